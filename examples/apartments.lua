@@ -30,7 +30,7 @@ local function apartments(count)
     columns.size[i], columns.district[i], columns.remark[i] = size, district, text
     columns.rooms[i] = math.max(1, math.floor(size / 25 + math.random() * 2))
     columns.heating[i] = ({ "gas", "district", "oil" })[math.random(3)]
-    -- Small flats go fast near the university, large ones in the hills.
+    -- In this rule, small flats go fast near the university, and large ones in the hills.
     local fits = district == "university" and size < 50 or district == "hills" and size > 90
     local score = liked[district] + remarks[text] + (fits and 2.5 or 0)
       + (columns.heating[i] == "oil" and -1 or 0) + math.random() - 0.5

@@ -7,11 +7,11 @@
 -- have the same results.
 local cr = require "crescent"
 
-local all = cr.config.communicator()
+local communicator = cr.config.communicator()
 local function say(...)
-  if all.rank == 0 then print(...) end
+  if communicator.rank == 0 then print(...) end
 end
-say(("A network that learns a spiral, by %d process(es)"):format(all.size))
+say(("A network that learns a spiral, by %d process(es)"):format(communicator.size))
 
 cr.utils.set_random_seed(1)
 local turns = cr.random.uniform({ 1500, 1 }, 0, 6)

@@ -36,7 +36,7 @@ function GoodEnough:on_epoch_end(epoch, logs)
   self.model.stop_training = true
 end
 
--- The network learns the function sin(3x) + 0.5 cos(7x) from 512 points.
+-- The training data: 512 points of the function sin(3x) + 0.5 cos(7x).
 local x = cr.random.uniform({ 512, 1 }, -1, 1)
 local y = (x * 3):sin() + (x * 7):cos() * 0.5
 

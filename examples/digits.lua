@@ -42,7 +42,7 @@ local difference = cr.ops.max(cr.ops.abs(before - after)):item()
 assert(difference == 0, "the loaded model predicts something else")
 print("Saved to " .. path .. ", loaded, and predicts the same.\n")
 
--- Uses every second row only, because characters are about twice as high as wide.
+-- Draws only every second row of the digit, because characters are about twice as high as wide.
 local shades = " .:-=+*#%@"
 local function picture(digit)
   local rows = {}

@@ -10,7 +10,7 @@ local temporary = not root
 cr.random.seed(1)
 print "Images in folders, read as they are needed and changed at random, are learned."
 
--- 150 digits of each class as FOLDER/CLASS/NUMBER.png.
+-- Writes 150 digits of each class as FOLDER/CLASS/NUMBER.png.
 local function write_digits()
   local data = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/data/"
   local images = cr.data.read_idx(data .. "mnist-t10k-images-idx3-ubyte.gz")

@@ -9,7 +9,7 @@ print "A model of Keras is opened, learns on and is written for Keras and for ON
 local model = cr.models.load_model(folder .. "keras3_cnn.keras")
 model:summary()
 
--- A second file has five pictures and the predictions of Keras for them.
+-- A second file contains five pictures and the predictions that Keras makes for them.
 local x = cr.data.read(folder .. "keras3_cnn.io.h5", "inputs/0")
 local of_keras = cr.data.read(folder .. "keras3_cnn.io.h5", "outputs/0")
 local function difference(predictions)

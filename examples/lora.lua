@@ -10,8 +10,11 @@ local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz"):cast "fl
 local y = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
 local turned = cr.ops.flip(x, { 1, 2 })
 local learned, all = 8000, 10000
-local function train(images) return images:slice(1, learned), y:slice(1, learned) end
-local function test(images) return images:slice(learned + 1, all), y:slice(learned + 1, all) end
+-- The images and labels for training, and those for testing.
+local function train_part(images) return images:slice(1, learned), y:slice(1, learned) end
+local function test_part(images)
+  return images:slice(learned + 1, all), y:slice(learned + 1, all)
+end
 
 print "A network learns digits, then to read them upside down by small matrices beside its weights."
 cr.random.seed(1)
@@ -27,7 +30,7 @@ local function compile()
     metrics = { "accuracy" } }
 end
 local function accuracy(images)
-  local x_test, y_test = test(images)
+  local x_test, y_test = test_part(images)
   return model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).accuracy
 end
 local function trained()
@@ -44,13 +47,13 @@ local rows = {}
 local function note(what) rows[#rows + 1] = { what, trained(), accuracy(x), accuracy(turned) } end
 
 compile()
-local x_train, y_train = train(x)
+local x_train, y_train = train_part(x)
 model:fit(x_train, y_train, { batch_size = 64, epochs = epochs, verbose = 2 })
 note "trained on digits"
 
 for i = 2, 4 do model.layers[i]:enable_lora(8) end
 compile()
-local x_turned, y_turned = train(turned)
+local x_turned, y_turned = train_part(turned)
 model:fit(x_turned, y_turned, { batch_size = 64, epochs = epochs, verbose = 2 })
 note "adapted to turned digits"
 

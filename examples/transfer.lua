@@ -107,7 +107,7 @@ print "A classifier learns them on what the first one sees."
 fit(new, x_few, y_few, 1e-2, 30, 10, 0)
 add_result("a classifier on frozen stages", new, started)
 
--- Then the last stage (the layers conv3...) is also trained, with a low learning rate; batch
+-- Now the last stage (the layers conv3...) is also trained, with a low learning rate; batch
 -- normalization stays frozen.
 started = cr.utils.clock()
 base.trainable = true

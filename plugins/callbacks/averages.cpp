@@ -24,7 +24,7 @@ class SwapEMAWeights final : public Callback {
   void on_epoch_end(int64_t epoch, Logs&) override {
     if (!swap_on_epoch_) return;
     use_averages(true);
-    // after the last epoch the model keeps the averages as its weights
+    // The model keeps the averages as its weights after the last epoch.
     const Value* epochs = params_.find("epochs");
     const StepLock lock(*model_);
     if (epochs && epochs->is_int() && epoch == epochs->as_int() - 1)
@@ -36,7 +36,8 @@ class SwapEMAWeights final : public Callback {
   void on_predict_end(const Logs&) override { use_averages(false); }
 
  private:
-  /// Pairs of a weight of the model and its moving average, which the optimizer keeps.
+  /// Pairs of a weight of the model and the moving average of this weight, which the optimizer
+  /// keeps.
   std::vector<std::pair<Variable, Variable>> pairs() const {
     const auto optimizer = model_->optimizer();
     auto pairs =

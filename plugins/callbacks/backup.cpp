@@ -51,8 +51,9 @@ class BackupAndRestore final : public Callback {
         warn(error.what(), "; going on from '", before, "'");
       }
       load(run, before);
-      // The damaged backup must not replace the good one when the next backup is saved. It is not
-      // removed here, because processes that resume together may still read it.
+      // The damaged file must not replace the good backup (`before`) when the next backup is saved.
+      // The damaged file is not removed here, because processes that resume together may still read
+      // it.
       is_broken_ = true;
     } else if (exists(before)) {
       load(run, before);
@@ -107,11 +108,12 @@ class BackupAndRestore final : public Callback {
     }
   }
 
-  /// Saves the training run in the reporting process, for which all processes gather weights that
-  /// are divided; if that fails, prints the reason, and training continues.
+  /// Saves the training run. The reporting process writes the file; all processes take part if
+  /// weights are divided among them, because the weights must be gathered. If saving fails, prints
+  /// the reason, and training continues.
   void save() {
     const TrainingRunPtr run = model_->training_run();
-    // There is no training run to save during evaluate().
+    // During evaluate() there is no training run.
     const bool writes = is_reporting_process();
     if (!run || !(writes || any_divided(model_->weights()))) return;
     is_saved_ = true;
@@ -133,8 +135,8 @@ class BackupAndRestore final : public Callback {
   bool double_ = false, delete_ = true;
 
   int64_t batches_ = 0;
-  bool is_saved_ = false;   ///< whether the file contains the last batch
-  bool is_broken_ = false;  ///< whether the file could not be read
+  bool is_saved_ = false;   ///< whether the run has been saved since the last batch
+  bool is_broken_ = false;  ///< whether the backup could not be read
 };
 
 }  // namespace

@@ -147,22 +147,22 @@ class ModelCheckpoint final : public Callback {
     const std::string change = monitor_.best ? concat(monitor_.name, " improved from ",
                                                       *monitor_.best, " to ", value, ", ")
                                              : "";
-    const std::optional<double> before =
-        // set before saving, because the saved state of callbacks contains the best value
-        std::exchange(monitor_.best, value);
+    // The best value is set before saving, because the saved state of callbacks contains it.
+    const std::optional<double> before = std::exchange(monitor_.best, value);
     if (!save(moment, logs, change)) monitor_.best = before;
   }
   void report_no_improvement(int64_t epoch) const {
-    if (!speaks()) return;
+    if (!prints_messages()) return;
     std::printf("\nEpoch %lld: %s did not improve", (long long)epoch,
                 printable(monitor_.name).c_str());
     if (monitor_.best) std::printf(" from %.5f", *monitor_.best);
     std::printf("\n");
   }
   /// Whether this process prints messages.
-  bool speaks() const { return verbose_ > 0 && is_reporting_process(); }
-  /// Saves the model, for which all processes gather weights that are divided. If that fails,
-  /// prints the reason and returns false; training continues and the previous file is kept.
+  bool prints_messages() const { return verbose_ > 0 && is_reporting_process(); }
+  /// Saves the model. The reporting process writes the file; all processes take part if weights are
+  /// divided among them, because the weights must be gathered. If saving fails, prints the reason
+  /// and returns false; training continues, and the previous file is kept.
   bool save(const SaveTime& moment, const Logs& logs, const std::string& change) {
     const std::string path = fill_path(path_, moment, logs);
     const int64_t epoch = moment.epoch;
@@ -173,7 +173,7 @@ class ModelCheckpoint final : public Callback {
         warn("ModelCheckpoint: epoch ", epoch, " was not saved: weight '", bad, "' is not finite");
       return false;
     }
-    if (speaks())
+    if (prints_messages())
       std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch,
                   printable(change).c_str(), printable(path).c_str());
     try {

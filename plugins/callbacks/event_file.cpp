@@ -154,8 +154,8 @@ void EventFile::add_histogram(const std::string& tag, std::span<const double> va
 }
 
 void EventFile::add_model(const std::string& json) {
-  constexpr int kString = 7;  // the number of the dtype string in TensorFlow
-  const std::string tensor = integer(1, kString) + bytes(2, "") + bytes(8, json);
+  constexpr int kStringDtype = 7;  // the number of the dtype string in TensorFlow
+  const std::string tensor = integer(1, kStringDtype) + bytes(2, "") + bytes(8, json);
   const std::string metadata = bytes(1, bytes(1, "graph_keras_model"));
   add_summary("keras", bytes(8, tensor) + bytes(9, metadata), 0);
 }

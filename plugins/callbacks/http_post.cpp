@@ -14,7 +14,7 @@ namespace crescent {
 namespace {
 
 // the time limit in seconds for connecting, for sending and for each part of the answer
-constexpr int kSeconds = 5;
+constexpr int kTimeoutSeconds = 5;
 
 struct Address {
   std::string host, port = "80", path = "/";
@@ -44,7 +44,7 @@ class Socket {
   explicit Socket(const addrinfo& to)
       : descriptor_(socket(to.ai_family, to.ai_socktype | SOCK_CLOEXEC, to.ai_protocol)) {
     if (descriptor_ < 0) return;
-    const timeval limit{kSeconds, 0};
+    const timeval limit{kTimeoutSeconds, 0};
     setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     connected_ = connect(descriptor_, to.ai_addr, to.ai_addrlen) == 0;

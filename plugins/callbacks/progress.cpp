@@ -117,8 +117,9 @@ class ProgbarLogger final : public Callback {
     const Value* value = params_.find(name);
     return value && value->is_number() ? value->as_int() : 0;
   }
-  /// Shows the title of an epoch; that of the first epoch only after its first batch, so that
-  /// errors in the arguments of fit appear before it.
+  /// Shows the title of the present epoch unless it has been shown. In the first epoch this is
+  /// called only after the first batch, so that errors in the arguments of fit appear before any
+  /// title.
   void show_title() {
     if (!title_.empty()) std::printf("%s\n", std::exchange(title_, "").c_str());
     title_shown_ = true;
@@ -154,7 +155,7 @@ class ProgbarLogger final : public Callback {
     if (std::exchange(drawn_, 0) > 0) std::printf("\n"), std::fflush(stdout);
   }
 
-  /// The line up to the losses and metrics, with a bar of this width.
+  /// The progress line without losses and metrics, with a bar of `width` characters.
   std::string line(bool finished, int64_t width) const {
     const std::string total = std::to_string(total_);
     std::string text = std::to_string(done_);
@@ -172,15 +173,15 @@ class ProgbarLogger final : public Callback {
            format_eta(
                int64_t(elapsed / double(std::max<int64_t>(here, 1)) * double(total_ - done_)));
   }
-  /// The line up to the losses and metrics, with a bar that leaves room for `values` on a terminal
-  /// with `columns` columns, if possible.
+  /// The progress line without losses and metrics. Its bar is shortened so that `values` also fit
+  /// into `columns` terminal columns, if possible.
   std::string line_with_room(bool finished, int64_t columns, const std::string& values) const {
     const int64_t lacking = columns_of(line(finished, kWidth) + values) - columns;
     const int64_t width = kWidth - std::max<int64_t>(lacking, 0);
     return line(finished, width < kShortest ? 0 : width);
   }
-  /// Appends the values. Values that do not fit are omitted, or, in the last line of an epoch,
-  /// printed below it.
+  /// Appends the losses and metrics to the line `text`. Those that do not fit into the columns are
+  /// omitted, or, in the last line of an epoch, printed below it.
   static std::string with_values(std::string text, const std::vector<std::string>& values,
                                  int64_t columns, bool finished) {
     int64_t used = columns_of(text);
@@ -208,7 +209,7 @@ class ProgbarLogger final : public Callback {
 
   bool training_ = false;
   bool title_shown_ = false;  // whether a title has been shown since training began
-  std::string title_;         // the title of the epoch if it was not shown yet
+  std::string title_;         // the title of the present epoch; empty once it has been shown
   int64_t total_ = 0, done_ = 0;
   // The number of steps that were complete when the clock started, -1 until the first step ends;
   // more than 0 only in a resumed epoch.

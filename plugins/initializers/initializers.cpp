@@ -113,16 +113,16 @@ class RandomUniform final : public RandomInitializer {
   double low_ = -0.05, high_ = 0.05;
 };
 
-/// The axes whose sizes are multiplied to a fan (the number of inputs or outputs of a unit);
-/// nullopt means the axes that the rank of the weight implies.
+/// The axes whose sizes are multiplied to give a fan, which is the number of inputs or of outputs
+/// of a unit; nullopt means the axes that follow from the rank of the weight.
 using AxisChoice = std::optional<std::vector<int64_t>>;
 
 struct Fans {
   double in, out;
 };
 
-/// The fans of weights by their rank, as in Keras: of matrices, kernels (spatial..., in, out),
-/// vectors and scalars.
+/// The numbers of inputs and outputs of a unit (fans) by the rank of its weight, as in Keras: for
+/// scalars, vectors, matrices, and kernels (spatial..., in, out).
 Fans fans_of(const Shape& shape) {
   if (shape.rank() == 0) return {1, 1};
   if (shape.rank() == 1) return {double(shape[0]), double(shape[0])};
@@ -131,7 +131,8 @@ Fans fans_of(const Shape& shape) {
   return {double(shape[-2]) * receptive, double(shape[-1]) * receptive};
 }
 
-/// The fans as the products of the sizes of the chosen axes.
+/// The fans as products of the sizes of the chosen axes, or by the rank of the weight if no axes
+/// are chosen.
 Fans fans_of(const Shape& shape, const AxisChoice& inputs, const AxisChoice& outputs) {
   if (!inputs && !outputs) return fans_of(shape);
   if (!inputs || !outputs) fail("expected both input_axes and output_axes, or none of them");

@@ -6,7 +6,8 @@
 
 namespace crescent {
 
-/// Converts images to a batch with channels last, and results back to the form of the images.
+/// Converts the tensors of a call to a batch with channels last, and results back to the form of
+/// the call's images.
 class Batched {
  public:
   Batched(const Tensor& like, bool channels_first)
@@ -18,7 +19,7 @@ class Batched {
   Tensor out(const Tensor& x) const {
     return one(channels_first_ ? ops::transpose(x, {0, 3, 1, 2}) : x);
   }
-  /// Adds the batch axis to a tensor without channels.
+  /// Adds the batch axis, if the call has a single image, to a tensor that has no axis of channels.
   Tensor in_batch(const Tensor& x) const { return single_ ? ops::expand_dims(x, 0) : x; }
   Tensor one(const Tensor& x) const { return single_ ? ops::squeeze(x, 0) : x; }
 
@@ -50,8 +51,9 @@ class ImageLayer : public Layer {
     spec.max_ndim = 4;
     set_input_specs({spec});
   }
-  /// The inputs are images, then those that were given of labels, boxes, the labels of boxes, and
-  /// masks.
+  /// The input is the images; labels, bounding boxes and masks are arguments of the call. The
+  /// results are the images, then those of labels, boxes, labels of boxes, and masks that were
+  /// given.
   Tensors call(const Tensors& inputs, const Call& call) final {
     const Batched batched(inputs[0], data_format_ == "channels_first");
     ImageParts parts{batched.in(inputs[0]), {}, {}, {}};
@@ -102,8 +104,8 @@ class ImageLayer : public Layer {
             "Position of the channels: \"channels_last\" or \"channels_first\".")
         .choices({"channels_last", "channels_first"});
   }
-  /// Applies `move` to boxes in pixels (xyxy) and an extent of images, cuts the results off at the
-  /// edges of the new images, and converts them back to the layer's format.
+  /// Calls move(boxes) with the boxes in pixels (xyxy) of images of extent `from`, cuts the results
+  /// off at the edges of images of extent `to`, and converts them back to the layer's format.
   template <class F>
   BoundingBoxes moved(const BoundingBoxes& given, Extent from, Extent to, F move) const {
     const std::string& format = *bounding_box_format_;

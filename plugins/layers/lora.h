@@ -134,23 +134,24 @@ class LoraLayer : public Base {
         .method("merge_lora", &LoraLayer::merge_lora,
                 "Adds the product of the adapter to the weight and removes the adapter.");
   }
-  /// The weight for which an adapter can be added; to be called after the layer is built.
+  /// The weight for which an adapter can be added. The layer must have been built.
   virtual const Variable& adapted() const = 0;
   virtual const WeightRules& adapted_rules() const = 0;
   virtual Shape adapted_shape() const { return adapted().shape(); }
-  /// The variables that store the weight, and the values that they would have with the adapter's
-  /// term added.
+  /// adapted_variables() are the variables that store the weight; merged_values() are the values
+  /// that these would have with the adapter's term added.
   virtual Variables adapted_variables() const { return {adapted()}; }
   virtual Tensors merged_values() const { return {adapted() + adapter_->weight_term()}; }
-  /// Adds the adapter if the layer was made with one; build() must call this at its end.
+  /// Adds an adapter if the option lora_rank is set; build() must call this at its end.
   void build_lora() {
     if (!rank_) return;
     const auto alpha = alpha_;
     enable_lora(*rank_, alpha, "he_uniform", "zeros");
   }
-  /// The adapter; null without one.
+  /// The adapter; null if there is none.
   const LoraAdapter* adapter() const { return adapter_.get(); }
-  /// The weight plus the term of the adapter, for products with values of this dtype.
+  /// The weight plus the term of the adapter, if there is one, for products with values of type
+  /// `dtype`.
   Tensor adapted_value(DType dtype) const {
     return adapter() ? ops::cast(adapted() + adapter()->weight_term(), dtype) : adapted().value();
   }

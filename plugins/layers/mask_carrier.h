@@ -1,5 +1,5 @@
 // Layers that compute the mask of their output from that of their input. A mask lacks the axes of
-// features. These layers of Keras drop the mask, so models of Keras are read with carry_mask =
+// features. In Keras these layers drop the mask, so models of Keras are read with carry_mask =
 // false.
 #pragma once
 #include "crescent/layer/layer.h"
@@ -32,7 +32,7 @@ class MaskCarrier : public UnaryLayer {
                "mask, as Keras does.")
         .keyword_only(false);
   }
-  /// The mask of the output; null without one.
+  /// The mask of the output y, computed from the mask of the input x; null if y can have none.
   virtual Tensor output_mask(const Tensor& /*mask*/, const Tensor& /*x*/,
                              const Tensor& /*y*/) const {
     return {};
@@ -44,8 +44,8 @@ class MaskCarrier : public UnaryLayer {
   bool warned_ = false;
 };
 
-/// The mask of the windows over (batch, steps). Without padding all steps of a window must be
-/// unmasked; with padding only the step at the index of the window times `stride` must be unmasked.
+/// The mask of windows over a mask (batch, steps). Without padding a window is unmasked if all of
+/// its steps are; with padding window i is unmasked if step i * stride is.
 inline Tensor mask_of_windows(const Tensor& mask, int64_t window, int64_t stride, int64_t dilation,
                               const std::string& padding) {
   if (mask.rank() != 2) return {};

@@ -7,8 +7,8 @@
 
 namespace crescent {
 
-/// Resamples an axis to `to` elements: each new element is the old element that contains its
-/// centre.
+/// Resamples an axis to `to` elements: each new element is the old element in which the centre of
+/// the new one lies.
 inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
   const int64_t from = x.dim(axis);
   std::vector<int32_t> indices;
@@ -17,8 +17,8 @@ inline Tensor nearest(const Tensor& x, int axis, int64_t to) {
   return ops::gather(x, Tensor::from(indices, Shape{to}), axis);
 }
 
-/// Resizes images (batch, rows, columns, channels) along axes 1 and 2. With `antialias` they are
-/// smoothed first if they become smaller.
+/// Resizes images (batch, rows, columns, channels) along axes 1 and 2. With `antialias`, images
+/// that become smaller are smoothed first.
 inline Tensor resampled(const Tensor& images, int64_t rows, int64_t columns,
                         const std::string& interpolation, bool antialias) {
   if (interpolation == "nearest") return nearest(nearest(images, 1, rows), 2, columns);

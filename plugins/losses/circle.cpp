@@ -10,7 +10,7 @@ using namespace ops;
 
 // A logit whose exponential is 0, but which, unlike minus infinity, causes no infinities in
 // gradients.
-constexpr double kNothing = -1e30;
+constexpr double kVanishingLogit = -1e30;
 
 class Circle final : public Loss {
  public:
@@ -37,8 +37,8 @@ class Circle final : public Loss {
     }
     const Tensor near = relu(margin_ + distance) * (margin_ - distance) * -gamma_;
     const Tensor far = relu(1 + margin_ - distance) * (1 - margin_ - distance) * gamma_;
-    const Tensor values = softplus(logsumexp(where(same, near, kNothing), {1}) +
-                                   logsumexp(where(other, far, kNothing), {1}));
+    const Tensor values = softplus(logsumexp(where(same, near, kVanishingLogit), {1}) +
+                                   logsumexp(where(other, far, kVanishingLogit), {1}));
     return values.with_mask(greater(values, 0));
   }
 

@@ -11,8 +11,8 @@ namespace {
 
 using namespace ops;
 
-// used as log(0); unlike minus infinity it causes no infinities in gradients
-constexpr double kNever = -1e30;
+// The value used as log(0); unlike minus infinity, this number causes no infinities in gradients.
+constexpr double kLogZero = -1e30;
 
 /// Computes log(exp a + exp b + exp c).
 Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
@@ -23,12 +23,12 @@ Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
 /// Shifts x (batch, states) to the right by `by` states; the first states become log(0).
 Tensor shifted(const Tensor& x, int64_t by) {
   const Tensor kept = slice(x, {0, 0}, {x.dim(0), x.dim(1) - by});
-  return pad(kept, {0, by}, {0, 0}, kNever);
+  return pad(kept, {0, by}, {0, 0}, kLogZero);
 }
 
 /// Logarithms of probabilities: 0 where the condition is true, log(0) elsewhere.
 Tensor allowed(const Tensor& condition, DType dtype) {
-  return where(condition, zeros(condition.shape(), dtype), kNever);
+  return where(condition, zeros(condition.shape(), dtype), kLogZero);
 }
 
 class Ctc final : public Loss {
@@ -48,7 +48,7 @@ class Ctc final : public Loss {
     const Tensor labels =
         check_indices(cast(y_true, DType::int32), classes, "label", concat(classes, " classes"));
 
-    // the states of an alignment: blank, label, blank, label, ..., blank
+    // The path of an alignment through its states: blank, label, blank, label, ..., blank.
     const Tensor blanks = zeros_like(labels);
     const Tensor path =
         pad(reshape(stack(Tensors{blanks, labels}, 2), {batch, 2 * length}), {0, 0}, {0, 1}, 0);
@@ -81,8 +81,8 @@ class Ctc final : public Loss {
       fail("Targets and logits have different batch sizes. Received: y_true.shape=", y_true.shape(),
            " and y_pred.shape=", y_pred.shape());
   }
-  /// The logarithm of the probability of each state after the last time step. `start` are the
-  /// logarithms for the first step.
+  /// The logarithm of the probability of each state after the last time step. `start` contains the
+  /// logarithms after the first step.
   static Tensor last_state(const Tensor& start, const Tensor& skips, const Tensor& emitted) {
     const ScanBody body = [&](const Tensors& now, const Tensors& step) {
       const Tensor& at = now.front();
@@ -100,8 +100,8 @@ class Ctc final : public Loss {
         cast(2 * sum(cast(not_equal(labels, 0), DType::int32), {1}, true), DType::int32);
     const Tensor position = expand_dims(arange(end.dim(1)), 0);
     const Tensor ends = logical_or(equal(position, last), equal(position, last - 1));
-    const Tensor value = -logsumexp(where(ends, end, zeros({1}, dtype) + kNever), {1});
-    return where(greater(value, -kNever / 2), INFINITY, value);
+    const Tensor value = -logsumexp(where(ends, end, zeros({1}, dtype) + kLogZero), {1});
+    return where(greater(value, -kLogZero / 2), INFINITY, value);
   }
 };
 

@@ -23,7 +23,7 @@ class Focal : public Loss {
         .max(1)
         .field("axis", &Focal::axis_, "Axis of the classes.");
   }
-  /// The targets with label smoothing for `classes` classes.
+  /// Smooths the targets by the option label_smoothing, for `classes` classes.
   Tensor smoothed(const Tensor& truth, int64_t classes) const {
     if (label_smoothing_ == 0) return truth;
     return truth * (1 - label_smoothing_) + label_smoothing_ / double(classes);

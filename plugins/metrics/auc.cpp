@@ -105,7 +105,8 @@ class Auc final : public Metric {
     state_.true_negatives = add_variable("true_negatives", shape, kSums);
     state_.false_negatives = add_variable("false_negatives", shape, kSums);
   }
-  /// The weighted mean of the areas over labels; without multi_label the only area.
+  /// The result from the area of each label: their weighted mean. Without multi_label there is a
+  /// single area.
   Tensor over_labels(const Tensor& areas) const {
     if (!multi_label_) return areas;
     if (!label_weights_) return mean(areas);
@@ -128,8 +129,8 @@ class Auc final : public Metric {
     return sum(divide_no_nan(slope * (gained + intercept * log(ratio)), maximum(positives, 0)),
                {0});
   }
-  /// The curve of recall gain and precision gain (Flach and Kull 2015). Without true positives
-  /// recall gain is 0 and precision gain is 1; recall gain is at least 0.
+  /// The curve of recall gain and precision gain (Flach and Kull 2015). Where there are no true
+  /// positives, recall gain is 0 and precision gain is 1. Negative recall gains become 0.
   Curve gain() const {
     const Tensor tp = state_.true_positives, fp = state_.false_positives,
                  tn = state_.true_negatives, fn = state_.false_negatives;

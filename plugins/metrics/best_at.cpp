@@ -1,5 +1,5 @@
-// Metrics that give the best value of one rate among those thresholds at which another rate has at
-// least a given value.
+// Metrics such as SensitivityAtSpecificity: the best value of one rate among those thresholds at
+// which another rate has at least a given value.
 #include "confusion.h"
 #include "crescent/registry/registration.h"
 #include "metrics.h"

@@ -34,7 +34,7 @@ Tensor keep_top_k(const Tensor& x, int64_t k) {
   return x * chosen + kNoThreshold * (1.0 - chosen);
 }
 
-/// The column of one class.
+/// The column of x for one class, (samples, 1).
 Tensor column(const Tensor& x, int64_t class_id) {
   if (x.rank() < 2)
     fail(
@@ -46,8 +46,8 @@ Tensor column(const Tensor& x, int64_t class_id) {
   return slice_axis(x, -1, class_id, class_id + 1);
 }
 
-/// Predictions (samples) or (samples, labels), and for each the weight with which it counts as a
-/// positive and as a negative.
+/// The elements that are counted: predictions (samples) or (samples, labels), and for each
+/// prediction its weight as a positive and as a negative.
 struct Elements {
   Tensor prediction, positive, negative;
 };
@@ -86,8 +86,8 @@ Tensor above(const Tensor& prediction, const std::vector<double>& thresholds) {
     const std::vector<float> values(thresholds.begin(), thresholds.end());
     return cast(greater(p, Tensor::from(values, shape)), DType::float32);
   }
-  // Keras sorts predictions into these buckets; if the first threshold is below 0, a prediction of
-  // 0 is above it
+  // As in Keras, predictions are sorted into buckets between equidistant thresholds. If the first
+  // threshold is below 0, a prediction of 0 is above this threshold.
   Tensor bucket = ceil(clip(p, 0, 1) * double(n - 1)) - 1.0;
   if (thresholds.front() < 0) bucket = relu(bucket);
   const Tensor buckets = reshape(arange(n, DType::float32), shape);

@@ -36,15 +36,17 @@ struct ConfusionOptions {
 void count(const Confusion& state, const ConfusionOptions& options, const Tensor& y_true,
            const Tensor& y_pred, const Tensor& sample_weight);
 
-/// The thresholds that an option gives, a number or a list of numbers in [0, 1]; `otherwise` if it
-/// is null.
+/// The thresholds that an option gives, which is a number or a list of numbers in [0, 1];
+/// `otherwise` if the option is null.
 std::vector<double> thresholds_of(const Value& option, double otherwise);
 /// The limit of the number of thresholds: float32 cannot represent more equidistant numbers from 0
 /// to 1.
 constexpr double kMaxThresholds = 1 << 24;
 /// The thresholds 0, 1 / (n - 1), ..., 1.
 std::vector<double> even_thresholds(int64_t n);
-/// The only threshold if top_k is given without thresholds: the k largest predictions are positive.
+/// The threshold if the option top_k is given without thresholds. It is below all predictions.
+/// Predictions that are not among the k largest are replaced by this value, so that they count as
+/// negative.
 constexpr double kNoThreshold = -1e10;
 
 }  // namespace crescent

@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-/// The results for all thresholds; a scalar if there is a single threshold.
+/// The results for all thresholds, as a scalar if there is a single threshold.
 Tensor scalar_if_single(const Tensor& values) {
   return values.dim(0) == 1 ? ops::squeeze(values, 0) : values;
 }

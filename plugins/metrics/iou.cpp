@@ -11,8 +11,8 @@ namespace {
 
 using namespace ops;
 
-/// The base of these metrics: it has the confusion matrix (true class, predicted class), and
-/// computes the mean over the target classes that occur.
+/// The base of the metrics of intersection over union: it has the confusion matrix (true class,
+/// predicted class), and computes the mean over those target classes that occur.
 class ClassOverlap : public Metric {
  public:
   Direction direction() const override { return Direction::up; }

@@ -97,8 +97,8 @@ class MeanMetricWrapper final : public MeanMetric {
         .required();
     describe_name(s, &MeanMetricWrapper::name_, &MeanMetricWrapper::dtype_);
   }
-  /// Whether lower or higher is better: known if the function is a loss of a plugin, unknown for
-  /// functions and classes of a script.
+  /// Whether lower or higher values are better: lower if the function is a loss of a plugin,
+  /// unknown if the function or class was defined in Lua.
   Direction direction() const override {
     return fn_ && fn_->info() && fn_->info()->origin != "Lua" ? Direction::down
                                                               : Direction::unknown;
@@ -117,7 +117,7 @@ class MeanMetricWrapper final : public MeanMetric {
 // ---- means of a loss
 
 struct LossRow {
-  // the name of the metric, of the loss class, and the default of the option name
+  // the name of the metric, the name of the loss class, and the default of the option `name`
   const char *name, *loss, *text;
   std::vector<std::string> aliases;
 };

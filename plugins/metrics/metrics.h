@@ -25,7 +25,8 @@ void describe_name(Schema<T>& s, Name name, Dtype dtype) {
   s.field("name", name, "Name in the logs.").field("dtype", dtype, "Dtype of the state.");
 }
 
-/// Registers a class, also under its name in snake case, by which Keras finds metrics too.
+/// Registers a class under its name, and under the name in snake case by which Keras finds metrics,
+/// too.
 template <class T>
 void add_metric(Registry& registry, const std::string& name,
                 std::vector<std::string> aliases = {}) {

@@ -93,8 +93,8 @@ class Correlation : public DirectedMean<Direction::up> {
     const Axes axis{int(axis_)};
     return mean(similarity(t, p, mean(truth, axis, true) - mean(prediction, axis, true)), axis);
   }
-  /// The similarity of each element, computed from the deviations of labels and predictions from
-  /// their means, and from the distance between these means.
+  /// The similarity of each element, computed from labels and predictions, from which their means
+  /// were subtracted, and from the distance between these means.
   virtual Tensor similarity(const Tensor& truth, const Tensor& prediction,
                             const Tensor& distance) const = 0;
   Axes axis() const { return {int(axis_)}; }

@@ -10,9 +10,9 @@ namespace {
 
 using ops::Axes;
 
-/// Calls F with the axes of a call. F reduces all axes for an empty list, while the list in a call
-/// means that nothing is reduced: then a new axis of size 1 is reduced, so that each element is its
-/// own result.
+/// Calls the reduction F with the axes of a call. For F an empty list means all axes, while in a
+/// call it means that nothing is reduced. In this case a new axis of size 1 is reduced, so that the
+/// result of each element is the element itself.
 template <auto F>
 struct AxesAdapter;
 template <class... Rest, Tensor (*F)(const Tensor&, const Axes&, Rest...)>

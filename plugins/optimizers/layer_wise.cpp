@@ -10,8 +10,8 @@ using namespace ops;
 
 Tensor root_mean_square(const Tensor& x) { return sqrt(mean(square(x))); }
 
-/// Adafactor (Shazeer and Stern 2018): of the averages of squared gradients of a matrix it only
-/// stores the means of rows and of columns.
+/// Adafactor (Shazeer and Stern 2018). For a matrix it stores only the means over rows and over
+/// columns of the average of squared gradients.
 class Adafactor final : public UpdateRule {
  public:
   static void describe(Schema<Adafactor>& s) {
@@ -55,8 +55,8 @@ class Adafactor final : public UpdateRule {
   }
 
  private:
-  /// The average of squared gradients; for a matrix it is computed from the averages of rows and of
-  /// columns, by their product.
+  /// Updates and returns the average of squared gradients. For a matrix it is the product of the
+  /// averages of rows and of columns, which are stored instead.
   static Tensor variance(std::span<const Variable> slots, const Tensor& squares,
                          const Tensor& kept) {
     auto mix = [&](const Variable& old, const Tensor& now) {

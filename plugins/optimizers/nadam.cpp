@@ -31,8 +31,8 @@ class Nadam final : public UpdateRule {
         .omit_null();
   }
 
-  /// Removes the option schedule_decay if it is 1: this is the constant in Keras 3, which has no
-  /// such option.
+  /// Removes the option schedule_decay if its value is 1, because Keras 3 uses this value as a
+  /// constant and has no such option.
   void configured() override {
     Optimizer::configured();
     if (schedule_decay_ == 1.0) schedule_decay_.reset();
@@ -51,7 +51,7 @@ class Nadam final : public UpdateRule {
   }
 
  private:
-  /// The momentum at a step; it grows from about 0.52 beta_1 to beta_1.
+  /// The momentum at a step, which grows from about 0.52 beta_1 to beta_1.
   Tensor momentum_at(const Tensor& step) const {
     return beta_1_ * (1.0 - 0.5 * power(Tensor(0.96), step * decay()));
   }

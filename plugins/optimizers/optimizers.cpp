@@ -261,7 +261,8 @@ class Lion final : public UpdateRule {
   std::vector<std::string> slots() const override { return {"momentum"}; }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
             std::span<const Variable> slots) override {
-    // computed in this form so that one pass over the arrays suffices
+    // The update is computed from `away`, the distance to the momentum, so that one pass over the
+    // arrays suffices.
     const Tensor momentum = slots[0], away = g - momentum;
     slots[0].assign(momentum + away * (1 - beta_2_));
     w.assign(w - rate * sign(momentum + away * (1 - beta_1_)));

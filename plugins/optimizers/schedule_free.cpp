@@ -46,8 +46,8 @@ class ScheduleFreeAdamW final : public UpdateRule {
   Tensor initial_slot(std::string_view slot, const Variable& w) const override {
     return slot == "momentum" ? w.value().clone() : Tensor(w.shape(), w.dtype());
   }
-  /// Initializes slots only in the first step, because weights may be loaded after the slots were
-  /// created.
+  /// Sets the momentum to the weight in the first step, because weights may be loaded after the
+  /// slots were created.
   void begin(const Variable& w, const Tensor& step, std::span<const Variable> slots) override {
     slots[0].assign(where(equal(step, 1), w.value(), slots[0].value()));
   }
@@ -57,8 +57,8 @@ class ScheduleFreeAdamW final : public UpdateRule {
     const Tensor before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
     const Tensor after =
         before - own_rate * g / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
-    // in the paper this is computed from `before`; Keras (on TensorFlow and PyTorch) reads the
-    // variable after the step
+    // The paper computes the old mean from `before`; Keras (on TensorFlow and PyTorch) reads the
+    // variable after the step.
     const Tensor old_mean = (w - (1 - beta_1_) * after) / beta_1_;
     const Tensor weight = 1.0 / step;
     const Tensor mean = (1.0 - weight) * old_mean + weight * after;

@@ -190,7 +190,7 @@ class CosineDecayRestarts final : public Schedule {
         .field("name", &CosineDecayRestarts::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
-    // the number of steps as a multiple of the first period
+    // the number of steps, divided by the length of the first period
     const Tensor passed = as_float(step) / double(steps_);
     Tensor restarts, fraction;
     if (longer_ == 1) {

@@ -46,7 +46,8 @@ class UpdateRule : public Optimizer {
   /// Prepares the update of a variable; called at the start of each step, before weight decay.
   virtual void begin(const Variable& /*variable*/, const Tensor& /*step*/,
                      std::span<const Variable> /*slots*/) {}
-  /// The weight decay of this variable before rules are applied.
+  /// The weight decay of a variable, which update() multiplies by the factor from the option
+  /// `rules`; nullopt means no decay.
   virtual std::optional<double> decay_of(const Variable&) const { return decay_; }
 
   std::optional<double> decay_;
@@ -64,10 +65,12 @@ class UpdateRule : public Optimizer {
 
   double old_decay_ = 0;
   Value rules_;
-  std::vector<Factors> factors_;  // the factors that rules_ give for each weight
+  // the entries of the option `rules`: a pattern of paths, and the factors for the weights whose
+  // paths match it
+  std::vector<Factors> factors_;
 };
 
-/// Throws the error for a pattern that matches none of these weights.
+/// Throws the error for a pattern that matches the path of none of these weights.
 [[noreturn]] void fail_unmatched(const char* option, const std::string& pattern,
                                  const Variables& weights);
 

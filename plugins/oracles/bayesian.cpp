@@ -15,18 +15,19 @@
 namespace crescent {
 namespace {
 
-/// The largest number of trials that predictions are computed from, and that length scales are
-/// fitted to.
+/// The largest number of trials from which predictions are computed, and the largest number of
+/// trials to which length scales are fitted.
 constexpr size_t kMaxObservations = 64, kMaxToFit = 48;
-/// The number of trials after which length scales are fitted again if there are more than
-/// kMaxToFit.
+/// If there are more than kMaxToFit trials, length scales are fitted again after this number of
+/// further trials.
 constexpr int64_t kFitEvery = 8;
-/// The numbers of candidate points: uniform random ones, ones around the best trial, and ones
-/// around the best of these.
+/// The numbers of candidate points: uniform random points, points around the best trial, and points
+/// around the best candidates of these.
 constexpr size_t kUniform = 128, kAround = 64, kRefining = 32;
 constexpr double kInactive = 0.5;  // the coordinate of a hyperparameter that a trial does not have
 
-/// The random numbers for one trial; they depend only on the seed and the number of the trial.
+/// A stream of random numbers for one trial, which depends only on the seed and the number of the
+/// trial.
 class Stream {
  public:
   Stream(uint64_t seed, int64_t number) : seed_(seed), number_(static_cast<uint64_t>(number)) {}
@@ -46,8 +47,9 @@ class Stream {
 /// The hyperparameters that are searched, as the dimensions of a unit cube.
 class Space {
  public:
-  /// Takes those hyperparameters with the indices `found` that have several values, sorted by key:
-  /// the order in which they were found may differ from one search to the next.
+  /// Takes from the hyperparameters with the indices `found` those that have several values, and
+  /// sorts them by key, because the order in which they were found may differ from one search to
+  /// the next.
   Space(const TrialHistory& history, const std::vector<size_t>& found) {
     for (const size_t p : found)
       if (history.parameters()[p].count() != 1) parameters_.push_back(history.parameters()[p]);
@@ -70,7 +72,8 @@ class Space {
     return point;
   }
 
-  /// The expected point of a trial that has not registered its values yet.
+  /// The point where a trial that has not registered its values yet is expected to be: suggested
+  /// values are used, others are drawn as the trial draws them.
   std::vector<double> point_expected(const TrialRecord& trial, uint64_t seed) const {
     std::vector<double> point(size());
     for (size_t d = 0; d < size(); ++d) {
@@ -123,12 +126,12 @@ struct Observation {
   double cost;
 };
 
-/// The results of the trials up to a horizon. They are kept from one suggestion to the next, whose
-/// horizon is usually the same or greater.
+/// The results of the trials up to a horizon. They are kept for the next suggestion, whose horizon
+/// is usually the same or greater.
 class Results {
  public:
-  /// Adds the trials up to the horizon. For another history or a smaller horizon, discards all
-  /// earlier results first and returns true.
+  /// Adds the results of the trials up to the horizon. If the history is another one or the horizon
+  /// is smaller than before, discards all earlier results first and returns true.
   bool extend(const TrialHistory& history, int64_t horizon) {
     const bool is_other = &history != history_ || horizon < last();
     if (is_other) *this = {};
@@ -146,8 +149,8 @@ class Results {
   const std::vector<size_t>& parameters() const { return parameters_; }
   size_t scored() const { return scored_; }
 
-  /// At most `most` of the trials 1 to `last`: the best ones, which make up three quarters of this
-  /// number, and the latest of the others. Trials without a score get the cost of the worst one, so
+  /// At most `most` of the trials 1 to `last`: three quarters of this number are the best trials,
+  /// the rest are the latest other ones. Trials without a score get the cost of the worst trial, so
   /// that the search avoids their region. If no trial has a score, the result is empty.
   std::vector<Observation> chosen(int64_t last, size_t most) const {
     std::vector<Observation> all;
@@ -177,12 +180,13 @@ class Results {
   int64_t last() const { return static_cast<int64_t>(costs_.size()); }
 
   const TrialHistory* history_ = nullptr;
-  std::vector<double> costs_;  ///< from trial 1 on; infinite for a trial without a score
+  std::vector<double> costs_;  ///< the costs of the trials from 1 on; infinite for a trial without
+                               ///< a score
   std::vector<size_t> parameters_;
   size_t scored_ = 0;
 };
 
-/// The costs, scaled to mean 0 and standard deviation 1. Before, high outliers are reduced to 1.5
+/// The costs, scaled to mean 0 and standard deviation 1. High outliers are first reduced to 1.5
 /// interquartile ranges above the upper quartile.
 std::vector<double> standardized(const std::vector<Observation>& all) {
   std::vector<double> costs, sorted;

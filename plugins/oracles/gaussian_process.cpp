@@ -38,8 +38,8 @@ std::vector<double> factor_of(const Points& points, const std::vector<double>& l
   return l;
 }
 
-/// Solves L L^T x = values for the leading part of the (n, n) factor L, with as many rows as there
-/// are values. The argument x contains the values.
+/// Solves L L^T x = values, where L is the leading part of the (n, n) factor `l` with as many rows
+/// as there are values. The values are given in the argument x.
 std::vector<double> solve(const std::vector<double>& l, size_t n, std::vector<double> x) {
   const size_t count = x.size();
   for (size_t i = 0; i < count; ++i) {
@@ -80,7 +80,7 @@ std::vector<double> GaussianProcess::likely_lengths(const Points& points,
   std::vector<double> best(points.dimensions, 0.4);
   double most = -INFINITY;
   const auto take = [&](const std::vector<double>& lengths) {
-    // The prior prefers length scales near half the size of the space.
+    // Length scales near half the size of the space are preferred by this prior.
     double prior = 0;
     for (const double length : lengths) prior -= std::pow(std::log(length / 0.5), 2) / 4;
     const double found = GaussianProcess(points, values, lengths, noise).log_likelihood() + prior;
@@ -98,8 +98,8 @@ std::vector<double> GaussianProcess::likely_lengths(const Points& points,
 
 std::vector<GaussianProcess::Normal> GaussianProcess::predict(const Points& points) const {
   const size_t n = points_.size(), m = points.size();
-  // Row i contains, for each point, element i of L^-1 times the correlations with the point, so
-  // that the inner loop runs over points.
+  // For each point c, column c of `solved` is L^-1 times the correlations of the observed points
+  // with point c. It is stored by rows, so that the inner loops run over points.
   std::vector<double> solved(n * m), means(m), explained(m);
   for (size_t i = 0; i < n; ++i) {
     double* row = solved.data() + i * m;

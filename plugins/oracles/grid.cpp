@@ -1,7 +1,7 @@
 // Search over a grid of all hyperparameters, including those that only exist under conditions.
 // Trials advance like the digits of a counter: the hyperparameter that was requested last takes its
-// next value; if it has none, the hyperparameter before it advances, and those after that one begin
-// with their first values again.
+// next value. If it has no next value, the hyperparameter before it advances instead, and those
+// that follow begin with their first values again.
 #include "crescent/registry/registration.h"
 #include "crescent/search/oracle.h"
 
@@ -13,7 +13,7 @@ class GridOracle final : public Oracle {
   static void describe(Schema<GridOracle>& s) {
     s.doc("Goes through all values; of numbers without a step through ten.");
   }
-  /// A suggestion depends on the hyperparameters of the trial before it.
+  /// The next suggestion can be made when the hyperparameters of the trial before it are known.
   bool ready(const TrialHistory& history, int64_t number) const override {
     const TrialRecord& before = history.at(number - 1);
     return number == 1 || !before.parameters.empty() || before.ended();

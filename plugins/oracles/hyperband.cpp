@@ -10,10 +10,11 @@
 namespace crescent {
 namespace {
 
-/// The trials of one round of a bracket.
+/// A round of a bracket: its trials are numbered from `first` on.
 struct Round {
   int64_t bracket, round, first, size, epochs, epochs_before;
-  int64_t size_before;  ///< number of trials of the round before, which ends at trial `first` - 1
+  int64_t size_before;  ///< number of trials of the round before, the last of which has the number
+                        ///< `first` - 1
 };
 
 class HyperbandOracle final : public Oracle {
@@ -96,8 +97,8 @@ class HyperbandOracle final : public Oracle {
     return *std::prev(after);
   }
 
-  /// The trial of the round before with the rank `place`, from 0, by score; trials without a score
-  /// are last.
+  /// The trial of the previous round with rank `place`, counted from 0, by its score; trials
+  /// without a score come last.
   static const TrialRecord& promoted(const TrialHistory& history, const Round& round,
                                      int64_t place) {
     std::vector<const TrialRecord*> before;

@@ -95,8 +95,8 @@ struct Extent {
   }
 };
 
-/// The range of an axis: the extent with a margin at both ends, a larger one if the extent is a
-/// single number; from 0 to 1 if there are no numbers.
+/// The range of an axis. The extent gets a margin at both ends, and a larger one if it is a single
+/// number; without finite numbers the range is from 0 to 1.
 Range range_of(const Extent& extent, double margin) {
   if (extent.least > extent.most) return {0, 1};
   const long double size = extent.most - extent.least;

@@ -51,7 +51,7 @@ Color color_of(const Matrix& matrix, double value) {
 struct Fields {
   double left = 0, top = 0, width = 1, height = 1;
   double names = 0;  ///< width of the names of rows
-  double right = 0;  ///< width of the space right of the fields
+  double right = 0;  ///< width of the space to the right of the fields
   bool numbers = true;
 };
 
@@ -102,7 +102,8 @@ class HeatmapLayout {
   double whole_width() const { return fields_.width * static_cast<double>(matrix_.columns); }
   double whole_height() const { return fields_.height * static_cast<double>(matrix_.rows); }
 
-  /// Computes the space left of the fields and above them.
+  /// Computes the widths and heights of the space left of the fields, right of them, and above
+  /// them.
   void place_beside() {
     const bool cells = metrics_.cells;
     fields_.names = std::min(widest_of(metrics_, rows_), cells ? 20.0 : 160.0);
@@ -120,13 +121,13 @@ class HeatmapLayout {
     return metrics_.cells ? std::floor(lines) : lines;
   }
 
-  /// The largest possible width of a field.
+  /// The width of a field if the fields take all of the requested or available width.
   double room(Size size) const {
     const double most = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
     return (most - fields_.left - fields_.right) / static_cast<double>(matrix_.columns);
   }
 
-  /// The width of the longest number.
+  /// The width of the longest number and the gap beside it.
   double number_width() const {
     double width = 0;
     for (const double value : matrix_.values)
@@ -219,7 +220,8 @@ class HeatmapLayout {
                                      .color = readable_on(color)});
   }
 
-  /// Draws each field as a pixel; terminals without colours show pixels as characters.
+  /// Draws the fields as one bitmap with a pixel per field; terminals without colours show pixels
+  /// as characters.
   void draw_pixels() {
     Bitmap pixels{.at = corner(0, 0), .width = whole_width(), .height = whole_height()};
     pixels.rows = static_cast<int64_t>(matrix_.rows);

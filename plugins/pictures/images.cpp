@@ -50,7 +50,8 @@ Bitmap bitmap_of(const Images& images, int64_t number) {
   return bitmap;
 }
 
-// in a terminal, images are widened for labels up to this width
+// in a terminal, narrower images are widened to the width of their labels, but at most to this
+// width
 constexpr double kWidestLabel = 16;
 
 /// The layout of a grid of images.
@@ -60,7 +61,7 @@ struct Grid {
   double gap = 0, label = 0, top = 0, left = 0;
   double beside = 0, below = 0;  ///< width of the space for the color bar, and height of the space
                                  ///< for the legend
-  double named = 0;              ///< width of the labels in a terminal
+  double label_width = 0;        ///< width of the longest label in a terminal
 
   Point offset(int64_t number) const {
     return {left + static_cast<double>(number % across) * (width + gap),
@@ -73,7 +74,8 @@ struct Grid {
 /// The width of images if none is requested: small images are magnified by an integer factor.
 double default_width(const Images& images, const Metrics& metrics, const Grid& grid) {
   const auto width = static_cast<double>(images.columns), across = static_cast<double>(grid.across);
-  if (metrics.cells) return std::min(std::max(width, grid.named), std::floor(80 / across) - 1);
+  if (metrics.cells)
+    return std::min(std::max(width, grid.label_width), std::floor(80 / across) - 1);
   return width * std::max(1.0, std::floor(600 / (width * across)));
 }
 
@@ -81,11 +83,11 @@ double default_width(const Images& images, const Metrics& metrics, const Grid& g
 /// pixels the square root of the number of images, rounded up.
 int64_t default_columns(const Images& images, const Metrics& metrics, const Grid& grid, Size size) {
   if (!metrics.cells) return std::llround(std::ceil(std::sqrt(images.count)));
-  const double width = std::max(static_cast<double>(images.columns), grid.named);
+  const double width = std::max(static_cast<double>(images.columns), grid.label_width);
   return static_cast<int64_t>((size.width > 0 ? size.width : 80) / (width + 1));
 }
 
-/// The default width, reduced so that the grid is at most as wide, and an image at most as high, as
+/// The default width, reduced if the grid would be wider than the limit, or an image higher than
 /// the limit.
 double limited_width(const Images& images, const Metrics& metrics, const Grid& grid, Size limit,
                      double shape) {
@@ -191,9 +193,9 @@ class ImagesLayout {
     for (const auto& label : labels_) {
       lines = std::max(lines, label.size());
       for (const std::string& line : label)
-        grid_.named = std::max(grid_.named, cells ? metrics_.width(line) : 0);
+        grid_.label_width = std::max(grid_.label_width, cells ? metrics_.width(line) : 0);
     }
-    grid_.named = std::min(grid_.named, kWidestLabel);
+    grid_.label_width = std::min(grid_.label_width, kWidestLabel);
     grid_.gap = cells ? 1 : gap.is_null() ? (images_.count > 1 ? 4 : 0) : gap.as_float();
     grid_.label = static_cast<double>(lines) * metrics_.line;
     grid_.top = title_.empty() ? 0 : cells ? 1 : 1.4 * metrics_.line;

@@ -42,8 +42,8 @@ DrawOptions options_in(const Dict& options) {
   return read_options<DrawOptions>(schema_of<DrawOptions>("draw"), options);
 }
 
-/// Lays out the figure and draws it as pixels. Its size in units is the requested size in pixels
-/// divided by the scale.
+/// Lays out the figure and draws it as pixels. The size of the layout in units is the requested
+/// size in pixels divided by the scale.
 Raster pixels_of(const Dict& figure, const DrawOptions& o, double usual_scale = 1) {
   const double scale = o.scale > 0 ? o.scale : usual_scale;
   return raster_of(
@@ -97,8 +97,8 @@ class Sixel final : public Picture {
 
 constexpr int64_t kMaxColumns = 100;
 
-/// The requested size in cells; if none is requested, the size of the terminal without one line for
-/// the prompt.
+/// The requested size in cells. By default the width is that of the terminal, but at most
+/// kMaxColumns, and the height is that of the terminal without two lines, but at most 20.
 Size cells_for(const DrawOptions& o, const Terminal& terminal) {
   const int64_t columns = terminal.columns > 0 ? std::min(terminal.columns, kMaxColumns) : 80;
   const int64_t most = terminal.rows > 0 ? std::max<int64_t>(6, terminal.rows - 2) : 20;
@@ -109,7 +109,8 @@ Size cells_for(const DrawOptions& o, const Terminal& terminal) {
 /// Whether the figure can fill any size; other figures have a natural size.
 bool fills(const Dict& figure) { return figure.at("kind").as_string() == "axes"; }
 
-/// The scene as text. If the terminal has too few columns, a note says which part was cut off.
+/// The scene as text. If the terminal has too few columns, the text is cut off, and a note says how
+/// many of the columns are shown.
 std::string text_on(const Terminal& terminal, const Scene& scene) {
   CellOptions cells = terminal.cells;
   cells.columns = terminal.columns;

@@ -1,4 +1,4 @@
-// Sparklines: a series as bars without axes, in one line.
+// Sparklines: a series as bars without axes, in one line of text.
 #include <algorithm>
 #include <cmath>
 

@@ -76,7 +76,7 @@ class OrthogonalRegularizer final : public Regularizer {
 };
 
 /// An activity regularizer with the formula of Keras up to 2.3.1: its penalty is not divided by the
-/// number of samples, as it is in Keras 3 and tf.keras.
+/// number of samples, while in Keras 3 and tf.keras it is.
 class ActivityKeras2 final : public Regularizer {
  public:
   static void describe(Schema<ActivityKeras2>& s) {

@@ -6,7 +6,7 @@
 
 /// For writing, a format is chosen by the ending of the file name; for reading, by the first bytes
 /// of the file. A file of this format has the line "numbers", then the shape, the numbers, and the
-/// line "end", without which the file is cut short.
+/// line "end"; a file without the last line counts as cut short.
 class Plain final : public crescent::Format,
                     public crescent::ReadsArrays,
                     public crescent::WritesArrays {

@@ -9,8 +9,8 @@
 namespace crescent::mpi {
 namespace {
 
-constexpr size_t kMaximum = size_t{1} << 28;  ///< the largest number of elements or bytes that one
-                                              ///< call of MPI gets
+constexpr size_t kMaximum = size_t{1} << 28;  ///< the largest number of elements or bytes in one
+                                              ///< call of MPI
 
 MPI_Datatype type_of(DType dtype) {
   switch (dtype) {
@@ -124,7 +124,7 @@ class Mpi final : public Communicator {
     const World::Absence absence = World::instance().meet(timeout_);
     if (!absence.ranks.empty()) fail_timeout(absence.ranks, timeout_, absence.findings);
   }
-  /// Combines half-width floats, which MPI lacks, by converting them to float32 and back.
+  /// Reduces half-width floats, which MPI cannot add, by converting them to float32 and back.
   void reduce_half(ReduceKind kind, void* data, size_t count, float widen(uint16_t),
                    uint16_t narrow(float)) {
     auto* const halves = static_cast<uint16_t*>(data);

@@ -12,17 +12,18 @@
 namespace crescent::mpi {
 namespace {
 
-/// The first character of a message between processes: a farewell is followed by the reason why the
-/// sender leaves; a question asks for the number of the receiver's last meeting, and an answer
-/// contains this number and the activity of its sender; an error is the one that ends the sender.
+/// The first characters of messages between processes. A farewell is followed by the reason why the
+/// sender leaves, and an error by the error that ends the sender. A question asks for an answer,
+/// which contains the number of the sender's last meeting and the sender's activity.
 constexpr char kFarewell = 'f', kQuestion = 'q', kAnswer = 'a', kError = 'e';
-constexpr double kAnswerSeconds = 1;  ///< how long answers and errors are waited for
-/// the time between two looks of the listening thread at the messages
-constexpr std::chrono::milliseconds kListening{50};
+constexpr double kAnswerSeconds = 1;  ///< how long a process waits for the answers or errors of
+                                      ///< others
+/// how often the listening thread reads messages
+constexpr std::chrono::milliseconds kListeningInterval{50};
 constexpr double kEndSeconds = 10;  ///< how long a process that failed waits for the others to end
 constexpr int kSpins = 2000;  ///< number of polls without a pause before the thread yields its core
 /// how long a waiting thread polls before it sleeps between polls
-constexpr std::chrono::microseconds kYielding{300};
+constexpr std::chrono::microseconds kYieldTime{300};
 constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{1000};
 
 World::Clock::time_point after(double seconds) {
@@ -92,10 +93,11 @@ void World::find_hosts() {
     hosts_.emplace_back(names.data() + static_cast<size_t>(i) * MPI_MAX_PROCESSOR_NAME);
 }
 
-/// Reads messages, and so answers questions, while the process computes or hangs.
+/// The listening thread reads messages, and so answers questions, while the process computes or
+/// hangs.
 void World::listen() {
   std::unique_lock lock(mutex_);
-  while (!ending_.wait_for(lock, kListening, [&] { return ended_; })) read_messages();
+  while (!ending_.wait_for(lock, kListeningInterval, [&] { return ended_; })) read_messages();
 }
 
 void World::send(int to, std::string text) {
@@ -143,7 +145,7 @@ bool World::poll(Clock::time_point end, Done done) {
     }
     const Clock::time_point now = Clock::now();
     if (now > end) return false;
-    if (now - begin < kYielding) {
+    if (now - begin < kYieldTime) {
       sched_yield();
       continue;
     }
@@ -164,7 +166,7 @@ World::Absence World::meet(double seconds) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     return done != 0;
   };
-  int left = -1;  // the rank of a process that has left
+  int left = -1;  // the rank of a process that has left; -1 if none has
   const auto someone_left = [&] {
     const auto farewell = std::find_if(farewell_.begin(), farewell_.end(),
                                        [](const std::string& why) { return !why.empty(); });
@@ -181,7 +183,7 @@ World::Absence World::meet(double seconds) {
 
 namespace {
 
-/// "rank 2" or "ranks 0, 1, 3".
+/// The ranks as text: "rank 2" or "ranks 0, 1, 3".
 std::string ranks_text(const std::vector<int>& ranks) {
   std::vector<std::string> texts;
   for (int rank : ranks) texts.push_back(std::to_string(rank));
@@ -190,8 +192,8 @@ std::string ranks_text(const std::vector<int>& ranks) {
 
 }  // namespace
 
-/// Asks all processes for their meetings and activities. Absent processes are those that do not
-/// answer, or that have not yet come to the present meeting.
+/// Asks all other processes for the numbers of their meetings and for their activities. Those that
+/// do not answer, or that have not yet come to the present meeting, are absent.
 World::Absence World::absent() {
   {
     const std::lock_guard lock(mutex_);
@@ -253,7 +255,7 @@ void World::leave(const std::string& why) noexcept try {
 } catch (...) {
 }
 
-/// Waits until all processes have ended. It sleeps between polls, because the others may still
+/// Waits until all processes have ended, and sleeps between polls, because the others may still
 /// train for a long time.
 void World::finish(int status) noexcept {
   int ended = 0;
@@ -272,7 +274,7 @@ void World::finish(int status) noexcept {
   MPI_Ibarrier(messages_, &request);
   const Clock::time_point end = after(kEndSeconds);
   for (int done = 0; !done;) {
-    // A process that hangs would keep all others from ending.
+    // If this process has failed and another one hangs, the others would never end.
     if (status != 0 && Clock::now() > end) MPI_Abort(MPI_COMM_WORLD, status);
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     read_messages();

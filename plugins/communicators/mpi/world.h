@@ -17,8 +17,9 @@ namespace crescent::mpi {
 /// Throws an error if `code`, the result of the MPI function `call`, is not success.
 void check(int code, const char* call);
 
-/// The only object of this class is made when it is first used. At the end of the process it tells
-/// the other processes, waits until all have ended, and ends MPI.
+/// The processes of an MPI job. The only object of this class is made when it is first used. When
+/// this process ends, the object tells the other processes, waits until all have ended, and ends
+/// MPI.
 class World {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,8 +35,9 @@ class World {
     std::vector<int> ranks;
     std::string findings;
   };
-  /// Waits until all processes have called this function, at most `seconds`. Returns the processes
-  /// that have not called it in time. Fails if a process has left, with its rank.
+  /// Waits until all processes have called this function, but at most `seconds`. Returns the
+  /// processes that have not called it by then. Fails if a process has left; the error gives its
+  /// rank.
   Absence meet(double seconds);
   /// Runs a collective function of MPI on the communicator for data.
   template <class F>
@@ -70,20 +72,23 @@ class World {
   template <class Done>
   bool poll(Clock::time_point end, Done done);
 
-  std::mutex mutex_;  ///< locked during calls of MPI, and for the following members
+  std::mutex mutex_;  ///< locked during calls of MPI and while the members below are used
 
   int rank_ = 0, size_ = 1;
   MPI_Comm data_ = MPI_COMM_NULL, messages_ = MPI_COMM_NULL;
-  std::deque<Message> sent_;           ///< sent messages, which MPI may read until it ends
+  std::deque<Message> sent_;           ///< messages that were sent; MPI reads them until the
+                                       ///< process ends
   std::vector<std::string> farewell_;  ///< for each process, the reason why it has left; empty if
-                                       ///< it has not
+                                       ///< the process has not left
   std::vector<Answer> answers_;        ///< for each process, its last answer
-  std::vector<std::string> errors_;    ///< for each process, the error that ends it; empty if none
+  std::vector<std::string> errors_;    ///< for each process, the error that it has sent because the
+                                       ///< error ends it; empty if none
   int64_t meeting_ = 0;                ///< the number of calls of meet() so far
   bool left_ = false, ended_ = false;
   std::vector<std::string> hosts_;
   std::condition_variable ending_;
-  std::thread listener_;  ///< runs if there are several processes
+  std::thread listener_;  ///< reads messages (listen()); started only if there are several
+                          ///< processes
 };
 
 }  // namespace crescent::mpi

@@ -107,7 +107,7 @@ class ScratchAllocator {
 };
 
 /// The base of the forward and the gradient kernel. T is the type of the tensors, S the type of
-/// sums and statistics; `others` is the number of inputs before the mask.
+/// sums and statistics; `others` is the number of inputs that come before the optional mask.
 template <class T, class O>
 class AttentionKernel : public Kernel {
  public:
@@ -133,13 +133,14 @@ class AttentionKernel : public Kernel {
   using Multiply = const HeadProducts<T>&;
 
   int64_t blocks() const { return (query_.steps + block_ - 1) / block_; }
-  /// The floating-point operations of `products` matrix products, half of them as large as q k' and
-  /// half as large as weights v.
+  /// The floating-point operations of `products` matrix products per head, of which half have the
+  /// size of q k' and half the size of weights v.
   double flops_of(double products) const {
     return products * static_cast<double>(query_.count * query_.steps) *
            static_cast<double>(key_.steps) * static_cast<double>(query_.width + value_.width);
   }
-  /// Runs f(multiply, head, part of the head) for all parts of all heads, in parallel.
+  /// Calls f(multiply, head, number of the block of queries) for all blocks of all heads, in
+  /// parallel. `parts_of_head` is the number of blocks of a head.
   template <class F>
   void each_part(const Arguments& a, int64_t parts_of_head, F&& f) const {
     const int64_t parts = query_.count * parts_of_head;
@@ -171,8 +172,8 @@ class AttentionKernel : public Kernel {
     if (mask.first) mask.first += keys.first * mask.key;
     return {rows, keys.count, x, scale_, mask};
   }
-  /// Calls f(scores of a few rows, index of the first row) for all rows. If a head is a single
-  /// block, q, k and v of the next head are prefetched meanwhile.
+  /// Calls f(scores of a few rows, index of the first row) until all rows are covered. If a head is
+  /// a single block, q, k and v of the next head are prefetched meanwhile.
   template <class F>
   void each_slice(const Arguments& a, int64_t head, const Scores<S>& scores, F&& f) const {
     constexpr int64_t kRows = 4;
@@ -356,11 +357,11 @@ std::unique_ptr<Kernel> make(const Request& r) {
 }  // namespace
 
 std::span<const KernelRow> attention_kernels() {
-  static constexpr KernelFactory kHalf = make_converted<attention_kernels>;
+  static constexpr KernelFactory kThroughFloat32 = make_converted<attention_kernels>;
   static constexpr KernelRow kRows[] = {{"attention", make<AttentionForward>},
-                                        {"attention", kHalf},
+                                        {"attention", kThroughFloat32},
                                         {"attention_backward", make<AttentionGradient>},
-                                        {"attention_backward", kHalf}};
+                                        {"attention_backward", kThroughFloat32}};
   return kRows;
 }
 

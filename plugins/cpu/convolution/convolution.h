@@ -40,24 +40,23 @@ struct ConvPlan {
   }
 };
 
-std::unique_ptr<Kernel> make_winograd_convolution(
-    const Request& request);  // for 3x3 windows, if Winograd's algorithm is faster
-std::unique_ptr<Kernel> make_winograd_pooled_convolution(
-    const Request& request);  // for 3x3 windows, followed by max pooling
-std::unique_ptr<Kernel> make_pointwise_convolution(
-    // for 1x1 windows, as matrix products
-    const Request& request);
-// for bfloat16, with AMX tiles
+/// Makes a kernel for 3x3 windows, if Winograd's algorithm is faster.
+std::unique_ptr<Kernel> make_winograd_convolution(const Request& request);
+/// Makes a kernel for 3x3 windows followed by max pooling, by Winograd's algorithm.
+std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& request);
+/// Makes a kernel for 1x1 windows, which computes matrix products.
+std::unique_ptr<Kernel> make_pointwise_convolution(const Request& request);
+/// Makes a kernel for bfloat16 that uses AMX tiles.
 std::unique_ptr<Kernel> make_amx_convolution(const Request& request);
-std::unique_ptr<Kernel> make_onednn_convolution(
-    const Request& request);  // for requests for which oneDNN has fast code
-std::unique_ptr<Kernel> make_unfolded_convolution(
-    const Request& request);  // for all requests, as matrix products
-std::unique_ptr<Kernel> make_gated_convolution(
-    const Request& request);  // for the gradient of an image, fused with the gradient of a relu
-// A depthwise convolution fused with the normalization of its input.
+/// Makes a kernel that calls oneDNN, for requests for which oneDNN has fast code.
+std::unique_ptr<Kernel> make_onednn_convolution(const Request& request);
+/// Makes a kernel that computes matrix products of unfolded windows (im2col), for any request.
+std::unique_ptr<Kernel> make_unfolded_convolution(const Request& request);
+/// Makes a kernel for the gradient of an image, fused with the gradient of a relu.
+std::unique_ptr<Kernel> make_gated_convolution(const Request& request);
+/// Makes a kernel for a depthwise convolution, fused with the normalization of its input.
 std::unique_ptr<Kernel> make_depthwise_forward(const Request& request);
-// the gradients of make_depthwise_forward
+/// Makes a kernel for the gradients of the op DepthwiseForward.
 std::unique_ptr<Kernel> make_depthwise_backward(const Request& request);
 
 }  // namespace crescent::cpu

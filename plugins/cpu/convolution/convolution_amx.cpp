@@ -18,7 +18,8 @@ namespace {
 
 using amx::kLines;
 
-constexpr int64_t kMaxBlockLines = 4 * kLines;  ///< most lines per block
+constexpr int64_t kMaxBlockLines = 4 * kLines;  ///< the largest number of lines (rows of the left
+                                                ///< operand) of a block of the result
 /// Fewest pieces into which a batch is divided, so that several threads have work.
 constexpr int64_t kMinPieces = 8;
 
@@ -47,17 +48,18 @@ struct PaddedGeometry {
         std::min(most_pixels / width, pieces(batch * out_rows, kMinPieces)), 1, out_rows);
     piece = pieces(out_rows, pieces(out_rows, most));
   }
-  /// The pixels of `count` output rows, rounded up to whole blocks.
+  /// The number of padded pixels in `count` output rows, rounded up to whole blocks of `block`
+  /// pixels.
   int64_t pixels(int64_t count, int64_t block) const {
     return pieces(count * width, block) * block;
   }
-  /// The number of values of a padded piece and of the pixels that are read beyond its end, rounded
-  /// up to whole tile rows.
+  /// The number of values that pad() writes for a piece of `count` output rows: the padded pixels
+  /// and the pixels that are read beyond them, rounded up to whole tile rows.
   int64_t padded_values(int64_t count) const {
     const int64_t values = (pixels(count, kMaxBlockLines) + reach()) * channels;
     return pieces(values, amx::kDepth) * amx::kDepth + 2 * amx::kDepth;
   }
-  /// The number of consecutive pixels that the kernel covers, from the first tap to the last one.
+  /// The number of consecutive padded pixels from the first tap of the kernel to the last one.
   int64_t reach() const {
     return (kernel_rows - 1) / row_stride * width + (kernel_columns - 1) / column_stride + 1;
   }
@@ -97,8 +99,8 @@ class PackKernel final : public Kernel {
   PackKernel(const PaddedGeometry& flat, bool gradient)
       : padded_geometry_(flat),
         gradient_(gradient),
-        run_(flat.kernel_columns * flat.channels),
-        strip_(flat.kernel_rows * amx::strip_values(run_)) {}
+        kernel_row_values_(flat.kernel_columns * flat.channels),
+        strip_(flat.kernel_rows * amx::strip_values(kernel_row_values_)) {}
 
   void run(const Arguments& a) const override {
     run(a, a.in<uint16_t>(0), a.out<uint16_t>(0), reinterpret_cast<uint16_t*>(a.scratch));
@@ -116,20 +118,22 @@ class PackKernel final : public Kernel {
         }
       }
     });
-    a.threads.blocks(
-        padded_geometry_.kernel_rows, 1 + 8192 / (run_ * out), [&](int64_t begin, int64_t end) {
-          for (int64_t row = begin; row < end; ++row) {
-            uint16_t* to = packed + row * amx::strip_values(run_);
-            gradient_ ? amx::pack_right(turned + row * run_, taps * in,
-                                        amx::LineOrder::lines_in_rows, out, run_, to, strip_)
-                      : amx::pack_right(kernel + row * run_ * out, out,
-                                        amx::LineOrder::lines_in_columns, out, run_, to, strip_);
-          }
-        });
+    a.threads.blocks(padded_geometry_.kernel_rows, 1 + 8192 / (kernel_row_values_ * out),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t row = begin; row < end; ++row) {
+                         uint16_t* to = packed + row * amx::strip_values(kernel_row_values_);
+                         gradient_ ? amx::pack_right(turned + row * kernel_row_values_, taps * in,
+                                                     amx::LineOrder::lines_in_rows, out,
+                                                     kernel_row_values_, to, strip_)
+                                   : amx::pack_right(kernel + row * kernel_row_values_ * out, out,
+                                                     amx::LineOrder::lines_in_columns, out,
+                                                     kernel_row_values_, to, strip_);
+                       }
+                     });
   }
   std::string name() const override { return "pack"; }
   size_t scratch_bytes() const override {
-    return gradient_ ? static_cast<size_t>(padded_geometry_.kernel_rows * run_ *
+    return gradient_ ? static_cast<size_t>(padded_geometry_.kernel_rows * kernel_row_values_ *
                                            padded_geometry_.out_channels) *
                            sizeof(uint16_t)
                      : 0;
@@ -144,8 +148,8 @@ class PackKernel final : public Kernel {
  private:
   PaddedGeometry padded_geometry_;
   bool gradient_;
-  int64_t run_;    ///< number of input values under one row of the kernel
-  int64_t strip_;  ///< number of packed values for 16 output channels
+  int64_t kernel_row_values_;  ///< number of input values under one row of the kernel
+  int64_t strip_;              ///< number of packed values for 16 output channels
 };
 
 /// The forward pass; and the gradient of the image, which is a forward convolution of dy with the
@@ -158,8 +162,8 @@ class AmxImageConvolution final : public Kernel {
       : plan_(r),
         padded_geometry_(plan_, plan_.pass == ConvPass::backward_data, kMaxPiecePixels),
         pack_(padded_geometry_, plan_.pass == ConvPass::backward_data),
-        run_(padded_geometry_.kernel_columns * padded_geometry_.channels),
-        strip_(padded_geometry_.kernel_rows * amx::strip_values(run_)),
+        kernel_row_values_(padded_geometry_.kernel_columns * padded_geometry_.channels),
+        strip_(padded_geometry_.kernel_rows * amx::strip_values(kernel_row_values_)),
         strips_(pieces(padded_geometry_.out_channels, kLines)),
         block_(strips_ == 1 ? amx::Block::tall : amx::Block::square) {}
 
@@ -209,9 +213,11 @@ class AmxImageConvolution final : public Kernel {
     uint16_t* y = a.out<uint16_t>(0) + (image * padded_geometry_.out_rows + first) *
                                            padded_geometry_.out_columns *
                                            padded_geometry_.out_channels;
-    // The last multiplication step of a kernel row may also read values beyond the row, which it
-    // multiplies by zeros. The result is only wrong if such a value is infinite or NaN.
-    const bool overreaches = run_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
+    // The last multiplication step of a kernel row may also read values beyond the row and multiply
+    // them by zeros, which gives a wrong result if such a value is infinite or NaN. In this case
+    // the values under the kernel are copied.
+    const bool overreaches =
+        kernel_row_values_ % amx::kDepth != 0 && !amx::all_finite(padded, padded_values);
     for (int64_t f = 0; f < count * padded_geometry_.width; f += pixels()) {
       const uint16_t* pixel = padded + f * channels;
       const amx::LeftStrips left =
@@ -219,8 +225,8 @@ class AmxImageConvolution final : public Kernel {
       for (int64_t strip = 0; strip < strips_; strip += right_strips(block_)) {
         const amx::RightStrips right{
             {kernel + strip * strip_, kernel + std::min(strip + 1, strips_ - 1) * strip_}};
-        amx::multiply(block_, left, right, amx::steps(run_), padded_geometry_.kernel_rows, sums,
-                      false);
+        amx::multiply(block_, left, right, amx::steps(kernel_row_values_),
+                      padded_geometry_.kernel_rows, sums, false);
         store(sums, bias, f, count, strip * kLines, y);
       }
     }
@@ -239,11 +245,11 @@ class AmxImageConvolution final : public Kernel {
   /// Copies only the values under the kernel to `to`, and adds zeros after each kernel row up to a
   /// whole step.
   amx::LeftStrips copy_under_kernel(const uint16_t* pixel, uint16_t* to) const {
-    const int64_t row_values = amx::strip_values(run_);
+    const int64_t row_values = amx::strip_values(kernel_row_values_);
     for (int64_t row = 0; row < padded_geometry_.kernel_rows; ++row) {
       amx::pack_left(pixel + row * padded_geometry_.width * padded_geometry_.channels,
-                     padded_geometry_.channels, amx::LineOrder::lines_in_rows, pixels(), run_,
-                     to + row * row_values, strip_);
+                     padded_geometry_.channels, amx::LineOrder::lines_in_rows, pixels(),
+                     kernel_row_values_, to + row * row_values, strip_);
     }
     return {{to, to + strip_, to + 2 * strip_, to + 3 * strip_},
             amx::kDepth,
@@ -281,8 +287,8 @@ class AmxImageConvolution final : public Kernel {
   PaddedGeometry padded_geometry_;
   PackKernel pack_;
   bool is_packed_ = false;
-  int64_t run_;    ///< number of input values under one row of the kernel
-  int64_t strip_;  ///< number of packed values for 16 output channels
+  int64_t kernel_row_values_;  ///< number of input values under one row of the kernel
+  int64_t strip_;              ///< number of packed values for 16 output channels
   int64_t strips_;
   amx::Block block_;
 };
@@ -340,10 +346,8 @@ class AmxKernelGradient final : public Kernel {
   int64_t phases() const {
     return std::min(padded_geometry_.row_stride, padded_geometry_.kernel_rows) * phases_across();
   }
-  int64_t down() const {
-    return left_strips(block_);
-  }  ///< number of strips of rows per block of
-     ///< the result
+  /// The number of strips of rows per block of the result.
+  int64_t down() const { return left_strips(block_); }
   int64_t across() const { return right_strips(block_); }
   int64_t blocks_across() const { return pieces(columns_, across()); }
   int64_t values() const {
@@ -399,8 +403,8 @@ class AmxKernelGradient final : public Kernel {
       }
     }
   }
-  /// The position, in the packed x, of the strip for one column of the result; a column is a tap
-  /// and 16 input channels.
+  /// The position of a strip in the packed x. Column c of the result, which stands for a tap and 16
+  /// input channels, is computed from the strip sources_[c].
   struct Source {
     int64_t strip, offset;
   };
@@ -413,8 +417,8 @@ class AmxKernelGradient final : public Kernel {
                              column / padded_geometry_.column_stride;
     return {(2 * phase + distance % 2) * in_strips_ + c % in_strips_, distance / 2 * 2 * kLines};
   }
-  /// Copies `count` rows of dy to rows of padded width; zeros fill their ends and the memory up to
-  /// `pixels` pixels.
+  /// Copies `count` rows of dy to rows of padded width. The ends of the rows, and the memory after
+  /// them up to `pixels` pixels, are filled with zeros.
   void pad_gradient(const uint16_t* dy, int64_t count, int64_t pixels, uint16_t* to) const {
     const int64_t out = padded_geometry_.out_channels, shown = padded_geometry_.out_columns * out,
                   width = padded_geometry_.width * out;
@@ -425,7 +429,7 @@ class AmxKernelGradient final : public Kernel {
     std::fill(to + count * width, to + pixels * out, uint16_t{0});
   }
 
-  /// Writes row (tap, input channel) of the result from the sum of all lanes.
+  /// Writes row (tap, input channel) of the result, after the sums of all lanes have been added.
   void write_row(const Arguments& a, int64_t row) const {
     const int64_t out = padded_geometry_.out_channels, tap = row / padded_geometry_.channels,
                   channel = row % padded_geometry_.channels;
@@ -447,10 +451,11 @@ class AmxKernelGradient final : public Kernel {
   PaddedGeometry padded_geometry_;
   DType result_;
   int64_t in_strips_, out_strips_;
-  int64_t columns_;  ///< strips of the result: taps x strips of input channels
+  int64_t columns_;  ///< number of columns of the result: taps times strips of 16 input channels
   amx::Block block_;
   int64_t lanes_ = 1;
-  std::vector<Source> sources_;  ///< for each column, its place in the packed x
+  std::vector<Source> sources_;  ///< for each column of the result, the strip of the packed x from
+                                 ///< which it is computed
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr double kZero = 0;  ///< these bytes are 0 in every dtype
+constexpr double kZero = 0;  ///< the bytes of the number 0, which are the same in every dtype
 
 class Gated final : public cpu::Kernel {
  public:

@@ -82,10 +82,12 @@ dnnl::convolution_backward_weights::primitive_desc backward_kernel(const ConvPla
   return {desc, onednn::attributes(), onednn::engine(), forward(p, d)};
 }
 
-/// A part of the work as a convolution of its own: some images, or some output rows of one image.
+/// A part of the convolution that is itself a convolution: some of the images, or some of the
+/// output rows of one image.
 struct SubConvolution {
   ConvPlan plan;
-  /// The first image, and the first rows of its input and output.
+  /// Where the part begins: the index of its first image, and of the first row in this image's
+  /// input and output.
   int64_t image, in_row = 0, out_row = 0;
 };
 
@@ -98,8 +100,8 @@ std::vector<SubConvolution> slices_of(const ConvPlan& p, int64_t images) {
   return pieces;
 }
 
-/// The number of images per slice, which depends on shapes only, not on threads: at most `most`
-/// slices, each with at least kMinFlops operations.
+/// The number of images per slice of the batch: there are at most `most` slices, each with at least
+/// kMinFlops operations. The number depends on shapes only, not on threads.
 int64_t images_of_slice(const ConvPlan& p, int64_t most) {
   const double per_image = p.flops() / static_cast<double>(p.batch);
   return std::clamp(
@@ -174,7 +176,7 @@ class Reorder final : public Kernel {
     onednn::Primitives::Region(primitives_, 1).run(0, primitive_, {from, to});
   }
   size_t bytes() const { return bytes_; }  ///< bytes of the reordered kernel
-  /// A text that identifies the layouts before and after reordering.
+  /// A text that identifies the layouts of the kernel before and after reordering.
   const std::string& form() const { return form_; }
 
  private:
@@ -211,7 +213,7 @@ class PiecewiseConvolution : public Kernel {
       };
       auto found = std::find_if(known.begin(), known.end(), same);
       if (found == known.end()) known.emplace_back(d, add(piece.plan, d)), found = known.end() - 1;
-      which_.push_back(found->second);
+      primitive_indices_.push_back(found->second);
     }
   }
   size_t x_at(const SubConvolution& p) const {
@@ -231,7 +233,7 @@ class PiecewiseConvolution : public Kernel {
         static_cast<int64_t>(pieces_.size()),
         [&](int64_t i, int worker) {
           f(pieces_[i], i, [&](std::initializer_list<const void*> addresses) {
-            region.run(worker, which_[i], addresses);
+            region.run(worker, primitive_indices_[i], addresses);
           });
         },
         region.workers());
@@ -243,7 +245,8 @@ class PiecewiseConvolution : public Kernel {
   onednn::Primitives primitives_;
 
  private:
-  std::vector<int> which_;  // for each piece, the index of its primitive
+  // for each piece, the index of its primitive in the list that add_primitives() fills
+  std::vector<int> primitive_indices_;
 };
 
 /// The forward pass and the gradient of images: the pieces are independent and all use the same
@@ -265,7 +268,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
     if (input != 1 || !pack_) return {};
     const TensorSpec spec{DType::uint8, {static_cast<int64_t>(pack_->bytes())}};
     std::string form = pack_->form();
-    // afterwards run() receives the reordered kernel
+    // After prepare(), run() receives the reordered kernel.
     return {std::move(pack_), spec, std::move(form)};
   }
   void run(const Arguments& a) const override {
@@ -307,8 +310,8 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
         dnnl::convolution_backward_data(desc), desc,
         {{DNNL_ARG_DIFF_DST, d.y}, {DNNL_ARG_WEIGHTS, kernel_}, {DNNL_ARG_DIFF_SRC, d.x}});
   }
-  /// Fails unless a primitive has a fast implementation and uses the same kernel layout as the
-  /// other pieces.
+  /// Fails unless the primitive `implementation` is a fast one and uses the same kernel layout as
+  /// the pieces before.
   void accept(const char* implementation, const memory::desc& kernel) {
     implementation_ = require_fast(implementation);
     if (kernel != kernel_) throw dnnl::error(dnnl_unimplemented, "pieces want different kernels");

@@ -13,7 +13,8 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kBlockValues = 1 << 16;          ///< unfolded values per lane
+constexpr int64_t kBlockValues = 1 << 16;          ///< approximate number of unfolded values of a
+                                                   ///< block
 constexpr int64_t kMaxUnfoldedPartials = 8 << 20;  ///< largest number of values of all partial
                                                    ///< gradients of the kernel together
 
@@ -63,8 +64,8 @@ class UnfoldedConvolution final : public Kernel {
   int64_t in_size() const { return p_.in_pixels() * p_.in_channels; }
   int64_t out_size() const { return p_.out_pixels() * p_.out_channels; }
 
-  /// Calls f(block, lane) for all blocks of all images; each lane has a fixed range of them, in
-  /// order.
+  /// Calls f(block, lane) for all blocks of all images. Each lane has a fixed range of the blocks
+  /// and goes through them in order.
   template <class F>
   void each_block(const Arguments& a, F&& f) const {
     const int64_t items = p_.batch * blocks_;

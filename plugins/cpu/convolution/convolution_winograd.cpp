@@ -19,7 +19,7 @@ using namespace winograd;
 constexpr int64_t kBlockBytes = 1 << 19;  ///< bytes of a block's transformed input and output
 /// Fewest tiles per block, so that each read of the kernel serves many tiles.
 constexpr int64_t kMinBlockTiles = 48;
-/// If there are fewer than kMinBlocks blocks, they are made smaller, but not smaller than
+/// If there are fewer blocks than kMinBlocks, the blocks are made smaller, but not smaller than
 /// kMinSmallBlockTiles tiles.
 constexpr int64_t kMinBlocks = 8, kMinSmallBlockTiles = 8;
 constexpr int64_t kMinBlocksForManyThreads = 16;  ///< kMinBlocks if there are many threads
@@ -57,8 +57,8 @@ struct InOutImages {
   }
 };
 
-/// Whether to use the split for many threads, which is slower with few. Profiles use it too,
-/// because they estimate times on many cores.
+/// Whether kernels use the division of their work that is made for many threads, which is slower
+/// with few threads. Profiles use it too, because they estimate times on many cores.
 bool use_many_thread_split(const CpuThreads& threads) {
   constexpr int kFew = 8;
   return threads.threads() > kFew || WorkTrace::current();
@@ -66,7 +66,8 @@ bool use_many_thread_split(const CpuThreads& threads) {
 
 float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
 
-/// Transforms a kernel to the Winograd points: (36 points, panels, in, columns of the panel).
+/// The kernel that transforms the weights of a convolution to the Winograd points: (36 points,
+/// panels, in, columns of the panel).
 class TransformedKernel final : public cpu::Kernel {
  public:
   TransformedKernel(const ConvPlan& p, const InOutImages& in_out)
@@ -283,14 +284,15 @@ class WinogradImageConvolution final : public WinogradConvolution {
 
   TransformedKernel kernel_;
   NormalizationLoops<float> normalization_ = normalization_loops<float>();
-  /// Numbers of tiles: per block with few threads, per block with many threads, and per set of
-  /// moments.
+  /// Three numbers of tiles: in a block if there are few threads, in a block if there are many
+  /// threads, and in a group whose moments are computed together.
   int64_t block_, many_thread_block_, moment_tiles_;
   bool shares_steps_, is_prepared_ = false;
 };
 
-/// A convolution with few tiles, for which transforming the kernel takes too long: another kernel
-/// computes it, unless the kernel was transformed in advance.
+/// A convolution with so few tiles that transforming its weights in each run would take too long.
+/// The kernel `other` computes it, unless prepare() is called, after which the weights are
+/// transformed in advance.
 class FewTilesConvolution final : public cpu::Kernel {
  public:
   FewTilesConvolution(std::unique_ptr<cpu::Kernel> other, const ConvPlan& plan)
@@ -310,8 +312,9 @@ class FewTilesConvolution final : public cpu::Kernel {
   ConvPlan plan_;
 };
 
-/// The gradient of the kernel. Tiles are divided among a fixed number of lanes; each lane sums its
-/// products in the transformed domain and transforms the sum back to taps.
+/// Computes the gradient of a convolution's weights. Tiles are divided among a fixed number of
+/// lanes; each lane sums its products in the transformed domain and transforms the sum back to
+/// taps.
 class WinogradKernelGradient final : public WinogradConvolution {
  public:
   explicit WinogradKernelGradient(const ConvPlan& plan)

@@ -160,7 +160,9 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
     const NormalGradient behind{a.in<float>(2), a.in<float>(3), a.in<float>(4), a.in<float>(5)};
     const Normal before{a.in<float>(7), a.in<float>(8), a.in<float>(9), a.in<float>(10), true};
     const int64_t first = n * rows_ * row(), out_first = n * out_rows_ * out_row();
-    int64_t next = 0, done = 0;  // number of finished rows of x and of dx
+    // next: number of rows of x that have been normalized; done: number of rows of dx that have
+    // been computed
+    int64_t next = 0, done = 0;
     for (int64_t i = 0; i < out_rows_; ++i) {
       const float *y = a.in<float>(0) + out_first + i * out_row(),
                   *dnormal = a.in<float>(1) + out_first + i * out_row();
@@ -175,7 +177,7 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
       for (; done < end; ++done) data_row(a, first + done * row(), done, normal, dy, zeros);
     }
   }
-  /// Computes row i of dx, once all rows of dy whose windows cover it are available.
+  /// Computes row i of dx once all rows of dy are available whose windows cover row i.
   void data_row(const Arguments& a, int64_t at, int64_t i, const RowRingBuffer& normal,
                 const RowRingBuffer& dy, const float* zeros) const {
     auto over = [&](int64_t below) {

@@ -56,9 +56,9 @@ struct NormalGradient {
 /// Three consecutive rows of an image under a window, each with one pixel of zeros at both ends.
 using WindowRows = const float* const (&)[3];
 
-/// A row to compute: it has `columns` pixels, and the windows of its first pixel begin `before`
-/// pixels left of the row. `later` and `later_too` are rows that will be read soon; they are
-/// prefetched as fast as this row is read.
+/// The arguments for computing one row of an image. The row has `columns` pixels, and the windows
+/// of its first pixel begin `before` pixels left of the row. `later` and `later_too` are rows that
+/// will be read soon; the loops prefetch them while they read this row.
 struct DepthwiseRow {
   int64_t columns, channels;
   int step, before;

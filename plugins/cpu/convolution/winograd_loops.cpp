@@ -118,7 +118,7 @@ HWY_INLINE void transform(Load&& load, Store&& store) {
 
 constexpr int kPooled = kTile / 2;  ///< pixels per axis of a pooled tile
 
-/// The part of a tile of `size` x `size` pixels that is inside of its image. Tiles are `step`
+/// The part of a tile of `size` x `size` pixels that is inside of its image. Tiles begin `step`
 /// pixels apart.
 struct Window {
   int64_t first;                       ///< offset of the tile's first pixel, which may be outside
@@ -192,7 +192,7 @@ void output_gradient(const Images& g, const float* dy, const Tiles& tiles) {
 }
 
 /// Transforms points to the pixels of a tile that are inside of the image: adds bias and residual,
-/// replaces values below `least` by it, and sets the result to 0 where the gate is not positive.
+/// replaces smaller values by `least`, and sets the result to 0 where the gate is not positive.
 template <bool kWhole>
 HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride,
                                const float* bias, const float* residual, const float* gate,
@@ -315,13 +315,15 @@ void kernel_gradient(const float* points, int64_t stride, int64_t channels, floa
 }
 
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
-constexpr int kWidest = 4;  // with 32 registers: 6 x 4, 12 x 2 or 16 x 1 vectors of sums
+// With 32 registers, blocks of 6 x 4, 12 x 2 or 16 x 1 vectors of sums fit into registers.
+constexpr int kWidest = 4;
 #else
-constexpr int kWidest = 2;  // with 16 registers: 6 x 2 or 12 x 1 vectors of sums
+// With 16 registers, blocks of 6 x 2 or 12 x 1 vectors of sums fit into registers.
+constexpr int kWidest = 2;
 #endif
 
-/// Computes kRows rows from i on and kVectors vectors of columns from j on of c, with all sums in
-/// registers.
+/// Computes a block of c: kRows rows from row i on, and kVectors vectors of columns from column j
+/// on. All sums are in registers.
 template <int kRows, int kVectors>
 HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
   const D d;
@@ -334,9 +336,8 @@ HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
     for (int v = 0; v < kVectors; ++v)
       sum[r][v] = p.add ? hn::LoadU(d, c + r * p.ldc + v * lanes) : hn::Zero(d);
   }
-  const float *a = p.a + i * row, *a6 = a + 6 * row,
-              // three pointers for all rows instead of one per row, which saves registers
-                                      *a12 = a6 + 6 * row;
+  // Three pointers for all rows, instead of a pointer per row, save registers.
+  const float *a = p.a + i * row, *a6 = a + 6 * row, *a12 = a6 + 6 * row;
   const float* b = p.b + j;
   for (int64_t q = 0; q < p.depth; ++q, a += step, a6 += step, a12 += step, b += ldb) {
     V right[kVectors];
@@ -358,11 +359,12 @@ HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
   }
 }
 
-// rows of b that are kept in registers, together with the sums of 8 rows
+// number of rows of b that are kept in registers, together with the sums of 8 rows of c
 constexpr int64_t kSlice = 16;
 
-/// Adds the products of kSlice columns of a, from q on, to kRows rows from i on of one vector of
-/// columns of c. The first slice is stored instead of added.
+/// Multiplies columns [q, q + kSlice) of a by the rows of b in `right`, and adds the products to
+/// one vector of columns of c, in kRows rows from row i on. For q = 0 the products are stored
+/// instead of added, unless p.add is true.
 template <int kRows>
 HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, int64_t q) {
   const D d;
@@ -382,7 +384,8 @@ HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, in
   for (int r = 0; r < kRows; ++r) hn::StoreU(sum[r], d, c + r * p.ldc);
 }
 
-/// Computes the last vector of columns of c; its part of b is read once for all rows.
+/// Computes the last vector of columns of c. The last columns of b are read only once for all rows
+/// of c.
 void last_column(const Product& p, int64_t j) {
   for (int64_t q = 0; q < p.depth; q += kSlice) {
     V right[kSlice];

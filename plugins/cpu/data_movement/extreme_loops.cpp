@@ -24,7 +24,8 @@ HWY_INLINE bool is_better(T a, T b) {
   return beyond;
 }
 
-constexpr int64_t kChunk = 2048;  ///< elements that are read twice, the second time from the cache
+constexpr int64_t kChunk = 2048;  ///< number of elements that are read to find their extreme value,
+                                  ///< and read again, from the cache, to find its index
 
 /// The largest (or smallest) value of a chunk.
 template <bool max, class T>
@@ -70,7 +71,7 @@ HWY_INLINE int64_t first_of(const T* x, int64_t n, T value) {
 }
 
 template <bool max, class T>
-int64_t place_in_row(const void* row, int64_t n) {
+int64_t index_in_row(const void* row, int64_t n) {
   const T* x = static_cast<const T*>(row);
   T best = x[0];
   int64_t chunk = 0;
@@ -82,8 +83,8 @@ int64_t place_in_row(const void* row, int64_t n) {
 }
 
 template <bool max, class T>
-void places_in_columns(const void* rows, int64_t count, int64_t width, int64_t stride,
-                       int64_t* to) {
+void indices_in_columns(const void* rows, int64_t count, int64_t width, int64_t stride,
+                        int64_t* to) {
   using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   const T* HWY_RESTRICT x = static_cast<const T*>(rows);
   HWY_ALIGN T best[kExtremeColumns];
@@ -103,8 +104,8 @@ void places_in_columns(const void* rows, int64_t count, int64_t width, int64_t s
 
 template <class T>
 ExtremeLoops loops(bool max) {
-  return max ? ExtremeLoops{place_in_row<true, T>, places_in_columns<true, T>}
-             : ExtremeLoops{place_in_row<false, T>, places_in_columns<false, T>};
+  return max ? ExtremeLoops{index_in_row<true, T>, indices_in_columns<true, T>}
+             : ExtremeLoops{index_in_row<false, T>, indices_in_columns<false, T>};
 }
 
 ExtremeLoops find_extreme(bool max, DType dtype) {

@@ -11,7 +11,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// The number of lines of `elements` elements per task; small enough that several cores get tasks.
+/// The number of lines that a task copies, where a line has `elements` elements. It is small enough
+/// that several cores get tasks.
 int64_t lines_per_part(int64_t lines, int64_t elements) {
   constexpr int64_t kMinimum = 4096, kParts = 64;
   const int64_t all = lines * elements;
@@ -19,8 +20,8 @@ int64_t lines_per_part(int64_t lines, int64_t elements) {
   return std::max<int64_t>(1, part / std::max<int64_t>(elements, 1));
 }
 
-/// Prefetches the line that is gathered from next, if it fits the first-level cache together with
-/// the current one: the hardware prefetcher cannot predict the order of reads within a line.
+/// Prefetches the line that is gathered from next, if it fits into the first-level cache together
+/// with the present line: the hardware prefetcher cannot predict the order of reads within a line.
 void fetch_line(const std::byte* line, size_t bytes) {
   constexpr size_t kMaxLineBytes = size_t{8} << 10, kCacheLine = 64;
   for (size_t i = 0; i < bytes && bytes <= kMaxLineBytes; i += kCacheLine)
@@ -53,7 +54,7 @@ class GatherKernel final : public Kernel {
   const std::byte* line_of(const Arguments& a, int64_t outer) const {
     return a.inputs[0] + static_cast<size_t>(outer) * line_bytes();
   }
-  /// Copies the rows that indices [place, place + n) select.
+  /// Copies the rows that the indices at positions [place, place + n) select.
   void copy(const Arguments& a, int64_t outer, int64_t first_index, int64_t n) const {
     const std::byte* from = line_of(a, outer);
     std::byte* to = a.outputs[0] + static_cast<size_t>(outer * count_ + first_index) * bytes_;
@@ -171,7 +172,8 @@ class ScatterAddKernel final : public Kernel {
     });
   }
   static float sum_of(float a, float b) { return a + b; }
-  static int32_t sum_of(int32_t a, int32_t b) {  // wraps around on overflow
+  // the sum of two integers, which wraps around on overflow
+  static int32_t sum_of(int32_t a, int32_t b) {
     return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
   }
   AxisView view_;
@@ -227,8 +229,8 @@ std::unique_ptr<Kernel> make_take_along(const Request& r) {
 
 std::unique_ptr<Kernel> make_scatter_add(const Request& r) {
   const DType dtype = r.outputs[0].dtype;
-  // In half width a long sum stops growing once the addends are smaller than half a unit in its
-  // last place, so there is no kernel for these dtypes.
+  // A long sum in half width stops growing once the addends are smaller than half a unit in the
+  // last place of the sum, so there is no kernel for half-width dtypes.
   if (is_floating(dtype) && size_of(dtype) == 2) return nullptr;
   const BinaryLoop add = binary_loops(BinaryKind::add, dtype).arrays;
   return readable(r.inputs[0]) && add ? std::make_unique<ScatterAddKernel>(r, add) : nullptr;

@@ -1,5 +1,6 @@
-// Kernels that read or write at integer indices. The op check_indices checks the indices before;
-// these kernels clamp indices that are out of range (one_hot gives a row of zeros for them).
+// Kernels that read or write at integer indices. The op check_indices checks the indices before
+// these kernels run; the kernels clamp indices that are out of range (one_hot gives a row of zeros
+// for them).
 #pragma once
 #include <algorithm>
 

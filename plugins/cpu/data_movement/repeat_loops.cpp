@@ -31,7 +31,7 @@ HWY_INLINE void by_vectors(D d, const T* from, int64_t step, int64_t count, int6
 template <class T>
 void repeat(const void* from, int64_t step, int64_t count, int64_t n, void* to) {
   const hn::ScalableTag<T> d;
-  // shorter vectors, which write fewer values beyond the end
+  // vectors of 16 bytes, which write fewer values beyond the end of an element's copies
   const hn::CappedTag<T, 16 / sizeof(T)> few;
   const T* first = static_cast<const T*>(from);
   T* target = static_cast<T*>(to);

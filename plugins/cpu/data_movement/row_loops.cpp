@@ -82,10 +82,9 @@ void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t 
 }
 
 void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* to) {
-  constexpr int64_t kMaxCachedBytes =
-      // copies of up to this size, from which further copies are made, stay in the first-level
-      // cache
-      4096;
+  // The result is copied from its own beginning, of at most this many bytes, which stay in the
+  // first-level cache.
+  constexpr int64_t kMaxCachedBytes = 4096;
   if (bytes >= kMaxCachedBytes || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
   const int64_t total = bytes * times, most = kMaxCachedBytes / bytes * bytes;
   std::memcpy(to, row, bytes);

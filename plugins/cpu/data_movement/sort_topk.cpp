@@ -18,7 +18,8 @@ struct Tiles {
       : width(std::clamp<int64_t>(view.inner, 1, most)),
         per_outer_index((view.inner + width - 1) / width) {}
   int64_t width,
-      per_outer_index;  ///< the number of lines per tile, and of tiles per index of the outer axes
+      per_outer_index;  ///< the number of lines per tile, and the number of tiles for each
+                        ///< combination of indices of the outer axes
 };
 
 /// The kernel of argmax and argmin. A long line is split into pieces; at the end the largest (or

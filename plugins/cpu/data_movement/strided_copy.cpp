@@ -49,8 +49,8 @@ StridedCopy::StridedCopy(std::vector<Axis> axes, size_t bytes) : bytes_(bytes) {
   for (const Axis& axis : outer_) lines_ *= axis.size;
 }
 
-/// Calls f(from, to, count) for the lines [begin, end), counted over all combinations of indices of
-/// the outer axes; each call covers `count` consecutive indices of the last outer axis.
+/// Calls f(from, to, count) for the lines [begin, end). Lines are numbered by the indices of the
+/// outer axes; a call covers `count` lines along the last outer axis.
 template <class T, class F>
 static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, T* to,
                      int64_t begin, int64_t end, F&& f) {

@@ -47,8 +47,8 @@ struct Entry<uint32_t> {
 };
 static_assert(std::endian::native == std::endian::little);
 
-/// Radix sort by key, from the lowest digit; it is stable. Returns the array, `a` or `b`, that
-/// holds the result.
+/// Stable radix sort by key, from the lowest digit to the highest. Returns the array, `a` or `b`,
+/// that holds the result.
 template <class Key>
 Entry<Key>* radix_sort(Entry<Key>* a, Entry<Key>* b, size_t n) {
   constexpr int kBits = 11, kDigits = (8 * sizeof(Key) + kBits - 1) / kBits;
@@ -120,7 +120,7 @@ class TopKKernel final : public Kernel {
   static constexpr int64_t kMaxParts = 64;
   static constexpr int64_t kMaxMergeSorted = 256;  // shorter arrays are sorted by merging
   // number of values that are compared with the lower bound in one step
-  static constexpr int64_t kAtOnce = 32;
+  static constexpr int64_t kValuesPerStep = 32;
 
   static Each entry(const T* x, int64_t index) {
     Each entry;
@@ -167,8 +167,8 @@ class TopKKernel final : public Kernel {
   int64_t take_likely(const T* x, Each* entries) const {
     const T limit = lower_bound(x, reinterpret_cast<T*>(entries + view_.length));
     int64_t found = 0;
-    for (int64_t i = 0; i < view_.length; i += kAtOnce) {
-      const int64_t end = std::min(i + kAtOnce, view_.length);
+    for (int64_t i = 0; i < view_.length; i += kValuesPerStep) {
+      const int64_t end = std::min(i + kValuesPerStep, view_.length);
       if (!any_from(x, i, end, limit)) continue;
       for (int64_t index = i; index < end; ++index)
         if (x[index] >= limit) entries[found++] = entry(x, index);
@@ -180,7 +180,7 @@ class TopKKernel final : public Kernel {
   /// the lanes.
   T lower_bound(const T* x, T* lanes) const {
     const int64_t n = view_.length;
-    const auto wanted = static_cast<uint64_t>(std::max(2 * k_, std::min(kAtOnce, n / 2)));
+    const auto wanted = static_cast<uint64_t>(std::max(2 * k_, std::min(kValuesPerStep, n / 2)));
     const auto count = static_cast<int64_t>(std::bit_ceil(wanted));
     std::copy_n(x, count, lanes);
     for (int64_t begin = count; begin < n; begin += count)

@@ -55,7 +55,8 @@ void Broadcast::gather(const T* input, int64_t begin, int64_t n, T* to) const {
     n -= run;
     offset -= at[inner] * stride_[inner];
     at[inner] = 0;
-    for (size_t i = inner; i-- > 0;) {  // moves to the beginning of the next run
+    // the outer indices advance to the beginning of the next run
+    for (size_t i = inner; i-- > 0;) {
       offset += stride_[i];
       if (++at[i] < size_[i]) break;
       offset -= at[i] * stride_[i];

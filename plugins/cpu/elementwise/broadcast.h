@@ -15,7 +15,8 @@ class Broadcast {
  public:
   Broadcast() = default;
   Broadcast(const Shape& input, const Shape& result) : Broadcast(input, result, input, 0) {}
-  /// The input is a slice of an array of shape `whole` that begins at its element `first`.
+  /// For an input that is a slice of an array of shape `whole`: the slice begins at element `first`
+  /// of the array.
   Broadcast(const Shape& input, const Shape& result, const Shape& whole, int64_t first);
 
   /// True when the input has one element.

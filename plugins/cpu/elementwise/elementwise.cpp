@@ -25,7 +25,8 @@ bool contains(const std::vector<int>& list, int x) {
 std::vector<int> match_registers(const Chain& chain, const std::vector<FusedStep>& steps,
                                  size_t first, int next) {
   if (first + chain.steps.size() > steps.size()) return {};
-  // the register that the first step of the chain writes; lower ones are its inputs
+  // the register that the first step of the chain writes; registers with lower indices are inputs
+  // of the chain
   const int made = next;
   std::vector<int> names(chain.scalar.size(), -1);
   for (const FusedStep& wanted : chain.steps) {
@@ -42,7 +43,8 @@ std::vector<int> match_registers(const Chain& chain, const std::vector<FusedStep
   return names;
 }
 
-/// True when `reg` is an output or is read by a step after the `count` steps from `first` on.
+/// True when register `reg` is an output of the program, or is read by a step that follows the
+/// `count` steps from `first` on.
 bool is_seen(int reg, const std::vector<FusedStep>& steps, size_t first, size_t count,
              const std::vector<int>& outputs) {
   if (contains(outputs, reg)) return true;
@@ -149,8 +151,8 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
   }
 }
 
-/// Finds the registers that hold half-width floats without conversion to float32: only casts and
-/// steps with half-width loops read and write them.
+/// Finds the bfloat16 registers whose values need no conversion to float32, because only casts and
+/// steps with bfloat16 loops read and write them.
 std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
                                            const std::vector<int>& outputs) const {
   using Kind = FusedStep::Kind;
@@ -179,8 +181,8 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
       for (size_t i = 0; i < args_of(step.kind); ++i)
         touched.push_back(static_cast<size_t>(step.args[i]));
       std::erase_if(touched, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r]; });
-      // Loops read a cell (a scalar register) as a float32 number; only a select needs the cell
-      // broadcast to a block.
+      // A loop can read a cell (a scalar register) as a float32 number, except the loop of a
+      // select, for which the cell is broadcast to a block.
       const auto fits = [&](size_t r) {
         return stored[r] || (cell[r] && step.kind != Kind::select);
       };
@@ -220,7 +222,7 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
 }
 
 /// Adds the steps from `first` on as one step, if they are the steps of `chain`, all results of the
-/// chain are outputs, and no other step reads its intermediate registers.
+/// chain are outputs of the program, and no other step reads the chain's intermediate registers.
 bool Elementwise::add_chain(const Chain& chain, const std::vector<FusedStep>& steps, size_t first,
                             const std::vector<int>& outputs) {
   const std::vector<int> names =
@@ -261,8 +263,8 @@ void Elementwise::each_result(const Step& step, F&& f) const {
   for (int r : chain_calls_[step.chain_call].outputs) f(r);
 }
 
-/// Adds a scatter step. Its register is filled before the other steps of a block run, as if it were
-/// an input that is loaded.
+/// Adds a scatter step. The register of its result is filled before the other steps of a block run,
+/// like the register of an input that is loaded.
 bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
   const TensorSpec &indices = request.inputs[step.args[0]], &updates = request.inputs[step.args[1]];
   const int64_t rows = request.outputs[0].shape[0];
@@ -329,10 +331,9 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   return true;
 }
 
-/// Chooses the loop of a binary step and marks the registers that must be broadcast to a block.
-/// Loops take a cell as a scalar if the other operand is an array or a column, and a column as a
-/// scalar if the other operand is an array; other columns are broadcast, and so are all scalars if
-/// there is no loop for them.
+/// Chooses the loop of a binary step and marks the registers that must be broadcast to a block. If
+/// a loop with a scalar operand exists, it takes a cell as the scalar beside an array or a column,
+/// and a column as the scalar beside an array; all other cells and columns are broadcast.
 BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cells) {
   Register &a = registers_[step.args[0]], &b = registers_[step.args[1]];
   const BinaryLoops loops = binary_loops(step.binary, dtype);

@@ -13,7 +13,8 @@ namespace crescent::cpu {
 /// The steps of an elementwise op; empty for any other op.
 std::vector<FusedStep> steps_of(const Op& op, DType result);
 
-/// An input of which only the range that is computed is in memory, at the address `memory`.
+/// An input of Elementwise::run_range() of which only the elements of the range are in memory, at
+/// the address `memory`.
 struct InputRange {
   int input = -1;
   const std::byte* memory = nullptr;
@@ -29,7 +30,7 @@ class Elementwise final : public Kernel {
     Shape whole;
     int64_t first;  ///< element of the array at which the slice begins
   };
-  /// True when the window can be read in long rows.
+  /// Whether the kernel can read the window in place, in rows that are long enough to be worth it.
   static bool reads(const Window& window, const TensorSpec& input, const Shape& result);
   static std::unique_ptr<Kernel> make(const Request& request, std::span<const Window> windows);
 
@@ -43,7 +44,8 @@ class Elementwise final : public Kernel {
   bool may_share(int input, int output) const override;
 
   static constexpr size_t kMaxRegisters = 192;
-  /// The values of all cells: registers with a scalar that is computed once, before the blocks.
+  /// The values of all cells. A cell is a register with one scalar for all elements, computed once
+  /// before the blocks.
   struct Cells {
     static constexpr size_t kBytes = 64;
     std::byte* at(size_t reg) { return memory + reg * kBytes; }
@@ -66,18 +68,19 @@ class Elementwise final : public Kernel {
 
  private:
   enum class Source : uint8_t {
-    memory,    ///< memory of an argument, which is read or written in place
+    memory,    ///< the memory of an argument of the kernel, which is read or written in place
     block,     ///< a block in the memory of the thread
     cell,      ///< a scalar for all elements, computed before the blocks
     periodic,  ///< a periodic input, repeated in scratch memory until it is longer than a block
     row,       ///< an input that is read in place in long rows; no block crosses the end of a row
     column,    ///< an input of which each element applies to one or more whole blocks
-    for_scatters,  ///< an input that only scatter steps read
+    for_scatters,  ///< an input that is read only by scatter steps
   };
   struct Register {
     DType dtype{};  ///< the dtype in memory of arguments
     Source source = Source::block;
-    int input = -1, output = -1;  ///< the index of the argument, -1 if the register is none
+    int input = -1, output = -1;  ///< the indices of the kernel's input and output that the
+                                  ///< register is; -1 if it is none
     int slot = -1;                ///< the index of the block in the thread's memory
     bool is_broadcast = false;    ///< whether a step needs the cell or column broadcast to a block
     bool scattered = false;       ///< whether a scatter step fills the register
@@ -122,7 +125,8 @@ class Elementwise final : public Kernel {
     BinaryLoop add;
     UnaryLoop round, widen;  ///< loops for half-width rows
   };
-  struct Result {  ///< an output that is copied from a register with other memory
+  struct Result {  ///< an output of the kernel that is copied from a register, whose memory is not
+                   ///< that of the output
     int reg, output;
     UnaryLoop convert;  ///< null if the values are copied without conversion
   };
@@ -167,21 +171,23 @@ class Elementwise final : public Kernel {
   std::vector<ChainCall> chain_calls_;
   std::vector<Scatter> scatters_;
   std::vector<int> to_load_,
-      to_broadcast_;  ///< registers that are loaded into a block before each block is computed, and
-                      ///< cells that are broadcast to a block once per range
+      to_broadcast_;  ///< to_load_: the registers that are loaded into a block before each block is
+                      ///< computed; to_broadcast_: the cells that are broadcast to a block once per
+                      ///< range
   struct Stream {     ///< a register with Source::memory
     int reg;
     size_t bytes;  ///< bytes per element
   };
   std::vector<Stream> streams_;
-  std::vector<int> to_fetch_;  ///< inputs that are prefetched because every element is read
+  std::vector<int> to_fetch_;  ///< input registers that are prefetched because every element of the
+                               ///< input is read
   std::vector<int> periodic_;  ///< registers with Source::periodic
   std::vector<int> pointed_;   ///< registers with Source::row or Source::column
   std::vector<int64_t>
-      block_boundaries_;  ///< no block crosses a multiple of one of these numbers of elements
+      block_boundaries_;  ///< numbers of elements; no block crosses a multiple of one of them
   std::vector<Result> results_;
-  std::vector<int> written_at_;  ///< for each output that a step writes directly, the index of that
-                                 ///< step
+  std::vector<int> written_at_;  ///< for each output, the index of the step that writes directly to
+                                 ///< its memory; -1 if the output is copied from a register
   int inputs_ = 0, slots_ = 0, cost_ = 0;
   size_t slot_bytes_ = 0, scratch_bytes_ = 0;
 };

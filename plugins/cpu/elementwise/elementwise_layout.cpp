@@ -12,8 +12,8 @@ constexpr int64_t kMaxParts = 128;
 
 }  // namespace
 
-/// Assigns blocks to registers; a block is reused once its register has been read for the last
-/// time.
+/// Assigns memory blocks to registers. A block is reused after the last step that reads its
+/// register.
 void Elementwise::assign_slots() {
   std::vector<int> free;
   auto take = [&](Register& r) {
@@ -49,8 +49,9 @@ void Elementwise::assign_slots() {
   }
 }
 
-/// The row length with which the chain can run row by row: the common period of those inputs that
-/// the chain repeats in each row; 0 if the chain has no such form or an input does not fit.
+/// The row length for running a chain row by row: the period of those inputs that have the same
+/// values in each row. 0 if the chain has no loop over rows, or if an input is neither an array nor
+/// has this period.
 int64_t Elementwise::columns_of(const ChainCall& call) const {
   int64_t columns = 0;
   for (size_t i = 0; i < call.inputs.size() && call.chain->rows; ++i) {
@@ -63,8 +64,8 @@ int64_t Elementwise::columns_of(const ChainCall& call) const {
   return columns;
 }
 
-/// The number of elements to which a periodic input is repeated in scratch memory, so that a block
-/// may begin anywhere in the period.
+/// The number of elements that a periodic input takes in scratch memory, where it is repeated, so
+/// that a block may begin anywhere in the period.
 int64_t Elementwise::written_out(const Register& r) const {
   const int64_t period = r.broadcast.period();
   return period + (has_rows_ ? period : std::min(block_, size_));
@@ -120,8 +121,8 @@ void Elementwise::lay_out() {
   grain_ = (grain_ + block_ - 1) / block_ * block_;
 }
 
-/// True when input and output have the same elements and no step reads the input after the output
-/// is written.
+/// True when the output may be written to the memory of the input: both have the same elements, and
+/// no step reads the input after the output is written.
 bool Elementwise::may_share(int input, int output) const {
   const Register& r = registers_[input];
   const int written = written_at_[output];

@@ -19,8 +19,8 @@ struct Elementwise::Block {
   alignas(64) std::byte memory[kStackBytes];
 };
 
-/// Runs a chain over n elements. Periodic inputs are read from the offset that corresponds to the
-/// first element, so that the elements may begin within a row.
+/// Runs a chain over n elements. The registers of periodic inputs point to the value for the first
+/// element, so that the range of elements may begin within a row.
 void Elementwise::execute(const ChainCall& call, std::byte* const* registers, int64_t n) const {
   const void* inputs[kMaxChainInputs];
   void* outputs[kMaxChainInputs];
@@ -120,7 +120,9 @@ int64_t Elementwise::block_length(int64_t begin, int64_t end) const {
   return n;
 }
 
-/// Sets the addresses of row and column registers for the block that begins at element `begin`.
+/// Sets the registers with Source::row or Source::column for the block of `n` elements that begins
+/// at element `begin`: to an address in the input, or, for a register that is broadcast, fills its
+/// block with copies of one value.
 void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
   for (int i : pointed_) {
     const Register& r = registers_[i];
@@ -158,8 +160,8 @@ void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& bloc
   }
 }
 
-/// Computes elements [begin, begin + n) of a scatter step: each row is the sum of the updates with
-/// its index.
+/// Computes elements [begin, begin + n) of a scatter step: row r of its result is the sum of those
+/// rows of the updates whose index is r.
 void Elementwise::sum_rows(const Arguments& a, const Scatter& s, int64_t begin, int64_t n,
                            std::byte* to) const {
   const auto* lists = reinterpret_cast<const int32_t*>(a.scratch + s.offset);

@@ -12,9 +12,9 @@ std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int inpu
   return epilogue;
 }
 
-/// Whether an output may use the memory of an input: only of an input of the epilogue itself, if
-/// its kernel allows that. The inputs of the product are read until its end, so no output may
-/// overwrite them.
+/// Whether an output may use the memory of input `input`. It may only use an input of the
+/// epilogue's own kernel, if this kernel allows it, because the inputs of the product are read
+/// until the product is complete.
 bool Epilogue::may_share(int input, int output) const {
   const int own = input - before_;
   return own >= 0 && output < kernel_->outputs() &&

@@ -1,7 +1,7 @@
-// Epilogues: if only one elementwise kernel reads the result of a matrix product, it runs within
-// the product, on rows of the result as soon as they are computed and while they are in the cache;
-// the whole result is never written to memory. In this way an optimizer updates a weight where its
-// gradient is computed.
+// Epilogues: if only one elementwise kernel reads the result of a matrix product, this kernel runs
+// within the product, on rows of the result as soon as they are computed and while they are in the
+// cache; the whole result is never written to memory. In this way an optimizer updates a weight
+// where its gradient is computed.
 #pragma once
 #include <optional>
 
@@ -51,7 +51,8 @@ class Epilogue::Invocation {
 /// The base of matrix-product kernels that can have an epilogue.
 class EpilogueHost : public Kernel {
  public:
-  /// Whether the product can pass on its result in rows at little cost and has no epilogue yet.
+  /// Whether the product can have an epilogue: it can pass on its result in rows at little cost and
+  /// has no epilogue yet.
   bool can_host_epilogue() const final { return !epilogue_ && has_rows(); }
   bool fuse_epilogue(std::unique_ptr<Kernel>& next, int input) final;
   bool may_share(int input, int output) const final {

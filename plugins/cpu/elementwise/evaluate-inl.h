@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Computes an operation on a vector. It does not compile for a kind without a line in this
-/// function.
+/// Computes an operation on a vector. Without a line for the kind in this function the compilation
+/// fails.
 template <UnaryKind kind, class D, class V>
 HWY_INLINE auto evaluate(D d, V x) {
   using K = UnaryKind;

@@ -44,7 +44,7 @@ void float_loop(const void* x, void* y, size_t n) {
     for (; i + lanes <= n; i += lanes)
       hn::StoreU(evaluate<kind>(d, hn::LoadU(d, in + i)), d, out + i);
     if (i == n) return;
-    // padded to a whole vector, so that the loop above needs no second version
+    // the last elements, padded to a whole vector, so that the loop above needs no second version
     HWY_ALIGN T rest[hn::MaxLanes(d)];
     std::memset(rest, 0, sizeof rest);
     std::memcpy(rest, in + i, (n - i) * sizeof(T));

@@ -8,8 +8,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// The number of columns that remain if `step` sums over all other axes; 0 if it does something
-/// else.
+/// If `step` sums over its first axes, returns the product of the sizes of the remaining axes; 0
+/// for any other step.
 int64_t summed_columns(const Schedule& schedule, const Step& step) {
   const auto* sum = dynamic_cast<const Reduce*>(step.op.get());
   if (!sum || sum->kind != ReduceKind::sum || sum->axes.empty() ||
@@ -34,7 +34,7 @@ class ColumnSums {
 
  private:
   Step& step(size_t s) { return schedule_.steps[s]; }
-  /// The indices of the steps that may be products a'b in which b is `value`.
+  /// The indices of the steps that may be products a'b whose operand b is `value`.
   std::vector<size_t>& products_of(int value) { return products_[schedule_.root(value)]; }
 
   void join(size_t sum) {
@@ -58,8 +58,8 @@ class ColumnSums {
 
   Schedule& schedule_;
   const Readers readers_;
-  std::vector<std::vector<size_t>> products_;  ///< for each root value, the products that read it
-                                               ///< as b
+  std::vector<std::vector<size_t>> products_;  ///< for each root value, the indices of the products
+                                               ///< a'b whose operand b it is
 };
 
 }  // namespace

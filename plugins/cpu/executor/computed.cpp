@@ -7,8 +7,8 @@
 namespace crescent::cpu {
 namespace {
 
-/// Copies its input to its output. It does nothing if both share memory, for example after a check
-/// of indices, whose output is its input.
+/// Copies its input to its output. Nothing is copied if both share memory, for example after a
+/// check of indices, whose output is its input.
 class Copy final : public Kernel {
  public:
   explicit Copy(size_t bytes) : bytes_(bytes) {}

@@ -26,8 +26,8 @@ int granted_cores() {
   return quota > 0 && period > 0 ? static_cast<int>(std::ceil(quota / period)) : 0;
 }
 
-/// The share of `cores` cores that each process gets if a launcher started several processes on
-/// this machine.
+/// The number of cores that this process gets of `cores` cores, which are divided evenly if a
+/// launcher started several processes on this machine.
 int part_of(int cores) { return std::max(cores / processes_launched_here(), 1); }
 
 /// The number of cores that the affinity mask and the quota let this process use. If a launcher

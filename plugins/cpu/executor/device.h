@@ -19,7 +19,7 @@ class CpuDevice final : public Device {
   std::unique_ptr<Executable> compile(const Program& program) override;
   Dict information() const override;
   void configured() override;
-  void set_threads(int64_t count);  ///< 0: all available cores
+  void set_threads(int64_t count);  ///< Sets the number of threads; 0 means all available cores.
   int threads() const { return pool_.threads(); }
 
  private:

@@ -10,9 +10,9 @@
 namespace crescent::cpu {
 namespace {
 
-/// Fuses steps of a schedule. A fused step stays in the list without a kernel, and steps are
-/// identified by their original position, so that a fusion only changes the positions of the steps
-/// around it.
+/// Fuses steps of a schedule. A step that was fused with another one stays in the list without a
+/// kernel, and steps are identified by their original positions, so that a fusion only changes the
+/// positions of the steps around it.
 class EpilogueFusion {
  public:
   explicit EpilogueFusion(Schedule& schedule)
@@ -46,18 +46,19 @@ class EpilogueFusion {
   size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
   /// The current position of the step whose original position is `first`, or of the step that it
   /// was fused with.
-  size_t place_of(size_t first) const {
+  size_t position_of(size_t first) const {
     while (fused_with_[first] != first) first = fused_with_[first];
     return position_[first];
   }
 
-  /// Joins the product at `product` with its only reader; true on success.
+  /// Joins the product at position `product` with the step that alone reads its result; returns
+  /// whether this succeeded.
   bool join(size_t product) {
     if (!step(product).kernel || !step(product).kernel->can_host_epilogue()) return false;
     const int result = step(product).outputs[0];
     const std::vector<size_t>& reads = readers_.of(result);
     if (is_kept_[root(result)] || reads.size() != 1) return false;
-    const size_t reader = place_of(reads[0]);
+    const size_t reader = position_of(reads[0]);
     if (!find_moves(product, reader)) return false;
     const size_t last = last_reader_of_replaced(product, reader);
     if (last != product && !can_run_later(product)) return false;
@@ -66,18 +67,19 @@ class EpilogueFusion {
     return true;
   }
 
-  /// Collects in moves_ the steps between product and reader on which the reader depends; they
-  /// would have to run before the product. Only steps with small results may move, such as the
-  /// scalars that an optimizer computes; returns false if any other step would have to move.
+  /// Collects in moves_ the steps between product and reader on which the reader depends, and which
+  /// therefore must move before the product. Returns false if one of them must not move because its
+  /// result is large. Steps with small results are, for example, those that compute the scalars of
+  /// an optimizer.
   bool find_moves(size_t product, size_t reader) {
-    constexpr size_t kMaxMovedBytes = 64;  // size of the result of a step that may move
+    constexpr size_t kMaxMovedBytes = 64;  // largest size of a result of a step that may move
     moves_.clear();
     std::vector<int> needed = step(reader).inputs;
     while (!needed.empty()) {
       const int made = producer_[root(needed.back())];
       needed.pop_back();
       if (made < 0) continue;
-      const size_t s = place_of(made);
+      const size_t s = position_of(made);
       if (s <= product || s >= reader || is_moved(s)) continue;
       if (step(s).op && step(s).op->effect() == Effect::ordered) return false;
       for (int value : step(s).outputs)
@@ -92,23 +94,23 @@ class EpilogueFusion {
     return std::find(moves_.begin(), moves_.end(), s) != moves_.end();
   }
 
-  /// The last step between product and reader that reads a variable's old value which the reader
-  /// overwrites; `product` if there is none.
+  /// The reader may overwrite the old values of variables. Returns the last step between product
+  /// and reader that reads such an old value; `product` if there is none.
   size_t last_reader_of_replaced(size_t product, size_t reader) {
     size_t last = product;
     for (int output : step(reader).outputs) {
       const auto [first, end] = replaces_.equal_range(root(output));
       for (auto replaced = first; replaced != end; ++replaced)
         for (size_t read : readers_.of_root(replaced->second)) {
-          const size_t s = place_of(read);
+          const size_t s = position_of(read);
           if (s < reader && !is_moved(s)) last = std::max(last, s);
         }
     }
     return last;
   }
 
-  /// Whether running the product later needs no more memory: its inputs, which are then kept
-  /// longer, must be no larger than its result, which is no longer stored.
+  /// Whether running the product later needs no more memory. Its inputs are then kept longer and
+  /// its result is no longer stored, so the inputs must be no larger than the result.
   bool can_run_later(size_t product) {
     size_t kept = 0;
     for (int value : step(product).inputs) kept += schedule_.bytes(value);
@@ -155,8 +157,9 @@ class EpilogueFusion {
                                ///< computes it; -1 if there is none
   std::vector<bool> is_kept_;  ///< for each root value, whether it is an output or the new value of
                                ///< a variable
-  std::unordered_multimap<size_t, size_t> replaces_;  ///< for each variable: root of the new value
-                                                      ///< -> root of the old value
+  std::unordered_multimap<size_t, size_t> replaces_;  ///< for each variable that the program
+                                                      ///< writes, the root of its new value (key)
+                                                      ///< and of its old value
   std::vector<size_t> original_position_;             ///< for each position, the original position
                                                       ///< of its step
   std::vector<size_t> position_;                      ///< for each original position, the present

@@ -8,12 +8,13 @@
 namespace crescent::cpu {
 namespace {
 
-/// The address of a tensor's values; fails if they are still in a file.
+/// The address of a tensor's values; fails if the values are still in a file.
 std::byte* memory_of(const Tensor& t) {
   return static_cast<std::byte*>(const_cast<void*>(t.raw()));
 }
 
-/// Whether an output shares its memory with an input, as the output of a check of values does.
+/// Whether an output has the memory of one of the inputs, as the output of an op that only checks
+/// its input has.
 bool is_input(const Tensor& output, std::span<const Tensor> inputs) {
   return std::any_of(inputs.begin(), inputs.end(),
                      [&](const Tensor& input) { return input.storage() == output.storage(); });

@@ -1,5 +1,5 @@
 // Joins steps of a schedule: if only reductions read the result of an elementwise step, they
-// compute it block by block as they need it, and it is never written to memory.
+// compute this result block by block as they need it, and never write it to memory.
 #include <algorithm>
 
 #include "executor/readers.h"
@@ -31,7 +31,7 @@ class Reductions {
  private:
   struct Reader {
     size_t step;
-    int output;  ///< index among the outputs of the elementwise step
+    int output;  ///< index of the value that is read among the outputs of the elementwise step
   };
 
   Step& step(size_t s) { return schedule_.steps[s]; }
@@ -57,9 +57,10 @@ class Reductions {
     for (const Reader& r : readers_) step(r.step) = Step{};
   }
 
-  /// Collects the reductions that read the step's results in readers_, in the order of the program.
-  /// Returns false if another step reads a result, if a result is an output or a variable, or if a
-  /// reduction's result may share memory with a variable.
+  /// Collects in readers_ the reductions that read results of step `producer`, in the order of the
+  /// program. Returns false if a step of another kind reads a result, if a result is an output of
+  /// the program or the new value of a variable, or if a reduction computes the new value of a
+  /// variable.
   bool find_readers(size_t producer) {
     readers_.clear();
     const std::vector<int>& made = step(producer).outputs;
@@ -78,8 +79,9 @@ class Reductions {
 
   Schedule& schedule_;
   const Readers readers_of_;
-  std::vector<bool> is_new_value_, is_kept_;  ///< for each root value: whether it is the new value
-                                              ///< of a variable; is_kept_ is also true for outputs
+  std::vector<bool> is_new_value_, is_kept_;  ///< is_new_value_: for each root value, whether it is
+                                              ///< the new value of a variable; is_kept_: whether it
+                                              ///< is such a value or an output
   std::vector<Reader> readers_;               ///< the readers of the step that find_readers() was
                                               ///< called for
 };

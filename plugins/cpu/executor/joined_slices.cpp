@@ -44,8 +44,9 @@ class Slices {
     return kernel && step.op && kernel->can_be_cut();
   }
 
-  /// Whether fusing a slice is worth it. Since the array then stays in memory until the slice is
-  /// read, it must be an input of the program or at most twice as large as the slice.
+  /// Whether a step is a slice that is worth fusing with the steps that read it. Since the sliced
+  /// array then stays in memory until these steps run, it must be an input of the program or at
+  /// most twice as large as the slice.
   bool is_worth_it(const Step& step) const {
     auto* slice = dynamic_cast<const Slice*>(step.op.get());
     if (!slice || std::any_of(slice->stride.begin(), slice->stride.end(),
@@ -57,8 +58,8 @@ class Slices {
                        [&](int v) { return schedule_.root(v) == whole; });
   }
 
-  /// The window that makes input `input` of an elementwise step read the slice directly from the
-  /// array.
+  /// The window by which input `input` of an elementwise step reads the elements of the step
+  /// `slice` directly from the array that is sliced.
   Elementwise::Window window(int input, const Step& slice) const {
     const auto& op = static_cast<const Slice&>(*slice.op);
     const Shape& whole = spec(slice.inputs[0]).shape;
@@ -93,17 +94,18 @@ class Slices {
     std::vector<bool> is_read(schedule_.values.size());
     for (const Step& s : schedule_.steps)
       for (int value : s.inputs) is_read[schedule_.root(value)] = true;
-    std::vector<bool> goes(schedule_.steps.size());
+    std::vector<bool> is_dropped(schedule_.steps.size());
     for (size_t s : producer_) {
-      if (s != kNone) goes[s] = !is_read[step(s).outputs[0]];
+      if (s != kNone) is_dropped[s] = !is_read[step(s).outputs[0]];
     }
     size_t next = 0;
-    std::erase_if(schedule_.steps, [&](const Step&) { return goes[next++]; });
+    std::erase_if(schedule_.steps, [&](const Step&) { return is_dropped[next++]; });
   }
 
   Schedule& schedule_;
   const Options& options_;
-  std::vector<size_t> producer_;  ///< for each value, the slice step that computes it
+  std::vector<size_t> producer_;  ///< for each value, the index of the slice step that computes it,
+                                  ///< if only elementwise steps read it; else kNone
 };
 
 }  // namespace

@@ -25,8 +25,8 @@ bool may_fail(const Step& step) {
 
 bool overlap(const Block& a, const Block& b) { return a.first <= b.last && b.first <= a.last; }
 
-/// Blocks with assigned offsets. Short-lived blocks are listed by intervals of steps, which makes
-/// the search fast, since most blocks of a long program are never in use at the same time.
+/// Blocks with assigned offsets. Short-lived blocks are in lists for intervals of steps, so that a
+/// search only considers the lists of a block's own intervals.
 class PlacedBlocks {
  public:
   explicit PlacedBlocks(const std::vector<Block>& blocks) {
@@ -35,13 +35,13 @@ class PlacedBlocks {
       steps = std::max(steps, block.last);
       some_are_long_ = some_are_long_ || !is_short(block);
     }
-    short_.resize(steps / kStretch + 1);
+    short_.resize(steps / kStepsPerInterval + 1);
   }
 
   void add(const Block& block) {
     if (some_are_long_) add_sorted(all_, block);
     if (!is_short(block)) return add_sorted(long_, block);
-    for (int s = block.first / kStretch; s <= block.last / kStretch; ++s)
+    for (int s = block.first / kStepsPerInterval; s <= block.last / kStepsPerInterval; ++s)
       short_[s].push_back(&block);
   }
 
@@ -53,7 +53,7 @@ class PlacedBlocks {
     } else {
       find_neighbours(block, long_);
       const auto sorted = static_cast<ptrdiff_t>(neighbours_.size());
-      for (int s = block.first / kStretch; s <= block.last / kStretch; ++s)
+      for (int s = block.first / kStepsPerInterval; s <= block.last / kStepsPerInterval; ++s)
         find_neighbours(block, short_[s]);
       const auto middle = neighbours_.begin() + sorted;
       std::sort(middle, neighbours_.end(), is_below);
@@ -69,21 +69,23 @@ class PlacedBlocks {
 
  private:
   using Blocks = std::vector<const Block*>;
-  static constexpr int kStretch = 64;
-  static bool is_short(const Block& block) { return block.last - block.first < kStretch; }
+  static constexpr int kStepsPerInterval = 64;
+  static bool is_short(const Block& block) { return block.last - block.first < kStepsPerInterval; }
   static bool is_below(const Block* a, const Block* b) { return a->offset < b->offset; }
   static void add_sorted(Blocks& to, const Block& block) {
     to.insert(std::upper_bound(to.begin(), to.end(), &block, is_below), &block);
   }
-  /// Adds the blocks of `among` that are in use at the same time as `block`. A block in two
-  /// intervals is added twice, which does not change the result.
+  /// Appends to neighbours_ the blocks of `among` that are in use at the same time as `block`. A
+  /// block that is in the lists of two intervals is appended twice, which does not change the
+  /// result.
   void find_neighbours(const Block& block, const Blocks& among) {
     for (const Block* other : among)
       if (overlap(block, *other)) neighbours_.push_back(other);
   }
 
   bool some_are_long_ = false;
-  Blocks all_, long_;          ///< sorted by offset; all_ is empty if no block is long-lived
+  Blocks all_, long_;          ///< all_: all blocks if there are long-lived ones, else empty;
+                               ///< long_: the long-lived blocks; both are sorted by offset
   std::vector<Blocks> short_;  ///< short-lived blocks for each interval of steps
   Blocks neighbours_;
 };
@@ -131,8 +133,8 @@ void MemoryPlan::place_callers_values() {
     put(schedule_.variables[i].value, Location::Kind::variable, i);
 }
 
-/// Adds copies for outputs and new values of variables that share memory with an input, a variable
-/// or a constant, or that would have to be stored in two places.
+/// Adds copies of those outputs and new values of variables that share memory with an input, a
+/// variable or a constant, or that would have to be stored in two places.
 void MemoryPlan::add_result_copies() {
   std::vector<bool> taken(schedule_.values.size());
   auto own = [&](int& value) {
@@ -182,9 +184,9 @@ bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result)
   return true;
 }
 
-/// Lets steps write new values of variables directly to the variables' memory. A value that is
-/// computed before the last step that may fail is copied there after that step instead, because a
-/// run that fails must not change a variable.
+/// Lets steps write new values of variables directly to the variables' memory. If a new value is
+/// computed before the last step that may fail, it is copied to the variable after that step
+/// instead, because a run that fails must not change a variable.
 void MemoryPlan::place_variable_results() {
   std::vector<size_t> late;
   for (size_t i = 0; i < schedule_.variables.size(); ++i) {
@@ -223,9 +225,9 @@ void MemoryPlan::cache_prepacked() {
   }
 }
 
-/// Whether element i of both values is at the same offset. Values with the same number of bytes may
-/// differ in the number of elements, because a step may read a slice from an array that is longer
-/// than its result.
+/// Whether element i of value a and element i of value b are at the same offset. Values with the
+/// same number of bytes may differ in the number of elements, because a step may read a slice from
+/// an array that is longer than its result.
 bool MemoryPlan::have_elements_alike(int a, int b) const {
   const TensorSpec &x = schedule_.values[a], &y = schedule_.values[b];
   return x.shape.size() == y.shape.size() && size_of(x.dtype) == size_of(y.dtype);

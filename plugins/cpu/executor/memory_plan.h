@@ -23,14 +23,15 @@ struct Location {
 };
 
 struct MemoryPlan {
-  /// Appends copies to the schedule where a result cannot be written to its final location.
+  /// Plans the memory of a schedule. Where a result cannot be written to its final location,
+  /// appends a step to the schedule that copies it there.
   explicit MemoryPlan(Schedule& schedule);
 
-  std::vector<Location> locations;  ///< for each value, the place of its memory; only entries of
+  std::vector<Location> locations;  ///< for each value, where its memory is; only the entries of
                                     ///< root values are used
   std::vector<size_t> scratch;      ///< for each step, the offset of its scratch memory in the
                                     ///< arena
-  std::vector<int> prepacked;       ///< values in the prepack cache
+  std::vector<int> prepacked;       ///< indices of the values that are in the prepack cache
   size_t arena_bytes = 0;
 
  private:

@@ -92,7 +92,7 @@ std::string shapes_text(const std::vector<int>& values, const TensorSpecs& specs
   return crescent::join(texts);
 }
 
-/// Whether an op reads only a selection of its first input, as many elements as its result has.
+/// Whether an op reads only some elements of its first input, as many as its result has.
 bool reads_selection(const Op& op) {
   return op.name() == "gather" || op.name() == "take_along" || op.name() == "slice";
 }
@@ -131,7 +131,8 @@ int64_t shards_in(const Program& program) {
   return 0;
 }
 
-/// The logical shard that all values belong to.
+/// The logical shard to which all of these values belong; fails if they belong to several. `shards`
+/// contains the shard of each value of the program.
 int common_shard(const std::vector<int>& values, const std::vector<int>& shards) {
   const auto of = [&](int value) { return shards[static_cast<size_t>(value)]; };
   for (int value : values)
@@ -193,8 +194,8 @@ void Plan::place(Frame& frame, std::byte* arena) const {
   if (arena != frame.arena_) move_to(frame, arena);
 }
 
-/// Runs the prepack stage if a variable that it reads has changed; the caller holds an
-/// ExecutionScope.
+/// Runs the prepack stage if a variable that it reads has changed. The caller must hold an
+/// ExecutionScope of the prepack cache.
 void Plan::update_prepacked(Frame& frame) {
   const std::vector<Contents>& contents = frame.memory_.contents;
   if (prepack_stage_->is_valid(frame.prepacked_, contents)) return;
@@ -302,8 +303,8 @@ ProfileRow Plan::row_of(size_t i) const {
 
 namespace {
 
-/// Appends the profile rows of the instructions inside an instruction, each with its share of the
-/// whole time.
+/// Appends the profile rows of the instructions that are executed within an instruction (`whole`),
+/// with the time of each scaled to its share of the time of the whole.
 void add_shares(const ProfileRow& whole, std::vector<ProfileRow> within,
                 std::vector<ProfileRow>& rows) {
   double seconds = 0;

@@ -22,10 +22,12 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// Pointers to memory of the caller, in the order of the program's inputs, variables and outputs.
+  /// Pointers to the memory of the caller's tensors, in the order of the program's inputs,
+  /// variables and outputs.
   struct Memory {
     std::vector<std::byte*> inputs, variables, outputs;
-    std::vector<Contents> contents;  ///< identifiers of the contents of the variables
+    std::vector<Contents> contents;  ///< identifiers of the contents of the variables (see
+                                     ///< Contents)
   };
   /// The state of one run of a plan: the pointers that its kernels get. Intermediate values are in
   /// an arena instead.
@@ -46,8 +48,8 @@ class Plan {
   /// Runs the program. `arena` points to arena_bytes() bytes for intermediate values, with any
   /// contents.
   void run(Frame& frame, std::byte* arena, bool is_observed = false);
-  /// Runs only the prepack stage, if it is out of date; used before several plans that share its
-  /// results run.
+  /// Runs the prepack stage if it is out of date, but not the program. This is called before
+  /// several plans run that use its results.
   void prepare(Frame& frame, std::byte* arena);
   /// Whether the program writes variable `i`.
   bool writes(size_t i) const { return writes_[i]; }
@@ -56,11 +58,12 @@ class Plan {
   size_t arena_bytes() const { return arena_bytes_; }
   /// The approximate bytes of memory that the plan takes, without arenas.
   size_t bytes() const;
-  /// Whether runs are timed or reported to a watcher. While a watcher is set, or the division of
-  /// calls among threads is timed, only one run at a time is observed.
+  /// Whether runs are observed: timed, or reported to a watcher. While a watcher is set, or the
+  /// division of calls among threads is timed, only one run at a time is observed.
   bool is_observed() const { return observed_.load(std::memory_order_relaxed); }
-  /// Starts timing each call, from zero, or stops; with `of_parts` the division of each call among
-  /// threads is timed, too. No observed run may be in progress.
+  /// If `on`, starts to measure the time of each call, beginning at zero; else stops. With
+  /// `of_parts` the times of the parts into which threads divide each call are measured, too. No
+  /// observed run may be in progress.
   void profile(bool on, bool of_parts = true);
   std::vector<ProfileRow> rows() const;
   /// Calls `watcher` after each instruction, as described at Executable::watch().
@@ -69,14 +72,15 @@ class Plan {
  private:
   struct Call {
     Kernel* kernel;
-    size_t inputs, outputs;  ///< indices of the first input and the first output of the call among
-                             ///< the arguments
+    size_t inputs, outputs;  ///< positions of the call's first input and first output in
+                             ///< Frame::arguments_
     size_t scratch;          ///< the offset of scratch memory in the arena
   };
   /// An argument of a kernel that points to memory of the caller or into the arena.
   struct Argument {
     size_t argument;
-    size_t position;  ///< index of the input, variable or output, or offset in the arena
+    size_t position;  ///< index of the input, variable or output of the program, or offset in the
+                      ///< arena
   };
   /// The number and total time of executions of a call since profiling began, on all threads.
   struct Tally {
@@ -91,7 +95,7 @@ class Plan {
   void find_shards(const Program& program, const Schedule& schedule);
   /// Runs calls [first, last). If a kernel throws, the error names the instruction.
   void run_calls(const Frame& frame, size_t first, size_t last);
-  /// Runs calls [i, last) if they are observed, reported as the activity of the process
+  /// Runs calls [i, last) of a run that is observed, reported as the activity of the process
   /// (activity.h), or divided into logical shards. Calls that belong to shards of other processes
   /// are left out.
   void run_carefully(const Frame& frame, size_t& i, size_t last);
@@ -112,7 +116,8 @@ class Plan {
   std::vector<Tensor> constants_;
   size_t arena_bytes_ = 0;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  /// The arguments that a new frame starts with: pointers to constants, else null.
+  /// The arguments with which a new frame starts: pointers to constants; null for all other
+  /// arguments.
   std::vector<std::byte*> arguments_;
   std::vector<Argument> input_arguments_, variable_arguments_, output_arguments_, arena_arguments_;
   std::vector<Call> calls_;
@@ -121,15 +126,16 @@ class Plan {
   int64_t shard_count_ = 0;
   std::vector<bool> writes_;  ///< for each variable, whether the program writes it
   std::optional<PrepackStage> prepack_stage_;
-  std::atomic<bool> profiling_{false}, observed_{false};  ///< observed_ is true while the plan is
-                                                          ///< profiled or watched
+  std::atomic<bool> profiling_{false}, observed_{false};  ///< whether the plan is profiled; whether
+                                                          ///< it is profiled or watched
   Executable::Watcher watcher_;
   std::vector<std::vector<int>> results_;  ///< for each call, the indices of the values that it
                                            ///< computes
   std::vector<ProfileRow> profile_;        ///< for each call, its description in profiles
-  std::vector<Tally> tallies_;             ///< for each call, its number of executions and time
-  std::vector<WorkTrace> traces_;          ///< for each call, its division among threads, if that
-                                           ///< is profiled
+  std::vector<Tally> tallies_;             ///< for each call, the number of its executions and
+                                           ///< their total time
+  std::vector<WorkTrace> traces_;          ///< for each call, the division of its work among
+                                           ///< threads, if this is profiled
 };
 
 }  // namespace crescent::cpu

@@ -6,13 +6,13 @@
 namespace crescent::cpu {
 namespace {
 
-/// A form (the text that identifies a layout) that differs from all other forms.
+/// A form, the text that identifies a layout, that no other prepacked value has.
 std::string unique_form() {
   static std::atomic<uint64_t> count{0};
   return concat("form ", ++count);
 }
 
-/// Finds the prepacked value in the cache, by its key, for each value that a prepack stage reads or
+/// Finds in the cache, by key, the prepacked value for each value that a prepack stage reads or
 /// computes.
 class PrepackedByKey {
  public:
@@ -67,7 +67,8 @@ class PrepackedByKey {
   const Schedule& schedule_;
   const Options& options_;
   PrepackCache& values_;
-  std::unordered_map<int, PrepackedValuePtr> prepacked_by_root_;  ///< keys: root values
+  std::unordered_map<int, PrepackedValuePtr> prepacked_by_root_;  ///< for each root value, its
+                                                                  ///< prepacked value in the cache
 };
 
 }  // namespace

@@ -23,8 +23,8 @@ class PrepackStage {
   };
 
   size_t steps() const { return steps_.size(); }
-  /// Registers an argument of the frame that shall point to prepacked value `index` of the memory
-  /// plan; make() sets the pointer.
+  /// Registers an argument of the frame that shall point to the prepacked value with index `index`
+  /// in the memory plan; make() sets the pointer.
   void add_argument(size_t index, size_t argument) {
     cached_[index_[index]].arguments.push_back(argument);
   }
@@ -39,7 +39,7 @@ class PrepackStage {
   template <class F>
   void make(State& state, const std::vector<Contents>& contents, std::byte** arguments, F&& run) {
     PrepackCache::Update update(values_);
-    state.was_made = false;  // stays false if a step fails
+    state.was_made = false;  // was_made stays false if a step fails
     find_needed(contents, arguments, update);
     for (size_t s = 0; s < steps_.size(); ++s) {
       if (steps_[s].is_needed) run(s);

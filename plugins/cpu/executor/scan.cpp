@@ -58,7 +58,7 @@ class ScanLoop {
     ++runs_;
     for (const auto& plan : plans_) begin(a, *plan);
     if (remainder_plan_) begin(a, *remainder_plan_);
-    // Without steps the body is not run at all, so its checks must not run either.
+    // Without time steps the body does not run, and neither must the checks in it.
     if (steps_ > 0) plans_[0]->plan.prepare(plans_[0]->frame, arena(a, 0));
     if (parts_ == 1) return run_part(a, *plans_[0], 0);
     a.threads.parallel(
@@ -81,7 +81,7 @@ class ScanLoop {
   }
 
  private:
-  /// A plan and its only frame.
+  /// A plan, and the frame with which it always runs.
   struct PlanWithFrame {
     PlanWithFrame(const Program& program, ScanLoop& loop, Pool& pool)
         : plan(program, loop.options_, pool, loop.values_) {}
@@ -89,9 +89,9 @@ class ScanLoop {
     Plan::Frame frame{plan};
   };
   /// Makes plans for parts of the batch if it can be split and splitting makes the scan faster;
-  /// returns whether it did.
+  /// returns whether the plans were made.
   bool cut(const Program& body) {
-    // fewest operations per part, so that a further thread is worth its overhead
+    // fewest operations of a part for which a further thread is worth its overhead
     constexpr double kMinPartFlops = 60e3;
     const std::optional<ByRows> found = by_rows(body, stepped_);
     const int64_t rows = found ? rows_of_part(body, found->batch) : 0;
@@ -129,8 +129,8 @@ class ScanLoop {
   }
 
   bool is_same(size_t input) const { return input >= stepped_ && !by_rows_[input]; }
-  /// Replaces those inputs of the body that all steps and parts share by variables, because kernels
-  /// can prepare variables (Kernel::prepare).
+  /// Returns the body with variables in place of those inputs that all steps and parts share,
+  /// because kernels can prepare variables (Kernel::prepare).
   Program prepared(Program body) {
     const std::vector<int> inputs = std::exchange(body.inputs, {});
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -188,7 +188,7 @@ class ScanLoop {
     }
   }
 
-  /// The time index in the sequences of the step that runs as number i.
+  /// The time index of the step that is executed as number i.
   size_t step(int64_t i) const { return static_cast<size_t>(reverse_ ? steps_ - 1 - i : i); }
   /// The address of state s of `part` before step i.
   std::byte* state(const Arguments& a, size_t s, int64_t i, int64_t part) const {
@@ -206,7 +206,7 @@ class ScanLoop {
   }
 
   Options options_;
-  // the pool of the plans of parts; each runs on one thread
+  // the pool of the plans for parts of the batch, each of which runs on one thread
   Pool single_thread_pool_{1};
   PrepackCache values_;                     // the prepacked values of the plans
   size_t states_, stepped_, step_outputs_;  ///< numbers of states, of states and sequences
@@ -219,7 +219,7 @@ class ScanLoop {
   std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes in bytes of the body's inputs and outputs
   size_t state_bytes_ = 0;
   int64_t steps_ = 0, batch_ = 1, rows_ = 1, parts_ = 1;
-  Program part_;  ///< the body for a part with rows_ rows
+  Program part_;  ///< the body for a part of the batch that has rows_ rows
   std::vector<std::unique_ptr<PlanWithFrame>>
       plans_;  ///< one plan, or one per thread if the batch is split
   std::unique_ptr<PlanWithFrame>

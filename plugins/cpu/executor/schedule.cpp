@@ -81,10 +81,10 @@ void Schedule::add(const Program::Instruction& instruction, const Options& optio
       {std::move(kernel), instruction.op, instruction.inputs, std::move(made), instruction.scope});
 }
 
-/// Moves the steps whose inputs are all stable to the front. Stable are constants, variables that
-/// the program only reads, and results of such steps unless they take much more memory than the
-/// inputs. For other steps, each stable input is prepared if the kernel asks for it
-/// (Kernel::prepare).
+/// Moves the steps whose inputs are all stable to the front. Stable values are constants, variables
+/// that the program only reads, and results of steps that were moved, unless the results take much
+/// more memory than the inputs. Each stable input of the other steps is prepared if the kernel asks
+/// for it (Kernel::prepare).
 void Schedule::separate_prepack_steps() {
   std::vector<bool> is_stable(values.size()), is_result(values.size());
   auto mark = [&](std::vector<bool>& set, int value) { set[root(value)] = true; };

@@ -30,7 +30,7 @@ struct Schedule {
   std::vector<Program::Constant> constants;
   struct Binding {
     int value, result;
-  };  ///< result is -1 for a variable that is only read
+  };  ///< result is -1 if the program only reads the variable
   std::vector<Binding> variables;
   std::vector<Step> steps;
   size_t prepack_steps = 0;  ///< the number of prepack steps, which come first
@@ -50,15 +50,15 @@ struct Schedule {
                             ///< itself
 };
 
-/// Joins an elementwise step with the matrix product whose result only this step reads; it becomes
-/// the product's epilogue.
+/// Joins elementwise steps with matrix products: an elementwise step that alone reads the result of
+/// a product becomes the product's epilogue.
 void fuse_epilogues(Schedule& schedule);
 /// Makes matrix products a'b also compute the sums of the columns of b, if a step computes these
 /// sums.
 void join_column_sums(Schedule& schedule);
 /// Makes elementwise steps read slices directly from the arrays from which these are cut.
 void join_slices(Schedule& schedule, const Options& options);
-/// Makes elementwise steps run within the reductions if only reductions read their results.
+/// Makes reductions compute elementwise steps whose results are read by these reductions only.
 void join_reductions(Schedule& schedule);
 
 /// Makes the kernel of a scan, which compiles the scan's body to a separate plan.

@@ -68,9 +68,11 @@ class SlicedKernel final : public Composed {
   struct Output {
     SliceRole part;
     size_t bytes;           ///< size in bytes of the output of one slice
-    size_t offset, stride;  ///< offset and distance of the copies of the output in scratch memory,
-                            ///< one per lane or per slice
-    size_t own;             ///< the offset in the thread's memory, for outputs by rows and for sums
+    size_t offset, stride;  ///< where scratch memory has a copy of the output for each lane or for
+                            ///< each slice: the offset of the first copy, and the distance between
+                            ///< copies
+    size_t own;             ///< for outputs with SliceRole::rows or SliceRole::sum, the offset in
+                            ///< the memory of a thread at which the output of one slice is computed
   };
 
   size_t bytes(int value) const { return static_cast<size_t>(bytes_of(op_.body->values[value])); }
@@ -94,8 +96,8 @@ class SlicedKernel final : public Composed {
       hand_out(a, slice, lane, slice == first, memory + arena);
     }
   }
-  /// Sets the addresses of inputs and outputs for a slice; `own` is the thread's memory for
-  /// results.
+  /// Sets the addresses of the inputs and outputs of the body for a slice; `own` is the thread's
+  /// memory for results.
   void place(const Arguments& a, int64_t slice, std::byte* own, Plan::Memory& memory) const {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const bool is_cut = op_.cut.inputs[i] == SliceRole::rows;
@@ -138,8 +140,8 @@ class SlicedKernel final : public Composed {
     return reinterpret_cast<const float*>(copy(a, o, lane));
   }
 
-  /// Combines the means of slices with equal numbers of rows, and the variances, which are the next
-  /// output.
+  /// Combines the means and variances of all slices, which have equal numbers of rows: output i is
+  /// the mean, output i + 1 the variance.
   void combine(const Arguments& a, size_t i) const {
     const Output &mean = outputs_[i], &variance = outputs_[i + 1];
     const int64_t channels = static_cast<int64_t>(mean.bytes / sizeof(float)),
@@ -163,7 +165,9 @@ class SlicedKernel final : public Composed {
   Options options_;
   int64_t lanes_;
   Pool single_thread_pool_{1};  // the pool of the plan, each run of which uses one thread
-  PrepackCache values_;         // the prepack cache of the plan, which reads no variables
+  // the prepack cache that the plan requires; the plan reads no variables, so nothing in it becomes
+  // out of date
+  PrepackCache values_;
   std::unique_ptr<Plan> plan_;
   mutable ObjectPool<Frames> frames_;  ///< one set of frames per concurrent run
   std::vector<size_t> inputs_;         ///< size in bytes of each input

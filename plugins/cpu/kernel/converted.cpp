@@ -69,7 +69,7 @@ class Converted final : public Kernel {
     addresses_ = scratch_;
     scratch_ += aligned((inputs_.size() + outputs_.size()) * sizeof(std::byte*));
   }
-  /// Whether there is a kernel that casts each narrow operand.
+  /// Whether a kernel for the cast was found for each operand that must be cast.
   bool complete() const {
     auto ready = [](const Port& p) { return p.cast || !p.narrow; };
     return std::all_of(inputs_.begin(), inputs_.end(), ready) &&
@@ -121,7 +121,8 @@ class Converted final : public Kernel {
   size_t inner_scratch_ = 0, scratch_ = 0;
   DType wide_{};
   std::vector<Port> inputs_, outputs_;
-  size_t addresses_ = 0;  ///< offset in scratch memory of the list of the inner kernel's arguments
+  size_t addresses_ = 0;  ///< offset in scratch memory of the addresses of the inner kernel's
+                          ///< inputs and outputs
 };
 
 template <class F>

@@ -16,9 +16,9 @@ namespace crescent::cpu {
 
 /// Options of the device that factories read.
 struct Options {
-  bool onednn = true;  ///< false: oneDNN is not used, only OpenBLAS and own loops (environment
-                       ///< variable CRESCENT_ONEDNN=0)
-  bool deterministic = false;  ///< whether tiles and the order of sums are fixed even if that is
+  bool onednn = true;  ///< false: oneDNN is not used, only OpenBLAS and the loops of this plugin
+                       ///< (environment variable CRESCENT_ONEDNN=0)
+  bool deterministic = false;  ///< whether tiles and the order of sums are fixed, even if this is
                                ///< slower
 };
 
@@ -42,10 +42,9 @@ class Kernel {
   virtual std::string name() const = 0;  ///< shown in profiles: "onednn brg:avx512_core", "highway"
   virtual size_t scratch_bytes() const { return 0; }
   virtual double flops() const { return 0; }  ///< floating-point operations per run
-  /// Whether run() may throw although the op is declared not to fail, as kernels of other plugins
-  /// may.
+  /// Whether run() may throw although the op is declared not to fail; kernels of other plugins may.
   virtual bool may_fail() const { return false; }
-  /// Whether output 0 may share memory with input `input`, as elementwise kernels allow.
+  /// Whether output 0 may share memory with input `input`, which most elementwise kernels allow.
   virtual bool in_place(int /*input*/) const { return false; }
   /// Whether output `output` may share memory with input `input`.
   virtual bool may_share(int input, int output) const { return output == 0 && in_place(input); }
@@ -54,15 +53,15 @@ class Kernel {
   /// run, and runs the returned kernel only after the input has changed; run() then gets the
   /// converted input. If the kernel in the result is null, run() takes the input unconverted.
   virtual Prepared prepare(int input);
-  /// Whether this kernel can execute another kernel as an epilogue, if that is the only reader of
-  /// its only result.
+  /// Whether this kernel can take over as its epilogue the kernel that alone reads its only result.
   virtual bool can_host_epilogue() const { return false; }
-  /// Makes `next`, which reads the result of this kernel as input `input`, its epilogue; returns
-  /// true on success. Then the other inputs of `next` follow this kernel's own inputs, and the
-  /// outputs are those of `next`.
+  /// Makes the kernel `next`, which reads the result of this kernel as its input `input`, the
+  /// epilogue of this kernel; returns true on success. Then the other inputs of `next` follow this
+  /// kernel's own inputs, and the outputs are those of `next`.
   virtual bool fuse_epilogue(std::unique_ptr<Kernel>& /*next*/, int /*input*/) { return false; }
-  /// Makes a matrix product a'b, where b has `columns` columns, also write the column sums of b,
-  /// its input 1, to output `output`. Returns false if this kernel is not such a product.
+  /// Makes a kernel that is a matrix product a'b, where b (input 1) has `columns` columns, also
+  /// write the sums of the columns of b to output `output`. Returns false if this kernel is not
+  /// such a product.
   virtual bool sum_columns(int64_t /*columns*/, int /*output*/) { return false; }
 };
 
@@ -76,8 +75,8 @@ struct Prepared {
 };
 inline Prepared Kernel::prepare(int /*input*/) { return {}; }
 
-/// A function that makes a kernel, or returns null for a request that it does not support; then
-/// another factory is tried, or the op is decomposed or computed on tensors.
+/// A function that makes a kernel. It returns null for a request that it does not support; then
+/// another factory is tried, or the op is decomposed or becomes a host call.
 using KernelFactory = std::unique_ptr<Kernel> (*)(const Request&);
 
 /// A factory and the name of the op for which it makes kernels. Each family of kernels has a table
@@ -96,7 +95,7 @@ std::span<const KernelRow> shape_kernels();
 std::span<const KernelRow> reduction_kernels();
 /// Kernels for the op random.
 std::span<const KernelRow> random_kernels();
-/// Kernels for the ops softmax, softmax_cross_entropy, and its gradient.
+/// Kernels for the ops softmax, softmax_cross_entropy and the gradient of softmax_cross_entropy.
 std::span<const KernelRow> softmax_kernels();
 /// Kernels for the op matmul.
 std::span<const KernelRow> matmul_kernels();
@@ -121,7 +120,7 @@ std::span<const KernelRow> host_kernels();
 /// kernel from another plugin; null if there is none.
 std::unique_ptr<Kernel> make_kernel(const Request& request);
 
-/// Whether there is a kernel for the request. To find out, the kernel is made; it stays in this
+/// Whether there is a kernel for the request. To find out, the kernel is made and kept in this
 /// thread's kernel cache for the program that is compiled next.
 bool has_kernel(const Request& request);
 /// Takes the kernel of the request from the kernel cache, or makes a new one.

@@ -9,8 +9,8 @@ namespace crescent::cpu {
 namespace {
 
 struct CachedKernel {
-  size_t hash;  ///< hash of the op, needed since another op may have been allocated at the same
-                ///< address
+  size_t hash;  ///< hash of the op, by which another op that was later allocated at the same
+                ///< address is recognized
   TensorSpecs inputs, outputs;
   bool deterministic;
   std::unique_ptr<Kernel> kernel;
@@ -29,7 +29,8 @@ thread_local std::unordered_multimap<const Op*, CachedKernel> kernel_cache;
 bool has_kernel(const Request& r) {
   std::unique_ptr<Kernel> kernel = make_kernel(r);
   if (!kernel) return false;
-  constexpr size_t kMaxKernels = 4096;  // a limit, because ops may be queried but never compiled
+  // The number of kernels in the cache is limited, because ops may be queried but never compiled.
+  constexpr size_t kMaxKernels = 4096;
   if (kernel_cache.size() >= kMaxKernels) kernel_cache.clear();
   kernel_cache.emplace(&r.op, CachedKernel{r.op.hash(),
                                            {r.inputs.begin(), r.inputs.end()},

@@ -48,8 +48,8 @@ struct Chain {
   void (*loop)(const void* const* inputs, void* const* outputs, size_t n);
   std::span<const bool> streams;  ///< for each input, whether it is an array as long as the outputs
   /// The loop over the rows of a matrix. The inputs that are not streams have the length of a row
-  /// and are the same for each row, so their values stay in registers. Null if the chain has no
-  /// such loop.
+  /// and are the same for each row, so that their values stay in registers. Null if the chain has
+  /// no such loop.
   void (*rows)(const void* const* inputs, void* const* outputs, int64_t rows, int64_t columns);
 };
 std::span<const Chain> chains();

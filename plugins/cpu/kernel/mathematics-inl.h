@@ -1,6 +1,6 @@
-// Mathematical functions on vectors, included once per SIMD target (Highway). They follow IEEE 754
-// at 0, infinity and NaN, for which Highway's functions give no guarantees; errors are at most 4
-// units in the last place.
+// Mathematical functions on vectors, included once per SIMD target (Highway). At 0, infinity and
+// NaN the functions follow IEEE 754, which Highway's functions do not guarantee; errors are at most
+// 4 units in the last place.
 #include <cmath>
 
 #include "kernel/vector-inl.h"
@@ -111,7 +111,7 @@ HWY_INLINE bool all_below(D d, V x, double limit) {
   return hn::AllTrue(d, hn::Lt(hn::Abs(x), constant(d, limit)));
 }
 
-/// True when all angles are in the range for which Highway's sine and cosine are accurate.
+/// True when all angles are in the range in which Highway's sine and cosine are accurate.
 template <class D, class V>
 HWY_INLINE bool small_angles(D d, V x) {
   return all_below(d, x, 39000);
@@ -144,7 +144,8 @@ HWY_INLINE bool all_finite_and_not_zero(D d, V x) {
   return hn::AllTrue(d, hn::And(hn::Gt(a, hn::Zero(d)), hn::Lt(a, constant(d, INFINITY))));
 }
 
-/// True when a / b is so small in all lanes that its integer part is exact to within one.
+/// True when |a / b| is so small in all lanes that its computed integer part is wrong by at most
+/// one.
 template <class D, class V>
 HWY_INLINE bool small_quotients(D d, V a, V b) {
   constexpr double kMaxQuotient = sizeof(hn::TFromD<D>) == 4 ? 0x1p22 : 0x1p51;

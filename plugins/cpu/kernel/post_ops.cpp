@@ -9,7 +9,7 @@ const WithPostOps* with_post_ops(const Op& op) {
   return op.name() == WithPostOps::kName ? static_cast<const WithPostOps*>(&op) : nullptr;
 }
 
-/// The position of a post-op in the order in which kernels apply post-ops.
+/// The rank of a post-op in the order in which kernels apply post-ops.
 int place_of(PostOp post) {
   switch (post) {
     case PostOp::bias:

@@ -16,7 +16,7 @@ struct PostOps {
   Combine combine = Combine::none;
   ActivationKind activation = ActivationKind::none;
   Mixed mixed = Mixed::no;
-  bool is_known = true;  ///< false if the order of the post-ops is one that no kernel supports
+  bool is_known = true;  ///< false if kernels do not support post-ops in this order
 };
 
 /// The op to which `op` adds post-ops, or `op` itself if it adds none. Tables of kernels contain

@@ -45,7 +45,8 @@ HWY_INLINE V activate(D d, V x, ActivationKind activation) {
     case ActivationKind::none:
       return x;
     case ActivationKind::relu:
-      return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);  // relu with NaN for NaN
+      // a relu whose result is NaN where x is NaN
+      return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);
     case ActivationKind::sigmoid:
       return sigmoid(d, x);
     case ActivationKind::tanh:
@@ -77,7 +78,8 @@ HWY_INLINE void store(hn::Vec<D> x, D, BFloat16* to) {
   const hn::RebindToSigned<D> integers;
   const auto b = hn::BitCast(bits, x), high = hn::ShiftRight<16>(b);
   const auto rounded = hn::ShiftRight<16>(b + hn::Set(bits, 0x7fff) + (high & hn::Set(bits, 1)));
-  const auto quiet = high | hn::Set(bits, 0x40);  // sets a bit so that a rounded NaN remains NaN
+  // A NaN gets this bit, so that it is still NaN after rounding.
+  const auto quiet = high | hn::Set(bits, 0x40);
   const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, rounded);
   hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, kept)), half, &to->bits);
 }
@@ -138,8 +140,8 @@ HWY_INLINE void store_part(hn::Vec<D> x, D d, hn::TFromD<D>* to, int64_t count) 
 #endif
 }
 
-/// Prefetches the elements that a loop over memory will read soon; without this a core waits for
-/// memory half of the time.
+/// Prefetches elements that a loop over memory will read soon; without prefetching, a core waits
+/// for memory half of the time.
 template <class T>
 HWY_INLINE void fetch_ahead(const T* p) {
   constexpr int64_t kAhead = 4096 / sizeof(T);

@@ -1,4 +1,4 @@
-// The kernel of Eig.
+// The kernel of the op Eig.
 #pragma once
 #include "kernel/kernel.h"
 

@@ -6,7 +6,7 @@
 
 namespace crescent::cpu {
 
-/// Selects by T: returns the function for float or the one for double.
+/// Returns the function for float if T is float, else the function for double.
 template <class T, class F, class D>
 constexpr auto for_type(F* single, D* twice) {
   if constexpr (std::is_same_v<T, float>)

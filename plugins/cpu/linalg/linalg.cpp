@@ -1,5 +1,6 @@
 // Singular value decompositions by LAPACK, of single matrices and of batches. LAPACK sees a
-// row-major matrix as its transpose, so u and v are exchanged instead of transposing anything.
+// row-major matrix as its transpose, so the kernels exchange u and v instead of transposing
+// matrices.
 #include <algorithm>
 #include <cstring>
 #include <limits>

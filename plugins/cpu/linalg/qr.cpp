@@ -17,18 +17,18 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLeaf = 8, kBlock = 128;  // columns of the smallest and the largest block
-constexpr int64_t kChunk = 256;             // columns that a task applies reflections to
+constexpr int64_t kChunk = 256;             // number of columns to which a task applies reflections
 
 template <class T>
 struct Matrix {
   T* first;
-  int64_t step;  ///< distance between rows
+  int64_t step;  ///< distance between rows, in elements
   T* at(int64_t row, int64_t column) const { return first + row * step + column; }
 };
 
 enum class Transposed { neither, first };
 
-/// Computes c = a b, or c += a b if `add`; `which` says what is transposed.
+/// Computes c = a b, or c += a b if `add`. With Transposed::first, a is transposed.
 template <class T>
 void multiply(Transposed which, int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b,
               Matrix<T> c, bool add = false) {
@@ -109,20 +109,20 @@ class QrKernel final : public Kernel {
 
  private:
   struct Workspace {
-    Matrix<T> matrix, v, t;  ///< t contains the matrix -T of each block, one below the other
+    Matrix<T> matrix, v, t;  ///< t has the matrices -T of all blocks, one below the other
     Matrix<T> wide[2], small[2];
     T* columns;  ///< the columns of a smallest block, each contiguous
     CpuThreads& threads;
   };
 
-  /// The lower right part of the matrix -T of the block that contains `column`, from the diagonal
-  /// element of that column on.
+  /// The matrix -T of the block that contains `column`, without the rows and columns before
+  /// `column`'s own.
   Matrix<T> t_at(const Workspace& w, int64_t column) const {
     return {w.t.at(column, column % block_), block_};
   }
 
   /// Applies the reflections of a block to columns [first, last) of `target`: adds V (-T) V'
-  /// target, or, for the reflections in reverse order, the same with T'.
+  /// target, or V (-T') V' target for the reflections in reverse order.
   void reflect_columns(const Workspace& w, int64_t j, int64_t width, Matrix<T> target,
                        int64_t first, int64_t last, Transposed t) const {
     const int64_t rows = m_ - j, count = last - first;
@@ -141,8 +141,8 @@ class QrKernel final : public Kernel {
     });
   }
 
-  /// Factors `width` columns from j on: they are replaced by R, and their reflections are stored in
-  /// V and T.
+  /// Factors `width` columns of the matrix from column j on: replaces them by R, and stores their
+  /// reflections in V and T.
   void factor(const Workspace& w, int64_t j, int64_t width) const {
     if (width <= kLeaf) return factor_leaf(w, j, width);
     const int64_t left = pieces(width / 2, kLeaf) * kLeaf, right = width - left, next = j + left;
@@ -188,7 +188,8 @@ class QrKernel final : public Kernel {
     return (beta - alpha) / beta;
   }
 
-  /// Adds column i of -T: -tau on the diagonal, and above it the products with the earlier columns.
+  /// Adds column i of -T, whose diagonal element is -tau. The elements above it are computed from
+  /// the products of v with the earlier columns (overlap).
   template <class Overlap>
   static void add_to_t(Matrix<T> t, int64_t i, T tau, Overlap overlap) {
     T overlaps[kLeaf];
@@ -206,8 +207,9 @@ class QrKernel final : public Kernel {
       for (int64_t j = 0; j < n_; ++j) r[i * n_ + j] = j < i ? T{0} : *w.matrix.at(i, j);
   }
 
-  /// Applies the reflections to the identity matrix, the last block first, since a block does not
-  /// change the columns before its own.
+  /// Computes Q by applying the reflections to the identity matrix, the last block first. A block
+  /// changes no columns before its first one, because they are still columns of the identity
+  /// matrix.
   void write_q(const Workspace& w, Matrix<T> q) const {
     std::fill_n(q.first, m_ * k_, T{0});
     for (int64_t i = 0; i < k_; ++i) *q.at(i, i) = 1;

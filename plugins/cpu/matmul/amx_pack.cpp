@@ -21,8 +21,9 @@ struct Forms {
   __m512i part[parts(form)];
 };
 
-/// Rounds to 16 bits. A NaN whose bits are all ones becomes 0, but the second part is then still
-/// NaN.
+/// Rounds to the upper 16 bits. The carry turns a NaN whose upper bits are 0x7fff or 0xffff and
+/// whose bit 15 is set into a zero; split() still keeps it NaN in its last part, which is not
+/// rounded.
 CRESCENT_INLINE __m512 upper_half(__m512 x) {
   const __m512i rounded = _mm512_add_epi32(_mm512_castps_si512(x), _mm512_set1_epi32(0x8000));
   return _mm512_castsi512_ps(

@@ -34,8 +34,8 @@ dnnl::engine& engine();
 /// The oneDNN type for float32 and bfloat16; undef for other dtypes.
 dnnl::memory::data_type type_of(DType dtype);
 
-/// Throws an error for a failure of oneDNN that names the operation, such as "convolution" or
-/// "matmul".
+/// Throws an error for a failed call of oneDNN. `what` is the operation that the message names,
+/// such as "convolution" or "matmul".
 [[noreturn]] void fail_as(const char* what, dnnl_status_t status);
 template <class F>
 auto checked(const char* what, F&& f) -> decltype(f()) {

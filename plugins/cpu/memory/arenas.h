@@ -1,5 +1,6 @@
 // Arenas: memory for the intermediate values of runs, lent to one run at a time. There are as many
-// arenas as concurrent runs, each as large as its largest run, instead of one per program.
+// arenas as runs at the same time, each as large as the largest run that used it, instead of one
+// arena per program.
 #pragma once
 #include <atomic>
 #include <memory>

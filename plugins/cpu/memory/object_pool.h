@@ -17,8 +17,8 @@ class ObjectPool {
   ObjectPool(const ObjectPool&) = delete;
   ObjectPool& operator=(const ObjectPool&) = delete;
 
-  /// Lends an object during the lifetime of this lease. If all objects are in use, make() creates
-  /// one (a std::unique_ptr).
+  /// Lends an object during the lifetime of this lease. If all objects are in use, the object is
+  /// made by make(), which returns a std::unique_ptr.
   class Lease {
    public:
     template <class Make>
@@ -36,14 +36,14 @@ class ObjectPool {
     T* object_;
   };
 
-  /// Calls f for every object that is not on lease.
+  /// Calls f for every object that is not lent at present.
   template <class F>
   void each_idle(F&& f) {
     const std::lock_guard lock(mutex_);
     if (T* object = latest_.load(std::memory_order_acquire)) f(*object);
     for (const auto& object : free_objects_) f(*object);
   }
-  /// Frees the objects that are not on lease.
+  /// Frees the objects that are not lent at present.
   void clear() {
     const std::lock_guard lock(mutex_);
     delete latest_.exchange(nullptr, std::memory_order_acquire);
@@ -75,7 +75,7 @@ class ObjectPool {
 
   std::atomic<T*> latest_{nullptr};  ///< the object returned last, usually the only one
   std::mutex mutex_;
-  std::vector<std::unique_ptr<T>> free_objects_;  ///< the other objects that are not on lease
+  std::vector<std::unique_ptr<T>> free_objects_;  ///< the other objects that are not lent
   size_t object_count_ = 0;
 };
 

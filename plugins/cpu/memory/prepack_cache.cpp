@@ -52,9 +52,9 @@ PrepackedValuePtr PrepackCache::find(PrepackKey key) {
   return value;
 }
 
-/// Reuses the value's memory if no other program is running, since another one may be reading it; a
-/// program that starts now sees version 0 and does not read it. Otherwise allocates new memory, and
-/// keeps the old memory in retired_.
+/// Returns the memory for computing the value again. If other programs are running, they may be
+/// reading the value's memory: new memory is allocated, and the old memory is kept in retired_.
+/// Otherwise the memory is reused; a program that starts now sees version 0 and does not read it.
 std::byte* PrepackCache::Update::begin(PrepackedValue& value, size_t bytes) {
   value.version_.store(0);
   const bool alone = values_.running_.load() == 1;

@@ -21,12 +21,13 @@ using PrepackedValuePtr = std::shared_ptr<PrepackedValue>;
 /// The key of a prepacked value: equal keys give equal bytes.
 struct PrepackKey {
   OpPtr op;                             ///< null for variables, constants and prepared values
-  std::string form;                     ///< of the kernel; else "variable" or "constant"
+  std::string form;                     ///< the form of a value that a kernel computes
+                                        ///< (Prepared::form); else "variable" or "constant"
   int output = 0;                       ///< index of the value among the op's outputs
   TensorSpecs specs;                    ///< dtypes and shapes of the inputs, then of the value
   std::vector<PrepackedValuePtr> from;  ///< the values from which it is computed
-  const void* variable = nullptr;       ///< the identity of the variable if the value is one, else
-                                        ///< null
+  const void* variable = nullptr;       ///< a pointer that identifies the variable if the value is
+                                        ///< a variable, else null
   Contents constant;                    ///< contents of a constant
 
   size_t hash() const;
@@ -48,7 +49,7 @@ class PrepackedValue {
   PrepackKey key_;
   std::vector<const void*> variables_;
   std::atomic<uint64_t> version_{0};
-  // The mutex of PrepackCache protects these members.
+  // These members are protected by the mutex of PrepackCache.
   std::shared_ptr<Storage> memory_;
   std::vector<Contents> made_of_;  ///< contents of the variables when the value was computed
 };
@@ -60,8 +61,8 @@ class PrepackCache {
   PrepackedValuePtr find(PrepackKey key);
   UniformConstants& constants() { return constants_; }
 
-  /// Marks a program as running: values that it has found valid do not change during the lifetime
-  /// of this object.
+  /// Marks a program as running during the lifetime of this object. Meanwhile values that the
+  /// program has found valid do not change.
   class ExecutionScope {
    public:
     explicit ExecutionScope(PrepackCache& values) : values_(values) { ++values_.running_; }
@@ -75,11 +76,12 @@ class PrepackCache {
     PrepackCache& values_;
   };
 
-  /// Excludes other updates during its lifetime; the thread must also hold an ExecutionScope.
+  /// An exclusive update of values: other threads cannot begin an update during its lifetime. The
+  /// thread must also hold an ExecutionScope.
   class Update {
    public:
     explicit Update(PrepackCache& values) : values_(values), lock_(values.mutex_) {}
-    /// Whether `value` was computed from these contents of its variables.
+    /// Whether `value` was computed while its variables had the contents `of`.
     bool is_made(const PrepackedValue& value, const std::vector<Contents>& of) const {
       return value.version() > 0 && value.made_of_ == of;
     }

@@ -30,8 +30,8 @@ Tensor UniformConstants::shared(const Tensor& constant) {
     if (memory && memory->bytes() >= bytes) return Tensor::on(memory, 0, constant.spec());
     largest = std::max(largest, memory ? memory->bytes() : 0);
   }
-  // A new entry has 1.5 times the size of the largest one, so that it rarely has to grow, and so
-  // that all smaller entries together take less than twice its memory.
+  // The new memory has 1.5 times the size of the largest one for this number, so that it rarely has
+  // to grow, and so that all smaller ones together take less than twice its size.
   const auto memory = filled(wanted, std::max(bytes, (largest + largest / 2) / size * size));
   wanted.memory = memory;
   entries_.push_back(wanted);

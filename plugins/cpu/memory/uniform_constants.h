@@ -11,8 +11,8 @@ namespace crescent::cpu {
 
 class UniformConstants {
  public:
-  /// Returns a copy of `constant` in shared memory if it is large and uniform, else `constant`
-  /// itself.
+  /// Returns a tensor equal to `constant` in shared memory if `constant` is large and uniform, else
+  /// `constant` itself.
   Tensor shared(const Tensor& constant);
 
  private:

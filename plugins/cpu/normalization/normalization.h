@@ -36,8 +36,9 @@ struct NormalizationLoops {
                        const T* dy, T* dx, S* dgamma, S* dbeta);
 };
 
-/// Combines the moments of blocks of rows (a row of `columns` values per block) to the mean and the
-/// variance of one column. rows(i) is the number of rows of block i.
+/// Combines the moments of blocks of rows to the mean and the variance of column `column`. `means`
+/// and `deviations` have a row of `columns` values per block; rows(i) is the number of rows of
+/// block i.
 template <class S, class F>
 void combine_moments(const S* means, const S* deviations, int64_t blocks, int64_t columns,
                      int64_t column, F&& rows, S* mean, S* variance) {

@@ -14,10 +14,10 @@ namespace crescent::cpu {
 
 constexpr int64_t kInputSteps = 12;      ///< number of steps whose input products are computed
                                          ///< together
-constexpr int64_t kPackedAlone = 16384;  ///< weights with fewer values are packed by one thread
+constexpr int64_t kPackedAlone = 16384;  ///< fewest weights that a task packs
 
-/// The number of parts of a batch. Parts may have as few as half of kPartRows samples, which is no
-/// slower in the forward pass.
+/// The number of parts into which the forward pass divides a batch. It may divide it into parts of
+/// only half of kPartRows samples, which are no slower in this pass.
 inline int64_t forward_parts(int64_t batch) {
   return std::max(few_parts(batch), std::min(batch / (kPartRows / 2), kManyParts));
 }
@@ -82,7 +82,8 @@ class RecurrentForward : public Recurrent<T> {
     void (*step)(const RecurrentStep<T>&);
   };
 
-  /// The initial states and the results; cells are null for a GRU.
+  /// The addresses of the initial states and of the results. A GRU has no cells, so c0 and cells
+  /// are null.
   struct Results {
     const T *h0, *c0;
     T *hs, *cells, *gates;
@@ -129,7 +130,8 @@ class RecurrentForward : public Recurrent<T> {
   }
 
  private:
-  /// The samples [first, last) and the panels of units that one thread computes.
+  /// The part of a step that one thread computes: samples [first, last) and panels [first_panel,
+  /// last_panel) of units.
   struct Share {
     int64_t first, last, first_panel, last_panel;
     T* x_parts;
@@ -138,7 +140,8 @@ class RecurrentForward : public Recurrent<T> {
     Loops loops;
     Results results;
     const T *x, *kernel, *recurrent, *bias, *factors;
-    T* dropped;  ///< products of the states and the dropout factors, for even and for odd steps
+    T* dropped;  ///< memory for the products of states and dropout factors: for even steps, then
+                 ///< for odd steps
   };
   static void multiply(const T* x, const T* factors, int64_t count, T* y) {
     for (int64_t i = 0; i < count; ++i) y[i] = x[i] * factors[i];
@@ -146,8 +149,8 @@ class RecurrentForward : public Recurrent<T> {
   T* dropped(const Invocation& run, int64_t t) const {
     return run.dropped + t % 2 * this->batch_ * this->units_;
   }
-  /// Multiplies the states that the thread has just computed by the dropout factors; the next step
-  /// reads the products.
+  /// Multiplies the states of step t that the thread has just computed by the dropout factors; step
+  /// t + 1 reads the products.
   void drop(const Invocation& run, int64_t t, const Share& share) const {
     const int64_t first = share.first_panel * this->loops_.lanes,
                   last = std::min(share.last_panel * this->loops_.lanes, this->units_);
@@ -167,8 +170,8 @@ class RecurrentForward : public Recurrent<T> {
     return this->scratch(a, index);
   }
 
-  /// Computes step t. The first step of a chunk also computes the input products of all steps of
-  /// the chunk.
+  /// Computes a thread's share of step t. In the first step of a chunk it also computes the input
+  /// products of all steps of the chunk.
   void step(const Invocation& run, int64_t t, const Share& share) const {
     const int64_t begin = t / chunk_ * chunk_, steps = std::min(chunk_, this->steps_ - begin),
                   samples = share.last - share.first;

@@ -9,12 +9,13 @@
 
 namespace crescent::cpu {
 
-/// The number of rows (a sample at a step) whose gradients are kept until they are added to the
-/// gradients of the weights.
+/// The number of rows (one per sample and step) of a chunk. Their gradients are kept in memory
+/// until they are added to the gradients of the weights.
 constexpr int64_t kGradientRows = 96;
 
-/// The number of parts of a batch. With parts of half of kPartRows samples the products of a step
-/// are a tenth slower, because they have few rows; such parts are only used if there are many.
+/// The number of parts into which the gradient divides a batch. With parts of half of kPartRows
+/// samples the products of a step are a tenth slower, because they have few rows; such parts are
+/// only used if the batch has many.
 inline int64_t gradient_parts(int64_t batch) {
   const int64_t few = few_parts(batch);
   return batch < kManyParts * kPartRows / 2 ? few : std::max(few, kManyParts);
@@ -24,9 +25,9 @@ inline int64_t gradient_parts(int64_t batch) {
 template <class T>
 class RecurrentGradient : public Recurrent<T> {
  public:
-  /// `biases`: number of values of the bias. `is_shared`: whether the products with x and with h
-  /// have the same gradient. `factors`: index of the input with dropout factors, which may be
-  /// missing.
+  /// `biases` is the number of values of the bias. `is_shared` tells whether the products with x
+  /// and with h have the same gradient. `factors` is the index of the input with dropout factors,
+  /// which may be missing.
   RecurrentGradient(const Request& r, int64_t gates, int64_t biases, bool is_shared, int factors)
       : Recurrent<T>(r, gates, gradient_parts(r.inputs[0].shape[0])),
         factors_(static_cast<int>(r.inputs.size()) > factors ? factors : -1),
@@ -60,15 +61,16 @@ class RecurrentGradient : public Recurrent<T> {
   /// The data of one step for one sample.
   struct SampleStep {
     int64_t sample, step;
-    T* dh;                 ///< the gradient of h; after the step the direct part of the gradient of
-                           ///< h_before
+    T* dh;                 ///< on input the gradient of h; on output the part of the gradient of
+                           ///< h_before that does not come from products with weights
     T *dx_part, *dh_part;  ///< gradients of the products with x and with h
     T* dbias;
     const T* h_before;  ///< the previous state, after dropout
   };
 
-  /// Calls row(SampleStep) for all samples and steps, from the last step to the first. `add` says
-  /// whether row() leaves the direct part of the gradient of the previous state in dh.
+  /// Calls row(SampleStep) for all samples and steps, from the last step to the first. With `add`,
+  /// the gradient that row() leaves in dh is part of the gradient of the previous state; otherwise
+  /// it is overwritten.
   template <class F>
   void run_back(const Arguments& a, const Tensors& p, bool add, F&& row) const {
     const int64_t blocks = (this->width_ + kDepth - 1) / kDepth;
@@ -92,11 +94,12 @@ class RecurrentGradient : public Recurrent<T> {
  private:
   // largest number of values of the sums of all groups together
   static constexpr int64_t kSums = int64_t{32} << 20;
-  /// The distance between rows in values. It is not a power of two, because such rows would compete
-  /// for the same cache sets.
+  /// The distance between the beginnings of rows of `width` values. It is not a power of two,
+  /// because such rows would compete for the same cache sets.
   int64_t row_stride(int64_t width) const { return this->padded(width) + this->loops_.lanes; }
 
-  /// Multiplies a row of states, or of their gradient, by the dropout factors of the sample.
+  /// Multiplies a row of states, or of the gradient of states, by the dropout factors of the
+  /// sample, if there are any.
   void scale(const Tensors& p, int64_t sample, T* row) const {
     for (int64_t u = 0; p.factors && u < this->units_; ++u)
       row[u] *= p.factors[sample * this->units_ + u];
@@ -137,7 +140,7 @@ class RecurrentGradient : public Recurrent<T> {
       std::copy_n(dh + i * padded, units, p.dh0 + (first + i) * units);
   }
 
-  /// Computes dx, and the contribution to the gradients of weights, of a chunk of steps.
+  /// Computes, for a chunk of steps, dx and the terms of the gradients of weights.
   void chunk_back(const Arguments& a, const Tensors& p, int64_t first, int64_t samples,
                   int64_t begin, int64_t steps, T* own, T* sums) const {
     const int64_t features = this->features_, rows = samples * steps,
@@ -181,8 +184,8 @@ class RecurrentGradient : public Recurrent<T> {
       groups_;  ///< the number of rows of kernel and recurrent weights together, the number of
                 ///< values of a group's sums (weights and bias), and the number of groups
   int64_t dz_stride_,
-      x_stride_;   ///< distances between rows in values: of gradients of products, and of x
-                   ///< together with h_before
+      x_stride_;   ///< distances between rows in values: of gradients of products (dz), and of rows
+                   ///< that contain x and then h_before
   Layout<T> own_;  ///< the layout of the thread's scratch memory
   size_t packed_kernel_ = 0, packed_recurrent_ = 0, sums_at_ = 0;
   size_t dh_ = 0, x_rows_ = 0, dx_rows_ = 0, dx_part_ = 0, dh_part_ = 0;

@@ -62,7 +62,8 @@ class Gradient final : public LstmGatesKernel<T> {
     const int64_t units = this->units_;
     this->each_part(a.threads, [&](int64_t first, int64_t rows) {
       T* none = reinterpret_cast<T*>(thread_scratch(5 * static_cast<size_t>(units) * sizeof(T)));
-      T* unused = none + units;  // the gradient of the bias, which is not used
+      // memory for the gradient of the bias, which is no result of this op
+      T* unused = none + units;
       std::fill_n(none, 5 * units, T{0});
       const int64_t begin = first * units, end = begin + rows * units;
       if (a.in<T>(3) != a.out<T>(1))

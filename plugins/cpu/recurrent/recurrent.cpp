@@ -4,17 +4,17 @@
 namespace crescent::cpu {
 
 std::span<const KernelRow> recurrent_kernels() {
-  static constexpr KernelFactory kHalf = make_converted<recurrent_kernels>;
+  static constexpr KernelFactory kThroughFloat32 = make_converted<recurrent_kernels>;
   static constexpr KernelRow kRows[] = {{"lstm", make_lstm},
-                                        {"lstm", kHalf},
+                                        {"lstm", kThroughFloat32},
                                         {"lstm_backward", make_lstm_gradient},
-                                        {"lstm_backward", kHalf},
+                                        {"lstm_backward", kThroughFloat32},
                                         {"lstm_gates", make_lstm_gates},
                                         {"lstm_gates_backward", make_lstm_gates_gradient},
                                         {"gru", make_gru},
-                                        {"gru", kHalf},
+                                        {"gru", kThroughFloat32},
                                         {"gru_backward", make_gru_gradient},
-                                        {"gru_backward", kHalf}};
+                                        {"gru_backward", kThroughFloat32}};
   return kRows;
 }
 

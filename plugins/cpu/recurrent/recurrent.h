@@ -11,8 +11,8 @@ constexpr int64_t kPartRows = 16;
 /// these rows stay in the first-level cache.
 constexpr int64_t kDepth = 128;
 
-/// The arguments for computing the gates' products with the inputs of some steps, x . kernel +
-/// bias, for some panels of `lanes` units.
+/// The arguments for computing x . kernel + bias, the products of the gates with the inputs of some
+/// steps, for some panels. A panel has the columns of `lanes` units.
 template <class T>
 struct RecurrentInput {
   int64_t samples, steps, features;
@@ -23,14 +23,15 @@ struct RecurrentInput {
   T* parts;                    ///< the result, (panels, samples, steps, gates * lanes)
 };
 
-/// The arguments for one step of at most kPartRows samples, for some panels of units.
+/// The arguments for computing one step of at most kPartRows samples, for some panels of units.
 template <class T>
 struct RecurrentStep {
   int64_t samples, units;
   int64_t first_panel, last_panel;
-  const T *weights, *bias;       ///< packed in panels; `bias` is that of the product with h (GRU)
+  const T *weights, *bias;       ///< both are packed in panels; `bias` is added to the product with
+                                 ///< h (GRU only)
   const T *h_before, *c_before;  ///< the previous states, (samples, units)
-  const T* x_part;               ///< the input products of this step
+  const T* x_part;               ///< the products of this step's inputs, from RecurrentInput::parts
   T *h, *c, *gates;              ///< the results: (samples, units), (samples, units), (samples, 4 *
                                  ///< units)
   int64_t before_stride, c_stride, x_stride, state_stride, gates_stride;  ///< distances between
@@ -73,8 +74,9 @@ struct RecurrentLoops {
   /// Computes the gates (z, r, candidate, and the candidate's product with h; 4 * units) and h,
   /// from the products with x and with h (z, r, candidate; 3 * units).
   void (*gru)(const RecurrentStep<T>& step);
-  /// The gradient of a GRU step. It replaces dh, the gradient of h, by the direct part of the
-  /// gradient of h_before; dx_part and dh_part (3 * units) are also added to the two rows of dbias.
+  /// The gradient of a GRU step. It replaces dh, the gradient of h, by the part of the gradient of
+  /// h_before that does not come from products with weights. dx_part and dh_part (3 * units) are
+  /// also added to the two rows of dbias.
   void (*gru_gradient)(int64_t units, const T* gates, const T* h_before, const T* dhs, T* dh,
                        T* dx_part, T* dh_part, T* dbias);
 };

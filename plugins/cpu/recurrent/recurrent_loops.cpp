@@ -22,8 +22,8 @@ constexpr int kMaxRows = 6;
 constexpr int64_t kWide = 4;  // number of vectors of columns per wide panel
 
 /// The arguments of the product c (rows, columns of a panel) = from + a b. a is (rows, depth), or
-/// (depth, rows) if it is read transposed. Rows of `from` are `ldf` apart (0: all rows are the same
-/// one); null means zeros.
+/// (depth, rows) if it is read transposed. Rows of `from` are `ldf` elements apart; 0 means that
+/// one row is used for all rows, and a null `from` means zeros.
 template <class T>
 struct Operands {
   int64_t rows, depth;
@@ -37,8 +37,8 @@ struct Operands {
   int64_t ldc;
 };
 
-/// Computes kRows rows of the product in registers. If these are few, several partial sums per
-/// element hide the latency of additions.
+/// Computes kRows rows of the product in registers. With few rows, several partial sums per element
+/// hide the latency of additions.
 template <int kRows, int kVectors, bool kTransposed, class D, class T>
 HWY_INLINE void tile(D d, const Operands<T>& p) {
   constexpr int kSums = kRows * kVectors >= 8 ? 1 : 8 / (kRows * kVectors), kAtOnce = kSums;
@@ -223,7 +223,7 @@ HWY_INLINE void each_row(const RecurrentStep<T>& s, int64_t ldf, From&& from, F&
 template <class D, class V>
 HWY_INLINE V quotient(D d, V a, V b) {
 #if HWY_TARGET <= HWY_AVX3
-  const V guess = hn::ApproximateReciprocal(b);  // accurate to 14 bits
+  const V guess = hn::ApproximateReciprocal(b);  // an approximation that is accurate to 14 bits
   return hn::Mul(a, hn::MulAdd(guess, hn::NegMulAdd(b, guess, hn::Set(d, 1.0f)), guess));
 #else
   (void)d;
@@ -260,8 +260,8 @@ HWY_INLINE V gate_sigmoid(D d, V x) {
   return hn::MulAdd(half, gate_tanh(d, hn::Mul(half, x)), half);
 }
 
-/// Prefetches the rows that the next step writes: rows of different samples are too far apart for
-/// the hardware prefetcher.
+/// Prefetches the rows that the next step writes, because rows of different samples are too far
+/// apart for the hardware prefetcher.
 template <class T>
 HWY_INLINE void fetch(std::initializer_list<const T*> written) {
   for (const T* row : written) __builtin_prefetch(row, 1, 2);
@@ -314,7 +314,8 @@ void lstm_gates(int64_t rows, int64_t units, const T* x_part, const T* h_part, c
   }
 }
 
-/// Prefetches the row before `row`, which the next call, for the previous time step, reads.
+/// Prefetches the row before `row`, which is the row of the previous time step and is read by the
+/// next call.
 template <class T>
 HWY_INLINE void fetch_before(const T* row, int64_t count) {
   for (const T* p = row - count; p < row; p += 64 / sizeof(T)) __builtin_prefetch(p, 0, 2);

@@ -15,14 +15,14 @@ constexpr int64_t kThreadProducts = 16384;  ///< fewest multiplications per time
 
 inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/// The number of parts of a batch: parts have kPartRows samples, but a batch of at least 8 samples
-/// has at least two.
+/// The number of parts of a batch such that parts have about kPartRows samples; a batch of at least
+/// 8 samples has at least two parts.
 inline int64_t few_parts(int64_t batch) {
   return std::max(pieces(batch, kPartRows), std::clamp<int64_t>(batch / 4, 1, 2));
 }
 constexpr int64_t kManyParts = 16;
 
-/// A layout of consecutive arrays of T.
+/// Assigns offsets in a block of memory to consecutive arrays of T.
 template <class T>
 class Layout {
  public:

@@ -1,6 +1,6 @@
-// Gathers the parts of an array from all processes. The communicator exchanges them one after
-// another, which is the whole array if it is divided along its first axis; otherwise they are moved
-// to their places afterwards.
+// The kernel of AllGather, which gathers the parts of an array from all processes. The communicator
+// writes the parts one after another. This is the whole array if it is divided along its first
+// axis; otherwise the kernel copies the pieces of each part to their positions in the array.
 #include <cstring>
 #include <numeric>
 
@@ -49,11 +49,14 @@ class AllGatherKernel final : public Kernel {
  private:
   size_t length(size_t part) const { return begins_[part + 1] - begins_[part]; }
 
-  size_t outer_ = 1;            ///< number of the pieces of which a part consists
-  size_t row_;                  ///< bytes of an element of the axis and what follows it
-  std::vector<size_t> begins_;  ///< of each part within a piece of the whole, in bytes
-  size_t part_;                 ///< the part of this process
-  std::vector<size_t> bytes_;   ///< for each process, what it sends
+  size_t outer_ = 1;            ///< number of contiguous pieces of a part: the product of the sizes
+                                ///< before the divided axis
+  size_t row_;                  ///< bytes of the array for one index of the divided axis and of the
+                                ///< axes before it
+  std::vector<size_t> begins_;  ///< for each part, the offset in bytes of its pieces in a row of
+                                ///< all parts' pieces; at the end the length of such a row
+  size_t part_;                 ///< index of the part of this process
+  std::vector<size_t> bytes_;   ///< for each process, the number of bytes that it sends
 };
 
 }  // namespace

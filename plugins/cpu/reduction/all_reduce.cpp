@@ -1,5 +1,6 @@
-// Sums and extremes over processes. The communicator computes them in the memory of the result. A
-// mean is a sum divided by the number of processes at the time of the run.
+// The kernels of AllReduce: sums, means and extremes over processes. The communicator computes them
+// in the memory of the result. A mean is a sum divided by the number of processes at the time of
+// the run.
 #include <cstring>
 
 #include "crescent/program/communicator.h"

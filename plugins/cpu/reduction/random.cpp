@@ -236,7 +236,7 @@ Draw draw_of(const Random& op, DType dtype) {
   return {op.kind, op.a, op.b, op.a, value_below(rounded(op.b, dtype), dtype)};
 }
 
-/// The kernel that draws random numbers. Half-width floats are drawn as float32, some at a time,
+/// The kernel that draws random numbers. Half-width floats are drawn as float32, a block at a time,
 /// and rounded.
 class RandomKernel final : public Kernel {
  public:

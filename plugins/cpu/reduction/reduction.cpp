@@ -58,12 +58,13 @@ namespace {
 constexpr int64_t kChunkElements = 32768;  // fewest elements per chunk
 constexpr int64_t kMaxChunks = 32;
 constexpr int64_t kNeighbourParts = 32;
-// if there are at least this many units, neither columns nor rows are split further
+// If there are at least this many units, a unit is not divided into chunks, and wide tiles are
+// used.
 constexpr int64_t kMinUnits = 16;
-// A reduction with fewer parts than this does not take over an elementwise kernel that has more
-// parts.
+// A reduction with fewer tasks than this does not take over an elementwise kernel that has more
+// tasks.
 constexpr int64_t kMinFusedParts = 8;
-// several rows narrower than this are treated as one wide row, up to this width
+// Several contiguous rows that together are at most this wide are reduced as one wide row.
 constexpr int64_t kFoldedWidth = 512;
 constexpr int64_t kTile = 512, kWideTile = 2048;  // numbers of columns per tile
 // The number of elements that the elementwise kernel computes at a time; they fit the first-level
@@ -72,7 +73,8 @@ constexpr int64_t kMaxComputed = 4096;
 
 }  // namespace
 
-/// The state of a thread: accumulators and partial sums of results, and the present block.
+/// The state of a task: accumulators and partial sums of each result, and the present block of
+/// elements.
 class ReduceKernel::Worker {
  public:
   Worker(const ReduceKernel& kernel, const Arguments& a, const Elementwise::Cells& cells)
@@ -87,8 +89,8 @@ class ReduceKernel::Worker {
     return accumulators(kernel_.results_.size() + result);
   }
 
-  /// Makes the elements of a block available: computes them by the elementwise kernel, or finds
-  /// them in the input.
+  /// Makes the elements of a block available to block(): computes them by the elementwise kernel if
+  /// there is one; otherwise they are read in place.
   void read(const Block& block) {
     begin_ = block.begin, stride_ = block.stride;
     if (!kernel_.before_) return;
@@ -112,10 +114,11 @@ class ReduceKernel::Worker {
            output * static_cast<size_t>(kMaxComputed) * 8;
   }
 
-  /// Computes elements [begin, begin + n) of every output of the elementwise kernel, and stores
-  /// them from index `at` of the thread's buffers on.
+  /// Computes elements [begin, begin + n) of every output of the elementwise kernel, and writes
+  /// them to the thread's buffers, beginning at index `at`.
   void make(int64_t begin, int64_t n, int64_t at) {
-    std::byte* outputs[kMaxResults];  // the address at which element 0 of each output would be
+    // run_range() writes element `begin` to the address of element 0 plus `begin` elements.
+    std::byte* outputs[kMaxResults];
     for (size_t o = 0; o < kernel_.made_bytes_.size(); ++o)
       outputs[o] = made(o) + (at - begin) * static_cast<int64_t>(kernel_.made_bytes_[o]);
     kernel_.before_->run_range({a_.inputs, outputs, a_.scratch, a_.threads}, cells_, begin,
@@ -143,9 +146,9 @@ ReduceKernel::ReduceKernel(const Reduce& op, const Request& request, ReduceLoops
   cut();
 }
 
-/// Divides the work into units and chunks. A unit is one output (along rows) or a tile of adjacent
-/// outputs; a chunk is a range of the elements that a unit reduces. Wide tiles are read faster and
-/// are used if there are enough of them; they do not change the order of additions.
+/// Divides the work into units and chunks. A unit computes one result if rows are reduced, else a
+/// tile of adjacent results; a chunk is a range of the elements that a unit reduces. Wide tiles are
+/// read faster and are used if there are enough of them; they do not change the order of additions.
 void ReduceKernel::cut() {
   const ReduceGeometry& g = geometry_;
   split_row_ = g.along_rows() && g.rows() == 1;
@@ -191,7 +194,8 @@ size_t ReduceKernel::partial_bytes() const {
   return chunks_ == 1 ? 0 : static_cast<size_t>(units_ * chunks_ * tile_) * 8;
 }
 
-/// The bytes of scratch memory; that of the joined elementwise kernel comes first.
+/// The bytes of scratch memory: first that of the elementwise kernel that was taken over, then the
+/// accumulators of all chunks.
 size_t ReduceKernel::scratch_bytes() const {
   return own_scratch() + results_.size() * partial_bytes();
 }
@@ -248,7 +252,8 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
       }
       return;
     }
-    // converts kTile results at a time to their dtype
+    // Each iteration reduces the elements of kTile units, and converts their results to the dtype
+    // of the output.
     for (int64_t first = begin; first < end; first += kTile) {
       const int64_t n = std::min(kTile, end - first);
       reduce_units(worker, first, n, acc);
@@ -305,7 +310,7 @@ int64_t ReduceKernel::width_of(int64_t unit) const {
   return geometry_.along_rows() ? 1 : std::min(tile_, geometry_.width() - unit % tiles_ * tile_);
 }
 
-/// Calls f(block) for all blocks of a chunk, in the order of additions.
+/// Calls f(block) for all blocks of a chunk, in the order in which they are added.
 template <class F>
 void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
   const ReduceGeometry& g = geometry_;

@@ -13,8 +13,9 @@ namespace crescent::cpu {
 /// The loops for one kind of reduction and one dtype. `acc` points to accumulators.
 struct ReduceLoops {
   void (*start)(void* acc, int64_t n) = nullptr;  ///< sets n accumulators to the neutral element
-  /// Adds row i of `rows` contiguous rows of `width` elements to acc[i], kRowLength elements at a
-  /// time. (To add means to combine by the kind of the reduction.)
+  /// Combines the elements of row i with acc[i], for `rows` contiguous rows of `width` elements,
+  /// kRowLength elements at a time. Here and below, "combines" and "adds" mean the operation of the
+  /// reduction: sum, maximum, ...
   void (*rows)(const void* x, int64_t rows, int64_t width, void* acc) = nullptr;
   /// Adds x[i * stride + j], for all i < rows, to partial[j] for j < width; if `first`, the
   /// previous values of `partial` are discarded. Partial results have at most 8 bytes.
@@ -23,7 +24,7 @@ struct ReduceLoops {
   /// Adds partial[j] to acc[j % width] for j < n, where n is a multiple of width.
   void (*add_up)(const void* partial, int64_t n, int64_t width, void* acc) = nullptr;
   void (*merge)(const void* from, void* acc,
-                int64_t n) = nullptr;  ///< adds n other accumulators to acc
+                int64_t n) = nullptr;  ///< adds n other accumulators to those at `acc`
 };
 /// The number of elements of a row or column that are summed in the dtype of the elements before
 /// the sum is added to the accumulator.
@@ -40,18 +41,17 @@ class ReduceGeometry {
 
   bool along_rows() const { return along_rows_; }  ///< whether the last axis is reduced
   int64_t width() const { return width_; }         ///< length of the last axis
-  int64_t outer() const {
-    return outer_;
-  }  ///< number of combinations of indices of the
-     ///< kept axes except the last axis
-  int64_t rows() const {
-    return rows_;
-  }  ///< number of rows that are reduced to one output, or to one row of outputs
-  int64_t adjacent() const { return adjacent_; }  ///< number of rows that are contiguous in memory
-  /// The offset, in elements, of row `row` for the index `outer`.
+  /// The number of combinations of indices of the kept axes, without the last axis.
+  int64_t outer() const { return outer_; }
+  /// The number of rows that are reduced to one result, or to one row of results.
+  int64_t rows() const { return rows_; }
+  /// The number of successive reduced rows that are contiguous in memory.
+  int64_t adjacent() const { return adjacent_; }
+  /// The offset, in elements, of reduced row `row` for the combination `outer` of indices of the
+  /// kept axes.
   int64_t offset(int64_t outer, int64_t row) const;
-  /// The number of consecutive outer indices, beginning with `outer`, whose rows are contiguous in
-  /// memory.
+  /// The number of consecutive indices of the kept axes, beginning with `outer`, whose rows are
+  /// contiguous in memory.
   int64_t neighbours(int64_t outer) const;
   int64_t size() const { return outer_ * rows_ * width_; }
   int64_t results() const { return along_rows_ ? outer_ : outer_ * width_; }
@@ -80,29 +80,31 @@ class ReduceKernel final : public Kernel {
   double flops() const override;
 
   static constexpr size_t kMaxResults = 4;
-  /// Takes over the elementwise kernel `before`, whose output `output` only this reduction reads.
-  /// Returns false if this is not possible or would be slower.
+  /// Takes over the elementwise kernel `before`, of which only this reduction reads output
+  /// `output`: run() then also computes `before`. Returns false if this is not possible or would be
+  /// slower.
   bool take(std::unique_ptr<Kernel>& before, int output);
   bool may_join(const ReduceKernel& other) const { return geometry_ == other.geometry_; }
-  /// To be called after take(): adds another reduction, which reads output `output` of the same
-  /// elementwise kernel. Its result becomes the last output.
+  /// Adds another reduction, which reads output `output` of the elementwise kernel that take() has
+  /// taken over. The other reduction's result becomes the last output.
   void join(const ReduceKernel& other, int output);
 
  private:
-  /// One result of the kernel.
+  /// A result of the kernel, that is, one of the reductions that share the elementwise kernel.
   struct Result {
     ReduceLoops loops;
     size_t in_bytes, out_bytes;
     UnaryLoop convert = nullptr, widen = nullptr;  ///< loops that convert accumulators to the dtype
                                                    ///< of the result
     double divisor = 1;
-    int made = 0;  ///< index of the elementwise kernel's output that is reduced
+    int made = 0;  ///< index of the output of before_ that is reduced
   };
-  /// Elements that are reduced together: `rows` rows of `width` elements, which are `stride` apart.
+  /// The elements that one call of a loop reduces: `rows` rows of `width` elements, which begin
+  /// `stride` elements apart.
   struct Block {
     int64_t begin, rows, width, stride;
-    bool first = true, last = true;  ///< whether it is the first, and the last, of the blocks that
-                                     ///< share partial column sums
+    bool first = true, last = true;  ///< whether the block is the first, and the last, of the
+                                     ///< blocks that are summed in the same partial column sums
   };
   class Worker;
 
@@ -130,7 +132,7 @@ class ReduceKernel final : public Kernel {
   std::unique_ptr<Elementwise> before_;  ///< the elementwise kernel that was taken over, or null
   std::vector<size_t> made_bytes_;       ///< bytes per element of each output of before_
   int64_t tile_ = 1, tiles_ = 1, units_ = 1, chunks_ = 1, steps_ = 1, unit_elements_ = 1;
-  bool split_row_ = false;  ///< whether a unit is a single row
+  bool split_row_ = false;  ///< whether each unit reduces one row, which chunks divide
 };
 
 }  // namespace crescent::cpu

@@ -35,7 +35,7 @@ constexpr A neutral() {
 template <Rule rule, class A>
 HWY_INLINE A combine(A a, A x) {
   if constexpr (rule == Rule::largest || rule == Rule::smallest) {
-    // compiled to a single instruction
+    // GCC compiles this form of the comparison to a single instruction.
     const A extreme = (rule == Rule::largest ? x > a : x < a) ? x : a;
     return x != x ? x : extreme;
   } else if constexpr (std::is_floating_point_v<A>)
@@ -111,8 +111,8 @@ HWY_INLINE V extreme(V a, V x) {
   return largest ? hn::Max(a, x) : hn::Min(a, x);
 }
 
-/// The largest or smallest element of a row. NaN is tested separately, because maximum instructions
-/// on vectors may lose it.
+/// The largest or smallest element of a row. NaN is tested separately, because maximum and minimum
+/// instructions on vectors may lose a NaN.
 template <Rule rule, class T>
 HWY_INLINE double extreme_of_row(const T* x, int64_t n) {
   constexpr bool largest = rule == Rule::largest;
@@ -235,7 +235,8 @@ constexpr ReduceLoops kLoops = {start<rule, T, truth>, rows<rule, T, truth>,
 template <class T>
 ReduceLoops find_for(ReduceKind kind) {
   constexpr bool floating = std::is_floating_point_v<Computed<T>>;
-  using Truth = std::conditional_t<floating, uint8_t, T>;  // `any` and `all` of bool or integers
+  // the type for `any` and `all`, which exist for bool and integers only
+  using Truth = std::conditional_t<floating, uint8_t, T>;
   switch (kind) {
     case ReduceKind::sum:
     case ReduceKind::mean:

@@ -36,7 +36,8 @@ class ShardSliceKernel final : public Kernel {
   size_t offset_, bytes_;
 };
 
-/// For each process, the number of bytes of its shards; `parts` has the bytes of each shard.
+/// Returns for each process the number of bytes of its shards, computed from the bytes of each
+/// shard (`parts`).
 std::vector<size_t> bytes_by_process(const std::vector<size_t>& parts) {
   const auto all = communicator();
   const auto shards = static_cast<int64_t>(parts.size());
@@ -74,7 +75,7 @@ class ShardConcatKernel final : public Kernel {
   std::vector<size_t> parts_;  ///< for each shard, the number of bytes
 };
 
-/// A branch of the tree: the shards [first, last).
+/// A branch of the tree of a reduction: it combines the values of shards [first, last).
 struct Branch {
   int64_t first, last;
   bool is_leaf() const { return last - first == 1; }
@@ -82,7 +83,7 @@ struct Branch {
   bool is_in(const ShardRange& range) const { return first >= range.first && last <= range.last; }
 };
 
-/// Appends the largest branches of `branch` that lie within the range.
+/// Appends to `list` the largest branches below `branch` whose shards are all in `range`.
 void add_branches(const Branch& branch, const ShardRange& range, std::vector<Branch>& list) {
   if (branch.last <= range.first || branch.first >= range.last) return;
   if (branch.is_in(range)) return list.push_back(branch);
@@ -102,7 +103,8 @@ void combine(ReduceKind kind, const T* a, const T* b, T* to, int64_t n) {
 
 constexpr int64_t kBlock = 1024;     ///< number of elements that are combined at once
 constexpr int64_t kChunk = 1 << 16;  ///< number of elements that are exchanged at once
-constexpr int kDepth = 8;  ///< depth of the tree of 256 shards, the most that the op allows
+constexpr int kDepth = 8;  ///< depth of the tree for 256 shards, which is the largest number that
+                           ///< the op allows
 
 template <class T>
 class ShardReduceKernel final : public Kernel {
@@ -112,7 +114,8 @@ class ShardReduceKernel final : public Kernel {
         shards_(static_cast<int64_t>(r.inputs.size())),
         count_(r.inputs[0].shape.size()) {}
 
-  /// A process has at most as many branches as shards.
+  /// Scratch memory holds the results of the branches of all processes, which are at most as many
+  /// as the shards.
   size_t scratch_bytes() const override {
     return static_cast<size_t>(shards_ * std::min(count_, kChunk)) * sizeof(T);
   }
@@ -125,9 +128,10 @@ class ShardReduceKernel final : public Kernel {
         reduce(root, leaf, begin, end, result + begin);
       });
     const std::shared_ptr<Communicator> all = communicator();
-    std::vector<Branch> branches;  // branches of all processes, in the order of ranks
+    std::vector<Branch> branches;  // the branches that the processes compute, in the order of ranks
     std::vector<size_t> counts;    // number of branches of each process
-    size_t before = 0;             // number of branches of lower ranks
+    // number of branches of the processes with lower ranks than this one
+    size_t before = 0;
     for (int rank = 0; rank < all->size(); ++rank) {
       if (rank == all->rank()) before = branches.size();
       const size_t known = branches.size();

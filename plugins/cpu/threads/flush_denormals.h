@@ -10,7 +10,7 @@
 
 namespace crescent::cpu {
 
-/// During its lifetime, denormal results of the calling thread become 0.
+/// During the lifetime of this object, denormal results of the calling thread become 0.
 class FlushDenormals {
  public:
   FlushDenormals() : before_(control()) { set_control(before_ | kFlush); }

@@ -19,7 +19,8 @@ struct alignas(64) Signal {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kSpins = 4096;  // number of polls, which take some 45 us
+// number of polls before the thread yields its core, which take some 45 us
+constexpr int kSpins = 4096;
 
 /// Polls done() for a while, then yields the core between polls, until done() is true. Returns the
 /// time spent yielding.
@@ -75,7 +76,8 @@ class Lockstep {
     }
   }
 
-  /// The time for which helpers kept the leader waiting, including the end of the region.
+  /// The time for which the leader waited for helpers, including the time from the end of its own
+  /// share to the end of the region.
   Clock::duration lost() const { return lost_ + (Clock::now() - end_); }
 
  private:
@@ -96,8 +98,8 @@ class Lockstep {
   void* const context_;
   Clock::duration lost_{};
   Clock::time_point end_;  ///< the time when the leader finished its share
-  int64_t first_ = 0;      ///< the first step in which the helpers that were admitted last take
-                           ///< part
+  int64_t first_ = 0;      ///< the first step in which those helpers take part that were admitted
+                           ///< last
   /// The number of steps that the leader has done, and the number of threads for the next step.
   Signal order_;
   Signal arrived_;                  ///< number of helpers that have arrived
@@ -122,7 +124,7 @@ void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, 
     alone_until.store(Clock::now().time_since_epoch() + kTimes * lost, std::memory_order_relaxed);
 }
 
-/// Runs the region like run_steps() and records its work in a profile.
+/// Runs the region by run_steps(), and records the time of its work for a profile.
 void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                void* context, WorkTrace& trace) {
   std::atomic<Clock::rep> work{0};

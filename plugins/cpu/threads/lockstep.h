@@ -7,8 +7,9 @@
 
 namespace crescent::cpu {
 
-/// Calls body(context, step, first, last) for ranges that cover [0, count) in every step; they are
-/// divided among at most `most` threads. Results of a step must not depend on the division.
+/// In every step, calls body(context, step, first, last) for ranges that together cover [0, count)
+/// and are divided among at most `most` threads. Results of a step must not depend on this
+/// division.
 using StepBody = void (*)(void* context, int64_t step, int64_t first, int64_t last);
 void run_lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
                   void* context);

@@ -20,14 +20,14 @@
 namespace crescent::cpu {
 namespace {
 
-// The state of a region in one word, so that joining and closing it are single atomic operations.
-// Bit 0: workers may join; bit 1: the caller sleeps until they have left; then the number of
-// workers inside; the highest bits: a count of regions. A worker that wakes up late finds the
-// region closed and does nothing.
+// The state of a region in one word, so that workers join the region and the caller closes it by
+// single atomic operations. Bit 0: workers may join; bit 1: the caller sleeps until they have left;
+// bits 2 to 15: the number of workers inside; bits 16 to 31: a count of regions. A worker that
+// wakes up late finds the region closed and does nothing.
 constexpr uint32_t kOpen = 1, kCallerSleeps = 2, kOne = 4, kInside = 0xfffc, kRegion = 0x10000;
 
-/// The time for which a thread spins. A longer time makes training 3 % faster if every thread has a
-/// core, and 10 % slower if threads share one.
+/// The time for which a waiting thread spins before it sleeps. A longer time makes training 3 %
+/// faster if every thread has a core, and 10 % slower if threads share one.
 constexpr auto kSpin = std::chrono::microseconds(40);
 
 thread_local bool inside_region = false;
@@ -58,8 +58,8 @@ bool spin(F&& done) {
 }  // namespace
 
 /// The range of parts with which a worker begins. It is the same in every region with the same
-/// number of parts, so that the worker finds its data in its cache. After these parts the worker
-/// takes parts of other workers.
+/// number of parts, so that the worker finds its data in its cache. When its range is done, the
+/// worker takes parts from the ranges of other workers.
 struct alignas(64) Share {
   std::atomic<int64_t> next{0};
   int64_t end = 0;
@@ -174,7 +174,8 @@ void Pool::start(int threads) {
 
 void Pool::stop() {
   state_->stopping = true;
-  state_->word.fetch_add(kRegion);  // the change also wakes workers that are just about to sleep
+  // The change of `word` also wakes workers that are just about to sleep.
+  state_->word.fetch_add(kRegion);
   futex_wake(state_->word);
   for (std::thread& worker : state_->workers) worker.join();
   state_->workers.clear();

@@ -8,9 +8,9 @@
 namespace crescent::cpu {
 namespace {
 
-/// Memory that does not come from the allocator of tensors. The sequence of that allocator's
-/// allocations is deterministic; which thread gets a large part of the work, and therefore has to
-/// allocate scratch memory, is not.
+/// Memory for ElasticMemory that does not come from the allocator of tensors. The sequence of that
+/// allocator's allocations must be deterministic, while it depends on chance which thread gets a
+/// large part of the work and has to allocate scratch memory.
 class AlignedBlock {
  public:
   explicit AlignedBlock(size_t bytes)

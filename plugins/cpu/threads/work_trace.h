@@ -13,8 +13,8 @@ class WorkTrace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// During its lifetime, which is one run of the kernel, the regions of the calling thread report
-  /// to the trace. Of several runs, the shortest time of each part is kept.
+  /// Records one run of the kernel: during the lifetime of this object, the regions of the calling
+  /// thread report to the trace. Of several runs, the trace keeps the shortest time of each part.
   class Recording {
    public:
     explicit Recording(WorkTrace& trace);
@@ -37,14 +37,16 @@ class WorkTrace {
   void begin_region(int64_t parts);
   void ended(int64_t part, Clock::duration took) { times_[part] = took; }
   void end_region();
-  /// Ends a region, whose parts are recorded as `parts` equal ones; `work` is their total time on
-  /// one thread, and at most `most` threads share them.
+  /// Ends a region whose parts were not timed one by one: it is recorded as `parts` equal parts.
+  /// `work` is their total time on one thread, and at most `most` threads share them.
   void end_region(int64_t parts, int64_t most, Clock::duration work);
 
-  /// The time of a run on `cores` cores, each of which takes the next part whenever it is idle.
+  /// The estimated time of a run on `cores` cores, each of which takes the next part whenever it is
+  /// idle.
   double seconds_on(int cores) const;
   int64_t parts() const;  ///< number of parts of the longest region; 1 if there is no region
-  /// The share of the longest region's time on one thread that its longest part takes.
+  /// The time of the longest part of the longest region, as a fraction of this region's time on one
+  /// thread.
   double largest_part() const;
 
  private:

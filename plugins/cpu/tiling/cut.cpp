@@ -14,7 +14,8 @@ bool is_single(const TensorSpecs& specs) {
                      [](const TensorSpec& s) { return s.dtype == DType::float32; });
 }
 
-/// The cut of an elementwise op. Inputs without a batch axis are broadcast to each slice.
+/// The cut of an elementwise op. Each slice gets the whole of those inputs that have no batch axis,
+/// and broadcasts them.
 Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
   const Shape& shape = out[0].shape;
   Cut cut{{}, std::vector<SliceRole>(out.size(), SliceRole::rows)};
@@ -32,9 +33,10 @@ const ConvSpec* convolution_of(const Op& base) {
   return nullptr;
 }
 
-/// Whether the kernel is small compared to the images; each slice reads the whole kernel, or writes
-/// a gradient of its size. Only pointwise and grouped convolutions are accepted: others may use
-/// Winograd's algorithm, which does more work on the kernel.
+/// Whether a convolution's kernel is small compared to the images, because each slice of the batch
+/// reads the whole kernel, or writes a gradient of its size. Only pointwise and grouped
+/// convolutions are accepted: other ones may use Winograd's algorithm, which does more work on the
+/// kernel.
 bool has_light_kernel(const ConvSpec& spec, const TensorSpec& kernel, int64_t images) {
   constexpr int64_t kLight = 64;
   const Shape& shape = kernel.shape;
@@ -89,8 +91,8 @@ std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs
 
 namespace {
 
-/// Returns a copy of the op with the batch size that set_rows() writes to its attributes; null if
-/// the op is no T.
+/// Returns a copy of the op whose attributes are changed by set_rows(copy) to another batch size;
+/// null if the op is not a T.
 template <class T, class F>
 OpPtr changed(const Op& op, const F& set_rows) {
   auto* known = as<T>(op);

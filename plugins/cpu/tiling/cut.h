@@ -15,7 +15,7 @@ inline int64_t bytes_of(const TensorSpec& spec) {
   return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
 }
 
-/// The op as a pointer to T; null if it is another op.
+/// The op as a pointer to T; null if it is not a T.
 template <class T>
 const T* as(const Op& op) {
   return op.name() == T::kName ? static_cast<const T*>(&op) : nullptr;
@@ -23,10 +23,11 @@ const T* as(const Op& op) {
 
 enum class SliceRole : uint8_t {
   whole,  ///< each slice gets the whole array
-  rows,   ///< each slice gets or computes its rows, along axis 0
+  rows,   ///< each slice gets or computes its own rows (axis 0)
   sum,    ///< the results of the slices are summed
   mean,
-  variance,  ///< a result that is the mean of all rows, followed by a result that is their variance
+  variance,  ///< `mean`: the result is the mean of all rows; `variance`: the next result is their
+             ///< variance
 };
 
 struct Cut {

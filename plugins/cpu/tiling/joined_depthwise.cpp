@@ -69,7 +69,8 @@ class JoinedDepthwise {
   bool is_result(int value) const {
     return std::count(program_.outputs.begin(), program_.outputs.end(), value) > 0;
   }
-  /// Whether exactly these instructions read the value, and it is not an output of the program.
+  /// Whether `those` are all instructions that read the value, and the value is not an output of
+  /// the program.
   bool is_read_by(int value, const std::set<const Instruction*>& those) const {
     const auto all = readers(value);
     return !is_result(value) && all.size() == those.size() &&
@@ -81,7 +82,8 @@ class JoinedDepthwise {
     }
     return nullptr;
   }
-  /// The normalization per channel that computes this value; nullopt if another op computes it.
+  /// The normalization per channel that computes this value; nullopt if the value is computed
+  /// otherwise.
   std::optional<Normalization> normalization(int value) {
     const Instruction* made = producer(value);
     auto found = made ? normalization_of(*made) : std::nullopt;
@@ -111,8 +113,10 @@ class JoinedDepthwise {
     return true;
   }
 
-  /// Joins the gradients of a convolution and of the normalizations before and after it into the
-  /// last of their instructions, `at`, which computes the sums.
+  /// Joins the gradients of a depthwise convolution, and of the normalizations before and after it,
+  /// into one instruction. It takes the place of instruction `at`, the last of those that are
+  /// joined, which computes the sums of BatchNormSums. Returns false if `at` is no such
+  /// instruction.
   bool join_gradients(size_t at) {
     Instruction& sums = program_.code[at];
     if (!sums.op || !as<BatchNormSums>(*sums.op)) return false;

@@ -23,10 +23,11 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-constexpr int64_t kSlice = 3 << 19;         ///< bytes of all arrays of a slice together, so that
-                                            ///< they fit the cache
-constexpr int64_t kLargestSlice = 4 << 20;  ///< largest number of bytes of a slice of one image,
-                                            ///< which cannot be divided further
+constexpr int64_t kMaxSliceBytes = 3 << 19;  ///< largest number of bytes of all arrays of a slice
+                                             ///< together, so that they fit the cache
+constexpr int64_t kMaxImageSliceBytes = 4 << 20;  ///< largest number of bytes of all arrays of a
+                                                  ///< slice that is a single image, which cannot be
+                                                  ///< divided further
 
 struct Region {
   size_t first, last;                   ///< instructions [first, last) of the program
@@ -35,14 +36,15 @@ struct Region {
                                         ///< computes again
 };
 
-/// The indices of the instructions of a region, and of the light instructions that are moved before
-/// or behind it.
+/// The indices of the instructions of a region (inside), and of the light instructions that are
+/// moved before the region (before) or behind it (after).
 struct Order {
   int64_t batch = 0;
   std::vector<size_t> before, inside, after;
-  /// Values that the region computes, and values that the instructions behind it compute.
+  /// The values that the region computes, and the values that the instructions in `after` compute.
   std::set<int> made, later;
-  std::map<int, SliceRole> read;  ///< values from outside of the region that it reads
+  std::map<int, SliceRole> read;  ///< the values from outside of the region that the region reads,
+                                  ///< with their roles
 };
 
 class Regions {
@@ -74,7 +76,7 @@ class Regions {
   }
   int producer(int value) const { return producer_[value]; }
 
-  /// Calls f(value, role) for every argument of an instruction.
+  /// Calls f(value, role) for every input and output of an instruction.
   template <class F>
   static void each(const Instruction& i, const Cut& cut, F&& f) {
     for (size_t k = 0; k < i.inputs.size(); ++k) f(i.inputs[k], cut.inputs[k]);
@@ -94,7 +96,8 @@ class Regions {
     return cuts_[i]->outputs[at];
   }
 
-  /// Whether instruction i can be added to a region with the batch of `order`.
+  /// Whether instruction i can be added to the region `order`: it must have the same batch size,
+  /// and read values of the region by rows only.
   bool fits(const Order& order, size_t i) const {
     const Instruction& next = program_.code[i];
     if (!cuts_[i] || batch_of(i) != order.batch) return false;
@@ -178,8 +181,8 @@ class Regions {
     program_.code = std::move(code), cuts_ = std::move(cuts);
   }
 
-  /// Whether slicing the region makes it faster: it works on images, not only on weights, and it
-  /// computes a large value that it also reads, or reads a large value twice.
+  /// Whether slicing the region makes it faster. The region must work on images, not only on
+  /// weights, and must compute a large value that it also reads, or read a large value twice.
   bool is_worth_it(const Order& order) const {
     std::map<int, int> uses;
     for (size_t i : order.inside) {
@@ -206,13 +209,13 @@ class Regions {
     }
     int64_t image = 0;
     for (int value : values) image += bytes_of(spec(value)) / batch;
-    int64_t rows = std::clamp<int64_t>(kSlice / image, 1, batch);
+    int64_t rows = std::clamp<int64_t>(kMaxSliceBytes / image, 1, batch);
     while (batch % rows != 0) --rows;
-    return image * rows <= kLargestSlice ? rows : 0;
+    return image * rows <= kMaxImageSliceBytes ? rows : 0;
   }
 
-  /// Calls f(instruction, cut) for all instructions of a region, beginning with those that it
-  /// computes again.
+  /// Calls f(instruction, cut) for all instructions of a region, beginning with those of other
+  /// regions that the region computes again.
   template <class F>
   void each_instruction(const Region& region, F&& f) const {
     for (const Instruction& i : region.recomputed) f(i, *cuts_[producer(i.outputs[0])]);
@@ -223,8 +226,8 @@ class Regions {
     return producer(value) >= 0 && at >= region.first && at < region.last;
   }
 
-  /// Finds elementwise results from outside that the region shall compute again, because it already
-  /// reads their inputs by rows.
+  /// Finds the elementwise results from outside that the region shall compute again instead of
+  /// reading them, because it already reads their inputs by rows.
   void add_recomputed(Region& region) {
     std::set<int> read;
     each_instruction(region, [&](const Instruction& i, const Cut& cut) {
@@ -333,11 +336,13 @@ class Regions {
   }
 
   Program program_;
-  std::vector<std::optional<Cut>> cuts_;  ///< for each instruction its cut, if it can be cut
+  std::vector<std::optional<Cut>> cuts_;  ///< for each instruction its cut; nullopt if it cannot be
+                                          ///< cut
   std::vector<int> producer_;             ///< for each value, the index of the instruction that
                                           ///< computes it, or -1
   std::vector<Region> regions_;
-  std::vector<bool> needed_;  ///< for each value, whether it is read outside of its region
+  std::vector<bool> needed_;  ///< for each value, whether it is read outside of the region that
+                              ///< computes it
 };
 
 bool is_large_convolution(const Program& program, const Instruction& i) {

@@ -9,8 +9,9 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-/// Finds the role of every value in a program, beginning with inputs that are known to be divided
-/// by rows. The first instruction that reads another input determines the role of that input.
+/// Finds the role (SliceRole) of every value in a program. Inputs that are known to be divided by
+/// rows determine the roles of values computed from them; the role of any other input is determined
+/// by the first instruction that reads it.
 class RowPropagation {
  public:
   RowPropagation(const Program& program, int64_t batch)
@@ -38,7 +39,7 @@ class RowPropagation {
   bool has_batch(int value) const { return shape(value).rank() > 0 && shape(value)[0] == batch_; }
   bool is_rows(int value) { return part(value) == SliceRole::rows; }
 
-  /// Gives a value the role `wanted` if it has none yet; returns whether the value has this role
+  /// Gives a value the role `wanted` if the value has no role yet; returns whether it has this role
   /// afterwards.
   bool assign_role(int value, SliceRole wanted) {
     std::optional<SliceRole>& is = part(value);
@@ -54,7 +55,7 @@ class RowPropagation {
 
   bool follow(const Instruction& i) {
     const Op& op = *i.op;
-    // the result of a Fill may have either role
+    // The result of a Fill may get the role rows or the role whole, so it gets none yet.
     if (op.name() == Fill::kName && has_batch(i.outputs[0])) return true;
     if (std::none_of(i.inputs.begin(), i.inputs.end(), [&](int v) { return is_rows(v); }))
       return all_become(i.inputs, SliceRole::whole) && all_become(i.outputs, SliceRole::whole);
@@ -92,8 +93,8 @@ class RowPropagation {
     return all_become(i.outputs, SliceRole::rows);
   }
 
-  /// Whether axis 0 of the input is also axis 0 of the result, and the op moves no elements along
-  /// it.
+  /// Whether each row (index of axis 0) of the result is computed from the same row of the input
+  /// alone.
   bool leaves_rows(const Op& op, const Instruction& i) const {
     const int rank = shape(i.inputs[0]).rank();
     if (auto* reduce = dynamic_cast<const Reduce*>(&op))
@@ -110,7 +111,8 @@ class RowPropagation {
 
   const Program& program_;
   int64_t batch_;
-  std::vector<std::optional<SliceRole>> parts_;  ///< for each value its role, if it is known
+  std::vector<std::optional<SliceRole>> parts_;  ///< for each value its role; nullopt if it is not
+                                                 ///< known yet
 };
 
 }  // namespace

@@ -8,12 +8,12 @@
 
 namespace crescent::cpu {
 
-/// A program with independent rows: which inputs are divided by rows, and which are the same for
-/// all rows. All results are divided by rows.
+/// A program with independent rows: each input either is divided by rows or is the same for all
+/// rows. All results are divided by rows.
 struct ByRows {
   const Program& program;
   int64_t batch;
-  std::vector<SliceRole> parts;  ///< for each value its role
+  std::vector<SliceRole> parts;  ///< for each value of the program its role
 
   SliceRole input(size_t i) const { return parts[program.inputs[i]]; }
   /// A copy of the program for a batch of `rows` rows.

@@ -10,12 +10,13 @@
 
 namespace crescent::cpu {
 
-/// The body computes one slice. The inputs and outputs of the op are those of the body, each with
-/// its role in `cut`.
+/// An op whose body, a program, computes one slice. The op has the same inputs and outputs as the
+/// body; `cut` gives the role of each.
 struct Sliced final : Op {
   std::shared_ptr<const Program> body;
   Cut cut;
-  /// The number of slices, and the number of rows of a slice over which it computes moments.
+  /// The number of slices, and the number of rows of a slice if the body computes means and
+  /// variances of rows.
   int64_t slices = 0, rows = 0;
   std::string what;  ///< the names of the ops in the body, for profiles
 

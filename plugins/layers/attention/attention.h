@@ -31,8 +31,8 @@ class AttentionLayer : public Layer {
     s.field("seed", &AttentionLayer::seed_, "Seed of the dropout.");
   }
   struct Attended {
-    Tensor output;   ///< (b,t,h,e)
-    Tensor weights;  ///< (b,h,t,s), if requested
+    Tensor output;   ///< the weighted sums of values, (b,t,h,e)
+    Tensor weights;  ///< the attention weights (b,h,t,s), if requested
     Tensor dropped;  ///< weights after dropout
   };
   /// Computes attention of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e); the mask broadcasts

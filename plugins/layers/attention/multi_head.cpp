@@ -10,8 +10,8 @@
 namespace crescent {
 namespace {
 
-/// A projection by EinsumDense. It replaces the last `bound` axes of an input of rank `rank` by
-/// `out` other axes.
+/// The equation of an EinsumDense layer that replaces the last `bound` axes of an input of rank
+/// `rank` by `out` other axes.
 struct Projection {
   Projection(int rank, int bound, int out) {
     std::string letters(rank + out, 'a');
@@ -30,7 +30,7 @@ class HeadedAttention : public AttentionLayer {
  public:
   void configured() override {
     AttentionLayer::configured();
-    if (flash() && dropout() > 0)
+    if (uses_flash_attention() && dropout() > 0)
       fail(
           "Dropout is not supported when flash attention is enabled. Please set dropout to 0.0 to "
           "use flash attention.");
@@ -51,10 +51,10 @@ class HeadedAttention : public AttentionLayer {
     output_->build_for({context});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
-    Tensors bare;  // the inputs without masks; their masks apply to scores, not to projections
+    Tensors bare;  // the inputs without their masks, which apply to scores and not to projections
     for (const Tensor& input : inputs) bare.push_back(input.with_mask({}));
     const bool wants_weights = call.flag("return_attention_scores");
-    if (flash() && wants_weights)
+    if (uses_flash_attention() && wants_weights)
       fail(
           "Returning attention scores is not supported when flash attention is enabled. Please "
           "disable flash attention to access attention scores.");
@@ -90,7 +90,7 @@ class HeadedAttention : public AttentionLayer {
     s.field("sliding_window", &HeadedAttention::window_,
             "Attend only to steps at a distance below this; null: to all.")
         .min(1)
-        .field("flash_attention", &HeadedAttention::flash_,
+        .field("flash_attention", &HeadedAttention::flash_attention_,
                "true: refuse dropout and return_attention_scores, which need the whole table of "
                "scores.")
         .not_stored()
@@ -116,14 +116,14 @@ class HeadedAttention : public AttentionLayer {
   struct AttentionResult {
     Tensor context, weights;
   };
-  /// The result of attention, (batch, t, heads, width), and the weights if requested.
+  /// Computes attention: the result has the shape (batch, t, heads, width). Also returns the
+  /// weights if `wants_weights`.
   virtual AttentionResult attend_inputs(const Tensors& inputs, const Tensor& mask, const Call& call,
                                         bool wants_weights) const {
     return attend_projected(projected(inputs), mask, call, wants_weights);
   }
 
-  /// Applies the activity regularizer, which the projections have, to the outputs of the layer,
-  /// too.
+  /// Applies the activity regularizer of the projections to the outputs of the layer, too.
   void penalize_outputs() { set_activity_regularizer(penalty_.shared()); }
 
   struct Projected {
@@ -142,7 +142,9 @@ class HeadedAttention : public AttentionLayer {
   }
 
  private:
-  bool flash() const { return flash_.is_bool() && flash_.as_bool(); }
+  bool uses_flash_attention() const {
+    return flash_attention_.is_bool() && flash_attention_.as_bool();
+  }
 
   LayerPtr projection(const char* name, int rank, int bound, const std::vector<int64_t>& widths,
                       const char* activation) {
@@ -200,14 +202,14 @@ class HeadedAttention : public AttentionLayer {
     return mask;
   }
   int64_t steps(const Tensor& x) const { return x.dim(step_axis()); }
-  /// Whether a mask is (t, s), the same for all samples.
+  /// Whether a mask has the shape (t, s), so that it is the same for all samples.
   bool is_for_all(const Shape& mask, const Tensors& inputs) const {
     return mask.rank() == 2 && mask.compatible({steps(inputs[0]), steps(inputs[1])});
   }
 
   bool use_bias_ = true, use_gate_ = false;
   std::optional<int64_t> window_;
-  Value flash_;
+  Value flash_attention_;
   WeightRules kernel_rules_{"glorot_uniform"}, bias_rules_{"zeros"};
   Ref<Regularizer> penalty_;
   LayerPtr query_, key_, value_, gate_, output_;
@@ -328,7 +330,7 @@ class MultiHeadAttention final : public HeadedAttention {
     for (int axis : order()) result.append(shape[axis]);
     return result;
   }
-  /// The shape that consists of the sizes of some axes.
+  /// The sizes of `shape` along `axes`.
   static Shape sizes(const Shape& shape, const std::vector<int>& axes) {
     Shape result;
     for (int axis : axes) result.append(shape[axis]);
@@ -340,7 +342,8 @@ class MultiHeadAttention final : public HeadedAttention {
                         {shape[0] * sizes(shape, others_).size(), sizes(shape, axes_).size(),
                          shape[-2], shape[-1]});
   }
-  /// The shape of the scores: (batch, others..., heads, query axes..., key axes...).
+  /// The shape of the scores: (batch, other axes..., heads, attention axes of the query...,
+  /// attention axes of the key...).
   Shape shape_of_scores(const Projected& p) const {
     const Shape &query = p.query.shape(), &key = p.key.shape();
     return Shape{query[0]}
@@ -349,8 +352,8 @@ class MultiHeadAttention final : public HeadedAttention {
         .concat(sizes(query, axes_))
         .concat(sizes(key, axes_));
   }
-  /// Reshapes a mask. As in Keras the mask has the shape of the scores, perhaps without axes before
-  /// those of query and key.
+  /// Broadcasts a mask to the shape of the scores, and reshapes it for the fused op. As in Keras
+  /// the mask may lack axes that come before the attention axes of query and key.
   Tensor gathered_mask(Tensor mask, const Shape& scores) const {
     if (!mask) return mask;
     const int square = 2 * static_cast<int>(axes_.size());
@@ -394,7 +397,8 @@ class GroupedQueryAttention final : public HeadedAttention {
     if (query_heads_ % key_heads_ != 0)
       fail("`num_query_heads` must be divisible by `num_key_value_heads`, got ", query_heads_,
            " and ", key_heads_);
-    penalize_outputs();  // as in Keras; MultiHeadAttention does not penalize its outputs
+    // As in Keras, this layer penalizes its outputs; MultiHeadAttention does not.
+    penalize_outputs();
   }
 
  protected:

@@ -184,7 +184,7 @@ class RandomZoom final : public AffineAugmentation {
 };
 
 /// The range that an option gives; a number f means the range from -f to f. Keras saves a number as
-/// such a pair, which it cannot read itself; here the pair is read as the number.
+/// the pair of -f and f, which Keras itself cannot read; here the pair is read as the number.
 Range shear_range(const char* option, Value& given) {
   if (given.is_list() && given.as_list().size() == 2 && given.as_list()[1].is_number() &&
       given.as_list()[0] == Value(-given.as_list()[1].as_float()))

@@ -36,7 +36,7 @@ class ImageAugmentation : public ImageLayer {
   virtual Tensor change_labels(const Tensor& labels, const RandomParameters& /*drawn*/) const {
     return labels;
   }
-  /// The positions in the result of these points in the images.
+  /// Returns where points of the images are in the changed images.
   virtual Points change_points(const Points& points, const TensorSpec& /*images*/,
                                const RandomParameters& /*drawn*/) const {
     return points;
@@ -45,8 +45,8 @@ class ImageAugmentation : public ImageLayer {
   /// corners.
   virtual BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
                                      const RandomParameters& drawn) const;
-  /// The functions that change images, masks and points in inference, where no random numbers are
-  /// drawn.
+  /// The next three functions change images, masks and points in inference, where no random numbers
+  /// are drawn.
   virtual Tensor inference_images(const Tensor& images) const { return images; }
   virtual Tensor inference_masks(const Tensor& masks) const { return masks; }
   virtual Points inference_points(const Points& points, const TensorSpec& /*images*/) const {
@@ -78,7 +78,8 @@ class ImageAugmentation : public ImageLayer {
             "Smallest and largest value of the images.");
   }
   double lowest() const { return value_range_[0]; }
-  /// Fails the call of a layer that cannot compute the new boxes.
+  /// Throws the error for a call with bounding boxes of a layer that cannot compute the changed
+  /// boxes.
   [[noreturn]] void fail_with_boxes() const {
     fail(class_name(),
          " does not move bounding boxes; draw them as masks and give "
@@ -95,7 +96,7 @@ class ImageAugmentation : public ImageLayer {
 };
 
 using AugmentationPtr = std::shared_ptr<ImageAugmentation>;
-/// A nested augmentation, whose random numbers the outer layer draws.
+/// Makes an augmentation layer that is nested in another one, which draws its random numbers.
 inline AugmentationPtr augmentation(const char* name, const Dict& options) {
   return std::dynamic_pointer_cast<ImageAugmentation>(make<Layer>(name, options));
 }

@@ -9,8 +9,8 @@ struct Box {
   Tensor share;   ///< the area of the rectangle as a fraction of the image, (batch, 1)
 };
 
-/// A rectangle for each image at a random position; its width and height are the fractions `wide`
-/// and `high`, (batch, 1), of those of the image.
+/// A rectangle at a random position in each image. Its width and height are the fractions `wide`
+/// and `high`, (batch, 1), of the width and height of the image.
 inline Box random_box(const TensorSpec& images, const Tensor& wide, const Tensor& high,
                       const SeedGenerator& random) {
   const int64_t batch = images.shape[0];

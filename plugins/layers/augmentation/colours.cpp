@@ -20,7 +20,7 @@ class FactorAugmentation : public ImageAugmentation {
   static void describe_factor(Schema<T>& s, const char* doc) {
     s.field("factor", &FactorAugmentation::factor_, concat(doc, ": ", kPair, ".")).required();
   }
-  /// Sets the range; configured() must call it.
+  /// Sets the range of the option `factor`; configured() must call this.
   void set_bounds(const Bounds& bounds) { range_ = range_of("factor", factor_, bounds); }
   void sort_value_range() { std::sort(value_range_.begin(), value_range_.end()); }
   Tensor factor(const TensorSpec& images, const SeedGenerator& random, double scale = 1) const {

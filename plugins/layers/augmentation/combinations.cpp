@@ -7,7 +7,8 @@
 namespace crescent {
 namespace {
 
-/// The base of layers that choose at random among eleven other layers, or among seven of these.
+/// The base of layers that choose at random among other layers: eleven, or the first seven of them
+/// if all_ops is false.
 class ChoosingAugmentation : public ImageAugmentation {
  public:
   void configured() override {
@@ -54,14 +55,14 @@ class ChoosingAugmentation : public ImageAugmentation {
   explicit ChoosingAugmentation(double factor) : factor_(factor) {}
 
   int64_t choices() const { return static_cast<int64_t>(choices_.size()); }
-  /// Draws the random numbers of each layer.
+  /// Draws the random numbers that each of the layers needs.
   std::vector<RandomParameters> draw_all(const TensorSpec& images,
                                          const SeedGenerator& random) const {
     std::vector<RandomParameters> all;
     for (const AugmentationPtr& choice : choices_) all.push_back(choice->draw(images, random));
     return all;
   }
-  /// Draws indices below `count`.
+  /// Draws indices from 0 to `count` - 1.
   static Tensor draw_numbers(const SeedGenerator& random, const Shape& shape, int64_t count) {
     return ops::floor(random.uniform(shape, 0, static_cast<double>(count)));
   }
@@ -189,7 +190,7 @@ class AugMix final : public ChoosingAugmentation {
     const bool floating = is_floating(masks.dtype());
     return mixed(floating ? masks : ops::cast(masks, DType::float32), drawn, apply_to_masks);
   }
-  /// Boxes stay as they are, since the result also shows the original images.
+  /// Boxes are not changed, since the result also shows the original images.
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
                              const RandomParameters&) const override {
     return given;

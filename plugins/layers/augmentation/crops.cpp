@@ -106,12 +106,12 @@ class RandomCrop final : public ImageAugmentation {
   static CropWindow middle(Extent all, Extent size) {
     return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
   }
-  /// The largest extent with the proportions of the result that fits into the images.
+  /// The largest extent that fits into the images and has the proportions of the result.
   Extent fitting(Extent all) const {
     return {std::clamp<int64_t>(all.width * height_ / width_, 1, all.height),
             std::clamp<int64_t>(all.height * width_ / height_, 1, all.width)};
   }
-  /// The window for images that are smaller than the result in height or width.
+  /// The window in images that are lower or narrower than the result.
   CropWindow window_of_small(Extent all) const {
     CropWindow window = middle(all, fitting(all));
     window.size = {std::min(height_, all.height - window.top),

@@ -18,7 +18,7 @@ Tensor counts(const Tensor& numbers, int64_t count, DType dtype) {
   return apply1(add, {flat, ops::ones({numbers.size()}, dtype)});
 }
 
-/// Rounds to integers and limits them to the range from 0 to `last`; NaN becomes 0.
+/// Rounds x to integers and limits these to the range from 0 to `last`; NaN becomes 0.
 Tensor clipped_to_int(const Tensor& x, double last) {
   return ops::cast(ops::minimum(ops::where(ops::greater(x, 0), x, 0), last), DType::int32);
 }
@@ -47,8 +47,8 @@ class Equalization final : public ImageAugmentation {
     if (images.size() == 0) return images;
     const double last = double(bins_ - 1);
     const Tensor bytes = rescaled(images, lowest(), highest(), 0, 255);
-    // The index of a bin; each channel has separate bins. Keras computes products in another order,
-    // so its rounding may differ.
+    // Converts bin numbers to indices in the histograms of all channels, which are one after
+    // another. Keras computes products in another order, so its rounding may differ.
     const auto index = [&](const Tensor& bin) {
       return clipped_to_int(bin, last) + numbers_along(3, channels) * bins_;
     };
@@ -69,9 +69,9 @@ class Equalization final : public ImageAugmentation {
   int64_t bins_ = 256;
 };
 
-/// The positions 0 to length - 1, extended to `wanted` positions by mirroring as often as needed;
-/// the last element then occurs twice.
-Tensor mirrored_places(int64_t length, int64_t wanted) {
+/// The indices from 0 to length - 1, continued to `wanted` indices by mirroring as often as needed:
+/// ..., length - 1, length - 1, length - 2, ...
+Tensor mirrored_indices(int64_t length, int64_t wanted) {
   std::vector<int32_t> indices;
   for (int64_t i = 0; i < wanted; ++i) {
     const int64_t at = i % (2 * length);
@@ -80,7 +80,8 @@ Tensor mirrored_places(int64_t length, int64_t wanted) {
   return Tensor::from(indices, {wanted});
 }
 
-/// The interpolation of pixels along one axis: between the centres of two neighbouring tiles.
+/// For each pixel along one axis, how its value is interpolated between two neighbouring tiles: the
+/// indices of both tiles and the weight of the second one.
 struct TileInterpolation {
   Tensor tile, next, weight;
 };
@@ -132,8 +133,8 @@ class LocalEqualization final : public ImageAugmentation {
       fail("tile_grid_size: ", Value(grid_), " are too many tiles for images of shape ",
            given.shape());
     Tensor images = rescaled(given, lowest(), highest(), 0, 255);
-    images = ops::gather(images, mirrored_places(height, tall * grid_[0]), 1);
-    images = ops::gather(images, mirrored_places(width, wide * grid_[1]), 2);
+    images = ops::gather(images, mirrored_indices(height, tall * grid_[0]), 1);
+    images = ops::gather(images, mirrored_indices(width, wide * grid_[1]), 2);
     const Tensor levels = levels_of(images, tall, wide);
     const Tensor level = ops::slice(blended(images, levels, tall, wide), {0, 0, 0, 0},
                                     {batch, height, width, given.dim(3)});
@@ -143,15 +144,16 @@ class LocalEqualization final : public ImageAugmentation {
  private:
   static constexpr int64_t kLevels = 256;
 
-  /// The index, in the table levels_of(), of the entry for (image, tile row, tile column, channel,
-  /// value).
+  /// The indices of entries in the table that levels_of() returns, for the images' values in the
+  /// tiles (row, column).
   Tensor index(const Tensor& images, const Tensor& row, const Tensor& column) const {
     const int64_t channels = images.dim(3);
     const Tensor image = numbers_along(0, images.dim(0)), channel = numbers_along(3, channels);
     const Tensor tile = (image * grid_[0] + row) * grid_[1] + column;
     return (tile * channels + channel) * kLevels + clipped_to_int(images, kLevels - 1);
   }
-  /// The new value for every tile, channel and old value, as a flat table.
+  /// The table of new values: a flat array with the axes (image, tile row, tile column, channel,
+  /// old value).
   Tensor levels_of(const Tensor& images, int64_t tall, int64_t wide) const {
     const Tensor row = ops::repeat(numbers_along(1, grid_[0]), tall, 1),
                  column = ops::repeat(numbers_along(2, grid_[1]), wide, 2);

@@ -1,4 +1,4 @@
-// Random mixtures of images in a batch, and of their labels.
+// Layers that mix the images of a batch at random, together with their labels.
 #include "boxes.h"
 #include "crescent/registry/registration.h"
 #include "ranges.h"
@@ -14,7 +14,8 @@ Tensor mixed(const Tensor& x, const Tensor& other, const Tensor& share) {
   return share * x + (1.0 - share) * other;
 }
 
-/// Mixes the labels with those in another order, with the weights `share` (batch, 1) and 1 - share.
+/// Mixes the labels with the labels reordered by `order`, with the weights `share` (batch, 1) and 1
+/// - share.
 Tensor mixed_labels(const Tensor& labels, const Tensor& order, const Tensor& share) {
   if (labels.rank() != 2)
     fail("labels are mixed: expected one number a class, (batch, classes), got shape ",

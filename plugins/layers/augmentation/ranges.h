@@ -15,7 +15,7 @@ struct Range {
   }
 };
 
-/// The limits within which the range of an option must be.
+/// The limits for the range that an option gives.
 struct Bounds {
   double low = -1, high = 1;
   bool open = false;  ///< whether the lower bound is excluded
@@ -30,8 +30,9 @@ namespace detail {
 
 }  // namespace detail
 
-/// The range that an option gives; a number f means the range from -f to f, limited to the bounds.
-/// If two numbers are given, at least one must be within the bounds.
+/// The range that an option gives. A number f within the bounds means the range from -f to f,
+/// limited to the bounds. Of two numbers the first must be at most the upper bound, and the second
+/// at least the lower bound.
 inline Range range_of(const char* option, const Value& given, const Bounds& bounds) {
   if (given.is_number()) {
     const double f = given.as_float();
@@ -46,7 +47,8 @@ inline Range range_of(const char* option, const Value& given, const Bounds& boun
   return {std::min(a, b), std::max(a, b)};
 }
 
-/// The range that an option gives; all of its numbers must be within the bounds.
+/// The range that an option gives, like range_of(), but both of two numbers must be within the
+/// bounds.
 inline Range range_within(const char* option, const Value& given, const Bounds& bounds) {
   for (const Value& number : given.is_list() ? given.as_list() : List{given})
     if (!number.is_number() || !(number.as_float() <= bounds.high) ||

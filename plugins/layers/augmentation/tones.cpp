@@ -1,5 +1,5 @@
-// Layers that change tones: posterization, solarization, automatic contrast. They scale images to
-// values from 0 to 255 first.
+// Layers that change the tones of images: posterization, solarization, automatic contrast. The
+// layers first scale images to values from 0 to 255.
 #include "augmentation.h"
 #include "crescent/registry/registration.h"
 #include "ranges.h"

@@ -67,7 +67,8 @@ class WindowedLayer : public SpatialLayer<Axes> {
             "Distance between the elements of a window.")
         .min(1);
   }
-  /// Declares the option for masks, which must come after all others.
+  /// Declares the option carry_mask of layers with one spatial axis. It must come after all other
+  /// options.
   template <class T>
   static void describe_mask(Schema<T>& s) {
     if (Axes == 1) WindowedLayer::describe_carry_mask(s);
@@ -83,8 +84,8 @@ class WindowedLayer : public SpatialLayer<Axes> {
   Tensor convolved(const Tensor& x, const Tensor& kernel, int64_t groups = 1) const {
     return ops::conv(x, kernel, strides_, padding_named(padding_), dilation_, groups);
   }
-  /// Convolves each channel with its own kernels (window..., channels, multiplier). The outputs of
-  /// the first channel come first.
+  /// Convolves each channel with kernels of its own (window..., channels, multiplier). In the
+  /// result the outputs of the first channel come first.
   Tensor convolved_by_channel(const Tensor& x, const Tensor& kernel) const {
     Shape shape(kernel_size_);
     shape.append(1);

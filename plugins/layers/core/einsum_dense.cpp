@@ -64,8 +64,8 @@ class EinsumDense final : public QuantizableLayer {
     const Tensor y = product(equation_, x, kernel_);
     return adapter() ? y + einsum(x, ops::cast(adapter()->weight_term(), x.dtype())) : y;
   }
-  /// The layout of the kernel. Its scale has the axes of the output, of size 1 where the kernel
-  /// lacks the axis.
+  /// The layout of the kernel. The scale of the quantized kernel has the axes of the output, with
+  /// size 1 for axes that the kernel lacks.
   QuantizedLayout layout_of(const Shape& kernel, int dots) const {
     const Letters& out = parsed_->output;
     QuantizedLayout layout{kernel, {}, {}, {}};
@@ -96,8 +96,9 @@ class EinsumDense final : public QuantizableLayer {
              " do not match at the shared axis '", letter, "'");
     }
   }
-  /// The size of an axis of the output, given by its letter, from the option output_shape. This
-  /// option does not contain the first axis, the batch, unless the output begins with "...".
+  /// The size of the axis with this letter: that of the input if the input has the axis, else that
+  /// of the output in the option output_shape. This option does not contain the first axis, the
+  /// batch, unless the output begins with "...".
   int64_t dim_of(char letter, const Shape& input) const {
     const Letters &in = parsed_->input, &out = parsed_->output;
     const int64_t at = int64_t(out.all.find(letter)) - int64_t(out.all.size());
@@ -109,8 +110,8 @@ class EinsumDense final : public QuantizableLayer {
     if (dim < 0) fail("axis '", letter, "' of the input must have a known size, got shape ", input);
     return dim;
   }
-  /// The shape of the bias: the axes of the output from the first bias axis on, with size 1 for
-  /// axes that are not bias axes.
+  /// The shape of the bias, which begins with the first bias axis of the output and has size 1
+  /// along later axes that are not bias axes.
   Shape bias_shape(const Shape& input) const {
     const Letters& out = parsed_->output;
     for (char letter : *bias_axes_)

@@ -8,7 +8,8 @@
 
 namespace crescent {
 
-/// The letters of an operand, each of which is an axis, and the number of letters before its "...".
+/// The axes of an operand: `all` has a letter for each, and `before` is the number of letters
+/// before "...".
 struct Letters {
   explicit Letters(const std::string& text);
   bool has(char letter) const { return all.find(letter) != std::string::npos; }
@@ -26,10 +27,11 @@ struct Letters {
   bool has_dots;
 };
 
-/// The three parts of an equation; "..." stands for other axes of input and output.
+/// The three parts of an equation "input,kernel->output". "..." stands for any other axes of input
+/// and output.
 struct Equation {
   Letters input, kernel, output;
-  /// Parses an equation; fails for another form.
+  /// Parses an equation; fails if it has another form than the two above.
   static Equation parse(std::string text);
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kLowest = -8, kHighest = 7;
 constexpr double kEpsilon = 1e-7;
 
-/// Packs int8 (..., columns) to (..., columns / 2), and unpacks.
+/// packed() stores int8 (..., columns) as (..., columns / 2); unpacked() is the inverse.
 Tensor packed(const Tensor& values) {
   const Tensor all = ops::cast(values, DType::float32);
   const int64_t columns = all.dim(-1), odd = columns % 2;
@@ -35,7 +35,7 @@ Tensor unpacked(const Tensor& bytes, int64_t columns) {
   return ops::cast(ops::slice_axis(values, -1, 0, columns), DType::int8);
 }
 
-/// Pack and unpack the matrix of a layout.
+/// packed() and unpacked() for the matrix of a layout.
 Tensor packed_matrix(const QuantizedLayout& layout, const Tensor& values) {
   return layout.is_reverse ? ops::transpose(packed(ops::transpose(values))) : packed(values);
 }
@@ -137,8 +137,8 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   const AbsMaxQuantizer* weights() const {
     return dynamic_cast<const AbsMaxQuantizer*>(weights_.get());
   }
-  /// For each element along the summed axis, the index of its block, which is the set of elements
-  /// that share a scale.
+  /// For each index along the summed axis, the index of its block; the elements of a block share a
+  /// scale.
   Tensor group_numbers(const QuantizedLayout& layout) const {
     const Tensor numbers = ops::arange(summed(layout), DType::float32);
     return ops::cast(ops::floor(numbers / static_cast<double>(*block_)), DType::int32);
@@ -147,8 +147,8 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     for (int axis : layout.summed) x = ops::slice_axis(x, axis, 0, 1);
     return x;
   }
-  /// Computes (values - zero) * scale, with the zero point and scale of the block to which each
-  /// element along the axis belongs.
+  /// Computes (values - zero) * scale, where index i along `axis` has the zero point and the scale
+  /// of block groups[i].
   static Tensor floats(const Tensor& values, const Tensors& parts, const Tensor& groups, int axis,
                        DType dtype) {
     const auto spread = [&](const Tensor& x) {

@@ -52,8 +52,8 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
 
   Ref<Quantizer> quantization_option_;
   std::shared_ptr<QuantizationConfig> config_;  ///< null if the weights are floats
-  /// the weights that can be quantized, which are members of the layer; the one that can have an
-  /// adapter is first
+  /// pointers to the members of the layer that are weights which can be quantized; the first is the
+  /// weight that can have an adapter
   std::vector<QuantizedWeight*> quantizable_;
 };
 

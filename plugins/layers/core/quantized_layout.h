@@ -6,19 +6,20 @@ namespace crescent {
 
 struct QuantizedLayout {
   Shape shape;              ///< the shape of the weight as floats
-  std::vector<int> summed;  ///< axes whose elements share a scale, sorted
-  std::vector<int> kept;    ///< the other axes, in the order of the scale
-  Shape scale_shape;        ///< the sizes of the kept axes, with 1 for other axes of the result
-  /// whether the weight is the table of a reversed embedding, with the blocks of the forward table;
-  /// Keras stores it by columns
+  std::vector<int> summed;  ///< the axes along which the elements share a scale, in ascending order
+  std::vector<int> kept;    ///< the other axes, in the order of the scale's axes
+  Shape scale_shape;        ///< the sizes of the kept axes; 1 for further axes of the layer's
+                            ///< result
+  /// whether the weight is the table of a reversed embedding, whose blocks are those of the forward
+  /// table; Keras stores this table by columns
   bool is_reverse = false;
 
   /// Whether each row has a scale, as in embedding tables, from which single rows are read.
   bool is_table() const { return shape.rank() == 2 && summed.front() == 1; }
   /// The shape of the weight as a matrix (summed axes, kept axes); a table keeps its shape.
   Shape matrix() const;
-  /// Converts scales with the axes of the weight, where summed axes have size 1, to scales in the
-  /// order of the axes of the result, and back.
+  /// as_scale() converts scales with the axes of the weight, of size 1 along summed axes, to scales
+  /// with the axes of the layer's result; scale_of_values() is the inverse.
   Tensor as_scale(const Tensor& of_values) const;
   Tensor scale_of_values(const Tensor& scale) const;
 };

@@ -17,7 +17,8 @@ std::vector<int> summed_axes(const Equation& e, const Shape& input) {
   return axes;
 }
 
-/// The letters of the input that remain after summing, as a part of an equation.
+/// The letters of the operand `of` that the operand `wanted` also has, with "..." if `of` has it,
+/// for an equation.
 std::string kept_letters(const Letters& of, const Letters& wanted) {
   std::string text;
   for (size_t i = 0; i <= of.all.size(); ++i) {
@@ -27,8 +28,8 @@ std::string kept_letters(const Letters& of, const Letters& wanted) {
   return text;
 }
 
-/// Transposes the scales of the input, which have size 1 along summed axes, to the order of the
-/// axes of the result.
+/// Brings the scales of the input, which have size 1 along summed axes, to the axes of the result,
+/// with size 1 along axes that the input lacks.
 Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vector<int>& summed) {
   Tensor placed = scale;
   for (auto axis = summed.rbegin(); axis != summed.rend(); ++axis)
@@ -45,8 +46,8 @@ Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vecto
   return placed;
 }
 
-/// Whether all letters of the input are in the kernel or the result, so nothing is summed before
-/// the product.
+/// Whether each letter of the input is in the kernel or in the result, so that no axis of the input
+/// is summed alone.
 bool is_plain(const Equation& e) {
   return std::all_of(e.input.all.begin(), e.input.all.end(),
                      [&](char letter) { return e.kernel.has(letter) || e.output.has(letter); });

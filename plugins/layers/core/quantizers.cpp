@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-/// The quantizer that an option contains; null if the option is null.
+/// The quantizer that an option contains, as an AbsMaxQuantizer; null if the option is null.
 const AbsMaxQuantizer* abs_max(const Ref<Quantizer>& given, const char* option) {
   if (!given) return nullptr;
   const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(given.get());

@@ -11,19 +11,20 @@ class Quantizer : public Plain {
   ~Quantizer() override;
 };
 
-/// Integers, and the scale by which they are divided.
+/// A tensor as integers and a scale: values / scale approximates the tensor.
 struct Quantized {
   Tensor values, scale;
 };
 
-/// Rounding to integers from `low` to `high`; the number with the largest magnitude becomes an end
-/// of this range.
+/// A way to round numbers to integers from `low` to `high`: the numbers are scaled so that the one
+/// with the largest magnitude becomes an end of this range.
 struct AbsMax {
   int64_t low = -127, high = 127;
   double epsilon = 1e-7;
   bool operator==(const AbsMax&) const = default;
   size_t hash() const;
-  /// Rounds x to int8; the scale has size 1 along the reduced axes.
+  /// Rounds x to int8, with a scale for each combination of indices of the other axes than `axes`.
+  /// The scale has size 1 along `axes`.
   Quantized operator()(const Tensor& x, const std::vector<int>& axes) const;
 };
 std::string to_text(const AbsMax& range);
@@ -43,22 +44,23 @@ class AbsMaxQuantizer final : public Quantizer {
   std::string dtype_ = "int8";
 };
 
-/// The configuration of quantized weights, and of the rounding of inputs.
+/// A configuration of how layers quantize weights and round inputs.
 class QuantizationConfig : public Quantizer {
  public:
-  virtual std::string mode() const = 0;  ///< "int4"
+  virtual std::string mode() const = 0;  ///< such as "int4"
   /// The text before "_from_" in a dtype policy: "int4/128".
   virtual std::string quantization() const = 0;
   /// The rounding of inputs; nullopt if they stay floats.
   virtual std::optional<AbsMax> inputs() const = 0;
   /// The variables that store a quantized weight: integers, a scale, perhaps others.
   virtual QuantizedComponents parts(const QuantizedLayout& layout) const = 0;
-  /// The values for these variables that represent `floats`, whose shape is that of the layout.
+  /// Returns the values of these variables for a weight with the values `floats`, which has the
+  /// shape of the layout.
   virtual Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const = 0;
-  /// The weight as int8 with the shape of the layout and a scale of scale_shape, or as floats
-  /// without a scale.
+  /// The weight that the variables `parts` store: as int8 with the shape of the layout and a scale
+  /// of scale_shape, or as floats without a scale.
   virtual Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const = 0;
-  /// The rows of a table with these indices, converted to this dtype.
+  /// The rows of a table that have the indices `ids`, as floats of type `dtype`.
   virtual Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
                       DType dtype) const = 0;
   /// The default configuration for a dtype policy such as "int4/128_from_float32".

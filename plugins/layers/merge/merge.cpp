@@ -32,7 +32,7 @@ class Merge : public Layer {
   }
   void build(const std::vector<Shape>& inputs) override { expect_one_batch(inputs); }
   Tensors call(const Tensors& inputs, const Call&) override { return {merge(same_rank(inputs))}; }
-  /// The conjunction of the masks of all inputs that have one.
+  /// The mask of the result: the conjunction of the masks of those inputs that have one.
   Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors&) override {
     Tensor all;
     for (const Tensor& mask : masks)

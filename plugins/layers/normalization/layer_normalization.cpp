@@ -91,7 +91,7 @@ class UnitNormalization final : public UnaryLayer {
     if (axis_.empty()) fail("axis: expected at least one integer, got none");
     set_supports_masking(true);
   }
-  /// Divides vectors by their length, or by 1e-12 if that is larger.
+  /// Divides each vector by its length, or by 1e-12 if the length is smaller.
   Tensor call(const Tensor& x, const Call&) override {
     const Tensor values = wide(x);
     const Tensor squares = ops::sum(ops::square(values), axes_in(x.shape(), axis_), true);

@@ -19,8 +19,8 @@ std::vector<Window> windows(int64_t from, int64_t to) {
   return list;
 }
 
-/// The indices of the elements of all windows. Windows are padded to the width of the widest one by
-/// repeating their last element.
+/// The indices of the elements of all windows. The indices of each window are padded to the width
+/// of the widest window by repeating the last one.
 Tensor positions(const std::vector<Window>& list, int64_t width) {
   std::vector<int32_t> all;
   for (const Window& window : list)

@@ -12,7 +12,8 @@ bool holds_tensors(const List& list) {
   return !list.empty() && list.front().object_as<BoxedTensor>() != nullptr;
 }
 
-/// The inputs of the next batch of a dataset, without targets and weights; null at its end.
+/// The inputs of the next batch of a dataset, without targets and weights; null at the end of the
+/// dataset.
 Value next_input(Dataset& dataset, Batch& batch) {
   if (!dataset.next(batch)) return {};
   if (batch.x.size() != 1)

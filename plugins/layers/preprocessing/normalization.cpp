@@ -83,8 +83,8 @@ class Normalization final : public UnaryLayer {
       fail("`mean` and `variance` of shape ", shape, " do not fit the kept axes, which have shape ",
            kept_shape);
   }
-  /// Reshapes a mean or variance to the rank of the inputs, with size 1 along the axes over which
-  /// it was computed.
+  /// Returns the learned or given mean or variance with the rank of the inputs, and with size 1
+  /// along the axes over which it was computed.
   Tensor along(const Variable& learned, const Value& given, int rank) const {
     const Tensor values =
         given.is_null() ? learned.value() : numbers_in(given, "").tensor(compute_dtype());
@@ -93,8 +93,8 @@ class Normalization final : public UnaryLayer {
       wide.set(kept_axes_[kept_axes_.size() - size_t(i)], values.dim(-i));
     return ops::cast(ops::reshape(values, wide), compute_dtype());
   }
-  /// The value that the properties mean and variance return: the learned value or, before the layer
-  /// is built, the given one; null if there is none.
+  /// The value of the property mean or variance: the learned or given value, or, before the layer
+  /// is built, the option; null if there is none.
   Value seen(const Variable& learned, const Value& given) const {
     return built() ? Codec<Tensor>::encode(along(learned, given, rank_)) : given;
   }

@@ -9,8 +9,8 @@
 namespace crescent {
 namespace {
 
-/// The rectangle of the images that becomes the result. It may extend beyond the edges of the
-/// images, where padding is used.
+/// The rectangle of the images that becomes the result. Where the rectangle extends beyond the
+/// edges of the images, the result is padding.
 struct CropWindow {
   int64_t top, left;
   Extent size;
@@ -20,8 +20,8 @@ CropWindow middle(Extent all, Extent size) {
   return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
 }
 
-/// The largest extent within the images that has the proportions of the target; with `around` the
-/// smallest such extent that contains the images.
+/// The largest extent that fits into the images and has the proportions of the target; with
+/// `around`, the smallest extent with these proportions that contains the images.
 Extent with_target_proportions(Extent all, Extent target, bool around) {
   const auto scaled = [](int64_t length, int64_t to, int64_t from) {
     return int64_t(double(length) * double(to) / double(from));
@@ -42,7 +42,7 @@ bool has_whole_numbers(const Tensor& x) {
   return !is_floating(x.dtype()) && x.dtype() != DType::boolean;
 }
 
-/// Rounds to integers, limits them to the range of the dtype and casts.
+/// Rounds x to integers, limits these to the range of `dtype`, and casts.
 Tensor as_whole_numbers(const Tensor& x, DType dtype) {
   const Tensor rounded = ops::round(x);
   switch (dtype) {
@@ -139,7 +139,7 @@ class Resizing final : public SizedLayer {
     CropWindow window =
         middle(all, crop_ || pad_ ? with_target_proportions(all, size(), pad_) : all);
     if (pad_)
-      // the same margin on both sides
+      // The margins on both sides are equal.
       window.size = {all.height - 2 * window.top, all.width - 2 * window.left};
     return window;
   }

@@ -19,7 +19,7 @@ class GatedCell : public RnnCell {
   void prepare(const Tensor& x, const Call& call) override;
   const Variable& kernel() const { return kernel_; }
   const Variable& recurrent() const { return recurrent_; }
-  /// The bias, or zeros of its shape if the cell has no bias.
+  /// The bias; if the cell has none, zeros of its shape.
   Tensor bias() const;
   bool standard_activation() const { return activation_ && activation_->class_name() == "tanh"; }
   /// The dropout mask of the states in the present call; null if there is no dropout.
@@ -57,18 +57,18 @@ class GatedCell : public RnnCell {
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &GatedCell::seed_, "Seed of the dropout.");
   }
-  /// Adds the weights. `window` is the size of the kernels' windows, for cells whose products are
-  /// convolutions.
+  /// Adds the weights. For cells whose products are convolutions, `window` is the size of the
+  /// kernels.
   void build_weights(int64_t features, int gates, const Shape& bias, const WeightRules& bias_rules,
                      const Shape& window = {});
-  /// Rules for a bias whose second block of four, that of the forget gate, is initialized with
-  /// ones.
+  /// The rules for a bias with four blocks, of which the second one, that of the forget gate, is
+  /// initialized with ones.
   WeightRules forgetting_bias() const;
   Tensor dropped_state(const Tensor& h) const { return state_mask_ ? h * state_mask_ : h; }
 
   int64_t units_ = 1;
   Ref<Activation> activation_ = "tanh";
-  // unit_forget_bias_ is only used by cells with a forget gate
+  // unit_forget_bias_ has no effect on cells without a forget gate
   bool use_bias_ = true, unit_forget_bias_ = true;
   WeightRules kernel_rules_{"glorot_uniform"}, recurrent_rules_{"orthogonal"}, bias_rules_{"zeros"};
   double dropout_ = 0, recurrent_dropout_ = 0;
@@ -84,7 +84,7 @@ class GatedCell : public RnnCell {
   std::optional<SeedGenerator> random_;
   Shape bias_shape_;
   Variable kernel_, recurrent_, bias_;
-  Tensor input_mask_, state_mask_;  // the dropout masks of the present call
+  Tensor input_mask_, state_mask_;  // the dropout masks of inputs and of states in the present call
 };
 
 class SimpleRnnCell final : public GatedCell {

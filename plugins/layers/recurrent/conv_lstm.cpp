@@ -47,8 +47,8 @@ class ConvLstmCell final : public GatedCell {
     dilation_ = per_axis(dilation_, Axes, "dilation_rate");
   }
   size_t state_count() const override { return 2; }
-  /// The shapes of the states: (batch, spatial axes of the output..., filters), or with channels
-  /// first.
+  /// The shapes of the states h and c: (batch, spatial axes of the output..., filters), or (batch,
+  /// filters, spatial axes...) with channels first.
   std::vector<Shape> state_shapes(const Shape& x) const override {
     expect_axes(x);
     Shape shape{x[0]};
@@ -109,7 +109,8 @@ class ConvLstmCell final : public GatedCell {
     if (x.rank() != Axes + 2)
       fail("expected ndim=", Axes + 3, ", found ndim=", x.rank() + 1, ". Shape of a step: ", x);
   }
-  /// The number of windows along spatial axis i, if it has this size; -1 if the size is unknown.
+  /// The number of windows along spatial axis i of the input if the axis has `size` elements; -1 if
+  /// the size is unknown.
   int64_t extent(int64_t size, int i) const {
     if (size < 0) return -1;
     const auto axis = static_cast<size_t>(i);
@@ -152,8 +153,8 @@ class ConvLstmLayer final : public CellLayer<ConvLstmCell<Axes>> {
   }
 
  private:
-  /// Converts states of all steps, (time, batch, space..., filters), to the form of the layer's
-  /// output.
+  /// Converts the states after all steps, (time, batch, space..., filters), to the layer's output:
+  /// the batch comes first, and the filters are where the data format has channels.
   static Tensor sequence(const ConvLstmCell<Axes>& cell, const Tensor& steps) {
     const Tensor x = ops::swap_axes(steps, 0, 1);
     if (!cell.channels_first()) return x;

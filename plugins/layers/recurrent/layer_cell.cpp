@@ -8,7 +8,8 @@
 namespace crescent {
 namespace {
 
-constexpr const char* kStateSize = "cell_state_size";  // a property of classes in Lua
+// the name of the property by which classes in Lua give state_size
+constexpr const char* kStateSize = "cell_state_size";
 
 /// Whether the name of a second parameter suggests that it is the table of options that call() in
 /// Lua may take, and not the states.
@@ -18,7 +19,8 @@ bool is_name_of_options(const std::string& name) {
          std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-/// Whether call() has the parameters of Keras, call(inputs, states), whatever their names.
+/// Whether call() takes the list of states as its second parameter, as in Keras, whatever this
+/// parameter's name.
 bool takes_list_of_states(const Layer& layer) {
   const std::vector<std::string> names = layer.positional_arguments();
   return !names.empty() && !is_name_of_options(names.front());

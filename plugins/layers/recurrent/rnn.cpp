@@ -189,10 +189,10 @@ Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
   return outputs;
 }
 
-/// Computes all steps of a sequence with a mask by one op: fast_run() on the unmasked steps, moved
-/// to the front. The output of each step is the first of the states after it (every_state[0]), or
-/// zeros before the first unmasked step. Returns nullopt if fast_run() does, or if the shapes do
-/// not allow it.
+/// Computes all steps of a sequence with a mask by one op: moves the unmasked steps to the front
+/// and calls fast_run(). The output of a masked step is that of the last unmasked step before it,
+/// or zeros if there is none or zero_output_ is set. Returns nullopt if fast_run() does, or if the
+/// shapes do not allow this.
 std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
                                                                 const Tensors& states,
                                                                 const Tensor& mask) const {
@@ -215,7 +215,7 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
 
 namespace {
 
-/// Does the same as ops::scan, but unrolled: the program has instructions for every step.
+/// Returns the same as ops::scan, but the program has instructions for each step.
 ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensors& sequences) {
   std::vector<Tensors> outputs;  // the outputs of each step
   for (int64_t i = 0; i < sequences[0].dim(0); ++i) {
@@ -237,36 +237,38 @@ ops::ScanResult unrolled(const ops::ScanBody& body, Tensors states, const Tensor
 
 }  // namespace
 
-/// Runs the cell step by step. With a mask, the previous output is an additional state, which a
-/// masked step repeats as its output.
+/// Runs the cell step by step. The previous output is an additional state; a masked step repeats it
+/// as its output, or outputs zeros if zero_output_ is set.
 BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& states,
                                            const Tensor& mask, const Tensors& constants) const {
   const RnnCell& cell = *cell_;
   const bool masked = bool(mask), zero = zero_output_;
-  Tensors output_mask = states, sequences{swap_time(cell.input_part(x))};
-  output_mask.push_back(zeros_of(cell.output_shape(step_shape(x.shape())), x.dtype()));
+  Tensors initial_states = states, sequences{swap_time(cell.input_part(x))};
+  initial_states.push_back(zeros_of(cell.output_shape(step_shape(x.shape())), x.dtype()));
   if (masked) sequences.push_back(ops::cast(swap_time(mask), DType::boolean));
 
-  const ops::ScanBody body = [&cell, &constants, masked, zero](const Tensors& before,
+  const ops::ScanBody body = [&cell, &constants, masked, zero](const Tensors& states_before,
                                                                const Tensors& step) {
     Tensors inputs{step[0]};
-    inputs.insert(inputs.end(), before.begin(), before.end() - 1);
+    inputs.insert(inputs.end(), states_before.begin(), states_before.end() - 1);
     inputs.insert(inputs.end(), constants.begin(), constants.end());
-    Tensors after = cell.step(inputs);
-    const Tensor computed = after[0];
+    Tensors results = cell.step(inputs);
+    const Tensor computed = results[0];
     Tensor output = computed;
-    Tensors next(after.begin() + 1, after.end());
+    Tensors next_states(results.begin() + 1, results.end());
     if (masked) {
-      output = choose(step[1], computed, before.back());
-      for (size_t i = 0; i < next.size(); ++i) next[i] = choose(step[1], next[i], before[i]);
+      output = choose(step[1], computed, states_before.back());
+      for (size_t i = 0; i < next_states.size(); ++i)
+        next_states[i] = choose(step[1], next_states[i], states_before[i]);
     }
-    next.push_back(output);
+    next_states.push_back(output);
     const Tensor shown =
         masked && zero ? choose(step[1], computed, ops::zeros_like(computed)) : output;
-    return ops::ScanResult{next, {shown}};
+    return ops::ScanResult{next_states, {shown}};
   };
-  const ops::ScanResult result = unroll_ && x.dim(1) > 0 ? unrolled(body, output_mask, sequences)
-                                                         : ops::scan(body, output_mask, sequences);
+  const ops::ScanResult result = unroll_ && x.dim(1) > 0
+                                     ? unrolled(body, initial_states, sequences)
+                                     : ops::scan(body, initial_states, sequences);
   const Tensor sequence = swap_time(result.outputs[0]);
   return {sequence, result.states.back(), Tensors(result.states.begin(), result.states.end() - 1)};
 }

@@ -18,14 +18,14 @@ class RnnCell : public Layer {
   virtual std::vector<Shape> state_shapes(const Shape& x) const = 0;
   virtual Shape output_shape(const Shape& x) const { return state_shapes(x).front(); }
   InputCount input_count() const override;
-  /// Prepares values that all steps of a call share, such as dropout masks; it is called before
+  /// Prepares values that all steps of a call share, such as dropout masks; must be called before
   /// step(). `like` has the dtype and shape of the input of a step, and may have no values.
   virtual void prepare(const Tensor& /*like*/, const Call&) {}
   Tensors call(const Tensors& inputs, const Call& call) override;
-  /// The part of a step that depends only on its input; x may have a time axis, so that this part
-  /// is computed for all steps at once.
+  /// Computes the part of a step that depends only on the step's input x. If x has a time axis, the
+  /// part is computed for all steps at once.
   virtual Tensor input_part(const Tensor& x) const { return x; }
-  /// Computes the rest of a step; the first input is a result of input_part(), the others are
+  /// Computes the rest of a step: the first of `inputs` is a result of input_part(), the others are
   /// states.
   virtual Tensors step(const Tensors& inputs) const = 0;
   /// Computes a whole step, including input_part().
@@ -34,7 +34,7 @@ class RnnCell : public Layer {
   virtual bool takes_constants() const { return false; }
   /// The layer that the user made: this cell, or the layer that it wraps.
   virtual LayerPtr as_layer() { return std::static_pointer_cast<Layer>(shared_from_this()); }
-  /// Takes over the dtype policy of the layer that made the cell.
+  /// Takes over the dtype policy of another layer.
   void compute_as(const Layer& layer) { policy_ = layer.policy(); }
 };
 
@@ -90,8 +90,8 @@ class BaseRnn : public Layer {
   struct SequenceResult {
     Tensor sequence, last;
     Tensors states;
-    Tensors every_state{};  ///< states after every step, each (batch, time, size), if fast_run()
-                            ///< computed the result
+    Tensors every_state{};  ///< the states after every step, each (batch, time, size); empty unless
+                            ///< fast_run() of a layer without spatial axes computed the result
   };
   /// Computes all steps by one op; returns nullopt if there is no such op. The steps of x are in
   /// the order in which they are computed, and the cell has been prepared.

@@ -1,6 +1,6 @@
-// Makes masks possible with ops that compute all steps and take no mask. Since a masked step does
-// not change states, the unmasked steps of each sample are moved to the front, and the states after
-// the other steps are ignored.
+// Lets ops that compute all steps and take no mask be used with masks. Since a masked step does not
+// change states, the unmasked steps of each sample are moved to the front, and the states after the
+// other steps are ignored.
 #pragma once
 #include "crescent/layer/layer.h"
 

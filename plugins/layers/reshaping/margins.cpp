@@ -30,8 +30,8 @@ Margin margins_from(const Value& value, const char* option) {
   return {margin_from(ends[0], option), margin_from(ends[1], option)};
 }
 
-/// The margins that a value gives: an integer for all axes, or a list with an entry per axis; for a
-/// layer with a single axis, the entry itself.
+/// The margins of all spatial axes that a value gives: an integer or a list with an entry per axis.
+/// For a layer with a single axis the value is the entry itself.
 template <int Axes>
 std::vector<Margin> margins_of(const Value& value, const char* option) {
   if (Axes == 1 || !value.is_list()) return std::vector<Margin>(Axes, margins_from(value, option));

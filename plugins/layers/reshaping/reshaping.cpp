@@ -8,8 +8,8 @@
 namespace crescent {
 namespace {
 
-/// A size in the new shape. -1 or null means that it follows from the number of elements; it is
-/// saved as -1.
+/// A size in the new shape. The value -1 or null means that the size follows from the number of
+/// elements; null is saved as -1.
 struct NewSize {
   int64_t size;
 };
@@ -77,8 +77,8 @@ class ReshapeLayer final : public MaskCarrier {
   }
 
  protected:
-  /// The mask of the output: a step is unmasked if all of its features are; null if the output has
-  /// no axis of steps.
+  /// The mask of the output: a step is unmasked if all of its features are unmasked. Null if the
+  /// output has no axis of steps.
   Tensor output_mask(const Tensor& mask, const Tensor& x, const Tensor& y) const override {
     if (y.rank() < 3) return {};
     return ops::all(ops::reshape(broadcast_mask(mask, x), y.shape()), {-1});
@@ -133,8 +133,8 @@ class Permute final : public MaskCarrier {
   }
 
  protected:
-  /// The mask with its axes permuted like those of x. This is only done if the permutation
-  /// exchanges the mask's axes among themselves.
+  /// The mask with its axes permuted like the leading axes of x; null if the permutation moves an
+  /// axis of the mask behind other axes of x.
   Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     std::vector<int> axes{0};
     for (int i = 1; i < mask.rank(); ++i) axes.push_back(int(dims_[size_t(i) - 1]));
@@ -143,8 +143,8 @@ class Permute final : public MaskCarrier {
   }
 
  private:
-  /// Whether the permutation exchanges some leading axes, but not all axes, among themselves, so
-  /// that the axes of a mask can be permuted in the same way.
+  /// Whether the permutation maps some of the leading axes, but not all axes, to themselves, so
+  /// that a mask that has just these axes can be permuted.
   bool leading_axes_stay() const {
     int64_t largest = 0;
     for (size_t i = 0; i + 1 < dims_.size(); ++i)

@@ -90,7 +90,8 @@ class StftSpectrogram final : public UnaryLayer {
     const auto next = std::bit_ceil(static_cast<uint64_t>(frame_length_));
     return fft_length_.value_or(static_cast<int64_t>(next)) / 2 + 1;
   }
-  /// The real or imaginary part of the transform, (batch, times, channels * frequencies).
+  /// The real or the imaginary part of the transform, (batch, times, channels * frequencies),
+  /// depending on the kernel.
   Tensor transformed(const Tensor& sound, const Variable& kernel) const {
     const int64_t channels = sound.dim(2);
     const int64_t step = frame_step_.value_or(std::max<int64_t>(frame_length_ / 2, 1));
@@ -98,7 +99,8 @@ class StftSpectrogram final : public UnaryLayer {
     return ops::conv(sound, channels == 1 ? waves : ops::tile(waves, {1, 1, channels}), {step},
                      padding_ == "same" ? ops::Padding::same : ops::Padding::valid, {1}, channels);
   }
-  /// The transform of each channel, (batch, times, frequencies).
+  /// The spectrum of each channel in the form that the option mode gives, (batch, times,
+  /// frequencies); for "stft", (batch, times, 2 * frequencies).
   Tensors of_channels(const Tensor& sound) const {
     const Tensor real = mode_ == "imag" ? Tensor() : transformed(sound, real_),
                  imaginary = mode_ == "real" ? Tensor() : transformed(sound, imaginary_);

@@ -1,13 +1,13 @@
-// Bidirectional runs two copies of a recurrent layer, made of its configuration, over a sequence in
-// both directions.
+// Bidirectional runs two copies of a recurrent layer, made from the layer's configuration, over a
+// sequence in both directions.
 #include "crescent/registry/registration.h"
 #include "wrapper.h"
 
 namespace crescent {
 namespace {
 
-/// The configuration {class_name, config} of a layer that is to be made; its options can be changed
-/// before.
+/// The configuration {class_name, config} of a layer. Options can be changed before the layer is
+/// made from it.
 class LayerConfig {
  public:
   explicit LayerConfig(const Layer& layer) : object_(serialize(&layer).as_dict()) {}
@@ -26,8 +26,8 @@ class LayerConfig {
   Dict object_;
 };
 
-/// If the layer returns sequences, makes its outputs at masked steps zeros, as in Keras 3, because
-/// the outputs of both directions are merged at each step.
+/// Sets the option by which a layer that returns sequences outputs zeros at masked steps, as in
+/// Keras 3, because the outputs of both directions are merged at each step.
 void zero_masked_steps(LayerConfig& layer) {
   if (layer.find("zero_output_for_mask"))
     layer.set("zero_output_for_mask", layer.flag("return_sequences"));
@@ -144,7 +144,7 @@ class Bidirectional final : public BaseWrapper {
             Value(back.flag(option)), " for backward layer");
   }
 
-  /// The inputs for one direction: the sequence, and its half of the states.
+  /// The inputs of the layer of one direction: the sequence, and half of the initial states.
   template <class T>
   static std::vector<T> of_direction(const std::vector<T>& inputs, size_t direction) {
     const size_t states = inputs.size() - 1, half = states / 2;

@@ -59,8 +59,8 @@ class TimeDistributed final : public BaseWrapper {
            ", ...), received: mask.shape=", mask.shape());
     return steps_depend(call) && x.dim(1) > 0 ? step_by_step(x, mask) : all_at_once(x, mask);
   }
-  /// Returns the mask that the wrapped layer computes; else a mask in which a step is unmasked if
-  /// any of its elements is.
+  /// The masks of the outputs: those that the wrapped layer has set, else the mask of the input, in
+  /// which a step is unmasked if any of its elements is.
   Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors& outputs) override {
     Tensors result;
     for (const Tensor& output : outputs) {
@@ -84,8 +84,8 @@ class TimeDistributed final : public BaseWrapper {
     return call.training && std::any_of(weights.begin(), weights.end(),
                                         [](const Variable& v) { return !v.trainable(); });
   }
-  /// Whether a mask applies to the inputs of the wrapped layer. A mask (batch, time) only does if
-  /// these are vectors.
+  /// Whether a mask is passed to the wrapped layer. A mask (batch, time) is only passed if the
+  /// inputs of that layer are vectors.
   static bool applies_to(const Tensor& mask, const Tensor& x) {
     return mask && (mask.rank() > 2 || x.rank() == 3);
   }
@@ -101,7 +101,8 @@ class TimeDistributed final : public BaseWrapper {
     return outputs;
   }
   Tensors step_by_step(const Tensor& x, const Tensor& mask) const {
-    std::vector<Tensors> steps, masks;  // of each output: its steps, and their masks
+    // for each output of the wrapped layer, its steps and the masks of these
+    std::vector<Tensors> steps, masks;
     for (int64_t i = 0; i < x.dim(1); ++i) {
       CallOptions options;
       if (applies_to(mask, x)) options.masks = {step_of(mask, i)};

@@ -37,29 +37,30 @@ class RollKernel final : public CpuKernel {
     if (r.inputs[0].dtype == DType::string) return false;
     view_ = AxisView(r.inputs[0].shape, op->axis);
     const auto each = view_.inner * static_cast<int64_t>(size_of(r.inputs[0].dtype));
-    front_ = op->shift * each, line_ = view_.length * each;
+    moved_bytes_ = op->shift * each, line_bytes_ = view_.length * each;
     return true;
   }
   void run(const CpuArguments& a) override {
-    const int64_t grain = std::max<int64_t>(1, 4 * kWork / std::max<int64_t>(line_, 1));
+    const int64_t grain = std::max<int64_t>(1, 4 * kWork / std::max<int64_t>(line_bytes_, 1));
     a.threads.blocks(view_.lines(), grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const std::byte* from = a.inputs[0] + i * line_;
-        std::byte* to = a.outputs[0] + i * line_;
-        std::memcpy(to, from + line_ - front_, front_);
-        std::memcpy(to + front_, from, line_ - front_);
+        const std::byte* from = a.inputs[0] + i * line_bytes_;
+        std::byte* to = a.outputs[0] + i * line_bytes_;
+        std::memcpy(to, from + line_bytes_ - moved_bytes_, moved_bytes_);
+        std::memcpy(to + moved_bytes_, from, line_bytes_ - moved_bytes_);
       }
     });
   }
 
  private:
   AxisView view_;
-  int64_t front_ = 0, line_ = 0;  ///< sizes in bytes
+  int64_t moved_bytes_ = 0, line_bytes_ = 0;  ///< sizes in bytes: of the elements that move to the
+                                              ///< front of a line, and of a line
 };
 
 // ---- rotations by 90 degrees
 
-/// The number of columns of a strip, which are transposed together.
+/// The number of columns of a strip; the columns of a strip are transposed together.
 template <class T>
 constexpr int64_t kStripColumns = sizeof(T) == sizeof(uint32_t) ? 16 : 32;
 

@@ -49,8 +49,7 @@ class PatchLayout {
     }
   }
 
-  /// Computes row `number` of the images as the sum of the elements that all patches have in this
-  /// row.
+  /// Computes row `number` of the images: adds up the elements that all patches have in this row.
   template <class T>
   void sum(int64_t number, const T* patches, T* images) const {
     const Axis& axis = axis_[0];
@@ -98,8 +97,9 @@ class PatchLayout {
     return to + count;
   }
 
-  /// Adds the patches that cover a position along the axes from i on. `place` and `element` are the
-  /// indices of the patch and of the element, counted over the preceding axes.
+  /// Adds to a row the elements of all patches that cover it. Axes before axis i have been fixed;
+  /// `place` and `element` are the indices of the patch and of the element in it, counted over
+  /// these axes.
   template <class T>
   void add_to(size_t i, int64_t place, int64_t element, const T* patches, T* to) const {
     if (i == axes_) {

@@ -28,7 +28,7 @@ void with_size(DType dtype, F f) {
 
 constexpr int64_t kPatchGrain = 8192;  ///< fewest elements per task
 
-/// The kernel of an op with a grid of patches; it copies elements as the class `Layout` says.
+/// The kernel of an op with a grid of patches. The class `Layout` copies the elements.
 template <class Op, class Layout>
 class PatchCopyKernel final : public CpuKernel {
  public:

@@ -10,9 +10,10 @@
 namespace crescent::operations {
 namespace {
 
-/// A binary search without branches that depend on the numbers.
+/// Binary search of `value` in a sorted list, without branches that depend on the numbers. With
+/// `right`, equal numbers are before the position that is found.
 template <bool right, class T>
-int32_t place_in(const T* list, int64_t count, T value) {
+int32_t position_in(const T* list, int64_t count, T value) {
   const auto is_before = [&](T number) { return right ? !(number > value) : !(number >= value); };
   if (count == 0) return 0;
   const T* first = list;
@@ -24,13 +25,13 @@ int32_t place_in(const T* list, int64_t count, T value) {
   return static_cast<int32_t>(first - list) + (is_before(*first) ? 1 : 0);
 }
 
-/// Finds the position of each value.
+/// Finds the positions of values [begin, end) in a sorted list.
 template <class T>
-void find_places(bool right, const T* list, int64_t count, const T* values, int32_t* to,
-                 int64_t begin, int64_t end) {
+void find_positions(bool right, const T* list, int64_t count, const T* values, int32_t* to,
+                    int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i)
-    to[i] =
-        right ? place_in<true>(list, count, values[i]) : place_in<false>(list, count, values[i]);
+    to[i] = right ? position_in<true>(list, count, values[i])
+                  : position_in<false>(list, count, values[i]);
 }
 
 class SearchsortedKernel final : public CpuKernel {
@@ -47,7 +48,7 @@ class SearchsortedKernel final : public CpuKernel {
   void run(const CpuArguments& a) override {
     with_type(dtype_, [&]<class T>(T) {
       a.threads.blocks(values_, 2048, [&](int64_t begin, int64_t end) {
-        find_places<T>(right_, a.in<T>(0), count_, a.in<T>(1), a.out<int32_t>(0), begin, end);
+        find_positions<T>(right_, a.in<T>(0), count_, a.in<T>(1), a.out<int32_t>(0), begin, end);
       });
     });
   }
@@ -77,7 +78,7 @@ class NumberSet {
     if (std::is_integral_v<T> && mark(reinterpret_cast<uint8_t*>(memory))) return;
     fill(reinterpret_cast<T*>(memory), *first);
   }
-  /// For each x in [begin, end), writes `found` if x is in the set, and the opposite if it is not.
+  /// For each x in [begin, end), writes `found` if x is in the set, and !found if it is not.
   void write_membership(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
     if (count_ <= kFew) return compare(x, begin, end, found, to);
     for (int64_t i = begin; i < end; ++i) to[i] = (marks_ ? is_marked(x[i]) : is_in(x[i])) == found;
@@ -112,7 +113,8 @@ class NumberSet {
     using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
     uint64_t bits = 0;
     if constexpr (std::is_floating_point_v<T>)
-      bits = std::bit_cast<Bits>(x + T(0));  // adding 0 turns -0 into 0, which equals it
+      // adding 0 turns -0, which equals 0, into 0, so that both have the same bits
+      bits = std::bit_cast<Bits>(x + T(0));
     else
       bits = static_cast<uint64_t>(static_cast<int64_t>(x));
     return static_cast<size_t>((bits * 0x9e3779b97f4a7c15u) >> shift_);

@@ -18,7 +18,7 @@ inline const Shape& known(const Shape& shape) {
   return shape;
 }
 
-/// The argument data_format of a call; channels_last if it is missing.
+/// The value of the argument data_format of a call; channels_last if the argument is missing.
 using Format = std::optional<std::string>;
 inline ops::DataFormat format_named(const Format& format) {
   if (!format || *format == "channels_last") return ops::DataFormat::channels_last;

@@ -217,8 +217,8 @@ std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>&
   return ends;
 }
 
-/// The number of pairs of segments that cross if x is the position of each item in the order of its
-/// layer.
+/// The number of pairs of segments that cross when each item has the position that it has in the
+/// order of its layer.
 int Level::crossings() const {
   int count = 0;
   for (const std::vector<int>& layer : layers_) {

@@ -14,19 +14,19 @@ namespace {
 
 constexpr Color kHeading{0xdc, 0xe8, 0xf6}, kGroup{0x80, 0x80, 0x80};
 
-/// The layout of a group: positions relative to its upper left corner, and the points where edges
-/// enter and leave the group.
+/// The layout of a group: the positions of its contents relative to its upper left corner, and the
+/// points where edges enter and leave the group.
 struct Block {
   double width = 0, height = 0;
   std::vector<std::pair<int, Point>> nodes;  // upper left corners of nodes
   std::vector<std::pair<int, Box>> frames;   // frames of nested groups
   std::vector<Line> lines;
-  // the x coordinate at which each edge enters, by number of the edge, and at which edges leave, by
-  // source node
+  // entries: for each edge that enters the group, by number, the x coordinate where it enters;
+  // exits: for each node with edges that leave the group, the x coordinate where they leave
   std::map<int, double> entries, exits;
 };
 
-/// Exchanges the axes of a point or a size, for graphs that run from left to right.
+/// Exchanges the axes of a point or a size, as is done for graphs that run from left to right.
 Point exchanged(Point p) { return {p.y, p.x}; }
 
 class GraphLayout {
@@ -54,7 +54,8 @@ class GraphLayout {
   }
 
  private:
-  /// The size of a node's box, which has room for its texts and for the ends of edges.
+  /// The size of the box of a node to which `arriving` edges lead. The box has room for the node's
+  /// texts and for the ends of edges.
   Point size_of_node(const GraphNode& node, int arriving) const {
     double wide = 0;
     for (size_t i = 0; i < node.lines.size(); ++i)
@@ -62,7 +63,7 @@ class GraphLayout {
     const auto lines = static_cast<double>(std::max<size_t>(node.lines.size(), 1));
     Point size{wide + (metrics_.cells ? 4 : 20),
                lines * (metrics_.line + (metrics_.cells ? 0 : 5)) + (metrics_.cells ? 2 : 0)};
-    // An odd number of terminal cells is used because it has a middle cell.
+    // In terminals the number of cells is odd, because then there is a middle cell.
     if (metrics_.cells) size = {size.x + (std::fmod(size.x, 2) == 0), size.y};
     if (metrics_.cells && across_) {
       size.y = std::max(size.y, arriving + 2.0);
@@ -99,14 +100,15 @@ class GraphLayout {
     return next == around.end() ? -1 : *next;
   }
 
-  /// The data of a level while it is built.
+  /// The data from which the layout of a group (Block) is built.
   struct Parts {
     Level level;
-    // the number of the item for each node, and for each group
+    // the index in level.items of each node, and of each group
     std::map<int, int> of_node, of_group;
-    // the number of the item where an edge enters, by edge, and where edges leave, by source node
+    // the index in level.items of the place where an edge enters, by number of the edge, and of the
+    // place where edges leave, by source node
     std::map<int, int> entries, exits;
-    std::map<int, Block> blocks;  // layouts of the groups inside
+    std::map<int, Block> blocks;  // the layouts of the groups directly inside of this one
     std::vector<bool> ends;       // for each edge of the level, whether it ends at a node
   };
 
@@ -146,13 +148,13 @@ class GraphLayout {
   }
 
   void add_edges(Parts& parts, int group) {
-    // the source nodes for which there is already an edge that leaves the group
-    std::map<int, bool> left;
+    // the nodes from which an edge that leaves the group has already been added
+    std::map<int, bool> has_exit;
     for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
       const auto [from, to] = graph_.edges[static_cast<size_t>(edge)];
       const bool inside = is_within(from, group), ends_inside = is_within(to, group);
       if (!inside && !ends_inside) continue;
-      if (inside && !ends_inside && std::exchange(left[from], true)) continue;
+      if (inside && !ends_inside && std::exchange(has_exit[from], true)) continue;
       Edge part;
       part.trunk = inside ? from : static_cast<int>(graph_.nodes.size()) + edge;
       part.from = inside ? begin_of(parts, from, group, part) : parts.entries[edge];
@@ -181,7 +183,7 @@ class GraphLayout {
     return parts.of_group[inner];
   }
 
-  /// The margin between a group's frame and its items, without room for its label.
+  /// The margin between a group's frame and its items, not including the room for its label.
   Point padding(int group) const {
     if (group < 0) return {0, 0};
     if (metrics_.cells) return across_ ? Point{1, 2} : Point{2, 1};
@@ -192,8 +194,8 @@ class GraphLayout {
   Block collected(Parts& parts, int group) {
     Block block;
     const Point pad = padding(group);
-    // The label is above the frame. In a layout from left to right, whose axes are exchanged at the
-    // end, this is the left side.
+    // The label is at the top, inside of the frame. In a layout from left to right, whose axes are
+    // exchanged at the end, its room is on the left before the exchange.
     const Point before{pad.x + (across_ ? label_room(group) : 0),
                        pad.y + (across_ ? 0 : label_room(group))};
     block.width = std::max(parts.level.width, least_width(group)) + before.x + pad.x;

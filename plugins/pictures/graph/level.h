@@ -24,11 +24,13 @@ struct Item {
   double top = 0;
 };
 
-/// An edge between items. Those edges of an item that have the same trunk begin at the same point.
+/// An edge between items. Edges that begin at the same item and have the same trunk begin at the
+/// same point.
 struct Edge {
   int from = 0, to = 0;
-  std::optional<double> out = {}, in = {};  ///< offsets of the edge's ends from the centres of its
-                                            ///< items, if they are given
+  std::optional<double> out = {}, in = {};  ///< the horizontal distances of the edge's ends from
+                                            ///< the centres of its items; nullopt if they may be
+                                            ///< chosen
   int trunk = 0;
   bool reversed = false;  ///< whether the edge was reversed to break a cycle
   std::vector<Point> route = {};
@@ -95,9 +97,10 @@ class Level {
 
 struct Level::Segment {
   int from = 0, to = 0, edge = 0;
-  double out = 0, in = 0;  // offsets of the segment's ends from the centres of its items
+  // the horizontal distances of the segment's ends from the centres of its items
+  double out = 0, in = 0;
   bool fixed_in = false;
-  int track = -1;  // the track of its horizontal part; -1 if the segment is straight
+  int track = -1;  // the track of the segment's horizontal part; -1 if the segment is straight
   int trunk = 0;
 };
 
@@ -107,7 +110,7 @@ struct Level::Bundle {
   std::vector<double> ends;
   int track = -1;
   bool goes_right() const { return most - begin > begin - least; }
-  /// Whether a segment ends within `near` of x.
+  /// Whether a segment of the bundle ends less than `near` from x.
   bool ends_at(double x, double near) const;
   int track_below(const std::vector<Bundle>& others, double near) const;
 };

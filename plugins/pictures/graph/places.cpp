@@ -66,7 +66,7 @@ double Level::distance(int left, int right) const {
 }
 
 /// The preferred position of an item: the weighted mean of the positions at which its segments are
-/// straight. Segments between dummies weigh more, so that long edges become straight.
+/// straight. Segments between two dummies have a higher weight, so that long edges become straight.
 double Level::preferred_x(int number, bool from_above) const {
   const auto item = static_cast<size_t>(number);
   double sum = 0, weights = 0;
@@ -155,8 +155,8 @@ std::vector<Level::Segment*> Level::free_segments(size_t number) {
   return free;
 }
 
-/// Chooses where the segments end on the top of a box: spread out, each as near as possible to the
-/// position at which it begins.
+/// Chooses where segments end on the top of a box: each as near as possible to the position at
+/// which it begins, but with a least distance between them.
 void Level::choose_ports_of(size_t number) {
   const Item& item = items[number];
   const std::vector<Segment*> free = free_segments(number);
@@ -219,9 +219,9 @@ std::vector<Level::Bundle> Level::bundles_below(int layer) {
   return bundles;
 }
 
-/// Assigns tracks to the horizontal parts of the segments below a layer, so that neither horizontal
-/// nor vertical parts overlap: if one segment begins at the position at which another ends, it gets
-/// a higher track. Returns the number of tracks.
+/// Assigns tracks, numbered downwards, to the horizontal parts of the segments below a layer, so
+/// that neither horizontal nor vertical parts overlap: a segment that ends at the position at which
+/// another one begins gets a track below the track of the other. Returns the number of tracks.
 int Level::assign_tracks(int layer) {
   const double near = spacing_.cells ? 0.9 : 0.75 * spacing_.dummies;
   std::vector<Bundle> waiting = bundles_below(layer), done;
@@ -244,7 +244,7 @@ int Level::assign_tracks(int layer) {
   return tracks;
 }
 
-/// The first track below the tracks of those bundles that overlap this one.
+/// The first track below the tracks of those bundles in `others` that this bundle would overlap.
 int Level::Bundle::track_below(const std::vector<Bundle>& others, double near) const {
   int free = 0;
   for (const Bundle& other : others) {

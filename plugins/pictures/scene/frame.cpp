@@ -83,7 +83,8 @@ void Frame::choose_area(const Scene& scene, const Metrics& metrics, double top) 
   area_.right = scene.width - (cells ? 1 : 16);
   area_.left = std::min(left, area_.right - (cells ? 2 : 10));
   columns = 2 * scene.width;
-  if (cells) inset_ = {0.25, 0.125};  // half of a dot of a Braille character
+  // In a terminal, points keep a distance of half a dot of a Braille character from the edges.
+  if (cells) inset_ = {0.25, 0.125};
   const double room = widest(metrics, ticks_in(x, 5, whole).texts) + (cells ? 3 : 24);
   x_ticks_ = ticks_in(x, std::max(1, static_cast<int>(area_.width() / room)), whole);
 }

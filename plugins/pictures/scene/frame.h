@@ -14,7 +14,7 @@ struct LegendEntry {
   bool dashed = false;
 };
 
-/// The region between the axes.
+/// The region of the plot between the axes.
 struct Area {
   double left = 0, top = 0, right = 0, bottom = 0;
   double width() const { return right - left; }

@@ -24,12 +24,12 @@ inline constexpr Color kGrid{0xe4, 0xe4, 0xe4};
 enum class Anchor { start, middle, end };
 
 struct Text {
-  Point at;  ///< vertically the middle of the line of text, horizontally the point that `anchor`
-             ///< says
+  Point at;  ///< the position of the text: vertically the middle of its line, horizontally its
+             ///< start, middle or end, as `anchor` says
   std::string text;
   Anchor anchor = Anchor::start;
   Color color = kInk;
-  double size = 1;  ///< relative to the usual font size
+  double size = 1;  ///< font size as a multiple of the usual one
   bool bold = false;
   bool upright = false;  ///< whether the text is rotated by 90 degrees, so that it is read from the
                          ///< bottom to the top
@@ -43,14 +43,14 @@ struct Line {
   bool rule = false;   ///< whether the line is part of a frame or an edge, with only horizontal or
                        ///< vertical pieces
   bool arrow = false;  ///< whether the line ends in an arrow head
-  /// Number of the series, which chooses the marker if the target has no colours.
+  /// The index of the series, from which the marker follows if the target has no colours.
   size_t series = 0;
 };
 
 struct Dots {
   std::vector<Point> points;
   Color color = kInk;
-  double radius = 2.5;  ///< in pixels
+  double radius = 2.5;  ///< radius of a dot in pixels
   size_t series = 0;
 };
 

@@ -12,7 +12,7 @@ struct Range {
   double share(long double value) const { return static_cast<double>((value - least) / size()); }
 };
 
-/// The double nearest to a number; the largest finite one for larger numbers.
+/// The double nearest to a number; the largest finite double for larger numbers.
 double nearest_double(long double number);
 
 struct Ticks {

@@ -10,7 +10,8 @@ namespace {
 
 enum Side : uint8_t { kUp = 1, kDown = 2, kLeft = 4, kRight = 8 };
 
-/// Box-drawing characters. The index has a bit for each side of the cell to which a line goes.
+/// Box-drawing characters. Each bit of the index (Side) stands for a side of the cell to which a
+/// line goes.
 constexpr const char* kRules[] = {" ", "╵", "╷", "│", "╴", "┘", "┐", "┤",
                                   "╶", "└", "┌", "├", "─", "┴", "┬", "┼"};
 constexpr const char* kEighths[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -25,7 +26,8 @@ std::string braille(uint8_t dots) {
 }
 
 struct Cell {
-  std::string letter;  ///< the character of the cell; if empty, it follows from the dots and rules
+  std::string letter;  ///< the character that the cell shows; if empty, the character follows from
+                       ///< `dots` and `rules`
   uint8_t dots = 0, rules = 0;
   std::optional<Color> front, back;
   bool bold = false;
@@ -155,7 +157,8 @@ class CellCanvas {
     return along + steps;
   }
 
-  /// Draws a horizontal or vertical line with box-drawing characters; positions are in half cells.
+  /// Draws a horizontal or vertical line with box-drawing characters. Positions are in cells and
+  /// multiples of half a cell.
   void add_rule(Point from, Point to) {
     const bool across = std::abs(to.x - from.x) > std::abs(to.y - from.y);
     const double begin = across ? std::min(from.x, to.x) : std::min(from.y, to.y);

@@ -12,7 +12,7 @@ namespace {
 constexpr double kFontSize = 13;  // equal to the default of Metrics::size
 constexpr int64_t kMaxSide = 30000;
 // number of segments of a line that are filled together, as one outline
-constexpr size_t kTogether = 200;
+constexpr size_t kSegmentsPerFill = 200;
 constexpr double kDash = 6, kGap = 4;
 
 FT_Vector place(double x, double y) { return {std::lround(x * 64), std::lround(y * 64)}; }
@@ -43,9 +43,10 @@ class Canvas {
       pieces.push_back(thick(from, to, line.width / 2));
       if (line.width > 1.5) pieces.push_back(circle(to, line.width / 2));
     }
-    for (size_t i = 0; i < pieces.size(); i += kTogether)
+    for (size_t i = 0; i < pieces.size(); i += kSegmentsPerFill)
       fill({pieces.begin() + static_cast<std::ptrdiff_t>(i),
-            pieces.begin() + static_cast<std::ptrdiff_t>(std::min(i + kTogether, pieces.size()))},
+            pieces.begin() +
+                static_cast<std::ptrdiff_t>(std::min(i + kSegmentsPerFill, pieces.size()))},
            line.color);
     if (line.arrow) fill({arrow_head(line)}, line.color);
   }
@@ -216,7 +217,8 @@ class Canvas {
       rgb[c] = static_cast<uint8_t>((rgb[c] * (255 - coverage) + paint[c] * coverage + 127) / 255);
   }
 
-  /// The mean colour of those pixels of the bitmap that one pixel of the region covers.
+  /// The mean colour of those pixels of the bitmap that are drawn as pixel (x, y) of a region of
+  /// columns x rows pixels.
   static Color mean_color(const Bitmap& bitmap, int64_t x, int64_t y, int64_t columns,
                           int64_t rows) {
     const int64_t left = x * bitmap.columns / columns, top = y * bitmap.rows / rows;

@@ -15,7 +15,7 @@ namespace crescent::pictures {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kPatience{20};
+constexpr std::chrono::milliseconds kAnswerTimeout{20};
 constexpr std::string_view kAskAttributes = "\033[c";
 constexpr std::string_view kAskKitty = "\033_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\033\\\033[c";
 
@@ -59,8 +59,8 @@ bool has_attributes(std::string_view answer) {
   return begin != answer.npos && answer.find('c', begin) != answer.npos;
 }
 
-/// Writes a query to the terminal, and reads its answer until it has sent its device attributes, as
-/// every terminal does, or until the timeout.
+/// Writes a query to the terminal and reads its answer, until the answer contains the device
+/// attributes, which every terminal sends, or until the time `until`.
 std::string query(int terminal, std::string_view question, Clock::time_point until) {
   std::string answer;
   if (::write(terminal, question.data(), question.size()) != static_cast<ssize_t>(question.size()))
@@ -78,14 +78,14 @@ struct Graphics {
   bool kitty = false, sixel = false;
 };
 
-/// Asks the terminal for its graphics protocols, unless there is unread keyboard input, which would
-/// be lost. The query about kitty is only sent if the terminal has answered the first query in
-/// time, because a late answer would look like typed text.
+/// Asks the terminal which graphics protocols it supports, unless there is unread keyboard input,
+/// which the queries would consume. The query about kitty is only sent if the terminal has answered
+/// the first query in time, because a late answer would look like typed text.
 Graphics query_graphics() {
   const Descriptor terminal(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (terminal < 0) return {};
   const UnbufferedInput mode(terminal);
-  const auto until = Clock::now() + kPatience;
+  const auto until = Clock::now() + kAnswerTimeout;
   if (!mode.changed() || is_readable(terminal, Clock::now())) return {};
   const std::string attributes = query(terminal, kAskAttributes, until);
   if (!has_attributes(attributes)) return {};
@@ -120,7 +120,7 @@ bool says_sixel(std::string_view answer) {
   list = list.substr(0, list.find('c'));
   for (size_t from = 0; from <= list.size();) {
     const size_t end = std::min(list.find(';', from), list.size());
-    // The search begins after the first number, which is the device class.
+    // The loop skips the first number, which is the device class.
     if (from > 0 && list.substr(from, end - from) == "4") return true;
     from = end + 1;
   }

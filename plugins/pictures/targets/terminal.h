@@ -7,8 +7,8 @@ namespace crescent::pictures {
 struct Terminal {
   bool kitty = false, sixel = false;
   CellOptions cells;
-  int64_t columns = 0, rows = 0;            ///< 0 if unknown
-  double cell_width = 8, cell_height = 16;  ///< in pixels
+  int64_t columns = 0, rows = 0;            ///< numbers of columns and rows in cells; 0 if unknown
+  double cell_width = 8, cell_height = 16;  ///< size of a cell in pixels
 };
 
 /// The present state of the terminal to which stdout is connected. If stdout is not a terminal, the

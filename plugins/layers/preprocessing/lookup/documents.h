@@ -37,7 +37,7 @@ std::vector<Term> terms_of(const Value& value) {
   return terms;
 }
 
-/// The documents of a batch: each row is one. A batch without rows is a single document or, with
+/// The documents of a batch: one for each row. A batch without rows is a single document or, with
 /// `one_for_each`, one document for each term.
 template <class Term>
 std::vector<Document<Term>> documents_of(const Value& batch, bool one_for_each) {

@@ -168,8 +168,9 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
   structure_changed();
 }
 
-/// Sets the weights for the mode "tf_idf" by index. An index without a term gets the mean of the
-/// weights of all terms.
+/// Sets the weights of all indices for the mode "tf_idf". `of_terms` has a weight for each term;
+/// unless it begins with those of special tokens (has_special), these get the mean of the weights
+/// of all terms.
 template <class Term>
 void LookupLayer<Term>::set_weights(const std::vector<double>& of_terms, bool has_special) {
   std::vector<float> all;

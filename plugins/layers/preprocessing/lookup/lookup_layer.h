@@ -15,18 +15,19 @@ class LookupLayer : public UnaryLayer {
  public:
   void configured() override;
   Tensor call(const Tensor& x, const Call&) override;
-  /// Infers the output shape from inputs with the dtype of terms.
+  /// Infers the output shape from inputs whose dtype is that of terms.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override;
 
  protected:
-  /// Declares the methods of all these layers.
+  /// Declares the methods that all layers with a vocabulary have.
   template <class T>
   static void describe_methods(Schema<T>& s);
   /// Declares the options that only occur in files, such as the learned vocabulary.
   template <class T>
   static void describe_stored(Schema<T>& s);
 
-  /// The documents of a batch; `whole` tells whether the batch is all of the data.
+  /// Splits a batch of data for adapt() into documents; `whole` tells whether the batch is all of
+  /// the data.
   virtual std::vector<Document<Term>> documents(const Value& batch, bool whole) const {
     return documents_of<Term>(batch, whole);
   }
@@ -69,7 +70,7 @@ class LookupLayer : public UnaryLayer {
   bool is_static() const { return has_input_vocabulary_.value_or(!vocabulary_.is_null()); }
 
   void set_vocabulary(const Value& vocabulary, const Value& idf_weights);
-  /// Sets the vocabulary. If this fails, the layer is unchanged.
+  /// Sets the vocabulary; on an error the layer is unchanged.
   void take(const Value& vocabulary, const Value& idf_weights);
   void check_terms(const std::vector<Term>& terms, const std::vector<Term>& given) const;
   void set_terms(std::vector<Term> terms);
@@ -83,7 +84,8 @@ class LookupLayer : public UnaryLayer {
   void load_assets(const std::string& folder);
 
   TablePtr<Term> table_;
-  Tensor term_by_index_;  ///< the terms by index, if indices are converted to terms
+  Tensor term_by_index_;  ///< the terms in the order of their indices, if the layer converts
+                          ///< indices to terms
   Tensor weights_;        ///< the idf weight of each index, for "tf_idf"
   TermCounts<Term> counts_;
 };

@@ -9,16 +9,16 @@
 
 namespace crescent {
 
-/// The options of a table.
+/// How a table assigns indices to terms.
 template <class Term>
 struct TableRules {
   std::optional<Term> mask;   ///< the term that stands for a missing value
-  int64_t mask_place = 0;     ///< index of the mask; -1 if it has none, so that encodings do not
-                              ///< count it
+  int64_t mask_place = 0;     ///< index of the mask; -1 if the mask has no index, so that encodings
+                              ///< do not count it
   int64_t oov_start = 0;      ///< the first index for unknown terms
   int64_t oov_places = 1;     ///< the number of indices for unknown terms
-  bool floor_mod = false;     ///< whether an unknown number gets its index by remainder instead of
-                              ///< hash
+  bool floor_mod = false;     ///< whether the index of an unknown number follows from its remainder
+                              ///< instead of its hash
   std::optional<SipKey> key;  ///< the key of the hash
 
   int64_t first_place() const { return oov_start + oov_places; }
@@ -68,11 +68,11 @@ template <class Term>
 using TablePtr = std::shared_ptr<const TermTable<Term>>;
 
 [[noreturn]] void fail_without_vocabulary();
-/// Throws the error for unknown terms in an input, if unknown terms have no index; the message only
-/// lists the first ones.
+/// Throws the error for input terms that are unknown while the layer has no index for unknown
+/// terms. The message lists only the first of these terms.
 [[noreturn]] void fail_unknown_terms(const List& terms);
 
-/// The table of a lookup op; fails if the layer has no vocabulary yet.
+/// The table that a lookup op refers to; fails if the layer has no vocabulary yet.
 template <class Term>
 const TermTable<Term>& vocabulary_in(const TablePtr<Term>& table) {
   if (!table || table->terms().empty()) fail_without_vocabulary();

@@ -12,7 +12,8 @@ bool is_punctuation(char c) {
          (c >= '{' && c <= '~');
 }
 
-/// The number of bytes of a character that begins with this byte; 0 if none does.
+/// The number of bytes of a UTF-8 character by its first byte; 0 if no character begins with this
+/// byte.
 size_t length_of(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first < 0xe0) return 2;
@@ -20,8 +21,8 @@ size_t length_of(unsigned char first) {
   return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
-/// Whether a byte can follow as number `place` of a character that begins with `first`. The second
-/// byte is restricted to exclude overlong forms, surrogates, and values beyond Unicode.
+/// Whether `byte` can be byte number `place` of a UTF-8 character that begins with `first`. The
+/// second byte is restricted to exclude overlong forms, surrogates, and values beyond Unicode.
 bool follows(unsigned char first, size_t place, unsigned char byte) {
   const unsigned low = place > 1       ? 0x80
                        : first == 0xe0 ? 0xa0

@@ -11,7 +11,7 @@ enum class Split : uint8_t { none, whitespace, character, function };
 
 struct TextRules {
   bool lower = false, strip_punctuation = false;
-  /// a function (texts -> texts) that replaces the two options above
+  /// a function (texts -> texts) that replaces the options `lower` and `strip_punctuation`
   std::shared_ptr<Activation> standardize;
   Split split = Split::none;
   std::shared_ptr<Activation> splitter;  ///< a function (texts (n) -> terms (n, m)) that replaces

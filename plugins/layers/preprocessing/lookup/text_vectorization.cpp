@@ -12,8 +12,8 @@ namespace {
 using Documents = std::vector<Document<std::string>>;
 using Table = TermTable<std::string>;
 
-/// Writes a row of `length` indices for each document; shorter documents are padded with the index
-/// of the mask, longer ones cut.
+/// Writes a row of `length` indices for each document. Rows of shorter documents are padded with
+/// the index of the mask, and longer documents are cut.
 void fill_indices(const Documents& documents, const Table& table, std::span<int64_t> indices,
                   int64_t length) {
   std::fill(indices.begin(), indices.end(), 0);
@@ -126,7 +126,7 @@ class TextVectorization final : public LookupLayer<std::string> {
     check_shape(x.shape());
     const Tensor rows = single ? ops::reshape(x, {1}) : x;
     if (gives_indices() || output_mode_ == kOneHot) {
-      const Tensor indices = places_of(rows);
+      const Tensor indices = indices_of(rows);
       return encoded(single ? ops::squeeze(indices, 0) : indices);
     }
     const Tensor counts = vectorize(rows, true, depth());
@@ -143,12 +143,13 @@ class TextVectorization final : public LookupLayer<std::string> {
   }
 
  private:
-  /// The name with which files refer to a function.
+  /// The value by which a file stores the option: for a function, its name.
   static Value name_of(const Value& option) {
     const auto function = option.object_as<Activation>();
     return function ? Activation::encode_option(function.get()) : option;
   }
-  /// Whether an option says that a step is omitted: it is null, or false in files and Lua.
+  /// Whether the value of an option means that its step is omitted: null, or false, as files and
+  /// Lua may have it.
   static bool is_none(const Value& option) { return option.is_null() || option == Value(false); }
 
   [[noreturn]] static void fail_step(const char* option, const char* words, const Value& given) {
@@ -156,7 +157,8 @@ class TextVectorization final : public LookupLayer<std::string> {
          "saved model with a function there, give it in custom_objects. Expected one of: ", words,
          ", or a function. Received: ", option, "=", given);
   }
-  /// The function that an option contains, or of which it contains the name.
+  /// The function of an option, whose value is a function or the name of one that was defined in
+  /// Lua; null for other values.
   static std::shared_ptr<Activation> function_in(const Value& option) {
     if (auto function = option.object_as<Activation>()) return function;
     const auto info =
@@ -212,9 +214,9 @@ class TextVectorization final : public LookupLayer<std::string> {
     op.rules = rules_, op.table = table(), op.counts = counts, op.width = width;
     return apply1(op, {rows});
   }
-  /// The indices of the terms of each text. The number of columns is that of the longest text,
-  /// unless an option gives it.
-  Tensor places_of(const Tensor& rows) const {
+  /// The indices of the terms of each text, one row per text. There are as many columns as the
+  /// longest text has terms, unless the option output_sequence_length gives the number.
+  Tensor indices_of(const Tensor& rows) const {
     if (length_) return vectorize(rows, false, *length_);
     if (rules_->split == Split::none && rules_->ngrams.empty())
       return vectorize(rows, false, rows.rank() > 1 ? rows.dim(1) : 1);

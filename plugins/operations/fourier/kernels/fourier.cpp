@@ -22,8 +22,9 @@ struct RowView {
   }
 };
 
-/// The buffers in which several rows are transformed together: they contain element k of all rows,
-/// then element k + 1 of all rows. They have room for one more element than the transform needs.
+/// The buffers in which several rows are transformed together: element k of all rows is followed by
+/// element k + 1 of all rows. The buffers have room for one more element per row than the transform
+/// needs.
 struct TransformBuffer {
   TransformBuffer(const FourierTransform& transform, double* memory, size_t count)
       : lanes(transform.lanes()), re(memory), im(memory + (transform.width() + 1) * lanes) {
@@ -37,8 +38,8 @@ struct TransformBuffer {
   double *re, *im;
 };
 
-/// Whether the vectorized loops can copy these rows: they are float32, and there are as many rows
-/// as a vector has lanes.
+/// Whether the vectorized loops can copy these rows: they must be float32, and there must be as
+/// many rows as a vector has lanes.
 template <class T>
 bool fills_lanes(const FourierTransform& transform, size_t count) {
   return std::is_same_v<T, float> && transform.lanes() == kLanes && count == kLanes;
@@ -57,7 +58,7 @@ void load_rows(const FourierTransform& transform, RowView<const T> x, size_t n,
     for (size_t i = 0; i < count; ++i)
       to[(indices ? indices[k] : k) * transform.lanes() + i] = static_cast<double>(x.at(i, k));
 }
-/// Copies the elements at even indices to w.re, and those at odd indices to w.im.
+/// Copies the elements of rows at even indices to w.re, and those at odd indices to w.im.
 template <class T>
 void load_even_odd(const FourierTransform& transform, RowView<const T> x, const TransformBuffer& w,
                    size_t count) {
@@ -73,7 +74,7 @@ void load_even_odd(const FourierTransform& transform, RowView<const T> x, const 
     }
   }
 }
-/// Copies results from a buffer to the rows, as many elements as a row has.
+/// Copies results from the buffer `from` to the rows, as many elements as a row has.
 template <class T>
 void store_rows(const FourierTransform& transform, const double* from, RowView<T> to,
                 size_t count) {
@@ -164,14 +165,15 @@ class RowsTransform {
   bool gives_pairs() const { return numbers_ != Numbers::half_to_real; }
   int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
   int64_t groups() const { return (rows_ + group() - 1) / group(); }
-  /// The number of doubles of scratch memory that the transform of a group needs.
+  /// The number of doubles of scratch memory for transforming a group of rows.
   size_t work() const { return (gives_pairs() ? 1 : 2) * TransformBuffer::size(transform_); }
   double flops() const {
     const auto n = static_cast<double>(n_);
     return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) /
            (numbers_ == Numbers::complex ? 1 : 2);
   }
-  /// Transforms group `number`. `im` and `to_im` are null if the input or the result is real.
+  /// Transforms the rows of group `number`. `im` is null if the input is real, and `to_im` is null
+  /// if the result is real.
   template <class T>
   void run(int64_t number, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
     const int64_t first = number * group(), half = n_ / 2 + 1;

@@ -13,7 +13,8 @@
 namespace crescent::operations {
 namespace {
 
-/// The length up to which eight rows are transformed at once, so that they fit a core's own cache.
+/// The largest row length for which eight rows are transformed at once; longer ones would not fit a
+/// core's own cache.
 constexpr size_t kLongest = 8192;
 
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double))));

@@ -18,7 +18,7 @@ size_t next_radix(size_t n) {
   return 0;
 }
 
-/// Transforms R numbers, where R is odd. It uses that the factors of numbers q and R - q are
+/// Transforms R numbers, where R is odd, using that the twiddle factors of numbers q and R - q are
 /// complex conjugates.
 template <size_t R, class V>
 CRESCENT_IN_CLONES void odd_radix_butterfly(V* re, V* im, const SmoothStage& stage) {

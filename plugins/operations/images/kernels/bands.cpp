@@ -61,7 +61,7 @@ CRESCENT_IN_CLONES void map_elements(const T* x, const int32_t* first, const T* 
   for (int64_t j = begin; j < end; ++j) {
     const T *from = x + first[j] * inner, *w = weights + j * taps;
     T* to = y + j * inner;
-    switch (inner) {  // the usual numbers of channels
+    switch (inner) {  // the usual numbers of channels have loops compiled for them
       case 1:
         sum_channels<1>(from, w, taps, to);
         break;

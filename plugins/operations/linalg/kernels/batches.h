@@ -21,9 +21,9 @@ inline void copy(const Matrix& from, const Matrix& to) {
   std::copy_n(from.values, from.rows * from.columns, to.values);
 }
 
-/// For one matrix of the batch, its part of each input and output.
+/// One matrix of each input and of each output, for one index of the batch.
 struct MatrixParts {
-  std::array<Matrix, 2> in;   ///< must not be written to
+  std::array<Matrix, 2> in;   ///< the matrices of inputs, which must not be written to
   std::array<Matrix, 4> out;  ///< an output of another dtype is accessed by as<int32_t>(index)
   template <class T>
   T* as(size_t i) const {

@@ -23,8 +23,8 @@ CRESCENT_IN_CLONES void take_root(Lanes& x) {
   std::memcpy(&x, each, sizeof x);
 }
 
-/// A squared relative length: a column that depends linearly on others may keep such a length
-/// because of rounding errors.
+/// The square of a relative length that a column of m elements may keep because of rounding errors
+/// although it depends linearly on other columns.
 double negligible_square(int64_t m) {
   const double share = kEpsilon * static_cast<double>(m);
   return share * share;
@@ -91,8 +91,8 @@ struct View {
   double& operator()(int64_t i, int64_t j) const { return values[i * down + j * across]; }
 };
 
-/// Replaces a column of u, whose singular value is 0, by a unit vector orthogonal to the columns
-/// before it.
+/// Replaces a column of u whose singular value is 0 by a unit vector that is orthogonal to the
+/// columns before it.
 void complete(const View& u, int64_t m, int64_t column) {
   const auto rest = [&](int64_t i) {
     double square = 1;

@@ -29,8 +29,8 @@ struct TriangularLoop {
   bool lower;
 };
 
-/// LU decomposition in place; pivots[i] is the row with which row i was exchanged. Returns the sign
-/// of the permutation.
+/// LU decomposition of `a` in place. pivots[i] is the row with which row i was exchanged. Returns
+/// the sign of the permutation.
 double factor(const Matrix& a, int32_t* pivots) {
   double sign = 1;
   for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {

@@ -9,7 +9,7 @@ namespace crescent {
 
 /// FarmHash's Fingerprint64 (Pike and Alakuijala, 2014).
 uint64_t farm_fingerprint(std::string_view text);
-/// Combines two fingerprints; their order matters.
+/// Combines two fingerprints. Exchanging the fingerprints gives another result.
 uint64_t joined_fingerprint(uint64_t first, uint64_t second);
 
 using SipKey = std::array<uint64_t, 2>;
