@@ -1,6 +1,7 @@
 #include "background/background.h"
 
 #include "background/async_run.h"
+#include "background/computing_step.h"
 
 namespace crescent::lua {
 
@@ -16,6 +17,8 @@ std::vector<std::string> untold_errors_of_runs() {
 std::vector<std::pair<const void*, std::string>> news_of_runs() {
   std::vector<std::pair<const void*, std::string>> news;
   for (const AsyncRunPtr& run : async_runs()) {
+    // A paused run still completes its batch, and only then is its position known.
+    if (run->state() == AsyncRun::State::paused && is_computing(run->run().model())) continue;
     const bool is_told = run->state() == AsyncRun::State::failed && !run->tell_error();
     if (run->tell_place() && !is_told)
       news.emplace_back(run.get(), concat("fit_async: model '", run->run().model().name(),
