@@ -1,0 +1,181 @@
+-- The measurements and predictions of tests/bench/scale. The script starts itself again by mpirun:
+--   all_reduce          times all_reduce by size
+--   alone NAME STEPS    times steps of processes that each train a model of their own
+--   together NAME STEPS times steps of processes that train one model, on a batch for each
+package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
+local cr = require "crescent"
+
+local sizes = { 16, 1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24 }
+local networks = {  -- the assumed time of a message in seconds, and bytes per second
+  { name = "1 Gbit", latency = 50e-6, rate = 0.125e9 },
+  { name = "10 Gbit", latency = 20e-6, rate = 1.25e9 },
+  { name = "100 Gbit", latency = 5e-6, rate = 12.5e9 },
+}
+
+-- ---- what a process that mpirun started does
+
+--- The workload of tests/bench/workloads with this name.
+local function workload(name)
+  local found
+  local mode = arg
+  arg = { [0] = mode[0] }
+  local measure = require "measure"
+  measure.all = function(_, w) found = w end
+  measure.train, measure.predict, measure.op = measure.all, function() end, function() end
+  dofile(mode[0]:match "^(.*)/[^/]*$" .. "/workloads/" .. name .. ".lua")
+  arg = mode
+  return found
+end
+
+local function say(...) if cr.config.communicator().rank == 0 then print(...) end end
+
+local function median(values)
+  table.sort(values)
+  return values[(#values + 1) // 2]
+end
+
+local tasks = {}
+
+function tasks.all_reduce()
+  local sum = cr.compiled(function(x) return cr.ops.all_reduce(x) end)
+  for _, bytes in ipairs(sizes) do
+    local x, calls = cr.zeros { bytes // 4 }, math.max(3, math.min(300, (1 << 23) // bytes))
+    local windows = {}
+    for w = 1, 6 do
+      local begin = cr.utils.clock()
+      for _ = 1, calls do sum(x) end
+      if w > 1 then table.insert(windows, (cr.utils.clock() - begin) / calls) end
+    end
+    say("all_reduce", bytes, median(windows))
+  end
+end
+
+--- Times steps on batches of the workload's size for each of `count` processes that share them.
+local function time_steps(w, steps, count)
+  cr.config.set_threads(1)
+  cr.random.seed(0)
+  local model, batch = w.model(), w.batch * count
+  model:compile { optimizer = w.optimizer, loss = w.loss }
+  local x, y = w.x(batch * steps), w.y(batch * steps)
+  local function epoch() model:fit(x, y, { batch_size = batch, verbose = 0 }) end
+  epoch()
+  local windows = {}
+  for i = 1, 5 do
+    local begin = cr.utils.clock()
+    epoch()
+    windows[i] = (cr.utils.clock() - begin) / steps
+  end
+  say("step", median(windows))
+  local weights = 0
+  for _, weight in ipairs(model.trainable_weights) do weights = weights + weight.value.size end
+  say("weights", weights)
+end
+
+function tasks.alone(name, steps)
+  cr.distribution.set_distribution(nil)
+  time_steps(workload(name), tonumber(steps), 1)
+end
+
+function tasks.together(name, steps)
+  time_steps(workload(name), tonumber(steps), cr.config.communicator().size)
+end
+
+if tasks[arg[1]] then return tasks[arg[1]](table.unpack(arg, 2)) end
+
+-- ---- what the first process does
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+--- The lines that the first of `count` processes with this task writes, as lists of words.
+local function run(count, ...)
+  local command = ("mpirun -n %d --timeout 600 %s %s %s"):format(count,
+    quoted(os.getenv "CRESCENT_PROGRAM"), quoted(arg[0]), table.concat({ ... }, " "))
+  local pipe, lines = assert(io.popen(command)), {}
+  for line in pipe:lines() do
+    local words = {}
+    for word in line:gmatch "%S+" do table.insert(words, word) end
+    table.insert(lines, words)
+  end
+  assert(pipe:close(), command .. " failed")
+  return lines
+end
+
+--- Fits seconds = latency + bytes * per_byte, with errors relative to the seconds.
+local function fit(points)
+  local w, wx, wxx, wy, wxy = 0, 0, 0, 0, 0
+  for _, p in ipairs(points) do
+    local weight = 1 / (p.seconds * p.seconds)
+    w, wx, wxx = w + weight, wx + weight * p.bytes, wxx + weight * p.bytes * p.bytes
+    wy, wxy = wy + weight * p.seconds, wxy + weight * p.bytes * p.seconds
+  end
+  local per_byte = (w * wxy - wx * wy) / (w * wxx - wx * wx)
+  return { latency = math.max(0, (wy - per_byte * wx) / w), per_byte = per_byte }
+end
+
+local options = { steps = 8, only = "mlp,cnn,resnet20,transformer" }
+for i = 1, #arg, 2 do options[arg[i]:match "^%-%-(%w+)$"] = arg[i + 1] end
+
+print "all_reduce between processes of this machine, in microseconds"
+local costs = {}
+for _, count in ipairs { 2, 4, 8 } do
+  local points, texts = {}, {}
+  for _, words in ipairs(run(count, "all_reduce")) do
+    local bytes, seconds = tonumber(words[2]), tonumber(words[3])
+    table.insert(points, { bytes = bytes, seconds = seconds })
+    table.insert(texts, ("%d B %.4g"):format(bytes, seconds * 1e6))
+  end
+  costs[count] = fit(points)
+  print(("%d processes: %s"):format(count, table.concat(texts, ", ")))
+  print(("  fitted: %.3g us + %.3g us per MiB"):format(costs[count].latency * 1e6,
+    costs[count].per_byte * (1 << 20) * 1e6))
+end
+
+--- Seconds of an all_reduce over a network: 2 log2(n) messages, in which every process sends and
+--- receives its share of the bytes twice.
+local function on_network(network, count, bytes)
+  return 2 * math.ceil(math.log(count, 2)) * network.latency
+    + 2 * (count - 1) / count * bytes / network.rate
+end
+
+for name in options.only:gmatch "[^,]+" do
+  local function step(task, count)
+    local seconds, weights
+    for _, words in ipairs(run(count, task, name, options.steps)) do
+      if words[1] == "step" then seconds = tonumber(words[2]) end
+      if words[1] == "weights" then weights = tonumber(words[2]) end
+    end
+    return assert(seconds, name .. ": no time was measured"), weights
+  end
+  local single, weights = step("alone", 1)
+  print(("\n%s: %d weights, %.4g ms a step on one core"):format(name, weights, single * 1e3))
+  for _, count in ipairs { 2, 4 } do
+    local own = step("alone", count)
+    local predicted = own + costs[count].latency + costs[count].per_byte * weights * 4
+    local measured = step("together", count)
+    print(("  %d processes here: predicted %.4g ms, measured %.4g ms (%+.0f %%)"):format(count,
+      predicted * 1e3, measured * 1e3, 100 * (predicted / measured - 1)))
+  end
+  -- what an all_reduce of as many bytes costs, and bytes of weights, gradients and Adam's state in
+  -- each process; divided weights are gathered in the forward and in the backward pass
+  local ways = {
+    { "data parallel", function() return 4 * weights end, function() return 16 * weights end },
+    { "bfloat16 gradients", function() return 2 * weights end,
+      function() return 16 * weights end },
+    { "4 batches a step", function() return weights end, function() return 16 * weights end },
+    { "divided weights", function() return 8 * weights end,
+      function(count) return 16 * weights / count end },
+  }
+  print "  share of the time that is spent computing, and memory of weights, by machines:"
+  for _, network in ipairs(networks) do
+    for _, way in ipairs(ways) do
+      local texts = {}
+      for exponent = 1, 10, 3 do
+        local count = 1 << exponent
+        local efficiency = single / (single + on_network(network, count, way[2]()))
+        table.insert(texts, ("%d: %.0f %% (%.3g MB)"):format(count, 100 * efficiency,
+          way[3](count) / 1e6))
+      end
+      print(("  %-8s %-19s %s"):format(network.name, way[1], table.concat(texts, "  ")))
+    end
+  end
+end
