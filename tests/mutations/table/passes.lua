@@ -216,6 +216,6 @@ return {
       "if (wanted) input = guarded(input, copy.scope), is_told_apart = true;",
       "if (wanted) is_told_apart = true;" },
     { "off by one", "return copies_[maker][static_cast<size_t>(at)];",
-      "return copies_[maker][0];" },
+      "return copies_[maker][static_cast<size_t>(at * 0)];" },
   },
 }
