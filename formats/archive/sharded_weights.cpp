@@ -36,7 +36,7 @@ keras::Names names_in(const std::string& path, const Value& value) {
   return names;
 }
 
-/// The names of the files that contain each group, read from a .weights.json.
+/// Reads a .weights.json; returns, by group, the names of the files that contain the group.
 std::map<std::string, keras::Names> weight_map(const std::string& path) {
   const Value said = parse_json(read_file(path));
   const Value* map = said.is_dict() ? said.as_dict().find("weight_map") : nullptr;

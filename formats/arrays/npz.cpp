@@ -32,8 +32,8 @@ struct OpenArchive {
 };
 using OpenArchivePtr = std::shared_ptr<OpenArchive>;
 
-/// The name of the archive and that of the member, joined for an error message that adds the outer
-/// quotes: "w.npz', 'kernel.npy".
+/// The names of the archive and the member, joined by "', '" for an error message that puts the
+/// result in quotes: "w.npz', 'kernel.npy".
 std::string quoted_member(const OpenArchive& from, const zip::Member& member) {
   return from.path + "', '" + member.name;
 }

@@ -346,7 +346,7 @@ void PickleMachine::build() {
   }
 }
 
-/// Sets the state of an array, which is (version, shape, dtype, whether in Fortran order, values).
+/// Sets an array from its pickled state, the tuple (version, shape, dtype, is_fortran, values).
 void PickleMachine::build_array(PickleObject& array, const std::vector<Cell>& state) {
   if (state.size() != 5 || !state[1].object || !state[2].object || !state[4].object ||
       state[2].object->kind != PickleObject::Kind::dtype)

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-// This header needs <cstdio> before it.
+// jerror.h and jpeglib.h need <cstdio> before them.
 #include <jerror.h>
 #include <jpeglib.h>
 

@@ -25,8 +25,7 @@ class Emitter {
  public:
   Emitter(File& file, Graph& graph, const Traced& traced);
 
-  /// Sets the name under which a value of the program is known in the graph, or the constant that
-  /// it is.
+  /// Sets the name that a value of the program has in the graph or, if it is constant, its tensor.
   void bind(int value, const std::string& name) { at(value).last = name; }
   void bind(int value, const Tensor& constant) { at(value).constant = constant; }
   /// Writes the nodes of every instruction.
@@ -48,7 +47,8 @@ class Emitter {
   bool is_read(size_t o) { return at(instruction_->outputs[o]).is_read; }
   void give(const std::string& name, size_t o = 0) { at(instruction_->outputs[o]).last = name; }
   void give_channels_first(const std::string& name) { at(instruction_->outputs[0]).first = name; }
-  /// Whether the start of the slice along this axis is counted from the end.
+  /// Whether the slice begins at a fixed distance from the end of this axis, not from its
+  /// beginning.
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
   /// The names of all inputs of the instruction, converted to the same form, and whether that form
   /// is channels first.

@@ -23,14 +23,14 @@ struct RowProgression {
 struct Traced {
   Program program;
   std::vector<Sizes> sizes;  ///< the sizes of every value
-  /// For each value that has an axis of symbolic size and whose elements are all equal: this
-  /// element.
+  /// By the number of a value that has an axis of symbolic size and whose elements are all equal:
+  /// this element.
   std::map<int, Tensor> fill_values;
   std::map<int, RowProgression> progressions;
-  /// For values whose elements all equal a symbolic size, the code of that size.
+  /// By the number of a value whose elements all equal a symbolic size: the code of that size.
   std::map<int, int64_t> symbolic_values;
-  /// For each axis, whether slices along it are counted from the end; by the position of the
-  /// slice's instruction.
+  /// By the position of a slice's instruction: for each axis, whether the slice begins at a fixed
+  /// distance from the end of the axis (instead of from its beginning).
   std::map<size_t, std::vector<bool>> from_end;
   std::map<size_t, Traced> bodies;  ///< the bodies of scans, by the position of the scan's
                                     ///< instruction

@@ -18,11 +18,11 @@ constexpr size_t kLength = sizeof(uint64_t), kAlignment = 8;
 // the largest length of a header, the same as in the original implementation
 constexpr uint64_t kLongest = 100'000'000;
 
-struct Type {
+struct NamedDType {
   const char* name;
   DType dtype;
 };
-constexpr Type kTypes[] = {
+constexpr NamedDType kNamedDTypes[] = {
     {"F32", DType::float32}, {"F64", DType::float64},  {"BF16", DType::bfloat16},
     {"F16", DType::float16}, {"I32", DType::int32},    {"I64", DType::int64},
     {"U8", DType::uint8},    {"BOOL", DType::boolean}, {"I8", DType::int8},
@@ -33,7 +33,7 @@ constexpr Type kTypes[] = {
 }
 
 DType dtype_of(const std::string& path, const std::string& name, const Value& type) {
-  for (const Type& row : kTypes)
+  for (const NamedDType& row : kNamedDTypes)
     if (type == Value(row.name)) return row.dtype;
   fail("'", path, "': '", name, "': arrays of type ", type, " cannot be read");
 }
@@ -76,9 +76,10 @@ ArrayEntry entry_of(const std::string& path, const std::string& name, const Valu
 }
 
 const char* code_of(DType dtype) {
-  const auto row = std::find_if(std::begin(kTypes), std::end(kTypes),
-                                [&](const Type& type) { return type.dtype == dtype; });
-  if (row == std::end(kTypes)) fail("arrays of dtype ", dtype, " are not written as safetensors");
+  const auto row = std::find_if(std::begin(kNamedDTypes), std::end(kNamedDTypes),
+                                [&](const NamedDType& type) { return type.dtype == dtype; });
+  if (row == std::end(kNamedDTypes))
+    fail("arrays of dtype ", dtype, " are not written as safetensors");
   return row->name;
 }
 

@@ -50,7 +50,7 @@ class Buffer {
 
   std::string text_;
   size_t cursor_ = 0;
-  int column_ = -1;  // the column that movements up and down keep; -1: that of the cursor
+  int column_ = -1;  // the column that move_up() and move_down() keep; -1: the column of the cursor
   std::vector<Change> changes_;
 };
 

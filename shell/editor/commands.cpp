@@ -89,7 +89,7 @@ void Editor::Session::reenter_terminal() {
 }
 
 /// Stops all processes of the job, as the terminal does on Ctrl-Z. If no shell controls this
-/// process, it is not stopped, and it continues after a moment.
+/// process, the signal does not stop the process, which continues after kUntilStopped.
 void Editor::Session::suspend() {
   constexpr int kUntilStopped = 200;  // milliseconds to wait until the process is stopped
   leave_terminal();
@@ -128,7 +128,8 @@ bool Editor::Session::take_hint(bool whole) {
   return true;
 }
 
-/// Shows the history's entry with this index. The index after the last entry means the draft.
+/// Shows the history's entry with this index. The index after the last entry means the draft, the
+/// text that was typed before older entries were shown.
 void Editor::Session::recall(size_t index) {
   recalled_ = index;
   const std::vector<std::string>& entries = history_.entries();

@@ -8,7 +8,8 @@ namespace crescent::editor {
 namespace {
 
 constexpr size_t kMenuRows = 10;
-constexpr std::string_view kFirstKey = "C-x";  // the first of the two keys of some bindings
+// the first key of those bindings that consist of two keys
+constexpr std::string_view kFirstKey = "C-x";
 
 }  // namespace
 
@@ -118,8 +119,8 @@ void Editor::Session::press(std::string key) {
     command(*this);
 }
 
-/// Handles a key during the search. Returns false for keys that are not commands of the search:
-/// they end the search and keep the entry that was found, and the editor handles them.
+/// Handles a key during the search. For keys that are not commands of the search, ends the search,
+/// keeps the entry that was found, and returns false, so that the editor handles the key.
 bool Editor::Session::press_in_search(const std::string& key) {
   if (key == "C-r") return search_.older(history_), show_found(), true;
   if (key == "Backspace" || key == "C-h") return search_.shorten(history_), show_found(), true;
@@ -134,8 +135,8 @@ void Editor::Session::show_found() {
   buffer_.reset(found, std::min(found.find(search_.pattern()), found.size()));
 }
 
-/// Handles a key while the menu is open. Returns false for keys that are not commands of the menu:
-/// they close the menu and keep the selected candidate, and the editor handles them.
+/// Handles a key while the menu is open. For keys that are not commands of the menu, closes the
+/// menu, keeps the selected candidate, and returns false, so that the editor handles the key.
 bool Editor::Session::press_in_menu(const std::string& key) {
   if (key == "Tab" || key == "Down") return menu_.step(1), show_chosen(), true;
   if (key == "S-Tab" || key == "Up") return menu_.step(-1), show_chosen(), true;

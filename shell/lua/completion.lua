@@ -124,8 +124,8 @@ function completion.complete(line)
   return names, #prefix, helps
 end
 
---- Returns two lists, the values that begin with `prefix` and their descriptions, for a string that
---- begins after the line.
+--- Returns two lists for a string that is typed at the end of the line: the values that the string
+--- may have and that begin with `prefix`, and their descriptions.
 function completion.complete_value(line, prefix)
   local found = {}
   for value, help in next, values_of(line, value_of) do

@@ -44,7 +44,7 @@ config.print = shell.define("print -> nothing",
     }
   end)
 
-local function fixed(name, state, why)
+local function define_fixed(name, state, why)
   local function define(full_name, result, doc, body)
     config[full_name] = shell.define(full_name .. " -> " .. result, doc, {}, body)
   end
@@ -61,14 +61,14 @@ local function fixed(name, state, why)
     "Always " .. tostring(state) .. ": " .. why .. ".", function() return state end)
 end
 
-fixed("flash_attention", true,
+define_fixed("flash_attention", true,
   "the device always computes attention without a table of all scores")
-fixed("traceback_filtering", true, "error messages contain no frames of the framework")
-fixed("interactive_logging", true,
+define_fixed("traceback_filtering", true, "error messages contain no frames of the framework")
+define_fixed("interactive_logging", true,
   "`verbose` decides where progress is shown, and there is no log to write it to")
-fixed("unsafe_deserialization", false,
+define_fixed("unsafe_deserialization", false,
   "loading never runs code from a file; functions are passed in custom_objects")
-fixed("nnx", false, "there is no JAX backend")
+define_fixed("nnx", false, "there is no JAX backend")
 
 local function only(name, option_name, value, why)
   local option = { name = option_name, type = "a value", doc = "Accepts only the default." }

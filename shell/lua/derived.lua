@@ -153,8 +153,8 @@ local function has_method(members, name)
   end
 end
 
--- Makes the configuration contain what the inner object has learned from data, such as a vocabulary
--- or means.
+-- Adds to the configuration what the inner object has learned from data, such as a vocabulary or
+-- means.
 local function keep_learned(super, rows)
   function super.learned_options(self)
     local config, learned = self.inner and self.inner:get_config() or {}, {}
@@ -172,7 +172,8 @@ local function further_inputs(arguments)
   return names
 end
 
--- For layers with several inputs: build and call pass all inputs to the inner layer as one list.
+-- Makes build and call of a layer with several inputs pass all inputs to the inner layer as one
+-- list.
 local function gather_inputs(super, names)
   function super.build(self, input_shape, ...)
     local given = { ... }

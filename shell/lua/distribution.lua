@@ -13,9 +13,9 @@ local DeviceMesh, TensorLayout, LayoutMap, DataParallel, ModelParallel = class "
 
 local function is(value, meta) return getmetatable(value) == meta end
 
-local function check(name, value, meta)
+local function expect_instance(caller, value, meta)
   if not is(value, meta) then
-    shell.fail(name, ": expected a ", meta.__name, ", got ", cr.show(value))
+    shell.fail(caller, ": expected a ", meta.__name, ", got ", cr.show(value))
   end
   return value
 end
@@ -83,7 +83,7 @@ distribution.TensorLayout = shell.define("TensorLayout -> a layout",
       takes_lists = true },
     { name = "device_mesh", type = "a mesh", doc = "The mesh.", takes_names = true },
   }, function(axes, mesh)
-    if mesh ~= nil then check("TensorLayout", mesh, DeviceMesh) end
+    if mesh ~= nil then expect_instance("TensorLayout", mesh, DeviceMesh) end
     return setmetatable({ axes = axes, device_mesh = mesh }, TensorLayout)
   end)
 
@@ -94,7 +94,7 @@ distribution.LayoutMap = shell.define("LayoutMap -> a map of layouts",
       required = true,
       takes_names = true },
   }, function(mesh)
-    return setmetatable({ device_mesh = check("LayoutMap", mesh, DeviceMesh) }, LayoutMap)
+    return setmetatable({ device_mesh = expect_instance("LayoutMap", mesh, DeviceMesh) }, LayoutMap)
   end)
 
 local function check_all_devices(name, devices)
@@ -120,7 +120,7 @@ distribution.DataParallel = shell.define("DataParallel -> a distribution",
       doc = "evaluate and predict are shared, too: all processes call them, and get all results.",
       default = false },
   }, function(mesh, devices, shards, shares_inference)
-    if mesh ~= nil then devices = check("DataParallel", mesh, DeviceMesh).devices end
+    if mesh ~= nil then devices = expect_instance("DataParallel", mesh, DeviceMesh).devices end
     devices = devices or devices_of()
     check_all_devices("DataParallel", devices)
     local all = processes()
@@ -132,7 +132,8 @@ distribution.DataParallel = shell.define("DataParallel -> a distribution",
     }, DataParallel)
   end)
 
---- The axis of the mesh with this name: how many processes it has, and how far apart they are.
+--- The number of processes along the axis `name` of the mesh, and the distance of the ranks of
+--- neighbours along it.
 local function mesh_axis(mesh, name)
   local stride = 1
   for i = #mesh.axis_names, 1, -1 do
@@ -150,7 +151,9 @@ local function length_of(axes)
   return length
 end
 
---- What core is told of the layout of the weights whose paths match the pattern.
+--- The row of shell.set_weight_layouts for the weights whose paths match `pattern`: the rank of the
+--- weights and, if processes divide an axis, this axis (from 0), the number of its parts, and its
+--- stride (see mesh_axis).
 local function weight_layout(pattern, layout, mesh)
   local axes = layout
   if is(layout, TensorLayout) then
@@ -200,7 +203,7 @@ distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
       shell.fail("ModelParallel: auto_shard_dataset = false, for data that each process brings "
         .. "divided, is not there yet")
     end
-    local mesh = check("ModelParallel", map, LayoutMap).device_mesh
+    local mesh = expect_instance("ModelParallel", map, LayoutMap).device_mesh
     check_all_devices("ModelParallel", mesh.devices)
     for i, device in ipairs(devices_of()) do
       if mesh.devices[i] ~= device then
@@ -222,7 +225,7 @@ distribution.distribute_tensor = shell.define("distribute_tensor -> a tensor",
     { name = "layout", type = "a layout",
       doc = "The layout.", required = true, takes_names = true },
   }, function(tensor, layout)
-    for _, axis in ipairs(check("distribute_tensor", layout, TensorLayout).axes) do
+    for _, axis in ipairs(expect_instance("distribute_tensor", layout, TensorLayout).axes) do
       if axis then
         shell.fail("distribute_tensor: tensors that are divided, here along '", axis,
           "', are not there yet: every process holds whole tensors")
@@ -231,7 +234,7 @@ distribution.distribute_tensor = shell.define("distribute_tensor -> a tensor",
     return tensor
   end)
 
-local model_parallel  -- the ModelParallel that is set
+local model_parallel  -- the ModelParallel that was given to set_distribution, or nil
 
 distribution.set_distribution = shell.define("set_distribution -> nothing",
   "Sets the distribution that fit uses: set_distribution(cr.distribution.DataParallel {}). nil: "
@@ -240,7 +243,9 @@ distribution.set_distribution = shell.define("set_distribution -> nothing",
       takes_names = true },
   }, function(value)
     model_parallel = is(value, ModelParallel) and value or nil
-    if value ~= nil and not model_parallel then check("set_distribution", value, DataParallel) end
+    if value ~= nil and not model_parallel then
+      expect_instance("set_distribution", value, DataParallel)
+    end
     shell.set_weight_layouts(model_parallel and model_parallel.layouts or {})
     shell.set_data_parallel(value ~= nil)
     shell.set_shares_inference(model_parallel ~= nil or value ~= nil and value.shares_inference)

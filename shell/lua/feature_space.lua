@@ -125,8 +125,8 @@ FeatureSpace.cross = shell.define("cross -> a crossed feature",
     doc = "Number of bins." }, option.output_mode,
 }, new_cross)
 
---- Returns the Feature of a column: `given` itself if it is one, else a new one of the kind that is
---- named `given`.
+--- Returns the Feature of a column: `given` itself if it is a Feature, else a new Feature of the
+--- kind with the name `given`.
 local function feature_from(given, name, defaults)
   if getmetatable(given) == Feature then return given end
   local first = { float_discretized = defaults.num_discretization_bins,
@@ -181,8 +181,8 @@ end
 
 -- ---- adapting
 
-local function has(layer, method)
-  return (pcall(function() return layer[method] end))
+local function has_member(layer, name)
+  return (pcall(function() return layer[name] end))
 end
 
 local function is_adaptable(layer)
@@ -190,7 +190,7 @@ local function is_adaptable(layer)
   local fixed = config.mean ~= nil
     or config.has_input_vocabulary ~= false and config.vocabulary ~= nil or
     config.bin_boundaries ~= nil and config.num_bins == nil
-  return not fixed and has(layer, "update_state")
+  return not fixed and has_member(layer, "update_state")
 end
 
 local function adaptable(self)
@@ -201,7 +201,7 @@ local function adaptable(self)
   return names
 end
 
-local function missing(self, data)
+local function check_columns(self, data)
   for _, name in ipairs(self.names) do
     if data[name] == nil then
       shell.fail("there is no column '", name, "'; expected ", table.concat(self.names, ", "))
@@ -230,7 +230,7 @@ function Space:adapt(data)
   local names = adaptable(self)
   for _, name in ipairs(names) do self.preprocessors[name]:reset_state() end
   local function learn(batch)
-    missing(self, batch)
+    check_columns(self, batch)
     for _, name in ipairs(names) do
       self.preprocessors[name]:update_state(as_column(batch[name]))
     end
@@ -254,7 +254,7 @@ end
 --- The number of distinct indices that the layer can return; nil if it is unknown.
 local function cardinality(layer)
   local config = layer:get_config()
-  if has(layer, "vocabulary_size") then return layer:vocabulary_size() end
+  if has_member(layer, "vocabulary_size") then return layer:vocabulary_size() end
   if config.bin_boundaries and not config.num_bins then return #config.bin_boundaries + 1 end
   return config.num_tokens or config.num_bins
 end
@@ -356,7 +356,7 @@ function Space:__call(data)
     shell.fail("A FeatureSpace can only be called with a table of columns. Received: data=",
       cr.show(data))
   end
-  missing(self, data)
+  check_columns(self, data)
   local columns, single = {}, true
   for _, name in ipairs(self.names) do
     local given = data[name]

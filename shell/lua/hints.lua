@@ -1,5 +1,5 @@
--- Hints that follow error messages of Lua if code is written as in Python. They say how to write it
--- in Lua.
+-- Hints that follow error messages of Lua if code is written as in Python. A hint shows how to
+-- write the code in Lua.
 local cr, shell = ...
 local names = shell.library "names"
 
@@ -31,7 +31,7 @@ local function open_brackets(text)
 end
 
 -- The text inside the bracket at position `open`, up to the end of the line.
-local function inside(line, open)
+local function bracketed(line, open)
   local brackets = line:match("^%b()", open)
   return brackets and brackets:sub(2, -2) or line:sub(open + 1) .. " ..."
 end
@@ -58,7 +58,7 @@ local function call_with_options(text)
       before = as_method(before)
       local place = open[#open]
       local values = trimmed(text:sub(place + 1, word - 1))
-      local options = "{ " .. trimmed(translated(inside(text, place):sub(word - place))) .. " }"
+      local options = "{ " .. trimmed(translated(bracketed(text, place):sub(word - place))) .. " }"
       if values == "" then return before .. " " .. options end
       return before .. "(" .. translated(values) .. ", " .. options .. ")"
     end
@@ -86,7 +86,7 @@ local function as_table(line, brackets, name)
   return "{ 3, 3 }"
 end
 
-local function added(line)
+local function as_assignment(line)
   local counted, sign = line:match "([%w_%.]+)%s*([%+%-])%2%s*$"
   if counted then return string.format("%s = %s %s 1", counted, counted, sign) end
   local name, operator, value = line:match "([%w_%.]+)%s*([%+%-%*/])=%s*(.+)"
@@ -153,9 +153,9 @@ local mistakes = {
   { line = "^%s*[iw][fh][%s%a].*:%s", what = "'%a+' expected", says = blocks },
   { near = "^!$", says = "unequal is written ~=, the opposite not x" },
   { near = "^%+$", line = "%+%+%s*$",
-    says = function(line) return "it is written: " .. added(line) end },
+    says = function(line) return "it is written: " .. as_assignment(line) end },
   { near = "^[%+%-%*/]$", line = "[%+%-%*/]=",
-    says = function(line) return "it is written: " .. added(line) end },
+    says = function(line) return "it is written: " .. as_assignment(line) end },
   { near = "^%*$", says = "powers are written x ^ 2" },
   { near = "^[&|]$", says = "it is written: x and y, x or y" },
   { near = "^@$", says = "products of matrices are cr.ops.matmul(a, b)" },

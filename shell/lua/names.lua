@@ -54,7 +54,7 @@ local function nearest(word, candidates)
   return shell.did_you_mean(word, candidates):match "'(.*)'"
 end
 
--- The name in the module that is most similar to this one.
+-- The name in the module that is most similar to `word`.
 local function nearest_elsewhere(word)
   local all, seen = {}, {}
   visit_all("cr", cr, function(_, name)

@@ -3,7 +3,7 @@ local cr, shell = ...
 
 --- Calls `draw` and returns its result; error messages begin with `name`, the function that the
 --- user called.
-local function named(name, draw, ...)
+local function call_named(name, draw, ...)
   local ok, result = pcall(draw, ...)
   if ok then return result end
   shell.fail(name, ": ", (tostring(result):gsub("^draw: ", "")))
@@ -14,10 +14,10 @@ end
 local function show(name, figure, o)
   local size = { width = o.width, height = o.height, scale = o.scale }
   if o.file then
-    named(name, shell.save_picture, o.file, figure, size)
+    call_named(name, shell.save_picture, o.file, figure, size)
     return o.file
   end
-  io.stdout:write((named(name, shell.draw, "terminal", figure, size)))
+  io.stdout:write((call_named(name, shell.draw, "terminal", figure, size)))
   io.stdout:flush()
 end
 
@@ -144,8 +144,8 @@ local function batch_of(images)
     images.dtype, "(", table.concat(shape, ", "), ")")
 end
 
---- Scales the values so that the smallest finite value becomes 0 and the largest 1; also returns
---- these two values.
+--- Scales the values so that the smallest finite value becomes 0 and the largest 1. Returns the
+--- result and the smallest and the largest value.
 local function stretched(images)
   images = cr.ops.cast(images, "float32")
   local is_finite = cr.ops.isfinite(images)
@@ -208,7 +208,8 @@ cr.sparkline = shell.define("sparkline -> a string",
       doc = "Width in characters; by default the number of values. Fewer characters show means "
         .. "of neighbouring values." },
   }, function(x, wide)
-    return (named("sparkline", shell.draw, "text", { kind = "sparkline", values = values_of(x) },
+    return (call_named("sparkline", shell.draw, "text",
+      { kind = "sparkline", values = values_of(x) },
       { width = wide, unicode = true }):gsub("\n$", ""))
   end)
 

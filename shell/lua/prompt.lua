@@ -37,8 +37,8 @@ function prompt.begin(entry)
   results[number - kept_results] = nil
 end
 
--- Whether the results of an entry are printed. A single nil that a call returned is not, nor is a
--- table whose rows the command has just printed.
+-- Whether the results of an entry are printed. Not printed are a single nil that a call returned,
+-- and a table whose rows the command has just printed.
 local function is_worth_showing(is_path, count, value)
   if count ~= 1 or is_path then return count > 0 end
   return value ~= nil and not (has_printed and shell.is_structure(value))
@@ -56,10 +56,10 @@ end
 
 local function is_tensor(value) return getmetatable(value) == "tensor" end
 
---- Returns the function that an entry calls with the index of a comparison and both operands. It
---- returns the first operand, and warns, once for each comparison, if a tensor is compared with a
---- number, because Lua calls no metamethod for these. `operands` holds the texts of both operands
---- of each comparison.
+--- Returns the function that an entry calls with the index of a comparison and both operands. The
+--- function returns the first operand. It warns, once for each comparison, if a tensor is compared
+--- with a number, because Lua calls no metamethod for such a comparison. `operands` holds the texts
+--- of both operands of each comparison.
 function prompt.watcher(operands)
   local warned = {}
   local function warn(index, tensor, number)

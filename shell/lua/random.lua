@@ -52,7 +52,7 @@ local function log_gamma(shape, alpha, seed)
     done = ops.logical_or(done, accepted)
   end
   local power = ops.where(small, 1 / ops.where(small, alpha, 1.0), 0.0)
-  local least = 1e-9 -- smaller than every draw except 0; avoids log(0)
+  local least = 1e-9 -- replaces the draw 0, since log(0) is infinite
   return ops.log(result) + power * ops.log(ops.maximum(uniform(shape, seed), least))
 end
 
@@ -72,7 +72,8 @@ define("beta", "Samples of the beta distribution.", {
   check_positive("beta", "beta", beta)
   seed = generator(seed)
   local a, b = log_gamma(shape, alpha, seed), log_gamma(shape, beta, seed)
-  -- A sigmoid of the logarithms computes exp(a) / (exp(a) + exp(b)).
+  -- sigmoid(a - b) equals exp(a) / (exp(a) + exp(b)), in which exp(a) and exp(b) have gamma
+  -- distributions.
   return ops.cast(ops.sigmoid(a - b), dtype)
 end)
 

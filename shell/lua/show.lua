@@ -72,8 +72,8 @@ local function number_text(x)
   return (string.format("%." .. digits .. "f", x):gsub("(%..-)0+$", "%1"):gsub("%.$", ".0"))
 end
 
--- A string in quotes, within `depth` tables. Of a long string only the beginning is shown, with its
--- length.
+-- The string in quotes; `depth` is the number of tables around it. Of a long string only the
+-- beginning is shown, with its length.
 local function string_text(text, depth)
   local most = math.min(cut_text, math.max(10, line_width() - 2 * depth - 22))
   if #text <= most then most = #text end

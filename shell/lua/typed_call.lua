@@ -13,8 +13,9 @@ local function without_strings(text)
   end))
 end
 
--- The brackets that are open at the end of the text, the innermost last: `bracket`; `at`, its
--- position; `commas`, the number of commas in it; `start`, the position after its last comma.
+-- The brackets that are open at the end of the text, the innermost last. Each is a table: `bracket`
+-- is the character, `at` its position, `commas` the number of commas after it, and `start` the
+-- position after the last of these commas (or after the bracket).
 local function open_brackets(text)
   local open = {}
   for at, c in text:gmatch "()([%(%)%[%]{},])" do
@@ -49,10 +50,11 @@ function typed_call.enclosing(text)
   end
 end
 
---- Returns the call of which a string that follows the text is an argument, as {path =, name =,
---- position =}; `name` is nil if the argument has none. An item of a list that is an argument
---- counts as this argument. `is_key` is true if the string is a key of the value at the path.
---- Returns nil if the string is neither.
+--- Finds the call of which a string that is typed at the end of the text is an argument. Returns
+--- {path =, name =, position =}: the path of what is called, and the name and the position of the
+--- argument; `name` is nil if the argument has none. For a string in a list, the argument is the
+--- list. `is_key` is true if the string is a key of the value at the path. Returns nil if the
+--- string is neither an argument nor a key.
 function typed_call.argument(text)
   text = without_strings(text)
   local called = path_at_end(text)

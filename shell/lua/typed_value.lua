@@ -25,8 +25,8 @@ for _, name in ipairs { "format", "gsub", "lower", "rep", "reverse", "sub", "upp
   texts[string[name]] = true
 end
 
--- A value like the one that a call of this value gives: a tensor or a string; nil if it gives
--- something else.
+-- An example of the result of calling `called`: a string or a tensor; nil if the result is of
+-- another type or unknown.
 local function example_of_result(called)
   if texts[called] then return "" end
   local what = called ~= nil and cr.describe(called)
@@ -41,8 +41,9 @@ local function is_called(text)
   return text:find "[%w_%]%)}\"']$" and not words[text:match "[%a_]*$"]
 end
 
---- The value of the expression with which the text ends: a path, a string, an element by a literal
---- key, an example of what a call gives, or a field of one of these; nil if it is unknown.
+--- The value of the expression at the end of the text: a path, a string, an element with a literal
+--- key, an example of the result of a call, or a field of one of these; nil if the value is
+--- unknown.
 function typed_value.at_end(text)
   local list, key = text:match "^(.-)%[([^%[%]]*)%]$"
   if list then

@@ -1,5 +1,5 @@
 -- Completions of a string that is being typed: values of options and arguments, names of layers and
--- logs, and keys. The prompt completes names of files itself where this finds nothing.
+-- logs, and keys. Where this library finds nothing, the prompt completes names of files.
 local cr, shell = ...
 local typed_call = shell.library "typed_call"
 
@@ -45,8 +45,8 @@ local function add_layers(found, model)
   for _, layer in ipairs(layers) do found[layer.name] = { layer } end
 end
 
--- Adds the values of the option or argument that this row describes. `owner` is the object whose
--- method is called; nil if what is called is not a method.
+-- Adds the values of the option or argument that `row` describes. `owner` is the object whose
+-- method is called; nil if no method is called.
 local function add_values(found, row, owner)
   for _, choice in ipairs(row.choices or {}) do found[tostring(choice)] = row.doc end
   if row.kind then add_names_of_kind(found, row.kind) end

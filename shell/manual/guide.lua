@@ -52,7 +52,7 @@ local function with_names(content)
 end
 
 --- HTML links to the previous and the next chapter.
-local function turn(chapters, i)
+local function chapter_links(chapters, i)
   local function link(chapter, words)
     return chapter and html.element("a", words:format(html.escaped(heading_of(chapter.text))),
       ('href="%s"'):format(file_of(chapter.name))) or "<span></span>"
@@ -69,7 +69,7 @@ local function page(chapters, i)
   content = content:gsub("<table>", '<div class="wide"><table>'):gsub("</table>", "</table></div>")
   local file = file_of(chapter.name)
   return { section = "Guide", title = title, menu = title, said = said, file = file,
-    content = content .. turn(chapters, i), names = { { title, file, said } } }
+    content = content .. chapter_links(chapters, i), names = { { title, file, said } } }
 end
 
 function guide.pages()

@@ -6,10 +6,10 @@ local listing = host.listing
 local escaped, element = html.escaped, html.element
 local reference = {}
 
--- ---- the pages of names
+-- ---- the page and anchor of each name
 
--- The plurals of kinds that are not made with an s; they are the names of the tables of these
--- kinds.
+-- The plurals of kinds that are not made with an s. The plural of a kind is the name of the table
+-- of its classes: cr.losses for the kind loss.
 local plurals = { loss = "losses", dataset = "data" }
 local function plural_of(kind) return plurals[kind] or kind .. "s" end
 local function path_of(class) return ("cr.%s.%s"):format(plural_of(class.kind), class.name) end
@@ -105,7 +105,7 @@ for word in ([[and break do else elseif end false for function goto if in local 
   keywords[word] = true
 end
 
-local function place_in(prefix, name)
+local function member_path(prefix, name)
   if not keywords[name] then return prefix .. name end
   return ("%s[%q]"):format(prefix:gsub("[.:]$", ""), name)
 end
@@ -279,7 +279,7 @@ local function full_signature(prefix, row)
   if prefix:find ":$" and first and first.name == "self" then
     rows = table.move(rows, 2, #rows, 1, {})
   end
-  return signature(call_text(place_in(prefix, last_of(row.name or row.path)), rows, row.options))
+  return signature(call_text(member_path(prefix, last_of(row.name or row.path)), rows, row.options))
 end
 
 local function result_of(row)

@@ -13,7 +13,8 @@ namespace crescent::program {
 struct Command {
   const char *name, *arguments, *doc;
   int (*run)(const std::vector<std::string>& arguments);  ///< returns the exit status
-  const char* details = nullptr;                          ///< lines that only its own help has
+  const char* details = nullptr;                          ///< further lines of the command's own
+                                                          ///< help
 };
 
 std::span<const Command> commands();

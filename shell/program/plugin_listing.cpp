@@ -69,7 +69,7 @@ Dict to_dict(const ListedPlugin& row) {
 
 bool is_lua_plugin(const ListedPlugin& row) { return row.record.path.ends_with(".lua"); }
 
-/// The kinds of those classes of a plugin that have this name or, for plugins in C++, this alias.
+/// The kinds of those classes of a plugin whose name or, for plugins in C++, alias is `name`.
 std::vector<std::string> kinds_of(const ListedPlugin& row, const std::string& name) {
   std::vector<std::string> found;
   for (const KindInfo& kind : kinds()) {

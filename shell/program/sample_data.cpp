@@ -10,7 +10,8 @@ namespace {
 
 constexpr int64_t kRows = 8;
 
-/// The number of rows of the Embedding layer that reads this input; 0 if no such layer does.
+/// The number of rows of the Embedding layer that reads this input; 0 if no Embedding layer reads
+/// it.
 int64_t vocabulary_of(const Model& model, const Symbol& input) {
   for (const LayerPtr& layer : model.layers()) {
     const Dict config = layer->get_config();
@@ -71,7 +72,7 @@ Tensors targets_for(Model& model, const Tensors& x) {
       model.test_on_batch(x, targets);
       break;
     } catch (const Error&) {
-      // The losses do not accept these targets. If they accept none, the first training step
+      // The losses do not accept these targets. If they accept no targets, the first training step
       // reports the error.
     }
   }

@@ -1,5 +1,5 @@
-// Datasets that read only some rows of the inputs give the same values in these rows, and all
-// targets, as those that read all, and read nothing else.
+// Datasets that read only the needed rows of the inputs: these rows, and all targets, equal those
+// of a dataset that reads all rows, and no other row is read.
 #include "data/partial_inputs.h"
 
 #include <unistd.h>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr int64_t kWidth = 3;
 
-/// Counts how often each row of an array was read, which stays outside of memory like that of a
-/// file.
+/// The storage of an array that stays outside of memory, like an array in a file; counts how often
+/// each row was read.
 class CountingStorage final : public Storage {
  public:
   explicit CountingStorage(const Tensor& values) : values_(values), reads(values.dim(0)) {
@@ -43,7 +43,8 @@ Tensor numbers(int64_t rows) {
   return Tensor::from(values, {rows, kWidth});
 }
 
-/// The rows of process `rank` of `size`, of which one has a row at least, as in training.
+/// The rows that process `rank` of `size` processes needs; as in training, at least one row of each
+/// batch.
 NeededRows share_of(int64_t rank, int64_t size) {
   return [=](int64_t rows) -> RowRange {
     const int64_t first = rows * rank / size, end = rows * (rank + 1) / size;
@@ -61,7 +62,8 @@ std::vector<double> rows_of(const Tensor& t, const RowRange& rows) {
 
 using MakeData = std::function<DatasetPtr(const Tensor& x, const Tensor& y)>;
 
-/// Compares two epochs of a dataset that reads all rows and of one that reads needed rows.
+/// Compares two epochs of a dataset that reads all rows with those of a dataset that reads only
+/// needed rows.
 void compare(const MakeData& make, const Tensor& x, const Tensor& y, const NeededRows& needed) {
   const DatasetPtr whole = make(x, y), partial = with_needed(make(x, y), needed);
   for (int epoch = 0; epoch < 2; ++epoch) {
@@ -79,7 +81,7 @@ void compare(const MakeData& make, const Tensor& x, const Tensor& y, const Neede
       CHECK(got.y.front().to_vector() == wanted.y.front().to_vector());
     }
     CHECK_FALSE(partial->next(got));
-    // An equal dataset that goes on in the middle of the epoch gives the same last batch.
+    // A new dataset that continues before the last batch of the epoch gives the same last batch.
     if (epoch == 0 || batches < 2) continue;
     const DatasetPtr later = with_needed(make(x, y), needed);
     later->restore(partial->state(), batches - 1);
@@ -155,7 +157,8 @@ TEST_CASE("each row of inputs is read once, by the process that needs it") {
   for (const int64_t samples : {40, 57, 64}) {
     const Tensor x = numbers(samples), y = x.view({samples * kWidth}).view_rows(0, samples);
     for (const auto& [name, make] : ways(8)) {
-      if (name == "a long chain" || name == "windows") continue;  // they give rows several times
+      // these read some rows several times
+      if (name == "a long chain" || name == "windows") continue;
       CAPTURE(samples, name);
       std::vector<int64_t> reads(static_cast<size_t>(samples));
       for (int64_t rank = 0; rank < 3; ++rank) {
@@ -173,7 +176,8 @@ TEST_CASE("each row of inputs is read once, by the process that needs it") {
         CHECK(counts->reads == wanted);
         for (size_t row = 0; row < reads.size(); ++row) reads[row] += wanted[row];
       }
-      // A last batch of a row has the two processes without rows read it, too.
+      // A last batch of fewer than three samples has no row for each process; then several
+      // processes read the same row.
       if (samples % 8 == 0) CHECK(reads == std::vector<int64_t>(reads.size(), 1));
     }
   }

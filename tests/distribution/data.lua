@@ -1,5 +1,6 @@
--- Processes that read only their rows of arrays, files and chains of them, or that each give their
--- own part of every batch, have the results of one process, for every size of the last batch.
+-- Processes that read only their rows of arrays, of files and of chains of datasets, or that each
+-- provide a part of every batch, get the results of a single process, for every size of the last
+-- batch.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 
@@ -42,7 +43,8 @@ function sources.chain(folder, rows, y)
     :skip(3):batch(kBatch):take(3):prefetch(2), {} }
 end
 
--- Elements of which each process, if it gives its own part, gives those of its rank.
+-- Elements that a generator makes: if each process provides its own part of a batch, the process of
+-- rank r makes every size-th element, from element r on.
 local function generated(folder, rows, y)
   local x, targets = cr.data.read_npy(folder .. "/x.npy"):totable(), y:totable()
   return cr.data.from_generator(function(rank, size)
@@ -54,7 +56,7 @@ local function generated(folder, rows, y)
   end)
 end
 
--- All processes take the sources in the same order.
+-- All processes train on the sources in the same order, that of their names.
 local names = {}
 for name in pairs(sources) do names[#names + 1] = name end
 table.sort(names)
@@ -77,7 +79,7 @@ local function fitted(arguments)
   return numbers
 end
 
--- The numbers of all sources, for every size of the last batch.
+-- The results of training on each source, for every size of the last batch.
 local function numbers(folder)
   local all = {}
   local x = cr.data.read_npy(folder .. "/x.npy")
@@ -115,7 +117,8 @@ if ranks.started then
   return
 end
 
--- Rows that are given in another order within batches are summed in another order.
+-- Compares the results of each process with those of a single process, `alone`. Where the order of
+-- the rows in a batch differs, sums have other rounding errors.
 local function check(alone, folder, count, allowed)
   local most, cases = 0, 0
   for rank = 0, count - 1 do

@@ -1,4 +1,4 @@
--- Weights that processes divide train as those of one process do.
+-- Weights that are divided among processes train as in a single process.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 local divided = require "divided_cases"
@@ -17,7 +17,7 @@ for _, name in ipairs(divided.names()) do
   alone[name] = divided.numbers_of(divided.run(name))
 end
 
--- The number of processes, and of those that the axis "model" of the mesh has.
+-- Pairs of the number of processes and the size of the mesh's axis "model".
 for _, case in ipairs { { 2, 2 }, { 3, 3 }, { 4, 2 } } do
   local count, parts = table.unpack(case)
   local folder = ranks.folder()

@@ -1,5 +1,5 @@
--- Networks whose weights processes divide, with the layouts by which they do, and what training
--- them gives as lists of numbers.
+-- Networks whose weights are divided among processes, the layouts by which they are divided, and
+-- the results of training as lists of numbers.
 local divided = {}
 
 local layouts = {

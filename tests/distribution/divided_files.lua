@@ -1,5 +1,5 @@
--- Divided weights are saved as whole ones and go on in any number of processes; what cannot work
--- with them says so.
+-- Divided weights are saved as whole weights, and training continues from the files with any number
+-- of processes; features that cannot work with divided weights fail with a message.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 local divided = require "divided_cases"
@@ -21,7 +21,7 @@ local function backup(folder)
   return cr.callbacks.BackupAndRestore(folder .. "/backup", { delete_checkpoint = false })
 end
 
--- Trains, and saves the model in every way.
+-- Trains the model and saves it in every way.
 local function save(folder)
   local model = made()
   local x, y = data()
@@ -33,7 +33,7 @@ local function save(folder)
   return { weights = divided.numbers_of(model) }
 end
 
--- Goes on from each file.
+-- Continues training from each file; returns the results as lists of numbers.
 local function go_on(folder)
   local x, y = data()
   local numbers = {}
@@ -60,7 +60,8 @@ local function expect_error(part, f, ...)
     "expected an error with '" .. part .. "', got " .. tostring(message))
 end
 
--- An error of fit ends the connection, so that each of these has processes of its own.
+-- Checks of errors. An error of fit ends the connection of the processes, so each check has
+-- processes of its own.
 local refusals = {}
 
 local function fit(optimizer, options)
@@ -91,7 +92,8 @@ function refusals.one_process(folder, rank)
       callbacks = { cr.callbacks.TensorBoard(folder .. "/board", { histogram_freq = 1 }) } })
 end
 
--- Saving fails in all processes, and they go on. Without a distribution new models are whole.
+-- Saving to a missing folder fails in all processes, which continue afterwards. After the
+-- distribution is removed, new models have whole weights.
 function refusals.file_and_distribution(folder)
   local x, y = data()
   local model, options = made(), { epochs = 1, verbose = 0 }

@@ -24,13 +24,13 @@ function tasks.hangs(rank)
   if rank == 1 then os.execute "sleep 4" end
   cr.ops.all_reduce(cr.ops.ones { 2 })
 end
--- Rank 1 is stopped, so that it cannot even answer.
+-- Rank 1 is stopped by SIGSTOP, so that it cannot answer the other processes.
 function tasks.stopped(rank)
   cr.config.set_communicator("mpi", { timeout = 1 })
   if rank == 1 then os.execute "kill -STOP $PPID" end
   cr.ops.all_reduce(cr.ops.ones { 2 })
 end
--- Rank 2 stands still after its second batch.
+-- Rank 2 sleeps after its second batch, for longer than the timeout.
 function tasks.stands(rank)
   cr.config.set_communicator("mpi", { timeout = 1 })
   local Stopping = cr.callbacks.Callback:subclass "Stopping"

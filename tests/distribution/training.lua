@@ -42,7 +42,7 @@ end
 local cases = {}
 training.cases = cases
 
--- The last batch has every number of samples, fewer than there are processes too.
+-- The last batch has every number of samples from 0 to 31, also fewer than there are processes.
 for rest = 0, 31 do
   cases["rest" .. rest] = function()
     local x = normal(32 + rest, 5)
@@ -137,12 +137,13 @@ function cases.eager()
   return model, model:fit(x, ops.sum(x, 1, true), { epochs = 2, batch_size = 4, verbose = 0 })
 end
 
--- In sequence, each from the same seed.
+-- The names of the cases in the order in which they run.
 training.names = {}
 for name in pairs(cases) do table.insert(training.names, name) end
 table.sort(training.names)
 
---- Runs the cases whose names are given, and tells `ranks` of each what it came to.
+--- Runs the cases with these names, each from the same seed, and passes their results to
+--- ranks.tell().
 function training.run(ranks, names, folder, rank)
   for _, name in ipairs(names) do
     cr.utils.set_random_seed(11)

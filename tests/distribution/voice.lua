@@ -26,7 +26,8 @@ if not ranks.started then
   assert(cr.models.load_model(folder .. "/m.keras"))
   os.execute("rm -r " .. folder)
 
-  -- Ctrl-C goes to mpirun. All stop after the same batch, of which one tells, and the run is kept.
+  -- Ctrl-C is sent to mpirun. All processes stop after the same batch, one of them prints the
+  -- message, and the backup of the run stays.
   folder = ranks.folder()
   good, text = ranks.start(3, folder .. ":endless", "OMPI_MCA_odls_base_sigkill_timeout=10",
     string.format("p=$!; until [ $(ls %s | grep -c started) = 3 ]; do sleep 0.1; done; "

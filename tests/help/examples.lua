@@ -43,8 +43,8 @@ local exceptions = {
   ["^model%.compute_metrics$"] = "what a model of one's own calls",
 }
 
---- Whether the path is a member of a base class such as cr.Layer; its methods are documented with
---- the methods of objects.
+--- Whether the path names a method of a base class, such as cr.Layer.add_weight. Such a method
+--- needs no example of its own, since it is documented as a method of objects, layer.add_weight.
 local function is_of_base(path)
   local base = path:match "^(cr%..*%u%w*)%.[%l_]+$"
   return base and not base:find "FeatureSpace"

@@ -7,7 +7,7 @@ using namespace crescent;
 
 namespace {
 
-/// A layer that computes a sum over both processes; a process that runs it alone would wait
+/// A layer that computes a mean over both processes; a process that runs the layer alone would wait
 /// forever.
 class Shared final : public Layer {
  public:

@@ -1,5 +1,5 @@
-// Plugins that crash or exit while they are loaded. Loading is tried in another process first; this
-// process ends instead, and the refusal reports how.
+// Plugins that crash or exit while they are loaded. Each plugin is first loaded in a child process;
+// the crash or exit ends only the child, and the refusal tells how it ended.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
@@ -11,7 +11,7 @@ using namespace crescent;
 using namespace crescent::plugin_tests;
 using Catch::Contains;
 
-// Under a sanitizer a crash is an exit.
+// A sanitizer turns a crash into an exit.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr const char* kSegmentationFault = "while it is loaded";
 #else

@@ -173,8 +173,8 @@ const Member* Archive::find(std::string_view name) const {
   }
   if (!found) return nullptr;
   // The flags of encrypted members and of patches, neither of which can be read.
-  constexpr uint16_t kCannot = 1 | 1 << 5 | 1 << 6 | 1 << 13;
-  if (found->flags & kCannot) refuse(quoted(*found) + " is encrypted");
+  constexpr uint16_t kUnreadable = 1 | 1 << 5 | 1 << 6 | 1 << 13;
+  if (found->flags & kUnreadable) refuse(quoted(*found) + " is encrypted");
   if (found->is_link) refuse(quoted(*found) + " is a link, which is never followed");
   if (found->method != kStored && found->method != kDeflated)
     refuse(quoted(*found) + " is packed by method " + std::to_string(found->method) +

@@ -14,12 +14,13 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr uint16_t kVersion = 20, kVersion64 = 45, kUnix = 3, kUtf8 = 1 << 11;
-// the time of all members, always 1980-01-01, so that equal contents give equal files
+// the modification time of every member, always 1980-01-01, so that equal contents give equal
+// archives
 constexpr uint32_t kTime = 0x21u << 16;
 constexpr uint32_t kMode = 0600u << 16;
 
-// Members of at least kLarge bytes begin at a page of the archive. Arrays in them that are aligned
-// to a page of the member are then also aligned in the archive.
+// Members of at least kLarge bytes begin at an offset that is a multiple of kPage. Arrays in them
+// that are aligned to a page of the member are then also aligned in the archive.
 constexpr uint64_t kPage = 4096, kLarge = 64 << 10;
 // the id of the extra field for padding, the same as that of zipalign
 constexpr uint16_t kPadding = 0xd935;

@@ -13,8 +13,8 @@ inline constexpr uint32_t kLocalSignature = 0x04034b50, kEntrySignature = 0x0201
                           kLocatorSignature = 0x07064b50;
 inline constexpr uint64_t kLocalLength = 30, kEntryLength = 46, kEndLength = 22, kEnd64Length = 56,
                           kLocatorLength = 20;
-/// The value of a 32-bit or 16-bit field which says that the actual number is in the zip64 extra
-/// field.
+/// The value of a 32-bit or 16-bit field (kElsewhere16) whose number does not fit into the field
+/// and is in the zip64 extra field instead.
 inline constexpr uint32_t kElsewhere = 0xffffffff;
 inline constexpr uint16_t kElsewhere16 = 0xffff;
 inline constexpr uint16_t kZip64Extra = 1;

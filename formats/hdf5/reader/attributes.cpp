@@ -51,14 +51,15 @@ AttributeValue value_of(const OpenAttribute& attribute) {
     return texts.empty() ? "" : texts.front();
   }
   if (list && (attribute.is(H5T_STRING) || attribute.count == 0))
-    // An array of float64 is accepted for a list of texts, because h5py writes an empty list so.
+    // For an empty list of texts h5py writes an array of float64 without elements.
     return attribute.texts();
   if (!list && attribute.is(H5T_INTEGER)) return attribute.integer();
   if (!list && attribute.is(H5T_FLOAT)) return attribute.real();
   refuse("expected a text, a list of texts or a number");
 }
 
-/// The attributes name0, name1, ... in which Keras stores a list over 64 KB.
+/// The texts in the attributes name0, name1, ..., into which Keras splits a list of more than 64
+/// KB.
 std::vector<std::string> pieces_of(hid_t object, const std::string& name) {
   std::vector<std::string> texts;
   for (hsize_t i = 0; i < kMaxAttributes && has_attribute(object, name + std::to_string(i)); ++i) {

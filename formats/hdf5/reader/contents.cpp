@@ -97,19 +97,21 @@ struct NumberType {
 
 namespace {
 
-NumberType native(Element element, hid_t type) {
+NumberType native_type(Element element, hid_t type) {
   return {element, Handle(H5Tcopy(type), H5Tclose)};
 }
 
-bool same(hid_t type, hid_t little, hid_t big) {
+bool equals_either(hid_t type, hid_t little, hid_t big) {
   return H5Tequal(type, little) > 0 || H5Tequal(type, big) > 0;
 }
 
 NumberType float_type(hid_t type) {
-  if (same(type, H5T_IEEE_F32LE, H5T_IEEE_F32BE)) return native(Element::float32, H5T_NATIVE_FLOAT);
-  if (same(type, H5T_IEEE_F64LE, H5T_IEEE_F64BE))
-    return native(Element::float64, H5T_NATIVE_DOUBLE);
-  if (same(type, half_type(), half_type(H5T_ORDER_BE))) return {Element::float16, half_type()};
+  if (equals_either(type, H5T_IEEE_F32LE, H5T_IEEE_F32BE))
+    return native_type(Element::float32, H5T_NATIVE_FLOAT);
+  if (equals_either(type, H5T_IEEE_F64LE, H5T_IEEE_F64BE))
+    return native_type(Element::float64, H5T_NATIVE_DOUBLE);
+  if (equals_either(type, half_type(), half_type(H5T_ORDER_BE)))
+    return {Element::float16, half_type()};
   refuse("its floating-point format is not one of float16, float32 and float64");
 }
 
@@ -127,12 +129,13 @@ NumberType integer_type(hid_t dataset, hid_t type) {
   if (H5Tget_precision(type) != 8 * size || size > 8 || (size == 8 && !is_signed))
     refuse("its integers are none of int8 to int64 or uint8 to uint32");
   if (size == 2 && !is_signed && marked_bfloat16(dataset))
-    return native(Element::bfloat16, H5T_NATIVE_UINT16);
-  if (size == 1 && !is_signed) return native(Element::uint8, H5T_NATIVE_UINT8);
-  if (size == 1) return native(Element::int8, H5T_NATIVE_INT8);
-  if (size == 2 && is_signed) return native(Element::int16, H5T_NATIVE_INT16);
+    return native_type(Element::bfloat16, H5T_NATIVE_UINT16);
+  if (size == 1 && !is_signed) return native_type(Element::uint8, H5T_NATIVE_UINT8);
+  if (size == 1) return native_type(Element::int8, H5T_NATIVE_INT8);
+  if (size == 2 && is_signed) return native_type(Element::int16, H5T_NATIVE_INT16);
   bool wide = size == 8 || (size == 4 && !is_signed);
-  return wide ? native(Element::int64, H5T_NATIVE_INT64) : native(Element::int32, H5T_NATIVE_INT32);
+  return wide ? native_type(Element::int64, H5T_NATIVE_INT64)
+              : native_type(Element::int32, H5T_NATIVE_INT32);
 }
 
 NumberType number_type(hid_t dataset, hid_t type) {
@@ -185,7 +188,7 @@ void check_chunks(hid_t dataset, hid_t creation, uint64_t element_size, uint64_t
     refuse("it promises " + std::to_string(bytes) + " bytes and stores " + std::to_string(stored));
 }
 
-void check_block(hid_t dataset, uint64_t bytes, uint64_t file_size) {
+void check_contiguous(hid_t dataset, uint64_t bytes, uint64_t file_size) {
   if (bytes == 0) return;
   uint64_t stored = H5Dget_storage_size(dataset);
   uint64_t offset = stored == 0 ? 0 : H5Dget_offset(dataset);
@@ -221,7 +224,7 @@ struct OpenDataset {
       case H5D_COMPACT:
         return;
       case H5D_CONTIGUOUS:
-        return check_block(id, bytes / info(type.element).size * element_size, file_size);
+        return check_contiguous(id, bytes / info(type.element).size * element_size, file_size);
       case H5D_CHUNKED:
         return check_chunks(id, creation, element_size, bytes, file_size);
       default:

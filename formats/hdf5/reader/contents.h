@@ -24,7 +24,7 @@ class Contents {
   Contents(std::span<const std::byte> image, std::optional<uint64_t> start);
   ~Contents();
 
-  /// Whether Crescent wrote the file and every object has a seal, so that no other program has
+  /// Whether Crescent wrote the file and every object has a seal; then no other program has
   /// rewritten the file.
   bool sealed() const { return sealed_; }
 

@@ -1,4 +1,5 @@
-// Irrevocably takes all rights from this process that it does not need for reading a mapped file.
+// Takes all rights from this process that reading a mapped file does not need; it cannot regain
+// them.
 #pragma once
 #include <cstdint>
 
@@ -9,8 +10,7 @@ namespace crescent::hdf5 {
 void set_limits(uint64_t file_size, unsigned seconds);
 
 /// Must be called before the first byte of the file is read: from then on system calls that open
-/// files, send to others, start programs or map code fail. Returns false if the kernel lacks
-/// seccomp.
+/// files or sockets, start programs or map code fail. Returns false if the kernel lacks seccomp.
 bool lock_down();
 
 }  // namespace crescent::hdf5

@@ -39,8 +39,8 @@ std::string find_helper() {
        "); install Crescent again");
 }
 
-/// The interval at which a waiting thread checks for an interruption, since another thread may have
-/// received the signal.
+/// kPollInterval is the interval at which a waiting thread checks for an interruption, since
+/// another thread may have received the signal.
 constexpr std::chrono::milliseconds kNone{0}, kPollInterval{50};
 
 /// The time that the reader has to exit after its socket was closed.
@@ -68,8 +68,8 @@ Child::Child(int file, int memory, uint64_t file_size, unsigned seconds) : secon
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     fail("cannot start crescent-h5read: ", strerror(errno));
   socket_ = Descriptor(ends[0]);
-  const Descriptor theirs(ends[1]);
-  process_.emplace(spawn(file, theirs, memory, file_size, seconds));
+  const Descriptor reader_socket(ends[1]);
+  process_.emplace(spawn(file, reader_socket, memory, file_size, seconds));
 }
 
 Child::~Child() { end(); }

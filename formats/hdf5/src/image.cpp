@@ -73,8 +73,8 @@ class AttributeWriter {
     write(name_, type, scalar(), fixed ? static_cast<const void*>(pointer) : &pointer);
   }
 
-  /// Writes a list of texts. As in Keras, a list above the size limit is split evenly into
-  /// attributes name0, name1, ..., as few as possible.
+  /// Writes a list of texts. As in Keras, a list above the size limit is divided evenly among
+  /// attributes name0, name1, ...; their number is the smallest possible.
   void operator()(const std::vector<std::string>& texts) const {
     size_t width = widest(texts);
     if (texts.size() * width <= kHeaderLimit) return write_list(name_, texts);

@@ -57,7 +57,7 @@ enum class Operation : uint8_t {
 /// The offset that is sent if the values of a dataset cannot be used in the file: they are not
 /// contiguous, or are represented otherwise than in memory.
 inline constexpr uint64_t kNoOffset = ~uint64_t{0};
-enum class Status : uint8_t { ok, missing, refused };  ///< after `refused` follows a message
+enum class Status : uint8_t { ok, missing, refused };  ///< `refused` is followed by a message
 enum class AttributeKind : uint8_t { text, texts, integer, real };
 
 /// Appends numbers and texts to the bytes of a frame.

@@ -13,7 +13,7 @@
 namespace crescent::keras {
 namespace {
 
-/// Reads the datasets of `matches`; fails if the shape of one differs from that of its variable.
+/// Reads the datasets of `matches`; fails if a dataset's shape differs from that of its variable.
 std::vector<DatasetValues> read_fitting(WeightSource& file, Matches& matches) {
   auto specs = file.describe(datasets_of(matches));
   convert_shapes(matches, specs);

@@ -16,8 +16,8 @@
 namespace crescent::keras {
 namespace {
 
-/// A class in files that is replaced by the class `by`, with the value of an option if `option` is
-/// not null: the layers of cuDNN, and some layers of a FeatureSpace.
+/// A class in files that is read as the class `by`; if `option` is not null, this option gets
+/// `value`. The table has the layers of cuDNN and some layers of a FeatureSpace.
 struct Replaced {
   const char *class_name, *by, *option;
   bool value;

@@ -65,7 +65,7 @@ bool has_structure(const Value& call) {
   });
 }
 
-/// Whether the call passes tensors as named or nested arguments, instead of one list of tensors.
+/// Whether a call of a layer passes tensors as named or nested arguments, not as one list.
 bool passes_by_name(const std::string& class_name, const Value& call) {
   return has_edge(call) || has_structure(call) ||
          (call.as_list().size() > 1 && names_inputs(class_name));

@@ -16,7 +16,7 @@ namespace {
 // ---- the tables
 
 struct PythonModule {
-  const char *of, *name;  ///< the name of a kind or class, and its Python module
+  const char *of, *name;  ///< `name` is the Python module of the kind or class `of`
 };
 constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
                                      {"initializer", "keras.initializers"},
@@ -28,10 +28,10 @@ constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
                                      {"metric", "keras.metrics"},
                                      {"quantizer", "keras.quantizers"}};
 
-/// The modules of classes that Keras does not export. Keras looks up such a class by its registered
-/// name.
+/// The Python modules of classes that Keras does not export. Keras finds such a class by its
+/// registered name.
 constexpr const char* kFunctionalModule = "keras.src.models.functional";
-constexpr PythonModule kHidden[] = {
+constexpr PythonModule kUnexported[] = {
     {"Functional", kFunctionalModule},
     {"LayerScale", "keras.src.applications.convnext"},
     {"StochasticDepth", "keras.src.applications.convnext"},
@@ -60,7 +60,7 @@ constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
                                 {"SpatialDropout2D", "trainable"},
                                 {"SpatialDropout3D", "trainable"}};
 
-/// A class of Keras 3 and the values of its option that it refuses.
+/// An option of a class in Keras 3, and the test of whether Keras 3 refuses a value of this option.
 struct RefusedValue {
   const char *class_name, *option;
   bool (*refuses)(const Value& value);
@@ -96,7 +96,7 @@ Value module_of(const std::string& kind, const std::string& class_name) {
     if (!kind.empty() && kind != row.of) continue;
     if (auto info = registry().find(row.of, class_name)) {
       if (is_foreign(*info)) return {};
-      const PythonModule* hidden = row_of(kHidden, class_name);
+      const PythonModule* hidden = row_of(kUnexported, class_name);
       return hidden ? hidden->name : row.name;
     }
   }
@@ -106,7 +106,7 @@ Value module_of(const std::string& kind, const std::string& class_name) {
 /// Makes a serialized object with the registered name of its class if Keras needs it; for a class
 /// in a package this is a name such as "acme>Scale".
 Dict object(Value module, const std::string& class_name, Value config) {
-  const bool registered = module.is_null() || row_of(kHidden, class_name);
+  const bool registered = module.is_null() || row_of(kUnexported, class_name);
   const PythonModule* shown = row_of(kPublicNames, class_name);
   return {{"module", std::move(module)},
           {"class_name", shown ? shown->name : class_name.substr(class_name.rfind('>') + 1)},
@@ -177,7 +177,7 @@ class Outputs {
 };
 
 /// The indices of those inputs of a layer that can also be passed as named arguments.
-std::vector<size_t> places_of(const std::string& class_name) {
+std::vector<size_t> named_input_indices(const std::string& class_name) {
   std::vector<size_t> input_indices;
   if (std::find(std::begin(kTakeLists), std::end(kTakeLists), class_name) != std::end(kTakeLists))
     return input_indices;
@@ -191,7 +191,7 @@ std::vector<size_t> places_of(const std::string& class_name) {
 /// The positional arguments of call(): one tensor, or one list of tensors. For a layer with named
 /// inputs these are the inputs in order, of which the last one may be a list.
 List positional(const std::string& class_name, List tensors) {
-  const std::vector<size_t> input_indices = places_of(class_name);
+  const std::vector<size_t> input_indices = named_input_indices(class_name);
   if (input_indices.empty()) return tensors.size() == 1 ? tensors : List{std::move(tensors)};
   List args;
   for (Value& tensor : tensors) {
@@ -207,7 +207,8 @@ List positional(const std::string& class_name, List tensors) {
 
 /// The positional arguments of a call: the inputs, then the positional arguments that a class of
 /// the user declares, which are removed from `arguments`. The inputs are nested as `structure`
-/// says; if it is null and a nested model is called, as the model's inputs are.
+/// says. If `structure` is null and the layer is a model, they are nested as the model's inputs
+/// are.
 List arguments_of(const Layer& layer, List tensors, const Value& structure, Dict& arguments) {
   const auto* model = dynamic_cast<const Model*>(&layer);
   const Value nested = structure.is_null() && model ? model->structures().inputs : structure;
@@ -244,8 +245,8 @@ Value value_in(const Value& value, const Layer* owner, const std::string& kind =
 /// Converts a value without writing the shared_object_id of objects.
 Value single_value(const Value& value, const Layer* owner, const std::string& kind);
 
-/// Writes a text in an option of this kind. If the text is the name of a function of the user, it
-/// is written as an object.
+/// Writes `text`, the value of an option that holds an object of the kind `kind`. The name of a
+/// function of the user is written as an object.
 Value name_in(const std::string& class_name, const std::string& option, const std::string& kind,
               const Value& text) {
   const std::string& name = text.as_string();
@@ -430,7 +431,9 @@ bool keras3_refuses(const std::string& class_name, const std::string& option, co
   });
 }
 
-bool names_inputs(const std::string& class_name) { return !places_of(class_name).empty(); }
+bool names_inputs(const std::string& class_name) {
+  return !named_input_indices(class_name).empty();
+}
 
 Value keras3_ends(const List& references, const Value* structure) {
   if (structure) return packed(*structure, references);
@@ -438,7 +441,7 @@ Value keras3_ends(const List& references, const Value* structure) {
 }
 
 bool is_unexported_in_keras3(const std::string& class_name) {
-  return row_of(kHidden, class_name) != nullptr;
+  return row_of(kUnexported, class_name) != nullptr;
 }
 
 Dict with_module(const std::string& kind, const Dict& written) {

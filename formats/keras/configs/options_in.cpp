@@ -203,7 +203,7 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
     if (origin_.before_tensorflow() && kind == "optimizer" && option == "clipnorm")
-      option = "global_clipnorm";  // which limits the norm of all gradients together
+      option = "global_clipnorm";  // limits the norm of all gradients together
     if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
     if (const Field* field = schema.find(option); field && field->type == Codec<bool>::type())
       value = as_boolean(value);

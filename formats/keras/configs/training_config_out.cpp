@@ -13,13 +13,13 @@ namespace crescent::keras {
 namespace {
 
 /// A function of Keras 2.3.1 whose name is not the class name in snake case.
-struct Function {
+struct Keras2Function {
   const char *class_name, *name;
 };
-constexpr Function kKeras2Functions[] = {{"Huber", "huber_loss"},
-                                         {"LogCosh", "logcosh"},
-                                         {"LogCoshError", "logcosh"},
-                                         {"KLDivergence", "kullback_leibler_divergence"}};
+constexpr Keras2Function kKeras2Functions[] = {{"Huber", "huber_loss"},
+                                               {"LogCosh", "logcosh"},
+                                               {"LogCoshError", "logcosh"},
+                                               {"KLDivergence", "kullback_leibler_divergence"}};
 
 /// Names that stand for several metrics: Keras chooses the actual metric by the shape of the
 /// output.
@@ -35,7 +35,7 @@ bool only_object(const std::string& kind, const std::string& class_name,
 }
 
 std::string function_of(const std::string& class_name, const std::string& target) {
-  for (const Function& row : kKeras2Functions)
+  for (const Keras2Function& row : kKeras2Functions)
     if (target == "keras2" && class_name == row.class_name) return row.name;
   return to_snake_case(class_name);
 }
@@ -165,8 +165,8 @@ Value with_modules(const Value& value, const std::string& kind) {
 constexpr const char* kShownAsGiven[] = {"mae",  "MAE",  "mse",  "MSE", "mape",
                                          "MAPE", "msle", "MSLE", "bce", "BCE"};
 
-/// The written metrics, in which the short names that the user gave are kept: Keras 3 can read
-/// short names in archives.
+/// Replaces metrics in `written` by the short names that the user gave for them in `given`: in
+/// archives Keras 3 can read short names.
 Value with_short_names(const Value& written, const Value& given) {
   if (given.is_string())
     return std::count(std::begin(kShownAsGiven), std::end(kShownAsGiven), given.as_string()) > 0

@@ -96,8 +96,8 @@ Value structure_of_references(const Value& given) {
 
 bool is_lua_class(const ClassInfo* layer) { return layer && layer->origin == "Lua"; }
 
-/// Adds the tensors in those named arguments of a call that the layer declares as inputs to
-/// `inputs`, in the declared order. Returns the other arguments.
+/// Appends the tensors of those named arguments that the layer declares as inputs to `inputs`, in
+/// the declared order. Returns the other arguments.
 Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs) {
   const std::vector<Argument> declared = layer ? layer->schema.arguments : std::vector<Argument>();
   Dict rest;
@@ -190,9 +190,11 @@ const Value* keras_tensor_history(const Value& value) {
 
 namespace {
 
-/// The arguments of a call of a layer whose class is the user's. The first positional argument is
-/// the inputs, nested in any way; the others are other values. Without positional arguments the
-/// first named argument with tensors is the inputs.
+/// Separates the arguments of a call of a layer whose class is the user's. Appends the references
+/// to tensors in the first positional argument, nested in any way, to `inputs`. Returns the
+/// structure of this nesting and, by number, the further positional arguments. Without positional
+/// arguments the first named argument with tensors, other than the mask, gives the inputs and is
+/// removed from `kwargs`.
 Dict own_arguments_in(List args, Dict& kwargs, List& inputs) {
   for (const DictEntry& entry : Dict(kwargs)) {
     List references;

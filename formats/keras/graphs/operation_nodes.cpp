@@ -35,8 +35,8 @@ Value argument_in(const Value& value, List& inputs) {
   });
 }
 
-/// A slice {start, stop, step}, of which parts may be missing, in the form of Keras; nullopt for
-/// other values.
+/// Converts a slice {start, stop, step}, in which values may be missing, to the form of Keras;
+/// returns nullopt for other values.
 std::optional<Value> slice_out(const Value& value) {
   if (!value.is_dict() || value.as_dict().empty()) return std::nullopt;
   if (is_object(value)) return value;

@@ -314,7 +314,7 @@ const FunctionRow* find_row(std::string name) {
        ". In Keras, put a layer of yours in its place, and bring that along in custom_objects");
 }
 
-/// Whether a value is this number, boolean or word.
+/// Whether a value equals the number, boolean or word that `text` is.
 bool is_value(const Value& given, const std::string& text) {
   if (given.is_number()) return given == Value(std::atof(text.c_str()));
   if (given.is_bool()) return text == (given.as_bool() ? "true" : "false");

@@ -27,7 +27,7 @@ std::pair<char, char> array_and_gate(std::string_view name) {
 }
 
 /// Whether the names from index `first` on are those of the arrays of all gates, gate by gate.
-bool begins(const Names& names, size_t first, const Layout& layout) {
+bool are_gate_arrays(const Names& names, size_t first, const Layout& layout) {
   const size_t count = layout.saved.size() * kArrays.size();
   if (first + count > names.size()) return false;
   for (size_t i = 0; i < count; ++i)
@@ -46,8 +46,9 @@ std::string place_in(const std::string& group, const std::string& name) {
 Names JoinedGates::joined(const std::string& group, const Names& weights) {
   Names result;
   for (size_t i = 0; i < weights.size();) {
-    const auto layout = std::find_if(std::begin(kLayouts), std::end(kLayouts),
-                                     [&](const Layout& each) { return begins(weights, i, each); });
+    const auto layout =
+        std::find_if(std::begin(kLayouts), std::end(kLayouts),
+                     [&](const Layout& each) { return are_gate_arrays(weights, i, each); });
     if (layout == std::end(kLayouts)) {
       result.push_back(weights[i++]);
       continue;

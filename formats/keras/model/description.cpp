@@ -292,7 +292,7 @@ Value loss_of(const Value& losses, size_t output, const Model& model) {
              : value_for_output(losses, output, model);
 }
 
-/// Replaces "accuracy" or "crossentropy" by the binary metric, which keeps the name.
+/// Replaces "accuracy" or "crossentropy" by the metric for binary targets, which shows this name.
 Value binary_metric(const Value& metric) {
   if (metric.is_list()) {
     List all;
@@ -306,8 +306,9 @@ Value binary_metric(const Value& metric) {
               {"config", Dict{{"name", metric}}}};
 }
 
-/// Chooses metrics by the loss, as Keras 2.3.1 does: for a binary loss of several columns, the
-/// binary metrics.
+/// Replaces metrics as Keras 2.3.1 does: for an output whose loss takes binary targets and whose
+/// last axis has another size than 1, "accuracy" and "crossentropy" become the metrics for binary
+/// targets.
 void pick_metrics_by_loss(Dict& options, const Model& model) {
   const Value* losses = options.find("loss");
   std::vector<bool> binary;

@@ -15,8 +15,8 @@ constexpr const char *kModule = "keras.src.layers.preprocessing.feature_space",
                      *kGroup = "preprocessors";
 
 /// Options of a FeatureSpace that have the same name in Keras and Crescent.
-constexpr const char* kSame[] = {"output_mode", "crossing_dim", "hashing_dim",
-                                 "num_discretization_bins"};
+constexpr const char* kSameOptions[] = {"output_mode", "crossing_dim", "hashing_dim",
+                                        "num_discretization_bins"};
 
 Value column_shape() { return List{Value(), 1}; }
 
@@ -56,7 +56,7 @@ Space space_in(const Dict& config, const ConfigIn& reader) {
     features.push_back(feature_in(entry.key, entry.value, reader, space.layers));
   space.told = {
       {"features", std::move(features)}, {"crosses", crosses_in(config)}, {"adapted", true}};
-  for (const char* option : kSame)
+  for (const char* option : kSameOptions)
     if (const Value* value = config.find(option)) space.told.set(option, *value);
   return space;
 }
@@ -111,7 +111,7 @@ ArchiveParts feature_space_parts(const Dict& space) {
   for (const Value& cross : space.at("crosses").as_list())
     crosses.push_back(keras_object("Cross", cross.as_dict()));
   Dict config{{"features", std::move(features)}, {"crosses", std::move(crosses)}};
-  for (const char* option : kSame) config.set(option, Value(space.at(option)));
+  for (const char* option : kSameOptions) config.set(option, Value(space.at(option)));
   ArchiveParts parts;
   parts.metadata = to_json(Dict{{"keras_version", keras_version_of("keras3")}});
   parts.config = to_json(Dict{{"module", "keras.utils"},

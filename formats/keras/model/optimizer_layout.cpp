@@ -303,23 +303,23 @@ std::vector<std::string> parts_of(const std::string& name) {
   return parts;
 }
 
-std::string stored_here(const std::string& slot) {
+std::string slot_of_spelling(const std::string& slot) {
   for (const Spelling& row : kSpellings)
     if (slot == row.keras) return row.slot;
   return slot;
 }
 
-/// The slot that a name contains; "" if it contains none of these slots. Examples:
-/// "adam/dense_kernel_velocity" (Keras 3), "Adam/v/dense/kernel:0" (tf.keras from 2.11),
+/// The name in `slots` that the name of an entry contains; "" if it contains none of them.
+/// Examples: "adam/dense_kernel_velocity" (Keras 3), "Adam/v/dense/kernel:0" (tf.keras from 2.11),
 /// "Adam/dense/kernel/v:0" (earlier), "training/Adam/v_3" (2.3.1).
 std::string slot_in_name(const std::string& name, const std::set<std::string>& slots) {
   const std::vector<std::string> parts = parts_of(without_end(name));
-  if (slots.contains(stored_here(parts.back()))) return stored_here(parts.back());
+  if (slots.contains(slot_of_spelling(parts.back()))) return slot_of_spelling(parts.back());
   std::string longest;
   for (const std::string& slot : slots)
     if (parts.back().ends_with("_" + slot) && slot.size() > longest.size()) longest = slot;
-  if (longest.empty() && parts.size() > 2 && slots.contains(stored_here(parts[1])))
-    return stored_here(parts[1]);
+  if (longest.empty() && parts.size() > 2 && slots.contains(slot_of_spelling(parts[1])))
+    return slot_of_spelling(parts[1]);
   return longest;
 }
 

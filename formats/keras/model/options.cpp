@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kOverwrite = "Replace a file that is there.";
 
-/// The schema of these options under this title. It is made once and kept, so that all formats
+/// The schema of Options with the title `title`. It is made once and stored, so that all formats
 /// share it and its address stays the same.
 template <class Options>
 const SchemaData& titled_schema(const std::string& title) {

@@ -28,7 +28,7 @@ StateGroup layer_states(Model& model) {
 
 std::string path_of(const StateGroup& group, size_t i) { return concat(group.path, "/", i); }
 
-void write(Entries& entries, const StateGroup& group) {
+void write_state_group(Entries& entries, const StateGroup& group) {
   entries.push_back({group.path, {{"count", static_cast<int64_t>(group.variables.size())}}});
   for (size_t i = 0; i < group.variables.size(); ++i)
     entries.push_back({path_of(group, i), {}, group.variables[i].value()});
@@ -41,7 +41,7 @@ bool fits(WeightSource& file, const Matches& matches) {
   return true;
 }
 
-Matches match(WeightSource& file, const StateGroup& group) {
+Matches match_state_group(WeightSource& file, const StateGroup& group) {
   const auto count = file.integer(group.path, "count");
   if (!count) return {};
   Matches matches;
@@ -55,14 +55,14 @@ Matches match(WeightSource& file, const StateGroup& group) {
 }  // namespace
 
 void write_state_groups(Entries& entries, Model& model) {
-  write(entries, random_states(model));
+  write_state_group(entries, random_states(model));
   if (const StateGroup states = layer_states(model); !states.variables.empty())
-    write(entries, states);
+    write_state_group(entries, states);
 }
 
 Matches match_state_groups(WeightSource& file, Model& model) {
-  Matches matches = match(file, random_states(model));
-  append(matches, match(file, layer_states(model)));
+  Matches matches = match_state_group(file, random_states(model));
+  append(matches, match_state_group(file, layer_states(model)));
   return matches;
 }
 

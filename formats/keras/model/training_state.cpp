@@ -44,8 +44,8 @@ std::map<std::string, Slots> slots_of(const Optimizer& optimizer) {
   return slots;
 }
 
-/// Whether the slots belong to exactly these variables. They may not: weights may have been frozen,
-/// merged or added since the optimizer was last used.
+/// Whether the slots belong to exactly the variables `trained`. This is not so if weights were
+/// frozen, merged or added since the optimizer was last used.
 bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) {
   std::set<const void*> wanted, there;
   for (const Variable& weight : trained) wanted.insert(weight.id());
@@ -195,8 +195,8 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
   Matches matches;
   for (size_t i = 0; i < datasets.size(); ++i)
     if (const StateEntry& place = state.layout[i]; place.variable)
-      matches.push_back({datasets[i], place.variable, flipped_kernels.convert(place.owner),
-                         "optimizer", flipped_kernels.shape(place.owner)});
+      matches.push_back({datasets[i], place.variable, flipped_kernels.conversion_of(place.owner),
+                         "optimizer", flipped_kernels.shape_conversion_of(place.owner)});
   return matches;
 }
 

@@ -1,5 +1,5 @@
-// Matches of datasets in a file with variables of a model. All layouts of files are read by way of
-// these: assignment.h reads the datasets and assigns the variables.
+// A match pairs a dataset of a file with a variable of a model. Weights in any layout are read by
+// making matches: assignment.h then reads the datasets and assigns the variables.
 #pragma once
 #include <string>
 #include <vector>

@@ -29,8 +29,8 @@ class CRESCENT_KERAS_API ClassNames {
   Value custom_, plugins_;
 };
 
-/// The kind of the class with this name: `expected` if that kind has such a class ("" for the kind
-/// layer), else another kind, except layer, that has one; "" if there is none.
+/// The kind that has a class of this name: `expected` if it has one, else any other kind except
+/// layer. Returns "" for the kind layer and if no kind has such a class.
 CRESCENT_KERAS_API std::string kind_beside_layers(const std::string& class_name,
                                                   const std::string& expected);
 

@@ -8,36 +8,38 @@
 namespace crescent::keras {
 namespace {
 
-struct Choice {
+struct FormulaOption {
   const char *class_name, *option;
   bool keras3_has_it = false;
 };
-constexpr Choice kChoices[] = {{"RMSprop", "epsilon_outside"},
-                               {"Adagrad", "epsilon_outside"},
-                               {"Adagrad", "initial_accumulator_value", true},
-                               {"ActivityRegularization", "whole_batch"},
-                               {"Concatenate", "mask_all"},
-                               {"BatchNormalization", "moving_variance_ddof"},
-                               {"BatchNormalization", "batch_when_frozen"},
-                               {"BatchNormalization", "count_masked"}};
+constexpr FormulaOption kFormulaOptions[] = {{"RMSprop", "epsilon_outside"},
+                                             {"Adagrad", "epsilon_outside"},
+                                             {"Adagrad", "initial_accumulator_value", true},
+                                             {"ActivityRegularization", "whole_batch"},
+                                             {"Concatenate", "mask_all"},
+                                             {"BatchNormalization", "moving_variance_ddof"},
+                                             {"BatchNormalization", "batch_when_frozen"},
+                                             {"BatchNormalization", "count_masked"}};
 
-struct Name {
+struct FormulaName {
   const char *where, *crescent, *keras;
 };
-constexpr Name kNames[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"},
-                           {"interpolation", "bilinear_keras2", "bilinear"}};
+constexpr FormulaName kFormulaNames[] = {{"activation", "hard_sigmoid_keras2", "hard_sigmoid"},
+                                         {"interpolation", "bilinear_keras2", "bilinear"}};
 
 }  // namespace
 
 bool chooses_formula(const std::string& class_name, const std::string& option, bool keras3) {
   if (option == kMaskWithStates) return true;
-  return std::any_of(std::begin(kChoices), std::end(kChoices), [&](const Choice& row) {
-    return class_name == row.class_name && option == row.option && !(keras3 && row.keras3_has_it);
-  });
+  return std::any_of(std::begin(kFormulaOptions), std::end(kFormulaOptions),
+                     [&](const FormulaOption& row) {
+                       return class_name == row.class_name && option == row.option &&
+                              !(keras3 && row.keras3_has_it);
+                     });
 }
 
 Value keras_name(const std::string& where, const Value& name) {
-  for (const Name& row : kNames)
+  for (const FormulaName& row : kFormulaNames)
     if (where == row.where && name == Value(row.crescent)) return row.keras;
   return name;
 }

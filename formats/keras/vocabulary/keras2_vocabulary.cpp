@@ -40,11 +40,11 @@ constexpr const char
     *kPooling = "pool_size strides padding data_format", *kNone = "";
 
 /// A class of Keras 2.3.1. Its options are the words in the texts `options` and `more`.
-struct Class {
+struct Keras2Class {
   const char *kind, *name, *options, *more;
 };
 // clang-format off
-constexpr Class kClasses[] = {
+constexpr Keras2Class kClasses[] = {
     {"layer", "InputLayer", "sparse", kNone},
     {"layer", "Dense", "units", kDense},
     {"layer", "Activation", "activation", kNone},
@@ -214,10 +214,10 @@ bool lists(std::string_view words, std::string_view word) {
   return false;
 }
 
-const Class* find_row(std::string_view kind, const std::string& class_name) {
-  const auto row = std::find_if(std::begin(kClasses), std::end(kClasses), [&](const Class& each) {
-    return kind == each.kind && class_name == each.name;
-  });
+const Keras2Class* find_row(std::string_view kind, const std::string& class_name) {
+  const auto row = std::find_if(
+      std::begin(kClasses), std::end(kClasses),
+      [&](const Keras2Class& each) { return kind == each.kind && class_name == each.name; });
   return row == std::end(kClasses) ? nullptr : row;
 }
 
@@ -229,7 +229,7 @@ bool keras2_has_class(std::string_view kind, const std::string& class_name) {
 
 bool keras2_has_option(std::string_view kind, const std::string& class_name,
                        const std::string& option) {
-  const Class* row = find_row(kind, class_name);
+  const Keras2Class* row = find_row(kind, class_name);
   if (!row) return false;
   const bool common = kind == "layer" && lists("name trainable dtype batch_input_shape", option);
   return common || lists(row->options, option) || lists(row->more, option);

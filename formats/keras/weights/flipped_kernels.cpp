@@ -8,8 +8,8 @@
 namespace crescent::keras {
 namespace {
 
-constexpr const char* kTurned[] = {"Conv1D",          "Conv2D",          "Conv3D",
-                                   "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D"};
+constexpr const char* kFlippedClasses[] = {"Conv1D",          "Conv2D",          "Conv3D",
+                                           "Conv2DTranspose", "Conv3DTranspose", "ConvLSTM2D"};
 
 /// Reverses all spatial axes of a kernel (spatial axes..., in, out).
 Tensor flipped(const Tensor& kernel) {
@@ -25,7 +25,7 @@ Tensor flipped(const Tensor& kernel) {
 
 /// Converts a kernel of the file to Crescent's order of axes by transposing it to `Axes`.
 template <int... Axes>
-constexpr FlippedKernels::KernelTransform kAxes{
+constexpr FlippedKernels::KernelTransform kTransposedAxes{
     [](const Tensor& saved) { return ops::transpose(saved, {Axes...}); },
     [](const Shape& saved) {
       return saved.rank() == sizeof...(Axes) ? Shape{saved[Axes]...} : saved;
@@ -33,7 +33,7 @@ constexpr FlippedKernels::KernelTransform kAxes{
 
 /// Converts the kernel of a one-dimensional convolution, which Keras 1 stored with two spatial
 /// axes: as (positions, 1, in, out), and before version 1.2 as (out, in, positions, 1).
-constexpr FlippedKernels::KernelTransform kOneOfTwo{
+constexpr FlippedKernels::KernelTransform kOneSpatialAxis{
     [](const Tensor& saved) {
       return saved.dim(1) == 1 ? ops::squeeze(saved, 1)
                                : ops::squeeze(ops::transpose(saved, {2, 3, 1, 0}), 1);
@@ -50,16 +50,17 @@ struct OtherAxes {
   const char *class_name, *data_format;
   FlippedKernels::KernelTransform transform;
 };
-const OtherAxes kOtherAxes[] = {{"Conv1D", nullptr, kOneOfTwo},
-                                {"Conv2D", "channels_first", kAxes<2, 3, 1, 0>},
-                                {"Conv3D", "channels_first", kAxes<2, 3, 4, 1, 0>},
-                                {"Conv2DTranspose", "channels_first", kAxes<2, 3, 0, 1>},
-                                {"Conv2DTranspose", "channels_last", kAxes<0, 1, 3, 2>}};
+const OtherAxes kOtherAxes[] = {{"Conv1D", nullptr, kOneSpatialAxis},
+                                {"Conv2D", "channels_first", kTransposedAxes<2, 3, 1, 0>},
+                                {"Conv3D", "channels_first", kTransposedAxes<2, 3, 4, 1, 0>},
+                                {"Conv2DTranspose", "channels_first", kTransposedAxes<2, 3, 0, 1>},
+                                {"Conv2DTranspose", "channels_last", kTransposedAxes<0, 1, 3, 2>}};
 
 FlippedKernels::KernelTransform transform_of(const Layer& layer, const Origin& origin) {
   const std::string name = layer.class_name();
   if (origin.flipped_kernels())
-    return {std::count(std::begin(kTurned), std::end(kTurned), name) > 0 ? flipped : nullptr};
+    return {std::count(std::begin(kFlippedClasses), std::end(kFlippedClasses), name) > 0 ? flipped
+                                                                                         : nullptr};
   for (const OtherAxes& row : kOtherAxes)
     if (name == row.class_name &&
         (!row.data_format || layer.get_config().at("data_format") == Value(row.data_format)))
@@ -84,10 +85,12 @@ FlippedKernels::KernelTransform FlippedKernels::of(const Variable& variable) con
   return found == transforms_.end() ? KernelTransform() : found->second;
 }
 
-Match::Convert FlippedKernels::convert(const Variable& variable) const {
+Match::Convert FlippedKernels::conversion_of(const Variable& variable) const {
   return of(variable).convert;
 }
 
-Match::ShapeOf FlippedKernels::shape(const Variable& variable) const { return of(variable).shape; }
+Match::ShapeOf FlippedKernels::shape_conversion_of(const Variable& variable) const {
+  return of(variable).shape;
+}
 
 }  // namespace crescent::keras

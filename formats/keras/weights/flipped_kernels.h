@@ -13,9 +13,9 @@ class CRESCENT_KERAS_API FlippedKernels {
  public:
   FlippedKernels(Model& model, const Origin& origin);
   /// The conversion for a variable or for a slot of it; null if none is needed.
-  Match::Convert convert(const Variable& variable) const;
+  Match::Convert conversion_of(const Variable& variable) const;
   /// The function that returns the shape after conversion; null if the shape stays the same.
-  Match::ShapeOf shape(const Variable& variable) const;
+  Match::ShapeOf shape_conversion_of(const Variable& variable) const;
 
   struct KernelTransform {
     Match::Convert convert = nullptr;

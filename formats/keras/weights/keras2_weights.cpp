@@ -103,8 +103,8 @@ void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
   const Variables weights = saved_weights(layer);
   const std::vector<std::string> datasets = datasets_for(layer, weights, saved);
   for (size_t i = 0; i < weights.size(); ++i)
-    matches.push_back({datasets[i], weights[i], flipped_kernels.convert(weights[i]), layer.name(),
-                       flipped_kernels.shape(weights[i])});
+    matches.push_back({datasets[i], weights[i], flipped_kernels.conversion_of(weights[i]),
+                       layer.name(), flipped_kernels.shape_conversion_of(weights[i])});
 }
 
 /// Matches variables that belong to the model itself.
@@ -322,8 +322,8 @@ Matches match_by_layer_path(WeightSource& file, const std::string& group, Model&
         fail("'", file.path(), "': '", dataset, "' may be '", found->first,
              "' or another weight; nothing was loaded");
       const Variable weight = found->second;
-      matches.push_back({dataset, weight, flipped_kernels.convert(weight), found->first,
-                         flipped_kernels.shape(weight)});
+      matches.push_back({dataset, weight, flipped_kernels.conversion_of(weight), found->first,
+                         flipped_kernels.shape_conversion_of(weight)});
       left.erase(found);
     }
   Names missing;

@@ -88,8 +88,8 @@ Dict attributes_of(const Layer& layer) {
   return attributes;
 }
 
-/// The names of attributes, and of `more`, in the order in which Keras visits them: names that
-/// begin with "_" come last.
+/// The names of the attributes and those in `more`, sorted in the order in which Keras visits them:
+/// names that begin with "_" come last.
 Names visited(const Dict& attributes, Names more) {
   for (const DictEntry& entry : attributes) more.push_back(entry.key);
   const auto location = [](const std::string& name) {
@@ -215,7 +215,8 @@ class ObjectLocations {
 
   void add_attribute(const Value& held, const std::string& path) {
     if (!held.is_list()) return add(*held.object_as<Layer>(), path + "/");
-    GroupNames names = group_names(path);  // within a list, a list also gets a name with a number
+    // an item that is itself a list gets a name with a number, too
+    GroupNames names = group_names(path);
     for (const Value& item : held.as_list())
       add_attribute(
           item,
@@ -310,7 +311,7 @@ void write_objects(Entries& entries, const std::vector<ObjectLocation>& location
   }
 }
 
-/// The path of the group of each layer in `locations` that is one of the layers in `flat`.
+/// For each layer in `locations` that is also in `flat`: the path of its group.
 LayerPaths paths_of(const std::vector<ObjectLocation>& locations, const std::vector<Layer*>& flat) {
   std::map<const Layer*, Layer*> layers;
   for (Layer* layer : flat) layers.emplace(layer, layer);

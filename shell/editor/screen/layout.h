@@ -21,7 +21,8 @@ struct Prompts {
 struct View {
   const std::string& text;
   size_t cursor;
-  std::vector<Style> styles;   ///< one style for each byte of the text; bytes without one are plain
+  std::vector<Style> styles;   ///< one style for each byte of the text; bytes without a style are
+                               ///< plain
   std::string_view hint;       ///< the hint that is shown behind the text
   std::vector<CellRow> below;  ///< rows below the text
 };

@@ -138,9 +138,9 @@ local function check(o, names)
   check_weights(o)
 end
 
--- Replaces a missing classifier_activation by "linear", and fails for activations that pretrained
+-- Replaces a missing classifier_activation by "linear"; fails for an activation that pretrained
 -- weights do not allow.
-local function check_activation(o)
+local function resolve_activation(o)
   if not o.classifier_activation then o.classifier_activation = "linear" end
   local activation = o.classifier_activation
   if o.weights and o.include_top and activation ~= "linear" and activation ~= "softmax" then
@@ -241,7 +241,7 @@ end
 local function built(row, o, names)
   o.name = o.name or row.name
   check(o, names)
-  check_activation(o)
+  resolve_activation(o)
   if row.check then row.check(o) end
   local net = new_net()
   local x, inputs = input_of(net, o, row)

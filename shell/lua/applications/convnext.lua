@@ -19,9 +19,9 @@ local function block(net, input, width, name)
   return net.add(input, x)
 end
 
--- Reduces the size before a stage to a half, before the first stage to a quarter; `number` counts
--- the stages from 0.
-local function smaller(net, x, width, number, name)
+-- Downsamples x before stage `number`, counted from 0: to a quarter of the image size before stage
+-- 0, to half of it before the other stages.
+local function downsampled(net, x, width, number, name)
   if number == 0 then
     local conv = net.Conv2D { width, 4, strides = 4, name = name .. "_stem_conv" }
     return net.sequential(x, name .. "_stem",
@@ -56,7 +56,7 @@ local function build(net, x, o, depths, widths)
   local name = o.name
   if o.include_preprocessing and o.input_shape[3] == 3 then x = preprocessed(net, x, name) end
   for i, depth in ipairs(depths) do
-    x = smaller(net, x, widths[i], i - 1, name)
+    x = downsampled(net, x, widths[i], i - 1, name)
     for j = 0, depth - 1 do
       x = block(net, x, widths[i], ("%s_stage_%d_block_%d"):format(name, i - 1, j))
     end

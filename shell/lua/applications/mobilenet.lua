@@ -45,8 +45,8 @@ local function build(net, x, o)
   return net.Activation { o.classifier_activation, name = "predictions" }(x)
 end
 
--- The widths for which Keras provides weights, as they appear in file names; the image sizes for
--- which it does follow.
+-- The width factors for which Keras provides weights, as file names contain them, and below the
+-- image sizes for which it provides weights.
 local trained_widths = { [0.25] = "2_5", [0.5] = "5_0", [0.75] = "7_5", [1.0] = "1_0" }
 local squares = shapes.trained_squares { 128, 160, 192, 224 }
 

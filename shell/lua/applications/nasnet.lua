@@ -120,8 +120,8 @@ end
 -- ---- the graph
 
 -- `row` has the final width, the number of cells in each of three stages, the initial width, and
--- `skips`: whether the second input of the cell after a reduction is the result before the input of
--- the reduction, instead of this input.
+-- `skips`: whether the cell after a reduction takes as second input the result that precedes the
+-- input of the reduction, instead of this input.
 local function build(net, x, o, row)
   local last_width, count, first_width, skips = table.unpack(row)
   local width = last_width // 24

@@ -56,7 +56,7 @@ text.text_to_word_sequence = shell.define("text_to_word_sequence -> a list of st
   "The list of words of a text.",
   { options.input, options.filters, options.lower, options.split }, text.words)
 
-local function own_hash(word)
+local function fnv_hash(word)
   local hash = -0x340D631B7BDDDCDB -- the FNV-1a hash function
   for i = 1, #word do hash = (hash ~ word:byte(i)) * 0x100000001B3 end
   return hash & math.maxinteger
@@ -75,7 +75,7 @@ local function hashed(input, n, hash_function, filters, lower, split, analyzer)
   end
   local hash
   if hash_function == nil then
-    hash = function(word) return own_hash(word) % (n - 1) end
+    hash = function(word) return fnv_hash(word) % (n - 1) end
   elseif hash_function == "md5" then
     hash = function(word) return remainder(md5(word), n - 1) end
   elseif type(hash_function) == "function" then

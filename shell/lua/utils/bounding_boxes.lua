@@ -15,7 +15,7 @@ end
 
 local function is_table(x) return type(x) == "table" and not cr.describe(x) and #x == 0 end
 
---- A copy of the table with other values for some names.
+--- A copy of the table in which the members of `changed` replace those of the same name.
 local function with(table, changed)
   local copy = {}
   for key, value in pairs(table) do copy[key] = value end

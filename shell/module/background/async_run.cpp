@@ -19,7 +19,8 @@ using Clock = std::chrono::steady_clock;
 // The minimum time between two updates of the noted status, and the average time between two calls
 // of the listener.
 constexpr std::chrono::milliseconds kBetweenNotes{10}, kBetweenReports{100};
-// Calls of the listener that were missed within this time may follow one another without a pause.
+// If no call of the listener was due for some time, the next calls may follow one another without a
+// pause, as many as fit into this time.
 constexpr std::chrono::seconds kBurst{1};
 
 /// An observer that does nothing. While the object exists, the Lua state stays locked, also while

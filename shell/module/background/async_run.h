@@ -59,7 +59,7 @@ class AsyncRun final : public Object {
 
   void pause();
   void resume();
-  /// Lets a paused run process this many batches; returns when it has done so.
+  /// Lets a paused run process `batches` batches; returns when it has processed them.
   void step(int64_t batches);
   /// Ends the run after the current batch, as setting stop_training does.
   void stop();

@@ -28,7 +28,7 @@ class ComputingStep final : public ComputationObserver {
 
   // The functions below may only be called by the thread of the script while the step computes.
   bool is_of(const Model& model) const { return &model == &model_; }
-  /// Whether the step uses one of these variables and layers, or the trained model contains one of
+  /// Whether the step uses a variable or a layer in `ids`, or the trained model contains one of
   /// them.
   bool uses_any_of(const Ids& ids);
 

@@ -7,8 +7,8 @@
 
 namespace crescent::lua {
 
-/// A layer of a Sequential, read from the stack. If a symbol made by cr.Input is given, its
-/// InputLayer is taken.
+/// A layer of a Sequential, read from the Lua stack; for a symbol made by cr.Input, the InputLayer
+/// that made it.
 struct StackedLayer {
   LayerPtr layer;
 };

@@ -1,5 +1,5 @@
-// Binds the methods and properties that the schema of a class or a base class declares to objects
-// in Lua.
+// Gives objects in Lua the methods and properties that the schema of their class, or of a base
+// class, declares.
 #pragma once
 #include "classes/type.h"
 

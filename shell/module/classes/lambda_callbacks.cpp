@@ -14,7 +14,7 @@ Value call(const Value& option, const A&... arguments) {
   const auto function = option.object_as<LuaFunction>();
   if (!function) fail("expected a function, got ", option);
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 6);
   function->function.push(L);
   (push(L, arguments), ...);

@@ -56,7 +56,7 @@ class Lambda final : public Layer {
   Tensors call_function(const LuaFunction& function, const Tensors& inputs,
                         const Second& second) const {
     lua_State* L = current();
-    Height height(L);
+    StackRestorer restorer(L);
     reserve(L, 6);
     function.function.push(L);
     push(L, OneOrMore<Tensor>{inputs});
@@ -81,8 +81,8 @@ class Lambda final : public Layer {
     if (!code) fail_missing(mask_name_);
     return call_registered(*code, inputs, OneOrMore<Tensor>{masks});
   }
-  /// The activation registered under this name, as functions in custom_objects are. Fails if there
-  /// is none.
+  /// The activation registered under the name `function`, as functions in custom_objects are
+  /// registered. Fails if there is none.
   std::shared_ptr<Activation> registered_as(const std::string& function) const {
     if (!registry().find(Activation::kKind, function)) fail_missing(function);
     return get<Activation>(function);
@@ -90,7 +90,7 @@ class Lambda final : public Layer {
   template <class Second>
   Tensors call_registered(const Instance& code, const Tensors& inputs, const Second& second) const {
     lua_State* L = current();
-    Height height(L);
+    StackRestorer restorer(L);
     const int first = lua_gettop(L) + 1;
     code.invoke(L, "call", LUA_MULTRET, OneOrMore<Tensor>{inputs}, second);
     return returned_tensors(L, first);

@@ -113,8 +113,8 @@ std::string defining_file(lua_State* L) {
   return "";
 }
 
-/// Warns if classes of the same kind and name are defined in two files; the class of `file` then
-/// replaces the other one.
+/// Warns if classes of the same kind and name are defined in two files; the class in `file` then
+/// replaces the earlier class.
 void warn_of_two_files(const ClassInfo& info, const std::string& file) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, std::string>, std::string> files;

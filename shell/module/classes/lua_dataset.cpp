@@ -72,7 +72,7 @@ std::string LuaDataset::class_name() const {
 int64_t LuaDataset::elements() const {
   return named_in_errors(class_name(), [&] {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     invoke(L, "len", 1);
     if (!lua_isinteger(L, -1) || lua_tointeger(L, -1) < 0)
       fail("len(): expected a number of batches, got ", describe(L, -1));
@@ -95,7 +95,7 @@ CursorPtr LuaDataset::open_in(std::vector<int64_t> order) {
 Element LuaDataset::batch(int64_t number) const {
   return named_in_errors(concat(class_name(), ": get(", number + 1, ")"), [&] {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     const int first = lua_gettop(L) + 1;
     invoke(L, "get", LUA_MULTRET, number + 1);
     Element batch = element_from(L, first);
@@ -108,7 +108,7 @@ void LuaDataset::call_if_defined(const char* hook) const {
   if (!has(hook)) return;
   named_in_errors(class_name(), [&] {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     invoke(L, hook, 0);
   });
 }

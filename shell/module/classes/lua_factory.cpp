@@ -14,7 +14,7 @@ namespace {
 
 /// Whether the class or one of its parents defines the function; the base class does not count.
 bool defines(lua_State* L, int class_index, const char* name) {
-  Height height(L);
+  StackRestorer restorer(L);
   lua_pushvalue(L, class_index);
   while (lua_type(L, -1) == LUA_TTABLE) {
     push_field(L, -1, name);
@@ -32,7 +32,7 @@ constexpr const char* kEnds[] = {"inputs", "outputs"};
 bool has_graph(lua_State* L, int class_index, int options_index) {
   if (!is_model(base_at(L, class_index))) return false;
   return std::any_of(std::begin(kEnds), std::end(kEnds), [&](const char* end) {
-    const Height height(L);
+    const StackRestorer restorer(L);
     push_field(L, options_index, end);
     return is_symbolic(L, -1) || object_as<Functional>(L, -1);
   });
@@ -138,7 +138,7 @@ class LuaFactory final : public Factory {
   explicit LuaFactory(Ref class_table) : class_(std::move(class_table)) {}
   std::shared_ptr<Configurable> make(const Dict& options) const override {
     lua_State* L = current();
-    Height height(L);
+    StackRestorer restorer(L);
     reserve(L, 8);
     class_.push(L);
     const int class_index = lua_gettop(L);

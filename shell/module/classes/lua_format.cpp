@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kEndings = "endings";
 constexpr const char* kSignatures = "signatures";
 
-/// An ability of formats, and the two methods of which a class must define one to have it.
+/// An ability of formats. A class has the ability if it defines one of the two methods.
 struct Ability {
   const char* name;
   const char *method, *other;
@@ -42,7 +42,7 @@ void push_inherited(lua_State* L, int table, const char* name) {
 
 /// The strings in a field of the class; a single string may be given without a table.
 std::vector<std::string> texts_of(lua_State* L, int table, const char* name) {
-  const Height height(L);
+  const StackRestorer restorer(L);
   push_inherited(L, table, name);
   if (lua_isnil(L, -1)) return {};
   return Codec<std::vector<std::string>>::decode(to_value(L, lua_gettop(L)));
@@ -127,22 +127,22 @@ template <class F, class... A>
 auto result_of(const LuaFormat& format, const char* method, F f, const A&... arguments) {
   return named_in_errors(concat(format.class_name(), ": ", method, "()"), [&] {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     format.invoke(L, method, 1, arguments...);
     return f(L);
   });
 }
 
-ObjectPtr pointer(Model& model) { return model.shared_from_this(); }
+ObjectPtr shared_model(Model& model) { return model.shared_from_this(); }
 
-void nothing(lua_State*) {}
+void ignore_result(lua_State*) {}
 
 }  // namespace
 
 void LuaFormat::take(const Dict& options) {
   info()->schema.configure(this, options);
   lua_State* L = current();
-  const Height height(L);
+  const StackRestorer restorer(L);
   push_object(L, shared_from_this());
   for (const DictEntry& entry : options) {
     push_value(L, entry.value);
@@ -152,7 +152,7 @@ void LuaFormat::take(const Dict& options) {
 
 void LuaFormat::save_model(Model& model, const std::string& path, const Dict& options) {
   take(options);
-  result_of(*this, "save_model", nothing, pointer(model), path);
+  result_of(*this, "save_model", ignore_result, shared_model(model), path);
 }
 
 ModelPtr LuaFormat::load_model(const std::string& path, const Dict& options) {
@@ -167,12 +167,12 @@ ModelPtr LuaFormat::load_model(const std::string& path, const Dict& options) {
 
 void LuaFormat::save_weights(Model& model, const std::string& path, const Dict& options) {
   take(options);
-  result_of(*this, "save_weights", nothing, pointer(model), path);
+  result_of(*this, "save_weights", ignore_result, shared_model(model), path);
 }
 
 void LuaFormat::load_weights(Model& model, const std::string& path, const Dict& options) {
   take(options);
-  result_of(*this, "load_weights", nothing, pointer(model), path);
+  result_of(*this, "load_weights", ignore_result, shared_model(model), path);
 }
 
 Tensor LuaFormat::read_array(const std::string& path, const std::string& member) {
@@ -197,7 +197,7 @@ NamedTensors LuaFormat::read_arrays(const std::string& path) {
 void LuaFormat::write_arrays(const std::string& path, const NamedTensors& arrays) {
   named_in_errors(concat(class_name(), ": write_arrays()"), [&] {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     reserve(L, 8);
     push_self_method(L, "write_arrays");
     push(L, path);
@@ -226,7 +226,7 @@ void set_format_traits(lua_State* L, int table, SchemaData& schema) {
 
 void watch_format(lua_State* L, int table) {
   static const CallablePtr callable = raw("newindex", define);
-  const Height height(L);
+  const StackRestorer restorer(L);
   lua_getmetatable(L, table);
   push_callable(L, *callable);
   lua_setfield(L, -2, "__newindex");

@@ -7,8 +7,8 @@
 
 namespace crescent::lua {
 
-/// The result of f(). If f throws, the message of the error begins with `name`, unless it does so
-/// already.
+/// The result of f(). If f throws, the message of the error begins with `name`, which is added
+/// unless the message already begins with it.
 template <class F>
 auto named_in_errors(const std::string& name, F f) {
   try {

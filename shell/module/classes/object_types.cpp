@@ -60,8 +60,8 @@ int push_option(lua_State* L) {
 }
 
 /// The reason why a name of the object at stack index 1 cannot be assigned to, as the end of an
-/// error message: the name is that of an option or a variable, or is similar to another name; ""
-/// for properties.
+/// error message: the name is that of an option or of a variable. For other names, a similar name
+/// if there is one; "" for properties.
 std::string reason_against_setting(lua_State* L, const Type& type, const std::string& name) {
   if (type.find_getter(name)) return "";
   Object* object = to_object(L, 1);

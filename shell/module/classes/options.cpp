@@ -28,8 +28,8 @@ void add_positions(lua_State* L, int table, List& positional) {
 
 bool is_layer(const Value& value) { return value.object_as<Layer>() != nullptr; }
 
-/// Joins several layers to one list, as in RNN {a, b}, if the first parameter of the class is the
-/// only one that takes layers.
+/// Joins several layers to one list, as in RNN {a, b}, if only the first parameter of the class
+/// takes layers.
 void join_layers(List& positional, const SchemaData& schema) {
   std::vector<const Field*> positional_fields;
   for (const Field& field : schema.fields)
@@ -47,9 +47,9 @@ bool is_size(const Value& value) { return value.is_number() || value.is_null(); 
 bool is_list(const Value& value) { return value.is_list(); }
 
 /// Joins positional numbers to a list if the class has only one positional parameter, or if the
-/// default of the first one is a list of this length: Reshape {2, 3}, MaxPooling2D {3, 2}. Lists
-/// are joined in the same way to a list of lists: ZeroPadding2D {{1, 2}, {3, 4}}. With only one
-/// positional parameter nulls are unknown sizes of a shape: Reshape {null, 3}.
+/// default of its first parameter is a list of as many numbers: Reshape {2, 3}, MaxPooling2D {3,
+/// 2}. Lists are joined in the same way to a list of lists: ZeroPadding2D {{1, 2}, {3, 4}}. With
+/// only one positional parameter nulls are unknown sizes of a shape: Reshape {null, 3}.
 void join_numbers(List& positional, const SchemaData& schema) {
   std::vector<const Field*> positional_fields;
   for (const Field& field : schema.fields)

@@ -13,7 +13,7 @@ namespace {
 Mapper script_mapper(const Ref& function) {
   return [function](Element element) {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     const int first = lua_gettop(L) + 1;
     reserve(L, 4);
     function.push(L);

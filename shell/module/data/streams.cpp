@@ -68,8 +68,8 @@ StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) 
 
 // ---- sources
 
-/// The parts of an element. A table {x, y} has several; a number, a string, or a table of numbers,
-/// strings or named values is one part.
+/// The parts of an element. A table {x, y} has several parts; a number, a string, or a table of
+/// numbers, strings or named values is a single part.
 Element parts_of(Value value) {
   const bool several =
       value.is_list() && !value.as_list().empty() &&
@@ -91,15 +91,15 @@ StreamPtr from_list(Value rows) {
   return list_stream(std::move(elements));
 }
 
-/// A stream made from a Lua function. Each pass calls it once, with the part of the data that this
-/// process gives, as its index and the number of parts; it returns a function that returns the
-/// elements one by one, then nil.
+/// A stream made from a Lua function. Each pass calls the function once, with the index of the part
+/// of the data that this process must give and the number of parts. The function returns another
+/// function, which returns the elements one by one, then nil.
 StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
   const auto begin = [f = Ref(L, function.index)](uint64_t) -> std::function<bool(Element&)> {
     lua_State* now = current();
-    const Height height(now);
+    const StackRestorer restorer(now);
     reserve(now, 6);
     f.push(now);
     const DataPart part = data_part();
@@ -113,7 +113,7 @@ StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
           describe(now, -1));
     return [next = Ref(now, -1)](Element& element) {
       lua_State* state = current();
-      const Height top(state);
+      const StackRestorer element_restorer(state);
       const int first = lua_gettop(state) + 1;
       next.push(state);
       protected_call(state, 0, LUA_MULTRET);

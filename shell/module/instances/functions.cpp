@@ -38,7 +38,7 @@ const char names_key = 0;
 /// that holds the function, unless a built-in class of the kind has this name, else "function".
 std::string name_of(const Ref& function, std::string_view kind) {
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   push_weak_table(L, &names_key, "k");
   function.push(L);
   if (lua_rawget(L, -2) == LUA_TSTRING) return text_of(L, -1);
@@ -119,7 +119,7 @@ void register_function(const std::string& name, const Ref& function) {
   const std::string alone = name.substr(name.rfind('>') + 1);
   if (alone != name) {
     lua_State* L = current();
-    Height height(L);
+    StackRestorer restorer(L);
     push_weak_table(L, &names_key, "k");
     function.push(L);
     push_string(L, name);

@@ -13,21 +13,22 @@ namespace {
 // The key in a class table of a value that is set when the hooks of the class have been checked.
 const char noticed_key = 0;
 
-/// A name that a Lua class may give to a function. If `unread` is null, C++ calls this function;
-/// otherwise it is never called, and `unread` is the reason to report.
+/// A name that a Lua class may give to a function. If `unread` is null, C++ calls such a function;
+/// otherwise nothing calls it, and `unread` is the reason for a warning.
 struct Hook {
   const char *base, *name, *unread;
 };
 
-constexpr const char* kShapes = "output shapes are found by running call";
+constexpr const char* kShapesByCall = "output shapes are found by running call";
 constexpr const char* kSteps =
     "what fit compiles is the model's train_step, test_step or predict_step; override those";
 
-constexpr const char* kKept =
+constexpr const char* kFilesKeepWeights =
     "files keep weights, which are variables in attributes too, and what get_config gives";
 constexpr const char* kCompiled = "files keep what cr.Model.compile was given";
 constexpr const char* kSlots = "slots() names what each variable has beside it";
-constexpr const char* kRule = "update_step(gradient, variable, learning_rate, state) is the rule";
+constexpr const char* kUpdateRule =
+    "update_step(gradient, variable, learning_rate, state) is the rule";
 
 constexpr Hook kHooksOfClasses[] = {
     {"", "init", nullptr},
@@ -38,12 +39,12 @@ constexpr Hook kHooksOfClasses[] = {
     {"Layer", "call", nullptr},
     {"Layer", "compute_mask", nullptr},
     {"Layer", "reset_states", nullptr},
-    {"Layer", "compute_output_shape", kShapes},
-    {"Layer", "compute_output_spec", kShapes},
+    {"Layer", "compute_output_shape", kShapesByCall},
+    {"Layer", "compute_output_spec", kShapesByCall},
     {"Layer", "save_own_variables", nullptr},
     {"Layer", "load_own_variables", nullptr},
-    {"Layer", "save_assets", kKept},
-    {"Layer", "load_assets", kKept},
+    {"Layer", "save_assets", kFilesKeepWeights},
+    {"Layer", "load_assets", kFilesKeepWeights},
     {"Layer", "get_build_config", nullptr},
     {"Layer", "build_from_config", nullptr},
     {"Model", "train_step", nullptr},
@@ -66,8 +67,8 @@ constexpr Hook kHooksOfClasses[] = {
     {"Optimizer", "initial_slot", nullptr},
     {"Optimizer", "update_step", nullptr},
     {"Optimizer", "build", kSlots},
-    {"Optimizer", "apply", kRule},
-    {"Optimizer", "apply_gradients", kRule},
+    {"Optimizer", "apply", kUpdateRule},
+    {"Optimizer", "apply_gradients", kUpdateRule},
     {"Metric", "update_state", nullptr},
     {"Metric", "result", nullptr},
     {"Metric", "reset_state", nullptr},
@@ -148,13 +149,13 @@ void look_at(const std::string& class_name, const std::string& name, const char*
 }
 
 std::string name_of_class(lua_State* L, int class_index) {
-  Height height(L);
+  StackRestorer restorer(L);
   push_field(L, class_index, "__name");
   return text_of(L, -1);
 }
 
 bool has_field(lua_State* L, int table, const std::string& name) {
-  const Height height(L);
+  const StackRestorer restorer(L);
   push_field(L, table, name.c_str());
   return !lua_isnil(L, -1);
 }
@@ -167,7 +168,7 @@ bool is_hook(std::string_view name, std::string_view base) {
 }
 
 void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const char* base) {
-  Height height(L);
+  StackRestorer restorer(L);
   if (lua_rawgetp(L, class_index, &noticed_key) != LUA_TNIL) return;
   lua_pushboolean(L, true);
   lua_rawsetp(L, class_index, &noticed_key);

@@ -206,13 +206,13 @@ bool Instance::find_method(lua_State* L, const char* method) const {
 bool Instance::has(const char* method) const {
   if (!class_) return false;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 8);
   return find_method(L, method);
 }
 
 void Instance::fail_undefined(lua_State* L, const char* method) const {
-  Height height(L);
+  StackRestorer restorer(L);
   class_.push(L);
   const std::vector<std::string> defined = defined_functions(L, lua_gettop(L));
   fail("the class has no ", method, "()", defined.empty() ? "" : "; it defines " + join(defined));
@@ -228,7 +228,7 @@ int Instance::push_method(lua_State* L, const char* method) const {
 void Instance::start() {
   if (!class_ || std::exchange(complete_, false)) return;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 8);
   push_user_value(L, kAttributes);
   const int attributes = lua_gettop(L);
@@ -248,7 +248,7 @@ void Instance::track_attributes() {
   auto* layer = dynamic_cast<Layer*>(this);
   if (!layer) return;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   push_user_value(L, kAttributes);
   track_all(L, *layer, lua_gettop(L));
 }
@@ -258,7 +258,7 @@ Dict Instance::layers_by_attribute() const {
   Dict held;
   if (!class_) return held;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   push_user_value(L, kAttributes);
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) continue;
@@ -274,7 +274,7 @@ Value Instance::option(const std::string& name) const {
     return value ? *value : Value();
   }
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   push_user_value(L, kAttributes);
   lua_pushlstring(L, name.data(), name.size());
   lua_rawget(L, -2);
@@ -284,7 +284,7 @@ Value Instance::option(const std::string& name) const {
 Dict Instance::configuration(Dict base) const {
   if (!class_) return base;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   if (has("get_config")) {
     invoke(L, "get_config", 1);
     const Value own = serialized(to_dict(L, -1));
@@ -304,7 +304,7 @@ Dict Instance::configuration(Dict base) const {
 Value Instance::attribute(const char* name) const {
   if (!class_) return {};
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 8);
   return find_method(L, name) ? to_value(L, lua_gettop(L)) : Value();
 }

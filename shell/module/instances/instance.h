@@ -29,8 +29,8 @@ class Instance {
   /// Whether an attribute or the object's class or a parent class, except the base, defines the
   /// method.
   bool has(const char* method) const;
-  /// Calls self:method(arguments...), or set_function's function without self, and leaves the
-  /// results on the stack.
+  /// Calls self:method(arguments...) or, if set_function() was called, its function without self;
+  /// leaves the results on the stack.
   template <class... A>
   void invoke(lua_State* L, const char* method, int results, const A&... arguments) const {
     reserve(L, 8 + static_cast<int>(sizeof...(A)));
@@ -61,8 +61,8 @@ class Instance {
   Value attribute(const char* name) const;
   void set_option(const std::string& name, const Value& value) { declared_.set(name, value); }
   void push_class(lua_State* L) const { class_.push(L); }
-  /// Whether the build of the class is running. A call of the base's build, which the class may
-  /// make, then does nothing.
+  /// Whether the build of the class is running. Meanwhile a call of the base's build, which the
+  /// class may make, does nothing.
   bool is_building() const { return building_; }
 
  protected:
@@ -72,8 +72,8 @@ class Instance {
  private:
   /// Pushes the user value number `which` of the handle.
   void push_user_value(lua_State* L, int which) const;
-  /// Pushes the method and self, or set_function's function alone; returns the number of pushed
-  /// arguments.
+  /// Pushes the method and self or, if set_function() was called, its function alone; returns the
+  /// number of pushed arguments.
   int push_method(lua_State* L, const char* method) const;
   bool find_method(lua_State* L, const char* method) const;
   [[noreturn]] void fail_undefined(lua_State* L, const char* method) const;

@@ -67,7 +67,7 @@ void LuaModel::configured() {
   has_started_ = true;
   if (graph_ && has(kAddKeptLayers)) {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     invoke(L, kAddKeptLayers, 0);
   }
   if (!is_graph() && !builds_itself && !shapes.is_null()) build_again(shapes);

@@ -103,7 +103,7 @@ struct Inputs {
 };
 void push(lua_State* L, const Inputs& inputs) { push(L, OneOrMore<Tensor>{inputs.tensors}); }
 
-/// Logs in the form in which they are pushed as a table {name = number}.
+/// Makes push() push the logs as a table {name = number}.
 struct Numbers {
   const Logs& logs;
 };
@@ -164,7 +164,7 @@ void LuaLayerOf<Base>::configured() {
   const Value config = std::exchange(build_config_, Value());
   if (config.is_null()) return;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   invoke(L, "build_from_config", 0, config);
   track_attributes();
 }
@@ -173,7 +173,7 @@ template <class Base>
 Dict LuaLayerOf<Base>::with_build_config(Dict config) const {
   if (!has("get_build_config")) return config;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   invoke(L, "get_build_config", 1);
   if (!lua_isnil(L, -1)) config.set(kBuildConfig, to_dict(L, -1));
   return config;
@@ -193,7 +193,7 @@ std::vector<std::string> LuaLayerOf<Base>::positional_arguments() const {
   for (const Argument& argument : this->call_arguments()) declared.push_back(argument.name);
   if (!has("call")) return declared;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 8);
   const int function = lua_gettop(L) + 1;
   push_self_method(L, "call");
@@ -215,7 +215,7 @@ void LuaLayerOf<Base>::build(const std::vector<Shape>& inputs) {
       ~Mark() { on = false; }
     } mark{building_ = true};
     lua_State* L = current();
-    Height height(L);
+    StackRestorer restorer(L);
     const int function = lua_gettop(L) + 1;
     reserve(L, 8);
     push_self_method(L, "build");
@@ -231,7 +231,7 @@ void LuaLayerOf<Base>::build(const std::vector<Shape>& inputs) {
 template <class Base>
 Tensors LuaLayerOf<Base>::call(const Tensors& inputs, const Call& call) {
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   // Registers layers that were added to tables since the last call.
   if (is_tracing()) track_attributes();
   const int first = lua_gettop(L) + 1;
@@ -253,14 +253,14 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
                                        const Tensors& outputs) {
   if (!has("compute_mask")) return Base::compute_mask(inputs, masks, outputs);
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   const int first = lua_gettop(L) + 1;
   invoke(L, "compute_mask", LUA_MULTRET, Inputs{inputs}, Inputs{masks});
   return returned_tensors(L, first);
 }
 
-/// Calls the method reset_states of the class. If this method calls reset_states itself, that of
-/// the base class runs.
+/// Calls the method reset_states of the class. If the method itself calls reset_states, the
+/// reset_states of the base class runs.
 template <class Base>
 void LuaLayerOf<Base>::reset_states() {
   if (resetting_ || !has("reset_states")) return Base::reset_states();
@@ -269,7 +269,7 @@ void LuaLayerOf<Base>::reset_states() {
     ~Mark() { on = false; }
   } mark{resetting_ = true};
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   invoke(L, "reset_states", 0);
 }
 
@@ -283,7 +283,7 @@ bool LuaLayerOf<Base>::keeps_own_variables() const {
 template <class Base>
 Value LuaLayerOf<Base>::own_variables() const {
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   lua_newtable(L);
   const int store = lua_gettop(L);
   if (has("save_own_variables")) {
@@ -306,7 +306,7 @@ template <class Base>
 void LuaLayerOf<Base>::set_own_variables(const Value& stored) {
   if (!has("load_own_variables")) return load_numbered(stored.as_dict(), *this);
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   invoke(L, "load_own_variables", 0, stored);
 }
 
@@ -347,7 +347,7 @@ Variable LuaMetric::new_variable(std::optional<std::string> name, std::optional<
 void LuaMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
                              const Tensor& sample_weight) {
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   if (!is_function()) return invoke(L, "update_state", 0, y_true, y_pred, sample_weight);
   const Tensor values = ops::cast(call_for_tensor(*this, "call", y_true, y_pred), DType::float32);
   const Tensor weights =
@@ -365,7 +365,7 @@ Tensor LuaMetric::result() const {
 void LuaMetric::reset_state() {
   if (!has("reset_state")) return Metric::reset_state();
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   invoke(L, "reset_state", 0);
 }
 
@@ -384,14 +384,14 @@ void LuaCallback::forward(const CallbackHook& hook, int64_t number, const Logs& 
   const char* const name = has(hook.name) || !hook.older_name ? hook.name : hook.older_name;
   if (!has(name)) return;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   hook.number ? invoke(L, name, 0, number, Numbers{logs}) : invoke(L, name, 0, Numbers{logs});
 }
 
 Dict LuaCallback::get_state() const {
   if (!has("get_state")) return {};
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   invoke(L, "get_state", 1);
   return to_dict(L, -1);
 }
@@ -399,7 +399,7 @@ Dict LuaCallback::get_state() const {
 void LuaCallback::set_state(const Dict& state) {
   if (!has("set_state")) return;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   invoke(L, "set_state", 0, Value(state));
 }
 
@@ -407,7 +407,7 @@ void LuaCallback::set_state(const Dict& state) {
 void LuaCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   if (!has("on_epoch_end")) return;
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 8);
   push(L, Numbers{logs});
   const int table = lua_gettop(L);

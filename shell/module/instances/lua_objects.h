@@ -75,7 +75,7 @@ class LuaLayerOf : public Base,
   /// again, build_from_config gets it.
   Dict with_build_config(Dict config) const;
   /// The structure of the inputs of the call that builds the layer; for a model that is being
-  /// trained, of its data.
+  /// trained, the structure of its data.
   Value call_structure() const;
 
  private:
@@ -108,7 +108,7 @@ class LuaObjectOf : public Base, public Instance {
 template <class... A>
 Tensor call_for_tensor(const Instance& instance, const char* method, const A&... arguments) {
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   instance.invoke(L, method, 1, arguments...);
   if (lua_isnil(L, -1)) fail(method, "() returned nothing; expected a tensor");
   return to_tensor(L, -1);
@@ -184,7 +184,8 @@ class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
   void set_state(const Dict& state) override;
 
  protected:
-  /// Calls the hook by its current name or, if the class does not define that, by its older name.
+  /// Calls the hook by its current name or, if the class does not define a function of this name,
+  /// by its older name.
   void forward(const CallbackHook& hook, int64_t number, const Logs& logs) override;
 };
 

@@ -27,7 +27,7 @@ void push(lua_State* L, const State& state) {
 std::vector<std::string> LuaOptimizer::slots() const {
   if (!has("slots")) return {};
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   invoke(L, "slots", 1);
   const Value names = to_value(L, -1);
   if (!names.is_list()) fail("slots(): expected a list of names, got ", names);
@@ -54,7 +54,7 @@ Tensor LuaOptimizer::initial_slot(std::string_view slot, const Variable& variabl
 void LuaOptimizer::update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
                           const Tensor& step, std::span<const Variable> slots) {
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   const std::vector<std::string> names = this->slots();
   if (names.size() != slots.size())
     fail("slots(): expected ", slots.size(), " names as when the optimizer was built, got ",

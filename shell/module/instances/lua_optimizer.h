@@ -19,9 +19,10 @@ class LuaOptimizer final : public LuaObjectOf<Optimizer> {
 
  protected:
   /// The names of the slots (state per variable) that self:slots() returns; empty if the class does
-  /// not define it.
+  /// not define slots().
   std::vector<std::string> slots() const override;
-  /// The result of self:initial_slot(name, variable); zeros if the class does not define it.
+  /// The result of self:initial_slot(name, variable); zeros if the class does not define
+  /// initial_slot().
   Tensor initial_slot(std::string_view slot, const Variable& variable) const override;
   /// Calls self:update_step(gradient, variable, learning_rate, state); state has the slots by name
   /// and the number of the step.

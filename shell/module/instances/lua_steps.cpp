@@ -65,7 +65,7 @@ StepLogs logs_on_top(lua_State* L, const char* method) {
 template <class... A>
 StepLogs call_for_logs(const Model& model, const char* method, const A&... arguments) {
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 8);
   instance_of(model).push_self_method(L, method);
   (push(L, arguments), ...);
@@ -88,7 +88,7 @@ StepLogs LuaSteps::test_step(Model& model, const Batch& batch) const {
 Tensors LuaSteps::predict_step(Model& model, const Tensors& x) const {
   if (!instance_of(model).has("predict_step")) return Steps::predict_step(model, x);
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 8);
   instance_of(model).push_self_method(L, "predict_step");
   push(L, Arrays{x, model.structures().inputs});
@@ -102,7 +102,7 @@ Tensor LuaSteps::compute_loss(Model& model, const Batch& batch, const Tensors& y
   if (!instance_of(model).has("compute_loss"))
     return Steps::compute_loss(model, batch, y_pred, training);
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 12);
   instance_of(model).push_self_method(L, "compute_loss");
   const auto [inputs, outputs] = model.structures();
@@ -124,8 +124,8 @@ StepLogs LuaSteps::compute_metrics(Model& model, const Batch& batch, const Tenso
                        Arrays{y_pred, outputs}, Arrays{batch.sample_weight, outputs});
 }
 
-/// Whether the training steps call the model. They do not if the class defines train_step but
-/// neither call nor a graph.
+/// Whether the training steps call the model. They do not call it if the class defines train_step
+/// but neither call nor a graph.
 bool LuaSteps::calls_model(const Model& model) const {
   return model.is_graph() || instance_of(model).has("call") ||
          !instance_of(model).has("train_step");

@@ -16,7 +16,7 @@ class Ownership {
   /// Counts the owners of the objects in the table of handles on top of the stack.
   explicit Ownership(lua_State* L);
   const std::vector<Object*>& handles() const { return handles_; }
-  /// Whether C++ code owns the object, or owns another object that owns this one.
+  /// Whether C++ code owns the object, or owns an object that owns it directly or through others.
   bool is_kept(Object* object) const { return kept_.contains(object); }
 
   /// Calls f for every sublayer and metric of the object.

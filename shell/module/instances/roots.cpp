@@ -58,7 +58,7 @@ class CollectorPause {
 /// Computes a new table of roots. Before a root is removed, its handle is stored in the user values
 /// of its owners' handles.
 void replace_roots(lua_State* L) {
-  const Height height(L);
+  const StackRestorer restorer(L);
   const CollectorPause pause(L);
   reserve(L, 10);
   push_handles(L);

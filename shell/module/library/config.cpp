@@ -86,7 +86,7 @@ double clock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// A table of tables of numbers.
+/// Reads a table of tables of numbers; a row per inner table.
 std::vector<std::vector<double>> number_rows(lua_State* L, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "a table of tables of numbers");
   std::vector<std::vector<double>> rows;

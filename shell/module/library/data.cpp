@@ -61,8 +61,8 @@ struct ArrayOptions {
   }
 };
 
-/// The member function to call: one reads an array to memory, the other opens it so that its values
-/// stay in the file.
+/// A member function that reads an array: kRead reads it to memory, kOpen opens it so that its
+/// values stay in the file.
 using ReadFunction = Tensor (ReadsArrays::*)(const std::string& path, const std::string& member);
 constexpr ReadFunction kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::open_array;
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// the prompt prints this in front of error messages
+// the beginning of error messages at the prompt
 constexpr const char* kMessageStart = "crescent: ";
 
 struct Example {

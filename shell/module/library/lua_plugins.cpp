@@ -50,7 +50,7 @@ int append_calls(lua_State* L) {
 
 void run_file(const std::string& path) {
   lua_State* L = state_for_lua_plugins();
-  const Height height(L);
+  const StackRestorer restorer(L);
   reserve(L, 4);
   lua_pushlstring(L, path.data(), path.size());
   lua_pushcclosure(L, append_calls, 1);

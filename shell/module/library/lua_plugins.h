@@ -7,8 +7,9 @@ namespace crescent::lua {
 
 /// Makes plugins written in Lua run in the Lua state that called C++ to load them.
 void run_lua_plugins();
-/// For a thread on which no Lua state has called C++: plugins run in the Lua state that start()
-/// makes. From then on this state counts as the caller.
+/// On a thread on which no Lua state has called C++, makes plugins written in Lua run in the Lua
+/// state that start() returns. start() is called when the thread first needs a Lua state, which
+/// from then on counts as the caller.
 void start_for_lua_plugins(lua_State* (*start)());
 /// The Lua state in which plugins that are loaded on this thread run.
 lua_State* state_for_lua_plugins();

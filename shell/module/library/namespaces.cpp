@@ -9,8 +9,8 @@
 namespace crescent::lua {
 namespace {
 
-// The key in the Lua registry of a table {class name = function that makes a Lua base for this C++
-// class}.
+// The key in the Lua registry of the table {name of a C++ class = function that makes a Lua base
+// for the class}.
 const char derivable_key = 0;
 const char namespace_key = 0;  // key in the metatable of a namespace; its value is the KindInfo
 
@@ -45,7 +45,7 @@ const char* inputs_in_place_of_options(lua_State* L, const ClassInfo& info) {
   if (info.kind != Layer::kKind || lua_gettop(L) < 2) return nullptr;
   if (is_tensor_like(L, 2) || to_handle<Symbol>(L, 2)) return "(x)";
   if (!is_plain_table(L, 2)) return nullptr;
-  const Height height(L);
+  const StackRestorer restorer(L);
   lua_rawgeti(L, 2, 1);
   return is_tensor_like(L, -1) || to_handle<Symbol>(L, -1) ? "({ x, y })" : nullptr;
 }
@@ -229,10 +229,10 @@ void push_namespace(lua_State* L, const KindInfo& space) {
   lua_setmetatable(L, -2);
 }
 
-/// Implements subclass: the stack has the class, the name, the options and the arguments. If there
-/// is a Lua base for the C++ class of a layer, its subclass function makes the subclass. For all
-/// other classes the function registered under "" does, which returns nil for kinds of classes that
-/// it does not know.
+/// Implements subclass: the stack has the class, the name, the options and the arguments. For a C++
+/// class of layers with a Lua base, calls the function subclass of this base. For all other classes
+/// calls the function registered under "", which returns nil for kinds of classes that it does not
+/// support.
 int subclass(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   lua_settop(L, 4);

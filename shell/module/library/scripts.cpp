@@ -26,7 +26,7 @@ namespace crescent::lua {
 namespace {
 
 // The key in the Lua registry of the table `shell`, which the Lua libraries share.
-const char methods_key = 0;
+const char shell_key = 0;
 
 /// The beginning of the names under which error messages refer to Lua libraries, as in
 /// "crescent/applications/resnet:12: ".
@@ -126,8 +126,8 @@ const Callable& kept(CallablePtr function) {
   return *functions.back();
 }
 
-/// Implements define(name, doc, options, body), which makes a function with these options that
-/// calls `body`.
+/// Implements define(name, doc, options, body): makes a function that has these options and calls
+/// `body`.
 OnStack define(const std::string& name, const std::string& doc, Value options, Any body) {
   lua_State* L = current();
   const Callable& function = kept(std::make_unique<const Scripted>(name, doc, options.as_list()));
@@ -174,7 +174,7 @@ std::string hint(const std::string& word, Value names) {
 bool is_structure(Any value) {
   lua_State* L = current();
   if (!lua_istable(L, value.index)) return false;
-  const Height height(L);
+  const StackRestorer restorer(L);
   return is_marked_list(L, value.index) || !lua_getmetatable(L, value.index);
 }
 
@@ -308,12 +308,12 @@ void run_scripts(lua_State* L) {
     lua_setfield(L, -2, function->name().c_str());
   }
   lua_pushvalue(L, -1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &methods_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &shell_key);
   protected_call(L, 2, 0);
 }
 
 int call_script_method(lua_State* L, const char* name) {
-  lua_rawgetp(L, LUA_REGISTRYINDEX, &methods_key);
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &shell_key);
   push_field(L, -1, "methods");
   push_field(L, -1, name);
   lua_replace(L, -3);

@@ -5,7 +5,8 @@
 
 namespace crescent::lua {
 
-/// These functions, for the table `shell` of the Lua libraries.
+/// The C++ functions in the table `shell` of the Lua libraries that cr.tuners calls: make_folder,
+/// direction_of, in_first_process, ...
 std::vector<CallablePtr> search_functions();
 
 }  // namespace crescent::lua

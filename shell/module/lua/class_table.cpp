@@ -32,7 +32,7 @@ ClassPtr class_of_table(lua_State* L, int index) {
 }
 
 std::vector<std::string> defined_functions(lua_State* L, int class_index) {
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, 6);
   std::vector<std::string> names;
   lua_pushvalue(L, class_index);

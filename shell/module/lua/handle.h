@@ -53,7 +53,7 @@ inline bool has_metatable(lua_State* L, int index, const void* key) {
 void await_use(const Variable& variable);
 void await_use(Object& object);
 
-/// The C++ value in the handle at `index`; null if the value there is no such handle.
+/// The C++ value in the handle at `index`; null if the value at `index` is no handle of a T.
 template <class T>
 T* to_handle(lua_State* L, int index) {
   void* memory = lua_touserdata(L, index);

@@ -15,12 +15,12 @@ void push_global(lua_State* L, const char* name);
 /// is the value of its __mode.
 void push_weak_table(lua_State* L, const void* key, const char* mode);
 
-/// Restores the height of the stack in its destructor.
-class Height {
+/// The destructor removes the values that were pushed onto the stack since the construction.
+class StackRestorer {
  public:
-  explicit Height(lua_State* L) : L_(L), height_(lua_gettop(L)) {}
-  ~Height() { lua_settop(L_, height_); }
-  Height(const Height&) = delete;
+  explicit StackRestorer(lua_State* L) : L_(L), height_(lua_gettop(L)) {}
+  ~StackRestorer() { lua_settop(L_, height_); }
+  StackRestorer(const StackRestorer&) = delete;
 
  private:
   lua_State* L_;

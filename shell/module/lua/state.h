@@ -24,7 +24,7 @@ void open_host(lua_State* L);
 /// The Lua thread that last called C++ on this thread of the process; callbacks run in it. Fails on
 /// a thread that Lua did not call.
 lua_State* current();
-/// Returns the same as current(), or null on a thread that Lua did not call.
+/// The same as current(), but null on a thread that Lua did not call.
 lua_State* current_or_null();
 /// Makes the C++ code on this thread count as called by the given Lua thread, if no Lua thread
 /// called it.

@@ -29,11 +29,11 @@ StateLock& StateLock::instance() {
 
 bool StateLock::is_background() { return in_background; }
 
-/// Wakes the threads that wait for the lock. If the script does not want it, the background thread
-/// that has been ready longest gets the lock.
+/// Wakes the threads that wait for the lock. If the thread of the script does not wait for it, the
+/// background thread that has been ready longest gets the lock.
 void StateLock::pass_on() {
   changed_.notify_all();
-  if (locked_ || wanted_ || step_ != Step::none) return;
+  if (locked_ || wanted_ || step_state_ != StepState::none) return;
   const auto next = std::find_if(waiters_.begin(), waiters_.end(),
                                  [](const Waiter* waiter) { return waiter->ready(); });
   if (next == waiters_.end()) return;
@@ -88,7 +88,7 @@ void StateLock::yield() {
 }
 
 bool StateLock::is_within_step() const {
-  return step_.load(std::memory_order_acquire) != Step::none && !in_background &&
+  return step_state_.load(std::memory_order_acquire) != StepState::none && !in_background &&
          separate_states == 0;
 }
 
@@ -109,17 +109,17 @@ bool StateLock::relock_between_batches(Time end) {
   locked_ = false;
   pass_on();
   wanted_ = true;
-  const auto is_between = [this] { return !locked_ && step_ == Step::none; };
+  const auto is_between = [this] { return !locked_ && step_state_ == StepState::none; };
   while (!is_between() && !interrupted() && Clock::now() < end)
     changed_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
   take(lock, Time::max());
-  return step_ == Step::none;
+  return step_state_ == StepState::none;
 }
 
 void StateLock::await_computed() {
   if (!is_within_step()) return;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return step_ != Step::computing; });
+  changed_.wait(lock, [this] { return step_state_ != StepState::computing; });
 }
 
 void StateLock::lock_in_background(Condition ready) {
@@ -133,17 +133,17 @@ void StateLock::lock_in_background(Condition ready) {
 
 void StateLock::begin_step() {
   const std::lock_guard lock(mutex_);
-  step_ = Step::computing;
+  step_state_ = StepState::computing;
   locked_ = false;
   pass_on();
 }
 
 void StateLock::end_step() {
   std::unique_lock lock(mutex_);
-  step_ = Step::computed;
+  step_state_ = StepState::computed;
   changed_.notify_all();
   changed_.wait(lock, [this] { return !locked_; });
-  step_ = Step::none;
+  step_state_ = StepState::none;
   locked_ = true;
 }
 

@@ -23,7 +23,7 @@ class StateLock {
 
   // ---- for the thread of the script, which has precedence over background threads
   void lock();
-  /// Returns false if the lock does not become free within this time.
+  /// Locks; returns false if the lock does not become free within `time`.
   bool try_lock_for(std::chrono::milliseconds time);
   /// Locks for running an entry of the prompt.
   void lock_for_entry();
@@ -47,9 +47,9 @@ class StateLock {
   /// Locks once `ready` is true; `ready` reads only atomics and what the holder of the lock
   /// changes.
   void lock_in_background(Condition ready);
-  /// begin_step() unlocks while a step computes, for the thread of the script alone: other
-  /// background threads continue to wait. end_step() locks again, after the thread of the script if
-  /// that holds the lock.
+  /// begin_step() unlocks while a step computes, but only for the thread of the script: other
+  /// background threads continue to wait. end_step() locks again; if the thread of the script holds
+  /// the lock, it first waits until that thread unlocks.
   void begin_step();
   void end_step();
   /// Whether the calling thread is a background thread.
@@ -60,13 +60,14 @@ class StateLock {
     Condition ready;
     bool has_lock = false;
   };
-  enum class Step {
+  /// The state of the step that a background thread computes without the lock, see begin_step().
+  enum class StepState {
     none,
     computing,
-    computed  ///< the thread of the step waits for the lock and gets it next
+    computed  ///< the computation is over; its thread waits for the lock and gets it next
   };
   void pass_on();
-  bool is_free() const { return !locked_ && step_ != Step::computed; }
+  bool is_free() const { return !locked_ && step_state_ != StepState::computed; }
   bool take(std::unique_lock<std::mutex>& mutex, Time end);
   bool relock_between_batches(Time end);
 
@@ -74,7 +75,7 @@ class StateLock {
   std::condition_variable changed_;
   bool locked_ = true, wanted_ = false;  ///< wanted_: whether the thread of the script waits for
                                          ///< the lock
-  std::atomic<Step> step_ = Step::none;  ///< changed only by the thread of the step
+  std::atomic<StepState> step_state_ = StepState::none;  ///< changed only by the thread of the step
   bool entry_begins_ = false;
   std::list<Waiter*> waiters_;
 };

@@ -40,16 +40,16 @@ bool all_ok(const std::vector<CheckReport>& reports) {
   return true;
 }
 
-/// Returns `fields` as a table that prints as the text of the reports. If a check failed and
-/// `raise` is true, raises this text as an error.
-OnStack give(const std::vector<CheckReport>& reports, const Value& fields, bool raise) {
+/// Pushes `fields` as a table that prints as the text of the reports. If a check failed and `raise`
+/// is true, raises this text as an error instead.
+OnStack push_or_raise(const std::vector<CheckReport>& reports, const Value& fields, bool raise) {
   if (raise && !all_ok(reports)) fail(text_of_all(reports));
   push_report(current(), fields, text_of_all(reports));
   return {};
 }
 
-OnStack give(const CheckReport& report, bool raise) {
-  return give(std::vector{report}, fields_of(report), raise);
+OnStack push_or_raise(const CheckReport& report, bool raise) {
+  return push_or_raise(std::vector{report}, fields_of(report), raise);
 }
 
 /// The tensors that a Lua function returned, which are on the stack above `bottom`.
@@ -63,7 +63,7 @@ Tensors results_above(lua_State* L, int bottom) {
 
 Tensors call_function(const Ref& function, const Tensors& inputs) {
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   reserve(L, static_cast<int>(inputs.size()) + 4);
   const int bottom = lua_gettop(L);
   function.push(L);
@@ -111,9 +111,9 @@ OnStack check_gradient_of(Any function, Any inputs, Any variables, double step, 
   Tensors given = to_tensors(L, inputs.index);
   const Variables by = variables_at(L, variables.index);
   if (by.empty()) given = in_doubles(f, given);
-  return give(check_gradient([&](const Tensors& x) { return call_function(f, x); }, given, by,
-                             {step, tolerance, elements, directions, seed}),
-              raise);
+  return push_or_raise(check_gradient([&](const Tensors& x) { return call_function(f, x); }, given,
+                                      by, {step, tolerance, elements, directions, seed}),
+                       raise);
 }
 
 /// The name of the layer class at `index`, which is given as a class or by its name.
@@ -148,7 +148,7 @@ OnStack check_layer_of(Any layer, const Names& options, Any shapes, Value dtypes
   checks.batch_size = batch_size.value_or(0);
   if (!without.is_null()) checks.without = Codec<std::vector<std::string>>::decode(without);
   checks.seed = seed;
-  return give(check_layer(layer_class_at(L, layer.index), options.dict, checks), raise);
+  return push_or_raise(check_layer(layer_class_at(L, layer.index), options.dict, checks), raise);
 }
 
 OnStack check_plugin_of(const std::string& name, const Names& options, bool raise) {
@@ -156,7 +156,7 @@ OnStack check_plugin_of(const std::string& name, const Names& options, bool rais
   const std::vector<CheckReport> reports = check_plugin(name, options.dict);
   List all;
   for (const CheckReport& report : reports) all.push_back(fields_of(report));
-  return give(reports, Dict{{"ok", all_ok(reports)}, {"classes", std::move(all)}}, raise);
+  return push_or_raise(reports, Dict{{"ok", all_ok(reports)}, {"classes", std::move(all)}}, raise);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ std::shared_ptr<Functional> rewired(Model& model, Any table, std::optional<std::
 
 LayerPtr layer_from(const LuaFunction& function, const LayerPtr& layer) {
   lua_State* L = current();
-  Height height(L);
+  StackRestorer restorer(L);
   function.function.push(L);
   push(L, layer);
   protected_call(L, 1, 1);

@@ -101,7 +101,7 @@ std::vector<std::string> paths_at(const Model& model, int index) {
   return paths;
 }
 
-Result piece(Model& model, Any to, Any from) {
+Result cut_model(Model& model, Any to, Any from) {
   const std::vector<std::string> begin = paths_at(model, from.index),
                                  end = paths_at(model, to.index);
   if (begin.size() > 1) fail("cut: from: expected one layer, got ", begin.size());
@@ -140,7 +140,7 @@ void add_surgery(Type& model) {
               "A copy of the model without this layer, which must have one input and one output, "
               "and a report.")
       .method(
-          "cut -> a model, a report of the changes", &piece,
+          "cut -> a model, a report of the changes", &cut_model,
           {"to: a layer or a list of them=nil", "from: a layer, its name or path=nil"},
           "The part of the model that ends with the outputs of a layer or of a list of layers and, "
           "with `from`, begins with new inputs of that layer; the second result is a report.")

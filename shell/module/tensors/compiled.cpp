@@ -93,7 +93,7 @@ class Compiled final : public Object {
     const int last = lua_gettop(L);
     for (int i = first; i <= last; ++i) collect(L, i, arguments, 0);
     Entry& entry = entry_for(arguments.pattern);
-    first_ = first, last_ = last;
+    first_argument_ = first, last_argument_ = last;
     const Tensors results = entry.function(arguments.tensors);
     const Value values = with_tensors(entry.results, results);
     for (const Value& value : values.as_list()) push_value(L, value);
@@ -121,13 +121,13 @@ class Compiled final : public Object {
   /// replace the inputs.
   Tensors trace(Entry& entry, const Tensors& inputs) {
     lua_State* L = current();
-    Height height(L);
-    reserve(L, last_ - first_ + 8);
+    StackRestorer restorer(L);
+    reserve(L, last_argument_ - first_argument_ + 8);
     const int bottom = lua_gettop(L);
     function_.push(L);
     size_t next = 0;
-    for (int i = first_; i <= last_; ++i) push_with(L, i, inputs, next);
-    protected_call(L, last_ - first_ + 1, LUA_MULTRET);
+    for (int i = first_argument_; i <= last_argument_; ++i) push_with(L, i, inputs, next);
+    protected_call(L, last_argument_ - first_argument_ + 1, LUA_MULTRET);
     List results;
     for (int i = bottom + 1; i <= lua_gettop(L); ++i) results.push_back(to_value(L, i));
     entry.results = std::move(results);
@@ -136,7 +136,7 @@ class Compiled final : public Object {
 
   Ref function_;
   std::vector<std::unique_ptr<Entry>> entries_;
-  int first_ = 0, last_ = 0;
+  int first_argument_ = 0, last_argument_ = 0;
 };
 
 int call_compiled(lua_State* L) { return Read<std::shared_ptr<Compiled>>::from(L, 1)->call(L, 2); }

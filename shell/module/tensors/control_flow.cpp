@@ -55,7 +55,7 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
   const auto count = static_cast<int64_t>(branches.as_list().size());
   const auto call = [&](int64_t i) {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     reserve(L, 2);
     push_value(L, branches.as_list()[i]);
     return function_at(lua_gettop(L))(operands.is_list()   ? operands.as_list()
@@ -139,7 +139,7 @@ std::tuple<Value, Value> scan(Any f, const Value& init, const Value& xs,
   Value outputs;
   const auto step = [&](const Tensors& states, const Tensors& now) {
     lua_State* state = current();
-    const Height height(state);
+    const StackRestorer restorer(state);
     reserve(state, 4);
     function.push(state);
     push_value(state, with_tensors(init, states));

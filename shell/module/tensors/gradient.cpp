@@ -63,7 +63,7 @@ Tensors gradients_of(Tape& tape, const Tensor& target, const Sources& sources,
              : tape.tape.gradient(target, std::span<const Variable>(sources.variables), upstream);
 }
 
-OnStack give(lua_State* L, const Sources& sources, const Tensors& gradients) {
+OnStack push_as_sources(lua_State* L, const Sources& sources, const Tensors& gradients) {
   if (sources.table)
     push_gradients(L, gradients);
   else if (gradients.at(0))
@@ -89,10 +89,10 @@ Tensors gradients_of_table(lua_State* L, Tape& tape, int targets, const Sources&
 OnStack gradient(Tape& tape, Any target, Any sources, const Tensor& upstream) {
   lua_State* L = current();
   const Sources by = sources_at(L, sources.index);
-  return give(L, by,
-              is_plain_table(L, target.index)
-                  ? gradients_of_table(L, tape, target.index, by, upstream)
-                  : gradients_of(tape, to_tensor(L, target.index), by, upstream));
+  return push_as_sources(L, by,
+                         is_plain_table(L, target.index)
+                             ? gradients_of_table(L, tape, target.index, by, upstream)
+                             : gradients_of(tape, to_tensor(L, target.index), by, upstream));
 }
 
 /// The gradients of each of the `count` parts of the target, computed one after the other and
@@ -112,14 +112,14 @@ Tensors gradients_of_parts(Tape& tape, const Tensor& target, const Sources& sour
   return result;
 }
 
-void expect_known(const char* name, const Tensor& target) {
+void expect_known_shape(const char* name, const Tensor& target) {
   if (!target.shape().is_known())
     fail(name, ": the size of every axis of the target must be known, got shape ", target.shape());
 }
 
 /// The gradients of each element of the target.
 OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
-  expect_known("jacobian", target);
+  expect_known_shape("jacobian", target);
   const Sources by = sources_at(current(), sources.index);
   const int64_t count = target.size();
   const auto one = [&](int64_t i) {
@@ -133,13 +133,13 @@ OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
     if (rows[k]) rows[k] = ops::reshape(rows[k], shape);
     if (count == 0) rows[k] = ops::zeros(shape, target.dtype());
   }
-  return give(current(), by, rows);
+  return push_as_sources(current(), by, rows);
 }
 
 /// For each row, the gradients of every element of the target's row with respect to the same row of
 /// the source.
 OnStack batch_jacobian(Tape& tape, const Tensor& target, Any source) {
-  expect_known("batch_jacobian", target);
+  expect_known_shape("batch_jacobian", target);
   const Sources by = sources_at(current(), source.index);
   if (by.size() != 1) fail("batch_jacobian: expected one source, got ", by.size());
   const Shape &from = target.shape(), &to = by.shape(0);
@@ -156,7 +156,7 @@ OnStack batch_jacobian(Tape& tape, const Tensor& target, Any source) {
   const Shape shape = from.concat(to.slice(1, to.rank()));
   if (rows[0]) rows[0] = ops::reshape(rows[0], shape);
   if (inner.size() == 0) rows[0] = ops::zeros(shape, target.dtype());
-  return give(current(), by, rows);
+  return push_as_sources(current(), by, rows);
 }
 
 /// Implements GradientTape(function(tape) ... end, watched tensors...): records the operations that
@@ -166,7 +166,7 @@ std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
   auto tape = std::make_shared<Tape>(GradientTape());
   for (const Tensor& tensor : watched) tape->tape.watch(tensor);
-  Height height(L);
+  StackRestorer restorer(L);
   lua_pushvalue(L, function.index);
   push_object(L, tape);
   try {

@@ -45,8 +45,8 @@ Shape leading(const Tensor& x, int core) {
 
 int64_t size_or_unknown(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
 
-/// Calls f for each part of the arguments, whose other axes are broadcast against each other. The
-/// calls are recorded as a scan.
+/// Calls f on the parts of the arguments that consist of their last axes, as many as f expects; the
+/// leading axes are broadcast against each other. The calls are recorded as a scan.
 Value vectorized(const ValueFunction& f, const Vectorized& asked, List arguments) {
   std::vector<size_t> mapped_arguments;
   Tensors rows;

@@ -37,7 +37,7 @@ extern "C" int crescent_exit(lua_State* L) {
 }
 
 void guard_exit(lua_State* L) {
-  const Height height(L);
+  const StackRestorer restorer(L);
   if (lua_getglobal(L, "os") != LUA_TTABLE || lua_getfield(L, -1, "exit") != LUA_TFUNCTION) return;
   lua_pushcclosure(L, crescent_exit, 1);
   lua_setfield(L, -2, "exit");

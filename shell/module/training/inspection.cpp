@@ -58,9 +58,9 @@ Value traced_value(const TracedOutput& output) {
   return row;
 }
 
-/// The metamethod __index of a trace, which returns the outputs of a layer. It calls the model
-/// again for them. Its upvalues, from the second on, are the model, the data, and whether the model
-/// is called in training mode.
+/// The metamethod __index of a trace, which returns the outputs of a layer. To compute the outputs
+/// it calls the model again. Its upvalues, from the second on, are the model, the data, and whether
+/// the model is called in training mode.
 int traced_outputs(lua_State* L) {
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
   const auto model = object_as<Model>(L, lua_upvalueindex(2));

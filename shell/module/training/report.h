@@ -10,7 +10,7 @@ namespace crescent::lua {
 
 /// Prints the lines with the function print_fn if it is given, else with print.
 void print_lines(lua_State* L, const std::vector<std::string>& lines, const Value& print_fn);
-/// Pushes a table with these fields that print and the prompt show as this text.
+/// Pushes a table with these fields; `print` and the prompt show it as `text`.
 void push_report(lua_State* L, const Value& fields, const std::string& text);
 
 }  // namespace crescent::lua

@@ -68,7 +68,7 @@ struct UpdateRule : Optimizer {
   static void run(Optimizer& optimizer, const Tensor& gradient, const Variable& variable,
                   const Tensor& rate, Any state) {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     if (!is_plain_table(L, state.index)) fail_expected(L, state.index, "the slots by name");
     Variables slots;
     for (const std::string& name : slot_names(optimizer)) {

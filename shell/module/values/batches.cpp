@@ -199,8 +199,8 @@ bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
   return (parts == 2 || parts == 3) && holds_tensors(L, index);
 }
 
-/// The third value from the top of the stack is a table with x, y and sample_weight: replaces the
-/// three topmost values by these three.
+/// Replaces the three values on top of the stack by x, y and sample_weight, the items of the table
+/// that is the lowest of these values.
 void spread_batch(lua_State* L) {
   const int first = lua_gettop(L) - 2;
   for (int i = 3; i >= 1; --i) {
@@ -220,8 +220,8 @@ bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataN
   return true;
 }
 
-/// Raises the error for a coroutine.wrap function that has already ended; Lua code cannot see that
-/// it has.
+/// Raises the error for a coroutine.wrap function that has ended, since Lua code cannot find out
+/// that it has ended.
 [[noreturn]] void fail_at_end() {
   fail(
       "the coroutine that gives the data has ended, and more was asked of it: data that is read "
@@ -238,7 +238,7 @@ DatasetPtr coroutine_dataset(lua_State* L, int index, const DataNames& inputs,
   return generator_dataset(
       [coroutine = Ref(L, index), inputs, outputs](Batch& batch) {
         lua_State* now = current();
-        Height height(now);
+        StackRestorer restorer(now);
         reserve(now, 10);
         coroutine.push(now);
         lua_State* other = lua_tothread(now, -1);
@@ -261,7 +261,7 @@ DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
   return generator_dataset(
       [function = Ref(L, index), inputs, outputs](Batch& batch) {
         lua_State* now = current();
-        Height height(now);
+        StackRestorer restorer(now);
         reserve(now, 8);
         function.push(now);
         try {

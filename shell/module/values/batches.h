@@ -36,7 +36,8 @@ Tensors to_weights(lua_State* L, int index, const DataNames& names);
 /// Converts the inputs of a model to tensors. For a model without a graph, the nested structure of
 /// tables is kept.
 Tensors to_inputs(lua_State* L, int index, Model& model);
-/// For each input of a graph, the tensor or null, from the argument of a call.
+/// The data for each input of a graph, in order, from `nested`, the inputs of a call: tensors and
+/// nulls.
 List inputs_of_graph(const Model& graph, const Value& nested);
 /// Converts the targets for the inputs `x` to tensors. If names of outputs are needed and the model
 /// has no graph, calls the model to find them.

@@ -280,7 +280,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   };
   const bool empty =
       given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
-  // Whether the only argument is a list with further fields by name, which are options.
+  // Whether the only argument is a list that also has named fields, which are options.
   const auto mixed = [&] {
     return given == 1 && wanted > 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   };
@@ -290,7 +290,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
   if (keywords) {
-    // Moves the table below the arguments: then the arguments' values are on top of the stack.
+    // Moves the table of keywords to stack index 1, below the arguments.
     lua_pushvalue(L, given);
     lua_insert(L, 1);
     table = 1;

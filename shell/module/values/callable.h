@@ -38,7 +38,7 @@ class Parameters : public std::vector<Parameter> {
   Parameters& operator=(const Parameters&);
   Parameters& operator=(Parameters&&) noexcept;
   ~Parameters();
-  /// These parameters after a parameter "self" of the type `self`.
+  /// Returns these parameters with a parameter "self" of the type `self` in front of them.
   Parameters of_method(std::string self) const;
 };
 
@@ -90,9 +90,9 @@ int finish(lua_State* L, int count);
 /// The C function of every Callable in Lua; its first upvalue is the Callable.
 extern "C" int crescent_invoke(lua_State* L);
 
-/// The functions that call C++ functions of one type: `call` reads the arguments from the stack,
-/// calls the function and pushes the results. It sets `reading` to the index of the argument being
-/// read, and to 0 after the last one.
+/// The functions that call C++ functions of one type. `call` reads the arguments from the stack,
+/// calls the C++ function and pushes the results. It sets `reading` to the index of the argument
+/// being read, and to 0 after the last argument.
 struct Caller {
   int (*call)(const void* function, lua_State* L, int& reading);
   unsigned takes_names, takes_lists;

@@ -9,10 +9,10 @@
 namespace crescent::lua {
 namespace {
 
-constexpr int64_t kFloor = 8 << 20;
+constexpr int64_t kMinGrowth = 8 << 20;
 /// Young objects are collected when the memory of tensors has grown by this number of bytes, a
 /// fraction of the smallest cache of common processors.
-constexpr int64_t kNew = 256 << 10;
+constexpr int64_t kYoungGrowth = 256 << 10;
 
 // The key in the Lua registry of the limit of the heap in bytes, which is stored only for a
 // generational collector.
@@ -20,8 +20,8 @@ const char heap_key = 0;
 
 // The bytes of the living tensors that were allocated since watch_tensor_memory was called.
 std::atomic<int64_t> live{0};
-std::atomic<int64_t> limit{kFloor};
-std::atomic<int64_t> limit_of_new{std::numeric_limits<int64_t>::max()};
+std::atomic<int64_t> limit{kMinGrowth};
+std::atomic<int64_t> young_limit{std::numeric_limits<int64_t>::max()};
 // whether this thread is collecting now; finalizers also call collect()
 thread_local bool collecting = false;
 void (*prepare_collection)(lua_State*) = nullptr;
@@ -44,7 +44,7 @@ int64_t heap_limit(lua_State* L) {
 void collect_everything(lua_State* L) {
   lua_gc(L, LUA_GCCOLLECT);
   const int64_t left = live.load(std::memory_order_relaxed);
-  limit.store(left + std::max({kFloor, left / 2, heap_of(L)}), std::memory_order_relaxed);
+  limit.store(left + std::max({kMinGrowth, left / 2, heap_of(L)}), std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -62,12 +62,12 @@ void watch_collector(lua_State* L) {
   }
   set_heap_limit(L);
   int64_t never = std::numeric_limits<int64_t>::max();
-  limit_of_new.compare_exchange_strong(never, kNew);
+  young_limit.compare_exchange_strong(never, kYoungGrowth);
 }
 
 bool collection_is_due() {
   const int64_t bytes = live.load(std::memory_order_relaxed);
-  return (bytes > limit_of_new.load(std::memory_order_relaxed) ||
+  return (bytes > young_limit.load(std::memory_order_relaxed) ||
           bytes > limit.load(std::memory_order_relaxed)) &&
          !collecting;
 }
@@ -91,7 +91,8 @@ void collect(lua_State* L) {
   }
   collecting = false;
   if (generational)
-    limit_of_new.store(live.load(std::memory_order_relaxed) + kNew, std::memory_order_relaxed);
+    young_limit.store(live.load(std::memory_order_relaxed) + kYoungGrowth,
+                      std::memory_order_relaxed);
 }
 
 }  // namespace crescent::lua

@@ -215,7 +215,7 @@ class SymbolSearch {
     if (to_handle<Symbol>(L_, index)) return true;
     is_too_deep_ = is_too_deep_ || depth > kDeepest;
     if (!is_plain_table(L_, index) || is_too_deep_) return false;
-    Height height(L_);
+    StackRestorer restorer(L_);
     index = lua_absindex(L_, index);
     reserve(L_, 4);
     for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {

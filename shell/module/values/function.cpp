@@ -27,7 +27,7 @@ ValueFunction function_at(int index) {
   const Ref function(current(), index);
   return [function](const List& arguments) -> Value {
     lua_State* L = current();
-    const Height height(L);
+    const StackRestorer restorer(L);
     reserve(L, static_cast<int>(arguments.size()) + 2);
     function.push(L);
     for (const Value& argument : arguments) push_value(L, argument);

@@ -15,8 +15,8 @@ class Interruptible {
   Interruptible();
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
-  /// Declares that the stopped run has returned a result, so that the first Ctrl-C has no further
-  /// effect.
+  /// Declares that the stopped run has returned a result, so that the first Ctrl-C during a command
+  /// of the prompt has no further effect.
   void answer();
 
  private:
@@ -38,8 +38,9 @@ class SignalsElsewhere {
 void end_soon(int signal);
 void cancel_end();
 
-/// Declares that the prompt begins a command. After an answered Ctrl-C the prompt continues, while
-/// a script would end.
+/// Declares that the prompt begins a command. During a command one call of Interruptible::answer()
+/// may discard a Ctrl-C, so that the prompt continues. In a script, which never calls
+/// begin_command(), answer() has no effect.
 void begin_command();
 
 }  // namespace crescent::lua

@@ -65,9 +65,9 @@ class Elements {
       lua_pop(L_, 1);
     }
   }
-  /// Collects items with lua_next as long as it visits them in order, as it does for most tables;
-  /// returns their number. If lua_next visits all items of a list in order, the table has no other
-  /// keys.
+  /// Collects items as long as lua_next visits them in the order 1, 2, ..., as it does for most
+  /// tables; returns the number of collected items. At the first other key, fails unless the table
+  /// is a list.
   int64_t collect_in_order(int index, size_t axis) {
     int64_t count = 0;
     for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {

@@ -71,7 +71,7 @@ Value table_of_parts(lua_State* L, int index, int depth) {
 
 bool holds_tables_of_tensors(lua_State* L, int index) {
   if (!is_plain_table(L, index)) return false;
-  Height height(L);
+  StackRestorer restorer(L);
   index = lua_absindex(L, index);
   reserve(L, 4);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
@@ -84,7 +84,7 @@ namespace {
 bool lacks_parts_within(lua_State* L, int index, int depth) {
   if (!is_plain_table(L, index)) return false;
   if (depth > kDeepest) fail_too_deep();
-  Height height(L);
+  StackRestorer restorer(L);
   index = lua_absindex(L, index);
   reserve(L, 4);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {

@@ -149,7 +149,7 @@ class Copied::Reader {
       if (lua_type(L_, -2) != LUA_TSTRING) continue;
       const std::string name = text_of(L_, -2);
       if (is_globals(-1) || copied_.globals_.contains(name) || !mentions(code, name)) continue;
-      const Height height(L_);
+      const StackRestorer restorer(L_);
       copied_.globals_[name] = 0;
       try {
         copied_.globals_[name] = read(-1, concat("the global variable '", name, "'"));
@@ -181,7 +181,7 @@ class Copied::Reader {
   /// Stores the paths of the modules that `require` returns in every state, and of the functions
   /// and tables in them. These values are not copied.
   void find_libraries() {
-    const Height height(L_);
+    const StackRestorer restorer(L_);
     reserve(L_, 10);
     lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
     const int loaded = lua_gettop(L_);
@@ -305,7 +305,7 @@ extern "C" int tell_unavailable(lua_State* L) {
 namespace {
 
 std::string package_field(lua_State* L, const char* name) {
-  const Height height(L);
+  const StackRestorer restorer(L);
   push_global(L, "package");
   if (!lua_istable(L, -1)) return "";
   push_field(L, -1, name);
@@ -313,7 +313,7 @@ std::string package_field(lua_State* L, const char* name) {
 }
 
 void set_package_field(lua_State* L, const char* name, const std::string& text) {
-  const Height height(L);
+  const StackRestorer restorer(L);
   push_global(L, "package");
   push_string(L, text);
   lua_setfield(L, -2, name);
@@ -323,7 +323,7 @@ void set_package_field(lua_State* L, const char* name, const std::string& text) 
 
 Copied::Copied(lua_State* L, int index, const std::string& what)
     : path_(package_field(L, "path")), cpath_(package_field(L, "cpath")) {
-  const Height height(L);
+  const StackRestorer restorer(L);
   root_ = Reader(L, *this).read(index, what);
 }
 

@@ -23,8 +23,8 @@ extern "C" int crescent_work(lua_State* L) {
   return count < 0 ? lua_error(L) : count;
 }
 
-/// Runs C++ code that calls Lua. Errors of both become an Error that does not refer to the Lua
-/// state.
+/// Runs C++ code that calls Lua. Errors of C++ and of Lua become an Error that does not refer to
+/// the Lua state.
 void protect(lua_State* L, const ProtectedCall& work) {
   const SignalsElsewhere signals;
   const SeparateState separate;

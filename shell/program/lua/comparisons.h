@@ -16,11 +16,11 @@ struct WatchedCode {
   std::vector<Operands> comparisons;
 };
 
-/// Rewrites comparisons such as `f(x) == n`, in which n is a number or a name, as
-/// `(...)(1,f(x),n) == n`; the order of the operands may be the other one. The argument of the
-/// chunk is a function that gets the number of the comparison (from 1) and the values of both
-/// operands, and returns the first value. Only n, which has no side effects, is evaluated twice.
-/// Comparisons within functions, which may run often, stay as they are.
+/// Rewrites comparisons such as `f(x) == n` and `n == f(x)`, in which n is a number or a name, as
+/// `(...)(1,f(x),n) == n`. The argument of the chunk is a function that gets the number of the
+/// comparison (from 1) and the values of both operands, and returns the first value. Only n, which
+/// has no side effects, is evaluated twice. Comparisons within functions, which may run often, stay
+/// as they are.
 WatchedCode with_watched_comparisons(std::string_view code);
 
 }  // namespace crescent::program

@@ -132,7 +132,7 @@ LocalStatement local_function(CodeReader& code) {
   return statement;
 }
 
-/// Reads a local statement; the current token of `code` is the one after the word `local`.
+/// Reads a local statement; the current token of `code` is the token after the word `local`.
 LocalStatement local_statement(CodeReader& code) {
   if (code.is("function")) return local_function(code);
   LocalStatement statement;

@@ -274,7 +274,7 @@ LuaToken OpenLua::take(std::string_view text) {
 }
 
 bool OpenLua::is_open(std::string_view text) {
-  constexpr std::string_view kGoesOn = "+-*/%^#&|~=,<";
+  constexpr std::string_view kContinuingOperators = "+-*/%^#&|~=,<";
   const LuaToken end = take(text);
   if (!end.closed && end.end == text.size())
     return text[end.begin] != '"' && text[end.begin] != '\'';
@@ -282,7 +282,8 @@ bool OpenLua::is_open(std::string_view text) {
   const bool is_code = end.kind != Kind::blank && end.kind != Kind::comment;
   const LuaToken& last = is_code ? end : last_;
   const std::string_view word = text.substr(last.begin, last.end - last.begin);
-  if (last.kind == Kind::symbol && kGoesOn.find(word) != kGoesOn.npos) return true;
+  if (last.kind == Kind::symbol && kContinuingOperators.find(word) != kContinuingOperators.npos)
+    return true;
   return depth > 0 || word == "and" || word == "or" || word == "not";
 }
 

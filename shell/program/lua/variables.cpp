@@ -19,7 +19,7 @@ std::string unused_name(std::string_view text) {
 }
 
 /// A call of the keeper (see keep()) for a variable, as code: keep("x","",function()return x end).
-/// The variable is an upvalue of the function in it.
+/// The function in the call has the variable as an upvalue.
 std::string call_of(const std::string& keeper, const LocalStatement::Variable& variable) {
   return concat(keeper, "(\"", variable.name, "\",\"", variable.attribute, "\",function()return ",
                 variable.name, " end);");

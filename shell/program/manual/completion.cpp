@@ -62,8 +62,8 @@ complete -o filenames -F _crescent crescent
 /// What bash may complete an argument to: words, and files.
 struct Candidates {
   std::string words;
-  const char* endings = nullptr;  ///< the endings of files; folders and files with these endings
-                                  ///< are candidates, with null neither are
+  const char* endings = nullptr;  ///< the endings of the files that are candidates beside all
+                                  ///< folders; null: neither files nor folders are candidates
 };
 
 /// The candidates for a word in the usage of a command, such as FILE.

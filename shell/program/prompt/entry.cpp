@@ -60,8 +60,8 @@ bool escapes_line_end(const std::string& text) {
   return count % 2 == 1;
 }
 
-/// Whether the text ends as the first line of a block of Python does, such as `for x in y:`. A
-/// label of Lua ends with two colons.
+/// Whether the text ends in a single colon, as the first line of a block of Python does: `for x in
+/// y:`. A label of Lua ends in two colons.
 bool ends_in_colon(std::string_view text) {
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
   return lua_ends_with(text, ':') && !text.ends_with("::");

@@ -16,7 +16,8 @@ struct Entry {
 /// Reads an entry as an expression or, if it is not one, as statements followed by an expression
 /// (`x = 5; x`), else as statements only. With `shows_calls`, a call may be the expression after
 /// statements (`x = 5; f(x)`). If the entry is none of these, returns false and leaves an error
-/// message on the stack: that of compiling the entry as statements, in a chunk of this name.
+/// message on the stack: the message of compiling the entry as statements, in a chunk with the name
+/// `chunk`.
 bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool shows_calls,
                 Entry& entry);
 

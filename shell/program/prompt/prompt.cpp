@@ -112,8 +112,9 @@ editor::Settings settings() {
   return settings;
 }
 
-/// Reads an entry. Meanwhile a signal ends the reading; it does not interrupt Lua code of runs in
-/// the background. Without SA_RESTART it also ends the read() of an editor that does not edit.
+/// Reads an entry. While it reads, a signal ends the reading and does not interrupt Lua code of
+/// runs in the background. Without SA_RESTART a signal also ends the read() of plain lines, which
+/// are not edited.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
   const StopSignals signals(nullptr, 0);
   const lua::UnlockedState unlocked;

@@ -110,8 +110,8 @@ void Session::evaluate(const std::string& text) {
   const std::string words = without_blanks(text);
   if (words.empty()) return;
   remember_source(concat("[", number_, "]"), text);
-  if (is_end(words))
-    end(text.substr(std::min(text.find_first_of(kOpening), text.size())));
+  if (is_exit(words))
+    exit_with(text.substr(std::min(text.find_first_of(kOpening), text.size())));
   else if (command_end(text) > 0)
     obey(text);
   else if (!answer(text))
@@ -130,7 +130,7 @@ bool Session::is_defined(const std::string& name) const {
 
 /// Whether the entry is `exit` or `quit`, with or without an argument, and the user has not
 /// redefined this name.
-bool Session::is_end(std::string_view words) const {
+bool Session::is_exit(std::string_view words) const {
   const std::string name(words.substr(0, words.find_first_of(kOpening)));
   const std::string_view rest = words.substr(name.size());
   const bool is_call =
@@ -140,7 +140,7 @@ bool Session::is_end(std::string_view words) const {
 
 /// Ends the session. The arguments contain the exit status, which has the same meaning as for
 /// os.exit.
-void Session::end(const std::string& arguments) {
+void Session::exit_with(const std::string& arguments) {
   const bool has_none = arguments.empty() || arguments.front() == ';';
   const std::string code = "return (function(...) return ... end)" + (has_none ? "()" : arguments);
   if (variables_.load(code, concat("=[", number_, "]")) != LUA_OK || call(L_, 0, 1) != LUA_OK)
@@ -222,8 +222,8 @@ void Session::warn_of_literals(const std::string& text) const {
                    python, lua);
 }
 
-/// Pushes the function that warns if one of these comparisons compares a tensor with a number;
-/// pushes nil if there are no comparisons.
+/// Pushes the function that warns if one of `comparisons` compares a tensor with a number; pushes
+/// nil if `comparisons` is empty.
 void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons) const {
   if (comparisons.empty()) return lua_pushnil(L_);
   push("watcher");

@@ -30,8 +30,8 @@ class Session {
   struct Command;
   static const Command kCommands[];
 
-  bool is_end(std::string_view words) const;
-  void end(const std::string& arguments);
+  bool is_exit(std::string_view words) const;
+  void exit_with(const std::string& arguments);
   bool is_defined(const std::string& name) const;
   bool answer(const std::string& text) const;
   void obey(const std::string& text);

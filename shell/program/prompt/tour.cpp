@@ -23,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLetter = 20, kBeforeTyping = 1200, kAfterResult = 4000;  // pauses in milliseconds
+constexpr int kLetterPause = 20, kPauseBeforeTyping = 1200,
+              kPauseAfterResult = 4000;  // pauses in milliseconds
 
 /// An entry of the prompt that the tour types, and the explanation printed before it.
 struct TourEntry {
@@ -130,7 +131,7 @@ void Stage::type(const std::string& entry, const editor::Prompts& prompts) {
   bool is_hasty = !is_slow_;
   for (size_t end = 0; !is_hasty && !has_ended() && end < entry.size(); ++end) {
     show(entry, prompts, end);
-    is_hasty = has_key(kLetter);
+    is_hasty = has_key(kLetterPause);
   }
   show(entry, prompts, entry.size());
   terminal_.write(screen_.leave());
@@ -140,7 +141,7 @@ void Stage::type(const std::string& entry, const editor::Prompts& prompts) {
 /// Prints the explanation of an entry, types the entry and runs it.
 void show_entry(const TourEntry& entry, Session& session, Stage& stage) {
   stage.say(entry.explanation);
-  stage.pause(kBeforeTyping);
+  stage.pause(kPauseBeforeTyping);
   if (stage.has_ended()) return;
   stage.type(entry.code, prompts(session.number()));
   if (stage.has_ended()) return;
@@ -168,7 +169,7 @@ bool run_tour(lua_State* L, bool is_fast) {
   stage.say(stage.is_slow() ? "A tour of the prompt. A key goes on, q ends.\n"
                             : "A tour of the prompt.\n");
   for (size_t i = 0; i < entries.size() && !stage.has_ended() && !stop_signal(); ++i) {
-    if (i > 0) stage.pause(kAfterResult);
+    if (i > 0) stage.pause(kPauseAfterResult);
     if (!stage.has_ended()) show_entry(entries[i], session, stage);
   }
   stage.say("That was the tour: `crescent` is the prompt, help() tells of the rest.");

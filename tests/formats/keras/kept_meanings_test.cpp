@@ -60,7 +60,7 @@ TEST_CASE("every kernel of Theano's convolutions has its positions backwards") {
     const FlippedKernels turned(*model, {"2.3.1", "theano"});
     int found = 0;
     for (const Variable& weight : model->weights()) {
-      const auto convert = turned.convert(weight);
+      const auto convert = turned.conversion_of(weight);
       CHECK((convert != nullptr) == (weight.shape().rank() >= 3));
       if (!convert) continue;
       ops::Axes positions;
@@ -77,7 +77,7 @@ TEST_CASE("kernels of Theano are turned around where it turns them while it comp
     options.set("kernel_size", 3);
     const auto model = one_layer(name, options, shape);
     const Origin theano{"2.3.1", "theano"};
-    return FlippedKernels(*model, theano).convert(model->weights().front()) != nullptr;
+    return FlippedKernels(*model, theano).conversion_of(model->weights().front()) != nullptr;
   };
   const Dict filters{{"filters", 2}};
   CHECK(turned("Conv1D", filters, {5, 2}));

@@ -1,5 +1,5 @@
-// An operation that computes float32 wrongly, a loss that gives no tensor, and a model that is as
-// models are.
+// An operation that computes float32 wrongly, a loss that does not return a tensor, and a correct
+// model.
 #include "crescent/layer/operation.h"
 #include "crescent/model/model.h"
 #include "crescent/plugin.h"

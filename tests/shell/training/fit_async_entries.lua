@@ -64,7 +64,8 @@ print(string.format("a batch takes %.0f ms, 2 ms of sleep and what does not touc
   .. "%.1f ms, what does %.0f ms", step * 1e3, free * 1e3, waiting * 1e3))
 assert(free < step / 2, "it waited for the batch")
 assert(waiting > step / 4, "what uses the model did not wait")
-run:pause() -- does not wait; the status of a paused run is that at the end of its batch
+-- pause() does not wait; the status of a paused run is its status at the end of the batch
+run:pause()
 local paused = batches()
 run:step(2)
 assert(batches() == paused + 2 and run.state == "paused")
@@ -91,7 +92,9 @@ local actions = {
   function(one) return one.metrics_names, #one.layers end,
   function(one) one:summary { print_fn = function() end } end,
   function(one) return cr.models.clone_model(one):predict(captured) end,
-  function(one, job) -- fails: in the run because of it, later because of the targets
+  -- evaluate fails during the run because the model is in training, and after it because of the
+  -- targets
+  function(one, job)
     local ok, why = pcall(one.evaluate, one, captured, captured)
     assert(not ok and (tostring(why):find "in training" or job.state == "ended"), why)
   end,
