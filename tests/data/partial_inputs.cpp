@@ -1,7 +1,5 @@
 // Datasets that read only the needed rows of the inputs: these rows, and all targets, equal those
 // of a dataset that reads all rows, and no other row is read.
-#include "data/partial_inputs.h"
-
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -52,10 +50,6 @@ NeededRows share_of(int64_t rank, int64_t size) {
   };
 }
 
-DatasetPtr with_needed(const DatasetPtr& data, const NeededRows& needed) {
-  return dynamic_cast<PartialInputs&>(*data).with_needed(needed);
-}
-
 std::vector<double> rows_of(const Tensor& t, const RowRange& rows) {
   return t.view_rows(rows.first, rows.count).to_vector();
 }
@@ -65,7 +59,7 @@ using MakeData = std::function<DatasetPtr(const Tensor& x, const Tensor& y)>;
 /// Compares two epochs of a dataset that reads all rows with those of a dataset that reads only
 /// needed rows.
 void compare(const MakeData& make, const Tensor& x, const Tensor& y, const NeededRows& needed) {
-  const DatasetPtr whole = make(x, y), partial = with_needed(make(x, y), needed);
+  const DatasetPtr whole = make(x, y), partial = make(x, y)->with_needed(needed);
   for (int epoch = 0; epoch < 2; ++epoch) {
     Batch wanted, got;
     whole->begin_epoch();
@@ -83,7 +77,7 @@ void compare(const MakeData& make, const Tensor& x, const Tensor& y, const Neede
     CHECK_FALSE(partial->next(got));
     // A new dataset that continues before the last batch of the epoch gives the same last batch.
     if (epoch == 0 || batches < 2) continue;
-    const DatasetPtr later = with_needed(make(x, y), needed);
+    const DatasetPtr later = make(x, y)->with_needed(needed);
     later->restore(partial->state(), batches - 1);
     REQUIRE(later->next(got));
     const RowRange rows = needed(wanted.x.front().dim(0));
@@ -164,7 +158,7 @@ TEST_CASE("each row of inputs is read once, by the process that needs it") {
       for (int64_t rank = 0; rank < 3; ++rank) {
         const auto counts = std::make_shared<CountingStorage>(x);
         const NeededRows needed = share_of(rank, 3);
-        const DatasetPtr partial = with_needed(make(Tensor::on(counts, 0, x.spec()), y), needed);
+        const DatasetPtr partial = make(Tensor::on(counts, 0, x.spec()), y)->with_needed(needed);
         std::vector<int64_t> wanted(reads.size());
         Batch batch;
         for (partial->begin_epoch(); partial->next(batch);) {

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "data/file_storage.h"
-#include "data/partial_inputs.h"
 #include "data/row_gather.h"
 #include "data/shuffle_buffer.h"
 #include "tensor/tensor_record.h"
@@ -36,7 +35,7 @@ struct Shard {
   int64_t index = 0, count = 1;
 };
 
-class ArrayDataset final : public Dataset, public PartialInputs {
+class ArrayDataset final : public Dataset {
  public:
   /// `needed` is empty if all rows of the inputs are needed.
   ArrayDataset(Arrays arrays, int64_t batch_size, Shuffle shuffle,

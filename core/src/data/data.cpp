@@ -19,6 +19,10 @@ void check_skip_interruption() {
 
 Dataset::~Dataset() = default;
 
+DatasetPtr Dataset::with_needed(const NeededRows&) {
+  return std::static_pointer_cast<Dataset>(shared_from_this());
+}
+
 void Dataset::restore(const Value&, int64_t batches) {
   Batch passed;
   begin_epoch();

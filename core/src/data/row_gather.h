@@ -4,8 +4,8 @@
 #include <memory>
 #include <span>
 
+#include "crescent/data/data.h"
 #include "crescent/program/device.h"
-#include "data/partial_inputs.h"
 
 namespace crescent {
 

@@ -22,6 +22,14 @@ struct Batch {
 class Dataset;
 using DatasetPtr = std::shared_ptr<Dataset>;
 
+/// The rows [first, first + count) of a batch.
+struct RowRange {
+  int64_t first = 0, count = 0;
+  bool contains(int64_t row) const { return row >= first && row < first + count; }
+};
+/// Returns the rows of which a process needs the inputs, for a batch of `rows` rows.
+using NeededRows = std::function<RowRange(int64_t rows)>;
+
 /// A source of batches.
 class CRESCENT_API Dataset : public Object {
  public:
@@ -50,6 +58,12 @@ class CRESCENT_API Dataset : public Object {
   /// Begins the epoch in which an equal dataset, perhaps of an earlier process, returned `state`,
   /// and skips its first `batches` batches. The default implementation calls next() for each.
   virtual void restore(const Value& state, int64_t batches);
+
+  /// Returns a dataset of the same batches with the same state as this one, in which only needed
+  /// rows of x are read. The other rows of x contain zeros or values of earlier batches; targets
+  /// and weights are whole. A dataset that cannot leave out rows (the default) returns
+  /// itself.
+  virtual DatasetPtr with_needed(const NeededRows& needed);
 
  protected:
   friend CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count);

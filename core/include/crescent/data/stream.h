@@ -60,12 +60,26 @@ class CRESCENT_API Stream : public Dataset {
   /// script makes them.
   virtual bool on_own_thread() const;
 
+  // Streams whose elements are rows of arrays, known by their numbers before they are read, and
+  // batches of such rows can leave rows unread.
+  /// The arrays whose rows are the elements; null (the default) if elements are no such rows.
+  virtual const Element* arrays() const { return nullptr; }
+  /// Begins a pass like open(epoch), whose elements are the numbers of rows of arrays() instead of
+  /// the rows. It is called only if there are arrays().
+  virtual CursorPtr open_numbers(uint64_t /*epoch*/) { return nullptr; }
+  /// Begins a pass like open(epoch), whose batches need to have values only in needed rows of their
+  /// first part, the inputs.
+  virtual CursorPtr open_partial(uint64_t epoch, const NeededRows& /*needed*/) {
+    return open(epoch);
+  }
+
   int64_t batches() const override { return elements() < 0 ? -1 : elements(); }
   void begin_epoch() override;
   bool next(Batch& batch) override;
   void check() const override;
   Value state() const override;
   void restore(const Value& state, int64_t batches) override;
+  DatasetPtr with_needed(const NeededRows& needed) override;
 
  protected:
   /// The state on which passes depend besides the pass number and the sources, such as a seed that

@@ -3,9 +3,9 @@
 #include <deque>
 #include <limits>
 
+#include "data/streams/derived_stream.h"
 #include "data/streams/element.h"
 #include "data/streams/interruption_check.h"
-#include "data/streams/row_stream.h"
 
 namespace crescent {
 namespace {
@@ -108,7 +108,7 @@ Element rows_by_number(const Element& arrays, const std::vector<Element>& elemen
   return batch;
 }
 
-class BatchStream final : public DerivedStream, public RowStream {
+class BatchStream final : public DerivedStream {
  public:
   BatchStream(StreamPtr source, const WindowOptions& options)
       : DerivedStream(std::move(source)),
@@ -134,10 +134,10 @@ class BatchStream final : public DerivedStream, public RowStream {
         [](const std::vector<Element>& rows, int64_t first) { return stacked(rows, first); });
   }
   CursorPtr open_partial(uint64_t epoch, const NeededRows& needed) override {
-    const Element* arrays = arrays_of(*source_);
+    const Element* arrays = source_->arrays();
     if (!arrays) return open(epoch);
     return std::make_shared<WindowCursor>(
-        dynamic_cast<RowStream&>(*source_).open_numbers(epoch), windows_,
+        source_->open_numbers(epoch), windows_,
         [arrays = *arrays, needed](const std::vector<Element>& numbers, int64_t) {
           return rows_by_number(arrays, numbers, needed);
         });

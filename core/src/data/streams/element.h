@@ -2,7 +2,6 @@
 // to tensors for models.
 #pragma once
 #include "crescent/data/stream.h"
-#include "data/partial_inputs.h"
 
 namespace crescent {
 

@@ -5,7 +5,7 @@
 #include "crescent/ops/random.h"
 #include "data/streams/index_generator.h"
 #include "data/streams/interruption_check.h"
-#include "data/streams/row_stream.h"
+#include "data/streams/order_stream.h"
 
 namespace crescent {
 namespace {

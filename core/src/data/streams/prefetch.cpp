@@ -8,7 +8,7 @@
 
 #include "crescent/system/thread.h"
 #include "data/streams/interruption_check.h"
-#include "data/streams/row_stream.h"
+#include "data/streams/order_stream.h"
 
 namespace crescent {
 namespace {

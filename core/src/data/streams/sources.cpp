@@ -4,9 +4,8 @@
 #include <mutex>
 
 #include "crescent/data/stream.h"
+#include "data/streams/derived_stream.h"
 #include "data/streams/element.h"
-#include "data/streams/element_spec.h"
-#include "data/streams/row_stream.h"
 
 namespace crescent {
 namespace {
@@ -65,7 +64,7 @@ class ListStream final : public IndexedStream {
   std::vector<Element> elements_;
 };
 
-class Slices final : public IndexedStream, public RowStream {
+class Slices final : public IndexedStream {
  public:
   explicit Slices(Element arrays) : arrays_(std::move(arrays)), rows_(rows_of(arrays_)) {
     for (Value& part : arrays_)
@@ -77,7 +76,6 @@ class Slices final : public IndexedStream, public RowStream {
   CursorPtr open_numbers(uint64_t) override {
     return std::make_shared<IndexedCursor>(rows_, [](int64_t number) { return Element{number}; });
   }
-  CursorPtr open_partial(uint64_t epoch, const NeededRows&) override { return open(epoch); }
   Element element_spec() const override {
     const bool lists = std::any_of(arrays_.begin(), arrays_.end(), has_list);
     return lists ? IndexedStream::element_spec() : row_spec(arrays_);
@@ -123,7 +121,7 @@ class GeneratedStream final : public Stream {
 
 /// The batches of a dataset that is no stream. Such a dataset allows one pass at a time, so a new
 /// pass ends the previous one.
-class Batches final : public Stream, public SpecifiedDataset, public RowStream {
+class Batches final : public Stream, public SpecifiedDataset {
  public:
   explicit Batches(DatasetPtr data) : data_(std::move(data)), opened_(data_) {}
   int64_t elements() const override { return data_->batches(); }
@@ -135,7 +133,7 @@ class Batches final : public Stream, public SpecifiedDataset, public RowStream {
 
   CursorPtr open(uint64_t) override { return begin_pass(data_); }
   CursorPtr open_partial(uint64_t, const NeededRows& needed) override {
-    return begin_pass(partial_inputs(data_, needed));
+    return begin_pass(data_->with_needed(needed));
   }
 
  protected:

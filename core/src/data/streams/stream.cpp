@@ -5,7 +5,6 @@
 
 #include "data/streams/element.h"
 #include "data/streams/interruption_check.h"
-#include "data/streams/row_stream.h"
 
 namespace crescent {
 
@@ -83,8 +82,13 @@ void Stream::set_state(const Value& state) {
   next_epoch_ = static_cast<uint64_t>(state.as_dict().at("epoch").as_int());
 }
 
+DatasetPtr Stream::with_needed(const NeededRows& needed) {
+  return with_names(std::static_pointer_cast<Stream>(shared_from_this()), {}, {})
+      ->with_needed(needed);
+}
+
 /// A stream as a dataset whose batches have their tensors in the order of the given names.
-class StreamDataset final : public Dataset, public PartialInputs {
+class StreamDataset final : public Dataset {
  public:
   StreamDataset(StreamPtr stream, std::vector<std::string> x, std::vector<std::string> y,
                 NeededRows needed)
@@ -95,7 +99,8 @@ class StreamDataset final : public Dataset, public PartialInputs {
   int64_t batches() const override { return stream_->batches(); }
   void begin_epoch() override {
     stream_->epoch_ = stream_->next_epoch_++;
-    stream_->cursor_ = open_partial(*stream_, stream_->epoch_, needed_);
+    const uint64_t epoch = stream_->epoch_;
+    stream_->cursor_ = needed_ ? stream_->open_partial(epoch, needed_) : stream_->open(epoch);
   }
   bool next(Batch& batch) override { return stream_->next(batch, x_, y_); }
   void check() const override { stream_->check(); }

@@ -9,7 +9,8 @@ namespace {
 
 /// The dataset from which this process reads the rows that it computes, if possible on a thread.
 DatasetPtr source_of(const DatasetPtr& data, const ProcessGroup& group) {
-  const DatasetPtr source = partial_inputs(data, group.needed_rows());
+  const NeededRows needed = group.needed_rows();
+  const DatasetPtr source = data && needed ? data->with_needed(needed) : data;
   return source && source->reads_files() ? prefetch(source) : source;
 }
 

@@ -1,6 +1,5 @@
 #include "training/input/class_weighted.h"
 
-#include "data/partial_inputs.h"
 #include "training/input/arrays.h"
 
 namespace crescent {
@@ -8,7 +7,7 @@ namespace {
 
 /// A dataset that multiplies sample weights by class weights. It does not report that it reads
 /// files, because prefetching would run its ops on another thread than the one that trains.
-class ClassWeighted final : public Dataset, public PartialInputs {
+class ClassWeighted final : public Dataset {
  public:
   ClassWeighted(const Model& model, DatasetPtr data, Value weights)
       : model_(model), data_(std::move(data)), weights_(std::move(weights)) {}
@@ -26,7 +25,7 @@ class ClassWeighted final : public Dataset, public PartialInputs {
   Value state() const override { return data_->state(); }
   void restore(const Value& state, int64_t batches) override { data_->restore(state, batches); }
   DatasetPtr with_needed(const NeededRows& needed) override {
-    return std::make_shared<ClassWeighted>(model_, partial_inputs(data_, needed), weights_);
+    return std::make_shared<ClassWeighted>(model_, data_->with_needed(needed), weights_);
   }
 
  private:

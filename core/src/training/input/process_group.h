@@ -3,10 +3,10 @@
 #pragma once
 #include <algorithm>
 
+#include "crescent/data/data.h"
 #include "crescent/program/device.h"
 #include "crescent/program/distribution.h"
 #include "crescent/system/interrupt.h"
-#include "data/partial_inputs.h"
 #include "program/batch_share.h"
 
 namespace crescent {
