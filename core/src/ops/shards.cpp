@@ -1,6 +1,5 @@
 // The ops of logical shards.
-#include "crescent/program/shard_ops.h"
-
+#include "program/recording/shard_sum.h"
 #include "program/support.h"
 
 namespace crescent {
@@ -12,12 +11,6 @@ void check_shards(std::string_view name, std::span<const TensorSpec> in) {
   if (in.empty()) fail(name, ": expected a value of each logical shard, got none");
   if (in.size() > kMaxShards)
     fail(name, ": expected values of at most ", kMaxShards, " logical shards, got ", in.size());
-}
-
-Tensor reduced(std::span<const Tensor> values, ReduceKind kind) {
-  ShardReduce op;
-  op.kind = kind;
-  return crescent::apply(std::make_shared<const ShardReduce>(op), values).front();
 }
 
 /// Combines the values of all shards: those of each half first, then the two results.
@@ -97,7 +90,7 @@ Tensors ShardReduce::vjp(const Vjp& v) const {
   Tensors extremes, gradients;
   for (const Tensor& x : v.inputs)
     extremes.push_back(ops::cast(ops::equal(x, v.outputs[0]), x.dtype()));
-  gradient = gradient / reduced(extremes, ReduceKind::sum);
+  gradient = gradient / shard_sum(extremes);
   for (const Tensor& is_extreme : extremes) gradients.push_back(is_extreme * gradient);
   return gradients;
 }

@@ -3,20 +3,14 @@
 #include <algorithm>
 #include <map>
 
-#include "crescent/program/shard_ops.h"
 #include "layer/layer_access.h"
+#include "program/recording/shard_sum.h"
 #include "program/recording/tape.h"
 #include "tensor/tensor_record.h"
 #include "training/shared_step.h"
 
 namespace crescent {
 namespace {
-
-Tensor reduced(const Tensors& of_shards) {
-  ShardReduce op;
-  op.kind = ReduceKind::sum;
-  return crescent::apply(std::make_shared<const ShardReduce>(op), of_shards).front();
-}
 
 Tensor joined(const Tensors& of_shards) {
   return crescent::apply(std::make_shared<const ShardConcat>(), of_shards).front();
@@ -61,7 +55,7 @@ class ShardState {
       const Tensors& values = written_[i];
       if (values.empty()) continue;
       const bool floats = is_floating(variables_[i].dtype());
-      variables_[i].assign(floats ? reduced(values) : values.front());
+      variables_[i].assign(floats ? shard_sum(values) : values.front());
     }
   }
 
@@ -114,7 +108,7 @@ Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool 
     Tensors parts;
     for (size_t s = 0; s < losses.size(); ++s)
       parts.push_back(losses[s].at(i) * share.shard(static_cast<int64_t>(s)).weight());
-    model.add_loss(reduced(parts));
+    model.add_loss(shard_sum(parts));
   }
   Tensors whole;
   for (size_t i = 0; i < outputs.front().size(); ++i)
@@ -131,7 +125,7 @@ class ShardSums {
   void add(Tensors of_shards, Tensor& sum) {
     const int64_t size = of_shards.front().size();
     if (size > kSmallGradient) {
-      sum = reduced(of_shards);
+      sum = shard_sum(of_shards);
       return;
     }
     Bucket& bucket = buckets_[of_shards.front().dtype()];
@@ -157,7 +151,7 @@ class ShardSums {
       for (const PendingSum& each : bucket) parts.push_back(ops::reshape(each.of_shards[s], {-1}));
       flat.push_back(ops::concatenate(parts, 0));
     }
-    const Tensors sums = ops::split(reduced(flat), sizes, 0);
+    const Tensors sums = ops::split(shard_sum(flat), sizes, 0);
     for (size_t i = 0; i < bucket.size(); ++i)
       *bucket[i].sum = ops::reshape(sums[i], bucket[i].of_shards.front().shape());
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "crescent/program/shard_ops.h"
 #include "program/recording/recorder.h"
+#include "program/recording/shard_sum.h"
 #include "program/recording/tape.h"
 #include "tensor/tensor_record.h"
 
@@ -78,13 +78,9 @@ struct LockstepReduction final : OpOf<LockstepReduction> {
       upstream.push_back(v.gradients[i]
                              ? v.gradients[i]
                              : Tensor::full(v.inputs[i].shape(), 0, v.inputs[i].dtype()));
-    ShardReduce sum;
-    sum.kind = ReduceKind::sum;
-    const Tensor total =
-        crescent::apply(std::make_shared<const ShardReduce>(sum), upstream).front();
     ShardReduce op;
     op.kind = kind;
-    const Tensors gradients{total}, result{v.outputs[0]};
+    const Tensors gradients{shard_sum(upstream)}, result{v.outputs[0]};
     return op.vjp({v.inputs, result, gradients, v.wanted});
   }
 };
