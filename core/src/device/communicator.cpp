@@ -36,11 +36,15 @@ Dict Communicator::information() {
 
 void Communicator::barrier() { all_gather(0); }
 
-void Communicator::fail_timeout(const std::vector<int>& ranks, double seconds,
-                                const std::string& findings) const {
+std::string ranks_text(const std::vector<int>& ranks) {
   std::vector<std::string> texts;
   for (int rank : ranks) texts.push_back(std::to_string(rank));
-  fail(texts.size() == 1 ? "the process of rank " : "the processes of ranks ", join(texts),
+  return (ranks.size() == 1 ? "rank " : "ranks ") + join(texts);
+}
+
+void Communicator::fail_timeout(const std::vector<int>& ranks, double seconds,
+                                const std::string& findings) const {
+  fail(ranks.size() == 1 ? "the process of " : "the processes of ", ranks_text(ranks),
        " did not come within ", seconds, " seconds (option 'timeout' of the communicator '",
        class_name(), "'): ", findings.empty() ? "it hangs, or takes longer than that" : findings);
 }

@@ -8,6 +8,7 @@
 
 #include "crescent/base/error.h"
 #include "crescent/program/activity.h"
+#include "crescent/program/communicator.h"
 
 namespace crescent::mpi {
 namespace {
@@ -180,17 +181,6 @@ World::Absence World::meet(double seconds) {
   const std::lock_guard lock(mutex_);
   fail("the process of rank ", left, " ", farewell_[static_cast<size_t>(left)]);
 }
-
-namespace {
-
-/// The ranks as text: "rank 2" or "ranks 0, 1, 3".
-std::string ranks_text(const std::vector<int>& ranks) {
-  std::vector<std::string> texts;
-  for (int rank : ranks) texts.push_back(std::to_string(rank));
-  return (ranks.size() == 1 ? "rank " : "ranks ") + join(texts);
-}
-
-}  // namespace
 
 /// Asks all other processes for the numbers of their meetings and for their activities. Those that
 /// do not answer, or that have not yet come to the present meeting, are absent.

@@ -227,9 +227,7 @@ std::string printed_by_this_process(const std::string& message) {
   const std::vector<int> ranks = all->ranks_with(message);
   if (ranks.front() != all->rank()) return {};
   if (static_cast<int>(ranks.size()) == all->size()) return message;
-  std::vector<std::string> texts;
-  for (int rank : ranks) texts.push_back(std::to_string(rank));
-  return concat(ranks.size() == 1 ? "rank " : "ranks ", join(texts), ": ", message);
+  return concat(ranks_text(ranks), ": ", message);
 }
 
 }  // namespace

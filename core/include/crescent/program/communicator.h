@@ -58,6 +58,9 @@ class CRESCENT_API Communicator : public Plain {
                                  const std::string& findings = {}) const;
 };
 
+/// "rank 2" or "ranks 0, 1, 3".
+CRESCENT_API std::string ranks_text(const std::vector<int>& ranks);
+
 /// The communicator in use; initially the one named by CRESCENT_COMMUNICATOR, else "single".
 CRESCENT_API std::shared_ptr<Communicator> communicator();
 /// Sets the communicator for programs and training runs that begin after the call; null means
