@@ -61,6 +61,12 @@ Device& device() {
   return device ? *device : first_device();
 }
 
+bool is_deterministic() {
+  const Dict options = device().get_config();
+  const Value* on = options.find("deterministic");
+  return on && on->as_bool();
+}
+
 Device& set_device(std::string_view name, const Dict& options) {
   Device& device = Devices::instance().get(name, options);
   device_in_use.store(&device, std::memory_order_release);

@@ -30,12 +30,6 @@ void set_option(std::string_view name, Value value) {
   set_device(device().class_name(), {{std::string(name), std::move(value)}});
 }
 
-bool is_deterministic() {
-  const Dict options = device().get_config();
-  const Value* on = options.find("deterministic");
-  return on && on->as_bool();
-}
-
 /// The known devices. If the library of a device cannot be loaded, its entry contains the reason.
 List devices() {
   List all;

@@ -117,6 +117,8 @@ class CRESCENT_API Device : public Plain {
 
 /// The device in use; initially the one named by the environment's CRESCENT_DEVICE, else "cpu".
 CRESCENT_API Device& device();
+/// Whether the device in use computes with op determinism (its option `deterministic`).
+CRESCENT_API bool is_deterministic();
 /// The cpu device, which also computes ops that other devices have no kernel for.
 CRESCENT_API Device& host_device();
 /// Sets the device in use and its options; options that are not given keep their values. There is

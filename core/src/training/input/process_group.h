@@ -11,13 +11,6 @@
 
 namespace crescent {
 
-/// Whether the device in use computes with op determinism.
-inline bool is_deterministic() {
-  const Dict options = device().get_config();
-  const Value* on = options.find("deterministic");
-  return on && on->as_bool();
-}
-
 /// The processes that train together. All of them must call the same functions in the same order.
 class ProcessGroup {
  public:
