@@ -49,12 +49,13 @@ Tensor gathered(Communicator& all, const Rows& rows, const Share& own, const Ten
 
 GatheredBatch gathered(const ProcessGroup& group, const Batch& own, bool with_inputs) {
   Communicator& all = *group.all();
-  expect_equal(group, facts_of(own),
-               "Each process gives its own part of every batch, of the same arrays");
   const int64_t count = own.x.front().dim(0);
+  const std::vector<double> counts = expect_equal(
+      group, facts_of(own), "Each process gives its own part of every batch, of the same arrays",
+      static_cast<double>(count));
   Rows rows;
   GatheredBatch batch{own, {0, count, 0}};
-  for (const double each : all.all_gather(static_cast<double>(count))) {
+  for (const double each : counts) {
     if (static_cast<int>(rows.size()) == all.rank()) batch.own.first = batch.own.whole;
     rows.push_back(static_cast<int64_t>(each));
     batch.own.whole += rows.back();

@@ -1,6 +1,6 @@
 #include "training/input/start_together.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "program/recording/divided.h"
 
@@ -14,11 +14,21 @@ double hash_of(const std::string& text) {
   return hash;
 }
 
-/// The ranks of the processes whose hash differs from that of rank 0.
-std::vector<std::string> ranks_apart(const std::vector<double>& hashes) {
-  std::vector<std::string> ranks;
-  for (size_t rank = 1; rank < hashes.size(); ++rank)
-    if (hashes[rank] != hashes[0]) ranks.push_back(std::to_string(rank));
+/// A row of numbers for each process: those that it has passed as `own`.
+std::vector<double> rows_of_all(const ProcessGroup& group, const std::vector<double>& own) {
+  Communicator& all = *group.all();
+  const auto size = static_cast<size_t>(all.size());
+  std::vector<double> rows(size * own.size());
+  std::copy(own.begin(), own.end(), rows.begin() + all.rank() * std::ssize(own));
+  all.gather(rows.data(), std::vector<size_t>(size, own.size() * sizeof(double)));
+  return rows;
+}
+
+/// The ranks of the processes whose number in this column differs from that of rank 0.
+std::vector<int> ranks_apart(const std::vector<double>& rows, size_t columns, size_t column) {
+  std::vector<int> ranks;
+  for (size_t i = column + columns; i < rows.size(); i += columns)
+    if (rows[i] != rows[column]) ranks.push_back(static_cast<int>(i / columns));
   return ranks;
 }
 
@@ -26,16 +36,24 @@ std::vector<std::string> ranks_apart(const std::vector<double>& hashes) {
 
 /// Compares hashes of the facts. Every process gets the hashes of all others, so all processes come
 /// to the same result.
-void expect_equal(const ProcessGroup& group, const Dict& facts, const char* in_common) {
+std::vector<double> expect_equal(const ProcessGroup& group, const Dict& facts,
+                                 const char* in_common, double own) {
+  std::vector<double> numbers;
+  for (const DictEntry& fact : facts) numbers.push_back(hash_of(to_json(fact.value)));
+  numbers.push_back(own);
+  const size_t columns = numbers.size();
+  const std::vector<double> rows = rows_of_all(group, numbers);
   std::vector<std::string> differences;
-  for (const DictEntry& fact : facts) {
-    const std::vector<std::string> ranks =
-        ranks_apart(group.all()->all_gather(hash_of(to_json(fact.value))));
-    if (!ranks.empty()) differences.push_back(concat(fact.key, " at rank ", join(ranks)));
-  }
-  if (differences.empty()) return;
-  fail("fit: the processes were not given the same as rank 0: ", join(differences, "; "), ". ",
-       in_common);
+  size_t column = 0;
+  for (const DictEntry& fact : facts)
+    if (const std::vector<int> ranks = ranks_apart(rows, columns, column++); !ranks.empty())
+      differences.push_back(concat(fact.key, " at ", ranks_text(ranks)));
+  if (!differences.empty())
+    fail("fit: the processes were not given the same as rank 0: ", join(differences, "; "), ". ",
+         in_common);
+  std::vector<double> told;
+  for (size_t i = column; i < rows.size(); i += columns) told.push_back(rows[i]);
+  return told;
 }
 
 void take_from_first(const ProcessGroup& group, const Variables& variables) {

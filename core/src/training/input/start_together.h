@@ -8,8 +8,10 @@ namespace crescent {
 
 /// Fails if a value in `facts` differs between the processes; the message names its key and ends
 /// with `in_common`, a sentence that says what the processes must have in common. All processes
-/// must pass the same keys.
-void expect_equal(const ProcessGroup& group, const Dict& facts, const char* in_common);
+/// must pass the same keys. Returns the number `own` of each process, which is sent together with
+/// the facts in one exchange.
+std::vector<double> expect_equal(const ProcessGroup& group, const Dict& facts,
+                                 const char* in_common, double own = 0);
 /// Sets these variables to their values in the process of rank 0. Each part of a divided variable
 /// is set to the value in the first process that has this part.
 void take_from_first(const ProcessGroup& group, const Variables& variables);
