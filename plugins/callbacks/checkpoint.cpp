@@ -115,6 +115,8 @@ class ModelCheckpoint final : public Callback {
     if (save_freq_.is_string()) consider({epoch + 1, {}}, logs);
   }
   bool comes_last() const override { return true; }
+  /// All processes contribute to a checkpoint of divided weights.
+  bool writes_for_all() const override { return layouts().empty(); }
   Dict get_state() const override {
     return {{"best", monitor_.best_value()}, {"batches", batches_}};
   }

@@ -35,6 +35,7 @@ class CSVLogger final : public Callback {
     write(line);
   }
   void on_train_end(const Logs&) override { file_.reset(); }
+  bool writes_for_all() const override { return true; }
 
  private:
   struct FileCloser {

@@ -111,6 +111,7 @@ class ProgbarLogger final : public Callback {
   void on_predict_begin(const Logs&) override { start(integer("steps")); }
   void on_predict_batch_end(int64_t batch, const Logs& logs) override { advance(batch + 1, logs); }
   void on_predict_end(const Logs& logs) override { finish(logs); }
+  bool writes_for_all() const override { return true; }
 
  private:
   int64_t integer(const char* name) const {

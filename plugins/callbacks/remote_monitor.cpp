@@ -36,6 +36,7 @@ class RemoteMonitor final : public Callback {
     if (const std::string problem = http_post({root_ + path_, lines_, body}); !problem.empty())
       warn("Could not reach RemoteMonitor root server at ", root_, ": ", problem);
   }
+  bool writes_for_all() const override { return true; }
 
  private:
   std::string root_ = "http://localhost:9000", path_ = "/publish/epoch/end/", field_ = "data";

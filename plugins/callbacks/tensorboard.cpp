@@ -87,6 +87,7 @@ class TensorBoard final : public Callback {
     train_->flush();
     if (validation_) validation_->flush();
   }
+  bool writes_for_all() const override { return true; }
 
  private:
   EventFile& validation() {

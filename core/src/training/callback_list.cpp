@@ -23,17 +23,6 @@ bool belongs_to(const Value& entry, const Dict& identity) {
          to_json(entry.as_dict().at("config")) == to_json(identity.at("config"));
 }
 
-/// Whether the callback writes or shows something that would be the same in all processes, so that
-/// rank 0 alone calls it. A ModelCheckpoint of divided weights is called in all processes, because
-/// each contributes its parts.
-bool writes_for_all(const Callback& callback) {
-  if (callback.class_name() == "ModelCheckpoint" && !layouts().empty()) return false;
-  constexpr std::string_view kWriters[] = {"CSVLogger", "ModelCheckpoint", "ProgbarLogger",
-                                           "RemoteMonitor", "TensorBoard"};
-  return std::find(std::begin(kWriters), std::end(kWriters), callback.class_name()) !=
-         std::end(kWriters);
-}
-
 }  // namespace
 
 CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
@@ -44,13 +33,13 @@ CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
                      : callbacks.is_list() ? callbacks.as_list()
                                            : List{callbacks};
   for (const Value& value : given)
-    if (CallbackPtr callback = get<Callback>(value); speaks || !writes_for_all(*callback))
+    if (CallbackPtr callback = get<Callback>(value); speaks || !callback->writes_for_all())
       all.push_back(std::move(callback));
   set(std::move(all));
 }
 
 void CallbackList::call_beside_others(Callback& callback, const std::function<void()>& hook) {
-  const WithoutOthers without(writes_for_all(callback) ? callback.class_name() : "");
+  const WithoutOthers without(callback.writes_for_all() ? callback.class_name() : "");
   blaming(callback, hook);
 }
 

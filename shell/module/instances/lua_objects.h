@@ -182,6 +182,8 @@ class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   Dict get_state() const override;
   void set_state(const Dict& state) override;
+  /// The attribute writes_for_all of the object or its class, which is false if there is none.
+  bool writes_for_all() const override { return attribute("writes_for_all") == Value(true); }
 
  protected:
   /// Calls the hook by its current name or, if the class does not define a function of this name,

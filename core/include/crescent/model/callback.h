@@ -97,6 +97,9 @@ class CRESCENT_API Callback : public Plain {
   /// True for callbacks that save the model: their hooks are called after those of other callbacks,
   /// so that the saved states of these are up to date.
   virtual bool comes_last() const { return false; }
+  /// True for callbacks that write or show what is the same in all processes that train together,
+  /// and change nothing in training: the reporting process (distribution.h) calls them alone.
+  virtual bool writes_for_all() const { return false; }
 
  protected:
   ModelRef model_;  ///< the model of the current or the last run
