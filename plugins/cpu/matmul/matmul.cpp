@@ -169,7 +169,8 @@ std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
 }
 
 std::span<const KernelRow> matmul_kernels() {
-  static constexpr KernelRow kRows[] = {{"matmul", make_row_matmul},
+  static constexpr KernelRow kRows[] = {{"matmul", make_byte_matmul},
+                                        {"matmul", make_row_matmul},
                                         {"matmul", unmixed<make_direct_matmul>},
                                         {"matmul", make_amx_matmul},
                                         {"matmul", plain<make_onednn_matmul>},

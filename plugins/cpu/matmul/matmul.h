@@ -121,5 +121,6 @@ std::unique_ptr<Kernel> make_tiled_matmul(const Request& request);  // for float
 std::unique_ptr<Kernel> make_amx_matmul(const Request& request);
 std::unique_ptr<Kernel> make_onednn_matmul(const Request& request);  // for bfloat16
 std::unique_ptr<Kernel> make_integer_matmul(const Request& request);
+std::unique_ptr<Kernel> make_byte_matmul(const Request& request);  // for int8 with int32 results
 
 }  // namespace crescent::cpu

@@ -1,5 +1,16 @@
 -- Bugs to insert into kernels of the cpu device.
 return {
+  { file = "plugins/cpu/matmul/bytes.cpp", tests = { "cpu/bytes" },
+    { "wrong constant", "constexpr int kOffset = 128;", "constexpr int kOffset = 127;" },
+    { "wrong condition", "return std::min(kPanelColumns, columns - panel * kPanelColumns);",
+      "return kPanelColumns;" },
+  },
+  { file = "plugins/cpu/matmul/matmul_bytes.cpp", tests = { "cpu/bytes" },
+    { "wrong stride", "const int64_t row_step = plan_.transpose_a ? 1 : plan_.k,",
+      "const int64_t row_step = plan_.transpose_a ? 1 : plan_.k + 1," },
+    { "wrong operand", "right_scratch(a) + i / panels * right_bytes());",
+      "right_scratch(a));" },
+  },
   { file = "plugins/cpu/elementwise/elementwise.cpp",
     tests = { "cpu/elementwise", "cpu/fused", "cpu/plan", "program/fuzz", "program" },
     { "wrong condition", "if (contains(outputs, reg)) return true;", "" },

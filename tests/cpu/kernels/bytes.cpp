@@ -1,0 +1,171 @@
+// Products of 8-bit integers: exact for every instruction set, shape and extreme value.
+#include "matmul/bytes.h"
+
+#include "crescent/device/lowering.h"
+#include "crescent/ops/ops.h"
+#include "crescent/program/program.h"
+#include "matmul/matmul.h"
+#include "support.h"
+
+using namespace crescent;
+using namespace crescent::cpu;
+using namespace crescent::cpu::test;
+
+namespace {
+
+/// The numbers around which the loops change: rows and panels of a block, values of a group.
+constexpr int64_t kRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 17, 64, 65};
+constexpr int64_t kColumns[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 143, 200};
+constexpr int64_t kDepths[] = {1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257};
+
+template <size_t N>
+int64_t pick(const int64_t (&values)[N], std::mt19937& draw) {
+  return values[draw() % N];
+}
+
+/// Random bytes; one time in three only the extreme values.
+std::vector<int8_t> random_bytes(int64_t count, std::mt19937& draw) {
+  const bool extreme = draw() % 3 == 0;
+  std::vector<int8_t> values(static_cast<size_t>(count));
+  for (int8_t& x : values)
+    x = extreme ? (draw() % 4 ? int8_t{-128} : int8_t{127}) : static_cast<int8_t>(draw());
+  return values;
+}
+
+/// The sum of k products, modulo 2^32.
+int32_t product_at(const int8_t* a, int64_t step_a, const int8_t* b, int64_t step_b, int64_t k) {
+  uint32_t sum = 0;
+  for (int64_t q = 0; q < k; ++q) sum += static_cast<uint32_t>(a[q * step_a] * b[q * step_b]);
+  return static_cast<int32_t>(sum);
+}
+
+/// Multiplies a (m, k) by b (k, n) with the instructions.
+std::vector<int32_t> multiply(bytes::Instructions instructions, const std::vector<int8_t>& a,
+                              const std::vector<int8_t>& b, int64_t m, int64_t n, int64_t k) {
+  std::vector<uint8_t> left(static_cast<size_t>(m * bytes::padded_depth(k)), 0xff);
+  std::vector<int8_t> right(static_cast<size_t>(bytes::panels(n) * bytes::panel_bytes(k)), 0x55);
+  for (int64_t i = 0; i < m; ++i)
+    bytes::pack_row(a.data() + i * k, 1, k, left.data() + i * bytes::padded_depth(k));
+  for (int64_t p = 0; p < bytes::panels(n); ++p)
+    bytes::pack_panel(b.data() + p * bytes::kPanelColumns, n, 1, k,
+                      std::min(bytes::kPanelColumns, n - p * bytes::kPanelColumns),
+                      right.data() + p * bytes::panel_bytes(k));
+  constexpr int64_t kBeside = 3;  // columns of c that the product must not write
+  std::vector<int32_t> c(static_cast<size_t>(m * (n + kBeside)), -1);
+  bytes::product_with(instructions)(left.data(), m, right.data(), k, n, c.data(), n + kBeside);
+  std::vector<int32_t> result;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n + kBeside; ++j) {
+      const int32_t value = c[static_cast<size_t>(i * (n + kBeside) + j)];
+      if (j < n)
+        result.push_back(value);
+      else if (value != -1)
+        FAIL("column " << j << " of " << n << " was written");
+    }
+  return result;
+}
+
+Array array_of(const std::vector<int8_t>& values, const Shape& shape) {
+  return {{DType::int8, shape}, {values.begin(), values.end()}};
+}
+
+}  // namespace
+
+TEST_CASE("products of bytes are exact with all instructions of the processor") {
+  std::mt19937 draw(1);
+  for (auto instructions :
+       {bytes::Instructions::plain, bytes::Instructions::avx2, bytes::Instructions::vnni}) {
+    if (!bytes::has(instructions)) {
+      WARN("skipped: instructions " << static_cast<int>(instructions) << " on this processor");
+      continue;
+    }
+    for (int trial = 0; trial < 1500; ++trial) {
+      const int64_t m = pick(kRows, draw), n = pick(kColumns, draw), k = pick(kDepths, draw);
+      const std::vector<int8_t> a = random_bytes(m * k, draw), b = random_bytes(k * n, draw);
+      const std::vector<int32_t> c = multiply(instructions, a, b, m, n, k);
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j)
+          if (c[static_cast<size_t>(i * n + j)] !=
+              product_at(a.data() + i * k, 1, b.data() + j, n, k))
+            FAIL(m << " x " << n << " x " << k << ", element " << i << ", " << j);
+    }
+  }
+}
+
+TEST_CASE("sums of bytes beyond 32 bits wrap around") {
+  constexpr int64_t kDepth = (int64_t{1} << 17) + 5;  // times 2^14 is beyond 2^31
+  const std::vector<int8_t> a(kDepth, -128), b(kDepth, -128);
+  for (auto instructions :
+       {bytes::Instructions::plain, bytes::Instructions::avx2, bytes::Instructions::vnni})
+    if (bytes::has(instructions))
+      CHECK(multiply(instructions, a, b, 1, 1, kDepth)[0] ==
+            product_at(a.data(), 1, b.data(), 1, kDepth));
+}
+
+TEST_CASE("kernels for products of int8 have exact results in every layout") {
+  std::mt19937 draw(2);
+  const Options options;
+  for (int trial = 0; trial < 600; ++trial) {
+    const int64_t m = pick(kRows, draw), n = pick(kColumns, draw), k = pick(kDepths, draw);
+    Matmul op;
+    op.transpose_a = draw() % 2, op.transpose_b = draw() % 2;
+    const int64_t items = draw() % 3 ? 1 : 1 + draw() % 4;
+    const bool shares_b = draw() % 2, has_items = items > 1;
+    const Shape one_a = op.transpose_a ? Shape{k, m} : Shape{m, k},
+                one_b = op.transpose_b ? Shape{n, k} : Shape{k, n};
+    const Shape shape_a = has_items ? Shape{items}.concat(one_a) : one_a,
+                shape_b = has_items && !shares_b ? Shape{items}.concat(one_b) : one_b,
+                shape_c = has_items ? Shape{items, m, n} : Shape{m, n};
+    const std::vector<int8_t> a = random_bytes(shape_a.size(), draw),
+                              b = random_bytes(shape_b.size(), draw);
+    const TensorSpecs in{{DType::int8, shape_a}, {DType::int8, shape_b}},
+        out{{DType::int32, shape_c}};
+    const auto kernel = make_kernel({op, in, out, options});
+    REQUIRE(kernel);
+    const bool prepared = draw() % 2;
+    const int threads = 1 + static_cast<int>(draw() % 3);
+    const Array c =
+        run(*kernel, {array_of(a, shape_a), array_of(b, shape_b)}, out, threads, prepared)
+            .outputs[0];
+    INFO(to_text(shape_a) << " " << op.transpose_a << ", " << to_text(shape_b) << " "
+                          << op.transpose_b << ", prepared " << prepared << ", threads "
+                          << threads);
+    for (int64_t item = 0; item < items; ++item)
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          const int8_t* left = a.data() + item * m * k + i * (op.transpose_a ? 1 : k);
+          const int8_t* right =
+              b.data() + (shares_b || !has_items ? 0 : item * n * k) + j * (op.transpose_b ? k : 1);
+          const int32_t wanted =
+              product_at(left, op.transpose_a ? m : 1, right, op.transpose_b ? 1 : n, k);
+          if (c[(item * m + i) * n + j] != wanted)
+            FAIL("element " << item << ", " << i << ", " << j << ": " << c[(item * m + i) * n + j]
+                            << " for " << wanted);
+        }
+  }
+}
+
+TEST_CASE("what follows a product of int8 gives the bits that it gives alone") {
+  for (int64_t rows : {1, 5, 64, 700})
+    for (int64_t width : {16, 33, 100}) {
+      const TensorSpecs specs{{DType::int8, {rows, width}},
+                              {DType::int8, {width, 40}},
+                              {DType::float32, {rows, 1}},
+                              {DType::float32, {40}}};
+      const auto body = [](const Tensors& in) {
+        const Tensor sums = ops::cast(ops::matmul(in[0], in[1]), DType::float32);
+        return Tensors{ops::tanh(sums / (in[2] * in[3]) + in[3])};
+      };
+      std::mt19937 draw(static_cast<unsigned>(rows * width));
+      Tensors in;
+      for (const TensorSpec& spec : specs) {
+        std::vector<float> values(static_cast<size_t>(spec.shape.size()));
+        for (float& x : values)
+          x = spec.dtype == DType::int8 ? static_cast<float>(static_cast<int8_t>(draw()))
+                                        : 100 + static_cast<float>(draw() % 1000);
+        in.push_back(ops::cast(Tensor::from(values, spec.shape), spec.dtype));
+      }
+      const crescent::Function compiled(body);
+      CHECK(compiled(in)[0].to_vector() == body(in)[0].to_vector());
+    }
+}
