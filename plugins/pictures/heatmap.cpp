@@ -190,7 +190,10 @@ class HeatmapLayout {
     const double most = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
     scene_.width = fields_.left + whole_width() + fields_.right;
     scene_.height = fields_.top + whole_height() + below();
-    scene_.width = std::max(scene_.width, std::min(most, title_width(metrics_, title_)));
+    const double labels =
+        std::max(metrics_.width(xlabel_), metrics_.cells ? metrics_.width(ylabel_) : 0);
+    const double texts = std::max(title_width(metrics_, title_), labels);
+    scene_.width = std::max(scene_.width, std::min(most, texts));
     if (size.is_limit || metrics_.cells) return;
     scene_.width = std::max(scene_.width, size.width);
     scene_.height = std::max(scene_.height, size.height);
@@ -272,12 +275,15 @@ class HeatmapLayout {
     if (!ylabel_.empty()) draw_ylabel();
   }
 
+  /// Draws the label of the x axis below the middle of the fields, or as near to it as the width of
+  /// the label allows.
   void draw_xlabel() {
-    const double middle = fields_.left + whole_width() / 2;
-    const double room = 2 * std::min(middle, scene_.width - middle);
+    const std::string text = fitted_text(metrics_, xlabel_, scene_.width);
+    const double half = std::min(metrics_.width(text), scene_.width) / 2;
+    const double middle = std::clamp(fields_.left + whole_width() / 2, half, scene_.width - half);
     scene_.elements.push_back(
         Text{.at = {middle, corner(matrix_.rows, 0).y + below() - metrics_.line / 2},
-             .text = fitted_text(metrics_, xlabel_, room),
+             .text = text,
              .anchor = Anchor::middle});
   }
 

@@ -77,6 +77,7 @@ end
 --- @param policy a dtype policy
 --- @return a table with names
 function policies.serialize(policy)
+  shell.expect("table", policy, "serialize", "policy")
   return { class_name = policy.class_name, config = policy.config }
 end
 

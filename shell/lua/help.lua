@@ -99,15 +99,14 @@ local function class_help(class)
   if #common > 0 then
     local names = {}
     for i, option in ipairs(common) do names[i] = option.name end
-    text = text .. "\n\nBy name only: " .. wrapped(table.concat(names, ", "), "", 86)
+    text = text .. "\n\n" .. wrapped("By name only: " .. table.concat(names, ", "), "  ", 98)
   end
   if #class.arguments > 0 then
     text = text .. "\n\nArguments of a call, by name, beside training and mask:\n"
       .. argument_lines(class.arguments)
   end
   if #class.members > 0 then
-    text = text .. "\n\nIts objects have, beside what each " .. class.kind .. " has:\n"
-      .. member_lines(class.members)
+    text = text .. "\n\nIts objects also have:\n" .. member_lines(class.members)
   end
   return text .. example_text(name_of_class(class))
 end

@@ -213,6 +213,7 @@ local functions = {
   f = "texts are put together by string.format('%d of %s', n, name) or '..'",
   try = "errors are caught by pcall(f, ...)",
   sorted = "it is table.sort(list)",
+  plt = "pictures are drawn by cr.plot(x, y), cr.imshow(images), cr.hist(values), history:plot()",
 }
 
 local function hint_of_global(name)
@@ -242,6 +243,25 @@ local methods = {
   split = "parts of a text are found by: for word in text:gmatch \"%S+\" do ... end",
 }
 
+--- The counterparts of attributes of arrays and tensors in Python.
+local attributes = {
+  tolist = "its numbers are t:totable()",
+  astype = "it is t:cast(dtype)",
+  T = "it is t:transpose()",
+  size = "the number of elements is cr.ops.size(t), the length of an axis t.shape[axis]",
+  permute = "it is t:transpose(axes)",
+  view = "it is t:reshape(shape)",
+  unsqueeze = "it is t:expand_dims(axis)",
+}
+
+local function hint_of_attribute(name) return attributes[name] and "; " .. attributes[name] or "" end
+
+-- Settings are read by a function without arguments and set by another one.
+local function hint_of_setting(name)
+  local sets = "set_" .. name
+  return rawget(cr.config, sets) and string.format("; cr.config.%s(value) sets it", sets) or ""
+end
+
 local function hint_of_method(name) return methods[name] and "; " .. methods[name] or "" end
 
 --- Pairs for errors at run time: a pattern of Lua's message, and a function that makes the hint
@@ -251,6 +271,10 @@ local runtime = {
   { "call a nil value %(%a+ '([%a_]+)'%)", hint_of_method },
   { "attempt to call a (%a+) value %(%a+ '([%a_][%w_]*)'%)$",
     function(kind, name) return kind ~= "nil" and hint_of_value(kind, name) or "" end },
+  { "tensor: no attribute '([%a_]+)'$", hint_of_attribute },
+  { "(%a[%w_]*): expected no arguments", hint_of_setting },
+  { "GradientTape: missing argument 'function'",
+    "; gradients are taken of a function: tape = cr.GradientTape(function() ... end)" },
   { "for iterator", "; lists are gone through by: for i, x in ipairs(list) do ... end" },
   { "nil value %(field '%?'%)", "; positions in lists count from 1, the last is list[#list]" },
   { "nil value %(field 'integer index'%)",

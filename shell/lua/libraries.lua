@@ -10,6 +10,8 @@
 -- methods has the bodies of methods of objects that are written in Lua.
 -- draw(way, figure, options) draws a figure (crescent/io/picture.h); save_picture(path, figure,
 --   options) draws it into a file.
+-- fail(...) raises an error at the line of the user's code; expect(kind, value, name, argument)
+--   does so unless type(value) is `kind`.
 -- warn(text) warns the user.
 -- counted_name(class) returns the next automatic name of a layer of this class.
 -- save_feature_space(path, config) saves a FeatureSpace; returns false if the format of the file
@@ -65,6 +67,14 @@ function shell.fail(...)
   until not outside or not outside.source:find "^=crescent/"
   local is_line = outside and outside.what ~= "C"
   error(table.concat { ... }, is_line and level or 2)
+end
+
+--- Fails unless the value of an argument has this type of Lua.
+function shell.expect(kind, value, name, argument)
+  if type(value) == kind then return end
+  local show_value = shell.library("show").show_value
+  local given = type(value) == "table" and "a table" or show_value(value, 1, {})
+  shell.fail(name, ": argument '", argument, "': expected a ", kind, ", got ", given)
 end
 
 --- Makes reading a missing name in the table of the module, or in a nested table, an error.
@@ -187,7 +197,10 @@ function cr.help(...) return shell.library "help"(...) end
 --- replace, and a list of their descriptions.
 --- @param line a string
 --- @return a list of names, how many characters they replace, a list of texts
-function cr.complete(line) return shell.library("completion").complete(line) end
+function cr.complete(line)
+  shell.expect("string", line, "complete", "line")
+  return shell.library("completion").complete(line)
+end
 
 --- The values that begin with a prefix and may follow `line`, which ends where an option ("option
 --- = "), an argument or a key is expected: a list of values and a list of their descriptions.
@@ -195,20 +208,28 @@ function cr.complete(line) return shell.library("completion").complete(line) end
 --- @param prefix a string
 --- @return a list of values, a list of texts
 function cr.complete_value(line, prefix)
+  shell.expect("string", line, "complete_value", "line")
+  shell.expect("string", prefix, "complete_value", "prefix")
   return shell.library("completion").complete_value(line, prefix)
 end
 
 --- The signature of the function or class whose call is being typed at the end of a text.
 --- @param line a string
 --- @return a string or nil
-function cr.hint(line) return shell.library("completion").hint(line) end
+function cr.hint(line)
+  shell.expect("string", line, "hint", "line")
+  return shell.library("completion").hint(line)
+end
 
 --- An error message, with or without a traceback, and with a hint if there is one; `source` is the
 --- text of the chunk that failed, unless it is in a file.
 --- @param message a string
 --- @param source a string
 --- @return a string
-function cr.explained(message, source) return shell.library "hints"(message, source) end
+function cr.explained(message, source)
+  shell.expect("string", message, "explained", "message")
+  return shell.library "hints"(message, source)
+end
 
 --- The functions of the prompt that are written in Lua (shell/lua/prompt.lua).
 --- @param ... any value

@@ -79,13 +79,36 @@ function prompt.watcher(operands)
   end
 end
 
+local value_of
+
+--- Warns if an entry that has been executed, such as "loss, accuracy = model:evaluate(x, y)", gave
+--- the first variable a list and the others nothing.
+function prompt.warn_of_list(entry)
+  local targets, call = entry:match "^%s*([%a_][%w_%s,]*)=%s*([%a_][%w_%.]*:?[%w_]*%s*[%({].*)$"
+  if not targets then return end
+  local first, others = nil, 0
+  for name in targets:gsub("^local%s", ""):gmatch "[%a_][%w_]*" do
+    if not first then
+      first = name
+    elseif value_of(name) ~= nil then
+      return
+    else
+      others = others + 1
+    end
+  end
+  local list = value_of(first)
+  if others == 0 or type(list) ~= "table" or #list <= others then return end
+  shell.warn(string.format("%s is a list; its values are assigned by %s = table.unpack(%s)", first,
+    targets:match "^%s*(.-)%s*$", call:match "^(.-)[%s;]*$"))
+end
+
 --- Whether a command took so long that the prompt prints its time.
 function prompt.is_long(seconds) return seconds >= (shell.printing.time or 2) end
 
 -- ---- questions
 
 -- The value of a dotted path of names, such as cr.layers; nil if there is none.
-local function value_of(path)
+function value_of(path)
   local value, is_first = nil, true
   for name in path:gmatch "[^%.:]+" do
     local ok = true

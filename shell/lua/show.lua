@@ -1,6 +1,7 @@
 -- Values as text for the prompt.
 local cr, shell = ...
 local cut_rows, cut_depth, cut_width, cut_numbers, cut_text, cut_lines = 40, 5, 100, 100, 70, 5
+local long_lines = 20
 
 local words = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat
@@ -81,6 +82,19 @@ local function string_text(text, depth)
   return #text == most and quoted or string.format("%s... (%d bytes)", quoted, #text)
 end
 
+-- The signature of a function of the module, such as "<clip(x, x_min, x_max)>", without the last
+-- parameters if it is longer than a line; nil for other functions.
+local function signature_text(f, depth)
+  local signature = (cr.describe(f) or {}).signature
+  if not signature then return nil end
+  local room = math.max(line_width() - 2 * depth - 24, 16)
+  if #signature > room then
+    local shorter = signature:sub(1, room - 5)
+    signature = (shorter:match "^(.*,)[^,]*$" or shorter:match "^[^(]*%(") .. " ...)"
+  end
+  return "<" .. signature:gsub("%( %.", "(.") .. ">"
+end
+
 -- the dtype and shape of a tensor, such as "<float32(2, 64, 64, 3)>"
 local function spec_text(tensor)
   return string.format("<%s(%s)>", tensor.dtype, table.concat(tensor.shape, ", "))
@@ -113,17 +127,21 @@ local function list_parts(t, depth, seen)
   return parts, across and #parts or 0
 end
 
+-- Adds the texts of the fields with names to `parts`; those of many lines come last.
 local function named_parts(t, depth, seen, parts)
-  local keys = sorted_keys(t, #t + 1)
+  local keys, long = sorted_keys(t, #t + 1), {}
   for i, key in ipairs(keys) do
     if i > cut_rows then
       parts[#parts + 1] = string.format("... %d more", #keys - cut_rows)
       break
     end
     local name = key_text(key) .. " = "
-    parts[#parts + 1] = name .. indented(show_value(rawget(t, key), depth + 1, seen),
+    local text = name .. indented(show_value(rawget(t, key), depth + 1, seen),
       type(rawget(t, key)) == "table" and 0 or #name)
+    local is_long = select(2, text:gsub("\n", "")) > long_lines
+    table.insert(is_long and long or parts, text)
   end
+  table.move(long, 1, #long, #parts + 1, parts)
 end
 
 -- Puts the first `across` parts into lines of at most `width` columns; each further part gets a
@@ -176,6 +194,8 @@ function show_value(value, depth, seen)
     end
     return show_table(value, depth, seen)
   end
+  local signature = type(value) == "function" and signature_text(value, depth)
+  if signature then return signature end
   local ok, text = pcall(tostring, value)
   return ok and text or "<" .. type(value) .. ">"
 end

@@ -142,6 +142,7 @@ end
 --- @param top_down true or false
 --- @return a structure
 function tree.traverse(func, structure, top_down)
+  shell.expect("function", func, "traverse", "func")
   local function changed(part)
     local result = func(part)
     if result == tree.MAP_TO_NONE then return nil, true end
@@ -178,6 +179,7 @@ function tree.assert_same_paths(a, b) check_same(finite(a), b, {}) end
 --- @param structure a structure of shapes
 --- @return a structure
 function tree.map_shape_structure(func, structure)
+  shell.expect("function", func, "map_shape_structure", "func")
   local function is_shape(part)
     for key, size in pairs(part) do
       if math.type(key) ~= "integer" or math.type(size) ~= "integer" then return false end
@@ -202,6 +204,7 @@ end
 --- @param ... a structure
 --- @return a structure
 function tree.map_structure(func, structure, ...)
+  shell.expect("function", func, "map_structure", "func")
   finite(structure)
   for _, other in ipairs { ... } do check_same(structure, other, {}) end
   return map_up_to(structure, func, { structure, ... }, {})
@@ -213,6 +216,7 @@ end
 --- @param ... a structure
 --- @return a structure
 function tree.map_structure_up_to(shallow_structure, func, ...)
+  shell.expect("function", func, "map_structure_up_to", "func")
   return map_up_to(finite(shallow_structure), func, { ... }, {})
 end
 

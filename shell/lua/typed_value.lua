@@ -32,7 +32,7 @@ local function example_of_result(called)
   local what = called ~= nil and cr.describe(called)
   if not what then return nil end
   local is_layer = what.what ~= "class" and what.class and what.class.kind == "layer"
-  local gives_tensor = is_layer or (what.result or ""):find "^a tensor"
+  local gives_tensor = is_layer or what.what == "model" or (what.result or ""):find "^a tensor"
   return gives_tensor and cr.zeros { 1 } or nil
 end
 

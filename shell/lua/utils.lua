@@ -25,6 +25,9 @@ utils.get_source_inputs = shell.define("get_source_inputs -> a list of symbols",
   "The inputs of the graph that produces a symbol.", {
   { name = "tensor", type = "a symbol", doc = "", required = true },
 }, function(tensor)
+  if not cr.utils.is_keras_tensor(tensor) then
+    shell.fail("get_source_inputs: expected a symbol, got ", cr.show(tensor))
+  end
   local found = {}
   local function follow(symbol)
     local inputs = symbol.node and symbol.node.input_tensors or {}

@@ -1,7 +1,6 @@
 -- Runs every example of the help and compares its output with the text: words and punctuation
 -- exactly, numbers up to rounding, messages of errors exactly. Every class, function and method
--- must have an example, except for those listed below, and every layer, loss, metric and op of two
--- tensors an error.
+-- must have an example with the likeliest mistake and its message, except for those listed below.
 --   crescent tests/help/examples.lua [--write FILE.examples ...]
 -- --write writes the current output into the files.
 local cr = require "crescent"
@@ -43,6 +42,10 @@ local exceptions = {
   ["^model%.compute_metrics$"] = "what a model of one's own calls",
 }
 
+-- Names whose examples need no error, as patterns, with the reason.
+local without_errors = {
+}
+
 --- Whether the path names a method of a base class, such as cr.Layer.add_weight. Such a method
 --- needs no example of its own, since it is documented as a method of objects, layer.add_weight.
 local function is_of_base(path)
@@ -51,32 +54,21 @@ local function is_of_base(path)
 end
 
 local used = {}
-local function is_excepted(path)
-  for pattern in pairs(exceptions) do
+local function matches(path, patterns)
+  for pattern in pairs(patterns) do
     if path:find(pattern) then
       used[pattern] = true
       return true
     end
   end
-  return is_of_base(path)
 end
+
+local function is_excepted(path) return matches(path, exceptions) or is_of_base(path) end
 
 local problems = {}
 local function problem(...) problems[#problems + 1] = string.format(...) end
 
--- ---- every name has an example, and an error where one is demanded
-
-local kinds_with_errors = { layer = true, loss = true, metric = true }
-
---- Whether an error is demanded of the function or class in this row of the listing.
-local function needs_error(path, row)
-  if row.kind then return kinds_with_errors[row.kind] end
-  local tensors = 0
-  for _, parameter in ipairs(path:find "^cr%.ops%." and row.parameters or {}) do
-    if parameter.type == "a tensor" then tensors = tensors + 1 end
-  end
-  return tensors > 1
-end
+-- ---- every name has an example and an error
 
 local plurals = { loss = "losses" }
 local function check_names(listing)
@@ -84,7 +76,7 @@ local function check_names(listing)
   local function check(path, row)
     count = count + 1
     if not row.example and not is_excepted(path) then problem("%s has no example", path) end
-    if needs_error(path, row) and not row.errors and row.example then
+    if row.example and not row.errors and not matches(path, without_errors) then
       problem("%s has no error", path)
     end
   end
@@ -97,6 +89,9 @@ local function check_names(listing)
   end
   for pattern in pairs(exceptions) do
     if not used[pattern] then problem("all that is called %s has examples", pattern) end
+  end
+  for pattern in pairs(without_errors) do
+    if not used[pattern] then problem("all that is called %s has errors", pattern) end
   end
   return count
 end

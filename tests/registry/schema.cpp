@@ -75,7 +75,9 @@ TEST_CASE("Options set the members, aliases too") {
 TEST_CASE("A wrong option is named, with what was expected and what came") {
   const std::pair<Dict, const char*> rows[] = {
       {{{"unit", 3}}, "Dense: no option 'unit' (did you mean 'units'?)"},
-      {{{"momentum", 3}}, "Dense: no option 'momentum'"},
+      {{{"momentum", 3}},
+       "Dense: no option 'momentum'; it takes units, rate, use_bias, padding, kernel, seed, "
+       "anything, extra"},
       {{}, "Dense: missing required option 'units'"},
       {{{"units", "ten"}}, "Dense: option 'units': expected an integer, got \"ten\""},
       {{{"units", 2.5}}, "Dense: option 'units': expected an integer, got 2.5"},

@@ -122,7 +122,7 @@ class SummaryTable {
     lines_.push_back("Trainable params: " + with_commas(trainable));
     lines_.push_back("Non-trainable params: " + with_commas(fixed));
     if (options_.flops)
-      lines_.push_back(concat("Total FLOPs of one sample forwards: ", with_commas(all_flops())));
+      lines_.push_back(concat("Total FLOPs (one sample): ", with_commas(all_flops())));
     lines_.push_back(rule('_'));
     return std::move(lines_);
   }

@@ -275,13 +275,26 @@ void Method::fill(void* frame, const Dict& arguments) const {
   }
 }
 
+namespace {
+
+/// What to write instead of an option that does not exist: the most similar name or, if none is
+/// similar, the names of the options that can be given by position, unless these are many.
+std::string hint_for(const std::string& name, const std::vector<Field>& fields) {
+  constexpr size_t kFew = 8;
+  const std::string guess = did_you_mean(name, names_and_aliases(fields));
+  std::vector<std::string> own;
+  for (const Field& field : fields)
+    if (!field.keyword_only) own.push_back(field.name);
+  return guess.empty() && !own.empty() && own.size() <= kFew ? "; it takes " + join(own) : guess;
+}
+
+}  // namespace
+
 void SchemaData::configure(void* object, const Dict& options) const {
   std::vector<const Field*> given;
   for (const DictEntry& option : options) {
     const Field* field = find(option.key);
-    if (!field)
-      fail(title, ": no ", word, " '", option.key, "'",
-           did_you_mean(option.key, names_and_aliases(fields)));
+    if (!field) fail(title, ": no ", word, " '", option.key, "'", hint_for(option.key, fields));
     if (std::find(given.begin(), given.end(), field) != given.end())
       fail(title, ": ", word, " '", field->name, "' is given twice, once as '", option.key, "'");
     given.push_back(field);
@@ -309,8 +322,10 @@ Dict SchemaData::by_name(const List& positional, const Dict& keywords) const {
   if (positional.size() > positional_fields.size()) {
     std::vector<std::string> names;
     for (const Field* field : positional_fields) names.push_back(field->name);
-    fail(title, ": expected at most ", positional_fields.size(), " ", word, "s by position (",
-         join(names), "), got ", positional.size());
+    if (names.empty())
+      fail(title, ": expected no ", word, "s by position, got ", positional.size());
+    fail(title, ": expected at most ", names.size(), " ", word, names.size() == 1 ? "" : "s",
+         " by position (", join(names), "), got ", positional.size());
   }
   std::vector<DictEntry> entries;
   for (size_t i = 0; i < positional.size(); ++i)

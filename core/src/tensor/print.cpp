@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "base/text.h"
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
 #include "tensor/elements.h"
@@ -47,7 +48,7 @@ class Printer {
     if (tensor_.size() == 0) return concat("[] ", tensor_.shape());
     collect(0, 0);
     if (is_floating(tensor_.dtype())) write_numbers();
-    for (const std::string& element : elements_) width_ = std::max(width_, element.size());
+    for (const std::string& element : elements_) width_ = std::max(width_, display_width(element));
     print(0);
     return std::move(text_);
   }
@@ -97,14 +98,15 @@ class Printer {
   /// Whether the next element of the last axis and the brackets after it fit into the line.
   bool has_room(int axis) const {
     const size_t line = text_.rfind('\n') + 1;  // 0 in the first line
-    return columns_ == 0 ||
-           text_.size() - line + width_ + static_cast<size_t>(axis) + 2 <= columns_;
+    return columns_ == 0 || display_width(std::string_view(text_).substr(line)) + width_ +
+                                    static_cast<size_t>(axis) + 2 <=
+                                columns_;
   }
 
   void print(int axis) {
     if (axis == tensor_.rank()) {
       const std::string& element = elements_[next_++];
-      if (axis > 0) text_.append(width_ - element.size(), ' ');
+      if (axis > 0) text_.append(width_ - display_width(element), ' ');
       text_ += element;
       return;
     }

@@ -56,8 +56,8 @@ sequence.make_sampling_table = shell.define("make_sampling_table -> a tensor",
 
 local function skipgrams(words, vocabulary_size, window_size, negative_samples, shuffle,
   categorical, sampling_table, seed)
-  words = as_list(words, "sequence")
-  local probabilities = sampling_table ~= nil and as_list(sampling_table, "sampling_table")
+  words = as_list(words, "skipgrams: sequence")
+  local probabilities = sampling_table ~= nil and as_list(sampling_table, "skipgrams: sampling_table")
   local random = new_random(seed)
   local couples, labels = {}, {}
   local function add(word, other, label)

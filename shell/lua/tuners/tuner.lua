@@ -15,11 +15,20 @@ end
 --- Builds the model for the hyperparameters `hp` by the user's hypermodel; fails unless it is a
 --- compiled model.
 local function build(self, hp)
-  local model = type(self.hypermodel) == "function" and self.hypermodel(hp) or nil
-  if type(self.hypermodel) ~= "function" then model = self.hypermodel:build(hp) end
+  local hypermodel, model = self.hypermodel, nil
+  local is_object, method = pcall(function() return hypermodel.build end)
+  if type(hypermodel) == "function" then
+    model = hypermodel(hp)
+  elseif is_object and method then
+    model = hypermodel:build(hp)
+  else
+    shell.fail(self.class, ": expected a function that builds a model, or an object with a method ",
+      "build(hp), got ", cr.show(hypermodel))
+  end
   local is_model, is_compiled = pcall(function() return model.compiled end)
   if not is_model or not is_compiled then
-    shell.fail("expected that the function returns a compiled model, got ", cr.show(model))
+    shell.fail(self.class, ": expected that the function returns a compiled model, got ",
+      cr.show(model))
   end
   return model
 end

@@ -163,6 +163,7 @@ function Config.__pairs(self) return pairs(rawget(self, "values")) end
 --- @param values a table with names
 --- @return a Config
 function objects.Config(values)
+  if values ~= nil then shell.expect("table", values, "Config", "values") end
   local config = setmetatable({ values = {}, frozen = false }, Config)
   config:update(values or {})
   return config

@@ -37,7 +37,8 @@ void add_directory_type(ObjectTypes& types, const Type& dataset) {
 
 /// Returns a shard of a dataset; shards count from 1 in Lua.
 DatasetPtr shard_of(DatasetPtr data, int64_t index, int64_t count) {
-  if (index < 1) fail("shard: parts count from 1, got ", index);
+  if (count < 1) fail("shard: expected at least 1 part, got ", count);
+  if (index < 1 || index > count) fail("shard: parts count from 1 to ", count, ", got ", index);
   return shard(data, index - 1, count);
 }
 

@@ -113,6 +113,8 @@ Result cut_model(Model& model, Any to, Any from) {
 std::vector<Symbol> symbols_at(int index) {
   lua_State* L = current();
   if (const auto model = object_as<Model>(L, index)) return model->outputs();
+  if (!is_plain_table(L, index) && !to_handle<Symbol>(L, index))
+    fail_expected(L, index, "a model, a symbol or a list of symbols as 'inputs'");
   return Read<std::vector<Symbol>>::from(L, index);
 }
 

@@ -21,6 +21,9 @@ std::optional<bool> constant_condition(const Value& condition) {
   const Tensor tensor = Codec<Tensor>::decode(condition);
   if (!tensor) fail("expected a condition, got ", condition);
   if (tensor.is_abstract()) return std::nullopt;
+  if (tensor.size() != 1)
+    fail("expected a condition of one element, got shape ", tensor.shape(),
+         "; cr.ops.where chooses for each element");
   return tensor.item() != 0;
 }
 
@@ -49,7 +52,9 @@ Value cond(const Value& pred, Any true_fn, Any false_fn) {
 /// Calls the branch with this index, which counts from 1. An index outside of the list selects the
 /// first or the last branch.
 Value switch_to(const Value& index, const Value& branches, const Value& operands) {
-  if (!branches.is_list() || branches.as_list().empty())
+  const auto is_function = [](const Value& branch) { return branch.is_object(); };
+  if (!branches.is_list() || branches.as_list().empty() ||
+      !std::ranges::all_of(branches.as_list(), is_function))
     fail("expected a table of functions, got ", branches);
   const Tensor which = Codec<Tensor>::decode(index);
   const auto count = static_cast<int64_t>(branches.as_list().size());

@@ -58,8 +58,9 @@ int rows(lua_State* L) {
   return 3;
 }
 
-/// Implements t:map(f). If t has a floating-point dtype and f returns numbers, the result has the
-/// dtype of t; otherwise it has the dtype that a tensor made of the results would have.
+/// Implements t:map(f). If t has a floating-point dtype and f returns numbers, or t has integers
+/// and f returns integers, the result has the dtype of t; otherwise it has the dtype that a tensor
+/// made of the results would have.
 Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtype) {
   lua_State* L = current();
   if (is_followed(given))
@@ -70,15 +71,18 @@ Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtyp
   reserve(L, 4);
   lua_createtable(L, static_cast<int>(tensor.size()), 0);
   const int results = lua_gettop(L);
+  bool are_whole = is_integer(tensor.dtype());
   for (int64_t i = 0; i < tensor.size(); ++i) {
     lua_pushvalue(L, function.index);
     push_numbers(L, element_of(tensor, i));
     protected_call(L, 1, 1);
     if (lua_isnil(L, -1)) fail_expected(L, -1, "a value from the function of map");
+    are_whole = are_whole && lua_isinteger(L, -1);
     lua_rawseti(L, results, i + 1);
   }
   lua_rawgeti(L, results, 1);
-  if (!dtype && is_floating(tensor.dtype()) && lua_isnumber(L, -1)) dtype = tensor.dtype();
+  const bool keeps_dtype = are_whole || (is_floating(tensor.dtype()) && lua_isnumber(L, -1));
+  if (!dtype && keeps_dtype) dtype = tensor.dtype();
   return ops::reshape(to_tensor(L, results, dtype), tensor.shape());
 }
 
@@ -90,8 +94,8 @@ void add_element_loops(Type& type) {
               "and ipairs(t) iterate over the rows.")
       .method("map", &map_elements, {"function: a function", "dtype=nil"},
               "A tensor of the results of a Lua function for each element: t:map(function(x) "
-              "return x > 0 and x or 0 end). By default numbers keep a floating-point dtype of t "
-              "and else become float32; booleans become bool.");
+              "return x > 0 and x or 0 end). By default numbers keep a floating-point dtype of t, "
+              "integers one of integers, and other numbers become float32; booleans become bool.");
   type.meta("__pairs", raw("pairs", rows));
 }
 

@@ -16,10 +16,31 @@ Selector list_or_mask(const Tensor& tensor) {
   return {.kind = Selector::Kind::list, .tensor = tensor};
 }
 
+int64_t position_at(lua_State* L, int index) {
+  int exact = 0;
+  const lua_Integer position = lua_tointegerx(L, index, &exact);
+  if (!exact || lua_type(L, index) != LUA_TNUMBER)
+    fail("a position of a tensor is an integer, got ", describe(L, index));
+  return position;
+}
+
+/// The numbers of the list at `index`.
+std::vector<int64_t> positions_at(lua_State* L, int index) {
+  check_list(L, index);
+  reserve(L, 4);
+  std::vector<int64_t> positions;
+  for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
+    lua_rawgeti(L, index, i);
+    positions.push_back(position_at(L, lua_gettop(L)));
+    lua_pop(L, 1);
+  }
+  return positions;
+}
+
 /// The selector for a table in a key: {} is the whole axis, {a} one position, {a, b} and {a, b,
 /// step} are ranges.
 Selector range_at(lua_State* L, int index) {
-  const std::vector<int64_t> ends = to_integers(L, index);
+  const std::vector<int64_t> ends = positions_at(L, index);
   if (ends.size() > 3)
     fail("a range is {first, last, step}, got ", ends.size(),
          " numbers; a list of positions is a tensor of integers: cr.tensor({1, 3}, \"int32\")");
@@ -33,7 +54,7 @@ Selector range_at(lua_State* L, int index) {
 
 Selector selector_at(lua_State* L, int index) {
   if (lua_type(L, index) == LUA_TNUMBER) {
-    const int64_t position = to_integer(L, index);
+    const int64_t position = position_at(L, index);
     return {.kind = Selector::Kind::position, .first = position, .last = position};
   }
   if (is_tensor_like(L, index)) return list_or_mask(to_tensor(L, index));

@@ -56,6 +56,23 @@ const SchemaData* Callable::options() const { return nullptr; }
 
 // ---- kinds of functions
 
+namespace {
+
+bool is_callable(lua_State* L, int index) {
+  if (lua_isfunction(L, index)) return true;
+  if (is_tensor_like(L, index) || !luaL_getmetafield(L, index, "__call")) return false;
+  lua_pop(L, 1);
+  return true;
+}
+
+/// Fails if the parameter is declared as a function and the argument at `index` cannot be called.
+void check_function(lua_State* L, int index, const Parameter& parameter) {
+  if (parameter.type != "a function" || is_callable(L, index)) return;
+  if (parameter.required || !lua_isnil(L, index)) fail_expected(L, index, parameter.type);
+}
+
+}  // namespace
+
 Bound::Bound(std::string_view name, const void* function, size_t bytes, const Caller& caller,
              Parameters parameters, std::string_view doc)
     : Callable(typed_signature(name, std::move(parameters), doc, caller)), caller_(caller) {
@@ -67,6 +84,9 @@ int Bound::call(lua_State* L) const {
   arrange(L, caller_.takes_names, caller_.takes_lists);
   int reading = 0;
   try {
+    for (reading = 1; reading <= static_cast<int>(parameters().size()); ++reading)
+      check_function(L, reading, parameters()[reading - 1]);
+    reading = 0;
     return caller_.call(function_, L, reading);
   } catch (const LuaError&) {
     throw;
@@ -122,15 +142,29 @@ void check_self(lua_State* L, const Callable& callable) {
        ": methods are called with ':', object:", callable.name(), "(...)");
 }
 
+/// Calls the function. A message that begins with what was expected, or with an axis, gets the name
+/// of the function.
+int call_named(lua_State* L, const Callable& function) {
+  check_self(L, function);
+  try {
+    return function.call(L);
+  } catch (const LuaError&) {
+    throw;
+  } catch (Error& error) {
+    const std::string_view message = error.what();
+    if (message.starts_with("expected ") || message.starts_with("axis "))
+      error.add_context(function.name() + ": ");
+    throw;
+  }
+}
+
 }  // namespace
 
 int run(lua_State* L, const Callable& callable) {
   // collecting garbage before the call lets its results reuse memory that is still in the cache
   if (collection_is_due()) collect(L);
   const Body call = [](lua_State* state, const void* object) {
-    const auto& function = *static_cast<const Callable*>(object);
-    check_self(state, function);
-    return function.call(state);
+    return call_named(state, *static_cast<const Callable*>(object));
   };
   return guarded(L, call, &callable);
 }
@@ -231,6 +265,17 @@ std::string names_of(const std::vector<Parameter>& parameters) {
   return join(names);
 }
 
+/// Fails because there are too many arguments; the object of a method is not counted.
+[[noreturn]] void fail_too_many(const Callable& callable, int given) {
+  std::vector<Parameter> parameters = callable.parameters();
+  if (!parameters.empty() && parameters.front().name == "self")
+    parameters.erase(parameters.begin()), --given;
+  if (parameters.empty()) fail(callable.name(), ": expected no arguments, got ", given);
+  const char* noun = parameters.size() == 1 ? " argument (" : " arguments (";
+  fail(callable.name(), ": expected at most ", parameters.size(), noun, names_of(parameters),
+       "), got ", given);
+}
+
 int find(const std::vector<Parameter>& parameters, std::string_view name) {
   for (size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].name == name) return static_cast<int>(i);
@@ -250,8 +295,11 @@ bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& par
 [[noreturn]] void fail_unknown(const std::string& function,
                                const std::vector<Parameter>& parameters, const std::string& name) {
   std::vector<std::string> names;
-  for (const Parameter& p : parameters) names.push_back(p.name);
-  fail(function, ": no option '", name, "'", did_you_mean(name, names));
+  for (const Parameter& p : parameters)
+    if (p.name != "self") names.push_back(p.name);
+  const std::string guess = did_you_mean(name, names);
+  fail(function, ": no option '", name, "'",
+       guess.empty() && !names.empty() ? "; it takes " + join(names) : guess);
 }
 
 }  // namespace
@@ -297,9 +345,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
     list_with_names ? keep_list(L, given + 1) : lua_remove(L, given + 1);
   }
   const int positional = lua_gettop(L) - table;
-  if (positional > wanted)
-    fail(name(), ": expected at most ", wanted, " arguments (", names_of(parameters()), "), got ",
-         positional);
+  if (positional > wanted) fail_too_many(*this, positional);
   for (int i = positional; i < wanted; ++i) lua_pushnil(L);
   if (table) {
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {

@@ -8,6 +8,10 @@
 #include "lua/handle.h"
 #include "values/convert.h"
 
+namespace crescent {
+class Model;
+}
+
 namespace crescent::lua {
 
 /// A parameter of any type; the called function reads the value at `index` itself.
@@ -44,13 +48,15 @@ concept HasKind = requires {
 };
 template <class T>
 std::string object_text() {
-  if constexpr (HasKind<T>)
+  if constexpr (std::same_as<T, Model>)
+    return "a model";
+  else if constexpr (HasKind<T>)
     return std::string(std::string_view("aeiou").find(T::kKind[0]) == std::string_view::npos
                            ? "a "
                            : "an ") +
            T::kKind;
   else
-    return "an object of another class";
+    return "an object with a configuration";
 }
 template <std::derived_from<Object> T>
 struct Read<std::shared_ptr<T>> : ReadBase<std::shared_ptr<T>> {

@@ -209,7 +209,12 @@ void Session::run(const std::string& text) {
   lua::begin_command();
   const bool is_good = call(L_, 1, LUA_MULTRET) == LUA_OK;
   const double seconds = seconds_since(begin);
-  is_good ? show(first, entry) : report(L_);
+  if (is_good) {
+    show(first, entry);
+    warn_of_list(text);
+  } else {
+    report(L_);
+  }
   tell_time(seconds);
 }
 
@@ -220,6 +225,14 @@ void Session::warn_of_literals(const std::string& text) const {
     if (lua_reads(text, python) && !is_defined(python))
       std::fprintf(stderr, "crescent: '%s' is a variable without a value; it is written %s\n",
                    python, lua);
+}
+
+/// Warns if the entry assigns a list that a call gave to several variables, as Python would.
+void Session::warn_of_list(const std::string& text) const {
+  if (text.find(',') > text.find('=')) return;
+  push("warn_of_list");
+  lua_pushlstring(L_, text.data(), text.size());
+  if (call(L_, 1, 0) != LUA_OK) report(L_);
 }
 
 /// Pushes the function that warns if one of `comparisons` compares a tensor with a number; pushes

@@ -115,8 +115,8 @@ class BatchStream final : public DerivedStream {
         windows_{options.size, options.shift.value_or(options.size), options.stride,
                  options.drop_remainder} {
     if (windows_.size < 1 || windows_.shift < 1 || windows_.stride < 1)
-      fail("batch: expected numbers of at least 1, got size ", windows_.size, ", shift ",
-           windows_.shift, ", stride ", windows_.stride);
+      fail("expected a size, a shift and a stride of at least 1, got ", windows_.size, ", ",
+           windows_.shift, " and ", windows_.stride);
     if (windows_.size - 1 > (std::numeric_limits<int64_t>::max() - 1) / windows_.stride)
       fail("batch: windows of size ", windows_.size, " and stride ", windows_.stride,
            " span more elements than there can be");

@@ -28,6 +28,7 @@ Tensor conj(const Tensor& x) {
 
 Tensor angle(const Tensor& x) {
   if (is_complex(x)) return ops::arctan2(part(x, 1), part(x, 0));
+  if (x.dtype() == DType::string) fail("angle takes no strings");
   const Tensor y = floating(x);
   return ops::where(ops::isnan(y), y,
                     ops::where(ops::less(y, 0), number_like(y, std::numbers::pi), 0));
