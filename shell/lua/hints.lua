@@ -254,7 +254,9 @@ local attributes = {
   unsqueeze = "it is t:expand_dims(axis)",
 }
 
-local function hint_of_attribute(name) return attributes[name] and "; " .. attributes[name] or "" end
+local function hint_of_attribute(name)
+  return attributes[name] and "; " .. attributes[name] or ""
+end
 
 -- Settings are read by a function without arguments and set by another one.
 local function hint_of_setting(name)

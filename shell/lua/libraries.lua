@@ -11,7 +11,7 @@
 -- draw(way, figure, options) draws a figure (crescent/io/picture.h); save_picture(path, figure,
 --   options) draws it into a file.
 -- fail(...) raises an error at the line of the user's code; expect(kind, value, name, argument)
---   does so unless type(value) is `kind`.
+--   does so unless type(value) is `kind`; shown(value) is the text of a value in a message.
 -- warn(text) warns the user.
 -- counted_name(class) returns the next automatic name of a layer of this class.
 -- save_feature_space(path, config) saves a FeatureSpace; returns false if the format of the file
@@ -69,12 +69,15 @@ function shell.fail(...)
   error(table.concat { ... }, is_line and level or 2)
 end
 
+--- The text of a value in a message, a string in quotes.
+function shell.shown(value)
+  return type(value) == "table" and "a table" or shell.library("show").show_value(value, 1, {})
+end
+
 --- Fails unless the value of an argument has this type of Lua.
 function shell.expect(kind, value, name, argument)
   if type(value) == kind then return end
-  local show_value = shell.library("show").show_value
-  local given = type(value) == "table" and "a table" or show_value(value, 1, {})
-  shell.fail(name, ": argument '", argument, "': expected a ", kind, ", got ", given)
+  shell.fail(name, ": argument '", argument, "': expected a ", kind, ", got ", shell.shown(value))
 end
 
 --- Makes reading a missing name in the table of the module, or in a nested table, an error.

@@ -74,21 +74,21 @@ end
 
 -- Returns a structure like `shallow` in which each leaf is the result of f, called with the parts
 -- of all structures at this leaf.
-local function map_up_to(shallow, f, structures, path)
+local function map_up_to(name, shallow, f, structures, path)
   if not is_nested(shallow) then return f(table.unpack(structures)) end
   local result = {}
   for _, key in ipairs(keys_of(shallow)) do
     local parts = {}
     for i, structure in ipairs(structures) do
       if not is_nested(structure) or structure[key] == nil then
-        shell.fail("map_structure: structure ", i, " has no ", tostring(key), " at ",
+        shell.fail(name, ": structure ", i, " has no ", tostring(key), " at ",
           path_text(path))
       end
       parts[i] = structure[key]
     end
     local below = table.move(path, 1, #path, 1, {})
     below[#below + 1] = tostring(key)
-    result[key] = map_up_to(shallow[key], f, parts, below)
+    result[key] = map_up_to(name, shallow[key], f, parts, below)
   end
   return result
 end
@@ -207,7 +207,7 @@ function tree.map_structure(func, structure, ...)
   shell.expect("function", func, "map_structure", "func")
   finite(structure)
   for _, other in ipairs { ... } do check_same(structure, other, {}) end
-  return map_up_to(structure, func, { structure, ... }, {})
+  return map_up_to("map_structure", structure, func, { structure, ... }, {})
 end
 
 --- Applies func to the parts of structures at the leaves of a shallower structure.
@@ -217,7 +217,7 @@ end
 --- @return a structure
 function tree.map_structure_up_to(shallow_structure, func, ...)
   shell.expect("function", func, "map_structure_up_to", "func")
-  return map_up_to(finite(shallow_structure), func, { ... }, {})
+  return map_up_to("map_structure_up_to", finite(shallow_structure), func, { ... }, {})
 end
 
 --- The structure itself, because Lua has one kind of table.

@@ -26,7 +26,7 @@ utils.get_source_inputs = shell.define("get_source_inputs -> a list of symbols",
   { name = "tensor", type = "a symbol", doc = "", required = true },
 }, function(tensor)
   if not cr.utils.is_keras_tensor(tensor) then
-    shell.fail("get_source_inputs: expected a symbol, got ", cr.show(tensor))
+    shell.fail("get_source_inputs: expected a symbol, got ", shell.shown(tensor))
   end
   local found = {}
   local function follow(symbol)

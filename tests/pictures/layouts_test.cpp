@@ -100,6 +100,19 @@ TEST_CASE("names of rows end beside the name of the axis") {
       CHECK(text.at.x - Metrics().width(text.text) >= axis.at.x + Metrics().line / 2);
 }
 
+TEST_CASE("a label that is wider than the fields of a heatmap is whole where there is room") {
+  for (const Metrics& metrics : {Metrics(), cell_metrics()}) {
+    Dict figure = heatmap_of(matrix(1, 1, {1}));
+    figure.set("xlabel", "predicted, by the network");
+    const Scene scene = layout(figure, metrics, {});
+    REQUIRE(has_text(scene, "predicted, by the network"));
+    const Text label = text_named(scene, "predicted, by the network");
+    const double half = metrics.width(label.text) / 2;
+    CHECK(label.at.x - half >= -1e-9);
+    CHECK(label.at.x + half <= scene.width + 1e-9);
+  }
+}
+
 TEST_CASE("heatmaps fill the size that is asked for") {
   const Dict figure = heatmap_of(matrix(2, 3, {1, 2, 3, 4, 5, 6}));
   for (const Metrics& metrics : {Metrics(), cell_metrics()}) {

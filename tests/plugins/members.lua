@@ -123,7 +123,7 @@ print = real
 local text = table.concat(printed, "\n")
 for _, part in ipairs { "Learns the mean; gives how many rows it has seen.",
   "Arguments, in order or by name:", "Share of the old mean that stays.",
-  "Its objects have, beside what each layer has:", "adapt(data, momentum, mode) -> an integer",
+  "Its objects also have:", "adapt(data, momentum, mode) -> an integer",
   "learned: an integer", "Batches it has learned from." } do
   assert(text:find(part, 1, true), part .. "\n" .. text)
 end

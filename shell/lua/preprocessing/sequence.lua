@@ -31,7 +31,7 @@ local function as_list(given, name)
   if type(given) == "table" then return given end
   local is_tensor, list = pcall(function() return given:totable() end)
   if not is_tensor or type(list) ~= "table" then
-    shell.fail(name, ": expected a list or a tensor, got ", cr.show(given))
+    shell.fail(name, ": expected a list or a tensor, got ", shell.shown(given))
   end
   return list
 end
@@ -57,7 +57,8 @@ sequence.make_sampling_table = shell.define("make_sampling_table -> a tensor",
 local function skipgrams(words, vocabulary_size, window_size, negative_samples, shuffle,
   categorical, sampling_table, seed)
   words = as_list(words, "skipgrams: sequence")
-  local probabilities = sampling_table ~= nil and as_list(sampling_table, "skipgrams: sampling_table")
+  local probabilities = sampling_table ~= nil
+    and as_list(sampling_table, "skipgrams: sampling_table")
   local random = new_random(seed)
   local couples, labels = {}, {}
   local function add(word, other, label)

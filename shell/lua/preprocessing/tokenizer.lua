@@ -220,7 +220,7 @@ end
 local function new(num_words, filters, lower, split, char_level, oov_token, analyzer,
   document_count)
   if num_words ~= nil and (math.type(num_words) ~= "integer" or num_words < 1) then
-    shell.fail("Tokenizer: num_words: expected an integer from 1, got ", cr.show(num_words))
+    shell.fail("Tokenizer: num_words: expected an integer from 1, got ", shell.shown(num_words))
   end
   return setmetatable({
     num_words = num_words, filters = filters or text.filters, lower = lower, split = split or " ",

@@ -16,14 +16,13 @@ end
 --- compiled model.
 local function build(self, hp)
   local hypermodel, model = self.hypermodel, nil
-  local is_object, method = pcall(function() return hypermodel.build end)
   if type(hypermodel) == "function" then
     model = hypermodel(hp)
-  elseif is_object and method then
+  elseif type(hypermodel) == "table" and hypermodel.build then
     model = hypermodel:build(hp)
   else
     shell.fail(self.class, ": expected a function that builds a model, or an object with a method ",
-      "build(hp), got ", cr.show(hypermodel))
+      "build(hp), got ", shell.shown(hypermodel))
   end
   local is_model, is_compiled = pcall(function() return model.compiled end)
   if not is_model or not is_compiled then

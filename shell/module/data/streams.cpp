@@ -136,7 +136,7 @@ void add_stream_methods(Type& dataset) {
       .method("elements", &elements, {},
               "Iterates over the elements: for x, y in data:elements() do ... end. After batch() "
               "an element is a batch.")
-      .method("map", &map_with, {"function: a function", "workers=0", "training=nil"},
+      .method("map", &map_with, {"function: a function or a layer", "workers=0", "training=nil"},
               "Applies a function to the parts of each element, or a layer to its first part. With "
               "workers, that many threads run the function, each in a Lua state of its own with "
               "copies of the variables that the function uses.")

@@ -13,9 +13,14 @@
 namespace crescent::lua {
 namespace {
 
-/// The index of a node, converted from its position in Lua, which counts from 1.
-int node_place(int64_t position) {
-  if (position < 1) fail("node positions count from 1, got ", position);
+/// The index of a node of the layer, converted from its position in Lua, which counts from 1. The
+/// message is that of Keras, with the position; `what` is what is asked for, such as "output".
+int node_index(const Layer& layer, int64_t position, const char* what) {
+  const auto count = static_cast<int64_t>(layer.inbound_nodes().size());
+  if (position < 1) fail("positions of calls count from 1, got ", position);
+  if (count > 0 && position > count)
+    fail("Asked to get ", what, " at node ", position, ", but the layer has only ", count,
+         " inbound nodes.");
   return static_cast<int>(std::min<int64_t>(position - 1, 1 << 30));
 }
 
@@ -171,25 +176,25 @@ void add_graph(Type& type) {
   type.method(
           "get_input_at",
           [](Layer& l, int64_t node) {
-            return OneOrMore<Symbol>{l.get_input_at(node_place(node))};
+            return OneOrMore<Symbol>{l.get_input_at(node_index(l, node, "input"))};
           },
           {"node_index"}, "The input of the call with this number.")
       .method(
           "get_output_at",
           [](Layer& l, int64_t node) {
-            return OneOrMore<Symbol>{l.get_output_at(node_place(node))};
+            return OneOrMore<Symbol>{l.get_output_at(node_index(l, node, "output"))};
           },
           {"node_index"}, "The output of the call with this number.")
       .method(
           "get_input_shape_at",
           [](Layer& l, int64_t node) {
-            return OneOrMore<Shape>{l.get_input_shape_at(node_place(node))};
+            return OneOrMore<Shape>{l.get_input_shape_at(node_index(l, node, "input shape"))};
           },
           {"node_index"}, "The shape of the input of the call with this number.")
       .method(
           "get_output_shape_at",
           [](Layer& l, int64_t node) {
-            return OneOrMore<Shape>{l.get_output_shape_at(node_place(node))};
+            return OneOrMore<Shape>{l.get_output_shape_at(node_index(l, node, "output shape"))};
           },
           {"node_index"}, "The shape of the output of the call with this number.")
       .method("compute_output_shape", &compute_output_shape,

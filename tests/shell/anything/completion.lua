@@ -14,6 +14,7 @@ do -- each name comes with a line of help
   local methods, _, of_methods = cr.complete "model:f"
   check.same(methods, { "find_learning_rate", "fit", "fit_async", "flops" })
   assert(of_methods[2]:find "^Trains")
+  assert(#cr.complete "model(x):res" > 0 and #cr.complete "model:predict(x):res" > 0)
   _G.a_number, _G.a_table = 41, {}
   check.same({ select(3, cr.complete "a_number") }, { { "41" } })
   check.same({ select(3, cr.complete "a_table") }, { { "table" } })

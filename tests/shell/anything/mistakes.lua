@@ -73,7 +73,7 @@ local rows = {
     "attempt to index a nil value (global 'try'); errors are caught by pcall(f, ...)" },
   { "model:fti(x, y)", "Sequential: no attribute 'fti' (did you mean 'fit'?)" },
   { "model.fit(x, y)",
-    "expected a model before the arguments, model:fit(...) with ':', got a tensor (2, 2)" },
+    "fit: expected a model before the arguments, model:fit(...) with ':', got a tensor (2, 2)" },
   { "model.summary()",
     "summary: expected an object before the arguments, got no value: methods are called with "
     .. "':', object:summary(...)" },
@@ -229,6 +229,25 @@ local rows = {
     "cannot read 'FOLDER/modle.h5': No such file or directory (did you mean 'model.h5'?)" },
   { 'cr.models.load_model(folder .. "/modle.h5")',
     "cannot read 'FOLDER/modle.h5': No such file or directory (did you mean 'model.h5'?)" },
+  { "plt.plot { 1, 2 }", "attempt to index a nil value (global 'plt'); pictures are drawn by "
+    .. "cr.plot(x, y), cr.imshow(images), cr.hist(values), history:plot()" },
+  { "x:tolist()", "tensor: no attribute 'tolist'; its numbers are t:totable()" },
+  { "cr.GradientTape()", "GradientTape: missing argument 'function'; gradients are taken of a "
+    .. "function: tape = cr.GradientTape(function() ... end)" },
+  { "print(x[1.5])", "a position of a tensor is an integer, got 1.5" },
+  { "print(x[{ { 1, 1.5 } }])", "a position of a tensor is an integer, got 1.5" },
+  { 'model:rebase "dense"',
+    "rebase: expected a model, a symbol or a list of symbols as 'inputs', got \"dense\"" },
+  { 'cr.config.floatx "float64"', "floatx: expected no arguments, got 1; "
+    .. "cr.config.set_floatx(value) sets it" },
+  { "x:totable(1)", "totable: expected no arguments, got 1" },
+  { "cr.ops.relu(x, { max_value = 6 })", "relu: no option 'max_value'; it takes x" },
+  { "cr.ops.map(x, function(row) return row end)",
+    "map: argument 'f': expected a function, got a tensor (2, 2)" },
+  { "cr.ops.cond(x, function() end, function() end)", "cond: expected a condition of one element, "
+    .. "got shape (2, 2); cr.ops.where chooses for each element" },
+  { "cr.models.clone_model(model.layers[1])",
+    "clone_model: argument 'model': expected a model, got <Dense>" },
   { 'model:get_layer "dens"',
     "No such layer: dens (did you mean 'dense'?). Existing layers are: [dense]." },
 }

@@ -29,6 +29,21 @@ shows({ a = cr.tensor { { 1, 20 }, { 300, 4 } } },
 shows({ cr.zeros { 2, 64, 64, 3 }, cr.zeros({ 100 }, "int32") },
   "{ <float32(2, 64, 64, 3)>, <int32(100)> }")
 shows(cr.tensor { { 1, 2 } }, "[[1. 2.]]\n<float32(1, 2)>")
+shows(cr.tensor { { "a", "日本語" }, { "日本語", "b" }, { "é", "e\u{301}" } },
+  '[[     "a" "日本語"]\n ["日本語"      "b"]\n [     "é"      "e\u{301}"]]\n<string(3, 2)>')
+
+-- Functions of the module show their signature, as much of it as fits; fields of many lines come
+-- last.
+shows(cr.ops.clip, "<clip(x, x_min, x_max)>")
+shows({ f = cr.ops.clip }, "{ f = <clip(x, x_min, x_max)> }")
+shows(cr.tree.flatten, "<function(structure)>")
+assert(cr.show(cr.Input):find "^<Input%(shape=nil, .*, %.%.%.%)>$" and #cr.show(cr.Input) < 80)
+assert(cr.show(print):find "^function" and cr.show(function() end):find "^function")
+do
+  local described = cr.show(cr.describe(cr.tensor { 1, 2 }))
+  local first_line = described:find("statistics = ", 1, true)
+  assert(first_line and first_line < 200 and described:find("\n  methods = ", first_line, true))
+end
 
 -- NaN is printed without a sign, whatever its sign bit is
 do

@@ -169,7 +169,7 @@ Element stacked(const std::vector<Element>& elements, int64_t first) {
 int64_t rows_of(const Value& part) {
   if (is_tensor_like(part)) {
     const Tensor tensor = tensor_of(part);
-    if (tensor.rank() == 0) fail("expected arrays with a first axis, got a single number");
+    if (tensor.rank() == 0) fail("a single number has no first axis to go along; expected arrays");
     return tensor.dim(0);
   }
   if (part.is_list()) return static_cast<int64_t>(part.as_list().size());
