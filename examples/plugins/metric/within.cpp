@@ -1,25 +1,29 @@
 #include "crescent/plugin.h"
 
 /// A metric accumulates sums in variables; result() computes its value at the end of a batch or an
-/// epoch.
+/// epoch. Sample weights, one for each sample, are an empty tensor where none are given.
 class Within final : public crescent::Metric {
  public:
   Within() : hits_(add_variable("hits", {})), count_(add_variable("count", {})) {}
   static void describe(crescent::Schema<Within>& s) {
-    s.doc("How many predictions are near the truth.")
+    s.doc("The share of predictions that are near the truth.")
         .field("tolerance", &Within::tolerance_, "How near.")
         .min(0);
   }
   void update_state(const crescent::Tensor& y_true, const crescent::Tensor& y_pred,
-                    const crescent::Tensor&) override {
+                    const crescent::Tensor& sample_weight) override {
     const crescent::Tensor distance =
         crescent::ops::abs(y_pred - crescent::ops::cast(y_true, y_pred.dtype()));
     const crescent::Tensor near = crescent::ops::cast(
         crescent::ops::less_equal(distance, tolerance_), crescent::DType::float32);
-    hits_.assign_add(crescent::ops::sum(near));
-    count_.assign_add(crescent::ops::sum(crescent::ops::ones_like(near)));
+    const crescent::Tensor ones = crescent::ops::ones_like(near);
+    crescent::Tensor weight =
+        sample_weight ? crescent::ops::cast(sample_weight, near.dtype()) : ones;
+    while (weight.rank() < near.rank()) weight = crescent::ops::expand_dims(weight, -1);
+    hits_.assign_add(crescent::ops::sum(near * weight));
+    count_.assign_add(crescent::ops::sum(ones * weight));
   }
-  crescent::Tensor result() const override { return hits_ / crescent::ops::maximum(count_, 1.0); }
+  crescent::Tensor result() const override { return crescent::ops::divide_no_nan(hits_, count_); }
   crescent::Direction direction() const override { return crescent::Direction::up; }
 
  private:

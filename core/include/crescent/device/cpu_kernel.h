@@ -14,8 +14,8 @@
 //   };
 //   CRESCENT_PLUGIN("acme.ema", "1.0.0") { registry.add<EmaKernel>("acme.ema"); }  // the op's name
 //
-// The name of an op consists of its plugin's name and its own: "acme.ema". examples/kernel is a
-// complete example.
+// The name of an op consists of its plugin's name and its own: "acme.ema". examples/plugins/op is
+// a complete example.
 #pragma once
 #include <climits>
 #include <span>
