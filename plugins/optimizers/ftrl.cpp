@@ -38,7 +38,7 @@ class Ftrl final : public UpdateRule {
     return Tensor::full(w.shape(), slot == "accumulator" ? initial_ : 0, w.dtype());
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor before = slots[0].value(), after = before + square(g);
     const Tensor growth = (power(after, -power_) - power(before, -power_)) / rate;
     const Tensor linear = slots[1] + (g + 2 * shrinkage_ * w.value() - growth * w.value());

@@ -42,7 +42,7 @@ class Adafactor final : public UpdateRule {
     return Tensor(Shape(dims), w.dtype());
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor slowing = 1.0 / sqrt(step);
     const bool relative = relative_step_ && !learning_rate_.schedule;
     const Tensor own_rate = minimum(relative ? minimum(rate, slowing) : rate, slowing);
@@ -57,8 +57,7 @@ class Adafactor final : public UpdateRule {
  private:
   /// Updates and returns the average of squared gradients. For a matrix it is the product of the
   /// averages of rows and of columns, which are stored instead.
-  static Tensor variance(std::span<const Variable> slots, const Tensor& squares,
-                         const Tensor& kept) {
+  static Tensor variance(Slots slots, const Tensor& squares, const Tensor& kept) {
     auto mix = [&](const Variable& old, const Tensor& now) {
       const Tensor mixed = kept * old.value() + (1.0 - kept) * now;
       old.assign(mixed);
@@ -97,7 +96,7 @@ class Lamb final : public UpdateRule {
  protected:
   std::vector<std::string> slots() const override { return {"momentum", "velocity"}; }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);
     const Tensor direction =
         m / bias_correction(beta_1_, step) / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);

@@ -92,8 +92,7 @@ class LossScaleOptimizer final : public Optimizer {
   }
 
  protected:
-  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&,
-              std::span<const Variable>) override {}
+  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, Slots) override {}
 
  private:
   Optimizer& inner() const {

@@ -145,8 +145,7 @@ class MultiOptimizer final : public Optimizer {
   }
 
  protected:
-  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&,
-              std::span<const Variable>) override {}
+  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, Slots) override {}
 
  private:
   std::vector<OptimizerPtr> optimizers() const { return inner_; }

@@ -64,7 +64,7 @@ class Muon final : public UpdateRule {
     return uses_adam(w) ? adam_decay_ : decay_;
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     if (slots.size() == 2) return adam_step(w, g, rate * adam_ratio_, step, slots);
     const Tensor m = slots[0] * momentum_ + g;
     slots[0].assign(m);
@@ -84,7 +84,7 @@ class Muon final : public UpdateRule {
     return exclude_embeddings_ && path.find("embedding") != std::string::npos;
   }
   void adam_step(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-                 std::span<const Variable> slots) const {
+                 Slots slots) const {
     const Tensor alpha =
         rate * sqrt(bias_correction(beta_2_, step)) / bias_correction(beta_1_, step);
     const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);

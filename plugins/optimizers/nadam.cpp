@@ -41,7 +41,7 @@ class Nadam final : public UpdateRule {
  protected:
   std::vector<std::string> slots() const override { return {"momentum", "velocity"}; }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor now = momentum_at(step), next = momentum_at(step + 1.0);
     const Tensor so_far = momenta_until(step);
     const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);

@@ -28,7 +28,7 @@ class Sgd final : public UpdateRule {
     return momentum_ > 0 ? std::vector<std::string>{"momentum"} : std::vector<std::string>{};
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor step = g * rate;
     if (momentum_ == 0) return w.assign(w - step);
     const Tensor velocity = slots[0] * momentum_ - step;
@@ -72,7 +72,7 @@ class Adam : public UpdateRule {
     return names;
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor alpha =
         rate * sqrt(bias_correction(beta_2_, step)) / bias_correction(beta_1_, step);
     const Tensor m = average(slots[0], g, beta_1_);
@@ -131,9 +131,9 @@ class RmsProp final : public UpdateRule {
     return names;
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     Tensor variance = average(slots[0], square(g), rho_);
-    if (centered_) variance = variance - square(average(slots.back(), g, rho_));
+    if (centered_) variance = variance - square(average(slots[slots.size() - 1], g, rho_));
     const Tensor step = epsilon_outside_ ? rate * g / (sqrt(variance) + epsilon_)
                                          : rate * g * rsqrt(variance + epsilon_);
     if (momentum_ == 0) return w.assign(w - step);
@@ -168,7 +168,7 @@ class Adagrad final : public UpdateRule {
     return Tensor::full(w.shape(), initial_, w.dtype());
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor total = slots[0] + square(g);
     slots[0].assign(total);
     w.assign(w - rate * g / (epsilon_outside_ ? sqrt(total) + epsilon_ : sqrt(total + epsilon_)));
@@ -197,7 +197,7 @@ class Adadelta final : public UpdateRule {
     return {"accumulated_grad", "accumulated_delta_var"};
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor gradients = average(slots[0], square(g), rho_);
     const Tensor step = g * sqrt(slots[1] + epsilon_) / sqrt(gradients + epsilon_);
     average(slots[1], square(step), rho_);
@@ -231,7 +231,7 @@ class Adamax final : public UpdateRule {
  protected:
   std::vector<std::string> slots() const override { return {"momentum", "norm"}; }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor m = average(slots[0], g, beta_1_);
     const Tensor largest = maximum(slots[1] * beta_2_, abs(g));
     slots[1].assign(largest);
@@ -260,7 +260,7 @@ class Lion final : public UpdateRule {
  protected:
   std::vector<std::string> slots() const override { return {"momentum"}; }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     // The update is computed from `away`, the distance to the momentum, so that one pass over the
     // arrays suffices.
     const Tensor momentum = slots[0], away = g - momentum;

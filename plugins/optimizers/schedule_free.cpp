@@ -48,11 +48,11 @@ class ScheduleFreeAdamW final : public UpdateRule {
   }
   /// Sets the momentum to the weight in the first step, because weights may be loaded after the
   /// slots were created.
-  void begin(const Variable& w, const Tensor& step, std::span<const Variable> slots) override {
+  void begin(const Variable& w, const Tensor& step, Slots slots) override {
     slots[0].assign(where(equal(step, 1), w.value(), slots[0].value()));
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
-            std::span<const Variable> slots) override {
+            Slots slots) override {
     const Tensor own_rate = warmup_ > 0 ? rate * minimum(step / double(warmup_), 1) : rate;
     const Tensor before = slots[0].value(), v = average(slots[1], square(g), beta_2_);
     const Tensor after =

@@ -99,7 +99,7 @@ void fail_unmatched(const char* option, const std::string& pattern, const Variab
 }
 
 void UpdateRule::update(const Variable& v, const Tensor& gradient, const Tensor& rate,
-                        const Tensor& step, std::span<const Variable> slots) {
+                        const Tensor& step, Slots slots) {
   begin(v, step, slots);
   const Factors factors = factors_of(v);
   const Tensor own_rate = factors.rate == 1 ? rate : rate * factors.rate;

@@ -39,13 +39,12 @@ class UpdateRule : public Optimizer {
 
  protected:
   void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
-              const Tensor& step, std::span<const Variable> slots) final;
+              const Tensor& step, Slots slots) final;
   /// Updates a variable like update(), but `rate` is the learning rate for this variable.
   virtual void rule(const Variable& variable, const Tensor& gradient, const Tensor& rate,
-                    const Tensor& step, std::span<const Variable> slots) = 0;
+                    const Tensor& step, Slots slots) = 0;
   /// Prepares the update of a variable; called at the start of each step, before weight decay.
-  virtual void begin(const Variable& /*variable*/, const Tensor& /*step*/,
-                     std::span<const Variable> /*slots*/) {}
+  virtual void begin(const Variable& /*variable*/, const Tensor& /*step*/, Slots /*slots*/) {}
   /// The weight decay of a variable, which update() multiplies by the factor from the option
   /// `rules`; nullopt means no decay.
   virtual std::optional<double> decay_of(const Variable&) const { return decay_; }

@@ -40,6 +40,7 @@ Dict options_in(const std::string& text) {
 /// Runs the checks in a child process: a crash ends only the child, and this process then prints a
 /// line about the crash.
 int check_classes(const std::string& plugin, const Dict& options) {
+  const Descriptor end = memory_file("check-plugin");  // is written to when all checks have run
   Process process = Process::copy([&] {
     report_crashes();
     bool ok = true;
@@ -53,12 +54,13 @@ int check_classes(const std::string& plugin, const Dict& options) {
       ok = false;
     }
     std::fflush(stdout);
-    return ok ? 0 : 1;
+    return write(end, "end", 3) == 3 && ok ? 0 : 1;
   });
   const int status = process.wait();
-  if (process.signal())
+  const bool ended = !contents_of(end).empty();
+  if (!ended)
     print(concat("crescent: plugin '", plugin, "': the check ", process.ending(), "\n"), stderr);
-  return status == 0 ? 0 : 1;
+  return ended && status == 0 ? 0 : 1;
 }
 
 /// The path of a test program, in the build or in an installation; empty if there is none.

@@ -1,14 +1,17 @@
 // Every exception of plugin code becomes an error that names the class and the plugin.
 #include <catch2/catch.hpp>
 
+#include "crescent/data/stream.h"
 #include "crescent/model/callback.h"
 #include "crescent/model/model.h"
 #include "crescent/program/gradient.h"
+#include "host/provided_datasets.h"
 #include "support.h"
 
 using namespace crescent;
 using namespace crescent::plugin_tests;
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -81,5 +84,36 @@ TEST_CASE("What a plugin throws names layer, class and plugin", "[P05][L01]") {
     CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", scheduled}})), from("InSchedule"));
     CHECK_THROWS_WITH(fit(model_of(dense()), {{"callbacks", List{object("InCallback", w)}}}),
                       from("InCallback"));
+    Element element;
+    CHECK_THROWS_WITH(provided_dataset("InCursor", {{"what", w}})->open()->next(element),
+                      from("InCursor"));
+    const WindowOptions two{.size = 2};
+    CHECK_THROWS_WITH(
+        model_of(dense())->fit(batch(provided_dataset("InCursor", {{"what", w}}), two),
+                               Dict{{"verbose", 0}}),
+        from("InCursor"));
   }
+}
+
+TEST_CASE("an optimizer that reads a slot which it has not named is told how to name it") {
+  load_plugin(library("careless"));
+  const auto train = [](const char* optimizer, bool eagerly) {
+    fit(model_of(dense(), {{"optimizer", optimizer}, {"run_eagerly", eagerly}}));
+  };
+  for (const bool eagerly : {false, true}) {
+    CHECK_THROWS_WITH(train("ForgetsSlots", eagerly),
+                      "optimizer ForgetsSlots of plugin 'careless': update() reads slots[0], but "
+                      "the variable has no slots. slots() returns their names: "
+                      "std::vector<std::string> slots() const override { return {\"momentum\"}; }");
+    CHECK_THROWS_WITH(train("NamesOneSlot", eagerly),
+                      StartsWith("optimizer NamesOneSlot of plugin 'careless': update() reads "
+                                 "slots[1], but the variable has 1 of them. "));
+  }
+}
+
+TEST_CASE("a layer that gives no tensor is named with its plugin") {
+  load_plugin(library("careless"));
+  CHECK_THROWS_WITH((*make<Layer>("NoOutput", {{"name", "e"}}))(Tensor::full({4, 2}, 1)),
+                    Contains("should return a Tensor or a list of Tensors, not None (layer: e, "
+                             "NoOutput of plugin 'careless' ("));
 }

@@ -152,6 +152,19 @@ TEST_CASE("A crash leaves a line with layer, class and plugin", "[L09]") {
         "plugin 'unchecked'\n");
 }
 
+TEST_CASE("A plugin that calls exit() leaves a line with layer, class and plugin") {
+  load_plugin(library("unchecked"));
+  const Tensor x = Tensor::full({4, 3}, 1);
+  const auto said = words_of_crash([&] {
+    report_crashes();  // twice, as in the child of check-plugin
+    (*make<Layer>("Crashes", {{"how", "exit"}, {"name", "e"}}))(x);
+  });
+  CHECK(said == std::pair(std::string("crescent: exit(3) in layer 'e' (Crashes of plugin "
+                                      "'unchecked')\n"),
+                          0));
+  CHECK(words_of_crash([] { std::exit(3); }).first.empty());
+}
+
 TEST_CASE("Rounding, handlers of signals and the locale are as before after a plugin was loaded") {
   const Folder folder;  // loads a new copy of the library for the first time
   fs::copy(library("modes"), folder / "modes.so");
@@ -217,4 +230,22 @@ TEST_CASE("a loss that gives no tensor is named") {
   load_plugin(library("rough"));
   CHECK_THROWS_WITH((*make<Loss>("NoLoss"))(Tensor(1.0), Tensor(1.0)),
                     "loss NoLoss of plugin 'rough': its call gave no tensor");
+}
+
+TEST_CASE("an op that nothing computes is named with its plugin, and a kernel of nearly its name") {
+  load_plugin(library("rough"));
+  const Dict arguments{{"x", Codec<Tensor>::encode(Tensor::full({3}, 1))}};
+  CHECK_THROWS_WITH((*make<Operation>("no_way"))(arguments),
+                    Contains("the cpu device has no way to run rough.noway of plugin 'rough' on "
+                             "(float32(3,)): it has no decompose(), no compute() and no CpuKernel "
+                             "that is registered as 'rough.noway' (did you mean 'rough.nowai'?)"));
+}
+
+TEST_CASE("check_plugin finds a communicator that changes what one process has") {
+  const CheckReport report = report_of("Doubling (communicator)");
+  INFO(report.text());
+  CHECK_THAT(report.text(),
+             Contains("all_reduce: the sum of 1 float32 over one process changed the values") &&
+                 Contains("broadcast of 0 bytes wrote beyond its 0 bytes") &&
+                 Contains("FAILED  training"));
 }

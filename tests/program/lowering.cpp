@@ -136,7 +136,9 @@ TEST_CASE("lowering: what nobody can compute is named", "[lowering]") {
     }
     return std::string("nothing");
   };
-  CHECK(message(Unknown()) == "the cpu device has no way to run unknown on (float32(3,))");
+  CHECK(message(Unknown()) ==
+        "the cpu device has no way to run unknown on (float32(3,)): it has no decompose(), no "
+        "compute() and no CpuKernel that is registered as 'unknown'");
   CHECK(message(Misshapen()) == "misshapen: decompose() gave (float32()), expected (float32(3,))");
   CHECK(message(Endless()) == "endless: it decomposes into ops that decompose without end");
 }

@@ -161,8 +161,7 @@ TEST_CASE("an optimizer that fails on its second variable has not changed the fi
     static void describe(Schema<Refusing>& s) { s.doc("For tests."); }
 
    protected:
-    void update(const Variable& v, const Tensor& g, const Tensor&, const Tensor&,
-                std::span<const Variable>) override {
+    void update(const Variable& v, const Tensor& g, const Tensor&, const Tensor&, Slots) override {
       if (v.shape()[0] == 2) fail("not this one");
       v.assign_sub(g);
     }

@@ -1,6 +1,7 @@
 // Checks of classes of all kinds except layers. Each function adds rows to a report.
 #pragma once
 #include "check/rows.h"
+#include "crescent/model/model.h"
 
 namespace crescent::check {
 
@@ -29,6 +30,14 @@ void add_callback_rows(CheckReport& report, const CheckedClass& checked);
 void add_operation_rows(CheckReport& report, const CheckedClass& checked);
 void add_format_rows(CheckReport& report, const CheckedClass& checked);
 void add_dataset_rows(CheckReport& report, const CheckedClass& checked);
+void add_communicator_rows(CheckReport& report, const CheckedClass& checked);
+void add_kernel_rows(CheckReport& report, const CheckedClass& checked);
+
+/// A model with a dense layer of known weights, compiled with these options besides SGD and the
+/// mean squared error.
+ModelPtr small_model(const Dict& compile = {});
+/// Trains a small_model() for three epochs on data that are the same each time.
+void train(Model& model, const Dict& fit_options = {});
 
 /// Checks that an object made from the configuration of another one has the same configuration.
 std::string check_configuration(const CheckedClass& checked);

@@ -15,13 +15,20 @@ struct KindRow {
   const char* kind;
   check::AddRows add;
 };
-constexpr KindRow kKindRows[] = {
-    {"activation", check::add_activation_rows},   {"loss", check::add_loss_rows},
-    {"metric", check::add_metric_rows},           {"initializer", check::add_initializer_rows},
-    {"regularizer", check::add_regularizer_rows}, {"constraint", check::add_constraint_rows},
-    {"optimizer", check::add_optimizer_rows},     {"schedule", check::add_schedule_rows},
-    {"callback", check::add_callback_rows},       {"operation", check::add_operation_rows},
-    {"format", check::add_format_rows},           {"dataset", check::add_dataset_rows}};
+constexpr KindRow kKindRows[] = {{"activation", check::add_activation_rows},
+                                 {"loss", check::add_loss_rows},
+                                 {"metric", check::add_metric_rows},
+                                 {"initializer", check::add_initializer_rows},
+                                 {"regularizer", check::add_regularizer_rows},
+                                 {"constraint", check::add_constraint_rows},
+                                 {"optimizer", check::add_optimizer_rows},
+                                 {"schedule", check::add_schedule_rows},
+                                 {"callback", check::add_callback_rows},
+                                 {"operation", check::add_operation_rows},
+                                 {"format", check::add_format_rows},
+                                 {"dataset", check::add_dataset_rows},
+                                 {"communicator", check::add_communicator_rows},
+                                 {"cpu_kernel", check::add_kernel_rows}};
 
 /// The options that a user gives for the check of one class.
 struct ClassOptions {

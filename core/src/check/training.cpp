@@ -11,6 +11,8 @@ namespace {
 
 const Dict kDense{{"units", 2}, {"input_shape", List{3}}, {"kernel_initializer", "ones"}};
 
+}  // namespace
+
 ModelPtr small_model(const Dict& compile) {
   const ModelPtr model = Sequential::make({make<Layer>("Dense", kDense)});
   Dict options{{"optimizer", "sgd"}, {"loss", "mse"}};
@@ -19,14 +21,12 @@ ModelPtr small_model(const Dict& compile) {
   return model;
 }
 
-void train(Model& model, const Dict& more = {}) {
+void train(Model& model, const Dict& more) {
   const SeedGenerator random(3);
   Dict options{{"epochs", 3}, {"batch_size", 4}, {"verbose", 0}, {"shuffle", false}};
   for (const DictEntry& option : more) options.set(option.key, option.value);
   model.fit({random.normal({8, 3})}, {random.normal({8, 2})}, options);
 }
-
-}  // namespace
 
 std::string check_configuration(const CheckedClass& checked) {
   const auto object = make_object(checked.kind, checked.name, checked.options);

@@ -10,6 +10,7 @@
 #include "layer/outside_trace.h"
 #include "layer/unknown_sizes.h"
 #include "registry/blame.h"
+#include "registry/registry_state.h"
 
 namespace crescent {
 namespace {
@@ -65,6 +66,13 @@ Tensor cast_keeping_mask(const Tensor& t, DType dtype) {
   const Tensor mask = t.mask();
   const Tensor converted = ops::cast(t, dtype);
   return mask ? converted.with_mask(mask) : converted;
+}
+
+/// ", Swish of plugin 'acme.swish' (/a/acme.swish.so)"; empty for a layer of a built-in plugin.
+std::string plugin_text(const Layer& layer) {
+  const auto& info = layer.info();
+  return info && !is_built_in(*info) ? concat(", ", info->name, " of ", describe_origin(*info))
+                                     : "";
 }
 
 /// The penalty of an activity regularizer. As in Keras 3.15, it is averaged over the samples, so it
@@ -143,7 +151,7 @@ Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call)
     fail_in_layer(
         layer.name(),
         "A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: ",
-        layer.name(), ").");
+        layer.name(), plugin_text(layer), ").");
   if (mixed) cast_to_compute(layer, outputs);
   return outputs;
 }

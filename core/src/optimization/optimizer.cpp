@@ -60,6 +60,15 @@ void ConditionalUpdate::finish() {
     variables_[i].assign(where(on_, variables_[i].value(), before_[i]));
 }
 
+const Variable& Optimizer::Slots::operator[](size_t number) const {
+  if (number >= slots_.size())
+    fail("update() reads slots[", number, "], but the variable has ",
+         slots_.empty() ? "no slots" : concat(slots_.size(), " of them"),
+         ". slots() returns their names: std::vector<std::string> slots() const override { return "
+         "{\"momentum\"}; }");
+  return slots_[number];
+}
+
 // A learning rate of NaN means that it was not read from the option yet.
 Optimizer::Optimizer()
     : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
@@ -352,7 +361,8 @@ void Optimizer::apply(std::span<const Tensor> given, const Variables& variables)
     const Variable& v = all[i].variable;
     const Tensor own_rate = cast(rate, v.dtype());
     if (weight_decay_) v.assign(v - v * *weight_decay_ * own_rate);
-    update(v, clipped[i], own_rate, cast(step, v.dtype()), all[i].slots);
+    blaming(*this,
+            [&] { update(v, clipped[i], own_rate, cast(step, v.dtype()), Slots(all[i].slots)); });
   }
   conditional.finish();
 

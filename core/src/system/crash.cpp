@@ -1,12 +1,16 @@
 // The handler of signals that end the process. It calls nothing that blocks or allocates, and
-// writes what it knows before it walks the stack, which may be damaged.
+// writes what it knows before it walks the stack, which may be damaged. Another handler sees
+// plugins that call exit().
 #include "crescent/system/crash.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
+#include <string>
 
 #include "system/plugin_code.h"
 
@@ -59,10 +63,9 @@ class CrashLine {
   size_t size_ = 0;
 };
 
-void write_what_runs(const char* signal_text, std::string_view abbreviation,
-                     const RunningNow& now) {
-  CrashLine line;
-  line << "crescent: SIG" << abbreviation << " (" << signal_text << ")";
+void end_line() { [[maybe_unused]] const auto done = ::write(STDERR_FILENO, "\n", 1); }
+
+CrashLine& operator<<(CrashLine& line, const RunningNow& now) {
   if (!now.kind.empty()) line << " in " << now.kind;
   if (!now.name.empty()) line << " '" << now.name << "'";
   if (!now.class_name.empty()) {
@@ -72,7 +75,7 @@ void write_what_runs(const char* signal_text, std::string_view abbreviation,
   }
   if (!now.outer_name.empty())
     line << ", in layer '" << now.outer_name << "' (" << now.outer_class << ")";
-  line.write();
+  return line;
 }
 
 /// The plugin of the innermost stack frame whose code belongs to a plugin.
@@ -87,13 +90,41 @@ std::string_view plugin_on_stack() {
 extern "C" void crescent_on_crash(int signal) {
   const RunningNow now;
   std::signal(signal, SIG_DFL);
-  write_what_runs(sigdescr_np(signal), sigabbrev_np(signal), now);
+  CrashLine line;
+  line << "crescent: SIG" << sigabbrev_np(signal) << " (" << sigdescr_np(signal) << ")" << now;
+  line.write();
   const std::string_view plugin = plugin_on_stack();
   CrashLine rest;
   if (!plugin.empty() && plugin != now.plugin) rest << ", in code of plugin '" << plugin << "'";
   rest.write();
-  [[maybe_unused]] const auto done = ::write(STDERR_FILENO, "\n", 1);
+  end_line();
   raise(signal);
+}
+
+/// The plugin whose code called exit(), for an exit handler; null if other code did.
+const char* exiting_plugin() {
+  void* frames[16];
+  const int count = backtrace(frames, 16);
+  Dl_info libc{}, at{};
+  dladdr(reinterpret_cast<void*>(&std::exit), &libc);
+  bool in_exit = false;
+  for (int i = 0; i < count; ++i) {
+    const bool in_libc = dladdr(frames[i], &at) && at.dli_fbase == libc.dli_fbase;
+    if (in_exit && !in_libc) return plugin_at(frames[i]);
+    in_exit = in_libc;
+  }
+  return nullptr;
+}
+
+void report_exit(int status, void*) {
+  const char* plugin = exiting_plugin();
+  if (!plugin) return;
+  const RunningNow now;
+  CrashLine line;
+  line << "crescent: exit(" << std::to_string(status) << ")" << now;
+  if (plugin != now.plugin) line << ", in code of plugin '" << plugin << "'";
+  line.write();
+  end_line();
 }
 
 /// Sets an alternate signal stack, on which the handler runs even if the stack of the thread has
@@ -113,6 +144,7 @@ void report_crashes() {
   // the first call of backtrace() loads a library and allocates, which the handler must not do
   backtrace(&frame, 1);
   provide_stack();
+  [[maybe_unused]] static const int once = on_exit(report_exit, nullptr);
   for (const int signal : kCrashes) {
     struct sigaction before {
     }, action{};

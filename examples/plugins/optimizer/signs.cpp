@@ -11,8 +11,7 @@ class Signs final : public crescent::Optimizer {
 
  protected:
   void update(const crescent::Variable& variable, const crescent::Tensor& gradient,
-              const crescent::Tensor& rate, const crescent::Tensor&,
-              std::span<const crescent::Variable>) override {
+              const crescent::Tensor& rate, const crescent::Tensor&, Slots) override {
     variable.assign_sub(crescent::ops::sign(gradient) *
                         crescent::ops::cast(rate, gradient.dtype()));
   }

@@ -9,7 +9,7 @@ namespace {
 /// step.
 struct State {
   const std::vector<std::string>& names;
-  std::span<const Variable> slots;
+  Optimizer::Slots slots;
   const Tensor& step;
 };
 void push(lua_State* L, const State& state) {
@@ -52,7 +52,7 @@ Tensor LuaOptimizer::initial_slot(std::string_view slot, const Variable& variabl
 }
 
 void LuaOptimizer::update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
-                          const Tensor& step, std::span<const Variable> slots) {
+                          const Tensor& step, Slots slots) {
   lua_State* L = current();
   StackRestorer restorer(L);
   const std::vector<std::string> names = this->slots();

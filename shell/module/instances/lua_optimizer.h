@@ -27,7 +27,7 @@ class LuaOptimizer final : public LuaObjectOf<Optimizer> {
   /// Calls self:update_step(gradient, variable, learning_rate, state); state has the slots by name
   /// and the number of the step.
   void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
-              const Tensor& step, std::span<const Variable> slots) override;
+              const Tensor& step, Slots slots) override;
 };
 
 }  // namespace crescent::lua

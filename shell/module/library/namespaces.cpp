@@ -3,7 +3,7 @@
 #include "classes/building.h"
 #include "classes/lua_class.h"
 #include "classes/options.h"
-#include "crescent/data/stream.h"
+#include "host/provided_datasets.h"
 #include "instances/instance.h"
 
 namespace crescent::lua {
@@ -71,9 +71,7 @@ int construct(lua_State* L) {
 /// method `stream` returns.
 int construct_dataset(lua_State* L, const ClassInfo& info) {
   const Dict options = options_from(L, 2, info.schema);
-  const Value stream = make_object(info.kind, info.name, options)->call_method("stream");
-  if (!stream.object_as<Stream>()) fail(info.name, ": its method stream gave no dataset: ", stream);
-  return push_value(L, stream), 1;
+  return push_value(L, Value(provided_dataset(info.name, options))), 1;
 }
 
 /// Calls a class that is a function of tensors: cr.activations.elu(x, 0.5), cr.losses.huber(y_true,

@@ -78,7 +78,7 @@ struct UpdateRule : Optimizer {
     }
     push_field(L, state.index, "step");
     const Tensor step = to_tensor(L, lua_gettop(L));
-    (optimizer.*&UpdateRule::update)(variable, gradient, rate, step, slots);
+    (optimizer.*&UpdateRule::update)(variable, gradient, rate, step, Slots(slots));
   }
 };
 

@@ -96,7 +96,7 @@ return {
   },
   { file = "plugins/optimizers/optimizers.cpp",
     tests = { "training/optimizers", "golden-training" },
-    { "wrong constant", "square(average(slots.back(), g, rho_))",
+    { "wrong constant", "square(average(slots[slots.size() - 1], g, rho_))",
       "square(average(slots[1], g, rho_))" },
     { "dropped term", "nesterov_ ? w + velocity * momentum_ - step : w + velocity",
       "w + velocity" },

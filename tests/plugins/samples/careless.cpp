@@ -21,9 +21,30 @@ struct NoResult final : Metric {
 struct AssignsNothing final : Optimizer {
   static void describe(Schema<AssignsNothing>& s) { s.doc("Has no new value."); }
   void update(const Variable& variable, const Tensor&, const Tensor&, const Tensor&,
-              std::span<const Variable>) override {
+              Slots) override {
     variable.assign(Tensor());
   }
+};
+
+struct ForgetsSlots final : Optimizer {
+  static void describe(Schema<ForgetsSlots>& s) { s.doc("Reads a slot that it has not named."); }
+  void update(const Variable& variable, const Tensor& gradient, const Tensor& rate, const Tensor&,
+              Slots slots) override {
+    slots[0].assign(slots[0] * 0.9 + gradient);
+    variable.assign_sub(slots[0] * rate);
+  }
+};
+struct NamesOneSlot final : Optimizer {
+  static void describe(Schema<NamesOneSlot>& s) { s.doc("Reads a second slot."); }
+  std::vector<std::string> slots() const override { return {"momentum"}; }
+  void update(const Variable& variable, const Tensor&, const Tensor&, const Tensor&,
+              Slots slots) override {
+    variable.assign_sub(slots[0] + slots[1]);
+  }
+};
+struct NoOutput final : UnaryLayer {
+  static void describe(Schema<NoOutput>& s) { s.doc("Gives no tensor."); }
+  Tensor call(const Tensor&, const Call&) override { return {}; }
 };
 
 }  // namespace
@@ -33,4 +54,7 @@ CRESCENT_PLUGIN("careless", "1.0.0") {
   registry.add<ScalarStart>("ScalarStart");
   registry.add<NoResult>("NoResult");
   registry.add<AssignsNothing>("AssignsNothing");
+  registry.add<ForgetsSlots>("ForgetsSlots");
+  registry.add<NamesOneSlot>("NamesOneSlot");
+  registry.add<NoOutput>("NoOutput");
 }

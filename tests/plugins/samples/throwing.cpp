@@ -2,6 +2,7 @@
 // "int" for a number.
 #include <stdexcept>
 
+#include "crescent/data/stream.h"
 #include "crescent/model/callback.h"
 #include "crescent/plugin.h"
 
@@ -64,8 +65,7 @@ struct InMetric final : Metric, Throws {
 };
 struct InOptimizer final : Optimizer, Throws {
   static void describe(Schema<InOptimizer>& s) { with_option(s); }
-  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&,
-              std::span<const Variable>) override {
+  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, Slots) override {
     now();
   }
 };
@@ -76,6 +76,20 @@ struct InSchedule final : Schedule, Throws {
 struct InCallback final : Callback, Throws {
   static void describe(Schema<InCallback>& s) { with_option(s); }
   void on_epoch_end(int64_t, Logs&) override { now(); }
+};
+
+struct InCursor final : Plain, Throws {
+  static constexpr const char* kKind = "dataset";
+  static void describe(Schema<InCursor>& s) {
+    with_option(s).method("stream", &InCursor::stream, "Elements.");
+  }
+  Value stream() {
+    Generated source;
+    source.begin = [thrower = Throws(*this)](uint64_t) {
+      return [thrower](Element&) { return thrower.now(), true; };
+    };
+    return shuffle(generated(std::move(source)), {.buffer = 2, .seed = 1});
+  }
 };
 
 }  // namespace
@@ -93,4 +107,5 @@ CRESCENT_PLUGIN("throwing", "1.0.0") {
   registry.add<InOptimizer>("InOptimizer");
   registry.add<InSchedule>("InSchedule");
   registry.add<InCallback>("InCallback");
+  registry.add<InCursor>("InCursor");
 }

@@ -34,6 +34,18 @@ class CRESCENT_API ConditionalUpdate {
 class CRESCENT_API Optimizer : public Configurable {
  public:
   static constexpr const char* kKind = "optimizer";
+  /// The slots of one variable, in the order of slots().
+  class CRESCENT_API Slots {
+   public:
+    explicit Slots(std::span<const Variable> slots) : slots_(slots) {}
+    /// Fails if the variable has no slot of this number.
+    const Variable& operator[](size_t number) const;
+    size_t size() const { return slots_.size(); }
+
+   private:
+    std::span<const Variable> slots_;
+  };
+
   Optimizer();
   ~Optimizer() override;
   template <class T>
@@ -81,7 +93,7 @@ class CRESCENT_API Optimizer : public Configurable {
   /// The update rule: assigns `variable` and its slots. `rate` and `step` (= iterations + 1,
   /// float32) are scalars.
   virtual void update(const Variable& variable, const Tensor& gradient, const Tensor& rate,
-                      const Tensor& step, std::span<const Variable> slots) = 0;
+                      const Tensor& step, Slots slots) = 0;
 
   /// Calls build() with the variables of earlier builds and these variables.
   void include(const Variables& variables);

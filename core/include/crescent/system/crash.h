@@ -1,4 +1,4 @@
-// Crashes: the line that a process prints when a signal such as SIGSEGV ends it.
+// Crashes: the line that a process prints when a signal such as SIGSEGV, or a plugin, ends it.
 #pragma once
 #include <string_view>
 
@@ -22,9 +22,10 @@ class CRESCENT_API Running {
   const Running* outer_;
 };
 
-/// If this process crashes, a line on stderr will name the signal, the operation that the thread
-/// was running and the plugin whose code crashed; then the process ends as without this call.
-/// Signals that have a handler keep it. Programs call this function once, on their main thread.
+/// If this process crashes, or a plugin calls exit(), a line on stderr will name the signal, the
+/// operation that the thread was running and the plugin whose code it was; then the process ends as
+/// without this call. Signals that have a handler keep it. Programs call this function once, on
+/// their main thread.
 CRESCENT_API void report_crashes();
 
 }  // namespace crescent

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "compile/lowering/lowering.h"
+#include "crescent/device/cpu_kernel.h"
 #include "crescent/system/crash.h"
 #include "program/op_blame.h"
 #include "program/op_program.h"
@@ -62,8 +63,17 @@ std::string HostCall::text() const { return "host_call(" + op_->text() + ")"; }
 namespace lowering {
 namespace {
 
+/// What an op lacks that cannot be computed, with the registered kernel of nearly its name.
+std::string missing_ways(const Op& op) {
+  if (registry().find(CpuKernel::kKind, op.name()))
+    return "its kernel does not take this, and it has neither decompose() nor compute()";
+  return concat("it has no decompose(), no compute() and no CpuKernel that is registered as '",
+                op.name(), "'", did_you_mean(op.name(), registry().names(CpuKernel::kKind)));
+}
+
 [[noreturn]] void fail_without_kernel(const Op& op, const TensorSpecs& in, const Device& device) {
-  fail("the ", device.class_name(), " device has no way to run ", op.name(), " on ", text_of(in));
+  fail("the ", device.class_name(), " device has no way to run ", described(op), " on ",
+       text_of(in), ": ", missing_ways(op));
 }
 
 }  // namespace

@@ -13,8 +13,7 @@ class SignDescent final : public UpdateRule {
 
  protected:
   std::vector<std::string> slots() const override { return {}; }
-  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
-            std::span<const Variable>) override {
+  void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&, Slots) override {
     w.assign(w.value() - rate * ops::sign(g));
   }
 };
