@@ -48,7 +48,11 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${CRESCENT_LIB_DIR}")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/${CRESCENT_LIB_DIR}")
 
 # One relative search path for build and installed tree; folders of libraries that are linked from
-# unusual places (the serial OpenBLAS) are added by CMake.
+# unusual places (the serial OpenBLAS) are added by CMake. In these folders of Debian are links for
+# compilers; the libraries themselves lie where the loader looks.
+list(APPEND CMAKE_PLATFORM_IMPLICIT_LINK_DIRECTORIES
+  "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/hdf5/serial"
+  "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openmpi/lib")
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")

@@ -3,13 +3,13 @@
 #   cpack --config build/release/CPackConfig.cmake -B FOLDER      # or SOURCE_DATE_EPOCH=0 cpack ...
 #   luarocks --lua-version 5.4 make build/release/crescent-VERSION-1.rockspec
 
-# The installed README leads to the chapters of the guide where they are installed.
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/README.md")
-file(READ "${PROJECT_SOURCE_DIR}/README.md" readme)
-string(REPLACE "](examples/guide/" "](guide/" readme "${readme}")
-file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/installed/README.md" CONTENT "${readme}" @ONLY)
-install(FILES LICENSE NOTICE CHANGELOG.md "${PROJECT_BINARY_DIR}/installed/README.md"
-  DESTINATION share/doc/crescent)
+set(CRESCENT_DOCUMENTS README.md CHANGELOG.md core/README.md formats/README.md plugins/README.md
+  shell/README.md)
+foreach(document IN LISTS CRESCENT_DOCUMENTS)
+  crescent_install_document("${document}" library)
+endforeach()
+crescent_install_document(examples/README.md examples)
+install(FILES LICENSE NOTICE DESTINATION share/doc/crescent)
 configure_file("${PROJECT_SOURCE_DIR}/shell/crescent.rockspec.in"
   "${CMAKE_BINARY_DIR}/crescent-${PROJECT_VERSION}-1.rockspec" @ONLY)
 
@@ -52,4 +52,10 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)  # headers and sources link nothing
 set(CPACK_DEBIAN_EXAMPLES_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_BINARY_DIR}/lib")
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+# Debian wants more of each package than what is installed.
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/core/cmake/CrescentDebian.cmake")
+set(CPACK_CRESCENT_NOTICE "${PROJECT_SOURCE_DIR}/NOTICE")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/core/cmake/debian/triggers")
 include(CPack)

@@ -1,3 +1,4 @@
+#include "crescent/ops/elementwise.h"
 #include "crescent/plugin.h"
 
 /// A metric accumulates sums in variables; result() computes its value at the end of a batch or an
