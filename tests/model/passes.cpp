@@ -186,3 +186,34 @@ TEST_CASE("every sample is seen once an epoch, in an order of the model's own") 
   }
   CHECK(epochs[0] != epochs[1]);
 }
+
+TEST_CASE("a dataset that ends before the number which it announced is told of, once a run") {
+  auto model = small_model();
+  model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  const auto announcing = [](int64_t elements) {
+    Generated source;
+    source.elements = elements;
+    source.begin = [](uint64_t) {
+      return [given = 0](Element& element) mutable {
+        element = {boxed(data(2)), boxed(targets(data(2)))};
+        return given++ < 3;
+      };
+    };
+    return generated(std::move(source));
+  };
+  static std::vector<std::string> warned;
+  warned.clear();
+  set_warning_handler([](std::string_view text) { warned.emplace_back(text); });
+  const Dict two{{"verbose", 0}, {"epochs", 2}};
+  model->fit(announcing(3), two);
+  model->fit(announcing(Stream::kUnknown), two);
+  model->evaluate(announcing(3), {{"verbose", 0}});
+  CHECK(warned.empty());
+  model->fit(announcing(10), two);
+  CHECK(warned == std::vector<std::string>{
+                      "Your input ran out of data after 3 of 10 batches. Make sure that your "
+                      "dataset or generator gives as many as it announces."});
+  model->evaluate(announcing(10), {{"verbose", 0}});
+  CHECK(warned.size() == 2);
+  set_warning_handler(nullptr);
+}

@@ -38,6 +38,7 @@ void Batches::begin() {
 
 void Batches::begin_epoch() {
   data_->begin_epoch();
+  announced_ = data_->batches();
   started_ = true;
   ended_ = false;
   given_ = 0;
@@ -133,11 +134,18 @@ bool Batches::fetch() {
     begin_epoch();
     return fetch();
   }
+  warn_of_early_end();
+  return false;
+}
+
+void Batches::warn_of_early_end() {
   if (steps_)
     warn("Your input ran out of data after ", taken_, " of ", *steps_,
          " steps. Make sure that your dataset or generator can "
          "generate at least `steps_per_epoch * epochs` batches.");
-  return false;
+  else if (given_ < announced_ && !std::exchange(warned_, true))
+    warn("Your input ran out of data after ", given_, " of ", announced_,
+         " batches. Make sure that your dataset or generator gives as many as it announces.");
 }
 
 Dict Batches::position() const {
@@ -158,7 +166,9 @@ void Batches::restore(const Dict& position) {
   started_ = position.at("begun").as_bool();
   ended_ = false;
   batch_state_ = BatchState::none;
-  if (started_) data_->restore(position.at("source"), given_);
+  if (!started_) return;
+  data_->restore(position.at("source"), given_);
+  announced_ = data_->batches();
 }
 
 }  // namespace crescent
