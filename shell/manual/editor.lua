@@ -99,12 +99,35 @@ local function constructor(class)
     .. declaration(path_of(class), class, parameters, result) .. "\n"
 end
 
+local operators = { "add", "sub", "mul", "div", "mod", "pow", "idiv" }
+
+--- Adds the operators of a type; those of a tensor and a symbol make a symbol.
+local function add_operators(lines, name)
+  for _, operator in ipairs(operators) do
+    for _, row in ipairs { { "crescent.symbol", "crescent.symbol" }, { "any", name } } do
+      lines[#lines + 1] = ("---@operator %s(%s): %s"):format(operator, row[1], row[2])
+    end
+  end
+  lines[#lines + 1] = "---@operator unm: " .. name
+end
+
+--- What the operators of a type give, by the name of the type.
+local results = { tensor = "crescent.tensor", variable = "crescent.tensor",
+  symbol = "crescent.symbol" }
+
+--- The parameters of a method: an operation takes the object as its first tensor.
+local function parameters_of(type_row, method)
+  return table.move(method.parameters, type_row.name == "operations" and 2 or 1,
+    #method.parameters, 1, {})
+end
+
 local function add_objects(lines)
   local seen = {}
   for i, row in ipairs(listing.types) do
     local variable = "type_" .. i
     local parent = row.parent and row.parent ~= row.name and ": " .. type_name(row.parent) or ""
     lines[#lines + 1] = "---@class " .. type_name(row.name) .. (seen[row.name] and "" or parent)
+    if results[row.name] then add_operators(lines, results[row.name]) end
     seen[row.name] = true
     for _, property in ipairs(row.properties) do
       lines[#lines + 1] = ("---@field %s %s %s"):format(property.name, type_of(property.type),
@@ -112,8 +135,8 @@ local function add_objects(lines)
     end
     lines[#lines + 1] = ("local %s = {}\n"):format(variable)
     for _, method in ipairs(row.methods) do
-      lines[#lines + 1] = declaration(variable .. ":" .. method.name, method, method.parameters,
-        type_of(method.result)) .. "\n"
+      lines[#lines + 1] = declaration(variable .. ":" .. method.name, method,
+        parameters_of(row, method), type_of(method.result)) .. "\n"
     end
   end
 end

@@ -119,6 +119,15 @@ assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors"
 -- The language server LuaLS reads this file only for types; its functions do nothing.
 local types = assert(loadfile(folder .. "/editor/crescent.d.lua"))()
 assert(types.layers.Dense and types.ops["repeat"])
+local declared = contents(folder .. "/editor/crescent.d.lua")
+for _, line in ipairs { "function type_1:abs() end", "function type_1:add(x2) end",
+  "function cr.ops.abs(x) end", "---@operator add(any): crescent.tensor",
+  "---@operator unm: crescent.symbol" } do
+  assert(declared:find("\n" .. line .. "\n", 1, true), "not in crescent.d.lua: " .. line)
+end
+for _, name in ipairs { "tensor", "variable", "symbol" } do
+  assert(declared:find("%-%-%-@class crescent%." .. name .. "[^\n]*\n%-%-%-@operator add%("), name)
+end
 assert(contents(folder .. "/editor/crescent.code-snippets"):find 'layers%.Dense%(%${1:units}%)')
 
 if #wrong > 0 then
