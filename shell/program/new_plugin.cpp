@@ -7,8 +7,10 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "command_table.h"
 #include "commands.h"
@@ -125,6 +127,19 @@ std::string quoted(const std::string& path) {
   return plain ? path : "'" + path + "'";
 }
 
+/// The word by which a shell starts this program: its path if another program, or none, is called
+/// `crescent` on the PATH.
+std::string program_word() {
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  std::error_code missing;
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const fs::path found = fs::path(folder) / "crescent"; fs::exists(found, missing))
+      return fs::equivalent(found, program, missing) ? "crescent" : quoted(program.string());
+  return quoted(program.string());
+}
+
 /// The folder in which this program is installed with its CMake files; a placeholder if it is not
 /// installed.
 std::string installation() {
@@ -136,7 +151,8 @@ std::string installation() {
 std::string commands_for(const Example& example, const PluginNames& names) {
   const std::string folder = names.name;
   if (is_in_lua(example))
-    return concat("  CRESCENT_PLUGIN_PATH=", folder, " crescent ", folder, "/test.lua\n");
+    return concat("  CRESCENT_PLUGIN_PATH=", folder, " ", program_word(), " ", folder,
+                  "/test.lua\n");
   return concat("  cmake -S ", folder, " -B ", folder,
                 "/build -DCMAKE_PREFIX_PATH=", installation(), "\n  cmake --build ", folder,
                 "/build\n  ctest --test-dir ", folder, "/build --output-on-failure\n");

@@ -102,6 +102,16 @@ bool print_providers(const std::vector<ListedPlugin>& all, const std::string& na
   return any;
 }
 
+/// The names of the plugins and of their classes.
+std::vector<std::string> names_in(const std::vector<ListedPlugin>& all) {
+  std::vector<std::string> names;
+  for (const ListedPlugin& row : all) {
+    names.push_back(row.record.name);
+    for (const auto& [kind, name] : row.record.classes) names.push_back(name);
+  }
+  return names;
+}
+
 bool print_named(const std::vector<ListedPlugin>& all, const std::string& name, List* json) {
   const auto named = std::find_if(all.begin(), all.end(),
                                   [&](const ListedPlugin& row) { return row.record.name == name; });
@@ -114,7 +124,9 @@ bool print_named(const std::vector<ListedPlugin>& all, const std::string& name, 
   if (survived)
     print(text);
   else if (text.starts_with("no plugin "))
-    print(concat("crescent: ", text, "; 'crescent plugins' lists what there is\n"), stderr);
+    print(concat("crescent: no plugin '", name, "'", did_you_mean(name, names_in(all)),
+                 "; 'crescent plugins' lists what there is\n"),
+          stderr);
   else
     print(concat("crescent: plugin '", name, "': ", text, "\n"), stderr);
   return survived;

@@ -47,6 +47,9 @@ TEST_CASE("crescent plugins CLASS tells who has it") {
     CHECK_THAT(one.text, Contains(std::string(name) + " (loss) is in losses "));
   }
   CHECK(crescent_says("plugins NobodyHasThis").status == 1);
+  CHECK_THAT(crescent_says("plugins MeanSquarredError").text,
+             StartsWith("crescent: no plugin 'MeanSquarredError' (did you mean "
+                        "'MeanSquaredError'?); 'crescent plugins' lists"));
   CHECK(crescent_says("plugins --jsn").status == 2);
 }
 
@@ -335,6 +338,39 @@ TEST_CASE("new-plugin puts the names of the plugin in the place of the example's
       CHECK_THAT(text, !Contains("acme") && !Contains("using namespace"));
     }
   }
+}
+
+TEST_CASE("new-plugin prints the program by its path where the PATH leads to none or another") {
+  const Folder folder;
+  auto word = [&, count = 0](const std::string& path) mutable {
+    const std::string name = "own.gate" + std::to_string(count++);
+    const std::string text = crescent_says("new-plugin " + name + " --kind lua",
+                                           "cd " + folder / "." + " && PATH=" + path)
+                                 .text;
+    const std::string before = "CRESCENT_PLUGIN_PATH=" + name + " ";
+    const size_t at = text.find(before);
+    REQUIRE(at != text.npos);
+    return text.substr(at + before.size(), text.find(' ', at + before.size()) - at - before.size());
+  };
+  const std::string program = fs::canonical(CRESCENT_PROGRAM).string();
+  CHECK(word("/nowhere") == program);
+  fs::create_directory(folder / "bin");
+  fs::create_symlink(program, folder / "bin/crescent");
+  CHECK(word("/nowhere:" + folder / "bin") == "crescent");
+  fs::create_directory(folder / "other");
+  std::ofstream(folder / "other/crescent") << "another";
+  CHECK(word(folder / "other" + ":" + folder / "bin") == program);
+}
+
+TEST_CASE("check-plugin says that a class ended its process, whatever the status") {
+  const Folder folder;
+  std::ofstream(folder / "ends.lua") << "-- acme.ends 0.1.0: Ends.\n-- provides: layer Ends\n"
+                                     << "local Ends = require('crescent').Layer:subclass 'Ends'\n"
+                                     << "function Ends:call(x) os.exit(0) end\n";
+  const Outcome checked =
+      crescent_says("check-plugin acme.ends", "CRESCENT_PLUGIN_PATH=" + folder / ".");
+  CHECK(checked.status == 1);
+  CHECK_THAT(checked.text, Contains("plugin 'acme.ends': the check ended with exit status 0"));
 }
 
 TEST_CASE("check-plugin passes activations that halve an axis and penalties of matrices alone") {
