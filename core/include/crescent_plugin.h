@@ -136,9 +136,8 @@ typedef struct crescent_op_class {
   /// Computes the results; several threads may call it at the same time.
   crescent_error* (*compute)(const char* attributes, const crescent_buffer* const* inputs,
                              size_t count, crescent_buffer* const* results, size_t result_count);
-  /// Computes the gradient of each input by host->call, or NULL for no
-  /// gradient. A NULL among the given gradients stands for zero. If the
-  /// function is NULL, the op is not differentiable.
+  /// Computes the gradient of each input by host->call, or NULL for no gradient. A NULL among the
+  /// given gradients stands for zero. If the function is NULL, the op is not differentiable.
   crescent_error* (*gradient)(const char* attributes, const crescent_tensor* const* inputs,
                               size_t count, const crescent_tensor* const* outputs,
                               const crescent_tensor* const* gradients, size_t output_count,

@@ -145,6 +145,26 @@ TEST_CASE("crescent.h brings users nothing of devices") {
     CHECK_FALSE(include.name.starts_with("crescent/device/"));
 }
 
+TEST_CASE("crescent.h has every public header that is not for authors of devices alone") {
+  const fs::path root = kRoot / "core/include";
+  std::set<fs::path> reached{root / "crescent/crescent.h"};
+  for (std::vector<fs::path> left{*reached.begin()}; !left.empty();) {
+    const fs::path file = left.back();
+    left.pop_back();
+    for (const Include& include : includes_of(file))
+      if (include.quoted && fs::exists(root / include.name) &&
+          reached.insert(root / include.name).second)
+        left.push_back(root / include.name);
+  }
+  const std::set<std::string> apart = {"numpy_random.h", "pattern.h", "progress.h",   "thread.h",
+                                       "terminal.h",     "crash.h",   "user_folder.h"};
+  for (const fs::path& file : sources_below(root / "crescent")) {
+    if (file.parent_path().filename() == "device") continue;
+    INFO(fs::relative(file, root).string());
+    CHECK(reached.count(file) + apart.count(file.filename().string()) == 1);
+  }
+}
+
 TEST_CASE("Every public header has a forward by its name alone") {
   for (const fs::path& file : sources_below(kRoot / "core/include/crescent")) {
     const std::string inside = fs::relative(file, kRoot / "core/include").string();
