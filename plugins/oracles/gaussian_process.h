@@ -43,8 +43,10 @@ class GaussianProcess {
  private:
   Points points_;
   std::vector<double> values_, lengths_;
-  std::vector<double> factor_;   ///< lower triangle of the Cholesky factor, row by row
-  std::vector<double> weights_;  ///< factors of the correlations in the mean of a prediction
+  std::vector<double> factor_;  ///< lower triangle of the Cholesky factor, row by row
+  /// The mean of a prediction is the sum of its correlations with the points, times these weights;
+  /// points without a value have weight 0.
+  std::vector<double> weights_;
 };
 
 }  // namespace crescent

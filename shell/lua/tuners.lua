@@ -51,7 +51,7 @@ end
 
 --- Returns `hypermodel`. In a call such as RandomSearch { build, max_trials = 3 } it is the list {
 --- build }; then its only item is returned.
-local function hypermodel_of(hypermodel)
+local function unwrap_hypermodel(hypermodel)
   if type(hypermodel) ~= "table" or rawget(hypermodel, 1) == nil then return hypermodel end
   if #hypermodel > 1 then
     shell.fail("expected a function and options by name, got ", #hypermodel,
@@ -68,7 +68,7 @@ local function class(name, doc, oracle, rows, passed)
   tuners[name] = shell.define(name .. " -> a tuner", doc, options, function(...)
     local given, config = {}, {}
     for i, row in ipairs(options) do given[row.name] = (select(i, ...)) end
-    given.hypermodel = hypermodel_of(given.hypermodel)
+    given.hypermodel = unwrap_hypermodel(given.hypermodel)
     for _, key in ipairs(passed) do config[key] = given[key] end
     given.oracle = { class_name = oracle, config = config }
     return tuner.new(name, given)

@@ -113,7 +113,7 @@ const char* table_of(const KindInfo& kind) {
   return std::string_view(kind.name) == kDatasetKind ? "data" : kind.plural;
 }
 
-/// The classes of all kinds that have a table in Lua.
+/// Rows that describe the classes of each kind for which Lua has a table, such as cr.losses.
 List classes() {
   List rows;
   for (const KindInfo& kind : kinds()) {

@@ -30,10 +30,11 @@ constexpr VarianceScalingOptions kVarianceScalings[] = {
 };
 // clang-format on
 
-struct RenamedOut {
+/// An option of a class that has another name in Keras.
+struct ExportedOptionName {
   const char *class_name, *crescent, *keras;
 };
-constexpr RenamedOut kRenamedOut[] = {{"LeakyReLU", "negative_slope", "alpha"}};
+constexpr ExportedOptionName kExportedOptionNames[] = {{"LeakyReLU", "negative_slope", "alpha"}};
 
 /// An option that is a list in Crescent but a single number in Keras.
 struct ScalarOption {
@@ -222,7 +223,7 @@ class Writer {
       if (is_build_shape(info.get(), entry.key) || is_omitted(field, kind, name, entry.value))
         continue;
       std::string option = entry.key;
-      for (const RenamedOut& row : kRenamedOut)
+      for (const ExportedOptionName& row : kExportedOptionNames)
         if (name == row.class_name && option == row.crescent) option = row.keras;
       const Value given = name_in_keras(option, entry.value);
       const std::string kind_there = field ? field->kind : "";

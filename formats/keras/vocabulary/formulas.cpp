@@ -8,6 +8,8 @@
 namespace crescent::keras {
 namespace {
 
+/// An option that only chooses between the formulas of Keras' generations, so that no version of
+/// Keras has it, or Keras 3 alone has it (`keras3_has_it`).
 struct FormulaOption {
   const char *class_name, *option;
   bool keras3_has_it = false;

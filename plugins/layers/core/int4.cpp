@@ -13,7 +13,9 @@ namespace {
 constexpr int64_t kLowest = -8, kHighest = 7;
 constexpr double kEpsilon = 1e-7;
 
-/// packed() stores int8 (..., columns) as (..., columns / 2); unpacked() is the inverse.
+/// packed() stores integers from -8 to 7 of shape (..., columns) in bytes, two neighbouring
+/// integers in each: int8 (..., columns / 2, rounded up). unpacked() is the inverse for `columns`
+/// columns.
 Tensor packed(const Tensor& values) {
   const Tensor all = ops::cast(values, DType::float32);
   const int64_t columns = all.dim(-1), odd = columns % 2;

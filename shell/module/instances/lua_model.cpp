@@ -55,7 +55,7 @@ Value structure_of_shapes(const Value& shapes, std::vector<Shape>& all) {
 }  // namespace
 
 void LuaModel::configured() {
-  given_ = given_ || !inputs_.is_null() || !outputs_.is_null();
+  has_given_graph_ = has_given_graph_ || !inputs_.is_null() || !outputs_.is_null();
   if (const auto graph = inputs_.object_as<Functional>())
     adopt_graph(graph);
   else if (!inputs_.is_null() || !outputs_.is_null())
@@ -208,7 +208,7 @@ Dict LuaModel::base_config() const {
   Dict config = Model::get_config();
   if (!kept_.empty()) config.set("layers", kept_layers());
   // If init made the graph, init makes it again: then the configuration need not contain it.
-  if (!given_) return config;
+  if (!has_given_graph_) return config;
   for (const DictEntry& entry : graph_->get_config())
     if (!config.contains(entry.key)) config.set(entry.key, entry.value);
   return config;

@@ -67,7 +67,8 @@ class LuaModel final : public LuaLayerOf<Model> {
   std::shared_ptr<Functional> graph_;
   std::vector<LayerPtr> kept_;  ///< the layers of the stack that the configuration contains
   bool has_started_ = false;    ///< whether init has run
-  bool given_ = false;          ///< true if the graph was given as an option; false if init made it
+  /// true if the graph was given as an option; false if init made it
+  bool has_given_graph_ = false;
 };
 
 /// The options with inputs and outputs replaced by a graph that is made from the configuration.

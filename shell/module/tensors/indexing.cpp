@@ -142,11 +142,11 @@ int index_tensor(lua_State* L) {
   return push(L, part), 1;
 }
 
-void add_tensor_positions(Type& type) {
+void add_tensor_indexing(Type& type) {
   type.missing(raw("index", index_tensor));
   type.positions(raw("newindex", assign_elements));
 }
 
-void add_symbol_positions(Type& type) { type.missing(raw("index", index_symbol)); }
+void add_symbol_indexing(Type& type) { type.missing(raw("index", index_symbol)); }
 
 }  // namespace crescent::lua

@@ -1,4 +1,5 @@
-// Reading t[key] and assigning t[key] = value for tensors, variables and symbols.
+// Reading t[key] for tensors, variables and symbols, and assigning t[key] = value for tensors and
+// variables.
 #pragma once
 #include "classes/type.h"
 
@@ -11,8 +12,8 @@ int index_tensor(lua_State* L);
 /// that tensors read from it before do not change.
 int assign_elements(lua_State* L);
 
-/// Add reading and assignment by keys that are not names (t[key]) to a type.
-void add_tensor_positions(Type& type);
-void add_symbol_positions(Type& type);
+/// Add reading by keys that are not names (t[key]) to a type; for tensors also assignment.
+void add_tensor_indexing(Type& type);
+void add_symbol_indexing(Type& type);
 
 }  // namespace crescent::lua

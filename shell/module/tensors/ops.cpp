@@ -247,7 +247,7 @@ void add_symbol_operators(Type& type) {
   type.method("slice -> a symbol", &slice_symbol, {"first", "last=nil"},
               "The elements from first to last along the first axis, or by tables of positions "
               "along several axes; both ends are included.");
-  add_symbol_positions(type);
+  add_symbol_indexing(type);
 }
 
 }  // namespace crescent::lua

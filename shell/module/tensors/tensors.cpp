@@ -174,7 +174,7 @@ void add_common(Type& type) {
       .raw_method("transpose -> a tensor", transpose, {"axes: a list of axes=nil"},
                   "Permutes the axes; reverses their order when none are given.");
   add_operators(type);
-  add_tensor_positions(type);
+  add_tensor_indexing(type);
   add_element_loops(type);
 }
 

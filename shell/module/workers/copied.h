@@ -26,7 +26,8 @@ class Copied {
     enum class Kind { plain, type, library, table, function, globals } kind = Kind::plain;
     Value plain;    ///< the value, if it is nil, a number, a string, a tensor or an object
     ClassPtr type;  ///< the value, if it is a C++ class
-    /// the value, if it is a function of this module, which all states share
+    /// the value, if it is a Lua function made from a Callable, which lives as long as the process
+    /// and so serves all Lua states
     const Callable* callable = nullptr;
     std::string text;  ///< the path of a value of a library, or the bytecode of a function
     std::vector<std::pair<size_t, size_t>> fields;  ///< the keys and values of a table

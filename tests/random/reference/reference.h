@@ -81,7 +81,7 @@ inline double roundings_one_by_one(int64_t terms) {
 }
 
 /// The outputs of the program. `inputs` are the values of Program::inputs, followed by the values
-/// of its variables. `equalities`, unless null, takes what the program compares for equality.
+/// of its variables. `equalities`, unless null, collects the results of comparisons for equality.
 std::vector<Array> interpret(const Program& program, const std::vector<Array>& inputs,
                              Rounding rounding = {}, Equalities* equalities = nullptr);
 
@@ -92,7 +92,8 @@ struct Call {
   Arrays in;
   std::vector<Array>& out;  ///< the specs are already set; all values are 0
   Rounding& rounding;
-  Equalities* equalities = nullptr;  ///< takes the comparisons of floats; may be null
+  /// collects, for each equality comparison of floats, which elements are equal; may be null
+  Equalities* equalities = nullptr;
   /// true if the result is multiplied later and the factor may be moved to an input
   bool is_scaled = false;
 };

@@ -74,7 +74,7 @@ Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F
 
 /// The dtype of the factorization: float32 for large float32 matrices, which halves the time; else
 /// float64.
-DType dtype_for(const Tensor& a) {
+DType factorization_dtype(const Tensor& a) {
   constexpr int64_t kLarge = 128;  // number of rows from which a matrix counts as large
   const bool large = a.rank() >= 2 && a.dim(-1) >= kLarge;
   return large && a.dtype() == DType::float32 ? DType::float32 : DType::float64;
@@ -88,7 +88,7 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower) {
 }
 
 Tensor solve(const Tensor& a, const Tensor& b) {
-  const DType dtype = b.dtype() == DType::float64 ? DType::float64 : dtype_for(a);
+  const DType dtype = b.dtype() == DType::float64 ? DType::float64 : factorization_dtype(a);
   return solved("solve", a, b, dtype, [](const Tensor& x, const Tensor& y) {
     return apply1(Solve{}, {x, y});
   });
@@ -96,7 +96,7 @@ Tensor solve(const Tensor& a, const Tensor& b) {
 
 Tensor inv(const Tensor& x) {
   expect_square("inv", x.shape());
-  return as_was(inverse(cast(x, dtype_for(x))), x);
+  return as_was(inverse(cast(x, factorization_dtype(x))), x);
 }
 
 std::tuple<Tensor, Tensor> lu_factor(const Tensor& x) {
