@@ -87,7 +87,8 @@ TEST_CASE("What a plugin throws names layer, class and plugin", "[P05][L01]") {
     Element element;
     CHECK_THROWS_WITH(provided_dataset("InCursor", {{"what", w}})->open()->next(element),
                       from("InCursor"));
-    const WindowOptions two{.size = 2};
+    WindowOptions two;
+    two.size = 2;
     CHECK_THROWS_WITH(
         model_of(dense())->fit(batch(provided_dataset("InCursor", {{"what", w}}), two),
                                Dict{{"verbose", 0}}),

@@ -373,8 +373,8 @@ TEST_CASE("check-plugin says that a class ended its process, whatever the status
   CHECK_THAT(checked.text, Contains("plugin 'acme.ends': the check ended with exit status 0"));
 }
 
-TEST_CASE("check-plugin passes activations that halve an axis and penalties of matrices alone") {
-  for (const char* plugin : {"activations", "regularizers"}) {
+TEST_CASE("check-plugin passes plugins of this tree, and skips what its arguments do not fit") {
+  for (const char* plugin : {"activations", "regularizers", "fourier", "image_operations"}) {
     const Outcome checked = crescent_says(std::string("check-plugin ") + plugin);
     INFO(checked.text);
     CHECK(checked.status == 0);

@@ -129,6 +129,11 @@ namespace {
 
 bool has_numbers(const Tensor& t) { return t.dtype() != DType::string; }
 
+/// The elements; of complex numbers both parts.
+std::vector<double> numbers_of(const Tensor& t) {
+  return (t.dtype() == DType::complex64 ? ops::view_as_real(t) : t).to_vector();
+}
+
 double largest_of(const std::vector<double>& values) {
   double largest = 1;
   for (const double value : values)
@@ -146,7 +151,7 @@ void expect_near(const Tensors& given, const Tensors& expected, double tolerance
     expect(given[i].shape() == expected[i].shape(), what, ": result ", i + 1, " has shape ",
            given[i].shape(), ", expected ", expected[i].shape());
     if (!has_numbers(given[i])) continue;
-    const auto x = given[i].to_vector(), y = expected[i].to_vector();
+    const auto x = numbers_of(given[i]), y = numbers_of(expected[i]);
     const double allowed = tolerance * largest_of(y);
     for (size_t k = 0; k < x.size(); ++k) {
       const bool same = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]));

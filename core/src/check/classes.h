@@ -33,6 +33,14 @@ void add_dataset_rows(CheckReport& report, const CheckedClass& checked);
 void add_communicator_rows(CheckReport& report, const CheckedClass& checked);
 void add_kernel_rows(CheckReport& report, const CheckedClass& checked);
 
+using TensorFunction = std::function<Tensors(const Tensors&)>;
+/// Whether a call on these inputs raises no Error.
+bool is_taken(const TensorFunction& f, const Tensors& inputs);
+/// Expects that a compiled call gives what a call op by op gives.
+void expect_compiled(const TensorFunction& f, const Tensors& inputs);
+/// Adds the rows of check_gradient to the report, with "gradient" before their names.
+void add_gradients(CheckReport& report, const TensorFunction& f, const Tensors& inputs);
+
 /// A model with a dense layer of known weights, compiled with these options besides SGD and the
 /// mean squared error.
 ModelPtr small_model(const Dict& compile = {});

@@ -1,37 +1,23 @@
-// Checks of classes that are functions of tensors: activations, losses, penalties, operations.
+// Checks of classes that are functions of tensors: activations, losses, penalties.
 #include "check/checked_layer.h"
 #include "check/classes.h"
-#include "crescent/layer/operation.h"
 #include "crescent/layer/training.h"
 #include "crescent/program/program.h"
 
 namespace crescent::check {
-namespace {
 
-Tensor numbers(const Shape& shape, DType dtype = DType::float32, double low = -1, double high = 1) {
-  return ops::cast(SeedGenerator(5).uniform(shape, low, high), dtype);
-}
-
-/// Adds the rows of check_gradient to the report, with "gradient" before their names.
-void add_gradients(CheckReport& report, const std::function<Tensors(const Tensors&)>& f,
-                   const Tensors& inputs) {
+void add_gradients(CheckReport& report, const TensorFunction& f, const Tensors& inputs) {
   for (CheckRow row : check_gradient(f, inputs).rows) {
     row.name = "gradient " + row.name;
     report.rows.push_back(std::move(row));
   }
 }
 
-void expect_compiled(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) {
+void expect_compiled(const TensorFunction& f, const Tensors& inputs) {
   expect_near(Function(f)(inputs), f(inputs), 1e-5, "compiled beside op by op");
 }
 
-/// The shape with its last axis halved, the result shape of a gated activation.
-Shape halved(Shape shape) {
-  shape.set(-1, shape[-1] / 2);
-  return shape;
-}
-
-bool is_taken(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) try {
+bool is_taken(const TensorFunction& f, const Tensors& inputs) try {
   f(inputs);
   return true;
 } catch (const Interrupted&) {
@@ -40,8 +26,20 @@ bool is_taken(const std::function<Tensors(const Tensors&)>& f, const Tensors& in
   return false;
 }
 
+namespace {
+
+Tensor numbers(const Shape& shape, DType dtype = DType::float32, double low = -1, double high = 1) {
+  return ops::cast(SeedGenerator(5).uniform(shape, low, high), dtype);
+}
+
+/// The shape with its last axis halved, the result shape of a gated activation.
+Shape halved(Shape shape) {
+  shape.set(-1, shape[-1] / 2);
+  return shape;
+}
+
 /// Shapes with which the function can be called; some penalties take only matrices.
-std::vector<Shape> shapes_for(const std::function<Tensors(const Tensors&)>& f, bool is_penalty) {
+std::vector<Shape> shapes_for(const TensorFunction& f, bool is_penalty) {
   std::vector<Shape> shapes{Shape{3, 4}};
   for (const Shape& other : {Shape{6}, Shape{2, 3, 2}})
     if (!is_penalty || is_taken(f, {numbers(other)})) shapes.push_back(other);
@@ -157,81 +155,6 @@ void add_schedule_rows(CheckReport& report, const CheckedClass& checked) {
                     {Tensor::scalar(7, DType::int64)});
     return std::string("compiled programs give what ops give one by one");
   });
-}
-
-// ---- operations
-
-namespace {
-
-/// Assigns tensors to the tensor parameters; other parameters keep their defaults.
-Dict arguments_for(const Signature& signature, const Tensors& tensors) {
-  Dict arguments;
-  size_t next = 0;
-  for (const Parameter& parameter : signature.parameters)
-    if (parameter.is_tensor && parameter.required) {
-      const Value one = Codec<Tensor>::encode(tensors.at(next++));
-      arguments.set(parameter.name, parameter.is_list ? Value(List{one}) : one);
-    }
-  return arguments;
-}
-
-Tensors tensors_of(const Value& result) {
-  if (!result.is_list()) return {Codec<Tensor>::decode(result)};
-  Tensors tensors;
-  for (const Value& item : result.as_list())
-    for (const Tensor& t : tensors_of(item)) tensors.push_back(t);
-  return tensors;
-}
-
-}  // namespace
-
-void add_operation_rows(CheckReport& report, const CheckedClass& checked) {
-  const auto operation = crescent::make<Operation>(checked.name);
-  const Signature& signature = operation->row().signature;
-  if (operation->row().result == OperationResult::host_value) return;
-  size_t count = 0;
-  bool callable = true;
-  for (const Parameter& parameter : signature.parameters) {
-    count += parameter.is_tensor && parameter.required;
-    callable = callable && (parameter.is_tensor || !parameter.required);
-  }
-  const auto inputs_of = [&](DType dtype) {
-    return Tensors(count, numbers({3, 4}, dtype, 0.25, 0.75));
-  };
-  const auto f = [&](const Tensors& x) {
-    return tensors_of((*operation)(arguments_for(signature, x)));
-  };
-  const bool takes_doubles = callable && count > 0 && is_taken(f, inputs_of(DType::float64));
-  const DType dtype = takes_doubles ? DType::float64 : DType::float32;
-  const Tensors inputs = inputs_of(dtype);
-  add_row(report, "call", [&] {
-    if (!callable || count == 0) skip("it has parameters that are no tensors");
-    return specs_text(f(inputs));
-  });
-  if (report.rows.back().outcome != CheckOutcome::passed) return;
-  if (takes_doubles)
-    add_row(report, "float32", [&] {
-      const Tensors singles = inputs_of(DType::float32), given = f(singles);
-      const Tensors expected = f(with_float_dtype(singles, DType::float64));
-      expect_near(given, expected, 1e-4, "float32 beside float64");
-      return specs_text(given);
-    });
-  add_row(report, "symbols", [&] {
-    Dict arguments = arguments_for(signature, inputs);
-    for (DictEntry& argument : arguments) {
-      const Value symbol(std::make_shared<BoxedSymbol>(Input({.shape = Shape{4}, .dtype = dtype})));
-      argument.value = argument.value.is_list() ? Value(List{symbol}) : symbol;
-    }
-    (*operation)(arguments);
-    return std::string("a call on symbols makes a layer of the graph");
-  });
-  add_row(report, "compiled", [&] {
-    expect_compiled(f, inputs);
-    return std::string("compiled programs give what ops give one by one");
-  });
-  bool floating = false;
-  for (const Tensor& y : f(inputs)) floating = floating || is_floating(y.dtype());
-  if (floating) add_gradients(report, f, inputs);
 }
 
 }  // namespace crescent::check

@@ -1,0 +1,191 @@
+// Checks of operations, with tensors of usual shapes and values as arguments.
+#include <algorithm>
+#include <cmath>
+
+#include "check/checked_layer.h"
+#include "check/classes.h"
+#include "crescent/layer/operation.h"
+#include "layer/outside_trace.h"
+
+namespace crescent::check {
+namespace {
+
+/// A kind of tensors that operations may take.
+struct Sample {
+  Shape shape;
+  double low, high;
+  bool definite = false;  ///< whether they are symmetric positive definite matrices
+
+  /// `count` tensors with values of their own.
+  Tensors tensors(size_t count, DType dtype) const {
+    const SeedGenerator random(5);
+    Tensors made;
+    for (size_t i = 0; i < count; ++i) {
+      Tensor x = random.uniform(shape, low, high);
+      if (definite) x = x + ops::transpose(x) + 4.0 * ops::eye(shape[0]);
+      made.push_back(ops::cast(x, dtype));
+    }
+    return made;
+  }
+};
+
+const std::vector<Sample>& usual_samples() {
+  static const std::vector<Sample> samples{{{3, 4}, 0.25, 0.75},
+                                           {{3, 4}, 1.25, 1.75},
+                                           {{4, 4}, 0.25, 0.75, true},
+                                           {{2, 8, 8, 3}, 0.25, 0.75}};
+  return samples;
+}
+
+/// Assigns tensors to the tensor parameters; other parameters keep their defaults.
+Dict arguments_for(const Signature& signature, const std::vector<Value>& tensors) {
+  Dict arguments;
+  size_t next = 0;
+  for (const Parameter& parameter : signature.parameters)
+    if (parameter.is_tensor && parameter.required) {
+      const Value& one = tensors.at(next++);
+      arguments.set(parameter.name, parameter.is_list ? Value(List{one}) : one);
+    }
+  return arguments;
+}
+
+Tensors tensors_of(const Value& result) {
+  if (!result.is_list()) return {Codec<Tensor>::decode(result)};
+  Tensors tensors;
+  for (const Value& item : result.as_list())
+    for (const Tensor& t : tensors_of(item)) tensors.push_back(t);
+  return tensors;
+}
+
+bool is_finite(const Tensors& tensors) {
+  for (const Tensor& t : tensors)
+    if (is_floating(t.dtype()))
+      for (const double value : t.to_vector())
+        if (!std::isfinite(value)) return false;
+  return true;
+}
+
+class OperationCheck {
+ public:
+  OperationCheck(CheckReport& report, const CheckedClass& checked)
+      : report_(report), operation_(crescent::make<Operation>(checked.name)) {
+    for (const Parameter& parameter : operation_->row().signature.parameters)
+      count_ += parameter.is_tensor && parameter.required;
+  }
+
+  void run() {
+    add_row(report_, "call", [&] { return check_call(); });
+    if (report_.rows.back().outcome != CheckOutcome::passed) return;
+    const Tensors inputs = sample_->tensors(count_, dtype_);
+    if (dtype_ == DType::float64) add_row(report_, "float32", [&] { return check_float32(); });
+    add_row(report_, "symbols", [&] { return check_symbols(inputs); });
+    add_row(report_, "compiled", [&] {
+      expect_traced(inputs);
+      expect_compiled(f_, inputs);
+      return std::string("compiled programs give what ops give one by one");
+    });
+    const Tensors results = f_(inputs);
+    if (std::none_of(results.begin(), results.end(),
+                     [](const Tensor& y) { return is_floating(y.dtype()); }))
+      return;
+    if (is_finite(results))
+      add_gradients(report_, f_, inputs);
+    else
+      add_row(report_, "gradient", [&]() -> std::string {
+        skip("its results are not finite for numbers between ", sample_->low, " and ",
+             sample_->high);
+      });
+  }
+
+ private:
+  std::string check_call() {
+    const auto& parameters = operation_->row().signature.parameters;
+    if (count_ == 0 || std::any_of(parameters.begin(), parameters.end(),
+                                   [](const Parameter& p) { return p.required && !p.is_tensor; }))
+      skip("it has parameters that are no tensors");
+    for (const DType dtype : {DType::float64, DType::float32})
+      for (const Sample& sample : usual_samples()) {
+        const Tensors inputs = sample.tensors(count_, dtype);
+        if (!is_taken(f_, inputs)) continue;
+        const bool finite = is_finite(f_(inputs));
+        if (!sample_ || finite) sample_ = &sample, dtype_ = dtype;
+        if (finite) return specs_text(f_(inputs));
+      }
+    if (sample_) return specs_text(f_(sample_->tensors(count_, dtype_)));
+    return explain_refusal();
+  }
+
+  /// Calls the operation with what it refused. It fails if the operation has agreed to the shapes
+  /// and raises an error when it computes, or if what it raises is no Error.
+  std::string explain_refusal() {
+    for (const Sample& sample : usual_samples())
+      if (const Tensors inputs = sample.tensors(count_, DType::float32);
+          is_taken([&](const Tensors& x) { return run_abstractly(f_, x); }, inputs))
+        return specs_text(f_(inputs));
+    try {
+      f_(usual_samples().front().tensors(count_, DType::float32));
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).find(" (in ") != std::string_view::npos) throw;
+      skip("which arguments it wants is not known; of the usual ones it said: ", error.what());
+    }
+    return "";
+  }
+
+  std::string check_float32() const {
+    const Tensors singles = sample_->tensors(count_, DType::float32), given = f_(singles);
+    const Tensors expected = f_(with_float_dtype(singles, DType::float64));
+    expect_near(given, expected, 1e-4, "float32 beside float64");
+    return specs_text(given);
+  }
+
+  std::string check_symbols(const Tensors& inputs) const {
+    expect_traced(inputs);
+    const Shape& shape = sample_->shape;
+    std::vector<int64_t> tail(shape.begin() + 1, shape.end());
+    try {
+      call_on(Input({.shape = Shape(tail), .dtype = dtype_}));
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error&) {
+      call_on(Input({.batch_shape = shape, .dtype = dtype_}));
+      return "a call on symbols whose sizes are all known makes a layer of the graph";
+    }
+    return "a call on symbols makes a layer of the graph";
+  }
+
+  void call_on(const Symbol& symbol) const {
+    const Value boxed(std::make_shared<BoxedSymbol>(symbol));
+    (*operation_)(arguments_for(operation_->row().signature, std::vector<Value>(count_, boxed)));
+  }
+
+  /// Skips the check if the sizes of results depend on values, so that it cannot be recorded.
+  void expect_traced(const Tensors& inputs) const {
+    try {
+      run_abstractly(f_, inputs);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      skip("it is not recorded: ", error.what());
+    }
+  }
+
+  CheckReport& report_;
+  std::shared_ptr<Operation> operation_;
+  size_t count_ = 0;
+  const TensorFunction f_ = [this](const Tensors& x) {
+    std::vector<Value> boxed;
+    for (const Tensor& t : x) boxed.push_back(Codec<Tensor>::encode(t));
+    return tensors_of((*operation_)(arguments_for(operation_->row().signature, boxed)));
+  };
+  const Sample* sample_ = nullptr;  ///< the kind of arguments that it takes
+  DType dtype_ = DType::float32;
+};
+
+}  // namespace
+
+void add_operation_rows(CheckReport& report, const CheckedClass& checked) {
+  if (crescent::make<Operation>(checked.name)->row().result == OperationResult::host_value) return;
+  OperationCheck(report, checked).run();
+}
+
+}  // namespace crescent::check
