@@ -247,8 +247,6 @@ local methods = {
 local attributes = {
   tolist = "its numbers are t:totable()",
   astype = "it is t:cast(dtype)",
-  T = "it is t:transpose()",
-  size = "the number of elements is cr.ops.size(t), the length of an axis t.shape[axis]",
   permute = "it is t:transpose(axes)",
   view = "it is t:reshape(shape)",
   unsqueeze = "it is t:expand_dims(axis)",
@@ -273,7 +271,7 @@ local runtime = {
   { "call a nil value %(%a+ '([%a_]+)'%)", hint_of_method },
   { "attempt to call a (%a+) value %(%a+ '([%a_][%w_]*)'%)$",
     function(kind, name) return kind ~= "nil" and hint_of_value(kind, name) or "" end },
-  { "tensor: no attribute '([%a_]+)'$", hint_of_attribute },
+  { "tensor: no attribute '([%a_]+)'", hint_of_attribute },
   { "(%a[%w_]*): expected no arguments", hint_of_setting },
   { "GradientTape: missing argument 'function'",
     "; gradients are taken of a function: tape = cr.GradientTape(function() ... end)" },

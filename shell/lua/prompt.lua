@@ -84,8 +84,9 @@ local value_of
 --- Warns if an entry that has been executed, such as "loss, accuracy = model:evaluate(x, y)", gave
 --- the first variable a list and the others nothing.
 function prompt.warn_of_list(entry)
-  local targets, call = entry:match "^%s*([%a_][%w_%s,]*)=%s*([%a_][%w_%.]*:?[%w_]*%s*[%({].*)$"
-  if not targets then return end
+  local targets, call = entry:match "^%s*([%a_][%w_%s,]*)=%s*([%a_].*[%)}])[%s;]*$"
+  local outside = call and call:gsub("%b()", ""):gsub("%b[]", ""):gsub("%b{}", "")
+  if not call or outside:find "[,;\n]" then return end
   local first, others = nil, 0
   for name in targets:gsub("^local%s", ""):gmatch "[%a_][%w_]*" do
     if not first then
@@ -99,7 +100,7 @@ function prompt.warn_of_list(entry)
   local list = value_of(first)
   if others == 0 or type(list) ~= "table" or #list <= others then return end
   shell.warn(string.format("%s is a list; its values are assigned by %s = table.unpack(%s)", first,
-    targets:match "^%s*(.-)%s*$", call:match "^(.-)[%s;]*$"))
+    targets:match "^(.-)%s*$", call))
 end
 
 --- Whether a command took so long that the prompt prints its time.

@@ -90,7 +90,7 @@ local function signature_text(f, depth)
   local room = math.max(line_width() - 2 * depth - 24, 16)
   if #signature > room then
     local shorter = signature:sub(1, room - 5)
-    signature = (shorter:match "^(.*,)[^,]*$" or shorter:match "^[^(]*%(") .. " ...)"
+    signature = (shorter:match "^(.*,)[^,]*$" or signature:match "^[^(]*%(") .. " ...)"
   end
   return "<" .. signature:gsub("%( %.", "(.") .. ">"
 end

@@ -232,6 +232,8 @@ local rows = {
   { "plt.plot { 1, 2 }", "attempt to index a nil value (global 'plt'); pictures are drawn by "
     .. "cr.plot(x, y), cr.imshow(images), cr.hist(values), history:plot()" },
   { "x:tolist()", "tensor: no attribute 'tolist'; its numbers are t:totable()" },
+  { 'x:astype "int32"',
+    "tensor: no attribute 'astype' (did you mean 'dtype'?); it is t:cast(dtype)" },
   { "cr.GradientTape()", "GradientTape: missing argument 'function'; gradients are taken of a "
     .. "function: tape = cr.GradientTape(function() ... end)" },
   { "print(x[1.5])", "a position of a tensor is an integer, got 1.5" },

@@ -38,6 +38,9 @@ shows(cr.ops.clip, "<clip(x, x_min, x_max)>")
 shows({ f = cr.ops.clip }, "{ f = <clip(x, x_min, x_max)> }")
 shows(cr.tree.flatten, "<function(structure)>")
 assert(cr.show(cr.Input):find "^<Input%(shape=nil, .*, %.%.%.%)>$" and #cr.show(cr.Input) < 80)
+cr.config.print { width = 20 }
+shows(cr.config.is_interactive_logging_enabled, "<is_interactive_logging_enabled(...)>")
+cr.config.print {}
 assert(cr.show(print):find "^function" and cr.show(function() end):find "^function")
 do
   local described = cr.show(cr.describe(cr.tensor { 1, 2 }))
