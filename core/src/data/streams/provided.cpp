@@ -28,6 +28,7 @@ class ProvidedStream final : public OrderStream {
  public:
   ProvidedStream(StreamPtr source, ClassInfoPtr provider)
       : OrderStream(std::move(source)), provider_(std::move(provider)) {}
+  std::string class_name() const override { return source_->class_name(); }
   int64_t elements() const override {
     return blaming(provider_.get(), [&] { return source_->elements(); });
   }
