@@ -56,13 +56,13 @@ class Rematerialization {
   void run(std::vector<size_t> cuts) {
     cuts_ = std::move(cuts);
     if (cuts_.empty()) return;
-    std::vector<Instruction> code = std::exchange(program_.code, {});
-    forward_ = {code.begin(), code.begin() + static_cast<ptrdiff_t>(backward_)};
     copies_.resize(backward_);
-    program_.code = forward_;
-    for (size_t i = backward_; i < code.size(); ++i) {
-      for (int& value : code[i].inputs) value = computed_again(value);
-      program_.code.push_back(std::move(code[i]));
+    const auto first = program_.code.begin() + static_cast<ptrdiff_t>(backward_);
+    std::vector<Instruction> backward_pass(first, program_.code.end());
+    program_.code.erase(first, program_.code.end());
+    for (Instruction& instruction : backward_pass) {
+      for (int& value : instruction.inputs) value = computed_again(value);
+      program_.code.push_back(std::move(instruction));
     }
   }
 
@@ -196,7 +196,7 @@ class Rematerialization {
       if (is_known[maker] || !copies_[maker].empty()) continue;
       is_known[maker] = true;
       missing.push_back(maker);
-      for (int input : forward_[maker].inputs)
+      for (int input : program_.code[maker].inputs)
         if (is_repeated(input)) open.push_back(values_[input].maker);
     }
     std::sort(missing.begin(), missing.end());
@@ -206,13 +206,13 @@ class Rematerialization {
 
   int copy_of(int value) const {
     const size_t maker = values_[value].maker;
-    const std::vector<int>& originals = forward_[maker].outputs;
+    const std::vector<int>& originals = program_.code[maker].outputs;
     const auto at = std::find(originals.begin(), originals.end(), value) - originals.begin();
     return copies_[maker][static_cast<size_t>(at)];
   }
 
   void add_copy(size_t maker) {
-    Instruction copy = forward_[maker];
+    Instruction copy = program_.code[maker];
     bool is_told_apart = false;  // whether an input differs from the original's
     const auto tell_apart = [&](int& input, const bool wanted) {
       if (wanted) input = guarded(input, copy.scope), is_told_apart = true;
@@ -248,7 +248,6 @@ class Rematerialization {
   std::vector<ValueInfo> values_;
   std::vector<int64_t> read_by_backward_bytes_, crossing_bytes_;  ///< indexed by position
   std::vector<size_t> cuts_;                                      ///< positions, ascending
-  std::vector<Instruction> forward_;
   std::vector<Copies> copies_;  ///< indexed by instruction of the forward pass
   std::map<int, int> guarded_;  ///< maps a kept value to the result of its Rematerialized op
 };
