@@ -121,11 +121,4 @@ void add_communicator_rows(CheckReport& report, const CheckedClass& checked) {
   add_row(report, "information", [&] { return check_what_it_says(checked); });
 }
 
-/// A kernel computes for an op, which the registry does not make.
-void add_kernel_rows(CheckReport& report, const CheckedClass& checked) {
-  add_row(report, "results", [&]() -> std::string {
-    skip("they are checked by the functions and layers that call the op ", checked.name);
-  });
-}
-
 }  // namespace crescent::check

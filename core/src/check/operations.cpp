@@ -1,4 +1,4 @@
-// Checks of operations, with tensors of usual shapes and values as arguments.
+// Checks of operations, with tensors of usual shapes and values as arguments, and of kernels.
 #include <algorithm>
 #include <cmath>
 
@@ -186,6 +186,13 @@ class OperationCheck {
 void add_operation_rows(CheckReport& report, const CheckedClass& checked) {
   if (crescent::make<Operation>(checked.name)->row().result == OperationResult::host_value) return;
   OperationCheck(report, checked).run();
+}
+
+/// A kernel computes for an op, which the registry does not make.
+void add_kernel_rows(CheckReport& report, const CheckedClass& checked) {
+  add_row(report, "results", [&]() -> std::string {
+    skip("they are checked by the functions and layers that call the op ", checked.name);
+  });
 }
 
 }  // namespace crescent::check
