@@ -2,8 +2,10 @@
 --   all_reduce          times all_reduce by size
 --   alone NAME STEPS    times steps of processes that each train a model of their own
 --   together NAME STEPS times steps of processes that train one model, on a batch for each
-package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/?.lua;" .. package.path
+local here = arg[0]:match "^(.*)/[^/]*$" or "."
+package.path = here .. "/?.lua;" .. here .. "/../distribution/?.lua;" .. package.path
 local cr = require "crescent"
+local ranks = require "ranks"
 
 local sizes = { 16, 1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24 }
 local networks = {  -- the assumed time of a message in seconds, and bytes per second
@@ -22,7 +24,7 @@ local function workload(name)
   local measure = require "measure"
   measure.all = function(_, w) found = w end
   measure.train, measure.predict, measure.op = measure.all, function() end, function() end
-  dofile(mode[0]:match "^(.*)/[^/]*$" .. "/workloads/" .. name .. ".lua")
+  dofile(here .. "/workloads/" .. name .. ".lua")
   arg = mode
   return found
 end
@@ -80,23 +82,21 @@ function tasks.together(name, steps)
   time_steps(workload(name), tonumber(steps), cr.config.communicator().size)
 end
 
-if tasks[arg[1]] then return tasks[arg[1]](table.unpack(arg, 2)) end
+local task, name, steps = (ranks.task or ""):match "^(%S+) ?(%S*) ?(%S*)$"
+if tasks[task] then return tasks[task](name, steps) end
 
 -- ---- what the first process does
 
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
-
 --- The lines that the first of `count` processes with this task writes, as lists of words.
 local function run(count, ...)
-  local command = ("mpirun -n %d --timeout 600 %s %s %s"):format(count,
-    quoted(os.getenv "CRESCENT_PROGRAM"), quoted(arg[0]), table.concat({ ... }, " "))
-  local pipe, lines = assert(io.popen(command)), {}
-  for line in pipe:lines() do
+  local passed, text = ranks.start(count, table.concat({ ... }, " "))
+  assert(passed, text)
+  local lines = {}
+  for line in text:gmatch "[^\n]+" do
     local words = {}
     for word in line:gmatch "%S+" do table.insert(words, word) end
     table.insert(lines, words)
   end
-  assert(pipe:close(), command .. " failed")
   return lines
 end
 
