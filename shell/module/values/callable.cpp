@@ -1,5 +1,6 @@
 #include "values/callable.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -65,9 +66,11 @@ bool is_callable(lua_State* L, int index) {
   return true;
 }
 
+bool is_function_parameter(const Parameter& parameter) { return parameter.type == "a function"; }
+
 /// Fails if the parameter is declared as a function and the argument at `index` cannot be called.
 void check_function(lua_State* L, int index, const Parameter& parameter) {
-  if (parameter.type != "a function" || is_callable(L, index)) return;
+  if (!is_function_parameter(parameter) || is_callable(L, index)) return;
   if (parameter.required || !lua_isnil(L, index)) fail_expected(L, index, parameter.type);
 }
 
@@ -75,7 +78,10 @@ void check_function(lua_State* L, int index, const Parameter& parameter) {
 
 Bound::Bound(std::string_view name, const void* function, size_t bytes, const Caller& caller,
              Parameters parameters, std::string_view doc)
-    : Callable(typed_signature(name, std::move(parameters), doc, caller)), caller_(caller) {
+    : Callable(typed_signature(name, std::move(parameters), doc, caller)),
+      caller_(caller),
+      takes_functions_(std::any_of(this->parameters().begin(), this->parameters().end(),
+                                   is_function_parameter)) {
   assert(bytes <= sizeof function_);
   std::memcpy(function_, function, bytes);
 }
@@ -84,8 +90,9 @@ int Bound::call(lua_State* L) const {
   arrange(L, caller_.takes_names, caller_.takes_lists);
   int reading = 0;
   try {
-    for (reading = 1; reading <= static_cast<int>(parameters().size()); ++reading)
-      check_function(L, reading, parameters()[reading - 1]);
+    if (takes_functions_)
+      for (reading = 1; reading <= static_cast<int>(parameters().size()); ++reading)
+        check_function(L, reading, parameters()[reading - 1]);
     reading = 0;
     return caller_.call(function_, L, reading);
   } catch (const LuaError&) {

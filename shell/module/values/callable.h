@@ -113,6 +113,7 @@ class Bound final : public Callable {
 
  private:
   Caller caller_;
+  bool takes_functions_;  ///< whether a parameter is declared as a function
   alignas(std::max_align_t) std::byte function_[2 * sizeof(void*)];
 };
 
