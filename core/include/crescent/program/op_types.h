@@ -233,7 +233,8 @@ CRESCENT_OP(Conv, "conv")
   ConvSpec spec;
   CRESCENT_FIELDS(spec)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // zeros if the sums have no terms
+  /// Returns zeros if the sums have no terms; otherwise returns none.
+  Tensors decompose(std::span<const Tensor>) const override;
 };
 /// (dy, kernel) -> dx of shape `input`, whose batch dimension may be -1. Conv*Transpose layers
 /// compute it as their output.
@@ -242,7 +243,8 @@ CRESCENT_OP(ConvBackwardData, "conv_backward_data")
   Shape input;
   CRESCENT_FIELDS(spec, input)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // zeros if the sums have no terms
+  /// Returns zeros if the sums have no terms; otherwise returns none.
+  Tensors decompose(std::span<const Tensor>) const override;
 };
 /// (x, dy) -> dkernel of shape `kernel`.
 CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
@@ -250,7 +252,8 @@ CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
   Shape kernel;
   CRESCENT_FIELDS(spec, kernel)
   Tensors vjp(const Vjp&) const override;
-  Tensors decompose(std::span<const Tensor>) const override;  // zeros if the sums have no terms
+  /// Returns zeros if the sums have no terms; otherwise returns none.
+  Tensors decompose(std::span<const Tensor>) const override;
 };
 /// (x) -> the maximum or average of each window; an average counts only elements inside of x.
 CRESCENT_OP(Pool, "pool")
