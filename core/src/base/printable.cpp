@@ -1,10 +1,7 @@
 // Escapes text for the terminal: a name from a file must not move its cursor or change its colours.
-#include <locale.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cwchar>
 
 #include "base/text.h"
 #include "crescent/base/error.h"
@@ -65,29 +62,6 @@ size_t characters_in(std::string_view text) {
   size_t count = 0;
   for (const char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   return count;
-}
-
-namespace {
-
-/// The columns of a character of valid UTF-8.
-size_t width_of(std::string_view character) {
-  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  const locale_t before = uselocale(utf8 ? utf8 : LC_GLOBAL_LOCALE);
-  const int width = wcwidth(static_cast<wchar_t>(code_point(character)));
-  uselocale(before);
-  return static_cast<size_t>(std::max(width, 0));
-}
-
-}  // namespace
-
-size_t display_width(std::string_view text) {
-  size_t width = 0;
-  while (!text.empty()) {
-    const size_t length = std::max<size_t>(1, utf8_length(text));
-    width += length == 1 ? 1 : width_of(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  return width;
 }
 
 std::string fitted(std::string_view text, size_t characters) {

@@ -24,9 +24,6 @@ CRESCENT_API size_t utf8_length(std::string_view text);
 std::string on_one_line(std::string_view text);
 /// The number of characters in valid UTF-8.
 size_t characters_in(std::string_view text);
-/// The number of terminal columns that a printable UTF-8 text takes: two for a wide character, none
-/// for one that combines with the character before it.
-size_t display_width(std::string_view text);
 /// Cuts the text, or pads it with spaces, to this number of characters.
 std::string fitted(std::string_view text, size_t characters);
 

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <mutex>
 
-#include "base/text.h"
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
 #include "tensor/elements.h"

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cwchar>
+#include <utility>
 
 #include "crescent/base/error.h"
+#include "crescent/system/terminal.h"
 
 namespace crescent::editor {
 namespace {
@@ -55,17 +57,6 @@ bool combines(const Character& next) {
   return next.valid && next.code >= 0x80 && wcwidth(next.code) == 0;
 }
 
-int width_of_text(std::string_view text) {
-  const Utf8Locale locale;
-  int width = 0;
-  for (size_t at = 0; at < text.size();) {
-    const Character next = character_at(text, at);
-    width += next.valid ? std::max(0, wcwidth(next.code)) : 1;
-    at += next.length;
-  }
-  return width;
-}
-
 }  // namespace
 
 size_t next_letter(std::string_view text, size_t at) {
@@ -109,9 +100,9 @@ Glyph glyph_of(std::string_view letter, int column) {
     return {std::string(static_cast<size_t>(width), ' '), width};
   }
   if (letter.size() == 1 && letter[0] >= 0x20 && letter[0] < 0x7f) return {std::string(letter), 1};
-  Glyph glyph{printable(letter), 0};
-  glyph.width = width_of_text(glyph.shown);
-  return glyph;
+  std::string shown = printable(letter);
+  const auto width = static_cast<int>(display_width(shown));
+  return {std::move(shown), width};
 }
 
 int width_of(std::string_view letter, int column) {
