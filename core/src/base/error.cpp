@@ -106,6 +106,14 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return best ? concat(" (did you mean '", *best, "'?)") : "";
 }
 
+std::string options_hint(std::string_view word, std::span<const std::string> candidates,
+                         std::span<const std::string> listed) {
+  constexpr size_t kMostListed = 8;
+  const std::string guess = did_you_mean(word, candidates);
+  const bool are_listed = guess.empty() && !listed.empty() && listed.size() <= kMostListed;
+  return are_listed ? "; it takes " + join(listed) : guess;
+}
+
 std::string join(std::span<const std::string> words, std::string_view separator) {
   std::string text;
   for (const std::string& word : words)

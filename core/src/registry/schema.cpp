@@ -280,12 +280,10 @@ namespace {
 /// What to write instead of an option that does not exist: the most similar name or, if none is
 /// similar, the names of the options that can be given by position, unless these are many.
 std::string hint_for(const std::string& name, const std::vector<Field>& fields) {
-  constexpr size_t kFew = 8;
-  const std::string guess = did_you_mean(name, names_and_aliases(fields));
   std::vector<std::string> own;
   for (const Field& field : fields)
     if (!field.keyword_only) own.push_back(field.name);
-  return guess.empty() && !own.empty() && own.size() <= kFew ? "; it takes " + join(own) : guess;
+  return options_hint(name, names_and_aliases(fields), own);
 }
 
 }  // namespace

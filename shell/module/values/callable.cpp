@@ -304,10 +304,7 @@ bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& par
   std::vector<std::string> names;
   for (const Parameter& p : parameters)
     if (p.name != "self") names.push_back(p.name);
-  constexpr size_t kFew = 8;
-  const std::string guess = did_you_mean(name, names);
-  const bool are_listed = guess.empty() && !names.empty() && names.size() <= kFew;
-  fail(function, ": no option '", name, "'", are_listed ? "; it takes " + join(names) : guess);
+  fail(function, ": no option '", name, "'", options_hint(name, names, names));
 }
 
 }  // namespace

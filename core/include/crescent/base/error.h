@@ -109,6 +109,11 @@ void warn(const Pieces&... pieces) {
 /// " (did you mean 'units'?)" when a candidate is near enough to `word`, else "".
 CRESCENT_API std::string did_you_mean(std::string_view word,
                                       std::span<const std::string> candidates);
+/// The end of a message about an unknown option: did_you_mean() when a candidate is near enough,
+/// else "; it takes units, activation" when few options are `listed`, else "".
+CRESCENT_API std::string options_hint(std::string_view word,
+                                      std::span<const std::string> candidates,
+                                      std::span<const std::string> listed);
 
 /// Joins words for messages: "dense_1, dense_2, ...".
 CRESCENT_API std::string join(std::span<const std::string> words,
