@@ -91,7 +91,8 @@ class Expected {
   const Program& program() const { return program_; }
 
   /// Describes the first wrong result; nullopt if there is none. Before a result counts as wrong,
-  /// more repetitions are added. Throws Unreliable if only rounding makes many numbers equal.
+  /// more repetitions are added. Throws Unreliable if rounding decides which of many numbers are
+  /// equal.
   std::optional<std::string> compare(const Tensors& got) {
     std::optional<std::string> wrong = far_off(got);
     while (wrong && repetitions_ < kSureRepetitions) {
@@ -99,7 +100,7 @@ class Expected {
       wrong = far_off(got);
     }
     if (wrong && equalities_.most_by_rounding() > kMaxCandidates)
-      throw Unreliable("only rounding makes many numbers equal");
+      throw Unreliable("rounding decides which of many numbers are equal");
     return wrong;
   }
 

@@ -97,7 +97,7 @@ TEST_CASE("the reference computes what ops of special fields compute in float64"
   CHECK(wide_rows >= kWideRows);
 }
 
-TEST_CASE("the reference tells how many numbers only rounding makes equal") {
+TEST_CASE("the reference tells of how many numbers rounding decides whether they are equal") {
   const auto by_rounding = [](double distance) {
     std::vector<double> numbers(100);
     for (size_t i = 0; i < numbers.size(); ++i)
@@ -117,7 +117,7 @@ TEST_CASE("the reference tells how many numbers only rounding makes equal") {
   };
   CHECK(by_rounding(0.01) == 0);
   CHECK(by_rounding(1e-6) > 8);
-  CHECK(by_rounding(0) == 0);
+  CHECK(by_rounding(0) > 8);
 }
 
 TEST_CASE("one of several right values is no output, and no operand of another row") {

@@ -9,7 +9,7 @@ void Equalities::take(std::vector<bool> are_equal) {
     comparisons_.push_back({are_equal, std::vector<bool>(are_equal.size())});
   Comparison& comparison = comparisons_[next_++];
   for (size_t i = 0; i < are_equal.size(); ++i)
-    if (are_equal[i] && !comparison.exact[i]) comparison.by_rounding[i] = true;
+    if (are_equal[i] != comparison.exact[i]) comparison.by_rounding[i] = true;
 }
 
 size_t Equalities::most_by_rounding() const {

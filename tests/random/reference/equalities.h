@@ -1,4 +1,4 @@
-// The pairs of numbers that a program compares for equality, and that only rounding makes equal.
+// The pairs of numbers that a program compares for equality, and whose equality rounding decides.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -6,9 +6,10 @@
 namespace crescent::random_programs {
 
 /// Compares which numbers are equal in the repetitions with which are equal in the exact
-/// interpretation. If many elements of one comparison are equal only by rounding, the spread of the
+/// interpretation. If rounding decides about many elements of one comparison, the spread of the
 /// results is too small: where, for example, one of many nearly equal numbers is the least and
-/// receives the gradient, the repetitions do not choose each of them.
+/// receives the gradient, or many equal numbers share it, the repetitions do not choose each of
+/// them.
 class Equalities {
  public:
   /// Begins an interpretation; the first one is the exact one.
@@ -16,7 +17,7 @@ class Equalities {
   /// Takes the next comparison of the interpretation: for each element, whether the numbers are
   /// equal.
   void take(std::vector<bool> are_equal);
-  /// The largest number of elements of one comparison that only rounding makes equal.
+  /// The largest number of elements of one comparison that rounding makes equal or unequal.
   size_t most_by_rounding() const;
 
  private:
