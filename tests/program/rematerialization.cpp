@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "compile/passes/passes.h"
+#include "crescent/device/lowering.h"
 #include "crescent/ops/ops.h"
 #include "crescent/ops/random.h"
 #include "crescent/program/communicator.h"

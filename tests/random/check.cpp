@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "compile/passes/passes.h"
 #include "crescent/device/lowering.h"
 #include "crescent/program/program.h"
 #include "distance.h"
@@ -314,6 +315,7 @@ class Ways {
     with_variables();
     lowered();
     rematerialized();
+    in_chunks();
     slopes();
     return outcome_;
   }
@@ -397,6 +399,12 @@ class Ways {
       return run_program(optimize(crescent::rematerialized(expected_.program(), backward, cuts)),
                          inputs_);
     });
+  }
+  void in_chunks() {
+    Program program = expected_.program();
+    const int64_t limit = int64_t{64} << choices_.below(8);
+    if (!passes::chunked_losses(program, limit)) return;
+    take("with losses in chunks", [&] { return run_program(optimize(program), inputs_); });
   }
   void slopes() {
     const bool is_short = recipe_.nodes.size() <= kFewNodes;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "compile/passes/passes.h"
 #include "crescent/layer/operation.h"
 #include "crescent/ops/ops.h"
 #include "distance.h"
@@ -118,6 +119,18 @@ TEST_CASE("the reference tells of how many numbers rounding decides whether they
   CHECK(by_rounding(0.01) == 0);
   CHECK(by_rounding(1e-6) > 8);
   CHECK(by_rounding(0) > 8);
+}
+
+TEST_CASE("some random programs have losses that are computed in chunks") {
+  int chunked = 0;
+  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+    const Recipe recipe = drawn(seed);
+    TensorSpecs specs;
+    for (const Tensor& x : draw_inputs(recipe, 0)) specs.push_back(x.spec());
+    Program program = trace([&](const Tensors& in) { return run(recipe, in); }, specs);
+    chunked += passes::chunked_losses(program, 256);
+  }
+  CHECK(chunked > 1);
 }
 
 TEST_CASE("one of several right values is no output, and no operand of another row") {

@@ -108,10 +108,20 @@ int select(Draft& d) {
                 {{"condlist", std::vector<int>{a, b}}, {"choicelist", std::vector<int>{y, x}}});
 }
 
+/// Products with a matrix of weights, as the last layer of a network computes logits.
+int product(Draft& d) {
+  const int x = d.fraction(2);
+  const int64_t classes = d.length(), rows = d.shape(x).size() / d.shape(x)[-1];
+  if (rows * classes > d.most_elements()) fail("too large");
+  const int weights = d.input({d.dtype(x), {d.shape(x)[-1], classes}});
+  return d.call("matmul", {{"x1", x}, {"x2", weights}});
+}
+
 /// Logits that are finite: results for empty segments are infinite and would become 0 or NaN with
 /// targets of 0.
 int logits(Draft& d) {
-  return d.call("clip", {{"x", d.fraction(1)}, {"x_min", Value(-1e30)}, {"x_max", Value(1e30)}});
+  const int x = d.choices.one_in(2) ? product(d) : d.fraction(1);
+  return d.call("clip", {{"x", x}, {"x_min", Value(-1e30)}, {"x_max", Value(1e30)}});
 }
 
 int cross_entropy(Draft& d, bool sparse) {

@@ -65,6 +65,7 @@ Program optimize(Program program, bool inference, const Capabilities& can,
   p.run("sinking", sinking);
   p.run("scans", [&](Program& whole) { return scans(whole, inference, can); });
   p.simplify();
+  p.run("chunked_losses", [](Program& whole) { return chunked_losses(whole); });
   while (inference && p.run("batch_norm", batch_norm)) p.drop_dead_code();
   while (can.post_ops && p.run("epilogues", epilogues)) p.drop_dead_code();
   while (inference && can.post_ops &&

@@ -56,6 +56,10 @@ CRESCENT_API bool recomputation(Program& program);
 /// Gathers divided variables again before later readers, so that no whole weight stays in memory
 /// from the forward to the backward pass.
 CRESCENT_API bool gathering(Program& program);
+/// The largest number of bytes of logits that chunked_losses() leaves as they are.
+inline constexpr int64_t kMaxLogitBytes = int64_t{128} << 20;
+/// Computes larger logits, and the losses and gradients that read them, for a few rows at a time.
+CRESCENT_API bool chunked_losses(Program& program, int64_t max_bytes = kMaxLogitBytes);
 /// Merges connected elementwise instructions of one shape into one instruction, whose results are
 /// the values that are read elsewhere.
 CRESCENT_API bool fusion(Program& program);

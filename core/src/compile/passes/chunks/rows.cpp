@@ -1,0 +1,129 @@
+#include "compile/passes/chunks/rows.h"
+
+#include <algorithm>
+
+namespace crescent::passes {
+namespace {
+
+/// The largest depth: a reshape keeps the order of elements, however many axes are cut.
+constexpr int kAnyDepth = 64;
+
+class RowRoleFinder {
+ public:
+  RowRoleFinder(const Program& program, const Instruction& instruction)
+      : program_(program), i_(instruction) {}
+
+  std::optional<RowRoles> find() const {
+    if (i_.op->effect() != Effect::none || i_.inputs.empty()) return {};
+    RowRoles roles = candidate();
+    if (!as<Reshape>(*i_.op)) roles.depth = std::min(roles.depth, common_axes(roles));
+    return roles.depth > 0 ? std::optional(roles) : std::nullopt;
+  }
+
+ private:
+  const Shape& input(size_t k) const { return program_.values[i_.inputs[k]].shape; }
+  RowRoles all_rows(int depth, RowRole output = RowRole::rows) const {
+    return {std::vector(i_.inputs.size(), RowRole::rows), std::vector(i_.outputs.size(), output),
+            depth};
+  }
+
+  /// The roles; the depth is 0 if rows depend on each other.
+  RowRoles candidate() const {
+    const int rank = input(0).rank();
+    const auto up_to = [&](int axis) { return all_rows(axis < 0 ? axis + rank : axis); };
+    if (is_elementwise(*i_.op)) return elementwise();
+    if (as<Reshape>(*i_.op)) return all_rows(kAnyDepth);
+    if (as<OneHot>(*i_.op) || as<StopGradient>(*i_.op)) return all_rows(rank);
+    if (as<SoftmaxCrossEntropy>(*i_.op) || as<SoftmaxCrossEntropyBackward>(*i_.op) ||
+        as<TopK>(*i_.op))
+      return up_to(-1);
+    if (const auto* softmax = as<Softmax>(*i_.op)) return up_to(softmax->axis);
+    if (const auto* extreme = as<ArgReduce>(*i_.op)) return up_to(extreme->axis);
+    if (const auto* take = as<TakeAlong>(*i_.op)) return up_to(take->axis);
+    if (const auto* product = as<Matmul>(*i_.op)) return matmul(*product);
+    if (const auto* reduce = as<Reduce>(*i_.op)) return reduction(*reduce);
+    return {};
+  }
+
+  /// Operands that do not vary along the first axis are whole, and none of their axes is cut.
+  RowRoles elementwise() const {
+    const Shape& shape = program_.values[i_.outputs[0]].shape;
+    RowRoles roles = all_rows(shape.rank());
+    for (size_t k = 0; k < i_.inputs.size(); ++k) {
+      const int missing = shape.rank() - input(k).rank();
+      if (missing == 0 && shape.rank() > 0 && input(k)[0] == shape[0]) continue;
+      roles.inputs[k] = RowRole::whole;
+      const auto varies = [](int64_t n) { return n != 1; };
+      const auto first = std::find_if(input(k).begin(), input(k).end(), varies);
+      roles.depth = std::min(roles.depth, missing + static_cast<int>(first - input(k).begin()));
+    }
+    return roles;
+  }
+
+  RowRoles matmul(const Matmul& product) const {
+    const int rank = input(0).rank();
+    if (input(1).rank() != 2) return {};
+    if (rank == 2 && product.transpose_a)
+      return product.transpose_b ? RowRoles() : all_rows(1, RowRole::sum);
+    return {{RowRole::rows, RowRole::whole}, {RowRole::rows}, rank - (product.transpose_a ? 2 : 1)};
+  }
+
+  RowRoles reduction(const Reduce& reduce) const {
+    if (reduce.axes.empty()) return {};
+    if (reduce.axes[0] > 0) return all_rows(reduce.axes[0]);
+    int depth = 0;
+    while (depth < static_cast<int>(reduce.axes.size()) && reduce.axes[depth] == depth) ++depth;
+    return reduce.kind == ReduceKind::sum ? all_rows(depth, RowRole::sum) : RowRoles();
+  }
+
+  /// The number of first axes on which all values with rows agree.
+  int common_axes(const RowRoles& roles) const {
+    int axes = kAnyDepth;
+    const Shape* other = nullptr;
+    const auto take = [&](const std::vector<int>& values, const std::vector<RowRole>& of) {
+      for (size_t k = 0; k < of.size(); ++k) {
+        if (of[k] != RowRole::rows) continue;
+        const Shape& shape = program_.values[values[k]].shape;
+        axes = std::min(axes, shape.rank());
+        for (int axis = 0; other && axis < axes; ++axis)
+          if (shape[axis] != (*other)[axis]) axes = axis;
+        other = &shape;
+      }
+    };
+    take(i_.inputs, roles.inputs);
+    take(i_.outputs, roles.outputs);
+    return axes;
+  }
+
+  const Program& program_;
+  const Instruction& i_;
+};
+
+}  // namespace
+
+std::optional<RowRoles> row_roles(const Program& program, const Instruction& instruction) {
+  return RowRoleFinder(program, instruction).find();
+}
+
+std::optional<Block> block_of(const Shape& whole, int depth, int64_t begin, int64_t end,
+                              int64_t units) {
+  Block block{std::vector<int64_t>(static_cast<size_t>(whole.rank())), whole, 0};
+  for (int axis = 0; units > 1; ++axis) {
+    if (axis >= std::min(depth, whole.rank())) return {};
+    const int64_t n = whole[axis], units_of_index = units / n;
+    int64_t& start = block.start[static_cast<size_t>(axis)];
+    block.axis = axis;
+    if (n % units == 0) {
+      start = begin * (n / units);
+      block.size.set(axis, (end - begin) * (n / units));
+      break;
+    }
+    if (units % n != 0 || begin / units_of_index != (end - 1) / units_of_index) return {};
+    start = begin / units_of_index;
+    block.size.set(axis, 1);
+    begin %= units_of_index, end = (end - 1) % units_of_index + 1, units = units_of_index;
+  }
+  return block;
+}
+
+}  // namespace crescent::passes

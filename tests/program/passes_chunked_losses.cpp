@@ -1,0 +1,218 @@
+// Losses over many classes in chunks of rows: the numbers stay, and no value has all rows and
+// classes.
+#include <algorithm>
+
+#include "crescent/program/gradient.h"
+#include "program/passes.h"
+
+namespace crescent::passes {
+namespace {
+
+constexpr int64_t kLimit = 2048;  ///< the bytes of a chunk in these tests
+bool chunk(Program& program) { return chunked_losses(program, kLimit); }
+
+struct Head {
+  Shape rows{24};  ///< the axes of the logits before that of the classes
+  int64_t width = 5, classes = 70;
+  bool sparse = true, has_bias = true, is_tied = false, has_metric = false, has_weights = false;
+  DType dtype = DType::float32, loss_dtype = DType::float32;
+
+  TensorSpecs specs() const {
+    const Shape weights = is_tied ? Shape{classes, width} : Shape{width, classes};
+    const TensorSpec labels = sparse ? TensorSpec{DType::int32, rows}
+                                     : TensorSpec{DType::float32, rows.concat({classes})};
+    return {{dtype, rows.concat({width})}, {dtype, weights}, {dtype, {classes}}, labels, f32(rows)};
+  }
+
+  /// The losses, their mean, its gradients and, for a metric, the most likely classes.
+  Tensors step(const Tensors& in) const {
+    GradientTape tape;
+    for (size_t i = 0; i < 3; ++i) tape.watch(in[i]);
+    Tensor logits = ops::matmul(in[0], is_tied ? ops::transpose(in[1]) : in[1]);
+    if (has_bias) logits = logits + in[2];
+    const Tensor y = ops::cast(logits, loss_dtype);
+    Tensor losses = sparse ? ops::sparse_softmax_cross_entropy(y, ops::mod(in[3], classes))
+                           : ops::softmax_cross_entropy(y, ops::softmax(in[3]));
+    if (has_weights) losses = losses * in[4];
+    const Tensor loss = ops::mean(losses);
+    Tensors results = tape.gradient(loss, Tensors{in[0], in[1], in[2]});
+    if (!has_bias) results.pop_back();
+    results.push_back(losses);
+    results.push_back(loss);
+    if (has_metric) results.push_back(ops::argmax(logits, -1));
+    return results;
+  }
+
+  Program program() const {
+    return optimize_without_chunks(traced([this](const Tensors& in) { return step(in); }, specs()));
+  }
+
+ private:
+  /// Removes what stands in the way, as the passes before do.
+  static Program optimize_without_chunks(Program program) {
+    while (shapes(program) || transposes(program)) dead_code(program);
+    dead_code(program);
+    return program;
+  }
+};
+
+/// Pseudo-random numbers.
+class Numbers {
+ public:
+  explicit Numbers(uint32_t seed) : state_(seed) {}
+  int64_t below(int64_t end) {
+    state_ = state_ * 1664525u + 1013904223u;
+    return (state_ >> 8) % end;
+  }
+
+ private:
+  uint32_t state_;
+};
+
+int64_t largest_bytes(const Program& program) {
+  int64_t largest = 0;
+  for (const auto& i : program.code)
+    for (int value : i.outputs) {
+      const TensorSpec& spec = program.values[static_cast<size_t>(value)];
+      largest = std::max(largest, spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype)));
+    }
+  return largest;
+}
+
+int64_t count(const Program& program, std::string_view op) {
+  return std::count_if(program.code.begin(), program.code.end(),
+                       [&](const Program::Instruction& i) { return i.op->name() == op; });
+}
+
+/// Checks that the program is chunked, and that chunks are no larger than they must be.
+void check_chunked(const Head& head, double tolerance = 1e-6) {
+  const Program plain = head.program(), chunked = rewritten(plain, chunk, tolerance);
+  CHECK(count(plain, "softmax_cross_entropy") == 1);
+  CHECK(count(chunked, "softmax_cross_entropy") > 1);
+  CHECK(count(chunked, "softmax_cross_entropy_backward") ==
+        count(chunked, "softmax_cross_entropy"));
+  const int64_t row = head.classes * 4, weights = head.width * row;
+  CHECK(largest_bytes(chunked) <=
+        std::max({kLimit + row, weights, head.rows.size() * head.width * 4}));
+}
+
+}  // namespace
+
+TEST_CASE("losses in chunks of rows equal those of all rows") {
+  for (int64_t rows : {8, 9, 15, 16, 17, 24, 31, 100})
+    for (bool sparse : {true, false}) check_chunked({.rows = {rows}, .sparse = sparse});
+}
+
+TEST_CASE("losses in chunks of samples of several steps equal those of all") {
+  for (const Shape& rows : {Shape{3, 7}, Shape{8, 2}, Shape{16, 5}, Shape{1, 30}, Shape{1, 1, 30},
+                            Shape{2, 30}, Shape{3, 50}, Shape{2, 3, 20}})
+    check_chunked({.rows = rows});
+}
+
+TEST_CASE("chunks take part in biases, shared weights, metrics and weights of samples") {
+  check_chunked({.has_bias = false});
+  check_chunked({.is_tied = true});
+  check_chunked({.has_metric = true});
+  check_chunked({.has_weights = true});
+  check_chunked({.is_tied = true, .has_metric = true, .has_weights = true});
+}
+
+TEST_CASE("random losses in chunks equal those of all rows") {
+  Numbers random(11);
+  for (int i = 0; i < 150; ++i) {
+    Head head{.rows = {}};
+    for (int64_t axes = random.below(3); axes >= 0; --axes)
+      head.rows.append(1 + random.below(axes == 0 ? 40 : 4));
+    head.width = 1 + random.below(20);
+    head.classes = head.width + 20 + random.below(300);
+    for (bool* choice :
+         {&head.sparse, &head.has_bias, &head.is_tied, &head.has_metric, &head.has_weights})
+      *choice = random.below(2) == 1;
+    INFO("rows " << to_text(head.rows) << ", width " << head.width << ", classes " << head.classes);
+    rewritten(head.program(), chunk);
+  }
+}
+
+TEST_CASE("losses of half width are chunked with sums in float32") {
+  Head head{.rows = {200}, .width = 7, .dtype = DType::bfloat16};
+  check_chunked(head, 0.02);
+  const Program chunked = rewritten(head.program(), chunk, 0.02);
+  const Shape weights{head.width, head.classes};
+  for (const auto& i : chunked.code) {
+    const TensorSpec& result = chunked.values[static_cast<size_t>(i.outputs[0])];
+    if (i.op->name() == Binary::kName && result.shape == weights)
+      CHECK(result.dtype == DType::float32);
+  }
+}
+
+TEST_CASE("a loss alone, without gradients, is chunked too") {
+  const Program plain = traced(
+      [](const Tensors& in) {
+        return Tensors{ops::sparse_softmax_cross_entropy(ops::matmul(in[0], in[1]),
+                                                         ops::mod(in[2], int64_t{70}))};
+      },
+      {f32({24, 5}), f32({5, 70}), {DType::int32, {24}}});
+  CHECK(count(rewritten(plain, chunk), "softmax_cross_entropy") == 4);
+}
+
+TEST_CASE("an axis along which an operand varies is not cut") {
+  const Program plain = traced(
+      [](const Tensors& in) {
+        return Tensors{ops::sparse_softmax_cross_entropy(ops::matmul(in[0], in[1]) + in[2],
+                                                         ops::mod(in[3], int64_t{70}))};
+      },
+      {f32({2, 30, 5}), f32({5, 70}), f32({30, 70}), {DType::int32, {2, 30}}});
+  CHECK(count(rewritten(plain, chunk), "softmax_cross_entropy") == 2);
+}
+
+TEST_CASE("losses whose rows depend on each other are not chunked") {
+  const auto is_kept = [](const std::function<Tensors(const Tensor& logits, const Tensor& losses,
+                                                      GradientTape& tape, const Tensor& x)>& rest) {
+    Program program = traced(
+        [&](const Tensors& in) {
+          GradientTape tape;
+          tape.watch(in[0]);
+          const Tensor logits = ops::matmul(in[0], in[1]);
+          const Tensor labels = ops::mod(in[2], int64_t{70});
+          return rest(logits, ops::sparse_softmax_cross_entropy(logits, labels), tape, in[0]);
+        },
+        {f32({24, 5}), f32({5, 70}), {DType::int32, {24}}});
+    return !chunk(program);
+  };
+  const auto gradient = [](GradientTape& tape, const Tensor& loss, const Tensor& x) {
+    return tape.gradient(loss, Tensors{x})[0];
+  };
+  using T = const Tensor&;
+  CHECK_FALSE(is_kept([&](T, T losses, GradientTape& tape, T x) {
+    return Tensors{gradient(tape, ops::mean(losses), x)};
+  }));
+  // The logits are a result, are read along the rows, or the gradient depends on all losses.
+  CHECK(is_kept([&](T logits, T losses, GradientTape&, T) { return Tensors{logits, losses}; }));
+  CHECK(is_kept([&](T logits, T losses, GradientTape&, T) {
+    return Tensors{ops::cumsum(logits, 0), losses};
+  }));
+  CHECK(is_kept([&](T logits, T losses, GradientTape&, T) {
+    return Tensors{ops::max(logits, {0}), losses};
+  }));
+  CHECK(is_kept([&](T, T losses, GradientTape& tape, T x) {
+    return Tensors{gradient(tape, ops::square(ops::mean(losses)), x)};
+  }));
+}
+
+TEST_CASE("a loss over many classes needs little more memory for more rows") {
+  const auto bytes = [](int64_t rows, bool chunks) {
+    const Head head{.rows = {4, rows}, .width = 64, .classes = 2000, .has_bias = false};
+    Program program = head.program();
+    if (chunks) chunked_losses(program, 64 << 10);
+    return compile(crescent::optimize(program))->arena_bytes();
+  };
+  CHECK(bytes(64, true) * 2 < bytes(64, false));
+  CHECK(bytes(256, true) < 2 * bytes(64, true));
+}
+
+TEST_CASE("small losses are not chunked") {
+  Program program = Head{.rows = {7}}.program();
+  CHECK_FALSE(chunk(program));
+}
+
+}  // namespace crescent::passes
