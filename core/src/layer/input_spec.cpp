@@ -1,5 +1,7 @@
 #include "crescent/layer/input_spec.h"
 
+#include "layer/batch_axis.h"
+
 namespace crescent {
 namespace {
 
@@ -53,7 +55,7 @@ void InputSpec::check(int index, const std::string& layer, const TensorSpec& inp
   const std::optional<int> exact = shape && !ndim ? shape->rank() : ndim;
   auto refuse_rank = [&](const char* what, int expected) {
     refuse(what, expected, ", found ndim=", found, ". Full shape received: ", input.shape,
-           found + 1 == expected ? "; x:expand_dims(0) adds a batch axis to a single sample" : "");
+           found + 1 == expected ? kBatchAxisHint : "");
   };
   if (exact && *exact != found) refuse_rank("ndim=", *exact);
   if (max_ndim && found > *max_ndim) refuse_rank("max_ndim=", *max_ndim);

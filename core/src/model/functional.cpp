@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "crescent/base/mapped.h"
+#include "layer/batch_axis.h"
 #include "layer/call_arguments.h"
 #include "layer/input_layer.h"
 #include "layer/layer_access.h"
@@ -175,7 +176,8 @@ Tensor fit_input(const Tensor& given, const Symbol& wanted, size_t index,
   if (rank > 0) any_batch.set(0, -1);
   if (!t.shape().compatible(any_batch))
     fail_in_layer(model, "Input ", index, " is incompatible with layer ", model,
-                  ": expected shape=", wanted.shape(), ", found shape=", given.shape());
+                  ": expected shape=", wanted.shape(), ", found shape=", given.shape(),
+                  batch_axis_hint(given.shape(), wanted.shape()));
   t = ops::cast(t, wanted.dtype());
   return given.mask() && t.rank() == given.rank() ? t.with_mask(given.mask()) : t;
 }

@@ -234,6 +234,10 @@ local rows = {
   { "x:tolist()", "tensor: no attribute 'tolist'; its numbers are t:totable()" },
   { 'x:astype "int32"',
     "tensor: no attribute 'astype' (did you mean 'dtype'?); it is t:cast(dtype)" },
+  { "model:predict(x[1])", "Error when checking input: expected dense_input to have 2 dimensions, "
+    .. "but got array with shape (2,); x:expand_dims(0) adds a batch axis to a single sample" },
+  { "model(x[1])", "Input 0 is incompatible with layer sequential_1: expected shape=(None, 2), "
+    .. "found shape=(2,); x:expand_dims(0) adds a batch axis to a single sample" },
   { "cr.GradientTape()", "GradientTape: missing argument 'function'; gradients are taken of a "
     .. "function: tape = cr.GradientTape(function() ... end)" },
   { "print(x[1.5])", "a position of a tensor is an integer, got 1.5" },

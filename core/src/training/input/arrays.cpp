@@ -8,6 +8,7 @@
 
 #include "crescent/base/structure.h"
 #include "crescent/ops/ops.h"
+#include "layer/batch_axis.h"
 #include "training/state/model_access.h"
 #include "training/state/training.h"
 
@@ -43,7 +44,8 @@ void check_input(const Tensor& given, const Shape& wanted, const Model& model, s
   if (adjustable) return;
   if (given.rank() != rank)
     fail("Error when checking input: expected ", model.input_names()[index], " to have ", rank,
-         " dimensions, but got array with shape ", given.shape());
+         " dimensions, but got array with shape ", given.shape(),
+         batch_axis_hint(given.shape(), wanted));
   for (int i = 1; i < rank; ++i)
     if (wanted[i] >= 0 && wanted[i] != given.dim(i))
       fail("Error when checking input: expected ", model.input_names()[index], " to have shape ",
