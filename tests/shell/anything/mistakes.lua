@@ -238,6 +238,7 @@ local rows = {
     .. "but got array with shape (2,); x:expand_dims(0) adds a batch axis to a single sample" },
   { "model(x[1])", "Input 0 is incompatible with layer sequential_1: expected shape=(None, 2), "
     .. "found shape=(2,); x:expand_dims(0) adds a batch axis to a single sample" },
+  { "cr.data.from_tensor_slices({ x }):batch(0)", "batch: expected a size of at least 1, got 0" },
   { "cr.GradientTape()", "GradientTape: missing argument 'function'; gradients are taken of a "
     .. "function: tape = cr.GradientTape(function() ... end)" },
   { "print(x[1.5])", "a position of a tensor is an integer, got 1.5" },

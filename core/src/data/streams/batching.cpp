@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <utility>
 
 #include "data/streams/derived_stream.h"
 #include "data/streams/element.h"
@@ -114,9 +115,9 @@ class BatchStream final : public DerivedStream {
       : DerivedStream(std::move(source)),
         windows_{options.size, options.shift.value_or(options.size), options.stride,
                  options.drop_remainder} {
-    if (windows_.size < 1 || windows_.shift < 1 || windows_.stride < 1)
-      fail("expected a size, a shift and a stride of at least 1, got ", windows_.size, ", ",
-           windows_.shift, " and ", windows_.stride);
+    for (const auto& [name, count] :
+         {std::pair{"size", windows_.size}, {"shift", windows_.shift}, {"stride", windows_.stride}})
+      if (count < 1) fail("expected a ", name, " of at least 1, got ", count);
     if (windows_.size - 1 > (std::numeric_limits<int64_t>::max() - 1) / windows_.stride)
       fail("batch: windows of size ", windows_.size, " and stride ", windows_.stride,
            " span more elements than there can be");
