@@ -2,6 +2,7 @@
 // file survives a crash.
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "crescent/io/format.h"
 #include "crescent/model/callback.h"
@@ -74,13 +75,20 @@ std::string weight_not_finite(const Model& model) {
   return "";
 }
 
+/// Creates the folder of a file if it is missing. If this fails, writing the file gives the reason.
+void create_folder_of(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+}
+
 class ModelCheckpoint final : public Callback {
  public:
   static void describe(Schema<ModelCheckpoint>& s) {
     s.doc("Saves the model after each epoch or every so many batches.")
         .field(
             "filepath", &ModelCheckpoint::path_,
-            "Path; may contain {epoch:02d}, {val_loss:.2f} and, if save_freq is a number, {batch}.")
+            "Path; may contain {epoch:02d}, {val_loss:.2f} and, if save_freq is a number, {batch}. "
+            "Missing folders are created.")
         .required()
         .field("monitor", &ModelCheckpoint::monitor_name_,
                "Name of the value that save_best_only compares.")
@@ -179,6 +187,7 @@ class ModelCheckpoint final : public Callback {
       std::printf("\nEpoch %lld: %ssaving model to %s\n", (long long)epoch,
                   printable(change).c_str(), printable(path).c_str());
     try {
+      if (writes) create_folder_of(path);
       if (weights_only_)
         save_weights(*model_, path);
       else

@@ -193,6 +193,23 @@ do -- the ending of a checkpoint's file name is checked before training
   checkpoint("m.npz", { save_weights_only = true })
 end
 
+do -- missing folders of checkpoints are created; where this fails, the epoch is not saved
+  local folder = check.temporary ""
+  local model = new_model()
+  local path = folder .. "/runs/{epoch}/m.weights.h5"
+  model:fit(x, y, { epochs = 2, verbose = 0,
+    callbacks = { cr.callbacks.ModelCheckpoint(path, { save_weights_only = true }) } })
+  for epoch = 1, 2 do model:load_weights((path:gsub("{epoch}", epoch))) end
+  local _, text = check.run([[
+    local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 1 } }) }
+    model:compile { optimizer = "sgd", loss = "mse" }
+    model:fit(cr.ones { 2, 1 }, cr.ones { 2, 1 }, { verbose = 0,
+      callbacks = { cr.callbacks.ModelCheckpoint "/proc/none/m.keras" } })
+  ]])
+  assert(text:find("epoch 1 was not saved: cannot write '/proc/none/m.keras'", 1, true), text)
+  os.execute("rm -r '" .. folder .. "'")
+end
+
 do -- file names of checkpoints may contain the batch number
   local folder = check.temporary ""
   os.execute("mkdir '" .. folder .. "'")
