@@ -164,6 +164,14 @@ void refuse_compiled_chunks(lua_State* L) {
   lua_setglobal(L, "dofile");
 }
 
+/// Implements print in scripts: as at the prompt, it shows the contents of tables.
+int print(lua_State* L) {
+  push_of_module(L, "print");
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 0);
+  return 0;
+}
+
 /// Prints the values on the stack from index `first` on, in the format of the prompt.
 int print_values(lua_State* L, int first) {
   const int count = lua_gettop(L) - first + 1;
@@ -194,6 +202,7 @@ void open_libraries(lua_State* L) {
   lua_getfield(L, -1, "help");
   lua_setglobal(L, "help");
   lua_setglobal(L, "cr");
+  lua_register(L, "print", print);
 }
 
 void set_arguments(lua_State* L, char** argv, int count, int script) {

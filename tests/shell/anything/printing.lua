@@ -121,3 +121,8 @@ says(report, "<validation: ok, 0 findings>")
 -- at the prompt, print shows the contents of tables
 local ok, text = check.run "cr.print({ 1, 'a' }, 'b', nil, cr.tensor { 1 })"
 assert(ok and text == '{ 1, "a" }\tb\tnil\t[1.]\n', text)
+
+-- print of the program does so in scripts as well; a stock interpreter keeps its own
+local is_program = rawget(_G, "cr") ~= nil
+ok, text = check.run "print({ 1, 'a' }, 'b', nil, cr.zeros({ 2, 3 }).shape)"
+assert(ok and (text == '{ 1, "a" }\tb\tnil\t{ 2, 3 }\n') == is_program, text)
