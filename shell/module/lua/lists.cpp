@@ -17,15 +17,29 @@ extern "C" int index_list(lua_State* L) {
   return lua_pushnil(L), 1;
 }
 
+/// The metamethod __eq of lists, which compares a list with another table item by item.
+extern "C" int equal_lists(lua_State* L) {
+  const auto length = static_cast<lua_Integer>(lua_rawlen(L, 1));
+  bool are_equal = static_cast<lua_Integer>(lua_rawlen(L, 2)) == length;
+  for (lua_Integer i = 1; are_equal && i <= length; ++i, lua_settop(L, 2)) {
+    lua_rawgeti(L, 1, i);
+    lua_rawgeti(L, 2, i);
+    are_equal = lua_compare(L, -2, -1, LUA_OPEQ);
+  }
+  return lua_pushboolean(L, are_equal), 1;
+}
+
 }  // namespace
 
 void mark_list(lua_State* L) {
   reserve(L, 4);
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &list_key) == LUA_TNIL) {
     lua_pop(L, 1);
-    lua_createtable(L, 0, 1);
+    lua_createtable(L, 0, 2);
     lua_pushcfunction(L, index_list);
     lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, equal_lists);
+    lua_setfield(L, -2, "__eq");
     lua_pushvalue(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &list_key);
   }

@@ -1,4 +1,5 @@
-// Lists that C++ returns to Lua; reading position 0 or a negative position is an error.
+// Lists that C++ returns to Lua: reading position 0 or a negative position is an error, and ==
+// compares them item by item, so that x.shape == y.shape is as in Python.
 #pragma once
 #include <lua.hpp>
 

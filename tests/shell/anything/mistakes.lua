@@ -318,5 +318,9 @@ assert(shown:find("model:evaluate(x, y=nil)", 1, true), shown)
 assert(shown:find("Nothing is called 'Dens' (did you mean 'cr.layers.Dense'?).", 1, true), shown)
 os.execute("rm -r '" .. folder .. "'")
 
+-- Lists made by the module are equal if their items are.
+assert(x.shape == cr.ones({ 2, 2 }).shape and x.shape == { 2, 2 } and x.shape ~= y.shape)
+assert(x.shape ~= { 2 } and x.shape ~= { 2, 2, 2 })
+
 -- Lists made by the module count as structures.
 check.same(cr.tree.flatten { x.shape, model.layers[1].weights[1].shape }, { 2, 2, 2, 1 })
