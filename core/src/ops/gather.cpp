@@ -138,7 +138,9 @@ Tensor ones_like(const Tensor& x, std::optional<DType> dtype) {
 }
 
 Tensor arange(int64_t n, DType dtype) {
-  if (n < 0) fail("arange: expected a length of at least 0, got ", n);
+  if (n < 0)
+    fail("arange: expected a length of at least 0, got ", n,
+         n == -1 ? "; the size of an axis is not known" : "");
   Iota op;
   op.shape = {n};
   op.dtype = dtype;

@@ -56,11 +56,20 @@ void add_thrower(Error& error, const ClassInfo& thrower) {
     error.add_context(concat(thrower.kind, " ", thrower.name, origin, ": "));
 }
 
+/// The message without the name of the function of cr.ops with which it begins.
+std::string_view without_function(std::string_view message) {
+  const size_t end = std::min(message.find(": "), message.size());
+  const bool is_named = registry().find("operation", message.substr(0, end)) != nullptr;
+  return is_named ? message.substr(std::min(end + 2, message.size())) : message;
+}
+
 }  // namespace
 
 void name_thrower(Error& error, std::string_view name) {
-  if (!has_word(error.what(), name.substr(name.rfind('.') + 1)))
-    error.add_context(concat(name, ": "));
+  if (has_word(error.what(), name.substr(name.rfind('.') + 1))) return;
+  error.std::runtime_error::operator=(
+      std::runtime_error(std::string(without_function(error.what()))));
+  error.add_context(concat(name, ": "));
 }
 
 void rethrow_blaming(const ClassInfo* thrower) try { throw; } catch (const Interrupted&) {

@@ -7,13 +7,14 @@ namespace crescent {
 
 /// Rethrows the current exception. An exception that is no Error is converted to one:
 /// "std::out_of_range: ... (in Scale of plugin 'acme.scale' (/a/scale.so))". The message of an
-/// Error gets the name of a loss, metric or another function of tensors: "Accuracy: equal: shapes
-/// ...", and of classes that are not built in also the plugin: "activation Bounded of plugin
+/// Error gets the name of a loss, metric or another function of tensors: "Accuracy: shapes ...",
+/// and of classes that are not built in also the plugin: "activation Bounded of plugin
 /// 'acme.scale': ...". `thrower` is null for an object that the registry did not make.
 [[noreturn]] void rethrow_blaming(const ClassInfo* thrower);
 
 /// Puts the name of a class or function before the message, unless the message has the name; of
-/// "image.resize" the last part is enough.
+/// "image.resize" the last part is enough. The name of another function, which the named one calls,
+/// is removed: the user has not called it.
 void name_thrower(Error& error, std::string_view name);
 
 /// Whether the class is of core, of a plugin that is installed with core, or written in Lua.

@@ -234,6 +234,10 @@ local rows = {
   { "x:tolist()", "tensor: no attribute 'tolist'; its numbers are t:totable()" },
   { 'x:astype "int32"',
     "tensor: no attribute 'astype' (did you mean 'dtype'?); it is t:cast(dtype)" },
+  { "cr.ops.dot(x, cr.ones { 3, 2 })",
+    "dot: shapes (2, 2) and (3, 2) do not fit: rows of 2 elements against columns of 3" },
+  { "cr.ops.tril(cr.Input { shape = { -1, -1 } })", "Layer tril_1 (OperationLayer): "
+    .. "tril: expected a length of at least 0, got -1; the size of an axis is not known" },
   { "model:predict(x[1])", "Error when checking input: expected dense_input to have 2 dimensions, "
     .. "but got array with shape (2,); x:expand_dims(0) adds a batch axis to a single sample" },
   { "model(x[1])", "Input 0 is incompatible with layer sequential_1: expected shape=(None, 2), "
