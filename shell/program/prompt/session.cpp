@@ -218,13 +218,21 @@ void Session::run(const std::string& text) {
   tell_time(seconds);
 }
 
-/// Warns if the entry reads True, False or None: in Python these are literals, in Lua variables
-/// without a value.
+/// Warns if the entry reads True, False, None or the name of a dtype: these have a value in Python,
+/// while in Lua they are variables without one.
 void Session::warn_of_literals(const std::string& text) const {
-  for (const auto& [python, lua] : {std::pair{"True", "true"}, {"False", "false"}, {"None", "nil"}})
-    if (lua_reads(text, python) && !is_defined(python))
+  const auto warn_of = [&](const std::string& name, const std::string& lua) {
+    if (text.find(name) != text.npos && lua_reads(text, name) && !is_defined(name))
       std::fprintf(stderr, "crescent: '%s' is a variable without a value; it is written %s\n",
-                   python, lua);
+                   name.c_str(), lua.c_str());
+  };
+  warn_of("True", "true");
+  warn_of("False", "false");
+  warn_of("None", "nil");
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const std::string dtype = name_of(static_cast<DType>(i));
+    warn_of(dtype, '"' + dtype + '"');
+  }
 }
 
 /// Warns if the entry assigns a list that a call gave to several variables, as Python would.
