@@ -128,11 +128,11 @@ std::span<const Operator> operators() {
 }
 
 const Callable& standard_missing() {
-  static const CallablePtr callable = raw("index", fail_missing);
+  static const CallablePtr callable = raw("[]", fail_missing);
   return *callable;
 }
 const Callable& standard_assign() {
-  static const CallablePtr callable = raw("newindex", assign);
+  static const CallablePtr callable = raw("[]", assign);
   return *callable;
 }
 

@@ -303,13 +303,27 @@ bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& par
                                const std::vector<Parameter>& parameters, const std::string& name) {
   std::vector<std::string> names;
   for (const Parameter& p : parameters)
-    if (p.name != "self") names.push_back(p.name);
+    if (p.name != "self" && p.name != "class") names.push_back(p.name);
   fail(function, ": no option '", name, "'", options_hint(name, names, names));
 }
 
-}  // namespace
-
-namespace {
+/// Fails if the table at `index`, which was taken for an argument, contains names of parameters:
+/// its other names are misspelt.
+void check_misspelt(lua_State* L, int index, const Callable& callable) {
+  if (index < 1 || !is_plain_table(L, index)) return;
+  bool has_parameter = false;
+  std::string unknown;
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) continue;
+    const std::string name = text_of(L, -2);
+    if (find(callable.parameters(), name) >= 0)
+      has_parameter = true;
+    else if (unknown.empty() || name < unknown)
+      unknown = name;
+  }
+  if (has_parameter && !unknown.empty())
+    fail_unknown(callable.name(), callable.parameters(), unknown);
+}
 
 /// Replaces the table at `index` by a list of its items 1 to n; fields with names are dropped.
 void keep_list(lua_State* L, int index) {
@@ -368,8 +382,10 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
   for (int i = 0; i < wanted; ++i) {
     if (!lua_isnil(L, i + 1)) continue;
     const Parameter& parameter = parameters()[i];
-    if (parameter.required)
+    if (parameter.required) {
+      if (!table) check_misspelt(L, given, *this);
       fail(name(), ": missing argument '", parameter.name, "'", method_hint(*this));
+    }
     push_default(L, parameter.default_value);
     lua_replace(L, i + 1);
   }

@@ -269,6 +269,9 @@ Shape to_shape(lua_State* L, int index) {
 Shape to_new_shape(lua_State* L, int index) {
   if (lua_type(L, index) == LUA_TNUMBER) {
     const std::string n = text_of(L, index);
+    for (int i = index + 1; i <= lua_gettop(L); ++i)
+      if (is_plain_table(L, i))
+        fail("expected a shape such as {2, 3}, got ", n, "; the shape comes before the numbers");
     fail("expected a shape such as {2, 3}, got ", n, "; shapes are tables: write {", n, "}, or {",
          n, ", ...} with more axes");
   }

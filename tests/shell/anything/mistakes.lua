@@ -234,10 +234,17 @@ local rows = {
   { "x:tolist()", "tensor: no attribute 'tolist'; its numbers are t:totable()" },
   { 'x:astype "int32"',
     "tensor: no attribute 'astype' (did you mean 'dtype'?); it is t:cast(dtype)" },
+  { "cr.random.randint(0, 10, { 3 })", "randint: argument 'shape': expected a shape such as "
+    .. "{2, 3}, got 0; the shape comes before the numbers" },
+  { "cr.random.normal(0, 1)", "normal: argument 'shape': expected a shape such as {2, 3}, got 0; "
+    .. "shapes are tables: write {0}, or {0, ...} with more axes" },
   { "cr.ops.dot(x, cr.ones { 3, 2 })",
     "dot: shapes (2, 2) and (3, 2) do not fit: rows of 2 elements against columns of 3" },
   { "cr.ops.tril(cr.Input { shape = { -1, -1 } })", "Layer tril_1 (OperationLayer): "
     .. "tril: expected a length of at least 0, got -1; the size of an axis is not known" },
+  { 'x[1] = "a"', '[]: expected a tensor, got "a"' },
+  { "local i = cr.Input { 2 } cr.Model { inputs = i, output = i }",
+    "Model: no option 'output' (did you mean 'outputs'?)" },
   { "model:predict(x[1])", "Error when checking input: expected dense_input to have 2 dimensions, "
     .. "but got array with shape (2,); x:expand_dims(0) adds a batch axis to a single sample" },
   { "model(x[1])", "Input 0 is incompatible with layer sequential_1: expected shape=(None, 2), "
