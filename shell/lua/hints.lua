@@ -9,7 +9,7 @@ local literals = { ["True"] = "true", ["False"] = "false", ["None"] = "nil" }
 
 --- Translates tuples, lists, names with "=" and literals of Python to Lua.
 local function translated(text)
-  text = text:gsub("%f[%w_][%a_][%w_]*", literals):gsub("%s*([^=~<>])=%s*([^=])", "%1 = %2")
+  text = text:gsub("%f[%w_][%a_][%w_]*", literals):gsub("([^%s=~<>])%s*=%s*([^=])", "%1 = %2")
   text = text:gsub("([%w_%.:]*)(%b())", function(name, brackets)
     local inside = translated(brackets:sub(2, -2))
     if name == "" and inside:find "," then return "{ " .. inside .. " }" end
@@ -138,6 +138,14 @@ local mistakes = {
     end },
   { near = "^%[$", what = "unexpected symbol",
     says = function(line) return "lists are tables: " .. as_table(line, "%b[]", "[%w_%)%]]$") end },
+  { near = "^=$", what = "unexpected symbol", line = "^%s*[%a_][%w_]*%s*=%s*[%a_][%w_]*%s*=[^=]",
+    says = "one value is assigned at a time: a, b = 3, 3" },
+  { near = "^repeat$", what = "<name> expected", says = "'repeat' is a word of Lua: elements are "
+    .. "repeated by cr.ops.repeat_elements(x, n), datasets by data:repeated(n)" },
+  { near = "^function$", what = "<name> expected",
+    says = "'function' is a word of Lua: a function is compiled by cr.compiled(f)" },
+  { near = "^[\"']", what = "unexpected symbol", line = "[\"']%.%a+%(",
+    says = 'methods of a text are called so: ("text"):upper()' },
   { near = "^,$", what = "%]' expected",
     says = "an element is x[{ row, column }], a column x[{ {}, column }], counted from 1" },
   { near = "^:$", line = "%[%s*:",
@@ -156,7 +164,9 @@ local mistakes = {
     says = function(line) return "it is written: " .. as_assignment(line) end },
   { near = "^[%+%-%*/]$", line = "[%+%-%*/]=",
     says = function(line) return "it is written: " .. as_assignment(line) end },
-  { near = "^%*$", says = "powers are written x ^ 2" },
+  { near = "^%*$", line = "%*%*", says = "powers are written x ^ 2" },
+  { near = "^[%+%-%*/%^]$", line = "function%s*%b()%s*[%w_]",
+    says = "functions return by: function(x) return x end" },
   { near = "^[&|]$", says = "it is written: x and y, x or y" },
   { near = "^@$", says = "products of matrices are cr.ops.matmul(a, b)" },
   { near = "^#$", line = "^%s*#", says = "comments begin with --" },
@@ -214,6 +224,10 @@ local functions = {
   try = "errors are caught by pcall(f, ...)",
   sorted = "it is table.sort(list)",
   plt = "pictures are drawn by cr.plot(x, y), cr.imshow(images), cr.hist(values), history:plot()",
+  list = "a list is { x, y }; the numbers of a tensor are t:totable()",
+  dict = "entries are named by '=': { name = value }",
+  zip = "lists are gone through together by: for i = 1, #a do f(a[i], b[i]) end",
+  time = "os.time() is in seconds, os.clock() in seconds of the processor",
 }
 
 local function hint_of_global(name)
@@ -243,17 +257,50 @@ local methods = {
   split = "parts of a text are found by: for word in text:gmatch \"%S+\" do ... end",
 }
 
---- The counterparts of attributes of arrays and tensors in Python.
-local attributes = {
-  tolist = "its numbers are t:totable()",
-  astype = "it is t:cast(dtype)",
-  permute = "it is t:transpose(axes)",
-  view = "it is t:reshape(shape)",
-  unsqueeze = "it is t:expand_dims(axis)",
-}
+local by_tape = "gradients are taken by a tape: "
+  .. "tape = cr.GradientTape(function() ... end); tape:gradient(y, x)"
 
-local function hint_of_attribute(name)
-  return attributes[name] and "; " .. attributes[name] or ""
+--- The counterparts of attributes in Python, by the type that is named in the message: of tensors,
+--- of variables, of symbols, and of models and other objects.
+local attributes = {
+  tensor = {
+    tolist = "its numbers are t:totable()",
+    astype = "it is t:cast(dtype)",
+    permute = "it is t:transpose(axes)",
+    view = "it is t:reshape(shape)",
+    unsqueeze = "it is t:expand_dims(axis)",
+    backward = by_tape,
+    detach = "it is cr.ops.stop_gradient(t)",
+    dim = "it is t.ndim",
+    double = 'it is t:cast "float64"',
+    float = 'it is t:cast "float32"',
+    int = 'it is t:cast "int32"',
+    long = 'it is t:cast "int64"',
+    to = "it is t:cast(dtype); cr.config.set_device(name) chooses a device",
+  },
+  variable = {
+    data = "it is v.value",
+    numpy = "its tensor is v.value, its numbers are v:totable()",
+  },
+  symbol = {},
+  object = {
+    parameters = "it is model.trainable_weights",
+    state_dict = "it is model:get_weights(); model:save_weights(path) writes a file",
+    load_state_dict = "it is model:set_weights(list); model:load_weights(path) reads a file",
+    train = "model:fit(x, y) trains; model(x, { training = true }) calls as in training",
+    eval = "model:predict(x) and model(x) compute as after training",
+    zero_grad = "a tape gives gradients anew: tape:gradient(y, x)",
+    backward = by_tape,
+    forward = "it is call: function Mine:call(x) return x end",
+  },
+}
+for _, name in ipairs { "item", "numpy", "totable" } do
+  attributes.symbol[name] = "a symbol has no values; a model that ends in it computes them"
+end
+
+local function hint_of_attribute(kind, name)
+  local says = (attributes[kind] or attributes.object)[name]
+  return says and "; " .. says or ""
 end
 
 -- Settings are read by a function without arguments and set by another one.
@@ -262,7 +309,15 @@ local function hint_of_setting(name)
   return rawget(cr.config, sets) and string.format("; cr.config.%s(value) sets it", sets) or ""
 end
 
-local function hint_of_method(name) return methods[name] and "; " .. methods[name] or "" end
+local function hint_of_method(name)
+  return methods[name] and "; " .. methods[name] or names.guess(name, {})
+end
+
+-- The name of an activation is given in the place of a layer, as Keras allows it in options only.
+local function hint_of_activation(name)
+  local is_one = pcall(cr.activations.get, name)
+  return is_one and string.format("; the layer is cr.layers.Activation \"%s\"", name) or ""
+end
 
 --- Pairs for errors at run time: a pattern of Lua's message, and a function that makes the hint
 --- from the pattern's captures.
@@ -271,7 +326,30 @@ local runtime = {
   { "call a nil value %(%a+ '([%a_]+)'%)", hint_of_method },
   { "attempt to call a (%a+) value %(%a+ '([%a_][%w_]*)'%)$",
     function(kind, name) return kind ~= "nil" and hint_of_value(kind, name) or "" end },
-  { "tensor: no attribute '([%a_]+)'", hint_of_attribute },
+  { "([%w_]+): no attribute '([%a_]+)'", hint_of_attribute },
+  { "^.*cr%.%l+: unknown %l+ '([%w_]+)'$", names.counterpart },
+  { "cr%.ops: no function '([%w_]+)'", names.counterpart },
+  { "position 0 is outside of axis", "; cr.ops.take(t, positions, axis) counts from 0" },
+  { "tensor: no call", "; an element is t[{ row, column }]; "
+    .. "rows are gone through by: for i, row in ipairs(t) do ... end" },
+  { "dataset: no pairs", "; elements are gone through by: for x, y in data:elements() do ... end" },
+  { "dataset: no length", "; its numbers are data.samples and data.batches" },
+  { "Dataset: no attribute '%d+'", "; elements are gone through by: "
+    .. "for x, y in data:elements() do ... end; data:take(1) is a dataset of the first" },
+  { "number expected, got tensor", "; the number of a tensor of one element is t:item()" },
+  { "expected a callback with a class_name",
+    "; functions are a callback by: cr.callbacks.LambdaCallback { on_epoch_end = f }" },
+  { "argument 'layers': expected a layer, got a function",
+    "; a function is a layer by: cr.layers.Lambda(f)" },
+  { "expected a layer, got \"([%w_]+)\"", hint_of_activation },
+  { "expected a layer, got the class ([%w_]+)",
+    function(class) return string.format("; the class makes one: %s(...)", class) end },
+  { "argument 'layers': expected a layer, got <Symbol",
+    "; a model of symbols is cr.Model { inputs = x, outputs = y }" },
+  { "concatenate: argument 'axis': expected an integer, got <Tensor>",
+    "; several tensors go into a table: concatenate({ x, y })" },
+  { "stack: argument 'axis': expected an integer, got <Tensor>",
+    "; several tensors go into a table: stack({ x, y })" },
   { "(%a[%w_]*): expected no arguments", hint_of_setting },
   { "GradientTape: missing argument 'function'",
     "; gradients are taken of a function: tape = cr.GradientTape(function() ... end)" },
@@ -281,6 +359,7 @@ local runtime = {
     "; positions in lists count from 1, the last is list[#list]" },
   { "attempt to mod a 'string'", "; texts are filled in by string.format('%d of %s', n, name)" },
   { "attempt to add a 'string'", "; texts are joined by '..'" },
+  { "attempt to mul a 'string'", "; a text is repeated by text:rep(n)" },
   { "attempt to concatenate a %a+ value", "; cr.show(x) makes a text of any value" },
 }
 
@@ -298,5 +377,6 @@ return function(message, source)
   local traceback = message:find("\nstack traceback:", 1, true) or #message + 1
   local text = message:sub(1, traceback - 1)
   local hint = syntax_hint(text, source) or runtime_hint(text) or ""
+  if hint ~= "" then text = text:gsub(" %(did you mean [^\n]*%?%)$", "") end
   return text .. hint .. message:sub(traceback)
 end

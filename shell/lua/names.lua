@@ -7,6 +7,15 @@ local names = {}
 local python = {
   K = "cr.ops", array = "cr.tensor", constant = "cr.tensor", jax = "cr", keras = "cr",
   np = "cr.ops", numpy = "cr.ops", tf = "cr", torch = "cr", Tensor = "cr.tensor",
+  F = "cr.ops", functional = "cr.ops", gather = "cr.ops.take", jit = "cr.compiled",
+  linalg = "cr.ops", load = "cr.models.load_model", manual_seed = "cr.random.seed",
+  nn = "cr.layers", pandas = "cr.data", pd = "cr.data", rand = "cr.random.uniform",
+  randn = "cr.random.normal", save = "model:save", set_seed = "cr.random.seed",
+  BatchNorm1d = "cr.layers.BatchNormalization", BatchNorm2d = "cr.layers.BatchNormalization",
+  BCELoss = "cr.losses.BinaryCrossentropy", BCEWithLogitsLoss = "cr.losses.BinaryCrossentropy",
+  CrossEntropyLoss = "cr.losses.SparseCategoricalCrossentropy",
+  DataLoader = "cr.data.from_tensor_slices", LayerNorm = "cr.layers.LayerNormalization",
+  Linear = "cr.layers.Dense", Module = "cr.Model", MSELoss = "cr.losses.MeanSquaredError",
 }
 
 -- The names in a table of the module; for a table of classes also their aliases.
@@ -70,19 +79,23 @@ local function quoted(paths)
   return table.concat(few, " or ")
 end
 
---- The hint " (did you mean 'x'?)" for a name that is not among the candidates. It is made from a
---- similar candidate, the paths at which the module has the name, its counterpart if it is a name
---- of Python, and, if `everywhere` is true, a similar name in the module. Returns "" if there is
+--- The hint " (did you mean 'x'?)" for a name that is not among the candidates: its counterpart if
+--- it is a name of Python, else the paths at which the module has the name, else a similar
+--- candidate, else, if `everywhere` is true, a similar name in the module. Returns "" if there is
 --- none of these.
 function names.guess(word, candidates, everywhere)
-  local paths = names.paths(word)
-  if #paths == 0 and python[word] then paths = { python[word] } end
+  local paths = python[word] and { python[word] } or names.paths(word)
   if #paths == 0 then paths = { nearest(word, candidates) } end
   if #paths == 0 and everywhere then
     local near = nearest_elsewhere(word)
     paths = near and names.paths(near) or paths
   end
   return #paths == 0 and "" or " (did you mean " .. quoted(paths) .. "?)"
+end
+
+--- The hint for a name of a class or function of Python, or "" if the name is none.
+function names.counterpart(word)
+  return python[word] and names.guess(word, {}) or ""
 end
 
 --- Fails for a missing name in the table of the module; returns nil if the key is not a name.

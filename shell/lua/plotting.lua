@@ -6,7 +6,8 @@ local cr, shell = ...
 local function call_named(name, draw, ...)
   local ok, result = pcall(draw, ...)
   if ok then return result end
-  shell.fail(name, ": ", (tostring(result):gsub("^draw: ", "")))
+  shell.fail(name, ": ", (tostring(result):gsub("^draw: ", "")
+    :gsub("^convert_to_tensor: argument 'x': ", "")))
 end
 
 --- Draws the figure on the terminal or, if o.path is given, to that file. Error messages begin with
@@ -26,11 +27,15 @@ local function is_list(value)
   return type(value) == "table" and (#value > 0 or next(value) == nil)
 end
 
---- Converts values to a tensor if possible; a list of numbers is left as it is.
-local function values_of(value)
-  if is_tensor(value) then return value end
-  if is_list(value) and type(value[1]) ~= "table" then return value end
-  return cr.ops.convert_to_tensor(value)
+--- Converts what the function `name` was given to a tensor.
+local function tensor_of(name, value)
+  return is_tensor(value) and value or call_named(name, cr.ops.convert_to_tensor, value)
+end
+
+--- Does the same, but leaves a list of numbers as it is.
+local function values_of(name, value)
+  local is_flat = is_list(value) and type(value[1]) ~= "table"
+  return is_flat and value or tensor_of(name, value)
 end
 
 local function columns_of(matrix)
@@ -70,12 +75,14 @@ local function series_of(y, label)
   local series = {}
   if is_list(y) then
     check_labels(labels, #y)
-    for i, values in ipairs(y) do series[i] = { y = values_of(values), label = labels[i] } end
+    for i, values in ipairs(y) do
+      series[i] = { y = values_of("plot", values), label = labels[i] }
+    end
     return series
   end
   check_labels(labels, 0)
   for i, name in ipairs(sorted_names(y)) do
-    series[i] = { y = values_of(y[name]), label = name }
+    series[i] = { y = values_of("plot", y[name]), label = name }
   end
   return series
 end
@@ -112,7 +119,7 @@ cr.plot = shell.define("plot -> a path, or nothing",
     local series = series_of(y, label)
     for _, each in ipairs(series) do
       each.style = style
-      each.x = x ~= nil and values_of(x) or nil
+      each.x = x ~= nil and values_of("plot", x) or nil
     end
     return show("plot", { kind = "axes", title = name, xlabel = x_name, ylabel = y_name,
       series = series, from = 1, whole = x == nil }, { file = path, width = wide, height = high })
@@ -124,14 +131,14 @@ cr.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of the v
     doc = "Number of intervals; chosen by the number of values when not given." },
   title, xlabel, ylabel, file, width, height,
 }, function(x, bins, name, x_name, y_name, path, wide, high)
-  local series = { y = values_of(x), style = "histogram", bins = bins }
+  local series = { y = values_of("hist", x), style = "histogram", bins = bins }
   return show("hist", { kind = "axes", title = name, xlabel = x_name, ylabel = y_name,
     series = { series } }, { file = path, width = wide, height = high })
 end)
 
 --- Converts images to a batch of shape (count, height, width, channels).
 local function batch_of(images)
-  images = is_tensor(images) and images or cr.ops.convert_to_tensor(images)
+  images = tensor_of("imshow", images)
   local shape = images.shape
   local last = shape[#shape]
   local has_channels = last == 1 or last == 3 or last == 4
@@ -195,9 +202,9 @@ cr.heatmap = shell.define("heatmap -> a path, or nothing",
         .. "have no numbers." },
   }, function(matrix, labels, rows, columns, name, x_name, y_name, numbers, path, wide, high,
       colorbar)
-    return show("heatmap", { kind = "heatmap", values = is_tensor(matrix) and matrix
-      or cr.ops.convert_to_tensor(matrix), rows = rows or labels, columns = columns or labels,
-      title = name, xlabel = x_name, ylabel = y_name, numbers = numbers, colorbar = colorbar },
+    return show("heatmap", { kind = "heatmap", values = tensor_of("heatmap", matrix),
+      rows = rows or labels, columns = columns or labels, title = name, xlabel = x_name,
+      ylabel = y_name, numbers = numbers, colorbar = colorbar },
       { file = path, width = wide, height = high })
   end)
 
@@ -209,7 +216,7 @@ cr.sparkline = shell.define("sparkline -> a string",
         .. "of neighbouring values." },
   }, function(x, wide)
     return (call_named("sparkline", shell.draw, "text",
-      { kind = "sparkline", values = values_of(x) },
+      { kind = "sparkline", values = values_of("sparkline", x) },
       { width = wide, unicode = true }):gsub("\n$", ""))
   end)
 

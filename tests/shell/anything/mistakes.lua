@@ -233,23 +233,77 @@ local rows = {
     .. "cr.plot(x, y), cr.imshow(images), cr.hist(values), history:plot()" },
   { "x:tolist()", "tensor: no attribute 'tolist'; its numbers are t:totable()" },
   { 'x:astype "int32"',
-    "tensor: no attribute 'astype' (did you mean 'dtype'?); it is t:cast(dtype)" },
+    "tensor: no attribute 'astype'; it is t:cast(dtype)" },
+  { "x:detach()", "tensor: no attribute 'detach'; it is cr.ops.stop_gradient(t)" },
+  { 'x:to "cuda"', "tensor: no attribute 'to'; it is t:cast(dtype); "
+    .. "cr.config.set_device(name) chooses a device" },
+  { "model.layers[1].kernel:numpy()", "variable: no attribute 'numpy'; "
+    .. "its tensor is v.value, its numbers are v:totable()" },
+  { "cr.Input { shape = { 2 } }:item()", "symbol: no attribute 'item'; "
+    .. "a symbol has no values; a model that ends in it computes them" },
+  { "model:parameters()",
+    "Sequential: no attribute 'parameters'; it is model.trainable_weights" },
+  { "model:eval()", "Sequential: no attribute 'eval'; "
+    .. "model:predict(x) and model(x) compute as after training" },
+  { "cr.nn.Linear(2, 3)", "cr has no 'nn' (did you mean 'cr.layers'?)" },
+  { "cr.layers.Linear(2, 3)",
+    "cr.layers: unknown layer 'Linear' (did you mean 'cr.layers.Dense'?)" },
+  { "cr.random.randn(2, 3)", "cr.random has no 'randn' (did you mean 'cr.random.normal'?)" },
+  { 'cr.load "m.keras"', "cr has no 'load' (did you mean 'cr.models.load_model'?)" },
+  { "cr.ops.gather(x, 1)", "cr.ops: no function 'gather' (did you mean 'cr.ops.take'?)" },
   { "cr.random.randint(0, 10, { 3 })", "randint: argument 'shape': expected a shape such as "
     .. "{2, 3}, got 0; the shape comes before the numbers" },
   { "cr.random.normal(0, 1)", "normal: argument 'shape': expected a shape such as {2, 3}, got 0; "
     .. "shapes are tables: write {0}, or {0, ...} with more axes" },
+  { "cr.ops.concatenate(x, x)", "concatenate: argument 'axis': expected an integer, got <Tensor>; "
+    .. "several tensors go into a table: concatenate({ x, y })" },
+  { 'print(string.format("%.2f", x:sum()))', "bad argument #2 to 'format' (number expected, got "
+    .. "tensor); the number of a tensor of one element is t:item()" },
   { "cr.ops.dot(x, cr.ones { 3, 2 })",
     "dot: shapes (2, 2) and (3, 2) do not fit: rows of 2 elements against columns of 3" },
   { "cr.ops.tril(cr.Input { shape = { -1, -1 } })", "Layer tril_1 (OperationLayer): "
     .. "tril: expected a length of at least 0, got -1; the size of an axis is not known" },
+  { "print(x[0])", "position 0 is outside of axis 0 of shape (2, 2); positions count from 1, "
+    .. "negative ones from the end; cr.ops.take(t, positions, axis) counts from 0" },
+  { "cr.data.Dataset.from_tensor_slices { x }", "attempt to call a nil value (field "
+    .. "'from_tensor_slices') (did you mean 'cr.data.from_tensor_slices'?)" },
+  { "for row in x do print(row) end", "tensor: no call; it is not a function; an element is "
+    .. "t[{ row, column }]; rows are gone through by: for i, row in ipairs(t) do ... end" },
   { 'x[1] = "a"', '[]: expected a tensor, got "a"' },
+  { "cr.Sequential { cr.layers.Dense(1), cr.ops.relu }", "Sequential: argument 'layers': expected "
+    .. "a layer, got a function; a function is a layer by: cr.layers.Lambda(f)" },
+  { 'cr.Sequential { cr.layers.Dense(1), "relu" }', "Sequential: argument 'layers': expected a "
+    .. 'layer, got "relu"; the layer is cr.layers.Activation "relu"' },
+  { 'cr.Sequential { cr.layers.Dense(1), "dense" }',
+    "Sequential: argument 'layers': expected a layer, got \"dense\"" },
+  { "cr.Sequential { cr.layers.Dense }", "Sequential: argument 'layers': expected a layer, got the "
+    .. "class Dense; the class makes one: Dense(...)" },
   { "local i = cr.Input { 2 } cr.Model { inputs = i, output = i }",
     "Model: no option 'output' (did you mean 'outputs'?)" },
+  { "model:fit(x, y, { verbose = 0, callbacks = { on_epoch_end = print } })",
+    'fit: expected a callback with a class_name, got {"on_epoch_end": <function>}; functions are '
+    .. "a callback by: cr.callbacks.LambdaCallback { on_epoch_end = f }" },
   { "model:predict(x[1])", "Error when checking input: expected dense_input to have 2 dimensions, "
     .. "but got array with shape (2,); x:expand_dims(0) adds a batch axis to a single sample" },
   { "model(x[1])", "Input 0 is incompatible with layer sequential_1: expected shape=(None, 2), "
     .. "found shape=(2,); x:expand_dims(0) adds a batch axis to a single sample" },
+  { "print(#cr.data.from_tensor_slices { x })",
+    "dataset: no length (#); its numbers are data.samples and data.batches" },
+  { "for a in pairs(cr.data.from_tensor_slices { x }) do end", "dataset: no pairs; "
+    .. "elements are gone through by: for x, y in data:elements() do ... end" },
   { "cr.data.from_tensor_slices({ x }):batch(0)", "batch: expected a size of at least 1, got 0" },
+  { 'cr.imshow "photo.png"', 'imshow: expected a tensor, got "photo.png"' },
+  { "local d = x:repeat(2)", "<name> expected near 'repeat'; 'repeat' is a word of Lua: elements "
+    .. "are repeated by cr.ops.repeat_elements(x, n), datasets by data:repeated(n)" },
+  { "i = j = 3",
+    "unexpected symbol near '='; one value is assigned at a time: a, b = 3, 3" },
+  { "f = function(x) x * 2 end",
+    "syntax error near '*'; functions return by: function(x) return x end" },
+  { '"abc".upper()', "unexpected symbol near '\"abc\"'; methods of a text are called so: "
+    .. '("text"):upper()' },
+  { 'print("-" * 10)',
+    "attempt to mul a 'string' with a 'number'; a text is repeated by text:rep(n)" },
+  { "Dense(units = 10)", "')' expected near '='; options go in a table: Dense { units = 10 }" },
   { "cr.GradientTape()", "GradientTape: missing argument 'function'; gradients are taken of a "
     .. "function: tape = cr.GradientTape(function() ... end)" },
   { "print(x[1.5])", "a position of a tensor is an integer, got 1.5" },
