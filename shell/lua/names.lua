@@ -3,19 +3,22 @@
 local cr, shell = ...
 local names = {}
 
--- The names in Crescent that correspond to names of Python libraries.
+-- The names in Crescent that correspond to names of Python libraries; a list if there are several.
 local python = {
   K = "cr.ops", array = "cr.tensor", constant = "cr.tensor", jax = "cr", keras = "cr",
   np = "cr.ops", numpy = "cr.ops", tf = "cr", torch = "cr", Tensor = "cr.tensor",
   F = "cr.ops", functional = "cr.ops", gather = "cr.ops.take", jit = "cr.compiled",
-  linalg = "cr.ops", load = "cr.models.load_model", manual_seed = "cr.random.seed",
+  linalg = "cr.ops", load = { "cr.models.load_model", "cr.data.read" },
+  manual_seed = "cr.random.seed", mixed_precision = "cr.config.set_dtype_policy",
   nn = "cr.layers", pandas = "cr.data", pd = "cr.data", rand = "cr.random.uniform",
-  randn = "cr.random.normal", save = "model:save", set_seed = "cr.random.seed",
+  randn = "cr.random.normal", save = { "model:save", "cr.data.write_npy" },
+  set_seed = "cr.random.seed", train_test_split = "cr.data.split",
   BatchNorm1d = "cr.layers.BatchNormalization", BatchNorm2d = "cr.layers.BatchNormalization",
   BCELoss = "cr.losses.BinaryCrossentropy", BCEWithLogitsLoss = "cr.losses.BinaryCrossentropy",
   CrossEntropyLoss = "cr.losses.SparseCategoricalCrossentropy",
   DataLoader = "cr.data.from_tensor_slices", LayerNorm = "cr.layers.LayerNormalization",
   Linear = "cr.layers.Dense", Module = "cr.Model", MSELoss = "cr.losses.MeanSquaredError",
+  StandardScaler = "cr.layers.Normalization",
 }
 
 -- The names in a table of the module; for a table of classes also their aliases.
@@ -84,7 +87,8 @@ end
 --- candidate, else, if `everywhere` is true, a similar name in the module. Returns "" if there is
 --- none of these.
 function names.guess(word, candidates, everywhere)
-  local paths = python[word] and { python[word] } or names.paths(word)
+  local known = python[word]
+  local paths = type(known) == "table" and known or known and { known } or names.paths(word)
   if #paths == 0 then paths = { nearest(word, candidates) } end
   if #paths == 0 and everywhere then
     local near = nearest_elsewhere(word)

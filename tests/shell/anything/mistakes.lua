@@ -249,7 +249,10 @@ local rows = {
   { "cr.layers.Linear(2, 3)",
     "cr.layers: unknown layer 'Linear' (did you mean 'cr.layers.Dense'?)" },
   { "cr.random.randn(2, 3)", "cr.random has no 'randn' (did you mean 'cr.random.normal'?)" },
-  { 'cr.load "m.keras"', "cr has no 'load' (did you mean 'cr.models.load_model'?)" },
+  { 'cr.load "m.keras"',
+    "cr has no 'load' (did you mean 'cr.models.load_model' or 'cr.data.read'?)" },
+  { "train_test_split(x, y)",
+    "attempt to call a nil value (global 'train_test_split') (did you mean 'cr.data.split'?)" },
   { "cr.ops.gather(x, 1)", "cr.ops: no function 'gather' (did you mean 'cr.ops.take'?)" },
   { "cr.random.randint(0, 10, { 3 })", "randint: argument 'shape': expected a shape such as "
     .. "{2, 3}, got 0; the shape comes before the numbers" },
