@@ -39,6 +39,13 @@ struct Sources {
   }
 };
 
+/// Warns of a source of integers, which has no gradient.
+void warn_of_integers(DType dtype) {
+  if (is_integer(dtype))
+    warn("gradient: a source is ", dtype, ", and integers have no gradient; variables of numbers ",
+         "with a fraction do, as cr.Variable(2.0)");
+}
+
 Sources sources_at(lua_State* L, int index) {
   Sources sources;
   sources.table = is_plain_table(L, index);
@@ -53,6 +60,8 @@ Sources sources_at(lua_State* L, int index) {
   }
   if (!sources.variables.empty() && !sources.tensors.empty())
     fail("gradient: expected variables or watched tensors, got both");
+  for (const Tensor& tensor : sources.tensors) warn_of_integers(tensor.dtype());
+  for (const Variable& variable : sources.variables) warn_of_integers(variable.dtype());
   return sources;
 }
 
