@@ -93,7 +93,9 @@ TEST_CASE("An object goes through as it is; one of another kind does not") {
   CHECK_THROWS_WITH(get<Animal>(Value(make<Stone>("Stone"))),
                     "expected an object of kind test animal, got <Stone>");
   CHECK_THROWS_WITH(get<Animal>(Value(std::make_shared<Stone>())),
-                    "expected an object of kind test animal, got <Stone>");
+                    "expected an object of class Animal, got <Stone>");
+  CHECK_THROWS_WITH(get<Cat>(Value(make<Animal>("BigDog"))),
+                    "expected an object of class Cat, got <BigDog>");
 }
 
 TEST_CASE("What cannot be made says why") {

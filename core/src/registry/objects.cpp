@@ -198,6 +198,10 @@ std::shared_ptr<Configurable> get_object(std::string_view kind, const Value& ide
   fail("expected a name, configuration or object of kind ", kind, ", got ", identifier);
 }
 
+void fail_class(const std::type_info& wanted, const Value& value) {
+  fail("expected an object of class ", type_name(wanted), ", got ", value);
+}
+
 Value serialize(const Configurable* object) {
   if (!object) return {};
   return blaming(*object, [&] {

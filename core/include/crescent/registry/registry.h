@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "crescent/registry/schema.h"
@@ -156,6 +157,9 @@ CRESCENT_API std::shared_ptr<Configurable> get_object(std::string_view kind,
 /// pointer.
 CRESCENT_API Value serialize(const Configurable* object);
 
+/// Fails with the name of the C++ class `wanted`, of which `value` is no object.
+[[noreturn]] CRESCENT_API void fail_class(const std::type_info& wanted, const Value& value);
+
 template <class T>
 std::shared_ptr<T> make(std::string_view name, const Dict& options = {}) {
   return std::dynamic_pointer_cast<T>(make_object(T::kKind, name, options));
@@ -164,7 +168,7 @@ template <class T>
 std::shared_ptr<T> get(const Value& identifier) {
   if (identifier.is_null()) return nullptr;
   auto object = std::dynamic_pointer_cast<T>(get_object(T::kKind, identifier));
-  if (!object) fail("expected an object of kind ", T::kKind, ", got ", identifier);
+  if (!object) fail_class(typeid(T), identifier);
   return object;
 }
 
@@ -234,7 +238,7 @@ struct Codec<std::shared_ptr<T>> {
  private:
   static std::shared_ptr<T> as_is(const Value& value) {
     auto object = value.object_as<T>();
-    if (!object) fail("expected an object of another class, got ", value);
+    if (!object) fail_class(typeid(T), value);
     return object;
   }
 };
