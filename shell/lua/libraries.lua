@@ -202,7 +202,7 @@ function cr.help(...) return shell.library "help"(...) end
 --- @return a list of names, how many characters they replace, a list of texts
 function cr.complete(line)
   shell.expect("string", line, "complete", "line")
-  return shell.library("completion").complete(line)
+  return shell.library("prompt/completion").complete(line)
 end
 
 --- The values that begin with a prefix and may follow `line`, which ends where an option ("option
@@ -213,7 +213,7 @@ end
 function cr.complete_value(line, prefix)
   shell.expect("string", line, "complete_value", "line")
   shell.expect("string", prefix, "complete_value", "prefix")
-  return shell.library("completion").complete_value(line, prefix)
+  return shell.library("prompt/completion").complete_value(line, prefix)
 end
 
 --- The signature of the function or class whose call is being typed at the end of a text.
@@ -221,7 +221,7 @@ end
 --- @return a string or nil
 function cr.hint(line)
   shell.expect("string", line, "hint", "line")
-  return shell.library("completion").hint(line)
+  return shell.library("prompt/completion").hint(line)
 end
 
 --- An error message, with or without a traceback, and with a hint if there is one; `source` is the
@@ -231,7 +231,7 @@ end
 --- @return a string
 function cr.explained(message, source)
   shell.expect("string", message, "explained", "message")
-  return shell.library "hints"(message, source)
+  return shell.library "prompt/hints"(message, source)
 end
 
 --- The functions of the prompt that are written in Lua (shell/lua/prompt.lua).

@@ -31,9 +31,9 @@ struct TourEntry {
   std::string explanation, code;
 };
 
-/// The entries of the tour in shell/lua/tour.lua.
+/// The entries of the tour in shell/lua/prompt/tour.lua.
 std::vector<TourEntry> tour_entries(lua_State* L) {
-  const std::string_view text = lua::lua_source("tour").text;
+  const std::string_view text = lua::lua_source("prompt/tour").text;
   if (luaL_loadbuffer(L, text.data(), text.size(), "=tour") != LUA_OK) lua_error(L);
   lua_call(L, 0, 1);
   std::vector<TourEntry> entries;

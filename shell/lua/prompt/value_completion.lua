@@ -1,7 +1,7 @@
 -- Completions of a string that is being typed: values of options and arguments, names of layers and
 -- logs, and keys. Where this library finds nothing, the prompt completes names of files.
 local cr, shell = ...
-local typed_call = shell.library "typed_call"
+local typed_call = shell.library "prompt/typed_call"
 
 -- Adds the names by which configurations refer to the classes of a kind, such as "relu".
 local function add_names_of_kind(found, kind)

@@ -2,9 +2,9 @@
 local cr, shell = ...
 local show = shell.library "show"
 local show_value, is_name, words = show.show_value, show.is_name, show.words
-local enclosing_call = shell.library "typed_call".enclosing
-local values_of = shell.library "value_completion"
-local typed_value = shell.library "typed_value"
+local enclosing_call = shell.library "prompt/typed_call".enclosing
+local values_of = shell.library "prompt/value_completion"
+local typed_value = shell.library "prompt/typed_value"
 local value_of = typed_value.of_path
 local completion = {}
 

@@ -41,7 +41,8 @@ end
 -- Writes the call of a method of models and tensors with a colon: "model.fit" -> "model:fit".
 local function as_method(path)
   local object, name = path:match "^([%a_][%w_]*)%.([%a_][%w_]*)$"
-  local is_tensor = object and getmetatable(shell.library "typed_value".of_path(object)) == "tensor"
+  local value = object and shell.library "prompt/typed_value".of_path(object)
+  local is_tensor = getmetatable(value) == "tensor"
   local is_method = is_tensor or object and object ~= "cr" and type(cr.Model[name]) == "function"
   return is_method and object .. ":" .. name or path
 end
