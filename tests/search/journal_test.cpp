@@ -88,6 +88,33 @@ TEST_CASE("A damaged line is an error that says where it is") {
   }
 }
 
+TEST_CASE("A file is visited up to its last whole line, and is not changed") {
+  const TemporaryFile file;
+  {
+    Journal journal(file.path());
+    append(journal, Dict{{"first", 1}});
+    append(journal, Dict{{"second", 2}});
+  }
+  const std::string whole = text_of(file.path());
+  for (size_t length = 0; length <= whole.size(); ++length) {
+    INFO(length);
+    write(file.path(), whole.substr(0, length));
+    REQUIRE(chmod(file.path().c_str(), 0444) == 0);
+    int64_t lines = 0;
+    Journal::visit_file(file.path(), [&](const Value& value) {
+      CHECK(to_json(value) == (++lines == 1 ? R"({"first": 1})" : R"({"second": 2})"));
+    });
+    CHECK(lines == std::count(whole.begin(), whole.begin() + static_cast<long>(length), '\n'));
+    CHECK(text_of(file.path()) == whole.substr(0, length));
+    REQUIRE(chmod(file.path().c_str(), 0644) == 0);
+  }
+  write(file.path(), "00000000 {}\n");
+  CHECK_THROWS_WITH(Journal::visit_file(file.path(), [](const Value&) {}),
+                    Catch::Contains("damaged in line 1"));
+  CHECK_THROWS_WITH(Journal::visit_file(file.path() + ".none", [](const Value&) {}),
+                    Catch::Contains("cannot open the journal"));
+}
+
 TEST_CASE("A record that the disk has no room for leaves the journal as it was") {
   const TemporaryFile file;
   Journal journal(file.path());

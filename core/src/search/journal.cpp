@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 
 #include "crescent/system/process.h"
 
@@ -43,6 +44,14 @@ bool is_whole(std::string_view line) {
 
 [[noreturn]] void fail_for(const std::string& path, const char* doing) {
   fail("cannot ", doing, " the journal '", path, "': ", strerror(errno));
+}
+
+/// The record of a complete line, whose number counts from 1.
+Value record_in(std::string_view line, const std::string& path, int64_t number) {
+  if (!is_whole(line))
+    fail("the journal '", path, "' is damaged in line ", number,
+         ", which does not fit its checksum");
+  return parse_json(line.substr(kChecksumDigits + 1));
 }
 
 std::string read_from(int file, int64_t begin, const std::string& path) {
@@ -115,14 +124,21 @@ void Journal::read(const std::function<void(const Value& record)>& visit) {
       if (ftruncate(file_, static_cast<off_t>(end_)) != 0) fail_for(path_, "repair");
       return;
     }
-    if (!is_whole(line))
-      fail("the journal '", path_, "' is damaged in line ", lines_ + 1,
-           ", which does not fit its checksum");
+    const Value record = record_in(line, path_, lines_ + 1);
     left.remove_prefix(length + 1);
     end_ += static_cast<int64_t>(length) + 1;
     ++lines_;
-    visit(parse_json(line.substr(kChecksumDigits + 1)));
+    visit(record);
   }
+}
+
+void Journal::visit_file(const std::string& path,
+                         const std::function<void(const Value& record)>& visit) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail_for(path, "open");
+  int64_t number = 0;
+  for (std::string line; std::getline(file, line) && !file.eof();)
+    visit(record_in(line, path, ++number));
 }
 
 void Journal::append(const Value& record) {

@@ -16,6 +16,11 @@ namespace crescent {
 
 class CRESCENT_API Journal {
  public:
+  /// Calls `visit` with each record of a file, which others may write meanwhile; an incomplete line
+  /// at its end is left out. The file is only read, line by line, and without the lock.
+  static void visit_file(const std::string& path,
+                         const std::function<void(const Value& record)>& visit);
+
   /// Opens the file, or makes an empty one. With an empty path the journal is in memory, for this
   /// process alone. `syncs`: whether append() waits until the record is on disk; without this, a
   /// power failure may lose the record.
