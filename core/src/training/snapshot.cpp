@@ -3,6 +3,7 @@
 #include <array>
 
 #include "training/run_state.h"
+#include "training/variable_groups.h"
 
 namespace crescent {
 namespace {
@@ -13,39 +14,9 @@ constexpr int64_t kVersion = 1;
 /// The names of State::Phase in snapshots. A run that has ended is saved as a run between epochs.
 constexpr std::array kPhases = {"start", "epoch", "training", "validation", "validating"};
 
-/// Variables that are saved together under one name.
-struct Group {
-  const char* name;
-  Variables variables;
-};
-
-void append(Variables& variables, const Variables& more) {
-  variables.insert(variables.end(), more.begin(), more.end());
-}
-
-/// The groups of variables that files of models contain too.
-std::vector<Group> groups_of_model(Model& model) {
-  Variables random{model.shuffle_order().state()};
-  for (Layer* layer : model.flatten_layers())
-    for (const SeedGenerator& seeds : layer->seed_generators()) random.push_back(seeds.state());
-  return {{"weights", model.weights()},
-          {"optimizer", model.optimizer()->state()},
-          {"random", std::move(random)}};
-}
-
-/// The groups of variables that exist only during a run.
-std::vector<Group> groups_of_run(Model& model) {
-  Variables metrics, states;
-  for (const auto& metric : model.all_metrics()) append(metrics, metric->variables());
-  for (const Layer* layer : model.flatten_layers()) append(states, layer->states());
-  return {{"metrics", std::move(metrics)},
-          {"states", std::move(states)},
-          {"global_random", {global_random().state()}}};
-}
-
-Dict values_of(const std::vector<Group>& groups) {
+Dict values_of(const std::vector<VariableGroup>& groups) {
   Dict values;
-  for (const Group& group : groups) {
+  for (const VariableGroup& group : groups) {
     List tensors;
     for (const Variable& variable : group.variables)
       tensors.push_back(std::make_shared<BoxedTensor>(variable.value()));
@@ -58,8 +29,9 @@ using Assignments = std::vector<std::pair<Variable, Tensor>>;
 
 /// Plans to assign `values` to the variables of the groups. Fails when the values belong to another
 /// model.
-void plan_assignments(Assignments& planned, const std::vector<Group>& groups, const Dict& values) {
-  for (const Group& group : groups) {
+void plan_assignments(Assignments& planned, const std::vector<VariableGroup>& groups,
+                      const Dict& values) {
+  for (const VariableGroup& group : groups) {
     const List& tensors = values.at(group.name).as_list();
     if (tensors.size() != group.variables.size())
       fail("restore: the model has ", group.variables.size(), " variables of '", group.name,

@@ -5,6 +5,7 @@
 #include "crescent/io/format.h"
 #include "crescent/model/training_run.h"
 #include "training/input/start_together.h"
+#include "training/snapshot_file.h"
 #include "training/write_together.h"
 
 namespace crescent {
@@ -58,16 +59,20 @@ void TrainingRun::save(const std::string& path) const {
   write_together(state_of(model()), [&] { write_snapshot(snapshot(), path); });
 }
 
-void TrainingRun::load(const std::string& path) {
-  const InterruptScope interrupt_scope;
+Value read_snapshot(const std::string& path) {
   const NamedTensors arrays = read_arrays(path);
   const Value text = parse_json(text_of(named(arrays, kText, path)));
-  restore(mapped(text, [&](const Value& value) -> std::optional<Value> {
+  return mapped(text, [&](const Value& value) -> std::optional<Value> {
     const Value* number = tensor_number(value);
     if (!number) return std::nullopt;
     const std::string name = std::to_string(number->as_int());
     return Value(std::make_shared<BoxedTensor>(named(arrays, name, path)));
-  }));
+  });
+}
+
+void TrainingRun::load(const std::string& path) {
+  const InterruptScope interrupt_scope;
+  restore(read_snapshot(path));
 }
 
 }  // namespace crescent

@@ -11,6 +11,14 @@
 
 namespace crescent {
 
+/// The rows of these logical shards of a batch.
+inline RowRange rows_of_shards(const Share& whole, const ShardRange& shards) {
+  if (shards.first == shards.last) return {};
+  const int64_t begin = whole.shard(shards.first).first;
+  const Share end = whole.shard(shards.last - 1);
+  return {begin, end.first + end.count - begin};
+}
+
 /// The processes that train together. All of them must call the same functions in the same order.
 class ProcessGroup {
  public:
@@ -58,11 +66,7 @@ class ProcessGroup {
         return {own.begin(), own.rows()};
       }
       const Share whole = Share::in_shards(rows);
-      const auto [first, last] = shards_of(whole.shards, rank, size);
-      if (first == last) return {};
-      const int64_t begin = whole.shard(first).first;
-      const Share end = whole.shard(last - 1);
-      return {begin, end.first + end.count - begin};
+      return rows_of_shards(whole, shards_of(whole.shards, rank, size));
     };
   }
   /// The communicator of the processes; null for a single process.
