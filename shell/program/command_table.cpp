@@ -30,7 +30,12 @@ constexpr Command kCommands[] = {
      convert},
     {"verify", "A B", "whether two files compute and learn the same", verify},
     {"validate", "FILE [--data FILE] [--batch_size N]",
-     "whether its compiled steps compute what float64 does", validate}};
+     "whether its compiled steps compute what float64 does", validate},
+    {"replay", "FOLDER --step N [SCRIPT ARGUMENTS]",
+     "whether a recorded training step gives the same again", replay,
+     "FOLDER is the record of a fit with the callback ReplayRecorder; SCRIPT runs in the current\n"
+     "  folder, the recorded script in that in which it ran. Ends with 0: equal, 1: different,\n"
+     "  2: not computed"}};
 
 }  // namespace
 

@@ -28,6 +28,9 @@ std::vector<std::string> kinds_of_new_plugins();
 int make_plugin(const std::vector<std::string>& names);
 /// "crescent check-plugin NAME [--options JSON]": checks the classes of a plugin.
 int check_plugin_command(const std::vector<std::string>& arguments);
+/// "crescent replay FOLDER --step N": computes a recorded training step again, in a process of its
+/// own, and prints whether it is equal to the record or which tensor differs first.
+int replay(const std::vector<std::string>& arguments);
 /// "crescent demo [--fast]": shows a tour of the prompt.
 int show_demo(const std::vector<std::string>& arguments);
 

@@ -10,7 +10,8 @@ using Catch::Contains;
 using Catch::StartsWith;
 
 const char* const kCommands[] = {"info",    "plugins", "describe", "new-plugin", "check-plugin",
-                                 "inspect", "convert", "verify",   "validate",   "demo"};
+                                 "inspect", "convert", "verify",   "validate",   "replay",
+                                 "demo"};
 
 TEST_CASE("--help of the program tells of every command and of the environment") {
   const Outcome help = crescent_says("--help");

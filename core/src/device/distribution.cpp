@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "program/recording/lockstep.h"
+#include "system/replay_task.h"
 
 namespace crescent {
 namespace {
@@ -73,6 +74,7 @@ int processes_launched_here() {
 }
 
 bool is_reporting_process() {
+  if (replay_task()) return false;
   return distribution() == Distribution::none || communicator()->rank() == 0;
 }
 

@@ -5,6 +5,7 @@
 #include "layer/input_layer.h"
 #include "model/config.h"
 #include "model/operation_layer.h"
+#include "training/replay/replay_recorder.h"
 
 namespace crescent {
 namespace {
@@ -46,6 +47,7 @@ void register_core_classes(Registry& registry) {
   registry.add<InputLayer>("InputLayer");
   registry.add<OperationLayer>("OperationLayer");
   registry.add<History>("History");
+  registry.add<ReplayRecorder>(kReplayRecorder);
   registry.add<SingleProcess>("single");
   add_model<Sequential>(
       registry, "Sequential", {},

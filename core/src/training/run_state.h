@@ -41,6 +41,9 @@ struct TrainingRun::State {
   /// The snapshot without the variables of the model; null if a callback ended the run.
   Value remaining() const;
   void restore(const Dict& snapshot);
+  /// In a process that replays a step of this run, lets the callback ReplayRecorder restore the run
+  /// from its record, instead of what it would go on with otherwise, and returns true.
+  bool try_replay();
 
   ModelPtr model;
   ModelAccess::Training& model_state;
@@ -56,6 +59,7 @@ struct TrainingRun::State {
   // whether snapshots contain options.epochs, because set_epochs() changed it
   bool epochs_were_set = false;
   bool out_of_data = false;
+  bool is_replayed = false;  ///< whether ReplayRecorder has restored the run from its record
   // running: logs of the epoch that is being validated; last: logs of the last epoch
   Logs running, last;
   TensorSpecs inputs;                 // specs of the inputs before a snapshot was restored

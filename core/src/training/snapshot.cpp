@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "system/replay_task.h"
 #include "training/run_state.h"
 #include "training/variable_groups.h"
 
@@ -167,6 +168,15 @@ void TrainingRun::State::restore(const Dict& from) {
   phase = stored;
 }
 
+bool TrainingRun::State::try_replay() {
+  if (!replay_task()) return false;
+  is_replayed = false;
+  const TrainingRunPtr self = model_state.runs.run.lock();
+  for (const CallbackPtr& callback : std::vector(callbacks.all()))
+    if (callback->class_name() == kReplayRecorder) callback->try_resume(*self);
+  return is_replayed;
+}
+
 /// Resumes the run at this phase: first calls the hooks that precede the phase, such as
 /// on_train_begin, once each.
 void TrainingRun::State::begin_again(Phase in) {
@@ -188,7 +198,7 @@ void TrainingRun::restore(const Value& snapshot) {
   if (!snapshot.is_dict()) fail("restore: expected a snapshot of a training run, got ", snapshot);
   const InterruptScope interrupt_scope;
   state_->take_over(std::static_pointer_cast<TrainingRun>(shared_from_this()));
-  state_->restore(snapshot.as_dict());
+  if (!state_->try_replay()) state_->restore(snapshot.as_dict());
 }
 
 }  // namespace crescent

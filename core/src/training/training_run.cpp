@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "system/operation.h"
+#include "system/replay_task.h"
 #include "training/input/start_together.h"
 #include "training/metrics_scope.h"
 #include "training/run_state.h"
@@ -162,11 +163,13 @@ void TrainingRun::State::start() {
 
 /// Restores an earlier run if the option `resume` asks for it, or if a callback has saved one.
 void TrainingRun::State::try_resume() {
+  if (try_replay()) return;
   const TrainingRunPtr self = model_state.runs.run.lock();
   if (options.resume == Value(true) && is_unfinished(model_state.runs.last_state))
     return restore(Value(model_state.runs.last_state).as_dict());
   for (const CallbackPtr& callback : std::vector(callbacks.all()))
-    if (phase == Phase::start) blaming(*callback, [&] { callback->try_resume(*self); });
+    if (phase == Phase::start && callback->class_name() != kReplayRecorder)
+      blaming(*callback, [&] { callback->try_resume(*self); });
 }
 
 void TrainingRun::State::begin() {

@@ -51,7 +51,8 @@ CRESCENT_API int processes_launched();
 /// else 1.
 CRESCENT_API int processes_launched_here();
 /// Whether this process writes files and shows progress that would be the same in all processes.
-/// True for rank 0, and for every process that trains on data of its own.
+/// True for rank 0, and for every process that trains on data of its own; false in a process in
+/// which `crescent replay` computes a step again.
 CRESCENT_API bool is_reporting_process();
 
 }  // namespace crescent

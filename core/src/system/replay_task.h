@@ -1,0 +1,26 @@
+// What `crescent replay` tells the program that it starts, in the environment variable
+// CRESCENT_REPLAY.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace crescent {
+
+inline constexpr const char* kReplayVariable = "CRESCENT_REPLAY";
+/// The class of callback that records a run and replays it.
+inline constexpr const char* kReplayRecorder = "ReplayRecorder";
+
+/// A recorded step that this process computes again.
+struct ReplayTask {
+  std::string folder;  ///< the folder of the record
+  int64_t step;        ///< from 1
+  int64_t run;         ///< the number of its run among the recorded ones of the program, from 1
+  int answer;          ///< the descriptor of the file to which the verdict is written
+};
+
+/// The task of this process; null if it replays nothing.
+const ReplayTask* replay_task();
+/// The text of the environment variable for a task.
+std::string text_of(const ReplayTask& task);
+
+}  // namespace crescent

@@ -1,0 +1,58 @@
+#include "training/replay/run_description.h"
+
+#include <filesystem>
+#include <fstream>
+
+namespace crescent {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The arguments of this process behind the name of the program.
+List arguments_of_program() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  List arguments;
+  for (std::string word; std::getline(file, word, '\0');) arguments.emplace_back(word);
+  if (!arguments.empty()) arguments.erase(arguments.begin());
+  return arguments;
+}
+
+void add_flattened(Dict& flat, const std::string& prefix, const Dict& nested) {
+  for (const DictEntry& entry : nested)
+    if (entry.value.is_dict())
+      add_flattened(flat, prefix + entry.key + ".", entry.value.as_dict());
+    else
+      flat.set(prefix + entry.key, entry.value);
+}
+
+std::string current_folder() {
+  std::error_code ignored;
+  return fs::current_path(ignored).string();
+}
+
+}  // namespace
+
+std::string program_path() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).string();
+}
+
+Dict conditions() {
+  Dict all{{"version", CRESCENT_VERSION}, {"device", device().class_name()}};
+  add_flattened(all, "", device().information());
+  all.erase("threads");  // their number does not change the bits
+  return all;
+}
+
+Dict run_description(const TrainingRun::State& run, int64_t number, int64_t record_freq) {
+  return {{"program", program_path()},
+          {"arguments", arguments_of_program()},
+          {"folder", current_folder()},
+          {"number", number},
+          {"record_freq", record_freq},
+          {"processes", run.group.shares() ? run.group.all()->size() : 1},
+          {"deterministic", is_deterministic()},
+          {"conditions", conditions()}};
+}
+
+}  // namespace crescent

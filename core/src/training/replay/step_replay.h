@@ -1,0 +1,35 @@
+// Computes a recorded step again: goes on with the run from a backup before the step, compares what
+// each step leaves with the record, and ends the process with a verdict.
+#pragma once
+#include "system/replay_task.h"
+#include "training/replay/record.h"
+
+namespace crescent {
+
+class StepReplay {
+ public:
+  /// Restores the run from the last backup before the step of the task. What goes wrong ends the
+  /// process.
+  StepReplay(const ReplayTask& task, TrainingRun& run);
+  /// The step after which the backup was made.
+  int64_t begin() const { return begin_; }
+  /// Whether the record has the step.
+  bool has(int64_t step) const { return recorded(step) != nullptr; }
+  /// Compares a step that the record has, and ends the process where they differ or the step is
+  /// that of the task.
+  void compare(const RecordedStep& now, Model& model) const;
+  /// Ends the process, because the run has ended after step `last`.
+  [[noreturn]] void end_without_step(int64_t last) const;
+
+ private:
+  const RecordedStep* recorded(int64_t step) const;
+  void compare_variables(const RecordedStep& recorded, const RecordedStep& now, Model& model) const;
+  std::string values_that_differ(int64_t step, size_t variable, Model& model) const;
+  [[noreturn]] void tell_difference(int64_t step, const std::string& text) const;
+
+  const ReplayTask& task_;
+  int64_t begin_;
+  Record record_;
+};
+
+}  // namespace crescent

@@ -1,0 +1,24 @@
+-- What the guide says of `crescent replay`, by its own code: its block of Lua is a script, and its
+-- command has the answer in its comment.
+package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
+local program = require "program"
+
+local file <close> = assert(io.open(program.here
+  .. "/../../examples/guide/11-several-machines.md"))
+local text = file:read "a"
+local script
+for block in text:gmatch "\n```lua\n(.-)\n```" do
+  if block:find "ReplayRecorder" then script = block end
+end
+local record, step, answer = text:match "\ncrescent replay (%S+) %-%-step (%d+) +# ([^\n]*)\n"
+
+program.with_folder(function(folder)
+  local train <close> = assert(io.open(folder .. "/train.lua", "w"))
+  train:write(script)
+  train:flush()
+  local status, told = program.run_in(folder, "train.lua")
+  assert(status == 0, told)
+  status, told = program.run_in(folder, "replay", record, "--step", step)
+  assert(status == 0 and told == answer .. "\n", told)
+end)
+print "the guide's step was equal"
