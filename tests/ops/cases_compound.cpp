@@ -57,6 +57,12 @@ std::vector<Case> compound_cases() {
   add("dot_product_attention masked",
       one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], x[3], 0.4); }),
       {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3}), booleans({2, 1, 3, 4})});
+  add("dot_product_attention causal",
+      one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], {}, 0.4, true); }),
+      {unit({2, 5, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3})});
+  add("dot_product_attention masked and causal",
+      one([](X x) { return ops::dot_product_attention(x[0], x[1], x[2], x[3], 0.4, true); }),
+      {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), unit({2, 4, 2, 3}), booleans({2, 1, 3, 4})});
   add("attention_weights", one([](X x) { return ops::attention_weights(x[0], x[1], x[2], 0.4); }),
       {unit({2, 3, 2, 5}), unit({2, 4, 2, 5}), booleans({2, 1, 1, 4})});
   add("lstm",

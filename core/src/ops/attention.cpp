@@ -7,6 +7,12 @@ namespace {
 /// Swaps axes 1 and 2: (batch, steps, heads, width) <-> (batch, heads, steps, width).
 Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
+/// The mask (1, 1, queries, keys) with which query i attends only to keys up to i.
+Tensor causal_mask(int64_t queries, int64_t keys) {
+  return ops::greater_equal(ops::reshape(ops::arange(queries), {1, 1, queries, 1}),
+                            ops::reshape(ops::arange(keys), {1, 1, 1, keys}));
+}
+
 /// The scores (b,h,t,s) of queries (b,t,h,d) and keys (b,s,h,d): their scaled products, or a very
 /// negative number where the mask is false.
 Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {
@@ -14,8 +20,12 @@ Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double
   return mask ? ops::where(mask, x, masked_score(x.dtype())) : x;
 }
 
-Tensor mask_of(std::span<const Tensor> in, size_t others) {
-  return in.size() > others ? in[others] : Tensor();
+/// The mask of an op: its input after `others` other inputs, if it has one, and the causal mask.
+Tensor mask_of(std::span<const Tensor> in, size_t others, bool causal) {
+  const Tensor given = in.size() > others ? in[others] : Tensor();
+  if (!causal) return given;
+  const Tensor earlier = causal_mask(in[0].dim(1), in[1].dim(1));
+  return given ? ops::logical_and(given, earlier) : earlier;
 }
 
 [[noreturn]] void fail_shapes(std::span<const TensorSpec> in, const char* why) {
@@ -59,7 +69,8 @@ TensorSpecs Attention::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors Attention::decompose(std::span<const Tensor> in) const {
-  const Tensor x = scores(in[0], in[1], mask_of(in, 3), scale), top = ops::max(x, {-1}, true);
+  const Tensor x = scores(in[0], in[1], mask_of(in, 3, causal), scale),
+               top = ops::max(x, {-1}, true);
   const Tensor powers = ops::exp(x - top), total = ops::sum(powers, {-1}, true);
   const Tensor statistics = ops::concatenate(Tensors{top, total}, -1);
   return {swap_heads(ops::matmul(powers / total, swap_heads(in[2]))),
@@ -68,8 +79,8 @@ Tensors Attention::decompose(std::span<const Tensor> in) const {
 
 Tensors Attention::vjp(const Vjp& v) const {
   AttentionBackward op;
-  op.scale = scale;
-  Tensors inputs{v.inputs[0], v.inputs[1], v.inputs[2], v.outputs[1], v.gradients[0]};
+  op.scale = scale, op.causal = causal;
+  Tensors inputs{v.inputs[0], v.inputs[1], v.inputs[2], v.outputs[0], v.outputs[1], v.gradients[0]};
   if (v.inputs.size() > 3) inputs.push_back(v.inputs[3]);
   Tensors result = crescent::apply(std::make_shared<const AttentionBackward>(op), inputs);
   result.resize(v.inputs.size());
@@ -77,14 +88,15 @@ Tensors Attention::vjp(const Vjp& v) const {
 }
 
 TensorSpecs AttentionBackward::infer(std::span<const TensorSpec> in) const {
-  check_operands(in, 5);
+  check_operands(in, 6);
   return {in[0], in[1], in[2]};
 }
 
 Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor mask = mask_of(in, 5), weights = ops::softmax(scores(in[0], in[1], mask, scale));
+  const Tensor mask = mask_of(in, 6, causal),
+               weights = ops::softmax(scores(in[0], in[1], mask, scale));
   const Tensor query = swap_heads(in[0]), key = swap_heads(in[1]), value = swap_heads(in[2]),
-               dy = swap_heads(in[4]);
+               dy = swap_heads(in[5]);
   const Tensor dweights = ops::matmul(dy, value, false, true);
   const Tensor slopes = weights * (dweights - ops::sum(dweights * weights, {-1}, true)) * scale;
   const Tensor dscores = mask ? ops::where(mask, slopes, 0) : slopes;
@@ -95,9 +107,9 @@ Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
 namespace ops {
 
 Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                             const Tensor& mask, double scale) {
+                             const Tensor& mask, double scale, bool causal) {
   Attention op;
-  op.scale = scale;
+  op.scale = scale, op.causal = causal;
   const DType dtype = promote(promote(as_floating(query).dtype(), key.dtype()), value.dtype());
   Tensors inputs{cast(query, dtype), cast(key, dtype), cast(value, dtype)};
   if (mask) inputs.push_back(mask);

@@ -1,5 +1,4 @@
-// Loops of attention over row-major scores (rows, keys), which run between the matrix products of a
-// head.
+// Loops of attention over tiles of scores, which run between the matrix products of a head.
 #pragma once
 #include <cstdint>
 
@@ -9,37 +8,63 @@
 namespace crescent::cpu {
 
 /// A mask of the keys to which a query may attend: the byte first[i * query + j * key] is not 0 if
-/// query i may attend to key j. If `first` is null, queries attend to all keys.
+/// query i may attend to key j. If `first` is null, queries attend to all keys. `key` is 0 or 1.
 struct AttentionMask {
   const uint8_t* first = nullptr;
   int64_t query = 0, key = 0;
 };
 
+/// The row-major products q k' of some queries and some keys. Query i attends to none of the keys
+/// from seen + i * step on; with step 0 all queries have the same limit.
 template <class S>
-struct Scores {
+struct ScoreTile {
   int64_t rows, keys;
   S* x;
   S scale;
-  AttentionMask mask;  ///< the mask for the rows of these scores
+  AttentionMask mask;  ///< the mask for these queries and keys
+  int64_t seen, step;
+
+  /// The `count` rows from `first` on.
+  ScoreTile some_rows(int64_t first, int64_t count) const {
+    AttentionMask part = mask;
+    if (part.first) part.first += first * part.query;
+    return {count, keys, x + first * keys, scale, part, seen + first * step, step};
+  }
 };
 
+/// A row-major matrix whose rows are `ld` elements apart.
+template <class T>
+struct RowsOf {
+  T* x;
+  int64_t rows, columns, ld;
+};
+
+/// The most rows of tiles that are given to the loops.
+inline constexpr int64_t kSliceRows = 4;
+
 /// The loops, compiled for the best instruction set of the machine. Scores and statistics have type
-/// S, tensors type T.
+/// S, tensors type T. The score of a key is scale x, or masked_score if the query may not attend to
+/// it.
 template <class T, class S = Computed<T>>
 struct AttentionLoops {
-  /// Replaces each score x by e^(scale x - maximum of its row); masked scores count as masked_score
-  /// instead of scale x. `statistics` (rows, 2) receive the maximum and the sum of each row.
-  /// `masked` is scratch memory for `keys` values.
-  void (*exponentials)(const Scores<S>& scores, S* statistics, S* masked);
-  /// Replaces each score x by its weight e^(scale x - maximum) / sum, with the maximum and sum of
-  /// its row from `statistics`.
-  void (*weights)(const Scores<S>& scores, const S* statistics, S* masked);
-  /// Writes x, divided by the sum of its row from `statistics`, to y (rows, columns), whose rows
-  /// are `ld` elements apart. Without statistics, x is only converted to T.
-  void (*divide)(const S* x, int64_t rows, int64_t columns, const S* statistics, T* y, int64_t ld);
-  /// Converts the gradient of the weights w in place to the gradient of the unscaled scores: scale
-  /// w (dw - sum of w dw), and 0 for masked scores.
-  void (*gradient)(const Scores<S>& weights, S* dweights);
+  /// Replaces each product x by e^(score - m), where m is the maximum of the scores of the row, and
+  /// of the maximum in `statistics` unless this is the first tile of keys. The statistics (rows, 2)
+  /// become m and the sum of the powers of all tiles so far; the sums of values in `mixed` (rows,
+  /// columns), which belong to the earlier maximum, are multiplied by e^(earlier maximum - m).
+  void (*exponentials)(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mixed,
+                       int64_t columns);
+  /// Writes x, divided by the sum of its row from `statistics`, to y. Without statistics, x is only
+  /// converted to T.
+  void (*divide)(const S* x, const S* statistics, const RowsOf<T>& y);
+  /// Adds n elements to `sum`.
+  void (*add)(const S* x, int64_t n, S* sum);
+  /// Writes the dot product of each row of x with the same row of y.
+  void (*dots)(const RowsOf<const T>& x, const T* y, S* result);
+  /// Replaces each product x by its weight w = e^(score - maximum) / sum, with the maximum and sum
+  /// of its row from `statistics`, and the gradient dw of the weight by that of x: scale w (dw -
+  /// mean), or 0 for masked scores. `means` has the mean of each row; if it is null, the tile has
+  /// all keys, and means are those of dw weighted by w.
+  void (*gradient)(const ScoreTile<S>& tile, const S* statistics, const S* means, S* dweights);
 };
 
 template <class T>

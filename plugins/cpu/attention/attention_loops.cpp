@@ -14,120 +14,196 @@ HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Returns, for each key of row i, masked_score() if the key is masked, else 0; null if there is no
-/// mask.
+/// A full vector of elements: all lanes count.
+template <class D>
+struct WholeVector {
+  D d;
+  int64_t at;
+  template <class T>
+  HWY_INLINE hn::Vec<D> load(const T* x) const {
+    return HWY_NAMESPACE::load(d, x + at);
+  }
+  template <class T>
+  HWY_INLINE void store(hn::Vec<D> x, T* to) const {
+    HWY_NAMESPACE::store(x, d, to + at);
+  }
+  HWY_INLINE hn::Vec<D> or_else(hn::Vec<D> x, hn::Vec<D>) const { return x; }
+};
+
+/// The last elements of a row, of which there are fewer than lanes.
+template <class D>
+struct PartVector {
+  D d;
+  int64_t at, count;
+  template <class T>
+  HWY_INLINE hn::Vec<D> load(const T* x) const {
+    return load_part(d, x + at, count);
+  }
+  template <class T>
+  HWY_INLINE void store(hn::Vec<D> x, T* to) const {
+    store_part(x, d, to + at, count);
+  }
+  /// Returns `other` in the lanes that have no element.
+  HWY_INLINE hn::Vec<D> or_else(hn::Vec<D> x, hn::Vec<D> other) const {
+    return hn::IfThenElse(hn::FirstN(d, count), x, other);
+  }
+};
+
+/// Calls f for each vector of the elements [0, n).
+template <class D, class F>
+HWY_INLINE void each_vector(D d, int64_t n, F&& f) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) f(WholeVector<D>{d, i});
+  if (i < n) f(PartVector<D>{d, i, n - i});
+}
+
+/// A row of a tile: the query may attend to none of the keys from `seen` on and, if `allowed` is
+/// not null, to no key whose byte there is 0.
 template <class S>
-const S* masked_scores(const Scores<S>& scores, int64_t i, S* masked) {
-  const AttentionMask& mask = scores.mask;
-  if (!mask.first) return nullptr;
+struct ScoreRow {
   // the score of masked keys that type S can represent
-  constexpr double kMasked = masked_score(DTypeOf<S>::value);
-  const uint8_t* allowed = mask.first + i * mask.query;
-  for (int64_t j = 0; j < scores.keys; ++j)
-    masked[j] = allowed[j * mask.key] ? S{0} : static_cast<S>(kMasked);
-  return masked;
-}
+  static constexpr S kMasked = static_cast<S>(masked_score(DTypeOf<S>::value));
 
-/// A vector of scores: scale x, or masked_score for masked keys.
-template <class D, class Load, class S>
-HWY_INLINE hn::Vec<D> scores_of(D d, Load load, const S* x, hn::Vec<D> scale, const S* masked) {
-  const auto y = hn::Mul(load(x), scale);
-  if (!masked) return y;
-  const auto other = load(masked);
-  return hn::IfThenElse(hn::Eq(other, hn::Zero(d)), y, other);
-}
+  ScoreRow(const ScoreTile<S>& tile, int64_t i)
+      : x(tile.x + i * tile.keys),
+        keys(tile.keys),
+        seen(std::clamp(tile.seen + i * tile.step, int64_t{0}, tile.keys)),
+        scale(tile.scale) {
+    if (!tile.mask.first) return;
+    const uint8_t* bytes = tile.mask.first + i * tile.mask.query;
+    if (tile.mask.key != 0)
+      allowed = bytes;
+    else if (*bytes == 0)
+      seen = 0;
+  }
+  /// Whether the query may attend to each key of a vector.
+  template <class V, class D>
+  HWY_INLINE hn::Mask<D> is_allowed(V v, D d) const {
+    return hn::Ne(v.load(allowed), hn::Zero(d));
+  }
+  /// Calls f(vector, scores) for all keys before `seen`.
+  template <class F>
+  HWY_INLINE void each_score(F&& f) const {
+    const hn::ScalableTag<S> d;
+    const auto factor = hn::Set(d, scale), masked = hn::Set(d, kMasked);
+    if (allowed) {
+      each_vector(d, seen, [&](auto v) HWY_ATTR {
+        f(v, hn::IfThenElse(is_allowed(v, d), hn::Mul(v.load(x), factor), masked));
+      });
+    } else {
+      each_vector(d, seen, [&](auto v) HWY_ATTR { f(v, hn::Mul(v.load(x), factor)); });
+    }
+  }
 
-/// Replaces each x of a row by its score and returns the maximum, or NaN if a score is NaN.
+  S* x;
+  const uint8_t* allowed = nullptr;
+  int64_t keys, seen;
+  S scale;
+};
+
+/// Returns the maximum of the scores of a row; if some are NaN, any number.
 template <class S>
-HWY_INLINE S scaled(const Scores<S>& scores, S* x, const S* masked) {
+HWY_INLINE S top_score(const ScoreRow<S>& row) {
   const hn::ScalableTag<S> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = scores.keys / lanes * lanes;
-  const auto scale = hn::Set(d, scores.scale);
-  auto shift = [&](int64_t j, auto load) HWY_ATTR {
-    return scores_of(d, load, x + j, scale, masked ? masked + j : nullptr);
-  };
-  auto top = hn::Set(d, static_cast<S>(-INFINITY));
-  for (int64_t j = 0; j < whole; j += lanes) {
-    const auto y = shift(j, [&](const S* p) HWY_ATTR { return hn::LoadU(d, p); });
-    hn::StoreU(y, d, x + j);
-    top = hn::Max(top, y);
-  }
-  if (const int64_t rest = scores.keys - whole; rest > 0) {
-    const auto y = shift(whole, [&](const S* p) HWY_ATTR { return load_part(d, p, rest); });
-    store_part(y, d, x + whole, rest);
-    top = hn::Max(top, hn::IfThenElse(hn::FirstN(d, rest), y, top));
-  }
+  auto top = hn::Set(d, row.seen < row.keys ? row.kMasked : static_cast<S>(-INFINITY));
+  row.each_score([&](auto v, auto score) HWY_ATTR { top = hn::Max(top, v.or_else(score, top)); });
   return hn::GetLane(hn::MaxOfLanes(d, top));
 }
 
-/// Replaces each x of a row by e^(x - top) and returns the sum.
+/// e^(x - top) of one number.
 template <class S>
-HWY_INLINE S exponentials_of_row(S* x, int64_t n, S top) {
+HWY_INLINE S power_of(S x, S top) {
   const hn::ScalableTag<S> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = n / lanes * lanes;
+  return hn::GetLane(exponential_of_negative(d, hn::Set(d, x - top)));
+}
+
+/// Replaces each product of a row by e^(score - top) and returns the sum.
+template <class S>
+HWY_INLINE S exponentials_of_row(const ScoreRow<S>& row, S top) {
+  const hn::ScalableTag<S> d;
   const auto shift = hn::Set(d, top);
   auto sum = hn::Zero(d);
-  for (int64_t j = 0; j < whole; j += lanes) {
-    const auto e = exponential_of_negative(d, hn::Sub(hn::LoadU(d, x + j), shift));
-    hn::StoreU(e, d, x + j);
-    sum = hn::Add(sum, e);
-  }
-  if (const int64_t rest = n - whole; rest > 0) {
-    const auto e = exponential_of_negative(d, hn::Sub(load_part(d, x + whole, rest), shift));
-    store_part(e, d, x + whole, rest);
-    sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, rest), e));
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
+  row.each_score([&](auto v, auto score) HWY_ATTR {
+    const auto e = exponential_of_negative(d, hn::Sub(score, shift));
+    v.store(e, row.x);
+    sum = hn::Add(sum, v.or_else(e, hn::Zero(d)));
+  });
+  const S total = hn::GetLane(hn::SumOfLanes(d, sum));
+  if (row.seen == row.keys) return total;
+  const S masked = power_of(row.kMasked, top);
+  std::fill(row.x + row.seen, row.x + row.keys, masked);
+  return total + masked * static_cast<S>(row.keys - row.seen);
+}
+
+/// The number that is subtracted from scores with the maximum `top`: if all are -infinity, 0, so
+/// that their powers are 0 and not NaN.
+template <class S>
+S shift_of(S top) {
+  return top == static_cast<S>(-INFINITY) ? S{0} : top;
 }
 
 template <class S>
-void exponentials(const Scores<S>& scores, S* statistics, S* masked) {
+void multiply_row(S* x, int64_t n, S factor) {
+  const hn::ScalableTag<S> d;
+  const auto by = hn::Set(d, factor);
+  each_vector(d, n, [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), by), x); });
+}
+
+/// Raises the maximum in the statistics of a row to `top`, if that is greater, and multiplies what
+/// belongs to the earlier maximum.
+template <class S>
+void raise_maximum(S top, S* statistics, S* mixed, int64_t columns) {
+  const S before = statistics[0];
+  if (!(top > before)) return;
+  const S factor = power_of(before, top);
+  statistics[0] = top, statistics[1] *= factor;
+  multiply_row(mixed, columns, factor);
+}
+
+template <class S>
+void exponentials(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mixed,
+                  int64_t columns) {
   // First a loop for all maxima, then one for all powers, so that the processor can overlap the
   // maxima of different rows.
-  for (int64_t i = 0; i < scores.rows; ++i) {
-    statistics[2 * i] =
-        scaled(scores, scores.x + i * scores.keys, masked_scores(scores, i, masked));
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    const S top = top_score(ScoreRow<S>(tile, i));
+    if (is_first)
+      statistics[2 * i] = top, statistics[2 * i + 1] = 0;
+    else
+      raise_maximum(top, statistics + 2 * i, mixed + i * columns, columns);
   }
-  for (int64_t i = 0; i < scores.rows; ++i) {
-    statistics[2 * i + 1] =
-        exponentials_of_row(scores.x + i * scores.keys, scores.keys, statistics[2 * i]);
-  }
-}
-
-template <class S>
-void weights(const Scores<S>& scores, const S* statistics, S* masked) {
-  const hn::ScalableTag<S> d;
-  const auto scale = hn::Set(d, scores.scale);
-  for (int64_t i = 0; i < scores.rows; ++i, statistics += 2) {
-    S* x = scores.x + i * scores.keys;
-    const S* other = masked_scores(scores, i, masked);
-    const auto top = hn::Set(d, statistics[0]), share = hn::Set(d, S{1} / statistics[1]);
-    for_vectors(d, scores.keys, [&](auto load, auto store) HWY_ATTR {
-      const auto y = scores_of(d, load, x, scale, other);
-      store(hn::Mul(exponential_of_negative(d, hn::Sub(y, top)), share), x);
-    });
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    statistics[2 * i + 1] += exponentials_of_row(ScoreRow<S>(tile, i), shift_of(statistics[2 * i]));
   }
 }
 
 template <class T, class S = Computed<T>>
-void divide(const S* x, int64_t rows, int64_t columns, const S* statistics, T* y, int64_t ld) {
+void divide(const S* x, const S* statistics, const RowsOf<T>& y) {
   const hn::ScalableTag<S> d;
-  for (int64_t i = 0; i < rows; ++i, x += columns, y += ld) {
+  T* to = y.x;
+  for (int64_t i = 0; i < y.rows; ++i, x += y.columns, to += y.ld) {
     const auto share = hn::Set(d, statistics ? S{1} / statistics[2 * i + 1] : S{1});
-    for_vectors(d, columns,
-                [&](auto load, auto store) HWY_ATTR { store(hn::Mul(load(x), share), y); });
+    each_vector(d, y.columns, [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), share), to); });
   }
 }
 
-/// True when all keys of row i are masked.
 template <class S>
-bool is_masked(const Scores<S>& scores, int64_t i) {
-  const AttentionMask& mask = scores.mask;
-  if (!mask.first) return false;
-  const uint8_t* allowed = mask.first + i * mask.query;
-  for (int64_t j = 0; j < scores.keys; ++j)
-    if (allowed[j * mask.key]) return false;
-  return true;
+void add(const S* x, int64_t n, S* sum) {
+  const hn::ScalableTag<S> d;
+  each_vector(d, n, [&](auto v) HWY_ATTR { v.store(hn::Add(v.load(sum), v.load(x)), sum); });
+}
+
+template <class T, class S = Computed<T>>
+void dots(const RowsOf<const T>& x, const T* y, S* result) {
+  const hn::ScalableTag<S> d;
+  const T* from = x.x;
+  for (int64_t i = 0; i < x.rows; ++i, from += x.ld, y += x.ld) {
+    auto sum = hn::Zero(d);
+    each_vector(d, x.columns,
+                [&](auto v) HWY_ATTR { sum = hn::MulAdd(v.load(from), v.load(y), sum); });
+    result[i] = hn::GetLane(hn::SumOfLanes(d, sum));
+  }
 }
 
 /// The mean of slopes weighted by attention weights with the sum `total`. The weights are
@@ -138,32 +214,50 @@ S mean_slope(S dot, S total) {
   return std::abs(total - 1) > 4 * std::numeric_limits<S>::epsilon() ? dot / total : dot;
 }
 
+/// Replaces the products of a row by weights and returns the mean of the gradients of the weights,
+/// weighted by them.
 template <class S>
-void gradient(const Scores<S>& weights, S* dweights) {
+HWY_INLINE S weights_of_row(const ScoreRow<S>& row, S top, S share, const S* dweights) {
   const hn::ScalableTag<S> d;
-  const auto scale = hn::Set(d, weights.scale);
-  for (int64_t i = 0; i < weights.rows; ++i, dweights += weights.keys) {
-    if (is_masked(weights, i)) {
-      std::fill_n(dweights, weights.keys, S{0});
-      continue;
-    }
-    const S* w = weights.x + i * weights.keys;
-    auto dot = hn::Zero(d), total = hn::Zero(d);
-    for_vectors(d, weights.keys, [&](auto load, auto) HWY_ATTR {
-      dot = hn::MulAdd(load(w), load(dweights), dot);
-      total = hn::Add(total, load(w));
-    });
-    const auto mean = hn::Set(
-        d, mean_slope(hn::GetLane(hn::SumOfLanes(d, dot)), hn::GetLane(hn::SumOfLanes(d, total))));
-    for_vectors(d, weights.keys, [&](auto load, auto store) HWY_ATTR {
-      store(hn::Mul(hn::Mul(load(w), hn::Sub(load(dweights), mean)), scale), dweights);
-    });
+  const auto shift = hn::Set(d, top), by = hn::Set(d, share);
+  auto dot = hn::Zero(d), total = hn::Zero(d);
+  row.each_score([&](auto v, auto score) HWY_ATTR {
+    const auto w = hn::Mul(exponential_of_negative(d, hn::Sub(score, shift)), by);
+    v.store(w, row.x);
+    dot = hn::Add(dot, v.or_else(hn::Mul(w, v.load(dweights)), hn::Zero(d)));
+    total = hn::Add(total, v.or_else(w, hn::Zero(d)));
+  });
+  if (row.seen < row.keys)
+    std::fill(row.x + row.seen, row.x + row.keys, power_of(row.kMasked, top) * share);
+  return mean_slope(hn::GetLane(hn::SumOfLanes(d, dot)), hn::GetLane(hn::SumOfLanes(d, total)));
+}
+
+/// Replaces the gradients of the weights of a row by those of its products.
+template <class S>
+HWY_INLINE void slopes_of_row(const ScoreRow<S>& row, S mean, S* dweights) {
+  const hn::ScalableTag<S> d;
+  const auto less = hn::Set(d, mean), scale = hn::Set(d, row.scale);
+  each_vector(d, row.seen, [&](auto v) HWY_ATTR {
+    const auto slope = hn::Mul(hn::Mul(v.load(row.x), hn::Sub(v.load(dweights), less)), scale);
+    v.store(row.allowed ? hn::IfThenElseZero(row.is_allowed(v, d), slope) : slope, dweights);
+  });
+  if (row.seen < row.keys) std::fill(dweights + row.seen, dweights + row.keys, S{0});
+}
+
+template <class S>
+void gradient(const ScoreTile<S>& tile, const S* statistics, const S* means, S* dweights) {
+  S own[kSliceRows];
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    own[i] = weights_of_row(ScoreRow<S>(tile, i), statistics[2 * i], S{1} / statistics[2 * i + 1],
+                            dweights + i * tile.keys);
   }
+  for (int64_t i = 0; i < tile.rows; ++i)
+    slopes_of_row(ScoreRow<S>(tile, i), means ? means[i] : own[i], dweights + i * tile.keys);
 }
 
 template <class T, class S = Computed<T>>
 AttentionLoops<T> loops() {
-  return {exponentials<S>, weights<S>, divide<T>, gradient<S>};
+  return {exponentials<S>, divide<T>, add<S>, dots<T>, gradient<S>};
 }
 AttentionLoops<float> loops_float() { return loops<float>(); }
 AttentionLoops<double> loops_double() { return loops<double>(); }

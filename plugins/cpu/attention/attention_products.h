@@ -11,7 +11,8 @@
 namespace crescent::cpu {
 
 /// The matrix product c (m, n) = op(a) op(b), or c += op(a) op(b) if `add`; op transposes or does
-/// nothing. If one operand has half width, the other is rounded to half width as well.
+/// nothing. If one operand has half width, the other is rounded to half width as well. If
+/// `is_packed`, b is what HeadProducts::pack() made of it and `ldb` is not used.
 template <class A, class B>
 struct HeadProduct {
   bool transpose_a = false, transpose_b = false;
@@ -23,7 +24,11 @@ struct HeadProduct {
   bool add = false;
   Computed<B>* c = nullptr;
   int64_t ldc = 0;
+  bool is_packed = false;
 };
+
+/// Products may read packed rows from each multiple of this number on, and up to each multiple.
+inline constexpr int64_t kPackedRows = 64;
 
 /// Computes products of matrices of type T. Each thread constructs its own object, which configures
 /// the AMX tiles of the thread.
@@ -35,10 +40,22 @@ class HeadProducts {
   /// The bytes of scratch memory for products whose dimensions are at most `longest`, and of which
   /// one is at most `width`.
   static constexpr size_t work_bytes(int64_t, int64_t) { return 0; }
+  /// The number of packed values of `rows` rows.
+  static constexpr int64_t packed_values(int64_t rows, int64_t width) {
+    return panel_columns(rows) * width;
+  }
   explicit HeadProducts() = default;
+  /// Packs rows that are `ld` elements apart as b of products that transpose it.
+  void pack(const T* x, int64_t rows, int64_t width, int64_t ld, T* packed) const {
+    Product<T> p{false, true, 0, rows, width};
+    p.b = x, p.ldb = ld;
+    pack_panels(p, packed);
+  }
   void operator()(const HeadProduct<T, T>& p, std::byte* /*work*/) const {
-    packed_gemm<T>({p.transpose_a, p.transpose_b, p.m, p.n, p.k, p.a, p.lda, p.b, p.ldb,
-                    p.add ? T{1} : T{0}, p.c, p.ldc});
+    Product<T> product{p.transpose_a, p.transpose_b,       p.m, p.n,  p.k, p.a, p.lda, p.b,
+                       p.ldb,         p.add ? T{1} : T{0}, p.c, p.ldc};
+    product.is_packed = p.is_packed;
+    packed_gemm<T>(product);
   }
 };
 
@@ -54,14 +71,23 @@ class HeadProducts<BFloat16> {
                sizeof(uint16_t) +
            amx::kBlockValues * sizeof(float);
   }
+  static int64_t packed_values(int64_t rows, int64_t width) {
+    return strips(rows) * amx::strip_values(width);
+  }
+  void pack(const BFloat16* x, int64_t rows, int64_t width, int64_t ld, BFloat16* packed) const {
+    amx::pack_right(values(x), ld, order(true), rows, width, &packed->bits,
+                    amx::strip_values(width));
+  }
   template <class A>
   void operator()(const HeadProduct<A, BFloat16>& p, std::byte* work) const {
     float* tile = reinterpret_cast<float*>(work);
-    uint16_t *left = reinterpret_cast<uint16_t*>(tile + amx::kBlockValues),
-             *right = left + strips(p.m) * amx::strip_values(p.k);
     const int64_t strip = amx::strip_values(p.k);
+    uint16_t *left = reinterpret_cast<uint16_t*>(tile + amx::kBlockValues),
+             *own = left + strips(p.m) * strip;
     amx::pack_left(values(p.a), p.lda, order(!p.transpose_a), p.m, p.k, left, strip);
-    amx::pack_right(values(p.b), p.ldb, order(p.transpose_b), p.n, p.k, right, strip);
+    if (!p.is_packed)
+      amx::pack_right(values(p.b), p.ldb, order(p.transpose_b), p.n, p.k, own, strip);
+    const uint16_t* right = p.is_packed ? values(p.b) : own;
     auto two = [&](const uint16_t* first, int64_t block, int64_t lines) {
       return std::array{first + 2 * block * strip,
                         first + std::min(2 * block + 1, strips(lines) - 1) * strip};

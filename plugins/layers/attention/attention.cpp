@@ -34,6 +34,10 @@ Tensor conjunction(const Tensor& a, const Tensor& b) {
   return ops::logical_and(a, b);
 }
 
+Tensor ScoreMask::whole(int64_t queries, int64_t keys) const {
+  return causal ? conjunction(allowed, causal_mask(queries, keys)) : allowed;
+}
+
 void AttentionLayer::configured() {
   Layer::configured();
   set_supports_masking(true);
@@ -47,18 +51,21 @@ Tensors AttentionLayer::compute_mask(const Tensors&, const Tensors& masks, const
 }
 
 AttentionLayer::Attended AttentionLayer::attend(const Tensor& query, const Tensor& key,
-                                                const Tensor& value, const Tensor& mask,
+                                                const Tensor& value, const ScoreMask& mask,
                                                 double scale, const Call& call,
                                                 bool wants_weights) const {
   if (!wants_weights && !drops(call))
-    return {ops::dot_product_attention(query, key, value, mask, scale), {}, {}};
-  return mix_weights(ops::attention_weights(query, key, mask, scale), value, call);
+    return {
+        ops::dot_product_attention(query, key, value, mask.allowed, scale, mask.causal), {}, {}};
+  const Tensor allowed = mask.whole(query.dim(1), key.dim(1));
+  return mix_weights(ops::attention_weights(query, key, allowed, scale), value, call);
 }
 
 AttentionLayer::Attended AttentionLayer::mix(const Tensor& scores, const Tensor& value,
-                                             const Tensor& mask, const Call& call) const {
+                                             const ScoreMask& mask, const Call& call) const {
+  const Tensor allowed = mask.whole(scores.dim(2), scores.dim(3));
   const Tensor lowered =
-      mask ? ops::where(mask, scores, scores + masked_score(scores.dtype())) : scores;
+      allowed ? ops::where(allowed, scores, scores + masked_score(scores.dtype())) : scores;
   return mix_weights(ops::softmax(lowered), value, call);
 }
 

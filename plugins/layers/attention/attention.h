@@ -11,6 +11,16 @@ Tensor window_mask(int64_t t, int64_t s, int64_t width);
 /// The conjunction of two masks, either of which may be null.
 Tensor conjunction(const Tensor& a, const Tensor& b);
 
+/// Which query may attend to which key: `allowed` broadcasts to (b,h,t,s) and is null if nothing is
+/// masked; if `causal`, query i attends only to keys up to i.
+struct ScoreMask {
+  Tensor allowed;
+  bool causal = false;
+
+  /// A single mask of scores with these numbers of queries and keys; null if nothing is masked.
+  Tensor whole(int64_t queries, int64_t keys) const;
+};
+
 class AttentionLayer : public Layer {
  public:
   void configured() override;
@@ -35,12 +45,11 @@ class AttentionLayer : public Layer {
     Tensor weights;  ///< the attention weights (b,h,t,s), if requested
     Tensor dropped;  ///< weights after dropout
   };
-  /// Computes attention of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e); the mask broadcasts
-  /// to (b,h,t,s).
-  Attended attend(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
-                  double scale, const Call& call, bool wants_weights) const;
+  /// Computes attention of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e).
+  Attended attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                  const ScoreMask& mask, double scale, const Call& call, bool wants_weights) const;
   /// Computes the weighted sum of values, with weights from the scores (b,h,t,s).
-  Attended mix(const Tensor& scores, const Tensor& value, const Tensor& mask,
+  Attended mix(const Tensor& scores, const Tensor& value, const ScoreMask& mask,
                const Call& call) const;
   double dropout() const { return dropout_; }
 

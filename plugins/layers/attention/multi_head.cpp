@@ -118,8 +118,8 @@ class HeadedAttention : public AttentionLayer {
   };
   /// Computes attention: the result has the shape (batch, t, heads, width). Also returns the
   /// weights if `wants_weights`.
-  virtual AttentionResult attend_inputs(const Tensors& inputs, const Tensor& mask, const Call& call,
-                                        bool wants_weights) const {
+  virtual AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask,
+                                        const Call& call, bool wants_weights) const {
     return attend_projected(projected(inputs), mask, call, wants_weights);
   }
 
@@ -133,10 +133,10 @@ class HeadedAttention : public AttentionLayer {
     return {(*query_)(inputs[0]), (*key_)(inputs.back()), (*value_)(inputs[1])};
   }
   /// Computes attention of projected inputs; a mask (batch, t, s) applies to all heads.
-  AttentionResult attend_projected(const Projected& p, const Tensor& mask, const Call& call,
+  AttentionResult attend_projected(const Projected& p, ScoreMask mask, const Call& call,
                                    bool wants_weights) const {
-    const Tensor of_heads = mask && mask.rank() == 3 ? ops::expand_dims(mask, 1) : mask;
-    const Attended attended = attend(p.query, p.key, p.value, of_heads,
+    if (mask.allowed && mask.allowed.rank() == 3) mask.allowed = ops::expand_dims(mask.allowed, 1);
+    const Attended attended = attend(p.query, p.key, p.value, mask,
                                      1 / std::sqrt(double(key_width())), call, wants_weights);
     return {attended.output, attended.weights};
   }
@@ -180,17 +180,14 @@ class HeadedAttention : public AttentionLayer {
     const Tensor given = call.tensor(argument);
     return given ? ops::cast(given, DType::boolean) : call.mask(input);
   }
-  /// The mask (batch, t, s) of scores, true where attention is allowed; null if it is allowed
-  /// everywhere.
-  Tensor mask_of_scores(const Tensors& inputs, const Call& call) const {
+  /// The mask of scores, whose `allowed` is (batch, t, s).
+  ScoreMask mask_of_scores(const Tensors& inputs, const Call& call) const {
     Tensor mask;
     if (const Tensor own = mask_of("query_mask", 0, call)) mask = ops::expand_dims(own, -1);
     if (const Tensor own = mask_of("value_mask", 1, call))
       mask = conjunction(mask, ops::expand_dims(own, -2));
     if (const Tensor own = mask_of("key_mask", 2, call))
       mask = conjunction(mask, ops::expand_dims(own, -2));
-    if (call.flag("use_causal_mask"))
-      mask = conjunction(mask, causal_mask(steps(inputs[0]), steps(inputs[1])));
     if (window_)
       mask = conjunction(mask, window_mask(steps(inputs[0]), steps(inputs[1]), *window_));
     if (const Tensor given = call.tensor("attention_mask")) {
@@ -199,7 +196,9 @@ class HeadedAttention : public AttentionLayer {
       const Tensor of_batch = given.rank() == 2 ? ops::expand_dims(given, 0) : given;
       mask = conjunction(mask, ops::cast(of_batch, DType::boolean));
     }
-    return mask;
+    const bool causal = call.flag("use_causal_mask");
+    if (causal) step_axis();  // causality needs a single axis of steps
+    return {mask, causal};
   }
   int64_t steps(const Tensor& x) const { return x.dim(step_axis()); }
   /// Whether a mask has the shape (t, s), so that it is the same for all samples.
@@ -273,7 +272,7 @@ class MultiHeadAttention final : public HeadedAttention {
       fail("masks of steps need one attention axis, got attention_axes=", Value(*attention_axes_));
     return axes_[0];
   }
-  AttentionResult attend_inputs(const Tensors& inputs, const Tensor& mask, const Call& call,
+  AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask, const Call& call,
                                 bool wants_weights) const override {
     const Projected p = projected(inputs);
     if (others_.empty() && axes_.size() == 1) return attend_projected(p, mask, call, wants_weights);
@@ -284,7 +283,7 @@ class MultiHeadAttention final : public HeadedAttention {
               Tensor::abstract({p.query.dtype(), scores})};
     const AttentionResult result =
         attend_projected({gathered(p.query), gathered(p.key), gathered(p.value)},
-                         gathered_mask(mask, scores), call, wants_weights);
+                         {gathered_mask(mask.allowed, scores), mask.causal}, call, wants_weights);
     const Tensor context = ops::transpose(ops::reshape(result.context, permuted(shape)), inverse());
     return {context, wants_weights ? ops::reshape(result.weights, scores) : Tensor()};
   }
@@ -406,7 +405,7 @@ class GroupedQueryAttention final : public HeadedAttention {
   int64_t key_heads() const override { return key_heads_; }
   int64_t key_width() const override { return width_; }
   int64_t value_width() const override { return width_; }
-  AttentionResult attend_inputs(const Tensors& inputs, const Tensor& mask, const Call& call,
+  AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask, const Call& call,
                                 bool wants_weights) const override {
     Projected p = projected(inputs);
     if (const int64_t times = query_heads_ / key_heads_; times > 1)

@@ -23,11 +23,9 @@ class SequenceAttention : public AttentionLayer {
   }
   Tensors call(const Tensors& inputs, const Call& call) final {
     const Tensor &query = inputs[0], &value = inputs[1], &key = inputs.back();
-    Tensor mask;
-    if (const Tensor& of_value = call.mask(1)) mask = ops::expand_dims(of_value, 1);
-    if (call.flag("use_causal_mask"))
-      mask = conjunction(mask, causal_mask(query.dim(1), key.dim(1)));
-    if (mask) mask = ops::expand_dims(mask, 1);
+    ScoreMask mask{{}, call.flag("use_causal_mask")};
+    if (const Tensor& of_value = call.mask(1))
+      mask.allowed = ops::expand_dims(ops::expand_dims(of_value, 1), 1);
     const bool wants_weights = call.flag("return_attention_scores");
     const Attended attended =
         run(query, key, ops::expand_dims(value, 2), mask, call, wants_weights);
@@ -50,7 +48,7 @@ class SequenceAttention : public AttentionLayer {
   virtual void build_scores(const Shape& query) = 0;
   /// Computes attention of query (b,t,d), key (b,s,d) and value (b,s,1,e).
   virtual Attended run(const Tensor& query, const Tensor& key, const Tensor& value,
-                       const Tensor& mask, const Call& call, bool wants_weights) const = 0;
+                       const ScoreMask& mask, const Call& call, bool wants_weights) const = 0;
 };
 
 /// Computes tanh(query + key) for each pair of steps: (b, t, s, d).
@@ -79,7 +77,7 @@ class DotAttention final : public SequenceAttention {
     if (use_scale_) scale_ = add_weight("scale", {}, "ones");
     if (sums()) score_weight_ = add_weight("concat_score_weight", {}, "ones");
   }
-  Attended run(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+  Attended run(const Tensor& query, const Tensor& key, const Tensor& value, const ScoreMask& mask,
                const Call& call, bool wants_weights) const override {
     if (!sums()) {
       const Tensor scaled = use_scale_ ? query * scale_ : query;
@@ -116,7 +114,7 @@ class AdditiveAttention final : public SequenceAttention {
     if (query[-1] < 0) fail("the last dimension of the query must be known, got shape ", query);
     if (use_scale_) scale_ = add_weight("scale", {query[-1]}, "glorot_uniform");
   }
-  Attended run(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+  Attended run(const Tensor& query, const Tensor& key, const Tensor& value, const ScoreMask& mask,
                const Call& call, bool) const override {
     const Tensor x = ops::tanh(pairs(query, key));
     const Tensor scores = ops::sum(use_scale_ ? scale_ * x : x, {-1});

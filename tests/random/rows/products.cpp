@@ -189,7 +189,8 @@ int batch_normalization(Draft& d) {
 
 int attention(Draft& d) {
   constexpr int64_t kSmall[] = {1, 2, 3, 5, 8, 17, 33, 64, 65};
-  const int64_t b = 1 + d.choices.below(3), t = d.choices.of(kSmall), s = d.choices.of(kSmall),
+  constexpr int64_t kSteps[] = {1, 2, 3, 5, 8, 17, 33, 64, 65, 129, 257};
+  const int64_t b = 1 + d.choices.below(3), t = d.choices.of(kSteps), s = d.choices.of(kSteps),
                 h = 1 + d.choices.below(3), w = d.choices.of(kSmall);
   refuse_many(b * t * s * h * w * 2);
   if (b * std::max(t, s) * h * w > d.most_elements()) fail("too large");
@@ -200,7 +201,7 @@ int attention(Draft& d) {
   if (d.choices.one_in(2))
     arguments.push_back(
         {"mask", d.input({DType::boolean, {b, 1, d.choices.one_in(2) ? t : 1, s}})});
-  if (t == s && d.choices.one_in(3)) arguments.push_back({"is_causal", Value(true)});
+  if (d.choices.one_in(3)) arguments.push_back({"is_causal", Value(true)});
   return d.call("dot_product_attention", arguments);
 }
 

@@ -191,9 +191,11 @@ CRESCENT_API Moments batch_norm_train(const Tensor& x, const Tensor& gamma, cons
 CRESCENT_API Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                                double epsilon);
 /// query (b,t,h,d), key (b,s,h,d), value (b,s,h,e) -> (b,t,h,e). The bool mask, which broadcasts to
-/// (b,h,t,s), is true where a query may attend to a key; an empty Tensor allows all.
+/// (b,h,t,s), is true where a query may attend to a key; an empty Tensor allows all. If `causal`,
+/// query i attends only to those of the allowed keys that are not after key i.
 CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key,
-                                          const Tensor& value, const Tensor& mask, double scale);
+                                          const Tensor& value, const Tensor& mask, double scale,
+                                          bool causal = false);
 /// The attention weights (b,h,t,s), with which dot_product_attention averages the values.
 CRESCENT_API Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask,
                                       double scale);

@@ -333,20 +333,22 @@ CRESCENT_OP(LayerNormBackward, "layer_norm_backward")
 /// query whose keys are all masked therefore gives them equal weights.
 constexpr double masked_score(DType dtype) { return dtype == DType::float16 ? -3e4 : -1e9; }
 /// Scaled dot-product attention: softmax(scale q k') v for every head. Scores of masked keys are
-/// masked_score of the dtype that scores are computed in. (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[,
-/// bool mask, broadcast to (b,h,t,s)]) -> context (b,t,h,e), statistics (b,h,t,2). The statistics,
-/// which the gradient reads, are the maximum of each query's scores and the sum of exp(score -
-/// maximum).
+/// masked_score of the dtype that scores are computed in; if `causal`, query i may attend only to
+/// keys up to i, even if the mask allows others. (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[, bool
+/// mask, broadcast to (b,h,t,s)]) -> context (b,t,h,e), statistics (b,h,t,2). The statistics, which
+/// the gradient reads, are the maximum of each query's scores and the sum of exp(score - maximum).
 CRESCENT_OP(Attention, "attention")
   double scale = 1;
-  CRESCENT_FIELDS(scale)
+  bool causal = false;
+  CRESCENT_FIELDS(scale, causal)
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (q, k, v, statistics, dcontext[, mask]) -> dq, dk, dv.
+/// (q, k, v, context, statistics, dcontext[, mask]) -> dq, dk, dv.
 CRESCENT_OP(AttentionBackward, "attention_backward")
   double scale = 1;
-  CRESCENT_FIELDS(scale)
+  bool causal = false;
+  CRESCENT_FIELDS(scale, causal)
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// Standard LSTM over time (sigmoid gates, tanh; gate order i, f, c, o).

@@ -120,13 +120,13 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
   const Tensor k = repeated(key), v = repeated(value);
   Tensor allowed = mask ? ops::cast(mask, DType::boolean) : mask;
   while (allowed && allowed.rank() < 4) allowed = ops::expand_dims(allowed, 0);
+  if (!bias && !soft_cap)
+    return ops::dot_product_attention(query, k, v, allowed, factor, is_causal);
   if (is_causal) {
     const Tensor earlier =
         ops::less_equal(positions(key.dim(1), 1, 2), positions(query.dim(1), 0, 2));
-    allowed = allowed ? ops::logical_and(allowed, earlier)
-                      : ops::reshape(earlier, {1, 1, query.dim(1), key.dim(1)});
+    allowed = allowed ? ops::logical_and(allowed, earlier) : earlier;
   }
-  if (!bias && !soft_cap) return ops::dot_product_attention(query, k, v, allowed, factor);
   Tensor scores = ops::einsum("bthd,bshd->bhts", Tensors{query, k}) * factor;
   if (soft_cap) scores = ops::tanh(scores / *soft_cap) * *soft_cap;
   if (bias) scores = scores + ops::cast(bias, scores.dtype());

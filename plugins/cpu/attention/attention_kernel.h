@@ -1,0 +1,296 @@
+// The base of the attention kernels. A head is computed in blocks of queries and tiles of keys:
+// scores are never written to memory, only to the thread's scratch buffers, which do not grow with
+// the number of keys.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "attention/attention.h"
+#include "attention/attention_products.h"
+#include "kernel/kernel.h"
+#include "threads/thread_scratch.h"
+
+namespace crescent::cpu {
+
+/// The largest number of keys per tile.
+inline constexpr int64_t kTileKeys = 512;
+/// The number of scores per tile, if a block then has more than kMinBlockQueries queries.
+inline constexpr int64_t kTargetTileScores = 1 << 15;
+/// The fewest queries per block, except in the last one.
+inline constexpr int64_t kMinBlockQueries = 64;
+
+/// The number of parts in all heads up to which heads are divided.
+inline constexpr int64_t kTargetParts = 16;
+
+/// A tensor such as q, k or v of shape (batch, steps, heads, width). A head of a sample is a matrix
+/// of `steps` rows; heads are numbered over all samples.
+struct Heads {
+  explicit Heads(const Shape& shape)
+      : steps(shape[1]), heads(shape[2]), width(shape[3]), count(shape[0] * heads) {}
+  int64_t ld() const { return heads * width; }
+  int64_t offset(int64_t head, int64_t step = 0) const {
+    return ((head / heads * steps + step) * heads + head % heads) * width;
+  }
+  int64_t steps, heads, width, count;
+};
+
+/// A range of queries or keys.
+struct StepRange {
+  int64_t begin, end;
+  int64_t count() const { return end - begin; }
+};
+inline StepRange intersection(StepRange a, StepRange b) {
+  const int64_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+
+/// Which query may attend to which key: a mask of bytes, if there is one, and the rule of causal
+/// attention that query i attends only to keys up to i.
+class Visibility {
+ public:
+  Visibility(const Shape* mask, bool causal) : masked_(mask != nullptr), causal_(causal) {
+    int64_t stride = 1;
+    for (int i = 3; mask && i >= 0; stride *= (*mask)[i--])
+      strides_[i] = (*mask)[i] == 1 ? 0 : stride;
+  }
+  /// Whether some query may not attend to some key.
+  bool is_partial() const { return masked_ || causal_; }
+  bool is_masked() const { return masked_; }
+  bool is_causal() const { return causal_; }
+
+  AttentionMask mask_at(const std::byte* mask, int64_t sample, int64_t head, int64_t query,
+                        int64_t key) const {
+    if (!masked_) return {};
+    const auto* first = reinterpret_cast<const uint8_t*>(mask) + sample * strides_[0] +
+                        head * strides_[1] + query * strides_[2] + key * strides_[3];
+    return {first, strides_[2], strides_[3]};
+  }
+  /// A range of keys that contains every key to which some of the queries may attend; the scores of
+  /// other keys are not computed. If a query may attend to no key, the range has all keys, since
+  /// such a query attends to all keys equally. `mask` is that of the first query.
+  StepRange seen_keys(const AttentionMask& mask, StepRange queries, int64_t keys) const {
+    const StepRange all{0, keys};
+    if (!mask.first) return {0, limit(queries.end - 1, keys)};
+    StepRange seen{keys, 0};
+    const bool alike = mask.query == 0 && !causal_;
+    for (int64_t i = queries.begin; i < (alike ? queries.begin + 1 : queries.end); ++i) {
+      const uint8_t* row = mask.first + (i - queries.begin) * mask.query;
+      const int64_t most = limit(i, keys);
+      if (mask.key == 0) {
+        if (!*row) return all;
+        seen = {0, most};
+        continue;
+      }
+      const auto* first = static_cast<const uint8_t*>(std::memchr(row, 1, most));
+      if (!first) return all;
+      seen.begin = std::min(seen.begin, first - row);
+      if (seen.end >= most) continue;
+      const void* last = memrchr(row + seen.end, 1, most - seen.end);
+      if (last) seen.end = static_cast<const uint8_t*>(last) + 1 - row;
+    }
+    return seen;
+  }
+
+ private:
+  /// The number of keys to which query i may attend if the mask lets it.
+  int64_t limit(int64_t query, int64_t keys) const {
+    return causal_ ? std::min(query + 1, keys) : keys;
+  }
+
+  bool masked_, causal_;
+  int64_t strides_[4] = {};
+};
+
+/// Prefetches rows of a head, which are too short and too far apart for the hardware prefetcher.
+template <class T>
+void fetch(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t end) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  for (int64_t step = begin; step < end; ++step) {
+    const T* row = x + heads.offset(head, step);
+    for (int64_t i = 0; i < heads.width; i += kLine) __builtin_prefetch(row + i, 0, 2);
+  }
+}
+
+/// Arrays one after another in scratch memory. Without memory their sizes are added only.
+class ScratchArrays {
+ public:
+  explicit ScratchArrays(std::byte* memory = nullptr) : memory_(memory) {}
+  template <class V>
+  V* take(int64_t count) {
+    const size_t at = std::exchange(bytes_, bytes_ + (count * sizeof(V) + 63) / 64 * 64);
+    return memory_ ? reinterpret_cast<V*>(memory_ + at) : nullptr;
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* memory_;
+  size_t bytes_ = 0;
+};
+
+/// The base of the forward and the gradient kernel. T is the type of the tensors, S the type of
+/// sums and statistics; `others` is the number of inputs that come before the optional mask.
+template <class T, class O>
+class AttentionKernel : public Kernel {
+ public:
+  using S = Computed<T>;
+
+  AttentionKernel(const Request& r, size_t others)
+      : query_(r.inputs[0].shape),
+        key_(r.inputs[1].shape),
+        value_(r.inputs[2].shape),
+        context_(r.inputs[0].shape.slice(0, 3).concat({value_.width})),
+        scale_(static_cast<S>(static_cast<const O&>(r.op).scale)),
+        others_(others),
+        visible_(r.inputs.size() > others ? &r.inputs[others].shape : nullptr,
+                 static_cast<const O&>(r.op).causal),
+        loops_(attention_loops<T>()),
+        tile_(std::min(kTileKeys, key_.steps)),
+        block_(std::min(query_.steps, std::max(kMinBlockQueries, kTargetTileScores / tile_))),
+        tiles_(pieces(key_.steps, tile_)),
+        blocks_(pieces(query_.steps, block_)),
+        work_(HeadProducts<T>::work_bytes(std::max(block_, tile_),
+                                          std::max(query_.width, value_.width))) {}
+  std::string name() const override { return HeadProducts<T>::name(); }
+
+ protected:
+  using Multiply = HeadProducts<T>;
+
+  StepRange block(int64_t number) const {
+    return {number * block_, std::min((number + 1) * block_, query_.steps)};
+  }
+  StepRange tile(int64_t number) const {
+    return {number * tile_, std::min((number + 1) * tile_, key_.steps)};
+  }
+  /// The floating-point operations of `products` matrix products per head, of which half have the
+  /// size of q k' and half the size of weights v.
+  double flops_of(double products) const {
+    const auto queries = static_cast<double>(query_.steps), keys = static_cast<double>(key_.steps);
+    const double square = std::min(queries, keys);
+    const double pairs = visible_.is_causal()
+                             ? queries * keys - square * (2 * keys - square - 1) / 2
+                             : queries * keys;
+    return products * static_cast<double>(query_.count) * pairs *
+           static_cast<double>(query_.width + value_.width);
+  }
+  /// Calls f(multiply, head, part) for all parts of all heads, in parallel.
+  template <class F>
+  void each_part(const Arguments& a, int64_t parts_of_head, F&& f) const {
+    // The largest number of tasks is small so that a thread computes neighbouring heads.
+    constexpr int64_t kMaxTasks = 32;
+    constexpr double kFlopsPerTask = 100e3;
+    const int64_t parts = query_.count * parts_of_head;
+    const auto grain =
+        static_cast<int64_t>(kFlopsPerTask * static_cast<double>(parts) / std::max(flops(), 1.0));
+    a.threads.blocks(parts, std::max({grain, parts / kMaxTasks, int64_t{1}}),
+                     [&](int64_t begin, int64_t end) {
+                       const Multiply multiply;
+                       for (int64_t i = begin; i < end; ++i)
+                         f(multiply, i / parts_of_head, i % parts_of_head);
+                     });
+  }
+  AttentionMask mask_of(const Arguments& a, int64_t head, int64_t query, int64_t key) const {
+    return visible_.mask_at(visible_.is_masked() ? a.inputs[others_] : nullptr, head / query_.heads,
+                            head % query_.heads, query, key);
+  }
+  StepRange keys_of(const Arguments& a, int64_t head, StepRange queries) const {
+    return visible_.seen_keys(mask_of(a, head, queries.begin, 0), queries, key_.steps);
+  }
+  /// The keys of a tile whose scores are computed if a block attends to `seen`: they begin and end
+  /// where packed rows can be divided.
+  static StepRange part_of_tile(StepRange tile, StepRange seen) {
+    const StepRange part = intersection(tile, seen);
+    if (part.count() == 0) return part;
+    const int64_t before = part.begin - tile.begin, after = part.end - tile.begin;
+    return {tile.begin + before / kPackedRows * kPackedRows,
+            std::min(tile.end, tile.begin + pieces(after, kPackedRows) * kPackedRows)};
+  }
+  /// Rows of a tile of k or v, which are also packed if several blocks of queries read them.
+  struct TileRows {
+    RowsOf<const T> rows;
+    const T* packed;
+  };
+  TileRows tile_rows(const Multiply& multiply, RowsOf<const T> rows, bool packs, T* packed) const {
+    if (!packs) return {rows, nullptr};
+    multiply.pack(rows.x, rows.rows, rows.columns, rows.ld, packed);
+    return {rows, packed};
+  }
+  /// The product of the rows of x and `count` rows of a tile from `first` on, transposed.
+  static void multiply_transposed(const Multiply& multiply, RowsOf<const T> x, const TileRows& tile,
+                                  int64_t first, int64_t count, S* result, std::byte* work) {
+    HeadProduct<T, T> p{false, true, x.rows, count, x.columns, x.x, x.ld};
+    p.b = tile.packed ? tile.packed + Multiply::packed_values(first, x.columns)
+                      : tile.rows.x + first * tile.rows.ld;
+    p.ldb = tile.rows.ld, p.c = result, p.ldc = count, p.is_packed = tile.packed != nullptr;
+    multiply(p, work);
+  }
+  ScoreTile<S> score_tile(const Arguments& a, int64_t head, StepRange queries, StepRange keys,
+                          S* x) const {
+    const bool causal = visible_.is_causal();
+    return {queries.count(),
+            keys.count(),
+            x,
+            scale_,
+            mask_of(a, head, queries.begin, keys.begin),
+            causal ? queries.begin + 1 - keys.begin : keys.count(),
+            causal ? 1 : 0};
+  }
+  /// Calls f(scores of a few queries, number of the first) until all queries of the tile are
+  /// covered. If a head is a single block, q, k and v of the next head are prefetched meanwhile.
+  template <class F>
+  void each_slice(const Arguments& a, int64_t head, const ScoreTile<S>& tile, F&& f) const {
+    const bool has_next = head + 1 < query_.count && blocks_ == 1 && tiles_ == 1;
+    for (int64_t i = 0; i < tile.rows; i += kSliceRows) {
+      const int64_t rows = std::min(kSliceRows, tile.rows - i);
+      auto fetch_next = [&](const T* x, const Heads& heads) {
+        fetch(x, heads, head + 1, heads.steps * i / tile.rows,
+              heads.steps * (i + rows) / tile.rows);
+      };
+      if (has_next)
+        fetch_next(a.in<T>(0), query_), fetch_next(a.in<T>(1), key_),
+            fetch_next(a.in<T>(2), value_);
+      f(tile.some_rows(i, rows), i);
+    }
+  }
+  int64_t statistics(int64_t head, int64_t query) const {
+    return 2 * (head * query_.steps + query);
+  }
+  /// The rows `steps` of a head of x.
+  template <class V>
+  static RowsOf<V> rows_of(V* x, const Heads& heads, int64_t head, StepRange steps) {
+    return {x + heads.offset(head, steps.begin), steps.count(), heads.width, heads.ld()};
+  }
+
+  Heads query_, key_, value_, context_;
+  S scale_;
+  size_t others_;
+  Visibility visible_;
+  AttentionLoops<T> loops_;
+  int64_t tile_, block_;    ///< the most keys of a tile and the most queries of a block
+  int64_t tiles_, blocks_;  ///< the number of tiles and of blocks of a head
+  size_t work_;             ///< the bytes of scratch memory that matrix products need
+};
+
+/// Kernels of class K for the dtypes that it supports.
+template <template <class> class K, class T>
+std::unique_ptr<Kernel> make_attention(const Request& r) {
+  const bool is_empty = r.inputs[0].shape.size() == 0;
+  return HeadProducts<T>::is_available() && !is_empty ? std::make_unique<K<T>>(r) : nullptr;
+}
+template <template <class> class K>
+std::unique_ptr<Kernel> make_attention(const Request& r) {
+  switch (r.inputs[0].dtype) {
+    case DType::float32:
+      return make_attention<K, float>(r);
+    case DType::float64:
+      return make_attention<K, double>(r);
+    case DType::bfloat16:
+      return make_attention<K, BFloat16>(r);
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<Kernel> make_attention_gradient(const Request& r);
+
+}  // namespace crescent::cpu
