@@ -49,7 +49,7 @@ inline int axis_of(const Tensor& x, int64_t axis) { return x.shape().axis(static
 CRESCENT_API std::vector<int> axes_of(const Tensor& x, const Axes& axes);
 /// Returns x and the axis; without an axis, returns x flattened and 0, the index of its only axis.
 CRESCENT_API std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis);
-/// A tensor with 0, 1, ..., count - 1 along `axis`, whose other dimensions are 1.
+/// A tensor of this rank with 0, 1, ..., count - 1 along `axis`; its other dimensions are 1.
 CRESCENT_API Tensor positions(int64_t count, int axis, int rank, DType dtype = DType::int32);
 /// Returns `num`, the number of elements that a caller asks for; fails if it is negative or too
 /// large for memory.

@@ -24,6 +24,8 @@ CRESCENT_API std::tuple<Tensor, Tensor> clip_to_image_size(const Tensor& boxes,
                                                            const Operand& height = 0,
                                                            const Operand& width = 0,
                                                            const std::string& format = "xyxy");
+/// Returns the boxes of an image from which the region at row `top` and column `left` with this
+/// height and width was cut out; boxes are clipped to the region.
 CRESCENT_API Tensor crop(const Tensor& boxes, const Operand& top, const Operand& left,
                          const Operand& height, const Operand& width,
                          const std::string& format = "xyxy");
@@ -53,6 +55,7 @@ struct DeltaOptions {
   Tensor variance = {};
   std::vector<int64_t> image_shape = {};
 };
+/// Returns the deltas from the anchors to the boxes, in the encoding of the options.
 CRESCENT_API Tensor encode_box_to_deltas(const Tensor& anchors, const Tensor& boxes,
                                          const std::string& anchor_format,
                                          const std::string& box_format,

@@ -11,6 +11,8 @@ CRESCENT_API Tensor depthwise_conv(const Tensor& x, const Tensor& kernel,
                                    Padding padding = Padding::valid,
                                    const std::vector<int64_t>& dilation = {1},
                                    DataFormat format = DataFormat::channels_last);
+/// A depthwise convolution, and a convolution of its result with the pointwise kernel (1...,
+/// channels * multiplier, out).
 CRESCENT_API Tensor separable_conv(const Tensor& x, const Tensor& depthwise_kernel,
                                    const Tensor& pointwise_kernel,
                                    const std::vector<int64_t>& strides = {1},

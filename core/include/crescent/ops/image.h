@@ -38,6 +38,7 @@ struct Edges {
 /// Pads images with zeros.
 CRESCENT_API Tensor pad_images(const Tensor& images, const Edges& edges,
                                DataFormat format = DataFormat::channels_last);
+/// Returns the pixels of the images between the edges.
 CRESCENT_API Tensor crop_images(const Tensor& images, const Edges& edges,
                                 DataFormat format = DataFormat::channels_last);
 

@@ -12,6 +12,7 @@ namespace crescent::ops {
 /// a (..., n, n), b (..., n, k) or (..., n) -> the x with a x = b, in the dtype of b; leading axes
 /// broadcast. Large float32 matrices are factored in float32.
 CRESCENT_API Tensor solve(const Tensor& a, const Tensor& b);
+/// As solve() for a triangular a: upper, or lower if `lower`. The other triangle of a is ignored.
 CRESCENT_API Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower = false);
 /// a (m, n), b (m, k) or (m) -> the least-squares solution of a x = b. Singular values below rcond
 /// times the largest count as 0; the default is the float32 epsilon times max(m, n).

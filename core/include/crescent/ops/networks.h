@@ -20,6 +20,8 @@ CRESCENT_API Tensor layer_normalization(const Tensor& x, const Tensor& gamma = {
                                         const Tensor& beta = {}, const Axes& axes = {-1},
                                         std::optional<double> epsilon = {},
                                         bool rms_scaling = false);
+/// x / sqrt(mean of x^2 over the axes + epsilon), multiplied by `scale`, which has the shape of the
+/// axes or is a scalar.
 CRESCENT_API Tensor rms_normalization(const Tensor& x, const Tensor& scale = {},
                                       const Axes& axes = {-1}, std::optional<double> epsilon = {});
 
@@ -37,10 +39,15 @@ CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key
                                           bool is_causal, std::optional<double> soft_cap = {});
 
 // -- losses
+/// The loss of each element, in the shape of `output`, which holds probabilities or, if
+/// `from_logits`, logits.
 CRESCENT_API Tensor binary_crossentropy(const Tensor& target, const Tensor& output,
                                         bool from_logits = false);
+/// The loss of each row along the axis of classes: target and output (..., classes) -> (...).
 CRESCENT_API Tensor categorical_crossentropy(const Tensor& target, const Tensor& output,
                                              bool from_logits = false, int axis = -1);
+/// The loss of each row along the axis of classes: class numbers (...) or (..., 1), output (...,
+/// classes) -> (...).
 CRESCENT_API Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& output,
                                                     bool from_logits = false, int axis = -1);
 /// Peak signal-to-noise ratio, in decibels.

@@ -1,8 +1,8 @@
 // The most used functions; the other headers of this folder have the rest, one header per family.
-// They run eagerly on real tensors, are traced on abstract ones, and are differentiable. Names and
-// semantics are those of keras.ops. The dtypes of two operands are promoted; a C++ number adopts
-// the tensor's dtype, but 2.0 with an integer tensor gives float32 as in Python. Axes may be
-// negative. Comments give shapes; error messages name the op and the shapes.
+// Functions run eagerly on tensors with values, are recorded on abstract tensors, and are
+// differentiable. Their names and semantics are those of keras.ops. The dtypes of two operands are
+// promoted; a C++ number adopts the tensor's dtype, but 2.0 with an integer tensor gives float32 as
+// in Python. Axes may be negative. Comments give shapes; error messages name the op and the shapes.
 #pragma once
 #include <optional>
 #include <type_traits>
@@ -182,12 +182,16 @@ CRESCENT_API Tensor average_pool(const Tensor& x, std::vector<int64_t> window,
 // -- compound
 /// The loss of each row; `labels` are class numbers.
 CRESCENT_API Tensor sparse_softmax_cross_entropy(const Tensor& logits, const Tensor& labels);
+/// The loss of each row; `labels` are probabilities in the shape of the logits.
 CRESCENT_API Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels);
 struct Moments {
   Tensor y, mean, variance;
 };
+/// Normalizes x over all axes but the last; mean and variance (biased) are vectors along the last
+/// axis.
 CRESCENT_API Moments batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                                       double epsilon);
+/// Normalizes x over its last axis, along which gamma and beta are vectors.
 CRESCENT_API Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                                double epsilon);
 /// query (b,t,h,d), key (b,s,h,d), value (b,s,h,e) -> (b,t,h,e). The bool mask, which broadcasts to
@@ -199,14 +203,20 @@ CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key
 /// The attention weights (b,h,t,s), with which dot_product_attention averages the values.
 CRESCENT_API Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask,
                                       double scale);
+/// The outputs of all steps (batch, time, units) and the last states (batch, units).
 struct LstmResult {
   Tensor sequence, h, c;
 };
+/// x (batch, time, features), states (batch, units), kernel (features, 4 units), recurrent (units,
+/// 4 units), bias (4 units); the order of gates is i, f, c, o.
 CRESCENT_API LstmResult lstm(const Tensor& x, const Tensor& h0, const Tensor& c0,
                              const Tensor& kernel, const Tensor& recurrent, const Tensor& bias);
+/// The outputs of all steps (batch, time, units) and the last state (batch, units).
 struct GruResult {
   Tensor sequence, h;
 };
+/// x (batch, time, features), state (batch, units), kernel (features, 3 units), recurrent (units, 3
+/// units), bias (2, 3 units); the order of gates is z, r, h.
 CRESCENT_API GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kernel,
                            const Tensor& recurrent, const Tensor& bias);
 

@@ -4,16 +4,17 @@
 
 namespace crescent::ops {
 
-/// sums over the last axis of both
+/// The sums of products over the last axes of x1 and x2.
 CRESCENT_API Tensor inner(const Operand& x1, const Operand& x2);
-/// outer product of the flattened tensors
+/// The outer product of the flattened tensors.
 CRESCENT_API Tensor outer(const Tensor& x1, const Tensor& x2);
-/// dot product of the flattened tensors
+/// The dot product of the flattened tensors.
 CRESCENT_API Tensor vdot(const Tensor& x1, const Tensor& x2);
 /// Sums over the last `axes` axes of x1 and the first ones of x2, or over the given axes of each.
 CRESCENT_API Tensor tensordot(const Tensor& x1, const Tensor& x2, int64_t axes = 2);
 CRESCENT_API Tensor tensordot(const Tensor& x1, const Tensor& x2, const Axes& axes1,
                               const Axes& axes2);
+/// The Kronecker product.
 CRESCENT_API Tensor kron(const Tensor& x1, const Tensor& x2);
 /// Cross products of vectors of two or three elements; the result for two vectors of two elements
 /// is a number. `axis`, if given, replaces axis1, axis2 and axis_of_result.
@@ -22,7 +23,7 @@ CRESCENT_API Tensor cross(const Tensor& x1, const Tensor& x2, int axis1 = -1, in
 /// Cross-correlation of two sequences; the mode is "valid", "same" or "full".
 CRESCENT_API Tensor correlate(const Tensor& x1, const Tensor& x2,
                               const std::string& mode = "valid");
-/// correlations: (variables, samples) -> (variables, variables)
+/// The correlation coefficients of the variables: (variables, samples) -> (variables, variables).
 CRESCENT_API Tensor corrcoef(const Tensor& x);
 /// (..., n, d), (..., m, d) -> (..., n, m): the Euclidean distance of each row of x to each row of
 /// y.

@@ -13,6 +13,8 @@ CRESCENT_API Tensor sort(const Tensor& x, std::optional<int64_t> axis = -1,
 /// The indices that sort x; equal elements keep their order.
 CRESCENT_API Tensor argsort(const Tensor& x, std::optional<int64_t> axis = -1,
                             bool descending = false);
+/// Indices that put the kth smallest element at position kth, the smaller ones before it and the
+/// larger ones after it; fails if kth is out of range.
 CRESCENT_API Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis = -1);
 /// For each value, how many of the sorted numbers (n) are below it or, for side "right", not above
 /// it.
