@@ -1,6 +1,6 @@
-// Layer: a class with options, weights and a call. The rest is derived: output shapes from running
-// call on abstract tensors, gradients from the ops that call uses, files and the Lua interface from
-// the options.
+// A Layer is a class with options, weights and a function call(). Everything else is derived from
+// these: the output shapes come from running call() on abstract tensors, the gradients from the ops
+// that call() uses, the contents of files and the Lua interface from the options.
 //
 //   class Scale final : public UnaryLayer {
 //    public:
@@ -111,9 +111,11 @@ class CRESCENT_API Layer : public Configurable {
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
   // ---- calling: operator() is the only entry
-  // A call does, in order: InputSpec check, lazy build (then initial weights), casts of the dtype
-  // policy, masks, call, activity regularizer, output masks, node. Errors name the layer once. The
-  // result has one element per output tensor.
+  // A call takes these steps, in order: it checks the inputs against the InputSpecs; builds the
+  // layer if it is not built, and sets the initial weights; casts the inputs as the dtype policy
+  // demands; collects the masks of the inputs; runs call(); adds the loss of the activity
+  // regularizer; attaches masks to the outputs; and, if the inputs are symbols, makes a node of the
+  // graph. Errors name the layer once. The result has one element per output tensor.
   Tensors operator()(const Tensors& inputs, const CallOptions& options = {});
   Tensor operator()(const Tensor& input, const CallOptions& options = {});
   std::vector<Symbol> operator()(const std::vector<Symbol>& inputs,
@@ -195,9 +197,9 @@ class CRESCENT_API Layer : public Configurable {
   /// This layer and all sublayers below it, each once, in depth-first order.
   std::vector<Layer*> flatten_layers();
   const std::vector<SeedGenerator>& seed_generators() const { return seeds_; }
-  /// A number that changes whenever call may compute something else, in this layer or in one below:
-  /// after changes of sublayers, weights, metrics or losses. A model recompiles its steps when its
-  /// number has changed.
+  /// A number that changes whenever call may compute something else, in this layer or in a layer
+  /// below it: after changes of sublayers, weights, metrics or losses. A model recompiles its steps
+  /// when its number has changed.
   uint64_t structure_version() const { return version_; }
 
   // ---- graph
@@ -233,6 +235,8 @@ class CRESCENT_API Layer : public Configurable {
   Variable add_weight(const std::string& name, const Shape& shape, const WeightRules& rules,
                       bool autocast = true);
   void add_loss(const Tensor& value);  ///< adds a scalar to the loss of training
+  /// Assigns `value` to the variable, as Keras' add_update does; a compiled step writes it in
+  /// place.
   void add_update(const Variable& variable, const Tensor& value);
   /// Adds a metric that averages `value` over batches (a Mean).
   void add_metric(const Tensor& value, const std::string& name);

@@ -5,11 +5,11 @@
 //     Operations(registry, "acme").add("Softcap", "softcap(x, limit=50.0)", softcap, "Bounded.");
 //   }
 //
-// The row provides: the Lua function with positional and keyword arguments, help, completion and
-// messages; the call on symbols, which makes a layer of the graph; and the node in files. On large
-// tensors, a function of several ops runs as one program, which is recorded once for the specs of
-// the tensors and the other arguments; the function must therefore have no effects besides applying
-// ops and failing.
+// An OperationRow provides: the Lua function with positional and keyword arguments, help,
+// completion and messages; the call on symbols, which makes a layer of the graph; and the node in
+// files. On large tensors, a function of several ops runs as one program, which is recorded once
+// for the specs of the tensors and the other arguments; the function must therefore have no effects
+// besides applying ops and failing.
 #pragma once
 #include "crescent/layer/node.h"
 #include "crescent/ops/ops.h"
@@ -36,6 +36,7 @@ struct OperationRow {
   Method method;
 };
 
+/// A registered function of cr.ops.
 class CRESCENT_API Operation final : public Plain {
  public:
   static constexpr const char* kKind = "operation";

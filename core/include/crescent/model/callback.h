@@ -95,10 +95,10 @@ class CRESCENT_API Callback : public Plain {
   virtual Dict get_state() const { return {}; }
   virtual void set_state(const Dict&) {}
   /// True for callbacks that save the model: their hooks are called after those of other callbacks,
-  /// so that the saved states of these are up to date.
+  /// so that the states of the other callbacks are up to date when they are saved.
   virtual bool comes_last() const { return false; }
   /// True for callbacks that write or show what is the same in all processes that train together,
-  /// and change nothing in training: the reporting process (distribution.h) calls them alone.
+  /// and change nothing in training: only the reporting process (distribution.h) calls their hooks.
   virtual bool writes_for_all() const { return false; }
 
  protected:

@@ -150,12 +150,13 @@ class CRESCENT_API Model : public Layer {
   std::shared_ptr<History> fit(const Tensors& x, const Tensors& y, const Dict& options = {});
   std::shared_ptr<History> fit(DatasetPtr data, const Dict& options = {},
                                DatasetPtr validation = {});
-  /// Begins fit as an object that advances batch by batch and keeps the model alive
-  /// (training_run.h).
+  /// Begins fit and returns its TrainingRun (training_run.h), which advances batch by batch and
+  /// keeps the model alive.
   TrainingRunPtr start_training(const Tensors& x, const Tensors& y, const Dict& options = {});
   TrainingRunPtr start_training(DatasetPtr data, const Dict& options = {},
                                 DatasetPtr validation = {});
-  /// The current run, which may be paused; null when there is none.
+  /// The run that fit or start_training() began last, which may be paused or have ended; null when
+  /// that object no longer exists.
   TrainingRunPtr training_run() const;
   NamedValues evaluate(const Tensors& x, const Tensors& y, const Dict& options = {});
   NamedValues evaluate(DatasetPtr data, const Dict& options = {});

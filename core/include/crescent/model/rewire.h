@@ -16,16 +16,16 @@ struct Replacement {
   std::variant<LayerPtr, Symbol> old;
   /// What replaces `old`. A layer is called in place of the old layer. A null layer removes the old
   /// layer, which must have one input and one output. An edge replaces the old edge, or the only
-  /// output of the old layer, wherever that was used; if the new edge is computed from the old one,
-  /// layers are inserted.
+  /// output of the old layer, wherever the replaced edge was used; if the new edge is computed from
+  /// the old one, layers are inserted.
   std::variant<LayerPtr, Symbol> by;
 };
 
 /// Returns a model with the inputs and outputs of `model`, which must be a graph and is unchanged.
-/// Both share their layers and weights; layers that depend on a replacement are called once more.
-/// An input can be replaced by an edge from another Input. Layers inside nested models are not
-/// searched: rewire a nested model and replace it. The new model is not compiled; an optimizer of
-/// the old one that is given to compile keeps its state.
+/// The two models share layers and weights; layers that depend on a replacement are called once
+/// more. An input can be replaced by an edge from another Input. Layers inside nested models are
+/// not searched: rewire a nested model and replace it. The new model is not compiled; an optimizer
+/// of the old model that is given to compile keeps its state.
 CRESCENT_API std::shared_ptr<Functional> rewire(const Model& model,
                                                 const std::vector<Replacement>& replacements,
                                                 std::string name = "");

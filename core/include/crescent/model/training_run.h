@@ -22,8 +22,9 @@ class CRESCENT_API TrainingRun final : public Object {
   // ---- advancing
   /// Processes this number of batches, those of validations included, and returns how many were
   /// processed: fewer when the run ended or was paused. The end of an epoch and the begin of the
-  /// next one are processed with the batch that follows. Throws Interrupted before a batch. The run
-  /// can continue after that, and after an error in a batch, which is then skipped.
+  /// next one are processed with the batch that follows. If the thread was interrupted, throws
+  /// Interrupted before the next batch. The run can continue after Interrupted, and after an error
+  /// in a batch, which is then skipped.
   int64_t advance(int64_t batches = 1);
   /// Processes batches until the run ends or is paused.
   std::shared_ptr<History> finish();
