@@ -42,8 +42,9 @@ struct CpuRequest {
   }
 };
 
-/// The thread pool of the device. Regions do not nest: a region that begins inside another one runs
-/// its parts on the calling thread.
+/// The thread pool of the device. A call of run(), parallel() or blocks() is a parallel region.
+/// Regions do not nest: a region that begins inside another one runs its parts on the calling
+/// thread.
 class CRESCENT_API CpuThreads {
  public:
   virtual int threads() const = 0;

@@ -57,8 +57,8 @@ CRESCENT_API const char* name_of(PostOp post);
 inline bool reads_input(PostOp post) { return post <= PostOp::mask; }
 
 /// Mixed precision of a product: operands of float32 or bfloat16, in any combination, are
-/// multiplied as bfloat16 and summed in float32; the result is stored in the named dtype. Inputs of
-/// post-ops are bfloat16.
+/// multiplied as bfloat16 and summed in float32; the result is stored in the dtype that the
+/// enumerator names. Inputs of post-ops are bfloat16.
 enum class Mixed : uint8_t { no, to_bfloat16, to_float32 };
 
 /// A Matmul, Conv, ConvBackwardData or ConvBackwardKernel followed by post-ops. Inputs: those of

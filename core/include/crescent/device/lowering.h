@@ -40,8 +40,8 @@ class CRESCENT_API HostCall final : public Op {
 /// Checks of the program's inputs come first; instructions with Effect::ordered keep their order.
 /// An instruction that may fail is placed before new values of variables that it does not depend
 /// on. Where that is not possible, the device must write variables after it, so that a failed run
-/// changes no variable. Results without elements become constants. Fails with the name of an op
-/// that neither the device nor the host can compute.
+/// changes no variable. Results without elements become constants. Fails if neither the device nor
+/// the host can compute an op; the message names the op.
 CRESCENT_API Program lower(Program program, const Device& device);
 
 /// Whether a run of the op may fail: it checks values, has effects outside of the program, or is

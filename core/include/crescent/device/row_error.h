@@ -7,8 +7,8 @@
 namespace crescent {
 
 /// Thrown by a kernel for an invalid element of its input, such as a label out of range. The
-/// message names the row of the batch; training adds the row of the data set, which is another one
-/// if the data are shuffled.
+/// message names the row of the batch; training adds the number of that row in the data set, which
+/// is different if the data are shuffled.
 class CRESCENT_API RowError final : public DataError {
  public:
   /// `row` is the index along the first axis of the tensor, `rows` that axis's size.

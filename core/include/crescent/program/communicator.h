@@ -30,8 +30,8 @@ class CRESCENT_API Communicator : public Plain {
   /// Returns `value` of each process, in the order of ranks, so that all processes can make the
   /// same decision.
   virtual std::vector<double> all_gather(double value);
-  /// Fills in the parts of the other processes in `data`. It contains the parts of all processes in
-  /// the order of ranks, `bytes[rank]` bytes of each; this process has filled in its own part.
+  /// Fills in the parts of the other processes in `data`, which contains the parts of all processes
+  /// in the order of ranks, `bytes[rank]` bytes of each; this process has filled in its own part.
   virtual void gather(void* data, const std::vector<size_t>& bytes);
   /// Returns when all processes have called barrier().
   virtual void barrier();
@@ -40,8 +40,9 @@ class CRESCENT_API Communicator : public Plain {
   /// Announces that this process makes no more calls: calls of other processes fail with its rank
   /// and `why`. A training run that fails calls leave().
   virtual void leave(const std::string& why) noexcept = 0;
-  /// Sends the error that ends this process to the other processes, waits for theirs for about a
-  /// second, and returns the ranks that end with the same error, including this one.
+  /// Sends the error that ends this process to the other processes, waits about a second for their
+  /// errors, and returns the ranks of the processes that end with the same error, this process
+  /// included.
   virtual std::vector<int> ranks_with(const std::string& error);
 
  protected:

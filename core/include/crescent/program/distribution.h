@@ -23,13 +23,12 @@ CRESCENT_API void set_shares_inference(bool on);
 /// the sizes of batches are summed over the processes.
 CRESCENT_API bool shards_data();
 CRESCENT_API void set_shards_data(bool on);
-/// The part of the data that a function which generates data is to generate: number `index` of
-/// `count` parts.
+/// The part of the data that a process generates: number `index`, from 0, of `count` parts.
 struct DataPart {
   int index = 0, count = 1;
 };
-/// The part that this process makes: all of the data if shards_data() divides it, otherwise that of
-/// its rank.
+/// The part that this process generates: all of the data if the processes share the same data
+/// (data_parallel and shards_data()), otherwise the part with the number of its rank.
 CRESCENT_API DataPart data_part();
 /// The logical shards [first, last) of a batch.
 struct ShardRange {

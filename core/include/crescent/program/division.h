@@ -27,8 +27,9 @@ struct Division {
 
 // clang-format off
 /// (part of this process) -> the whole array, in every process. `size` is the number of elements of
-/// the whole along `axis`. The gradient is the part of this process of the whole's gradient, which
-/// is summed over the processes if it is `partial`, that is, if each computes a share of a batch.
+/// the whole array along `axis`. The gradient is this process's part of the gradient of the whole
+/// array. If `partial`, each process computes that gradient for a share of a batch, and the
+/// gradients are summed over the processes.
 CRESCENT_OP(AllGather, "all_gather")
   int axis = 0, parts = 1, stride = 1, processes = 1;
   int part = 0;  ///< the part of this process
@@ -42,8 +43,8 @@ CRESCENT_OP(AllGather, "all_gather")
 };
 // clang-format on
 
-/// The layout of weights whose path is `pattern`, or contains a match of it as a regular
-/// expression.
+/// How weights are divided whose path is `pattern`, or contains a match of the regular expression
+/// `pattern`.
 struct WeightLayout {
   std::string pattern;
   int rank = 0;                      ///< the number of axes of the layout
@@ -58,10 +59,11 @@ CRESCENT_API const std::vector<WeightLayout>& layouts();
 /// several patterns match the path, or if the layout has more axes than the weight.
 CRESCENT_API std::optional<Division> division_for(const std::string& path, const Shape& shape);
 
-/// The division of the variable; null if every process has the whole. Of a divided variable,
-/// shape() is that of the whole; value(), which all processes must call, gathers it, and assign()
-/// takes the part of this process.
+/// The division of the variable; null if every process has the whole value. For a divided variable,
+/// shape() returns the shape of the whole value; value(), which all processes must call, gathers
+/// the whole value; and assign() takes the part of this process.
 CRESCENT_API const Division* division_of(const Variable& variable);
+/// Whether one of the variables is divided.
 CRESCENT_API bool any_divided(const Variables& variables);
 
 }  // namespace crescent

@@ -11,8 +11,9 @@
 
 namespace crescent {
 
-/// A straight list of instructions over numbered values. Every value has a known spec. Copies share
-/// ops, tensors of constants and variables; ops do not change once they are recorded.
+/// A list of instructions without branches, which read and write numbered values. Every value has a
+/// known spec. Copies share ops, tensors of constants and variables; ops do not change once they
+/// are recorded.
 class CRESCENT_API Program {
  public:
   struct Instruction {

@@ -1,5 +1,5 @@
-// The ops of logical shards. With op determinism a batch is divided into logical shards by
-// position, and every process compiles the same program of all of them; each process runs the
+// The ops of logical shards. With op determinism a batch is divided into logical shards, which are
+// ranges of its rows. Every process compiles the same program for all shards and runs only the
 // instructions of its own shards (distribution.h), so that results have the same bits for any
 // number of processes.
 #pragma once
