@@ -1,4 +1,5 @@
-// Errors are part of the interface: one exception type, and fail() to raise it from pieces.
+// Error is the base class of the exceptions that Crescent throws; fail() joins its arguments, the
+// pieces, to a message and throws an Error.
 //
 //   if (a.rank() < 2) fail("matmul: expected at least 2 axes, got shape ", a.shape());
 //
@@ -24,7 +25,7 @@ class CRESCENT_API Error : public std::runtime_error {
   explicit Error(std::string_view message);
   ~Error() override;
   /// Prepends a description of the operation that failed to the message. A handler catches the
-  /// error by reference, calls this and rethrows, so the type of the error is kept.
+  /// error by reference, calls add_context() and rethrows the error, so its type is kept.
   void add_context(std::string_view context);
   /// The name of the innermost layer whose call raised the error, as the message states it; empty
   /// while the message names no layer.
@@ -71,8 +72,10 @@ std::string concat(const Pieces&... pieces) {
   return text;
 }
 
+/// Throws an Error with this message; `layer` is the layer that the message names (Error::layer).
 [[noreturn]] CRESCENT_API void raise_error(std::string_view message, std::string layer = {});
 
+/// Throws an Error whose message is the concatenated text of all pieces.
 template <class... Pieces>
 [[noreturn]] void fail(const Pieces&... pieces) {
   raise_error(concat(pieces...));
@@ -101,6 +104,7 @@ CRESCENT_API void warn_text(std::string_view text);
 /// Sets a function that gets warnings in place of stderr; null restores stderr.
 CRESCENT_API void set_warning_handler(void (*handler)(std::string_view text));
 
+/// Reports a problem as warn_text() does; the text is the concatenated text of all pieces.
 template <class... Pieces>
 void warn(const Pieces&... pieces) {
   warn_text(concat(pieces...));

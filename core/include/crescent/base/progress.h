@@ -25,6 +25,7 @@ class CRESCENT_API Progress {
   ~Progress();
   Progress(const Progress&) = delete;
   void add(int64_t count = 1) { come_to(done_ + count); }
+  /// Sets how many units are done.
   void come_to(int64_t done);
 
  private:

@@ -70,9 +70,9 @@ class CRESCENT_API Dict {
   std::vector<DictEntry> entries_;
 };
 
-/// The copy and move members and the destructor are defined in core, and so are those of other
-/// types that describe options (Field, ClassInfo, ...). If they were inline, they would make up
-/// most of a plugin's code and compile time.
+/// A null, boolean, number, text, list, dictionary or object. The copy and move members and the
+/// destructor are defined in core, as they are in other types that describe options (Field,
+/// ClassInfo, ...); inline, they would make up most of a plugin's code and compile time.
 class CRESCENT_API Value {
  public:
   enum class Kind : uint8_t { null, boolean, integer, real, string, list, dict, object };

@@ -27,7 +27,7 @@ struct RowRange {
   int64_t first = 0, count = 0;
   bool contains(int64_t row) const { return row >= first && row < first + count; }
 };
-/// Returns the rows of which a process needs the inputs, for a batch of `rows` rows.
+/// Returns, for a batch of `rows` rows, the range of rows whose inputs this process needs.
 using NeededRows = std::function<RowRange(int64_t rows)>;
 
 /// A source of batches.
@@ -59,10 +59,9 @@ class CRESCENT_API Dataset : public Object {
   /// and skips its first `batches` batches. The default implementation calls next() for each.
   virtual void restore(const Value& state, int64_t batches);
 
-  /// Returns a dataset of the same batches with the same state as this one, in which only needed
-  /// rows of x are read. The other rows of x contain zeros or values of earlier batches; targets
-  /// and weights are whole. A dataset that cannot leave out rows (the default) returns
-  /// itself.
+  /// Returns a dataset with the batches and the state of this dataset that reads only the rows of x
+  /// that `needed` returns. The other rows of x contain zeros or values of earlier batches; targets
+  /// and weights are whole. A dataset that cannot leave out rows (the default) returns itself.
   virtual DatasetPtr with_needed(const NeededRows& needed);
 
  protected:
@@ -94,8 +93,8 @@ struct ArrayOptions {
 CRESCENT_API DatasetPtr array_dataset(Tensors x, Tensors y, Tensors sample_weight,
                                       const ArrayOptions& options);
 /// A dataset of the batches that `produce` writes until it returns false, at the end of each epoch.
-/// A training run that is restored calls `produce` as often as the saved run did, so it must give
-/// the same batches again.
+/// A training run that is restored calls `produce` as often as the saved run did, so `produce` must
+/// write the same batches again.
 CRESCENT_API DatasetPtr generator_dataset(std::function<bool(Batch&)> produce,
                                           int64_t batches = -1);
 /// A dataset that makes the next batches of `source`, 2 to 32 of them within 2 MiB, on another

@@ -60,9 +60,11 @@ class CRESCENT_API Stream : public Dataset {
   /// script makes them.
   virtual bool on_own_thread() const;
 
-  // Streams whose elements are rows of arrays, known by their numbers before they are read, and
-  // batches of such rows can leave rows unread.
-  /// The arrays whose rows are the elements; null (the default) if elements are no such rows.
+  // The next three functions let batches leave rows unread. They concern streams whose elements are
+  // rows of arrays, because the numbers of these rows are known before the rows are read, and
+  // streams of batches of such rows.
+  /// The arrays whose rows are the elements; null (the default) if the elements are not rows of
+  /// arrays.
   virtual const Element* arrays() const { return nullptr; }
   /// Begins a pass like open(epoch), whose elements are the numbers of rows of arrays() instead of
   /// the rows. It is called only if there are arrays().
@@ -110,14 +112,15 @@ CRESCENT_API DatasetPtr with_names(const StreamPtr& stream, std::vector<std::str
 CRESCENT_API StreamPtr list_stream(std::vector<Element> elements);
 /// A stream of the rows of arrays of the same length, or of lists or dictionaries of such arrays.
 CRESCENT_API StreamPtr slices(Element arrays);
-/// A source whose `begin` starts a pass and returns the function that writes its elements.
+/// A source of elements. Its function `begin` starts a pass and returns the function that writes
+/// the next element of this pass, or returns false at the end.
 struct Generated {
   std::function<std::function<bool(Element&)>(uint64_t epoch)> begin;
   int64_t elements = Stream::kUnknown;
   /// whether `begin` calls a function of the Lua script, which runs on the script's thread only
   bool on_own_thread = false;
 };
-/// The stream of a source.
+/// A stream of the elements of `source`.
 CRESCENT_API StreamPtr generated(Generated source);
 /// A stream of the paths that match a glob pattern ("data/*.csv"), in a new order in each pass if
 /// `shuffled`. Fails if no path matches.
@@ -176,8 +179,8 @@ CRESCENT_API StreamPtr concatenate(std::vector<StreamPtr> sources);
 CRESCENT_API StreamPtr zip(std::vector<StreamPtr> sources);
 /// Elements of two parts: the index of an element, counted from `first`, and the element.
 CRESCENT_API StreamPtr enumerate(StreamPtr source, int64_t first);
-/// The elements of the streams that `make` returns for the elements of a source: `cycle` of them
-/// are open at a time and give `block` elements in turn.
+/// The elements of the streams that `make` returns for the elements of a source: `cycle` of these
+/// streams are open at a time, and each gives `block` elements in its turn.
 struct Interleaving {
   std::function<StreamPtr(Element)> make;
   int64_t cycle = 4, block = 1;

@@ -20,6 +20,7 @@ namespace crescent {
 
 // ---- interfaces that formats implement. `options` are given by name; an unknown one is an error.
 
+/// A format that saves and loads models.
 class CRESCENT_API ModelFormat {
  public:
   static constexpr const char* kAbility = "hold models";
@@ -30,6 +31,7 @@ class CRESCENT_API ModelFormat {
   virtual ModelPtr load_model(const std::string& path, const Dict& options) = 0;
 };
 
+/// A format that saves the weights of a model and loads them into a model.
 class CRESCENT_API WeightsFormat {
  public:
   static constexpr const char* kAbility = "hold weights";
@@ -42,20 +44,22 @@ class CRESCENT_API WeightsFormat {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
+/// A format whose files hold arrays.
 class CRESCENT_API ReadsArrays {
  public:
   static constexpr const char* kAbility = "hold arrays";
   virtual ~ReadsArrays();
   /// Reads the array at this path inside the file; "" means the only array of the file.
   virtual Tensor read_array(const std::string& path, const std::string& name) = 0;
-  /// Returns the same array without reading its values: fit, evaluate and predict read its rows
-  /// when they need them.
+  /// Returns the array that read_array() reads, but leaves its values in the file: fit, evaluate
+  /// and predict read its rows when they need them.
   virtual Tensor open_array(const std::string& path, const std::string& name) = 0;
   /// Reads all arrays from one version of the file, even when another process replaces the file
   /// meanwhile. The default, for formats whose files hold one array, names that array "".
   virtual NamedTensors read_arrays(const std::string& path);
 };
 
+/// A format that can write arrays to a file.
 class CRESCENT_API WritesArrays {
  public:
   static constexpr const char* kAbility = "take arrays";
@@ -63,6 +67,7 @@ class CRESCENT_API WritesArrays {
   virtual void write_arrays(const std::string& path, const NamedTensors& arrays) = 0;
 };
 
+/// The rows and columns of a file such as a CSV file.
 struct CRESCENT_API Table {
   /// float32 (rows, columns); the texts of a column become class numbers in order of appearance.
   Tensor values;
@@ -71,6 +76,7 @@ struct CRESCENT_API Table {
   std::vector<std::vector<std::string>> classes;
 };
 
+/// A format whose files hold tables.
 class CRESCENT_API ReadsTables {
  public:
   static constexpr const char* kAbility = "hold tables";

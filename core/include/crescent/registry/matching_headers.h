@@ -1,6 +1,6 @@
 // A program finds out at its start whether it was built with the headers of the library that it
-// runs with; types of other headers may have another layout. crescent.h includes this; plugins are
-// checked by their stamp (stamp.h) before they are loaded.
+// runs with; types of other headers may have another layout. crescent.h includes this header;
+// plugins are checked by their stamp (stamp.h) before they are loaded.
 #pragma once
 #include "crescent/base/export.h"
 #include "crescent/registry/stamp.h"

@@ -9,7 +9,7 @@
 namespace crescent {
 
 /// Returns how many columns the terminal that stdout writes to has at this moment, 0 when stdout is
-/// no terminal or the terminal does not tell.
+/// no terminal or the width of the terminal is unknown.
 CRESCENT_API int64_t terminal_columns();
 
 /// Returns `columns`, or fewer when the terminal of stdout has fewer; never fewer than `least`.

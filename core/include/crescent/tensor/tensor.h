@@ -1,5 +1,6 @@
-// Tensor: a value with run-time dtype, shape and shared storage. Always dense and row-major;
-// reshape and slices of the leading axis share storage, every other rearrangement is an op (ops.h).
+// A Tensor is an array with a dtype and a shape that are known at run time, and with shared
+// storage. Its elements are dense and row-major. Reshaping and slices of the leading axis share the
+// storage; every other rearrangement is an op (ops.h).
 //
 // An abstract tensor has dtype and shape (dims may be -1 = unknown) and no values: layers run on it
 // to infer output shapes and to record programs. Reading its values is an error that says so.
