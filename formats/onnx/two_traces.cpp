@@ -24,9 +24,10 @@ int64_t product(const int64_t (&sizes)[kMaxDynamicAxes], int axes) {
   return product;
 }
 
-/// The code of the symbolic size that is `a` in one program and `b` in the other. Fails unless the
-/// size is a multiple of a product of dynamic sizes, or `times` * size + `more` for a dynamic axis
-/// other than the batch (such as the number of windows along an axis).
+/// Returns the code of the symbolic size whose value is `a` in the first and `b` in the second of
+/// the traced programs. Fails unless the size is a multiple of a product of dynamic sizes, or
+/// `times` * size + `more` for a dynamic axis other than the batch (such as the number of windows
+/// along an axis).
 int64_t size_by_two_traces(int64_t a, int64_t b, const std::string& location) {
   if (a == b) return a;
   const auto& [one, other] = kTracedSizes;

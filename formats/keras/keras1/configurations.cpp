@@ -279,7 +279,8 @@ class Unrolled {
     return List{name, static_cast<int64_t>(nodes.empty() ? 0 : nodes.size() - 1), 0};
   }
 
-  /// The reference of the input that the first layer of a branch describes; branches may share it.
+  /// Returns the reference to the input of a branch, which the configuration of the branch's first
+  /// layer describes; several branches may have the same input.
   Value input_of(const Dict& first) {
     const Dict config = config_of(first);
     Value input = call(class_of(first) == "InputLayer" ? from_keras1(first).as_dict()

@@ -42,8 +42,9 @@ class RandomPerspective final : public ChanceAugmentation {
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     return as_numbers(masks, [&](const Tensor& m) { return seen(m, drawn, "nearest"); });
   }
-  /// Moves points by the inverse of the transformation: the result shows the pixels of the image's
-  /// new corners at the old corners.
+  /// Moves points by the inverse of the transformation, because the transformation maps positions
+  /// in the result to positions in the image: the result shows at the old corners the pixels at the
+  /// new corners.
   Points change_points(const Points& points, const TensorSpec&,
                        const RandomParameters& drawn) const override {
     const Tensor map = operation(

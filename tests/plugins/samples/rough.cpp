@@ -61,7 +61,7 @@ class NoLoss final : public Loss {
   Tensor call(const Tensor&, const Tensor&) const override { return {}; }
 };
 
-/// A model whose layers are made with it and built by its first call.
+/// A model that makes its layers in its constructor and builds them in its first call.
 class Tower final : public Model {
  public:
   static void describe(Schema<Tower>& s) { s.doc("Two dense layers."); }

@@ -1,5 +1,6 @@
-// Rows: which instructions compute each row of their results from the same rows of their inputs,
-// and which elements of a value some of its rows are.
+// Finds instructions that compute each row of their results from the same row of their inputs, so
+// that a chunk of rows can be computed at a time, and the block of elements that belongs to a
+// chunk.
 #pragma once
 #include <optional>
 
@@ -7,11 +8,12 @@
 
 namespace crescent::passes {
 
-/// What a chunk of rows has of a value: all of it, its own rows, or a term of a sum over rows.
+/// What the computation of a chunk of rows reads or writes of a value: the whole value, the rows of
+/// the chunk, or, for a sum over all rows, the sum over the rows of the chunk.
 enum class RowRole : uint8_t { whole, rows, sum };
 
-/// How an instruction computes with rows, which are the elements of the first `depth` axes of its
-/// values with RowRole::rows.
+/// The roles of the inputs and outputs of an instruction. In values with RowRole::rows, each index
+/// into the first `depth` axes is a row.
 struct RowRoles {
   std::vector<RowRole> inputs, outputs;
   int depth = 0;
@@ -29,8 +31,9 @@ struct Block {
   int axis = 0;
 };
 
-/// The elements from `begin` to `end` if all are divided into `units` equal parts; nullopt if these
-/// are no block, or if axes from `depth` on would be cut.
+/// Divides all elements of a value into `units` equal parts in row-major order, and returns the
+/// parts [begin, end) as a block. Returns nullopt if these parts are no block, or if axes from
+/// `depth` on would be cut.
 std::optional<Block> block_of(const Shape& whole, int depth, int64_t begin, int64_t end,
                               int64_t units);
 
