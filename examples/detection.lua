@@ -31,7 +31,7 @@ for i = 1, count do pictures[i], labels[i], boxes[i] = draw() end
 local x = (ops.stack(pictures) + cr.random.normal({ count, size, size }, 0, 0.1))
   :reshape { count, size, size, 1 }
 local y = { kind = cr.tensor(labels, "int32"), box = cr.tensor(boxes) }
-local learned = count * 9 // 10
+local train_count = count * 9 // 10
 local function part(first, last)
   return x:slice(first, last), { kind = y.kind:slice(first, last), box = y.box:slice(first, last) }
 end
@@ -53,11 +53,11 @@ model:compile {
   loss_weights = { kind = 1, box = 300 },
   metrics = { kind = { "accuracy" } },
 }
-local x_train, y_train = part(1, learned)
+local x_train, y_train = part(1, train_count)
 model:fit(x_train, y_train, { batch_size = 40, epochs = epochs, verbose = 2 })
 
 -- For the test pictures: the intersection over union (IoU) of the predicted and the true boxes.
-local x_test, y_test = part(learned + 1, count)
+local x_test, y_test = part(train_count + 1, count)
 local predicted = model:predict(x_test, { verbose = 0 })
 local a, b = predicted.box:transpose(), y_test.box:transpose()
 local function area(box) return ops.relu(box[3] - box[1]) * ops.relu(box[4] - box[2]) end

@@ -1,15 +1,15 @@
 -- Reads JSON text: objects as {keys = {...}, values = {key = ...}}, so that their order is kept.
 local function read(text)
-  local place = 1
+  local position = 1
 
-  local function skip() place = text:find("[^ \t\r\n]", place) or #text + 1 end
+  local function skip() position = text:find("[^ \t\r\n]", position) or #text + 1 end
 
   local escapes = { n = "\n", t = "\t", r = "\r", b = "\b", f = "\f" }
   local function string_at()
-    local first = place + 1
+    local first = position + 1
     local last = first
     while text:sub(last, last) ~= '"' do last = last + (text:sub(last, last) == "\\" and 2 or 1) end
-    place = last + 1
+    position = last + 1
     local raw = text:sub(first, last - 1)
     raw = raw:gsub("\\u(%x%x%x%x)", function(code) return utf8.char(tonumber(code, 16)) end)
     return (raw:gsub("\\(.)", function(c) return escapes[c] or c end))
@@ -18,41 +18,41 @@ local function read(text)
   local value_at
   local function object_at()
     local object = { keys = {}, values = {} }
-    place = place + 1
+    position = position + 1
     skip()
-    while text:sub(place, place) ~= "}" do
-      if text:sub(place, place) == "," then place = place + 1 end
+    while text:sub(position, position) ~= "}" do
+      if text:sub(position, position) == "," then position = position + 1 end
       skip()
       local key = string_at()
       skip()
-      place = place + 1 -- skips the colon
+      position = position + 1 -- skips the colon
       object.keys[#object.keys + 1], object.values[key] = key, value_at()
       skip()
     end
-    place = place + 1
+    position = position + 1
     return object
   end
   local function list_at()
     local list = {}
-    place = place + 1
+    position = position + 1
     skip()
-    while text:sub(place, place) ~= "]" do
-      if text:sub(place, place) == "," then place = place + 1 end
+    while text:sub(position, position) ~= "]" do
+      if text:sub(position, position) == "," then position = position + 1 end
       list[#list + 1] = value_at()
       skip()
     end
-    place = place + 1
+    position = position + 1
     return list
   end
 
   function value_at()
     skip()
-    local c = text:sub(place, place)
+    local c = text:sub(position, position)
     if c == "{" then return object_at() end
     if c == "[" then return list_at() end
     if c == '"' then return string_at() end
-    local word = text:match("^[%w%.%+%-]+", place)
-    place = place + #word
+    local word = text:match("^[%w%.%+%-]+", position)
+    position = position + #word
     if word == "true" then return true end
     if word == "false" then return false end
     if word == "null" then return nil end

@@ -74,12 +74,12 @@ Archive::Directory Archive::find_directory() const {
     Fields end{std::string_view(tail).substr(at)};
     if (end.number<uint32_t>() != kEndSignature) continue;
     const auto disk = end.number<uint16_t>(), first_disk = end.number<uint16_t>(),
-               here = end.number<uint16_t>(), all = end.number<uint16_t>();
+               disk_members = end.number<uint16_t>(), members = end.number<uint16_t>();
     const auto size = end.number<uint32_t>(), start = end.number<uint32_t>();
     if (end.number<uint16_t>() != end.left.size()) continue;
-    Directory directory{all, start, size};
+    Directory directory{members, start, size};
     uint64_t until = size_ - longest + at;
-    if (all == kElsewhere16 || size == kElsewhere || start == kElsewhere) {
+    if (members == kElsewhere16 || size == kElsewhere || start == kElsewhere) {
       if (until < kLocatorLength) refuse_damaged("it has no directory");
       const std::string locator = bytes(until - kLocatorLength, kLocatorLength);
       Fields place{locator};
@@ -94,7 +94,7 @@ Archive::Directory Archive::find_directory() const {
       directory.count = large.number<uint64_t>();
       directory.size = large.number<uint64_t>();
       directory.start = large.number<uint64_t>();
-    } else if (disk != 0 || first_disk != 0 || here != all) {
+    } else if (disk != 0 || first_disk != 0 || disk_members != members) {
       refuse("the archive is one part of several");
     }
     if (directory.start > until || directory.size != until - directory.start)

@@ -32,7 +32,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-void write_lower(Dict& arguments, const char* name) {
+void make_lower_case(Dict& arguments, const char* name) {
   if (const Value* value = arguments.find(name); value && value->is_string())
     arguments.set(name, lower(value->as_string()));
 }
@@ -84,7 +84,7 @@ void turned_product(NamedCall& call) {
 }
 
 void pad_mode(NamedCall& call) {
-  write_lower(call.arguments, "mode");
+  make_lower_case(call.arguments, "mode");
   const Value* mode = call.arguments.find("mode");
   if (mode && *mode != Value("constant")) call.arguments.erase("constant_values");
 }
@@ -111,10 +111,10 @@ void pooling(NamedCall& call) {
     fail("data_format ", format, " is not supported");
   for (const char* name : {"pool_size", "strides"})
     if (Value* sizes = call.arguments.find(name)) *sizes = of_image(*sizes);
-  write_lower(call.arguments, "padding");
+  make_lower_case(call.arguments, "padding");
 }
 
-void method_of_resizing(NamedCall& call) { write_lower(call.arguments, "interpolation"); }
+void method_of_resizing(NamedCall& call) { make_lower_case(call.arguments, "interpolation"); }
 
 /// Replaces an argument `key` that is a serialized tuple by the list of the tuple's items.
 void plain_key(NamedCall& call) {

@@ -43,8 +43,8 @@ TrainAndTest split_rows(const Tensor& x, const Tensor& y, double test_split, int
   std::iota(order.begin(), order.end(), 0);
   NumpyRandom(static_cast<uint32_t>(seed)).shuffle(order);
   const auto middle = static_cast<size_t>(double(order.size()) * (1 - test_split));
-  const std::span all(std::as_const(order));
-  const auto train = all.first(middle), test = all.subspan(middle);
+  const std::span indices(std::as_const(order));
+  const auto train = indices.first(middle), test = indices.subspan(middle);
   return {{rows_at(x, train), rows_at(y, train)}, {rows_at(x, test), rows_at(y, test)}};
 }
 

@@ -105,22 +105,22 @@ struct Cause {
 std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_t>& rows) {
   if (t.rank() == 0 || t.dim(0) != samples) return "";
   const std::vector<double> elements = t.to_vector();
-  const size_t width = elements.size() / static_cast<size_t>(samples);
-  std::vector<std::string> here, there;
+  const size_t row_size = elements.size() / static_cast<size_t>(samples);
+  std::vector<std::string> batch_rows, data_rows;
   size_t count = 0;
   for (size_t row = 0; row < static_cast<size_t>(samples); ++row) {
-    const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(row * width);
-    if (std::all_of(begin, begin + static_cast<std::ptrdiff_t>(width),
+    const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(row * row_size);
+    if (std::all_of(begin, begin + static_cast<std::ptrdiff_t>(row_size),
                     [](double x) { return std::isfinite(x); }))
       continue;
     if (++count > kMaxRows) continue;
-    here.push_back(to_text(static_cast<int64_t>(row + 1)));
-    if (row < rows.size()) there.push_back(to_text(rows[row] + 1));
+    batch_rows.push_back(to_text(static_cast<int64_t>(row + 1)));
+    if (row < rows.size()) data_rows.push_back(to_text(rows[row] + 1));
   }
-  if (here.empty()) return "";
+  if (batch_rows.empty()) return "";
   const std::string more = count > kMaxRows ? ", ..." : "";
-  return concat(count == 1 ? "row " : "rows ", join(here), more, " of the batch",
-                there.empty() ? "" : concat(" (", join(there), more, " of the data)"));
+  return concat(count == 1 ? "row " : "rows ", join(batch_rows), more, " of the batch",
+                data_rows.empty() ? "" : concat(" (", join(data_rows), more, " of the data)"));
 }
 
 /// The text "nan in 3 of 320 elements".
