@@ -46,7 +46,7 @@ TEST_CASE("pooling: masks that are none of a relu before stay behind", "[passes]
   for (const bool max : {false, true})
     for (const bool by_gradient : {false, true})
       for (const double bound : {0.0, 0.25}) {
-        // Left out, since this is the mask of a relu before the pooling.
+        // This case is skipped, because its mask is that of a relu before the pooling.
         if (max && !by_gradient && bound == 0) continue;
         Program p = traced(
             [&](const Tensors& in) {

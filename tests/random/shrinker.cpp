@@ -31,7 +31,8 @@ class Shrinker {
   using Clock = std::chrono::steady_clock;
   bool is_late() const { return Clock::now() > end_; }
 
-  /// Replays the choices, and stores those that were actually used and the ranges of steps.
+  /// Draws the recipe from these choices again. Stores the choices that the recipe used, and which
+  /// range of choices belongs to each of its steps.
   void keep(Numbers choices) {
     Choices replayed(std::move(choices));
     draw_recipe(replayed);

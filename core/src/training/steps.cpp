@@ -25,7 +25,7 @@ const Steps& steps_of(const Model& model) {
 namespace {
 
 /// The state of the compiled model. If a step is called outside of fit, layers that are not built
-/// yet are built, and losses and metrics are planned.
+/// yet are built first, and the losses and metrics of compile are assigned to outputs.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
   if (!state.steps.planned) Stepper(model).prepare(batch.x);

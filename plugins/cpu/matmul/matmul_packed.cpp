@@ -113,11 +113,11 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
   }
 }
 
-// Computes kR rows of c = ends(a b), and prefetches meanwhile: the rows of c, and at `prefetcher`
-// the next rows of a or, if a is transposed, the blocks of `later`. Element (i,q) of a is at i *
-// row + q * step. This is a separate function with few pointers, all in registers, because anything
-// that GCC spills to memory or keeps in vector registers displaces multiplications or waits for
-// stores of earlier tiles.
+// Computes kR rows of the product c = a b, to which the post-ops in `ends` are applied, and
+// prefetches meanwhile: the rows of c, and at `prefetcher` the next rows of a or, if a is
+// transposed, the blocks of `later`. Element (i,q) of a is at i * row + q * step. This is a
+// separate function with few pointers, all in registers, because anything that GCC spills to memory
+// or keeps in vector registers displaces multiplications or waits for stores of earlier tiles.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
                        const Panel<T>& b, const TilePostOps<T>& ends, T* c, int64_t ldc,

@@ -63,7 +63,8 @@ std::string HostCall::text() const { return "host_call(" + op_->text() + ")"; }
 namespace lowering {
 namespace {
 
-/// What an op lacks that cannot be computed, with the registered kernel of nearly its name.
+/// Says, for an op that cannot be computed, which functions or kernel are missing, and suggests a
+/// registered kernel with a similar name.
 std::string missing_ways(const Op& op) {
   if (registry().find(CpuKernel::kKind, op.name()))
     return "its kernel does not take this, and it has neither decompose() nor compute()";

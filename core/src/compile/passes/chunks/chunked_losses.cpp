@@ -45,7 +45,7 @@ class ChunkedLoss {
   }
 
   /// Chunks the computation of these logits; returns false if that is impossible, or if all rows
-  /// are few.
+  /// fit into one chunk.
   bool run(int logits) {
     wide_size_ = program_.values[logits].shape.size();
     if (!add_wide(logits) || !has_product_of_narrow_rows() || !find_order() || !choose_chunks())
@@ -88,7 +88,7 @@ class ChunkedLoss {
     return has_consistent_roles();
   }
 
-  /// Adds an instruction, and its values that have rows to `open`.
+  /// Adds an instruction to the chunked ones, and appends its values with rows to `open`.
   bool add(size_t instruction, std::vector<int>& open) {
     if (is_inside(instruction)) return true;
     const Instruction& i = program_.code[instruction];
@@ -102,8 +102,8 @@ class ChunkedLoss {
     return true;
   }
 
-  /// Whether instructions read values that are made inside with the role with which they are made,
-  /// and never a sum.
+  /// Whether each chunked instruction reads a value of another one with the role with which the
+  /// other one computes it, and reads no sum.
   bool has_consistent_roles() const {
     for (const auto& [instruction, roles] : roles_) {
       const std::vector<int>& inputs = program_.code[instruction].inputs;
@@ -121,8 +121,8 @@ class ChunkedLoss {
     return roles_.at(producer).outputs[static_cast<size_t>(k)];
   }
 
-  /// Whether wide values come from a product of rows that are narrower: without it the wide values
-  /// are in memory anyway.
+  /// Whether a matrix product computes wide values from narrower rows; otherwise wide values are in
+  /// memory anyway.
   bool has_product_of_narrow_rows() const {
     return std::any_of(roles_.begin(), roles_.end(), [&](const auto& entry) {
       const Instruction& i = program_.code[entry.first];
@@ -131,7 +131,7 @@ class ChunkedLoss {
     });
   }
 
-  // ---- where the chunks stand
+  // ---- the position of the chunks
 
   /// Finds the instructions between the first and the last chunked one that depend on results of
   /// the chunks, and must follow them. Returns false if a chunk would need such a result, or if
@@ -161,8 +161,8 @@ class ChunkedLoss {
     return true;
   }
 
-  /// Chooses as few chunks as keep the largest value within the limit. If possible, they are equal;
-  /// otherwise they differ by a unit. Returns false if there is only one chunk.
+  /// Chooses as few chunks as keep the largest value within the limit. If possible, the chunks are
+  /// equal; otherwise their sizes differ by one unit. Returns false if there is only one chunk.
   bool choose_chunks() {
     find_depths();
     int64_t largest = 0;
@@ -325,9 +325,9 @@ class ChunkedLoss {
   std::vector<size_t> producers_;   ///< indexed by value; kNone for inputs, variables and constants
   std::vector<std::vector<size_t>> readers_;  ///< indexed by value
   std::set<int> results_;                     ///< outputs and new values of variables
-  std::map<size_t, RowRoles> roles_;          ///< those of the chunked instructions
+  std::map<size_t, RowRoles> roles_;          ///< the roles of the chunked instructions
   std::set<size_t> followers_;                ///< instructions that move behind the chunks
-  std::map<int, std::vector<int>> parts_;     ///< for values that are read outside, those of chunks
+  std::map<int, std::vector<int>> parts_;     ///< for values read outside, the values of the chunks
   std::map<int, int> sums_;                   ///< for sums over rows, the sum up to the last chunk
 };
 

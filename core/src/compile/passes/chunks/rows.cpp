@@ -27,7 +27,7 @@ class RowRoleFinder {
             depth};
   }
 
-  /// The roles; the depth is 0 if rows depend on each other.
+  /// The roles of the instruction; their depth is 0 if rows depend on each other.
   RowRoles candidate() const {
     const int rank = input(0).rank();
     const auto up_to = [&](int axis) { return all_rows(axis < 0 ? axis + rank : axis); };
