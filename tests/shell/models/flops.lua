@@ -9,7 +9,8 @@ local function flops(layer, shape)
   return cr.Model { inputs = input, outputs = layer(input) }:flops()
 end
 
---- Checks that the number exceeds that of the products by at most this share.
+--- Checks that `got` is at least `products`, the operations of the matrix products, and larger by
+--- at most the fraction `share`.
 local function near(got, products, share)
   assert(got >= products and got <= products * (1 + share), got .. " beside " .. products)
 end
