@@ -9,9 +9,9 @@ namespace {
 using Catch::Contains;
 using Catch::StartsWith;
 
-const char* const kCommands[] = {"info",    "plugins", "describe", "new-plugin", "check-plugin",
-                                 "inspect", "convert", "verify",   "validate",   "replay",
-                                 "demo"};
+const char* const kCommands[] = {"info",         "plugins", "describe", "new-plugin",
+                                 "check-plugin", "inspect", "convert",  "verify",
+                                 "validate",     "replay",  "demo"};
 
 TEST_CASE("--help of the program tells of every command and of the environment") {
   const Outcome help = crescent_says("--help");
