@@ -62,15 +62,19 @@ void add_normalization() {
 }
 
 void add_attention() {
-  for (const Shape& shape : {Shape{32, 64, 4, 32}, Shape{4, 512, 8, 64}}) {
+  const auto add = [](const Shape& shape, bool causal) {
     const Input x = floats(shape);
     add_both(
-        concat("attention/", shape[0], "x", shape[1], "x", shape[2], "x", shape[3]), {x, x, x},
-        [](const Tensors& in) {
-          return Tensors{ops::dot_product_attention(in[0], in[1], in[2], {}, 0.2)};
+        concat("attention/", causal ? "causal_" : "", shape[0], "x", shape[1], "x", shape[2], "x",
+               shape[3]),
+        {x, x, x},
+        [causal](const Tensors& in) {
+          return Tensors{ops::dot_product_attention(in[0], in[1], in[2], {}, 0.2, causal)};
         },
         Limit::arithmetic);
-  }
+  };
+  for (const Shape& shape : {Shape{32, 64, 4, 32}, Shape{4, 512, 8, 64}}) add(shape, false);
+  for (const Shape& shape : {Shape{1, 1024, 8, 64}, Shape{1, 8192, 1, 64}}) add(shape, true);
 }
 
 void add_recurrence() {
