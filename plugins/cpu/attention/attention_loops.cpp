@@ -211,7 +211,8 @@ void dots(const RowsOf<const T>& x, const T* y, S* result) {
 /// mean is divided by it; a difference from 1 within the rounding error of the sum is ignored.
 template <class S>
 S mean_slope(S dot, S total) {
-  return std::abs(total - 1) > 4 * std::numeric_limits<S>::epsilon() ? dot / total : dot;
+  const bool is_off = total > 0 && std::abs(total - 1) > 4 * std::numeric_limits<S>::epsilon();
+  return is_off ? dot / total : dot;
 }
 
 /// Replaces the products of a row by weights and returns the mean of the gradients of the weights,

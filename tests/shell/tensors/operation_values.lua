@@ -306,6 +306,35 @@ do -- a query for which all keys are masked weighs all keys equally
       { { { { 2, 2 } } } })
   end
 end
+do -- with a bias, scores of half width are computed in float32, as without
+  local mask = cr.tensor { { { { 0, 0 }, { 1, 1 } } } }
+  for _, dtype in ipairs { "float16", "bfloat16" } do
+    local q, k = ops.ones({ 1, 2, 1, 4 }, dtype), ops.ones({ 1, 2, 1, 4 }, dtype) * 1000
+    local v = cr.tensor({ { { { 1 } }, { { 3 } } } }, dtype)
+    for _, options in ipairs { { bias = ops.zeros({ 1, 1, 2, 2 }, dtype) },
+      { attn_logits_soft_cap = 10 } } do
+      for _, allowed in ipairs { false, mask } do
+        options.mask = allowed or nil
+        local y = ops.dot_product_attention(q * 100, k, v, options)
+        assert(y.dtype == dtype)
+        row("attention with a bias, " .. dtype, y, { { { { 2 } }, { { 2 } } } })
+      end
+    end
+  end
+  check.fails(function() ops.dot_product_attention(ops.ones { 1, 2, 5, 4 }, ops.ones { 1, 3, 0, 4 },
+    ops.ones { 1, 3, 0, 4 }) end, "multiple of the number of key heads", "(1, 2, 5, 4)",
+    "(1, 3, 0, 4)")
+end
+do -- visible scores far below those of masked keys leave finite gradients
+  local q, k = ops.full({ 1, 2, 1, 1 }, -1e5), ops.full({ 1, 2, 1, 1 }, 1e5)
+  local v, y = cr.tensor { { { { 1 } }, { { 4 } } } }, nil
+  local tape = cr.GradientTape(function()
+    y = ops.sum(ops.dot_product_attention(q, k, v, { scale = 1, is_causal = true }))
+  end, { q, k })
+  for _, gradient in ipairs(tape:gradient(y, { q, k })) do
+    assert(ops.all(ops.isfinite(gradient)):item())
+  end
+end
 for _, name in ipairs { "depth_to_space", "space_to_depth" } do
   for _, size in ipairs { 0, -2, 1 << 40 } do
     check.fails(function() ops[name](ops.ones { 1, 2, 2, 4 }, size) end, name, "block_size")

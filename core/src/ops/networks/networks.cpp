@@ -114,6 +114,10 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
          query.shape(), ", ", key.shape(), " and ", value.shape());
   const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.dim(-1))));
   const int64_t heads = query.dim(2), groups = key.dim(2);
+  if (groups < 1 || heads % groups != 0)
+    fail(
+        "dot_product_attention: the number of query heads must be a multiple of the number of key ",
+        "heads, got shapes ", query.shape(), " and ", key.shape());
   const auto repeated = [&](const Tensor& x) {
     return groups == heads ? x : ops::repeat(x, heads / groups, 2);
   };
@@ -127,11 +131,16 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
         ops::less_equal(positions(key.dim(1), 1, 2), positions(query.dim(1), 0, 2));
     allowed = allowed ? ops::logical_and(allowed, earlier) : earlier;
   }
-  Tensor scores = ops::einsum("bthd,bshd->bhts", Tensors{query, k}) * factor;
+  // Half-width floats have no room for the scores of masked keys.
+  const auto wide = [](const Tensor& x) {
+    return is_floating(x.dtype()) && size_of(x.dtype()) == 2 ? ops::cast(x, DType::float32) : x;
+  };
+  Tensor scores = ops::einsum("bthd,bshd->bhts", Tensors{wide(query), wide(k)}) * factor;
   if (soft_cap) scores = ops::tanh(scores / *soft_cap) * *soft_cap;
   if (bias) scores = scores + ops::cast(bias, scores.dtype());
   if (allowed) scores = ops::where(allowed, scores, -0.7 * 3.4028234663852886e38);
-  return ops::einsum("bhts,bshd->bthd", Tensors{ops::softmax(scores, -1), v});
+  const Tensor weights = ops::cast(ops::softmax(scores, -1), v.dtype());
+  return ops::einsum("bhts,bshd->bthd", Tensors{weights, v});
 }
 
 Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from_logits) {
