@@ -35,7 +35,8 @@ constexpr Command kCommands[] = {
      "whether a recorded training step gives the same again", replay,
      "FOLDER is the record of a fit with the callback ReplayRecorder; SCRIPT runs in the current\n"
      "  folder, the recorded script in that in which it ran. Ends with 0: equal, 1: different,\n"
-     "  2: not computed"}};
+     "  2: not computed. Callbacks and models write no files then; what the script writes itself,\n"
+     "  up to the step, it writes again"}};
 
 }  // namespace
 

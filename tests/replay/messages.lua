@@ -156,6 +156,27 @@ run:save "run.h5"]])
   end
 end)
 
+-- What the script saves stays as the recorded run left it.
+program.with_folder(function(folder)
+  write(folder .. "/train.lua", [[
+local x = cr.ones { 8, 3 }
+local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
+model:compile { optimizer = "adam", loss = "mse" }
+local recorder = cr.callbacks.ReplayRecorder("record", { save_freq = 2 })
+for stage = 1, 2 do
+  model:fit(x, cr.ones { 8, 1 }, { epochs = 4, batch_size = 4, verbose = 0, callbacks = recorder })
+  model:save "model.keras"
+  model:save_weights "model.weights.h5"
+end]])
+  assert(program.run_in(folder, "train.lua") == 0)
+  local function sums() return select(2, program.run_in(folder, "-e",
+    "print((io.popen 'cat model.keras model.weights.h5 | cksum'):read 'a')")) end
+  local before = sums()
+  local status, text = program.run("replay", folder .. "/record", "--step", 13)
+  assert(status == 0, text)
+  assert(sums() == before)
+end)
+
 -- The command line.
 for _, wrong in ipairs { {}, { "record" }, { "--step", 3 }, { "record", "--step", "x" },
   { "record", "--step", 0 }, { "record", "--stp", 3 } } do

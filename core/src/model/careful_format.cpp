@@ -10,6 +10,7 @@
 
 #include "crescent/system/file.h"
 #include "registry/blame.h"
+#include "system/replay_task.h"
 
 namespace crescent {
 namespace {
@@ -156,8 +157,11 @@ class CarefulFormat final : public Format,
     }
   }
 
+  /// Saves a file, but not in a process that computes a recorded step again: the files of the
+  /// recorded run stay as they are.
   template <class F>
   void save(const std::string& path, F write) const {
+    if (replay_task()) return;
     const TemporaryFolder workplace(path);
     const std::string to = workplace.file();
     try {
@@ -176,7 +180,8 @@ class CarefulFormat final : public Format,
 
 FormatPtr with_atomic_saving(FormatPtr format) {
   const bool in_lua = format && format->info()->origin == "Lua";
-  if (!format || (is_built_in(*format->info()) && !in_lua)) return format;
+  const bool keeps_rules = format && is_built_in(*format->info()) && !in_lua;
+  if (!format || (keeps_rules && !replay_task())) return format;
   return std::make_shared<CarefulFormat>(std::move(format));
 }
 
