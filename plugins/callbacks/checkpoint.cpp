@@ -75,10 +75,12 @@ std::string weight_not_finite(const Model& model) {
   return "";
 }
 
-/// Creates the folder of a file if it is missing. If this fails, writing the file gives the reason.
+/// Creates the folder of a file if it is missing.
 void create_folder_of(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) fail("cannot create the folder '", folder.string(), "': ", error.message());
 }
 
 class ModelCheckpoint final : public Callback {

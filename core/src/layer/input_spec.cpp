@@ -55,7 +55,7 @@ void InputSpec::check(int index, const std::string& layer, const TensorSpec& inp
   const std::optional<int> exact = shape && !ndim ? shape->rank() : ndim;
   auto refuse_rank = [&](const char* what, int expected) {
     refuse(what, expected, ", found ndim=", found, ". Full shape received: ", input.shape,
-           found + 1 == expected ? kBatchAxisHint : "");
+           found > 0 && found + 1 == expected && input.shape[0] >= 0 ? kBatchAxisHint : "");
   };
   if (exact && *exact != found) refuse_rank("ndim=", *exact);
   if (max_ndim && found > *max_ndim) refuse_rank("max_ndim=", *max_ndim);

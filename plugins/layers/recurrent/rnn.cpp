@@ -84,7 +84,9 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
   if (x.rank() < 3)
     fail_in_layer(name(), "Input 0 is incompatible with layer ", name(),
                   ": expected ndim=3, found ndim=", x.rank(), ". Full shape received: ", x,
-                  x.rank() == 2 ? "; x:expand_dims(0) adds a batch axis to a single sample" : "");
+                  x.rank() == 2 && x[0] >= 0
+                      ? "; x:expand_dims(0) adds a batch axis to a single sample"
+                      : "");
   if (inputs.size() != 1 && inputs.size() != 1 + cell_->state_count())
     fail("Layer has ", cell_->state_count(), " states but was passed ", inputs.size() - 1,
          " initial states.");

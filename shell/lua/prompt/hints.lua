@@ -325,8 +325,11 @@ end
 local runtime = {
   { "nil value %(global '([^']+)'%)", hint_of_global },
   { "call a nil value %(%a+ '([%a_]+)'%)", hint_of_method },
-  { "attempt to call a (%a+) value %(%a+ '([%a_][%w_]*)'%)$",
-    function(kind, name) return kind ~= "nil" and hint_of_value(kind, name) or "" end },
+  { "attempt to call a (%a+) value %((%a+) '([%a_][%w_]*)'%)$",
+    function(kind, where, name)
+      local is_member = where == "field" or where == "method"
+      return kind ~= "nil" and is_member and hint_of_value(kind, name) or ""
+    end },
   { "([%w_]+): no attribute '([%a_]+)'", hint_of_attribute },
   { "^.*cr%.%l+: unknown %l+ '([%w_]+)'$", names.counterpart },
   { "cr%.ops: no function '([%w_]+)'", names.counterpart },

@@ -290,6 +290,10 @@ local rows = {
     .. "but got array with shape (2,); x:expand_dims(0) adds a batch axis to a single sample" },
   { "model(x[1])", "Input 0 is incompatible with layer sequential_1: expected shape=(None, 2), "
     .. "found shape=(2,); x:expand_dims(0) adds a batch axis to a single sample" },
+  { "cr.Sequential { cr.layers.LSTM(4, { input_shape = { 5, 2 } }), "
+    .. "cr.layers.LSTM(3, { name = 'second' }) }", "Input 0 is incompatible with layer second: "
+    .. "expected ndim=3, found ndim=2. Full shape received: (None, 4)" },
+  { "seven = 7; seven(1)", "attempt to call a number value (global 'seven')" },
   { "print(#cr.data.from_tensor_slices { x })",
     "dataset: no length (#); its numbers are data.samples and data.batches" },
   { "for a in pairs(cr.data.from_tensor_slices { x }) do end", "dataset: no pairs; "

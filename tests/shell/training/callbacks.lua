@@ -206,7 +206,7 @@ do -- missing folders of checkpoints are created; where this fails, the epoch is
     model:fit(cr.ones { 2, 1 }, cr.ones { 2, 1 }, { verbose = 0,
       callbacks = { cr.callbacks.ModelCheckpoint "/proc/none/m.keras" } })
   ]])
-  assert(text:find("epoch 1 was not saved: cannot write '/proc/none/m.keras'", 1, true), text)
+  assert(text:find("epoch 1 was not saved: cannot create the folder '/proc/none'", 1, true), text)
   os.execute("rm -r '" .. folder .. "'")
 end
 
