@@ -285,26 +285,17 @@ class ChunkedLoss {
       op.shape = shape(whole);
       add_op(op, {add_op(joined, parts, scope)}, scope, whole);
     }
-    for (const auto& [whole, sum] : sums_) {
-      Cast to;
-      to.dtype = program_.values[whole].dtype;
-      add_op(to, {sum}, scope, whole);
-    }
+    for (const auto& [whole, sum] : sums_) cast(sum, program_.values[whole].dtype, scope, whole);
   }
 
-  int cast(int value, DType dtype, int scope) {
+  int cast(int value, DType dtype, int scope, int result = kNewValue) {
     Cast op;
     op.dtype = dtype;
-    return add_op(op, {value}, scope);
+    return add_op(op, {value}, scope, result);
   }
 
   std::vector<int> add_instruction(OpPtr op, std::vector<int> inputs, int scope) {
-    TensorSpecs specs;
-    for (int value : inputs) specs.push_back(program_.values[value]);
-    Instruction instruction{std::move(op), std::move(inputs), {}, scope};
-    for (const TensorSpec& spec : instruction.op->infer(specs))
-      instruction.outputs.push_back(program_.add_value(spec));
-    program_.code.push_back(std::move(instruction));
+    program_.code.push_back(new_instruction(program_, std::move(op), std::move(inputs), scope));
     return program_.code.back().outputs;
   }
   /// Adds an op with one result, which is `result` unless that is kNewValue.

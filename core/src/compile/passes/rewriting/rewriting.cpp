@@ -113,16 +113,19 @@ void Rewriting::replace(const Instruction& instruction, int value) {
   changed_ = true;
 }
 
-int Rewriting::add(OpPtr op, std::vector<int> inputs) {
+Instruction new_instruction(Program& program, OpPtr op, std::vector<int> inputs, int scope) {
   TensorSpecs specs;
-  for (int value : inputs) {
-    specs.push_back(spec(value));
-    ++reads_[value];
-  }
-  Instruction instruction{std::move(op), std::move(inputs), {}, scope_};
-  for (const TensorSpec& made : instruction.op->infer(specs)) {
-    const int value = program_.add_value(made);
-    instruction.outputs.push_back(value);
+  for (int value : inputs) specs.push_back(program.values[value]);
+  Instruction instruction{std::move(op), std::move(inputs), {}, scope};
+  for (const TensorSpec& spec : instruction.op->infer(specs))
+    instruction.outputs.push_back(program.add_value(spec));
+  return instruction;
+}
+
+int Rewriting::add(OpPtr op, std::vector<int> inputs) {
+  for (int value : inputs) ++reads_[value];
+  Instruction instruction = new_instruction(program_, std::move(op), std::move(inputs), scope_);
+  for (int value : instruction.outputs) {
     replacement_.push_back(value);
     producers_.push_back(nullptr);
     reads_.push_back(0);

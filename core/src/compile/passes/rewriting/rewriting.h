@@ -22,6 +22,10 @@ using Rewrite = std::function<int(Rewriting&, const Instruction&)>;
 /// Calls `rewrite` on every instruction; returns whether any was replaced.
 bool rewrite_each(Program& program, const Rewrite& rewrite);
 
+/// An instruction whose results, as the op infers them from the inputs, are new values of the
+/// program. It is not in the program's code yet.
+Instruction new_instruction(Program& program, OpPtr op, std::vector<int> inputs, int scope);
+
 /// For each value, whether an instruction, an output or a variable's new value reads it.
 std::vector<bool> values_read(const Program& program);
 

@@ -60,12 +60,7 @@ class Hoisting {
   const Shape& shape(int value) const { return body_.values[value].shape; }
 
   int add(OpPtr op, std::vector<int> inputs) {
-    TensorSpecs specs;
-    for (int value : inputs) specs.push_back(program_.values[value]);
-    Instruction instruction{std::move(op), std::move(inputs), {}, loop_.scope};
-    for (const TensorSpec& spec : instruction.op->infer(specs))
-      instruction.outputs.push_back(program_.add_value(spec));
-    code_.push_back(std::move(instruction));
+    code_.push_back(new_instruction(program_, std::move(op), std::move(inputs), loop_.scope));
     return code_.back().outputs[0];
   }
   template <class T>

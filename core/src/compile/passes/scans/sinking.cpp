@@ -79,12 +79,7 @@ class Sinking {
 
   /// Adds an instruction after the loop.
   int add(OpPtr op, std::vector<int> inputs) {
-    TensorSpecs specs;
-    for (int value : inputs) specs.push_back(outer_spec(value));
-    Instruction instruction{std::move(op), std::move(inputs), {}, loop_.scope};
-    for (const TensorSpec& made : instruction.op->infer(specs))
-      instruction.outputs.push_back(program_.add_value(made));
-    after_loop_.push_back(std::move(instruction));
+    after_loop_.push_back(new_instruction(program_, std::move(op), std::move(inputs), loop_.scope));
     return after_loop_.back().outputs[0];
   }
   template <class T>
