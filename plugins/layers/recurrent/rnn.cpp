@@ -81,12 +81,7 @@ void BaseRnn::set_cell(std::shared_ptr<RnnCell> cell) {
 
 void BaseRnn::build(const std::vector<Shape>& inputs) {
   const Shape& x = inputs[0];
-  if (x.rank() < 3)
-    fail_in_layer(name(), "Input 0 is incompatible with layer ", name(),
-                  ": expected ndim=3, found ndim=", x.rank(), ". Full shape received: ", x,
-                  x.rank() == 2 && x[0] >= 0
-                      ? "; x:expand_dims(0) adds a batch axis to a single sample"
-                      : "");
+  if (x.rank() < 3) InputSpec::with_ndim(3).check(0, name(), {DType::float32, x});
   if (inputs.size() != 1 && inputs.size() != 1 + cell_->state_count())
     fail("Layer has ", cell_->state_count(), " states but was passed ", inputs.size() - 1,
          " initial states.");
