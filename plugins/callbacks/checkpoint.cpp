@@ -10,6 +10,7 @@
 #include "crescent/program/distribution.h"
 #include "crescent/program/division.h"
 #include "crescent/registry/registration.h"
+#include "crescent/system/file.h"
 #include "monitor.h"
 
 namespace crescent {
@@ -77,10 +78,8 @@ std::string weight_not_finite(const Model& model) {
 
 /// Creates the folder of a file if it is missing.
 void create_folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error) fail("cannot create the folder '", folder.string(), "': ", error.message());
+  const std::string folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) create_folder(folder);
 }
 
 class ModelCheckpoint final : public Callback {

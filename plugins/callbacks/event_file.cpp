@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <vector>
 
@@ -100,8 +99,7 @@ EventFile::EventFile(const std::string& folder) {
   static std::atomic<int> count = 0;
   char host[256] = "localhost";
   gethostname(host, sizeof host - 1);
-  std::error_code error;
-  std::filesystem::create_directories(system_path(folder), error);
+  create_folder(folder);
   path_ = concat(folder, "/events.out.tfevents.", static_cast<int64_t>(now()), ".", host, ".",
                  getpid(), ".", count++, ".v2");
   file_.reset(std::fopen(system_path(path_), "wb"));

@@ -31,7 +31,7 @@
 -- fitting_columns(n, least) is n, or less if the terminal has fewer columns, but not below `least`.
 -- printing has the settings of cr.config.print; set_printing(precision, threshold, width) applies
 --   them to tensors.
--- make_folder(path) makes a folder, with those that it is in; remove_folder(path) removes it with
+-- create_folder(path) makes a folder, with those that it is in; remove_folder(path) removes it with
 --   all that is in it; remove_search(folder) removes the journal and the trials of a search.
 -- direction_of(model, log) is "min" or "max": which values of a log are good; nil if that is
 --   unknown.

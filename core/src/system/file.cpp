@@ -14,6 +14,7 @@
 #include <climits>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 
 #include "crescent/base/error.h"
 #include "crescent/base/progress.h"
@@ -181,6 +182,12 @@ NoFileSizeSignal::~NoFileSizeSignal() {
   while (sigtimedwait(&masks_->signal, nullptr, &now) > 0) {
   }
   pthread_sigmask(SIG_SETMASK, &masks_->before, nullptr);
+}
+
+void create_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(system_path(path), error);
+  if (error) fail("cannot create the folder '", path, "': ", error.message());
 }
 
 void replace_file(const std::string& path, std::span<const Bytes> pieces) {

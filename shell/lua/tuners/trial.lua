@@ -45,7 +45,7 @@ local function new_keeper(tuner, trial, model)
   local keeper, best = {}, nil
   local path = path_of_weights(tuner, trial.number)
   local function save()
-    shell.make_folder(tuner:get_trial_dir(trial.number))
+    shell.create_folder(tuner:get_trial_dir(trial.number))
     model:save_weights(path)
   end
   function keeper.keep()

@@ -61,7 +61,7 @@ local function new(class, o)
   self.objective, direction = objective_of(self, o.objective)
   shell.in_first_process(function()
     if o.overwrite then shell.remove_search(self.project_dir) end
-    shell.make_folder(self.project_dir)
+    shell.create_folder(self.project_dir)
   end)
   self.study = cr.tuners.Study { oracle = o.oracle, max_trials = o.max_trials, seed = o.seed,
     direction = direction .. "imize", lag = o.lag, pruner = o.pruner,

@@ -15,12 +15,6 @@ constexpr const char* kJournal = "journal";
 // the beginning of the names of trial folders; a number follows
 constexpr const char* kTrials = "trial_";
 
-void make_folder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) fail("cannot make the folder '", path, "': ", error.message());
-}
-
 void remove_folder(const std::string& path) {
   std::error_code ignored;
   fs::remove_all(path, ignored);
@@ -93,7 +87,7 @@ OnStack alone(Any function) {
 
 std::vector<CallablePtr> search_functions() {
   std::vector<CallablePtr> all;
-  all.push_back(bound("make_folder", &make_folder, {"path"}));
+  all.push_back(bound("create_folder", &create_folder, {"path"}));
   all.push_back(bound("remove_folder", &remove_folder, {"path"}));
   all.push_back(bound("remove_search", &remove_search, {"folder"}));
   all.push_back(bound("direction_of", &direction_of, {"model", "log"}));

@@ -5,7 +5,7 @@
 
 namespace crescent::lua {
 
-/// The C++ functions in the table `shell` of the Lua libraries that cr.tuners calls: make_folder,
+/// The C++ functions in the table `shell` of the Lua libraries that cr.tuners calls: create_folder,
 /// direction_of, in_first_process, ...
 std::vector<CallablePtr> search_functions();
 

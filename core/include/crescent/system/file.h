@@ -41,6 +41,9 @@ CRESCENT_API std::string read_file(const std::string& path);
 /// Reads all bytes of a regular file and decompresses them when they are gzip.
 CRESCENT_API std::string read_file_unpacked(const std::string& path);
 
+/// Creates a folder, with the folders that it is in, unless it exists.
+CRESCENT_API void create_folder(const std::string& path);
+
 /// Replaces the file atomically by these pieces, one after the other, or raises an error and leaves
 /// the old file untouched: temporary file in the same folder, fsync, rename, fsync of the folder (a
 /// warning where that fails). When `path` is a symbolic link, its target is replaced or created.

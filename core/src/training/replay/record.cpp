@@ -40,14 +40,13 @@ Journal open_for_writing(const std::string& folder) {
 
 /// Removes what the record has after step `after`, all of it if that is 0.
 Journal prepare_journal(const std::string& folder, int64_t after) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) fail("cannot make the folder '", folder, "' of a record: ", error.message());
+  create_folder(folder);
   Journal journal = open_for_writing(folder);
   for (const int64_t step : backups_in(folder))
     if (after == 0 || step > after) remove_backup(folder, step);
   if (after == 0) {
-    fs::remove(journal_path(folder), error);
+    std::error_code ignored;
+    fs::remove(journal_path(folder), ignored);
     return open_for_writing(folder);
   }
   const Journal::Lock lock(journal);
