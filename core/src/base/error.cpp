@@ -24,6 +24,10 @@ void Error::add_context(std::string_view context) {
   std::runtime_error::operator=(std::runtime_error(printable(context) + what()));
 }
 
+void Error::set_message(std::string_view message) {
+  std::runtime_error::operator=(std::runtime_error(printable(message)));
+}
+
 void raise_error(std::string_view message, std::string layer) {
   Error error(message);
   error.set_layer(std::move(layer));

@@ -67,9 +67,7 @@ std::string_view without_function(std::string_view message) {
 
 void name_thrower(Error& error, std::string_view name) {
   if (has_word(error.what(), name.substr(name.rfind('.') + 1))) return;
-  error.std::runtime_error::operator=(
-      std::runtime_error(std::string(without_function(error.what()))));
-  error.add_context(concat(name, ": "));
+  error.set_message(concat(name, ": ", without_function(error.what())));
 }
 
 void rethrow_blaming(const ClassInfo* thrower) try { throw; } catch (const Interrupted&) {

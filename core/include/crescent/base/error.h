@@ -27,6 +27,8 @@ class CRESCENT_API Error : public std::runtime_error {
   /// Prepends a description of the operation that failed to the message. A handler catches the
   /// error by reference, calls add_context() and rethrows the error, so its type is kept.
   void add_context(std::string_view context);
+  /// Replaces the message, in the form that printable() gives it.
+  void set_message(std::string_view message);
   /// The name of the innermost layer whose call raised the error, as the message states it; empty
   /// while the message names no layer.
   const std::string& layer() const { return layer_; }
