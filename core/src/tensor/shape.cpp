@@ -72,6 +72,13 @@ std::string to_text(const Shape& shape) {
   return text + (shape.rank() == 1 ? ",)" : ")");
 }
 
+int64_t TensorSpec::bytes() const {
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(shape.size(), size_of(dtype), &bytes))
+    fail("shape ", shape, " has too many elements");
+  return bytes;
+}
+
 std::string to_text(const TensorSpec& spec) { return name_of(spec.dtype) + to_text(spec.shape); }
 
 Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what) {

@@ -22,17 +22,9 @@ namespace {
 /// copies of them.
 constexpr int64_t kCopied = 1024;
 
-size_t bytes_of(const TensorSpec& spec) {
-  size_t bytes = 0;
-  if (__builtin_mul_overflow(spec.shape.size(), size_of(spec.dtype), &bytes)) {
-    fail("shape ", spec.shape, " has too many elements");
-  }
-  return bytes;
-}
-
 std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed, Memory* memory = nullptr) {
   try {
-    const size_t bytes = bytes_of(spec);
+    const size_t bytes = spec.bytes();
     return memory ? memory->allocate(bytes, zeroed) : Storage::allocate(bytes, zeroed);
   } catch (Error& error) {
     error.add_context(concat("a tensor ", spec, ": "));
@@ -72,7 +64,7 @@ Tensor Tensor::uninitialized(const TensorSpec& spec, Memory* memory) {
 Tensor Tensor::abstract(const TensorSpec& spec) { return Tensor(Impl::make({.spec = spec})); }
 
 Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorSpec& spec) {
-  const size_t bytes = bytes_of(spec);
+  const size_t bytes = spec.bytes();
   if (offset > storage->bytes() || bytes > storage->bytes() - offset) {
     fail("a tensor ", spec, " needs ", bytes, " bytes from ", offset, ", the memory has ",
          storage->bytes());
@@ -96,8 +88,8 @@ Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
 }
 
 Tensor Tensor::from_bytes(const void* bytes, size_t count, const TensorSpec& spec) {
-  if (bytes_of(spec) != count) {
-    fail("a tensor ", spec, " takes ", bytes_of(spec), " bytes of values, got ", count);
+  if (spec.bytes() != count) {
+    fail("a tensor ", spec, " takes ", spec.bytes(), " bytes of values, got ", count);
   }
   Tensor result = uninitialized(spec);
   if (count > 0) std::memcpy(first_values(result), bytes, count);

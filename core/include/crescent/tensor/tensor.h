@@ -128,6 +128,8 @@ struct TensorSpec {
   DType dtype = DType::float32;
   Shape shape;
   bool operator==(const TensorSpec&) const = default;
+  /// The bytes that the values take; raises an error if they are too many to count.
+  CRESCENT_API int64_t bytes() const;
 };
 CRESCENT_API std::string to_text(const TensorSpec& spec);  ///< "float32(None, 3)"
 

@@ -17,10 +17,6 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-int64_t bytes_of(const TensorSpec& spec) {
-  return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
-}
-
 class Rematerialization {
  public:
   Rematerialization(Program& program, size_t backward)
@@ -116,7 +112,7 @@ class Rematerialization {
     for (size_t v = 0; v < values_.size(); ++v) {
       const ValueInfo& value = values_[v];
       if (value.maker == kNone) continue;
-      const int64_t bytes = bytes_of(program_.values[v]);
+      const int64_t bytes = program_.values[v].bytes();
       if (value.is_read_by_backward) read_by_backward_bytes_[value.maker + 1] += bytes;
       if (value.last_read <= value.maker) continue;
       const int64_t weight = value.is_read_by_backward ? 1 : 2;
@@ -169,7 +165,7 @@ class Rematerialization {
       const size_t segment = segment_of(cuts, value.maker);
       const bool passes = segment_of(cuts, value.last_read) > segment;
       if (!value.is_read_by_backward && !passes) continue;
-      (is_kept(value, cuts) ? kept : repeated)[segment] += bytes_of(program_.values[v]);
+      (is_kept(value, cuts) ? kept : repeated)[segment] += program_.values[v].bytes();
     }
     int64_t peak = 0, before = 0;
     for (size_t s = 0; s < kept.size(); ++s) {

@@ -21,10 +21,6 @@
 namespace crescent::passes {
 namespace {
 
-int64_t bytes_of(const TensorSpec& spec) {
-  return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
-}
-
 /// The instructions that compute and read wide values, which have a number for each row and class.
 class ChunkedLoss {
  public:
@@ -167,7 +163,7 @@ class ChunkedLoss {
     find_depths();
     int64_t largest = 0;
     for (const auto& [value, depth] : depths_)
-      largest = std::max(largest, bytes_of(program_.values[value]));
+      largest = std::max(largest, program_.values[value].bytes());
     const int64_t fewest = (largest + max_bytes_ - 1) / max_bytes_;
     for (chunks_ = units_ = fewest; units_ < 2 * fewest; chunks_ = ++units_)
       if (can_cut_all()) return true;
@@ -325,7 +321,7 @@ class ChunkedLoss {
 bool has_many_rows_and_classes(const Program& program, const Instruction& i, int64_t max_bytes) {
   const bool is_loss = as<SoftmaxCrossEntropy>(*i.op) || as<SoftmaxCrossEntropyBackward>(*i.op);
   return is_loss && program.values[i.inputs[0]].shape.is_known() &&
-         bytes_of(program.values[i.inputs[0]]) > max_bytes;
+         program.values[i.inputs[0]].bytes() > max_bytes;
 }
 
 }  // namespace
