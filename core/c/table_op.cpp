@@ -123,14 +123,14 @@ class OpAccess final : public MethodAccess {
 
 class OpFactory final : public Factory {
  public:
-  explicit OpFactory(std::shared_ptr<const OperationRow> row) : row_(std::move(row)) {}
+  explicit OpFactory(std::shared_ptr<const OperationSchema> schema) : schema_(std::move(schema)) {}
   std::shared_ptr<Configurable> make(const Dict& options) const override {
-    if (!options.empty()) fail(row_->functions.front(), ": an operation has no options");
-    return std::make_shared<Operation>(row_);
+    if (!options.empty()) fail(schema_->functions.front(), ": an operation has no options");
+    return std::make_shared<Operation>(schema_);
   }
 
  private:
-  std::shared_ptr<const OperationRow> row_;
+  std::shared_ptr<const OperationSchema> schema_;
 };
 
 std::vector<Parameter> parameters_of(const crescent_op_class& table) {
@@ -146,29 +146,29 @@ std::vector<Parameter> parameters_of(const crescent_op_class& table) {
   return parameters;
 }
 
-std::shared_ptr<const OperationRow> row_of(const OpClass& of, const std::string& plugin) {
-  const auto row = std::make_shared<OperationRow>();
-  row->functions = {of.table.name};
-  row->module = plugin;
-  row->keras_class = of.table.name;
-  row->signature.name = of.table.name;
-  row->signature.parameters = parameters_of(of.table);
-  row->signature.doc = of.table.doc ? of.table.doc : "";
-  row->signature.result = Codec<Tensor>::type();
-  row->result = OperationResult::tensor_or_tuple;
-  row->method.name = of.table.name;
-  row->method.result = row->signature.result;
-  row->method.parameters.title = of.table.name;
-  row->method.parameters.word = "argument";
-  row->method.parameters.description = row->signature.doc;
-  for (const Parameter& parameter : row->signature.parameters) {
+std::shared_ptr<const OperationSchema> schema_of(const OpClass& of, const std::string& plugin) {
+  const auto schema = std::make_shared<OperationSchema>();
+  schema->functions = {of.table.name};
+  schema->module = plugin;
+  schema->keras_class = of.table.name;
+  schema->signature.name = of.table.name;
+  schema->signature.parameters = parameters_of(of.table);
+  schema->signature.doc = of.table.doc ? of.table.doc : "";
+  schema->signature.result = Codec<Tensor>::type();
+  schema->result = OperationResult::tensor_or_tuple;
+  schema->method.name = of.table.name;
+  schema->method.result = schema->signature.result;
+  schema->method.parameters.title = of.table.name;
+  schema->method.parameters.word = "argument";
+  schema->method.parameters.description = schema->signature.doc;
+  for (const Parameter& parameter : schema->signature.parameters) {
     Field field;
     static_cast<Parameter&>(field) = parameter;
     field.takes_dict = !parameter.is_tensor;
-    row->method.parameters.fields.push_back(std::move(field));
+    schema->method.parameters.fields.push_back(std::move(field));
   }
-  row->method.access = std::make_shared<OpAccess>(of);
-  return row;
+  schema->method.access = std::make_shared<OpAccess>(of);
+  return schema;
 }
 
 }  // namespace
@@ -179,17 +179,17 @@ void register_op(const crescent_op_class& given, const std::string& plugin, Regi
   if (!known->table.infer || !known->table.compute) fail("an op lacks its infer or its compute");
   const std::string name = required_name(known->table.name, "op->name");
   const_cast<OpClass*>(known)->name = plugin + "." + name;
-  const auto row = row_of(*known, plugin);
+  const auto schema = schema_of(*known, plugin);
   ClassInfo info;
   info.kind = Operation::kKind;
   info.name = name;
   info.schema.title = name;
-  info.schema.description = row->signature.doc;
-  info.schema.traits = {{"functions", Value(row->functions)},
+  info.schema.description = schema->signature.doc;
+  info.schema.traits = {{"functions", Value(schema->functions)},
                         {"parameters", std::string(known->table.parameters)},
                         {"method", true}};
-  if (!row->signature.doc.empty()) info.schema.traits.set("doc", row->signature.doc);
-  info.factory = std::make_shared<OpFactory>(row);
+  if (!schema->signature.doc.empty()) info.schema.traits.set("doc", schema->signature.doc);
+  info.factory = std::make_shared<OpFactory>(schema);
   registry.add(std::move(info));
 }
 

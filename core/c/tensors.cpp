@@ -93,7 +93,7 @@ List boxed(const Tensors& tensors) {
 }
 
 bool takes_list_of_tensors(const Operation& operation) {
-  const auto& parameters = operation.row().signature.parameters;
+  const auto& parameters = operation.schema().signature.parameters;
   return !parameters.empty() && parameters.front().is_tensor && parameters.front().is_list;
 }
 

@@ -194,9 +194,9 @@ TEST_CASE("programs: a profile names what ran") {
   const auto executable = f.executable(in);
   executable->profile(true);
   f(in), f(in);
-  const std::vector<ProfileRow> rows = executable->rows();
+  const std::vector<ProfileEntry> rows = executable->rows();
   executable->profile(false);
-  const bool found = std::any_of(rows.begin(), rows.end(), [](const ProfileRow& row) {
+  const bool found = std::any_of(rows.begin(), rows.end(), [](const ProfileEntry& row) {
     return row.op.find("matmul") != std::string::npos && row.calls == 2;
   });
   CHECK(found);

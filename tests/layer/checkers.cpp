@@ -9,9 +9,9 @@ using Catch::Contains;
 
 namespace {
 
-const CheckRow* row_of(const CheckReport& report, const std::string& name) {
-  for (const CheckRow& row : report.rows)
-    if (row.name == name) return &row;
+const CheckResult* result_of(const CheckReport& report, const std::string& name) {
+  for (const CheckResult& result : report.results)
+    if (result.name == name) return &result;
   return nullptr;
 }
 
@@ -19,11 +19,11 @@ Dict options_of(const std::string& name) {
   return name == "ForgetsOption" ? Dict{{"factor", 2.0}} : Dict();
 }
 
-/// The text of the only failed row of a gradient check; empty if none failed.
+/// The text of the only failed result of a gradient check; empty if none failed.
 std::string failure_of(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) {
   std::string text;
-  for (const CheckRow& row : check_gradient(f, inputs).rows)
-    if (row.outcome == CheckOutcome::failed) text += concat(row.name, ": ", row.text);
+  for (const CheckResult& result : check_gradient(f, inputs).results)
+    if (result.outcome == CheckOutcome::failed) text += concat(result.name, ": ", result.text);
   return text;
 }
 
@@ -41,10 +41,10 @@ TEST_CASE("check_layer finds each of the layers that are wrong in one way", "[P1
     const CheckReport report = check_layer(broken.name, options_of(broken.name), checks);
     INFO(report.text());
     CHECK_FALSE(report.ok());
-    const CheckRow* row = row_of(report, broken.check);
-    REQUIRE(row);
-    CHECK(row->outcome == CheckOutcome::failed);
-    CHECK_THAT(row->text, Contains(broken.says));
+    const CheckResult* result = result_of(report, broken.check);
+    REQUIRE(result);
+    CHECK(result->outcome == CheckOutcome::failed);
+    CHECK_THAT(result->text, Contains(broken.says));
   }
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("check_layer passes a layer that is right") {
   const CheckReport report = check_layer("Right", {{"power", 3.0}}, checks);
   INFO(report.text());
   CHECK(report.ok());
-  CHECK(report.rows.size() > 20);
+  CHECK(report.results.size() > 20);
 }
 
 TEST_CASE("check_layer refuses names of checks that are none, and shapes that are missing") {

@@ -58,7 +58,7 @@ TEST_CASE("a profile of training has a row for each instruction of a layer, forw
   CHECK(profile.seconds > 0);
   double first = 0;
   std::vector<std::string> scopes;
-  for (const ProfileRow& row : profile.rows) {
+  for (const ProfileEntry& row : profile.rows) {
     CHECK(row.calls > 0);
     CHECK(row.seconds > 0);
     CHECK(!row.op.empty());

@@ -104,7 +104,7 @@ TEST_CASE("every row of operations has a function of its name in a public header
     const auto has_function = [&](const std::string& each) {
       return functions.count(qualified(each)) > 0;
     };
-    const std::vector<std::string>& names = operation.row().functions;
+    const std::vector<std::string>& names = operation.schema().functions;
     CHECK(std::any_of(names.begin(), names.end(), has_function));
   }
   CHECK(rows >= 340);

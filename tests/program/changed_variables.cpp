@@ -37,7 +37,7 @@ TEST_CASE("what depends on unchanged variables is computed once") {
   d.w.assign(row(5));
   for (int i = 0; i < 3; ++i) CHECK(d.is_right());
   std::vector<uint64_t> calls;
-  for (const ProfileRow& r : executable->rows()) calls.push_back(r.calls);
+  for (const ProfileEntry& r : executable->rows()) calls.push_back(r.calls);
   CHECK(calls == std::vector<uint64_t>{2, 6});
 }
 

@@ -227,7 +227,7 @@ TEST_CASE("every function of cr.ops is drawn, or it is said why not") {
     if (name.starts_with("bounding_boxes.")) continue;
     const auto operation = get<Operation>(Value(name));
     bool is_drawn = false;
-    for (const std::string& alias : operation->row().functions)
+    for (const std::string& alias : operation->schema().functions)
       is_drawn = is_drawn || called.count(alias) != 0 || kLeftOut.count(alias) != 0;
     if (is_drawn) continue;
     ++missing;

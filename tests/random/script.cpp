@@ -85,23 +85,24 @@ std::string lua_of(const Argument& argument, const std::string& prefix) {
   return lua_of(std::get<Value>(argument.value));
 }
 
-bool is_variadic(const OperationRow& row, const std::string& name) {
-  for (const Parameter& parameter : row.signature.parameters)
+bool is_variadic(const OperationSchema& schema, const std::string& name) {
+  for (const Parameter& parameter : schema.signature.parameters)
     if (parameter.name == name) return parameter.variadic;
   return false;
 }
 
 /// The arguments of a call: variadic ones by position, the others by name.
-std::string arguments_of(const Node& node, const OperationRow& row, const std::string& prefix) {
+std::string arguments_of(const Node& node, const OperationSchema& schema,
+                         const std::string& prefix) {
   std::string first, named;
   bool by_position = true;
   for (size_t i = 0; i < node.arguments.size(); ++i) {
     const Argument& argument = node.arguments[i];
-    by_position = by_position && i < row.signature.parameters.size() &&
-                  row.signature.parameters[i].name == argument.name && argument.value.index() != 2;
+    by_position = by_position && i < schema.signature.parameters.size() &&
+                  schema.signature.parameters[i].name == argument.name && argument.value.index() != 2;
     const std::string text = lua_of(argument, prefix);
     if (text == "nil") continue;
-    if (is_variadic(row, argument.name))
+    if (is_variadic(schema, argument.name))
       first += (first.empty() ? "" : ", ") + text.substr(1, text.size() - 2);
     else if (by_position)
       first += (first.empty() ? "" : ", ") + text;
@@ -113,9 +114,9 @@ std::string arguments_of(const Node& node, const OperationRow& row, const std::s
 }
 
 std::string call_of(const Node& node, const std::string& prefix) {
-  const OperationRow& row = get<Operation>(Value(node.function))->row();
-  const std::string call = "ops." + node.function + "(" + arguments_of(node, row, prefix) + ")";
-  if (row.result == OperationResult::list)
+  const OperationSchema& schema = get<Operation>(Value(node.function))->schema();
+  const std::string call = "ops." + node.function + "(" + arguments_of(node, schema, prefix) + ")";
+  if (schema.result == OperationResult::list)
     return call + "[" + std::to_string(node.result + 1) + "]";
   return node.result == 0 ? call
                           : "(select(" + std::to_string(node.result + 1) + ", " + call + "))";

@@ -1,7 +1,7 @@
 // CheckedLayer: a layer that is being checked. It makes the layer and inputs for it, and repeats
 // calls with equal states.
 #pragma once
-#include "check/rows.h"
+#include "check/results.h"
 
 namespace crescent::check {
 
@@ -101,7 +101,7 @@ std::string check_wrong_inputs(const CheckedLayer& layer);
 /// Runs only the first check of a layer, whether it can be called.
 CheckReport first_check(const std::string& class_name, const Dict& options,
                         const LayerChecks& checks);
-/// Adds a row for the gradient with respect to each weight and each input.
+/// Adds a result for the gradient with respect to each weight and each input.
 void add_gradient_rows(CheckReport& report, const CheckedLayer& layer);
 
 }  // namespace crescent::check

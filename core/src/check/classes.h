@@ -1,6 +1,6 @@
-// Checks of classes of all kinds except layers. Each function adds rows to a report.
+// Checks of classes of all kinds except layers. Each function adds results to a report.
 #pragma once
-#include "check/rows.h"
+#include "check/results.h"
 #include "crescent/model/model.h"
 
 namespace crescent::check {
@@ -38,7 +38,7 @@ using TensorFunction = std::function<Tensors(const Tensors&)>;
 bool is_taken(const TensorFunction& f, const Tensors& inputs);
 /// Expects that a compiled call gives what a call op by op gives.
 void expect_compiled(const TensorFunction& f, const Tensors& inputs);
-/// Adds the rows of check_gradient to the report, with "gradient" before their names.
+/// Adds the results of check_gradient to the report, with "gradient" before their names.
 void add_gradients(CheckReport& report, const TensorFunction& f, const Tensors& inputs);
 
 /// A model with a dense layer of known weights, compiled with these options besides SGD and the

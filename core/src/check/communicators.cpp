@@ -115,10 +115,10 @@ std::string check_training(const CheckedClass& checked) {
 }  // namespace
 
 void add_communicator_rows(CheckReport& report, const CheckedClass& checked) {
-  add_row(report, "all_reduce", [&] { return check_all_reduce(checked); });
-  add_row(report, "copies", [&] { return check_copies(checked); });
-  add_row(report, "training", [&] { return check_training(checked); });
-  add_row(report, "information", [&] { return check_what_it_says(checked); });
+  add_result(report, "all_reduce", [&] { return check_all_reduce(checked); });
+  add_result(report, "copies", [&] { return check_copies(checked); });
+  add_result(report, "training", [&] { return check_training(checked); });
+  add_result(report, "information", [&] { return check_what_it_says(checked); });
 }
 
 }  // namespace crescent::check

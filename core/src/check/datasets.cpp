@@ -65,9 +65,9 @@ std::string check_batches(const CheckedClass& checked) {
 }  // namespace
 
 void add_dataset_rows(CheckReport& report, const CheckedClass& checked) {
-  add_row(report, "elements", [&] { return check_elements(checked); });
-  add_row(report, "passes", [&] { return check_passes(checked); });
-  add_row(report, "batches", [&] { return check_batches(checked); });
+  add_result(report, "elements", [&] { return check_elements(checked); });
+  add_result(report, "passes", [&] { return check_passes(checked); });
+  add_result(report, "batches", [&] { return check_batches(checked); });
 }
 
 }  // namespace crescent::check

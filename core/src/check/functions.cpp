@@ -7,9 +7,9 @@
 namespace crescent::check {
 
 void add_gradients(CheckReport& report, const TensorFunction& f, const Tensors& inputs) {
-  for (CheckRow row : check_gradient(f, inputs).rows) {
-    row.name = "gradient " + row.name;
-    report.rows.push_back(std::move(row));
+  for (CheckResult result : check_gradient(f, inputs).results) {
+    result.name = "gradient " + result.name;
+    report.results.push_back(std::move(result));
   }
 }
 
@@ -51,7 +51,7 @@ template <class T>
 void add_function_rows(CheckReport& report, const CheckedClass& checked, bool gives_scalar) {
   const auto object = checked.make<T>();
   const auto f = [&](const Tensors& x) { return Tensors{(*object)(x[0])}; };
-  add_row(report, "shapes and dtypes", [&] {
+  add_result(report, "shapes and dtypes", [&] {
     for (const Shape& shape : shapes_for(f, gives_scalar))
       for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
         const Tensor x = numbers(shape, dtype), y = f({x})[0];
@@ -63,15 +63,15 @@ void add_function_rows(CheckReport& report, const CheckedClass& checked, bool gi
       }
     return std::string(gives_scalar ? "a scalar of any tensor" : "those of what it is given");
   });
-  add_row(report, "zeros", [&] {
+  add_result(report, "zeros", [&] {
     expect_finite(f({Tensor(Shape{3, 4}, DType::float32)}), "a tensor of zeros");
     return std::string("zeros give finite results");
   });
-  add_row(report, "empty and large", [&] {
+  add_result(report, "empty and large", [&] {
     for (const int64_t rows : {int64_t{0}, int64_t{1000}}) expect_compiled(f, {numbers({rows, 4})});
     return std::string("tensors of 0 and of 4000 elements");
   });
-  add_row(report, "compiled", [&] {
+  add_result(report, "compiled", [&] {
     expect_compiled(f, {numbers({3, 4})});
     return std::string("compiled programs give what ops give one by one");
   });
@@ -103,21 +103,21 @@ void add_loss_rows(CheckReport& report, const CheckedClass& checked) {
                            ? ops::cast(numbers({5}, DType::float32, 0, 4), DType::int32)
                            : ops::softmax(numbers({5, 4}, DType::float64), -1);
   const Tensor guess = ops::softmax(numbers({5, 4}, DType::float64, -2, 1), -1);
-  add_row(report, "one for each sample", [&] {
+  add_result(report, "one for each sample", [&] {
     const Tensor values = loss->call(truth, guess);
     expect(bool(values), "call gave no tensor");
     expect(values.rank() >= 1 && values.dim(0) == 5, "call gave ", values.spec(),
            " for 5 samples, expected a value for each of them");
     return to_text(values.spec());
   });
-  add_row(report, "a scalar, weighted", [&] {
+  add_result(report, "a scalar, weighted", [&] {
     const Tensor value = (*loss)(truth, guess), zero = (*loss)(truth, guess, ops::zeros({5}));
     expect(value.rank() == 0, "the loss of a batch is ", value.spec(), ", expected a scalar");
     expect_finite({value}, "the loss of a batch");
     expect(zero.item() == 0, "with sample weights of zero the loss is ", zero.item());
     return concat("weights of zero give no loss");
   });
-  add_row(report, "compiled", [&] {
+  add_result(report, "compiled", [&] {
     expect_compiled([&](const Tensors& y) { return Tensors{(*loss)(y[0], y[1])}; }, {truth, guess});
     return std::string("compiled programs give what ops give one by one");
   });
@@ -126,7 +126,7 @@ void add_loss_rows(CheckReport& report, const CheckedClass& checked) {
 
 void add_initializer_rows(CheckReport& report, const CheckedClass& checked) {
   const auto object = checked.make<Initializer>();
-  add_row(report, "shapes and dtypes", [&] {
+  add_result(report, "shapes and dtypes", [&] {
     for (const Shape& shape : {Shape{3, 4}, Shape{4, 4}, Shape{2, 3, 3, 2}})
       for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
         const Tensor value = (*object)(shape, dtype);
@@ -141,7 +141,7 @@ void add_initializer_rows(CheckReport& report, const CheckedClass& checked) {
 
 void add_schedule_rows(CheckReport& report, const CheckedClass& checked) {
   const auto object = checked.make<Schedule>();
-  add_row(report, "rates", [&] {
+  add_result(report, "rates", [&] {
     for (const double step : {0.0, 1.0, 10.0, 1e6}) {
       const Tensor rate = (*object)(Tensor::scalar(step, DType::int64));
       expect(rate && rate.rank() == 0 && is_floating(rate.dtype()), "for a step it gave ",
@@ -150,7 +150,7 @@ void add_schedule_rows(CheckReport& report, const CheckedClass& checked) {
     }
     return std::string("scalars for steps from 0 to a million");
   });
-  add_row(report, "compiled", [&] {
+  add_result(report, "compiled", [&] {
     expect_compiled([&](const Tensors& x) { return Tensors{(*object)(x[0])}; },
                     {Tensor::scalar(7, DType::int64)});
     return std::string("compiled programs give what ops give one by one");

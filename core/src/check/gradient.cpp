@@ -4,7 +4,7 @@
 #include <numeric>
 #include <random>
 
-#include "check/rows.h"
+#include "check/results.h"
 #include "crescent/program/gradient.h"
 
 namespace crescent {
@@ -242,7 +242,7 @@ class GradientCheck {
 
   CheckReport run() {
     report_.subject = "gradient";
-    check::add_row(report_, "results", [&] { return check_results(); });
+    check::add_result(report_, "results", [&] { return check_results(); });
     if (!report_.ok()) return std::move(report_);
     take_gradients();
     if (!report_.ok()) return std::move(report_);
@@ -270,7 +270,7 @@ class GradientCheck {
   }
 
   void take_gradients() {
-    check::add_row(report_, "tape", [&] {
+    check::add_result(report_, "tape", [&] {
       const Objective objective(outputs_, checks_.seed);
       GradientTape tape;
       for (const Tensor& x : inputs_)
@@ -314,7 +314,7 @@ class GradientCheck {
   }
 
   void check_source(const Source& source, const Tensor& gradient) {
-    check::add_row(report_, "by " + source.name, [&] {
+    check::add_result(report_, "by " + source.name, [&] {
       const bool doubles = source.start.dtype() == DType::float64 && results_are_doubles();
       const Precision precision = precision_of(doubles, checks_);
       const Objective objective(outputs_, checks_.seed);

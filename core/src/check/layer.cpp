@@ -61,8 +61,8 @@ std::string subject_of(const std::string& class_name) {
 CheckReport check::first_check(const std::string& class_name, const Dict& options,
                                const LayerChecks& checks) {
   CheckReport report{subject_of(class_name), {}};
-  add_row(report, kFirst.name,
-          [&] { return kFirst.run(CheckedLayer(class_name, options, checks)); });
+  add_result(report, kFirst.name,
+             [&] { return kFirst.run(CheckedLayer(class_name, options, checks)); });
   return report;
 }
 
@@ -78,7 +78,7 @@ CheckReport check_layer(const std::string& class_name, const Dict& options,
   if (!report.ok()) return report;
   for (const LayerCheckRow& row : kChecks) {
     heed_interruption("checking a layer");
-    if (is_wanted(row.name)) check::add_row(report, row.name, [&] { return row.run(layer); });
+    if (is_wanted(row.name)) check::add_result(report, row.name, [&] { return row.run(layer); });
   }
   if (is_wanted(kGradientCheck)) check::add_gradient_rows(report, layer);
   return report;

@@ -6,9 +6,9 @@ namespace {
 
 const char* const kGradients = "gradients";
 
-/// Returns the name of a report row without the name of the layer: "by dense_1/kernel" becomes
+/// Returns the name of a result without the name of the layer: "by dense_1/kernel" becomes
 /// "gradient by kernel".
-std::string row_name(std::string name, bool training) {
+std::string result_name(std::string name, bool training) {
   const size_t slash = name.find('/');
   if (name.starts_with("by ") && slash != name.npos) name.erase(3, slash - 2);
   return concat("gradient ", name, training ? ", training" : "");
@@ -22,13 +22,13 @@ void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
   options.seed = checked.checks().seed;
   const CheckReport found = check_gradient([&](const Tensors& x) { return calls(x); }, inputs,
                                            layer->trainable_weights(), options);
-  for (CheckRow row : found.rows) {
-    row.name = row_name(row.name, training);
-    const bool is_weight = row.name.find("by input") == std::string::npos;
-    const bool is_missing = row.text.find("do not depend on it") != std::string::npos;
+  for (CheckResult result : found.results) {
+    result.name = result_name(result.name, training);
+    const bool is_weight = result.name.find("by input") == std::string::npos;
+    const bool is_missing = result.text.find("do not depend on it") != std::string::npos;
     if (is_weight && is_missing)
-      row.outcome = CheckOutcome::failed, row.text += ": it never trains";
-    report.rows.push_back(std::move(row));
+      result.outcome = CheckOutcome::failed, result.text += ": it never trains";
+    report.results.push_back(std::move(result));
   }
 }
 
@@ -43,14 +43,14 @@ void add_gradient_rows(CheckReport& report, const CheckedLayer& checked) {
       const bool has_source =
           checked.has_floating_input() || !checked.built()->trainable_weights().empty();
       if (!floating || !has_source) {
-        report.rows.push_back({kGradients, CheckOutcome::skipped, "nothing to differentiate"});
+        report.results.push_back({kGradients, CheckOutcome::skipped, "nothing to differentiate"});
         return;
       }
       add_rows(report, checked, training);
     } catch (const Interrupted&) {
       throw;
     } catch (...) {
-      report.rows.push_back({row_name("", training), CheckOutcome::failed, exception_text()});
+      report.results.push_back({result_name("", training), CheckOutcome::failed, exception_text()});
     }
   }
 }

@@ -69,17 +69,17 @@ class OperationCheck {
  public:
   OperationCheck(CheckReport& report, const CheckedClass& checked)
       : report_(report), operation_(crescent::make<Operation>(checked.name)) {
-    for (const Parameter& parameter : operation_->row().signature.parameters)
+    for (const Parameter& parameter : operation_->schema().signature.parameters)
       count_ += parameter.is_tensor && parameter.required;
   }
 
   void run() {
-    add_row(report_, "call", [&] { return check_call(); });
-    if (report_.rows.back().outcome != CheckOutcome::passed) return;
+    add_result(report_, "call", [&] { return check_call(); });
+    if (report_.results.back().outcome != CheckOutcome::passed) return;
     const Tensors inputs = sample_->tensors(count_, dtype_);
-    if (dtype_ == DType::float64) add_row(report_, "float32", [&] { return check_float32(); });
-    add_row(report_, "symbols", [&] { return check_symbols(inputs); });
-    add_row(report_, "compiled", [&] {
+    if (dtype_ == DType::float64) add_result(report_, "float32", [&] { return check_float32(); });
+    add_result(report_, "symbols", [&] { return check_symbols(inputs); });
+    add_result(report_, "compiled", [&] {
       expect_traced(inputs);
       expect_compiled(f_, inputs);
       return std::string("compiled programs give what ops give one by one");
@@ -91,7 +91,7 @@ class OperationCheck {
     if (is_finite(results))
       add_gradients(report_, f_, inputs);
     else
-      add_row(report_, "gradient", [&]() -> std::string {
+      add_result(report_, "gradient", [&]() -> std::string {
         skip("its results are not finite for numbers between ", sample_->low, " and ",
              sample_->high);
       });
@@ -99,7 +99,7 @@ class OperationCheck {
 
  private:
   std::string check_call() {
-    const auto& parameters = operation_->row().signature.parameters;
+    const auto& parameters = operation_->schema().signature.parameters;
     if (count_ == 0 || std::any_of(parameters.begin(), parameters.end(),
                                    [](const Parameter& p) { return p.required && !p.is_tensor; }))
       skip("it has parameters that are no tensors");
@@ -155,7 +155,7 @@ class OperationCheck {
 
   void call_on(const Symbol& symbol) const {
     const Value boxed(std::make_shared<BoxedSymbol>(symbol));
-    (*operation_)(arguments_for(operation_->row().signature, std::vector<Value>(count_, boxed)));
+    (*operation_)(arguments_for(operation_->schema().signature, std::vector<Value>(count_, boxed)));
   }
 
   /// Skips the check if the sizes of results depend on values, so that it cannot be recorded.
@@ -175,7 +175,7 @@ class OperationCheck {
   const TensorFunction f_ = [this](const Tensors& x) {
     std::vector<Value> boxed;
     for (const Tensor& t : x) boxed.push_back(Codec<Tensor>::encode(t));
-    return tensors_of((*operation_)(arguments_for(operation_->row().signature, boxed)));
+    return tensors_of((*operation_)(arguments_for(operation_->schema().signature, boxed)));
   };
   const Sample* sample_ = nullptr;  ///< the kind of arguments that it takes
   DType dtype_ = DType::float32;
@@ -184,13 +184,14 @@ class OperationCheck {
 }  // namespace
 
 void add_operation_rows(CheckReport& report, const CheckedClass& checked) {
-  if (crescent::make<Operation>(checked.name)->row().result == OperationResult::host_value) return;
+  if (crescent::make<Operation>(checked.name)->schema().result == OperationResult::host_value)
+    return;
   OperationCheck(report, checked).run();
 }
 
 /// A kernel computes for an op, which the registry does not make.
 void add_kernel_rows(CheckReport& report, const CheckedClass& checked) {
-  add_row(report, "results", [&]() -> std::string {
+  add_result(report, "results", [&]() -> std::string {
     skip("they are checked by the functions and layers that call the op ", checked.name);
   });
 }

@@ -87,7 +87,7 @@ std::string find_inputs(const CheckedClass& checked, ClassOptions& given) {
       given.checks = tried;
       return "";
     }
-    said = report.rows.front().text;
+    said = report.results.front().text;
   }
   return said;
 }
@@ -117,23 +117,23 @@ CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) 
   const auto row = std::find_if(std::begin(kKindRows), std::end(kKindRows),
                                 [&](const KindRow& r) { return checked.kind == r.kind; });
   if (row == std::end(kKindRows)) {
-    report.rows.push_back({"", CheckOutcome::skipped, "there are no checks of this kind"});
+    report.results.push_back({"", CheckOutcome::skipped, "there are no checks of this kind"});
     return report;
   }
   if (const std::string missing = missing_options(checked); !missing.empty()) {
-    report.rows.push_back({"options", CheckOutcome::skipped,
-                           concat("which options it wants has to be said, as {\"", checked.name,
-                                  "\": {\"options\": {...}}}; it requires ", missing)});
+    report.results.push_back({"options", CheckOutcome::skipped,
+                              concat("which options it wants has to be said, as {\"", checked.name,
+                                     "\": {\"options\": {...}}}; it requires ", missing)});
     return report;
   }
   try {
     if (checked.kind != "operation")
-      check::add_row(report, "options", [&] { return check::check_configuration(checked); });
+      check::add_result(report, "options", [&] { return check::check_configuration(checked); });
     if (report.ok()) row->add(report, checked);
   } catch (const Interrupted&) {
     throw;
   } catch (...) {
-    report.rows.push_back({"", CheckOutcome::failed, exception_text()});
+    report.results.push_back({"", CheckOutcome::failed, exception_text()});
   }
   return report;
 }

@@ -25,8 +25,8 @@ std::string padded(std::string text, size_t width) {
 
 std::string summary_of(const CheckReport& report) {
   const auto count = [&](CheckOutcome outcome) {
-    return std::count_if(report.rows.begin(), report.rows.end(),
-                         [=](const CheckRow& row) { return row.outcome == outcome; });
+    return std::count_if(report.results.begin(), report.results.end(),
+                         [=](const CheckResult& result) { return result.outcome == outcome; });
   };
   return concat(report.subject, ": ", count(CheckOutcome::passed), " checks passed, ",
                 count(CheckOutcome::failed), " failed, ", count(CheckOutcome::skipped),
@@ -36,17 +36,18 @@ std::string summary_of(const CheckReport& report) {
 }  // namespace
 
 bool CheckReport::ok() const {
-  return std::none_of(rows.begin(), rows.end(),
-                      [](const CheckRow& row) { return row.outcome == CheckOutcome::failed; });
+  return std::none_of(results.begin(), results.end(), [](const CheckResult& result) {
+    return result.outcome == CheckOutcome::failed;
+  });
 }
 
 std::string CheckReport::text() const {
   size_t width = 0;
-  for (const CheckRow& row : rows) width = std::max(width, row.name.size());
+  for (const CheckResult& result : results) width = std::max(width, result.name.size());
   std::string text = summary_of(*this);
-  for (const CheckRow& row : rows)
-    text +=
-        concat("  ", padded(word_of(row.outcome), 8), padded(row.name, width + 2), row.text, "\n");
+  for (const CheckResult& result : results)
+    text += concat("  ", padded(word_of(result.outcome), 8), padded(result.name, width + 2),
+                   result.text, "\n");
   return text;
 }
 

@@ -1,21 +1,22 @@
-#include "check/rows.h"
+#include "check/results.h"
 
 namespace crescent::check {
 
-void add_row(CheckReport& report, const std::string& name, const std::function<std::string()>& f) {
-  CheckRow row{name, CheckOutcome::passed, ""};
+void add_result(CheckReport& report, const std::string& name,
+                const std::function<std::string()>& f) {
+  CheckResult result{name, CheckOutcome::passed, ""};
   try {
-    row.text = f();
+    result.text = f();
   } catch (const Interrupted&) {
     throw;
   } catch (const Skipped& skipped) {
-    row.outcome = CheckOutcome::skipped, row.text = skipped.why;
+    result.outcome = CheckOutcome::skipped, result.text = skipped.why;
   } catch (const Found& found) {
-    row.outcome = CheckOutcome::failed, row.text = found.what;
+    result.outcome = CheckOutcome::failed, result.text = found.what;
   } catch (...) {
-    row.outcome = CheckOutcome::failed, row.text = exception_text();
+    result.outcome = CheckOutcome::failed, result.text = exception_text();
   }
-  report.rows.push_back(std::move(row));
+  report.results.push_back(std::move(result));
 }
 
 }  // namespace crescent::check

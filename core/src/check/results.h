@@ -1,4 +1,4 @@
-// Adds rows to a report by running checks.
+// Adds results to a report by running checks.
 #pragma once
 #include <functional>
 
@@ -31,7 +31,8 @@ void expect(bool holds, const Pieces&... pieces) {
   if (!holds) found(pieces...);
 }
 
-/// Runs a check, which returns a description of its result, and adds its row.
-void add_row(CheckReport& report, const std::string& name, const std::function<std::string()>& f);
+/// Runs a check, which returns a description of its finding, and adds the result.
+void add_result(CheckReport& report, const std::string& name,
+                const std::function<std::string()>& f);
 
 }  // namespace crescent::check

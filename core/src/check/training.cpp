@@ -47,13 +47,13 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
     for (int i = 0; i < times; ++i) metric->update_state(truth, guess, {});
     return metric;
   };
-  add_row(report, "result", [&] {
+  add_result(report, "result", [&] {
     const Tensor result = fed(2)->result();
     expect(result && result.rank() == 0, "result() is ",
            result ? to_text(result.spec()) : "no tensor", ", expected a scalar");
     return concat("a scalar, ", result.item());
   });
-  add_row(report, "reset", [&] {
+  add_result(report, "reset", [&] {
     const auto metric = fed(2);
     metric->reset_state();
     metric->update_state(truth, guess, {});
@@ -61,7 +61,7 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
                 "after reset_state, beside a new metric");
     return std::string("after reset_state it is as a new one");
   });
-  add_row(report, "in a model", [&] {
+  add_result(report, "in a model", [&] {
     const auto model = small_model({{"metrics", List{Value(checked.make<Metric>())}}});
     train(*model);
     return std::string("it is measured in training");
@@ -75,7 +75,7 @@ void add_optimizer_rows(CheckReport& report, const CheckedClass& checked) {
     train(*model);
     return model;
   };
-  add_row(report, "training", [&] {
+  add_result(report, "training", [&] {
     const auto model = trained(false);
     const Tensor kernel = model->get_weights()[0];
     expect_finite(model->get_weights(), "weights after training");
@@ -84,13 +84,13 @@ void add_optimizer_rows(CheckReport& report, const CheckedClass& checked) {
     expect(changed, "training leaves the weights as they were");
     return std::string("weights change and stay finite");
   });
-  add_row(report, "compiled", [&] {
+  add_result(report, "compiled", [&] {
     expect_near(trained(false)->get_weights(), trained(true)->get_weights(), 1e-5,
                 "weights trained by compiled steps beside those trained op by op");
     return std::string("compiled steps train as ops do one by one");
   });
   for (const char* ending : {".keras", ".h5"})
-    add_row(report, concat(ending, " file"), [&] {
+    add_result(report, concat(ending, " file"), [&] {
       const TemporaryFile file(ending);
       const auto model = trained(false);
       save_model(*model, file.path());
@@ -103,7 +103,7 @@ void add_optimizer_rows(CheckReport& report, const CheckedClass& checked) {
 }
 
 void add_callback_rows(CheckReport& report, const CheckedClass& checked) {
-  add_row(report, "in a run", [&] {
+  add_result(report, "in a run", [&] {
     const auto model = small_model({});
     train(*model, {{"callbacks", List{Value(checked.make<Callback>())}}});
     return std::string("a run of three epochs comes to its end");
@@ -182,11 +182,11 @@ void add_format_rows(CheckReport& report, const CheckedClass& checked) {
     return std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
   };
   if (can(ModelFormat::kAbility))
-    add_row(report, "models", [&] { return check_format_of_models(checked); });
+    add_result(report, "models", [&] { return check_format_of_models(checked); });
   if (can(WeightsFormat::kAbility))
-    add_row(report, "weights", [&] { return check_format_of_weights(checked); });
+    add_result(report, "weights", [&] { return check_format_of_weights(checked); });
   if (can(ReadsArrays::kAbility) && can(WritesArrays::kAbility))
-    add_row(report, "arrays", [&] { return check_format_of_arrays(checked); });
+    add_result(report, "arrays", [&] { return check_format_of_arrays(checked); });
 }
 
 }  // namespace crescent::check

@@ -22,15 +22,17 @@ std::vector<std::string> split_names(std::string_view text) {
 
 class OperationFactory final : public Factory {
  public:
-  explicit OperationFactory(std::shared_ptr<const OperationRow> row) : row_(std::move(row)) {}
+  explicit OperationFactory(std::shared_ptr<const OperationSchema> schema)
+      : schema_(std::move(schema)) {}
   std::shared_ptr<Configurable> make(const Dict& options) const override {
     if (!options.empty())
-      fail(row_->functions.front(), ": an operation has no options; it is called with arguments");
-    return std::make_shared<Operation>(row_);
+      fail(schema_->functions.front(),
+           ": an operation has no options; it is called with arguments");
+    return std::make_shared<Operation>(schema_);
   }
 
  private:
-  std::shared_ptr<const OperationRow> row_;
+  std::shared_ptr<const OperationSchema> schema_;
 };
 
 /// Removes null arguments whose default is null.
@@ -112,27 +114,29 @@ Value Operation::operator()(const Dict& arguments) const {
 }
 
 Value Operation::on_tensors(const Dict& arguments) const {
-  const SchemaData& parameters = row_->method.parameters;
+  const SchemaData& parameters = schema_->method.parameters;
   const Dict all = with_tensors(parameters, without_defaults(parameters, arguments));
   const auto call = [this](const Dict& given) {
     return blaming(*this, [&] {
-      return refusing_as(name(), [&] { return row_->method.call(nullptr, given); });
+      return refusing_as(name(), [&] { return schema_->method.call(nullptr, given); });
     });
   };
   return naming(name(), [&] {
-    return row_->result == OperationResult::host_value ? call(all) : run_compiled(row_, all, call);
+    return schema_->result == OperationResult::host_value ? call(all)
+                                                          : run_compiled(schema_, all, call);
   });
 }
 
 Value Operation::on_symbols(const Dict& arguments) const {
-  if (row_->result == OperationResult::host_value) return on_tensors(abstract_tensors(arguments));
+  if (schema_->result == OperationResult::host_value)
+    return on_tensors(abstract_tensors(arguments));
   std::vector<Symbol> inputs;
   const auto layer = OperationLayer::make(*this, arguments, inputs);
   List outputs;
   for (const Symbol& symbol : (*layer)(inputs))
     outputs.push_back(Value(std::make_shared<BoxedSymbol>(symbol)));
-  const bool single = row_->result == OperationResult::tensor ||
-                      (row_->result == OperationResult::tensor_or_tuple && outputs.size() == 1);
+  const bool single = schema_->result == OperationResult::tensor ||
+                      (schema_->result == OperationResult::tensor_or_tuple && outputs.size() == 1);
   return single ? outputs.front() : Value(std::move(outputs));
 }
 
@@ -151,17 +155,17 @@ Dict gathered(const SchemaData& parameters, const std::string& others, const Dic
 }  // namespace
 
 Dict Operation::arguments(const List& positional, const Dict& keywords) const {
-  const auto& parameters = row_->signature.parameters;
+  const auto& parameters = schema_->signature.parameters;
   const auto variadic = std::find_if(parameters.begin(), parameters.end(),
                                      [](const Parameter& p) { return p.variadic; });
   if (variadic != parameters.end() && !variadic->is_list)
-    return row_->method.parameters.by_name(
-        positional, gathered(row_->method.parameters, variadic->name, keywords));
-  if (variadic == parameters.end()) return row_->method.parameters.by_name(positional, keywords);
+    return schema_->method.parameters.by_name(
+        positional, gathered(schema_->method.parameters, variadic->name, keywords));
+  if (variadic == parameters.end()) return schema_->method.parameters.by_name(positional, keywords);
   const auto before =
       std::min(variadic - parameters.begin(), static_cast<std::ptrdiff_t>(positional.size()));
   const auto rest = positional.begin() + before;
-  Dict all = row_->method.parameters.by_name(List(positional.begin(), rest), keywords);
+  Dict all = schema_->method.parameters.by_name(List(positional.begin(), rest), keywords);
   const bool as_list = positional.end() - rest == 1 && rest->is_list();
   if (rest != positional.end())
     all.set(variadic->name, as_list ? *rest : Value(List(rest, positional.end())));
@@ -200,29 +204,30 @@ Operations::Operations(Registry& registry, std::string module)
 void Operations::begin(const char* keras_class, const char* signature, const char* doc,
                        std::unique_ptr<const MethodAccess> access, OperationResult result,
                        std::string type) {
-  row_ = std::make_shared<OperationRow>();
+  schema_ = std::make_shared<OperationSchema>();
   std::string_view text = signature;
   const size_t open = text.find('(');
-  row_->functions = split_names(text.substr(0, open));
-  row_->module = module_;
-  row_->keras_class = keras_class;
-  row_->result = result;
+  schema_->functions = split_names(text.substr(0, open));
+  schema_->module = module_;
+  schema_->keras_class = keras_class;
+  schema_->result = result;
   text = text.substr(open + 1, text.size() - open - 2);
   signature_ = text;
-  row_->signature.name = row_->functions.front();
-  row_->signature.parameters = parse_parameters(text);
-  row_->signature.doc = doc;
-  row_->signature.result = type;
+  schema_->signature.name = schema_->functions.front();
+  schema_->signature.parameters = parse_parameters(text);
+  schema_->signature.doc = doc;
+  schema_->signature.result = type;
   data_.methods.clear();
-  add_method(row_->functions.front(), doc, std::move(type), std::move(access));
-  data_.methods.back().parameters.title = row_->functions.front();
+  add_method(schema_->functions.front(), doc, std::move(type), std::move(access));
+  data_.methods.back().parameters.title = schema_->functions.front();
 }
 
 void Operations::add(size_t index, const MemberType& type, std::ptrdiff_t offset, bool is_tensor,
                      bool is_list) {
-  if (index >= row_->signature.parameters.size())
-    fail(row_->functions.front(), ": the signature (", signature_, ") lacks parameter ", index + 1);
-  Parameter& parameter = row_->signature.parameters[index];
+  if (index >= schema_->signature.parameters.size())
+    fail(schema_->functions.front(), ": the signature (", signature_, ") lacks parameter ",
+         index + 1);
+  Parameter& parameter = schema_->signature.parameters[index];
   parameter.in_call = parameter.in_call || parameter.variadic || is_tensor;
   parameter.is_list = is_list;
   parameter.is_tensor = is_tensor;
@@ -232,25 +237,25 @@ void Operations::add(size_t index, const MemberType& type, std::ptrdiff_t offset
 }
 
 void Operations::finish() {
-  row_->method = std::move(data_.methods.back());
-  if (row_->method.parameters.fields.size() != row_->signature.parameters.size())
-    fail(row_->functions.front(), ": the signature (", signature_, ") has more than ",
-         row_->method.parameters.fields.size(), " parameters");
+  schema_->method = std::move(data_.methods.back());
+  if (schema_->method.parameters.fields.size() != schema_->signature.parameters.size())
+    fail(schema_->functions.front(), ": the signature (", signature_, ") has more than ",
+         schema_->method.parameters.fields.size(), " parameters");
   ClassInfo info;
   info.kind = Operation::kKind;
-  info.name = row_->functions.front();
-  info.aliases.assign(row_->functions.begin() + 1, row_->functions.end());
-  info.aliases.push_back(row_->keras_class);
+  info.name = schema_->functions.front();
+  info.aliases.assign(schema_->functions.begin() + 1, schema_->functions.end());
+  info.aliases.push_back(schema_->keras_class);
   info.schema.title = info.name;
-  info.schema.description = row_->method.parameters.description;
-  const std::vector<Parameter>& parameters = row_->signature.parameters;
+  info.schema.description = schema_->method.parameters.description;
+  const std::vector<Parameter>& parameters = schema_->signature.parameters;
   const bool on_tensor =
       !parameters.empty() && parameters.front().is_tensor && !parameters.front().is_list;
-  info.schema.traits = {{"functions", Value(row_->functions)},
+  info.schema.traits = {{"functions", Value(schema_->functions)},
                         {"parameters", signature_},
-                        {"method", on_tensor && row_->result != OperationResult::host_value}};
+                        {"method", on_tensor && schema_->result != OperationResult::host_value}};
   if (!info.schema.description.empty()) info.schema.traits.set("doc", info.schema.description);
-  info.factory = std::make_shared<OperationFactory>(row_);
+  info.factory = std::make_shared<OperationFactory>(schema_);
   registry_.add(std::move(info));
 }
 

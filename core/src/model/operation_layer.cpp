@@ -57,7 +57,7 @@ std::shared_ptr<Layer> OperationLayer::make(const Operation& operation, const Di
 
 void OperationLayer::configured() {
   operation_ = get<Operation>(Value(name_of_operation_));
-  if (name_.empty()) name_ = unique_name(snake_case(operation_->row().keras_class));
+  if (name_.empty()) name_ = unique_name(snake_case(operation_->schema().keras_class));
   inputs_ = 0;
   prepared_ = mapped(arguments_, [&](const Value& value) {
                 if (auto input = input_in(value)) inputs_ = std::max(inputs_, *input + 1);

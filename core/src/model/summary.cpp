@@ -21,7 +21,7 @@ using TableRow = std::vector<std::string>;
 /// The class of a layer, or the name of the operation that an OperationLayer calls.
 std::string type_of(const Layer& layer) {
   const auto* operation = dynamic_cast<const OperationLayer*>(&layer);
-  if (operation) return operation->operation().row().keras_class;
+  if (operation) return operation->operation().schema().keras_class;
   const std::string name = layer.class_name();
   return name.substr(name.rfind('>') + 1);  // drops the "package>" of a registered class name
 }

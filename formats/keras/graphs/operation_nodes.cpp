@@ -65,7 +65,7 @@ Dict options_in(const Dict& config) {
 Dict arguments_in(const Operation& operation, const Dict& node, List& inputs) {
   std::vector<const Parameter*> positional_parameters;
   for (const bool in_call : {true, false})
-    for (const Parameter& parameter : operation.row().signature.parameters)
+    for (const Parameter& parameter : operation.schema().signature.parameters)
       if (parameter.in_call == in_call) positional_parameters.push_back(&parameter);
   Dict arguments;
   const List positional = argument_in(node.at("args"), inputs).as_list();
@@ -124,7 +124,7 @@ bool is_operation(const Dict& entry) {
   if (!module) return is_bare_operation(entry);
   if (module->starts_with("keras.")) return module->starts_with(kOpsModule);
   const auto info = registry().find(Operation::kKind, class_of(entry));
-  return info && get<Operation>(Value(info->name))->row().module == *module;
+  return info && get<Operation>(Value(info->name))->schema().module == *module;
 }
 
 Dict operation_in(const Dict& entry) {
@@ -163,7 +163,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
   const auto operation = get<Operation>(layer.at("operation"));
   const Dict& given = layer.at("arguments").as_dict();
   Dict config{{"name", layer.at("name")}};
-  for (const Parameter& parameter : operation->row().signature.parameters)
+  for (const Parameter& parameter : operation->schema().signature.parameters)
     if (!parameter.in_call) {
       const Value* value = given.find(parameter.name);
       config.set(parameter.name, value ? *value : parameter.default_value);
@@ -178,7 +178,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
     };
     List args;
     Dict kwargs;
-    for (const Parameter& parameter : operation->row().signature.parameters) {
+    for (const Parameter& parameter : operation->schema().signature.parameters) {
       if (!parameter.in_call) continue;
       const Value* value = given.find(parameter.name);
       if (!value && !parameter.required && parameter.default_value.is_null())
@@ -196,10 +196,13 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
     }
     nodes.push_back(Dict{{"args", std::move(args)}, {"kwargs", std::move(kwargs)}});
   }
-  const std::string class_name = keras_operation(operation->row().keras_class, config);
-  return {{"module", operation->row().module}, {"class_name", class_name},
-          {"config", std::move(config)},       {"registered_name", class_name},
-          {"name", layer.at("name")},          {"inbound_nodes", std::move(nodes)}};
+  const std::string class_name = keras_operation(operation->schema().keras_class, config);
+  return {{"module", operation->schema().module},
+          {"class_name", class_name},
+          {"config", std::move(config)},
+          {"registered_name", class_name},
+          {"name", layer.at("name")},
+          {"inbound_nodes", std::move(nodes)}};
 }
 
 bool has_operation(const Value& config) {

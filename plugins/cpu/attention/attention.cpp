@@ -102,9 +102,9 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
 
 }  // namespace
 
-std::span<const KernelRow> attention_kernels() {
+std::span<const KernelEntry> attention_kernels() {
   static constexpr KernelFactory kThroughFloat32 = make_converted<attention_kernels>;
-  static constexpr KernelRow kRows[] = {{"attention", make_attention<AttentionForward>},
+  static constexpr KernelEntry kRows[] = {{"attention", make_attention<AttentionForward>},
                                         {"attention", kThroughFloat32},
                                         {"attention_backward", make_attention_gradient},
                                         {"attention_backward", kThroughFloat32}};

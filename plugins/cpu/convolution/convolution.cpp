@@ -63,35 +63,35 @@ ConvPlan::ConvPlan(const Request& r) {
   residual = post.combine == Combine::add, gated = post.combine == Combine::mask;
 }
 
-std::span<const KernelRow> convolution_kernels() {
+std::span<const KernelEntry> convolution_kernels() {
   static constexpr KernelFactory kWinograd = unmixed<make_winograd_convolution>,
                                  kPointwise = unmixed<make_pointwise_convolution>,
                                  kAmx = plain<make_amx_convolution>,
                                  kOnednn = gated<make_onednn_convolution>,
                                  kIm2col = unmixed<plain<make_unfolded_convolution>>,
                                  kConverted = unmixed<plain<make_converted<convolution_kernels>>>;
-  static constexpr KernelRow kRows[] = {{"conv", kWinograd},
-                                        {"conv", kPointwise},
-                                        {"conv", kAmx},
-                                        {"conv", kOnednn},
-                                        {"conv", kIm2col},
-                                        {"conv", kConverted},
-                                        {"conv_pool", make_winograd_pooled_convolution},
-                                        {"conv_backward_data", kWinograd},
-                                        {"conv_backward_data", kPointwise},
-                                        {"conv_backward_data", kAmx},
-                                        {"conv_backward_data", kOnednn},
-                                        {"conv_backward_data", kIm2col},
-                                        {"conv_backward_data", kConverted},
-                                        {"conv_backward_data", make_gated_convolution},
-                                        {"conv_backward_kernel", kWinograd},
-                                        {"conv_backward_kernel", kPointwise},
-                                        {"conv_backward_kernel", kAmx},
-                                        {"conv_backward_kernel", kOnednn},
-                                        {"conv_backward_kernel", kIm2col},
-                                        {"conv_backward_kernel", kConverted},
-                                        {"depthwise_forward", make_depthwise_forward},
-                                        {"depthwise_backward", make_depthwise_backward}};
+  static constexpr KernelEntry kRows[] = {{"conv", kWinograd},
+                                          {"conv", kPointwise},
+                                          {"conv", kAmx},
+                                          {"conv", kOnednn},
+                                          {"conv", kIm2col},
+                                          {"conv", kConverted},
+                                          {"conv_pool", make_winograd_pooled_convolution},
+                                          {"conv_backward_data", kWinograd},
+                                          {"conv_backward_data", kPointwise},
+                                          {"conv_backward_data", kAmx},
+                                          {"conv_backward_data", kOnednn},
+                                          {"conv_backward_data", kIm2col},
+                                          {"conv_backward_data", kConverted},
+                                          {"conv_backward_data", make_gated_convolution},
+                                          {"conv_backward_kernel", kWinograd},
+                                          {"conv_backward_kernel", kPointwise},
+                                          {"conv_backward_kernel", kAmx},
+                                          {"conv_backward_kernel", kOnednn},
+                                          {"conv_backward_kernel", kIm2col},
+                                          {"conv_backward_kernel", kConverted},
+                                          {"depthwise_forward", make_depthwise_forward},
+                                          {"depthwise_backward", make_depthwise_backward}};
   return kRows;
 }
 

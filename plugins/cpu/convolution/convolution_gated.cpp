@@ -45,7 +45,7 @@ std::unique_ptr<Kernel> make_gate(const TensorSpec& dx, const Options& options) 
 std::unique_ptr<Kernel> make_gated_convolution(const Request& r) {
   if (!ConvPlan(r).gated) return nullptr;
   const Request inner{base_of(r.op), r.inputs.first(2), r.outputs, r.options};
-  for (const KernelRow& row : convolution_kernels()) {
+  for (const KernelEntry& row : convolution_kernels()) {
     if (inner.op.name() != row.op) continue;
     if (auto kernel = row.make(inner))
       return std::make_unique<Gated>(std::move(kernel), make_gate(r.outputs[0], r.options));

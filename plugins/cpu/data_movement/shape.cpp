@@ -268,22 +268,22 @@ std::unique_ptr<Kernel> make_iota(const Request& r) {
 
 }  // namespace
 
-std::span<const KernelRow> shape_kernels() {
-  static constexpr KernelRow rows[] = {{"broadcast_to", make_broadcast},
-                                       {"transpose", make_transpose},
-                                       {"slice", make_slice},
-                                       {"reverse", make_reverse},
-                                       {"pad", make_pad},
-                                       {"concat", make_concat},
-                                       {"bitcast", make_bitcast},
-                                       {"fill", make_fill},
-                                       {"iota", make_iota},
-                                       {"gather", make_gather},
-                                       {"take_along", make_take_along},
-                                       {"scatter_add", make_scatter_add},
-                                       {"one_hot", make_one_hot},
-                                       {"scatter_add", make_converted_scatter_add},
-                                       {CheckIndices::kName, make_check_indices}};
+std::span<const KernelEntry> shape_kernels() {
+  static constexpr KernelEntry rows[] = {{"broadcast_to", make_broadcast},
+                                         {"transpose", make_transpose},
+                                         {"slice", make_slice},
+                                         {"reverse", make_reverse},
+                                         {"pad", make_pad},
+                                         {"concat", make_concat},
+                                         {"bitcast", make_bitcast},
+                                         {"fill", make_fill},
+                                         {"iota", make_iota},
+                                         {"gather", make_gather},
+                                         {"take_along", make_take_along},
+                                         {"scatter_add", make_scatter_add},
+                                         {"one_hot", make_one_hot},
+                                         {"scatter_add", make_converted_scatter_add},
+                                         {CheckIndices::kName, make_check_indices}};
   return rows;
 }
 

@@ -374,12 +374,12 @@ void Elementwise::add_results(const std::vector<int>& outputs, const Request& re
   }
 }
 
-std::span<const KernelRow> elementwise_kernels() {
-  static constexpr KernelRow rows[] = {{"unary", Elementwise::make},
-                                       {"binary", Elementwise::make},
-                                       {"select", Elementwise::make},
-                                       {"cast", Elementwise::make},
-                                       {"fused", Elementwise::make}};
+std::span<const KernelEntry> elementwise_kernels() {
+  static constexpr KernelEntry rows[] = {{"unary", Elementwise::make},
+                                         {"binary", Elementwise::make},
+                                         {"select", Elementwise::make},
+                                         {"cast", Elementwise::make},
+                                         {"fused", Elementwise::make}};
   return rows;
 }
 

@@ -70,8 +70,8 @@ std::unique_ptr<Kernel> make_computed(const Request& request) {
 
 std::unique_ptr<Kernel> make_copy(size_t bytes) { return std::make_unique<Copy>(bytes); }
 
-std::span<const KernelRow> host_kernels() {
-  static constexpr KernelRow kRows[] = {{HostCall::kName, make_computed}};
+std::span<const KernelEntry> host_kernels() {
+  static constexpr KernelEntry kRows[] = {{HostCall::kName, make_computed}};
   return kRows;
 }
 

@@ -56,7 +56,7 @@ void CpuExecutable::profile(bool on) {
   plan_.profile(on);
 }
 
-std::vector<ProfileRow> CpuExecutable::rows() const {
+std::vector<ProfileEntry> CpuExecutable::rows() const {
   const std::lock_guard lock(observing_);
   return plan_.rows();
 }

@@ -19,7 +19,7 @@ class CpuExecutable final : public Executable {
   size_t arena_bytes() const override { return plan_.arena_bytes(); }
   size_t bytes() const override { return sizeof *this + plan_.bytes(); }
   void profile(bool on) override;
-  std::vector<ProfileRow> rows() const override;
+  std::vector<ProfileEntry> rows() const override;
   bool watch(Watcher watcher) override;
 
  private:

@@ -101,7 +101,7 @@ bool reads_selection(const Op& op) {
 
 void Plan::describe(const Schedule& schedule, const std::vector<std::string>& scopes) {
   for (const Step& step : schedule.steps) {
-    ProfileRow row;
+    ProfileEntry row;
     size_t scope = step.scope;
     row.scope = scope < scopes.size() ? scopes[scope] : "";
     row.op = step.op                                    ? step.op->label()
@@ -276,7 +276,7 @@ void Plan::run_timed(const Frame& frame, size_t i) {
 
 double Plan::flops() const {
   double flops = 0;
-  for (const ProfileRow& row : profile_) flops += row.flops;
+  for (const ProfileEntry& row : profile_) flops += row.flops;
   return flops;
 }
 
@@ -287,8 +287,8 @@ size_t Plan::bytes() const {
   return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(Argument);
 }
 
-ProfileRow Plan::row_of(size_t i) const {
-  ProfileRow row = profile_[i];
+ProfileEntry Plan::row_of(size_t i) const {
+  ProfileEntry row = profile_[i];
   row.calls = tallies_[i].calls, row.seconds = tallies_[i].seconds;
   const auto calls = static_cast<double>(row.calls);
   row.flops *= calls;
@@ -305,12 +305,12 @@ namespace {
 
 /// Appends the profile rows of the instructions that are executed within an instruction (`whole`),
 /// with the time of each scaled to its share of the time of the whole.
-void add_shares(const ProfileRow& whole, std::vector<ProfileRow> within,
-                std::vector<ProfileRow>& rows) {
+void add_shares(const ProfileEntry& whole, std::vector<ProfileEntry> within,
+                std::vector<ProfileEntry>& rows) {
   double seconds = 0;
-  for (const ProfileRow& row : within) seconds += row.seconds;
+  for (const ProfileEntry& row : within) seconds += row.seconds;
   if (seconds == 0) return rows.push_back(whole);
-  for (ProfileRow& row : within) {
+  for (ProfileEntry& row : within) {
     const double share = row.seconds / seconds;
     row.calls = whole.calls, row.seconds = share * whole.seconds;
     for (size_t c = 0; c < kProfiledCores.size(); ++c)
@@ -322,8 +322,8 @@ void add_shares(const ProfileRow& whole, std::vector<ProfileRow> within,
 
 }  // namespace
 
-std::vector<ProfileRow> Plan::rows() const {
-  std::vector<ProfileRow> rows;
+std::vector<ProfileEntry> Plan::rows() const {
+  std::vector<ProfileEntry> rows;
   for (size_t i = 0; i < calls_.size(); ++i) {
     if (const auto* composed = dynamic_cast<const Composed*>(calls_[i].kernel))
       add_shares(row_of(i), composed->rows(), rows);

@@ -65,7 +65,7 @@ class Plan {
   /// `of_parts` the times of the parts into which threads divide each call are measured, too. No
   /// observed run may be in progress.
   void profile(bool on, bool of_parts = true);
-  std::vector<ProfileRow> rows() const;
+  std::vector<ProfileEntry> rows() const;
   /// Calls `watcher` after each instruction, as described at Executable::watch().
   void watch(Executable::Watcher watcher);
 
@@ -103,7 +103,7 @@ class Plan {
   void run_observed(const Frame& frame, size_t i);  ///< runs call i and measures its time, reports
                                                     ///< it to the watcher, or both
   void notify_watcher(const Frame& frame, size_t i) const;
-  ProfileRow row_of(size_t i) const;
+  ProfileEntry row_of(size_t i) const;
   void run(const Frame& frame, const Call& call) const {
     std::byte* const* arguments = frame.arguments_.data();
     call.kernel->run(
@@ -131,7 +131,7 @@ class Plan {
   Executable::Watcher watcher_;
   std::vector<std::vector<int>> results_;  ///< for each call, the indices of the values that it
                                            ///< computes
-  std::vector<ProfileRow> profile_;        ///< for each call, its description in profiles
+  std::vector<ProfileEntry> profile_;      ///< for each call, its description in profiles
   std::vector<Tally> tallies_;             ///< for each call, the number of its executions and
                                            ///< their total time
   std::vector<WorkTrace> traces_;          ///< for each call, the division of its work among

@@ -57,9 +57,9 @@ class SlicedKernel final : public Composed {
   size_t scratch_bytes() const override { return scratch_bytes_; }
   double flops() const override { return plan_->flops() * static_cast<double>(op_.slices); }
   void profile(bool on) override { plan_->profile(on, false); }
-  std::vector<ProfileRow> rows() const override {
-    std::vector<ProfileRow> rows = plan_->rows();
-    for (ProfileRow& row : rows) row.kernel += concat(", in ", op_.slices, " slices");
+  std::vector<ProfileEntry> rows() const override {
+    std::vector<ProfileEntry> rows = plan_->rows();
+    for (ProfileEntry& row : rows) row.kernel += concat(", in ", op_.slices, " slices");
     return rows;
   }
 

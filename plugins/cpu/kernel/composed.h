@@ -15,7 +15,7 @@ class Composed : public Kernel {
   /// The instructions with their total times since profiling began. If several threads execute
   /// them, `seconds` is the sum over all threads, so only the shares of the instructions are
   /// meaningful.
-  virtual std::vector<ProfileRow> rows() const = 0;
+  virtual std::vector<ProfileEntry> rows() const = 0;
 };
 
 }  // namespace crescent::cpu

@@ -42,7 +42,7 @@ TensorSpecs widened(std::span<const TensorSpec> specs) {
   return result;
 }
 
-std::unique_ptr<Kernel> find(std::span<const KernelRow> rows, const Request& request) {
+std::unique_ptr<Kernel> find(std::span<const KernelEntry> rows, const Request& request) {
   for (const auto& row : rows) {
     if (row.op != base_of(request.op).name()) continue;
     if (auto kernel = row.make(request)) return kernel;
@@ -140,7 +140,7 @@ std::unique_ptr<Kernel> make_wider(const Request& r, F make) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_through_float32(const Request& r, std::span<const KernelRow> rows) {
+std::unique_ptr<Kernel> make_through_float32(const Request& r, std::span<const KernelEntry> rows) {
   if (has_small_integers(r)) return nullptr;
   return make_wider(r, [&](const Request& request) { return find(rows, request); });
 }

@@ -8,14 +8,14 @@ namespace crescent::cpu {
 /// Computes a request with half-width operands by a float32 kernel. Returns null if no operand is
 /// half-width, or if no factory in `rows` makes a float32 kernel for the request.
 std::unique_ptr<Kernel> make_through_float32(const Request& request,
-                                             std::span<const KernelRow> rows);
+                                             std::span<const KernelEntry> rows);
 
 /// Computes a request with int8 or int16 operands by an int32 kernel; null if there is none.
 std::unique_ptr<Kernel> make_through_int32(const Request& request);
 
 /// The factory that a family of kernels lists last in its table: {"conv",
 /// make_converted<convolution_kernels>}.
-template <std::span<const KernelRow> (*family)()>
+template <std::span<const KernelEntry> (*family)()>
 std::unique_ptr<Kernel> make_converted(const Request& request) {
   return make_through_float32(request, family());
 }

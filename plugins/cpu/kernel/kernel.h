@@ -81,40 +81,40 @@ using KernelFactory = std::unique_ptr<Kernel> (*)(const Request&);
 
 /// A factory and the name of the op for which it makes kernels. Each family of kernels has a table
 /// of such entries, in which the best factory for an op comes first; kernels.cpp joins the tables.
-struct KernelRow {
+struct KernelEntry {
   const char* op;
   KernelFactory make;
 };
 // The tables of the families, with the ops for which they have kernels.
 /// Kernels for the ops unary, binary, select, cast, fused.
-std::span<const KernelRow> elementwise_kernels();
+std::span<const KernelEntry> elementwise_kernels();
 /// Kernels for the ops bitcast, broadcast_to, transpose, concat, slice, pad, reverse, gather,
 /// take_along, scatter_add, one_hot, fill, iota, check_indices.
-std::span<const KernelRow> shape_kernels();
+std::span<const KernelEntry> shape_kernels();
 /// Kernels for the ops reduce, arg_reduce, cumulative, top_k.
-std::span<const KernelRow> reduction_kernels();
+std::span<const KernelEntry> reduction_kernels();
 /// Kernels for the op random.
-std::span<const KernelRow> random_kernels();
+std::span<const KernelEntry> random_kernels();
 /// Kernels for the ops softmax, softmax_cross_entropy and the gradient of softmax_cross_entropy.
-std::span<const KernelRow> softmax_kernels();
+std::span<const KernelEntry> softmax_kernels();
 /// Kernels for the op matmul.
-std::span<const KernelRow> matmul_kernels();
+std::span<const KernelEntry> matmul_kernels();
 /// Kernels for the ops conv and its gradients, conv_pool, depthwise_forward, depthwise_backward.
-std::span<const KernelRow> convolution_kernels();
+std::span<const KernelEntry> convolution_kernels();
 /// Kernels for the ops pool, pool_argmax, and their gradients.
-std::span<const KernelRow> pooling_kernels();
+std::span<const KernelEntry> pooling_kernels();
 /// Kernels for the ops batch_moments, batch_norm_*, layer_norm and its gradient.
-std::span<const KernelRow> normalization_kernels();
+std::span<const KernelEntry> normalization_kernels();
 /// Kernels for the ops attention and its gradient.
-std::span<const KernelRow> attention_kernels();
+std::span<const KernelEntry> attention_kernels();
 /// Kernels for the ops lstm, gru, lstm_gates, and their gradients.
-std::span<const KernelRow> recurrent_kernels();
+std::span<const KernelEntry> recurrent_kernels();
 /// Kernels for the ops qr, svd, svd_batch, eig, eigh, solve, cholesky, lu_factor.
-std::span<const KernelRow> linalg_kernels();
+std::span<const KernelEntry> linalg_kernels();
 /// Kernels for the ops all_reduce, shard_slice, shard_concat, shard_reduce.
-std::span<const KernelRow> collective_kernels();
+std::span<const KernelEntry> collective_kernels();
 /// Kernels for the op host_call.
-std::span<const KernelRow> host_kernels();
+std::span<const KernelEntry> host_kernels();
 
 /// Makes a kernel by the first factory of any family that supports the request, or else gets a
 /// kernel from another plugin; null if there is none.

@@ -18,7 +18,7 @@ std::unique_ptr<Kernel> make_kernel(const Request& request) {
   if (!PostOps(request.op).is_known) return nullptr;
   const std::string_view name = base_of(request.op).name();
   for (auto family : kFamilies) {
-    for (const KernelRow& row : family()) {
+    for (const KernelEntry& row : family()) {
       if (name != row.op) continue;
       if (auto kernel = row.make(request)) return kernel;
     }

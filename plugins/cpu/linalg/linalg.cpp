@@ -91,17 +91,17 @@ std::unique_ptr<Kernel> make_batched_svd(const Request& r) {
 
 }  // namespace
 
-std::span<const KernelRow> linalg_kernels() {
-  static constexpr KernelRow kRows[] = {{"qr", make_qr},
-                                        {"qr", make_converted<linalg_kernels>},
-                                        {"svd", make_svd},
-                                        {"svd", make_converted<linalg_kernels>},
-                                        {"svd_batch", make_batched_svd},
-                                        {"eig", make_eig},
-                                        {"eigh", make_eigh},
-                                        {"solve", make_solve},
-                                        {"cholesky", make_cholesky},
-                                        {"lu_factor", make_lu}};
+std::span<const KernelEntry> linalg_kernels() {
+  static constexpr KernelEntry kRows[] = {{"qr", make_qr},
+                                          {"qr", make_converted<linalg_kernels>},
+                                          {"svd", make_svd},
+                                          {"svd", make_converted<linalg_kernels>},
+                                          {"svd_batch", make_batched_svd},
+                                          {"eig", make_eig},
+                                          {"eigh", make_eigh},
+                                          {"solve", make_solve},
+                                          {"cholesky", make_cholesky},
+                                          {"lu_factor", make_lu}};
   return kRows;
 }
 

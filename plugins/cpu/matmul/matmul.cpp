@@ -168,15 +168,15 @@ std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
   }
 }
 
-std::span<const KernelRow> matmul_kernels() {
-  static constexpr KernelRow kRows[] = {{"matmul", make_byte_matmul},
-                                        {"matmul", make_row_matmul},
-                                        {"matmul", unmixed<make_direct_matmul>},
-                                        {"matmul", make_amx_matmul},
-                                        {"matmul", plain<make_onednn_matmul>},
-                                        {"matmul", unmixed<make_tiled_matmul>},
-                                        {"matmul", plain<make_integer_matmul>},
-                                        {"matmul", unmixed<make_converted<matmul_kernels>>}};
+std::span<const KernelEntry> matmul_kernels() {
+  static constexpr KernelEntry kRows[] = {{"matmul", make_byte_matmul},
+                                          {"matmul", make_row_matmul},
+                                          {"matmul", unmixed<make_direct_matmul>},
+                                          {"matmul", make_amx_matmul},
+                                          {"matmul", plain<make_onednn_matmul>},
+                                          {"matmul", unmixed<make_tiled_matmul>},
+                                          {"matmul", plain<make_integer_matmul>},
+                                          {"matmul", unmixed<make_converted<matmul_kernels>>}};
   return kRows;
 }
 

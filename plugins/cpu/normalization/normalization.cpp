@@ -281,21 +281,21 @@ std::unique_ptr<Kernel> make(const Request& r) {
 
 }  // namespace
 
-std::span<const KernelRow> normalization_kernels() {
+std::span<const KernelEntry> normalization_kernels() {
   static constexpr KernelFactory kThroughFloat32 = make_converted<normalization_kernels>;
-  static constexpr KernelRow kRows[] = {{"batch_moments", make<Moments>},
-                                        {"batch_moments", kThroughFloat32},
-                                        {"batch_norm_train", make<BatchNormForward>},
-                                        {"batch_norm_train", kThroughFloat32},
-                                        {"batch_norm_backward", make<BatchNormBackwardKernel>},
-                                        {"batch_norm_backward", kThroughFloat32},
-                                        {"batch_norm_sums", make_part<BatchNormSumsKernel>},
-                                        {"batch_norm_factors", make_part<BatchNormFactorsKernel>},
-                                        {"batch_norm_gradient", make_part<BatchNormGradientPart>},
-                                        {"layer_norm", make<LayerNormForward>},
-                                        {"layer_norm", kThroughFloat32},
-                                        {"layer_norm_backward", make<LayerNormGradient>},
-                                        {"layer_norm_backward", kThroughFloat32}};
+  static constexpr KernelEntry kRows[] = {{"batch_moments", make<Moments>},
+                                          {"batch_moments", kThroughFloat32},
+                                          {"batch_norm_train", make<BatchNormForward>},
+                                          {"batch_norm_train", kThroughFloat32},
+                                          {"batch_norm_backward", make<BatchNormBackwardKernel>},
+                                          {"batch_norm_backward", kThroughFloat32},
+                                          {"batch_norm_sums", make_part<BatchNormSumsKernel>},
+                                          {"batch_norm_factors", make_part<BatchNormFactorsKernel>},
+                                          {"batch_norm_gradient", make_part<BatchNormGradientPart>},
+                                          {"layer_norm", make<LayerNormForward>},
+                                          {"layer_norm", kThroughFloat32},
+                                          {"layer_norm_backward", make<LayerNormGradient>},
+                                          {"layer_norm_backward", kThroughFloat32}};
   return kRows;
 }
 

@@ -111,15 +111,15 @@ std::vector<int64_t> PoolPlan::window_offsets() const {
   return offsets;
 }
 
-std::span<const KernelRow> pooling_kernels() {
-  static constexpr KernelRow kRows[] = {{"pool", make<PoolForward>},
-                                        {"pool", make_converted<pooling_kernels>},
-                                        {"pool_argmax", make<PoolForward>},
-                                        {"pool_argmax", make_converted<pooling_kernels>},
-                                        {"pool_argmax_backward", make<PoolGradient>},
-                                        {"pool_argmax_backward", make_converted<pooling_kernels>},
-                                        {"pool_backward", make<PoolGradient>},
-                                        {"pool_backward", make_converted<pooling_kernels>}};
+std::span<const KernelEntry> pooling_kernels() {
+  static constexpr KernelEntry kRows[] = {{"pool", make<PoolForward>},
+                                          {"pool", make_converted<pooling_kernels>},
+                                          {"pool_argmax", make<PoolForward>},
+                                          {"pool_argmax", make_converted<pooling_kernels>},
+                                          {"pool_argmax_backward", make<PoolGradient>},
+                                          {"pool_argmax_backward", make_converted<pooling_kernels>},
+                                          {"pool_backward", make<PoolGradient>},
+                                          {"pool_backward", make_converted<pooling_kernels>}};
   return kRows;
 }
 

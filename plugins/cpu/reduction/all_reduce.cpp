@@ -55,14 +55,14 @@ std::unique_ptr<Kernel> make_all_reduce(const Request& r) {
 
 }  // namespace
 
-std::span<const KernelRow> collective_kernels() {
-  static constexpr KernelRow kRows[] = {{"all_reduce", make_all_reduce},
-                                        {"all_reduce", make_converted<collective_kernels>},
-                                        {"all_gather", make_all_gather},
-                                        {"shard_slice", make_shard_slice},
-                                        {"shard_concat", make_shard_concat},
-                                        {"shard_reduce", make_shard_reduce},
-                                        {"shard_reduce", make_converted<collective_kernels>}};
+std::span<const KernelEntry> collective_kernels() {
+  static constexpr KernelEntry kRows[] = {{"all_reduce", make_all_reduce},
+                                          {"all_reduce", make_converted<collective_kernels>},
+                                          {"all_gather", make_all_gather},
+                                          {"shard_slice", make_shard_slice},
+                                          {"shard_concat", make_shard_concat},
+                                          {"shard_reduce", make_shard_reduce},
+                                          {"shard_reduce", make_converted<collective_kernels>}};
   return kRows;
 }
 

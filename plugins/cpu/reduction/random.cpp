@@ -290,8 +290,8 @@ std::unique_ptr<Kernel> make_random(const Request& r) {
 
 }  // namespace
 
-std::span<const KernelRow> random_kernels() {
-  static constexpr KernelRow rows[] = {{"random", make_random}};
+std::span<const KernelEntry> random_kernels() {
+  static constexpr KernelEntry rows[] = {{"random", make_random}};
   return rows;
 }
 

@@ -379,8 +379,8 @@ std::unique_ptr<Kernel> make_reduce(const Request& request) {
 
 }  // namespace
 
-std::span<const KernelRow> reduction_kernels() {
-  static constexpr KernelRow rows[] = {
+std::span<const KernelEntry> reduction_kernels() {
+  static constexpr KernelEntry rows[] = {
       {"reduce", make_reduce},         {"reduce", make_converted<reduction_kernels>},
       {"arg_reduce", make_arg_reduce}, {"arg_reduce", make_converted<reduction_kernels>},
       {"top_k", make_top_k},           {"top_k", make_converted<reduction_kernels>},

@@ -204,8 +204,8 @@ std::unique_ptr<Kernel> make_cross_entropy_backward(const Request& r) {
 
 }  // namespace
 
-std::span<const KernelRow> softmax_kernels() {
-  static constexpr KernelRow rows[] = {
+std::span<const KernelEntry> softmax_kernels() {
+  static constexpr KernelEntry rows[] = {
       {"softmax", make_softmax},
       {"softmax", make_converted<softmax_kernels>},
       {"softmax_cross_entropy", make_cross_entropy},

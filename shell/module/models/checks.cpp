@@ -22,8 +22,9 @@ const char* word_of(CheckOutcome outcome) {
 
 Value fields_of(const CheckReport& report) {
   List rows;
-  for (const CheckRow& row : report.rows)
-    rows.push_back(Dict{{"name", row.name}, {"outcome", word_of(row.outcome)}, {"text", row.text}});
+  for (const CheckResult& result : report.results)
+    rows.push_back(
+        Dict{{"name", result.name}, {"outcome", word_of(result.outcome)}, {"text", result.text}});
   return Dict{{"ok", report.ok()}, {"subject", report.subject}, {"rows", std::move(rows)}};
 }
 

@@ -13,7 +13,7 @@ namespace crescent::lua {
 namespace {
 
 int push_results(lua_State* L, const Operation& operation, const Value& result) {
-  const OperationResult kind = operation.row().result;
+  const OperationResult kind = operation.schema().result;
   const bool several = kind == OperationResult::tuple ||
                        (kind == OperationResult::tensor_or_tuple && result.is_list());
   if (!several) return push_value(L, result), 1;
@@ -31,7 +31,7 @@ class OperationFunction final : public Callable {
         is_method_(traits.at("method").as_bool()) {}
   bool is_method() const { return is_method_; }
   Signature full_signature() const override {
-    Signature full = get<Operation>(Value(name()))->row().signature;
+    Signature full = get<Operation>(Value(name()))->schema().signature;
     full.name = name();
     return full;
   }
@@ -40,9 +40,9 @@ class OperationFunction final : public Callable {
     const auto operation = get<Operation>(Value(name()));
     collect_variadic(L, *operation);
     unsigned takes_names = 0, takes_lists = 0;
-    for (size_t i = 0; i < operation->row().signature.parameters.size(); ++i) {
-      takes_names |= operation->row().method.parameters.fields[i].takes_dict ? 1u << i : 0;
-      takes_lists |= operation->row().signature.parameters[i].is_list ? 1u << i : 0;
+    for (size_t i = 0; i < operation->schema().signature.parameters.size(); ++i) {
+      takes_names |= operation->schema().method.parameters.fields[i].takes_dict ? 1u << i : 0;
+      takes_lists |= operation->schema().signature.parameters[i].is_list ? 1u << i : 0;
     }
     arrange(L, takes_names, takes_lists);
     Dict arguments;
@@ -55,7 +55,7 @@ class OperationFunction final : public Callable {
  private:
   /// Replaces the arguments of f("ij,jk->ik", a, b) by f("ij,jk->ik", {a, b}).
   static void collect_variadic(lua_State* L, const Operation& operation) {
-    const auto& parameters = operation.row().signature.parameters;
+    const auto& parameters = operation.schema().signature.parameters;
     for (size_t i = 0; i < parameters.size(); ++i) {
       const int first = static_cast<int>(i) + 1, last = lua_gettop(L);
       if (!parameters[i].variadic || first > last || lua_istable(L, first)) continue;

@@ -17,7 +17,7 @@ namespace {
 
 Value profile_value(const Profile& profile) {
   List rows;
-  for (const ProfileRow& row : profile.rows)
+  for (const ProfileEntry& row : profile.rows)
     rows.push_back(Dict{{"layer", row.scope},
                         {"op", row.op},
                         {"shapes", row.shapes},

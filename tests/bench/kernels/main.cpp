@@ -31,14 +31,14 @@ double limit_of(Limit limit, DType dtype, const std::string& kernel) {
 
 /// Profiles one run: how much it computes and moves, how its work is divided, and which kernel
 /// takes most of the time.
-ProfileRow profile_of(const Function& f, const Tensors& inputs) {
+ProfileEntry profile_of(const Function& f, const Tensors& inputs) {
   constexpr double kRuns = 5;
   const auto executable = f.executable(inputs);
   executable->profile(true);
   for (int run = 0; run < kRuns; ++run) f(inputs);
   executable->profile(false);
-  ProfileRow all;
-  for (const ProfileRow& row : executable->rows()) {
+  ProfileEntry all;
+  for (const ProfileEntry& row : executable->rows()) {
     if (row.seconds >= all.seconds) {
       all.kernel = row.kernel, all.seconds = row.seconds;
       all.parts = row.parts, all.largest_part = row.largest_part;
@@ -51,7 +51,7 @@ ProfileRow profile_of(const Function& f, const Tensors& inputs) {
 }
 
 /// Reports the largest speedup on several cores that the division of the work allows.
-void report_speedups(benchmark::State& state, const ProfileRow& row) {
+void report_speedups(benchmark::State& state, const ProfileEntry& row) {
   state.counters["parts"] = static_cast<double>(row.parts);
   state.counters["largest_%"] = 100 * row.largest_part;
   for (size_t c = 1; c < kProfiledCores.size(); ++c)
@@ -63,7 +63,7 @@ void measure(benchmark::State& state, const std::vector<Input>& specs, const Fun
   Tensors inputs, outputs;
   for (const Input& input : specs) inputs.push_back(random_array(input));
   f(inputs);
-  const ProfileRow row = profile_of(f, inputs);
+  const ProfileEntry row = profile_of(f, inputs);
   const auto begin = std::chrono::steady_clock::now();
   for (auto _ : state) f.call(inputs, outputs);
   const double seconds =

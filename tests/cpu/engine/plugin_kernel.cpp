@@ -82,7 +82,7 @@ TEST_CASE("a registered kernel serves its op, and a profile names it") {
   const std::vector<double> y = run_on_sines(*executable).to_vector(),
                             x = sines({1000}, 1).to_vector();
   for (size_t i = 0; i < x.size(); ++i) CHECK(y[i] == 2 * x[i]);
-  const ProfileRow row = executable->rows().at(0);
+  const ProfileEntry row = executable->rows().at(0);
   CHECK(row.op == "test.guarded");
   CHECK_THAT(row.kernel, !Contains("host"));
   CHECK(row.flops == 1000);

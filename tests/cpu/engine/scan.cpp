@@ -93,7 +93,7 @@ Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t*
   Tensors others;
   for (const Tensor& x : inputs) others.push_back(x * -0.5);
   for (const Tensors& in : {others, inputs}) executable->run(in, {}, outputs);
-  for (const ProfileRow& row : executable->rows()) {
+  for (const ProfileEntry& row : executable->rows()) {
     if (parts && row.op.find("scan") != std::string::npos) *parts = row.parts;
   }
   test_device().set_threads(0);

@@ -43,7 +43,7 @@ struct Predicting {
     const Tensor now = run();
     return ops::max(ops::abs(now - ops::matmul(x_, w_.value()))).item() < 1e-3;
   }
-  std::vector<ProfileRow> rows() const { return executable_->rows(); }
+  std::vector<ProfileEntry> rows() const { return executable_->rows(); }
   void profile() { executable_->profile(true); }
 
  private:

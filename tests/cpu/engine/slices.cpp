@@ -205,9 +205,9 @@ TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][s
   for (int64_t run = 0; run < kRuns; ++run) executable->run(in, {}, outputs);
   test_device().set_threads(0);
 
-  const std::vector<ProfileRow> rows = executable->rows();
+  const std::vector<ProfileEntry> rows = executable->rows();
   double flops = 0;
-  for (const ProfileRow& row : rows) {
+  for (const ProfileEntry& row : rows) {
     CAPTURE(row.scope, row.op, row.kernel);
     CHECK(row.op.find(", ") == row.op.npos);
     CHECK(row.calls == kRuns);
@@ -221,7 +221,7 @@ TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][s
     const std::string label = program.code[i].op->label(), scope = program.scopes[i + 1];
     if (label.find("conv") == label.npos && label.find("fused") == label.npos) continue;
     CAPTURE(scope, label);
-    CHECK(std::any_of(rows.begin(), rows.end(), [&](const ProfileRow& row) {
+    CHECK(std::any_of(rows.begin(), rows.end(), [&](const ProfileEntry& row) {
       return row.scope == scope && row.op == label;
     }));
   }

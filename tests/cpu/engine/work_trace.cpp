@@ -95,7 +95,7 @@ TEST_CASE("rows of a profile tell the cut of the work") {
   executable->profile(true);
   for (int run = 0; run < 3; ++run) executable->run(in, {}, out);
   executable->profile(false);
-  const ProfileRow row = executable->rows().at(0);
+  const ProfileEntry row = executable->rows().at(0);
   CHECK(row.parts > 1);
   CHECK(row.largest_part < 1);
   CHECK(row.seconds_on[0] > 0);

@@ -183,7 +183,7 @@ WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKin
   return with;
 }
 
-using Family = std::span<const KernelRow> (*)();
+using Family = std::span<const KernelEntry> (*)();
 
 /// Checks every kernel of the family that supports the op, with oneDNN and without: correct values,
 /// bit-identical for 1, 2 and 3 threads. `slack` multiplies the tolerance of the dtype. Returns the

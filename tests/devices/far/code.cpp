@@ -217,8 +217,8 @@ void Code::profile(bool on) {
   }
 }
 
-std::vector<ProfileRow> Code::rows() const {
-  std::vector<ProfileRow> rows;
+std::vector<ProfileEntry> Code::rows() const {
+  std::vector<ProfileEntry> rows;
   for (const Step& step : steps_) rows.push_back(step.row);
   return rows;
 }

@@ -30,7 +30,7 @@ class Code {
   void run(const Memory& memory, std::byte* block);
 
   void profile(bool on);
-  std::vector<ProfileRow> rows() const;
+  std::vector<ProfileEntry> rows() const;
 
  private:
   struct Place {
@@ -40,7 +40,7 @@ class Code {
   struct Step {
     Kernel kernel;
     std::vector<Place> in, out;
-    ProfileRow row;
+    ProfileEntry row;
   };
   struct Copy {
     Place from;

@@ -38,7 +38,7 @@ class FarExecutable final : public Executable {
     memory_.worker.submit(Worker::Kind::transfer,
                           [state = state_, on] { state->code.profile(on); });
   }
-  std::vector<ProfileRow> rows() const override {
+  std::vector<ProfileEntry> rows() const override {
     memory_.worker.finish();
     return state_->code.rows();
   }

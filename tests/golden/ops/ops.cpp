@@ -168,7 +168,7 @@ void run_case(const Case& c) {
   const auto end =
       all.begin() + static_cast<std::ptrdiff_t>(c.file.names(c.place("outputs")).size());
   compare(c, {Tensors(all.begin(), end), Tensors(end, all.end())}, "compiled");
-  if (c.inputs.empty() || c.operation->row().result == OperationResult::host_value) return;
+  if (c.inputs.empty() || c.operation->schema().result == OperationResult::host_value) return;
   compare(c, run(c, c.inputs, [&](const Tensors& inputs) { return through_symbols(c, inputs); }),
           "through symbols");
 }

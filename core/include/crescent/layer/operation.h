@@ -1,11 +1,11 @@
 // Operations: the functions of cr.ops, which have the signatures of keras.ops. A plugin registers
-// an OperationRow for each, with the signature as Keras writes it (parse_parameters):
+// an OperationSchema for each, with the signature as Keras writes it (parse_parameters):
 //
 //   CRESCENT_PLUGIN("acme.ops", "1.0.0") {
 //     Operations(registry, "acme").add("Softcap", "softcap(x, limit=50.0)", softcap, "Bounded.");
 //   }
 //
-// An OperationRow provides: the Lua function with positional and keyword arguments, help,
+// An OperationSchema provides: the Lua function with positional and keyword arguments, help,
 // completion and messages; the call on symbols, which makes a layer of the graph; and the node in
 // files. On large tensors, a function of several ops runs as one program, which is recorded once
 // for the specs of the tensors and the other arguments; the function must therefore have no effects
@@ -27,7 +27,7 @@ enum class OperationResult : uint8_t {
 };
 
 /// The registration of one operation.
-struct OperationRow {
+struct OperationSchema {
   std::vector<std::string> functions;  ///< names in cr.ops: absolute, abs
   std::string module;                  ///< "keras.src.ops.numpy"
   std::string keras_class;             ///< "Absolute"
@@ -40,9 +40,9 @@ struct OperationRow {
 class CRESCENT_API Operation final : public Plain {
  public:
   static constexpr const char* kKind = "operation";
-  explicit Operation(std::shared_ptr<const OperationRow> row) : row_(std::move(row)) {}
-  const OperationRow& row() const { return *row_; }
-  const std::string& name() const { return row_->functions.front(); }
+  explicit Operation(std::shared_ptr<const OperationSchema> schema) : schema_(std::move(schema)) {}
+  const OperationSchema& schema() const { return *schema_; }
+  const std::string& name() const { return schema_->functions.front(); }
   /// Calls the operation with arguments by name. Tensors and variables are boxed; numbers and lists
   /// of them count as tensors. The results are boxed too. If there are symbols among the arguments,
   /// the call adds a layer to the graph, and the results are that layer's outputs.
@@ -53,7 +53,7 @@ class CRESCENT_API Operation final : public Plain {
  private:
   Value on_tensors(const Dict& arguments) const;
   Value on_symbols(const Dict& arguments) const;
-  std::shared_ptr<const OperationRow> row_;
+  std::shared_ptr<const OperationSchema> schema_;
 };
 
 /// An argument that is a number or a tensor.
@@ -204,7 +204,7 @@ class CRESCENT_API Operations : private SchemaBuilder {
 
   Registry& registry_;
   std::string module_, signature_;
-  std::shared_ptr<OperationRow> row_;
+  std::shared_ptr<OperationSchema> schema_;
 };
 
 }  // namespace crescent

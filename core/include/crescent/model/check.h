@@ -13,7 +13,7 @@ namespace crescent {
 enum class CheckOutcome : uint8_t { passed, failed, skipped };
 
 /// One property that was checked.
-struct CheckRow {
+struct CheckResult {
   std::string name;  ///< for example "gradient of weights"
   CheckOutcome outcome = CheckOutcome::passed;
   std::string text;  ///< what the check found, as a sentence
@@ -22,7 +22,7 @@ struct CheckRow {
 /// The results of the checks of one function, layer or class.
 struct CRESCENT_API CheckReport {
   std::string subject;  ///< for example "Scale of plugin 'acme.scale'"
-  std::vector<CheckRow> rows;
+  std::vector<CheckResult> results;
 
   bool ok() const;  ///< whether no check failed
   std::string text() const;

@@ -85,8 +85,8 @@ struct CRESCENT_API ProfileOptions {  // options of Model::profile after x and y
 };
 /// The cost of a step. Rows are in order of execution; equal instructions of one layer share a row.
 struct CRESCENT_API Profile {
-  std::vector<ProfileRow> rows;  ///< averages per step
-  double seconds = 0;            ///< duration of a step without timers around its instructions
+  std::vector<ProfileEntry> rows;  ///< averages per step
+  double seconds = 0;              ///< duration of a step without timers around its instructions
   int64_t batch_size = 0;
   std::vector<std::string> lines;  ///< the tables as text, formatted according to the options
 };

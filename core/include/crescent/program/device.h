@@ -33,7 +33,7 @@ class Program;
 inline constexpr std::array<int, 5> kProfiledCores = {1, 4, 8, 16, 32};
 
 /// One row of a profile: equal instructions within one layer.
-struct ProfileRow {
+struct ProfileEntry {
   std::string scope, op;  ///< path of the layer, and Op::label
   std::string shapes;     ///< shapes of inputs and outputs: "128x784, 784x512 -> 128x512"
   std::string kernel;     ///< the kernel that runs it: "onednn brg:avx512_core"
@@ -67,7 +67,7 @@ class CRESCENT_API Executable {
   /// Starts or stops measuring the time of each instruction; starting sets the totals to zero.
   /// rows() returns the totals since then, in order of execution.
   virtual void profile(bool on) = 0;
-  virtual std::vector<ProfileRow> rows() const = 0;
+  virtual std::vector<ProfileEntry> rows() const = 0;
 
   /// Called with a result: its index in Program::values, the kernel that computed it, and its bytes
   /// in host memory, which are valid only during the call. The call is on the thread of run().

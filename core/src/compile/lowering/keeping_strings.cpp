@@ -36,7 +36,7 @@ class RunOnStrings final : public Executable {
   size_t arena_bytes() const override { return inner_->arena_bytes(); }
   size_t bytes() const override { return inner_->bytes(); }
   void profile(bool on) override { inner_->profile(on); }
-  std::vector<ProfileRow> rows() const override { return inner_->rows(); }
+  std::vector<ProfileEntry> rows() const override { return inner_->rows(); }
   bool watch(Watcher watcher) override { return inner_->watch(std::move(watcher)); }
 
  private:

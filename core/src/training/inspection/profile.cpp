@@ -45,12 +45,12 @@ double time_steps(const CompiledStep& step, int64_t count) {
 }
 
 /// Merges the rows of equal instructions of one layer, and divides totals by the number of steps.
-std::vector<ProfileRow> rows_of_a_step(const std::vector<ProfileRow>& instructions) {
-  std::vector<ProfileRow> rows;
-  for (const ProfileRow& instruction : instructions) {
+std::vector<ProfileEntry> rows_of_a_step(const std::vector<ProfileEntry>& instructions) {
+  std::vector<ProfileEntry> rows;
+  for (const ProfileEntry& instruction : instructions) {
     if (instruction.calls == 0) continue;
     const double steps = static_cast<double>(instruction.calls);
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const ProfileRow& r) {
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const ProfileEntry& r) {
       return r.scope == instruction.scope && r.op == instruction.op &&
              r.shapes == instruction.shapes && r.kernel == instruction.kernel;
     });

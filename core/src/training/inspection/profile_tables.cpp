@@ -15,7 +15,7 @@ namespace {
 // columns of text.
 constexpr int64_t kLine = 98, kLongLine = 140, kNarrowest = 40;
 
-using Rows = std::vector<ProfileRow>;
+using Rows = std::vector<ProfileEntry>;
 
 std::string number(double x) {
   if (x >= 1000) return with_commas(static_cast<int64_t>(x + 0.5));
@@ -32,7 +32,7 @@ std::string rate(double amount, double seconds) {
 
 double total_seconds(const Rows& rows) {
   double seconds = 0;
-  for (const ProfileRow& row : rows) seconds += row.seconds;
+  for (const ProfileEntry& row : rows) seconds += row.seconds;
   return seconds;
 }
 
@@ -56,12 +56,12 @@ std::string layer_of(const Model& model, const std::string& path) {
 }
 
 /// Sums the rows with equal keys; the row of a group names the kernel that takes most of its time.
-Rows grouped(const Rows& rows, const std::function<ProfileRow(const ProfileRow&)>& key) {
+Rows grouped(const Rows& rows, const std::function<ProfileEntry(const ProfileEntry&)>& key) {
   Rows groups;
   std::vector<double> most;  // for each group, the seconds of the kernel that its row names
-  for (const ProfileRow& row : rows) {
-    const ProfileRow wanted = key(row);
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const ProfileRow& g) {
+  for (const ProfileEntry& row : rows) {
+    const ProfileEntry wanted = key(row);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const ProfileEntry& g) {
       return g.scope == wanted.scope && g.op == wanted.op &&
              (wanted.kernel.empty() || g.kernel == wanted.kernel);
     });
@@ -81,19 +81,19 @@ Rows grouped(const Rows& rows, const std::function<ProfileRow(const ProfileRow&)
 }
 
 Rows by_layer(const Model& model, const Rows& rows) {
-  return grouped(rows, [&](const ProfileRow& row) {
-    return ProfileRow{layer_of(model, path_in(model, row.scope)), "", "", ""};
+  return grouped(rows, [&](const ProfileEntry& row) {
+    return ProfileEntry{layer_of(model, path_in(model, row.scope)), "", "", ""};
   });
 }
 
 Rows by_op(const Rows& rows) {
-  return grouped(rows, [](const ProfileRow& row) {
-    return ProfileRow{"", row.op, "", row.kernel};
+  return grouped(rows, [](const ProfileEntry& row) {
+    return ProfileEntry{"", row.op, "", row.kernel};
   });
 }
 
 /// Columns of text, followed by the numeric columns that all tables have.
-using Texts = std::vector<std::pair<const char*, std::function<std::string(const ProfileRow&)>>>;
+using Texts = std::vector<std::pair<const char*, std::function<std::string(const ProfileEntry&)>>>;
 
 std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t line_length) {
   std::vector<TextTable::Column> columns;
@@ -103,7 +103,7 @@ std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t l
   columns.push_back({"Kernel"});
   TextTable table(columns);
   const double total = total_seconds(rows);
-  for (const ProfileRow& row : rows) {
+  for (const ProfileEntry& row : rows) {
     std::vector<std::string> cells;
     for (const auto& [title, text] : texts) cells.push_back(text(row));
     cells.insert(cells.end(),
@@ -118,7 +118,7 @@ std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t l
 /// A line with the estimated speed on other numbers of cores; empty if the device has no estimates.
 std::vector<std::string> speed_on_cores(const Rows& rows) {
   std::array<double, kProfiledCores.size()> seconds{};
-  for (const ProfileRow& row : rows)
+  for (const ProfileEntry& row : rows)
     for (size_t c = 0; c < seconds.size(); ++c) seconds[c] += row.seconds_on[c];
   if (seconds[0] <= 0) return {};
   std::vector<std::string> cores, times;
@@ -145,7 +145,7 @@ void add_broken(std::vector<std::string>& lines, std::string line, size_t length
 std::vector<std::string> totals(const Profile& profile) {
   uint64_t calls = 0;
   double flops = 0;
-  for (const ProfileRow& row : profile.rows) calls += row.calls, flops += row.flops;
+  for (const ProfileEntry& row : profile.rows) calls += row.calls, flops += row.flops;
   const double seconds = profile.seconds, samples = static_cast<double>(profile.batch_size);
   std::vector<std::string> lines;
   lines.push_back(
@@ -164,17 +164,17 @@ std::vector<std::string> profile_tables(const Model& model, const Profile& profi
   std::vector<std::string> lines{"Model: \"" + on_one_line(model.name()) + "\""};
   auto add = [&](Rows rows, const Texts& texts, int64_t line_length) {
     if (options.sort == "time")
-      std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) {
+      std::stable_sort(rows.begin(), rows.end(), [](const ProfileEntry& a, const ProfileEntry& b) {
         return a.seconds > b.seconds;
       });
     const int64_t length = options.line_length.value_or(fitting_columns(line_length, kNarrowest));
     for (std::string& line : table_of(rows, texts, static_cast<size_t>(length)))
       lines.push_back(std::move(line));
   };
-  const auto scope = [&](const ProfileRow& row) { return path_in(model, row.scope); };
-  const auto layer = [](const ProfileRow& row) { return row.scope; };
-  const auto op = [](const ProfileRow& row) { return row.op; };
-  const auto shapes = [](const ProfileRow& row) { return row.shapes; };
+  const auto scope = [&](const ProfileEntry& row) { return path_in(model, row.scope); };
+  const auto layer = [](const ProfileEntry& row) { return row.scope; };
+  const auto op = [](const ProfileEntry& row) { return row.op; };
+  const auto shapes = [](const ProfileEntry& row) { return row.shapes; };
   if (options.by == "layer" || options.by == "both")
     add(by_layer(model, profile.rows), {{"Layer (type)", layer}}, kLine);
   if (options.by == "op" || options.by == "both") add(by_op(profile.rows), {{"Op", op}}, kLine);
