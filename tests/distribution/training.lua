@@ -79,6 +79,24 @@ function cases.weights_and_masks()
       validation_split = 0.2 })
 end
 
+-- The kernel of attention draws the numbers of its dropout by the place of a weight in the whole
+-- batch; attention over two axes has several rows for each sample.
+function cases.attention()
+  local x = normal(21, 3, 4, 2)
+  local input = cr.Input { shape = { 3, 4, 2 } }
+  local over = { cr.layers.MultiHeadAttention(2, 3, { dropout = 0.4, attention_axes = { 2 } }),
+    cr.layers.MultiHeadAttention(1, 4, { dropout = 0.2 }) }
+  local hidden = over[1](input, input)
+  hidden = cr.layers.Reshape { 12, 2 }(hidden)
+  hidden = over[2](hidden, hidden, { use_causal_mask = true })
+  local output = cr.layers.Dense(1)(cr.layers.Flatten()(hidden))
+  local model = cr.Model { inputs = input, outputs = output }
+  -- Adam would amplify the rounding errors of the biases of keys, whose gradient is 0
+  model:compile { optimizer = cr.optimizers.SGD(0.005), loss = "mse" }
+  return model, model:fit(x, ops.sum(x, { 1, 2 }):slice({ 1, 1 }, { 21, 1 }),
+    { epochs = 4, batch_size = 8, verbose = 0 })
+end
+
 function cases.two_outputs()
   local input = cr.Input { shape = { 5 } }
   local hidden = cr.layers.GaussianNoise(0.1)(

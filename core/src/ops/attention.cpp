@@ -1,4 +1,5 @@
 // Multi-head attention: softmax(query . key) . value, and its gradient.
+#include "crescent/ops/random.h"
 #include "program/support.h"
 
 namespace crescent {
@@ -20,20 +21,52 @@ Tensor scores(const Tensor& query, const Tensor& key, const Tensor& mask, double
   return mask ? ops::where(mask, x, masked_score(x.dtype())) : x;
 }
 
+/// The number of inputs of an op without the state of its dropout.
+size_t count_without_state(size_t inputs, double dropout) { return inputs - (dropout > 0 ? 1 : 0); }
+
 /// The mask of an op: its input after `others` other inputs, if it has one, and the causal mask.
-Tensor mask_of(std::span<const Tensor> in, size_t others, bool causal) {
-  const Tensor given = in.size() > others ? in[others] : Tensor();
-  if (!causal) return given;
+template <class O>
+Tensor mask_of(const O& op, std::span<const Tensor> in, size_t others) {
+  const bool has_mask = count_without_state(in.size(), op.dropout) > others;
+  const Tensor given = has_mask ? in[others] : Tensor();
+  if (!op.causal) return given;
   const Tensor earlier = causal_mask(in[0].dim(1), in[1].dim(1));
   return given ? ops::logical_and(given, earlier) : earlier;
+}
+
+/// The weights (b,h,t,s) that an op keeps, by the draw whose state is its last input; null without
+/// dropout.
+template <class O>
+Tensor kept_by(const O& op, std::span<const Tensor> in, const Shape& weights) {
+  if (op.dropout <= 0) return {};
+  const int64_t end = op.first_row + weights[0];
+  Random draw;
+  draw.shape = weights;
+  draw.shape.set(0, end);
+  return ops::greater_equal(ops::slice_axis(apply1(draw, {in.back()}), 0, op.first_row, end),
+                            op.dropout);
+}
+
+/// x / (1 - dropout) where `kept` is true, and 0 elsewhere.
+Tensor dropped(const Tensor& x, const Tensor& kept, double dropout) {
+  return kept ? ops::where(kept, x * (1 / (1 - dropout)), 0) : x;
 }
 
 [[noreturn]] void fail_shapes(std::span<const TensorSpec> in, const char* why) {
   fail("attention: shapes ", shapes_text(in), " do not fit: ", why);
 }
 
+void check_mask(const TensorSpec& mask, const Shape& scores) {
+  if (mask.dtype != DType::boolean) fail("attention: expected a mask of bool, got ", mask.dtype);
+  if (mask.shape.rank() != 4 ||
+      !broadcast_shapes(mask.shape, scores, "attention").compatible(scores)) {
+    fail("attention: a mask of shape ", mask.shape, " does not fit scores of shape ", scores);
+  }
+}
+
 /// Checks the operands and returns the shape of the scores.
-Shape check_operands(std::span<const TensorSpec> in, size_t others) {
+template <class O>
+Shape check_operands(const O& op, std::span<const TensorSpec> in, size_t others) {
   const std::span<const TensorSpec> operands = in.first(3);
   const Shape &query = in[0].shape, &key = in[1].shape, &value = in[2].shape;
   expect_floating("attention", in[0].dtype);
@@ -48,72 +81,98 @@ Shape check_operands(std::span<const TensorSpec> in, size_t others) {
     fail_shapes(operands, "expected a value for each key");
   if (key[1] == 0) fail_shapes(operands, "nothing to attend to");
   const Shape shape{query[0], query[2], query[1], key[1]};
-  if (in.size() > others) {
-    const TensorSpec& mask = in[others];
-    if (mask.dtype != DType::boolean) fail("attention: expected a mask of bool, got ", mask.dtype);
-    if (mask.shape.rank() != 4 ||
-        !broadcast_shapes(mask.shape, shape, "attention").compatible(shape)) {
-      fail("attention: a mask of shape ", mask.shape, " does not fit scores of shape ", shape);
-    }
-  }
+  if (count_without_state(in.size(), op.dropout) > others) check_mask(in[others], shape);
+  if (op.dropout > 0 && in.back() != TensorSpec{DType::int64, {2}})
+    fail("attention: dropout needs the state of a draw, int64(2), got ", in.back());
   return shape;
 }
 
 }  // namespace
 
 TensorSpecs Attention::infer(std::span<const TensorSpec> in) const {
-  const Shape shape = check_operands(in, 3), query = in[0].shape;
+  const Shape shape = check_operands(*this, in, 3), query = in[0].shape;
   const DType statistics = statistics_dtype(in[0].dtype);
   return {{in[0].dtype, query.slice(0, 3).concat({in[2].shape[3]})},
           {statistics, shape.slice(0, 3).concat({2})}};
 }
 
 Tensors Attention::decompose(std::span<const Tensor> in) const {
-  const Tensor x = scores(in[0], in[1], mask_of(in, 3, causal), scale),
+  const Tensor x = scores(in[0], in[1], mask_of(*this, in, 3), scale),
                top = ops::max(x, {-1}, true);
   const Tensor powers = ops::exp(x - top), total = ops::sum(powers, {-1}, true);
   const Tensor statistics = ops::concatenate(Tensors{top, total}, -1);
-  return {swap_heads(ops::matmul(powers / total, swap_heads(in[2]))),
+  const Tensor weights = dropped(powers / total, kept_by(*this, in, x.shape()), dropout);
+  return {swap_heads(ops::matmul(weights, swap_heads(in[2]))),
           ops::cast(statistics, statistics_dtype(x.dtype()))};
 }
 
 Tensors Attention::vjp(const Vjp& v) const {
   AttentionBackward op;
-  op.scale = scale, op.causal = causal;
+  op.scale = scale, op.causal = causal, op.dropout = dropout, op.first_row = first_row;
   Tensors inputs{v.inputs[0], v.inputs[1], v.inputs[2], v.outputs[0], v.outputs[1], v.gradients[0]};
-  if (v.inputs.size() > 3) inputs.push_back(v.inputs[3]);
+  inputs.insert(inputs.end(), v.inputs.begin() + 3, v.inputs.end());
   Tensors result = crescent::apply(std::make_shared<const AttentionBackward>(op), inputs);
   result.resize(v.inputs.size());
   return result;
 }
 
 TensorSpecs AttentionBackward::infer(std::span<const TensorSpec> in) const {
-  check_operands(in, 6);
+  check_operands(*this, in, 6);
   return {in[0], in[1], in[2]};
 }
 
 Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
-  const Tensor mask = mask_of(in, 6, causal),
+  const Tensor mask = mask_of(*this, in, 6),
                weights = ops::softmax(scores(in[0], in[1], mask, scale));
   const Tensor query = swap_heads(in[0]), key = swap_heads(in[1]), value = swap_heads(in[2]),
                dy = swap_heads(in[5]);
-  const Tensor dweights = ops::matmul(dy, value, false, true);
+  const Tensor kept = kept_by(*this, in, weights.shape());
+  const Tensor dweights = dropped(ops::matmul(dy, value, false, true), kept, dropout);
   const Tensor slopes = weights * (dweights - ops::sum(dweights * weights, {-1}, true)) * scale;
   const Tensor dscores = mask ? ops::where(mask, slopes, 0) : slopes;
   return {swap_heads(ops::matmul(dscores, key)), swap_heads(ops::matmul(dscores, query, true)),
-          swap_heads(ops::matmul(weights, dy, true))};
+          swap_heads(ops::matmul(dropped(weights, kept, dropout), dy, true))};
 }
 
 namespace ops {
+namespace {
+
+/// Applies an op to operands of one dtype and the inputs that are not null.
+Tensor attend(Attention op, const Tensor& query, const Tensor& key, const Tensor& value,
+              std::initializer_list<Tensor> others) {
+  const DType dtype = promote(promote(as_floating(query).dtype(), key.dtype()), value.dtype());
+  Tensors inputs{cast(query, dtype), cast(key, dtype), cast(value, dtype)};
+  for (const Tensor& other : others)
+    if (other) inputs.push_back(other);
+  return crescent::apply(std::make_shared<const Attention>(op), inputs)[0];
+}
+
+}  // namespace
 
 Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                              const Tensor& mask, double scale, bool causal) {
   Attention op;
   op.scale = scale, op.causal = causal;
-  const DType dtype = promote(promote(as_floating(query).dtype(), key.dtype()), value.dtype());
-  Tensors inputs{cast(query, dtype), cast(key, dtype), cast(value, dtype)};
+  return attend(op, query, key, value, {mask});
+}
+
+Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                             const Tensor& mask, double scale, bool causal, double dropout,
+                             const SeedGenerator& random) {
+  const Shape shape{query.dim(0), query.dim(2), query.dim(1), key.dim(1)};
+  Attention op;
+  op.scale = scale, op.causal = causal;
+  if (dropout <= 0 || !shape.is_known()) return attend(op, query, key, value, {mask});
+  if (const auto draw = random.draw_state(shape)) {
+    op.dropout = dropout, op.first_row = draw->first_row;
+    return attend(op, query, key, value, {mask, draw->state});
+  }
+  Tensors inputs{query, key, value};
   if (mask) inputs.push_back(mask);
-  return crescent::apply(std::make_shared<const Attention>(op), inputs)[0];
+  const Tensor allowed = mask_of(op, inputs, 3);
+  const Tensor weights = attention_weights(query, key, allowed, scale);
+  const Tensor kept = greater_equal(random.uniform(shape), dropout);
+  return swap_heads(matmul(dropped(weights, kept, dropout), swap_heads(value)));
 }
 
 Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {

@@ -68,6 +68,10 @@ Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double
   });
 }
 
+std::optional<SeedGenerator::DrawState> SeedGenerator::draw_state(const Shape& shape) const {
+  return RowDraws::state(shape, [&] { return take_state(state_); });
+}
+
 Tensor SeedGenerator::uniform(const Shape& shape, double low, double high, DType dtype) const {
   return draw(RandomKind::uniform, shape, low, high, dtype);
 }

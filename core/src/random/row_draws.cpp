@@ -62,14 +62,29 @@ Tensor RowDraws::drawn(const Shape& asked, const std::function<Tensor(const Shap
   return draws ? draws->next(asked, draw) : draw(asked);
 }
 
-Tensor RowDraws::next(const Shape& asked, const std::function<Tensor(const Shape&)>& draw) {
+std::optional<SeedGenerator::DrawState> RowDraws::state(const Shape& asked,
+                                                        const std::function<Tensor()>& take) {
+  RowDraws* const draws = in_use();
+  const RowsInDraw rows = draws ? draws->rows() : RowsInDraw{};
+  if (rows.each != 0 && rows.axis != 0) return {};
+  if (shapes_of_draws) shapes_of_draws->push_back(asked);
+  if (!draws) return SeedGenerator::DrawState{take()};
+  return SeedGenerator::DrawState{draws->take(take), draws->share_.begin() * rows.each};
+}
+
+Tensor RowDraws::take(const std::function<Tensor()>& draw) {
   const size_t index = next_++;
-  const RowsInDraw rows = index < draws_.size() ? draws_[index] : RowsInDraw{};
+  if (drawn_ && index < drawn_->size()) return (*drawn_)[index];
+  const Tensor all = draw();
+  if (drawn_) drawn_->push_back(all);
+  return all;
+}
+
+Tensor RowDraws::next(const Shape& asked, const std::function<Tensor(const Shape&)>& draw) {
+  const RowsInDraw rows = this->rows();
   Shape whole = asked;
   if (rows.each != 0) whole.set(rows.axis, share_.whole * rows.each);
-  const bool known = drawn_ && index < drawn_->size();
-  const Tensor all = known ? (*drawn_)[index] : draw(whole);
-  if (drawn_ && !known) drawn_->push_back(all);
+  const Tensor all = take([&] { return draw(whole); });
   if (rows.each == 0) return all;
   const int64_t first = share_.begin() * rows.each;
   if (const Lockstep* shards = Lockstep::current(); shards && rows.axis == 0) {

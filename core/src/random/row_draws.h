@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "crescent/ops/random.h"
 #include "program/batch_share.h"
 
 namespace crescent {
@@ -30,9 +31,16 @@ class RowDraws {
 
   /// Returns draw(asked), or the rows of the share in what `draw` returns for the whole batch.
   static Tensor drawn(const Shape& asked, const std::function<Tensor(const Shape&)>& draw);
+  /// The state that `take` returns for a draw that an op makes itself, and the first of the share's
+  /// rows. Returns nullopt, without a draw, if the rows of the batch are not in axis 0.
+  static std::optional<SeedGenerator::DrawState> state(const Shape& asked,
+                                                       const std::function<Tensor()>& take);
 
  private:
+  RowsInDraw rows() const { return next_ < draws_.size() ? draws_[next_] : RowsInDraw{}; }
   Tensor next(const Shape& asked, const std::function<Tensor(const Shape&)>& draw);
+  /// What the draw of the whole batch returns; the shares of a program make it once.
+  Tensor take(const std::function<Tensor()>& draw);
   static RowDraws*& in_use();
 
   Share share_;

@@ -89,6 +89,9 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
                      [&](const ScoreTile<S>& some, int64_t row) {
                        this->loops_.exponentials(some, is_first, statistics + 2 * row,
                                                  mixed + row * width, width);
+                       const int64_t query = block.begin + row;
+                       typename Base::SliceDropout(*this, a, head, {query, query + some.rows}, keys)
+                           .apply(some.x);
                      });
     const auto values = this->rows_of(a.in<T>(2), this->value_, head, keys);
     multiply(HeadProduct<S, T>{false, false, block.count(), width, keys.count(), s.x, keys.count(),
@@ -105,9 +108,9 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
 std::span<const KernelEntry> attention_kernels() {
   static constexpr KernelFactory kThroughFloat32 = make_converted<attention_kernels>;
   static constexpr KernelEntry kRows[] = {{"attention", make_attention<AttentionForward>},
-                                        {"attention", kThroughFloat32},
-                                        {"attention_backward", make_attention_gradient},
-                                        {"attention_backward", kThroughFloat32}};
+                                          {"attention", kThroughFloat32},
+                                          {"attention_backward", make_attention_gradient},
+                                          {"attention_backward", kThroughFloat32}};
   return kRows;
 }
 

@@ -32,6 +32,13 @@ struct ScoreTile {
   }
 };
 
+/// A draw of random numbers that decides which weights are kept. Element i of the draw belongs to
+/// weight i of all samples and heads, in row-major order (random.cpp).
+struct WeightDraw {
+  int64_t seed, counter;
+  uint32_t least;  ///< the 24 bits of a number's fraction from which on weights are kept
+};
+
 /// A row-major matrix whose rows are `ld` elements apart.
 template <class T>
 struct RowsOf {
@@ -53,6 +60,10 @@ struct AttentionLoops {
   /// columns), which belong to the earlier maximum, are multiplied by e^(earlier maximum - m).
   void (*exponentials)(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mixed,
                        int64_t columns);
+  /// Writes for `n` elements of a draw, from `first` on, 1 if their weights are kept, else 0.
+  void (*keep)(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept);
+  /// Multiplies the elements of x that are kept by `factor`; the others become 0.
+  void (*drop)(const uint8_t* kept, int64_t n, S factor, S* x);
   /// Writes x, divided by the sum of its row from `statistics`, to y. Without statistics, x is only
   /// converted to T.
   void (*divide)(const S* x, const S* statistics, const RowsOf<T>& y);

@@ -144,14 +144,19 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
                                   partial || !is_first, dq_.x + block.begin * dq_.ld, dq_.ld},
                 s_.work);
     }
-    /// Replaces products by weights, and gradients of weights by those of products.
+    /// Replaces products by weights after dropout, and gradients of these by those of products.
     void slopes(StepRange block, StepRange keys) const {
       const S* statistics = a_.template in<S>(4) + k_.statistics(head_, block.begin);
       k_.each_slice(a_, head_, k_.score_tile(a_, head_, block, keys, s_.w),
                     [&](const ScoreTile<S>& some, int64_t row) {
+                      const int64_t query = block.begin + row;
+                      const typename Base::SliceDropout dropout(k_, a_, head_,
+                                                                {query, query + some.rows}, keys);
+                      S* dw = s_.dw + row * keys.count();
+                      dropout.apply(dw);
                       k_.loops_.gradient(some, statistics + 2 * row,
-                                         s_.means ? s_.means + block.begin + row : nullptr,
-                                         s_.dw + row * keys.count());
+                                         s_.means ? s_.means + query : nullptr, dw);
+                      dropout.apply(some.x);
                     });
     }
 

@@ -3,6 +3,7 @@
 // the number of keys.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -141,8 +142,12 @@ class AttentionKernel : public Kernel {
         value_(r.inputs[2].shape),
         context_(r.inputs[0].shape.slice(0, 3).concat({value_.width})),
         scale_(static_cast<S>(static_cast<const O&>(r.op).scale)),
+        dropout_(static_cast<const O&>(r.op).dropout),
+        first_weight_(static_cast<const O&>(r.op).first_row * query_.heads * query_.steps *
+                      key_.steps),
         others_(others),
-        visible_(r.inputs.size() > others ? &r.inputs[others].shape : nullptr,
+        state_(r.inputs.size() - (dropout_ > 0 ? 1 : 0)),
+        visible_(state_ > others ? &r.inputs[others].shape : nullptr,
                  static_cast<const O&>(r.op).causal),
         loops_(attention_loops<T>()),
         tile_(std::min(kTileKeys, key_.steps)),
@@ -252,6 +257,33 @@ class AttentionKernel : public Kernel {
       f(tile.some_rows(i, rows), i);
     }
   }
+  /// The dropout of the weights of a few queries and the keys of a tile.
+  class SliceDropout {
+   public:
+    SliceDropout(const AttentionKernel& kernel, const Arguments& a, int64_t head, StepRange queries,
+                 StepRange keys)
+        : k_(kernel), count_(kernel.dropout_ > 0 ? queries.count() * keys.count() : 0) {
+      if (count_ == 0) return;
+      const auto* state = a.in<int64_t>(static_cast<int>(k_.state_));
+      const auto least = static_cast<uint32_t>(std::ceil(static_cast<float>(k_.dropout_) * 0x1p24));
+      const WeightDraw draw{state[0], state[1], least};
+      const int64_t all = k_.key_.steps, count = keys.count();
+      const int64_t first =
+          k_.first_weight_ + (head * k_.query_.steps + queries.begin) * all + keys.begin;
+      const int64_t rows = count == all ? 1 : queries.count(), each = count_ / rows;
+      for (int64_t i = 0; i < rows; ++i)
+        k_.loops_.keep(draw, first + i * all, each, kept_ + i * each);
+    }
+    /// Drops weights, or their gradients.
+    void apply(S* x) const {
+      if (count_ > 0) k_.loops_.drop(kept_, count_, static_cast<S>(1 / (1 - k_.dropout_)), x);
+    }
+
+   private:
+    const AttentionKernel& k_;
+    int64_t count_;
+    uint8_t kept_[kSliceRows * kTileKeys];
+  };
   int64_t statistics(int64_t head, int64_t query) const {
     return 2 * (head * query_.steps + query);
   }
@@ -263,7 +295,9 @@ class AttentionKernel : public Kernel {
 
   Heads query_, key_, value_, context_;
   S scale_;
-  size_t others_;
+  double dropout_;
+  int64_t first_weight_;   ///< the element of the draw that belongs to the first weight
+  size_t others_, state_;  ///< the numbers of the mask and of the state among the inputs
   Visibility visible_;
   AttentionLoops<T> loops_;
   int64_t tile_, block_;    ///< the most keys of a tile and the most queries of a block

@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 
 #include "kernel/mathematics-inl.h"
+#include "kernel/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace crescent::cpu::HWY_NAMESPACE {
@@ -178,6 +179,29 @@ void exponentials(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mix
   }
 }
 
+void keep(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept) {
+  constexpr int kBlocks = 32;
+  constexpr int64_t kWords = 4 * kBlocks;
+  HWY_ALIGN uint32_t words[kWords];
+  int64_t skipped = first % 4;
+  for (int64_t i = 0; i < n;) {
+    philox_words<kBlocks>(draw.seed, draw.counter, static_cast<uint64_t>((first + i) / 4), words);
+    const int64_t count = std::min(kWords - skipped, n - i);
+    for (int64_t k = 0; k < count; ++k)
+      kept[i + k] = static_cast<uint8_t>(words[skipped + k] >> 8 >= draw.least);
+    i += count, skipped = 0;
+  }
+}
+
+template <class S>
+void drop(const uint8_t* kept, int64_t n, S factor, S* x) {
+  const hn::ScalableTag<S> d;
+  const auto by = hn::Set(d, factor);
+  each_vector(d, n, [&](auto v) HWY_ATTR {
+    v.store(hn::IfThenElseZero(hn::Ne(v.load(kept), hn::Zero(d)), hn::Mul(v.load(x), by)), x);
+  });
+}
+
 template <class T, class S = Computed<T>>
 void divide(const S* x, const S* statistics, const RowsOf<T>& y) {
   const hn::ScalableTag<S> d;
@@ -258,7 +282,7 @@ void gradient(const ScoreTile<S>& tile, const S* statistics, const S* means, S* 
 
 template <class T, class S = Computed<T>>
 AttentionLoops<T> loops() {
-  return {exponentials<S>, divide<T>, add<S>, dots<T>, gradient<S>};
+  return {exponentials<S>, keep, drop<S>, divide<T>, add<S>, dots<T>, gradient<S>};
 }
 AttentionLoops<float> loops_float() { return loops<float>(); }
 AttentionLoops<double> loops_double() { return loops<double>(); }

@@ -21,6 +21,7 @@
 #include "kernel/kernel.h"
 #include "kernel/loops.h"
 #include "kernel/mathematics-inl.h"
+#include "kernel/philox-inl.h"
 
 #ifndef CRESCENT_CPU_RANDOM_ONCE
 #define CRESCENT_CPU_RANDOM_ONCE
@@ -46,33 +47,12 @@ namespace {
 
 constexpr int64_t kWords = 1024;  // number of words that are computed at a time
 
-/// Fills words[0..kWords) from the philox blocks that begin with `block`; many blocks are computed
-/// side by side, so that the compiler vectorizes the loop.
+/// Fills words[0..kWords) from the philox blocks that begin with `block`.
 void make_words(const Draw& draw, uint64_t block, uint32_t* words) {
   constexpr int kBlocks = 64;
-  const uint64_t counter = static_cast<uint64_t>(draw.counter);
-  HWY_ALIGN uint32_t x[4][kBlocks];
-  for (int64_t first = 0; first < kWords; first += 4 * kBlocks) {
-    for (uint64_t i = 0; i < kBlocks; ++i) {
-      const uint64_t number = block + static_cast<uint64_t>(first) / 4 + i;
-      x[0][i] = static_cast<uint32_t>(number), x[1][i] = static_cast<uint32_t>(number >> 32);
-      x[2][i] = static_cast<uint32_t>(counter), x[3][i] = static_cast<uint32_t>(counter >> 32);
-    }
-    uint32_t k0 = static_cast<uint32_t>(draw.seed),
-             k1 = static_cast<uint32_t>(static_cast<uint64_t>(draw.seed) >> 32);
-    for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-      for (int i = 0; i < kBlocks; ++i) {
-        const uint64_t p0 = uint64_t{0xD2511F53u} * x[0][i], p1 = uint64_t{0xCD9E8D57u} * x[2][i];
-        x[0][i] = static_cast<uint32_t>(p1 >> 32) ^ x[1][i] ^ k0,
-        x[1][i] = static_cast<uint32_t>(p1);
-        x[2][i] = static_cast<uint32_t>(p0 >> 32) ^ x[3][i] ^ k1,
-        x[3][i] = static_cast<uint32_t>(p0);
-      }
-    }
-    for (int i = 0; i < kBlocks; ++i) {
-      for (int word = 0; word < 4; ++word) words[first + 4 * i + word] = x[word][i];
-    }
-  }
+  for (int64_t first = 0; first < kWords; first += 4 * kBlocks)
+    philox_words<kBlocks>(draw.seed, draw.counter, block + static_cast<uint64_t>(first / 4),
+                          words + first);
 }
 
 /// Converts words (float) or pairs of words (double) to fractions in [0, 1).

@@ -54,9 +54,12 @@ AttentionLayer::Attended AttentionLayer::attend(const Tensor& query, const Tenso
                                                 const Tensor& value, const ScoreMask& mask,
                                                 double scale, const Call& call,
                                                 bool wants_weights) const {
-  if (!wants_weights && !drops(call))
-    return {
-        ops::dot_product_attention(query, key, value, mask.allowed, scale, mask.causal), {}, {}};
+  const double rate = drops(call) ? dropout_ : 0;
+  if (!wants_weights && rate < 1) {
+    const Tensor output = ops::dot_product_attention(query, key, value, mask.allowed, scale,
+                                                     mask.causal, rate, *random_);
+    return {output, {}, {}};
+  }
   const Tensor allowed = mask.whole(query.dim(1), key.dim(1));
   return mix_weights(ops::attention_weights(query, key, allowed, scale), value, call);
 }

@@ -5,6 +5,7 @@
 #include "crescent/layer/metric.h"
 #include "crescent/model/model.h"
 #include "crescent/program/distribution.h"
+#include "crescent/system/file.h"
 
 namespace crescent::lua {
 namespace {

@@ -1,3 +1,4 @@
+#include "crescent/ops/random.h"
 #include "kernel/loops.h"
 #include "support.h"
 
@@ -13,11 +14,24 @@ struct Sizes {
   int64_t batch, queries, keys, heads, width, value_width;
 };
 
-/// Which query may attend to which key; the axes of the mask have the sizes of the scores or 1.
+constexpr int64_t kSeed = 5'000'000'123, kCounter = 17;
+
+/// Which query may attend to which key, and which weights are dropped; the axes of the mask have
+/// the sizes of the scores or 1.
 struct Rule {
   const Array* mask = nullptr;
   bool causal = false;
+  double dropout = 0;
+  int64_t first_row = 0;
 
+  /// What weight number `weight` is multiplied by.
+  double factor(const Sizes& z, int64_t weight) const {
+    if (dropout == 0) return 1;
+    const int64_t i = first_row * z.heads * z.queries * z.keys + weight;
+    const uint32_t word = philox(kSeed, kCounter, static_cast<uint64_t>(i / 4)).word[i % 4];
+    const bool kept = static_cast<float>(word >> 8) * 0x1p-24f >= static_cast<float>(dropout);
+    return kept ? 1 / (1 - dropout) : 0;
+  }
   bool allows(int64_t b, int64_t h, int64_t i, int64_t j) const {
     if (causal && j > i) return false;
     if (!mask) return true;
@@ -55,17 +69,18 @@ Weights weights_of(const Sizes& z, const Array& q, const Array& k, const Rule& r
   return r;
 }
 
-Array context_of(const Sizes& z, const Array& weights, const Array& v) {
+Array context_of(const Sizes& z, const Array& weights, const Array& v, const Rule& rule) {
   Array y = zeros({z.batch, z.queries, z.heads, z.value_width}, v.spec.dtype);
   for (int64_t b = 0; b < z.batch; ++b) {
     for (int64_t h = 0; h < z.heads; ++h) {
       for (int64_t i = 0; i < z.queries; ++i) {
         for (int64_t j = 0; j < z.keys; ++j) {
+          const int64_t weight = ((b * z.heads + h) * z.queries + i) * z.keys + j;
+          const double dropped = weights[weight] * rule.factor(z, weight);
           for (int64_t c = 0; c < z.value_width; ++c) {
             y.values[static_cast<size_t>(((b * z.queries + i) * z.heads + h) * z.value_width +
                                          c)] +=
-                weights[((b * z.heads + h) * z.queries + i) * z.keys + j] *
-                v[((b * z.keys + j) * z.heads + h) * z.value_width + c];
+                dropped * v[((b * z.keys + j) * z.heads + h) * z.value_width + c];
           }
         }
       }
@@ -87,11 +102,12 @@ std::vector<Array> gradients_of(const Sizes& z, const std::vector<Array>& in, co
     double mean = 0;
     for (int64_t j = 0; j < z.keys; ++j) {
       const int64_t key = (b * z.keys + j) * z.heads + h;
+      const double factor = rule.factor(z, row * z.keys + j);
       double& slope = dw[static_cast<size_t>(j)] = 0;
       for (int64_t c = 0; c < z.value_width; ++c) {
-        slope += dy[query * z.value_width + c] * v[key * z.value_width + c];
+        slope += factor * dy[query * z.value_width + c] * v[key * z.value_width + c];
         d[2].values[static_cast<size_t>(key * z.value_width + c)] +=
-            w[row * z.keys + j] * dy[query * z.value_width + c];
+            factor * w[row * z.keys + j] * dy[query * z.value_width + c];
       }
       mean += slope * w[row * z.keys + j];
     }
@@ -143,15 +159,22 @@ template <class O>
 O op_of(const Rule& rule) {
   O op;
   op.scale = kScale, op.causal = rule.causal;
+  op.dropout = rule.dropout, op.first_row = rule.first_row;
   return op;
+}
+
+/// Adds the mask and the state of the draw to the inputs, if there are any.
+void add_inputs(const Rule& rule, std::vector<Array>& in) {
+  if (rule.mask) in.push_back(*rule.mask);
+  if (rule.dropout > 0) in.push_back({{DType::int64, {2}}, {double(kSeed), double(kCounter)}});
 }
 
 void check_forward(const Sizes& z, DType dtype, const Rule& rule = {}) {
   auto in = operands(z, dtype);
   const Weights w = weights_of(z, in[0], in[1], rule);
-  const Array context = context_of(z, w.weights, in[2]);
-  if (rule.mask) in.push_back(*rule.mask);
-  CAPTURE(z.queries, z.keys, z.width, name_of(dtype), rule.causal);
+  const Array context = context_of(z, w.weights, in[2], rule);
+  add_inputs(rule, in);
+  CAPTURE(z.queries, z.keys, z.width, name_of(dtype), rule.causal, rule.dropout);
   CHECK(check(attention_kernels, op_of<Attention>(rule), in, {context, w.statistics}, 2) >= 2);
 }
 
@@ -163,7 +186,7 @@ Array gradient_of_context(const Sizes& z, DType dtype) {
 std::vector<Array> with_results(const Sizes& z, std::vector<Array> in, const Rule& rule) {
   const Weights w = weights_of(z, in[0], in[1], rule);
   const DType dtype = in[0].spec.dtype;
-  in.push_back(context_of(z, w.weights, in[2]));
+  in.push_back(context_of(z, w.weights, in[2], rule));
   in.push_back(w.statistics);
   in.push_back(gradient_of_context(z, dtype));
   return in;
@@ -173,8 +196,8 @@ void check_gradient(const Sizes& z, DType dtype, const Rule& rule = {}) {
   const auto given = operands(z, dtype);
   const auto wanted = gradients_of(z, given, gradient_of_context(z, dtype), rule);
   auto in = with_results(z, given, rule);
-  if (rule.mask) in.push_back(*rule.mask);
-  CAPTURE(z.queries, z.keys, z.width, name_of(dtype), rule.causal);
+  add_inputs(rule, in);
+  CAPTURE(z.queries, z.keys, z.width, name_of(dtype), rule.causal, rule.dropout);
   CHECK(check(attention_kernels, op_of<AttentionBackward>(rule), in, wanted, 20) >= 2);
 }
 
@@ -206,17 +229,40 @@ TEST_CASE("attention agrees with plain loops for lengths around its tiles", "[cp
 
 TEST_CASE("the plain gradient of attention agrees with finite differences", "[cpu][attention]") {
   const Array mask = some({2, 1, 5, 7});
-  for (const Rule& rule : {Rule{}, Rule{nullptr, true}, Rule{&mask, false}, Rule{&mask, true}}) {
+  for (const Rule& rule : {Rule{}, Rule{nullptr, true}, Rule{&mask, false}, Rule{&mask, true},
+                           Rule{nullptr, false, 0.4}, Rule{&mask, true, 0.2}}) {
     const Sizes z{2, 5, 7, 3, 4, 6};
     const auto in = operands(z, DType::float64);
     const Array dy = gradient_of_context(z, DType::float64);
     const auto plain = gradients_of(z, in, dy, rule);
     auto f = [&](const std::vector<Array>& x) {
-      return std::vector<Array>{context_of(z, weights_of(z, x[0], x[1], rule).weights, x[2])};
+      return std::vector<Array>{context_of(z, weights_of(z, x[0], x[1], rule).weights, x[2], rule)};
     };
     for (size_t i = 0; i < 3; ++i)
       CHECK(difference(plain[i], numeric_gradient(f, in, i, {dy})) < 1e-7);
   }
+}
+
+TEST_CASE("attention drops the weights that a draw tells", "[cpu][attention]") {
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
+  const double rate = GENERATE(1e-9, 0.1, 0.5, 0.97);
+  for (const Sizes& z :
+       {Sizes{1, 1, 1, 1, 1, 1}, Sizes{3, 5, 7, 3, 4, 6}, Sizes{2, 33, 64, 2, 8, 4},
+        Sizes{1, 3, 603, 2, 20, 33}, Sizes{1, 70, 1101, 1, 5, 7}}) {
+    for (DType dtype : kDTypes) check_both(z, dtype, {nullptr, false, rate, 0});
+    check_both(z, DType::float32, {nullptr, true, rate, 3});
+  }
+}
+
+TEST_CASE("attention drops weights for lengths around its tiles", "[cpu][attention]") {
+  for (int64_t queries : {1, 3, 64, 65, 129})
+    for (int64_t keys : {1, 2, 15, 17, 63, 64, 65, 511, 512, 513, 1030}) {
+      const Array mask = band(queries, keys, 40, 40);
+      for (bool causal : {false, true}) {
+        check_both({2, queries, keys, 2, 3, 2}, DType::float32, {nullptr, causal, 0.3, queries});
+        check_both({2, queries, keys, 2, 3, 2}, DType::float32, {&mask, causal, 0.3, keys % 3});
+      }
+    }
 }
 
 TEST_CASE("attention looks where the mask lets it", "[cpu][attention]") {
@@ -273,7 +319,7 @@ TEST_CASE("NaN and infinity in attention spread as in the plain form", "[cpu][at
       auto in = operands(z, DType::float32);
       in[which].values[static_cast<size_t>(step * in[which].spec.shape[3])] = bad;
       const Rule rule{nullptr, causal};
-      const Array wanted = context_of(z, weights_of(z, in[0], in[1], rule).weights, in[2]);
+      const Array wanted = context_of(z, weights_of(z, in[0], in[1], rule).weights, in[2], rule);
       const TensorSpecs specs{in[0].spec, in[1].spec, in[2].spec},
           out{wanted.spec, {DType::float32, {1, 1, 130, 2}}};
       const Options options;
@@ -298,7 +344,7 @@ TEST_CASE("keys of score -infinity weigh nothing, whatever tile they are in", "[
   std::fill(in[0].values.begin(), in[0].values.end(), 1);
   std::fill_n(in[1].values.begin(), 690, -double(INFINITY));
   const Weights w = weights_of(z, in[0], in[1], {});
-  const Array context = context_of(z, w.weights, in[2]);
+  const Array context = context_of(z, w.weights, in[2], {});
   CHECK(check(attention_kernels, op_of<Attention>({}), in, {context, w.statistics}, 2) >= 2);
 }
 

@@ -53,6 +53,24 @@ check.near(additive { query, value, key },
   (mixed(ops.sum(tanh_sums(query, key) * additive.weights[1], { -1 }))))
 assert(#layers.AdditiveAttention({ use_scale = false, input_shape = { 4, 3 } }).weights == 0)
 
+-- weights that are computed in tiles drop the same numbers as the table of weights
+for _, case in ipairs { { 4, 5 }, { 70, 600 } } do
+  local x, y = numbers({ 3, case[1], 6 }, 4), numbers({ 3, case[2], 6 }, 5)
+  for _, options in ipairs { {}, { use_causal_mask = true } } do
+    options.training = true
+    local layer = layers.MultiHeadAttention(2, 3, { dropout = 0.4, seed = 8 })
+    local copy = layers.MultiHeadAttention(2, 3, { dropout = 0.4, seed = 8 })
+    layer(x, y)
+    copy(x, y)
+    copy:set_weights(layer:get_weights())
+    for _ = 1, 2 do
+      local table_options = { training = true, return_attention_scores = true,
+        use_causal_mask = options.use_causal_mask }
+      check.near(layer(x, y, options), copy(x, y, table_options)[1])
+    end
+  end
+end
+
 check.fails(function()
   layers.Attention()(query)
 end, "Attention layer accepts inputs list of length 2 or 3")

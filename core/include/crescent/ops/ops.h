@@ -10,6 +10,10 @@
 #include "crescent/program/op_types.h"
 #include "crescent/tensor/variable.h"
 
+namespace crescent {
+class SeedGenerator;
+}
+
 namespace crescent::ops {
 
 /// A tensor, or a number without a dtype; `whole` is true for integers such as 2, not for 2.0.
@@ -200,6 +204,11 @@ CRESCENT_API Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tenso
 CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key,
                                           const Tensor& value, const Tensor& mask, double scale,
                                           bool causal = false);
+/// As above, but the attention weights for which random.uniform((b,h,t,s)) is below `dropout`,
+/// which is at least 0 and less than 1, become 0, and the others are divided by 1 - dropout.
+CRESCENT_API Tensor dot_product_attention(const Tensor& query, const Tensor& key,
+                                          const Tensor& value, const Tensor& mask, double scale,
+                                          bool causal, double dropout, const SeedGenerator& random);
 /// The attention weights (b,h,t,s), with which dot_product_attention averages the values.
 CRESCENT_API Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask,
                                       double scale);

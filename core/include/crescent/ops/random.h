@@ -19,6 +19,14 @@ class CRESCENT_API SeedGenerator {
                 DType dtype = DType::float32) const;
   Tensor truncated_normal(const Shape& shape, double mean = 0, double stddev = 1,
                           DType dtype = DType::float32) const;
+  /// The state of one draw, for an op that makes the numbers itself. If the shape's axis 0 has rows
+  /// of a batch that several processes share, they begin at `first_row` of the draw. Returns
+  /// nullopt, without a draw, if the rows are in another axis.
+  struct DrawState {
+    Tensor state;
+    int64_t first_row = 0;
+  };
+  std::optional<DrawState> draw_state(const Shape& shape) const;
   /// Returns the numbers 0..n-1 in random order, computed on the host.
   std::vector<int64_t> permutation(int64_t n) const;
   /// Draws a seed for another generator.

@@ -335,20 +335,29 @@ constexpr double masked_score(DType dtype) { return dtype == DType::float16 ? -3
 /// Scaled dot-product attention: softmax(scale q k') v for every head. Scores of masked keys are
 /// masked_score of the dtype that scores are computed in; if `causal`, query i may attend only to
 /// keys up to i, even if the mask allows others. (q (b,t,h,d), k (b,s,h,d), v (b,s,h,e)[, bool
-/// mask, broadcast to (b,h,t,s)]) -> context (b,t,h,e), statistics (b,h,t,2). The statistics, which
-/// the gradient reads, are the maximum of each query's scores and the sum of exp(score - maximum).
+/// mask, broadcast to (b,h,t,s)][, int64 state[2]]) -> context (b,t,h,e), statistics (b,h,t,2). The
+/// statistics, which the gradient reads, are the maximum of each query's scores and the sum of
+/// exp(score - maximum).
+///
+/// If `dropout` is above 0, the last input is the state of a draw (Random) of float32 numbers in
+/// [0, 1), whose shape is (b,h,t,s) but for more rows: those of q begin at `first_row`. Weights
+/// whose number is below `dropout` become 0, the others are divided by 1 - dropout.
 CRESCENT_OP(Attention, "attention")
   double scale = 1;
   bool causal = false;
-  CRESCENT_FIELDS(scale, causal)
+  double dropout = 0;
+  int64_t first_row = 0;
+  CRESCENT_FIELDS(scale, causal, dropout, first_row)
   Tensors vjp(const Vjp&) const override;
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// (q, k, v, context, statistics, dcontext[, mask]) -> dq, dk, dv.
+/// (q, k, v, context, statistics, dcontext[, mask][, state]) -> dq, dk, dv.
 CRESCENT_OP(AttentionBackward, "attention_backward")
   double scale = 1;
   bool causal = false;
-  CRESCENT_FIELDS(scale, causal)
+  double dropout = 0;
+  int64_t first_row = 0;
+  CRESCENT_FIELDS(scale, causal, dropout, first_row)
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// Standard LSTM over time (sigmoid gates, tanh; gate order i, f, c, o).
