@@ -112,7 +112,7 @@ TEST_CASE("A file is visited up to its last whole line, and is not changed") {
   CHECK_THROWS_WITH(Journal::visit_file(file.path(), [](const Value&) {}),
                     Catch::Contains("damaged in line 1"));
   CHECK_THROWS_WITH(Journal::visit_file(file.path() + ".none", [](const Value&) {}),
-                    Catch::Contains("cannot open the journal"));
+                    Catch::Contains("cannot read"));
 }
 
 TEST_CASE("A record that the disk has no room for leaves the journal as it was") {
@@ -168,4 +168,7 @@ TEST_CASE("Locks of trials go with their process") {
 TEST_CASE("What is no regular file is refused") {
   CHECK_THROWS_WITH(Journal("/dev/null"), Catch::Contains("not a regular file"));
   CHECK_THROWS_WITH(Journal("/nowhere/journal"), Catch::Contains("cannot open the journal"));
+  const TemporaryFile fifo;
+  REQUIRE(mkfifo(fifo.path().c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(Journal::visit_file(fifo.path(), [](const Value&) {}), Catch::Contains("FIFO"));
 }

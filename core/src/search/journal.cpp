@@ -134,6 +134,7 @@ void Journal::read(const std::function<void(const Value& record)>& visit) {
 
 void Journal::visit_file(const std::string& path,
                          const std::function<void(const Value& record)>& visit) {
+  const Descriptor regular(open_regular_file(path));  // a FIFO would block the stream
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_for(path, "open");
   int64_t number = 0;
