@@ -5,7 +5,7 @@
 #include "check/checked_layer.h"
 #include "check/classes.h"
 #include "crescent/layer/operation.h"
-#include "layer/outside_trace.h"
+#include "layer/calls/outside_trace.h"
 
 namespace crescent::check {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "layer/outside_trace.h"
+#include "layer/calls/outside_trace.h"
 
 namespace crescent {
 namespace {

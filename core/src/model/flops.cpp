@@ -2,7 +2,7 @@
 
 #include "layer/built_for.h"
 #include "layer/layer_access.h"
-#include "layer/outside_trace.h"
+#include "layer/calls/outside_trace.h"
 #include "program/op_flops.h"
 
 namespace crescent {

@@ -13,7 +13,7 @@
 #include "registry/first_bytes.h"
 #include "registry/loader/class_of_plugin.h"
 #include "training/input/start_together.h"
-#include "training/write_together.h"
+#include "training/sharing/write_together.h"
 
 namespace crescent {
 

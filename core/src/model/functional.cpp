@@ -4,7 +4,7 @@
 
 #include "crescent/base/mapped.h"
 #include "layer/batch_axis.h"
-#include "layer/call_arguments.h"
+#include "layer/calls/call_arguments.h"
 #include "layer/input_layer.h"
 #include "layer/layer_access.h"
 #include "model/constants.h"

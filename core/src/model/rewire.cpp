@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "layer/call_arguments.h"
+#include "layer/calls/call_arguments.h"
 #include "layer/layer_access.h"
 #include "model/graph.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "layer/call_frame.h"
+#include "layer/calls/call_frame.h"
 #include "layer/input_layer.h"
 #include "layer/layer_access.h"
 #include "model/graph.h"

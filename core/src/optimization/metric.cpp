@@ -1,6 +1,6 @@
 #include "crescent/layer/metric.h"
 #include "crescent/program/device.h"
-#include "layer/outside_trace.h"
+#include "layer/calls/outside_trace.h"
 
 namespace crescent {
 namespace {

@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "crescent/layer/optimizer.h"
-#include "layer/outside_trace.h"
+#include "layer/calls/outside_trace.h"
 #include "optimization/update_observer.h"
 #include "program/recording/divided.h"
 #include "registry/blame.h"

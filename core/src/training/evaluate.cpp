@@ -5,7 +5,7 @@
 #include "system/operation.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
-#include "training/shared_step.h"
+#include "training/sharing/shared_step.h"
 
 namespace crescent {
 namespace {

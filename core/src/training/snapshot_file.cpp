@@ -6,7 +6,7 @@
 #include "crescent/model/training_run.h"
 #include "training/input/start_together.h"
 #include "training/snapshot_file.h"
-#include "training/write_together.h"
+#include "training/sharing/write_together.h"
 
 namespace crescent {
 namespace {

@@ -8,8 +8,8 @@
 #include "program/recording/divided.h"
 #include "registry/blame.h"
 #include "training/error_context.h"
-#include "training/logical_shards.h"
-#include "training/shared_step.h"
+#include "training/sharing/logical_shards.h"
+#include "training/sharing/shared_step.h"
 #include "training/state/training.h"
 
 namespace crescent {

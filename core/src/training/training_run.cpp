@@ -13,7 +13,7 @@
 #include "training/input/start_together.h"
 #include "training/metrics_scope.h"
 #include "training/run_state.h"
-#include "training/shared_step.h"
+#include "training/sharing/shared_step.h"
 #include "training/watch/nan_location.h"
 #include "training/watch/step_watch.h"
 

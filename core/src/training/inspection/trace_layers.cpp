@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "base/text_table.h"
 #include "crescent/system/terminal.h"
-#include "layer/call_observer.h"
+#include "layer/calls/call_observer.h"
 #include "layer/layer_access.h"
 #include "training/pass.h"
 #include "training/watch/statistics.h"

@@ -1,4 +1,4 @@
-#include "training/logical_shards.h"
+#include "training/sharing/logical_shards.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include "program/recording/shard_sum.h"
 #include "program/recording/tape.h"
 #include "tensor/tensor_record.h"
-#include "training/shared_step.h"
+#include "training/sharing/shared_step.h"
 
 namespace crescent {
 namespace {

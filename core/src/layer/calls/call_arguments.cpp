@@ -1,4 +1,4 @@
-#include "layer/call_arguments.h"
+#include "layer/calls/call_arguments.h"
 
 #include <algorithm>
 

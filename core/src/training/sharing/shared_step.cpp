@@ -1,10 +1,10 @@
-#include "training/shared_step.h"
+#include "training/sharing/shared_step.h"
 
 #include <map>
 
 #include "crescent/model/steps.h"
+#include "layer/calls/outside_trace.h"
 #include "layer/layer_access.h"
-#include "layer/outside_trace.h"
 #include "program/recording/divided.h"
 
 namespace crescent {

@@ -1,4 +1,4 @@
-#include "layer/call_observer.h"
+#include "layer/calls/call_observer.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "layer/call_frame.h"
+#include "layer/calls/call_frame.h"
 
 #include "crescent/base/error.h"
 

@@ -1,4 +1,4 @@
-#include "training/write_together.h"
+#include "training/sharing/write_together.h"
 
 #include <exception>
 

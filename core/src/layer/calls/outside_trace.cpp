@@ -1,4 +1,4 @@
-#include "layer/outside_trace.h"
+#include "layer/calls/outside_trace.h"
 
 #include "program/recording/recorder.h"
 
