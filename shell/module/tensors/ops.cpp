@@ -28,8 +28,8 @@ class OperationFunction final : public Callable {
   OperationFunction(const std::string& name, const Dict& traits)
       : Callable(name, Parameters(parse_parameters(traits.at("parameters").as_string())),
                  traits.contains("doc") ? traits.at("doc").as_string() : ""),
-        is_method_(traits.at("method").as_bool()) {}
-  bool is_method() const { return is_method_; }
+        has_method_(traits.at("method").as_bool()) {}
+  bool has_method() const { return has_method_; }
   Signature full_signature() const override {
     Signature full = get<Operation>(Value(name()))->schema().signature;
     full.name = name();
@@ -69,7 +69,7 @@ class OperationFunction final : public Callable {
       }
     }
   }
-  bool is_method_;
+  bool has_method_;
 };
 
 using FunctionPtr = std::unique_ptr<const OperationFunction>;
@@ -156,8 +156,8 @@ const Type& operation_methods() {
   static const Type type = [] {
     Type methods("operations");
     for (const FunctionPtr& function : functions())
-      if (function->is_method() && function->name().find('.') == std::string::npos)
-        methods.method(alias(*function));
+      if (function->has_method() && function->name().find('.') == std::string::npos)
+        methods.method(as_method(*function));
     return methods;
   }();
   return type;

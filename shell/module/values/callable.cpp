@@ -54,6 +54,9 @@ Callable::Callable(std::string_view name, Parameters parameters, std::string_vie
 Callable::~Callable() = default;
 
 const SchemaData* Callable::options() const { return nullptr; }
+bool Callable::is_method() const {
+  return !parameters().empty() && parameters().front().name == "self";
+}
 
 // ---- kinds of functions
 
@@ -121,20 +124,24 @@ CallablePtr raw(std::string_view name, Raw::Body body, Parameters parameters, st
 
 namespace {
 
-class Alias final : public Callable {
+class FunctionAsMethod final : public Callable {
  public:
-  explicit Alias(const Callable& target) : Callable(target.signature()), target_(target) {}
-  int call(lua_State* L) const override { return target_.call(L); }
-  Signature full_signature() const override { return target_.full_signature(); }
-  const SchemaData* options() const override { return target_.options(); }
+  explicit FunctionAsMethod(const Callable& function)
+      : Callable(function.signature()), function_(function) {}
+  int call(lua_State* L) const override { return function_.call(L); }
+  Signature full_signature() const override { return function_.full_signature(); }
+  const SchemaData* options() const override { return function_.options(); }
+  bool is_method() const override { return true; }
 
  private:
-  const Callable& target_;
+  const Callable& function_;
 };
 
 }  // namespace
 
-CallablePtr alias(const Callable& target) { return std::make_unique<const Alias>(target); }
+CallablePtr as_method(const Callable& function) {
+  return std::make_unique<const FunctionAsMethod>(function);
+}
 
 // ---- calling
 
@@ -142,9 +149,7 @@ namespace {
 
 /// Fails if a method was called as model.fit(x) instead of model:fit(x).
 void check_self(lua_State* L, const Callable& callable) {
-  const std::vector<Parameter>& parameters = callable.parameters();
-  if (parameters.empty() || parameters.front().name != "self") return;
-  if (lua_type(L, 1) == LUA_TUSERDATA || is_class(L, 1)) return;
+  if (!callable.is_method() || lua_type(L, 1) == LUA_TUSERDATA || is_class(L, 1)) return;
   fail(callable.name(), ": expected an object before the arguments, got ", describe(L, 1),
        ": methods are called with ':', object:", callable.name(), "(...)");
 }

@@ -64,6 +64,8 @@ class Callable {
   /// The schema of the options that the function takes besides or instead of parameters; null if it
   /// takes none.
   virtual const SchemaData* options() const;
+  /// Whether the first argument is the object before the colon of a call.
+  virtual bool is_method() const;
   /// The text of the signature: "sum(x, axis=nil, keepdims=false)"
   std::string text() const;
 
@@ -233,8 +235,8 @@ CallablePtr bound(std::string_view name, F f, Parameters parameters,
 CallablePtr raw(std::string_view name, Raw::Body body, Parameters parameters = {},
                 std::string_view doc = "", const SchemaData* options = nullptr);
 
-/// A Callable that calls `target` under another name; `target` must live as long as the process.
-CallablePtr alias(const Callable& target);
+/// A method of the first argument of `function`, which must live as long as the process.
+CallablePtr as_method(const Callable& function);
 
 /// Pushes the Callable, which must live as long as the process, as a Lua function.
 void push_callable(lua_State* L, const Callable& callable);

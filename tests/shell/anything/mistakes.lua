@@ -107,6 +107,17 @@ local rows = {
   { "x.reshape { 4 }",
     "reshape: expected an object before the arguments, got a table: methods are called with "
     .. "':', object:reshape(...)" },
+  { "x.sum(1)",
+    "sum: expected an object before the arguments, got 1: methods are called with ':', "
+    .. "object:sum(...)" },
+  { "x.argmax(-1)", "argmax: expected an object before the arguments, got -1: methods are called "
+    .. "with ':', object:argmax(...)" },
+  { "x.mean()", "mean: expected an object before the arguments, got no value: methods are called "
+    .. "with ':', object:mean(...)" },
+  { "x.expand_dims { 1, 2 }", "expand_dims: expected an object before the arguments, got a table: "
+    .. "methods are called with ':', object:expand_dims(...)" },
+  { "model.layers[1].kernel.std(0)", "std: expected an object before the arguments, got 0: methods "
+    .. "are called with ':', object:std(...)" },
   { "x:reshpe { 4 }", "tensor: no attribute 'reshpe' (did you mean 'reshape'?)" },
   { "print(x < 3)",
     'comparisons in Lua cannot give a tensor: use cr.ops.less(a, b), less_equal, greater, '
