@@ -27,7 +27,9 @@ local function name_results()
   function meta.__index(globals, name)
     local value = result_named(name)
     if value ~= nil or before == nil then return value end
-    return type(before) == "function" and before(globals, name) or before[name]
+    if type(before) ~= "function" then return before[name] end
+    value = before(globals, name)  -- no tail call: `before` looks for the code below this function
+    return value
   end
   setmetatable(_G, meta)
 end
@@ -56,25 +58,35 @@ end
 
 local function is_tensor(value) return getmetatable(value) == "tensor" end
 
+-- The warning that a value with this text, which is compared with a number, equals no number; nil
+-- if the value is neither a tensor nor a list.
+local function warning_of_comparison(value, text, number)
+  if is_tensor(value) then
+    return string.format("%s is a tensor, which in Lua equals no number; "
+      .. "cr.ops.equal(%s, %s) compares its elements", text, text, number)
+  elseif shell.is_structure(value) and #value > 0 then
+    return string.format("%s is a list, which equals no number; its last item is %s[#%s]", text,
+      text, text)
+  end
+end
+
 --- Returns the function that an entry calls with the index of a comparison and both operands. The
---- function returns the first operand. It warns, once for each comparison, if a tensor is compared
---- with a number, because Lua calls no metamethod for such a comparison. `operands` holds the texts
---- of both operands of each comparison.
+--- function returns the first operand. It warns, once for each comparison, if a tensor or a list is
+--- compared with a number, because Lua calls no metamethod for such a comparison. `operands` holds
+--- the texts of both operands of each comparison.
 function prompt.watcher(operands)
   local warned = {}
-  local function warn(index, tensor, number)
-    if warned[index] then return end
-    warned[index] = true
-    shell.warn(string.format("%s is a tensor, which in Lua equals no number; "
-      .. "cr.ops.equal(%s, %s) compares its elements", tensor, tensor, number))
-  end
   return function(index, watched, other)
+    if warned[index] then return watched end
     local watched_text, other_text = operands[2 * index - 1], operands[2 * index]
-    if type(other) == "number" and is_tensor(watched) then
-      warn(index, watched_text, other_text)
-    elseif type(watched) == "number" and is_tensor(other) then
-      warn(index, other_text, watched_text)
+    local warning
+    if type(other) == "number" then
+      warning = warning_of_comparison(watched, watched_text, other_text)
+    elseif type(watched) == "number" then
+      warning = warning_of_comparison(other, other_text, watched_text)
     end
+    if warning then shell.warn(warning) end
+    warned[index] = warning ~= nil
     return watched
   end
 end

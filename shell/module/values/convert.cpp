@@ -124,12 +124,6 @@ Value value_at(lua_State* L, int index, int depth) {
   }
 }
 
-/// Whether the item is of a kind that users read by its position in a list: layers, metrics,
-/// weights.
-bool is_looked_up(const Value& item) {
-  return item.object_as<Configurable>() || item.object_as<BoxedVariable>();
-}
-
 /// Pushes a list. Nulls become cr.null, so that the list has no holes.
 void push_list(lua_State* L, const List& list) {
   lua_createtable(L, static_cast<int>(list.size()), 0);
@@ -138,7 +132,7 @@ void push_list(lua_State* L, const List& list) {
     item.is_null() ? lua_pushlightuserdata(L, nullptr) : push_value(L, item);
     lua_rawseti(L, -2, ++i);
   }
-  if (!list.empty() && is_looked_up(list.front())) mark_list(L);
+  mark_list(L);
 }
 
 /// Pushes a dictionary without its nulls; an empty one gets a metatable that distinguishes it from

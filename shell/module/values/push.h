@@ -49,9 +49,6 @@ void push(lua_State* L, const std::shared_ptr<T>& object) {
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value);
-/// Types of items that users read by their position in a list: layers, metrics, weights.
-template <class T>
-concept LookedUp = std::same_as<T, Variable> || std::convertible_to<T, ObjectPtr>;
 template <class T>
 void push(lua_State* L, const std::vector<T>& items) {
   reserve(L, 4);
@@ -61,7 +58,7 @@ void push(lua_State* L, const std::vector<T>& items) {
     push(L, item);
     lua_rawseti(L, -2, ++i);
   }
-  if constexpr (LookedUp<T>) mark_list(L);
+  mark_list(L);
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value) {

@@ -407,3 +407,10 @@ assert(x.shape ~= { 2 } and x.shape ~= { 2, 2, 2 })
 
 -- Lists made by the module count as structures.
 check.same(cr.tree.flatten { x.shape, model.layers[1].weights[1].shape }, { 2, 2, 2, 1 })
+assert(cr.ops.shape(x) == { 2, 2 } and cr.ops.shape(x) == x.shape)
+assert(x:totable() == { { 0, 0 }, { 0, 0 } } and x:totable() ~= { { 0, 0 }, { 0, 1 } })
+assert(history.history.loss == { history.history.loss[1] })
+local input = cr.Input { shape = { 2 } }
+local pair = cr.Model { inputs = input,
+  outputs = { cr.layers.Dense(2)(input), cr.layers.Dense(3)(input) } }
+assert(pair.output_shape == { { -1, 2 }, { -1, 3 } })
