@@ -127,9 +127,23 @@ local function list_parts(t, depth, seen)
   return parts, across and #parts or 0
 end
 
+-- The fields that cr.show leaves out of a description by cr.describe: help(x) lists them.
+local unshown = { methods = true, signatures = true }
+
+-- The sorted keys of the fields with names that are shown.
+local function shown_keys(t)
+  local keys = sorted_keys(t, #t + 1)
+  if rawget(t, "what") == nil or rawget(t, "signatures") == nil then return keys end
+  local shown = {}
+  for _, key in ipairs(keys) do
+    if not unshown[key] then shown[#shown + 1] = key end
+  end
+  return shown
+end
+
 -- Adds the texts of the fields with names to `parts`; those of many lines come last.
 local function named_parts(t, depth, seen, parts)
-  local keys, long = sorted_keys(t, #t + 1), {}
+  local keys, long = shown_keys(t), {}
   for i, key in ipairs(keys) do
     if i > cut_rows then
       parts[#parts + 1] = string.format("... %d more", #keys - cut_rows)
@@ -142,6 +156,7 @@ local function named_parts(t, depth, seen, parts)
     table.insert(is_long and long or parts, text)
   end
   table.move(long, 1, #long, #parts + 1, parts)
+  if #keys < #sorted_keys(t, #t + 1) then parts[#parts + 1] = "..." end
 end
 
 -- Puts the first `across` parts into lines of at most `width` columns; each further part gets a
@@ -197,7 +212,9 @@ function show_value(value, depth, seen)
   local signature = type(value) == "function" and signature_text(value, depth)
   if signature then return signature end
   local ok, text = pcall(tostring, value)
-  return ok and text or "<" .. type(value) .. ">"
+  if ok then return text end
+  if depth == 0 then error(text, 0) end
+  return string.format("<%s: __tostring fails: %s>", type(value), tostring(text))
 end
 
 --- A value as readable text.
