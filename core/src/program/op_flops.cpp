@@ -1,9 +1,11 @@
 #include "program/op_flops.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "crescent/program/array_op_types.h"
 #include "crescent/program/linalg_op_types.h"
+#include "crescent/program/op_types.h"
 
 namespace crescent {
 namespace {
@@ -85,7 +87,24 @@ double of_triangular_solve(const OpCall& call) {
 }
 double of_solve(const OpCall& call) { return of_lu(call) + 2 * of_triangular_solve(call); }
 
-double flops_of(const OpCall& call);
+double of_decomposition(const OpCall& call);
+
+/// The share of the pairs of a query and a key that causal attention compares: query i sees the
+/// keys up to i.
+double causal_share(double queries, double keys) {
+  const double square = std::min(queries, keys);
+  return 1 - square * (2 * keys - square - 1) / (2 * queries * keys);
+}
+
+template <class O>
+double of_attention(const OpCall& call) {
+  O op = static_cast<const O&>(call.op);
+  const double share = op.causal ? causal_share(static_cast<double>(call.in[0].shape[1]),
+                                                static_cast<double>(call.in[1].shape[1]))
+                                 : 1;
+  op.causal = false;
+  return share * of_decomposition({op, call.in, call.out});
+}
 
 /// The operations of the body times the number of steps.
 double of_scan(const OpCall& call) {
@@ -127,7 +146,9 @@ const std::map<std::string_view, Rule>& rules() {
       {Lu::kName, of_lu},
       {TriangularSolve::kName, of_triangular_solve},
       {Solve::kName, of_solve},
-      {Scan::kName, of_scan}};
+      {Scan::kName, of_scan},
+      {Attention::kName, of_attention<Attention>},
+      {AttentionBackward::kName, of_attention<AttentionBackward>}};
   return rules;
 }
 
@@ -137,12 +158,15 @@ Program decomposed(const OpCall& call) {
   return trace([&](const Tensors& inputs) { return call.op.decompose(inputs); }, call.in);
 }
 
-double flops_of(const OpCall& call) {
-  if (const auto rule = rules().find(call.op.name()); rule != rules().end())
-    return rule->second(call);
+double of_decomposition(const OpCall& call) {
   double sum = 0;
   for (const auto& [scope, flops] : flops_by_scope(decomposed(call))) sum += flops;
   return sum;
+}
+
+double flops_of(const OpCall& call) {
+  const auto rule = rules().find(call.op.name());
+  return rule != rules().end() ? rule->second(call) : of_decomposition(call);
 }
 
 TensorSpecs specs_of(const Program& program, const std::vector<int>& numbers) {

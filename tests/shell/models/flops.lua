@@ -46,6 +46,17 @@ do -- attention: four projections, the scores, and the weighted sums
     outputs = layers.MultiHeadAttention { num_heads = 4, key_dim = 16 }(input, input) }
   near(model:flops(), 4 * 2 * 20 * 64 * 64 + 2 * 2 * 20 * 20 * 64, 0.05)
 end
+for _, keys in ipairs { 1, 7, 20, 33 } do -- causal attention: query i is compared with keys up to i
+  local query, memory = cr.Input { shape = { 20, 4, 16 } }, cr.Input { shape = { keys, 4, 16 } }
+  local function attention_flops(options)
+    local output = cr.ops.dot_product_attention(query, memory, memory, options)
+    return cr.Model { inputs = { query, memory }, outputs = output }:flops()
+  end
+  local pairs_seen = 0
+  for i = 1, 20 do pairs_seen = pairs_seen + math.min(i, keys) end
+  local share = attention_flops { is_causal = true } / attention_flops {}
+  assert(math.abs(share - pairs_seen / (20 * keys)) < 1e-4, share)
+end
 
 -- ---- networks: twice the number of multiplications that their papers state
 near(cr.applications.ResNet50 { weights = false }:flops(), 2 * 3.855e9, 0.02)
