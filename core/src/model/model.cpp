@@ -139,7 +139,8 @@ std::vector<std::string> Model::metrics_names() const {
 }
 
 /// A metric with several results has the names "name[0]", "name[1]", ... in the logs. An overridden
-/// step may log a metric that belongs to no output.
+/// step may log a metric that belongs to no output. Before the outputs are known, the metrics are
+/// those that compile was given.
 Direction Model::direction_of(std::string_view log) const {
   if (log.starts_with("val_")) log.remove_prefix(4);
   log = log.substr(0, log.find('['));
@@ -148,6 +149,9 @@ Direction Model::direction_of(std::string_view log) const {
     if (output.tracker && output.tracker->name() == log) return Direction::down;
   for (const auto& [name, metric] : named_metrics(*this))
     if (name == log) return metric->direction();
+  if (training_->plan.outputs.empty())
+    for (const MetricPtr& metric : metrics_of_any_output(training_->spec.options))
+      if (metric_name(*metric) == log) return metric->direction();
   return Direction::unknown;
 }
 

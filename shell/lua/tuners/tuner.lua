@@ -123,10 +123,21 @@ function Tuner:search_space_summary()
   end
 end
 
+-- The argument of a method that is called with a number, or with a table that names it.
+local function count_of(method, name, given)
+  if type(given) ~= "table" then return given end
+  for key in pairs(given) do
+    if key ~= name then
+      shell.fail(method, ": no option '", tostring(key), "'; it takes ", name)
+    end
+  end
+  return given[name]
+end
+
 --- Prints a table of the best trials.
 function Tuner:results_summary(num_trials)
   self.study:update()
-  print(self.study:table(num_trials or 10))
+  print(self.study:table(count_of("results_summary", "num_trials", num_trials) or 10))
 end
 
 local function best_of(self, count)
@@ -137,7 +148,8 @@ end
 --- The hyperparameters of the best trials, as a list, the best first.
 function Tuner:get_best_hyperparameters(num_trials)
   local list = {}
-  for i, trial in ipairs(best_of(self, num_trials)) do
+  local count = count_of("get_best_hyperparameters", "num_trials", num_trials)
+  for i, trial in ipairs(best_of(self, count)) do
     list[i] = self.study:hyperparameters(trial.number)
   end
   return list
@@ -146,7 +158,8 @@ end
 --- The models of the best trials with the weights of their best epochs, as a list, the best first.
 function Tuner:get_best_models(num_models)
   local list = {}
-  for i, trial in ipairs(best_of(self, num_models)) do
+  local count = count_of("get_best_models", "num_models", num_models)
+  for i, trial in ipairs(best_of(self, count)) do
     list[i] = build(self, self.study:hyperparameters(trial.number))
     run_trial.load_weights(self, list[i], trial)
   end

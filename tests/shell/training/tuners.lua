@@ -71,6 +71,27 @@ local other = new("RandomSearch", { max_trials = 5, project_name = "other", seed
 other:search(x, y, options)
 assert(other.study.trials[1].score ~= trials[1].score)
 
+-- As in Keras Tuner's first guide: a model that is built by its first batch, and arguments by name.
+local function unbuilt(hp)
+  local model = cr.Sequential { cr.layers.Flatten(), cr.layers.Dense(hp:Int("units", 2, 4)),
+    cr.layers.Dense(2, { activation = "softmax" }) }
+  model:compile { loss = "sparse_categorical_crossentropy",
+    metrics = { "accuracy", cr.metrics.SparseTopKCategoricalAccuracy { k = 1, name = "top" } } }
+  return model
+end
+tuner = new("RandomSearch", { unbuilt, objective = "val_accuracy", max_trials = 3,
+  project_name = "unbuilt" })
+check.same(tuner.study.direction, "maximize")
+check.same(new("RandomSearch", { unbuilt, objective = "top", project_name = "top" })
+  .study.direction, "maximize")
+tuner:search(x, cr.random.randint({ x.shape[1] }, 0, 2), { validation_split = 0.2, verbose = 0 })
+check.same(#tuner:get_best_models { num_models = 2 }, 2)
+check.same(#tuner:get_best_hyperparameters { num_trials = 3 }, 3)
+check.fails(function() tuner:get_best_models { num_model = 2 } end,
+  "get_best_models: no option 'num_model'; it takes num_models")
+check.fails(function() new("RandomSearch", { unbuilt, objective = "val_acuracy" }) end,
+  "direction = \"max\"")
+
 -- A grid search in which one choice has additional hyperparameters.
 local function branching(hp)
   local kind = hp:Choice("kind", { "flat", "deep" })

@@ -313,6 +313,17 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
   return outputs;
 }
 
+std::vector<MetricPtr> metrics_of_any_output(const CompileOptions& options) {
+  constexpr int64_t kSeveral = -1;  // the width of an output that is not a single number
+  std::vector<MetricPtr> metrics;
+  for (const Value& given : {options.metrics, options.weighted_metrics}) {
+    if (is_by_output(given) || holds_lists(given)) continue;
+    for (const Value& value : as_list(given))
+      metrics.push_back(make_metric(value, nullptr, kSeveral, false));
+  }
+  return metrics;
+}
+
 std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model) {
   const ModelAccess::Training& state = ModelAccess::training(model);
   std::vector<std::pair<std::string, MetricPtr>> named;

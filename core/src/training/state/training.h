@@ -179,6 +179,10 @@ OutputKeys output_keys(const Model& graph);
 /// Makes the losses and metrics for these outputs. Fails with the messages of Keras.
 std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& outputs);
 
+/// The metrics that compile makes of its options, for an output of unknown shape; metrics that are
+/// given by output are left out.
+std::vector<MetricPtr> metrics_of_any_output(const CompileOptions& options);
+
 /// A compiled step and its arguments.
 struct CompiledStep {
   Function function;
