@@ -1,6 +1,7 @@
 #include "classes/lua_factory.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "classes/building.h"
 #include "classes/lua_base.h"
@@ -132,6 +133,67 @@ std::shared_ptr<Configurable> source_of(std::shared_ptr<LuaDataset> data, const 
   return source;
 }
 
+/// The kinds of objects, besides layers, that options of Lua classes may hold.
+constexpr const char* kHeldKinds[] = {"optimizer",  "schedule",    "loss",        "metric",
+                                      "activation", "initializer", "regularizer", "constraint"};
+
+/// The number of options of the class that a configuration lacks; a large number if it has an
+/// option that the class does not have.
+size_t lacking_options(const ClassInfo& info, const Dict& config) {
+  for (const DictEntry& entry : config)
+    if (!info.schema.find(entry.key)) return std::numeric_limits<size_t>::max();
+  return info.schema.names().size() - config.size();
+}
+
+/// The kind of the object with this configuration: that of a layer if there is such a class, else
+/// that of the class whose options fit best; null if there is none. The name MeanSquaredError, for
+/// instance, is that of a loss and of a metric.
+const char* kind_of_object(std::string_view class_name, const Value& config) {
+  if (registry().find(Layer::kKind, class_name)) return Layer::kKind;
+  const Dict options = config.is_dict() ? config.as_dict() : Dict();
+  const char* best = nullptr;
+  size_t least = std::numeric_limits<size_t>::max();
+  for (const char* kind : kHeldKinds) {
+    const auto info = registry().find(kind, class_name);
+    const size_t lacking = info ? lacking_options(*info, options) : least;
+    if (lacking < least) least = lacking, best = kind;
+  }
+  return best;
+}
+
+/// The value of an option in a file, with objects in place of the configurations that
+/// Instance::get_config stores for them.
+Value with_objects(const Value& value) {
+  if (value.is_list()) {
+    List list;
+    for (const Value& item : value.as_list()) list.push_back(with_objects(item));
+    return list;
+  }
+  if (!value.is_dict()) return value;
+  const Dict& given = value.as_dict();
+  const Value* class_name = given.find("class_name");
+  if (class_name && class_name->is_string() && given.contains("config")) {
+    const std::string_view name = class_name->as_string();
+    const char* kind = kind_of_object(name.substr(name.rfind('>') + 1), given.at("config"));
+    return kind ? Value(get_object(kind, value)) : value;
+  }
+  Dict dict;
+  for (const DictEntry& entry : given) dict.set(entry.key, with_objects(entry.value));
+  return dict;
+}
+
+/// The configuration of an object with objects as values of the options that the class declares, or
+/// that only its init knows.
+Dict with_objects(const Dict& config, const SchemaData& schema) {
+  Dict options;
+  for (const DictEntry& entry : config) {
+    const Field* field = schema.find(entry.key);
+    const bool is_of_base = field && field->keyword_only;
+    options.set(entry.key, is_of_base ? entry.value : with_objects(entry.value));
+  }
+  return options;
+}
+
 /// The factory of a Lua class. It makes the objects that files and nested configurations describe.
 class LuaFactory final : public Factory {
  public:
@@ -143,9 +205,11 @@ class LuaFactory final : public Factory {
     class_.push(L);
     const int class_index = lua_gettop(L);
     const bool model = is_model(base_at(L, class_index));
-    push_value(L, model ? with_graph(options) : options);
-    if (defines(L, class_index, "from_config")) return made_by_class(L, class_index);
+    const Dict config = model ? with_graph(options) : options;
     const ClassPtr info = class_of_table(L, class_index);
+    const bool makes_itself = defines(L, class_index, "from_config");
+    push_value(L, makes_itself ? config : with_objects(config, info->schema));
+    if (makes_itself) return made_by_class(L, class_index);
     const ObjectPtr object = make_instance(L, class_index, class_index + 1, info);
     if (auto data = std::dynamic_pointer_cast<LuaDataset>(object)) return source_of(data, *info);
     return std::dynamic_pointer_cast<Configurable>(object);

@@ -232,8 +232,10 @@ void Instance::start() {
   reserve(L, 8);
   push_user_value(L, kAttributes);
   const int attributes = lua_gettop(L);
+  auto* layer = dynamic_cast<Layer*>(this);
   for (const DictEntry& entry : declared_) {
     push_value(L, entry.value);
+    if (layer) track(L, *layer, -1);
     lua_setfield(L, attributes, entry.key.c_str());
   }
   if (has("init")) {

@@ -142,6 +142,40 @@ check.same(cr.models.load_model(archive):predict(x, { verbose = 0 }):totable(),
   predicted:totable())
 for _, path in ipairs { archive, weights } do os.remove(path) end
 
+-- options that are layers, models and other objects are these objects after a file, too
+local Pair = lab(cr.Model:subclass("Pair", { { "parts" }, { "loss_of" }, { "measures", {} },
+  { "rule" }, { "free" } }))
+function Pair:call(inputs)
+  for _, part in ipairs(self.parts.list) do inputs = part(inputs) end
+  return self.loss_of(inputs, inputs) + inputs
+end
+local symbol = cr.Input { shape = { 4 } }
+local nested = cr.Model { inputs = symbol, outputs = L.Dense(5)(symbol) }
+local pair = Pair { parts = { list = { L.Dense(4), nested } },
+  loss_of = cr.losses.MeanSquaredError(),
+  measures = { cr.metrics.MeanSquaredError(), cr.metrics.Precision { thresholds = 0.3 } },
+  rule = cr.regularizers.L2(0.5), free = { any = 1 } }
+pair:compile { optimizer = "adam", loss = "mse" }
+pair:fit(cr.ones { 6, 3 }, cr.ones { 6, 5 }, { verbose = 0 })
+predicted = pair:predict(cr.ones { 2, 3 }, { verbose = 0 })
+pair:save(archive)
+for _, again in ipairs { cr.models.load_model(archive), cr.models.clone_model(pair) } do
+  check.same(again.rule.class_name, "L2")
+  check.same(again.measures[1]:get_config(), pair.measures[1]:get_config())
+  check.same(again.measures[2]:get_config().thresholds, pair.measures[2]:get_config().thresholds)
+  again.measures[1]:update_state({ 1 }, { 3 })
+  check.same(again.measures[1]:result():item(), 4.0)
+  check.same(again.free, { any = 1 })
+  again:predict(cr.ones { 2, 3 }, { verbose = 0 })
+  check.same(#again.weights, 4)
+  again:set_weights(pair:get_weights())
+  check.same(again:predict(cr.ones { 2, 3 }, { verbose = 0 }):totable(), predicted:totable())
+end
+local loaded = cr.models.load_model(archive)
+check.same(loaded:predict(cr.ones { 2, 3 }, { verbose = 0 }):totable(), predicted:totable())
+assert(loaded.optimizer.iterations:item() == 1)
+os.remove(archive)
+
 -- two weights with the same name stay two weights in every file
 local Twins = cr.Layer:subclass "Twins"
 function Twins:build(shape)
