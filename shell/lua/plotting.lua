@@ -220,10 +220,13 @@ cr.sparkline = shell.define("sparkline -> a string",
       { width = wide, unicode = true }):gsub("\n$", ""))
   end)
 
---- Returns the logs of a history and the list of the log names to draw. Each name is followed by
---- that of the validation log ("val_loss" after "loss") if there is one.
+--- Returns the logs of a history and the list of the log names to draw, each once. Each name is
+--- followed by that of the validation log ("val_loss" after "loss") if there is one.
 local function logs_of(history, names)
-  local logs, chosen = history.history, {}
+  local logs, chosen, is_chosen = history.history, {}, {}
+  local function choose(name)
+    if not is_chosen[name] then chosen[#chosen + 1], is_chosen[name] = name, true end
+  end
   if names and type(names) ~= "table" then names = { names } end
   for _, name in ipairs(names or sorted_names(logs)) do
     if not logs[name] then
@@ -231,8 +234,8 @@ local function logs_of(history, names)
         shell.did_you_mean(name, sorted_names(logs)))
     end
     local is_pair = not names and name:find "^val_" and logs[name:sub(5)]
-    if not is_pair then chosen[#chosen + 1] = name end
-    if logs["val_" .. name] then chosen[#chosen + 1] = "val_" .. name end
+    if not is_pair then choose(name) end
+    if logs["val_" .. name] then choose("val_" .. name) end
   end
   return logs, chosen
 end

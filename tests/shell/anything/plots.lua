@@ -212,6 +212,8 @@ end
 assert(polylines(drawn {}) == 4)
 assert(polylines(drawn { "loss" }) == 2)
 assert(polylines(drawn { metrics = { "mae", "loss" } }) == 4)
+assert(polylines(drawn { "loss", "val_loss" }) == 2 and polylines(drawn { "val_loss" }) == 1)
+assert(polylines(drawn { "val_loss", "loss", "mae", "loss" }) == 4)
 local both = drawn { "loss", "mae", title = "of both" }
 assert(polylines(both) == 4 and both:find ">mae<" and both:find ">of both<")
 assert(drawn({}):find("stroke-dasharray", 1, true))
