@@ -138,11 +138,8 @@ function completion.hint(line)
   local path = enclosing_call(line)
   local what = description_of(path)
   if not what then return nil end
-  if what.what == "function" then
-    return (path:find ":" and what.signature:gsub("%(self,? ?", "(", 1) or what.signature)
-  end
   local given, named = {}, {}
-  for _, option in ipairs(what.kind and what.options or {}) do
+  for _, option in ipairs(what.options or {}) do
     if option.required then
       given[#given + 1] = option.name
     elseif not option.keyword_only then
@@ -150,9 +147,12 @@ function completion.hint(line)
       named[#named + 1] = option.name .. "=" .. default
     end
   end
-  if not what.name then return nil end
   if #named > 0 then given[#given + 1] = "{" .. table.concat(named, ", ") .. "}" end
-  return what.name .. "(" .. table.concat(given, ", ") .. ")"
+  local options = table.concat(given, ", ")
+  if what.what ~= "function" then return what.name and what.name .. "(" .. options .. ")" end
+  local signature = path:find ":" and what.signature:gsub("%(self,? ?", "(", 1) or what.signature
+  if options == "" then return signature end
+  return signature:sub(1, -2) .. (signature:find "%(%)$" and "" or ", ") .. options .. ")"
 end
 
 return completion
