@@ -32,7 +32,7 @@ Tensor slice_update(const Tensor& x, const Value& start_indices, const Tensor& u
 }
 
 void refuse_sparse(const char* name, bool sparse) {
-  if (sparse) fail(name, ": sparse=True is not supported: there are no sparse tensors");
+  if (sparse) fail(name, ": sparse = true is not supported: there are no sparse tensors");
 }
 
 Tensor one_hot(const Tensor& x, int64_t classes, int axis, std::optional<DType> dtype,

@@ -12,7 +12,7 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
                              bool is_causal, std::optional<bool> flash_attention,
                              std::optional<double> soft_cap) {
   if (flash_attention && *flash_attention)
-    fail("dot_product_attention: flash_attention=True is not supported");
+    fail("dot_product_attention: flash_attention = true is not supported");
   return ops::dot_product_attention(query, key, value, bias, mask, scale, is_causal, soft_cap);
 }
 

@@ -13,7 +13,7 @@ std::tuple<Tensor, Tensor> top_k(const Tensor& x, int64_t k, bool /*sorted: they
 }
 
 Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength, bool sparse) {
-  if (sparse) fail("bincount: sparse=True is not supported: there are no sparse tensors");
+  if (sparse) fail("bincount: sparse = true is not supported: there are no sparse tensors");
   return ops::bincount(x, weights, minlength);
 }
 
