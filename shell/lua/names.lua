@@ -9,16 +9,17 @@ local python = {
   np = "cr.ops", numpy = "cr.ops", tf = "cr", torch = "cr", Tensor = "cr.tensor",
   F = "cr.ops", functional = "cr.ops", gather = "cr.ops.take", jit = "cr.compiled",
   linalg = "cr.ops", load = { "cr.models.load_model", "cr.data.read" },
-  manual_seed = "cr.random.seed", mixed_precision = "cr.config.set_dtype_policy",
+  manual_seed = "cr.random.seed", matplotlib = "cr.plot",
+  mixed_precision = "cr.config.set_dtype_policy",
   nn = "cr.layers", pandas = "cr.data", pd = "cr.data", rand = "cr.random.uniform",
   randn = "cr.random.normal", save = { "model:save", "cr.data.write_npy" },
-  set_seed = "cr.random.seed", train_test_split = "cr.data.split",
+  set_seed = "cr.random.seed", tensorflow = "cr", train_test_split = "cr.data.split",
   BatchNorm1d = "cr.layers.BatchNormalization", BatchNorm2d = "cr.layers.BatchNormalization",
   BCELoss = "cr.losses.BinaryCrossentropy", BCEWithLogitsLoss = "cr.losses.BinaryCrossentropy",
   CrossEntropyLoss = "cr.losses.SparseCategoricalCrossentropy",
   DataLoader = "cr.data.from_tensor_slices", LayerNorm = "cr.layers.LayerNormalization",
   Linear = "cr.layers.Dense", Module = "cr.Model", MSELoss = "cr.losses.MeanSquaredError",
-  StandardScaler = "cr.layers.Normalization",
+  Schedule = "cr.schedules.LearningRateSchedule", StandardScaler = "cr.layers.Normalization",
 }
 
 -- The names in a table of the module; for a table of classes also their aliases.

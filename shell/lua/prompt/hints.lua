@@ -1,7 +1,7 @@
 -- Hints that follow error messages of Lua if code is written as in Python. A hint shows how to
 -- write the code in Lua.
 local cr, shell = ...
-local names = shell.library "names"
+local names, counterparts = shell.library "names", shell.library "prompt/counterparts"
 
 -- ---- texts of Python, in Lua
 
@@ -206,33 +206,9 @@ end
 
 -- ---- errors while it runs
 
---- The counterparts in Lua of functions of Python.
-local functions = {
-  quit = "it ends the prompt as an entry of its own; os.exit() ends scripts too",
-  exit = "it ends the prompt as an entry of its own; os.exit() ends scripts too",
-  len = "the length of x is #x",
-  range = "loops count by: for i = 1, n do ... end; cr.arange(n) is a tensor",
-  enumerate = "lists are gone through by: for i, x in ipairs(list) do ... end",
-  str = "it is tostring(x)",
-  repr = "it is cr.show(x)",
-  int = "it is math.tointeger(x), of a text tonumber(x)",
-  float = "it is tonumber(x)",
-  isinstance = "type(x) tells what a value is, x.class_name the class of an object",
-  dir = "it is help(x)",
-  input = "it is io.read()",
-  open = "it is io.open(path)",
-  f = "texts are put together by string.format('%d of %s', n, name) or '..'",
-  try = "errors are caught by pcall(f, ...)",
-  sorted = "it is table.sort(list)",
-  plt = "pictures are drawn by cr.plot(x, y), cr.imshow(images), cr.hist(values), history:plot()",
-  list = "a list is { x, y }; the numbers of a tensor are t:totable()",
-  dict = "entries are named by '=': { name = value }",
-  zip = "lists are gone through together by: for i = 1, #a do f(a[i], b[i]) end",
-  time = "os.time() is in seconds, os.clock() in seconds of the processor",
-}
-
 local function hint_of_global(name)
-  if functions[name] then return "; " .. functions[name] end
+  local says = counterparts.functions[name]
+  if says then return "; " .. says end
   if shell.variables[name] then
     return string.format("; the local variable '%s' was declared behind what uses it", name)
   end
@@ -248,59 +224,8 @@ local function hint_of_value(kind, name)
   return string.format("; '%s' is a %s, which is read without brackets: x.%s", name, kind, name)
 end
 
---- The counterparts in Lua of methods of Python.
-local methods = {
-  append = "a list grows by list[#list + 1] = x",
-  extend = "lists are joined by table.move(more, 1, #more, #list + 1, list)",
-  items = "tables are gone through by: for name, value in pairs(t) do ... end",
-  keys = "tables are gone through by: for name, value in pairs(t) do ... end",
-  join = "lists of texts are joined by table.concat(list, separator)",
-  split = "parts of a text are found by: for word in text:gmatch \"%S+\" do ... end",
-}
-
-local by_tape = "gradients are taken by a tape: "
-  .. "tape = cr.GradientTape(function() ... end); tape:gradient(y, x)"
-
---- The counterparts of attributes in Python, by the type that is named in the message: of tensors,
---- of variables, of symbols, and of models and other objects.
-local attributes = {
-  tensor = {
-    tolist = "its numbers are t:totable()",
-    astype = "it is t:cast(dtype)",
-    permute = "it is t:transpose(axes)",
-    view = "it is t:reshape(shape)",
-    unsqueeze = "it is t:expand_dims(axis)",
-    backward = by_tape,
-    detach = "it is cr.ops.stop_gradient(t)",
-    dim = "it is t.ndim",
-    double = 'it is t:cast "float64"',
-    float = 'it is t:cast "float32"',
-    int = 'it is t:cast "int32"',
-    long = 'it is t:cast "int64"',
-    to = "it is t:cast(dtype); cr.config.set_device(name) chooses a device",
-  },
-  variable = {
-    data = "it is v.value",
-    numpy = "its tensor is v.value, its numbers are v:totable()",
-  },
-  symbol = {},
-  object = {
-    parameters = "it is model.trainable_weights",
-    state_dict = "it is model:get_weights(); model:save_weights(path) writes a file",
-    load_state_dict = "it is model:set_weights(list); model:load_weights(path) reads a file",
-    train = "model:fit(x, y) trains; model(x, { training = true }) calls as in training",
-    eval = "model:predict(x) and model(x) compute as after training",
-    zero_grad = "a tape gives gradients anew: tape:gradient(y, x)",
-    backward = by_tape,
-    forward = "it is call: function Mine:call(x) return x end",
-  },
-}
-for _, name in ipairs { "item", "numpy", "totable" } do
-  attributes.symbol[name] = "a symbol has no values; a model that ends in it computes them"
-end
-
 local function hint_of_attribute(kind, name)
-  local says = (attributes[kind] or attributes.object)[name]
+  local says = counterparts.attribute(kind, name)
   return says and "; " .. says or ""
 end
 
@@ -311,7 +236,8 @@ local function hint_of_setting(name)
 end
 
 local function hint_of_method(name)
-  return methods[name] and "; " .. methods[name] or names.guess(name, {})
+  local says = counterparts.methods[name]
+  return says and "; " .. says or names.guess(name, {})
 end
 
 -- The name of an activation is given in the place of a layer, as Keras allows it in options only.
@@ -330,7 +256,7 @@ local runtime = {
       local is_member = where == "field" or where == "method"
       return kind ~= "nil" and is_member and hint_of_value(kind, name) or ""
     end },
-  { "([%w_]+): no attribute '([%a_]+)'", hint_of_attribute },
+  { "([%w_]+): no attribute '([%w_]+)'", hint_of_attribute },
   { "^.*cr%.%l+: unknown %l+ '([%w_]+)'$", names.counterpart },
   { "cr%.ops: no function '([%w_]+)'", names.counterpart },
   { "position 0 is outside of axis", "; cr.ops.take(t, positions, axis) counts from 0" },
@@ -340,6 +266,13 @@ local runtime = {
   { "dataset: no length", "; its numbers are data.samples and data.batches" },
   { "Dataset: no attribute '%d+'", "; elements are gone through by: "
     .. "for x, y in data:elements() do ... end; data:take(1) is a dataset of the first" },
+  { "view: argument 'dtype': expected a string, got [%[%d]",
+    "; t:reshape(shape) changes the shape" },
+  { "expected tensors by position or by name, got both",
+    "; the batch of a step is a table: local x, y = table.unpack(data), or data.x and data.y" },
+  { "fit: option 'batch_size': expected an integer, got <Tensor",
+    "; several tensors go into a table: validation_data = { x, y }" },
+  { "module '([%w_]+)' not found:", names.counterpart },
   { "number expected, got tensor", "; the number of a tensor of one element is t:item()" },
   { "expected a callback with a class_name",
     "; functions are a callback by: cr.callbacks.LambdaCallback { on_epoch_end = f }" },
@@ -376,11 +309,12 @@ local function runtime_hint(message)
   end
 end
 
--- The body of cr.explained.
+-- The body of cr.explained. A message that was explained before stays as it is.
 return function(message, source)
   local traceback = message:find("\nstack traceback:", 1, true) or #message + 1
   local text = message:sub(1, traceback - 1)
   local hint = syntax_hint(text, source) or runtime_hint(text) or ""
+  if text:find(hint, 1, true) then return message end
   if hint ~= "" then text = text:gsub(" %(did you mean [^\n]*%?%)$", "") end
   return text .. hint .. message:sub(traceback)
 end

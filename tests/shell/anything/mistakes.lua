@@ -245,6 +245,37 @@ local rows = {
   { "x:tolist()", "tensor: no attribute 'tolist'; its numbers are t:totable()" },
   { 'x:astype "int32"',
     "tensor: no attribute 'astype'; it is t:cast(dtype)" },
+  { "x:view { 4 }", "view: argument 'dtype': expected a string, got [4]; "
+    .. "t:reshape(shape) changes the shape" },
+  { "x:numel()", "tensor: no attribute 'numel'; it is t.size" },
+  { "x:masked_fill(x:greater(0), 0)", "tensor: no attribute 'masked_fill'; elements are assigned: "
+    .. "t[mask] = value; a new tensor is cr.ops.where(mask, x, t)" },
+  { "x:add_(1)", "tensor: no attribute 'add_'; it is t = t + x" },
+  { "x.device()", "tensor: no attribute 'device'; "
+    .. "cr.config.device() names the device of all tensors" },
+  { "model.layers[1].kernel:unsqueeze(0)",
+    "variable: no attribute 'unsqueeze'; it is t:expand_dims(axis)" },
+  { "cr.Input { shape = { 2 } }:get_shape()",
+    "symbol: no attribute 'get_shape'; it is symbol.shape" },
+  { "model:predict_classes(x)", "Sequential: no attribute 'predict_classes'; "
+    .. "it is cr.ops.argmax(model:predict(x), -1)" },
+  { "model:fit_generator(f)", "Sequential: no attribute 'fit_generator'; "
+    .. "it is model:fit(f), where f returns a batch x, y at each call" },
+  { "model.optimizer:minimize(f)", "SGD: no attribute 'minimize'; "
+    .. "an update is optimizer:apply_gradients(tape:gradient(loss, weights), weights)" },
+  { "print(history.loss)", "History: no attribute 'loss'; it is history.history.loss" },
+  { "cr.data.from_tensor_slices({ x }):cardinality()",
+    "Dataset: no attribute 'cardinality'; it is data.batches" },
+  { "local Own = cr.Model:subclass 'Own' function Own:train_step(data) model(data) end "
+    .. "local own = Own() own:compile { optimizer = 'sgd' } own:fit(x, { verbose = 0 })",
+    "call: expected tensors by position or by name, got both in one table; "
+    .. "the batch of a step is a table: local x, y = table.unpack(data), or data.x and data.y" },
+  { "model:fit(x, y, { validation_data = x, y })", "fit: option 'batch_size': expected an integer, "
+    .. "got <Tensor>; several tensors go into a table: validation_data = { x, y }" },
+  { "cr.Schedule:subclass 'Mine'",
+    "cr has no 'Schedule' (did you mean 'cr.schedules.LearningRateSchedule'?)" },
+  { "cr.schedules.Schedule:subclass 'Mine'", "cr.schedules: unknown schedule 'Schedule' "
+    .. "(did you mean 'cr.schedules.LearningRateSchedule'?)" },
   { "x:detach()", "tensor: no attribute 'detach'; it is cr.ops.stop_gradient(t)" },
   { 'x:to "cuda"', "tensor: no attribute 'to'; it is t:cast(dtype); "
     .. "cr.config.set_device(name) chooses a device" },
@@ -403,6 +434,10 @@ os.execute("rm -r '" .. folder .. "'")
 
 -- Lists made by the module are equal if their items are.
 assert(x.shape == cr.ones({ 2, 2 }).shape and x.shape == { 2, 2 } and x.shape ~= y.shape)
+-- a message that was explained before is not explained again
+local explained = cr.explained("tensor: no attribute 'tolist'", "")
+check.same(cr.explained(explained, ""), explained)
+
 assert(x.shape ~= { 2 } and x.shape ~= { 2, 2, 2 })
 
 -- Lists made by the module count as structures.
@@ -414,3 +449,46 @@ local input = cr.Input { shape = { 2 } }
 local pair = cr.Model { inputs = input,
   outputs = { cr.layers.Dense(2)(input), cr.layers.Dense(3)(input) } }
 assert(pair.output_shape == { { -1, 2 }, { -1, 3 } })
+-- Each of these methods in Python's libraries is one of Crescent's, or a message says what is.
+for object, words in pairs {
+  [x] = [[T all any argmax argmin argsort astype choose clip compress conj copy cumprod cumsum
+    diagonal dot dtype fill flatten imag item itemset itemsize max mean min nbytes ndim nonzero
+    partition prod ptp put ravel real repeat reshape resize round searchsorted shape size sort
+    squeeze std sum swapaxes take tobytes tofile tolist trace transpose var view abs add add_ bmm
+    bool byte cat chunk clamp clone contiguous cpu cuda detach device diag dim div double eq exp
+    expand expand_as flip float gather ge gt half index_select int is_contiguous isnan le log long
+    lt masked_fill masked_select matmul median mm mul narrow ne neg nelement norm numel numpy
+    permute pow relu requires_grad scatter_ select softmax split sqrt stack sub t tanh to topk tril
+    type unbind unique unsqueeze where zero_ get_shape]],
+  [model] = [[add pop compile fit evaluate predict train_on_batch test_on_batch predict_on_batch
+    make_train_function summary save save_weights load_weights get_layer layers inputs outputs
+    input output loss optimizer metrics metrics_names history stop_training to_json to_yaml
+    get_config from_config export reset_states compiled_loss compiled_metrics jit_compile
+    steps_per_execution fit_generator predict_classes predict_proba count_params state_dict
+    load_state_dict parameters named_parameters train eval zero_grad to cuda cpu half apply children
+    modules forward name trainable weights get_weights set_weights call clone build]],
+  [model.layers[1]] = [[add_loss add_weight build call compute_mask compute_output_shape
+    count_params get_config get_weights set_weights losses non_trainable_weights
+    trainable_weights weights dtype input output input_spec kernel bias units parameters
+    register_buffer forward]],
+  [model.optimizer] = [[learning_rate lr iterations apply_gradients minimize get_config variables
+    step zero_grad param_groups]],
+} do
+  for word in words:gmatch "%S+" do
+    local ok, message = pcall(function() return object[word] end)
+    assert(ok or cr.explained(message, ""):find("; ", 1, true), message)
+  end
+end
+
+-- Methods that are functions of cr.ops take their object from the colon, whatever the object is.
+for _, object in ipairs { x, model.layers[1].kernel, cr.Input { shape = { 2 } } } do
+  for _, name in ipairs(cr.describe(object).methods) do
+    for _, given in ipairs { 1, "a", {}, true } do
+      local ok, message = pcall(object[name], given)
+      assert(not ok and message:find("methods are called with ':'", 1, true), name .. ": no error")
+    end
+  end
+end
+check.same(x.sum(x):item(), 0.0)
+check.same(x:sum(1).shape, { 2 })
+

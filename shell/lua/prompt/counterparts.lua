@@ -1,0 +1,240 @@
+-- What replaces functions, methods and attributes of Python and its libraries. The texts end error
+-- messages for names that Lua or an object of Crescent does not have.
+local counterparts = {}
+
+--- Global functions of Python, by name.
+counterparts.functions = {
+  quit = "it ends the prompt as an entry of its own; os.exit() ends scripts too",
+  exit = "it ends the prompt as an entry of its own; os.exit() ends scripts too",
+  len = "the length of x is #x",
+  range = "loops count by: for i = 1, n do ... end; cr.arange(n) is a tensor",
+  enumerate = "lists are gone through by: for i, x in ipairs(list) do ... end",
+  str = "it is tostring(x)",
+  repr = "it is cr.show(x)",
+  int = "it is math.tointeger(x), of a text tonumber(x)",
+  float = "it is tonumber(x)",
+  isinstance = "type(x) tells what a value is, x.class_name the class of an object",
+  dir = "it is help(x)",
+  input = "it is io.read()",
+  open = "it is io.open(path)",
+  f = "texts are put together by string.format('%d of %s', n, name) or '..'",
+  try = "errors are caught by pcall(f, ...)",
+  sorted = "it is table.sort(list)",
+  plt = "pictures are drawn by cr.plot(x, y), cr.imshow(images), cr.hist(values), history:plot()",
+  list = "a list is { x, y }; the numbers of a tensor are t:totable()",
+  dict = "entries are named by '=': { name = value }",
+  zip = "lists are gone through together by: for i = 1, #a do f(a[i], b[i]) end",
+  time = "os.time() is in seconds, os.clock() in seconds of the processor",
+}
+
+local by_pairs = "tables are gone through by: for name, value in pairs(t) do ... end"
+
+--- Methods of Python's lists, dictionaries and texts.
+counterparts.methods = {
+  append = "a list grows by list[#list + 1] = x",
+  extend = "lists are joined by table.move(more, 1, #more, #list + 1, list)",
+  items = by_pairs,
+  keys = by_pairs,
+  join = "lists of texts are joined by table.concat(list, separator)",
+  split = "parts of a text are found by: for word in text:gmatch \"%S+\" do ... end",
+}
+
+local by_tape = "gradients are taken by a tape: "
+  .. "tape = cr.GradientTape(function() ... end); tape:gradient(y, x)"
+local by_step = "an update is optimizer:apply_gradients(tape:gradient(loss, weights), weights)"
+local by_device = "cr.config.set_device(name) chooses the device of all tensors"
+local by_elements = "elements are gone through by: for x, y in data:elements() do ... end"
+local by_element = "elements are assigned: t[{ row, column }] = value"
+local by_state = "the functions of stateful objects are compiled by cr.compiled(f)"
+
+local tensor = {
+  add_ = "it is t = t + x",
+  assign = "values are assigned to variables, cr.Variable(t); elements by t[position] = value",
+  astype = "it is t:cast(dtype)",
+  backward = by_tape,
+  bmm = "it is t:matmul(x)",
+  bool = 'it is t:cast "bool"',
+  byte = 'it is t:cast "uint8"',
+  cat = "it is cr.ops.concatenate({ x, y }, axis)",
+  choose = "it is cr.ops.take(choices, t, axis)",
+  chunk = "it is t:split(count, axis)",
+  clamp = "it is t:clip(minimum, maximum)",
+  compress = "rows are chosen by a mask: t[mask]",
+  contiguous = "it is t: every tensor is contiguous",
+  cpu = by_device,
+  cuda = by_device,
+  data = "it is t; its numbers are t:totable()",
+  detach = "it is cr.ops.stop_gradient(t)",
+  device = "cr.config.device() names the device of all tensors",
+  dim = "it is t.ndim",
+  div = "it is t / x",
+  double = 'it is t:cast "float64"',
+  eq = "it is t:equal(x)",
+  eval = "it is t: its values are computed at once",
+  expand = "it is t:broadcast_to(shape)",
+  expand_as = "it is t:broadcast_to(x.shape)",
+  fill = by_element .. ", all of them t[{ {} }] = value",
+  fill_ = by_element .. ", all of them t[{ {} }] = value",
+  flat = "it is t:flatten()",
+  float = 'it is t:cast "float32"',
+  gather = "it is t:take(positions, axis), or t:take_along_axis(positions, axis)",
+  ge = "it is t:greater_equal(x)",
+  get_shape = "it is t.shape",
+  grad = by_tape,
+  gt = "it is t:greater(x)",
+  half = 'it is t:cast "float16"',
+  index_select = "it is t:take(positions, axis)",
+  int = 'it is t:cast "int32"',
+  is_contiguous = "every tensor is contiguous",
+  itemset = by_element,
+  itemsize = "it is t.nbytes / t.size",
+  iter = "rows are gone through by: for i, row in ipairs(t) do ... end",
+  le = "it is t:less_equal(x)",
+  len = "the length of t is #t",
+  long = 'it is t:cast "int64"',
+  lt = "it is t:less(x)",
+  masked_fill = "elements are assigned: t[mask] = value; a new tensor is cr.ops.where(mask, x, t)",
+  masked_fill_ = "elements are assigned: t[mask] = value",
+  masked_select = "it is t[mask]",
+  mm = "it is t:matmul(x)",
+  mul = "it is t * x",
+  mul_ = "it is t = t * x",
+  narrow = "it is t:slice(first, last), both included and counted from 1",
+  ne = "it is t:not_equal(x)",
+  neg = "it is -t",
+  nelement = "it is t.size",
+  numel = "it is t.size",
+  partition = "it is t:sort(axis)",
+  permute = "it is t:transpose(axes)",
+  pow = "it is t ^ x",
+  put = by_element,
+  read_value = "it is t",
+  requires_grad = "variables are trained: cr.Variable(t)",
+  requires_grad_ = "variables are trained: cr.Variable(t)",
+  resize = "it is t:reshape(shape)",
+  scatter_ = "it is cr.ops.scatter_update(t, indices, values)",
+  select = "it is t[position], counted from 1",
+  set_shape = "it is t:reshape(shape)",
+  stack = "it is cr.ops.stack({ x, y }, axis)",
+  sub = "it is t - x",
+  sub_ = "it is t = t - x",
+  t = "it is t.T",
+  to = "it is t:cast(dtype); cr.config.set_device(name) chooses a device",
+  to_list = "its numbers are t:totable()",
+  tobytes = "cr.data.write_npy(path, t) writes a file; its numbers are t:totable()",
+  tofile = "it is cr.data.write_npy(path, t)",
+  tolist = "its numbers are t:totable()",
+  topk = "it is t:top_k(count)",
+  tostring = "it is tostring(t), with dtype and shape cr.show(t)",
+  type = "it is t.dtype; t:cast(dtype) makes a tensor of another one",
+  unbind = "it is t:unstack(axis)",
+  unsqueeze = "it is t:expand_dims(axis)",
+  values = "its numbers are t:totable()",
+  zero_ = by_element .. ", all of them t[{ {} }] = 0",
+}
+
+local variable = {
+  clone = "a copy of its tensor is v.value:clone()",
+  data = "it is v.value",
+  detach = "it is v.value",
+  initial_value = "it is v.value before the first update",
+  numpy = "its tensor is v.value, its numbers are v:totable()",
+  read_value = "it is v.value",
+}
+
+local symbol = {
+  _keras_history = "it is symbol.node",
+  _keras_shape = "it is symbol.shape",
+  get_shape = "it is symbol.shape",
+  keras_history = "it is symbol.node",
+  op = "it is symbol.node.outbound_layer",
+}
+for _, name in ipairs { "item", "numpy", "tolist", "totable" } do
+  symbol[name] = "a symbol has no values; a model that ends in it computes them"
+end
+
+local dataset = {
+  as_numpy_iterator = by_elements,
+  apply = "it is f(data)",
+  cardinality = "it is data.batches",
+  from_generator = "it is cr.data.from_generator(f)",
+  from_tensors = "it is cr.data.from_tensor_slices(x)",
+  get_single_element = "it is data:elements()()",
+  iter = by_elements,
+  len = "it is data.batches",
+  list_files = "it is cr.data.list_files(pattern)",
+  next = by_elements,
+  padded_batch = "sequences get one length by cr.utils.pad_sequences(list)",
+  rebatch = "it is data:unbatch():batch(size)",
+  reduce = by_elements,
+  ["repeat"] = "it is data:repeated(count)",
+  sample_from_datasets = "it is data:interleave(f)",
+}
+
+local history = {
+  loss = "it is history.history.loss",
+  accuracy = "it is history.history.accuracy",
+}
+
+local object = {
+  apply = "layers are gone through by: for i, layer in ipairs(model.layers) do ... end",
+  assign = "settings are assigned: optimizer.learning_rate = x",
+  backward = by_tape,
+  children = "it is model.layers",
+  clone = "it is cr.models.clone_model(model)",
+  compiled_loss = "it is model:compute_loss(x, y, y_pred)",
+  compiled_metrics = "it is model:compute_metrics(x, y, y_pred)",
+  compute = "it is metric:result()",
+  compute_gradients = by_tape,
+  cpu = by_device,
+  cuda = by_device,
+  eval = "model:predict(x) and model(x) compute as after training",
+  evaluate_generator = "it is model:evaluate(f), where f returns a batch x, y at each call",
+  fit_generator = "it is model:fit(f), where f returns a batch x, y at each call",
+  forward = "it is call: function Mine:call(x) return x end",
+  from_config = "a function of its class: cr.layers.deserialize, cr.models.from_config",
+  get_gradients = by_tape,
+  get_updates = by_step,
+  half = 'computing in halves is chosen by cr.config.set_dtype_policy "mixed_float16"',
+  jit_compile = "it is an option of model:compile",
+  load_state_dict = "it is model:set_weights(list); model:load_weights(path) reads a file",
+  make_predict_function = "steps are compiled by the methods that run them",
+  make_test_function = "steps are compiled by the methods that run them",
+  make_train_function = "steps are compiled by the methods that run them",
+  minimize = by_step,
+  modules = "it is model.layers",
+  named_parameters = "it is model.weights; each has a name and a path",
+  param_groups = "the rate is optimizer.learning_rate",
+  parameters = "it is model.trainable_weights",
+  predict_classes = "it is cr.ops.argmax(model:predict(x), -1)",
+  predict_generator = "it is model:predict(f), where f returns a batch x at each call",
+  predict_proba = "it is model:predict(x)",
+  register_buffer = "it is layer:add_weight { shape = s, trainable = false }",
+  state_dict = "it is model:get_weights(); model:save_weights(path) writes a file",
+  stateless_apply = by_state,
+  stateless_call = by_state,
+  stateless_result = by_state,
+  stateless_update_state = by_state,
+  step = by_step,
+  steps_per_execution = "it is an option of model:compile",
+  to = "cr.config.set_device(name) chooses a device, cr.config.set_dtype_policy(name) a dtype",
+  to_yaml = "it is model:to_json()",
+  train = "model:fit(x, y) trains; model(x, { training = true }) calls as in training",
+  update = "it is metric:update_state(y_true, y_pred)",
+  zero_grad = "a tape gives gradients anew: tape:gradient(y, x)",
+}
+
+local by_type = {
+  tensor = { tensor }, variable = { variable, tensor }, symbol = { symbol, tensor },
+  Dataset = { dataset, object }, History = { history, object },
+}
+
+--- What replaces an attribute or a method of an object; nil if that is not known. `kind` is the
+--- type that the error message names: tensor, variable, symbol, or the class of an object.
+function counterparts.attribute(kind, name)
+  for _, texts in ipairs(by_type[kind] or { object }) do
+    if texts[name] then return texts[name] end
+  end
+end
+
+return counterparts
