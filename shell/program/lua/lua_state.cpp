@@ -6,6 +6,7 @@
 #include "crescent/base/error.h"
 #include "crescent/program/distribution.h"
 #include "crescent/system/file.h"
+#include "missing_globals.h"
 #include "module/module.h"
 #include "signals.h"
 #include "sources.h"
@@ -203,6 +204,7 @@ void open_libraries(lua_State* L) {
   lua_setglobal(L, "help");
   lua_setglobal(L, "cr");
   lua_register(L, "print", print);
+  warn_of_missing_globals(L);
 }
 
 void set_arguments(lua_State* L, char** argv, int count, int script) {

@@ -221,18 +221,15 @@ std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
   return starts;
 }
 
-bool lua_reads(std::string_view text, std::string_view name) {
-  bool is_field = false;
+bool lua_calls(std::string_view text, std::string_view name) {
+  bool is_field = false, is_named = false;
   for (size_t at = 0; at < text.size();) {
     const LuaToken token = lua_token_at(text, at);
     at = token.end;
     if (token.kind == Kind::blank || token.kind == Kind::comment) continue;
     const std::string_view word = text.substr(token.begin, token.end - token.begin);
-    if (token.kind == Kind::name && word == name && !is_field) {
-      const std::string_view rest =
-          text.substr(std::min(text.find_first_not_of(" \t\n", at), text.size()));
-      if (!rest.starts_with('=') || rest.starts_with("==")) return true;
-    }
+    if (is_named && (word == "(" || word == "{" || token.kind == Kind::string)) return true;
+    is_named = token.kind == Kind::name && word == name && !is_field;
     is_field = word == "." || word == ":";
   }
   return false;

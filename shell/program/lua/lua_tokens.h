@@ -36,9 +36,9 @@ size_t open_lua_string(std::string_view text);
 /// starts of lines.
 std::vector<size_t> lua_statements(std::string_view text, bool compiles);
 
-/// Whether the text reads a variable of this name: the name occurs in it, but not as the name of a
-/// field and not before a single `=`.
-bool lua_reads(std::string_view text, std::string_view name);
+/// Whether the text calls a variable of this name: the name, which is not that of a field, stands
+/// before a bracket or a string.
+bool lua_calls(std::string_view text, std::string_view name);
 
 /// The offset behind the last token of a text that is neither a blank nor a comment.
 size_t lua_code_end(std::string_view text);

@@ -116,11 +116,15 @@ SourceLocation location_of(std::string_view message) {
   return location_in(call.substr(0, call.find('\n')));
 }
 
+std::string line_at(const SourceLocation& location) {
+  return location.line > 0 ? line_of(location.source, location.line) : "";
+}
+
 std::string offending_line(std::string_view message, const SourceLocation& location) {
-  std::string line = line_of(location.source, location.line);
+  std::string line = line_at(location);
   line.erase(0, line.find_first_not_of(" \t"));
   std::replace(line.begin(), line.end(), '\t', ' ');
-  if (location.line == 0 || line.empty()) return "";
+  if (line.empty()) return "";
   const std::string_view word = word_in(message);
   const size_t column = word.empty() ? line.npos : column_of(line, word);
   if (line.size() > kMaxColumns) line = line.substr(0, kMaxColumns) + "...";

@@ -18,6 +18,9 @@ struct SourceLocation {
 /// innermost call in its traceback.
 SourceLocation location_of(std::string_view message);
 
+/// The source line at the location; empty if it is unknown.
+std::string line_at(const SourceLocation& location);
+
 /// The source line at the location, with a mark below the word that the message quotes, if the word
 /// occurs once in the line. Empty if the source is unknown.
 std::string offending_line(std::string_view message, const SourceLocation& location);

@@ -11,10 +11,6 @@ namespace {
 
 constexpr size_t kMaxAtEnd = 6;  // the number of calls shown at each end of a long traceback
 
-bool is_of_user(const lua_Debug& frame) {
-  return *frame.what != 'C' && !std::string_view(frame.source).starts_with("=crescent/");
-}
-
 std::string function_text(lua_State* L, lua_Debug& frame, int main) {
   lua_getinfo(L, "f", &frame);
   const bool is_main = *frame.what == 'm' || lua_rawequal(L, -1, main);
@@ -88,6 +84,10 @@ void shorten(std::vector<std::string>& texts, int unseen) {
 }
 
 }  // namespace
+
+bool is_of_user(const lua_Debug& frame) {
+  return *frame.what != 'C' && !std::string_view(frame.source).starts_with("=crescent/");
+}
 
 std::string traceback(lua_State* L, int level, int main, std::string_view message) {
   if (is_full()) return full_traceback(L, level);

@@ -9,6 +9,9 @@ namespace crescent::program {
 /// The text with which a traceback in a message begins.
 inline constexpr std::string_view kTraceback = "\nstack traceback:";
 
+/// Whether the function of a stack level, of which lua_getinfo knows "S", is in the user's code.
+bool is_of_user(const lua_Debug& frame);
+
 /// The text of the calls in the user's code from stack level `level` on, the innermost first; if
 /// there are many, only the first and the last ones. `main` is the stack index of the main chunk's
 /// function. With CRESCENT_TRACEBACK=full in the environment all calls are listed, also those in

@@ -203,7 +203,6 @@ void Session::run(const std::string& text) {
   lua_pushinteger(L_, number_);
   lua_call(L_, 1, 0);
   if (!load(text, entry)) return report(L_);
-  warn_of_literals(text);
   const int first = lua_gettop(L_) - 1;
   const auto begin = std::chrono::steady_clock::now();
   lua::begin_command();
@@ -216,23 +215,6 @@ void Session::run(const std::string& text) {
     report(L_);
   }
   tell_time(seconds);
-}
-
-/// Warns if the entry reads True, False, None or the name of a dtype: these have a value in Python,
-/// while in Lua they are variables without one.
-void Session::warn_of_literals(const std::string& text) const {
-  const auto warn_of = [&](const std::string& name, const std::string& lua) {
-    if (text.find(name) != text.npos && lua_reads(text, name) && !is_defined(name))
-      std::fprintf(stderr, "crescent: '%s' is a variable without a value; it is written %s\n",
-                   name.c_str(), lua.c_str());
-  };
-  warn_of("True", "true");
-  warn_of("False", "false");
-  warn_of("None", "nil");
-  for (int i = 0; i < kDTypeCount; ++i) {
-    const std::string dtype = name_of(static_cast<DType>(i));
-    warn_of(dtype, '"' + dtype + '"');
-  }
 }
 
 /// Warns if the entry assigns a list that a call gave to several variables, as Python would.

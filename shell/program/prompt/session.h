@@ -42,7 +42,6 @@ class Session {
   void show_commands() const;
   void time(const std::string& text);
   void tell_time(double seconds) const;
-  void warn_of_literals(const std::string& text) const;
   void warn_of_list(const std::string& text) const;
   void push_watcher(const std::vector<WatchedCode::Operands>& comparisons) const;
   void push(const char* function) const;

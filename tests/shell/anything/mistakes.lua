@@ -413,11 +413,30 @@ file:close()
 check.same(cr.explained(select(2, loadfile(script))):match "; .*",
   '; options go in a table: cr.layers.Dense(10, { activation = "relu" })')
 
+-- the program warns once of each line that reads a name of Crescent without its quotes, unless the
+-- line calls it
+if arg[-1]:find "crescent$" then
+  local ok, output = check.run [[
+for i = 1, 3 do
+  print(cr.zeros({ 1 }, int32).dtype)
+end
+local options, float64 = { activation = relu }, nil
+print(float64, rawget(_G, "int8"), pcall(function() tanh(1) end), int9)
+]]
+  assert(ok and select(2, output:gsub("is a variable without a value", "")) == 2, output)
+  assert(output:find(":3: 'int32' is a variable without a value; it is written \"int32\"", 1, true))
+  assert(output:find(":5: 'relu' is a variable without a value; it is written \"relu\"", 1, true))
+end
+
 -- failed look-ups change nothing, and rawget finds nothing
 assert(rawget(cr, "Sequental") == nil and rawget(cr.datasets, "mnst") == nil)
 assert(cr[1] == nil and cr.ops.image.resize and cr.applications.ResNet50)
 check.same(#x.shape, 2)
 assert(x.shape[3] == nil)
+
+-- a message that was explained before is not explained again
+local explained = cr.explained("tensor: no attribute 'tolist'", "")
+check.same(cr.explained(explained, ""), explained)
 
 -- an error value that is a table is shown, and help accepts names as strings
 local ok, shown = check.run [[
@@ -432,23 +451,6 @@ assert(shown:find("model:evaluate(x, y=nil)", 1, true), shown)
 assert(shown:find("Nothing is called 'Dens' (did you mean 'cr.layers.Dense'?).", 1, true), shown)
 os.execute("rm -r '" .. folder .. "'")
 
--- Lists made by the module are equal if their items are.
-assert(x.shape == cr.ones({ 2, 2 }).shape and x.shape == { 2, 2 } and x.shape ~= y.shape)
--- a message that was explained before is not explained again
-local explained = cr.explained("tensor: no attribute 'tolist'", "")
-check.same(cr.explained(explained, ""), explained)
-
-assert(x.shape ~= { 2 } and x.shape ~= { 2, 2, 2 })
-
--- Lists made by the module count as structures.
-check.same(cr.tree.flatten { x.shape, model.layers[1].weights[1].shape }, { 2, 2, 2, 1 })
-assert(cr.ops.shape(x) == { 2, 2 } and cr.ops.shape(x) == x.shape)
-assert(x:totable() == { { 0, 0 }, { 0, 0 } } and x:totable() ~= { { 0, 0 }, { 0, 1 } })
-assert(history.history.loss == { history.history.loss[1] })
-local input = cr.Input { shape = { 2 } }
-local pair = cr.Model { inputs = input,
-  outputs = { cr.layers.Dense(2)(input), cr.layers.Dense(3)(input) } }
-assert(pair.output_shape == { { -1, 2 }, { -1, 3 } })
 -- Each of these methods in Python's libraries is one of Crescent's, or a message says what is.
 for object, words in pairs {
   [x] = [[T all any argmax argmin argsort astype choose clip compress conj copy cumprod cumsum
@@ -492,3 +494,16 @@ end
 check.same(x.sum(x):item(), 0.0)
 check.same(x:sum(1).shape, { 2 })
 
+-- Lists made by the module are equal if their items are.
+assert(x.shape == cr.ones({ 2, 2 }).shape and x.shape == { 2, 2 } and x.shape ~= y.shape)
+assert(x.shape ~= { 2 } and x.shape ~= { 2, 2, 2 })
+assert(cr.ops.shape(x) == { 2, 2 } and cr.ops.shape(x) == x.shape)
+assert(x:totable() == { { 0, 0 }, { 0, 0 } } and x:totable() ~= { { 0, 0 }, { 0, 1 } })
+assert(history.history.loss == { history.history.loss[1] })
+local input = cr.Input { shape = { 2 } }
+local pair = cr.Model { inputs = input,
+  outputs = { cr.layers.Dense(2)(input), cr.layers.Dense(3)(input) } }
+assert(pair.output_shape == { { -1, 2 }, { -1, 3 } })
+
+-- Lists made by the module count as structures.
+check.same(cr.tree.flatten { x.shape, model.layers[1].weights[1].shape }, { 2, 2, 2, 1 })

@@ -1,0 +1,89 @@
+#include "missing_globals.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "crescent/base/error.h"
+#include "crescent/registry/registry.h"
+#include "crescent/tensor/tensor.h"
+#include "lua_tokens.h"
+#include "sources.h"
+#include "traceback.h"
+
+namespace crescent::program {
+namespace {
+
+constexpr std::pair<std::string_view, const char*> kLiterals[] = {
+    {"True", "true"}, {"False", "false"}, {"None", "nil"}};
+/// The kinds of objects that are chosen by a name in quotes. Losses and metrics are missing, since
+/// their names are also those of variables for their values.
+constexpr const char* kNamedKinds[] = {"activation", "initializer", "optimizer"};
+
+bool is_dtype(std::string_view name) {
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (name == name_of(static_cast<DType>(i))) return true;
+  return false;
+}
+
+bool is_named_object(std::string_view name) {
+  return std::any_of(std::begin(kNamedKinds), std::end(kNamedKinds), [&](const char* kind) {
+    const std::vector<std::string> names = registry().all_names(kind);
+    return std::find(names.begin(), names.end(), name) != names.end();
+  });
+}
+
+/// How Lua writes what the variable stands for in Python; empty if that is not known.
+std::string written_in_lua(const std::string& name) {
+  for (const auto& [python, lua] : kLiterals)
+    if (name == python) return lua;
+  return is_dtype(name) || is_named_object(name) ? concat('"', name, '"') : "";
+}
+
+/// The location "train.lua:3" of the code that reads a global variable; empty if it is not the
+/// user's code. The stack has the metamethods of the table of global variables above that code.
+std::string reading_location(lua_State* L) {
+  lua_Debug frame;
+  bool is_metamethod = false;
+  for (int level = 0; lua_getstack(L, level, &frame); ++level) {
+    lua_getinfo(L, "Sln", &frame);
+    if (is_metamethod)
+      return is_of_user(frame) ? concat(frame.short_src, ":", frame.currentline) : "";
+    is_metamethod = std::strcmp(frame.namewhat, "metamethod") == 0;
+  }
+  return "";
+}
+
+/// The metamethod __index of the table of global variables.
+int missing_global(lua_State* L) {
+  if (lua_type(L, 2) != LUA_TSTRING) return 0;
+  const std::string name = lua_tostring(L, 2);
+  const std::string written = written_in_lua(name);
+  const std::string location = written.empty() ? "" : reading_location(L);
+  static std::set<std::string> warned;
+  if (location.empty() || lua_calls(line_at(location_of(location + ":")), name) ||
+      !warned.insert(location + name).second)
+    return 0;
+  std::fflush(stdout);
+  std::fprintf(stderr, "crescent: %s: '%s' is a variable without a value; it is written %s\n",
+               location.c_str(), name.c_str(), written.c_str());
+  return 0;
+}
+
+}  // namespace
+
+void warn_of_missing_globals(lua_State* L) {
+  lua_pushglobaltable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, missing_global);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_pop(L, 1);
+}
+
+}  // namespace crescent::program
