@@ -2,7 +2,7 @@
 local cr, shell = ...
 local show = shell.library "show"
 local show_value, is_name, words = show.show_value, show.is_name, show.words
-local enclosing_call = shell.library "prompt/typed_call".enclosing
+local typed_call = shell.library "prompt/typed_call"
 local values_of = shell.library "prompt/value_completion"
 local typed_value = shell.library "prompt/typed_value"
 local value_of = typed_value.of_path
@@ -106,7 +106,7 @@ function completion.complete(line)
     if value ~= nil then members(value, prefix, mark == ":", found) end
   else
     prefix = line:match "([%a_][%w_]*)$" or ""
-    local call = enclosing_call(line)
+    local call = typed_call.enclosing(line)
     if call then add_options(call, prefix, found) end
     if next(found) == nil then
       for key, value in next, shell.variables do
@@ -134,25 +134,56 @@ function completion.complete_value(line, prefix)
   return listed(found)
 end
 
-function completion.hint(line)
-  local path = enclosing_call(line)
-  local what = description_of(path)
-  if not what then return nil end
-  local given, named = {}, {}
+-- The texts of what a call needs besides its parameters, and of its options with their defaults.
+local function options_of(what)
+  local given, named, is_parameter = {}, {}, {}
+  if what.what == "function" then
+    for _, name in ipairs(what.parameters) do is_parameter[name] = true end
+  end
   for _, option in ipairs(what.options or {}) do
-    if option.required then
+    local is_known = is_parameter[option.name]
+    if option.required and not is_known then
       given[#given + 1] = option.name
-    elseif not option.keyword_only then
+    elseif not option.keyword_only and not is_known then
       local default = option.default == nil and "..." or show_value(option.default, 1, {})
       named[#named + 1] = option.name .. "=" .. default
     end
   end
-  if #named > 0 then given[#given + 1] = "{" .. table.concat(named, ", ") .. "}" end
-  local options = table.concat(given, ", ")
-  if what.what ~= "function" then return what.name and what.name .. "(" .. options .. ")" end
-  local signature = path:find ":" and what.signature:gsub("%(self,? ?", "(", 1) or what.signature
-  if options == "" then return signature end
-  return signature:sub(1, -2) .. (signature:find "%(%)$" and "" or ", ") .. options .. ")"
+  return given, named
+end
+
+local function call_text(name, given, named)
+  local parts = table.move(given, 1, #given, 1, {})
+  if #named > 0 then parts[#parts + 1] = "{" .. table.concat(named, ", ") .. "}" end
+  return name .. "(" .. table.concat(parts, ", ") .. ")"
+end
+
+-- The texts of options from the one whose name begins with `typed` on.
+local function from_option(named, typed)
+  for i, text in ipairs(named) do
+    if i > 1 and typed and text:sub(1, #typed) == typed then
+      return { "...", table.unpack(named, i) }
+    end
+  end
+  return named
+end
+
+function completion.hint(line)
+  local path = typed_call.enclosing(line)
+  local what = description_of(path)
+  if not what then return nil end
+  local name, given, named = what.name, options_of(what)
+  if what.what == "function" then
+    local parameters
+    name, parameters = what.signature:match "^([^(]*)%((.*)%)$"
+    if path:find ":" then parameters = parameters:gsub("^self,? ?", "") end
+    if #named > 0 then parameters = parameters:gsub(",? ?options=nil$", "") end
+    if parameters ~= "" then table.insert(given, 1, parameters) end
+  end
+  if not name then return nil end
+  local hint = call_text(name, given, named)
+  local is_long = #hint >= (shell.printing.width or shell.fitting_columns(1000, 20))
+  return is_long and call_text(name, given, from_option(named, typed_call.option(line))) or hint
 end
 
 return completion

@@ -50,6 +50,17 @@ function typed_call.enclosing(text)
   end
 end
 
+--- Returns the name of the option whose name or value is typed at the end of the text, in a table
+--- of options; nil if there is none. The name may be incomplete.
+function typed_call.option(text)
+  text = without_strings(text)
+  local open = open_brackets(text)
+  local innermost = open[#open]
+  if innermost and innermost.bracket == "{" then
+    return text:match("^%s*([%a_][%w_]*)", innermost.start)
+  end
+end
+
 --- Finds the call of which a string that is typed at the end of the text is an argument. Returns
 --- {path =, name =, position =}: the path of what is called, and the name and the position of the
 --- argument; `name` is nil if the argument has none. For a string in a list, the argument is the

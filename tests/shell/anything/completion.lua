@@ -67,6 +67,15 @@ do -- hints show the signature of the function that is called
   assert(cr.hint("x = cr.layers.Dense(10, {"):find
     '^Dense%(units, {activation="linear", use_bias=true,')
   assert(cr.hint("model:fit(x, "):find("fit(x, y=nil, {batch_size=..., epochs=1,", 1, true))
+  assert(cr.hint("model:summary("):find("summary({line_length=..., positions=", 1, true))
+  check.same(cr.hint "cr.plot(x, {", cr.describe(cr.plot).signature)
+  cr.config.print { width = 60 }
+  check.same(cr.hint("cr.layers.Dense(10, { use_bias = f"):sub(1, 38),
+    "Dense(units, {..., use_bias=true, kern")
+  assert(cr.hint("model:fit(x, y, { epochs = 3, validation_sp"):find(
+    "fit(x, y=nil, {..., validation_split=0.0, ", 1, true))
+  assert(cr.hint("cr.layers.Dense(10, { units_of = "):find("Dense(units, {activation=", 1, true))
+  cr.config.print {}
   check.same(cr.hint "cr.ops.argmax(f(x), ", cr.describe(cr.ops.argmax).signature)
   for _, text in ipairs { "", "cr.layers.Dense", "cr.layers.Dense(1)", "unknown(", "print(",
     "{" } do
