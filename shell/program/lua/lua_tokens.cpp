@@ -221,6 +221,21 @@ std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
   return starts;
 }
 
+bool lua_names_function(std::string_view text) {
+  std::string_view before;
+  for (size_t at = 0; at < text.size();) {
+    const LuaToken token = lua_token_at(text, at);
+    at = token.end;
+    if (token.kind == Kind::blank || token.kind == Kind::comment) continue;
+    const std::string_view word = text.substr(token.begin, token.end - token.begin);
+    if ((before == "function" && token.kind == Kind::name) ||
+        (before == "=" && token.kind == Kind::keyword && word == "function"))
+      return true;
+    before = token.kind == Kind::string ? "" : word;
+  }
+  return false;
+}
+
 bool lua_calls(std::string_view text, std::string_view name) {
   bool is_field = false, is_named = false;
   for (size_t at = 0; at < text.size();) {

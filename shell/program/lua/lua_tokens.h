@@ -36,6 +36,9 @@ size_t open_lua_string(std::string_view text);
 /// starts of lines.
 std::vector<size_t> lua_statements(std::string_view text, bool compiles);
 
+/// Whether the text gives a function a name: `function name`, or `= function`.
+bool lua_names_function(std::string_view text);
+
 /// Whether the text calls a variable of this name: the name, which is not that of a field, stands
 /// before a bracket or a string.
 bool lua_calls(std::string_view text, std::string_view name);

@@ -11,11 +11,13 @@
 
 #include "assistance.h"
 #include "crescent/base/error.h"
+#include "crescent/program/program.h"
 #include "crescent/tensor/tensor.h"
 #include "editor/screen/terminal.h"
 #include "module/values/interruption.h"
 #include "pager.h"
 #include "program/lua/lua_state.h"
+#include "program/lua/lua_tokens.h"
 #include "program/lua/sources.h"
 
 namespace crescent::program {
@@ -214,6 +216,8 @@ void Session::run(const std::string& text) {
   } else {
     report(L_);
   }
+  // programs may have been traced with an earlier function of this name
+  if (lua_names_function(text)) retrace_functions();
   tell_time(seconds);
 }
 
