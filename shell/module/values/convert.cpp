@@ -124,6 +124,11 @@ Value value_at(lua_State* L, int index, int depth) {
   }
 }
 
+/// Whether users read the item by its position in a list: layers, metrics, weights, sizes.
+bool is_looked_up(const Value& item) {
+  return item.object_as<Configurable>() || item.object_as<BoxedVariable>() || item.is_int();
+}
+
 /// Pushes a list. Nulls become cr.null, so that the list has no holes.
 void push_list(lua_State* L, const List& list) {
   lua_createtable(L, static_cast<int>(list.size()), 0);
@@ -132,7 +137,7 @@ void push_list(lua_State* L, const List& list) {
     item.is_null() ? lua_pushlightuserdata(L, nullptr) : push_value(L, item);
     lua_rawseti(L, -2, ++i);
   }
-  mark_list(L);
+  !list.empty() && is_looked_up(list.front()) ? mark_list(L) : mark_values(L);
 }
 
 /// Pushes a dictionary without its nulls; an empty one gets a metatable that distinguishes it from

@@ -157,7 +157,7 @@ void push_elements(lua_State* L, const T* values, const Shape& shape, int axis) 
     push_elements(L, values + i * stride, shape, axis + 1);
     lua_rawseti(L, -2, i + 1);
   }
-  mark_list(L);
+  mark_values(L);
 }
 
 }  // namespace

@@ -500,6 +500,9 @@ assert(x.shape ~= { 2 } and x.shape ~= { 2, 2, 2 })
 assert(cr.ops.shape(x) == { 2, 2 } and cr.ops.shape(x) == x.shape)
 assert(x:totable() == { { 0, 0 }, { 0, 0 } } and x:totable() ~= { { 0, 0 }, { 0, 1 } })
 assert(history.history.loss == { history.history.loss[1] })
+-- Values are those of other tables: nil where there are none.
+assert(x:totable()[0] == nil and x:totable()[1][-1] == nil and history.history.loss[0] == nil)
+assert(not pcall(function() return cr.ops.shape(x)[0] end))
 local input = cr.Input { shape = { 2 } }
 local pair = cr.Model { inputs = input,
   outputs = { cr.layers.Dense(2)(input), cr.layers.Dense(3)(input) } }
