@@ -95,11 +95,12 @@ bool is_variadic(const OperationSchema& schema, const std::string& name) {
 std::string arguments_of(const Node& node, const OperationSchema& schema,
                          const std::string& prefix) {
   std::string first, named;
+  const std::vector<Parameter>& parameters = schema.signature.parameters;
   bool by_position = true;
   for (size_t i = 0; i < node.arguments.size(); ++i) {
     const Argument& argument = node.arguments[i];
-    by_position = by_position && i < schema.signature.parameters.size() &&
-                  schema.signature.parameters[i].name == argument.name && argument.value.index() != 2;
+    by_position = by_position && i < parameters.size() && parameters[i].name == argument.name &&
+                  argument.value.index() != 2;
     const std::string text = lua_of(argument, prefix);
     if (text == "nil") continue;
     if (is_variadic(schema, argument.name))

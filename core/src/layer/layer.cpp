@@ -6,8 +6,8 @@
 
 #include "layer/blank_weights.h"
 #include "layer/built_for.h"
-#include "layer/layer_access.h"
 #include "layer/calls/outside_trace.h"
+#include "layer/layer_access.h"
 #include "layer/unknown_sizes.h"
 #include "program/batch_share.h"
 #include "program/recording/divided.h"

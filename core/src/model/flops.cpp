@@ -1,8 +1,8 @@
 #include "model/flops.h"
 
 #include "layer/built_for.h"
-#include "layer/layer_access.h"
 #include "layer/calls/outside_trace.h"
+#include "layer/layer_access.h"
 #include "program/op_flops.h"
 
 namespace crescent {

@@ -5,8 +5,8 @@
 #include "crescent/io/format.h"
 #include "crescent/model/training_run.h"
 #include "training/input/start_together.h"
-#include "training/snapshot_file.h"
 #include "training/sharing/write_together.h"
+#include "training/snapshot_file.h"
 
 namespace crescent {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "crescent/model/steps.h"
-#include "layer/layer_access.h"
 #include "layer/calls/outside_trace.h"
+#include "layer/layer_access.h"
 #include "program/caller_entrance.h"
 #include "program/recording/option_changes.h"
 #include "program/recording/recorder.h"
