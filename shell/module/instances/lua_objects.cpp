@@ -335,12 +335,14 @@ void LuaMetric::configured() {
   LuaObjectOf<Metric>::configured();
 }
 
-/// Makes a variable with the value of the initializer; reset_state() later sets it to zeros, as in
-/// Keras.
+/// Makes a variable with the value of the initializer, also while a step is traced, which must not
+/// assign it again; reset_state() later sets it to zeros, as in Keras.
 Variable LuaMetric::new_variable(std::optional<std::string> name, std::optional<Shape> shape,
                                  DType dtype, const std::shared_ptr<Initializer>& initializer) {
   Variable variable = add_variable(name.value_or("variable"), shape.value_or(Shape{}), dtype);
-  if (initializer) variable.assign((*initializer)(variable.shape(), dtype));
+  if (!initializer) return variable;
+  const NoTrace eager;
+  variable.assign((*initializer)(variable.shape(), dtype));
   return variable;
 }
 

@@ -277,6 +277,23 @@ do -- state of a metric with an initializer
   check.near(counter:result(), 0)
 end
 
+do -- a variable that a metric makes in its first update keeps its values from batch to batch
+  local Most = cr.metrics.Metric:subclass "MostSoFar"
+  function Most:update_state(targets)
+    local values = cr.ops.max(targets, 0)
+    self.most = self.most or self:add_variable { name = "most", shape = values.shape }
+    self.most:assign(cr.ops.maximum(self.most, values))
+  end
+  function Most:result() return cr.ops.sum(self.most) end
+  local rows = cr.tensor { { 5 }, { 1 }, { 2 }, { 0.5 } }
+  for _, eagerly in ipairs { true, false } do
+    local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 1 } }) }
+    model:compile { optimizer = "sgd", loss = "mse", metrics = { Most() }, run_eagerly = eagerly }
+    local options = { epochs = 2, batch_size = 1, shuffle = false, verbose = 0 }
+    check.same(model:fit(rows, rows, options).history.most_so_far, { 5, 5 })
+  end
+end
+
 do -- weights that a failed build has added are removed before the next build
   local fails = true
   local Late = cr.Layer:subclass "Late"
