@@ -62,13 +62,17 @@ struct TrainingRun::State {
   bool is_replayed = false;  ///< whether ReplayRecorder has restored the run from its record
   // running: logs of the epoch that is being validated; last: logs of the last epoch
   Logs running, last;
-  TensorSpecs inputs;                 // specs of the inputs before a snapshot was restored
+  /// Specs of batches of training and of validation before a snapshot was restored.
+  std::optional<BatchSpecs> batch_before, validation_batch_before;
   std::weak_ptr<TrainingRun> before;  // the current run of the model before this one
   std::atomic<bool> pausing = false, stopping = false;
 
  private:
   Dict progress() const;
-  TensorSpecs input_specs() const;
+  std::optional<BatchSpecs> training_batch() const;
+  std::optional<BatchSpecs> validation_batch() const;
+  void prepare_for(const Dict& snapshot);
+  void rehearse(const BatchSpecs& batch, bool is_training) const;
   void begin_again(Phase in);
   bool run_phase();
   bool stops();

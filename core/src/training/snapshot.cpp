@@ -11,7 +11,8 @@ namespace {
 
 using Phase = TrainingRun::State::Phase;
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
+constexpr const char *kBatch = "batch", *kValidationBatch = "validation_batch";
 /// The names of State::Phase in snapshots. A run that has ended is saved as a run between epochs.
 constexpr std::array kPhases = {"start", "epoch", "training", "validation", "validating"};
 
@@ -63,20 +64,34 @@ Logs logs_of(const Value& pairs) {
   return logs;
 }
 
-List encoded(const TensorSpecs& specs) {
-  List list;
-  for (const TensorSpec& spec : specs)
-    list.push_back(
-        Dict{{"dtype", name_of(spec.dtype)}, {"shape", Codec<Shape>::encode(spec.shape)}});
-  return list;
+/// Whether the snapshot has as many values as the groups have variables.
+bool is_complete(const std::vector<VariableGroup>& groups, const Dict& values) {
+  return std::all_of(groups.begin(), groups.end(), [&](const VariableGroup& group) {
+    return values.at(group.name).as_list().size() == group.variables.size();
+  });
 }
 
-Tensors abstract_inputs(const Value& list) {
-  Tensors inputs;
-  for (const Value& spec : list.as_list())
-    inputs.push_back(Tensor::abstract({dtype_named(spec.as_dict().at("dtype").as_string()),
-                                       Codec<Shape>::decode(spec.as_dict().at("shape"))}));
-  return inputs;
+/// Whether the model has all variables of the snapshot.
+bool is_complete(Model& model, const Dict& snapshot) {
+  const Value* variables = snapshot.find("variables");
+  return is_complete(groups_of_run(model), snapshot) &&
+         (!variables || is_complete(groups_of_model(model), variables->as_dict()));
+}
+
+Value encoded(const std::optional<BatchSpecs>& batch) {
+  return batch ? Value(batch->encoded()) : Value();
+}
+
+std::optional<BatchSpecs> batch_specs(const Dict& snapshot, const char* name) {
+  const Value* batch = snapshot.find(name);
+  return batch && batch->is_dict() ? std::optional<BatchSpecs>(batch->as_dict()) : std::nullopt;
+}
+
+/// The specs of the inputs of training. Snapshots of version 1 have no others.
+TensorSpecs input_specs(const Dict& snapshot) {
+  if (const Value* inputs = snapshot.find("inputs")) return tensor_specs(*inputs);
+  const auto batch = batch_specs(snapshot, kBatch);
+  return batch ? batch->x : TensorSpecs();
 }
 
 Phase phase_of(const Value& name) {
@@ -89,8 +104,8 @@ void check_version(const Dict& snapshot) {
   const Value* version = snapshot.find("version");
   if (!version || !version->is_int())
     fail("restore: expected the snapshot of an unfinished training run, got ", Value(snapshot));
-  if (version->as_int() != kVersion)
-    fail("restore: the snapshot is of version ", *version, ", expected ", kVersion);
+  if (version->as_int() < 1 || version->as_int() > kVersion)
+    fail("restore: the snapshot is of version ", *version, ", expected 1 to ", kVersion);
 }
 
 }  // namespace
@@ -110,7 +125,8 @@ Dict TrainingRun::State::progress() const {
            {"history", history->record()},
            {"data", training.batches().position()},
            {"validation", testing ? Value(testing.batches().position()) : Value()},
-           {"inputs", encoded(input_specs())}};
+           {kBatch, encoded(training_batch())},
+           {kValidationBatch, encoded(validation_batch())}};
   if (epochs_were_set) all.set("epochs", options.epochs);
   for (const DictEntry& group : values_of(groups_of_run(*model))) all.set(group.key, group.value);
   return all;
@@ -124,11 +140,33 @@ Dict TrainingRun::State::snapshot() const {
   return all;
 }
 
-TensorSpecs TrainingRun::State::input_specs() const {
-  if (training.batches().inputs().empty()) return inputs;
-  TensorSpecs specs;
-  for (const Tensor& x : training.batches().inputs()) specs.push_back(x.spec());
-  return specs;
+std::optional<BatchSpecs> TrainingRun::State::training_batch() const {
+  const auto own = training.batches().specs();
+  return own ? own : batch_before;
+}
+
+std::optional<BatchSpecs> TrainingRun::State::validation_batch() const {
+  const auto own = testing.batches().specs();
+  return own ? own : validation_batch_before;
+}
+
+/// Makes the variables of the snapshot. Some of them exist only after a step, such as those of a
+/// metric that needs the shapes of the targets.
+void TrainingRun::State::prepare_for(const Dict& from) {
+  Tensors x;
+  for (const TensorSpec& spec : input_specs(from)) x.push_back(Tensor::abstract(spec));
+  if (!x.empty()) Stepper(*model).prepare(x);
+  for (const bool is_training : {true, false})
+    if (const auto batch = batch_specs(from, is_training ? kBatch : kValidationBatch);
+        batch && !is_complete(*model, from))
+      rehearse(*batch, is_training);
+}
+
+void TrainingRun::State::rehearse(const BatchSpecs& batch, bool is_training) const {
+  const int64_t rows = batch.x.front().shape.rank() > 0 ? batch.x.front().shape[0] : 0;
+  StepExtras own = is_training ? extras() : StepExtras();
+  own.share = rows > 0 ? group.share(rows) : Share();
+  Stepper(*model).rehearse(batch.abstract_batch(own.share), is_training, own);
 }
 
 void TrainingRun::State::restore(const Dict& from) {
@@ -139,8 +177,7 @@ void TrainingRun::State::restore(const Dict& from) {
   if (validation.is_null() == static_cast<bool>(testing))
     fail("restore: the snapshot was taken ", validation.is_null() ? "without" : "with",
          " validation data, this run is ", testing ? "with" : "without", " it");
-  const Tensors like = abstract_inputs(from.at("inputs"));
-  if (!like.empty()) Stepper(*model).prepare(like);
+  prepare_for(from);
   Assignments planned;
   plan_assignments(planned, groups_of_run(*model), from);
   if (const Value* variables = from.find("variables"))
@@ -156,8 +193,8 @@ void TrainingRun::State::restore(const Dict& from) {
   epoch = from.at("epoch").as_int();
   begin_again(stored);
   for (const auto& [variable, value] : planned) variable.assign(value);
-  inputs.clear();
-  for (const Tensor& x : like) inputs.push_back(x.spec());
+  batch_before = batch_specs(from, kBatch);
+  validation_batch_before = batch_specs(from, kValidationBatch);
   out_of_data = from.at("out_of_data").as_bool();
   running = logs_of(from.at("running"));
   last = logs_of(from.at("last"));

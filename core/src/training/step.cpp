@@ -22,6 +22,19 @@ Tensors abstract_like(const Tensors& tensors) {
   return abstract;
 }
 
+Tensors zeros_like(const Tensors& tensors) {
+  Tensors zeros;
+  for (const Tensor& t : tensors) zeros.emplace_back(t.spec());
+  return zeros;
+}
+
+/// Traces f on tensors with the specs of `like` and discards the recorded program.
+void trace_only(const std::function<void(const Tensors&)>& f, const Tensors& like) {
+  TensorSpecs specs;
+  for (const Tensor& t : like) specs.push_back(t.spec());
+  trace([&](const Tensors& given) { return f(given), Tensors(); }, specs);
+}
+
 std::vector<Shape> shapes_of(const Tensors& tensors) {
   std::vector<Shape> shapes;
   for (const Tensor& t : tensors) shapes.push_back(t.shape());
@@ -137,19 +150,17 @@ void Stepper::mark_planned() {
   state_.steps.planned = true;
 }
 
-/// Traces the step, only to build the layers that it calls; the recorded program is discarded.
-void Stepper::rehearse(const Batch& batch) {
-  TensorSpecs specs;
-  for (const Tensors& part : {batch.x, batch.y})
-    for (const Tensor& t : part) specs.push_back(t.spec());
-  trace(
+/// Builds the layers that the step calls.
+void Stepper::build_by_step(const Batch& batch) {
+  Tensors inputs = batch.x;
+  inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
+  trace_only(
       [&](const Tensors& given) {
         const auto middle = given.begin() + static_cast<std::ptrdiff_t>(batch.x.size());
         steps_of(model_).train_step(
             model_, {Tensors(given.begin(), middle), Tensors(middle, given.end()), {}});
-        return Tensors{};
       },
-      specs);
+      inputs);
   LayerAccess::forget_losses(model_);
   state_.steps.structure_seen = model_.structure_version();
   state_.trained.flags.take_new(model_);
@@ -184,7 +195,7 @@ void Stepper::collect_trained() {
 CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, const StepExtras& extras) {
   build_and_plan(batch.x);
   const bool whole = steps_of(model_).calls_model(model_);
-  if (!whole && training && !is_built(model_)) rehearse(batch);
+  if (!whole && training && !is_built(model_)) build_by_step(batch);
   if (whole && batch.y.size() != state_.plan.outputs.size() &&
       batch.y.size() != targets_needed(state_.plan.outputs))
     fail(
@@ -215,7 +226,28 @@ CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, const Step
 void Stepper::prepare(const Tensors& x) {
   const StepLock lock(model_);
   build_and_plan(x);
-  collect_trained();
+  if (steps_of(model_).calls_model(model_) || is_built(model_)) collect_trained();
+}
+
+/// Traces the step and discards the recorded program. In eager mode, a step that reads values runs
+/// on zeros instead.
+void Stepper::rehearse(const Batch& like, bool training, const StepExtras& extras) {
+  const StepLock lock(model_);
+  const CompiledLayoutPtr compiled = lay_out(like, training, extras);
+  const Tensors inputs = std::exchange(state_.steps.inputs, {});
+  StepNames names;
+  const auto run = [&](const Tensors& given) {
+    step(compiled->layout.batch_of(given), training, extras, names);
+  };
+  try {
+    trace_only(run, inputs);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {
+    if (!state_.spec.options.run_eagerly) throw;
+    const Transaction transaction;  // the destructor restores the variables
+    run(zeros_like(inputs));
+  }
 }
 
 /// Finds or makes the step for the current layout.

@@ -148,6 +148,13 @@ void Batches::warn_of_early_end() {
          " batches. Make sure that your dataset or generator gives as many as it announces.");
 }
 
+std::optional<BatchSpecs> Batches::specs() const {
+  if (batch_.x.empty()) return std::nullopt;
+  BatchSpecs specs(batch_);
+  if (share_) specs.set_rows(share_.whole);
+  return specs;
+}
+
 Dict Batches::position() const {
   return {{"batches", taken_},
           {"given", given_},

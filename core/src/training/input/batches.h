@@ -6,6 +6,7 @@
 #include "crescent/data/data.h"
 #include "data/array_dataset.h"
 #include "program/batch_share.h"
+#include "training/input/batch_specs.h"
 #include "training/input/process_group.h"
 
 namespace crescent {
@@ -31,6 +32,9 @@ class Batches {
   void done();
   /// The inputs of the batch that was fetched last.
   const Tensors& inputs() const { return batch_.x; }
+  /// The specs of the batch that was fetched last, with the rows of all processes; nullopt if none
+  /// was fetched.
+  std::optional<BatchSpecs> specs() const;
   /// The share of the last batch that next() returned; its inputs have only the rows of this share.
   /// An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }

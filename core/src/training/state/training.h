@@ -195,8 +195,12 @@ struct CompiledStep {
 class Stepper {
  public:
   explicit Stepper(Model& model);
-  /// Builds the model and its optimizer for inputs with these specs.
+  /// Builds the model and its optimizer for inputs with these specs. Does nothing if only a step
+  /// can build the model.
   void prepare(const Tensors& x);
+  /// Makes the variables that a step on such a batch makes when it first runs, in metrics for
+  /// instance; other variables keep their values.
+  void rehearse(const Batch& like, bool training, const StepExtras& extras);
   void train(const Batch& batch, const StepExtras& extras = {}) { run(batch, true, extras); }
   void test(const Batch& batch, const StepExtras& extras = {}) { run(batch, false, extras); }
   /// Runs the training step op by op and restores all variables that it changed.
@@ -216,7 +220,7 @@ class Stepper {
   Tensors build(const Tensors& x);
   void build_and_plan(const Tensors& x);
   void mark_planned();
-  void rehearse(const Batch& batch);
+  void build_by_step(const Batch& batch);
   void collect_trained();
   CompiledLayoutPtr lay_out(const Batch& batch, bool training, const StepExtras& extras = {});
   CompiledLayoutPtr compiled_layout(bool training);
