@@ -74,6 +74,21 @@ NestedLayers nested_layers_in(lua_State* L, int index, const Layer& owner, int d
   return all;
 }
 
+/// Collects the optimizers in a value by the names and positions that lead to them.
+void collect_optimizers(lua_State* L, int index, const std::string& path, int depth,
+                        std::map<std::string, std::shared_ptr<Optimizer>>& held) {
+  index = lua_absindex(L, index);
+  if (auto optimizer = object_as<Optimizer>(L, index)) held.emplace(path, std::move(optimizer));
+  if (depth > kDeepest || !is_plain_table(L, index)) return;
+  reserve(L, 4);
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    lua_pushvalue(L, -2);
+    const std::string name = text_of(L, -1);
+    lua_pop(L, 1);
+    collect_optimizers(L, -1, path + "/" + name, depth + 1, held);
+  }
+}
+
 bool owns(const Layer& layer, const Variable& variable) {
   const Variables weights = layer.weights();
   return std::find(weights.begin(), weights.end(), variable) != weights.end();
@@ -268,6 +283,19 @@ Dict Instance::layers_by_attribute() const {
     if (attribute.age < NestedLayers{}.age) held.set(text_of(L, -2), std::move(attribute.value));
   }
   return held;
+}
+
+std::vector<std::shared_ptr<Optimizer>> Instance::held_optimizers() const {
+  std::map<std::string, std::shared_ptr<Optimizer>> held;
+  if (class_) {
+    lua_State* L = current();
+    StackRestorer restorer(L);
+    push_user_value(L, kAttributes);
+    collect_optimizers(L, -1, "", 0, held);
+  }
+  std::vector<std::shared_ptr<Optimizer>> optimizers;
+  for (auto& [path, optimizer] : held) optimizers.push_back(std::move(optimizer));
+  return optimizers;
 }
 
 Value Instance::option(const std::string& name) const {

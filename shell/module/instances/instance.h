@@ -5,6 +5,7 @@
 #pragma once
 #include <lua.hpp>
 
+#include "crescent/layer/optimizer.h"
 #include "lua/class_table.h"
 #include "lua/handle.h"
 #include "values/convert.h"
@@ -46,6 +47,8 @@ class Instance {
   /// of layers. Layers in a table with names are in the order of their creation, as in a Python
   /// dictionary.
   Dict layers_by_attribute() const;
+  /// The optimizers in attributes and in tables in them, ordered by name.
+  std::vector<std::shared_ptr<Optimizer>> held_optimizers() const;
   /// Sets the options as attributes and runs the init of the class.
   void start();
   /// Makes the next call of configured() skip start().

@@ -101,6 +101,15 @@ Dict LuaModel::get_config() const {
   return config;
 }
 
+Variables LuaModel::states() const {
+  Variables all;
+  for (const auto& optimizer : held_optimizers()) {
+    const Variables own = optimizer->state();
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
 void LuaModel::connect(const Value& inputs, const Value& outputs) {
   if (graph_) fail_in_layer(name(), "Model ", name(), " has its inputs and outputs already");
   adopt_graph(Functional::make(ends_in(inputs, "inputs"), ends_in(outputs, "outputs"),

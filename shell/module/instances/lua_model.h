@@ -49,6 +49,9 @@ class LuaModel final : public LuaLayerOf<Model> {
   Structures structures() const override;
   bool is_graph() const override { return graph_ && graph_->is_graph(); }
   Dict get_config() const override;
+  /// The variables of optimizers in attributes, with which a train_step of the class trains parts
+  /// of the model.
+  Variables states() const override;
   Dict base_config() const;
 
  protected:
