@@ -76,7 +76,7 @@ local kinds = {
 -- The names of the options that the base class handles itself.
 local base_options = {}
 for _, name in ipairs { "name", "trainable", "dtype", "autocast", "input_shape",
-  "batch_input_shape", "input_dim", "batch_size", "weights", "reduction",
+  "batch_input_shape", "input_dim", "batch_size", "weights", "sublayer_options", "reduction",
   "activity_regularizer", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
   "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps" } do
   base_options[name] = true

@@ -1,39 +1,21 @@
 #include "layer/built_for.h"
 
-#include <mutex>
-#include <unordered_map>
+#include "layer/layer_table.h"
 
 namespace crescent {
 namespace {
 
-struct Table {
-  std::mutex mutex;
-  std::unordered_map<const Layer*, std::vector<Shape>> shapes;
-};
-
-/// The table is never destroyed, because static objects may still hold layers when the process
-/// exits.
-Table& table() {
-  static Table& table = *new Table;
+LayerTable<std::vector<Shape>>& table() {
+  static auto& table = *new LayerTable<std::vector<Shape>>;
   return table;
 }
 
 }  // namespace
 
-std::vector<Shape> built_for(const Layer& layer) {
-  const std::lock_guard lock(table().mutex);
-  const auto found = table().shapes.find(&layer);
-  return found == table().shapes.end() ? std::vector<Shape>() : found->second;
-}
-
+std::vector<Shape> built_for(const Layer& layer) { return table().find(layer); }
 void set_built_for(const Layer& layer, std::vector<Shape> inputs) {
-  const std::lock_guard lock(table().mutex);
-  table().shapes[&layer] = std::move(inputs);
+  table().set(layer, std::move(inputs));
 }
-
-void forget_built_for(const Layer& layer) {
-  const std::lock_guard lock(table().mutex);
-  table().shapes.erase(&layer);
-}
+void forget_built_for(const Layer& layer) { table().forget(layer); }
 
 }  // namespace crescent

@@ -8,6 +8,7 @@
 #include "layer/built_for.h"
 #include "layer/calls/outside_trace.h"
 #include "layer/layer_access.h"
+#include "layer/sublayer_options.h"
 #include "layer/unknown_sizes.h"
 #include "program/batch_share.h"
 #include "program/recording/divided.h"
@@ -104,6 +105,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
     throw;
   }
   set_built_for(*this, inputs);
+  take_options_of_owners(*this);
 }
 
 void Layer::describe_options(Schema<Layer>& s) {
@@ -130,6 +132,7 @@ void Layer::describe_options(Schema<Layer>& s) {
       .field("weights", &Layer::initial_weights_,
              "Initial values of the weights, assigned after the first build.")
       .not_stored();
+  describe_sublayer_options(s);
 }
 
 void Layer::set_name(std::string name) {
@@ -356,7 +359,12 @@ SeedGenerator& Layer::add_seed_generator(std::optional<int64_t> seed) {
 }
 
 Dict Layer::get_config() const {
-  if (info()) return Configurable::get_config();
+  if (info()) {
+    Dict config = Configurable::get_config();
+    if (Dict changes = sublayer_options(*this, config); !changes.empty())
+      config.set(kSublayerOptions, std::move(changes));
+    return config;
+  }
   Dict config{{"name", name_}, {"trainable", trainable_}};
   if (batch_input_shape_)
     config.set("batch_input_shape", Codec<Shape>::encode(*batch_input_shape_));

@@ -25,6 +25,8 @@ struct LayerAccess {
   static Tensors outputs_as_known(const Layer& layer, const Node& node, const Tensors& inputs);
   static void attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
                            Tensors& outputs);
+  /// The layers that have this one as a sublayer.
+  static const std::vector<Layer*>& owners(const Layer& layer) { return layer.owners_; }
   /// Fails when `outer` is `inner` or one of its sublayers.
   static void refuse_cycle(const Layer& outer, const Layer& inner);
   /// Makes a node whose destructor does not recurse, however long the chain of its producers is.

@@ -6,6 +6,7 @@
 
 #include "layer/built_for.h"
 #include "layer/layer_access.h"
+#include "layer/sublayer_options.h"
 
 namespace crescent {
 namespace {
@@ -25,6 +26,7 @@ void collect(Layer& layer, std::unordered_set<Layer*>& seen, std::vector<Layer*>
 
 Layer::~Layer() {
   if (built_) forget_built_for(*this);
+  forget_sublayer_options(*this);
   for (const LayerPtr& sublayer : sublayers_) std::erase(sublayer->owners_, this);
 }
 
@@ -43,6 +45,7 @@ void Layer::track(const LayerPtr& layer) {
   sublayers_.push_back(layer);
   layer->owners_.push_back(this);
   structure_changed();
+  take_options_of(*this, *layer);
 }
 
 void Layer::untrack(const LayerPtr& layer) {

@@ -1,0 +1,180 @@
+#include "layer/sublayer_options.h"
+
+#include <algorithm>
+#include <set>
+
+#include "layer/layer_access.h"
+#include "layer/layer_table.h"
+
+namespace crescent {
+namespace {
+
+constexpr const char *kQuantization = "quantization_config", *kLoraRank = "lora_rank",
+                     *kLoraAlpha = "lora_alpha";
+
+/// The values that layers were given and that their sublayers may not have taken yet.
+LayerTable<Dict>& given_options() {
+  static auto& table = *new LayerTable<Dict>;
+  return table;
+}
+
+// ---- the changes of sublayers
+
+bool is_quantized(const Layer& layer) {
+  return Codec<DTypePolicy>::encode(layer.policy()).is_dict();
+}
+
+bool has_adapter(const Layer& layer) {
+  return layer.info() && layer.info()->schema.find_property("lora_enabled") &&
+         layer.get_property("lora_enabled").as_bool();
+}
+
+/// The options of `layer` that a method has set. A policy that the owner has too was its option.
+Dict changes_of(const Layer& layer, const Layer& owner) {
+  Dict changes;
+  const bool quantized = is_quantized(layer) && layer.policy().name != owner.policy().name,
+             adapted = has_adapter(layer);
+  if (!layer.info() || !(quantized || adapted)) return changes;
+  const Dict config = layer.get_config();
+  const auto add = [&](const char* option) {
+    if (const Value* value = config.find(option)) changes.set(option, *value);
+  };
+  if (quantized) add(kQuantization);
+  if (adapted) add(kLoraRank), add(kLoraAlpha);
+  return changes;
+}
+
+Dict options_for_sublayers(const Layer& layer);
+
+/// The changes of the sublayers of `owner` other than those with the names `except`; for sublayers
+/// that are not built yet, the changes to come.
+Dict changes_below(const Layer& owner, const std::set<std::string>& except) {
+  Dict all = options_for_sublayers(owner);
+  const std::vector<LayerPtr>& sublayers = owner.sublayers();
+  for (size_t i = 0; i < sublayers.size(); ++i) {
+    const Layer& sublayer = *sublayers[i];
+    if (!sublayer.built()) continue;
+    all.erase(std::to_string(i));
+    if (except.contains(sublayer.name())) continue;
+    Dict changes = changes_of(sublayer, owner);
+    if (Dict below = changes_below(sublayer, {}); !below.empty())
+      changes.set(kSublayerOptions, std::move(below));
+    if (!changes.empty()) all.set(std::to_string(i), std::move(changes));
+  }
+  return all;
+}
+
+/// Collects the names of objects whose configurations are inside the value.
+void collect_names(const Value& value, std::set<std::string>& names) {
+  if (value.is_list())
+    for (const Value& item : value.as_list()) collect_names(item, names);
+  if (!value.is_dict()) return;
+  for (const DictEntry& entry : value.as_dict()) {
+    if (entry.key == "name" && entry.value.is_string()) names.insert(entry.value.as_string());
+    collect_names(entry.value, names);
+  }
+}
+
+// ---- the options that sublayers take
+
+/// The entry of a dictionary that is a dictionary; empty if there is none.
+Dict dict_at(const Dict& dict, std::string_view key) {
+  const Value* found = dict.find(key);
+  return found && found->is_dict() ? found->as_dict() : Dict();
+}
+
+/// The options that `owner` has for a sublayer.
+Dict options_for(const Layer& owner, const Layer& sublayer) {
+  const Dict all = options_for_sublayers(owner);
+  if (all.empty()) return all;
+  const std::vector<LayerPtr>& sublayers = owner.sublayers();
+  const auto here = std::find_if(sublayers.begin(), sublayers.end(),
+                                 [&](const LayerPtr& each) { return each.get() == &sublayer; });
+  return dict_at(all, std::to_string(here - sublayers.begin()));
+}
+
+/// The options that the owners of the layer have for it.
+Dict options_from_owners(const Layer& layer) {
+  for (const Layer* owner : LayerAccess::owners(layer))
+    if (Dict options = options_for(*owner, layer); !options.empty()) return options;
+  return {};
+}
+
+/// The options that the layer, or an owner of it, has for its sublayers.
+Dict options_for_sublayers(const Layer& layer) {
+  if (given_options().empty()) return {};
+  Dict own = given_options().find(layer);
+  return own.empty() ? dict_at(options_from_owners(layer), kSublayerOptions) : own;
+}
+
+void take(Layer& layer, const Dict& options) {
+  const Value *config = options.find(kQuantization), *rank = options.find(kLoraRank);
+  if (config && !is_quantized(layer)) layer.call_method("quantize", {{"config", *config}});
+  if (!rank || has_adapter(layer)) return;
+  const Value* alpha = options.find(kLoraAlpha);
+  layer.call_method("enable_lora", {{"rank", *rank}, {"lora_alpha", alpha ? *alpha : Value()}});
+}
+
+/// Changes a layer, if it is built, and the built layers inside it.
+void take_with_sublayers(Layer& layer, const Dict& options) {
+  if (options.empty()) return;
+  if (layer.built()) take(layer, options);
+  const Dict below = dict_at(options, kSublayerOptions);
+  for (size_t i = 0; i < layer.sublayers().size(); ++i)
+    take_with_sublayers(*layer.sublayers()[i], dict_at(below, std::to_string(i)));
+}
+
+/// Access to the option in an object of a class that has its Layer `origin` bytes behind its begin.
+class SublayerOptionsAccess final : public FieldAccess {
+ public:
+  explicit SublayerOptionsAccess(std::ptrdiff_t origin) : origin_(origin) {}
+  Value get(const void* object) const override { return given_options().find(layer_in(object)); }
+  void set(void* object, const Value& value) const override {
+    if (!value.is_null()) given_options().set(layer_in(object), Codec<Dict>::decode(value));
+  }
+
+ private:
+  const Layer& layer_in(const void* object) const {
+    const void* layer = static_cast<const char*>(object) + origin_;
+    return *static_cast<const Layer*>(layer);
+  }
+  std::ptrdiff_t origin_;
+};
+
+struct SchemaOrigin : SchemaBuilder {
+  static std::ptrdiff_t of(const SchemaBuilder& s) { return s.*&SchemaOrigin::origin_; }
+};
+
+}  // namespace
+
+void describe_sublayer_options(Schema<Layer>& s) {
+  Field option;
+  option.name = kSublayerOptions;
+  option.doc =
+      "Changes of layers inside the layer that were made by methods such as quantize, by the "
+      "indices of these layers from 0; taken when they are built.";
+  option.type = Codec<Dict>::type();
+  option.takes_dict = option.keyword_only = true;
+  option.stored = false;
+  option.access = std::make_shared<const SublayerOptionsAccess>(SchemaOrigin::of(s));
+  s.data().fields.push_back(std::move(option));
+}
+
+Dict sublayer_options(const Layer& layer, const Dict& config) {
+  if (layer.sublayers().empty()) return options_for_sublayers(layer);
+  std::set<std::string> stored;
+  for (const DictEntry& entry : config) collect_names(entry.value, stored);
+  return changes_below(layer, stored);
+}
+
+void take_options_of_owners(Layer& layer) {
+  if (const Dict options = options_from_owners(layer); !options.empty()) take(layer, options);
+}
+
+void take_options_of(const Layer& owner, Layer& sublayer) {
+  take_with_sublayers(sublayer, options_for(owner, sublayer));
+}
+
+void forget_sublayer_options(const Layer& layer) { given_options().forget(layer); }
+
+}  // namespace crescent

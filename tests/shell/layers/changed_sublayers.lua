@@ -1,0 +1,209 @@
+-- Layers inside others are quantized and adapted: models of every form with them come back from
+-- every kind of file, in another process too, from configurations and as clones, and predict the
+-- same bits.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local cr = require "crescent"
+local layers, quantizers = cr.layers, cr.quantizers
+
+local x = cr.random.uniform({ 3, 5, 4 }, -1, 1, { seed = 1 })
+local words = cr.ops.cast(cr.random.uniform({ 3, 5 }, 0, 6, { seed = 2 }), "int32")
+
+-- ---- layers in Lua that hold layers
+
+--- Layers that init makes.
+local Early = layers.Layer:subclass "Early"
+function Early:init()
+  self.dense = layers.Dense(4, { name = "dense" })
+  self.attention = layers.MultiHeadAttention(2, 3, { name = "attention" })
+end
+function Early:call(inputs) return self.dense(inputs) + self.attention(inputs, inputs) end
+
+--- Layers that build makes, one of them in a wrapper.
+local Late = layers.Layer:subclass "Late"
+function Late:build()
+  self.wrapped = layers.TimeDistributed(layers.Dense(4, { name = "dense" }), { name = "wrapped" })
+  self.conv = layers.Conv1D(4, 2, { padding = "causal", name = "conv" })
+end
+function Late:call(inputs) return self.wrapped(inputs) + self.conv(inputs) end
+
+--- A layer that holds layers of the user that hold layers.
+local Outer = layers.Layer:subclass "Outer"
+function Outer:init() self.early, self.late = Early { name = "early" }, Late { name = "late" } end
+function Outer:call(inputs) return self.early(inputs) + self.late(inputs) end
+
+--- A cell of RNN that holds a layer.
+local Cell = layers.Layer:subclass "Cell"
+function Cell:init() self.state_size, self.dense = 4, layers.Dense(4, { name = "dense" }) end
+function Cell:call(inputs, states)
+  local output = self.dense(inputs) + states[1] * 0.5
+  return output, { output }
+end
+
+local Derived = cr.Model:subclass "Derived"
+function Derived:init()
+  self.attention = layers.MultiHeadAttention(2, 2, { name = "attention" })
+end
+function Derived:call(inputs) return self.attention(inputs, inputs) end
+
+-- ---- the models
+
+local function on_steps(...) return cr.Sequential { layers.Input { shape = { 5, 4 } }, ... } end
+local function on_words(layer)
+  return cr.Sequential { layers.Input { shape = { 5 }, dtype = "int32" }, layer }
+end
+local function attending(layer)
+  local input = layers.Input { shape = { 5, 4 } }
+  return cr.Model(input, layer(input, input))
+end
+
+local models = {
+  dense = function() return on_steps(layers.Dense(4)) end,
+  einsum = function() return on_steps(layers.EinsumDense("abc,cd->abd", { -1, 4 })) end,
+  conv = function() return on_steps(layers.Conv1D(4, 2)) end,
+  embedding = function() return on_words(layers.Embedding(6, 4)) end,
+  reversible = function() return on_words(layers.ReversibleEmbedding(6, 4)) end,
+  attention = function() return attending(layers.MultiHeadAttention(2, 3)) end,
+  grouped = function() return attending(layers.GroupedQueryAttention(3, 4, 2)) end,
+  wrapped = function() return on_steps(layers.TimeDistributed(layers.Dense(4))) end,
+  cells = function() return on_steps(layers.RNN(Cell())) end,
+  both_ways = function() return on_steps(layers.Bidirectional(layers.RNN(Cell()))) end,
+  nested = function()
+    return on_steps(cr.Sequential { layers.Dense(4), layers.Dense(3) }, layers.Dense(2))
+  end,
+  nested_attention = function()
+    return on_steps(attending(layers.MultiHeadAttention(2, 3)), layers.Dense(2))
+  end,
+  early = function() return on_steps(Early()) end,
+  late = function() return on_steps(Late()) end,
+  outer = function() return on_steps(Outer()) end,
+  derived = function() return Derived() end,
+}
+local function data_for(name)
+  return (name == "embedding" or name == "reversible") and words or x
+end
+
+-- ---- the changes
+
+local function each_layer(layer, f)
+  f(layer)
+  for _, sublayer in ipairs(layer.sublayers) do each_layer(sublayer, f) end
+end
+
+local function quantized(mode)
+  return function(model)
+    model:quantize(type(mode) == "function" and mode() or mode)
+  end
+end
+
+local function adapted(model)
+  each_layer(model, function(layer)
+    local known, enabled = pcall(function() return layer.lora_enabled end)
+    if not known or enabled ~= false then return end
+    layer:enable_lora(2, { lora_alpha = 3 })
+    for _, weight in ipairs(layer.trainable_weights) do
+      weight:assign(cr.random.uniform(weight.shape, -1, 1, { seed = 3 }))
+    end
+  end)
+end
+
+local changes = {
+  int8 = quantized "int8",
+  int4 = quantized "int4",
+  columns = quantized(function() return quantizers.Int4QuantizationConfig { block_size = -1 } end),
+  blocks = quantized(function() return quantizers.Int4QuantizationConfig { block_size = 2 } end),
+  lora = adapted,
+  both = function(model)
+    model:quantize "int8"
+    adapted(model)
+  end,
+}
+
+local function changed(name, change)
+  cr.utils.set_random_seed(4)
+  cr.clear_session() -- names are counted from 1 in every process
+  local model = models[name]()
+  model(data_for(name))
+  if name ~= "conv" or change == "lora" then changes[change](model) end
+  return model
+end
+
+-- ---- the test
+
+local function predictions(model, name) return model:predict(data_for(name), { verbose = 0 }) end
+
+--- Whether the weights of the adapters are added to others, which rounds, in files of this kind.
+local function is_merged(ending, change)
+  return (ending == ".keras" or ending == ".weights.h5")
+    and (change == "lora" or change == "both")
+end
+
+local function expect_same(got, expected, what, far)
+  local distance = cr.ops.max(cr.ops.abs(got - expected)):item()
+  assert(distance <= far, ("%s: differs by %g"):format(what, distance))
+end
+
+local function each_case(f)
+  for name in pairs(models) do
+    for change in pairs(changes) do f(name, change) end
+  end
+end
+
+local function path_of(folder, name, change, ending)
+  return ("%s/%s_%s%s"):format(folder, name, change, ending)
+end
+
+local kModels, kWeights = { ".keras", ".h5" }, { ".weights.h5", ".safetensors", ".npz" }
+
+local function check_files(folder)
+  each_case(function(name, change)
+    local model = changed(name, change)
+    local expected = predictions(model, name)
+    for _, ending in ipairs(kModels) do
+      local far = is_merged(ending, change) and 0.3 or 0
+      local loaded = cr.models.load_model(path_of(folder, name, change, ending))
+      expect_same(predictions(loaded, name), expected, name .. " " .. change .. ending, far)
+    end
+    for _, ending in ipairs(kWeights) do
+      local far = is_merged(ending, change) and 0.3 or 0
+      local fresh = cr.models.clone_model(model)
+      fresh(data_for(name))
+      fresh:load_weights(path_of(folder, name, change, ending))
+      expect_same(predictions(fresh, name), expected, name .. " " .. change .. ending, far)
+    end
+  end)
+end
+
+local function check_copies(model, name, what)
+  local expected, weights = predictions(model, name), model:get_weights()
+  for way, copy in pairs {
+    clone = function() return cr.models.clone_model(model) end,
+    json = function() return cr.models.model_from_json(model:to_json()) end,
+    config = function()
+      return cr.models.model_from_json(cr.models.clone_model(model):to_json())
+    end,
+  } do
+    local other = copy()
+    other(data_for(name))
+    other:set_weights(weights)
+    expect_same(predictions(other, name), expected, ("%s: %s"):format(what, way), 0)
+  end
+end
+
+if arg[1] then return check_files(arg[1]) end
+
+local folder = os.tmpname()
+os.remove(folder)
+assert(os.execute("mkdir " .. folder))
+local good, problem = xpcall(function()
+  each_case(function(name, change)
+    local model = changed(name, change)
+    check_copies(model, name, name .. " " .. change)
+    for _, ending in ipairs(kModels) do model:save(path_of(folder, name, change, ending)) end
+    for _, ending in ipairs(kWeights) do
+      model:save_weights(path_of(folder, name, change, ending))
+    end
+  end)
+  assert(os.execute(("'%s' '%s' '%s'"):format(arg[-1], arg[0], folder)), "another process fails")
+end, debug.traceback)
+os.execute("rm -r " .. folder)
+assert(good, problem)
