@@ -39,6 +39,8 @@ Tensor next_state(const Tensor& now) {
 /// Returns the state for one draw and advances the variable; concurrent threads get different
 /// states.
 Tensor take_state(const Variable& state) {
+  if (const RandomScope* scope = RandomScope::current())
+    if (Tensor own = scope->state_for(state)) return own;
   const std::lock_guard lock(draw_mutex());
   const Tensor now = state.value();
   state.assign(next_state(now));
@@ -106,18 +108,26 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
 }
 
 namespace {
-thread_local SeedGenerator* scoped = nullptr;
+thread_local RandomScope* innermost = nullptr;
 int64_t last_seed = 0;  // guarded by draw_mutex()
 }  // namespace
 
 SeedGenerator& global_random() {
   static SeedGenerator generator(0);
-  return scoped ? *scoped : generator;
+  return innermost ? innermost->generator() : generator;
 }
 
-RandomScope::RandomScope(int64_t seed)
-    : generator_(seed), before_(std::exchange(scoped, &generator_)) {}
-RandomScope::~RandomScope() { scoped = before_; }
+RandomScope::RandomScope(int64_t seed, Replaces replaces)
+    : generator_(seed), replaces_(replaces), before_(std::exchange(innermost, this)) {}
+RandomScope::~RandomScope() { innermost = before_; }
+RandomScope* RandomScope::current() { return innermost; }
+
+Tensor RandomScope::state_for(const Variable& state) const {
+  if (replaces_ == Replaces::global || state == generator_.state()) return {};
+  const Tensor other = state.value();
+  if (other.is_abstract()) return {};
+  return Tensor::from(std::vector<int64_t>{*other.data<int64_t>(), generator_.seed()}, {2});
+}
 
 void set_random_seed(int64_t seed) {
   NoTrace eager;

@@ -4,16 +4,29 @@
 
 namespace crescent {
 
-/// While an object of this class lives, global_random() of this thread is its generator.
 class RandomScope {
  public:
-  explicit RandomScope(int64_t seed);
+  /// Which generators of the thread draw other numbers while an object of this class lives. On a
+  /// thread that shares generators with other threads these should be all.
+  enum class Replaces { global, all };
+
+  /// While the object lives, global_random() of this thread is its generator. If it replaces all
+  /// generators, the draws of another generator depend on the seeds of both, and do not advance it.
+  explicit RandomScope(int64_t seed, Replaces replaces = Replaces::global);
   ~RandomScope();
   RandomScope(const RandomScope&) = delete;
 
+  /// The innermost scope of this thread; null outside of all scopes.
+  static RandomScope* current();
+  SeedGenerator& generator() { return generator_; }
+  /// Returns the state for one draw from the generator with this state; an empty Tensor if the
+  /// scope does not replace that generator.
+  Tensor state_for(const Variable& state) const;
+
  private:
   SeedGenerator generator_;
-  SeedGenerator* before_;
+  Replaces replaces_;
+  RandomScope* before_;
 };
 
 }  // namespace crescent

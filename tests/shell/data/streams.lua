@@ -360,6 +360,35 @@ do -- a run saved within an epoch continues with the elements that it would have
   os.remove(path)
 end
 
+do -- workers draw nothing from the generator of the script, whatever they make and call meanwhile
+  local Noise = cr.layers.Layer:subclass "DrawnNoise"
+  function Noise:call(inputs) return inputs + cr.random.normal({ 1 }, 0, 0.1) end
+  local shared = cr.random.SeedGenerator(4)
+  local dropout = cr.layers.Dropout(0.5)
+  local functions = {
+    function(a, b) return a * 2, b end,
+    function(a, b) return a + cr.random.normal { 3 }, b end,
+    function(a, b) return a + cr.random.normal({ 3 }, 0, 1, { seed = shared }), b end,
+    function(a, b) return dropout(a, { training = true }), b end,
+  }
+  local function loss_with(f, workers)
+    cr.random.seed(5)
+    local x = cr.random.normal { 30, 3 }
+    local model = cr.Sequential { cr.layers.Dense(4, { input_shape = { 3 } }), Noise(),
+      cr.layers.Dense(1) }
+    model:compile { optimizer = "sgd", loss = "mse" }
+    local data = cr.data.from_tensor_slices({ x, x:sum(1, true) }):shuffle(20)
+      :map(f, { workers = workers }):batch(5)
+    local history = model:fit(data, { epochs = 2, verbose = 0 })
+    return { history.history.loss[2], cr.random.uniform({}):item() }
+  end
+  for i, f in ipairs(functions) do
+    local expected = loss_with(f, 2)
+    for _ = 1, 50 do check.same(loss_with(f, 2), expected) end
+    if i <= 2 then check.same(loss_with(f, 0), expected) end
+  end
+end
+
 do -- errors for a function that returns nothing, and for a loop without elements()
   local numbers = cr.data.from_tensor_slices { 1, 2, 3 }
   for _, workers in ipairs { 0, 2 } do

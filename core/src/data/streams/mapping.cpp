@@ -14,9 +14,12 @@ namespace {
 /// but their mappers, which may own a Lua state, are reused in later passes.
 class Mappers {
  public:
-  explicit Mappers(std::function<Mapper()> make) : make_(std::move(make)) {}
+  Mappers(std::function<Mapper()> make, int64_t seed) : make_(std::move(make)), seed_(seed) {}
+  /// Returns a mapper. Objects that are made with it may draw seeds: they draw them from a
+  /// generator of their own, because a worker makes its mapper at any time.
   Mapper take() {
     const std::lock_guard lock(mutex_);
+    const RandomScope random(seed_);
     if (idle_mappers_.empty()) return make_();
     Mapper mapper = std::move(idle_mappers_.back());
     idle_mappers_.pop_back();
@@ -29,6 +32,7 @@ class Mappers {
 
  private:
   std::function<Mapper()> make_;
+  int64_t seed_;
   std::mutex mutex_;
   std::vector<Mapper> idle_mappers_;
 };
@@ -60,11 +64,13 @@ Element checked_not_empty(Element made) {
 struct MapFunction {
   std::string name;
   uint64_t key;
+  RandomScope::Replaces replaces;
 
   Element operator()(const BorrowedMapper& mapper, IndexedElement indexed) const {
     try {
       const RandomScope random(
-          static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed.index) >> 1));
+          static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed.index) >> 1),
+          replaces);
       return checked_not_empty(mapper(std::move(indexed.element)));
     } catch (const Interrupted&) {
       throw;
@@ -146,11 +152,11 @@ class MapStream : public DerivedStream {
  public:
   MapStream(StreamPtr source, Mapping mapping)
       : DerivedStream(std::move(source)),
-        mappers_(std::make_shared<Mappers>(std::move(mapping.make))),
+        seed_(global_random().seed()),
+        mappers_(std::make_shared<Mappers>(std::move(mapping.make), seed_)),
         workers_(mapping.workers),
         on_own_thread_(mapping.on_own_thread),
-        name_(std::move(mapping.name)),
-        seed_(global_random().seed()) {
+        name_(std::move(mapping.name)) {
     constexpr int64_t kMaxWorkers = 256;
     if (workers_ < 0 || workers_ > kMaxWorkers)
       fail(name_, ": expected 0 to ", kMaxWorkers, " workers, got ", workers_);
@@ -158,7 +164,9 @@ class MapStream : public DerivedStream {
   bool on_own_thread() const override { return on_own_thread_ || Stream::on_own_thread(); }
   Element element_spec() const override { return {}; }
   CursorPtr open(uint64_t epoch) override {
-    const MapFunction function{name_, random_bits(seed_, epoch)};
+    using Replaces = RandomScope::Replaces;
+    const MapFunction function{name_, random_bits(seed_, epoch),
+                               workers_ == 0 ? Replaces::global : Replaces::all};
     CursorPtr from = source_->open(epoch);
     if (workers_ == 0) return std::make_shared<MapCursor>(std::move(from), mappers_, function);
     return std::make_shared<ParallelMapCursor>(std::move(from), mappers_, function, workers_);
@@ -169,11 +177,11 @@ class MapStream : public DerivedStream {
   void set_own_state(const Value& state) override { seed_ = state.as_int(); }
 
  private:
+  int64_t seed_;
   std::shared_ptr<Mappers> mappers_;
   int64_t workers_;
   bool on_own_thread_;
   std::string name_;
-  int64_t seed_;
 };
 
 class FilterCursor final : public Cursor {
