@@ -1,15 +1,17 @@
 // interleave() takes elements from several streams in turn.
 #include "crescent/ops/random.h"
 #include "data/streams/derived_stream.h"
+#include "data/streams/index_generator.h"
 #include "data/streams/interruption_check.h"
+#include "random/random_scope.h"
 
 namespace crescent {
 namespace {
 
 class InterleaveCursor final : public Cursor {
  public:
-  InterleaveCursor(CursorPtr from, const Interleaving& options, uint64_t epoch)
-      : from_(std::move(from)), options_(options), epoch_(epoch) {}
+  InterleaveCursor(CursorPtr from, const Interleaving& options, uint64_t epoch, uint64_t key)
+      : from_(std::move(from)), options_(options), epoch_(epoch), key_(key) {}
 
   bool next(Element& element) override {
     for (;;) {
@@ -27,6 +29,9 @@ class InterleaveCursor final : public Cursor {
     Element one;
     ended_ = ended_ || !from_->next(one);
     if (ended_) return nullptr;
+    // The streams draw seeds that depend on the elements, so that another process can go on.
+    const RandomScope random(
+        static_cast<int64_t>(random_bits(static_cast<int64_t>(key_), made_++) >> 1));
     const StreamPtr stream = options_.make(std::move(one));
     if (!stream) fail("interleave: the function gave no dataset");
     return stream->open(epoch_);
@@ -53,6 +58,8 @@ class InterleaveCursor final : public Cursor {
   CursorPtr from_;
   Interleaving options_;
   uint64_t epoch_;
+  uint64_t key_;
+  uint64_t made_ = 0;  ///< the number of streams made so far
   std::vector<CursorPtr> open_;
   size_t current_ = 0;
   /// elements taken so far of the current block of the current stream
@@ -63,7 +70,9 @@ class InterleaveCursor final : public Cursor {
 class InterleaveStream final : public DerivedStream {
  public:
   InterleaveStream(StreamPtr source, Interleaving options)
-      : DerivedStream(std::move(source)), options_(std::move(options)) {
+      : DerivedStream(std::move(source)),
+        options_(std::move(options)),
+        seed_(global_random().seed()) {
     if (options_.cycle < 1 || options_.block < 1)
       fail("interleave: expected a cycle and a block of at least 1, got ", options_.cycle, " and ",
            options_.block);
@@ -72,11 +81,19 @@ class InterleaveStream final : public DerivedStream {
   bool on_own_thread() const override { return options_.on_own_thread || Stream::on_own_thread(); }
   Element element_spec() const override { return {}; }
   CursorPtr open(uint64_t epoch) override {
-    return std::make_shared<InterleaveCursor>(source_->open(epoch), options_, epoch);
+    return std::make_shared<InterleaveCursor>(source_->open(epoch), options_, epoch,
+                                              random_bits(seed_, epoch));
+  }
+
+ protected:
+  Value own_state() const override { return seed_; }
+  void set_own_state(const Value& state) override {
+    if (state.is_int()) seed_ = state.as_int();  // older states have none
   }
 
  private:
   Interleaving options_;
+  int64_t seed_;
 };
 
 }  // namespace
