@@ -34,6 +34,8 @@ class SwapEMAWeights final : public Callback {
   void on_test_end(const Logs&) override { use_averages(false); }
   void on_predict_begin(const Logs&) override { use_averages(true); }
   void on_predict_end(const Logs&) override { use_averages(false); }
+  Dict get_state() const override { return swapped_ ? Dict{{"swapped", true}} : Dict(); }
+  void set_state(const Dict& state) override { swapped_ = state.at("swapped").as_bool(); }
 
  private:
   /// Pairs of a weight of the model and the moving average of this weight, which the optimizer
