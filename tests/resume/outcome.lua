@@ -1,0 +1,33 @@
+-- What a training has left, as text: every bit of weights, optimizer, history and draws.
+local outcome = {}
+
+local function tell(name, tensor)
+  local numbers = {}
+  for i, number in ipairs(cr.ops.cast(tensor, "float64"):reshape({ -1 }):totable()) do
+    numbers[i] = ("%.17g"):format(number)
+  end
+  print(name, table.concat(numbers, " "))
+end
+
+--- Prints what the training of the model has left.
+function outcome.print(model)
+  for i, weight in ipairs(model:get_weights()) do tell("weight " .. i, weight) end
+  for i, variable in ipairs(model.optimizer.variables) do
+    tell("optimizer " .. i, variable.value)
+  end
+  local names = {}
+  for name in pairs(model.history.history) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do tell(name, cr.tensor(model.history.history[name], "float64")) end
+  print("draw", cr.random.uniform({}):item())
+end
+
+--- A callback that kills the process after this batch.
+outcome.Killer = cr.callbacks.Callback:subclass "Killer"
+function outcome.Killer:init(options) self.left = options.batches end
+function outcome.Killer:on_train_batch_end()
+  self.left = self.left - 1
+  if self.left == 0 then os.execute "kill -9 $PPID" end
+end
+
+return outcome
