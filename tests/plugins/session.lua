@@ -52,7 +52,7 @@ local model = cr.Sequential { cr.layers.Dense(1) }
 model:compile { optimizer = "sgd", loss = "mse", metrics = { cr.metrics.NoResult() } }
 check.fails(function()
   model:fit(x, y, { verbose = 0 })
-end, "metric 'no_result': result() gave no tensor")
+end, "metric NoResult of plugin 'careless': result() of 'no_result' gave no tensor")
 model:compile { optimizer = cr.optimizers.AssignsNothing(), loss = "mse" }
 check.fails(function() model:fit(x, y, { verbose = 0 }) end, "/kernel' cannot be assigned")
 model:compile { optimizer = "sgd", loss = "mse" }

@@ -2,8 +2,10 @@
 #include <catch2/catch.hpp>
 
 #include "crescent/data/stream.h"
+#include "crescent/io/format.h"
 #include "crescent/model/callback.h"
 #include "crescent/model/model.h"
+#include "crescent/program/device.h"
 #include "crescent/program/gradient.h"
 #include "host/provided_datasets.h"
 #include "support.h"
@@ -38,6 +40,14 @@ LayerPtr dense(const Dict& more = {}) {
 /// The configuration of an object as options and files have it.
 Value object(const char* class_name, const std::string& what) {
   return Dict{{"class_name", class_name}, {"config", Dict{{"what", what}}}};
+}
+
+/// Saves a model whose callback has a state.
+void save_after_fit_with(const Value& callback) {
+  const auto model = model_of(dense());
+  fit(model, {{"callbacks", List{callback}}});
+  const Folder folder;
+  save_model(*model, folder / "m.keras");
 }
 
 LayerPtr layer(const char* class_name, const std::string& what) {
@@ -79,11 +89,14 @@ TEST_CASE("What a plugin throws names layer, class and plugin", "[P05][L01]") {
                       from("InMetric"));
     CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", object("InOptimizer", w)}})),
                       from("InOptimizer"));
+    CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", object("InSlots", w)}})),
+                      from("InSlots"));
     const Value scheduled =
         Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", object("InSchedule", w)}}}};
     CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", scheduled}})), from("InSchedule"));
     CHECK_THROWS_WITH(fit(model_of(dense()), {{"callbacks", List{object("InCallback", w)}}}),
                       from("InCallback"));
+    CHECK_THROWS_WITH(save_after_fit_with(object("InState", w)), from("InState"));
     Element element;
     CHECK_THROWS_WITH(provided_dataset("InCursor", {{"what", w}})->open()->next(element),
                       from("InCursor"));
@@ -110,6 +123,26 @@ TEST_CASE("an optimizer that reads a slot which it has not named is told how to 
                       StartsWith("optimizer NamesOneSlot of plugin 'careless': update() reads "
                                  "slots[1], but the variable has 1 of them. "));
   }
+}
+
+TEST_CASE("an optimizer that gives two slots one name is told so") {
+  load_plugin(library("careless"));
+  CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", "NamesSlotTwice"}})),
+                    "optimizer NamesSlotTwice of plugin 'careless': slots() returns the name "
+                    "'momentum' twice");
+}
+
+TEST_CASE("a device that makes no executable, or throws, is named") {
+  load_plugin(library("careless"));
+  set_device("NoExecutable");
+  const Tensor x = Tensor::full({4, 2}, 1);
+  CHECK_THROWS_WITH(ops::cos(x), Contains("device NoExecutable of plugin 'careless': compile() "
+                                          "gave no executable"));
+  CHECK_THROWS_WITH(x + x, Contains("an exception of type int (in NoExecutable of plugin "
+                                    "'careless'"));
+  CHECK_THROWS_WITH(ops::sin(x), Contains("std::out_of_range: the shelf has 3 places (in "
+                                          "NoExecutable of plugin 'careless'"));
+  set_device("cpu");
 }
 
 TEST_CASE("a layer that gives no tensor is named with its plugin") {

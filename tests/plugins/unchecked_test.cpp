@@ -90,6 +90,8 @@ TEST_CASE("What functions of an op throw names function, op and plugin") {
                     StartsWith(text + " (in failing of plugin 'unchecked' ("));
   CHECK_THROWS_WITH(failing(x, "message"),
                     Contains("unchecked.fails of plugin 'unchecked': expected an even number"));
+  CHECK_THROWS_WITH(failing(x, "nothing"),
+                    "failing: unchecked.fails of plugin 'unchecked': infer() gave no results");
   for (const bool compiled : {false, true}) {
     CHECK_THROWS_WITH(differentiate("vjp", compiled),
                       "an exception of type int (in vjp() of op unchecked.fails of plugin "
@@ -149,6 +151,10 @@ TEST_CASE("A crash leaves a line with layer, class and plugin", "[L09]") {
   const auto op = words_of_crash([&] { failing(x, "crash"); });
   CHECK(op.first ==
         "crescent: SIGSEGV (Segmentation fault) in op unchecked.fails, in code of "
+        "plugin 'unchecked'\n");
+  const auto vjp = words_of_crash([&] { differentiate("crash in vjp", false); });
+  CHECK(vjp.first ==
+        "crescent: SIGSEGV (Segmentation fault) in vjp() of op unchecked.fails, in code of "
         "plugin 'unchecked'\n");
 }
 

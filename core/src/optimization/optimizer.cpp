@@ -205,8 +205,14 @@ Variables Optimizer::make_slots(const Variable& variable) const {
   };
   if (use_ema_) add(kAverage, variable.value().clone());
   if (gradient_accumulation_steps_) add(kAccumulator, Tensor(variable.shape(), variable.dtype()));
-  for (const std::string& slot : slots())
-    if (const Tensor initial = initial_slot(slot, variable)) add(slot, initial);
+  blaming(*this, [&] {
+    const std::vector<std::string> names = slots();
+    for (const std::string& slot : names) {
+      if (std::count(names.begin(), names.end(), slot) > 1)
+        fail("slots() returns the name '", slot, "' twice");
+      if (const Tensor initial = initial_slot(slot, variable)) add(slot, initial);
+    }
+  });
   return made;
 }
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "crescent/ops/ops.h"
+#include "crescent/system/crash.h"
 #include "program/op_blame.h"
 #include "program/recording/recorder.h"
 #include "program/recording/tape.h"
@@ -95,6 +96,7 @@ void expect_unwritten(const State::Entry& entry) {
 
 /// Calls the op's vjp and checks that the gradients match its inputs.
 Tensors checked_vjp(const Op& op, const Vjp& v) {
+  const Running running("vjp() of op", "", op.name(), "");
   Tensors gradients = blaming(op, "vjp", [&] { return op.vjp(v); });
   if (gradients.size() != v.inputs.size())
     fail(described(op), ": vjp() gave ", gradients.size(), " gradients, expected one for each of ",

@@ -58,6 +58,14 @@ bool is_better_recorded(const Op& op, const TensorSpecs& results) {
          results[0].shape.size() * static_cast<int64_t>(size_of(results[0].dtype)) > kLittle;
 }
 
+/// The specs of the results, as infer() says them. Only an op that has effects may have none.
+TensorSpecs inferred(const Op& op, const TensorSpecs& inputs) {
+  TensorSpecs results = blaming(op, "infer", [&] { return op.infer(inputs); });
+  if (results.empty() && op.effect() == Effect::none)
+    fail(described(op), ": infer() gave no results");
+  return results;
+}
+
 void expect_taken(const Op& op, DType dtype) {
   const bool strings = dtype == DType::string;
   if ((strings || dtype == DType::complex64) && !op.supports_dtype(dtype))
@@ -79,7 +87,7 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
   // An op that reads changing state or has side effects is recorded, so that it runs with the
   // program and not during the trace.
   abstract = abstract || (recorder && op->effect() >= Effect::state);
-  const TensorSpecs results = blaming(*op, "infer", [&] { return op->infer(specs); });
+  const TensorSpecs results = inferred(*op, specs);
   abstract = abstract || std::any_of(results.begin(), results.end(),
                                      [](const TensorSpec& s) { return !s.shape.is_known(); });
   abstract = abstract || is_better_recorded(*op, results);

@@ -65,7 +65,7 @@ bool CallbackList::remove(const CallbackPtr& callback) {
 Value CallbackList::states() const {
   List states;
   for (const CallbackPtr& callback : *all_) {
-    Dict state = callback->get_state();
+    Dict state = blaming(*callback, [&] { return callback->get_state(); });
     if (state.empty()) continue;
     Dict entry = identity(*callback);
     entry.set("state", std::move(state));
@@ -82,7 +82,7 @@ void CallbackList::set_states(const Value& states) const {
     const auto found = std::find_if(left.begin(), left.end(),
                                     [&](const Value& e) { return belongs_to(e, wanted); });
     if (found == left.end()) continue;
-    callback->set_state(found->as_dict().at("state").as_dict());
+    blaming(*callback, [&] { callback->set_state(found->as_dict().at("state").as_dict()); });
     left.erase(found);
   }
   for (const Value& entry : left) {

@@ -413,8 +413,11 @@ void Stepper::add_metrics(NamedValues& values) {
       sizes.clear();
       Tensors values;
       for (const auto& [name, metric] : named_metrics(*model)) {
-        const Tensor value = blaming(*metric, [&] { return metric->result(); });
-        if (!value) fail("metric '", name, "': result() gave no tensor");
+        const Tensor value = blaming(*metric, [&] {
+          const Tensor given = metric->result();
+          if (!given) fail("result() of '", name, "' gave no tensor");
+          return given;
+        });
         sizes.push_back(value.size());
         values.push_back(ops::reshape(ops::cast(value, DType::float32), {-1}));
       }

@@ -20,10 +20,8 @@ auto with_kernel_context(const CpuKernel& kernel, F f) -> decltype(f()) {
   } catch (Error& error) {
     error.add_context(who());
     throw;
-  } catch (const std::exception& error) {
-    fail(who(), error.what());
   } catch (...) {
-    fail(who(), "an exception of unknown type");
+    fail(who(), exception_text());
   }
 }
 

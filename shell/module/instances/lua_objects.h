@@ -104,13 +104,14 @@ class LuaObjectOf : public Base, public Instance {
   Dict base_config() const { return Base::get_config(); }
 };
 
-/// Calls self:call(arguments...) and returns its result, which must be a tensor.
-template <class... A>
-Tensor call_for_tensor(const Instance& instance, const char* method, const A&... arguments) {
+/// Calls object:method(arguments...) and returns its result, which must be a tensor.
+template <class Object, class... A>
+Tensor call_for_tensor(const Object& object, const char* method, const A&... arguments) {
   lua_State* L = current();
   StackRestorer restorer(L);
-  instance.invoke(L, method, 1, arguments...);
-  if (lua_isnil(L, -1)) fail(method, "() returned nothing; expected a tensor");
+  object.invoke(L, method, 1, arguments...);
+  if (lua_isnil(L, -1))
+    fail(object.class_name(), ": ", method, "() returned nothing; expected a tensor");
   return to_tensor(L, -1);
 }
 

@@ -30,12 +30,12 @@ std::vector<std::string> LuaOptimizer::slots() const {
   StackRestorer restorer(L);
   invoke(L, "slots", 1);
   const Value names = to_value(L, -1);
-  if (!names.is_list()) fail("slots(): expected a list of names, got ", names);
+  if (!names.is_list()) fail(class_name(), ": slots(): expected a list of names, got ", names);
   std::vector<std::string> result;
   for (const Value& name : names.as_list()) {
     const std::string& text = name.as_string();
     if (text == "step" || std::find(result.begin(), result.end(), text) != result.end())
-      fail("slots(): expected names of their own, got ", names,
+      fail(class_name(), ": slots(): expected names of their own, got ", names,
            text == "step" ? "; state.step is the number of the step" : "");
     result.push_back(text);
   }
@@ -46,8 +46,8 @@ Tensor LuaOptimizer::initial_slot(std::string_view slot, const Variable& variabl
   if (!has("initial_slot")) return Optimizer::initial_slot(slot, variable);
   const Tensor value = call_for_tensor(*this, "initial_slot", std::string(slot), variable);
   if (!(value.shape() == variable.shape()))
-    fail("initial_slot(): expected a tensor of the variable's shape ", variable.shape(), ", got ",
-         value.shape());
+    fail(class_name(), ": initial_slot(): expected a tensor of the variable's shape ",
+         variable.shape(), ", got ", value.shape());
   return value;
 }
 

@@ -69,6 +69,11 @@ struct InOptimizer final : Optimizer, Throws {
     now();
   }
 };
+struct InSlots final : Optimizer, Throws {
+  static void describe(Schema<InSlots>& s) { with_option(s); }
+  std::vector<std::string> slots() const override { return now(), std::vector<std::string>(); }
+  void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, Slots) override {}
+};
 struct InSchedule final : Schedule, Throws {
   static void describe(Schema<InSchedule>& s) { with_option(s); }
   Tensor operator()(const Tensor&) const override { return now(); }
@@ -76,6 +81,10 @@ struct InSchedule final : Schedule, Throws {
 struct InCallback final : Callback, Throws {
   static void describe(Schema<InCallback>& s) { with_option(s); }
   void on_epoch_end(int64_t, Logs&) override { now(); }
+};
+struct InState final : Callback, Throws {
+  static void describe(Schema<InState>& s) { with_option(s); }
+  Dict get_state() const override { return now(), Dict(); }
 };
 
 struct InCursor final : Plain, Throws {
@@ -105,7 +114,9 @@ CRESCENT_PLUGIN("throwing", "1.0.0") {
   registry.add<InLoss>("InLoss");
   registry.add<InMetric>("InMetric");
   registry.add<InOptimizer>("InOptimizer");
+  registry.add<InSlots>("InSlots");
   registry.add<InSchedule>("InSchedule");
   registry.add<InCallback>("InCallback");
+  registry.add<InState>("InState");
   registry.add<InCursor>("InCursor");
 }

@@ -101,7 +101,7 @@ check.fails(function() cr.optimizers.Optimizer() end, "derive a class")
 local Wrong = cr.optimizers.Optimizer:subclass "WrongSlots"
 function Wrong:slots() return 3 end
 function Wrong:update_step() end
-check.fails(function() trained(Wrong()) end, "slots(): expected a list of names, got 3")
+check.fails(function() trained(Wrong()) end, "WrongSlots: slots(): expected a list of names, got 3")
 function Wrong:slots() return { "a", "a" } end
 check.fails(function() trained(Wrong()) end, 'slots(): expected names of their own, got ["a", "a"]')
 function Wrong:slots() return { "step" } end

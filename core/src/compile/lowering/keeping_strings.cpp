@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compile/lowering/lowering.h"
+#include "compile/lowering/wrapped_executable.h"
 #include "compile/passes/rewriting/rewriting.h"
 #include "tensor/strings.h"
 
@@ -25,22 +26,14 @@ void keep_constants(const Program& program) {
     if (auto* scan = passes::as<Scan>(*i.op)) keep_constants(*scan->body);
 }
 
-class RunOnStrings final : public Executable {
+class RunOnStrings final : public WrappedExecutable {
  public:
-  explicit RunOnStrings(std::unique_ptr<Executable> inner) : inner_(std::move(inner)) {}
+  using WrappedExecutable::WrappedExecutable;
   void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
            std::span<Tensor> outputs) override {
     const StringsInUse in_use;
-    inner_->run(inputs, variables, outputs);
+    WrappedExecutable::run(inputs, variables, outputs);
   }
-  size_t arena_bytes() const override { return inner_->arena_bytes(); }
-  size_t bytes() const override { return inner_->bytes(); }
-  void profile(bool on) override { inner_->profile(on); }
-  std::vector<ProfileEntry> rows() const override { return inner_->rows(); }
-  bool watch(Watcher watcher) override { return inner_->watch(std::move(watcher)); }
-
- private:
-  std::unique_ptr<Executable> inner_;
 };
 
 }  // namespace

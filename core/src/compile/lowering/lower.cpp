@@ -85,7 +85,7 @@ class Lowering {
     } else if (has_empty(in) && !as<Fused>(*i.op) && inline_decomposition(i, in)) {
       // the decomposition has replaced the op; kernels thus need not handle reductions over empty
       // axes
-    } else if (device_.supports(*i.op, in, out)) {
+    } else if (lowering::is_supported(device_, *i.op, in, out)) {
       if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
       keep(std::move(i));
     } else if (!inline_decomposition(i, in)) {
@@ -202,7 +202,7 @@ Program lower(Program program, const Device& device) {
 
 std::unique_ptr<Executable> compile(const Program& program, Device& device) {
   const Program lowered = lower(program, device);
-  return lowering::keeping_strings(lowered, device.compile(lowered));
+  return lowering::keeping_strings(lowered, lowering::compile_lowered(lowered, device));
 }
 
 }  // namespace crescent

@@ -19,6 +19,13 @@ OpPtr leave_to_host(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outp
 /// The specs as text for messages: "(float32(3,), int64())".
 std::string text_of(const TensorSpecs& specs);
 
+/// Device::supports(); exceptions name the device and its plugin.
+bool is_supported(const Device& device, const Op& op, const TensorSpecs& inputs,
+                  const TensorSpecs& outputs);
+/// Device::compile(); exceptions, also those of the executable's runs, name the device and its
+/// plugin, if it is not built in.
+std::unique_ptr<Executable> compile_lowered(const Program& lowered, Device& device);
+
 /// Wraps the executable of a program with strings so that their texts stay alive while it runs;
 /// returns the executable of a program without strings unchanged.
 std::unique_ptr<Executable> keeping_strings(const Program& program,

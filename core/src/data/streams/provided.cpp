@@ -47,9 +47,12 @@ class ProvidedStream final : public OrderStream {
 
 StreamPtr provided_dataset(const std::string& class_name, const Dict& options) {
   const auto provider = make_object("dataset", class_name, options);
-  const Value made = provider->call_method("stream");
-  const auto stream = made.object_as<Stream>();
-  if (!stream) fail(class_name, ": its method stream gave no dataset: ", made);
+  const auto stream = blaming(*provider, [&] {
+    const Value made = provider->call_method("stream");
+    const auto given = made.object_as<Stream>();
+    if (!given) fail("its method stream gave no dataset: ", made);
+    return given;
+  });
   return std::make_shared<ProvidedStream>(stream, provider->info());
 }
 

@@ -1,0 +1,56 @@
+// Calls of devices, whose code may be that of a plugin.
+#include "compile/lowering/lowering.h"
+#include "compile/lowering/wrapped_executable.h"
+#include "registry/blame.h"
+
+namespace crescent::lowering {
+namespace {
+
+/// Runs code of the device. Exceptions that are no Errors, and crashes, name the device. An Error
+/// is about the values or the program that the device was given. A device that a program made
+/// itself, without the registry, has no name.
+template <class F>
+auto in_device(const Device& device, F f) -> decltype(f()) {
+  const ClassInfo* info = device.info().get();
+  if (!info) return f();
+  const Running running("device", "", info->name, info->plugin);
+  try {
+    return f();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    rethrow_blaming(info);
+  }
+}
+
+class BlamedRun final : public WrappedExecutable {
+ public:
+  BlamedRun(std::unique_ptr<Executable> inner, const Device& device)
+      : WrappedExecutable(std::move(inner)), device_(device) {}
+  void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
+           std::span<Tensor> outputs) override {
+    in_device(device_, [&] { WrappedExecutable::run(inputs, variables, outputs); });
+  }
+
+ private:
+  const Device& device_;  // lives to the end of the process
+};
+
+}  // namespace
+
+bool is_supported(const Device& device, const Op& op, const TensorSpecs& inputs,
+                  const TensorSpecs& outputs) {
+  return in_device(device, [&] { return device.supports(op, inputs, outputs); });
+}
+
+std::unique_ptr<Executable> compile_lowered(const Program& lowered, Device& device) {
+  const ClassInfo* info = device.info().get();
+  auto executable = in_device(device, [&] { return device.compile(lowered); });
+  if (!executable)
+    fail("device ", device.class_name(), info ? concat(" of plugin '", info->plugin, "'") : "",
+         ": compile() gave no executable");
+  if (!info || is_built_in(*info)) return executable;
+  return std::make_unique<BlamedRun>(std::move(executable), device);
+}
+
+}  // namespace crescent::lowering
