@@ -114,6 +114,12 @@ TEST_CASE("compute() has to write into the memory that infer() decided on", "[P1
                              "of 1 by float32(2, 3)"));
 }
 
+TEST_CASE("compute() gets arrays without elements in compiled programs, too") {
+  load_plugin(library("unchecked"));
+  const Function twice([](const Tensors& x) { return Tensors{failing(failing(x[0], ""), "")}; });
+  CHECK(twice({Tensor({0, 3}, DType::float32)})[0].shape() == Shape{0, 3});
+}
+
 TEST_CASE("An error of an activation names the activation, and its layer") {
   load_plugin(library("unchecked"));
   load_plugin(library("throwing"));

@@ -26,13 +26,16 @@ class Copy final : public Kernel {
   size_t bytes_;
 };
 
-/// A storage around memory that it does not own.
+/// A storage around memory that it does not own. Arrays without elements may have no memory.
 class BorrowedStorage final : public Storage {
  public:
   BorrowedStorage(const std::byte* memory, size_t bytes) {
-    host_ = const_cast<std::byte*>(memory);
+    host_ = memory ? const_cast<std::byte*>(memory) : &nothing_;
     bytes_ = bytes;
   }
+
+ private:
+  std::byte nothing_{};
 };
 
 Tensor borrow(const std::byte* memory, const TensorSpec& spec) {
