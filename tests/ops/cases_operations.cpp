@@ -48,6 +48,15 @@ std::vector<Case> operation_cases() {
   add("inv", definite("inv"), {{{2, 3, 3}}});
   add("cholesky", definite("cholesky"), {{{2, 3, 3}}});
   add("cholesky upper", definite("cholesky", {{"upper", true}}), {{{4, 4}}});
+  add("lu_factor",
+      [](const Tensors& x) { return Tensors{call("lu_factor", {positive_definite(x[0])}, {})[0]}; },
+      {{{2, 3, 3}}});
+  add("lu_factor wide",
+      [](const Tensors& x) {
+        const Tensor wide = ops::concatenate(Tensors{positive_definite(x[0]), x[1]}, -1);
+        return Tensors{call("lu_factor", {wide}, {})[0]};
+      },
+      {{{3, 3}}, {{3, 2}}});
   add("det", definite("det"), {{{2, 3, 3}}});
   add("logdet", definite("logdet"), {{{3, 3}}});
   add("eigh values",
@@ -68,6 +77,8 @@ std::vector<Case> operation_cases() {
   };
   svd("tall", {{"full_matrices", false}}, {2, 4, 3});
   svd("wide", {{"full_matrices", false}}, {1, 2, 4});
+  svd("tall, completed", {}, {2, 4, 3});
+  svd("wide, completed", {}, {1, 3, 4});
   svd("square", {}, {1, 3, 3});
   parts("qr", "square", {{"mode", "complete"}}, {1, 3, 3});
   parts("qr", "tall", {}, {2, 4, 3});
@@ -141,7 +152,7 @@ std::vector<Case> operation_cases() {
   add("segment_prod", plain("segment_prod", {{"num_segments", 4}}), {{{6}}, indices({6}, 3)});
   add("erfinv", plain("erfinv"), {unit({3, 4})});
   add("i0", plain("i0"), {{{3, 4}}});
-  add("nextafter", plain("nextafter"), {{{3}}, {{3}}}, false);
+  add("nextafter", plain("nextafter"), {{{3}}, {{3}}});
   add("view", plain("view", {{"dtype", "int32"}}), {{{3, 2}}}, false, Dtypes::one);
   const In pairs{{3, 2}, -2, 2, DType::float32};
   const auto of_complex = [&](const char* name, bool gives_complex) {

@@ -47,6 +47,19 @@ namespace {
 
 Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 
+/// The next number after x1 towards x2: as a function of x1 it has slope 1, as one of x2 slope 0.
+struct NextAfter final : OpOf<NextAfter> {
+  static constexpr const char* kName = "nextafter";
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  Tensors decompose(std::span<const Tensor> in) const override {
+    Pairs op;
+    op.kind = Pairing::nextafter;
+    return crescent::apply(std::make_shared<const Pairs>(op), in);
+  }
+  Tensors vjp(const Vjp& v) const override { return {v.gradients[0], Tensor()}; }
+};
+
 /// Applies the op to two tensors. For half-width floats, nextafter is computed in float64, which
 /// has numbers between neighbouring half-width floats.
 template <Pairing Kind>
@@ -61,9 +74,11 @@ Tensor pairs(const Operand& a, const Operand& b) {
     fail(to_text(Kind), ": expected whole numbers, got ", x.dtype());
   if (logical) x = ops::cast(x, DType::uint8), y = ops::cast(y, DType::uint8);
   const Shape shape = broadcast_shapes(x.shape(), y.shape(), to_text(Kind));
+  x = ops::broadcast_to(x, shape), y = ops::broadcast_to(y, shape);
+  if constexpr (wants_floats) return ops::cast(apply1(NextAfter{}, {x, y}), dtype);
   Pairs op;
   op.kind = Kind;
-  return ops::cast(apply1(op, {ops::broadcast_to(x, shape), ops::broadcast_to(y, shape)}), dtype);
+  return ops::cast(apply1(op, {x, y}), dtype);
 }
 
 struct View final : OpOf<View> {

@@ -44,11 +44,44 @@ TensorSpecs Lu::infer(std::span<const TensorSpec> in) const {
           {DType::float64, batch},
           {DType::float64, batch}};
 }
+namespace {
+
+/// The gradient by x of the factors in `packed`, x = p l u, from their gradient g. The orthogonal
+/// matrix p, which is not stored, is computed from the square part s of x and its factors:
+/// p l^-T = s^-T u^T.
+Tensor gradient_by_factors(const Tensor& x, const Tensor& packed, const Tensor& g) {
+  const int64_t rows = x.dim(-2), columns = x.dim(-1);
+  if (rows > columns)
+    fail(
+        "lu_factor: there is no gradient of the factors of a matrix with more rows than columns, "
+        "got shape ",
+        x.shape());
+  const Tensor offset = offsets_from_diagonal(rows), below = ops::less(offset, 0);
+  const auto square = [&](const Tensor& t) { return ops::slice_axis(t, -1, 0, rows); };
+  const auto rest = [&](const Tensor& t) { return ops::slice_axis(t, -1, rows, columns); };
+  const auto lower = [&](const Tensor& t) { return ops::where(below, t, 0); };
+  const auto upper = [&](const Tensor& t) { return ops::where(below, 0, t); };
+  const Tensor l = lower(square(packed)) + identity_like(square(packed));
+  const Tensor u = upper(square(packed)), gu = upper(square(g));
+  const Tensor products =
+      ops::matmul(gu, u, false, true) + ops::matmul(rest(g), rest(packed), false, true);
+  const Tensor inner = lower(ops::matmul(l, lower(square(g)), true, false) - products);
+  const Tensor first = gu + transposed(triangular(u, transposed(inner), false));
+  const Tensor both = ops::concatenate(Tensors{first, rest(g)}, -1);
+  return apply1(Solve{}, {transposed(square(x)), ops::matmul(u, both, true, false)});
+}
+
+}  // namespace
+
 Tensors Lu::vjp(const Vjp& v) const {
-  if (v.gradients[0]) fail("lu_factor: there is no gradient of the factors");
-  if (!v.gradients[3]) return {Tensor()};
-  const Tensor g = ops::expand_dims(ops::expand_dims(v.gradients[3], -1), -1);
-  return {g * transposed(inverse(v.inputs[0]))};
+  Tensor sum;
+  if (v.gradients[0]) sum = gradient_by_factors(v.inputs[0], v.outputs[0], v.gradients[0]);
+  if (v.gradients[3]) {
+    const Tensor g = ops::expand_dims(ops::expand_dims(v.gradients[3], -1), -1);
+    const Tensor by_logarithm = g * transposed(inverse(v.inputs[0]));
+    sum = sum ? sum + by_logarithm : by_logarithm;
+  }
+  return {sum};
 }
 
 namespace ops {

@@ -86,15 +86,17 @@ Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
   return apply1(op, {doubled(x)});
 }
 
-/// Completes orthonormal columns u to a basis. The added columns are arbitrary and have no
-/// gradient.
+/// Completes orthonormal columns u to a basis. The added columns are arbitrary up to a rotation;
+/// their gradient is that of columns which stay orthogonal to u and do not rotate among themselves.
 Tensor completed(const Tensor& u) {
   const int64_t m = u.dim(-2), k = u.dim(-1);
   if (m == k) return u;
   BatchedQr op;
   op.complete = true;
-  const Tensor basis = apply(op, {ops::stop_gradient(u)})[0];
-  return ops::concatenate(Tensors{u, ops::slice_axis(basis, -1, k, m)}, -1);
+  const Tensor fixed = ops::stop_gradient(u);
+  const Tensor added = ops::slice_axis(apply(op, {fixed})[0], -1, k, m);
+  const Tensor turned = ops::matmul(fixed, ops::matmul(u - fixed, added, true, false));
+  return ops::concatenate(Tensors{u, added - turned}, -1);
 }
 
 }  // namespace
