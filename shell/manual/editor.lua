@@ -3,11 +3,6 @@
 local cr, host = ...
 local listing = cr.listing()
 
-local plurals = { loss = "losses" }
-local function path_of(class)
-  return ("cr.%s.%s"):format(plurals[class.kind] or class.kind .. "s", class.name)
-end
-
 --- The LuaLS name of a type of objects: "crescent.gradient_tape" for "gradient tape".
 local function type_name(name) return "crescent." .. name:gsub(" ", "_") end
 
@@ -74,7 +69,7 @@ end
 
 --- The type of the table of a class's options.
 local function options_type(class)
-  local lines = { "---@class " .. type_name("options." .. path_of(class)) }
+  local lines = { "---@class " .. type_name("options." .. class.path) }
   for _, option in ipairs(class.options) do
     lines[#lines + 1] = ("---@field %s%s %s %s"):format(option.name, "?", type_of(option.type),
       option.doc:gsub("\n", " "))
@@ -85,7 +80,7 @@ end
 --- The declarations of a class's constructors: one takes the required options and a table of the
 --- others, one takes a table of all options.
 local function constructor(class)
-  local options = type_name("options." .. path_of(class))
+  local options = type_name("options." .. class.path)
   local result = known["the " .. class.kind] or "any"
   local parameters = {}
   for _, option in ipairs(class.options) do
@@ -96,7 +91,7 @@ local function constructor(class)
   known[options] = options
   local overload = ("---@overload fun(options: %s): %s\n"):format(options, result)
   return options_type(class) .. "\n" .. overload
-    .. declaration(path_of(class), class, parameters, result) .. "\n"
+    .. declaration(class.path, class, parameters, result) .. "\n"
 end
 
 local operators = { "add", "sub", "mul", "div", "mod", "pow", "idiv" }
@@ -152,7 +147,7 @@ local function add_tables(lines)
     made[path] = true
   end
   for _, row in ipairs(listing.functions) do make(row.path:match "^(.*)%.[^%.]*$") end
-  for _, class in ipairs(listing.classes) do make(path_of(class):match "^(.*)%.[^%.]*$") end
+  for _, class in ipairs(listing.classes) do make(class.path:match "^(.*)%.[^%.]*$") end
   lines[#lines + 1] = ""
   return made
 end
@@ -186,9 +181,9 @@ local function snippet(class)
       placeholders[#placeholders + 1] = ("${%d:%s}"):format(#placeholders + 1, option.name)
     end
   end
-  local body = ("%s(%s)$0"):format(path_of(class), table.concat(placeholders, ", "))
+  local body = ("%s(%s)$0"):format(class.path, table.concat(placeholders, ", "))
   return ("  %s: {\"scope\": \"lua\", \"prefix\": %s, \"body\": %s, \"description\": %s}"):format(
-    quoted(path_of(class)), quoted(class.name), quoted(body), quoted(class.doc))
+    quoted(class.path), quoted(class.name), quoted(body), quoted(class.doc))
 end
 
 local function snippets()

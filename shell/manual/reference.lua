@@ -12,7 +12,6 @@ local reference = {}
 -- of its classes: cr.losses for the kind loss.
 local plurals = { loss = "losses", dataset = "data" }
 local function plural_of(kind) return plurals[kind] or kind .. "s" end
-local function path_of(class) return ("cr.%s.%s"):format(plural_of(class.kind), class.name) end
 
 local function file_of(path) return path:gsub("[^%w%.]", "-") .. ".html" end
 local function type_file(name) return file_of("type." .. name) end
@@ -31,7 +30,7 @@ local function is_member(path)
 end
 
 local anchors = {} -- the page and anchor of each full name
-for _, class in ipairs(listing.classes) do anchors[path_of(class)] = file_of(path_of(class)) end
+for _, class in ipairs(listing.classes) do anchors[class.path] = file_of(class.path) end
 for _, row in ipairs(listing.functions) do
   if not is_member(row.path) then
     anchors[row.path] = file_of(parent_of(row.path)) .. "#" .. last_of(row.path)
@@ -165,7 +164,7 @@ local function own_and_shared(options)
   return own, shared
 end
 
-local function signature_of(class, own) return call_text(path_of(class), own) end
+local function signature_of(class, own) return call_text(class.path, own) end
 
 --- Constructs the class with this config. Returns the error message if it is about the option
 --- `name`; else nil.
@@ -251,7 +250,7 @@ local function names_of(path, file, row)
 end
 
 local function class_page(class)
-  local path = path_of(class)
+  local path = class.path
   local own, shared = own_and_shared(class.options)
   local example = class.example and element("h2", "Example") .. example_of(class) or ""
   local file = file_of(path)
@@ -326,7 +325,7 @@ local function classes_by_plugin(kind)
       if not plugins[class.plugin] then
         plugins[class.plugin], order[#order + 1] = {}, class.plugin
       end
-      local link = ('href="%s"'):format(file_of(path_of(class)))
+      local link = ('href="%s"'):format(file_of(class.path))
       count = count + 1
       table.insert(plugins[class.plugin],
         { element("a", element("code", class.name), link), escaped(class.doc) })

@@ -120,8 +120,10 @@ List classes() {
     if (!table_of(kind)) continue;
     for (const std::string& name : registry().names(kind.name)) {
       Dict row = describe_class(*registry().get(kind.name, name));
+      const std::string path = concat("cr.", table_of(kind), ".", name);
       row.erase("what");
-      add_example(row, concat("cr.", table_of(kind), ".", name));
+      row.set("path", path);
+      add_example(row, path);
       rows.push_back(std::move(row));
     }
   }

@@ -38,18 +38,11 @@ void add_members(std::vector<ListingEntry>& entries, const Dict& type) {
                          member.as_dict()});
 }
 
-std::string name_of_class(const Dict& row) {
-  const std::string kind = row.at("kind").as_string();
-  return concat("cr.", kind_named(kind).plural, ".", row.at("name").as_string());
-}
-
 std::vector<ListingEntry> entries_of(const Dict& all) {
   std::vector<ListingEntry> entries;
-  for (const char* section : {"functions", "namespaces"})
+  for (const char* section : {"functions", "namespaces", "classes"})
     for (const Value& row : all.at(section).as_list())
       entries.push_back({row.as_dict().at("path").as_string(), row.as_dict()});
-  for (const Value& row : all.at("classes").as_list())
-    entries.push_back({name_of_class(row.as_dict()), row.as_dict()});
   for (const Value& type : all.at("types").as_list()) add_members(entries, type.as_dict());
   return entries;
 }

@@ -26,4 +26,7 @@ assert(not report.ok, text)
 assert(text:find("EvenRows (dataset): 4 checks passed, 0 failed", 1, true), text)
 assert(text:find("element 4 is", 1, true), text)
 assert(cr.describe(cr.data.EvenRows).kind == "dataset")
+for _, class in ipairs(cr.listing().classes) do
+  assert(class.name ~= "EvenRows" or class.path == "cr.data.EvenRows", class.path)
+end
 print "ok"

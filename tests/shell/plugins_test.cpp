@@ -249,6 +249,7 @@ function Torn:get(number) return cr.ones { 3, number } end
   CHECK_THAT(says("-e 'cr.data.LuaRows { count = true }'"),
              Contains("LuaRows: option 'count': expected a number, got true"));
   CHECK_THAT(says("-e 'cr.data.LuaRows:subclass \"Mine\"'"), Contains("cr.data.Dataset"));
+  CHECK_THAT(says("describe LuaRows"), StartsWith("cr.data.LuaRows") && Contains("How many."));
   const std::string checked = says("check-plugin acme.rows");
   INFO(checked);
   CHECK_THAT(checked, Contains("LuaRows (dataset): 4 checks passed, 0 failed") &&
