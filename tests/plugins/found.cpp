@@ -197,3 +197,23 @@ TEST_CASE("A plugin in Lua is listed with its classes, and refused where nothing
 TEST_CASE("The names of built-in plugins are reserved") {
   CHECK_THAT(refusal(library("reserved")), Contains("'losses' is the name of a built-in plugin"));
 }
+
+TEST_CASE(
+    "An unknown class may be one of a plugin that is refused, unless its name is nearly known") {
+  const SearchPath place({"setup_throws"});
+  const auto says = [](const char* name, const std::string& words) {
+    try {
+      registry().get("layer", name);
+    } catch (const Error& error) {
+      return std::string_view(error.what()).find(words) != std::string_view::npos;
+    }
+    return false;
+  };
+  CHECK(holds([&] {
+    return says("TotallyUnheardOf", "plugin 'bad.setup_throws' (" + place / "setup_throws.so" +
+                                        "), whose classes are not known, is refused: ");
+  }));
+  CHECK(holds([&] {
+    return says("Denze", "'Denze' (did you mean 'Dense'?)") && !says("Denze", "is refused");
+  }));
+}

@@ -150,7 +150,9 @@ std::shared_ptr<const ClassInfo> Registry::get(std::string_view kind, std::strin
     table.collect_words(kind, words);
     table.collect_spellings(kind, words);
   });
-  fail("unknown ", kind, " '", name, "'", did_you_mean(name, known));
+  const std::string similar = did_you_mean(name, known);
+  fail("unknown ", kind, " '", name, "'",
+       similar.empty() && state_->loader ? state_->loader->refused_unknown() : similar);
 }
 
 std::vector<std::string> Registry::names(std::string_view kind) {

@@ -218,6 +218,18 @@ std::string PluginLoader::why_missing(std::string_view kind, std::string_view wo
   return "";
 }
 
+std::string PluginLoader::refused_unknown() {
+  std::lock_guard lock(mutex_);
+  std::string text;
+  for (const FoundPlugin& found : found_.plugins()) {
+    const IndexedPlugin& plugin = *found.plugin;
+    if (!found.refused.empty() && !plugin.version.empty() && plugin.classes.empty())
+      text += concat("; plugin '", plugin.name, "' (", plugin.path,
+                     "), whose classes are not known, is refused: ", found.refused);
+  }
+  return text;
+}
+
 void PluginLoader::refuse_indexed(std::string_view kind, std::string_view word,
                                   std::string_view origin) {
   const auto* plugin = indexed_classes().find_exact(kind, word);

@@ -29,6 +29,7 @@ class PluginLoader final : public ClassSource {
   const NameTable<const IndexedPlugin*>& indexed_classes() override;
   FoundClasses found_classes() override;
   std::string why_missing(std::string_view kind, std::string_view word) override;
+  std::string refused_unknown() override;
   Dict indexed_traits(std::string_view kind, std::string_view name) override;
   void refuse_indexed(std::string_view kind, std::string_view word,
                       std::string_view origin) override;
