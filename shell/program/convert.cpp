@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -67,8 +69,11 @@ constexpr const char* kLost[] = {
     "Error in loading the saved optimizer state",
     "the model was not compiled: ", "is code, which files do not hold"};
 
-/// A function that writes the converted content to a path.
-using Save = std::function<void(const std::string& path)>;
+/// Converted content, which was written to the temporary target and read again.
+struct Converted {
+  std::function<void(const std::string& path)> save;  ///< writes the content
+  std::string done = "read again, with the same numbers";
+};
 
 [[noreturn]] void refuse(const std::string& from, const std::string& why) {
   fail("'", from, "' is not converted: ", why);
@@ -122,37 +127,71 @@ std::string carried(Model& model) {
                        " steps taken, ", model.epochs_trained(), " epochs\n");
 }
 
-Save convert_model(const std::string& from, const std::string& to, const TemporaryTarget& target,
-                   const FileArguments& given) {
+Converted convert_model(const std::string& from, const std::string& to,
+                        const TemporaryTarget& target, const FileArguments& given) {
   const ModelPtr model = load_model(from);
   refuse_losses(from, target);
   print(carried(*model));
   if (holds_models(to)) {
     const auto format = format_to_write<ModelFormat>(to);
     const Dict options = save_options(format->save_model_options(), given);
-    const Save save = [=](const std::string& path) { format->save_model(*model, path, options); };
-    save(target.path());
+    Converted converted{
+        [=](const std::string& path) { format->save_model(*model, path, options); }};
+    converted.save(target.path());
     refuse_losses(from, target);
-    if (is_written_only(to))
+    if (is_written_only(to)) {
       print("  what it predicts alone: what compile was given and the layers stay behind\n");
-    else
+      converted.done = "";
+    } else {
       check_same_weights(*model, *load_model(target.path()), to);
-    return save;
+    }
+    return converted;
   }
   const auto format = format_to_write<WeightsFormat>(to);
   const Dict options = save_options(format->save_weights_options(), given);
-  const Save save = [=](const std::string& path) { format->save_weights(*model, path, options); };
-  save(target.path());
+  Converted converted{
+      [=](const std::string& path) { format->save_weights(*model, path, options); }};
+  converted.save(target.path());
   const ModelPtr again = load_model(from);
   load_weights(*again, target.path());
   check_same_weights(*model, *again, to);
   print("  weights alone: layers and what compile was given stay behind\n");
-  return save;
+  return converted;
+}
+
+/// The largest difference between numbers of two arrays of one shape; NaN equals NaN.
+double largest_difference(const Tensor& a, const Tensor& b) {
+  const auto numbers = [](const Tensor& t) {
+    return (t.dtype() == DType::complex64 ? ops::view_as_real(t) : t).to_vector();
+  };
+  const std::vector<double> x = numbers(a), y = numbers(b);
+  double largest = 0;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i])))
+      largest = std::max(largest, std::abs(x[i] - y[i]));
+  return largest;
+}
+
+/// Compares arrays with those that are read from the file `path`, where a single array may have
+/// another name. Fails if an array or its shape is not there; formats may round numbers, so the
+/// largest difference is returned.
+double check_same_arrays(const NamedTensors& written, const std::string& path,
+                         const std::string& to) {
+  const auto reader = format_to_read<ReadsArrays>(path);
+  double largest = 0;
+  for (const auto& [name, array] : written) {
+    const Tensor read = reader->read_array(path, written.size() == 1 ? "" : name);
+    if (read.shape() != array.shape())
+      fail("'", to, "': array '", name, "', ", array.spec(), ", is read as ", read.spec());
+    if (array.dtype() != DType::string)
+      largest = std::max(largest, largest_difference(array, read));
+  }
+  return largest;
 }
 
 /// Converts arrays between two formats that both store arrays by name.
-Save convert_arrays(const std::string& from, const Dict& told, const std::string& to,
-                    const TemporaryTarget& target) {
+Converted convert_arrays(const std::string& from, const Dict& told, const std::string& to,
+                         const TemporaryTarget& target) {
   const auto reader = format_to_read<ReadsArrays>(from);
   const auto writer = format_to_write<WritesArrays>(to);
   NamedTensors arrays;
@@ -160,10 +199,12 @@ Save convert_arrays(const std::string& from, const Dict& told, const std::string
     const std::string& name = array.as_dict().at("name").as_string();
     arrays.emplace_back(name, reader->read_array(from, name));
   }
-  const Save save = [=](const std::string& path) { writer->write_arrays(path, arrays); };
-  save(target.path());
+  Converted converted{[=](const std::string& path) { writer->write_arrays(path, arrays); }};
+  converted.save(target.path());
   print(concat("  ", arrays.size(), " arrays\n"));
-  return save;
+  const double largest = check_same_arrays(arrays, target.path(), to);
+  if (largest > 0) converted.done = concat("read again, with numbers rounded by up to ", largest);
+  return converted;
 }
 
 /// The message that a file that contains `kind` (arrays or weights) instead of a model cannot be
@@ -180,7 +221,7 @@ std::string conversion_error(const std::string& kind, const std::string& to,
 
 /// Returns f(); error messages then name the target instead of the temporary path.
 template <class F>
-Save with_target_in_errors(const TemporaryTarget& target, F f) {
+Converted with_target_in_errors(const TemporaryTarget& target, F f) {
   try {
     return f();
   } catch (const Interrupted&) {
@@ -201,18 +242,19 @@ int convert(const std::vector<std::string>& arguments) {
   print(concat(dry ? "would convert '" : "converting '", from, "' (", kind, ") to '", to, "'\n"));
   const Warnings warnings;
   const TemporaryTarget target(to);
-  Save save;
+  Converted converted;
   if (kind == "model")
-    save = with_target_in_errors(target, [&] { return convert_model(from, to, target, given); });
+    converted =
+        with_target_in_errors(target, [&] { return convert_model(from, to, target, given); });
   else if (kind == "arrays" && !given.has("target"))
-    save = with_target_in_errors(target,
-                                 [&] { return convert_arrays(from, told.as_dict(), to, target); });
+    converted = with_target_in_errors(
+        target, [&] { return convert_arrays(from, told.as_dict(), to, target); });
   else
     refuse(from, conversion_error(kind, to, given));
-  if (!dry) save(to);
-  print(dry                   ? "nothing was written\n"
-        : is_written_only(to) ? "done\n"
-                              : "done: read again, with the same numbers\n");
+  if (!dry) converted.save(to);
+  print(dry                      ? "nothing was written\n"
+        : converted.done.empty() ? "done\n"
+                                 : concat("done: ", converted.done, "\n"));
   return 0;
 }
 

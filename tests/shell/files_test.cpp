@@ -146,6 +146,34 @@ TEST_CASE("convert writes what a model predicts for other programs, and says wha
   CHECK(crescent_says("convert " + (folder / "a.onnx") + " " + (folder / "b.h5")).status != 0);
 }
 
+TEST_CASE("convert compares the arrays that it wrote with those that it reads") {
+  const Folder folder;
+  const std::string pixels = folder / "x.npy";
+  write_arrays(pixels, {{"", ops::cast(ops::reshape(ops::arange(192), {8, 8, 3}), DType::uint8)}});
+  const auto converted = [&](const char* to) {
+    return crescent_says("convert " + pixels + " " + (folder / to)).text;
+  };
+  CHECK_THAT(converted("x.png"), Catch::Contains("done: read again, with the same numbers"));
+  CHECK_THAT(converted("x.jpg"),
+             Catch::Contains("done: read again, with numbers rounded by up to"));
+  std::ofstream(folder / "flat.lua") << R"(-- acme.flat 0.1.0: Loses shapes.
+-- provides: format Flat
+local Flat = require("crescent").saving.Format:subclass "Flat"
+Flat.endings, Flat.signatures = ".flat", "flat"
+function Flat:write_arrays(path)
+  local file <close> = io.open(path, "w")
+  file:write "flat"
+end
+function Flat:read_arrays() return { x = require("crescent").zeros { 192 } } end
+)";
+  const Outcome lost =
+      crescent_says("--plugin acme.flat convert " + pixels + " " + (folder / "x.flat"),
+                    "CRESCENT_PLUGIN_PATH=" + folder / ".");
+  CHECK(lost.status == 1);
+  CHECK_THAT(lost.text, Catch::Contains("uint8(8, 8, 3), is read as float32(192,)"));
+  CHECK_FALSE(fs::exists(folder / "x.flat"));
+}
+
 TEST_CASE("convert refuses what it cannot carry over and leaves no file") {
   Folder folder;
   save_model(*trained_model(), folder / "a.h5");
