@@ -36,9 +36,19 @@ keras::Names names_in(const std::string& path, const Value& value) {
   return names;
 }
 
+Value json_in(const std::string& path) {
+  const std::string text = read_file(path);
+  try {
+    return parse_json(text);
+  } catch (Error& error) {
+    error.add_context(concat("'", path, "': "));
+    throw;
+  }
+}
+
 /// Reads a .weights.json; returns, by group, the names of the files that contain the group.
 std::map<std::string, keras::Names> weight_map(const std::string& path) {
-  const Value said = parse_json(read_file(path));
+  const Value said = json_in(path);
   const Value* map = said.is_dict() ? said.as_dict().find("weight_map") : nullptr;
   if (!map || !map->is_dict()) fail("'", path, "' has no weight_map; nothing was loaded");
   std::map<std::string, keras::Names> files;

@@ -28,13 +28,15 @@ bool is_path(const std::string& name) {
 }
 
 /// Reads options from JSON text, or from a file that contains it.
-Dict options_in(const std::string& text) {
+Dict options_in(const std::string& text) try {
   const bool is_text = text.starts_with('{') || text.starts_with('[');
   const Value options = parse_json(is_text ? text : read_file(text));
   if (!options.is_dict())
-    fail("check-plugin: --options: expected {\"Class\": {\"options\": {...}}}, got ",
-         to_json(options));
+    fail("expected {\"Class\": {\"options\": {...}}}, got ", to_json(options));
   return options.as_dict();
+} catch (Error& error) {
+  error.add_context("check-plugin: --options: ");
+  throw;
 }
 
 /// Runs the checks in a child process: a crash ends only the child, and this process then prints a

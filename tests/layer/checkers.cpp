@@ -80,6 +80,16 @@ TEST_CASE("check_gradient compares each input in float64 and float32") {
   }
 }
 
+TEST_CASE("check_gradient differentiates by each of two inputs that are one tensor") {
+  const Tensor x = values({1, 2, 3});
+  const auto f = [](const Tensors& in) { return Tensors{ops::sin(in[0]) * in[1]}; };
+  CHECK(failure_of(f, {x, x}) == "");
+  const auto off = [](const Tensors& in) {
+    return Tensors{(in[0] * 1.01 - ops::stop_gradient(in[0] * 0.01)) * in[1]};
+  };
+  CHECK_THAT(failure_of(off, {x, x}), Catch::StartsWith("by input 1: by element {"));
+}
+
 TEST_CASE("check_gradient reports kinks, and no kink excuses a gradient beside both slopes") {
   const Tensors x{values({-1, 0, 2})};
   const CheckReport report =

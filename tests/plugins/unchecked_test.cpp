@@ -232,6 +232,27 @@ TEST_CASE("check_plugin compares what an operation computes in float32 with floa
   CHECK_THAT(report.text(), Contains("FAILED  float32") && Contains("float32 beside float64"));
 }
 
+TEST_CASE("check_plugin finds a gradient of a function of one triangle that is wrong by 1 %") {
+  const CheckReport report = report_of("off_root (operation)");
+  INFO(report.text());
+  CHECK_THAT(report.text(), Contains("FAILED  gradient by input 1"));
+}
+
+TEST_CASE("check_plugin runs kernels in watched memory, beside the op without them") {
+  const auto text = [](const std::string& subject) { return report_of(subject).text(); };
+  CHECK_THAT(text("rough.exact (cpu_kernel)"), Contains("ok      results") &&
+                                                   Contains("ok      repeatable") &&
+                                                   Contains("float32(3, 4)"));
+  CHECK_THAT(text("rough.percent (cpu_kernel)"),
+             Contains("FAILED  results") && Contains("beside the op without the kernel"));
+  CHECK_THAT(text("rough.beyond (cpu_kernel)"), Contains("it wrote beyond an output"));
+  CHECK_THAT(text("rough.sums (cpu_kernel)"),
+             Contains("FAILED  repeatable") && Contains("in memory that held other bytes before"));
+  CHECK_THAT(text("rough.order (cpu_kernel)"), Contains("with the parts in the reverse order"));
+  CHECK_THAT(text("rough.place (cpu_kernel)"), Contains("in the memory of input 1"));
+  CHECK_THAT(text("rough.nowai (cpu_kernel)"), Contains("skipped results"));
+}
+
 TEST_CASE("check_plugin passes a model whose layers are built by its first call") {
   const CheckReport report = report_of("Tower of plugin 'rough'");
   INFO(report.text());

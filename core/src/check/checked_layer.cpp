@@ -161,6 +161,13 @@ void expect_near(const Tensors& given, const Tensors& expected, double tolerance
   }
 }
 
+bool have_same_bits(const Tensors& a, const Tensors& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor& x, const Tensor& y) {
+    return x.spec() == y.spec() &&
+           (x.dtype() == DType::string || std::memcmp(x.raw(), y.raw(), x.bytes()) == 0);
+  });
+}
+
 void expect_same_bits(const Tensors& given, const Tensors& expected, std::string_view what) {
   expect_near(given, expected, 0, what);
 }

@@ -61,6 +61,7 @@ Tensors with_float_dtype(const Tensors& tensors, DType dtype);
 /// the same values. NaN equals NaN.
 void expect_near(const Tensors& given, const Tensors& expected, double tolerance,
                  std::string_view what);
+bool have_same_bits(const Tensors& a, const Tensors& b);
 void expect_same_bits(const Tensors& given, const Tensors& expected, std::string_view what);
 void expect_finite(const Tensors& tensors, std::string_view what);
 

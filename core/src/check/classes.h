@@ -1,5 +1,6 @@
 // Checks of classes of all kinds except layers. Each function adds results to a report.
 #pragma once
+#include "check/applied_ops.h"
 #include "check/results.h"
 #include "crescent/model/model.h"
 
@@ -9,6 +10,8 @@ namespace crescent::check {
 struct CheckedClass {
   std::string kind, name;
   Dict options;
+  /// The ops that the operations and layers apply that were checked before; kernels come last.
+  std::vector<AppliedOp>* applied = nullptr;
 
   template <class T>
   std::shared_ptr<T> make() const {
@@ -33,7 +36,6 @@ void add_dataset_rows(CheckReport& report, const CheckedClass& checked);
 void add_communicator_rows(CheckReport& report, const CheckedClass& checked);
 void add_kernel_rows(CheckReport& report, const CheckedClass& checked);
 
-using TensorFunction = std::function<Tensors(const Tensors&)>;
 /// Whether a call on these inputs raises no Error.
 bool is_taken(const TensorFunction& f, const Tensors& inputs);
 /// Expects that a compiled call gives what a call op by op gives.
@@ -44,8 +46,15 @@ void add_gradients(CheckReport& report, const TensorFunction& f, const Tensors& 
 /// A model with a dense layer of known weights, compiled with these options besides SGD and the
 /// mean squared error.
 ModelPtr small_model(const Dict& compile = {});
-/// Trains a small_model() for three epochs on data that are the same each time.
-void train(Model& model, const Dict& fit_options = {});
+/// Trains a small_model() for three epochs on data that are the same each time; `targets`, if
+/// given, are those of 8 samples.
+void train(Model& model, const Dict& fit_options = {}, const Tensor& targets = {});
+/// Tries targets that are usual beside predictions of shape (rows, classes): values for each class,
+/// then the number of a class. Returns the first with which f raises no Error; if there are none,
+/// the check is skipped.
+Tensor targets_taken_by(const std::function<void(const Tensor& targets)>& f, int64_t rows,
+                        int64_t classes);
+Tensor usual_targets(bool of_classes, int64_t rows, int64_t classes);
 
 /// Checks that an object made from the configuration of another one has the same configuration.
 std::string check_configuration(const CheckedClass& checked);

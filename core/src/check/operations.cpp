@@ -5,6 +5,7 @@
 #include "check/checked_layer.h"
 #include "check/classes.h"
 #include "crescent/layer/operation.h"
+#include "crescent/ops/creation.h"
 #include "layer/calls/outside_trace.h"
 
 namespace crescent::check {
@@ -65,10 +66,18 @@ bool is_finite(const Tensors& tensors) {
   return true;
 }
 
+Tensors each_of(const Tensors& tensors, const std::function<Tensor(const Tensor&)>& f) {
+  Tensors results;
+  for (const Tensor& t : tensors) results.push_back(f(t));
+  return results;
+}
+
 class OperationCheck {
  public:
   OperationCheck(CheckReport& report, const CheckedClass& checked)
-      : report_(report), operation_(crescent::make<Operation>(checked.name)) {
+      : report_(report),
+        applied_(*checked.applied),
+        operation_(crescent::make<Operation>(checked.name)) {
     for (const Parameter& parameter : operation_->schema().signature.parameters)
       count_ += parameter.is_tensor && parameter.required;
   }
@@ -76,6 +85,8 @@ class OperationCheck {
   void run() {
     add_result(report_, "call", [&] { return check_call(); });
     if (report_.results.back().outcome != CheckOutcome::passed) return;
+    for (const DType dtype : {DType::float32, DType::float64})
+      note_applied(with_gradients(f_), sample_->tensors(count_, dtype));
     const Tensors inputs = sample_->tensors(count_, dtype_);
     if (dtype_ == DType::float64) add_result(report_, "float32", [&] { return check_float32(); });
     add_result(report_, "symbols", [&] { return check_symbols(inputs); });
@@ -88,13 +99,12 @@ class OperationCheck {
     if (std::none_of(results.begin(), results.end(),
                      [](const Tensor& y) { return is_floating(y.dtype()); }))
       return;
-    if (is_finite(results))
-      add_gradients(report_, f_, inputs);
-    else
-      add_result(report_, "gradient", [&]() -> std::string {
-        skip("its results are not finite for numbers between ", sample_->low, " and ",
-             sample_->high);
-      });
+    if (is_finite(results) && !stops_gradient(inputs))
+      return add_gradients(report_, function_to_differentiate(inputs), inputs);
+    add_result(report_, "gradient", [&]() -> std::string {
+      if (is_finite(results)) skip("the function stops the gradient, and does nothing else");
+      skip("its results are not finite for numbers between ", sample_->low, " and ", sample_->high);
+    });
   }
 
  private:
@@ -125,10 +135,40 @@ class OperationCheck {
     try {
       f_(usual_samples().front().tensors(count_, DType::float32));
     } catch (const Error& error) {
-      if (std::string_view(error.what()).find(" (in ") != std::string_view::npos) throw;
+      if (is_of_exception(error)) throw;
       skip("which arguments it wants is not known; of the usual ones it said: ", error.what());
     }
     return "";
+  }
+
+  void note_applied(const TensorFunction& f, const Tensors& inputs) const {
+    for (AppliedOp& op : applied_ops(f, inputs)) applied_.push_back(std::move(op));
+  }
+
+  bool stops_gradient(const Tensors& inputs) const {
+    const std::vector<AppliedOp> ops = applied_ops(f_, inputs);
+    return !ops.empty() && std::all_of(ops.begin(), ops.end(), [](const AppliedOp& applied) {
+      return applied.op->name() == StopGradient::kName;
+    });
+  }
+
+  /// Functions of symmetric matrices read one triangle, and their gradient is shared by both; they
+  /// are differentiated as functions of the symmetric part of their arguments.
+  TensorFunction function_to_differentiate(const Tensors& inputs) const {
+    if (!reads_one_triangle(inputs)) return f_;
+    return [this](const Tensors& x) {
+      return f_(each_of(x, [](const Tensor& t) { return (t + ops::transpose(t)) * 0.5; }));
+    };
+  }
+
+  bool reads_one_triangle(const Tensors& inputs) const {
+    if (!sample_->definite) return false;
+    const Tensors whole = f_(inputs);
+    const auto reads_only = [&](const Tensors& part) {
+      return is_taken(f_, part) && have_same_bits(f_(part), whole);
+    };
+    return reads_only(each_of(inputs, [](const Tensor& t) { return ops::tril(t); })) ||
+           reads_only(each_of(inputs, [](const Tensor& t) { return ops::triu(t); }));
   }
 
   std::string check_float32() const {
@@ -170,6 +210,7 @@ class OperationCheck {
   }
 
   CheckReport& report_;
+  std::vector<AppliedOp>& applied_;
   std::shared_ptr<Operation> operation_;
   size_t count_ = 0;
   const TensorFunction f_ = [this](const Tensors& x) {
@@ -187,13 +228,6 @@ void add_operation_rows(CheckReport& report, const CheckedClass& checked) {
   if (crescent::make<Operation>(checked.name)->schema().result == OperationResult::host_value)
     return;
   OperationCheck(report, checked).run();
-}
-
-/// A kernel computes for an op, which the registry does not make.
-void add_kernel_rows(CheckReport& report, const CheckedClass& checked) {
-  add_result(report, "results", [&]() -> std::string {
-    skip("they are checked by the functions and layers that call the op ", checked.name);
-  });
 }
 
 }  // namespace crescent::check

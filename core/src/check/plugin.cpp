@@ -35,13 +35,16 @@ struct ClassOptions {
   Dict options;
   LayerChecks checks;
 
-  explicit ClassOptions(const Value* value) {
+  ClassOptions(const std::string& class_name, const Value* value) {
     if (!value) return;
-    for (const DictEntry& entry : value->as_dict()) read(entry.key, entry.value);
+    if (!value->is_dict())
+      fail("check_plugin: class '", class_name, "': expected {\"options\": {...}}, got ",
+           to_json(*value));
+    for (const DictEntry& entry : value->as_dict()) read(class_name, entry.key, entry.value);
   }
 
  private:
-  void read(const std::string& key, const Value& value) {
+  void read(const std::string& class_name, const std::string& key, const Value& value) try {
     if (key == "options")
       options = Codec<Dict>::decode(value);
     else if (key == "shapes")
@@ -57,7 +60,10 @@ struct ClassOptions {
     else if (key == "without")
       checks.without = Codec<std::vector<std::string>>::decode(value);
     else
-      fail("check_plugin: no '", key, "'", did_you_mean(key, kKeys));
+      fail("there is no such key", did_you_mean(key, kKeys));
+  } catch (Error& error) {
+    error.add_context(concat("check_plugin: class '", class_name, "': '", key, "': "));
+    throw;
   }
   static inline const std::vector<std::string> kKeys{"options", "shapes",  "dtypes",    "low",
                                                      "high",    "without", "batch_size"};
@@ -92,9 +98,22 @@ std::string find_inputs(const CheckedClass& checked, ClassOptions& given) {
   return said;
 }
 
+/// Adds the ops that the layer and its gradient apply to those that kernels are checked with.
+void note_applied(const CheckedClass& checked, const LayerChecks& checks) {
+  const check::CheckedLayer layer(checked.name, checked.options, checks);
+  const LayerPtr built = layer.built();
+  const auto call = [&](const Tensors& x) { return (*built)(x); };
+  for (check::AppliedOp& op : check::applied_ops(check::with_gradients(call), layer.inputs()))
+    checked.applied->push_back(std::move(op));
+}
+
 CheckReport check_layer_class(const CheckedClass& checked, ClassOptions given) {
   const std::string said = given.checks.shapes.empty() ? find_inputs(checked, given) : "";
-  if (said.empty()) return check_layer(checked.name, given.options, given.checks);
+  if (said.empty()) {
+    CheckReport report = check_layer(checked.name, given.options, given.checks);
+    if (report.ok()) note_applied(checked, given.checks);
+    return report;
+  }
   const bool is_thrown = said.find(concat("(in ", checked.name, " of ")) != said.npos;
   return {
       checked.name,
@@ -109,6 +128,17 @@ std::string missing_options(const CheckedClass& checked) {
   for (const Field& field : info->schema.fields)
     if (field.required && !checked.options.contains(field.name)) names.push_back(field.name);
   return join(names);
+}
+
+/// Removes the results of a check; "gradients" are all results that begin with "gradient".
+void leave_out(CheckReport& report, const std::string& name) {
+  std::vector<std::string> names{"gradients"};
+  for (const CheckResult& result : report.results) names.push_back(result.name);
+  const auto is_meant = [&](const CheckResult& result) {
+    return result.name == name || (name == "gradients" && result.name.starts_with("gradient"));
+  };
+  if (std::erase_if(report.results, is_meant) == 0 && report.ok())
+    fail("check_plugin: ", report.subject, ": no check '", name, "'", did_you_mean(name, names));
 }
 
 CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) {
@@ -135,6 +165,7 @@ CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) 
   } catch (...) {
     report.results.push_back({"", CheckOutcome::failed, exception_text()});
   }
+  for (const std::string& name : given.checks.without) leave_out(report, name);
   return report;
 }
 
@@ -154,10 +185,14 @@ std::vector<CheckReport> check_plugin(const std::string& plugin, const Dict& opt
   const bool is_path = plugin.find('/') != plugin.npos || plugin.ends_with(".so");
   const PluginRecord record = is_path ? load_plugin(plugin) : load_plugin_by_name(plugin);
   expect_classes(record, options);
+  std::vector<std::pair<std::string, std::string>> classes = record.classes;
+  std::stable_partition(classes.begin(), classes.end(),
+                        [](const auto& each) { return each.first != "cpu_kernel"; });
   std::vector<CheckReport> reports;
-  for (const auto& [kind, name] : record.classes) {
-    const ClassOptions given(options.find(name));
-    reports.push_back(check_class({kind, name, given.options}, given));
+  std::vector<check::AppliedOp> applied;
+  for (const auto& [kind, name] : classes) {
+    const ClassOptions given(name, options.find(name));
+    reports.push_back(check_class({kind, name, given.options, &applied}, given));
   }
   return reports;
 }

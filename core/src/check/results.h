@@ -31,6 +31,12 @@ void expect(bool holds, const Pieces&... pieces) {
   if (!holds) found(pieces...);
 }
 
+/// Whether the error was made of an exception of another type, which the code under test threw:
+/// "std::out_of_range: ... (in Scale of plugin ...)". Such an error is a mistake, not a refusal.
+inline bool is_of_exception(const Error& error) {
+  return std::string_view(error.what()).find(" (in ") != std::string_view::npos;
+}
+
 /// Runs a check, which returns a description of its finding, and adds the result.
 void add_result(CheckReport& report, const std::string& name,
                 const std::function<std::string()>& f);

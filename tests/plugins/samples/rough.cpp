@@ -1,8 +1,12 @@
-// An operation that computes float32 wrongly, an operation that nothing computes, a loss that does
-// not return a tensor, a correct model, and a communicator that doubles sums.
+// An operation that computes float32 wrongly, an operation that nothing computes, kernels that are
+// wrong in several ways, a loss that does not return a tensor, a correct model, and a communicator
+// that doubles sums.
+#include <utility>
+
 #include "crescent/device/cpu_kernel.h"
 #include "crescent/layer/operation.h"
 #include "crescent/model/model.h"
+#include "crescent/ops/linalg.h"
 #include "crescent/plugin.h"
 #include "crescent/program/communicator.h"
 
@@ -23,6 +27,12 @@ struct Rough final : OpOf<Rough> {
 
 Tensor same(const Tensor& x) { return apply1(Rough(), {x}); }
 
+/// A function of one triangle, whose gradient is wrong by a hundredth.
+Tensor off_root(const Tensor& x) {
+  const Tensor root = ops::cholesky(x);
+  return root * 1.01 - ops::stop_gradient(root * 0.01);
+}
+
 /// An op without decompose() and compute(), whose kernel has another name.
 struct NoWay final : OpOf<NoWay> {
   static constexpr const char* kName = "rough.noway";
@@ -38,6 +48,68 @@ class NoWayKernel final : public CpuKernel {
   bool prepare(const CpuRequest&) override { return false; }
   void run(const CpuArguments&) override {}
 };
+
+/// In what way a kernel is wrong.
+enum Fault { kExact, kPercent, kBeyond, kSums, kOrder, kPlace };
+
+struct FaultNames {
+  const char *op, *class_name, *signature;
+};
+constexpr FaultNames kFaults[] = {{"rough.exact", "TwiceExact", "twice_exact(x)"},
+                                  {"rough.percent", "TwicePercent", "twice_percent(x)"},
+                                  {"rough.beyond", "TwiceBeyond", "twice_beyond(x)"},
+                                  {"rough.sums", "TwiceSums", "twice_sums(x)"},
+                                  {"rough.order", "TwiceOrder", "twice_order(x)"},
+                                  {"rough.place", "TwicePlace", "twice_place(x)"}};
+
+/// An op x -> 2 x, whose kernel has the fault.
+template <Fault F>
+struct Twice final : OpOf<Twice<F>> {
+  static constexpr const char* kName = kFaults[F].op;
+  auto fields() const { return std::tie(); }
+  TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
+  Tensors decompose(std::span<const Tensor> in) const override { return {in[0] + in[0]}; }
+};
+
+template <Fault F>
+Tensor twice(const Tensor& x) {
+  return apply1(Twice<F>(), {x});
+}
+
+template <Fault F>
+class TwiceKernel final : public CpuKernel {
+ public:
+  static void describe(Schema<TwiceKernel>& s) { s.doc("Twice its input, or nearly."); }
+  bool prepare(const CpuRequest& r) override {
+    size_ = r.inputs[0].shape.size();
+    return r.inputs[0].dtype == DType::float32;
+  }
+  void run(const CpuArguments& a) override {
+    const float* x = a.in<float>(0);
+    auto* y = a.out<float>(0);
+    if (F == kPlace) std::fill_n(y, size_, 0.0F);
+    int64_t done = 0;
+    a.threads.blocks(size_, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i, ++done) {
+        const float before = F == kSums || F == kPlace ? y[i] : 0;
+        y[i] = before + (F == kPercent ? 2.02F : 2) * x[i];
+        if (F == kOrder) y[i] += static_cast<float>(done - i);
+      }
+    });
+    if (F == kBeyond) y[size_] = 1;
+  }
+  bool in_place(int) const override { return F == kPlace || F == kExact; }
+
+ private:
+  int64_t size_ = 0;
+};
+
+template <Fault... F>
+void add_twice(Registry& registry, std::integer_sequence<Fault, F...>) {
+  (registry.add<TwiceKernel<F>>(kFaults[F].op), ...);
+  Operations functions(registry, "rough");
+  (functions.add(kFaults[F].class_name, kFaults[F].signature, twice<F>, "Twice its input."), ...);
+}
 
 class Doubling final : public Communicator {
  public:
@@ -82,8 +154,11 @@ class Tower final : public Model {
 
 CRESCENT_PLUGIN("rough", "1.0") {
   Operations(registry, "rough").add("RoughSame", "rough_same(x)", same, "Roughly x.");
+  Operations(registry, "rough").add("OffRoot", "off_root(x)", off_root, "A root.");
   Operations(registry, "rough").add("NoWay", "no_way(x)", no_way, "Nowhere.");
   registry.add<NoWayKernel>("rough.nowai");
+  add_twice(registry,
+            std::integer_sequence<Fault, kExact, kPercent, kBeyond, kSums, kOrder, kPlace>());
   registry.add<Doubling>("Doubling");
   registry.add<NoLoss>("NoLoss");
   registry.add<Tower>("Tower");

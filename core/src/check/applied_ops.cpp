@@ -1,0 +1,42 @@
+#include "check/applied_ops.h"
+
+#include "crescent/program/gradient.h"
+#include "crescent/program/program.h"
+
+namespace crescent::check {
+
+std::vector<AppliedOp> applied_ops(const TensorFunction& f, const Tensors& inputs) try {
+  TensorSpecs given;
+  for (const Tensor& input : inputs) given.push_back(input.spec());
+  const Program program = trace(f, given);
+  const auto specs_of = [&](const std::vector<int>& values) {
+    TensorSpecs specs;
+    for (const int value : values) specs.push_back(program.values[static_cast<size_t>(value)]);
+    return specs;
+  };
+  std::vector<AppliedOp> ops;
+  for (const Program::Instruction& i : program.code)
+    ops.push_back({i.op, specs_of(i.inputs), specs_of(i.outputs)});
+  return ops;
+} catch (const Interrupted&) {
+  throw;
+} catch (const Error&) {
+  return {};
+}
+
+TensorFunction with_gradients(const TensorFunction& f) {
+  return [f](const Tensors& inputs) {
+    GradientTape tape;
+    for (const Tensor& input : inputs)
+      if (is_floating(input.dtype())) tape.watch(input);
+    Tensors results = f(inputs), targets;
+    for (const Tensor& y : results)
+      if (is_floating(y.dtype())) targets.push_back(y);
+    tape.stop();
+    for (const Tensor& gradient : tape.gradient(targets, inputs, Tensors(targets.size())))
+      if (gradient) results.push_back(gradient);
+    return results;
+  };
+}
+
+}  // namespace crescent::check

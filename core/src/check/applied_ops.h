@@ -1,0 +1,23 @@
+// The ops that functions apply, found by recording the functions.
+#pragma once
+#include <functional>
+
+#include "crescent/program/op.h"
+
+namespace crescent::check {
+
+/// An op and the specs of one of its applications.
+struct AppliedOp {
+  OpPtr op;
+  TensorSpecs inputs, outputs;
+};
+
+using TensorFunction = std::function<Tensors(const Tensors&)>;
+
+/// The ops that f applies to tensors like `inputs`; none if f cannot be recorded.
+std::vector<AppliedOp> applied_ops(const TensorFunction& f, const Tensors& inputs);
+
+/// A function that returns the results of f and their gradients by the inputs.
+TensorFunction with_gradients(const TensorFunction& f);
+
+}  // namespace crescent::check

@@ -1,0 +1,205 @@
+// Checks of kernels of the cpu for ops of plugins. Each op of that name which the operations and
+// layers of the plugin apply is computed by the kernel, in memory that is watched, and by the
+// decompose() or compute() of the op.
+#include <algorithm>
+#include <cstring>
+
+#include "check/checked_layer.h"
+#include "check/classes.h"
+#include "crescent/device/cpu_kernel.h"
+
+namespace crescent::check {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr auto kGuard = std::byte{0x5a};
+
+/// Aligned memory between guards, by which writes beyond it are noticed.
+class GuardedMemory {
+ public:
+  GuardedMemory(size_t bytes, std::byte fill)
+      : bytes_(bytes), all_(bytes + 3 * kAlignment, kGuard) {
+    std::fill_n(data(), bytes, fill);
+  }
+  std::byte* data() {
+    const auto address = reinterpret_cast<uintptr_t>(all_.data());
+    return all_.data() + (kAlignment - address % kAlignment) % kAlignment + kAlignment;
+  }
+  bool is_intact() {
+    const std::byte *first = all_.data(), *values = data();
+    const auto is_guard = [](std::byte each) { return each == kGuard; };
+    return std::all_of(first, values, is_guard) &&
+           std::all_of(values + bytes_, first + all_.size(), is_guard);
+  }
+
+ private:
+  size_t bytes_;
+  std::vector<std::byte> all_;
+};
+
+/// A pool that runs the parts one after another on this thread, the last one first on request.
+class OneAfterAnother final : public CpuThreads {
+ public:
+  OneAfterAnother(int threads, bool last_first) : threads_(threads), last_first_(last_first) {}
+  int threads() const override { return threads_; }
+  void run(int64_t parts, Body body, void* context, int most) override {
+    const int workers = std::max(1, std::min(threads_, most));
+    for (int64_t i = 0; i < parts; ++i) {
+      const int64_t part = last_first_ ? parts - 1 - i : i;
+      body(context, part, static_cast<int>(part % workers));
+    }
+  }
+
+ private:
+  int threads_;
+  bool last_first_;
+};
+
+/// How a kernel is run: with what pool, what memory holds before, and the input whose memory is
+/// that of the first output (-1: none).
+struct Conditions {
+  int threads = 1;
+  bool last_first = false;
+  std::byte before{0};
+  int in_place = -1;
+};
+
+std::string texts_of(const TensorSpecs& specs) {
+  std::vector<std::string> texts;
+  for (const TensorSpec& spec : specs) texts.push_back(to_text(spec));
+  return join(texts);
+}
+
+/// Numbers for an input of a kernel. A kernel does not check integers, which may be indices, so
+/// they are zeros.
+Tensor values_for(const TensorSpec& spec, int64_t seed) {
+  if (!is_floating(spec.dtype)) return Tensor(spec);
+  return ops::cast(SeedGenerator(seed).uniform(spec.shape, 0.25, 0.75), spec.dtype);
+}
+
+/// One application of an op, computed by its kernel.
+class KernelRuns {
+ public:
+  KernelRuns(const CheckedClass& checked, const AppliedOp& applied)
+      : applied_(applied), kernel_(checked.make<CpuKernel>()) {
+    for (size_t i = 0; i < applied.inputs.size(); ++i)
+      inputs_.push_back(values_for(applied.inputs[i], static_cast<int64_t>(i) + 5));
+    takes_it_ = kernel_->prepare({*applied.op, applied.inputs, applied.outputs, true});
+  }
+  bool takes_it() const { return takes_it_; }
+
+  Tensors run(const Conditions& conditions) {
+    std::vector<GuardedMemory> in, out;
+    for (const Tensor& input : inputs_) {
+      in.emplace_back(input.bytes(), std::byte{0});
+      if (input.bytes()) std::memcpy(in.back().data(), input.raw(), input.bytes());
+    }
+    for (const TensorSpec& spec : applied_.outputs)
+      out.emplace_back(bytes_of(spec), conditions.before);
+    GuardedMemory scratch(kernel_->scratch_bytes(), conditions.before);
+    std::vector<const std::byte*> from;
+    std::vector<std::byte*> to;
+    for (GuardedMemory& memory : in) from.push_back(memory.data());
+    for (GuardedMemory& memory : out) to.push_back(memory.data());
+    if (conditions.in_place >= 0) to[0] = in[static_cast<size_t>(conditions.in_place)].data();
+    OneAfterAnother threads(conditions.threads, conditions.last_first);
+    kernel_->run({from.data(), to.data(), scratch.data(), threads});
+    for (GuardedMemory& memory : in) expect_intact(memory, "an input");
+    for (GuardedMemory& memory : out) expect_intact(memory, "an output");
+    expect_intact(scratch, "its scratch memory");
+    for (size_t i = 0; i < in.size(); ++i)
+      if (static_cast<int>(i) != conditions.in_place)
+        expect(std::equal(in[i].data(), in[i].data() + inputs_[i].bytes(), bytes_of(inputs_[i])),
+               "of ", text(), " it changed input ", i + 1);
+    Tensors results;
+    for (size_t i = 0; i < to.size(); ++i)
+      results.push_back(
+          Tensor::from_bytes(to[i], bytes_of(applied_.outputs[i]), applied_.outputs[i]));
+    return results;
+  }
+
+  /// What the op computes without the kernel; empty if it has neither decompose() nor compute().
+  Tensors expected() const {
+    Tensors results = applied_.op->decompose(inputs_);
+    if (!results.empty()) return results;
+    for (const TensorSpec& spec : applied_.outputs) results.emplace_back(spec);
+    return applied_.op->compute(inputs_, results) ? results : Tensors();
+  }
+
+  /// The inputs whose memory the kernel may write its first output to.
+  std::vector<int> inputs_in_place() const {
+    std::vector<int> places;
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (kernel_->in_place(static_cast<int>(i)) &&
+          inputs_[i].bytes() == bytes_of(applied_.outputs[0]))
+        places.push_back(static_cast<int>(i));
+    return places;
+  }
+  std::string text() const { return texts_of(applied_.inputs); }
+  double tolerance() const { return size_of(applied_.outputs[0].dtype) == 2 ? 2e-2 : 1e-4; }
+
+ private:
+  static size_t bytes_of(const TensorSpec& spec) {
+    return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  }
+  static const std::byte* bytes_of(const Tensor& t) {
+    return static_cast<const std::byte*>(t.raw());
+  }
+  void expect_intact(GuardedMemory& memory, const char* what) const {
+    expect(memory.is_intact(), "of ", text(), " it wrote beyond ", what);
+  }
+
+  const AppliedOp& applied_;
+  std::shared_ptr<CpuKernel> kernel_;
+  Tensors inputs_;
+  bool takes_it_ = false;
+};
+
+/// Runs f on each application that the kernel takes; skips the check if there is none.
+std::string on_each(const CheckedClass& checked, const std::function<void(KernelRuns&)>& f) {
+  std::vector<std::string> taken;
+  for (const AppliedOp& applied : *checked.applied) {
+    if (applied.op->name() != checked.name) continue;
+    KernelRuns runs(checked, applied);
+    if (!runs.takes_it()) continue;
+    f(runs);
+    taken.push_back(runs.text());
+  }
+  if (taken.empty())
+    skip("of the operations and layers of the plugin, none applies the op ", checked.name,
+         " to what the kernel takes");
+  return join(taken, "; ");
+}
+
+void expect_as_without(KernelRuns& runs) {
+  const Tensors expected = runs.expected();
+  if (!expected.empty())
+    expect_near(runs.run({}), expected, runs.tolerance(),
+                concat("of ", runs.text(), ", beside the op without the kernel"));
+}
+
+void expect_repeatable(KernelRuns& runs) {
+  const Tensors first = runs.run({});
+  const auto expect_same = [&](const Conditions& conditions, std::string_view what) {
+    expect_same_bits(runs.run(conditions), first, concat("of ", runs.text(), ", ", what));
+  };
+  expect_same({}, "run again");
+  expect_same({.threads = 3}, "with 3 threads");
+  expect_same({.threads = 2, .last_first = true}, "with the parts in the reverse order");
+  expect_same({.before = std::byte{0xff}}, "in memory that held other bytes before");
+  for (const int input : runs.inputs_in_place())
+    expect_same({.in_place = input}, concat("in the memory of input ", input + 1));
+}
+
+}  // namespace
+
+void add_kernel_rows(CheckReport& report, const CheckedClass& checked) {
+  add_result(report, "results", [&] { return on_each(checked, expect_as_without); });
+  if (report.results.back().outcome == CheckOutcome::skipped) return;
+  add_result(report, "repeatable", [&] {
+    on_each(checked, expect_repeatable);
+    return std::string("the same bits for any threads, order of parts and memory");
+  });
+}
+
+}  // namespace crescent::check
