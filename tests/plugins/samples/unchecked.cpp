@@ -17,6 +17,7 @@ struct Fails final : OpOf<Fails> {
   static constexpr const char* kName = "unchecked.fails";
   std::string how;
   auto fields() const { return std::tie(how); }
+  Effect effect() const override { return how == "ordered" ? Effect::ordered : Effect::none; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     if (how == "infer") throw std::out_of_range("the shelf has 3 places");
     if (how == "message") fail("expected an even number of rows");
