@@ -99,8 +99,8 @@ TEST_CASE("what a kernel throws names the op and the plugin, and the device goes
              fails = compiled(kFails), works = compiled(kWorks);
   for (int i = 0; i < 2; ++i) {
     CHECK_THROWS_WITH(run_on_sines(*late), Contains("kernel of test.guarded") && Contains("late"));
-    CHECK_THROWS_WITH(run_on_sines(*in_region), Contains("kernel of test.guarded") &&
-                                                    Contains("an exception of type int"));
+    CHECK_THROWS_WITH(run_on_sines(*in_region),
+                      Contains("kernel of test.guarded") && Contains("an exception of type int"));
     CHECK_THROWS_WITH(run_on_sines(*fails),
                       Contains("test.guarded") && Contains("the rows are odd"));
     CHECK(run_on_sines(*works).to_vector()[0] == Approx(2 * std::sin(1.0)));
