@@ -62,6 +62,9 @@ struct TrainingRun::State {
   bool is_replayed = false;  ///< whether ReplayRecorder has restored the run from its record
   // running: logs of the epoch that is being validated; last: logs of the last epoch
   Logs running, last;
+  // the results of the last step before a snapshot was restored, and the batches taken until then
+  Logs restored_results;
+  int64_t restored_after = 0;
   /// Specs of batches of training and of validation before a snapshot was restored.
   std::optional<BatchSpecs> batch_before, validation_batch_before;
   std::weak_ptr<TrainingRun> before;  // the current run of the model before this one
@@ -91,6 +94,8 @@ struct TrainingRun::State {
   void end_without_data();
   void finish_normally();
   void take_averages() const;
+  bool has_results() const;
+  NamedValues results() const;
   void add_results(Logs& logs, const std::string& prefix) const;
 };
 

@@ -51,9 +51,9 @@ void plan_assignments(Assignments& planned, const std::vector<VariableGroup>& gr
   }
 }
 
-List pairs_of(const Logs& logs) {
+List pairs_of(const NamedValues& values) {
   List pairs;
-  for (const auto& [name, value] : logs.values()) pairs.push_back(List{name, value});
+  for (const auto& [name, value] : values) pairs.push_back(List{name, value});
   return pairs;
 }
 
@@ -120,8 +120,9 @@ Dict TrainingRun::State::progress() const {
            {"epochs_trained", model_state.runs.epochs},
            {"stop_training", stops},
            {"out_of_data", out_of_data},
-           {"running", pairs_of(running)},
-           {"last", pairs_of(last)},
+           {"results", has_results() ? pairs_of(results()) : List()},
+           {"running", pairs_of(running.values())},
+           {"last", pairs_of(last.values())},
            {"history", history->record()},
            {"data", training.batches().position()},
            {"validation", testing ? Value(testing.batches().position()) : Value()},
@@ -203,6 +204,8 @@ void TrainingRun::State::restore(const Dict& from) {
   model_state.runs.epochs = from.at("epochs_trained").as_int();
   model->stop_training = from.at("stop_training").as_bool();
   phase = stored;
+  if (const Value* results = from.find("results")) restored_results = logs_of(*results);
+  restored_after = pass().batches().taken();
 }
 
 bool TrainingRun::State::try_replay() {

@@ -232,6 +232,7 @@ void TrainingRun::State::end_training() {
   stops();
   running = Logs();
   add_results(running, "");
+  restored_results = Logs();
   if (is_validated())
     phase = Phase::validation;
   else
@@ -250,6 +251,7 @@ void TrainingRun::State::begin_validation() {
 void TrainingRun::State::end_validation() {
   end_testing(*model, testing, callbacks);
   add_results(running, "val_");
+  restored_results = Logs();
   end_epoch();
 }
 
@@ -297,17 +299,27 @@ void TrainingRun::State::end_early() {
   model_state.runs.last_state = std::move(place);
 }
 
+bool TrainingRun::State::has_results() const {
+  return (phase == Phase::training || phase == Phase::validating) && pass().batches().taken() > 0;
+}
+
+/// The results of the last step, which another process may have computed: those that a train_step
+/// of the model returned are in no variable.
+NamedValues TrainingRun::State::results() const {
+  const bool is_restored =
+      !restored_results.values().empty() && pass().batches().taken() == restored_after;
+  return is_restored ? restored_results.values() : Stepper(*model).results();
+}
+
 void TrainingRun::State::add_results(Logs& logs, const std::string& prefix) const {
-  for (const auto& [name, value] : Stepper(*model).results()) logs.set(prefix + name, value);
+  for (const auto& [name, value] : results()) logs.set(prefix + name, value);
 }
 
 NamedValues TrainingRun::State::logs() const {
-  const bool has_results =
-      (phase == Phase::training || phase == Phase::validating) && pass().batches().taken() > 0;
-  if (phase == Phase::training) return has_results ? Stepper(*model).results() : NamedValues();
+  if (phase == Phase::training) return has_results() ? results() : NamedValues();
   if (!in_validation()) return last.values();
   Logs logs = running;
-  if (has_results) add_results(logs, "val_");
+  if (has_results()) add_results(logs, "val_");
   return logs.values();
 }
 

@@ -35,6 +35,46 @@ assert(not run.ended and run:finish().history.loss[3] == history.history.loss[3]
 assert(run.ended and run:advance() == 0)
 check.same(weights(model), weights(fitted))
 
+-- The logs that a train_step returns itself, and norms, are those of the last batch, also if
+-- another run goes on after it.
+do
+  local Own = cr.Model:subclass "Own"
+  function Own:train_step(data)
+    local loss
+    local tape = cr.GradientTape(function()
+      loss = cr.ops.mean(cr.ops.square(self(data.x) - data.y))
+    end)
+    local all = self.trainable_weights
+    self.optimizer:apply_gradients(tape:gradient(loss, all), all)
+    return { loss = loss, twice = loss * 2 }
+  end
+  local function own()
+    cr.random.seed(4)
+    local input = cr.Input { shape = { 3 } }
+    local of = Own { inputs = input, outputs = cr.layers.Dense(1)(input) }
+    of:compile { optimizer = "sgd", loss = "mse" }
+    return of
+  end
+  for _, case in ipairs { { own, {} }, { make, { watch = { "gradients" } } } } do
+    local again = { epochs = 3, batch_size = 6, verbose = 0, validation_data = { x, y } }
+    for name, value in pairs(case[2]) do again[name] = value end
+    local function fresh()
+      cr.clear_session()  -- names are counted from 1
+      return case[1]()
+    end
+    local whole = fresh():fit(x, y, again).history
+    for _, steps in ipairs { 3, 4, 5, 8 } do
+      local first = fresh():start_training(x, y, again)
+      first:advance(steps)
+      local state = first:snapshot()
+      local second = fresh():start_training(x, y, again)
+      second:restore(state)
+      local rest = second:finish().history
+      for name, values in pairs(whole) do check.same(rest[name], values) end
+    end
+  end
+end
+
 -- A run saved in a file, in a snapshot, or with the model is continued by another run.
 local path, model_path = check.temporary ".h5", check.temporary ".h5"
 model = make()
