@@ -156,6 +156,17 @@ do -- losses and metrics accept Lua tables, and a generator may return a batch i
   assert(m.optimizer.iterations:item() == 2)
 end
 
+do -- functions are metrics of single outputs, too
+  local function far(y_true, y_pred) return cr.ops.abs(y_true - y_pred) end
+  local input = cr.Input { shape = { 2 } }
+  local a, b = cr.layers.Dense(1, { name = "a" }), cr.layers.Dense(1, { name = "b" })
+  local two = cr.Model { inputs = input, outputs = { a(input), b(input) } }
+  two:compile { loss = { "mse", "mse" }, metrics = { { "mae", far }, { "mae" } } }
+  local logs = two:evaluate(cr.ones { 4, 2 }, { cr.ones { 4, 1 }, cr.ones { 4, 1 } },
+    { verbose = 0, return_dict = true })
+  check.near(logs.a_function, logs.a_mae, 1e-6)
+end
+
 do -- metrics have the same names as in the logs
   assert(cr.metrics.Mean().name == "mean" and cr.metrics.Mean({ name = "m" }).name == "m")
   assert(cr.metrics.SparseCategoricalAccuracy().name == "sparse_categorical_accuracy")

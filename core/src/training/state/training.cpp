@@ -2,6 +2,7 @@
 #include "training/state/training.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -185,11 +186,13 @@ const char* fitting(const MetricFamily& family, const Loss* loss, int64_t width)
 }
 
 /// Makes a metric object for an output. If the metric is given as text, that is its name, without
-/// the package of a registered function.
-MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width, bool copy) {
+/// the package of a registered function. An object that is among those in use is copied, because
+/// each output needs a state of its own.
+MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width,
+                      std::set<const Metric*>& in_use) {
   if (!value.is_string()) {
-    MetricPtr metric = get<Metric>(value);
-    return copy ? get<Metric>(serialize(metric.get())) : metric;
+    const MetricPtr metric = get<Metric>(value);
+    return in_use.insert(metric.get()).second ? metric : get<Metric>(serialize(metric.get()));
   }
   const std::string& name = value.as_string();
   const char* meant = name.c_str();
@@ -289,7 +292,7 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
   const std::vector<List> weighted =
       metric_values("weighted_metrics", options.weighted_metrics, structure, names);
   const std::vector<std::string> shown = shown_names(keys, losses);
-  const bool several = names.size() > 1;
+  std::set<const Metric*> in_use;
   const auto with_loss = std::count_if(losses.begin(), losses.end(),
                                        [](const Value& loss) { return !loss.is_null(); });
   std::vector<OutputTraining> outputs(names.size());
@@ -305,10 +308,10 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
     const int64_t width = keys.outputs[i].width;
     for (const Value& value : metrics[i])
       if (!value.is_null())
-        output.metrics.push_back(make_metric(value, output.loss.get(), width, several));
+        output.metrics.push_back(make_metric(value, output.loss.get(), width, in_use));
     for (const Value& value : weighted[i])
       if (!value.is_null())
-        output.weighted_metrics.push_back(make_metric(value, output.loss.get(), width, several));
+        output.weighted_metrics.push_back(make_metric(value, output.loss.get(), width, in_use));
   }
   return outputs;
 }
@@ -316,10 +319,11 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
 std::vector<MetricPtr> metrics_of_any_output(const CompileOptions& options) {
   constexpr int64_t kSeveral = -1;  // the width of an output that is not a single number
   std::vector<MetricPtr> metrics;
+  std::set<const Metric*> in_use;
   for (const Value& given : {options.metrics, options.weighted_metrics}) {
     if (is_by_output(given) || holds_lists(given)) continue;
     for (const Value& value : as_list(given))
-      metrics.push_back(make_metric(value, nullptr, kSeveral, false));
+      metrics.push_back(make_metric(value, nullptr, kSeveral, in_use));
   }
   return metrics;
 }
