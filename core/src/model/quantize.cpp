@@ -3,14 +3,24 @@
 #include <algorithm>
 
 #include "crescent/base/pattern.h"
+#include "layer/layer_access.h"
 
 namespace crescent {
 namespace {
 
 constexpr const char* kQuantize = "quantize";
 
+/// Whether a wrapper of the layer, such as SpectralNormalization, computes its weights.
+bool has_computed_weights(const Layer& layer) {
+  const std::vector<Layer*>& owners = LayerAccess::owners(layer);
+  return std::any_of(owners.begin(), owners.end(), [](const Layer* owner) {
+    return owner->info() && owner->info()->schema.traits.contains("computes_weights");
+  });
+}
+
 bool can_quantize(const Layer& layer) {
-  return layer.info() && layer.info()->schema.find_method(kQuantize);
+  return layer.info() && layer.info()->schema.find_method(kQuantize) &&
+         !has_computed_weights(layer);
 }
 
 void check_mode(const QuantizeOptions& options) {

@@ -19,8 +19,9 @@ class SpectralNormalization final : public BaseWrapper {
  public:
   static void describe(Schema<SpectralNormalization>& s) {
     s.doc(
-        "Divides the kernel of the wrapped layer by its spectral norm at every training step "
-        "(Miyato et al. 2018).");
+         "Divides the kernel of the wrapped layer by its spectral norm at every training step "
+         "(Miyato et al. 2018). quantize leaves the wrapped layer as it is.")
+        .trait("computes_weights", true);
     describe_layer(s);
     s.field("power_iterations", &SpectralNormalization::iterations_, "Power iterations per step.")
         .max(1000);

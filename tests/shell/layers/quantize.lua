@@ -152,3 +152,15 @@ do -- quantize of a layer accepts the same configurations as quantize of a model
   layer:quantize(quantizers.Int4QuantizationConfig { block_size = 4 })
   check.same(layer.dtype_policy, "int4/4_from_float32")
 end
+
+do -- weights that a wrapper computes are left as they are
+  local normal = cr.Sequential { layers.Input { shape = { 8 } },
+    layers.SpectralNormalization(layers.Dense(8)), layers.Dense(2) }
+  normal:quantize "int4"
+  check.same(normal.layers[1].layer.quantization_mode, nil)
+  check.same(normal.layers[2].quantization_mode, "int4")
+  local path = check.temporary ".keras"
+  normal:save(path)
+  check.same(cr.models.load_model(path):predict(cr.ones { 2, 8 }, { verbose = 0 }):totable(),
+    normal:predict(cr.ones { 2, 8 }, { verbose = 0 }):totable())
+end
