@@ -194,6 +194,41 @@ Dict with_objects(const Dict& config, const SchemaData& schema) {
   return options;
 }
 
+bool has_null(const Value& value) {
+  if (value.is_list()) return std::any_of(value.as_list().begin(), value.as_list().end(), has_null);
+  if (!value.is_dict()) return value.is_null();
+  return std::any_of(value.as_dict().begin(), value.as_dict().end(),
+                     [](const DictEntry& entry) { return has_null(entry.value); });
+}
+
+/// Pushes a value of a configuration. Nulls in it become cr.null, because an option such as
+/// activation_quantizer has another default.
+void push_with_nulls(lua_State* L, const Value& value) {
+  reserve(L, 4);
+  if (value.is_null()) return lua_pushlightuserdata(L, nullptr);
+  if (!has_null(value)) return push_value(L, value);
+  lua_newtable(L);
+  if (value.is_list()) {
+    for (const Value& item : value.as_list()) {
+      push_with_nulls(L, item);
+      lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
+    }
+    return;
+  }
+  for (const DictEntry& entry : value.as_dict()) {
+    push_with_nulls(L, entry.value);
+    lua_setfield(L, -2, entry.key.c_str());
+  }
+}
+
+/// Pushes a configuration; options that are null have their defaults.
+void push_config(lua_State* L, const Dict& config) {
+  Dict given;
+  for (const DictEntry& entry : config)
+    if (!entry.value.is_null()) given.set(entry.key, entry.value);
+  push_with_nulls(L, given);
+}
+
 /// The factory of a Lua class. It makes the objects that files and nested configurations describe.
 class LuaFactory final : public Factory {
  public:
@@ -208,7 +243,7 @@ class LuaFactory final : public Factory {
     const Dict config = model ? with_graph(options) : options;
     const ClassPtr info = class_of_table(L, class_index);
     const bool makes_itself = defines(L, class_index, "from_config");
-    push_value(L, makes_itself ? config : with_objects(config, info->schema));
+    makes_itself ? push_value(L, config) : push_config(L, with_objects(config, info->schema));
     if (makes_itself) return made_by_class(L, class_index);
     const ObjectPtr object = make_instance(L, class_index, class_index + 1, info);
     if (auto data = std::dynamic_pointer_cast<LuaDataset>(object)) return source_of(data, *info);

@@ -111,6 +111,12 @@ local changes = {
   int4 = quantized "int4",
   columns = quantized(function() return quantizers.Int4QuantizationConfig { block_size = -1 } end),
   blocks = quantized(function() return quantizers.Int4QuantizationConfig { block_size = 2 } end),
+  one_block = quantized(function()
+    return quantizers.Int4QuantizationConfig { block_size = cr.null }
+  end),
+  only_weights = quantized(function()
+    return quantizers.Int8QuantizationConfig { activation_quantizer = cr.null }
+  end),
   lora = adapted,
   both = function(model)
     model:quantize "int8"
