@@ -197,7 +197,8 @@ Converted convert_arrays(const std::string& from, const Dict& told, const std::s
   NamedTensors arrays;
   for (const Value& array : told.at("arrays").as_list()) {
     const std::string& name = array.as_dict().at("name").as_string();
-    arrays.emplace_back(name, reader->read_array(from, name));
+    // the array of a .npy file has no name; it gets that which NumPy gives it in .npz
+    arrays.emplace_back(name.empty() ? "arr_0" : name, reader->read_array(from, name));
   }
   Converted converted{[=](const std::string& path) { writer->write_arrays(path, arrays); }};
   converted.save(target.path());

@@ -112,6 +112,17 @@ TEST_CASE("convert writes the same model in another format, or nothing") {
     CHECK(again->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
 }
 
+TEST_CASE("convert names the array of a .npy file") {
+  Folder folder;
+  crescent_says("-e 'cr.data.write_npy(\"" + (folder / "a.npy") + "\", cr.ones { 2, 3 })'");
+  for (const char* name : {"b.h5", "b.npz", "b.safetensors"}) {
+    const std::string to = folder / name, back = to + ".npy";
+    CHECK(crescent_says("convert " + (folder / "a.npy") + " " + to).status == 0);
+    CHECK_THAT(crescent_says("inspect " + to).text, Catch::Contains("arr_0"));
+    CHECK(crescent_says("convert " + to + " " + back).status == 0);
+  }
+}
+
 TEST_CASE("convert writes weights in several files, and messages name the target alone") {
   const Folder folder;
   save_model(*trained_model(), folder / "a.h5");
