@@ -5,8 +5,7 @@
 namespace crescent::lua {
 namespace {
 
-// the keys in the Lua registry of the metatables of lists
-const char list_key = 0, values_key = 0;
+const char list_key = 0;  // the key in the Lua registry of the metatable of lists
 
 /// The metamethod __index of lists. Positions behind the last item are nil, so that ipairs() ends
 /// there.
@@ -30,31 +29,23 @@ extern "C" int equal_lists(lua_State* L) {
   return lua_pushboolean(L, are_equal), 1;
 }
 
-/// Gives the table on top of the stack the metatable with this key, which is made if it is missing.
-void mark(lua_State* L, const char& key, bool checks_positions) {
+}  // namespace
+
+void mark_list(lua_State* L) {
   reserve(L, 4);
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &key) == LUA_TNIL) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &list_key) == LUA_TNIL) {
     lua_pop(L, 1);
     lua_createtable(L, 0, 2);
-    if (checks_positions) {
-      lua_pushcfunction(L, index_list);
-      lua_setfield(L, -2, "__index");
-    }
+    lua_pushcfunction(L, index_list);
+    lua_setfield(L, -2, "__index");
     lua_pushcfunction(L, equal_lists);
     lua_setfield(L, -2, "__eq");
     lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &list_key);
   }
   lua_setmetatable(L, -2);
 }
 
-}  // namespace
-
-void mark_list(lua_State* L) { mark(L, list_key, true); }
-void mark_values(lua_State* L) { mark(L, values_key, false); }
-
-bool is_marked_list(lua_State* L, int index) {
-  return has_metatable(L, index, &list_key) || has_metatable(L, index, &values_key);
-}
+bool is_marked_list(lua_State* L, int index) { return has_metatable(L, index, &list_key); }
 
 }  // namespace crescent::lua

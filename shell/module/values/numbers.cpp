@@ -157,7 +157,6 @@ void push_elements(lua_State* L, const T* values, const Shape& shape, int axis) 
     push_elements(L, values + i * stride, shape, axis + 1);
     lua_rawseti(L, -2, i + 1);
   }
-  mark_values(L);
 }
 
 }  // namespace

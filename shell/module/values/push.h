@@ -49,10 +49,11 @@ void push(lua_State* L, const std::shared_ptr<T>& object) {
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value);
-/// Types of items that users read by their position in a list: layers, metrics, weights, sizes.
+/// Types of items that users read by their position in a list: layers, metrics, weights, sizes,
+/// shapes.
 template <class T>
-concept LookedUp =
-    std::same_as<T, Variable> || std::convertible_to<T, ObjectPtr> || std::same_as<T, int64_t>;
+concept LookedUp = std::same_as<T, Variable> || std::convertible_to<T, ObjectPtr> ||
+    std::same_as<T, int64_t> || std::same_as<T, Shape>;
 template <class T>
 void push(lua_State* L, const std::vector<T>& items) {
   reserve(L, 4);
@@ -62,10 +63,7 @@ void push(lua_State* L, const std::vector<T>& items) {
     push(L, item);
     lua_rawseti(L, -2, ++i);
   }
-  if constexpr (LookedUp<T>)
-    mark_list(L);
-  else
-    mark_values(L);
+  if constexpr (LookedUp<T>) mark_list(L);
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value) {
