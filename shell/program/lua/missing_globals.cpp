@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,6 +47,33 @@ std::string written_in_lua(const std::string& name) {
   return is_dtype(name) || is_named_object(name) ? concat('"', name, '"') : "";
 }
 
+/// What is known of missing variables, which scripts may read in loops and on several threads.
+class MissingGlobals {
+ public:
+  /// written_in_lua() of the name, which is computed once.
+  const std::string& written(const char* name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = written_.find(name);
+    if (found != written_.end()) return found->second;
+    return written_.emplace(name, written_in_lua(name)).first->second;
+  }
+  /// Whether nobody was warned yet of the name at this location.
+  bool is_new(const std::string& location, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    return warned_.insert(location + name).second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::string, std::less<>> written_;
+  std::set<std::string> warned_;
+};
+
+MissingGlobals& missing_globals() {
+  static MissingGlobals& globals = *new MissingGlobals;
+  return globals;
+}
+
 /// The location "train.lua:3" of the code that reads a global variable; empty if it is not the
 /// user's code. The stack has the metamethods of the table of global variables above that code.
 std::string reading_location(lua_State* L) {
@@ -62,12 +91,11 @@ std::string reading_location(lua_State* L) {
 /// The metamethod __index of the table of global variables.
 int missing_global(lua_State* L) {
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
-  const std::string name = lua_tostring(L, 2);
-  const std::string written = written_in_lua(name);
-  const std::string location = written.empty() ? "" : reading_location(L);
-  static std::set<std::string> warned;
+  const std::string& written = missing_globals().written(lua_tostring(L, 2));
+  if (written.empty()) return 0;
+  const std::string name = lua_tostring(L, 2), location = reading_location(L);
   if (location.empty() || lua_calls(line_at(location_of(location + ":")), name) ||
-      !warned.insert(location + name).second)
+      !missing_globals().is_new(location, name))
     return 0;
   std::fflush(stdout);
   std::fprintf(stderr, "crescent: %s: '%s' is a variable without a value; it is written %s\n",
