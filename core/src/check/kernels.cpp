@@ -95,7 +95,7 @@ class KernelRuns {
       if (input.bytes()) std::memcpy(in.back().data(), input.raw(), input.bytes());
     }
     for (const TensorSpec& spec : applied_.outputs)
-      out.emplace_back(bytes_of(spec), conditions.before);
+      out.emplace_back(spec.bytes(), conditions.before);
     GuardedMemory scratch(kernel_->scratch_bytes(), conditions.before);
     std::vector<const std::byte*> from;
     std::vector<std::byte*> to;
@@ -114,7 +114,7 @@ class KernelRuns {
     Tensors results;
     for (size_t i = 0; i < to.size(); ++i)
       results.push_back(
-          Tensor::from_bytes(to[i], bytes_of(applied_.outputs[i]), applied_.outputs[i]));
+          Tensor::from_bytes(to[i], applied_.outputs[i].bytes(), applied_.outputs[i]));
     return results;
   }
 
@@ -131,7 +131,7 @@ class KernelRuns {
     std::vector<int> places;
     for (size_t i = 0; i < inputs_.size(); ++i)
       if (kernel_->in_place(static_cast<int>(i)) &&
-          inputs_[i].bytes() == bytes_of(applied_.outputs[0]))
+          inputs_[i].bytes() == static_cast<size_t>(applied_.outputs[0].bytes()))
         places.push_back(static_cast<int>(i));
     return places;
   }
@@ -139,9 +139,6 @@ class KernelRuns {
   double tolerance() const { return size_of(applied_.outputs[0].dtype) == 2 ? 2e-2 : 1e-4; }
 
  private:
-  static size_t bytes_of(const TensorSpec& spec) {
-    return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
-  }
   static const std::byte* bytes_of(const Tensor& t) {
     return static_cast<const std::byte*>(t.raw());
   }

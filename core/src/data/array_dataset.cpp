@@ -20,7 +20,7 @@ bool is_in_file(const Tensor& array) { return !array.in_memory() || is_mapped(ar
 /// Gives `tensor` this spec and memory that the host may write; its own memory is kept if it is
 /// large enough and no other tensor shares it.
 void make_writable(Tensor& tensor, const TensorSpec& spec) {
-  const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  const size_t bytes = spec.bytes();
   const bool ours = tensor && is_unshared(tensor) && tensor.storage()->host() &&
                     !is_mapped(tensor) && tensor.storage()->bytes() >= bytes;
   if (ours && tensor.spec() == spec) return;

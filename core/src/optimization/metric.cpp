@@ -9,8 +9,7 @@ namespace {
 Tensor zeros(const TensorSpec& spec) {
   Memory* memory = device().memory();
   if (!memory) return Tensor(spec);
-  const size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
-  return Tensor::on(memory->allocate(bytes), 0, spec);
+  return Tensor::on(memory->allocate(spec.bytes()), 0, spec);
 }
 
 }  // namespace

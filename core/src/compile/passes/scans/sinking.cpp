@@ -103,9 +103,7 @@ class Sinking {
     for (size_t q = states(); q < captured(); ++q) read += bytes(body_.inputs[q]);
     return (v.producer || v.is_state) && rank(value) == 2 && bytes(value) <= read;
   }
-  int64_t bytes(int value) const {
-    return spec(value).shape.size() * static_cast<int64_t>(size_of(spec(value).dtype));
-  }
+  int64_t bytes(int value) const { return spec(value).bytes(); }
   /// Returns the stacked values of all steps (t, ...), for which it adds an output to the body if
   /// there is none.
   int stacked(int value) {
