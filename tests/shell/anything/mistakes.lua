@@ -493,20 +493,3 @@ for _, object in ipairs { x, model.layers[1].kernel, cr.Input { shape = { 2 } } 
 end
 check.same(x.sum(x):item(), 0.0)
 check.same(x:sum(1).shape, { 2 })
-
--- Lists made by the module are equal if their items are.
-assert(x.shape == cr.ones({ 2, 2 }).shape and x.shape == { 2, 2 } and x.shape ~= y.shape)
-assert(x.shape ~= { 2 } and x.shape ~= { 2, 2, 2 })
-assert(cr.ops.shape(x) == { 2, 2 } and cr.ops.shape(x) == x.shape)
--- Lists of values are plain tables.
-local rows = x:totable()
-assert(rows[1] ~= rows[2] and rows[0] == nil and rows[1][-1] == nil)
-assert(history.history.loss[0] == nil and getmetatable(history.history.loss) == nil)
-assert(not pcall(function() return cr.ops.shape(x)[0] end))
-local input = cr.Input { shape = { 2 } }
-local pair = cr.Model { inputs = input,
-  outputs = { cr.layers.Dense(2)(input), cr.layers.Dense(3)(input) } }
-assert(pair.output_shape == { { -1, 2 }, { -1, 3 } })
-
--- Lists made by the module count as structures.
-check.same(cr.tree.flatten { x.shape, model.layers[1].weights[1].shape }, { 2, 2, 2, 1 })
