@@ -95,11 +95,11 @@ char* new_text(const std::string& text) {
 
 namespace {
 
-void set_sizes(const Shape& shape, DType dtype, crescent_spec& spec) {
+void set_sizes(const TensorSpec& spec, crescent_spec& result) {
   int64_t stride = 1;
-  for (int i = shape.rank(); i-- > 0; stride *= shape[i]) spec.strides[i] = stride;
-  spec.size = shape.size();
-  spec.bytes = static_cast<size_t>(spec.size) * size_of(dtype);
+  for (int i = spec.shape.rank(); i-- > 0; stride *= spec.shape[i]) result.strides[i] = stride;
+  result.size = spec.shape.size();
+  result.bytes = static_cast<size_t>(spec.bytes());
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ void give_spec(const TensorSpec& spec, const char* name, crescent_spec* result) 
   known.rank = spec.shape.rank();
   std::copy(spec.shape.begin(), spec.shape.end(), known.shape);
   known.size = -1;
-  if (spec.shape.is_known()) set_sizes(spec.shape, spec.dtype, known);
+  if (spec.shape.is_known()) set_sizes(spec, known);
   std::memcpy(result, &known, std::min(result->struct_size, sizeof known));
 }
 

@@ -43,7 +43,7 @@ class CallersStorage final : public Storage {
 TensorSpec checked_spec(int dtype, const int64_t* shape, int rank, size_t bytes) {
   const TensorSpec spec{dtype_of(dtype), shape_of(shape, rank)};
   if (spec.dtype == DType::string) refuse("strings are made by crescent_tensor_from_texts");
-  const size_t expected = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  const auto expected = static_cast<size_t>(spec.bytes());
   if (bytes != expected)
     refuse("'bytes' is ", bytes, ", expected ", expected, " for ", to_text(spec));
   return spec;

@@ -105,10 +105,8 @@ inline TensorSpec f32(const Shape& shape) { return {DType::float32, shape}; }
 /// Adds an instruction to a program built by hand; tracing would fold constants.
 template <class T>
 int add(Program& program, T op, std::vector<int> inputs) {
-  TensorSpecs specs;
-  for (int value : inputs) specs.push_back(program.values[static_cast<size_t>(value)]);
   auto shared = std::make_shared<const T>(std::move(op));
-  const int result = program.add_value(shared->infer(specs)[0]);
+  const int result = program.add_value(shared->infer(program.specs_of(inputs))[0]);
   program.code.push_back({shared, std::move(inputs), {result}, 0});
   return result;
 }

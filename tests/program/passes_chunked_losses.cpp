@@ -74,7 +74,7 @@ int64_t largest_bytes(const Program& program) {
   for (const auto& i : program.code)
     for (int value : i.outputs) {
       const TensorSpec& spec = program.values[static_cast<size_t>(value)];
-      largest = std::max(largest, spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype)));
+      largest = std::max(largest, spec.bytes());
     }
   return largest;
 }

@@ -49,9 +49,7 @@ Program with_kept_states(Program program, size_t kept) {
   Program::Instruction& loop = program.code.at(0);
   auto scan = std::make_shared<Scan>(dynamic_cast<const Scan&>(*loop.op));
   scan->keep_states = true;
-  TensorSpecs specs;
-  for (int value : loop.inputs) specs.push_back(program.values[static_cast<size_t>(value)]);
-  const TensorSpecs made = scan->infer(specs);
+  const TensorSpecs made = scan->infer(program.specs_of(loop.inputs));
   const size_t first = loop.outputs.size();
   for (size_t o = first; o < made.size(); ++o) loop.outputs.push_back(program.add_value(made[o]));
   loop.op = scan;

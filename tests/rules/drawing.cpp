@@ -427,10 +427,9 @@ int Drawing::number(double number, DType dtype) {
 }
 
 int Drawing::add(OpPtr op, std::vector<int> inputs) {
-  TensorSpecs specs;
-  for (int value : inputs) specs.push_back(program_.values[static_cast<size_t>(value)]);
+  const TensorSpecs results = op->infer(program_.specs_of(inputs));
   std::vector<int> outputs;
-  for (const TensorSpec& spec : op->infer(specs)) outputs.push_back(program_.add_value(spec));
+  for (const TensorSpec& spec : results) outputs.push_back(program_.add_value(spec));
   program_.code.push_back({std::move(op), std::move(inputs), outputs, 0});
   return outputs[0];
 }

@@ -100,8 +100,7 @@ void rethrow_named(const Layer& layer) try {
 
 Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& like) {
   const OutsideTrace outside;
-  TensorSpecs specs;
-  for (const Tensor& t : like) specs.push_back(t.spec());
+  TensorSpecs specs = specs_of(like);
   for (const Tensor& t : like)
     if (t.mask()) specs.push_back(t.mask().spec());
   Tensors result;

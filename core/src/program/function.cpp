@@ -58,8 +58,7 @@ class Compiled final : public CachedProgram {
  public:
   Compiled(const Function::Body& body, std::span<const Tensor> inputs, int64_t key,
            const OptimizeOptions& options, Device& device)
-      : key_(key), device_(device), memory_(device.memory()) {
-    for (const Tensor& input : inputs) specs_.push_back(input.spec());
+      : key_(key), device_(device), memory_(device.memory()), specs_(specs_of(inputs)) {
     Program program = optimize(trace(body, specs_, holds_), options);
     executable = compile(program, device);
     bindings_ = program.variables;
@@ -67,7 +66,7 @@ class Compiled final : public CachedProgram {
                                [](const auto& binding) { return binding.result >= 0; }) ||
                    std::any_of(program.code.begin(), program.code.end(),
                                [](const auto& i) { return i.op->effect() >= Effect::state; });
-    for (int value : program.outputs) out_.push_back(program.values[value]);
+    out_ = program.specs_of(program.outputs);
   }
 
   bool is_for(const Device& device, std::span<const Tensor> inputs, int64_t key) const {

@@ -16,6 +16,13 @@ Op::~Op() = default;
 
 std::string Op::label() const { return std::string(name()); }
 
+TensorSpecs specs_of(std::span<const Tensor> tensors) {
+  TensorSpecs specs;
+  specs.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
+  return specs;
+}
+
 Tensors Op::decompose(std::span<const Tensor>) const { return {}; }
 
 bool Op::supports_dtype(DType) const { return false; }
@@ -54,8 +61,7 @@ namespace {
 /// is nearly free, instead of being computed and stored as a large constant.
 bool is_better_recorded(const Op& op, const TensorSpecs& results) {
   constexpr int64_t kLittle = 64 << 10;  // in bytes
-  return op.name() == BroadcastTo::kName && Recorder::current() &&
-         results[0].shape.size() * static_cast<int64_t>(size_of(results[0].dtype)) > kLittle;
+  return op.name() == BroadcastTo::kName && Recorder::current() && results[0].bytes() > kLittle;
 }
 
 /// The specs of the results, as infer() says them. Only an op that has effects may have none.

@@ -169,19 +169,13 @@ double flops_of(const OpCall& call) {
   return rule != rules().end() ? rule->second(call) : of_decomposition(call);
 }
 
-TensorSpecs specs_of(const Program& program, const std::vector<int>& numbers) {
-  TensorSpecs specs;
-  for (const int number : numbers) specs.push_back(program.values[static_cast<size_t>(number)]);
-  return specs;
-}
-
 }  // namespace
 
 std::map<std::string, double> flops_by_scope(const Program& program) {
   std::map<std::string, double> flops;
   for (const Program::Instruction& each : program.code)
     flops[program.scopes[static_cast<size_t>(each.scope)]] +=
-        flops_of({*each.op, specs_of(program, each.inputs), specs_of(program, each.outputs)});
+        flops_of({*each.op, program.specs_of(each.inputs), program.specs_of(each.outputs)});
   return flops;
 }
 

@@ -22,6 +22,12 @@ std::string names_text(const std::vector<int>& values) {
 
 }  // namespace
 
+TensorSpecs Program::specs_of(std::span<const int> numbers) const {
+  TensorSpecs specs;
+  for (const int number : numbers) specs.push_back(values[static_cast<size_t>(number)]);
+  return specs;
+}
+
 std::string Program::text() const {
   std::string text = concat("inputs ", list_text(inputs, values), "\n");
   for (const Constant& c : constants) {

@@ -125,9 +125,7 @@ size_t hash_of(const Value& value) {
 /// A compiled call and its key.
 struct CompiledCall final : CachedProgram {
   CompiledCall(const Device& on, std::shared_ptr<const void> by, Value given, const Tensors& inputs)
-      : device(&on), who(std::move(by)), arguments(std::move(given)) {
-    for (const Tensor& input : inputs) in.push_back(input.spec());
-  }
+      : device(&on), who(std::move(by)), arguments(std::move(given)), in(specs_of(inputs)) {}
   size_t bytes() const override {
     constexpr size_t kArguments = 512;  // estimated bytes of the arguments
     return sizeof *this + kArguments + (in.size() + out.size()) * sizeof(TensorSpec) +
@@ -177,7 +175,7 @@ void compile(CompiledCall& into, const Callee& call, Device& device) {
   Program program = trace(body, into.in);
   if (!is_worth_it(program)) return;
   program = optimize(std::move(program));
-  for (int value : program.outputs) into.out.push_back(program.values[value]);
+  into.out = program.specs_of(program.outputs);
   into.executable = crescent::compile(program, device);
 }
 

@@ -30,9 +30,7 @@ Tensors zeros_like(const Tensors& tensors) {
 
 /// Traces f on tensors with the specs of `like` and discards the recorded program.
 void trace_only(const std::function<void(const Tensors&)>& f, const Tensors& like) {
-  TensorSpecs specs;
-  for (const Tensor& t : like) specs.push_back(t.spec());
-  trace([&](const Tensors& given) { return f(given), Tensors(); }, specs);
+  trace([&](const Tensors& given) { return f(given), Tensors(); }, specs_of(like));
 }
 
 std::vector<Shape> shapes_of(const Tensors& tensors) {

@@ -13,15 +13,13 @@ namespace {
 
 /// Records the program of a step, without any pass.
 Program recorded(const CompiledStep& step) {
-  TensorSpecs specs;
-  for (const Tensor& input : step.inputs) specs.push_back(input.spec());
   return trace(
       [&](const Tensors& inputs) {
         Tensors outputs;
         step.function.call(inputs, outputs, step.key);
         return outputs;
       },
-      specs);
+      specs_of(step.inputs));
 }
 
 /// Runs the executable that the model uses, and restores the variables afterwards.

@@ -186,7 +186,7 @@ class ObservedRun {
     executable->watch([this](int value, const std::string& kernel, const void* bytes) {
       if (static_cast<size_t>(value) >= lowered_.values.size()) return;
       const TensorSpec& made = spec(value);
-      const size_t count = static_cast<size_t>(made.shape.size()) * size_of(made.dtype);
+      const auto count = static_cast<size_t>(made.bytes());
       results_[value] = {Tensor::from_bytes(bytes, count, made), kernel};
     });
     executable->run(inputs, variables, outputs_);

@@ -29,12 +29,6 @@ bool is_number(const TensorSpec& spec) {
   return spec.dtype != DType::complex64 && spec.dtype != DType::string;
 }
 
-TensorSpecs specs_of(const Program& program, const std::vector<int>& values) {
-  TensorSpecs specs;
-  for (int value : values) specs.push_back(program.values[value]);
-  return specs;
-}
-
 /// Whether inputs and outputs are exact integers or strings. If so, the op is run itself, because
 /// its results are exact.
 bool is_plain(std::span<const BoundedPtr> inputs, const TensorSpecs& outputs) {
@@ -154,7 +148,7 @@ void Evaluator::interpret(const Program& program, Values& values, bool keep_all,
     std::vector<Bounded> results =
         is_constant && rounding_ == Rounding::float64 && role != Role::decomposed
             ? run_plainly(instruction.op, inputs, rounding_)
-            : compute(instruction.op, inputs, specs_of(program, instruction.outputs));
+            : compute(instruction.op, inputs, program.specs_of(instruction.outputs));
     for (size_t o = 0; o < results.size(); ++o) {
       results[o].mark_undecided(rounding_);
       BoundedPtr& result = at(instruction.outputs[o]);

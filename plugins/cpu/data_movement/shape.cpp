@@ -213,7 +213,7 @@ std::unique_ptr<Kernel> make_concat(const Request& r) {
 }
 
 std::unique_ptr<Kernel> make_bitcast(const Request& r) {
-  const auto bytes = r.outputs[0].shape.size() * static_cast<int64_t>(size_of(r.outputs[0].dtype));
+  const int64_t bytes = r.outputs[0].bytes();
   return std::make_unique<Rearrange>(Axes{{bytes / 8, 1, 1}}, 8);
 }
 

@@ -39,7 +39,7 @@ class BorrowedStorage final : public Storage {
 };
 
 Tensor borrow(const std::byte* memory, const TensorSpec& spec) {
-  size_t bytes = static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
+  auto bytes = static_cast<size_t>(spec.bytes());
   return Tensor::on(std::make_shared<BorrowedStorage>(memory, bytes), 0, spec);
 }
 

@@ -16,7 +16,7 @@ namespace crescent::cpu {
 namespace {
 
 size_t bytes_of_value(const Program& program, int value) {
-  return static_cast<size_t>(bytes_of(program.values[value]));
+  return static_cast<size_t>(program.values[value].bytes());
 }
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -112,14 +112,9 @@ class ScanLoop {
     return false;
   }
   bool has_kernels(const Program& program) const {
-    auto specs = [&](const std::vector<int>& values) {
-      TensorSpecs list;
-      for (int value : values) list.push_back(program.values[value]);
-      return list;
-    };
     return std::all_of(program.code.begin(), program.code.end(), [&](const auto& i) {
       return i.op->name() == Reshape::kName ||
-             has_kernel({*i.op, specs(i.inputs), specs(i.outputs), options_});
+             has_kernel({*i.op, program.specs_of(i.inputs), program.specs_of(i.outputs), options_});
     });
   }
   void make_plans(int threads) {

@@ -37,10 +37,7 @@ Schedule::Schedule(const Program& program, const Options& options, Pool& pool)
   join_reductions(*this);
 }
 
-size_t Schedule::bytes(int value) const {
-  const TensorSpec& spec = values[value];
-  return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
-}
+size_t Schedule::bytes(int value) const { return static_cast<size_t>(values[value].bytes()); }
 
 int Schedule::add_value(const TensorSpec& spec) {
   int value = static_cast<int>(values.size());

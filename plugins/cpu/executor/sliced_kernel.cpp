@@ -75,7 +75,7 @@ class SlicedKernel final : public Composed {
                             ///< the memory of a thread at which the output of one slice is computed
   };
 
-  size_t bytes(int value) const { return static_cast<size_t>(bytes_of(op_.body->values[value])); }
+  size_t bytes(int value) const { return static_cast<size_t>(op_.body->values[value].bytes()); }
   /// Makes a frame for each thread; adds frames if there are more threads than in any earlier run.
   void make_frames(Frames& frames, int threads) const {
     const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));

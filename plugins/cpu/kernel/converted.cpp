@@ -110,7 +110,7 @@ class Converted final : public Kernel {
     wide_ = widened.dtype;
     Port port{true, scratch_,
               input ? caster(narrow, widened, options) : caster(widened, narrow, options)};
-    scratch_ += aligned(static_cast<size_t>(widened.shape.size()) * size_of(widened.dtype));
+    scratch_ += aligned(static_cast<size_t>(widened.bytes()));
     return port;
   }
   static void convert(const Port& port, const std::byte* from, std::byte* to, const Arguments& a) {

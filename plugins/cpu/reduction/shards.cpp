@@ -15,9 +15,7 @@
 namespace crescent::cpu {
 namespace {
 
-size_t bytes_of(const TensorSpec& spec) {
-  return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
-}
+size_t bytes_of(const TensorSpec& spec) { return static_cast<size_t>(spec.bytes()); }
 
 class ShardSliceKernel final : public Kernel {
  public:

@@ -11,9 +11,6 @@ namespace crescent::cpu {
 
 /// Arrays with at least this many bytes do not fit the cache of a core.
 constexpr int64_t kLarge = 4 << 20;
-inline int64_t bytes_of(const TensorSpec& spec) {
-  return spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype));
-}
 
 /// The op as a pointer to T; null if it is not a T.
 template <class T>

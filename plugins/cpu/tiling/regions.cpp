@@ -125,7 +125,7 @@ class Regions {
     constexpr int64_t kLight = 64 << 10;
     return i.op->effect() == Effect::none &&
            std::all_of(i.outputs.begin(), i.outputs.end(),
-                       [&](int value) { return bytes_of(spec(value)) <= kLight; });
+                       [&](int value) { return spec(value).bytes() <= kLight; });
   }
 
   /// Collects a region that begins with instruction `first`, and the light instructions between its
@@ -187,7 +187,7 @@ class Regions {
     std::map<int, int> uses;
     for (size_t i : order.inside) {
       each(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
-        if (part == SliceRole::rows && bytes_of(spec(value)) >= kLarge) ++uses[value];
+        if (part == SliceRole::rows && spec(value).bytes() >= kLarge) ++uses[value];
       });
     }
     const bool gains =
@@ -208,7 +208,7 @@ class Regions {
       });
     }
     int64_t image = 0;
-    for (int value : values) image += bytes_of(spec(value)) / batch;
+    for (int value : values) image += spec(value).bytes() / batch;
     int64_t rows = std::clamp<int64_t>(kMaxSliceBytes / image, 1, batch);
     while (batch % rows != 0) --rows;
     return image * rows <= kMaxImageSliceBytes ? rows : 0;
@@ -346,7 +346,7 @@ class Regions {
 };
 
 bool is_large_convolution(const Program& program, const Instruction& i) {
-  const auto is_large = [&](int value) { return bytes_of(program.values[value]) >= kLarge; };
+  const auto is_large = [&](int value) { return program.values[value].bytes() >= kLarge; };
   return base_of(*i.op).name() == Conv::kName && (is_large(i.inputs[0]) || is_large(i.outputs[0]));
 }
 

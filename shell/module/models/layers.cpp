@@ -127,7 +127,7 @@ OneOrMore<Tensor> compute_output_spec(Layer& layer, Any inputs) {
     for (const Symbol& symbol : Read<std::vector<Symbol>>::from(L, inputs.index))
       specs.push_back({symbol.dtype(), symbol.shape()});
   } else {
-    for (const Tensor& tensor : to_data(L, inputs.index, {})) specs.push_back(tensor.spec());
+    specs = specs_of(to_data(L, inputs.index, {}));
   }
   OneOrMore<Tensor> result;
   trace(

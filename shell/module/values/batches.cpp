@@ -154,9 +154,7 @@ List inputs_of_graph(const Model& graph, const Value& nested) {
 Tensors to_targets(lua_State* L, int index, Model& model, const Tensors& x) {
   if (!model.is_graph() && !x.empty() && is_nested(L, index) &&
       model.structures().outputs.is_null()) {
-    TensorSpecs specs;
-    for (const Tensor& input : x) specs.push_back(input.spec());
-    trace([&](const Tensors& inputs) { return model(inputs), Tensors{}; }, specs);
+    trace([&](const Tensors& inputs) { return model(inputs), Tensors{}; }, specs_of(x));
   }
   return to_data(L, index, output_names(model));
 }

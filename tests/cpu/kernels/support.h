@@ -118,14 +118,14 @@ inline Outcome run(Kernel& kernel, const std::vector<Array>& inputs, const Tenso
     in.push_back(memory.back().start);
   }
   for (const auto& spec : outputs) {
-    memory.emplace_back(static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype));
+    memory.emplace_back(static_cast<size_t>(spec.bytes()));
     out.push_back(memory.back().start);
   }
   Pool pool(threads);
   for (size_t i = 0; prepared && i < inputs.size(); ++i) {
     Prepared form = kernel.prepare(static_cast<int>(i));
     if (!form.kernel) continue;
-    memory.emplace_back(static_cast<size_t>(form.spec.shape.size()) * size_of(form.spec.dtype));
+    memory.emplace_back(static_cast<size_t>(form.spec.bytes()));
     Memory scratch(form.kernel->scratch_bytes());
     form.kernel->run({&in[i], &memory.back().start, scratch.start, pool});
     in[i] = memory.back().start;

@@ -29,6 +29,7 @@
 namespace crescent {
 
 using TensorSpecs = std::vector<TensorSpec>;
+CRESCENT_API TensorSpecs specs_of(std::span<const Tensor> tensors);
 
 /// The arguments of Op::vjp.
 struct Vjp {

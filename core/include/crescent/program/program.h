@@ -43,6 +43,8 @@ class CRESCENT_API Program {
   int add_value(const TensorSpec& spec) {
     return values.push_back(spec), static_cast<int>(values.size()) - 1;
   }
+  /// The specs of the values with these numbers.
+  TensorSpecs specs_of(std::span<const int> numbers) const;
   std::string text() const;  ///< one line per instruction, for people
 };
 

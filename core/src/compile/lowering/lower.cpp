@@ -67,15 +67,10 @@ class Lowering {
     replacement_.push_back(program_.add_value(TensorSpec(spec)));
     return replacement_.back();
   }
-  TensorSpecs specs(const std::vector<int>& values) const {
-    TensorSpecs specs;
-    for (int value : values) specs.push_back(program_.values[value]);
-    return specs;
-  }
 
   void lower(Instruction i) {
     rename(i.inputs);
-    const TensorSpecs in = specs(i.inputs), out = specs(i.outputs);
+    const TensorSpecs in = program_.specs_of(i.inputs), out = program_.specs_of(i.outputs);
     if (is_identity(*i.op, in, out)) {
       replacement(i.outputs[0]) = i.inputs[0];
     } else if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) {
@@ -132,7 +127,7 @@ class Lowering {
   void check_results(const Program& part, const Instruction& whole) const {
     TensorSpecs given;
     for (int value : part.outputs) given.push_back(part.values[value]);
-    const TensorSpecs expected = specs(whole.outputs);
+    const TensorSpecs expected = program_.specs_of(whole.outputs);
     if (given != expected)
       fail(described(*whole.op), ": decompose() gave ", lowering::text_of(given), ", expected ",
            lowering::text_of(expected));
@@ -180,10 +175,7 @@ class Lowering {
 void check_supported(const Program& program, const Device& device) {
   for (const Instruction& i : program.code) {
     if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) continue;
-    TensorSpecs in, out;
-    for (int value : i.inputs) in.push_back(program.values[value]);
-    for (int value : i.outputs) out.push_back(program.values[value]);
-    if (!device.supports(*i.op, in, out))
+    if (!device.supports(*i.op, program.specs_of(i.inputs), program.specs_of(i.outputs)))
       fail("lowered to ", i.op->text(), ", which is not supported");
   }
 }

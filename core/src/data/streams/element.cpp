@@ -110,11 +110,9 @@ Value stacked_dicts(const std::vector<Value>& parts, int64_t first) {
 Value row_of(const Value& part, int64_t row) {
   if (is_tensor_like(part)) {
     const Tensor tensor = tensor_of(part);
-    const Shape shape = tensor.shape().slice(1, tensor.rank());
-    const TensorSpec spec{tensor.dtype(), shape};
-    const size_t bytes = static_cast<size_t>(shape.size()) * size_of(spec.dtype);
-    const Tensor view =
-        Tensor::on(tensor.storage(), tensor.offset() + static_cast<size_t>(row) * bytes, spec);
+    const TensorSpec spec{tensor.dtype(), tensor.shape().slice(1, tensor.rank())};
+    const auto offset = static_cast<size_t>(row * spec.bytes());
+    const Tensor view = Tensor::on(tensor.storage(), tensor.offset() + offset, spec);
     return boxed(view.in_memory() ? view : view.clone());
   }
   if (part.is_list()) return part.as_list()[row];

@@ -111,7 +111,7 @@ Tensor ElementReader::tensor_at(const List& spec) {
   if (spec.size() != 2) fail("'", file_.path(), "' is damaged before offset ", at_);
   const TensorSpec wanted{dtype_named(spec[0].as_string()), Codec<Shape>::decode(spec[1])};
   if (wanted.dtype == DType::string) fail("'", file_.path(), "' is damaged before offset ", at_);
-  const uint64_t bytes = static_cast<uint64_t>(wanted.shape.size()) * size_of(wanted.dtype);
+  const auto bytes = static_cast<uint64_t>(wanted.bytes());
   need(bytes);
   Tensor tensor = Tensor::uninitialized(wanted);
   file_.read(at_, bytes, tensor.mutable_raw());

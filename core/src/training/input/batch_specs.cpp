@@ -14,12 +14,6 @@ TensorSpec tensor_spec(const Value& encoded) {
   return {dtype_named(spec.at("dtype").as_string()), Codec<Shape>::decode(spec.at("shape"))};
 }
 
-TensorSpecs specs_of(const Tensors& tensors) {
-  TensorSpecs specs;
-  for (const Tensor& t : tensors) specs.push_back(t.spec());
-  return specs;
-}
-
 List encoded_specs(const TensorSpecs& specs) {
   List list;
   for (const TensorSpec& spec : specs) list.push_back(encoded_spec(spec));

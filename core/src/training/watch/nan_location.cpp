@@ -235,8 +235,6 @@ std::optional<Cause> first_cause(const Program& program, const Replay& replay,
 std::string locate_nan(Model& model, const Batch& batch, const std::vector<int64_t>& rows) {
   const StepLock lock(model);
   const CompiledStep step = Stepper(model).compiled_train(batch);
-  TensorSpecs specs;
-  for (const Tensor& input : step.inputs) specs.push_back(input.spec());
   StepTargets targets;
   const Program program = trace(
       [&](const Tensors& inputs) {
@@ -244,7 +242,7 @@ std::string locate_nan(Model& model, const Batch& batch, const std::vector<int64
         step.function.call(inputs, logs, step.key);
         return targets.tensors;
       },
-      specs);
+      specs_of(step.inputs));
   const Transaction transaction;  // the destructor restores the variables
   const Replay replay(program, step.inputs);
   const std::optional<Cause> cause = first_cause(program, replay, targets.titles);

@@ -114,8 +114,7 @@ void Rewriting::replace(const Instruction& instruction, int value) {
 }
 
 Instruction new_instruction(Program& program, OpPtr op, std::vector<int> inputs, int scope) {
-  TensorSpecs specs;
-  for (int value : inputs) specs.push_back(program.values[value]);
+  const TensorSpecs specs = program.specs_of(inputs);
   Instruction instruction{std::move(op), std::move(inputs), {}, scope};
   for (const TensorSpec& spec : instruction.op->infer(specs))
     instruction.outputs.push_back(program.add_value(spec));
