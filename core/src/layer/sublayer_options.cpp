@@ -141,10 +141,6 @@ class SublayerOptionsAccess final : public FieldAccess {
   std::ptrdiff_t origin_;
 };
 
-struct SchemaOrigin : SchemaBuilder {
-  static std::ptrdiff_t of(const SchemaBuilder& s) { return s.*&SchemaOrigin::origin_; }
-};
-
 }  // namespace
 
 void describe_sublayer_options(Schema<Layer>& s) {
@@ -156,7 +152,7 @@ void describe_sublayer_options(Schema<Layer>& s) {
   option.type = Codec<Dict>::type();
   option.takes_dict = option.keyword_only = true;
   option.stored = false;
-  option.access = std::make_shared<const SublayerOptionsAccess>(SchemaOrigin::of(s));
+  option.access = std::make_shared<const SublayerOptionsAccess>(s.origin());
   s.data().fields.push_back(std::move(option));
 }
 

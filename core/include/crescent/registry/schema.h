@@ -34,10 +34,10 @@ struct CRESCENT_API Field : Parameter {
   ~Field();
 
   std::string kind;  ///< the kind of an option that is an object ("loss"); empty for others
-  /// whether the option cannot be given by position: name, trainable, dtype, ...
+  /// Whether the option cannot be given by position: name, trainable, dtype, ...
   bool keyword_only = false;
   bool stored = true;  ///< whether get_config() includes the option
-  /// whether get_config() leaves the option out while it is null (batch_input_shape)
+  /// Whether get_config() leaves the option out while it is null (batch_input_shape).
   bool omit_null = false;
   std::vector<std::string> aliases;  ///< other accepted names: lr, input_dim
   std::optional<double> min, max;  ///< inclusive bounds of the value, or of each element of a list
@@ -201,6 +201,8 @@ class CRESCENT_API SchemaBuilder {
  public:
   SchemaData& data() { return data_; }
   const SchemaData& data() const { return data_; }
+  /// The offset of the described base class in the object, in bytes.
+  std::ptrdiff_t origin() const { return origin_; }
 
  protected:
   explicit SchemaBuilder(std::string title);
@@ -231,7 +233,7 @@ class CRESCENT_API SchemaBuilder {
   SchemaData data_;
   Field* last_ = nullptr;
   bool keyword_only_ = false;
-  std::ptrdiff_t origin_ = 0;  ///< offset of the described base class in the object, in bytes
+  std::ptrdiff_t origin_ = 0;
 };
 
 /// Builds the SchemaData of T; modifiers apply to the last field(), arg() or property().
