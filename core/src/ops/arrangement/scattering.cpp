@@ -1,8 +1,8 @@
 // Writing elements by index, and slices whose position is a tensor.
 #include "crescent/ops/indexing.h"
+#include "ops/arrangement/positions.h"
+#include "ops/arrangement/segments.h"
 #include "ops/functions/array_ops.h"
-#include "ops/functions/positions.h"
-#include "ops/functions/segments.h"
 
 namespace crescent::ops {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "crescent/ops/indexing.h"
 #include "crescent/ops/sorting.h"
-#include "ops/functions/positions.h"
+#include "ops/arrangement/positions.h"
 
 namespace crescent::ops {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "crescent/ops/reductions.h"
+#include "ops/arrangement/segments.h"
 #include "ops/functions/array_ops.h"
-#include "ops/functions/segments.h"
 
 namespace crescent::ops {
 namespace {

@@ -1,4 +1,4 @@
-#include "ops/functions/segments.h"
+#include "ops/arrangement/segments.h"
 
 #include "crescent/ops/indexing.h"
 #include "crescent/tensor/with_type.h"

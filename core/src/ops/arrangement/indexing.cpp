@@ -1,8 +1,8 @@
 // Reading elements by index, and enumerating indices.
 #include "crescent/ops/indexing.h"
 
+#include "ops/arrangement/positions.h"
 #include "ops/functions/array_ops.h"
-#include "ops/functions/positions.h"
 
 namespace crescent {
 
