@@ -4,11 +4,12 @@ local _, host = ...
 local html, reference = host.part "html", host.part "reference"
 local guide = {}
 
---- The first heading of a chapter, and its first paragraph without the marks of Markdown.
+--- The first heading of a chapter; fails if there is none.
 local function heading_of(text)
   return assert(text:match "^# ([^\n]+)", "a chapter has no title")
 end
 
+--- The first paragraph of a chapter, without the marks of Markdown.
 local function beginning_of(text)
   local paragraph = text:match "^# [^\n]+\n\n(.-)\n\n" or ""
   return (paragraph:gsub("%[([^%]]*)%]%b()", "%1"):gsub("[`*]", ""):gsub("\n", " "))

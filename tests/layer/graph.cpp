@@ -34,6 +34,11 @@ TEST_CASE("each call on symbols is a node") {
                     "Layer lonely is not connected, no input to return.");
   CHECK_THROWS_WITH(Linear(3, "lonely").output_shape(),
                     "The layer has never been called and thus has no defined output shape.");
+  CHECK_THROWS_WITH(dense->output_mask(),
+                    "Layer dense_1 has 2 inbound nodes, hence the notion of \"layer output mask\" "
+                    "is ill-defined.");
+  CHECK_THROWS_WITH(Linear(3, "lonely").input_mask(),
+                    "Layer lonely has never been called and thus has no input mask.");
 }
 
 TEST_CASE("nodes go when nobody needs them, and the rest is counted anew") {

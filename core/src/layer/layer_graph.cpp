@@ -62,6 +62,18 @@ std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes,
   return first;
 }
 
+/// The only call of a layer; `what` is "input" or "output".
+NodePtr node_with_mask(const std::vector<NodePtr>& nodes, const std::string& layer,
+                       const char* what) {
+  if (nodes.empty())
+    fail_in_layer(layer, "Layer ", layer, " has never been called and thus has no ", what,
+                  " mask.");
+  if (nodes.size() > 1)
+    fail_in_layer(layer, "Layer ", layer, " has ", nodes.size(),
+                  " inbound nodes, hence the notion of \"layer ", what, " mask\" is ill-defined.");
+  return nodes.front();
+}
+
 Tensor mask_of(const std::vector<Symbol>& symbols) {
   return symbols.empty() ? Tensor() : symbols.front().abstract().mask();
 }
@@ -131,22 +143,10 @@ std::vector<Shape> Layer::output_shape() const {
 }
 
 Tensor Layer::input_mask() const {
-  const std::vector<NodePtr> nodes = inbound_nodes();
-  if (nodes.size() != 1)
-    fail_in_layer(
-        name_, "Layer ", name_,
-        " has multiple inbound nodes, hence the notion of \"layer input mask\" is ill-defined. Use "
-        "`get_input_mask_at(node_index)` instead.");
-  return mask_of(nodes.front()->inputs);
+  return mask_of(inputs_of(node_with_mask(inbound_nodes(), name_, "input")));
 }
 Tensor Layer::output_mask() const {
-  const std::vector<NodePtr> nodes = inbound_nodes();
-  if (nodes.size() != 1)
-    fail_in_layer(name_, "Layer ", name_,
-                  " has multiple inbound nodes, hence the notion of \"layer output mask\" is "
-                  "ill-defined. Use "
-                  "`get_output_mask_at(node_index)` instead.");
-  return mask_of(outputs_of(nodes.front()));
+  return mask_of(outputs_of(node_with_mask(inbound_nodes(), name_, "output")));
 }
 
 }  // namespace crescent

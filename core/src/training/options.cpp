@@ -1,4 +1,4 @@
-// The options of compile, fit and the others, in Keras' order.
+// The options of the functions of Model (compile, fit, evaluate, predict, ...), in Keras' order.
 #include "crescent/model/model.h"
 
 namespace crescent {
@@ -169,7 +169,7 @@ void SummaryOptions::describe(Schema<SummaryOptions>& s) {
 
 void ValidateOptions::describe(Schema<ValidateOptions>& s) {
   using O = ValidateOptions;
-  s.doc("What of the data is checked, and where the summary goes.")
+  s.doc("What of the data is checked.")
       .field("batch_size", &O::batch_size, "Samples per step; 32 when not given.")
       .min(1)
       .field("sample_weight", &O::sample_weight, "Weight of each sample, as in fit.");

@@ -1,4 +1,4 @@
-// The writer of a file, which determines the meaning of its configurations.
+// The version of Keras that a file has, which determines the meaning of its configurations.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +14,7 @@ inline const char* keras_version_of(const std::string& target) {
 }
 inline constexpr const char* kBackend = "tensorflow";
 
+/// The program and version that wrote a file.
 struct Origin {
   std::string keras_version;  ///< "2.3.1", "2.15.0", "3.15.1"; "1" if the file has no version
   std::string backend;        ///< "tensorflow", "theano", ...
@@ -23,19 +24,19 @@ struct Origin {
   /// Whether the writer is a version of Keras up to 2.3.1. Later versions, and versions such as
   /// "2.2.4-tf", are a part of TensorFlow.
   bool before_tensorflow() const {
-    if (written_by_crescent || in_tensorflow_1()) return false;
+    if (written_by_crescent || has_tf_suffix()) return false;
     return generation() < 2 || (generation() == 2 && minor() < 4);
   }
   /// Whether masks are used as weights of the loss, so that the loss is divided by the number of
   /// all elements, as in Keras 2.3 and tf.keras up to 2.10. Earlier and later versions divide by
   /// the number of elements that are not masked.
   bool masks_are_weights() const {
-    return generation() == 2 && (in_tensorflow_1() || (minor() >= 3 && minor() <= 10));
+    return generation() == 2 && (has_tf_suffix() || (minor() >= 3 && minor() <= 10));
   }
   /// Whether the loss determines which metric "accuracy" stands for, as in Keras up to 2.3.1 and
   /// tf.keras up to 2.1. In later versions the shape of the output determines it.
   bool accuracy_by_loss() const {
-    return before_tensorflow() || (!written_by_crescent && in_tensorflow_1() && minor() < 3);
+    return before_tensorflow() || (!written_by_crescent && has_tf_suffix() && minor() < 3);
   }
   /// Whether the moving variance is divided by less than the number of values, as in Keras 2.1.4 to
   /// 2.3.1.
@@ -54,7 +55,8 @@ struct Origin {
   bool flipped_kernels() const { return backend == "theano"; }
 
  private:
-  bool in_tensorflow_1() const { return keras_version.ends_with("-tf"); }
+  /// Whether the version is one such as "2.2.4-tf", as in tf.keras up to TensorFlow 2.2.
+  bool has_tf_suffix() const { return keras_version.ends_with("-tf"); }
   int minor() const { return part(1); }
   /// The number that follows the first `dots` dots in the version; 0 if there is none.
   int part(int dots) const {

@@ -343,7 +343,8 @@ void PluginLoader::try_first(const std::string& path, const ElfFile& file,
     for (const auto& [other, state] : foreign_)
       if (state_of(other) == state) libraries.push_back(other);
     libraries.push_back(path);
-    if (const std::string reason = Trial::in_program(libraries).outcome().failure; !reason.empty())
+    if (const std::string reason = PluginTrial::in_program(libraries).outcome().failure;
+        !reason.empty())
       fail(reason);
     const std::string reason = failure_in_copy([&] { take_in(path, stamp); });
     if (!reason.empty()) fail(reason);

@@ -22,8 +22,8 @@ class PluginLoader final : public ClassSource {
 
   /// Registers the classes of core and reads the index of built-in plugins, once.
   void prepare();
-  /// Makes the loader start no trials from now on; for a process that is a trial itself or that
-  /// indexes trusted libraries.
+  /// From now on, the loader loads libraries without a trial in a child process (plugin_trial.h).
+  /// Called by such a child process, and by a process that indexes trusted libraries.
   void stop_trials() { trials_ = false; }
   void load_for(std::string_view kind, std::string_view word) override;
   const NameTable<const IndexedPlugin*>& indexed_classes() override;

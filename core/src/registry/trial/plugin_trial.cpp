@@ -39,7 +39,7 @@ std::string last_line(std::string text) {
 }  // namespace
 
 /// The child process stays in the process group of its parent, so Ctrl-C ends the trial.
-Trial::Trial(const std::function<Process(const ProcessOptions&)>& start)
+PluginTrial::PluginTrial(const std::function<Process(const ProcessOptions&)>& start)
     : stderr_file_(trial_file()),
       report_(trial_file()),
       process_(start({.descriptors = {{ProcessOptions::kNowhere, STDIN_FILENO},
@@ -48,25 +48,26 @@ Trial::Trial(const std::function<Process(const ProcessOptions&)>& start)
                                       {report_, kTrialDescriptor}}})),
       end_(std::chrono::steady_clock::now() + kTimeout) {}
 
-Trial Trial::in_program(const std::vector<std::string>& libraries) {
+PluginTrial PluginTrial::in_program(const std::vector<std::string>& libraries) {
   std::vector<std::string> words{trial_program()};
   words.insert(words.end(), libraries.begin(), libraries.end());
-  return Trial([&](const ProcessOptions& options) { return Process::program(words, options); });
+  return PluginTrial(
+      [&](const ProcessOptions& options) { return Process::program(words, options); });
 }
 
 /// The child ends by exit(), as the destructors and exit handlers of the library belong to the
 /// trial.
-Trial Trial::in_fork(const std::string& library) {
+PluginTrial PluginTrial::in_fork(const std::string& library) {
   const auto work = [&]() -> int { std::exit(run_trial({library})); };
-  return Trial([&](const ProcessOptions& options) { return Process::copy(work, options); });
+  return PluginTrial([&](const ProcessOptions& options) { return Process::copy(work, options); });
 }
 
-TrialOutcome Trial::outcome() {
+TrialOutcome PluginTrial::outcome() {
   std::string reason = failure();
   return {std::move(reason), contents_of(report_)};
 }
 
-std::string Trial::failure() {
+std::string PluginTrial::failure() {
   const auto left = end_ - std::chrono::steady_clock::now();
   const bool in_time =
       process_.wait(std::chrono::ceil<Process::Timeout>(std::max(left, left.zero())));

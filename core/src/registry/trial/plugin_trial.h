@@ -19,16 +19,16 @@ struct TrialOutcome {
 
 /// A child process that loads libraries in order; its outcome is that of the last library. Several
 /// trials run in parallel, each for a limited time.
-class Trial {
+class PluginTrial {
  public:
   /// Starts crescent-try, which loads the libraries.
-  static Trial in_program(const std::vector<std::string>& libraries);
+  static PluginTrial in_program(const std::vector<std::string>& libraries);
   /// Forks this process, which must have loaded no plugin and have one thread.
-  static Trial in_fork(const std::string& library);
+  static PluginTrial in_fork(const std::string& library);
   TrialOutcome outcome();
 
  private:
-  explicit Trial(const std::function<Process(const ProcessOptions&)>& start);
+  explicit PluginTrial(const std::function<Process(const ProcessOptions&)>& start);
   std::string failure();
   Descriptor stderr_file_, report_;
   Process process_;

@@ -59,9 +59,9 @@ int serve_trials(const std::vector<std::string>& libraries) {
   std::ostringstream out;
   for (size_t begin = 0; begin < libraries.size(); begin += kTrialsAtOnce) {
     const size_t end = std::min(begin + kTrialsAtOnce, libraries.size());
-    std::vector<Trial> trials;
-    for (size_t i = begin; i < end; ++i) trials.push_back(Trial::in_fork(libraries[i]));
-    for (Trial& trial : trials) {
+    std::vector<PluginTrial> trials;
+    for (size_t i = begin; i < end; ++i) trials.push_back(PluginTrial::in_fork(libraries[i]));
+    for (PluginTrial& trial : trials) {
       const TrialOutcome outcome = trial.outcome();
       write_text(out, outcome.failure);
       write_text(out, outcome.report);
