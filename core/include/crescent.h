@@ -195,6 +195,7 @@ CRESCENT_MAY_FAIL crescent_error* crescent_tensor_from_texts(const char* const* 
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_share(const crescent_tensor* tensor,
                                                         crescent_tensor** result);
 CRESCENT_C_API void crescent_tensor_free(crescent_tensor* tensor);
+/// Gets the dtype and shape of the tensor.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_spec(const crescent_tensor* tensor,
                                                        crescent_spec* result);
 /// Gets a pointer to the values, without a copy, which is valid as long as the handle.
@@ -246,12 +247,16 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_save(const crescent_model* mode
 /// "config": ...}.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_from_json(const char* json,
                                                            crescent_model** result);
+/// Gets the JSON that crescent_model_from_json and Keras read.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_to_json(const crescent_model* model, char** json);
+/// Makes a model with the same configuration and new weights, which is not compiled.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_clone(const crescent_model* model,
                                                        crescent_model** result);
+/// Sets the weights of the model from a file; fails for shapes that do not fit.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_load_weights(crescent_model* model,
                                                               const char* path,
                                                               const char* options);
+/// Saves the weights. The file is replaced as a whole or not at all.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_save_weights(const crescent_model* model,
                                                               const char* path,
                                                               const char* options);
@@ -265,8 +270,11 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_summary(const crescent_model* m
 /// Gets the name, layers, inputs, outputs, weights, metrics and numbers of parameters as a JSON
 /// object.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_describe(const crescent_model* model, char** json);
+/// Counts the inputs, outputs or weights, as `part` (a crescent_part) selects.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_count(const crescent_model* model, int part,
                                                        size_t* count);
+/// Gets the name, dtype and shape of an input, output or weight; CRESCENT_ERROR_ARGUMENT for an
+/// index out of range.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_spec(const crescent_model* model, int part,
                                                       size_t index, crescent_spec* result);
 /// Gets a copy of the weight with this path ("dense_1/kernel", as crescent_model_spec names it).
@@ -305,6 +313,8 @@ CRESCENT_MAY_FAIL crescent_error* crescent_model_test_on_batch(crescent_model* m
                                                                const crescent_data* batch,
                                                                crescent_value* values,
                                                                size_t* count);
+/// Computes the loss and metrics over all samples; `values` and `count` are as in
+/// crescent_model_train_on_batch.
 CRESCENT_MAY_FAIL crescent_error* crescent_model_evaluate(crescent_model* model,
                                                           const crescent_data* data,
                                                           const char* options,

@@ -159,7 +159,7 @@ typedef struct crescent_plugin {
   size_t layer_count;
   const crescent_op_class* const* ops;
   size_t op_count;
-  /// finds additional functions of this plugin by name; may be NULL
+  /// Finds additional functions of this plugin by name; may be NULL.
   const void* (*extension)(const char* name);
 } crescent_plugin;
 

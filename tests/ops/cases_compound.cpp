@@ -42,7 +42,7 @@ std::vector<Case> compound_cases() {
       {{{5, 4}}, {{5, 4}}});
   add("batch_norm_train",
       [](X x) {
-        ops::Moments m = ops::batch_norm_train(x[0], x[1], x[2], 1e-3);
+        ops::BatchNormResult m = ops::batch_norm_train(x[0], x[1], x[2], 1e-3);
         return Tensors{m.y, m.mean, m.variance};
       },
       {{{6, 3, 4}}, {{4}}, {{4}}});

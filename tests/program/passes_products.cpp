@@ -273,8 +273,8 @@ TEST_CASE("normalization: batch norm in training becomes elementwise work", "[pa
   Program p = traced(
       [](const Tensors& in) {
         const Tensor y = conv(in[0], in[1], {1, 1}, Padding::same) + in[2];
-        const Moments first = batch_norm_train(y, in[3], in[4], 1e-3),
-                      second = batch_norm_train(first.y, in[4], in[3], 1e-3);
+        const BatchNormResult first = batch_norm_train(y, in[3], in[4], 1e-3),
+                              second = batch_norm_train(first.y, in[4], in[3], 1e-3);
         return Tensors{second.y, first.mean, first.variance};
       },
       {f32({2, 12, 12, 3}), f32({3, 3, 3, 4}), f32({4}), f32({4}), f32({4})});

@@ -256,7 +256,8 @@ Tensor softmax_cross_entropy(const Tensor& logits, const Tensor& labels) {
   return cross_entropy(x, cast(labels, x.dtype()), false);
 }
 
-Moments batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon) {
+BatchNormResult batch_norm_train(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                                 double epsilon) {
   BatchNormTrain op;
   op.epsilon = epsilon;
   const DType dtype = statistics_dtype(x.dtype());

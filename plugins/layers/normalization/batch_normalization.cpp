@@ -94,7 +94,7 @@ class BatchNormalization final : public ScaledLayer {
   }
   Tensor train(const Tensor& x, const Tensor& weights) {
     if (weights || is_synchronized() || renorm_) return train_by(moments_of(x, weights), x);
-    const ops::Moments moments = ops::batch_norm_train(x, gamma(), beta(), epsilon_);
+    const ops::BatchNormResult moments = ops::batch_norm_train(x, gamma(), beta(), epsilon_);
     const double count = double(x.shape().size()) / double(x.dim(-1));
     move_averages(moments.mean,
                   ddof_ == 0 ? moments.variance : moments.variance * (count / degrees_of(count)));

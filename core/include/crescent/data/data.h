@@ -37,7 +37,7 @@ class CRESCENT_API Dataset : public Object {
   ~Dataset() override;
   std::string class_name() const override { return "Dataset"; }
   virtual int64_t samples() const { return -1; }  ///< samples in an epoch; -1: unknown
-  /// batches in an epoch; -1: unknown before next() returns false
+  /// The number of batches in an epoch; -1: unknown before next() returns false.
   virtual int64_t batches() const { return -1; }
   /// Starts an epoch at its first batch; a dataset that shuffles draws a new order.
   virtual void begin_epoch() = 0;
@@ -82,7 +82,7 @@ CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t cou
 struct ArrayOptions {
   int64_t batch_size = 32;
   bool shuffle = false;
-  /// draws the permutation of each epoch; needed for shuffle
+  /// Draws the permutation of each epoch; needed for shuffle.
   const SeedGenerator* order = nullptr;
 };
 /// A dataset of arrays with the same first dimension; other arrays fail with Keras' message.

@@ -21,13 +21,13 @@ struct DirectoryOptions {
   /// "int": labels are class numbers; "categorical": one-hot, float32 (classes); "binary": float32
   /// (1); nullopt: no labels.
   std::optional<std::string> label_mode = "int";
-  /// the names of subfolders in the order of their class numbers; empty: all subfolders,
-  /// alphabetically
+  /// The names of subfolders in the order of their class numbers; empty: all subfolders,
+  /// alphabetically.
   std::vector<std::string> class_names = {};
   std::optional<int64_t> batch_size = 32;  ///< nullopt: elements are not batched
   bool shuffle = true;  ///< whether files are shuffled, once when listed and again in each pass
   std::optional<int64_t> seed = {};  ///< nullopt: drawn from global_random()
-  /// the fraction of the files, at the end of the list, that is the validation part
+  /// The fraction of the files, at the end of the list, that is the validation part.
   std::optional<double> validation_split = {};
   std::optional<std::string> subset = {};  ///< "training", "validation" or "both"
   bool follow_links = false;               ///< whether symbolic links to folders are followed
@@ -39,7 +39,7 @@ struct FileKind {
   std::string name;                  ///< the word for a file in messages: "image"
   std::vector<std::string> endings;  ///< the file name extensions in lower case: ".png"
   std::function<Value(const std::string& path)> load;  ///< reads a file; called on worker threads
-  /// whether the files of a batch are padded with zeros to the longest one (padded_batch)
+  /// Whether the files of a batch are padded with zeros to the longest one (padded_batch).
   bool any_length = false;
 };
 
@@ -53,7 +53,7 @@ class CRESCENT_API DirectoryDataset final : public Stream {
   std::vector<StreamPtr> sources() const override;
 
   const std::vector<std::string> class_names;
-  /// paths of all files, in the order that they have before a pass shuffles them
+  /// The paths of all files, in the order that they have before a pass shuffles them.
   const std::vector<std::string> file_paths;
 
  private:
@@ -72,7 +72,7 @@ struct ImageFileOptions {
   std::string color_mode = "rgb";
   ImageSize size{256, 256};
   std::string interpolation = "bilinear";  ///< the name of a filter of resize_as_tensorflow
-  /// whether the central region with the aspect ratio of `size` is cut out before resizing
+  /// Whether the central region with the aspect ratio of `size` is cut out before resizing.
   bool crop_to_aspect_ratio = false;
   bool pad_to_aspect_ratio = false;  ///< whether zeros are added around the image before resizing
   std::string data_format = "channels_last";
@@ -88,7 +88,7 @@ CRESCENT_API DirectoryDatasets text_dataset_from_directory(const DirectoryOption
 /// The options of audio_dataset_from_directory() for audio, with their names in Keras.
 struct AudioFileOptions {
   std::optional<int64_t> sampling_rate = {};  ///< in Hz; reading a file with another rate fails
-  /// length in samples; nullopt: the length of the longest file in a batch
+  /// The length in samples; nullopt: the length of the longest file in a batch.
   std::optional<int64_t> output_sequence_length = {};
 };
 /// Datasets of the audio in .wav files: float32 from -1 to 1, (batch, samples, channels), with

@@ -117,7 +117,7 @@ CRESCENT_API StreamPtr slices(Element arrays);
 struct Generated {
   std::function<std::function<bool(Element&)>(uint64_t epoch)> begin;
   int64_t elements = Stream::kUnknown;
-  /// whether `begin` calls a function of the Lua script, which runs on the script's thread only
+  /// Whether `begin` calls a function of the Lua script, which runs on the script's thread only.
   bool on_own_thread = false;
 };
 /// A stream of the elements of `source`.
@@ -134,10 +134,10 @@ CRESCENT_API StreamPtr list_files(const std::string& pattern, bool shuffled = tr
 using Mapper = std::function<Element(Element)>;
 /// A mapper and the threads on which it runs.
 struct Mapping {
-  /// makes a mapper; each worker uses a mapper of its own, and later passes reuse the mappers
+  /// Makes a mapper; each worker uses a mapper of its own, and later passes reuse the mappers.
   std::function<Mapper()> make;
   int64_t workers = 0;  ///< worker threads; 0: the mapper runs on the thread that calls next()
-  /// whether the mapper calls a function of the Lua script, which runs on the script's thread only
+  /// Whether the mapper calls a function of the Lua script, which runs on the script's thread only.
   bool on_own_thread = false;
   std::string name = "map";  ///< the word for the mapping in messages
 };

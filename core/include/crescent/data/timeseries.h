@@ -14,7 +14,7 @@ struct TimeseriesOptions {
   bool shuffle = false;                     ///< whether each pass has a new order of windows
   std::optional<int64_t> seed = {};         ///< nullopt: drawn from global_random()
   std::optional<int64_t> start_index = {};  ///< the first row in use; nullopt: 0
-  /// the row after the last one in use; nullopt: the number of rows
+  /// The row after the last one in use; nullopt: the number of rows.
   std::optional<int64_t> end_index = {};
 };
 

@@ -69,7 +69,8 @@ class CRESCENT_API WritesArrays {
 
 /// The rows and columns of a file such as a CSV file.
 struct CRESCENT_API Table {
-  /// float32 (rows, columns); the texts of a column become class numbers in order of appearance.
+  /// Numbers (rows, columns), float32; the texts of a column become class numbers in order of
+  /// appearance.
   Tensor values;
   std::vector<std::string> columns;
   /// The texts of each column by class number; empty for a numeric column.
@@ -164,14 +165,22 @@ T read_options(const SchemaData& schema, const Dict& options) {
 
 // ---- entry points for users: each finds the format; errors name the path and what was expected
 
+// `options` are those of the format. A file that is written is replaced as a whole or not at all.
+
 CRESCENT_API void save_model(Model& model, const std::string& path, const Dict& options = {});
 CRESCENT_API ModelPtr load_model(const std::string& path, const Dict& options = {});
 CRESCENT_API void save_weights(Model& model, const std::string& path, const Dict& options = {});
+/// Sets the weights of the model from a file; fails for shapes that do not fit.
 CRESCENT_API void load_weights(Model& model, const std::string& path, const Dict& options = {});
+/// Reads the array `name` of a file, or its only array if the name is "". Fails if the file has no
+/// such array.
 CRESCENT_API Tensor read_array(const std::string& path, const std::string& name = "");
+/// As read_array(), but leaves the values in the file until they are needed.
 CRESCENT_API Tensor open_array(const std::string& path, const std::string& name = "");
+/// Reads all arrays of a file; the array of a format with one array has the name "".
 CRESCENT_API NamedTensors read_arrays(const std::string& path);
 CRESCENT_API void write_arrays(const std::string& path, const NamedTensors& arrays);
+/// Reads a table; the options are those of the format, such as CSV's `separator`.
 CRESCENT_API Table read_table(const std::string& path, const Dict& options = {});
 
 }  // namespace crescent

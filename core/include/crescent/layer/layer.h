@@ -78,18 +78,19 @@ CRESCENT_CODEC(DTypePolicy);
 CRESCENT_API const DTypePolicy& default_policy();
 CRESCENT_API void set_default_policy(std::string_view name);
 
+/// The options of Layer::add_weight().
 struct WeightOptions {
   std::shared_ptr<Regularizer> regularizer{};
   std::shared_ptr<Constraint> constraint{};
   bool trainable = true;
-  std::optional<DType> dtype{};
-  bool autocast = true;  ///< see Variable::Options::autocast
+  std::optional<DType> dtype{};  ///< nullopt: variable_dtype() of the layer
+  bool autocast = true;          ///< see Variable::Options::autocast
 };
 
 /// The number of tensors that a layer may be called on.
 struct CRESCENT_API InputCount {
   size_t min = 1, max = static_cast<size_t>(-1);
-  /// start of the error message for a wrong number of inputs; empty: the text of Keras
+  /// The start of the error message for a wrong number of inputs; empty: the text of Keras.
   std::string expected{};
 };
 
@@ -128,6 +129,8 @@ class CRESCENT_API Layer : public Configurable {
   /// Creates the weights for these input shapes, whose batch dimension may be -1. Called once,
   /// before the first call.
   virtual void build(const std::vector<Shape>& inputs);
+  /// Computes the outputs from the inputs by ops. The inputs may be abstract, so that only their
+  /// specs are known. operator() calls this function.
   virtual Tensors call(const Tensors& inputs, const Call& call) = 0;
   /// Returns the mask of each output. The default returns the mask of a single input when
   /// supports_masking(), else no masks.
@@ -205,9 +208,9 @@ class CRESCENT_API Layer : public Configurable {
   // ---- graph
   std::vector<NodePtr> inbound_nodes() const;   ///< calls of this layer on symbols
   std::vector<NodePtr> outbound_nodes() const;  ///< calls of other layers on outputs of this layer
-  // `node_index` counts the calls of this layer on symbols from 0; -1 is the last call. These
-  // functions fail with the messages of Keras 2.3.1 for a layer that was never called, for an index
-  // without a call, and input() and output() also for a layer with several calls.
+  // `node_index` counts the calls of this layer on symbols from 0; -1 is the last call. input(),
+  // output() and the masks fail unless there was exactly one call; the shapes fail if there was
+  // none or calls with different shapes; get_..._at() fail for an index without a call.
   std::vector<Symbol> input() const;
   std::vector<Symbol> output() const;
   std::vector<Symbol> get_input_at(int node_index) const;
@@ -216,7 +219,7 @@ class CRESCENT_API Layer : public Configurable {
   std::vector<Shape> output_shape() const;
   std::vector<Shape> get_input_shape_at(int node_index) const;
   std::vector<Shape> get_output_shape_at(int node_index) const;
-  Tensor input_mask() const;
+  Tensor input_mask() const;  ///< an empty Tensor if the input has no mask
   Tensor output_mask() const;
   /// The input shape, including the batch axis, that one of the options batch_input_shape,
   /// input_shape and input_dim declares; nullopt if none is given.
@@ -228,6 +231,9 @@ class CRESCENT_API Layer : public Configurable {
   Dict get_config() const override;
 
   // ---- for authors, inside build and call
+  /// Creates a variable with the path LAYER/name, which the layer owns and files contain. A null
+  /// initializer gives zeros. Fails for a shape with an unknown size, and if the initializer
+  /// returns another shape.
   Variable add_weight(const std::string& name, const Shape& shape,
                       const Ref<Initializer>& initializer = "glorot_uniform",
                       const WeightOptions& options = {});

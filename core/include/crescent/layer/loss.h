@@ -39,7 +39,7 @@ class CRESCENT_API Loss : public Configurable {
   /// Whether the loss is a binary cross-entropy; if so, the metric "accuracy" stands for
   /// binary_accuracy.
   virtual bool binary_targets() const { return false; }
-  /// the name in logs; if it is empty, logs use the class name in snake case
+  /// The name in logs; if it is empty, logs use the class name in snake case.
   const std::string& name() const { return name_; }
 
  protected:

@@ -25,6 +25,7 @@ class CRESCENT_API Metric : public Configurable {
   static void describe_members(Schema<Metric>& s);
   static Value encode_option(const Configurable* object) { return serialize(object); }
 
+  /// Adds a batch: y_true and y_pred (batch, ...), and the weights of samples or an empty Tensor.
   virtual void update_state(const Tensor& y_true, const Tensor& y_pred,
                             const Tensor& sample_weight) = 0;
   virtual Tensor result() const = 0;  ///< returns a scalar
@@ -37,6 +38,7 @@ class CRESCENT_API Metric : public Configurable {
   std::optional<DType> dtype() const { return dtype_; }  ///< the value of the option `dtype`
 
  protected:
+  /// Creates a variable of the state, which is not trainable and starts with zeros.
   Variable add_variable(const std::string& name, const Shape& shape, DType dtype = DType::float32);
   std::string name_;  ///< the name in logs; empty: the class name in snake case
   std::optional<DType> dtype_;

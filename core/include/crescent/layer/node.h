@@ -24,8 +24,8 @@ class CRESCENT_API Symbol {
   const TensorSpec& spec() const;
   const Shape& shape() const { return spec().shape; }
   DType dtype() const { return spec().dtype; }
-  /// layer(), node_index() and tensor_index() are Keras' history of a symbol; both indices start at
-  /// 0.
+  // layer(), node_index() and tensor_index() are Keras' history of a symbol: the layer, which of
+  // its calls made the symbol, and which output of this call it is. Both indices count from 0.
   const std::shared_ptr<Layer>& layer() const;
   int node_index() const;
   int tensor_index() const { return tensor_index_; }
@@ -66,10 +66,14 @@ class CRESCENT_API Node {
   Value output_structure;        ///< how the outputs of the call are nested
 
   int index() const { return index_; }  ///< position in inbound_nodes() of the layer
+  /// The symbols of the outputs; `self` points to this node.
   std::vector<Symbol> output_symbols(const NodePtr& self) const;
+  // For each input: its layer(), node_index() and tensor_index().
   std::vector<std::shared_ptr<Layer>> inbound_layers() const;
   std::vector<int> node_indices() const;
   std::vector<int> tensor_indices() const;
+  /// The configuration of Keras 2, {"outbound_layer", "inbound_layers", "node_indices",
+  /// "tensor_indices"}, which refers to layers by name.
   Dict get_config() const;
 
  private:

@@ -73,7 +73,7 @@ class CRESCENT_API Optimizer : public Configurable {
   virtual void set_learning_rate(double rate);  ///< fails when a schedule computes the rate
   /// The slot variables of this name, in order of the trained variables: slot("momentum").
   Variables slot(std::string_view name) const;
-  /// the names of all slots that the state can contain
+  /// The names of all slots that the state can contain.
   virtual std::vector<std::string> slot_names() const;
   /// The variables that have a slot of this name, each with that slot. pairs_with("average") gives
   /// the moving averages of use_ema.
@@ -98,7 +98,7 @@ class CRESCENT_API Optimizer : public Configurable {
   /// Calls build() with the variables of earlier builds and these variables.
   void include(const Variables& variables);
 
-  /// derived classes declare this option before their other options
+  /// Derived classes declare this option before their other options.
   LearningRate learning_rate_ = 0.001;
   std::string name_;
   std::optional<double> weight_decay_, clipnorm_, global_clipnorm_, clipvalue_, loss_scale_factor_;

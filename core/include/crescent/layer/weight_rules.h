@@ -5,15 +5,16 @@
 
 namespace crescent {
 
+/// Makes the initial value of a weight: a tensor of this shape and dtype.
 class CRESCENT_API Initializer : public Plain {
  public:
   static constexpr const char* kKind = "initializer";
-  /// the default of Keras' add_weight
-  static constexpr const char* kNullOption = "glorot_uniform";
+  static constexpr const char* kNullOption = "glorot_uniform";  ///< the default of add_weight
   ~Initializer() override;
   virtual Tensor operator()(const Shape& shape, DType dtype) const = 0;
 };
 
+/// A penalty on a weight, which is added to the loss.
 class CRESCENT_API Regularizer : public Plain {
  public:
   static constexpr const char* kKind = "regularizer";

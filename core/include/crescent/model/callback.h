@@ -52,6 +52,9 @@ class CRESCENT_API ModelRef {
   std::weak_ptr<Model> model_;
 };
 
+/// Hooks that fit, evaluate and predict call; a subclass overrides those that it needs. Epochs and
+/// batches count from 0.
+///
 /// A callback with state that must survive the process (the best value so far) returns it from
 /// get_state. The state is saved with the model and with a training run. set_state gets it after
 /// on_train_begin in the first fit of the loaded model, or, in a resumed run, after on_epoch_begin.
@@ -67,9 +70,9 @@ class CRESCENT_API Callback : public Plain {
   virtual void try_resume(TrainingRun&) {}
   virtual void on_train_begin(const Logs&) {}
   virtual void on_train_end(const Logs&) {}
-  virtual void on_epoch_begin(int64_t /*epoch, from 0*/, const Logs&) {}
-  virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {
-  }  ///< `logs` contain val_* too; a callback may add entries, such as lr
+  virtual void on_epoch_begin(int64_t /*epoch*/, const Logs&) {}
+  /// The logs contain val_* too; a callback may add entries, such as lr.
+  virtual void on_epoch_end(int64_t /*epoch*/, Logs&) {}
   virtual void on_train_batch_begin(int64_t batch, const Logs& logs) {
     on_batch_begin(batch, logs);
   }

@@ -30,10 +30,10 @@ struct CRESCENT_API CheckReport {
 
 struct GradientChecks {
   double step = 0;  ///< step size of the finite differences; 0: a default for the dtype
-  /// the largest accepted error, as a fraction of a tensor's largest derivative; 0: a default for
-  /// the dtype
+  /// The largest accepted error, as a fraction of a tensor's largest derivative; 0: a default for
+  /// the dtype.
   double tolerance = 0;
-  /// the numbers of elements and of directions that are checked per tensor, chosen at random
+  /// The numbers of elements and of directions that are checked per tensor, chosen at random.
   int64_t elements = 10, directions = 3;
   int64_t seed = 1;
 };
@@ -47,7 +47,7 @@ CRESCENT_API CheckReport check_gradient(const std::function<Tensors(const Tensor
 
 struct LayerChecks {
   std::vector<Shape> shapes;  ///< the shape of each input without the batch axis
-  /// the dtype of each input; the last one holds for all further inputs
+  /// The dtype of each input; the last one holds for all further inputs.
   std::vector<DType> dtypes;
   double low = -1, high = 1;  ///< the range of the values of inputs
   /// The only batch size that the layer accepts; 0: the layer accepts any.

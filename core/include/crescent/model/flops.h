@@ -6,7 +6,8 @@
 
 namespace crescent {
 
-/// The sum over all layers; fails where a size of an input is unknown.
+/// The operations of all layers together; fails if a size of an input other than the number of
+/// samples is unknown.
 CRESCENT_API double flops_of(const Model& model);
 
 }  // namespace crescent

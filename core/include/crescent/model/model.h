@@ -26,12 +26,16 @@ namespace crescent {
 
 /// Options of compile, in Keras' order.
 struct CRESCENT_API CompileOptions {
-  Value optimizer = "rmsprop", loss, metrics, loss_weights, weighted_metrics;
-  bool run_eagerly = false;
-  int64_t steps_per_execution = 1;
-  Value jit_compile = "auto";  ///< accepted as in Keras but ignored: programs are always compiled
-  bool auto_scale_loss = true;
-  bool mask_as_weights = false;
+  Value optimizer = "rmsprop";      ///< a name, a configuration or an Optimizer
+  Value loss;                       ///< a name or Loss; a list or Dict of them for several outputs
+  Value metrics;                    ///< names or Metrics; lists or a Dict for several outputs
+  Value loss_weights;               ///< the weight of each output's loss, a list or a Dict
+  Value weighted_metrics;           ///< metrics that sample_weight weights
+  bool run_eagerly = false;         ///< run op by op, so that values can be inspected
+  int64_t steps_per_execution = 1;  ///< accepted as in Keras; every step is one execution
+  Value jit_compile = "auto";       ///< accepted as in Keras; programs are always compiled
+  bool auto_scale_loss = true;      ///< scale the loss with the policy mixed_float16
+  bool mask_as_weights = false;     ///< masks are weights of the losses, as in Keras 2.3
   bool remat = false;  ///< compute values of the forward pass again in the backward pass
   static void describe(Schema<CompileOptions>& s);
 };
@@ -40,47 +44,55 @@ struct CRESCENT_API CompileOptions {
 struct CRESCENT_API FitOptions {
   std::optional<int64_t> batch_size;  ///< nullopt: 32
   int64_t epochs = 1;
-  Value verbose = "auto";  ///< 0 silent, 1 progress bar, 2 one line per epoch, "auto": 1
-  Value callbacks;         ///< a callback or a list of them
-  double validation_split = 0;
-  Value validation_data;  ///< list {x, y[, sample_weight]} of boxed tensors
-  Value shuffle = true;   ///< true, false or "batch"
-  Value class_weight, sample_weight;
-  int64_t initial_epoch = 0;
+  Value verbose = "auto";             ///< 0 silent, 1 progress bar, 2 one line per epoch, "auto": 1
+  Value callbacks;                    ///< a callback or a list of them
+  double validation_split = 0;        ///< the fraction of the samples, from the end, for validation
+  Value validation_data;              ///< list {x, y[, sample_weight]} of boxed tensors
+  Value shuffle = true;               ///< true, false or "batch"
+  Value class_weight, sample_weight;  ///< the weight of each class and of each sample
+  int64_t initial_epoch = 0;          ///< the epochs that count as done
   std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
-  Value validation_freq = 1;
-  Value resume = false;  ///< true or the path of a file: continues an earlier run
-  bool inference_metrics = false;
+  Value validation_freq = 1;  ///< validate every so many epochs, or after those of a list (from 1)
+  Value resume = false;       ///< true or the path of a file: continues an earlier run
+  bool inference_metrics = false;  ///< loss and metrics of training are those in inference mode
   std::optional<std::string> nan;  ///< what happens if a loss or gradient is not finite
   Value watch;                     ///< list of "gradients" and "weights", whose norms are logged
   static void describe(Schema<FitOptions>& s);
 };
-struct CRESCENT_API EvaluateOptions {  // options of evaluate after x and y
-  std::optional<int64_t> batch_size;
-  Value verbose = "auto", sample_weight;
-  std::optional<int64_t> steps;
-  Value callbacks;
-  bool return_dict = false;
+/// The options that evaluate takes besides x and y.
+struct CRESCENT_API EvaluateOptions {
+  std::optional<int64_t> batch_size;  ///< nullopt: 32
+  Value verbose = "auto";             ///< 0 silent, 1 progress bar, 2 one line, "auto": 1
+  Value sample_weight;                ///< the weight of each sample
+  std::optional<int64_t> steps;       ///< how many batches are used; nullopt: all
+  Value callbacks;                    ///< a callback or a list of them
+  bool return_dict = false;           ///< for the shell: return a table instead of a list
   static void describe(Schema<EvaluateOptions>& s);
 };
-struct CRESCENT_API PredictOptions {  // options of predict after x
-  std::optional<int64_t> batch_size;
-  Value verbose = 0;
-  std::optional<int64_t> steps;
-  Value callbacks;
+/// The options that predict takes besides x.
+struct CRESCENT_API PredictOptions {
+  std::optional<int64_t> batch_size;  ///< nullopt: 32
+  Value verbose = 0;                  ///< 0 silent, 1 progress bar, 2 one line
+  std::optional<int64_t> steps;       ///< how many batches are used; nullopt: all
+  Value callbacks;                    ///< a callback or a list of them
   static void describe(Schema<PredictOptions>& s);
 };
 struct CRESCENT_API SummaryOptions {
-  std::optional<int64_t> line_length;
-  std::vector<double> positions;
-  bool expand_nested = false, show_trainable = false;
-  bool flops = false;
+  std::optional<int64_t> line_length;  ///< the width of the table in characters
+  std::vector<double> positions;       ///< right ends of the columns as fractions of the width
+  bool expand_nested = false;          ///< show the layers of nested models
+  bool show_trainable = false;         ///< show which layers are trainable
+  bool flops = false;                  ///< show the arithmetic of each layer for one sample
   static void describe(Schema<SummaryOptions>& s);
 };
-struct CRESCENT_API ProfileOptions {  // options of Model::profile after x and y
-  std::optional<int64_t> batch_size, steps;
-  std::string by = "both", sort = "time";
-  std::optional<int64_t> line_length;
+/// The options that Model::profile takes besides x and y.
+struct CRESCENT_API ProfileOptions {
+  std::optional<int64_t> batch_size;   ///< nullopt: 32
+  std::optional<int64_t> steps;        ///< timed steps; nullopt: those of a quarter of a second
+  std::string by = "both";             ///< a row for each "layer", "op" or "instruction"; or "both"
+                                       ///< layers and ops
+  std::string sort = "time";           ///< rows by "time", or in "order" of execution
+  std::optional<int64_t> line_length;  ///< the width of the tables in characters
   static void describe(Schema<ProfileOptions>& s);
 };
 /// The cost of a step. Rows are in order of execution; equal instructions of one layer share a row.
@@ -91,9 +103,10 @@ struct CRESCENT_API Profile {
   std::vector<std::string> lines;  ///< the tables as text, formatted according to the options
 };
 
-struct CRESCENT_API ValidateOptions {  // options of Model::validate after x and y
-  std::optional<int64_t> batch_size;
-  Value sample_weight;
+/// The options that Model::validate takes besides x and y.
+struct CRESCENT_API ValidateOptions {
+  std::optional<int64_t> batch_size;  ///< nullopt: 32
+  Value sample_weight;                ///< the weight of each sample
   static void describe(Schema<ValidateOptions>& s);
 };
 /// A result that exceeds its error bound: the worst element of an instruction's result.
@@ -102,7 +115,7 @@ struct CRESCENT_API Finding {
   /// The instruction with shapes, "matmul a'b 32x8, 32x4 -> 8x4", or the name of the value.
   std::string instruction;
   std::string layer;  ///< path of the layer that recorded it, or empty
-  /// the pass that rewrote the value wrongly or created the instruction, or empty
+  /// The pass that rewrote the value wrongly or created the instruction, or empty.
   std::string pass;
   std::string kernel;  ///< the kernel that computed the result, or empty when a pass is wrong
   std::vector<int64_t> element;  ///< index of the worst element, from 0
@@ -114,7 +127,7 @@ struct CRESCENT_API Validation {
   std::vector<Finding> findings;   ///< the first finding of each step
   std::vector<std::string> steps;  ///< the steps that were checked
   int64_t instructions = 0;        ///< number of instructions of the recorded programs
-  /// number of results of kernels that were compared in the compiled programs
+  /// The number of results of kernels that were compared in the compiled programs.
   int64_t kernels = 0;
   /// The number of elements that were compared, and how many of these have no error bound.
   int64_t elements = 0, undecided = 0;
@@ -158,8 +171,10 @@ class CRESCENT_API Model : public Layer {
   /// The run that fit or start_training() began last, which may be paused or have ended; null when
   /// that object no longer exists.
   TrainingRunPtr training_run() const;
+  /// Returns the loss and the metrics over all samples, by name.
   NamedValues evaluate(const Tensors& x, const Tensors& y, const Dict& options = {});
   NamedValues evaluate(DatasetPtr data, const Dict& options = {});
+  /// Returns the outputs for all samples: one tensor (samples, ...) for each output of the model.
   Tensors predict(const Tensors& x, const Dict& options = {});
   Tensors predict(DatasetPtr data, const Dict& options = {});
   /// Returns the loss and metrics of this batch, or of all batches since the last reset if
@@ -168,16 +183,17 @@ class CRESCENT_API Model : public Layer {
                              const Dict& class_weight = {}, bool reset_metrics = true);
   NamedValues test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight = {},
                             bool reset_metrics = true);
+  /// Returns the outputs for one batch, without callbacks.
   Tensors predict_on_batch(const Tensors& x);
 
-  std::shared_ptr<Optimizer> optimizer() const;
+  std::shared_ptr<Optimizer> optimizer() const;  ///< null before compile
   /// The metrics that track losses, the metrics of compile and those that layers add.
   std::vector<std::shared_ptr<Metric>> all_metrics() const;
   std::vector<std::string> metrics_names() const;
   /// The direction of the log with this name: down for losses, else that of its metric; unknown for
   /// other names. A prefix "val_" is ignored.
   Direction direction_of(std::string_view log) const;
-  void reset_metrics();
+  void reset_metrics();                      ///< sets the states of all metrics to their start
   std::shared_ptr<History> history() const;  ///< the history of the last fit
   bool stop_training = false;                ///< callbacks set it; fit checks it after each batch
   /// The arguments of compile, serialised (training_config in files); null when not compiled.
@@ -199,7 +215,7 @@ class CRESCENT_API Model : public Layer {
   // ---- structure
   /// The layers of a model that is a graph; the sublayers of any other model.
   virtual std::vector<LayerPtr> layers() const;
-  /// fails with "No such layer: NAME" and a suggestion
+  /// Fails with "No such layer: NAME" and a suggestion.
   LayerPtr get_layer(std::string_view name) const;
   LayerPtr get_layer(int64_t index) const;     ///< indices count from 0
   virtual std::vector<Symbol> inputs() const;  ///< fails for a model that is not a graph
@@ -325,8 +341,10 @@ class CRESCENT_API Sequential final : public Functional {
   ~Sequential() override;
   static std::shared_ptr<Sequential> make(const std::vector<LayerPtr>& layers = {},
                                           std::string name = "");
+  /// Appends a layer. Fails for null, for an InputLayer that is not first, for a layer whose name
+  /// is taken, and for a model that contains this one.
   void add(const LayerPtr& layer);
-  void pop();
+  void pop();  ///< removes the last layer; fails if there is none
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
   std::vector<LayerPtr> layers() const override;  ///< all layers except the InputLayer
@@ -351,6 +369,7 @@ CRESCENT_API ModelPtr model_from_config(const Value& config, const Value& custom
 CRESCENT_API ModelPtr model_from_json(std::string_view json, const Value& custom_objects = {});
 /// Returns the configuration of a model, {"class_name", "config"}.
 CRESCENT_API Value model_config(const Model& model);
+/// Returns a model with the same configuration and new weights, which is not compiled.
 CRESCENT_API ModelPtr clone_model(const Model& model);
 
 }  // namespace crescent

@@ -26,7 +26,7 @@ namespace crescent {
 struct LayerChange {
   std::string layer;   ///< the path of the layer
   std::string change;  ///< "new", "removed", "replaced" or "reshaped"
-  /// output shapes of all its calls in the old model; empty: none or unknown
+  /// Output shapes of all its calls in the old model; empty: none or unknown.
   std::vector<Shape> before;
   std::vector<Shape> after;
   std::string weights;  ///< "2 kept", "1 carried, 1 new", "2 dropped"; empty without weights
@@ -36,7 +36,7 @@ CRESCENT_API std::vector<std::string> change_lines(const std::vector<LayerChange
 
 struct SurgeryResult {
   std::shared_ptr<Functional> model;
-  /// in the order of the new model's layers; removed layers come last
+  /// In the order of the new model's layers; removed layers come last.
   std::vector<LayerChange> changes;
 };
 

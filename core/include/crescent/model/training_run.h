@@ -37,7 +37,7 @@ class CRESCENT_API TrainingRun final : public Object {
   // ---- inspecting
   int64_t epoch() const;  ///< the current epoch, or the next one between epochs, from 0
   int64_t batch() const;  ///< completed batches of the epoch, or of the validation while one runs
-  /// batches of an epoch, or of the validation while one runs; -1: unknown
+  /// The number of batches of an epoch, or of the validation while one runs; -1: unknown.
   int64_t batches() const;
   int64_t epochs() const;
   bool validating() const;
@@ -65,7 +65,7 @@ class CRESCENT_API TrainingRun final : public Object {
   /// run are kept. A snapshot from Model::run_state has no weights: it belongs to the model that
   /// was saved and loaded with it.
   void restore(const Value& snapshot);
-  /// save() writes the snapshot to a file, load() restores it from a file; the format must hold
+  /// A snapshot is written to a file by save(), and restored by load(); the format must hold
   /// arrays.
   void save(const std::string& path) const;
   void load(const std::string& path);

@@ -51,10 +51,12 @@ CRESCENT_API Tensor fold(const Tensor& x, const std::vector<int64_t>& output_siz
                          const std::vector<int64_t>& dilation = {1},
                          const std::vector<int64_t>& padding = {0},
                          const std::vector<int64_t>& stride = {1});
-/// depth_to_space moves each group of channels to a square of block_size * block_size pixels;
-/// space_to_depth is its inverse.
+/// Moves each group of channels to a square of b x b pixels, where b is the block size: (batch,
+/// rows, columns, channels) -> (batch, b rows, b columns, channels / b^2). Fails for channels that
+/// b^2 does not divide.
 CRESCENT_API Tensor depth_to_space(const Tensor& x, int64_t block_size,
                                    DataFormat format = DataFormat::channels_last);
+/// The inverse of depth_to_space(); fails for rows or columns that the block size does not divide.
 CRESCENT_API Tensor space_to_depth(const Tensor& x, int64_t block_size,
                                    DataFormat format = DataFormat::channels_last);
 /// Windows of the last axis: (..., n) -> (..., windows, length).

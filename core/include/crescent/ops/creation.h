@@ -56,7 +56,8 @@ CRESCENT_API Tensor diagonal(const Tensor& x, int64_t offset = 0, int axis1 = 0,
 CRESCENT_API Tensor trace(const Tensor& x, int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 /// The Vandermonde matrix of x (m): powers in n columns, in descending order unless `increasing`.
 CRESCENT_API Tensor vander(const Tensor& x, std::optional<int64_t> n = {}, bool increasing = false);
-/// The coordinates of all points of a grid; the indexing is "xy" or "ij".
+/// The coordinates of all points of a grid: for "ij", vectors (n1), (n2), ... -> as many tensors
+/// (n1, n2, ...); for "xy", the first two axes are exchanged.
 CRESCENT_API Tensors meshgrid(std::span<const Tensor> xs, const std::string& indexing = "xy");
 
 // -- window functions of `count` values, float32

@@ -23,7 +23,7 @@ CRESCENT_API Tensor pinv(const Tensor& x, std::optional<double> rcond = {});
 
 // -- determinants: square (..., n, n) -> (...)
 CRESCENT_API Tensor det(const Tensor& x);
-/// the sign of the determinant and the logarithm of its absolute value
+/// The sign of the determinant and the logarithm of its absolute value.
 CRESCENT_API std::tuple<Tensor, Tensor> slogdet(const Tensor& x);
 CRESCENT_API Tensor logdet(const Tensor& x);  ///< the logarithm, for positive definite matrices
 

@@ -4,17 +4,19 @@
 
 namespace crescent::ops {
 
-/// The sums of products over the last axes of x1 and x2.
+/// (..., k), (..., k) -> the sums of products over the last axes for all pairs of other indices;
+/// with a scalar, the product.
 CRESCENT_API Tensor inner(const Operand& x1, const Operand& x2);
-/// The outer product of the flattened tensors.
+/// The outer product of the flattened tensors: (m), (n) -> (m, n).
 CRESCENT_API Tensor outer(const Tensor& x1, const Tensor& x2);
-/// The dot product of the flattened tensors.
+/// The sum of the products of conj(x1) and x2, both flattened: a scalar.
 CRESCENT_API Tensor vdot(const Tensor& x1, const Tensor& x2);
 /// Sums over the last `axes` axes of x1 and the first ones of x2, or over the given axes of each.
 CRESCENT_API Tensor tensordot(const Tensor& x1, const Tensor& x2, int64_t axes = 2);
 CRESCENT_API Tensor tensordot(const Tensor& x1, const Tensor& x2, const Axes& axes1,
                               const Axes& axes2);
-/// The Kronecker product.
+/// The Kronecker product: (m, n), (p, q) -> (m p, n q). The tensor with fewer axes gets leading
+/// axes of size 1.
 CRESCENT_API Tensor kron(const Tensor& x1, const Tensor& x2);
 /// Cross products of vectors of two or three elements; the result for two vectors of two elements
 /// is a number. `axis`, if given, replaces axis1, axis2 and axis_of_result.

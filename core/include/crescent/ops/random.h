@@ -11,8 +11,9 @@ class CRESCENT_API SeedGenerator {
  public:
   /// If `seed` is not given, it is drawn from global_random(), which set_random_seed() resets.
   explicit SeedGenerator(std::optional<int64_t> seed = {});
-  /// Each call of the following functions uses the current counter and increments it; in a trace,
-  /// the program does both in every run.
+  // Each call of the following functions uses the current counter and increments it; in a trace,
+  // the program does both in every run.
+  /// Numbers in [low, high).
   Tensor uniform(const Shape& shape, double low = 0, double high = 1,
                  DType dtype = DType::float32) const;
   Tensor normal(const Shape& shape, double mean = 0, double stddev = 1,

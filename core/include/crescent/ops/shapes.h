@@ -13,7 +13,7 @@ CRESCENT_API Tensor expand_dims(const Tensor& x, const Axes& axes);
 inline Tensor swapaxes(const Tensor& x, int axis1, int axis2) { return swap_axes(x, axis1, axis2); }
 /// Moves axes to other positions; the remaining axes keep their order.
 CRESCENT_API Tensor moveaxis(const Tensor& x, const Axes& source, const Axes& destination);
-/// einops' rearrange, "b (h w) -> h b w"; `lengths` gives the sizes of names that do not follow
+/// Einops' rearrange, "b (h w) -> h b w"; `lengths` gives the sizes of names that do not follow
 /// from the shape.
 CRESCENT_API Tensor rearrange(const Tensor& x, const std::string& pattern,
                               std::span<const std::pair<std::string, int64_t>> lengths = {});

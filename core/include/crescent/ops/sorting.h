@@ -34,12 +34,15 @@ CRESCENT_API std::tuple<Tensor, Tensor> histogram(const Tensor& x, int64_t bins 
 CRESCENT_API Tensors nonzero(const Tensor& x);
 
 struct UniqueOptions {
-  bool index = false, inverse = false,
-       counts = false;               ///< which results are computed besides the values
-  std::optional<int64_t> axis = {};  ///< nullopt: x is flattened
-  std::optional<int64_t> size = {};  ///< if given, the result is truncated or padded to this size
-  std::optional<double> fill_value = {};
+  /// Which results are computed besides the values.
+  bool index = false, inverse = false, counts = false;
+  std::optional<int64_t> axis = {};       ///< nullopt: x is flattened
+  std::optional<int64_t> size = {};       ///< if given, the values are cut or padded to this size
+  std::optional<double> fill_value = {};  ///< what pads the values; nullopt: 0
 };
+/// Apart from the values, int32 tensors, which are empty unless they were asked for: the position
+/// of the first occurrence of each value; for each element of x, the position of its value, in the
+/// shape of x (with an axis: one for each slice); how often each value occurs.
 struct UniqueResult {
   Tensor values, index, inverse, counts;
 };

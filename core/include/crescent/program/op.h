@@ -54,7 +54,8 @@ enum class Effect : uint8_t {
 class CRESCENT_API Op {
  public:
   virtual ~Op();
-  virtual std::string_view name() const = 0;
+  virtual std::string_view name() const = 0;  ///< the name without attributes: "matmul"
+  /// Returns the specs of the outputs; fails if the inputs do not fit the op.
   virtual TensorSpecs infer(std::span<const TensorSpec> inputs) const = 0;
   /// Returns one gradient per input, of its shape and dtype (which the tape checks); an empty
   /// Tensor where there is no gradient or none is wanted. The default differentiates decompose();
@@ -71,8 +72,9 @@ class CRESCENT_API Op {
   virtual bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const;
   /// Whether the op implements compute(); OpOf answers this from the members of T.
   virtual bool computes() const;
+  /// Whether the other op is of the same class with the same attributes.
   virtual bool equals(const Op& other) const = 0;
-  virtual size_t hash() const = 0;
+  virtual size_t hash() const = 0;  ///< the same for ops that are equal
   /// The op with its attributes: "matmul(false, true)".
   virtual std::string text() const = 0;
   /// A short name for profiles: "add", "matmul a'b", "max_pool"; the default is name().

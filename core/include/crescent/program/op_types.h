@@ -396,7 +396,7 @@ CRESCENT_OP(Scan, "scan")
   std::shared_ptr<const Program> body;
   int states = 0, sequences = 0;
   bool reverse = false;
-  /// whether the stacked states before every step are outputs too, for the gradient
+  /// Whether the stacked states before every step are outputs too, for the gradient.
   bool keep_states = false;
   auto fields() const {
     return std::make_tuple(body.get(), states, sequences, reverse, keep_states);

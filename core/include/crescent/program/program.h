@@ -55,6 +55,7 @@ struct OptimizeOptions {
   /// The device whose capabilities() are used; null: the device in use.
   const Device* device = nullptr;
 };
+/// Returns a program with the same results, which the passes have rewritten for the device.
 CRESCENT_API Program optimize(Program program, const OptimizeOptions& options = {});
 
 /// Runs f once, on this thread, on abstract tensors of the given specs and records the ops that it
@@ -128,7 +129,7 @@ CRESCENT_API void retrace_functions();
 /// The compiled programs that this process keeps for functions and for ops that ran eagerly.
 struct ProgramCache {
   size_t programs = 0, bytes = 0;  ///< kept now; `bytes` is an estimate
-  /// in bytes; if `bytes` exceeds it, the least recently used programs are discarded
+  /// In bytes; if `bytes` exceeds it, the least recently used programs are discarded.
   size_t budget = 0;
 };
 CRESCENT_API ProgramCache program_cache();
@@ -136,13 +137,16 @@ CRESCENT_API ProgramCache program_cache();
 CRESCENT_API void set_program_cache(size_t budget);
 
 namespace ops {
-/// The result of the body of a scan and of scan() itself: body(states, step inputs) -> {next
-/// states, step outputs}. Sequences have the time axis first, (t, ...), and so do the outputs of
-/// scan(), which are those of all steps.
+/// The result of the body of a scan: the next states and the outputs of the step. The result of
+/// scan(): the states after the last step, and the outputs of all steps (t, ...).
 struct ScanResult {
   Tensors states, outputs;
 };
+/// The body of a scan; `step` holds the slices (...) of the sequences.
 using ScanBody = std::function<ScanResult(const Tensors& states, const Tensors& step)>;
+/// Calls the body for each index of the first axis of the sequences (t, ...), from the last one if
+/// `reverse`. Fails without sequences, for sequences of different lengths, and if the body changes
+/// the number, a dtype or a shape of the states.
 CRESCENT_API ScanResult scan(const ScanBody& body, const Tensors& states, const Tensors& sequences,
                              bool reverse = false);
 }  // namespace ops

@@ -54,7 +54,7 @@ struct CRESCENT_API ClassInfo {
   std::string name;
   std::vector<std::string> aliases;  ///< "glorot_uniform", "mse"
   SchemaData schema;
-  /// whether the class accepts options that its schema does not list, as classes written in Lua do
+  /// Whether the class accepts options that its schema does not list, as classes written in Lua do.
   bool open_options = false;
   std::shared_ptr<const Factory> factory;
   std::string plugin;  ///< "acme.scale", "core"

@@ -24,7 +24,8 @@ struct CRESCENT_API TrialRecord {
   State state = State::unasked;
   Dict suggested;    ///< the values that the oracle chose, by Hyperparameter::key
   std::string rest;  ///< how hyperparameters without a suggestion are chosen (Suggestion::rest)
-  /// the hyperparameters of the trial in order of their use, as indices of TrialHistory::parameters
+  /// The hyperparameters of the trial in order of their use, as indices of
+  /// TrialHistory::parameters.
   std::vector<size_t> parameters;
   Dict values;                                      ///< the values of all hyperparameters, by name
   std::vector<std::pair<int64_t, double>> reports;  ///< pairs of a step and the value reported then

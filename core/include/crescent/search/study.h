@@ -102,18 +102,22 @@ using TrialPtr = std::shared_ptr<Trial>;
 
 /// The options of a study.
 struct CRESCENT_API StudyOptions {
-  Ref<Oracle> oracle = "random";
-  std::string direction = "minimize";
-  std::optional<int64_t> max_trials, seed;
-  int64_t lag = 8;
-  Value pruner;
-  std::string journal;
-  bool sync = false;
+  Ref<Oracle> oracle = "random";       ///< what chooses the values
+  std::string direction = "minimize";  ///< which scores are better: "minimize" or "maximize"
+  std::optional<int64_t> max_trials;   ///< nullopt: the search has no end
+  std::optional<int64_t> seed;         ///< determines the suggestions; nullopt: drawn
+  int64_t lag = 8;                     ///< trial k uses the results of the trials up to k - lag
+  Value pruner;                        ///< "median" or its options; null: no trial is pruned
+  std::string journal;                 ///< the file that all processes share; empty: memory
+  bool sync = false;                   ///< whether each record is written to the disk at once
+  /// Their definitions replace those that trials ask for.
   std::shared_ptr<HyperParameters> hyperparameters;
-  bool tune_new_entries = true, allow_new_entries = true;
+  bool tune_new_entries = true;  ///< whether others are searched too; else they have their defaults
+  bool allow_new_entries = true;  ///< whether a trial may ask for others
   static void describe(Schema<StudyOptions>& s);
 };
 
+/// A search: its trials, and the journal that records them.
 class CRESCENT_API Study final : public Object {
  public:
   /// Opens the study of a journal, or begins a new one. `options` are those of StudyOptions. Fails

@@ -38,13 +38,13 @@ class CRESCENT_API Process {
   Process(Process&& other) noexcept;
   ~Process();
 
-  /// the process id; -1 after the child has ended or was moved from
+  /// The process id; -1 after the child has ended or was moved from.
   int id() const { return pid_; }
   /// Waits for the end of the child and returns its exit status.
   int wait();
   /// Waits for the child at most for `timeout`; if it still runs then, kills it and returns false.
   bool wait(Timeout timeout);
-  bool runs();
+  bool runs();  ///< whether the child has not ended yet
   void kill();
 
   // The following functions are valid after the child has ended.

@@ -94,7 +94,7 @@ class CRESCENT_API Shape {
   Shape(const std::vector<int64_t>& dims) : Shape(std::span<const int64_t>(dims)) {}
 
   int rank() const { return rank_; }
-  /// i may be negative; fails if i is out of range
+  /// The size of axis i, which may be negative; fails if i is out of range.
   int64_t operator[](int i) const;
   void set(int i, int64_t dim);
   const int64_t* begin() const { return dims_.data(); }
@@ -102,7 +102,7 @@ class CRESCENT_API Shape {
   bool is_known() const;  ///< whether no dim is -1
   /// Product of dims; fails when a dim is unknown or the product overflows.
   int64_t size() const;
-  /// makes a negative axis nonnegative; the error for a wrong axis names the shape
+  /// Makes a negative axis nonnegative; the error for a wrong axis names the shape.
   int axis(int i) const;
   void append(int64_t dim);
   Shape slice(int first, int last) const;  ///< dims [first, last), negatives count from the end
@@ -231,7 +231,7 @@ class CRESCENT_API Storage {
   static void copy_bytes(void* target, const void* source, size_t count);
   void move_to_host();
 
-  /// copy of the bytes in another memory, made when writes_ was copied_at_
+  /// A copy of the bytes in another memory, made when writes_ was copied_at_.
   mutable std::shared_ptr<Storage> copy_;
   mutable uint64_t copied_at_ = 0;
   const uint64_t number_;
@@ -332,7 +332,7 @@ class CRESCENT_API Tensor {
   // Views, which share the storage. They record no op: ops.h has ops with the same result that
   // gradients and programs follow.
   Tensor view(const Shape& shape) const;  ///< another shape with as many elements
-  /// rows [first, first + count) of the leading axis
+  /// Rows [first, first + count) of the leading axis.
   Tensor view_rows(int64_t first, int64_t count) const;
 
   /// The identity of the tensor for tapes and traces: copies of a Tensor share it, results of ops
@@ -373,7 +373,7 @@ CRESCENT_CODEC(Tensor);
 
 // Conversions between float and half-width floats, used wherever single values are converted.
 CRESCENT_API float bfloat16_to_float(uint16_t bits);
-/// rounds to the nearest value, halfway cases to even
+/// Rounds to the nearest value, halfway cases to even.
 CRESCENT_API uint16_t float_to_bfloat16(float x);
 CRESCENT_API float float16_to_float(uint16_t bits);
 CRESCENT_API uint16_t float_to_float16(float x);

@@ -38,12 +38,13 @@ class CRESCENT_API Variable {
   const std::shared_ptr<Constraint>& constraint() const;
   void set_constraint(std::shared_ptr<Constraint> constraint) const;
 
+  /// The present value; while a program is recorded, the value at this point of the program.
   Tensor value() const;
   operator Tensor() const { return value(); }
   /// Assigns a value of the same shape, which is cast to the variable's dtype. Fails with the
   /// variable's name and both shapes.
   void assign(const Tensor& value) const;
-  void assign_add(const Tensor& delta) const;
+  void assign_add(const Tensor& delta) const;  ///< adds to the value; fails as assign()
   void assign_sub(const Tensor& delta) const;
   const void* id() const { return state_.get(); }
 
@@ -84,7 +85,7 @@ class CRESCENT_API Transaction {
  private:
   Transaction* around_;
   void add(const Variable& variable, Tensor value);
-  /// variables and their values before the first change
+  /// Variables and their values before the first change.
   std::vector<std::pair<Variable, Tensor>> before_;
   std::unordered_set<const void*> noted_;  ///< ids of the variables in before_
   bool committed_ = false;
