@@ -1,4 +1,4 @@
-// Checks whether saving a layer keeps everything: its configuration, and files of a model that
+// Checks that a layer can be restored: from its configuration, and from the files of a model that
 // contains it.
 #include <unistd.h>
 

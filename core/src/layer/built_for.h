@@ -13,7 +13,7 @@ class Layer;
 /// for a graph, whose inputs have shapes of their own.
 std::vector<Shape> built_for(const Layer& layer);
 void set_built_for(const Layer& layer, std::vector<Shape> inputs);
-/// Removes the record of the layer, whose destructor calls this function.
+/// Forgets the input shapes of the layer. The destructor of Layer calls this function.
 void forget_built_for(const Layer& layer);
 
 }  // namespace crescent

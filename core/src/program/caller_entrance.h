@@ -13,22 +13,22 @@ namespace crescent {
 class UnlockOnLookup {
  public:
   explicit UnlockOnLookup(std::unique_lock<ReadersWriterLock>& entrance)
-      : before_(std::exchange(current_, &entrance)) {}
-  ~UnlockOnLookup() { current_ = before_; }
+      : outer_(std::exchange(current_, &entrance)) {}
+  ~UnlockOnLookup() { current_ = outer_; }
   UnlockOnLookup(const UnlockOnLookup&) = delete;
 
  private:
-  friend class TakenCallerLock;
-  std::unique_lock<ReadersWriterLock>* before_;
+  friend class TransferredLock;
+  std::unique_lock<ReadersWriterLock>* outer_;
   inline static thread_local std::unique_lock<ReadersWriterLock>* current_ = nullptr;
 };
 
 /// Takes the lock of UnlockOnLookup over at the beginning of a function call, so that function
 /// calls within it do not unlock it.
-class TakenCallerLock {
+class TransferredLock {
  public:
-  TakenCallerLock() : entrance_(std::exchange(UnlockOnLookup::current_, nullptr)) {}
-  TakenCallerLock(const TakenCallerLock&) = delete;
+  TransferredLock() : entrance_(std::exchange(UnlockOnLookup::current_, nullptr)) {}
+  TransferredLock(const TransferredLock&) = delete;
   void unlock() const {
     if (entrance_) entrance_->unlock();
   }

@@ -233,7 +233,7 @@ void Function::call(std::span<const Tensor> inputs, Tensors& outputs, int64_t ke
     outputs = state_->body(Tensors(inputs.begin(), inputs.end()));
     return;
   }
-  const TakenCallerLock caller;
+  const TransferredLock caller;
   std::unique_lock entrance = state_->enter();
   const std::shared_ptr<Compiled> compiled = state_->find(inputs, key);
   if (compiled->has_effects()) {

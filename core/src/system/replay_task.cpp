@@ -25,8 +25,10 @@ const ReplayTask* replay_task() {
 }
 
 std::string text_of(const ReplayTask& task) {
-  return to_json(Dict{
-      {"folder", task.folder}, {"step", task.step}, {"run", task.run}, {"answer", task.answer}});
+  return to_json(Dict{{"folder", task.folder},
+                      {"step", task.step},
+                      {"run", task.run},
+                      {"answer", task.result_descriptor}});
 }
 
 }  // namespace crescent

@@ -12,10 +12,10 @@ inline constexpr const char* kReplayRecorder = "ReplayRecorder";
 
 /// A recorded step that this process computes again.
 struct ReplayTask {
-  std::string folder;  ///< the folder of the record
-  int64_t step;        ///< from 1
-  int64_t run;         ///< the number of its run among the recorded ones of the program, from 1
-  int answer;          ///< the descriptor of the file to which the verdict is written
+  std::string folder;     ///< the folder of the record
+  int64_t step;           ///< from 1
+  int64_t run;            ///< the number of its run among the recorded ones of the program, from 1
+  int result_descriptor;  ///< to this descriptor the process writes its ReplayVerdict, as JSON
 };
 
 /// The task of this process; null if it replays nothing.

@@ -39,7 +39,7 @@ CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
 }
 
 void CallbackList::call_beside_others(Callback& callback, const std::function<void()>& hook) {
-  const WithoutOthers without(callback.writes_for_all() ? callback.class_name() : "");
+  const NoCollectives without(callback.writes_for_all() ? callback.class_name() : "");
   blaming(callback, hook);
 }
 

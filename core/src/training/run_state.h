@@ -67,7 +67,7 @@ struct TrainingRun::State {
   int64_t restored_after = 0;
   /// Specs of batches of training and of validation before a snapshot was restored.
   std::optional<BatchSpecs> batch_before, validation_batch_before;
-  std::weak_ptr<TrainingRun> before;  // the current run of the model before this one
+  std::weak_ptr<TrainingRun> replaced_run;  // the current run of the model before this one
   std::atomic<bool> pausing = false, stopping = false;
 
  private:

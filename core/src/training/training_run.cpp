@@ -115,7 +115,7 @@ void TrainingRun::State::tell_params() {
 
 void TrainingRun::State::take_over(const TrainingRunPtr& self) {
   if (model_state.runs.run.lock() == self) return;
-  before = std::exchange(model_state.runs.run, self);
+  replaced_run = std::exchange(model_state.runs.run, self);
 }
 
 bool TrainingRun::State::advance() {
@@ -289,7 +289,7 @@ void TrainingRun::State::end() {
       model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
   phase = Phase::ended;
   callbacks.each(&Callback::on_train_end, last);
-  model_state.runs.run = before;
+  model_state.runs.run = replaced_run;
 }
 
 void TrainingRun::State::end_early() {

@@ -38,7 +38,7 @@ int with_scaled_kernel(Rewriting& r, int product, int factor) {
   if (!made || !with_post_ops(made->op).post.empty()) return kKeep;
   const int kernel = made->inputs[1];
   if (!r.shape(kernel).is_known() || size_of(r.dtype(factor)) < 4) return kKeep;
-  const bool is_free = r.is_stable(kernel) && r.is_stable(factor);
+  const bool is_free = r.is_fixed_between_writes(kernel) && r.is_fixed_between_writes(factor);
   if (!is_free && r.shape(kernel).size() * kMinSizeRatio > r.shape(product).size()) return kKeep;
   const int wide = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
   const int scaled =

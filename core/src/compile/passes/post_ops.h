@@ -43,8 +43,8 @@ inline int add_post_op(Rewriting& r, const Instruction& made, PostOp post,
 }
 
 /// Returns the product or convolution that computes the value if a post-op may be added to it, else
-/// null: nothing else may read its result, it must not be mixed, and its post-ops must be biases,
-/// adds and masks.
+/// null: nothing else may read its result, it must not be in mixed precision, and its post-ops must
+/// be biases, adds and masks.
 template <class T>
 const Instruction* extendable_product(Rewriting& r, int value) {
   auto* made = product_computing<T>(r, value);

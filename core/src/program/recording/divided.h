@@ -47,11 +47,11 @@ class CRESCENT_API GatheredValues {
 
 /// While an object of this class lives, reading a divided variable on this thread fails, because
 /// the other processes do not take part; `what` names the reading code in the message.
-class CRESCENT_API WithoutOthers {
+class CRESCENT_API NoCollectives {
  public:
-  explicit WithoutOthers(std::string what);
-  ~WithoutOthers();
-  WithoutOthers(const WithoutOthers&) = delete;
+  explicit NoCollectives(std::string what);
+  ~NoCollectives();
+  NoCollectives(const NoCollectives&) = delete;
 
  private:
   std::string before_;

@@ -175,9 +175,9 @@ PartAccess::PartAccess(bool on) : before_(std::exchange(sees_parts, on)) {}
 PartAccess::~PartAccess() { sees_parts = before_; }
 PartialGradients::PartialGradients(bool on) : before_(std::exchange(gradients_are_partial, on)) {}
 PartialGradients::~PartialGradients() { gradients_are_partial = before_; }
-WithoutOthers::WithoutOthers(std::string what)
+NoCollectives::NoCollectives(std::string what)
     : before_(std::exchange(reads_alone, std::move(what))) {}
-WithoutOthers::~WithoutOthers() { reads_alone = std::move(before_); }
+NoCollectives::~NoCollectives() { reads_alone = std::move(before_); }
 
 const Division* division_of(const Variable& variable) {
   const std::optional<Division>& division = VariableAccess::state(variable).division;

@@ -38,7 +38,7 @@ void Batches::begin() {
 
 void Batches::begin_epoch() {
   data_->begin_epoch();
-  announced_ = data_->batches();
+  expected_batches_ = data_->batches();
   started_ = true;
   ended_ = false;
   given_ = 0;
@@ -143,8 +143,8 @@ void Batches::warn_of_early_end() {
     warn("Your input ran out of data after ", taken_, " of ", *steps_,
          " steps. Make sure that your dataset or generator can "
          "generate at least `steps_per_epoch * epochs` batches.");
-  else if (given_ < announced_ && !std::exchange(warned_, true))
-    warn("Your input ran out of data after ", given_, " of ", announced_,
+  else if (given_ < expected_batches_ && !std::exchange(warned_, true))
+    warn("Your input ran out of data after ", given_, " of ", expected_batches_,
          " batches. Make sure that your dataset or generator gives as many as it announces.");
 }
 
@@ -175,7 +175,7 @@ void Batches::restore(const Dict& position) {
   batch_state_ = BatchState::none;
   if (!started_) return;
   data_->restore(position.at("source"), given_);
-  announced_ = data_->batches();
+  expected_batches_ = data_->batches();
 }
 
 }  // namespace crescent

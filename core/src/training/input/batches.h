@@ -73,8 +73,9 @@ class Batches {
   bool goes_on_;
   ProcessGroup group_;
   int64_t taken_ = 0;
-  int64_t announced_ = -1;  ///< the batches of the epoch, as known at its begin; -1: unknown
-  bool warned_ = false;     ///< whether it was said that the data ended before their time
+  int64_t expected_batches_ = -1;  ///< the number that the dataset promised at the start of the
+                                   ///< epoch; -1: unknown
+  bool warned_ = false;            ///< whether it was said that the data ended before their time
   /// batches fetched in the epoch of the dataset, which may have begun in an earlier epoch of
   /// training
   int64_t given_ = 0;

@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kAnswer = 3;  // the descriptor of the started program that takes the verdict
+constexpr int kResultDescriptor =
+    3;  // the descriptor of the started program that takes the verdict
 
 /// Which steps a run has recorded, if not all.
 std::string which_steps(const Dict& run) {
@@ -83,9 +84,9 @@ std::string other_conditions(const Dict& run) {
   return text;
 }
 
-ReplayVerdict verdict_of(const Descriptor& answer, const Process& program,
+ReplayVerdict verdict_of(const Descriptor& result, const Process& program,
                          const std::vector<std::string>& words, int64_t step) {
-  const std::string text = contents_of(answer);
+  const std::string text = contents_of(result);
   if (text.empty())
     return {ReplayStatus::failed,
             concat("'", join(words, " "), "' ", program.ending(), " and did not compute step ",
@@ -100,19 +101,19 @@ ReplayVerdict run_replay(const std::string& folder, int64_t step,
   const Record record = checked_record(folder, step);
   const std::vector<std::string> words = words_of(record.run, script);
   const ReplayTask task{fs::absolute(folder).string(), step, record.run.at("number").as_int(),
-                        kAnswer};
+                        kResultDescriptor};
   if (script.empty()) enter_folder(record.run, folder);
   setenv(kReplayVariable, text_of(task).c_str(), 1);
   set_determinism(record.run.at("deterministic").as_bool());
-  const Descriptor answer = memory_file("crescent-replay");
+  const Descriptor result = memory_file("crescent-replay");
   ProcessOptions options;
   options.descriptors = {{ProcessOptions::kNowhere, STDIN_FILENO},
                          {STDERR_FILENO, STDOUT_FILENO},
                          {STDERR_FILENO, STDERR_FILENO},
-                         {answer, kAnswer}};
+                         {result, kResultDescriptor}};
   Process program = Process::program(words, options);
   program.wait();
-  ReplayVerdict verdict = verdict_of(answer, program, words, step);
+  ReplayVerdict verdict = verdict_of(result, program, words, step);
   if (verdict.status == ReplayStatus::different) verdict.text += other_conditions(record.run);
   return verdict;
 }

@@ -18,7 +18,8 @@ namespace {
 /// after the step is not done again.
 [[noreturn]] void conclude(const ReplayTask& task, ReplayStatus status, const std::string& text) {
   const std::string verdict = to_json(Dict{{"status", static_cast<int>(status)}, {"text", text}});
-  const bool written = write(task.answer, verdict.data(), verdict.size()) == std::ssize(verdict);
+  const bool written =
+      write(task.result_descriptor, verdict.data(), verdict.size()) == std::ssize(verdict);
   std::fflush(nullptr);
   std::_Exit(written ? 0 : 1);
 }

@@ -132,8 +132,8 @@ struct StepCache {
   bool planned = false;  ///< whether the layers are built and the outputs planned
   std::vector<CompiledLayoutPtr> train, test;
   Function predict, results;
-  int64_t predict_key = 0;  ///< trainable_key() when trainable_changes() was predict_trainable
-  uint64_t predict_trainable = 0;
+  int64_t predict_key = 0;            ///< trainable_key(), with which `predict` is called
+  uint64_t predict_trainable = 0;     ///< trainable_changes() when predict_key was computed
   std::vector<int64_t> result_sizes;  ///< number of elements of each metric's result
 
   // The following members are kept so that the next batch can reuse their memory.

@@ -82,8 +82,8 @@ std::vector<double> tile_maxima(std::vector<double> sizes, const Shape& shape, i
   return sizes;
 }
 
-/// Computes a convolution or one of its gradients from a and b. `pass` reorders (element of x, of
-/// the kernel, of y) to (element of a, of b, of the result).
+/// Computes a convolution or one of its gradients from a and b. `pass` maps the indices of an
+/// element of x, of the kernel and of y to those of a, of b and of the result.
 template <class Pass>
 std::vector<Bounded> convolved(const Request& r, const Geometry& g, int spatial_a, int spatial_b,
                                double terms, Pass&& pass) {

@@ -62,7 +62,7 @@ Rewriting::Rewriting(Program& program)
       replacement_(program.values.size()),
       reads_(program.values.size()),
       constant_(program.values.size(), -1),
-      is_stable_(program.values.size()) {
+      is_fixed_between_writes_(program.values.size()) {
   std::iota(replacement_.begin(), replacement_.end(), 0);
   auto read = [&](int value, int times) { reads_[value] += times; };
   for (const Instruction& i : program.code) {
@@ -72,11 +72,11 @@ Rewriting::Rewriting(Program& program)
   for (int value : program.outputs) read(value, 2);
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) read(b.result, 2);
-    is_stable_[b.value] = b.result < 0;
+    is_fixed_between_writes_[b.value] = b.result < 0;
   }
   for (size_t c = 0; c < program.constants.size(); ++c) {
     constant_[program.constants[c].value] = static_cast<int>(c);
-    is_stable_[program.constants[c].value] = true;
+    is_fixed_between_writes_[program.constants[c].value] = true;
   }
 }
 
@@ -97,10 +97,10 @@ void Rewriting::visit(Instruction instruction, const Rewrite& rewrite) {
 void Rewriting::keep(Instruction instruction) {
   code_.push_back(std::move(instruction));
   const auto& inputs = code_.back().inputs;
-  const bool stable =
-      std::all_of(inputs.begin(), inputs.end(), [&](int value) { return is_stable(value); });
+  const bool stable = std::all_of(inputs.begin(), inputs.end(),
+                                  [&](int value) { return is_fixed_between_writes(value); });
   for (int value : code_.back().outputs) {
-    producers_[value] = &code_.back(), is_stable_[value] = stable;
+    producers_[value] = &code_.back(), is_fixed_between_writes_[value] = stable;
   }
 }
 
@@ -129,7 +129,7 @@ int Rewriting::add(OpPtr op, std::vector<int> inputs) {
     producers_.push_back(nullptr);
     reads_.push_back(0);
     constant_.push_back(-1);
-    is_stable_.push_back(false);
+    is_fixed_between_writes_.push_back(false);
   }
   const int first = instruction.outputs[0];
   keep(std::move(instruction));

@@ -71,8 +71,8 @@ class Rewriting {
   /// of a variable.
   bool read_once(int value) const { return reads_[value] == 1; }
   /// Whether the value depends only on constants and on variables that the program never writes. A
-  /// device computes such a value once and again after a variable has changed.
-  bool is_stable(int value) const { return is_stable_[value]; }
+  /// device computes such a value once, and anew only after one of these variables has changed.
+  bool is_fixed_between_writes(int value) const { return is_fixed_between_writes_[value]; }
 
   /// Adds an instruction before the current one; returns its only or first result.
   int add(OpPtr op, std::vector<int> inputs);
@@ -100,8 +100,8 @@ class Rewriting {
   std::vector<const Instruction*> producers_;  ///< indexed by value: as producer() returns it
   std::vector<int> replacement_;               ///< indexed by value: the value that replaces it
   std::vector<int> reads_;
-  std::vector<int> constant_;    ///< indexed by value: index among the constants, or -1
-  std::vector<bool> is_stable_;  ///< indexed by value
+  std::vector<int> constant_;  ///< indexed by value: index among the constants, or -1
+  std::vector<bool> is_fixed_between_writes_;  ///< indexed by value
   int scope_ = 0;
   bool changed_ = false;
 };
