@@ -25,8 +25,8 @@ struct Monitor {
   }
 };
 
-/// The monitored value in the logs. If the logs lack it, warns with a list of the values that they
-/// have ("Early stopping conditioned on metric ..."; `what` is the beginning) and returns nullopt.
+/// The monitored value in the logs. If the logs lack it, warns, with a list of the values that they
+/// have, and returns nullopt. The warning begins with `what`, such as "Early stopping".
 std::optional<double> monitored(const Monitor& monitor, const Logs& logs, const std::string& what);
 
 }  // namespace crescent

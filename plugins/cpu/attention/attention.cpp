@@ -18,7 +18,7 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
   using typename Base::TileRows;
 
   explicit AttentionForward(const Request& r) : Base(r, 3) {
-    group_ = std::clamp<int64_t>(this->query_.count * this->blocks_ / kTargetParts, 1,
+    group_ = std::clamp<int64_t>(this->query_.head_count * this->blocks_ / kTargetParts, 1,
                                  std::min(kMaxGroupBlocks, this->blocks_));
     ScratchArrays arrays;
     scratch_of(arrays);
@@ -40,11 +40,11 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
     std::byte* work;
   };
   Scratch scratch_of(ScratchArrays& arrays) const {
-    const int64_t packed = HeadProducts<T>::packed_values(this->tile_, this->key_.width);
+    const int64_t packed = HeadProducts<T>::packed_values(this->tile_, this->key_.head_size);
     Scratch s;
     s.packed = arrays.take<T>(packed);
     s.x = arrays.take<S>(this->block_ * this->tile_);
-    s.mixed = arrays.take<S>(group_ * this->block_ * this->value_.width);
+    s.mixed = arrays.take<S>(group_ * this->block_ * this->value_.head_size);
     s.work = arrays.take<std::byte>(static_cast<int64_t>(this->work_));
     return s;
   }
@@ -65,11 +65,11 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
                                         group.count() > 1, s.packed);
       for (int64_t i = 0; i < group.count(); ++i)
         mix(a, multiply, head, this->block(group.begin + i), tile, rows, seen[i], s,
-            s.mixed + i * this->block_ * this->value_.width);
+            s.mixed + i * this->block_ * this->value_.head_size);
     }
     for (int64_t i = 0; i < group.count(); ++i) {
       const StepRange block = this->block(group.begin + i);
-      this->loops_.divide(s.mixed + i * this->block_ * this->value_.width,
+      this->loops_.divide(s.mixed + i * this->block_ * this->value_.head_size,
                           a.out<S>(1) + this->statistics(head, block.begin),
                           this->rows_of(a.out<T>(0), this->context_, head, block));
     }
@@ -80,7 +80,7 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
            StepRange tile, const TileRows& rows, StepRange seen, const Scratch& s, S* mixed) const {
     const StepRange keys = this->part_of_tile(tile, seen);
     if (keys.count() == 0) return;
-    const int64_t width = this->value_.width;
+    const int64_t width = this->value_.head_size;
     const bool is_first = tile.begin <= seen.begin;
     this->multiply_transposed(multiply, this->rows_of(a.in<T>(0), this->query_, head, block), rows,
                               keys.begin - tile.begin, keys.count(), s.x, s.work);

@@ -14,7 +14,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
   using typename Base::TileRows;
 
   explicit AttentionGradient(const Request& r) : Base(r, 6) {
-    const int64_t wanted = pieces(kTargetParts, this->query_.count);
+    const int64_t wanted = pieces(kTargetParts, this->query_.head_count);
     part_tiles_ = pieces(this->tiles_, wanted);
     parts_ = pieces(this->tiles_, part_tiles_);
     ScratchArrays arrays;
@@ -30,14 +30,14 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     if (parts_ > 1) add_parts(a);
   }
   size_t scratch_bytes() const override {
-    return parts_ > 1 ? this->query_.count * parts_ * query_values() * sizeof(S) : 0;
+    return parts_ > 1 ? this->query_.head_count * parts_ * query_values() * sizeof(S) : 0;
   }
   double flops() const override { return this->flops_of(5); }
 
  private:
   static constexpr bool kInPlace = std::is_same_v<S, T>;
 
-  int64_t query_values() const { return this->query_.steps * this->query_.width; }
+  int64_t query_values() const { return this->query_.steps * this->query_.head_size; }
 
   struct Scratch {
     T *key, *value;   ///< the packed keys and values of a tile
@@ -49,7 +49,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     std::byte* work;
   };
   Scratch scratch_of(ScratchArrays& arrays) const {
-    const int64_t tile = this->tile_, keys = this->key_.width, values = this->value_.width;
+    const int64_t tile = this->tile_, keys = this->key_.head_size, values = this->value_.head_size;
     Scratch s;
     s.key = arrays.take<T>(HeadProducts<T>::packed_values(tile, keys));
     s.value = arrays.take<T>(HeadProducts<T>::packed_values(tile, values));
@@ -76,7 +76,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
       ScratchArrays arrays(thread_scratch(k_.bytes_));
       s_ = k_.scratch_of(arrays);
       dq_ = target(0, k_.query_, {0, k_.query_.steps}, s_.dq);
-      if (k_.parts_ > 1) dq_.x = k_.part_of_scratch(a, head, part), dq_.ld = k_.query_.width;
+      if (k_.parts_ > 1) dq_.x = k_.part_of_scratch(a, head, part), dq_.ld = k_.query_.head_size;
     }
     /// Computes the gradients of the keys and values of some tiles.
     void run(StepRange tiles) const {
@@ -97,7 +97,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
       if constexpr (kInPlace)
         return k_.rows_of(a_.template out<T>(output), heads, head_, steps);
       else
-        return {aside, steps.count(), heads.width, heads.width};
+        return {aside, steps.count(), heads.head_size, heads.head_size};
     }
     void store(const RowsOf<S>& rows, int output, const Heads& heads, StepRange steps) const {
       if constexpr (!kInPlace)
@@ -172,11 +172,11 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
   void add_parts(const Arguments& a) const {
     this->each_part(a, this->blocks_, [&](const auto&, int64_t head, int64_t number) {
       const StepRange block = this->block(number);
-      const int64_t first = block.begin * this->query_.width;
+      const int64_t first = block.begin * this->query_.head_size;
       S* sum = part_of_scratch(a, head, 0) + first;
       for (int64_t part = 1; part < parts_; ++part)
-        this->loops_.add(part_of_scratch(a, head, part) + first, block.count() * this->query_.width,
-                         sum);
+        this->loops_.add(part_of_scratch(a, head, part) + first,
+                         block.count() * this->query_.head_size, sum);
       this->loops_.divide(sum, nullptr, this->rows_of(a.out<T>(0), this->query_, head, block));
     });
   }

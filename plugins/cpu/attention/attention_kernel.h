@@ -24,16 +24,17 @@ inline constexpr int64_t kMinBlockQueries = 64;
 /// The number of parts in all heads up to which heads are divided.
 inline constexpr int64_t kTargetParts = 16;
 
-/// A tensor such as q, k or v of shape (batch, steps, heads, width). A head of a sample is a matrix
-/// of `steps` rows; heads are numbered over all samples.
+/// A tensor such as q, k or v of shape (batch, steps, heads, head_size). A head of a sample is a
+/// matrix of `steps` rows; heads are numbered over all samples.
 struct Heads {
   explicit Heads(const Shape& shape)
-      : steps(shape[1]), heads(shape[2]), width(shape[3]), count(shape[0] * heads) {}
-  int64_t ld() const { return heads * width; }
+      : steps(shape[1]), heads(shape[2]), head_size(shape[3]), head_count(shape[0] * heads) {}
+  int64_t ld() const { return heads * head_size; }
   int64_t offset(int64_t head, int64_t step = 0) const {
-    return ((head / heads * steps + step) * heads + head % heads) * width;
+    return ((head / heads * steps + step) * heads + head % heads) * head_size;
   }
-  int64_t steps, heads, width, count;
+  int64_t steps, heads, head_size;
+  int64_t head_count;  ///< the heads of all samples
 };
 
 /// A range of queries or keys.
@@ -109,23 +110,23 @@ void fetch(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t 
   constexpr int64_t kLine = 64 / sizeof(T);
   for (int64_t step = begin; step < end; ++step) {
     const T* row = x + heads.offset(head, step);
-    for (int64_t i = 0; i < heads.width; i += kLine) __builtin_prefetch(row + i, 0, 2);
+    for (int64_t i = 0; i < heads.head_size; i += kLine) __builtin_prefetch(row + i, 0, 2);
   }
 }
 
 /// Arrays one after another in scratch memory. Without memory their sizes are added only.
 class ScratchArrays {
  public:
-  explicit ScratchArrays(std::byte* memory = nullptr) : memory_(memory) {}
+  explicit ScratchArrays(std::byte* memory = nullptr) : scratch_(memory) {}
   template <class V>
   V* take(int64_t count) {
     const size_t at = std::exchange(bytes_, bytes_ + (count * sizeof(V) + 63) / 64 * 64);
-    return memory_ ? reinterpret_cast<V*>(memory_ + at) : nullptr;
+    return scratch_ ? reinterpret_cast<V*>(scratch_ + at) : nullptr;
   }
   size_t bytes() const { return bytes_; }
 
  private:
-  std::byte* memory_;
+  std::byte* scratch_;
   size_t bytes_ = 0;
 };
 
@@ -140,7 +141,7 @@ class AttentionKernel : public Kernel {
       : query_(r.inputs[0].shape),
         key_(r.inputs[1].shape),
         value_(r.inputs[2].shape),
-        context_(r.inputs[0].shape.slice(0, 3).concat({value_.width})),
+        context_(r.inputs[0].shape.slice(0, 3).concat({value_.head_size})),
         scale_(static_cast<S>(static_cast<const O&>(r.op).scale)),
         dropout_(static_cast<const O&>(r.op).dropout),
         first_weight_(static_cast<const O&>(r.op).first_row * query_.heads * query_.steps *
@@ -155,7 +156,7 @@ class AttentionKernel : public Kernel {
         tiles_(pieces(key_.steps, tile_)),
         blocks_(pieces(query_.steps, block_)),
         work_(HeadProducts<T>::work_bytes(std::max(block_, tile_),
-                                          std::max(query_.width, value_.width))) {}
+                                          std::max(query_.head_size, value_.head_size))) {}
   std::string name() const override { return HeadProducts<T>::name(); }
 
  protected:
@@ -175,8 +176,8 @@ class AttentionKernel : public Kernel {
     const double pairs = visible_.is_causal()
                              ? queries * keys - square * (2 * keys - square - 1) / 2
                              : queries * keys;
-    return products * static_cast<double>(query_.count) * pairs *
-           static_cast<double>(query_.width + value_.width);
+    return products * static_cast<double>(query_.head_count) * pairs *
+           static_cast<double>(query_.head_size + value_.head_size);
   }
   /// Calls f(multiply, head, part) for all parts of all heads, in parallel.
   template <class F>
@@ -184,7 +185,7 @@ class AttentionKernel : public Kernel {
     // The largest number of tasks is small so that a thread computes neighbouring heads.
     constexpr int64_t kMaxTasks = 32;
     constexpr double kFlopsPerTask = 100e3;
-    const int64_t parts = query_.count * parts_of_head;
+    const int64_t parts = query_.head_count * parts_of_head;
     const auto grain =
         static_cast<int64_t>(kFlopsPerTask * static_cast<double>(parts) / std::max(flops(), 1.0));
     a.threads.blocks(parts, std::max({grain, parts / kMaxTasks, int64_t{1}}),
@@ -244,7 +245,7 @@ class AttentionKernel : public Kernel {
   /// covered. If a head is a single block, q, k and v of the next head are prefetched meanwhile.
   template <class F>
   void each_slice(const Arguments& a, int64_t head, const ScoreTile<S>& tile, F&& f) const {
-    const bool has_next = head + 1 < query_.count && blocks_ == 1 && tiles_ == 1;
+    const bool has_next = head + 1 < query_.head_count && blocks_ == 1 && tiles_ == 1;
     for (int64_t i = 0; i < tile.rows; i += kSliceRows) {
       const int64_t rows = std::min(kSliceRows, tile.rows - i);
       auto fetch_next = [&](const T* x, const Heads& heads) {
@@ -290,7 +291,7 @@ class AttentionKernel : public Kernel {
   /// The rows `steps` of a head of x.
   template <class V>
   static RowsOf<V> rows_of(V* x, const Heads& heads, int64_t head, StepRange steps) {
-    return {x + heads.offset(head, steps.begin), steps.count(), heads.width, heads.ld()};
+    return {x + heads.offset(head, steps.begin), steps.count(), heads.head_size, heads.ld()};
   }
 
   Heads query_, key_, value_, context_;

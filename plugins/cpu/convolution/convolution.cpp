@@ -32,15 +32,15 @@ std::unique_ptr<Kernel> unmixed(const Request& r) {
 }
 
 /// Makes a kernel with `make`, which supports neither mixed precision nor residuals, moments or
-/// gates; null for requests with one of these.
+/// masks of a relu (ConvPlan::gated); null for requests with one of these.
 template <KernelFactory make>
 std::unique_ptr<Kernel> plain(const Request& r) {
   const ConvPlan plan(r);
   return plan.residual || plan.moments || plan.gated ? nullptr : make(r);
 }
 
-/// Makes a kernel with `make`, which supports gates, but neither mixed precision nor residuals or
-/// moments; null for requests with one of the latter.
+/// Makes a kernel with `make`, which supports masks of a relu, but neither mixed precision nor
+/// residuals or moments; null for requests with one of the latter.
 template <KernelFactory make>
 std::unique_ptr<Kernel> gated(const Request& r) {
   const ConvPlan plan(r);

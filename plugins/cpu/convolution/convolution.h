@@ -24,6 +24,8 @@ struct ConvPlan {
   int spatial;  ///< number of spatial axes of the op
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
+  /// Whether a bias is added, whether another tensor is added, whether the sums for the mean and
+  /// variance are results, and whether the result is multiplied by the mask of a relu.
   bool bias = false, residual = false, moments = false, gated = false;
   /// Whether max pooling over 2x2 windows follows (op ConvPool), and whether the indices of the
   /// maxima are results, too; only in the forward pass.
@@ -52,7 +54,7 @@ std::unique_ptr<Kernel> make_amx_convolution(const Request& request);
 std::unique_ptr<Kernel> make_onednn_convolution(const Request& request);
 /// Makes a kernel that computes matrix products of unfolded windows (im2col), for any request.
 std::unique_ptr<Kernel> make_unfolded_convolution(const Request& request);
-/// Makes a kernel for the gradient of an image, fused with the gradient of a relu.
+/// Makes a kernel for the gradient of an image, multiplied by the mask of a relu.
 std::unique_ptr<Kernel> make_gated_convolution(const Request& request);
 /// Makes a kernel for a depthwise convolution, fused with the normalization of its input.
 std::unique_ptr<Kernel> make_depthwise_forward(const Request& request);

@@ -105,8 +105,8 @@ class PackKernel final : public Kernel {
   void run(const Arguments& a) const override {
     run(a, a.in<uint16_t>(0), a.out<uint16_t>(0), reinterpret_cast<uint16_t*>(a.scratch));
   }
-  /// Packs `kernel`. For a gradient the kernel is first copied to `turned`, whose rows (output
-  /// channel) contain the values (tap in reverse order, input channel).
+  /// Packs `kernel`. For the gradient of the image, the kernel (taps, out, in) is first copied to
+  /// `turned` (out, taps in reverse order, in).
   void run(const Arguments& a, const uint16_t* kernel, uint16_t* packed, uint16_t* turned) const {
     const int64_t taps = padded_geometry_.kernel_rows * padded_geometry_.kernel_columns,
                   in = padded_geometry_.channels, out = padded_geometry_.out_channels;

@@ -232,17 +232,17 @@ bool Elementwise::add_chain(const Chain& chain, const std::vector<FusedStep>& st
       &chain,
       std::vector<int>(names.begin(), names.begin() + static_cast<ptrdiff_t>(chain.scalar.size())),
       {}};
-  for (int r : chain.outputs) call.outputs.push_back(names[r]);
-  for (size_t i = 0; i < call.inputs.size(); ++i) {
-    if (registers_[call.inputs[i]].is_cell() != chain.scalar[i]) return false;
+  for (int r : chain.outputs) call.output_registers.push_back(names[r]);
+  for (size_t i = 0; i < call.input_registers.size(); ++i) {
+    if (registers_[call.input_registers[i]].is_cell() != chain.scalar[i]) return false;
   }
-  for (size_t i = call.inputs.size(); i < names.size(); ++i) {
-    const bool is_result = contains(call.outputs, names[i]);
+  for (size_t i = call.input_registers.size(); i < names.size(); ++i) {
+    const bool is_result = contains(call.output_registers, names[i]);
     if (is_result ? !contains(outputs, names[i])
                   : is_seen(names[i], steps, first, chain.steps.size(), outputs))
       return false;
   }
-  for (int i : call.inputs) {
+  for (int i : call.input_registers) {
     Register& r = registers_[i];
     r.is_broadcast |= r.is_column();
     if (!r.is_cell()) r.last_read = static_cast<int>(steps_.size());
@@ -260,7 +260,7 @@ bool Elementwise::add_chain(const Chain& chain, const std::vector<FusedStep>& st
 template <class F>
 void Elementwise::each_result(const Step& step, F&& f) const {
   if (step.chain_call < 0) return f(step.result);
-  for (int r : chain_calls_[step.chain_call].outputs) f(r);
+  for (int r : chain_calls_[step.chain_call].output_registers) f(r);
 }
 
 /// Adds a scatter step. The register of its result is filled before the other steps of a block run,

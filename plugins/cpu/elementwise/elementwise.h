@@ -104,7 +104,7 @@ class Elementwise final : public Kernel {
   };
   struct ChainCall {
     const Chain* chain;
-    std::vector<int> inputs, outputs;
+    std::vector<int> input_registers, output_registers;
     int64_t columns = 0;  ///< the row length if the chain runs row by row, else 0
   };
   struct Step {

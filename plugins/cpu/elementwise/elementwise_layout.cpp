@@ -54,8 +54,8 @@ void Elementwise::assign_slots() {
 /// has this period.
 int64_t Elementwise::columns_of(const ChainCall& call) const {
   int64_t columns = 0;
-  for (size_t i = 0; i < call.inputs.size() && call.chain->rows; ++i) {
-    const Register& r = registers_[call.inputs[i]];
+  for (size_t i = 0; i < call.input_registers.size() && call.chain->rows; ++i) {
+    const Register& r = registers_[call.input_registers[i]];
     if (r.source == Source::memory && call.chain->streams[i]) continue;
     const int64_t period = r.source == Source::periodic ? r.broadcast.period() : 0;
     if (period == 0 || call.chain->streams[i] || (columns > 0 && period != columns)) return 0;

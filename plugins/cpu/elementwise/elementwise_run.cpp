@@ -26,10 +26,10 @@ void Elementwise::execute(const ChainCall& call, std::byte* const* registers, in
   void* outputs[kMaxChainInputs];
   const int64_t rows = call.columns > 0 ? n / call.columns : 0, done = rows * call.columns;
   auto place = [&](int64_t at) {
-    for (size_t i = 0; i < call.inputs.size(); ++i)
-      inputs[i] = registers[call.inputs[i]] + (call.chain->streams[i] ? at * 4 : 0);
-    for (size_t i = 0; i < call.outputs.size(); ++i)
-      outputs[i] = registers[call.outputs[i]] + at * 4;
+    for (size_t i = 0; i < call.input_registers.size(); ++i)
+      inputs[i] = registers[call.input_registers[i]] + (call.chain->streams[i] ? at * 4 : 0);
+    for (size_t i = 0; i < call.output_registers.size(); ++i)
+      outputs[i] = registers[call.output_registers[i]] + at * 4;
   };
   place(0);
   if (rows > 0) call.chain->rows(inputs, outputs, rows, call.columns), place(done);

@@ -67,7 +67,7 @@ bool CpuDevice::supports(const Op& op, std::span<const TensorSpec> inputs,
 }
 
 std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
-  auto executable = std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, values_);
+  auto executable = std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, cache_);
   clear_kernel_cache();
   return executable;
 }

@@ -28,7 +28,7 @@ class CpuDevice final : public Device {
   Options options_;
   Pool pool_;
   Arenas arenas_;
-  PrepackCache values_;
+  PrepackCache cache_;
 };
 
 }  // namespace crescent::cpu

@@ -12,12 +12,12 @@
 
 namespace crescent::cpu {
 
-Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& values)
-    : pool_(pool), values_(values) {
+Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& cache)
+    : pool_(pool), cache_(cache) {
   const std::optional<Program> sliced = by_slices(program);
   Schedule schedule(sliced ? *sliced : program, options, pool);
   const MemoryPlan plan(schedule);
-  if (schedule.prepack_steps > 0) prepack_stage_.emplace(schedule, plan, program, options, values);
+  if (schedule.prepack_steps > 0) prepack_stage_.emplace(schedule, plan, program, options, cache);
   link(schedule, plan);
   describe(schedule, program.scopes);
   find_shards(sliced ? *sliced : program, schedule);
@@ -29,7 +29,7 @@ Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCa
 void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
   inputs_ = schedule.inputs.size(), outputs_ = schedule.outputs.size();
   for (const Program::Constant& c : schedule.constants)
-    constants_.push_back(values_.constants().shared(c.tensor));
+    constants_.push_back(cache_.constants().shared(c.tensor));
   arena_bytes_ = plan.arena_bytes;
 
   auto add_argument = [&](int value) {
@@ -207,7 +207,7 @@ void Plan::prepare(Frame& frame, std::byte* arena) {
   if (!prepack_stage_) return;
   const FlushDenormals flush;
   place(frame, arena);
-  const PrepackCache::ExecutionScope scope(values_);
+  const PrepackCache::ExecutionScope scope(cache_);
   update_prepacked(frame);
 }
 
@@ -216,7 +216,7 @@ void Plan::run(Frame& frame, std::byte* arena, bool is_observed) {
   frame.is_observed_ = is_observed;
   place(frame, arena);
   if (!prepack_stage_) return run_calls(frame, 0, calls_.size());
-  const PrepackCache::ExecutionScope scope(values_);
+  const PrepackCache::ExecutionScope scope(cache_);
   update_prepacked(frame);
   run_calls(frame, prepack_stage_->steps(), calls_.size());
 }

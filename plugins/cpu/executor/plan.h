@@ -18,7 +18,7 @@ namespace crescent::cpu {
 
 class Plan {
  public:
-  Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& values);
+  Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& cache);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -111,7 +111,7 @@ class Plan {
   }
 
   Pool& pool_;
-  PrepackCache& values_;
+  PrepackCache& cache_;
   size_t inputs_ = 0, outputs_ = 0;  ///< numbers of inputs and outputs of the program
   std::vector<Tensor> constants_;
   size_t arena_bytes_ = 0;

@@ -17,8 +17,8 @@ std::string unique_form() {
 class PrepackedByKey {
  public:
   PrepackedByKey(const Schedule& schedule, const Program& source, const Options& options,
-                 PrepackCache& values)
-      : schedule_(schedule), options_(options), values_(values) {
+                 PrepackCache& cache)
+      : schedule_(schedule), options_(options), cache_(cache) {
     for (const Program::Constant& c : schedule.constants) add_constant(c);
     for (size_t v = 0; v < schedule.variables.size(); ++v) {
       PrepackKey key{nullptr, "variable", 0, {spec(schedule.variables[v].value)}, {}, nullptr, {}};
@@ -34,7 +34,7 @@ class PrepackedByKey {
  private:
   const TensorSpec& spec(int value) const { return schedule_.values[value]; }
   void add(int value, PrepackKey key) {
-    prepacked_by_root_.emplace(schedule_.root(value), values_.find(std::move(key)));
+    prepacked_by_root_.emplace(schedule_.root(value), cache_.find(std::move(key)));
   }
   void add_constant(const Program::Constant& c) {
     const Contents contents = c.tensor.contents();
@@ -66,7 +66,7 @@ class PrepackedByKey {
 
   const Schedule& schedule_;
   const Options& options_;
-  PrepackCache& values_;
+  PrepackCache& cache_;
   std::unordered_map<int, PrepackedValuePtr> prepacked_by_root_;  ///< for each root value, its
                                                                   ///< prepacked value in the cache
 };
@@ -74,10 +74,10 @@ class PrepackedByKey {
 }  // namespace
 
 PrepackStage::PrepackStage(const Schedule& schedule, const MemoryPlan& plan, const Program& source,
-                           const Options& options, PrepackCache& values)
-    : values_(values) {
+                           const Options& options, PrepackCache& cache)
+    : cache_(cache) {
   if (schedule.prepack_steps == 0) return;
-  const PrepackedByKey prepacked(schedule, source, options, values);
+  const PrepackedByKey prepacked(schedule, source, options, cache);
   std::unordered_map<int, size_t> cached_as, producer_of, variable_of;  // keys: root values
   for (size_t v = 0; v < schedule.variables.size(); ++v)
     variable_of.emplace(schedule.root(schedule.variables[v].value), v);
@@ -146,16 +146,16 @@ std::vector<Contents> chosen(const std::vector<Contents>& contents,
 /// Marks the steps that must run: those that compute values that are out of date, the earlier steps
 /// on which these depend, and all steps that only check values.
 void PrepackStage::find_needed(const std::vector<Contents>& contents, std::byte** arguments,
-                               PrepackCache::Update& update) {
+                               PrepackCache::ExclusiveUpdate& update) {
   for (CachedValue& cached : cached_)
     cached.is_stale = !update.is_made(*cached.value, chosen(contents, cached.variables));
-  for (Step& step : steps_) step.is_needed = !step.has_results;
+  for (Step& step : steps_) step.must_run = !step.has_results;
   for (size_t s = steps_.size(); s-- > 0;) {
     Step& step = steps_[s];
-    for (size_t k : step.cached) step.is_needed = step.is_needed || cached_[k].is_stale;
-    if (!step.is_needed) continue;
+    for (size_t k : step.cached) step.must_run = step.must_run || cached_[k].is_stale;
+    if (!step.must_run) continue;
     for (size_t k : step.cached) cached_[k].is_stale = true;
-    for (size_t producer : step.producers) steps_[producer].is_needed = true;
+    for (size_t producer : step.producers) steps_[producer].must_run = true;
   }
   for (CachedValue& cached : cached_) {
     std::byte* memory =
@@ -165,7 +165,7 @@ void PrepackStage::find_needed(const std::vector<Contents>& contents, std::byte*
 }
 
 void PrepackStage::end(State& state, const std::vector<Contents>& contents,
-                       PrepackCache::Update& update) {
+                       PrepackCache::ExclusiveUpdate& update) {
   for (size_t c = 0; c < cached_.size(); ++c) {
     const CachedValue& cached = cached_[c];
     if (cached.is_stale) update.end(*cached.value, chosen(contents, cached.variables));

@@ -9,10 +9,11 @@
 
 namespace crescent::cpu {
 
+/// The first steps of a plan, which compute prepacked values.
 class PrepackStage {
  public:
   PrepackStage(const Schedule& schedule, const MemoryPlan& plan, const Program& source,
-               const Options& options, PrepackCache& values);
+               const Options& options, PrepackCache& cache);
 
   /// The state of the prepacked values to which the arguments of one frame point.
   struct State {
@@ -38,11 +39,11 @@ class PrepackStage {
   /// execute step s.
   template <class F>
   void make(State& state, const std::vector<Contents>& contents, std::byte** arguments, F&& run) {
-    PrepackCache::Update update(values_);
+    PrepackCache::ExclusiveUpdate update(cache_);
     state.was_made = false;  // was_made stays false if a step fails
     find_needed(contents, arguments, update);
     for (size_t s = 0; s < steps_.size(); ++s) {
-      if (steps_[s].is_needed) run(s);
+      if (steps_[s].must_run) run(s);
     }
     end(state, contents, update);
   }
@@ -57,17 +58,19 @@ class PrepackStage {
   };
   /// A step that computes prepacked values, or values from which these are computed.
   struct Step {
-    std::vector<size_t> cached;           ///< indices in cached_ of its outputs
-    std::vector<size_t> producers;        ///< indices of the steps that compute those inputs that
-                                          ///< are not in the cache
-    bool has_results, is_needed = false;  ///< is_needed is used by make()
+    std::vector<size_t> cached;     ///< indices in cached_ of its outputs
+    std::vector<size_t> producers;  ///< indices of the steps that compute those inputs that
+                                    ///< are not in the cache
+    bool has_results;               ///< false for a step that only checks values
+    bool must_run = false;          ///< set by find_needed()
   };
   void add_cached(const Program& source, PrepackedValuePtr value, size_t bytes);
   void find_needed(const std::vector<Contents>& contents, std::byte** arguments,
-                   PrepackCache::Update& update);
-  void end(State& state, const std::vector<Contents>& contents, PrepackCache::Update& update);
+                   PrepackCache::ExclusiveUpdate& update);
+  void end(State& state, const std::vector<Contents>& contents,
+           PrepackCache::ExclusiveUpdate& update);
 
-  PrepackCache& values_;
+  PrepackCache& cache_;
   std::vector<CachedValue> cached_;
   std::vector<size_t> index_;  ///< for each prepacked value of the plan, its index in cached_
   std::vector<Step> steps_;

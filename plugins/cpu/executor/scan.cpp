@@ -84,7 +84,7 @@ class ScanLoop {
   /// A plan, and the frame with which it always runs.
   struct PlanWithFrame {
     PlanWithFrame(const Program& program, ScanLoop& loop, Pool& pool)
-        : plan(program, loop.options_, pool, loop.values_) {}
+        : plan(program, loop.options_, pool, loop.cache_) {}
     Plan plan;
     Plan::Frame frame{plan};
   };
@@ -93,14 +93,14 @@ class ScanLoop {
   bool cut(const Program& body) {
     // fewest operations of a part for which a further thread is worth its overhead
     constexpr double kMinPartFlops = 60e3;
-    const std::optional<ByRows> found = by_rows(body, stepped_);
-    const int64_t rows = found ? rows_of_part(body, found->batch) : 0;
-    if (!found || rows >= found->batch) return false;
-    const int64_t left = found->batch % rows;
-    for (size_t i = 0; i < by_rows_.size(); ++i) by_rows_[i] = found->input(i) == SliceRole::rows;
-    batch_ = found->batch, rows_ = rows, parts_ = pieces(batch_, rows);
-    part_ = prepared(found->of(rows));
-    const Program rest = left > 0 ? prepared(found->of(left)) : Program();
+    const std::optional<RowwiseProgram> rowwise = as_rowwise(body, stepped_);
+    const int64_t rows = rowwise ? rows_of_part(body, rowwise->batch) : 0;
+    if (!rowwise || rows >= rowwise->batch) return false;
+    const int64_t left = rowwise->batch % rows;
+    for (size_t i = 0; i < by_rows_.size(); ++i) by_rows_[i] = rowwise->input(i) == SliceRole::rows;
+    batch_ = rowwise->batch, rows_ = rows, parts_ = pieces(batch_, rows);
+    part_ = prepared(rowwise->of(rows));
+    const Program rest = left > 0 ? prepared(rowwise->of(left)) : Program();
     if (has_kernels(part_) && has_kernels(rest)) {
       make_plans(1);
       if (left > 0)
@@ -203,7 +203,7 @@ class ScanLoop {
   Options options_;
   // the pool of the plans for parts of the batch, each of which runs on one thread
   Pool single_thread_pool_{1};
-  PrepackCache values_;                     // the prepacked values of the plans
+  PrepackCache cache_;                      // the prepacked values of the plans
   size_t states_, stepped_, step_outputs_;  ///< numbers of states, of states and sequences
                                             ///< together, and of outputs per step
   bool reverse_, keep_;

@@ -36,7 +36,7 @@ class SlicedKernel final : public Composed {
       if (is_own) own_bytes_ += padded;
     }
     scratch_bytes_ = scratch;
-    plan_ = std::make_unique<Plan>(*op_.body, options_, single_thread_pool_, values_);
+    plan_ = std::make_unique<Plan>(*op_.body, options_, single_thread_pool_, cache_);
   }
 
   void run(const Arguments& a) const override {
@@ -167,7 +167,7 @@ class SlicedKernel final : public Composed {
   Pool single_thread_pool_{1};  // the pool of the plan, each run of which uses one thread
   // the prepack cache that the plan requires; the plan reads no variables, so nothing in it becomes
   // out of date
-  PrepackCache values_;
+  PrepackCache cache_;
   std::unique_ptr<Plan> plan_;
   mutable ObjectPool<Frames> frames_;  ///< one set of frames per concurrent run
   std::vector<size_t> inputs_;         ///< size in bytes of each input

@@ -72,7 +72,7 @@ struct LeftStrips {
   const uint16_t* strips[4];
   int64_t row = kDepth, step = kTileValues, run = 0;
 };
-/// Pointers to the beginnings of strips of b, whose steps are contiguous.
+/// Pointers to up to four packed strips of b; the steps of a strip follow one another in memory.
 struct RightStrips {
   const uint16_t* strips[4];
 };

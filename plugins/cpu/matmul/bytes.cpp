@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kOffset = 128;  // what is added to the values of the left operand
 
-/// Rows and panels of a product, from which all versions compute blocks of c.
+/// The operands of c = a b, as the code for every instruction set reads them: the rows of a, and b
+/// packed in panels of columns.
 struct Operands {
   const uint8_t* a;
   int64_t rows;

@@ -218,14 +218,14 @@ class AmxMatmul final : public EpilogueHost {
   /// The order in which a part's blocks are computed, and the thread's memory for them. Each block
   /// of one operand is packed and multiplied by all blocks of the other operand in turn.
   struct Workspace {
-    int64_t row_blocks, column_blocks, stretch;  ///< numbers of blocks, and the number of values
-                                                 ///< along k that are packed at a time
-    bool at_once, passes_on,
-        in_rows;  ///< whether all of k is packed at once, whether the epilogue reads rows of the
-                  ///< result, and whether blocks are computed row by row
-    float *sums, *totals,
-        *bias;       ///< the sums of two blocks, the sums of all blocks if k is packed in several
-                     ///< pieces, and the bias
+    int64_t row_blocks, column_blocks;  ///< the numbers of blocks
+    int64_t stretch;                    ///< the number of values along k that are packed at a time
+    bool at_once;                       ///< whether all of k is packed at once
+    bool passes_on;                     ///< whether the epilogue reads rows of the result
+    bool in_rows;                       ///< whether blocks are computed row by row
+    float* sums;                        ///< the sums of two blocks
+    float* totals;                      ///< the sums of all blocks if k is packed in several pieces
+    float* bias;
     std::byte* row;  ///< memory for a row of blocks, which the epilogue reads; null without
                      ///< epilogue
     uint16_t *own_a, *own_b;

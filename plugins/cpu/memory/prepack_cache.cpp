@@ -55,20 +55,20 @@ PrepackedValuePtr PrepackCache::find(PrepackKey key) {
 /// Returns the memory for computing the value again. If other programs are running, they may be
 /// reading the value's memory: new memory is allocated, and the old memory is kept in retired_.
 /// Otherwise the memory is reused; a program that starts now sees version 0 and does not read it.
-std::byte* PrepackCache::Update::begin(PrepackedValue& value, size_t bytes) {
+std::byte* PrepackCache::ExclusiveUpdate::begin(PrepackedValue& value, size_t bytes) {
   value.version_.store(0);
-  const bool alone = values_.running_.load() == 1;
+  const bool alone = cache_.running_.load() == 1;
   if (value.memory_ && !alone) {
-    values_.retired_.push_back(std::move(value.memory_));
-    values_.has_retired_.store(true);
+    cache_.retired_.push_back(std::move(value.memory_));
+    cache_.has_retired_.store(true);
   }
   if (!value.memory_) value.memory_ = Storage::allocate(bytes, false);
   return value.memory_->host();
 }
 
-void PrepackCache::Update::end(PrepackedValue& value, std::vector<Contents> of) {
+void PrepackCache::ExclusiveUpdate::end(PrepackedValue& value, std::vector<Contents> of) {
   value.made_of_ = std::move(of);
-  value.version_.store(++values_.versions_);
+  value.version_.store(++cache_.versions_);
 }
 
 void PrepackCache::free_retired() {

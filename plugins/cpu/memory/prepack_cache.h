@@ -65,22 +65,22 @@ class PrepackCache {
   /// program has found valid do not change.
   class ExecutionScope {
    public:
-    explicit ExecutionScope(PrepackCache& values) : values_(values) { ++values_.running_; }
+    explicit ExecutionScope(PrepackCache& cache) : cache_(cache) { ++cache_.running_; }
     ~ExecutionScope() {
-      if (--values_.running_ == 0 && values_.has_retired_.load()) values_.free_retired();
+      if (--cache_.running_ == 0 && cache_.has_retired_.load()) cache_.free_retired();
     }
     ExecutionScope(const ExecutionScope&) = delete;
     ExecutionScope& operator=(const ExecutionScope&) = delete;
 
    private:
-    PrepackCache& values_;
+    PrepackCache& cache_;
   };
 
   /// An exclusive update of values: other threads cannot begin an update during its lifetime. The
   /// thread must also hold an ExecutionScope.
-  class Update {
+  class ExclusiveUpdate {
    public:
-    explicit Update(PrepackCache& values) : values_(values), lock_(values.mutex_) {}
+    explicit ExclusiveUpdate(PrepackCache& cache) : cache_(cache), lock_(cache.mutex_) {}
     /// Whether `value` was computed while its variables had the contents `of`.
     bool is_made(const PrepackedValue& value, const std::vector<Contents>& of) const {
       return value.version() > 0 && value.made_of_ == of;
@@ -92,7 +92,7 @@ class PrepackCache {
     void end(PrepackedValue& value, std::vector<Contents> of);
 
    private:
-    PrepackCache& values_;
+    PrepackCache& cache_;
     // recursive, because computing a value may run a program
     std::lock_guard<std::recursive_mutex> lock_;
   };

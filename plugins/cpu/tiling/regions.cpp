@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 
+#include "kernel/post_ops.h"
 #include "tiling/gradient_parts.h"
 #include "tiling/joined_depthwise.h"
 #include "tiling/sliced.h"

@@ -17,7 +17,7 @@ class RowPropagation {
   RowPropagation(const Program& program, int64_t batch)
       : program_(program), batch_(batch), parts_(program.values.size()) {}
 
-  std::optional<ByRows> run(size_t given) {
+  std::optional<RowwiseProgram> run(size_t given) {
     for (size_t i = 0; i < given; ++i)
       part(program_.inputs[i]) = has_batch(program_.inputs[i]) ? SliceRole::rows : SliceRole::whole;
     for (const Program::Constant& c : program_.constants) part(c.value) = SliceRole::whole;
@@ -27,7 +27,7 @@ class RowPropagation {
     for (int value : program_.outputs) {
       if (!assign_role(value, SliceRole::rows)) return {};
     }
-    ByRows result{program_, batch_, {}};
+    RowwiseProgram result{program_, batch_, {}};
     for (const std::optional<SliceRole>& each : parts_)
       result.parts.push_back(each.value_or(SliceRole::whole));
     return result;
@@ -117,13 +117,13 @@ class RowPropagation {
 
 }  // namespace
 
-std::optional<ByRows> by_rows(const Program& program, size_t given) {
+std::optional<RowwiseProgram> as_rowwise(const Program& program, size_t given) {
   const Shape& first = program.values[program.inputs[0]].shape;
   if (given == 0 || first.rank() == 0) return {};
   return RowPropagation(program, first[0]).run(given);
 }
 
-Program ByRows::of(int64_t rows) const {
+Program RowwiseProgram::of(int64_t rows) const {
   Program result = program;
   auto has_rows = [&](int value) { return parts[value] == SliceRole::rows; };
   for (size_t v = 0; v < result.values.size(); ++v) {

@@ -1,4 +1,4 @@
-// Detects programs in which the rows of the batch are independent, such as the body of most scans.
+// Rowwise programs, in which the rows of the batch are independent, as in the body of most scans.
 #pragma once
 #include <optional>
 
@@ -10,7 +10,7 @@ namespace crescent::cpu {
 
 /// A program with independent rows: each input either is divided by rows or is the same for all
 /// rows. All results are divided by rows.
-struct ByRows {
+struct RowwiseProgram {
   const Program& program;
   int64_t batch;
   std::vector<SliceRole> parts;  ///< for each value of the program its role
@@ -20,8 +20,8 @@ struct ByRows {
   Program of(int64_t rows) const;
 };
 
-/// Finds the roles of the inputs; nullopt if rows depend on one another. The first `given` inputs
+/// Finds the roles of the values; nullopt if rows depend on one another. The first `given` inputs
 /// are known to be divided by rows.
-std::optional<ByRows> by_rows(const Program& program, size_t given);
+std::optional<RowwiseProgram> as_rowwise(const Program& program, size_t given);
 
 }  // namespace crescent::cpu

@@ -201,12 +201,12 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
   const Tensor& outputs = moved->every_state[0];
   const Tensor none = ops::zeros_like(states[0]);
   SequenceResult run;
-  run.sequence = steps.after_each(outputs, none);
+  run.sequence = steps.states_at_all_steps(outputs, none);
   if (zero_output_)
     run.sequence = choose(ops::cast(mask, DType::boolean), run.sequence, ops::zeros_like(outputs));
-  run.last = steps.after_last(outputs, none);
+  run.last = steps.state_at_last_step(outputs, none);
   for (size_t i = 0; i < states.size(); ++i)
-    run.states.push_back(steps.after_last(moved->every_state[i], states[i]));
+    run.states.push_back(steps.state_at_last_step(moved->every_state[i], states[i]));
   return run;
 }
 

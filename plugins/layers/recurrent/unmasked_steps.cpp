@@ -18,21 +18,21 @@ Tensor UnmaskedSteps::rows_at(const Tensor& x, const Tensor& indices) const {
 
 Tensor UnmaskedSteps::to_front(const Tensor& x) const { return rows_at(x, order_); }
 
-/// Selects the states after `count` steps, or `before` where count is 0; count is (batch, n),
-/// before is (batch, 1, width).
+/// Selects the states after `count` steps, or `initial` where count is 0; count is (batch, n),
+/// initial is (batch, 1, width).
 Tensor UnmaskedSteps::chosen(const Tensor& states, const Tensor& count,
-                             const Tensor& before) const {
+                             const Tensor& initial) const {
   const Tensor rows = rows_at(states, ops::maximum(count - 1, 0));
-  return ops::where(ops::expand_dims(ops::greater(count, 0), -1), rows, before);
+  return ops::where(ops::expand_dims(ops::greater(count, 0), -1), rows, initial);
 }
 
-Tensor UnmaskedSteps::after_each(const Tensor& states, const Tensor& before) const {
-  return chosen(states, count_, ops::expand_dims(before, 1));
+Tensor UnmaskedSteps::states_at_all_steps(const Tensor& states, const Tensor& initial) const {
+  return chosen(states, count_, ops::expand_dims(initial, 1));
 }
 
-Tensor UnmaskedSteps::after_last(const Tensor& states, const Tensor& before) const {
+Tensor UnmaskedSteps::state_at_last_step(const Tensor& states, const Tensor& initial) const {
   const Tensor total = ops::slice_axis(count_, 1, time_ - 1, time_);
-  return ops::squeeze(chosen(states, total, ops::expand_dims(before, 1)), 1);
+  return ops::squeeze(chosen(states, total, ops::expand_dims(initial, 1)), 1);
 }
 
 }  // namespace crescent

@@ -13,16 +13,16 @@ class UnmaskedSteps {
   /// Moves the unmasked steps of each sample of x (batch, time, ...) to the front, in their order.
   Tensor to_front(const Tensor& x) const;
   /// Converts states (batch, time, width) after the moved steps to states after the original steps;
-  /// `before` (batch, width) is the state before the first unmasked step.
-  Tensor after_each(const Tensor& states, const Tensor& before) const;
+  /// `initial` (batch, width) is the state before the first unmasked step.
+  Tensor states_at_all_steps(const Tensor& states, const Tensor& initial) const;
   /// The state after the last step, (batch, width).
-  Tensor after_last(const Tensor& states, const Tensor& before) const;
+  Tensor state_at_last_step(const Tensor& states, const Tensor& initial) const;
 
  private:
   /// Selects, for each sample, the elements of x (batch, time, ...) at the time indices `indices`
   /// (batch, n).
   Tensor rows_at(const Tensor& x, const Tensor& indices) const;
-  Tensor chosen(const Tensor& states, const Tensor& count, const Tensor& before) const;
+  Tensor chosen(const Tensor& states, const Tensor& count, const Tensor& initial) const;
 
   int64_t batch_, time_;
   Tensor order_;  ///< the original indices of the moved steps

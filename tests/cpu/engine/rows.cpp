@@ -34,13 +34,13 @@ Program traced(const Body& body) {
 }
 
 /// Computes the results for a few rows at a time.
-Tensor run_by_rows(const cpu::ByRows& by_rows) {
-  const Program program = by_rows.of(kRows);
+Tensor run_in_parts(const cpu::RowwiseProgram& rowwise) {
+  const Program program = rowwise.of(kRows);
   Tensors results;
   for (int64_t first = 0; first < kBatch; first += kRows) {
     Tensors inputs = operands();
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (by_rows.input(i) == SliceRole::rows)
+      if (rowwise.input(i) == SliceRole::rows)
         inputs[i] = ops::slice_axis(inputs[i], 0, first, first + kRows).clone();
     results.push_back(results_of(program, inputs)[0]);
   }
@@ -78,9 +78,9 @@ TEST_CASE("programs go by rows where no row sees another", "[cpu][rows]") {
   for (size_t i = 0; i < std::size(bodies); ++i) {
     CAPTURE(i);
     const Program program = traced(bodies[i]);
-    const auto by_rows = cpu::by_rows(program, 1);
-    REQUIRE(by_rows);
-    CHECK(are_same(run_by_rows(*by_rows), results_of(program, operands())[0]));
+    const auto rowwise = cpu::as_rowwise(program, 1);
+    REQUIRE(rowwise);
+    CHECK(are_same(run_in_parts(*rowwise), results_of(program, operands())[0]));
   }
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("programs whose rows see one another do not go by rows", "[cpu][rows]"
   for (size_t i = 0; i < std::size(bodies); ++i) {
     CAPTURE(i);
     const Program program = traced(bodies[i]);
-    CHECK_FALSE(cpu::by_rows(program, 1));
+    CHECK_FALSE(cpu::as_rowwise(program, 1));
   }
 }
 

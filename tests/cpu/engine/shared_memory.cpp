@@ -275,20 +275,20 @@ TEST_CASE("prepared values are told apart by all that they are made of", "[cpu]"
 
 TEST_CASE("what a program reads is prepared anew elsewhere while it runs", "[cpu]") {
   constexpr size_t kBytes = 4096;
-  PrepackCache values;
+  PrepackCache cache;
   const Tensor x = sines({8}, 1);
   const PrepackedValuePtr value =
-      values.find({nullptr, "constant", 0, {x.spec()}, {}, nullptr, x.contents()});
-  const PrepackCache::ExecutionScope own(values);
+      cache.find({nullptr, "constant", 0, {x.spec()}, {}, nullptr, x.contents()});
+  const PrepackCache::ExecutionScope own(cache);
   const auto prepared = [&] {
-    PrepackCache::Update update(values);
+    PrepackCache::ExclusiveUpdate update(cache);
     std::byte* memory = update.begin(*value, kBytes);
     update.end(*value, {});
     return memory;
   };
   const std::byte* first = prepared();
   CHECK(prepared() == first);
-  const PrepackCache::ExecutionScope other(values);
+  const PrepackCache::ExecutionScope other(cache);
   CHECK(prepared() != first);
 }
 

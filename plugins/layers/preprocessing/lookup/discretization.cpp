@@ -63,7 +63,7 @@ class Discretization final : public UnaryLayer {
   }
   void configured() override {
     UnaryLayer::configured();
-    check_mode(mode_, {kPlaces, kOneHot, kMultiHot, kCount});
+    check_mode(mode_, {kIndices, kOneHot, kMultiHot, kCount});
     refuse_sparse(sparse_);
     if (!(epsilon_ > 0 && epsilon_ <= 1))
       fail("`epsilon` must be a fraction from 0 to 1. Received: epsilon=", epsilon_);
@@ -79,7 +79,7 @@ class Discretization final : public UnaryLayer {
     op.known = boundaries_.has_value();
     if (op.known) op.boundaries.assign(boundaries_->begin(), boundaries_->end());
     const int64_t depth = op.known ? static_cast<int64_t>(op.boundaries.size()) + 1 : *bins_;
-    const DType dtype = mode_ == kPlaces ? DType::int32 : compute_dtype();
+    const DType dtype = mode_ == kIndices ? DType::int32 : compute_dtype();
     return encode_indices(apply1(op, {ops::cast(x, DType::float32)}), mode_, depth, dtype);
   }
 
@@ -111,7 +111,7 @@ class Discretization final : public UnaryLayer {
   std::optional<std::vector<double>> boundaries_;
   std::optional<int64_t> bins_;
   double epsilon_ = 0.01;
-  std::string mode_ = kPlaces;
+  std::string mode_ = kIndices;
   bool sparse_ = false;
   Summary summary_;
 };

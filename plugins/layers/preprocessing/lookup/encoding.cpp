@@ -37,7 +37,7 @@ Tensor count_indices(const Tensor& indices, int64_t depth, DType dtype) {
 }
 
 Tensor encode_indices(const Tensor& indices, const std::string& mode, int64_t depth, DType dtype) {
-  if (mode == kPlaces) return ops::cast(indices, dtype);
+  if (mode == kIndices) return ops::cast(indices, dtype);
   const Tensor sample = indices.rank() == 0 ? ops::expand_dims(indices, 0) : indices;
   if (mode == kOneHot)
     return ops::one_hot(
@@ -58,7 +58,7 @@ void check_mode(const std::string& mode, std::initializer_list<const char*> allo
 }
 
 void default_to_int64(const std::string& mode, DTypePolicy& policy) {
-  if (mode != kPlaces) return;
+  if (mode != kIndices) return;
   if (policy.name == default_policy().name) policy = DTypePolicy::named("int64");
   if (!is_integer(policy.compute))
     fail("When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or 'int64'. ",

@@ -5,7 +5,7 @@
 namespace crescent {
 
 /// The values of the option output_mode.
-inline constexpr const char *kPlaces = "int", *kOneHot = "one_hot", *kMultiHot = "multi_hot",
+inline constexpr const char *kIndices = "int", *kOneHot = "one_hot", *kMultiHot = "multi_hot",
                             *kCount = "count";
 
 /// The number of occurrences of each index along the last axis: (..., n) -> (..., depth). Indices

@@ -51,7 +51,7 @@ class HashedCrossing final : public Layer {
   }
   void configured() override {
     Layer::configured();
-    check_mode(mode_, {kPlaces, kOneHot});
+    check_mode(mode_, {kIndices, kOneHot});
     refuse_sparse(sparse_);
     default_to_int64(mode_, policy_);
     autocast_ = false;  // inputs are not cast, because floating-point inputs are errors
@@ -96,7 +96,7 @@ class HashedCrossing final : public Layer {
   }
 
   int64_t bins_ = 0;
-  std::string mode_ = kPlaces;
+  std::string mode_ = kIndices;
   bool sparse_ = false;
 };
 

@@ -54,7 +54,7 @@ class Hashing final : public UnaryLayer {
     if (bins_ <= 0)
       fail("The `num_bins` for `Hashing` cannot be `None` or non-positive values. Received: ",
            "num_bins=", bins_, ".");
-    check_mode(mode_, {kPlaces, kOneHot, kMultiHot, kCount});
+    check_mode(mode_, {kIndices, kOneHot, kMultiHot, kCount});
     refuse_sparse(sparse_);
     default_to_int64(mode_, policy_);
     key_ = key_of(salt_, "Hashing");
@@ -85,7 +85,7 @@ class Hashing final : public UnaryLayer {
 
   int64_t bins_ = 0;
   Value mask_value_, salt_;
-  std::string mode_ = kPlaces;
+  std::string mode_ = kIndices;
   bool sparse_ = false;
   std::optional<SipKey> key_;
 };

@@ -55,7 +55,7 @@ void LookupLayer<Term>::check_options() const {
   if (std::is_integral_v<Term> && !salt_.is_null() && oov_method_ != "farmhash")
     fail("`salt` can only be used when `oov_method='farmhash'`. Received: oov_method=",
          oov_method_);
-  check_mode(output_mode_, {kPlaces, kOneHot, kMultiHot, kCount, kTfIdf});
+  check_mode(output_mode_, {kIndices, kOneHot, kMultiHot, kCount, kTfIdf});
   refuse_sparse(sparse_);
   if (invert_ && !gives_indices())
     fail("`output_mode` must be `'int'` when `invert` is true. Received: output_mode=",

@@ -31,7 +31,7 @@ class LookupLayer : public UnaryLayer {
   virtual std::vector<Document<Term>> documents(const Value& batch, bool whole) const {
     return documents_of<Term>(batch, whole);
   }
-  bool gives_indices() const { return output_mode_ == kPlaces; }
+  bool gives_indices() const { return output_mode_ == kIndices; }
   const TablePtr<Term>& table() const { return table_; }
   /// The size of the last axis of encodings.
   int64_t depth() const;
@@ -45,7 +45,7 @@ class LookupLayer : public UnaryLayer {
   std::optional<Term> mask_token_, oov_token_;
   Value vocabulary_, idf_weights_;
   bool invert_ = false;
-  std::string output_mode_ = kPlaces;
+  std::string output_mode_ = kIndices;
   bool pad_to_max_tokens_ = false, sparse_ = false;
   std::string oov_method_ = "floormod";
   Value salt_;

@@ -108,7 +108,7 @@ class TextVectorization final : public LookupLayer<std::string> {
     set_split(*rules);
     rules->ngrams = ngrams();
     rules_ = rules;
-    if (output_mode_ != kPlaces && length_)
+    if (output_mode_ != kIndices && length_)
       fail("`output_sequence_length` must not be set if `output_mode` is not 'int'. ",
            "Received output_sequence_length=", *length_, ".");
     if (ragged_)
