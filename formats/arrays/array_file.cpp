@@ -44,21 +44,21 @@ void check_size(const std::string& path, const FileArray& array, size_t there) {
          ", got ", there);
 }
 
-Tensor load(const std::string& path, const std::string& data, Header* header_of) {
-  const FileArray array = header_of(path, data);
+Tensor load(const std::string& path, const std::string& data, ReadHeader* read_header) {
+  const FileArray array = read_header(path, data);
   check_size(path, array, data.size() - array.start);
   const Tensor values = values_of(data, array);
   return array.fortran ? ops::transpose(values) : values;
 }
 
-Tensor open(const std::string& path, Header* header_of, const char* load_with) {
+Tensor open(const std::string& path, ReadHeader* read_header, const char* load_with) {
   auto file = file_storage(open_regular_file(path), path);
   constexpr size_t kLongestHeader = size_t{1} << 20;
   std::string start(std::min(file->bytes(), kLongestHeader), '\0');
   file->read(0, start.size(), start.data());
   if (start.starts_with("\x1f\x8b"))
     fail("'", path, "' is packed: unpack it with gunzip, or load it whole with ", load_with);
-  const FileArray array = header_of(path, start);
+  const FileArray array = read_header(path, start);
   check_size(path, array, file->bytes() - array.start);
   if (array.type.converted() || array.fortran)
     fail("'", path, "': values are stored in another type or order than in memory; load them with ",

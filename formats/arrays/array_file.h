@@ -27,16 +27,16 @@ struct FileArray {
 };
 
 /// The type of functions that read the header at the beginning of `data`, the content of the file.
-using Header = FileArray(const std::string& path, std::string_view data);
+using ReadHeader = FileArray(const std::string& path, std::string_view data);
 
 /// Fails unless `bytes`, the number of bytes behind the header, is the size of the values according
 /// to the header.
 void check_size(const std::string& path, const FileArray& array, size_t bytes);
 /// Copies the array from `data`, the content of the file, to memory.
-Tensor load(const std::string& path, const std::string& data, Header* header_of);
+Tensor load(const std::string& path, const std::string& data, ReadHeader* read_header);
 /// Returns a tensor whose values stay in the file. Fails if the values need a conversion; the
 /// message then names the Lua function `load_with`, which reads them to memory.
-Tensor open(const std::string& path, Header* header_of, const char* load_with);
+Tensor open(const std::string& path, ReadHeader* read_header, const char* load_with);
 
 /// Fails if `name`, the name of the wanted array, is not empty, since a file with a single array
 /// stores no name.

@@ -11,7 +11,7 @@ Cell PickleMachine::run() {
   for (;;) {
     const auto code = static_cast<unsigned char>(take(1)[0]);
     if (code == '.') return pop();
-    if (!step(code)) refuse("the instruction ", static_cast<int>(code), " is not read here");
+    if (!run_code(code)) refuse("the instruction ", static_cast<int>(code), " is not read here");
   }
 }
 
@@ -79,12 +79,12 @@ void PickleMachine::push_long(std::string_view bytes) {
   push_integer(static_cast<int64_t>(value));
 }
 
-bool PickleMachine::step(unsigned char code) {
-  return step_number(code) || step_text(code) || step_container(code) || step_memory(code) ||
-         step_object(code);
+bool PickleMachine::run_code(unsigned char code) {
+  return run_number_code(code) || run_text_code(code) || run_container_code(code) ||
+         run_memory_code(code) || run_object_code(code);
 }
 
-bool PickleMachine::step_number(unsigned char code) {
+bool PickleMachine::run_number_code(unsigned char code) {
   switch (code) {
     case 'N':
       return push({}), true;
@@ -130,7 +130,7 @@ bool PickleMachine::step_number(unsigned char code) {
   return false;
 }
 
-bool PickleMachine::step_text(unsigned char code) {
+bool PickleMachine::run_text_code(unsigned char code) {
   const auto text = [&](size_t bytes) {
     const uint64_t length = word(bytes);
     push_object(PickleObject::Kind::text, take(length));
@@ -162,7 +162,7 @@ bool PickleMachine::step_text(unsigned char code) {
   return false;
 }
 
-bool PickleMachine::step_container(unsigned char code) {
+bool PickleMachine::run_container_code(unsigned char code) {
   const auto tuple_of = [&](size_t count) {
     std::vector<Cell> cells(count);
     for (size_t i = count; i-- > 0;) cells[i] = pop();
@@ -210,7 +210,7 @@ bool PickleMachine::step_container(unsigned char code) {
   return false;
 }
 
-bool PickleMachine::step_memory(unsigned char code) {
+bool PickleMachine::run_memory_code(unsigned char code) {
   const auto keep = [&](uint64_t index) {
     if (stack_.empty()) refuse("a value is missing");
     memory_[index] = stack_.back();
@@ -259,7 +259,7 @@ bool PickleMachine::step_memory(unsigned char code) {
 
 // ---- objects of NumPy
 
-bool PickleMachine::step_object(unsigned char code) {
+bool PickleMachine::run_object_code(unsigned char code) {
   switch (code) {
     case 'c': {
       const std::string module(line()), name(line());

@@ -56,12 +56,14 @@ class PickleMachine {
                             std::vector<Cell> cells = {});
   void push_long(std::string_view digits);
 
-  bool step(unsigned char code);
-  bool step_number(unsigned char code);
-  bool step_text(unsigned char code);
-  bool step_container(unsigned char code);
-  bool step_memory(unsigned char code);
-  bool step_object(unsigned char code);
+  /// Runs one opcode; returns whether it is known.
+  bool run_code(unsigned char code);
+  // Each of these functions runs the opcode if it makes a number, ..., and returns whether it does.
+  bool run_number_code(unsigned char code);
+  bool run_text_code(unsigned char code);
+  bool run_container_code(unsigned char code);
+  bool run_memory_code(unsigned char code);
+  bool run_object_code(unsigned char code);
   void push_name(const std::string& module, const std::string& name);
   void reduce();
   void build();

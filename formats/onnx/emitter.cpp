@@ -92,7 +92,7 @@ std::string Emitter::name_of(int value) {
     return form.last = node("Reshape", {rows_of(counted->second), shape(sizes_of(value))});
   if (const auto sized = traced_.symbolic_values.find(value);
       sized != traced_.symbolic_values.end())
-    return form.last = filled_with(sized->second, spec_of(value));
+    return form.last = add_filled_tensor(sized->second, spec_of(value));
   refuse("it needs a result that ONNX' form of the op before it does not have");
 }
 
@@ -108,13 +108,11 @@ std::string Emitter::rows_of(const RowProgression& counted) {
   column[0] = -1;
   const std::string rows = node("Reshape", {places, integers(column)});
   const std::string step =
-      counted.step_size == 0 ? constant(counted.step) : filled_with(counted.step_size, spec);
+      counted.step_size == 0 ? constant(counted.step) : add_filled_tensor(counted.step_size, spec);
   return node("Add", {constant(counted.first), node("Mul", {rows, step})});
 }
 
-/// Adds nodes that compute a tensor whose elements all equal the symbolic size `code`; returns its
-/// name.
-std::string Emitter::filled_with(int64_t code, const TensorSpec& spec) {
+std::string Emitter::add_filled_tensor(int64_t code, const TensorSpec& spec) {
   const std::string number = node("Cast", {size(code)}, {{"to", number_of(spec.dtype)}});
   const std::string scalar = node("Squeeze", {number, integers({0})});
   return node("Expand", {scalar, integers({spec.shape.begin(), spec.shape.end()})});
@@ -136,7 +134,7 @@ bool Emitter::is_zero(size_t i) {
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
 }
 
-std::pair<Names, bool> Emitter::inputs_in_one_layout() {
+Emitter::InputsInOneLayout Emitter::inputs_in_one_layout() {
   size_t rank = 0;
   bool first = false, fits = true;
   for (int value : instruction_->inputs) {
@@ -158,8 +156,8 @@ std::pair<Names, bool> Emitter::inputs_in_one_layout() {
   return {names, first && fits};
 }
 
-void Emitter::set_result(const std::string& name, bool first) {
-  first ? give_channels_first(name) : give(name);
+void Emitter::set_result(const std::string& name, bool channels_first) {
+  channels_first ? give_channels_first(name) : give(name);
 }
 
 std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {

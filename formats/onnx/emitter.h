@@ -50,12 +50,14 @@ class Emitter {
   /// Whether the slice begins at a fixed distance from the end of this axis, not from its
   /// beginning.
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
-  /// The names of all inputs of the instruction, converted to the same form, and whether that form
-  /// is channels first.
-  std::pair<Names, bool> inputs_in_one_layout();
-  /// Sets the name of the result, which has channels first if `first` is true, as returned by
-  /// inputs_in_one_layout().
-  void set_result(const std::string& name, bool first);
+  struct InputsInOneLayout {
+    Names names;
+    bool channels_first;
+  };
+  /// The names of all inputs of the instruction, converted to the same form.
+  InputsInOneLayout inputs_in_one_layout();
+  /// Sets the name of the result; `channels_first` is as returned by inputs_in_one_layout().
+  void set_result(const std::string& name, bool channels_first);
   /// Converts the body of a scan to a graph.
   std::shared_ptr<const Graph> body(const Scan& scan);
 
@@ -90,7 +92,9 @@ class Emitter {
   const std::string& dynamic_axis(int axis);
   std::string size(int64_t size);
   std::string rows_of(const RowProgression& counted);
-  std::string filled_with(int64_t code, const TensorSpec& spec);
+  /// Adds nodes that compute a tensor whose elements all equal the symbolic size `code`; returns
+  /// its name.
+  std::string add_filled_tensor(int64_t code, const TensorSpec& spec);
   bool fold();
 
   File& file_;

@@ -142,7 +142,7 @@ TEST_CASE("a process killed while saving leaves the old or the new file") {
   std::string path = scratch.path("m.h5");
   auto content = [](int generation) {
     std::vector<float> values(200'000, static_cast<float>(generation));
-    return Tree{dataset("w", Element::float32, {values.size()}, values)};
+    return Tree{dataset("w", ElementType::float32, {values.size()}, values)};
   };
   write_tree(path, content(0));
   std::mt19937 random(1);

@@ -18,10 +18,10 @@ TEST_CASE("every element type and rank comes back bit for bit") {
   Tree tree;
   Texts names;
   for (size_t e = 0; e < std::size(kElements); ++e) {
-    auto element = static_cast<Element>(e);
-    if (element == Element::boolean) continue;
-    Node node = dataset(std::string(info(element).name) + "/x", element, {2, 3}, bytes);
-    if (element == Element::bfloat16) node.attributes = {{"dtype", std::string("bfloat16")}};
+    auto type = static_cast<ElementType>(e);
+    if (type == ElementType::boolean) continue;
+    Node node = dataset(std::string(info(type).name) + "/x", type, {2, 3}, bytes);
+    if (type == ElementType::bfloat16) node.attributes = {{"dtype", std::string("bfloat16")}};
     names.push_back(node.path);
     tree.push_back(node);
   }
@@ -31,17 +31,17 @@ TEST_CASE("every element type and rank comes back bit for bit") {
   auto arrays = reader.read(names, infos);
   for (size_t i = 0; i < names.size(); ++i) {
     CAPTURE(names[i]);
-    CHECK(arrays[i].element == tree[i].data->element);
+    CHECK(arrays[i].type == tree[i].data->type);
     CHECK(arrays[i].shape == std::vector<uint64_t>{2, 3});
     CHECK(infos[i].checksum.has_value());
-    CHECK(std::memcmp(arrays[i].bytes, bytes.data(), 6 * info(arrays[i].element).size) == 0);
+    CHECK(std::memcmp(arrays[i].bytes, bytes.data(), 6 * info(arrays[i].type).size) == 0);
   }
 }
 
 TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Keras writes it") {
   Scratch scratch;
   const std::vector<uint16_t> bits{0x3f80, 0xc000};
-  Node node = dataset("x", Element::bfloat16, {2}, bits);
+  Node node = dataset("x", ElementType::bfloat16, {2}, bits);
   node.attributes = {{"dtype", std::string("bfloat16")}};
   write_tree(scratch.path("a.h5"), {node});
   {
@@ -76,7 +76,7 @@ TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Ke
   for (bool marked : {false, true}) {
     FileReader reader(craft(marked ? H5T_STD_U16LE : bfloat16_type(), marked));
     const auto arrays = reader.read({"x"}, reader.describe({"x"}));
-    CHECK(arrays[0].element == Element::bfloat16);
+    CHECK(arrays[0].type == ElementType::bfloat16);
     CHECK(std::memcmp(arrays[0].bytes, bits.data(), 4) == 0);
   }
 }
@@ -84,16 +84,16 @@ TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Ke
 TEST_CASE("scalars, empty arrays and bools") {
   Scratch scratch;
   write_tree(scratch.path("a.h5"),
-             {dataset("scalar", Element::float64, {}, std::vector<double>{2.5}),
-              dataset("empty", Element::float32, {0, 3}, std::vector<float>{}),
-              dataset("bools", Element::boolean, {3}, std::vector<char>{1, 0, 1})});
+             {dataset("scalar", ElementType::float64, {}, std::vector<double>{2.5}),
+              dataset("empty", ElementType::float32, {0, 3}, std::vector<float>{}),
+              dataset("bools", ElementType::boolean, {3}, std::vector<char>{1, 0, 1})});
   FileReader reader(scratch.path("a.h5"));
   Texts names{"scalar", "empty", "bools"};
   auto arrays = reader.read(names, reader.describe(names));
   CHECK(*static_cast<const double*>(arrays[0].bytes) == 2.5);
   CHECK(arrays[0].shape.empty());
   CHECK(arrays[1].shape == std::vector<uint64_t>{0, 3});
-  CHECK(arrays[2].element == Element::boolean);
+  CHECK(arrays[2].type == ElementType::boolean);
   CHECK(std::memcmp(arrays[2].bytes, "\1\0\1", 3) == 0);
 }
 
@@ -130,25 +130,25 @@ TEST_CASE("attributes: texts of any length, lists in pieces, numbers") {
 
 TEST_CASE("NaN and infinity are seen wherever they are") {
   Scratch scratch;
-  auto seen = [&](Element element, const auto& values) {
-    write_tree(scratch.path("a.h5"), {dataset("w", element, {values.size()}, values)});
+  auto seen = [&](ElementType type, const auto& values) {
+    write_tree(scratch.path("a.h5"), {dataset("w", type, {values.size()}, values)});
     return !read_one(scratch.path("a.h5"), "w").finite;
   };
   for (size_t size : {1, 2, 7}) {
     std::vector<float> narrow(size, -std::numeric_limits<float>::max());
     std::vector<double> wide(size, -std::numeric_limits<double>::max());
-    CHECK_FALSE(seen(Element::float32, narrow));
-    CHECK_FALSE(seen(Element::float64, wide));
+    CHECK_FALSE(seen(ElementType::float32, narrow));
+    CHECK_FALSE(seen(ElementType::float64, wide));
     narrow.back() = -std::numeric_limits<float>::infinity();
     wide.front() = std::numeric_limits<double>::quiet_NaN();
-    CHECK(seen(Element::float32, narrow));
-    CHECK(seen(Element::float64, wide));
+    CHECK(seen(ElementType::float32, narrow));
+    CHECK(seen(ElementType::float64, wide));
   }
 }
 
 TEST_CASE("equal trees are equal files") {
   Tree tree{{"g", {{"names", Texts{"a"}}}, {}},
-            dataset("g/a/b/c", Element::float32, {2}, std::vector<float>{1, 2})};
+            dataset("g/a/b/c", ElementType::float32, {2}, std::vector<float>{1, 2})};
   Scratch scratch;
   write_tree(scratch.path("a.h5"), tree);
   write_tree(scratch.path("b.h5"), tree);
@@ -161,7 +161,7 @@ TEST_CASE("names that HDF5 would change or lose are refused") {
     CAPTURE(path);
     CHECK(contains(failure([&] { FileImage image(named(path)); }), "cannot be the name"));
   }
-  Node x = dataset("x", Element::float32, {1}, std::vector<float>{1});
+  Node x = dataset("x", ElementType::float32, {1}, std::vector<float>{1});
   CHECK(contains(failure([&] { FileImage image({x, x}); }), "'/x'"));
   CHECK(contains(failure([&] {
                    FileImage image({{"g", {{"n", Texts{std::string(70'000, 'y')}}}, {}}});
@@ -185,7 +185,7 @@ TEST_CASE("a changed number in a file of ours is found") {
   Scratch scratch;
   std::vector<float> values(1000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) + 0.5f;
-  write_tree(scratch.path("a.h5"), {dataset("layer/kernel", Element::float32, {1000}, values)});
+  write_tree(scratch.path("a.h5"), {dataset("layer/kernel", ElementType::float32, {1000}, values)});
   std::string bytes = read_bytes(scratch.path("a.h5"));
   size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&values[500]), 4));
   REQUIRE(at != bytes.npos);

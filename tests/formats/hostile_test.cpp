@@ -306,7 +306,7 @@ TEST_CASE("honest files of other writers are read", "[F24]") {
   }
   crafted.close();
   Array x = read_one(crafted.path, "x");
-  REQUIRE(x.element == Element::float32);
+  REQUIRE(x.type == ElementType::float32);
   CHECK(std::memcmp(x.bytes, values.data(), sizeof(float) * 6) == 0);
 }
 
@@ -319,9 +319,9 @@ TEST_CASE("narrow integers stay, and unsigned ones become int64", "[F24]") {
   crafted.dataset("large", H5T_NATIVE_UINT32, {2}, H5P_DEFAULT, large.data());
   crafted.close();
   Array a = read_one(crafted.path, "small"), b = read_one(crafted.path, "large");
-  REQUIRE(a.element == Element::int16);
+  REQUIRE(a.type == ElementType::int16);
   CHECK(static_cast<const int16_t*>(a.bytes)[0] == -3);
-  REQUIRE(b.element == Element::int64);
+  REQUIRE(b.type == ElementType::int64);
   CHECK(static_cast<const int64_t*>(b.bytes)[0] == 4'000'000'000);
 }
 

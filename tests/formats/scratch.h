@@ -72,10 +72,10 @@ inline bool contains(const std::string& text, const std::string& part) {
 }
 
 template <class T>
-Node dataset(std::string path, Element element, std::vector<uint64_t> shape,
+Node dataset(std::string path, ElementType type, std::vector<uint64_t> shape,
              const std::vector<T>& values) {
   auto owner = std::make_shared<std::vector<T>>(values);
-  return {std::move(path), {}, Array{element, std::move(shape), owner->data(), owner}};
+  return {std::move(path), {}, Array{type, std::move(shape), owner->data(), owner}};
 }
 
 }  // namespace crescent::hdf5

@@ -1,5 +1,5 @@
-// Zip archives (F05, F13): archives of Keras and Python are read; ambiguous archives and
-// decompression bombs are refused; nothing is unpacked to the disk.
+// Zip archives (faults F05 and F13 of tests/faults/README.md): archives of Keras and Python are
+// read; ambiguous archives and decompression bombs are refused; nothing is unpacked to the disk.
 #include <zlib.h>
 
 #include "files/zip/archive.h"

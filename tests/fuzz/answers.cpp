@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size % 2) file.hold();
     // After the last question the reader process has ended.
     for (const Array& array : file.read(names, infos)) {
-      const auto bytes = byte_count(array.element, array.shape);
+      const auto bytes = byte_count(array.type, array.shape);
       volatile unsigned char sum = 0;
       for (uint64_t i = 0; bytes && i < *bytes; i += 4096)
         sum = sum + static_cast<const unsigned char*>(array.bytes)[i];

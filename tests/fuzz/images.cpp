@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::string_view kPng("\x89PNG\r\n\x1a\n");
 
-struct Row {
+struct Decoder {
   std::string_view beginning;
   Tensor (*decode)(const std::string& path, std::string_view bytes);
 };
-constexpr Row kRows[] = {{kPng, decode_png},
-                         {"\xff\xd8", decode_jpeg},
-                         {"BM", decode_bmp},
-                         {"P5", decode_pnm},
-                         {"P6", decode_pnm}};
+constexpr Decoder kDecoders[] = {{kPng, decode_png},
+                                 {"\xff\xd8", decode_jpeg},
+                                 {"BM", decode_bmp},
+                                 {"P5", decode_pnm},
+                                 {"P6", decode_pnm}};
 
 std::string_view text_of(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
@@ -57,10 +57,11 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mos
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes = text_of(data, size);
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows),
-                                [&](const Row& each) { return bytes.starts_with(each.beginning); });
+  const auto decoder =
+      std::find_if(std::begin(kDecoders), std::end(kDecoders),
+                   [&](const Decoder& each) { return bytes.starts_with(each.beginning); });
   try {
-    if (row != std::end(kRows)) row->decode("fuzz", bytes);
+    if (decoder != std::end(kDecoders)) decoder->decode("fuzz", bytes);
   } catch (const Error&) {
   }
   return 0;

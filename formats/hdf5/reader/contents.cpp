@@ -89,16 +89,16 @@ void check_seal(const std::vector<std::string>& seals, const std::string& path,
 
 }  // namespace
 
-/// The type of the elements of a dataset: as an Element, and as the type of libhdf5 in memory.
+/// The type of the elements of a dataset: as an ElementType, and as the type of libhdf5 in memory.
 struct NumberType {
-  Element element;
+  ElementType element_type;
   Handle memory;
 };
 
 namespace {
 
-NumberType native_type(Element element, hid_t type) {
-  return {element, Handle(H5Tcopy(type), H5Tclose)};
+NumberType native_type(ElementType element_type, hid_t type) {
+  return {element_type, Handle(H5Tcopy(type), H5Tclose)};
 }
 
 bool equals_either(hid_t type, hid_t little, hid_t big) {
@@ -107,11 +107,11 @@ bool equals_either(hid_t type, hid_t little, hid_t big) {
 
 NumberType float_type(hid_t type) {
   if (equals_either(type, H5T_IEEE_F32LE, H5T_IEEE_F32BE))
-    return native_type(Element::float32, H5T_NATIVE_FLOAT);
+    return native_type(ElementType::float32, H5T_NATIVE_FLOAT);
   if (equals_either(type, H5T_IEEE_F64LE, H5T_IEEE_F64BE))
-    return native_type(Element::float64, H5T_NATIVE_DOUBLE);
+    return native_type(ElementType::float64, H5T_NATIVE_DOUBLE);
   if (equals_either(type, half_type(), half_type(H5T_ORDER_BE)))
-    return {Element::float16, half_type()};
+    return {ElementType::float16, half_type()};
   refuse("its floating-point format is not one of float16, float32 and float64");
 }
 
@@ -129,13 +129,13 @@ NumberType integer_type(hid_t dataset, hid_t type) {
   if (H5Tget_precision(type) != 8 * size || size > 8 || (size == 8 && !is_signed))
     refuse("its integers are none of int8 to int64 or uint8 to uint32");
   if (size == 2 && !is_signed && marked_bfloat16(dataset))
-    return native_type(Element::bfloat16, H5T_NATIVE_UINT16);
-  if (size == 1 && !is_signed) return native_type(Element::uint8, H5T_NATIVE_UINT8);
-  if (size == 1) return native_type(Element::int8, H5T_NATIVE_INT8);
-  if (size == 2 && is_signed) return native_type(Element::int16, H5T_NATIVE_INT16);
+    return native_type(ElementType::bfloat16, H5T_NATIVE_UINT16);
+  if (size == 1 && !is_signed) return native_type(ElementType::uint8, H5T_NATIVE_UINT8);
+  if (size == 1) return native_type(ElementType::int8, H5T_NATIVE_INT8);
+  if (size == 2 && is_signed) return native_type(ElementType::int16, H5T_NATIVE_INT16);
   bool wide = size == 8 || (size == 4 && !is_signed);
-  return wide ? native_type(Element::int64, H5T_NATIVE_INT64)
-              : native_type(Element::int32, H5T_NATIVE_INT32);
+  return wide ? native_type(ElementType::int64, H5T_NATIVE_INT64)
+              : native_type(ElementType::int32, H5T_NATIVE_INT32);
 }
 
 NumberType number_type(hid_t dataset, hid_t type) {
@@ -145,13 +145,13 @@ NumberType number_type(hid_t dataset, hid_t type) {
     case H5T_INTEGER:
       return integer_type(dataset, type);
     case H5T_ENUM:
-      if (H5Tequal(type, bool_type()) > 0) return {Element::boolean, bool_type()};
+      if (H5Tequal(type, bool_type()) > 0) return {ElementType::boolean, bool_type()};
       break;
     case H5T_OPAQUE:
-      if (H5Tequal(type, bfloat16_type()) > 0) return {Element::bfloat16, bfloat16_type()};
+      if (H5Tequal(type, bfloat16_type()) > 0) return {ElementType::bfloat16, bfloat16_type()};
       break;
     case H5T_COMPOUND:
-      if (H5Tequal(type, complex_type()) > 0) return {Element::complex64, complex_type()};
+      if (H5Tequal(type, complex_type()) > 0) return {ElementType::complex64, complex_type()};
       break;
     default:
       break;
@@ -209,7 +209,7 @@ struct OpenDataset {
     H5S_class_t kind = H5Sget_simple_extent_type(space);
     if (kind != H5S_SCALAR && kind != H5S_SIMPLE) refuse("it has no shape");
     dims = dims_of(space);
-    auto size = byte_count(type.element, shape());
+    auto size = byte_count(type.element_type, shape());
     if (!size) refuse("its shape is impossibly large");
     bytes = *size;
     check_storage(file_size);
@@ -224,7 +224,7 @@ struct OpenDataset {
       case H5D_COMPACT:
         return;
       case H5D_CONTIGUOUS:
-        return check_contiguous(id, bytes / info(type.element).size * element_size, file_size);
+        return check_contiguous(id, bytes / info(type.element_type).size * element_size, file_size);
       case H5D_CHUNKED:
         return check_chunks(id, creation, element_size, bytes, file_size);
       default:
@@ -382,7 +382,8 @@ int64_t Contents::checksum_of(const OpenDataset& dataset, const std::string& pat
   auto checksum = stored.integer();
   auto of_bytes = static_cast<uint32_t>(checksum);
   bool sealed = sealed_ || checksum != of_bytes;
-  if (sealed && checksum != sealed_checksum(path, dataset.type.element, dataset.shape(), of_bytes))
+  if (sealed &&
+      checksum != sealed_checksum(path, dataset.type.element_type, dataset.shape(), of_bytes))
     refuse_damage();
   if (inventory_ && !inventory_->has(array_entry(path, checksum))) refuse_damage();
   return of_bytes;
@@ -390,7 +391,7 @@ int64_t Contents::checksum_of(const OpenDataset& dataset, const std::string& pat
 
 void Contents::describe(const std::string& path, Packer& answer) const {
   OpenDataset dataset(open(path, H5I_DATASET), size_);
-  answer.add(dataset.type.element).add(static_cast<uint8_t>(dataset.dims.size()));
+  answer.add(dataset.type.element_type).add(static_cast<uint8_t>(dataset.dims.size()));
   for (hsize_t dim : dataset.dims) answer.add(static_cast<uint64_t>(dim));
   const uint64_t file_offset = start_ ? dataset.file_offset(file_) : kNoOffset;
   answer.add(checksum_of(dataset, path))

@@ -98,10 +98,10 @@ bool finite(const std::byte* bytes, uint64_t size, uint64_t exponents, uint64_t 
   return ((carried[0] | carried[1]) & signs) == 0;
 }
 
-bool all_finite(Element element, const std::byte* bytes, uint64_t size) {
-  if (element == Element::float32)
+bool all_finite(ElementType type, const std::byte* bytes, uint64_t size) {
+  if (type == ElementType::float32)
     return finite(bytes, size, 0x7f800000'7f800000, 0x00800000'00800000);
-  return element != Element::float64 ||
+  return type != ElementType::float64 ||
          finite(bytes, size, 0x7ff00000'00000000, 0x00100000'00000000);
 }
 
@@ -269,16 +269,16 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
     const std::string& where = request.titles[infos.size()];
     if (!answer) fail("'", path_, "': there is no dataset ", where, "; nothing was loaded");
     DatasetInfo& info = infos.emplace_back();
-    auto element = answer->number<uint8_t>();
+    auto type = answer->number<uint8_t>();
     info.shape = unpack_shape(*answer);
     auto checksum = answer->number<int64_t>();
     auto start = answer->number<uint64_t>();
     info.rows_a_chunk = std::max<uint64_t>(1, answer->number<uint64_t>());
-    auto bytes = byte_count(static_cast<Element>(element % std::size(kElements)), info.shape);
+    auto bytes = byte_count(static_cast<ElementType>(type % std::size(kElements)), info.shape);
     bool inside = bytes && *bytes <= size_ && start <= size_ - *bytes;
-    if (!answer->ok() || element >= std::size(kElements) || (start != kNoOffset && !inside))
+    if (!answer->ok() || type >= std::size(kElements) || (start != kNoOffset && !inside))
       fail_dead(where);
-    info.element = static_cast<Element>(element);
+    info.type = static_cast<ElementType>(type);
     if (start != kNoOffset) info.file_offset = start;
     if (checksum >= 0) info.checksum = static_cast<uint32_t>(checksum);
   }
@@ -323,7 +323,7 @@ void FileReader::check_unchanged() const {
 /// Whether the values can be used in the mapped file. Booleans cannot, because each of their bytes
 /// must first be set to 0 or 1.
 bool FileReader::stays_in_file(const DatasetInfo& info) const {
-  return mapped_ && info.file_offset && info.element != Element::boolean;
+  return mapped_ && info.file_offset && info.type != ElementType::boolean;
 }
 
 /// Checks a chunk of a dataset piece by piece, while each piece is in the processor cache: computes
@@ -340,8 +340,8 @@ FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t
       contents_->read(*info.file_offset + offset + at, count, piece);
     if (info.checksum)
       check.checksum = files::crc32c_joined(check.checksum, files::crc32c(piece, count), count);
-    if (info.element == Element::boolean) normalize_booleans(piece, count);
-    check.finite &= all_finite(info.element, piece, count);
+    if (info.type == ElementType::boolean) normalize_booleans(piece, count);
+    check.finite &= all_finite(info.type, piece, count);
   }
   if (stays_in_file(info) && size_ > files::kMaxMapped) files::release_pages(bytes, size);
   return check;
@@ -354,7 +354,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   std::vector<uint64_t> offsets, sizes;
   uint64_t packed_total = 0, plain_total = 0;
   for (size_t i = 0; i < datasets.size(); ++i) {
-    auto bytes = byte_count(infos[i].element, infos[i].shape);
+    auto bytes = byte_count(infos[i].type, infos[i].shape);
     uint64_t in_file = 0;
     uint64_t& total = stays_in_file(infos[i]) ? in_file
                       : infos[i].file_offset  ? plain_total
@@ -384,7 +384,7 @@ std::vector<Array> FileReader::read(const std::vector<std::string>& datasets,
   };
   for (size_t i = 0; i < datasets.size(); ++i) {
     Array& array =
-        arrays.emplace_back(Array{infos[i].element, infos[i].shape, bytes_of(i), packed_block});
+        arrays.emplace_back(Array{infos[i].type, infos[i].shape, bytes_of(i), packed_block});
     if (infos[i].file_offset)
       array.owner = stays_in_file(infos[i]) ? mapped_.storage() : plain_block;
   }
@@ -413,7 +413,7 @@ const std::byte* FileReader::read_rows(const std::string& dataset, const Dataset
                                        uint64_t first, uint64_t count) {
   uint64_t row = info.shape.empty() || info.shape[0] == 0
                      ? 0
-                     : *byte_count(info.element, info.shape) / info.shape[0];
+                     : *byte_count(info.type, info.shape) / info.shape[0];
   uint64_t size = std::max(kWindow, row);
   if (!window_) {
     if (make_memory(memory_, size)) window_ = map(size, PROT_READ, MAP_SHARED, memory_);

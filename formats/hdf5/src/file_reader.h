@@ -17,7 +17,7 @@
 namespace crescent::hdf5 {
 
 struct DatasetInfo {
-  Element element = Element::float32;
+  ElementType type = ElementType::float32;
   std::vector<uint64_t> shape;
   std::optional<uint32_t> checksum;  ///< the CRC-32C of the dataset's bytes; nullopt if the file
                                      ///< has no checksum

@@ -43,7 +43,7 @@ void collect_arrays(FileReader& file, const std::string& group, const keras::Nam
     const auto infos = unless_refused([&] { return file.describe({path}); });
     if (infos)
       arrays.push_back(keras::described(
-          path, {dtype_of(infos->front().element), shape_of(infos->front().shape, path)}));
+          path, {dtype_of(infos->front().type), shape_of(infos->front().shape, path)}));
   }
 }
 

@@ -134,29 +134,29 @@ Handle borrowed(hid_t type) { return Handle(H5Tcopy(type), H5Tclose); }
 /// The values in the file are represented as in the memory of this machine, which must therefore be
 /// little-endian.
 static_assert(std::endian::native == std::endian::little);
-Handle number_type(Element element) {
-  switch (element) {
-    case Element::float32:
+Handle number_type(ElementType type) {
+  switch (type) {
+    case ElementType::float32:
       return borrowed(H5T_IEEE_F32LE);
-    case Element::float64:
+    case ElementType::float64:
       return borrowed(H5T_IEEE_F64LE);
-    case Element::float16:
+    case ElementType::float16:
       return half_type();
-    case Element::bfloat16:
+    case ElementType::bfloat16:
       return bfloat16_type();
-    case Element::int32:
+    case ElementType::int32:
       return borrowed(H5T_STD_I32LE);
-    case Element::int64:
+    case ElementType::int64:
       return borrowed(H5T_STD_I64LE);
-    case Element::uint8:
+    case ElementType::uint8:
       return borrowed(H5T_STD_U8LE);
-    case Element::boolean:
+    case ElementType::boolean:
       return bool_type();
-    case Element::int8:
+    case ElementType::int8:
       return borrowed(H5T_STD_I8LE);
-    case Element::int16:
+    case ElementType::int16:
       return borrowed(H5T_STD_I16LE);
-    case Element::complex64:
+    case ElementType::complex64:
       return complex_type();
   }
   fail("hdf5: unknown element type");
@@ -202,7 +202,7 @@ std::vector<std::string> seals_of(const Node& group) {
 }
 
 uint64_t bytes_of(const Node& node) {
-  return node.data ? *byte_count(node.data->element, node.data->shape) : 0;
+  return node.data ? *byte_count(node.data->type, node.data->shape) : 0;
 }
 
 /// The additional attributes of an array: its checksum with its seal, and the checksums of its
@@ -210,7 +210,7 @@ uint64_t bytes_of(const Node& node) {
 std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32_t>& pieces) {
   const uint32_t all = files::joined_pieces(pieces, bytes_of(node));
   std::vector<Attribute> seals{
-      {kChecksum, sealed_checksum(node.path, node.data->element, node.data->shape, all)}};
+      {kChecksum, sealed_checksum(node.path, node.data->type, node.data->shape, all)}};
   if (pieces.size() > 1) seals.push_back({kPieces, files::texts_of_pieces(pieces)});
   return seals;
 }
@@ -269,7 +269,7 @@ Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view w
       dims.empty() ? checked(H5Screate(H5S_SCALAR), H5Sclose, what)
                    : checked(H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr),
                              H5Sclose, what);
-  Handle dataset = checked(H5Dcreate2(file, node.path.c_str(), number_type(data.element), space,
+  Handle dataset = checked(H5Dcreate2(file, node.path.c_str(), number_type(data.type), space,
                                       link_creation(), dataset_creation(), H5P_DEFAULT),
                            H5Dclose, what);
   if (size_t size = bytes_of(node); size > 0) {

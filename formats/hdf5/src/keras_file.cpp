@@ -48,8 +48,7 @@ std::vector<TensorSpec> KerasFile::describe(const keras::Names& datasets) {
   const std::vector<DatasetInfo> infos = infos_of(datasets);
   std::vector<TensorSpec> specs;
   for (size_t i = 0; i < infos.size(); ++i)
-    specs.push_back(
-        {dtype_of(infos[i].element), shape_of(infos[i].shape, "'/" + datasets[i] + "'")});
+    specs.push_back({dtype_of(infos[i].type), shape_of(infos[i].shape, "'/" + datasets[i] + "'")});
   return specs;
 }
 

@@ -34,10 +34,10 @@ std::string seal_text(uint32_t checksum, const std::string& what) {
 
 void pack(const AttributeValue& value, Packer& packer) { std::visit(Pack{packer}, value); }
 
-int64_t sealed_checksum(const std::string& path, Element element,
+int64_t sealed_checksum(const std::string& path, ElementType type,
                         const std::vector<uint64_t>& shape, uint32_t of_bytes) {
   Packer packer;
-  packer.add(path).add(info(element).name);
+  packer.add(path).add(info(type).name);
   for (uint64_t dim : shape) packer.add(dim);
   packer.add(of_bytes);
   uint64_t seal = checksum(packer) & 0x7fffffff;

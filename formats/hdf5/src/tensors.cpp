@@ -29,7 +29,7 @@ class PackedStorage final : public Storage {
  public:
   PackedStorage(std::unique_ptr<FileReader> file, std::string dataset, DatasetInfo info)
       : file_(std::move(file)), dataset_(std::move(dataset)), info_(std::move(info)) {
-    bytes_ = *byte_count(info_.element, info_.shape);
+    bytes_ = *byte_count(info_.type, info_.shape);
     row_ = bytes_ / info_.shape[0];
   }
 
@@ -42,7 +42,7 @@ class PackedStorage final : public Storage {
       uint64_t rows = std::min((inside + count + row_ - 1) / row_, rows_at_once);
       uint64_t size = std::min(count, rows * row_ - inside);
       std::memcpy(to, file_->read_rows(dataset_, info_, row, rows) + inside, size);
-      if (info_.element == Element::boolean) normalize_booleans(to, size);
+      if (info_.type == ElementType::boolean) normalize_booleans(to, size);
       progress.add(size);
       to += size;
       offset += size;
@@ -64,7 +64,7 @@ class PackedStorage final : public Storage {
 std::vector<uint32_t> pieces_of(FileReader& file, const std::string& dataset,
                                 const DatasetInfo& info) {
   if (!info.checksum) return {};
-  const uint64_t bytes = *byte_count(info.element, info.shape);
+  const uint64_t bytes = *byte_count(info.type, info.shape);
   if (bytes <= files::kPiece) return {*info.checksum};
   const auto texts = file.texts(dataset, kPieces);
   if (!texts) return {};
@@ -77,9 +77,9 @@ std::vector<uint32_t> pieces_of(FileReader& file, const std::string& dataset,
 }  // namespace
 
 static_assert(std::size(kElements) == static_cast<size_t>(DType::string) &&
-                  static_cast<DType>(Element::complex64) == DType::complex64,
+                  static_cast<DType>(ElementType::complex64) == DType::complex64,
               "the two lists name the same types in the same order; strings are no arrays");
-DType dtype_of(Element element) { return static_cast<DType>(element); }
+DType dtype_of(ElementType type) { return static_cast<DType>(type); }
 
 Shape shape_of(const std::vector<uint64_t>& dims, std::string_view what) {
   if (dims.size() > Shape::kMaxRank)
@@ -88,23 +88,23 @@ Shape shape_of(const std::vector<uint64_t>& dims, std::string_view what) {
 }
 
 Tensor to_tensor(const Array& array) {
-  TensorSpec spec{dtype_of(array.element), shape_of(array.shape, "a dataset")};
-  uint64_t size = *byte_count(array.element, array.shape);
+  TensorSpec spec{dtype_of(array.type), shape_of(array.shape, "a dataset")};
+  uint64_t size = *byte_count(array.type, array.shape);
   if (size == 0) return Tensor(spec);
   return Tensor::on(std::make_shared<MappedStorage>(array, size), 0, spec);
 }
 
 Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& dataset) {
   DatasetInfo info = std::move(file->describe({dataset}).front());
-  TensorSpec spec{dtype_of(info.element), shape_of(info.shape, "a dataset")};
+  TensorSpec spec{dtype_of(info.type), shape_of(info.shape, "a dataset")};
   if (spec.shape.rank() == 0 || spec.shape.size() == 0)
     return to_tensor(file->read({dataset}, {info}).front());
-  const uint64_t bytes = *byte_count(info.element, info.shape);
+  const uint64_t bytes = *byte_count(info.type, info.shape);
   const std::string what = concat("'", file->path(), "': '/", dataset, "'");
   std::vector<uint32_t> pieces = pieces_of(*file, dataset, info);
   std::shared_ptr<Storage> storage = file->contents();
   size_t start = info.file_offset.value_or(0);
-  if (!info.file_offset || info.element == Element::boolean) {
+  if (!info.file_offset || info.type == ElementType::boolean) {
     start = 0;
     storage = std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info));
   }
@@ -117,8 +117,10 @@ Array to_array(const Tensor& tensor) {
   if (tensor.dtype() == DType::string) fail("a tensor of strings is not written as a dataset");
   const Shape& shape = tensor.shape();
   const void* bytes = tensor.bytes() > 0 ? tensor.raw() : nullptr;
-  return {
-      static_cast<Element>(tensor.dtype()), {shape.begin(), shape.end()}, bytes, tensor.storage()};
+  return {static_cast<ElementType>(tensor.dtype()),
+          {shape.begin(), shape.end()},
+          bytes,
+          tensor.storage()};
 }
 
 Node dataset_node(std::string path, const Tensor& value) {

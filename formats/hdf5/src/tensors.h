@@ -16,7 +16,7 @@ Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& datas
 Array to_array(const Tensor& tensor);
 Node dataset_node(std::string path, const Tensor& value);
 
-DType dtype_of(Element element);
+DType dtype_of(ElementType type);
 /// The shape of an array; fails, naming `what`, for more than eight axes.
 Shape shape_of(const std::vector<uint64_t>& dims, std::string_view what);
 

@@ -14,7 +14,7 @@
 namespace crescent::hdf5 {
 
 /// The types of elements that can be read from a file or written to one.
-enum class Element : uint8_t {
+enum class ElementType : uint8_t {
   float32,
   float64,
   bfloat16,
@@ -35,11 +35,11 @@ struct ElementInfo {
 inline constexpr ElementInfo kElements[] = {
     {"float32", 4}, {"float64", 8}, {"bfloat16", 2}, {"float16", 2}, {"int32", 4},    {"int64", 8},
     {"uint8", 1},   {"bool", 1},    {"int8", 1},     {"int16", 2},   {"complex64", 8}};
-inline const ElementInfo& info(Element element) { return kElements[static_cast<size_t>(element)]; }
+inline const ElementInfo& info(ElementType type) { return kElements[static_cast<size_t>(type)]; }
 
 /// The size of an array in bytes; nullopt if it is 2^62 or more.
-inline std::optional<uint64_t> byte_count(Element element, const std::vector<uint64_t>& shape) {
-  uint64_t bytes = info(element).size;
+inline std::optional<uint64_t> byte_count(ElementType type, const std::vector<uint64_t>& shape) {
+  uint64_t bytes = info(type).size;
   for (uint64_t dim : shape)
     if (__builtin_mul_overflow(bytes, dim, &bytes) || bytes >> 62) return std::nullopt;
   return bytes;
@@ -53,7 +53,7 @@ inline void normalize_booleans(std::byte* bytes, uint64_t size) {
 
 /// Row-major values in the byte order of this machine; `owner` keeps them alive.
 struct Array {
-  Element element = Element::float32;
+  ElementType type = ElementType::float32;
   std::vector<uint64_t> shape;
   const void* bytes = nullptr;
   std::shared_ptr<const void> owner;

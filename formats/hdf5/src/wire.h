@@ -48,7 +48,7 @@ inline bool can_unpack_to(uint64_t bytes, uint64_t stored) {
 
 enum class Operation : uint8_t {
   attribute,  ///< (object, name) -> (AttributeKind, value): reads an attribute
-  describe,   ///< dataset -> (element, shape, checksum or -1, offset or kNoOffset, rows per chunk)
+  describe,   ///< dataset -> (type, shape, checksum or -1, offset or kNoOffset, rows per chunk)
   read,       ///< (dataset, offset, bytes) -> (); the values are in the shared memory
   rows,       ///< the same as read, for (dataset, offset, bytes, first row, number of rows)
   list,       ///< group -> names of members

@@ -130,7 +130,7 @@ void largest_first(NamedCall& call) {
     fail("direction ", direction, " is not supported");
 }
 
-// ---- the table
+// ---- the functions of TensorFlow that have an operation
 
 /// A function of TensorFlow and the operation that replaces it. `arguments` lists words: first the
 /// operation's name of the first argument, then for each other argument "theirs" or "theirs=ours"

@@ -113,8 +113,8 @@ Value build_shape(const Model& model, const Value& config) {
 
 }  // namespace
 
-ModelStatement statement_of(Model& model, const std::string& path, const SaveOptions& options,
-                            Value callback_states, const Entries& entries) {
+ModelAttributes attributes_of(Model& model, const std::string& path, const SaveOptions& options,
+                              Value callback_states, const Entries& entries) {
   const Value config = model_config(model), compile = compile_config(model, options);
   check_compatibility(path, options.target, config, compile);
   warn_of_code(path, config, compile);
@@ -129,8 +129,8 @@ ModelStatement statement_of(Model& model, const std::string& path, const SaveOpt
                {"plugins", plugins_of(model, config, compile)}}};
 }
 
-ArchiveDescription archive_description(Model& model, const ModelStatement& statement) {
-  const auto& [config, compile, own] = statement;
+ArchiveDescription archive_description(Model& model, const ModelAttributes& attributes) {
+  const auto& [config, compile, own] = attributes;
   Value written = keras3_layer_config(model);
   // a class of the user may have written a build_config itself
   if (!written.as_dict().contains(kBuildConfig))
@@ -142,8 +142,9 @@ ArchiveDescription archive_description(Model& model, const ModelStatement& state
           {"", {{kOwn, to_json(own)}}}};
 }
 
-Entry description_entry(Model& model, const ModelStatement& statement, const std::string& target) {
-  const auto& [config, compile, own] = statement;
+Entry description_entry(Model& model, const ModelAttributes& attributes,
+                        const std::string& target) {
+  const auto& [config, compile, own] = attributes;
   Entry root{"",
              {{"keras_version", keras_version_of(target)},
               {"backend", kBackend},

@@ -1,7 +1,7 @@
 // The description of a model, as attributes of the root group of a file: the attributes that Keras
 // reads, and one of Crescent's own, which Keras ignores. That one is JSON with the complete
 // configuration, the arguments of compile, the number of trained epochs, the plugin of each class,
-// and more (statement_of()).
+// and more (attributes_of()).
 #pragma once
 #include <optional>
 
@@ -13,20 +13,20 @@
 
 namespace crescent::keras {
 
-/// The configuration and training of a model. The description in each layout of Keras is written
-/// from these.
-struct ModelStatement {
+/// The configuration and training of a model, from which the attributes of each layout of Keras are
+/// written.
+struct ModelAttributes {
   Value config;   ///< in Crescent's own form
   Value compile;  ///< arguments of compile; null if a loaded model is not to be compiled
-  Dict own;       ///< the value of Crescent's own attribute of the root
+  Dict own;       ///< the value of Crescent's own attribute of the root (own_attribute.h)
 };
-/// Collects the statement of a model for a file with these `entries`. Warns of functions and
+/// Collects the attributes of a model for a file with these `entries`. Warns of functions and
 /// classes from Lua, whose code is not saved; fails if the target cannot express the model.
-ModelStatement statement_of(Model& model, const std::string& path, const SaveOptions& options,
-                            Value callback_states, const Entries& entries);
+ModelAttributes attributes_of(Model& model, const std::string& path, const SaveOptions& options,
+                              Value callback_states, const Entries& entries);
 
 /// The entry of the root group of an HDF5 file, with the description as attributes.
-Entry description_entry(Model& model, const ModelStatement& statement, const std::string& target);
+Entry description_entry(Model& model, const ModelAttributes& attributes, const std::string& target);
 
 /// The description of a model in an archive: the texts metadata.json and config.json, and the root
 /// group of the HDF5 file, whose attributes are what these texts do not contain.
@@ -34,7 +34,7 @@ struct ArchiveDescription {
   std::string metadata, config;
   Entry root;
 };
-ArchiveDescription archive_description(Model& model, const ModelStatement& statement);
+ArchiveDescription archive_description(Model& model, const ModelAttributes& attributes);
 
 /// The program and version that wrote the weights below `group`, or at the root in a file with only
 /// weights.

@@ -37,10 +37,9 @@ constexpr Layout kKeras3Layout{[](Entries& entries, Model& model, const std::str
                                  write_keras3_optimizer(entries, model);
                                }};
 
-/// The contents of a file with a model: the entries, and the statement, from which the description
-/// is written in the layout of the file.
+/// The contents of a file with a model, which are written in the layout of the file.
 struct ModelImage {
-  ModelStatement statement;
+  ModelAttributes attributes;
   Entries entries;
 };
 
@@ -54,15 +53,15 @@ ModelImage image_of(Model& model, const std::string& path, const SaveOptions& op
     layout.optimizer(entries, model, options.target);
   write_state_groups(entries, model);
   if (options.self_test) write_self_test(entries, model);
-  ModelStatement statement = statement_of(model, path, options, std::move(states), entries);
-  return {std::move(statement), std::move(entries)};
+  ModelAttributes attributes = attributes_of(model, path, options, std::move(states), entries);
+  return {std::move(attributes), std::move(entries)};
 }
 
 }  // namespace
 
 Entries model_entries(Model& model, const std::string& path, const SaveOptions& options) {
-  auto [statement, entries] = image_of(model, path, options, kKeras2Layout);
-  entries.insert(entries.begin(), description_entry(model, statement, options.target));
+  auto [attributes, entries] = image_of(model, path, options, kKeras2Layout);
+  entries.insert(entries.begin(), description_entry(model, attributes, options.target));
   return std::move(entries);
 }
 
@@ -70,10 +69,10 @@ ArchiveParts archive_parts(Model& model, const std::string& path, const SaveOpti
   if (options.target != "keras3")
     fail("'", path, "': an archive is for Keras 3; target = \"", options.target,
          "\" can be written to a file that ends in .h5");
-  auto [statement, entries] = image_of(model, path, options, kKeras3Layout);
-  ArchiveDescription said = archive_description(model, statement);
-  entries.insert(entries.begin(), std::move(said.root));
-  return {std::move(said.metadata), std::move(said.config), std::move(entries)};
+  auto [attributes, entries] = image_of(model, path, options, kKeras3Layout);
+  ArchiveDescription description = archive_description(model, attributes);
+  entries.insert(entries.begin(), std::move(description.root));
+  return {std::move(description.metadata), std::move(description.config), std::move(entries)};
 }
 
 namespace {

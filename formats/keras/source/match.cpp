@@ -9,12 +9,12 @@ namespace {
 constexpr const char *kKeeps = "keeps_own_variables", *kOwnVariables = "own_variables";
 }
 
-bool is_kept_by_class(const Layer& layer) {
+bool saves_own_state(const Layer& layer) {
   return layer.info() && layer.info()->schema.find_property(kKeeps) &&
          layer.get_property(kKeeps).as_bool();
 }
 
-Dict kept_by_class(const Layer& layer) { return layer.get_property(kOwnVariables).as_dict(); }
+Dict own_state(const Layer& layer) { return layer.get_property(kOwnVariables).as_dict(); }
 
 void pass_to_layers(const Matches& matches) {
   std::map<Layer*, Dict> values;

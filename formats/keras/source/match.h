@@ -29,8 +29,9 @@ using Matches = std::vector<Match>;
 void convert_shapes(const Matches& matches, std::vector<TensorSpec>& saved);
 
 /// Whether the class of a layer saves and loads its state itself, as arrays by name.
-bool is_kept_by_class(const Layer& layer);
-Dict kept_by_class(const Layer& layer);
+bool saves_own_state(const Layer& layer);
+/// The state of such a layer: arrays by name.
+Dict own_state(const Layer& layer);
 /// Passes the loaded values to those layers whose class loads its state itself.
 void pass_to_layers(const Matches& matches);
 

@@ -277,7 +277,7 @@ Matches match_by_name(WeightSource& file, const std::string& group, Model& model
   for (const LayerPtr& layer : layers_with_weights(model, file.path()))
     layers.emplace(layer->name(), layer);
   const std::vector<SavedLayer> saved = saved_layers(file, group);
-  renamed.check(file.path(), file.texts(group, "layer_names").value());
+  renamed.expect_all_match(file.path(), file.texts(group, "layer_names").value());
   std::vector<Pair> pairs;
   for (size_t k = 0; k < saved.size(); ++k)
     if (auto match = layers.find(renamed(saved[k].name)); match != layers.end())
@@ -305,7 +305,7 @@ Matches match_by_layer_path(WeightSource& file, const std::string& group, Model&
   const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   Names unexpected;
-  renamed.check(file.path(), file.texts(group, "layer_names").value());
+  renamed.expect_all_match(file.path(), file.texts(group, "layer_names").value());
   for (const SavedLayer& saved : saved_layers(file, group))
     for (const std::string& dataset : saved.datasets) {
       const std::string end = "/" + inside_layer(dataset, join_path(group, saved.name), saved.name),

@@ -298,8 +298,8 @@ namespace {
 void write_objects(Entries& entries, const std::vector<ObjectLocation>& locations) {
   for (const ObjectLocation& location : locations) {
     entries.push_back({location.path, {{"name", location.layer->name()}}});
-    if (is_kept_by_class(*location.layer)) {
-      for (const DictEntry& own : kept_by_class(*location.layer))
+    if (saves_own_state(*location.layer)) {
+      for (const DictEntry& own : own_state(*location.layer))
         entries.push_back(
             {concat(location.path, "/", own.key), {}, Codec<Tensor>::decode(own.value)});
       continue;
@@ -370,7 +370,7 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
                       bool skip_mismatch) {
   Matches matches;
   for (const ObjectLocation& location : locations) {
-    if (is_kept_by_class(*location.layer)) {
+    if (saves_own_state(*location.layer)) {
       append(matches, match_kept(file, location));
       continue;
     }

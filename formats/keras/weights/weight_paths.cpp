@@ -91,7 +91,7 @@ Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
                       Vocabularies& vocabularies) {
   check_built(model, file.path());
   const Names arrays = file.members("").value();
-  renamed.check(file.path(), arrays);
+  renamed.expect_all_match(file.path(), arrays);
   const bool numbered = is_numbered(arrays);
   // the arrays that were not matched yet, by name in the model
   std::map<std::string, std::string> left;

@@ -175,13 +175,13 @@ TEST_CASE("tensors given by name are inputs at their places, or arguments of the
 }
 
 TEST_CASE("functions have options and arguments where Keras 3 has them") {
-  struct Row {
+  struct OperationCase {
     const char *module, *class_name, *config, *arguments;
     std::vector<double> wanted;  // permuted in the order 3, 1, 2, 0 and reshaped to (2, 2)
   };
   const std::string x = R"({"class_name": "__keras_tensor__", "config": {"shape": [null, 2],
     "dtype": "float32", "keras_history": ["x", 0, 0]}})";
-  const Row rows[] = {
+  const OperationCase rows[] = {
       {"nn",
        "LayerNorm",
        R"("axis": -1, "epsilon": null, "rms_scaling": false)",
@@ -198,7 +198,7 @@ TEST_CASE("functions have options and arguments where Keras 3 has them") {
       {"numpy", "AllClose", R"("rtol": 1e-05, "atol": 1e-08)", x.c_str(), {1}},
       {"math", "CDist", "", x.c_str(), {0, 1.41421, 1.41421, 0}},
   };
-  for (const Row& row : rows) {
+  for (const OperationCase& row : rows) {
     INFO(row.class_name);
     const std::string config = R"({"name": "f")" +
                                (*row.config ? std::string(", ") + row.config : "") + "}",

@@ -21,11 +21,11 @@ Dict in_keras2(const char* class_name, const char* options) {
   return keras::from_keras1(layer1(class_name, parse_json(options).as_dict())).as_dict();
 }
 
-struct Row {
+struct ConvertedLayer {
   const char *class_name, *options, *expected_class, *expected;
 };
 // clang-format off
-const Row kRows[] = {
+const ConvertedLayer kRows[] = {
   {"Dense", R"({"output_dim": 3, "init": "uniform", "bias": true, "input_dim": 4,
     "b_constraint": null,
     "W_regularizer": {"name": "L1L2Regularizer", "l1": 0.1, "l2": 0.2},
@@ -80,7 +80,7 @@ const Row kRows[] = {
 // clang-format on
 
 TEST_CASE("Keras 1's words are those of Keras 2") {
-  for (const Row& row : kRows) {
+  for (const ConvertedLayer& row : kRows) {
     CAPTURE(row.class_name, row.options);
     const Dict read = in_keras2(row.class_name, row.options);
     CHECK(read.at("class_name") == Value(row.expected_class));

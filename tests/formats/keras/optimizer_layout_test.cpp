@@ -57,13 +57,13 @@ const Dict kFalling{
     {"config", Dict{{"initial_learning_rate", 0.1}, {"decay_steps", 2}, {"decay_rate", 0.5}}}};
 
 TEST_CASE("entries of every generation are placed by their order") {
-  struct Row {
+  struct PlacedEntries {
     const char* optimizer;
     Dict options;
     std::vector<std::string> names;
     const char* placed;
   };
-  const Row rows[] = {
+  const PlacedEntries rows[] = {
       {"Adam",
        {},
        {"Adam/iterations", "training/Adam/m_0", "training/Adam/m_1", "training/Adam/v_0",
@@ -127,7 +127,7 @@ TEST_CASE("entries of every generation are placed by their order") {
         "sgd/learning_rate", "sgd/a_momentum", "sgd/b_momentum"},
        "- - step_counter dynamic_scale iteration learning_rate momentum0 momentum1"},
   };
-  for (const Row& row : rows) {
+  for (const PlacedEntries& row : rows) {
     INFO(row.optimizer << ": " << join(row.names));
     const MatchedState state = Built(row.optimizer, row.options).place(row.names);
     CHECK(state.problem == "");
@@ -221,12 +221,12 @@ TEST_CASE("what cannot be placed for certain is refused with the reason") {
 }
 
 TEST_CASE("what is written is placed again, in Keras' order and by its names") {
-  struct Row {
+  struct WrittenEntries {
     const char* optimizer;
     Dict options;
     const char *target, *names;
   };
-  const Row rows[] = {
+  const WrittenEntries rows[] = {
       {"Adam",
        {},
        "keras3",
@@ -253,7 +253,7 @@ TEST_CASE("what is written is placed again, in Keras' order and by its names") {
        "rm_sprop/dense_1_kernel_momentum rm_sprop/dense_kernel_average_gradient "
        "rm_sprop/dense_1_kernel_average_gradient"},
   };
-  for (const Row& row : rows) {
+  for (const WrittenEntries& row : rows) {
     INFO(row.optimizer << " for " << row.target);
     const Built built(row.optimizer, row.options);
     const StateLayout layout = optimizer_layout(*built.optimizer, built.trained, row.target);

@@ -43,7 +43,8 @@ std::string Renaming::operator()(const std::string& name) const {
   return name;
 }
 
-void Renaming::check(const std::string& path, const std::vector<std::string>& names) const {
+void Renaming::expect_all_match(const std::string& path,
+                                const std::vector<std::string>& names) const {
   for (const auto& [from, to] : rows_)
     if (std::none_of(names.begin(), names.end(),
                      [&](const std::string& name) { return any_text(from, name).has_value(); }))

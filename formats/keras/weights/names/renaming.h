@@ -22,7 +22,7 @@ class CRESCENT_KERAS_API Renaming {
   /// matches.
   std::string operator()(const std::string& name) const;
   /// Fails if an entry matches none of `names`, the names in the file at `path`.
-  void check(const std::string& path, const std::vector<std::string>& names) const;
+  void expect_all_match(const std::string& path, const std::vector<std::string>& names) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> rows_;
