@@ -40,14 +40,14 @@ end
 
 local function layer_name(name) return name and name .. "_preprocessor" end
 
-local function lookup(class, dtype)
+local function lookup_feature_maker(class, dtype)
   return function(max_tokens, num_oov_indices, output_mode, name)
     local layer = layers[class] { max_tokens = max_tokens, num_oov_indices = num_oov_indices,
       name = layer_name(name) }
     return new_feature(dtype, layer, output_mode)
   end
 end
-local function hashed(dtype)
+local function hashing_feature_maker(dtype)
   return function(num_bins, output_mode, name)
     return new_feature(dtype, layers.Hashing { num_bins = num_bins, name = layer_name(name) },
       output_mode)
@@ -86,11 +86,11 @@ local kinds = {
       return new_feature("float32", layer, output_mode)
     end },
   { "integer_categorical", "Encodes integers by their indices in a vocabulary.", lookup_options,
-    lookup("IntegerLookup", "int32") },
+    lookup_feature_maker("IntegerLookup", "int32") },
   { "string_categorical", "Encodes strings by their indices in a vocabulary.", lookup_options,
-    lookup("StringLookup", "string") },
-  { "integer_hashed", "Encodes integers by hash.", hashed_options, hashed "int32" },
-  { "string_hashed", "Encodes strings by hash.", hashed_options, hashed "string" },
+    lookup_feature_maker("StringLookup", "string") },
+  { "integer_hashed", "Encodes integers by hash.", hashed_options, hashing_feature_maker "int32" },
+  { "string_hashed", "Encodes strings by hash.", hashed_options, hashing_feature_maker "string" },
 }
 local kind_names = {}
 for i, kind in ipairs(kinds) do

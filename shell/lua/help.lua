@@ -113,12 +113,12 @@ end
 
 -- The text about the arguments of a method, without self; empty if no argument is documented.
 local function arguments_text(arguments)
-  local rows, said = {}, false
+  local rows, any_documented = {}, false
   for _, row in ipairs(arguments) do
     if row.name ~= "self" then rows[#rows + 1] = row end
-    said = said or row.name ~= "self" and (row.type ~= "" or row.doc ~= "")
+    any_documented = any_documented or row.name ~= "self" and (row.type ~= "" or row.doc ~= "")
   end
-  return said and "\n\nArguments, in order or by name:\n" .. option_lines(rows) or ""
+  return any_documented and "\n\nArguments, in order or by name:\n" .. option_lines(rows) or ""
 end
 
 local function function_help(f, value)

@@ -83,7 +83,7 @@ end
 --- Makes reading a missing name in the table of the module, or in a nested table, an error.
 local function guard(path, table)
   setmetatable(table, {
-    __index = function(_, key) return shell.library("names").fail(path, table, key) end,
+    __index = function(_, key) return shell.library("names").fail_missing(path, table, key) end,
   })
   for name, value in next, table do
     if type(name) == "string" and type(value) == "table" and not getmetatable(value) then
@@ -117,7 +117,7 @@ local function filled_later(name, path, table)
     __index = function(_, key)
       fill()
       local value = rawget(table, key)
-      return value == nil and shell.library("names").fail(path, table, key) or value
+      return value == nil and shell.library("names").fail_missing(path, table, key) or value
     end,
     __pairs = function()
       fill()
@@ -137,7 +137,7 @@ cr.utils.FeatureSpace = setmetatable(feature_space, {
     local space = shell.library "feature_space"
     local value = rawget(space, key)
     if value ~= nil then return value end
-    return shell.library("names").fail("cr.utils.FeatureSpace", space, key)
+    return shell.library("names").fail_missing("cr.utils.FeatureSpace", space, key)
   end,
   __call = function(_, ...) return shell.library "feature_space"(...) end,
   __describe = function() return getmetatable(shell.library "feature_space").__describe() end,
@@ -160,7 +160,7 @@ end
 setmetatable(cr.data, {
   __index = function(data, name)
     local class = type(name) == "string" and shell.dataset_class(name) or nil
-    return class or shell.library("names").fail("cr.data", data, name)
+    return class or shell.library("names").fail_missing("cr.data", data, name)
   end,
 })
 

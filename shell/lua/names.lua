@@ -104,7 +104,7 @@ function names.counterpart(word)
 end
 
 --- Fails for a missing name in the table of the module; returns nil if the key is not a name.
-function names.fail(path, t, key)
+function names.fail_missing(path, t, key)
   if type(key) == "string" then
     shell.fail(path, " has no '", cr.printable(key), "'", names.guess(key, members(t), true))
   end

@@ -33,9 +33,9 @@ local function check_positive(name, option, x)
   end
 end
 
--- Logarithms of gamma-distributed numbers; the numbers themselves underflow for small alpha. The
--- method of Marsaglia and Tsang accepts at least 19 of 20 candidates, so twelve rounds suffice.
-local function log_gamma(shape, alpha, seed)
+-- Draws logarithms of gamma-distributed numbers; the numbers themselves underflow for small alpha.
+-- The method of Marsaglia and Tsang accepts at least 19 of 20 candidates, so twelve rounds suffice.
+local function draw_log_gamma(shape, alpha, seed)
   alpha = ops.broadcast_to(ops.cast(alpha, "float32"), shape)
   local small = ops.less(alpha, 1)
   local d = ops.where(small, alpha + 1, alpha) - 1 / 3
@@ -61,7 +61,7 @@ define("gamma", "Samples of the gamma distribution with shape alpha and scale 1.
   dtype_option, seed_option,
 }, function(shape, alpha, dtype, seed)
   check_positive("gamma", "alpha", alpha)
-  return ops.cast(ops.exp(log_gamma(shape, alpha, generator(seed))), dtype)
+  return ops.cast(ops.exp(draw_log_gamma(shape, alpha, generator(seed))), dtype)
 end)
 
 define("beta", "Samples of the beta distribution.", {
@@ -71,7 +71,7 @@ define("beta", "Samples of the beta distribution.", {
   check_positive("beta", "alpha", alpha)
   check_positive("beta", "beta", beta)
   seed = generator(seed)
-  local a, b = log_gamma(shape, alpha, seed), log_gamma(shape, beta, seed)
+  local a, b = draw_log_gamma(shape, alpha, seed), draw_log_gamma(shape, beta, seed)
   -- sigmoid(a - b) equals exp(a) / (exp(a) + exp(b)), in which exp(a) and exp(b) have gamma
   -- distributions.
   return ops.cast(ops.sigmoid(a - b), dtype)
@@ -205,8 +205,8 @@ define("dropout",
   inputs = ops.convert_to_tensor(inputs)
   if rate == 0 then return inputs end
   if rate == 1 then return ops.zeros_like(inputs) end
-  local kept = ops.greater_equal(uniform(noise_shape or inputs.shape, generator(seed)), rate)
-  return ops.where(kept, inputs / (1 - rate), 0.0)
+  local is_kept = ops.greater_equal(uniform(noise_shape or inputs.shape, generator(seed)), rate)
+  return ops.where(is_kept, inputs / (1 - rate), 0.0)
 end)
 
 return random

@@ -131,11 +131,11 @@ List classes() {
 }
 
 /// The name of a method's example: methods of tensors are functions of cr.ops.
-std::string name_of_method(const Type& type, const std::string& method) {
+std::string name_of_method(const HandleType& type, const std::string& method) {
   return concat(&type == &operation_methods() ? "cr.ops" : type.name(), ".", method);
 }
 
-List own_methods(const Type& type) {
+List own_methods(const HandleType& type) {
   List rows;
   for (const Callable* method : type.own_methods()) {
     Dict row = describe_function(*method);
@@ -146,7 +146,7 @@ List own_methods(const Type& type) {
   return rows;
 }
 
-List own_properties(const Type& type) {
+List own_properties(const HandleType& type) {
   List rows;
   for (const Callable* getter : type.own_getters())
     rows.push_back(Dict{{"name", getter->name()},
@@ -157,7 +157,7 @@ List own_properties(const Type& type) {
 }
 
 /// Describes the members of a type, without those of its parents, which have entries of their own.
-Dict describe_type(const Type& type) {
+Dict describe_type(const HandleType& type) {
   Dict row{
       {"name", type.name()}, {"methods", own_methods(type)}, {"properties", own_properties(type)}};
   row.set("parent", type.parent() ? Value(type.parent()->name()) : Value());
@@ -167,8 +167,8 @@ Dict describe_type(const Type& type) {
 
 List types() {
   List rows;
-  for (const Type* type : {&operation_methods(), &tensor_type(), &variable_type(), &symbol_type(),
-                           &node_type(), &input_spec_type(), &class_type()})
+  for (const HandleType* type : {&operation_methods(), &tensor_type(), &variable_type(),
+                                 &symbol_type(), &node_type(), &input_spec_type(), &class_type()})
     rows.push_back(describe_type(*type));
   for (const ObjectType& each : object_types()) rows.push_back(describe_type(each.type));
   return rows;

@@ -55,7 +55,7 @@ void set_library(lua_State* L, const char* name, const std::vector<CallablePtr>&
 /// are first needed.
 void fill_object_types() {
   ObjectTypes& types = object_types();
-  const Type& object = add_object_type(types);
+  const HandleType& object = add_object_type(types);
   add_model_types(types, add_layer_type(types, object));
   add_training_types(types, object);
   add_gradient_types(types, object);

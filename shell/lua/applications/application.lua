@@ -153,22 +153,22 @@ end
 
 -- ---- the graph
 
--- Adds the inputs of the graph on which a symbol depends to `found`; `seen` holds the visited calls
--- of each layer.
-local function add_sources(symbol, found, seen)
+-- Adds the inputs of the graph on which a symbol depends to `inputs`; `seen` holds the visited
+-- calls of each layer.
+local function add_inputs(symbol, inputs, seen)
   local layer, call = symbol.history.layer, symbol.history.node_index
   seen[layer] = seen[layer] or {}
   if seen[layer][call] then return end
   seen[layer][call] = true
-  local inputs = symbol.node.input_tensors
-  if #inputs == 0 then found[#found + 1] = symbol end
-  for _, input in ipairs(inputs) do add_sources(input, found, seen) end
+  local sources = symbol.node.input_tensors
+  if #sources == 0 then inputs[#inputs + 1] = symbol end
+  for _, source in ipairs(sources) do add_inputs(source, inputs, seen) end
 end
 
-local function sources(symbol)
-  local found = {}
-  add_sources(symbol, found, {})
-  return found
+local function inputs_of(symbol)
+  local inputs = {}
+  add_inputs(symbol, inputs, {})
+  return inputs
 end
 
 local function check_input_tensor(symbol, shape)
@@ -205,7 +205,7 @@ local function input_of(net, o, row)
   check_input_tensor(o.input_tensor, o.input_shape)
   o.input_shape = { table.unpack(o.input_tensor.shape, 2) }
   shapes.check_sizes(o.input_shape, row.min_size)
-  return o.input_tensor, sources(o.input_tensor)
+  return o.input_tensor, inputs_of(o.input_tensor)
 end
 
 --- Applies the global pooling that the option `pooling` names, if any. If `named` is true, the

@@ -32,11 +32,11 @@ function json.object(pairs)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 
-local plain = { n = "\n", t = "\t", r = "\r", b = "\b", f = "\f" }
+local escapes = { n = "\n", t = "\t", r = "\r", b = "\b", f = "\f" }
 local function unescaped(text)
   text = text:gsub("\\(.)(%x?%x?%x?%x?)", function(kind, rest)
     if kind == "u" then return utf8.char(tonumber(rest, 16) or 0xFFFD) end
-    return (plain[kind] or kind) .. rest
+    return (escapes[kind] or kind) .. rest
   end)
   -- combines each pair of encoded UTF-16 surrogates into one character
   return (text:gsub("(\xED[\xA0-\xAF][\x80-\xBF])(\xED[\xB0-\xBF][\x80-\xBF])", function(high, low)

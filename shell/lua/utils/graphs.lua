@@ -65,14 +65,14 @@ end
 local function shape_text(layer, which)
   local ok, shape = pcall(function() return layer[which] end)
   if not ok or shape == nil then return "?" end
-  local function one(sizes)
+  local function text_of_shape(sizes)
     local parts = {}
     for i, size in ipairs(sizes) do parts[i] = size == -1 and "None" or tostring(size) end
     return "(" .. table.concat(parts, ", ") .. (#parts == 1 and ",)" or ")")
   end
-  if type(shape[1]) ~= "table" then return one(shape) end
+  if type(shape[1]) ~= "table" then return text_of_shape(shape) end
   local parts = {}
-  for i, each in ipairs(shape) do parts[i] = one(each) end
+  for i, each in ipairs(shape) do parts[i] = text_of_shape(each) end
   return table.concat(parts, ", ")
 end
 

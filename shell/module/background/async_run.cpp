@@ -70,7 +70,7 @@ AsyncRun::Status AsyncRun::noted_status() const {
 
 bool AsyncRun::tell_place() {
   const EpochOfState now = epoch_of_state();
-  return std::exchange(told_place_, now) != now;
+  return std::exchange(reported_epoch_, now) != now;
 }
 
 AsyncRun::Status AsyncRun::status() const {

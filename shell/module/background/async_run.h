@@ -44,7 +44,7 @@ class AsyncRun final : public Object {
   /// Marks the noted epoch and the state as reported to the user; returns true if one of them had
   /// not been reported.
   bool tell_place();
-  bool is_told() const { return told_place_ == epoch_of_state(); }
+  bool is_told() const { return reported_epoch_ == epoch_of_state(); }
 
   // The functions below may only be called by the thread that holds the lock of the Lua state.
   TrainingRun& run() const { return *run_; }
@@ -84,11 +84,11 @@ class AsyncRun final : public Object {
   Ref anchor_;
   std::thread thread_;
   std::atomic<State> state_ = State::running;
-  std::atomic<int64_t> steps_ = 0;               ///< the number of batches that a paused run may
-                                                 ///< still process
-  std::string error_;                            ///< does not change once the state is `failed`
-  std::atomic<bool> told_ = true;                ///< whether the error was reported to the user
-  EpochOfState told_place_{State::running, -1};  ///< the epoch and state reported to the user
+  std::atomic<int64_t> steps_ = 0;  ///< the number of batches that a paused run may
+                                    ///< still process
+  std::string error_;               ///< does not change once the state is `failed`
+  std::atomic<bool> told_ = true;   ///< whether the error was reported to the user
+  EpochOfState reported_epoch_{State::running, -1};  ///< the epoch and state reported to the user
   double seconds_ = 0;
 
   mutable std::mutex mutex_;  ///< guards noted_

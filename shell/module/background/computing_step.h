@@ -38,7 +38,9 @@ class ComputingStep final : public ComputationObserver {
   Model& model_;
   std::function<bool()> may_call_lua_;
   std::span<const Program::Binding> variables_;
-  std::unordered_set<const void*> used_;  ///< collected by uses_any_of()
+  /// The ids of the variables and layers that the step uses; the first call of uses_any_of()
+  /// collects them.
+  std::unordered_set<const void*> used_;
   bool is_open_ = false;
   int depth_ = 0;
   lua_State* caller_ = nullptr;

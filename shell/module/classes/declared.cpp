@@ -148,10 +148,11 @@ class MemberSetter final : public Callable {
 
 // ---- members that a class declares
 
-/// The Type that has the members of a class. It holds a reference to the class, so that the schema
-/// stays valid and its address is not reused.
+/// The HandleType that has the members of a class. It holds a reference to the class, so that the
+/// schema stays valid and its address is not reused.
 struct DeclaredType {
-  DeclaredType(const ClassPtr& info, const Type& base) : info(info), type(base.name(), &base) {
+  DeclaredType(const ClassPtr& info, const HandleType& base)
+      : info(info), type(base.name(), &base) {
     for (const Method& method : info->schema.methods)
       type.method(std::make_unique<const DeclaredMethod>(method));
     for (const Field& property : info->schema.properties) {
@@ -160,12 +161,12 @@ struct DeclaredType {
     }
   }
   ClassPtr info;
-  Type type;
+  HandleType type;
 };
 
 }  // namespace
 
-void add_members(Type& type, const SchemaData& members, SelfReader self) {
+void add_members(HandleType& type, const SchemaData& members, SelfReader self) {
   for (const Method& method : members.methods)
     type.method(std::make_unique<const MemberMethod>(method, self));
   for (const Field& property : members.properties) {
@@ -174,7 +175,7 @@ void add_members(Type& type, const SchemaData& members, SelfReader self) {
   }
 }
 
-const Type& declared_type(const ClassPtr& info, const Type& base) {
+const HandleType& declared_type(const ClassPtr& info, const HandleType& base) {
   if (info->schema.methods.empty() && info->schema.properties.empty()) return base;
   static std::mutex mutex;
   static std::map<const ClassInfo*, DeclaredType> types;

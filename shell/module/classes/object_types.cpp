@@ -19,7 +19,7 @@ const Variable* find_weight(const Variables& weights, const std::string& name) {
 }
 
 /// The names of the properties, methods, options and weights of an object.
-std::vector<std::string> names_of_members(const Object& object, const Type& type) {
+std::vector<std::string> names_of_members(const Object& object, const HandleType& type) {
   std::vector<std::string> names = type.property_names();
   for (std::string& method : type.method_names()) names.push_back(std::move(method));
   auto* configurable = dynamic_cast<const Configurable*>(&object);
@@ -31,7 +31,8 @@ std::vector<std::string> names_of_members(const Object& object, const Type& type
   return names;
 }
 
-[[noreturn]] void fail_unknown(const Object& object, const Type& type, const std::string& name) {
+[[noreturn]] void fail_unknown(const Object& object, const HandleType& type,
+                               const std::string& name) {
   const auto* layer = dynamic_cast<const Layer*>(&object);
   fail(object.class_name(), ": no attribute '", name, "'",
        did_you_mean(name, names_of_members(object, type)),
@@ -59,10 +60,10 @@ int push_option(lua_State* L) {
   fail_unknown(*object, *type_of(L, 1), name);
 }
 
-/// The reason why a name of the object at stack index 1 cannot be assigned to, as the end of an
-/// error message: the name is that of an option or of a variable. For other names, a similar name
-/// if there is one; "" for properties.
-std::string reason_against_setting(lua_State* L, const Type& type, const std::string& name) {
+/// The end of the error message for an assignment to `name` that the object at stack index 1 does
+/// not allow: that the name is an option or a variable, or else a similar name; "" for a property,
+/// which needs no reason.
+std::string reason_against_setting(lua_State* L, const HandleType& type, const std::string& name) {
   if (type.find_getter(name)) return "";
   Object* object = to_object(L, 1);
   auto* configurable = dynamic_cast<Configurable*>(object);
@@ -80,7 +81,7 @@ extern "C" int close_object(lua_State* L) {
 }
 
 /// Pushes the metatable of objects of this type.
-void push_metatable(lua_State* L, const Type& type) {
+void push_metatable(lua_State* L, const HandleType& type) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &type) == LUA_TTABLE) return;
   lua_pop(L, 1);
   type.create(L, &type, close_object);
@@ -145,8 +146,8 @@ std::string text_of_object(Object& object) {
 
 }  // namespace
 
-Type& add_object_type(ObjectTypes& types) {
-  Type& type = add_type<Object>(types, "object", nullptr);
+HandleType& add_object_type(ObjectTypes& types) {
+  HandleType& type = add_type<Object>(types, "object", nullptr);
   add_members<Configurable>(type);
   type.property(
           "class_name", [](Object& o) { return o.class_name(); }, "The name of the class.")
@@ -161,7 +162,7 @@ ObjectTypes& object_types() {
   return types;
 }
 
-const Type& object_type(const Object& object) {
+const HandleType& object_type(const Object& object) {
   const ObjectTypes& types = object_types();
   auto match = std::find_if(types.rbegin(), types.rend(),
                             [&](const ObjectType& type) { return type.matches(&object); });

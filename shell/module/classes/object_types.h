@@ -3,12 +3,12 @@
 #include <deque>
 
 #include "classes/declared.h"
-#include "classes/type.h"
+#include "classes/handle_type.h"
 
 namespace crescent::lua {
 
 struct ObjectType {
-  Type type;
+  HandleType type;
   bool (*matches)(const Object* object);
 };
 /// The types of objects, each after the types from which it derives; the type of an object is the
@@ -24,23 +24,23 @@ concept DeclaresMembers = requires(Schema<T>& schema) {
 
 /// Adds a type with the members that T declares.
 template <class T>
-Type& add_type(ObjectTypes& types, const std::string& name, const Type* parent) {
-  types.emplace_back(Type(name, parent), [](const Object* object) {
+HandleType& add_type(ObjectTypes& types, const std::string& name, const HandleType* parent) {
+  types.emplace_back(HandleType(name, parent), [](const Object* object) {
     return dynamic_cast<const T*>(object) != nullptr;
   });
-  Type& type = types.back().type;
+  HandleType& type = types.back().type;
   if constexpr (DeclaresMembers<T>) add_members<T>(type);
   return type;
 }
 
 /// The type of an object: the most derived type that matches it, with the members that the object's
 /// class declares.
-const Type& object_type(const Object& object);
+const HandleType& object_type(const Object& object);
 /// Sets the metatable of the new handle on top of the stack to that of the object's type, and its
 /// user values as the object's class requires.
 void initialize_handle(lua_State* L, const ObjectPtr& object);
 
 /// Adds the type Object, whose members all objects have.
-Type& add_object_type(ObjectTypes& types);
+HandleType& add_object_type(ObjectTypes& types);
 
 }  // namespace crescent::lua

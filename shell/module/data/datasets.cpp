@@ -25,7 +25,7 @@ DatasetPtr generator(Any function, std::optional<int64_t> batches) {
   return function_dataset(L, function.index, {}, {}, batches.value_or(-1));
 }
 
-void add_directory_type(ObjectTypes& types, const Type& dataset) {
+void add_directory_type(ObjectTypes& types, const HandleType& dataset) {
   add_type<DirectoryDataset>(types, "dataset of files", &dataset)
       .property(
           "class_names", [](DirectoryDataset& data) { return data.class_names; },
@@ -86,8 +86,8 @@ int refuse_call(lua_State*) {
 
 }  // namespace
 
-void add_dataset_type(ObjectTypes& types, const Type& object) {
-  Type& dataset = add_type<Dataset>(types, "dataset", &object);
+void add_dataset_type(ObjectTypes& types, const HandleType& object) {
+  HandleType& dataset = add_type<Dataset>(types, "dataset", &object);
   add_iterator_type(types, object);
   add_stream_methods(dataset);
   add_directory_type(types, dataset);

@@ -4,7 +4,7 @@
 
 namespace crescent::lua {
 
-void add_dataset_type(ObjectTypes& types, const Type& object);
+void add_dataset_type(ObjectTypes& types, const HandleType& object);
 std::vector<CallablePtr> dataset_functions();
 
 }  // namespace crescent::lua

@@ -126,12 +126,12 @@ StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
 
 }  // namespace
 
-void add_iterator_type(ObjectTypes& types, const Type& object) {
+void add_iterator_type(ObjectTypes& types, const HandleType& object) {
   add_type<ElementIterator>(types, "iterator", &object)
       .meta("__call", raw("next", next_element, {"iterator"}));
 }
 
-void add_stream_methods(Type& dataset) {
+void add_stream_methods(HandleType& dataset) {
   dataset
       .method("elements", &elements, {},
               "Iterates over the elements: for x, y in data:elements() do ... end. After batch() "

@@ -5,8 +5,8 @@
 
 namespace crescent::lua {
 
-void add_stream_methods(Type& dataset);
-void add_iterator_type(ObjectTypes& types, const Type& object);
+void add_stream_methods(HandleType& dataset);
+void add_iterator_type(ObjectTypes& types, const HandleType& object);
 std::vector<CallablePtr> stream_functions();
 
 }  // namespace crescent::lua

@@ -5,7 +5,7 @@
 namespace crescent::lua {
 
 const std::vector<CallablePtr>& random_functions();
-void add_random_types(ObjectTypes& types, const Type& object);
+void add_random_types(ObjectTypes& types, const HandleType& object);
 const std::vector<CallablePtr>& config_functions();
 const std::vector<CallablePtr>& data_functions();
 const std::vector<CallablePtr>& utils_functions();

@@ -266,9 +266,9 @@ int same_classes(lua_State* L) {
 
 }  // namespace
 
-const Type& class_type() {
-  static const Type type = [] {
-    Type type("class");
+const HandleType& class_type() {
+  static const HandleType type = [] {
+    HandleType type("class");
     type.property(
             "name", [](ClassPtr& info) { return info->name; }, "The registered name.")
         .property(

@@ -1,14 +1,14 @@
 // The namespaces cr.layers, cr.optimizers, ...: one table per kind of class. Their fields are
 // looked up in the registry, so that all registered classes are found.
 #pragma once
-#include "classes/type.h"
+#include "classes/handle_type.h"
 
 namespace crescent::lua {
 
 /// The kind of classes whose method `stream` returns a dataset; they are in cr.data.
 constexpr const char* kDatasetKind = "dataset";
 
-const Type& class_type();
+const HandleType& class_type();
 /// Pushes the table {class name = function} of the functions that make Lua bases for C++ classes.
 void push_derivable(lua_State* L);
 /// Adds all namespaces to the table on top of the stack.

@@ -87,7 +87,7 @@ const std::vector<CallablePtr>& random_functions() {
   return functions;
 }
 
-void add_random_types(ObjectTypes& types, const Type& object) {
+void add_random_types(ObjectTypes& types, const HandleType& object) {
   add_type<Generator>(types, "SeedGenerator", &object)
       .method(
           "normal",

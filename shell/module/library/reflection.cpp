@@ -215,7 +215,7 @@ Value statistics_of(const Tensor& tensor) {
   return result;
 }
 
-Dict describe_object(lua_State* L, int index, const Type& type) {
+Dict describe_object(lua_State* L, int index, const HandleType& type) {
   Dict result{{"what", type.name()},
               {"methods", Value(type.method_names())},
               {"properties", Value(type.property_names())}};
@@ -243,7 +243,8 @@ Value describe_value(Any value) {
   if (auto* info = to_handle<ClassPtr>(L, value.index)) return describe_class(**info);
   if (const ClassPtr info = class_of_table(L, value.index)) return describe_class(*info);
   if (const char* kind = kind_of_namespace(L, value.index)) return describe_namespace(kind);
-  if (const Type* type = type_of(L, value.index)) return describe_object(L, value.index, *type);
+  if (const HandleType* type = type_of(L, value.index))
+    return describe_object(L, value.index, *type);
   return with_names(describe_function(L, value.index));
 }
 

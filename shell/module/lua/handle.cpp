@@ -67,8 +67,8 @@ std::string describe_handle(lua_State* L, int index) {
   if (auto* symbol = to_handle<Symbol>(L, index)) return to_text(*symbol);
   if (auto* info = to_handle<ClassPtr>(L, index)) return concat("the class ", (*info)->name);
   if (Object* object = to_object(L, index)) return concat("<", object->class_name(), ">");
-  if (to_handle<NodePtr>(L, index)) return kHandleText<NodePtr>;
-  if (to_handle<InputSpec>(L, index)) return kHandleText<InputSpec>;
+  if (to_handle<NodePtr>(L, index)) return kHandleTypeName<NodePtr>;
+  if (to_handle<InputSpec>(L, index)) return kHandleTypeName<InputSpec>;
   return "userdata";
 }
 

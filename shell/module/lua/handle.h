@@ -20,23 +20,23 @@ using ClassPtr = std::shared_ptr<const ClassInfo>;
 /// The name of a type of handles in messages. The address of this constant is also the key of the
 /// metatable in the Lua registry.
 template <class T>
-extern const char* const kHandleText;
+extern const char* const kHandleTypeName;
 template <>
-inline constexpr const char* const kHandleText<Tensor> = "a tensor";
+inline constexpr const char* const kHandleTypeName<Tensor> = "a tensor";
 template <>
-inline constexpr const char* const kHandleText<Variable> = "a variable";
+inline constexpr const char* const kHandleTypeName<Variable> = "a variable";
 template <>
-inline constexpr const char* const kHandleText<Symbol> = "a symbol";
+inline constexpr const char* const kHandleTypeName<Symbol> = "a symbol";
 template <>
-inline constexpr const char* const kHandleText<NodePtr> = "a node";
+inline constexpr const char* const kHandleTypeName<NodePtr> = "a node";
 template <>
-inline constexpr const char* const kHandleText<InputSpec> = "an InputSpec";
+inline constexpr const char* const kHandleTypeName<InputSpec> = "an InputSpec";
 template <>
-inline constexpr const char* const kHandleText<ClassPtr> = "a class";
+inline constexpr const char* const kHandleTypeName<ClassPtr> = "a class";
 
 template <class T>
 const void* handle_key() {
-  return &kHandleText<T>;
+  return &kHandleTypeName<T>;
 }
 
 /// Whether the userdata at `index` has the metatable stored under `key`.

@@ -98,9 +98,9 @@ int same_nodes(lua_State* L) {
 
 }  // namespace
 
-const Type& symbol_type() {
-  static const Type type = [] {
-    Type type("symbol", &operation_methods());
+const HandleType& symbol_type() {
+  static const HandleType type = [] {
+    HandleType type("symbol", &operation_methods());
     type.property(
             "shape", [](Symbol& s) { return s.shape(); }, "The shape; unknown sizes are false.")
         .property(
@@ -125,9 +125,9 @@ const Type& symbol_type() {
   return type;
 }
 
-const Type& node_type() {
-  static const Type type = [] {
-    Type type("node");
+const HandleType& node_type() {
+  static const HandleType type = [] {
+    HandleType type("node");
     type.property(
             "outbound_layer", [](NodePtr& n) { return n->outbound_layer; }, "The called layer.")
         .property(
@@ -174,9 +174,9 @@ const Type& node_type() {
   return type;
 }
 
-const Type& input_spec_type() {
-  static const Type type = [] {
-    Type type("InputSpec");
+const HandleType& input_spec_type() {
+  static const HandleType type = [] {
+    HandleType type("InputSpec");
     type.property(
             "dtype", [](InputSpec& s) { return s.dtype; }, "The required dtype.")
         .property(

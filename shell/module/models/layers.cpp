@@ -155,7 +155,7 @@ void set_built(Layer& layer, bool on) {
                   " is built: make a new one instead of building it again");
 }
 
-void add_graph(Type& type) {
+void add_graph(HandleType& type) {
   type.property("inbound_nodes", &Layer::inbound_nodes, "The calls of the layer on symbols.")
       .property("outbound_nodes", &Layer::outbound_nodes,
                 "The calls of other layers on outputs of this one.")
@@ -210,7 +210,7 @@ void add_graph(Type& type) {
               "The masks of the outputs, given the masks of the inputs.");
 }
 
-void add_state(Type& type) {
+void add_state(HandleType& type) {
   type.property("built", &Layer::built, &set_built, "Whether the weights have been created.")
       .property(
           "quantization_mode", [](Layer& l) { return quantization_mode(l); },
@@ -227,7 +227,7 @@ void add_state(Type& type) {
           "The penalty on the output.");
 }
 
-void add_methods(Type& type) {
+void add_methods(HandleType& type) {
   type.method(
           "set_weights", [](Layer& l, const Tensors& values) { l.set_weights(values); },
           {"weights: a list of tensors"}, "Assigns these values to the weights.")
@@ -404,8 +404,8 @@ int call_layer(lua_State* L) {
   return 1;
 }
 
-Type& add_layer_type(ObjectTypes& types, const Type& object) {
-  Type& layer = add_type<Layer>(types, "layer", &object);
+HandleType& add_layer_type(ObjectTypes& types, const HandleType& object) {
+  HandleType& layer = add_type<Layer>(types, "layer", &object);
   add_graph(layer);
   add_state(layer);
   add_methods(layer);

@@ -4,7 +4,7 @@
 
 namespace crescent::lua {
 
-Type& add_layer_type(ObjectTypes& types, const Type& object);
+HandleType& add_layer_type(ObjectTypes& types, const HandleType& object);
 /// Implements layer(inputs, {training = true}); the stack has the layer, the inputs and optionally
 /// the table.
 int call_layer(lua_State* L);

@@ -83,7 +83,7 @@ Value custom_objects(Value given) {
   return names;
 }
 
-void add_files(Type& model) {
+void add_files(HandleType& model) {
   model
       .raw_method("save -> nothing", save, kSaveModel,
                   "Saves architecture, weights and training state in a file.")

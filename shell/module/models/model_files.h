@@ -6,7 +6,7 @@
 namespace crescent::lua {
 
 /// Adds model:save, export, save_weights and load_weights.
-void add_files(Type& model);
+void add_files(HandleType& model);
 /// Adds cr.models.load_model and save_model.
 void add_file_functions(std::vector<CallablePtr>& functions);
 

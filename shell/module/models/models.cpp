@@ -118,7 +118,7 @@ ModelPtr cloned(Model& model, const Value& clone_function) {
 
 int64_t rounded_flops(const Model& model) { return std::llround(flops_of(model)); }
 
-void add_structure(Type& model) {
+void add_structure(HandleType& model) {
   model.property("inputs", &Model::inputs, "The symbols at which the graph begins.")
       .property("outputs", &Model::outputs, "The symbols at which the graph ends.")
       .method("get_layer", &get_layer, {"name: the name of a layer=nil", "index=nil"},
@@ -146,8 +146,8 @@ void add_structure(Type& model) {
 
 }  // namespace
 
-void add_model_types(ObjectTypes& types, const Type& layer) {
-  Type& model = add_type<Model>(types, "model", &layer);
+void add_model_types(ObjectTypes& types, const HandleType& layer) {
+  HandleType& model = add_type<Model>(types, "model", &layer);
   add_training(model);
   add_inspection(model);
   add_fit_async(model);
@@ -155,7 +155,7 @@ void add_model_types(ObjectTypes& types, const Type& layer) {
   add_surgery(model);
   add_files(model);
   add_steps(model);
-  Type& functional = add_type<Functional>(types, "model", &model);
+  HandleType& functional = add_type<Functional>(types, "model", &model);
   add_type<Sequential>(types, "model", &functional)
       .method(
           "add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); },

@@ -3,6 +3,7 @@
 #include "crescent/model/surgery.h"
 #include "instances/lua_model.h"
 #include "training/given_model.h"
+#include "training/report.h"
 
 namespace crescent::lua {
 /// The changes that a method made to a graph. In Lua this is a list of rows that prints as a table.
@@ -124,7 +125,7 @@ Result rebased(Model& model, Any inputs) {
 
 }  // namespace
 
-void add_surgery(Type& model) {
+void add_surgery(HandleType& model) {
   model
       .method(
           "insert_after -> a model, a report of the changes", &inserted,

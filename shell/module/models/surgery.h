@@ -1,9 +1,9 @@
 // Methods of models that return another model, with layers inserted, replaced or removed.
 #pragma once
-#include "classes/type.h"
+#include "classes/handle_type.h"
 
 namespace crescent::lua {
 
-void add_surgery(Type& model);
+void add_surgery(HandleType& model);
 
 }  // namespace crescent::lua

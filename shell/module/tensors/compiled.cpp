@@ -149,7 +149,7 @@ std::shared_ptr<Compiled> compiled(Any function) {
 
 }  // namespace
 
-void add_compiled_type(ObjectTypes& types, const Type& object) {
+void add_compiled_type(ObjectTypes& types, const HandleType& object) {
   add_type<Compiled>(types, "compiled function", &object)
       .meta("__call", raw("call", call_compiled));
 }

@@ -4,7 +4,7 @@
 
 namespace crescent::lua {
 
-void add_compiled_type(ObjectTypes& types, const Type& object);
+void add_compiled_type(ObjectTypes& types, const HandleType& object);
 /// The function cr.compiled.
 CallablePtr compiled_function();
 

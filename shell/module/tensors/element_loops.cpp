@@ -88,7 +88,7 @@ Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtyp
 
 }  // namespace
 
-void add_element_loops(Type& type) {
+void add_element_loops(HandleType& type) {
   type.method("elements -> a function that gives them", &elements, {},
               "Iterates over all elements as numbers: for x in t:elements() do ... end; pairs(t) "
               "and ipairs(t) iterate over the rows.")

@@ -1,9 +1,9 @@
 // Loops over the rows and elements of a tensor: pairs, elements, map.
 #pragma once
-#include "classes/type.h"
+#include "classes/handle_type.h"
 
 namespace crescent::lua {
 
-void add_element_loops(Type& type);
+void add_element_loops(HandleType& type);
 
 }  // namespace crescent::lua

@@ -190,7 +190,7 @@ std::shared_ptr<Tape> record(Any function, const Tensors& watched) {
 
 }  // namespace
 
-void add_gradient_types(ObjectTypes& types, const Type& object) {
+void add_gradient_types(ObjectTypes& types, const HandleType& object) {
   add_type<Tape>(types, "tape", &object)
       .method("gradient -> a structure of tensors", &gradient,
               {"target: a tensor or a structure of them",

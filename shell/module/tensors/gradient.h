@@ -4,7 +4,7 @@
 
 namespace crescent::lua {
 
-void add_gradient_types(ObjectTypes& types, const Type& object);
+void add_gradient_types(ObjectTypes& types, const HandleType& object);
 /// The functions cr.GradientTape and cr.compiled.
 const std::vector<CallablePtr>& gradient_functions();
 

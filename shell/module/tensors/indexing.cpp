@@ -108,7 +108,7 @@ Tensor read(const Tensor& tensor, const Selectors& selectors) {
 }
 
 [[noreturn]] void fail_no_attribute(lua_State* L) {
-  const Type* type = type_of(L, 1);
+  const HandleType* type = type_of(L, 1);
   std::vector<std::string> names = type->property_names();
   for (std::string& name : type->method_names()) names.push_back(std::move(name));
   const std::string name = text_of(L, 2);
@@ -142,11 +142,11 @@ int index_tensor(lua_State* L) {
   return push(L, part), 1;
 }
 
-void add_tensor_indexing(Type& type) {
+void add_tensor_indexing(HandleType& type) {
   type.missing(raw("index", index_tensor));
   type.positions(raw("newindex", assign_elements));
 }
 
-void add_symbol_indexing(Type& type) { type.missing(raw("index", index_symbol)); }
+void add_symbol_indexing(HandleType& type) { type.missing(raw("index", index_symbol)); }
 
 }  // namespace crescent::lua

@@ -1,7 +1,7 @@
 // Reading t[key] for tensors, variables and symbols, and assigning t[key] = value for tensors and
 // variables.
 #pragma once
-#include "classes/type.h"
+#include "classes/handle_type.h"
 
 namespace crescent::lua {
 
@@ -13,7 +13,7 @@ int index_tensor(lua_State* L);
 int assign_elements(lua_State* L);
 
 /// Add reading by keys that are not names (t[key]) to a type; for tensors also assignment.
-void add_tensor_indexing(Type& type);
-void add_symbol_indexing(Type& type);
+void add_tensor_indexing(HandleType& type);
+void add_symbol_indexing(HandleType& type);
 
 }  // namespace crescent::lua

@@ -152,9 +152,9 @@ void set_ops(lua_State* L) {
   lua_setfield(L, -2, "ops");
 }
 
-const Type& operation_methods() {
-  static const Type type = [] {
-    Type methods("operations");
+const HandleType& operation_methods() {
+  static const HandleType type = [] {
+    HandleType methods("operations");
     for (const FunctionPtr& function : functions())
       if (function->has_method() && function->name().find('.') == std::string::npos)
         methods.method(as_method(*function));
@@ -241,7 +241,7 @@ CallablePtr operator_for(const char* operation, CallablePtr direct) {
   return std::make_unique<const Operator>(operation, std::move(direct));
 }
 
-void add_symbol_operators(Type& type) {
+void add_symbol_operators(HandleType& type) {
   for (const SymbolOperator& row : kSymbolOperators) type.meta(row.key, raw(row.key, row.body));
   for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_symbol_comparison));
   type.method("slice -> a symbol", &slice_symbol, {"first", "last=nil"},

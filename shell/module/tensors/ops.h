@@ -1,6 +1,6 @@
 // cr.ops, and the same operations as methods and operators of tensors, variables and symbols.
 #pragma once
-#include "classes/type.h"
+#include "classes/handle_type.h"
 
 namespace crescent::lua {
 
@@ -8,11 +8,11 @@ namespace crescent::lua {
 void set_ops(lua_State* L);
 /// The methods that tensors, variables and symbols inherit: all operations whose first argument is
 /// a tensor.
-const Type& operation_methods();
+const HandleType& operation_methods();
 /// An operator that calls `direct` or, if an operand is a symbol, the operation with the name
 /// `operation`.
 CallablePtr operator_for(const char* operation, CallablePtr direct);
 /// Adds operators and indexing to the type of symbols; each of them makes a layer of the graph.
-void add_symbol_operators(Type& type);
+void add_symbol_operators(HandleType& type);
 
 }  // namespace crescent::lua

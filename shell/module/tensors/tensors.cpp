@@ -126,7 +126,7 @@ int refuse_concatenation(lua_State*) {
   fail("a tensor is no text: use tostring(t), or t:item() for its only element");
 }
 
-void add_operators(Type& type) {
+void add_operators(HandleType& type) {
   using ops::Operand;
   for (const char* name : {"__lt", "__le"}) type.meta(name, raw(name, refuse_tensor_comparison));
   type.meta("__eq", raw("==", compare_equal));
@@ -144,7 +144,7 @@ void add_operators(Type& type) {
             bound("#", [](const Tensor& x, Any) { return length(x); }, {"x", "again=nil"}));
 }
 
-void add_common(Type& type) {
+void add_common(HandleType& type) {
   type.property(
           "shape", [](const Tensor& t) { return t.shape(); }, "The shape.")
       .property(
@@ -228,9 +228,9 @@ Variable make_variable(const Tensor& initial, std::optional<std::string> name, b
 
 }  // namespace
 
-const Type& tensor_type() {
-  static const Type type = [] {
-    Type type("tensor", &operation_methods());
+const HandleType& tensor_type() {
+  static const HandleType type = [] {
+    HandleType type("tensor", &operation_methods());
     add_common(type);
     type.property(
         "mask", [](const Tensor& t) { return t.mask(); },
@@ -243,9 +243,9 @@ const Type& tensor_type() {
   return type;
 }
 
-const Type& variable_type() {
-  static const Type type = [] {
-    Type type("variable", &operation_methods());
+const HandleType& variable_type() {
+  static const HandleType type = [] {
+    HandleType type("variable", &operation_methods());
     add_common(type);
     type.property("name", &Variable::name, "The name of the variable within its layer.")
         .property("path", &Variable::path, "The name preceded by the path of the layer.")

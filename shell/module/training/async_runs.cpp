@@ -169,7 +169,7 @@ void sleep_seconds(double seconds) {
 
 }  // namespace
 
-void add_async_runs(ObjectTypes& types, const Type& object) {
+void add_async_runs(ObjectTypes& types, const HandleType& object) {
   add_type<AsyncRun>(types, "run", &object)
       .method("status -> a table with names", &status, {},
               "The state of the run as a table: state (\"running\", \"paused\", \"ended\", "
@@ -201,7 +201,7 @@ const std::vector<CallablePtr>& async_functions() {
   return functions;
 }
 
-void add_fit_async(Type& model) {
+void add_fit_async(HandleType& model) {
   model.raw_method(
       "fit_async -> a run", fit_async,
       {"x: a tensor, a structure of them, or a dataset", "y: a tensor or a structure of them=nil"},

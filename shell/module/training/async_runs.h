@@ -7,8 +7,8 @@
 
 namespace crescent::lua {
 
-void add_async_runs(ObjectTypes& types, const Type& object);
-void add_fit_async(Type& model);
+void add_async_runs(ObjectTypes& types, const HandleType& object);
+void add_fit_async(HandleType& model);
 
 /// The function cr.sleep.
 const std::vector<CallablePtr>& async_functions();

@@ -200,7 +200,7 @@ int validate(lua_State* L) {
 
 }  // namespace
 
-void add_inspection(Type& model) {
+void add_inspection(HandleType& model) {
   model
       .raw_method(
           "trace -> a list of rows", trace, {"x: a tensor or a structure of them"},

@@ -5,6 +5,6 @@
 
 namespace crescent::lua {
 
-void add_inspection(Type& model);
+void add_inspection(HandleType& model);
 
 }  // namespace crescent::lua

@@ -72,7 +72,7 @@ OnStack compute_metrics(Model& model, Any x, Any y, Any y_pred, Any sample_weigh
 
 }  // namespace
 
-void add_steps(Type& model) {
+void add_steps(HandleType& model) {
   model
       .method("train_step -> a table with names", &train_step,
               {"data: a table of x, y, sample_weight"},

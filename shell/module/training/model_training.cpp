@@ -257,7 +257,7 @@ TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet) {
       quiet ? Dict{{"verbose", 0}} : Dict());
 }
 
-void add_training(Type& model) {
+void add_training(HandleType& model) {
   model
       .raw_method("compile -> nothing", compile,
                   {"optimizer: a name, a configuration or an optimizer=rmsprop",

@@ -5,7 +5,7 @@
 
 namespace crescent::lua {
 
-void add_training(Type& model);
+void add_training(HandleType& model);
 /// The training run that the arguments of fit on the stack describe. With `quiet` it shows no
 /// progress unless the arguments request it.
 TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet = false);

@@ -98,8 +98,8 @@ int open_study(lua_State* L) {
 
 }  // namespace
 
-void add_study_types(ObjectTypes& types, const Type& object) {
-  Type& hp = add_type<HyperParameters>(types, "hyperparameters", &object);
+void add_study_types(ObjectTypes& types, const HandleType& object) {
+  HandleType& hp = add_type<HyperParameters>(types, "hyperparameters", &object);
   hp.raw_method("name_scope -> what the function gives", name_scope,
                 {"name: a string", "body: a function"},
                 "Calls a function; names of hyperparameters within begin with this one and \"/\".")

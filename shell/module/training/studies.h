@@ -4,7 +4,7 @@
 
 namespace crescent::lua {
 
-void add_study_types(ObjectTypes& types, const Type& object);
+void add_study_types(ObjectTypes& types, const HandleType& object);
 /// cr.tuners.Study and cr.tuners.HyperParameters; the rest of cr.tuners is written in Lua.
 const std::vector<CallablePtr>& study_functions();
 

@@ -82,7 +82,7 @@ struct UpdateRule : Optimizer {
   }
 };
 
-void add_optimizer(ObjectTypes& types, const Type& object) {
+void add_optimizer(ObjectTypes& types, const HandleType& object) {
   add_type<Optimizer>(types, "optimizer", &object)
       .property("learning_rate", &Optimizer::learning_rate, &Optimizer::set_learning_rate,
                 "The learning rate; with a schedule its last value.")
@@ -130,12 +130,12 @@ Variable add_variable_of(LuaMetric& metric, std::optional<std::string> name,
                              get<Initializer>(adapted(initializer, "initializer")));
 }
 
-void add_losses_and_metrics(ObjectTypes& types, const Type& object) {
-  Type& loss = add_type<Loss>(types, "loss", &object);
+void add_losses_and_metrics(ObjectTypes& types, const HandleType& object) {
+  HandleType& loss = add_type<Loss>(types, "loss", &object);
   loss.method("call", &Loss::call, {"y_true", "y_pred"}, "The loss of each sample.");
   loss.meta("__call",
             bound("loss", &Loss::operator(), {"loss", "y_true", "y_pred", "sample_weight=nil"}));
-  Type& metric = add_type<Metric>(types, "metric", &object);
+  HandleType& metric = add_type<Metric>(types, "metric", &object);
   metric.method("update_state", &update_metric, {"y_true", "y_pred=nil", "sample_weight=nil"},
                 "Accumulates one batch.");
   metric.meta("__call", bound("metric", &call_metric,
@@ -164,7 +164,7 @@ Tensor call_on_tensor(T& function, const Tensor& x) {
   return function(x);
 }
 
-void add_functions(ObjectTypes& types, const Type& object) {
+void add_functions(ObjectTypes& types, const HandleType& object) {
   add_type<Activation>(types, "activation", &object)
       .meta("__call", bound("activation", &call_activation, {"activation", "x"}));
   add_type<Regularizer>(types, "regularizer", &object)
@@ -224,7 +224,7 @@ void call_hook(const CallbackHook& hook, Callback& callback, int64_t number, Any
 }
 
 template <size_t I>
-void add_hook(Type& callback, const char* name) {
+void add_hook(HandleType& callback, const char* name) {
   static constexpr const CallbackHook& hook = kCallbackHooks[I];
   if constexpr (hook.number != nullptr)
     callback.method(
@@ -239,7 +239,7 @@ void add_hook(Type& callback, const char* name) {
 /// Adds the hooks as methods, for training loops written by the user:
 /// callback:on_epoch_begin(epoch, logs). Epochs and batches count from 0, as in fit.
 template <size_t... I>
-void add_hooks(Type& callback, std::index_sequence<I...>) {
+void add_hooks(HandleType& callback, std::index_sequence<I...>) {
   (add_hook<I>(callback, kCallbackHooks[I].name), ...);
   const auto add_older = [&]<size_t J>(std::integral_constant<size_t, J>) {
     if (kCallbackHooks[J].older_name) add_hook<J>(callback, kCallbackHooks[J].older_name);
@@ -261,8 +261,8 @@ void set_state(Callback& callback, Any state) {
   callback.set_state(given);
 }
 
-void add_callbacks(ObjectTypes& types, const Type& object) {
-  Type& callback = add_type<Callback>(types, "callback", &object);
+void add_callbacks(ObjectTypes& types, const HandleType& object) {
+  HandleType& callback = add_type<Callback>(types, "callback", &object);
   callback
       .method("attach_run", &attach_run, {"model: a model", "params: a table with names"},
               "Called before the first hook with the model to be trained and the parameters of the "
@@ -288,7 +288,7 @@ void add_callbacks(ObjectTypes& types, const Type& object) {
 
 }  // namespace
 
-void add_training_types(ObjectTypes& types, const Type& object) {
+void add_training_types(ObjectTypes& types, const HandleType& object) {
   add_optimizer(types, object);
   add_losses_and_metrics(types, object);
   add_functions(types, object);

@@ -4,6 +4,6 @@
 
 namespace crescent::lua {
 
-void add_training_types(ObjectTypes& types, const Type& object);
+void add_training_types(ObjectTypes& types, const HandleType& object);
 
 }  // namespace crescent::lua

@@ -88,8 +88,8 @@ std::optional<int64_t> batches_of(TrainingRun& run) {
 
 }  // namespace
 
-void add_run_types(ObjectTypes& types, const Type& object) {
-  Type& run = add_type<TrainingRun>(types, "training run", &object);
+void add_run_types(ObjectTypes& types, const HandleType& object) {
+  HandleType& run = add_type<TrainingRun>(types, "training run", &object);
   run.method("advance", &advance, {"batches=1"},
              "Trains for up to this many batches, including those of validations; returns their "
              "number, which is smaller if the run ended or was paused.")

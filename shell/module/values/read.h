@@ -37,7 +37,7 @@ template <class T>
 struct Read : ReadBase<T> {
   static T from(lua_State* L, int index) requires(!std::derived_from<T, Object>) {
     T* handle = to_handle<T>(L, index);
-    if (!handle) fail_expected(L, index, kHandleText<T>);
+    if (!handle) fail_expected(L, index, kHandleTypeName<T>);
     return *handle;
   }
 };

@@ -41,12 +41,12 @@ CRESCENT_TYPE_TEXT(Names, "a table with names");
 CRESCENT_TYPE_TEXT(Dict, "a table with names");
 CRESCENT_TYPE_TEXT(List, "a list");
 CRESCENT_TYPE_TEXT(std::span<const Tensor>, "a list of tensors");
-CRESCENT_TYPE_TEXT(Tensor, kHandleText<Tensor>);
-CRESCENT_TYPE_TEXT(Variable, kHandleText<Variable>);
-CRESCENT_TYPE_TEXT(Symbol, kHandleText<Symbol>);
-CRESCENT_TYPE_TEXT(NodePtr, kHandleText<NodePtr>);
-CRESCENT_TYPE_TEXT(InputSpec, kHandleText<InputSpec>);
-CRESCENT_TYPE_TEXT(ClassPtr, kHandleText<ClassPtr>);
+CRESCENT_TYPE_TEXT(Tensor, kHandleTypeName<Tensor>);
+CRESCENT_TYPE_TEXT(Variable, kHandleTypeName<Variable>);
+CRESCENT_TYPE_TEXT(Symbol, kHandleTypeName<Symbol>);
+CRESCENT_TYPE_TEXT(NodePtr, kHandleTypeName<NodePtr>);
+CRESCENT_TYPE_TEXT(InputSpec, kHandleTypeName<InputSpec>);
+CRESCENT_TYPE_TEXT(ClassPtr, kHandleTypeName<ClassPtr>);
 #undef CRESCENT_TYPE_TEXT
 
 /// The name of a type followed by more words. The empty name, which stands for any value, is

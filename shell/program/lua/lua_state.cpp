@@ -222,7 +222,7 @@ int call(lua_State* L, int arguments, int results) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &main_key);
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
-  const StopSignals signals(L);
+  const StopSignalHandling signals(L);
   const int status = lua_pcall(L, arguments, results, base);
   lua_remove(L, base);
   return status;

@@ -13,8 +13,9 @@ lua_State* volatile interruptible = nullptr;  // the Lua state that signals inte
 // The Interruption of the thread that runs this Lua state.
 Interruption* volatile active_interruption = nullptr;
 bool at_prompt = false;
-StopSignals* innermost = nullptr;
-struct sigaction before[std::size(kSignals)];  // the actions before the outermost StopSignals
+StopSignalHandling* innermost = nullptr;
+struct sigaction
+    before[std::size(kSignals)];  // the actions before the outermost StopSignalHandling
 volatile std::sig_atomic_t received = 0, count = 0;
 
 bool is_final(int signal) { return signal == SIGTERM || signal == SIGHUP; }
@@ -61,7 +62,7 @@ void set_interruptible(lua_State* L, Interruption* interruption) {
 
 }  // namespace
 
-StopSignals::StopSignals(lua_State* L, int flags)
+StopSignalHandling::StopSignalHandling(lua_State* L, int flags)
     : outer_(innermost), L_(L), interruption_(Interruption::current().get()) {
   if (!is_final(received)) received = 0;
   count = 0;
@@ -73,7 +74,7 @@ StopSignals::StopSignals(lua_State* L, int flags)
 }
 
 /// A second Ctrl-C at the prompt removes the handler, which the objects outside still need.
-StopSignals::~StopSignals() {
+StopSignalHandling::~StopSignalHandling() {
   innermost = outer_;
   set_interruptible(outer_ ? outer_->L_ : nullptr, outer_ ? outer_->interruption_ : nullptr);
   if (!outer_)

@@ -15,14 +15,14 @@ namespace crescent::program {
 /// state is null, signals are only recorded. Ignored signals stay ignored. Objects may be nested:
 /// the outermost object installs the signal handlers, with these flags of sigaction(), and the
 /// innermost one says which Lua state is interrupted.
-class StopSignals {
+class StopSignalHandling {
  public:
-  explicit StopSignals(lua_State* L, int flags = SA_RESTART);
-  ~StopSignals();
-  StopSignals(const StopSignals&) = delete;
+  explicit StopSignalHandling(lua_State* L, int flags = SA_RESTART);
+  ~StopSignalHandling();
+  StopSignalHandling(const StopSignalHandling&) = delete;
 
  private:
-  StopSignals* outer_;
+  StopSignalHandling* outer_;
   lua_State* L_;
   Interruption* interruption_;
 };
@@ -30,8 +30,8 @@ class StopSignals {
 /// Declares that from now on Ctrl-C interrupts the command of the prompt instead of the program.
 void begin_prompt();
 
-/// The last signal since the latest StopSignals was made, or SIGTERM or SIGHUP if one of these has
-/// ever arrived; 0 if none has.
+/// The last signal since the latest StopSignalHandling was made, or SIGTERM or SIGHUP if one of
+/// these has ever arrived; 0 if none has.
 int stop_signal();
 /// True once SIGTERM or SIGHUP has arrived.
 bool told_to_end();

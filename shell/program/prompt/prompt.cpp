@@ -116,7 +116,7 @@ editor::Settings settings() {
 /// runs in the background. Without SA_RESTART a signal also ends the read() of plain lines, which
 /// are not edited.
 editor::Editor::Result read(editor::Editor& editor, std::string& text) {
-  const StopSignals signals(nullptr, 0);
+  const StopSignalHandling signals(nullptr, 0);
   const lua::UnlockedState unlocked;
   return editor.read(text);
 }
@@ -160,7 +160,8 @@ int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   News news;
   editor::Editor editor(callbacks(L, checker, news), settings());
   lua::set_news_listener(editor::wake_editor);
-  std::optional<StopSignals> signals;  // saves each pasted entry the installation of its handlers
+  std::optional<StopSignalHandling>
+      signals;  // saves each pasted entry the installation of its handlers
   if (editor.can_edit()) signals.emplace(nullptr);
   read_entries(editor, session, news);
   variables.close();

@@ -164,7 +164,8 @@ bool run_tour(lua_State* L, bool is_fast) {
   prepare(L);
   Variables variables(L);
   Session session(L, variables);
-  const StopSignals signals(nullptr);  // signals are also recorded between keys and between entries
+  const StopSignalHandling signals(
+      nullptr);  // signals are also recorded between keys and between entries
   Stage stage(is_fast);
   stage.say(stage.is_slow() ? "A tour of the prompt. A key goes on, q ends.\n"
                             : "A tour of the prompt.\n");

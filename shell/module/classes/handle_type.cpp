@@ -1,4 +1,4 @@
-#include "classes/type.h"
+#include "classes/handle_type.h"
 
 #include <algorithm>
 #include <cstring>
@@ -58,7 +58,7 @@ extern "C" int crescent_index(lua_State* L) {
 }
 
 int fail_missing(lua_State* L) {
-  const Type* type = type_of(L, 1);
+  const HandleType* type = type_of(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING) fail(type->name(), ": no position ", describe(L, 2));
   std::vector<std::string> names = type->property_names();
   for (std::string& name : type->method_names()) names.push_back(std::move(name));
@@ -68,7 +68,7 @@ int fail_missing(lua_State* L) {
 
 /// The metamethod __newindex for self, name and value.
 int assign(lua_State* L) {
-  const Type* type = type_of(L, 1);
+  const HandleType* type = type_of(L, 1);
   const bool named = lua_type(L, 2) == LUA_TSTRING;
   const std::string name = text_of(L, 2);
   if (const Callable* setter = named ? type->find_setter(name) : nullptr) {
@@ -93,7 +93,7 @@ class Refusal final : public Callable {
  public:
   explicit Refusal(const char* operation) : Callable(operation, {}, "") {}
   int call(lua_State* L) const override {
-    const Type* type = type_of(L, 1) ? type_of(L, 1) : type_of(L, 2);
+    const HandleType* type = type_of(L, 1) ? type_of(L, 1) : type_of(L, 2);
     fail(type->name(), ": no ", name());
   }
 };
@@ -138,56 +138,63 @@ const Callable& standard_assign() {
 
 }  // namespace
 
-Type::Type(std::string name, const Type* parent) : name_(std::move(name)), parent_(parent) {}
-Type::Type(Type&&) = default;
-Type::~Type() = default;
+HandleType::HandleType(std::string name, const HandleType* parent)
+    : name_(std::move(name)), parent_(parent) {}
+HandleType::HandleType(HandleType&&) = default;
+HandleType::~HandleType() = default;
 
-Type& Type::add(Members Type::*members, const std::string& name, CallablePtr callable) {
+HandleType& HandleType::add(Members HandleType::*members, const std::string& name,
+                            CallablePtr callable) {
   (this->*members)[name] = std::move(callable);
   return *this;
 }
 
-Type& Type::method(CallablePtr callable) {
+HandleType& HandleType::method(CallablePtr callable) {
   const std::string name = callable->name();
-  return add(&Type::methods_, name, std::move(callable));
+  return add(&HandleType::methods_, name, std::move(callable));
 }
-Type& Type::raw_method(std::string_view name, Raw::Body body, const Parameters& parameters,
-                       std::string_view doc, const SchemaData* options) {
+HandleType& HandleType::raw_method(std::string_view name, Raw::Body body,
+                                   const Parameters& parameters, std::string_view doc,
+                                   const SchemaData* options) {
   return method(raw(name, body, parameters.of_method("the " + name_), doc, options));
 }
-Type& Type::getter(CallablePtr callable) {
+HandleType& HandleType::getter(CallablePtr callable) {
   const std::string name = callable->name();
-  return add(&Type::getters_, name, std::move(callable));
+  return add(&HandleType::getters_, name, std::move(callable));
 }
-Type& Type::setter(CallablePtr callable) {
+HandleType& HandleType::setter(CallablePtr callable) {
   const std::string name = callable->name();
-  return add(&Type::setters_, name, std::move(callable));
+  return add(&HandleType::setters_, name, std::move(callable));
 }
-Type& Type::meta(const std::string& name, CallablePtr callable) {
-  return add(&Type::metamethods_, name, std::move(callable));
+HandleType& HandleType::meta(const std::string& name, CallablePtr callable) {
+  return add(&HandleType::metamethods_, name, std::move(callable));
 }
-Type& Type::missing(CallablePtr callable) { return missing_ = std::move(callable), *this; }
-Type& Type::positions(CallablePtr callable) { return positions_ = std::move(callable), *this; }
+HandleType& HandleType::missing(CallablePtr callable) {
+  return missing_ = std::move(callable), *this;
+}
+HandleType& HandleType::positions(CallablePtr callable) {
+  return positions_ = std::move(callable), *this;
+}
 
-std::vector<std::string> Type::method_names() const { return names(&Type::methods_); }
-std::vector<std::string> Type::property_names() const { return names(&Type::getters_); }
-const Callable* Type::find_method(const std::string& name) const {
-  return find(&Type::methods_, name);
+std::vector<std::string> HandleType::method_names() const { return names(&HandleType::methods_); }
+std::vector<std::string> HandleType::property_names() const { return names(&HandleType::getters_); }
+const Callable* HandleType::find_method(const std::string& name) const {
+  return find(&HandleType::methods_, name);
 }
-const Callable* Type::find_getter(const std::string& name) const {
-  return find(&Type::getters_, name);
+const Callable* HandleType::find_getter(const std::string& name) const {
+  return find(&HandleType::getters_, name);
 }
-const Callable* Type::find_setter(const std::string& name) const {
-  return find(&Type::setters_, name);
+const Callable* HandleType::find_setter(const std::string& name) const {
+  return find(&HandleType::setters_, name);
 }
 
 template <class Visit>
-void Type::each(Members Type::*members, Visit visit) const {
+void HandleType::each(Members HandleType::*members, Visit visit) const {
   if (parent_) parent_->each(members, visit);
   for (const auto& [name, callable] : this->*members) visit(name, *callable);
 }
 
-std::vector<std::string> Type::names(Members Type::*members) const {
+std::vector<std::string> HandleType::names(Members HandleType::*members) const {
   std::vector<std::string> names;
   each(members, [&](const std::string& name, const Callable&) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -195,13 +202,13 @@ std::vector<std::string> Type::names(Members Type::*members) const {
   return names;
 }
 
-std::vector<const Callable*> Type::own(Members Type::*members) const {
+std::vector<const Callable*> HandleType::own(Members HandleType::*members) const {
   std::vector<const Callable*> own;
   for (const auto& [name, callable] : this->*members) own.push_back(callable.get());
   return own;
 }
 
-const Callable* Type::find(Members Type::*members, const std::string& name) const {
+const Callable* HandleType::find(Members HandleType::*members, const std::string& name) const {
   const Callable* found = nullptr;
   each(members, [&](const std::string& other, const Callable& callable) {
     if (other == name) found = &callable;
@@ -209,28 +216,28 @@ const Callable* Type::find(Members Type::*members, const std::string& name) cons
   return found;
 }
 
-const Callable* Type::find_missing() const {
+const Callable* HandleType::find_missing() const {
   if (missing_) return missing_.get();
   return parent_ ? parent_->find_missing() : &standard_missing();
 }
 
-Type::UnsettableReason Type::find_reason() const {
+HandleType::UnsettableReason HandleType::find_reason() const {
   return reason_ || !parent_ ? reason_ : parent_->find_reason();
 }
 
-void Type::push_methods(lua_State* L) const {
+void HandleType::push_methods(lua_State* L) const {
   lua_newtable(L);
-  each(&Type::methods_, [&](const std::string& name, const Callable& callable) {
+  each(&HandleType::methods_, [&](const std::string& name, const Callable& callable) {
     push_callable(L, callable);
     lua_setfield(L, -2, name.c_str());
   });
 }
 
-void Type::create(lua_State* L, const void* key, lua_CFunction close) const {
+void HandleType::create(lua_State* L, const void* key, lua_CFunction close) const {
   lua_newtable(L);
   push_methods(L);
   lua_newtable(L);
-  each(&Type::getters_, [&](const std::string& name, const Callable& getter) {
+  each(&HandleType::getters_, [&](const std::string& name, const Callable& getter) {
     lua_pushlightuserdata(L, const_cast<Callable*>(&getter));
     lua_setfield(L, -2, name.c_str());
   });
@@ -252,19 +259,19 @@ void Type::create(lua_State* L, const void* key, lua_CFunction close) const {
     push_callable(L, each.refusal);
     lua_setfield(L, -2, each.key);
   }
-  each(&Type::metamethods_, [&](const std::string& name, const Callable& callable) {
+  each(&HandleType::metamethods_, [&](const std::string& name, const Callable& callable) {
     push_callable(L, callable);
     lua_setfield(L, -2, name.c_str());
   });
-  lua_pushlightuserdata(L, const_cast<Type*>(this));
+  lua_pushlightuserdata(L, const_cast<HandleType*>(this));
   lua_rawsetp(L, -2, &type_key);
   lua_rawsetp(L, LUA_REGISTRYINDEX, key);
 }
 
-const Type* type_of(lua_State* L, int index) {
+const HandleType* type_of(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return nullptr;
   lua_rawgetp(L, -1, &type_key);
-  auto* type = static_cast<const Type*>(lua_touserdata(L, -1));
+  auto* type = static_cast<const HandleType*>(lua_touserdata(L, -1));
   lua_pop(L, 2);
   return type;
 }

@@ -1,6 +1,6 @@
-// Type describes a kind of handle in Lua: its methods, its properties and the lookup of other keys.
-// Types of objects form a chain like the C++ classes; the type of an object is the most derived one
-// that matches.
+// HandleType describes a kind of handle in Lua: its methods, its properties and the lookup of other
+// keys. Types of objects form a chain like the C++ classes; the type of an object is the most
+// derived one that matches.
 #pragma once
 #include <map>
 #include <string>
@@ -10,56 +10,57 @@
 
 namespace crescent::lua {
 
-class Type {
+class HandleType {
  public:
-  explicit Type(std::string name, const Type* parent = nullptr);
-  Type(Type&&);
-  ~Type();
+  explicit HandleType(std::string name, const HandleType* parent = nullptr);
+  HandleType(HandleType&&);
+  ~HandleType();
 
   template <class F>
-  Type& method(std::string_view name, F f, const Parameters& parameters = {},
-               std::string_view doc = "") {
+  HandleType& method(std::string_view name, F f, const Parameters& parameters = {},
+                     std::string_view doc = "") {
     return method(bound(name, f, parameters.of_method("the " + name_), doc));
   }
-  Type& method(CallablePtr callable);
-  Type& raw_method(std::string_view name, Raw::Body body, const Parameters& parameters = {},
-                   std::string_view doc = "", const SchemaData* options = nullptr);
-  Type& getter(CallablePtr callable);
-  Type& setter(CallablePtr callable);
+  HandleType& method(CallablePtr callable);
+  HandleType& raw_method(std::string_view name, Raw::Body body, const Parameters& parameters = {},
+                         std::string_view doc = "", const SchemaData* options = nullptr);
+  HandleType& getter(CallablePtr callable);
+  HandleType& setter(CallablePtr callable);
   template <class F>
-  Type& property(std::string_view name, F get, std::string_view doc) {
+  HandleType& property(std::string_view name, F get, std::string_view doc) {
     return getter(bound(name, get, {"self"}, doc));
   }
   template <class F, class G>
-  Type& property(std::string_view name, F get, G set, std::string_view doc) {
+  HandleType& property(std::string_view name, F get, G set, std::string_view doc) {
     return property(name, get, doc).setter(name, set);
   }
   /// Adds a property that can be set but not read.
   template <class G>
-  Type& setter(std::string_view name, G set) {
+  HandleType& setter(std::string_view name, G set) {
     return setter(bound(name, set, {"self", "value=nil"}));
   }
   /// Sets a metamethod: __add, __call, ...
-  Type& meta(const std::string& name, CallablePtr callable);
+  HandleType& meta(const std::string& name, CallablePtr callable);
   /// Sets the function (self, key) that is called for keys that are not members, such as positions
   /// and attributes. Without it, reading such keys is an error.
-  Type& missing(CallablePtr callable);
+  HandleType& missing(CallablePtr callable);
   /// Sets the function (self, key, value) for assignment to keys that are not strings. Without it,
   /// such an assignment is an error.
-  Type& positions(CallablePtr callable);
+  HandleType& positions(CallablePtr callable);
 
   /// Returns the end of an error message: the reason why a name cannot be assigned to.
-  using UnsettableReason = std::string (*)(lua_State* L, const Type& type, const std::string& name);
-  Type& unsettable(UnsettableReason reason) { return reason_ = reason, *this; }
+  using UnsettableReason = std::string (*)(lua_State* L, const HandleType& type,
+                                           const std::string& name);
+  HandleType& unsettable(UnsettableReason reason) { return reason_ = reason, *this; }
 
   const std::string& name() const { return name_; }
-  const Type* parent() const { return parent_; }
+  const HandleType* parent() const { return parent_; }
   /// The names of methods or properties, including those of parent types, for completion and help.
   std::vector<std::string> method_names() const;
   std::vector<std::string> property_names() const;
   /// The methods by name, without those of parent types.
-  std::vector<const Callable*> own_methods() const { return own(&Type::methods_); }
-  std::vector<const Callable*> own_getters() const { return own(&Type::getters_); }
+  std::vector<const Callable*> own_methods() const { return own(&HandleType::methods_); }
+  std::vector<const Callable*> own_getters() const { return own(&HandleType::getters_); }
   const Callable* find_method(const std::string& name) const;
   const Callable* find_getter(const std::string& name) const;
   const Callable* find_setter(const std::string& name) const;
@@ -75,23 +76,23 @@ class Type {
 
  private:
   using Members = std::map<std::string, CallablePtr>;
-  Type& add(Members Type::*members, const std::string& name, CallablePtr callable);
-  std::vector<std::string> names(Members Type::*members) const;
-  std::vector<const Callable*> own(Members Type::*members) const;
-  const Callable* find(Members Type::*members, const std::string& name) const;
+  HandleType& add(Members HandleType::*members, const std::string& name, CallablePtr callable);
+  std::vector<std::string> names(Members HandleType::*members) const;
+  std::vector<const Callable*> own(Members HandleType::*members) const;
+  const Callable* find(Members HandleType::*members, const std::string& name) const;
   /// Calls visit(name, callable) for all members, beginning with those of parent types.
   template <class Visit>
-  void each(Members Type::*members, Visit visit) const;
+  void each(Members HandleType::*members, Visit visit) const;
 
   std::string name_;
-  const Type* parent_;
+  const HandleType* parent_;
   Members methods_, getters_, setters_, metamethods_;
   CallablePtr missing_, positions_;
   UnsettableReason reason_ = nullptr;
 };
 
-/// The Type of the handle at `index`; null for other values.
-const Type* type_of(lua_State* L, int index);
+/// The HandleType of the handle at `index`; null for other values.
+const HandleType* type_of(lua_State* L, int index);
 
 template <class T>
 int close_handle(lua_State* L) {
