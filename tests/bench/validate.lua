@@ -23,13 +23,13 @@ local function share_of(halves) return halves and 0.1 or 2e-3 end
 --- it has moved, and to the largest distance of any weight: where a gradient is 0 except for
 --- rounding, the weight moves only because of rounding.
 function validate.training(name, w, batch, halves)
-  local steps, first = 2, nil
+  local steps, initial_weights = 2, nil
   local x, y = w.x(batch * steps), w.y(batch * steps)
   local function run(eagerly)
     cr.random.seed(1)
     local model = w.model()
-    first = first or model:get_weights()
-    model:set_weights(first)
+    initial_weights = initial_weights or model:get_weights()
+    model:set_weights(initial_weights)
     model:compile { optimizer = w.optimizer, loss = w.loss, run_eagerly = eagerly }
     local losses = {}
     for step = 1, steps do

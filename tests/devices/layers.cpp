@@ -5,15 +5,15 @@
 namespace crescent::test {
 namespace {
 
-struct Row {
+struct LayerCase {
   std::string name;
   Dict options;
   Shape input;
   bool training = true;  ///< whether the layer is tested in training mode too
 };
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> all{
+const std::vector<LayerCase>& layer_cases() {
+  static const std::vector<LayerCase> all{
       {"Dense", {{"units", 5}, {"activation", "gelu"}}, {3, 4}},
       {"Dense", {{"units", 5}, {"use_bias", false}}, {2, 3, 4}},
       {"EinsumDense", {{"equation", "abc,cd->abd"}, {"output_shape", List{Value(), 6}}}, {2, 3, 4}},
@@ -59,9 +59,9 @@ struct Outcome {
 
 /// The outputs and gradients of the layer; if `weights` is given, they replace the layer's initial
 /// weights.
-Outcome outcome_of(const Row& row, const Tensor& x, const Tensors* weights) {
+Outcome outcome_of(const LayerCase& layer_case, const Tensor& x, const Tensors* weights) {
   set_random_seed(3);
-  const LayerPtr layer = make<Layer>(row.name, row.options);
+  const LayerPtr layer = make<Layer>(layer_case.name, layer_case.options);
   Outcome outcome;
   outcome.inference = (*layer)(x, {});
   if (weights) layer->set_weights(*weights);
@@ -90,11 +90,12 @@ Outcome outcome_of(const Row& row, const Tensor& x, const Tensors* weights) {
 }  // namespace
 
 TEST_CASE("layers: as on the cpu") {
-  for (const Row& row : rows()) {
-    DYNAMIC_SECTION(row.name << " " << to_json(row.options) << " on " << to_text(row.input)) {
-      const Tensor x = numbers(row.input, 1);
-      const Outcome expected = on_cpu([&] { return outcome_of(row, x, nullptr); });
-      const Outcome got = outcome_of(row, x, &expected.weights);
+  for (const LayerCase& layer_case : layer_cases()) {
+    DYNAMIC_SECTION(layer_case.name << " " << to_json(layer_case.options) << " on "
+                                    << to_text(layer_case.input)) {
+      const Tensor x = numbers(layer_case.input, 1);
+      const Outcome expected = on_cpu([&] { return outcome_of(layer_case, x, nullptr); });
+      const Outcome got = outcome_of(layer_case, x, &expected.weights);
       CHECK(difference(got.inference, expected.inference) < 3e-6);
       CHECK(difference(got.training, expected.training) < 1e-5);
       REQUIRE(got.gradients.size() == expected.gradients.size());

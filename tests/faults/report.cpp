@@ -8,20 +8,20 @@
 namespace crescent::faults {
 namespace {
 
-struct Row {
+struct FaultResult {
   std::string fault;
   int64_t times;
   std::string result;
 };
 
-std::vector<Row> rows;
+std::vector<FaultResult> results;
 
 struct Printer final : Catch::TestEventListenerBase {
   using TestEventListenerBase::TestEventListenerBase;
   void testRunEnded(const Catch::TestRunStats&) override {
-    for (const Row& row : rows)
-      std::printf("fault: %-62s %6lld times: %s\n", row.fault.c_str(),
-                  static_cast<long long>(row.times), row.result.c_str());
+    for (const FaultResult& result : results)
+      std::printf("fault: %-62s %6lld times: %s\n", result.fault.c_str(),
+                  static_cast<long long>(result.times), result.result.c_str());
     std::fflush(stdout);
   }
 };
@@ -30,7 +30,7 @@ CATCH_REGISTER_LISTENER(Printer)
 }  // namespace
 
 void report(const std::string& fault, int64_t times, const std::string& result) {
-  rows.push_back({fault, times, result});
+  results.push_back({fault, times, result});
 }
 
 }  // namespace crescent::faults

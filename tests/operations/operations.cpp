@@ -88,12 +88,12 @@ TEST_CASE("constants of every dtype go through graphs and JSON") {
 }
 
 TEST_CASE("arguments are in files where Keras 3 looks for them") {
-  struct Row {
+  struct OperationCase {
     const char* function;
     Dict arguments;  ///< arguments besides x
     const char *class_name, *config, *kwargs;
   };
-  const Row rows[] = {
+  const OperationCase rows[] = {
       {"repeat", {{"repeats", 2}, {"axis", 1}}, "Repeat", R"({"repeats": 2, "axis": 1})", "{}"},
       {"layer_normalization",
        {},
@@ -101,7 +101,7 @@ TEST_CASE("arguments are in files where Keras 3 looks for them") {
        R"({"axis": -1, "epsilon": null, "rms_scaling": false})",
        R"({"gamma": null, "beta": null})"},
       {"average", {{"axis", 1}}, "Average", R"({"axis": 1})", R"({"weights": null})"}};
-  for (const Row& row : rows) {
+  for (const OperationCase& row : rows) {
     const Symbol input = Input(Shape{3});
     Dict arguments = row.arguments;
     arguments.set("x", boxed(input));

@@ -4,13 +4,13 @@ namespace crescent::test {
 namespace {
 
 using Reduction = Tensor (*)(const Tensor&, const ops::Axes&, bool);
-struct Row {
+struct ReductionCase {
   const char* name;
   Reduction f;
   Dtypes dtypes = Dtypes::floats;
   bool has_gradient = true;
 };
-const Row kRows[] = {
+const ReductionCase kReductions[] = {
     {"sum", ops::sum, Dtypes::numbers},
     {"mean", ops::mean},
     {"max", ops::max, Dtypes::numbers},
@@ -38,16 +38,16 @@ const Axis kAxes[] = {{"all axes", {}, false},
 
 std::vector<Case> reduction_cases() {
   std::vector<Case> cases;
-  for (const Row& row : kRows) {
+  for (const ReductionCase& reduction : kReductions) {
     for (const Axis& axis : kAxes) {
-      Reduction f = row.f;
+      Reduction f = reduction.f;
       ops::Axes axes = axis.axes;
       bool keepdims = axis.keepdims;
-      cases.push_back({std::string(row.name) + " " + axis.name,
+      cases.push_back({std::string(reduction.name) + " " + axis.name,
                        one([=](const Tensors& x) { return f(x[0], axes, keepdims); }),
                        {{{3, 4, 5}}},
-                       row.dtypes,
-                       row.has_gradient,
+                       reduction.dtypes,
+                       reduction.has_gradient,
                        2});
     }
   }

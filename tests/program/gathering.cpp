@@ -75,7 +75,7 @@ void use_variable() {
   alone.assign_sub(tape.gradient(loss, Variables{alone})[0] * 0.01);
   const std::vector<double> found = v.value().to_vector(), expected = alone.value().to_vector();
   for (size_t i = 0; i < expected.size(); ++i) CHECK(found[i] == Approx(expected[i]));
-  const WithoutOthers without("the test");
+  const NoCollectives without("the test");
   CHECK_THROWS_WITH(v.value(), Catch::Contains("the test reads 'variable' in this process alone"));
 }
 

@@ -10,7 +10,7 @@ using namespace ops;
 
 namespace {
 
-struct Row {
+struct RewriteCase {
   const char* what;
   Tensor (*f)(const Tensor& x, const Tensor& y);
   const char* after;
@@ -20,7 +20,7 @@ Tensor cast_chain(const Tensor& x, DType first, DType second) {
   return cast(cast(x, first), second);
 }
 
-const Row kElementwise[] = {
+const RewriteCase kElementwise[] = {
     {"x * 1", [](const Tensor& x, const Tensor&) { return 1.0 * x * 1.0; }, ""},
     {"x + 0", [](const Tensor& x, const Tensor&) { return 0.0 + (x + 0.0) - 0.0; }, ""},
     {"x / 1", [](const Tensor& x, const Tensor&) { return x / 1.0; }, ""},
@@ -73,7 +73,7 @@ const Row kElementwise[] = {
      "cast, cast"},
 };
 
-const Row kShapes[] = {
+const RewriteCase kShapes[] = {
     {"reshape and back",
      [](const Tensor& x, const Tensor&) {
        return reshape(reshape(x, {6}), {2, 3});
@@ -143,7 +143,7 @@ const Row kShapes[] = {
      "broadcast_to, reduce"},
 };
 
-void check(const Row& row, Pass pass) {
+void check(const RewriteCase& row, Pass pass) {
   INFO(row.what);
   Program p = traced([&](const Tensors& in) { return Tensors{row.f(in[0], in[1])}; },
                      {f32({2, 3}), f32({2, 3})});
@@ -158,11 +158,11 @@ void check(const Row& row, Pass pass) {
 }  // namespace
 
 TEST_CASE("algebra", "[passes]") {
-  for (const Row& row : kElementwise) check(row, algebra);
+  for (const RewriteCase& row : kElementwise) check(row, algebra);
 }
 
 TEST_CASE("shapes", "[passes]") {
-  for (const Row& row : kShapes) check(row, shapes);
+  for (const RewriteCase& row : kShapes) check(row, shapes);
 }
 
 TEST_CASE("shapes: sums along an axis in the middle that was repeated, kept or not", "[passes]") {

@@ -111,16 +111,17 @@ TEST_CASE("reductions of what is repeated have the numbers of the plain ones", "
 }
 
 TEST_CASE("sums of a filled tensor wrap around as plain ones do", "[passes]") {
-  struct Row {
+  struct FilledSum {
     DType dtype;
     double number;
     int64_t count;
   };
-  for (const Row& row :
-       {Row{DType::int8, 100, 300}, Row{DType::uint8, 255, 3}, Row{DType::int16, 30000, 70000},
-        Row{DType::int32, 0x1p30, 5}, Row{DType::int32, 7, 9}, Row{DType::int64, 0x1p52 + 1, 3},
-        Row{DType::int64, 0x1p52 + 1, 70001}, Row{DType::float16, 60000, 3},
-        Row{DType::float16, 0.001, 70000}, Row{DType::bfloat16, 3, 70001}}) {
+  for (const FilledSum& row :
+       {FilledSum{DType::int8, 100, 300}, FilledSum{DType::uint8, 255, 3},
+        FilledSum{DType::int16, 30000, 70000}, FilledSum{DType::int32, 0x1p30, 5},
+        FilledSum{DType::int32, 7, 9}, FilledSum{DType::int64, 0x1p52 + 1, 3},
+        FilledSum{DType::int64, 0x1p52 + 1, 70001}, FilledSum{DType::float16, 60000, 3},
+        FilledSum{DType::float16, 0.001, 70000}, FilledSum{DType::bfloat16, 3, 70001}}) {
     CAPTURE(row.dtype, row.number, row.count);
     Program program;
     const int filled = add(program, fill_op({row.count}, row.number, row.dtype), {});

@@ -160,13 +160,13 @@ Program adding_up(Addend addend, const Shape& sum, bool reverse) {
 }  // namespace
 
 TEST_CASE("sinking: sums over the steps are made behind the loop", "[passes]") {
-  struct Row {
+  struct SunkSum {
     const char* what;
     Addend addend;
     Shape sum;
     const char* after;
   };
-  const Row rows[] = {
+  const SunkSum rows[] = {
       {"a product of rows",
        [](auto& h, auto& x, auto&) { return matmul(x, h, true); },
        {4, 4},
@@ -190,7 +190,7 @@ TEST_CASE("sinking: sums over the steps are made behind the loop", "[passes]") {
        {4, 4},
        "scan"},
   };
-  for (const Row& row : rows) {
+  for (const SunkSum& row : rows) {
     INFO(row.what);
     for (const bool reverse : {false, true}) {
       const Program after = rewritten(adding_up(row.addend, row.sum, reverse), sinking, 1e-5);

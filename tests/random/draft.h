@@ -75,22 +75,22 @@ class Draft {
 };
 
 /// A way to extend a draft: draws operands and adds a call of a function.
-struct Row {
+struct CallGenerator {
   std::string function;
   std::function<int(Draft&)> add;
 };
-const std::vector<Row>& rows();
-std::vector<Row> regular_rows();
-std::vector<Row> shape_rows();
-std::vector<Row> indexing_rows();
-std::vector<Row> product_rows();
-std::vector<Row> image_rows();
-std::vector<Row> nested_rows();
-std::vector<Row> matrix_rows();
-std::vector<Row> signal_rows();
-std::vector<Row> sampling_rows();
-std::vector<Row> special_rows();  ///< rows for matrices, signals and sampling
-std::vector<Row> edge_rows();
+const std::vector<CallGenerator>& rows();
+std::vector<CallGenerator> regular_rows();
+std::vector<CallGenerator> shape_rows();
+std::vector<CallGenerator> indexing_rows();
+std::vector<CallGenerator> product_rows();
+std::vector<CallGenerator> image_rows();
+std::vector<CallGenerator> nested_rows();
+std::vector<CallGenerator> matrix_rows();
+std::vector<CallGenerator> signal_rows();
+std::vector<CallGenerator> sampling_rows();
+std::vector<CallGenerator> special_rows();  ///< rows for matrices, signals and sampling
+std::vector<CallGenerator> edge_rows();
 
 /// Makes a recipe from choices.
 Recipe draw_recipe(Choices& choices);

@@ -17,8 +17,8 @@ int64_t draw_size(Choices& choices) {
 
 /// Rows by family. A family is drawn first and then a row, because otherwise the family with most
 /// rows would dominate.
-const std::vector<std::vector<Row>>& families() {
-  static const std::vector<std::vector<Row>> all{
+const std::vector<std::vector<CallGenerator>>& families() {
+  static const std::vector<std::vector<CallGenerator>> all{
       regular_rows(), regular_rows(), regular_rows(), shape_rows(),   shape_rows(), indexing_rows(),
       product_rows(), image_rows(),   nested_rows(),  special_rows(), edge_rows()};
   return all;
@@ -29,8 +29,9 @@ const std::vector<std::vector<Row>>& families() {
 bool grow(Draft& draft, bool all_edges) {
   const Choices::Step step(draft.choices);
   if (draft.choices.below(all_edges ? 4 : 9) == 0) return false;
-  const std::vector<Row>& family = all_edges ? families().back() : draft.choices.of(families());
-  const Row& row = draft.choices.of(family);
+  const std::vector<CallGenerator>& family =
+      all_edges ? families().back() : draft.choices.of(families());
+  const CallGenerator& row = draft.choices.of(family);
   try {
     row.add(draft);
   } catch (const Error&) {
@@ -41,16 +42,16 @@ bool grow(Draft& draft, bool all_edges) {
 
 }  // namespace
 
-std::vector<Row> special_rows() {
-  std::vector<Row> rows = matrix_rows();
+std::vector<CallGenerator> special_rows() {
+  std::vector<CallGenerator> rows = matrix_rows();
   for (const auto& more : {signal_rows(), sampling_rows()})
     rows.insert(rows.end(), more.begin(), more.end());
   return rows;
 }
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> all = [] {
-    std::vector<Row> found;
+const std::vector<CallGenerator>& rows() {
+  static const std::vector<CallGenerator> all = [] {
+    std::vector<CallGenerator> found;
     for (const auto& family : families()) found.insert(found.end(), family.begin(), family.end());
     return found;
   }();

@@ -21,7 +21,7 @@ Recipe drawn(uint64_t seed) {
   return draw_recipe(choices);
 }
 
-/// Functions that no row calls, with the reasons.
+/// Functions that random programs never call, with the reasons.
 const std::set<std::string> kLeftOut{
     "nextafter",  // nextafter(0) is so small that the steps in between flush it to 0
     // functions whose result is a shape, or has a shape that depends on values
@@ -79,7 +79,7 @@ TEST_CASE("the reference computes what ops compute in float64") {
 TEST_CASE("the reference computes what ops of special fields compute in float64") {
   constexpr int kWideRows = 30;
   int wide_rows = 0;
-  for (const Row& row : special_rows()) {
+  for (const CallGenerator& row : special_rows()) {
     int compared = 0;
     for (uint64_t seed = 1; seed <= 150; ++seed) {
       INFO(row.function << ", seed " << seed);
@@ -199,7 +199,7 @@ TEST_CASE("rounding tells what may differ: sums of halves do not, those of other
 }
 
 TEST_CASE("every row can be drawn") {
-  for (const Row& row : rows()) {
+  for (const CallGenerator& row : rows()) {
     INFO(row.function);
     bool succeeded = false;
     for (uint64_t seed = 1; seed <= 300 && !succeeded; ++seed) {
@@ -217,7 +217,7 @@ TEST_CASE("every row can be drawn") {
 
 TEST_CASE("every function of cr.ops is drawn, or it is said why not") {
   std::set<std::string> called;
-  for (const Row& row : rows()) called.insert(row.function);
+  for (const CallGenerator& row : rows()) called.insert(row.function);
   for (uint64_t seed = 1; seed <= 500; ++seed)
     for (const Node& node : drawn(seed).nodes) called.insert(node.function);
   int missing = 0;

@@ -18,18 +18,18 @@ double special_float(Dice& dice, DType dtype) {
 }
 
 template <class T>
-T integer(Dice& dice, Numbers numbers) {
+T integer(Dice& dice, NumberRange numbers) {
   using Limits = std::numeric_limits<T>;
-  if (numbers == Numbers::special && dice.happens(30))
+  if (numbers == NumberRange::special && dice.happens(30))
     return dice.one_of({Limits::min(), Limits::max(), T(0), T(1), T(-1), T(2)});
   return static_cast<T>(std::is_signed_v<T> ? dice.from(-5, 5) : dice.from(0, 9));
 }
 
 template <class T>
-T element(Dice& dice, DType dtype, Numbers numbers) {
+T element(Dice& dice, DType dtype, NumberRange numbers) {
   if constexpr (std::is_same_v<T, bool>) return dice.happens(50);
   if constexpr (std::is_integral_v<T>) return integer<T>(dice, numbers);
-  if (numbers == Numbers::special && dice.happens(40))
+  if (numbers == NumberRange::special && dice.happens(40))
     return element_of(special_float(dice, dtype), static_cast<T*>(nullptr));
   const double number = dice.happens(10) ? 0 : static_cast<double>(dice.from(-4096, 4096)) / 2048;
   return element_of(number, static_cast<T*>(nullptr));
@@ -37,7 +37,7 @@ T element(Dice& dice, DType dtype, Numbers numbers) {
 
 }  // namespace
 
-Tensor draw_tensor(Dice& dice, const TensorSpec& spec, Numbers numbers) {
+Tensor draw_tensor(Dice& dice, const TensorSpec& spec, NumberRange numbers) {
   Tensor result(spec);
   with_element_type(spec.dtype, [&]<class T>(T*) {
     T* elements = static_cast<T*>(result.mutable_raw());

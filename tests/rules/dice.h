@@ -25,7 +25,10 @@ class Dice {
 };
 
 /// The range from which the numbers of a tensor are drawn.
-enum class Numbers { tame /* -2 to 2, some zeros */, special /* infinite, NaN, largest, too */ };
-Tensor draw_tensor(Dice& dice, const TensorSpec& spec, Numbers numbers);
+enum class NumberRange {
+  tame /* -2 to 2, some zeros */,
+  special /* infinite, NaN, largest, too */
+};
+Tensor draw_tensor(Dice& dice, const TensorSpec& spec, NumberRange numbers);
 
 }  // namespace crescent::rules

@@ -97,7 +97,7 @@ void check_same(const Evaluation& want, const Tensor& got, Digits digits) {
   CHECK(farthest(got.to_vector(), want.result.to_vector()) <= tolerance);
 }
 
-Tensors draw_inputs(Dice& dice, const Program& program, Numbers numbers) {
+Tensors draw_inputs(Dice& dice, const Program& program, NumberRange numbers) {
   Tensors inputs;
   for (int value : program.inputs)
     inputs.push_back(draw_tensor(dice, program.values[static_cast<size_t>(value)], numbers));
@@ -123,7 +123,8 @@ bool try_rule(const RuleTable& table, const RewriteRule& rule, uint64_t seed) {
                << program.text() << "after:\n"
                << after.text());
   passes::validate(after);
-  const Numbers numbers = rule.digits == Digits::same ? Numbers::special : Numbers::tame;
+  const NumberRange numbers =
+      rule.digits == Digits::same ? NumberRange::special : NumberRange::tame;
   const Tensors inputs = draw_inputs(dice, program, numbers);
   check_same(evaluate(program, inputs), evaluate(after, inputs).result, rule.digits);
   return true;

@@ -39,15 +39,15 @@ std::function<Tensors(const Tensors&)> with_gradients(std::function<Tensor(const
   };
 }
 
-struct Row {
+struct BoundedFunction {
   const char* name;
   std::vector<Shape> shapes;
   std::function<Tensor(const Tensors&)> f;
 };
 
-const std::vector<Row>& rows() {
+const std::vector<BoundedFunction>& rows() {
   using namespace ops;
-  static const std::vector<Row> rows = {
+  static const std::vector<BoundedFunction> rows = {
       {"products", {{17, 33}, {33, 9}}, [](const Tensors& in) { return matmul(in[0], in[1]); }},
       {"batches",
        {{3, 1, 5, 7}, {4, 7, 6}},
@@ -114,7 +114,7 @@ const std::vector<Row>& rows() {
 }  // namespace
 
 TEST_CASE("every family of ops and its gradient is within its bounds in every floating dtype") {
-  for (const Row& row : rows()) {
+  for (const BoundedFunction& row : rows()) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16}) {
       INFO(row.name << " in " << name_of(dtype));
       Tensors inputs;

@@ -135,15 +135,15 @@ TEST_CASE("a program that is compiled rightly has no findings") {
 }
 
 TEST_CASE("a pass that rewrites wrongly is named, with the instruction") {
-  struct Row {
+  struct WrongPass {
     const char* name;
     bool (*pass)(Program&);
     const char* instruction;
   };
-  for (const Row& row : {Row{"wrong_axis", wrong_axis, "reduce_mean 6x6 -> 6"},
-                         Row{"wrong_start", wrong_start, "slice 6x6 -> 6x4"},
-                         Row{"dropped_term", dropped_term, "add 6x6, 6 -> 6x6"},
-                         Row{"lost_cast", lost_cast, "cast int32 6x4 -> 6x4"}}) {
+  for (const WrongPass& row : {WrongPass{"wrong_axis", wrong_axis, "reduce_mean 6x6 -> 6"},
+                               WrongPass{"wrong_start", wrong_start, "slice 6x6 -> 6x4"},
+                               WrongPass{"dropped_term", dropped_term, "add 6x6, 6 -> 6x6"},
+                               WrongPass{"lost_cast", lost_cast, "cast int32 6x4 -> 6x4"}}) {
     INFO(row.name);
     const Finding finding =
         only(checked(with_faulty_pass(subject(network, data()), row.name, row.pass)));

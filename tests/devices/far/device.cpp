@@ -3,8 +3,8 @@
 // and device.
 #include <chrono>
 
-#include "code.h"
 #include "crescent/plugin.h"
+#include "kernel_list.h"
 
 namespace crescent::far {
 namespace {
@@ -17,7 +17,7 @@ class FarExecutable final : public Executable {
         state_(std::make_shared<State>(program, memory.traffic, facts)) {
     for (const Program::Binding& b : program.variables) writes_.push_back(b.result >= 0);
     memory_.worker.submit(Worker::Kind::transfer, [state = state_] {
-      state->code.put_constants(Pages::Open(state->block).bytes());
+      state->kernels.put_constants(Pages::Open(state->block).bytes());
     });
   }
 
@@ -27,49 +27,49 @@ class FarExecutable final : public Executable {
       if (writes_[i]) variables[i].storage()->bump_version();
     for (Tensor& output : outputs) output.storage()->bump_version();
     memory_.worker.submit(Worker::Kind::program,
-                          [state = state_, delay = delay_, in = places(inputs),
-                           held = places(variables), out = places(outputs)] {
+                          [state = state_, delay = delay_, in = locations(inputs),
+                           held = locations(variables), out = locations(outputs)] {
                             std::this_thread::sleep_for(std::chrono::duration<double>(delay));
                             state->run(in, held, out);
                           });
   }
-  size_t arena_bytes() const override { return state_->code.block_bytes(); }
+  size_t arena_bytes() const override { return state_->kernels.block_bytes(); }
   void profile(bool on) override {
     memory_.worker.submit(Worker::Kind::transfer,
-                          [state = state_, on] { state->code.profile(on); });
+                          [state = state_, on] { state->kernels.profile(on); });
   }
   std::vector<ProfileEntry> rows() const override {
     memory_.worker.finish();
-    return state_->code.rows();
+    return state_->kernels.rows();
   }
 
  private:
-  using Places = std::vector<Place>;
+  using MemoryLocations = std::vector<MemoryLocation>;
   struct State {
     State(const Program& program, Traffic& traffic, Facts& all)
-        : code(program, traffic, all),
-          block(std::make_shared<Pages>(code.block_bytes())),
+        : kernels(program, traffic, all),
+          block(std::make_shared<Pages>(kernels.block_bytes())),
           facts(all) {}
-    void run(const Places& in, const Places& held, const Places& out) {
+    void run(const MemoryLocations& in, const MemoryLocations& held, const MemoryLocations& out) {
       std::vector<Pages::Open> open;
-      auto opened = [&](const Places& places) {
+      auto opened = [&](const MemoryLocations& locations) {
         std::vector<std::byte*> bytes;
-        for (const Place& place : places)
-          bytes.push_back(open.emplace_back(place.pages).bytes() + place.offset);
+        for (const MemoryLocation& location : locations)
+          bytes.push_back(open.emplace_back(location.pages).bytes() + location.offset);
         return bytes;
       };
-      const Code::Memory memory{opened(in), opened(held), opened(out)};
-      code.run(memory, open.emplace_back(block).bytes());
+      const KernelList::Memory memory{opened(in), opened(held), opened(out)};
+      kernels.run(memory, open.emplace_back(block).bytes());
       ++facts.programs;
     }
-    Code code;
+    KernelList kernels;
     std::shared_ptr<Pages> block;
     Facts& facts;
   };
 
   template <class T>
-  static Places places(std::span<T> tensors) {
-    return Places(tensors.begin(), tensors.end());
+  static MemoryLocations locations(std::span<T> tensors) {
+    return MemoryLocations(tensors.begin(), tensors.end());
   }
 
   FarMemory& memory_;

@@ -69,8 +69,8 @@ class FarStorage final : public DeviceStorage {
 };
 
 /// The location of a tensor's bytes in this memory.
-struct Place {
-  explicit Place(const Tensor& tensor)
+struct MemoryLocation {
+  explicit MemoryLocation(const Tensor& tensor)
       : pages(static_cast<const FarStorage&>(*tensor.storage()).pages()), offset(tensor.offset()) {}
   std::shared_ptr<Pages> pages;
   size_t offset;

@@ -98,11 +98,11 @@ void check_function(Case& c) {
 /// Classes that are recorded but not implemented.
 const std::set<std::string> kMissing = {};
 
-struct Part {
-  const char *group, *kind;
+struct GoldenGroup {
+  const char *name, *kind;
   void (*check)(Case&);
 };
-const Part kParts[] = {
+const GoldenGroup kGroups[] = {
     {"losses", "loss", check_loss},
     {"metrics", "metric", check_metric},
     {"optimizers", "optimizer", check_optimizer},
@@ -117,17 +117,17 @@ TEST_CASE("losses, metrics, optimizers, regularizers and constraints give Keras'
   if (!there(path)) return;
   const Recording file(path);
   Tally tally(kMissing);
-  for (const Part& part : kParts)
-    for (const std::string& name : file.names(part.group)) {
-      Case c{file, std::string(part.group) + "/" + name, {}, {}};
+  for (const GoldenGroup& group : kGroups)
+    for (const std::string& name : file.names(group.name)) {
+      Case c{file, std::string(group.name) + "/" + name, {}, {}};
       c.class_name = file.text(c.place, "class_name");
       c.config = options_of(file, c.place);
-      if (!known(part.kind, c.class_name)) {
+      if (!known(group.kind, c.class_name)) {
         tally.skipped(c.class_name);
         continue;
       }
       try {
-        part.check(c);
+        group.check(c);
         if (c.checks == 0) FAIL_CHECK(c.place << ": the recording has nothing to compare");
         tally.compared();
       } catch (const Error& error) {

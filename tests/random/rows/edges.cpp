@@ -174,7 +174,7 @@ int with_itself(Draft& d) {
 
 }  // namespace
 
-std::vector<Row> edge_rows() {
+std::vector<CallGenerator> edge_rows() {
   return {{"subtract", both_orders},
           {"cast", cast_chain},
           {"cast", large_integers},

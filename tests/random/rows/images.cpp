@@ -188,10 +188,10 @@ int adaptive(Draft& d, const char* function) {
 
 }  // namespace
 
-std::vector<Row> image_rows() {
-  std::vector<Row> rows;
+std::vector<CallGenerator> image_rows() {
+  std::vector<CallGenerator> rows;
   for (int i = 0; i < 4; ++i) rows.push_back({"conv", conv});
-  const Row others[] = {
+  const CallGenerator others[] = {
       {"depthwise_conv", depthwise_conv},
       {"depthwise_conv", depthwise_conv},
       {"separable_conv", separable_conv},

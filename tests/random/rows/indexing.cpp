@@ -209,8 +209,8 @@ int ctc_decode(Draft& d) {
 
 }  // namespace
 
-std::vector<Row> indexing_rows() {
-  std::vector<Row> rows{
+std::vector<CallGenerator> indexing_rows() {
+  std::vector<CallGenerator> rows{
       {"take", take},
       {"take_along_axis", take_along_axis},
       {"one_hot", one_hot},

@@ -224,7 +224,7 @@ int norm(Draft& d) {
 
 }  // namespace
 
-std::vector<Row> matrix_rows() {
+std::vector<CallGenerator> matrix_rows() {
   return {{"solve", solve},
           {"solve", solve},
           {"solve_triangular", solve_triangular},

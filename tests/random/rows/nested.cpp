@@ -94,6 +94,8 @@ int scan(Draft& d) {
 
 }  // namespace
 
-std::vector<Row> nested_rows() { return {{"scan", scan}, {"scan", scan}, {"scan", scan}}; }
+std::vector<CallGenerator> nested_rows() {
+  return {{"scan", scan}, {"scan", scan}, {"scan", scan}};
+}
 
 }  // namespace crescent::random_programs

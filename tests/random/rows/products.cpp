@@ -207,10 +207,10 @@ int attention(Draft& d) {
 
 }  // namespace
 
-std::vector<Row> product_rows() {
-  std::vector<Row> rows;
+std::vector<CallGenerator> product_rows() {
+  std::vector<CallGenerator> rows;
   for (int i = 0; i < 4; ++i) rows.push_back({"matmul", matmul});
-  const Row others[] = {
+  const CallGenerator others[] = {
       {"matmul", of_transposed},
       {"matmul", gram},
       {"dot", dot},

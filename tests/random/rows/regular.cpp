@@ -262,20 +262,20 @@ constexpr const char* kLines[] = {
 };
 
 /// One argument in a line: "name=class".
-struct Part {
+struct ArgumentRule {
   std::string name, what;
 };
 
-std::vector<Part> parts_of(const std::string& line) {
-  std::vector<Part> parts;
+std::vector<ArgumentRule> rules_of(const std::string& line) {
+  std::vector<ArgumentRule> rules;
   size_t at = line.find('(') + 1;
   const size_t end = line.rfind(')');
   while (at < end) {
     const size_t next = std::min(line.find(", ", at), end), equals = line.find('=', at);
-    parts.push_back({line.substr(at, equals - at), line.substr(equals + 1, next - equals - 1)});
+    rules.push_back({line.substr(at, equals - at), line.substr(equals + 1, next - equals - 1)});
     at = next + 2;
   }
-  return parts;
+  return rules;
 }
 
 Value some_axes(Draft& d, int x) {
@@ -293,10 +293,11 @@ Value some_dtype(Choices& choices) {
 }
 
 /// Draws a call. Operands are drawn before options, which depend on the first operand.
-int draw(Draft& d, const std::string& function, const std::vector<Part>& parts, bool grows) {
+int draw(Draft& d, const std::string& function, const std::vector<ArgumentRule>& rules,
+         bool grows) {
   std::vector<Argument> arguments;
   int first = -1;
-  for (const auto& [name, what] : parts) {
+  for (const auto& [name, what] : rules) {
     int value = -1;
     if (what == "n") value = d.number();
     if (what == "f") value = d.fraction();
@@ -327,13 +328,13 @@ int draw(Draft& d, const std::string& function, const std::vector<Part>& parts, 
 
 }  // namespace
 
-std::vector<Row> regular_rows() {
-  std::vector<Row> rows;
+std::vector<CallGenerator> regular_rows() {
+  std::vector<CallGenerator> rows;
   for (const std::string line : kLines) {
     const std::string function = line.substr(0, line.find('('));
     const bool grows = line.back() == '!';
-    rows.push_back({function, [=, parts = parts_of(line)](Draft& d) {
-                      return draw(d, function, parts, grows);
+    rows.push_back({function, [=, rules = rules_of(line)](Draft& d) {
+                      return draw(d, function, rules, grows);
                     }});
   }
   return rows;

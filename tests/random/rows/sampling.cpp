@@ -135,7 +135,7 @@ int compared(Draft& d, const char* function) {
 
 }  // namespace
 
-std::vector<Row> sampling_rows() {
+std::vector<CallGenerator> sampling_rows() {
   return {{"image.sample", sample},
           {"image.map_coordinates", map_coordinates},
           {"image.affine_transform", affine_transform},

@@ -209,8 +209,8 @@ constexpr std::pair<const char*, Make> kRows[] = {
 
 }  // namespace
 
-std::vector<Row> shape_rows() {
-  std::vector<Row> rows;
+std::vector<CallGenerator> shape_rows() {
+  std::vector<CallGenerator> rows;
   // Rows whose operands are views, which exercise most of the engine.
   for (const auto& [function, make] : kRows) rows.push_back({function, make});
   for (size_t i = 0; i < std::size(kRows) / 2; ++i) {

@@ -173,7 +173,7 @@ int of_polar(Draft& d) {
 
 }  // namespace
 
-std::vector<Row> signal_rows() {
+std::vector<CallGenerator> signal_rows() {
   return {{"fft", fourier},
           {"fft", fourier},
           {"fft2", [](Draft& d) { return fourier_of_planes(d, "fft2"); }},

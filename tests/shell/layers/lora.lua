@@ -45,7 +45,7 @@ for _, row in ipairs(rows) do
   local a, b = layer.trainable_weights[own], layer.trainable_weights[own + 1]
   check.same({ a.name, b.name }, { "lora_" .. row.weight .. "_a", "lora_" .. row.weight .. "_b" })
   check.same({ a.shape, b.shape }, { row.a, row.b })
-  -- with other values the adapter adds (alpha / rank) a . b to the kernel
+  -- an adapter whose b is not zero adds (alpha / rank) a . b to the kernel
   b:assign(cr.random.uniform(row.b, -1, 1, { seed = 2 }))
   local change = ops.matmul(a:reshape { -1, 2 }, b):reshape(layer.non_trainable_weights[1].shape)
     * 1.5

@@ -24,12 +24,12 @@ local Pinball = lab(cr.losses.Loss:subclass("Pinball", { { "q", 0.5 } }))
 function Pinball:call(t, p)
   return ops.mean(ops.maximum(self.q * (t - p), (self.q - 1) * (t - p)), -1)
 end
-local Far = lab(cr.metrics.Metric:subclass "Far")
-function Far:init()
+local AbsoluteSum = lab(cr.metrics.Metric:subclass "AbsoluteSum")
+function AbsoluteSum:init()
   self.sum = self:add_weight { name = "sum", shape = {}, initializer = "zeros" }
 end
-function Far:update_state(t, p) self.sum:assign(self.sum + ops.sum(ops.abs(t - p))) end
-function Far:result() return self.sum end
+function AbsoluteSum:update_state(t, p) self.sum:assign(self.sum + ops.sum(ops.abs(t - p))) end
+function AbsoluteSum:result() return self.sum end
 local snake = named("snake", function(t) return t + ops.square(ops.sin(t)) end)
 local near = named("near", function(t, p) return ops.mean(ops.abs(t - p), -1) end)
 named("small", function(w) return 0.01 * ops.sum(ops.abs(w)) end)
@@ -37,10 +37,10 @@ local model = cr.Sequential {
   L.Dense(3, { activation = snake, kernel_regularizer = "small", input_shape = { 3 } }),
   L.Activation "snake", L.Dense(2, { activation = "lab>snake" }) }
 model:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = Pinball { q = 0.3 },
-  metrics = { Far(), near } }
+  metrics = { AbsoluteSum(), near } }
 check.same(cr.utils.get_registered_name(snake), "lab>snake")
 local history = model:fit(x, y, { epochs = 1, verbose = 0 }).history
-assert(history.near and history.far and not history["lab>near"])
+assert(history.near and history.absolute_sum and not history["lab>near"])
 local snake_object = '{"module": "builtins", "class_name": "function", "config": "lab>snake", '
   .. '"registered_name": "function"}'
 local function object(name)
@@ -52,9 +52,9 @@ model:save(h5)
 holds(archive, '"activation": ' .. snake_object,
   '"kernel_regularizer": ' .. snake_object:gsub("snake", "small"),
   (snake_object:gsub("snake", "near")))
-for _, name in ipairs { "Slow", "Pinball", "Far" } do holds(archive, object(name)) end
-holds(h5, '"class_name": "lab>Slow"', '"class_name": "lab>Pinball"', '"class_name": "lab>Far"',
-  '"lab>near"', '"activation": ' .. snake_object)
+for _, name in ipairs { "Slow", "Pinball", "AbsoluteSum" } do holds(archive, object(name)) end
+holds(h5, '"class_name": "lab>Slow"', '"class_name": "lab>Pinball"',
+  '"class_name": "lab>AbsoluteSum"', '"lab>near"', '"activation": ' .. snake_object)
 local function losses(of)
   return of:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
 end

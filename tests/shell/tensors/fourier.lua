@@ -74,9 +74,9 @@ do -- the gradient of sum(weights * transform) is the transform of the weights
       local re, im = ops.rfft(x + 0)
       loss = ops.sum(re * w + im * v)
     end)
-    local rows = n // 2 + 1
-    local expected = ops.matmul(w, ops.slice_axis(c, 0, 0, rows))
-      - ops.matmul(v, ops.slice_axis(s, 0, 0, rows))
+    local frequencies = n // 2 + 1
+    local expected = ops.matmul(w, ops.slice_axis(c, 0, 0, frequencies))
+      - ops.matmul(v, ops.slice_axis(s, 0, 0, frequencies))
     check.near(tape:gradient(loss, { x })[1], expected, 1e-4)
   end
 end

@@ -16,9 +16,9 @@ struct Facts {
   std::atomic<int64_t> programs{0}, host_calls{0};
 };
 
-class Code {
+class KernelList {
  public:
-  Code(const Program& program, Traffic& traffic, Facts& facts);
+  KernelList(const Program& program, Traffic& traffic, Facts& facts);
 
   struct Memory {
     std::vector<std::byte*> inputs, variables, outputs;
@@ -33,28 +33,28 @@ class Code {
   std::vector<ProfileEntry> rows() const;
 
  private:
-  struct Place {
+  struct ValueLocation {
     enum class Kind { input, variable, block } kind = Kind::block;
     size_t at = 0;  ///< the number of the input or variable, or the offset in the block
   };
   struct Step {
     Kernel kernel;
-    std::vector<Place> in, out;
+    std::vector<ValueLocation> in, out;
     ProfileEntry row;
   };
   struct Copy {
-    Place from;
+    ValueLocation from;
     size_t to, bytes;  ///< index of the output or variable
   };
 
-  Place add_block(size_t bytes);
+  ValueLocation add_block(size_t bytes);
   void add_step(const Program& program, const Program::Instruction& i, Traffic& traffic,
                 Facts& facts);
   void add_results(const Program& program);
-  static std::byte* find(const Place& place, const Memory& memory, std::byte* block);
+  static std::byte* find(const ValueLocation& location, const Memory& memory, std::byte* block);
 
-  std::vector<Place> places_;  ///< the location of each value
-  std::vector<std::pair<Place, Tensor>> constants_;
+  std::vector<ValueLocation> locations_;  ///< the location of each value
+  std::vector<std::pair<ValueLocation, Tensor>> constants_;
   std::vector<Step> steps_;
   std::vector<Copy> kept_, outputs_, variables_;  ///< copies done in this order after the steps
   size_t block_bytes_ = 0;

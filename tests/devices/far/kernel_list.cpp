@@ -1,4 +1,4 @@
-#include "code.h"
+#include "kernel_list.h"
 
 #include <chrono>
 #include <cstring>
@@ -8,18 +8,10 @@
 namespace crescent::far {
 namespace {
 
-size_t bytes_of(const TensorSpec& spec) {
-  return static_cast<size_t>(spec.shape.size()) * size_of(spec.dtype);
-}
+size_t bytes_of(const TensorSpec& spec) { return static_cast<size_t>(spec.bytes()); }
 
 /// The size rounded up to 64 bytes, so that the next value in the block is aligned.
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-TensorSpecs specs_of(const Program& program, const std::vector<int>& values) {
-  TensorSpecs specs;
-  for (int value : values) specs.push_back(program.values[static_cast<size_t>(value)]);
-  return specs;
-}
 
 /// A kernel that copies the inputs to the host, runs the op there and copies the results back.
 Kernel host_kernel(const OpPtr& op, const TensorSpecs& in, const TensorSpecs& out, Traffic& traffic,
@@ -46,7 +38,7 @@ class ScanKernel {
  public:
   ScanKernel(const Scan& scan, const TensorSpecs& in, const TensorSpecs& out, Traffic& traffic,
              Facts& facts)
-      : body_(std::make_shared<Code>(*scan.body, traffic, facts)),
+      : body_(std::make_shared<KernelList>(*scan.body, traffic, facts)),
         states_(static_cast<size_t>(scan.states)),
         sequences_(static_cast<size_t>(scan.sequences)),
         stacks_(scan.body->outputs.size() - states_),
@@ -55,9 +47,9 @@ class ScanKernel {
     const bool has_steps = sequences_ > 0 || stacks_ > 0;
     const Shape* stacked = sequences_ > 0 ? &in[states_].shape : &out[states_].shape;
     steps_ = has_steps ? static_cast<size_t>((*stacked)[0]) : 0;
-    for (const TensorSpec& spec : specs_of(*scan.body, scan.body->inputs))
+    for (const TensorSpec& spec : scan.body->specs_of(scan.body->inputs))
       in_bytes_.push_back(bytes_of(spec));
-    for (const TensorSpec& spec : specs_of(*scan.body, scan.body->outputs))
+    for (const TensorSpec& spec : scan.body->specs_of(scan.body->outputs))
       out_bytes_.push_back(bytes_of(spec));
     for (size_t s = 0; s < states_; ++s) state_bytes_ += aligned(in_bytes_[s]);
   }
@@ -67,7 +59,7 @@ class ScanKernel {
     std::byte* block = y[states_ + stacks_ + (keep_ ? states_ : 0)];
     std::byte *now = block + body_->block_bytes(), *next = now + state_bytes_;
     body_->put_constants(block);
-    Code::Memory memory;
+    KernelList::Memory memory;
     for (size_t i = 0; i < in_bytes_.size(); ++i)
       memory.inputs.push_back(const_cast<std::byte*>(x[i]));
     memory.outputs.assign(out_bytes_.size(), nullptr);
@@ -94,7 +86,7 @@ class ScanKernel {
       std::memcpy(to, x[s], in_bytes_[s]);
   }
 
-  std::shared_ptr<Code> body_;
+  std::shared_ptr<KernelList> body_;
   size_t states_, sequences_, stacks_, steps_ = 0, state_bytes_ = 0;
   bool reverse_, keep_;
   std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes of the body's inputs and outputs
@@ -102,42 +94,44 @@ class ScanKernel {
 
 }  // namespace
 
-Code::Code(const Program& program, Traffic& traffic, Facts& facts)
-    : places_(program.values.size()) {
+KernelList::KernelList(const Program& program, Traffic& traffic, Facts& facts)
+    : locations_(program.values.size()) {
   for (size_t i = 0; i < program.inputs.size(); ++i)
-    places_[static_cast<size_t>(program.inputs[i])] = {Place::Kind::input, i};
+    locations_[static_cast<size_t>(program.inputs[i])] = {ValueLocation::Kind::input, i};
   for (size_t i = 0; i < program.variables.size(); ++i)
-    places_[static_cast<size_t>(program.variables[i].value)] = {Place::Kind::variable, i};
+    locations_[static_cast<size_t>(program.variables[i].value)] = {ValueLocation::Kind::variable,
+                                                                   i};
   for (const Program::Constant& c : program.constants) {
-    Place& place = places_[static_cast<size_t>(c.value)] = add_block(c.tensor.bytes());
-    constants_.emplace_back(place, c.tensor.to(nullptr));
+    ValueLocation& location = locations_[static_cast<size_t>(c.value)] =
+        add_block(c.tensor.bytes());
+    constants_.emplace_back(location, c.tensor.to(nullptr));
     traffic.count_upload(c.tensor.bytes());
   }
   for (const Program::Instruction& i : program.code) add_step(program, i, traffic, facts);
   add_results(program);
 }
 
-Code::Place Code::add_block(size_t bytes) {
-  const Place place{Place::Kind::block, block_bytes_};
+KernelList::ValueLocation KernelList::add_block(size_t bytes) {
+  const ValueLocation location{ValueLocation::Kind::block, block_bytes_};
   block_bytes_ += aligned(bytes);
-  return place;
+  return location;
 }
 
-void Code::add_step(const Program& program, const Program::Instruction& i, Traffic& traffic,
-                    Facts& facts) {
-  const TensorSpecs in = specs_of(program, i.inputs), out = specs_of(program, i.outputs);
+void KernelList::add_step(const Program& program, const Program::Instruction& i, Traffic& traffic,
+                          Facts& facts) {
+  const TensorSpecs in = program.specs_of(i.inputs), out = program.specs_of(i.outputs);
   if (as<Reshape>(*i.op)) {
-    places_[static_cast<size_t>(i.outputs[0])] = places_[static_cast<size_t>(i.inputs[0])];
+    locations_[static_cast<size_t>(i.outputs[0])] = locations_[static_cast<size_t>(i.inputs[0])];
     return;
   }
   Step step;
   step.row.scope = program.scopes[static_cast<size_t>(i.scope)];
   step.row.op = i.op->label();
   step.row.kernel = "far";
-  for (int value : i.inputs) step.in.push_back(places_[static_cast<size_t>(value)]);
+  for (int value : i.inputs) step.in.push_back(locations_[static_cast<size_t>(value)]);
   for (size_t o = 0; o < out.size(); ++o) {
     step.out.push_back(add_block(bytes_of(out[o])));
-    places_[static_cast<size_t>(i.outputs[o])] = step.out.back();
+    locations_[static_cast<size_t>(i.outputs[o])] = step.out.back();
   }
   if (auto* scan = as<Scan>(*i.op)) {
     ScanKernel kernel(*scan, in, out, traffic, facts);
@@ -155,18 +149,18 @@ void Code::add_step(const Program& program, const Program::Instruction& i, Traff
 
 /// Adds the copies of outputs and variables. A variable that takes the old value of a second
 /// variable must be copied before the second one changes.
-void Code::add_results(const Program& program) {
+void KernelList::add_results(const Program& program) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const size_t value = static_cast<size_t>(program.outputs[i]);
-    outputs_.push_back({places_[value], i, bytes_of(program.values[value])});
+    outputs_.push_back({locations_[value], i, bytes_of(program.values[value])});
   }
   for (size_t i = 0; i < program.variables.size(); ++i) {
     if (program.variables[i].result < 0) continue;
     const size_t value = static_cast<size_t>(program.variables[i].result);
     const size_t bytes = bytes_of(program.values[value]);
-    Place from = places_[value];
-    if (from.kind == Place::Kind::variable) {
-      const Place kept = add_block(bytes);
+    ValueLocation from = locations_[value];
+    if (from.kind == ValueLocation::Kind::variable) {
+      const ValueLocation kept = add_block(bytes);
       kept_.push_back({from, kept.at, bytes});
       from = kept;
     }
@@ -174,24 +168,25 @@ void Code::add_results(const Program& program) {
   }
 }
 
-void Code::put_constants(std::byte* block) const {
-  for (const auto& [place, tensor] : constants_)
-    std::memcpy(block + place.at, tensor.raw(), tensor.bytes());
+void KernelList::put_constants(std::byte* block) const {
+  for (const auto& [location, tensor] : constants_)
+    std::memcpy(block + location.at, tensor.raw(), tensor.bytes());
 }
 
-std::byte* Code::find(const Place& place, const Memory& memory, std::byte* block) {
-  if (place.kind == Place::Kind::block) return block + place.at;
-  return (place.kind == Place::Kind::input ? memory.inputs : memory.variables)[place.at];
+std::byte* KernelList::find(const ValueLocation& location, const Memory& memory, std::byte* block) {
+  if (location.kind == ValueLocation::Kind::block) return block + location.at;
+  return (location.kind == ValueLocation::Kind::input ? memory.inputs
+                                                      : memory.variables)[location.at];
 }
 
-void Code::run(const Memory& memory, std::byte* block) {
+void KernelList::run(const Memory& memory, std::byte* block) {
   using Clock = std::chrono::steady_clock;
   std::vector<const std::byte*> in;
   std::vector<std::byte*> out;
   for (Step& step : steps_) {
     in.clear(), out.clear();
-    for (const Place& place : step.in) in.push_back(find(place, memory, block));
-    for (const Place& place : step.out) out.push_back(find(place, memory, block));
+    for (const ValueLocation& location : step.in) in.push_back(find(location, memory, block));
+    for (const ValueLocation& location : step.out) out.push_back(find(location, memory, block));
     const auto begin = Clock::now();
     try {
       step.kernel(in.data(), out.data());
@@ -210,14 +205,14 @@ void Code::run(const Memory& memory, std::byte* block) {
     std::memcpy(memory.variables[c.to], find(c.from, memory, block), c.bytes);
 }
 
-void Code::profile(bool on) {
+void KernelList::profile(bool on) {
   profiling_ = on;
   for (Step& step : steps_) {
     if (on) step.row.calls = 0, step.row.seconds = 0;
   }
 }
 
-std::vector<ProfileEntry> Code::rows() const {
+std::vector<ProfileEntry> KernelList::rows() const {
   std::vector<ProfileEntry> rows;
   for (const Step& step : steps_) rows.push_back(step.row);
   return rows;
