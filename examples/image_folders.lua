@@ -60,32 +60,32 @@ model:compile { optimizer = cr.optimizers.Adam(2e-3),
   loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
 model:fit(training, { epochs = epochs, validation_data = validation })
 
--- taken[i][k] counts the images of class i that the model predicts as class k.
-local taken, right, all, wrong = {}, 0, 0, nil
-for i in ipairs(classes) do taken[i] = {} end
+-- confusion[i][k] counts the images of class i that the model predicts as class k.
+local confusion, right, count, misclassified = {}, 0, 0, nil
+for i in ipairs(classes) do confusion[i] = {} end
 for images, labels in validation:elements() do
   local guesses = cr.ops.argmax(model:predict(images), -1):totable()
   for i, label in ipairs(labels:totable()) do
     local guess = guesses[i]
-    taken[label + 1][guess + 1] = (taken[label + 1][guess + 1] or 0) + 1
-    all, right = all + 1, right + (guess == label and 1 or 0)
-    if guess ~= label then wrong = wrong
+    confusion[label + 1][guess + 1] = (confusion[label + 1][guess + 1] or 0) + 1
+    count, right = count + 1, right + (guess == label and 1 or 0)
+    if guess ~= label then misclassified = misclassified
       or { images[i], classes[label + 1], classes[guess + 1] } end
   end
 end
 print("\nis \\ taken for  " .. table.concat(classes, "    "))
 for i, class in ipairs(classes) do
   local cells = {}
-  for k in ipairs(classes) do cells[k] = ("%4s"):format(taken[i][k] or "") end
+  for k in ipairs(classes) do cells[k] = ("%4s"):format(confusion[i][k] or "") end
   print(("%12s%s"):format(class, table.concat(cells, " ")))
 end
-print(("\n%d of %d right: %.1f %%"):format(right, all, 100 * right / all))
+print(("\n%d of %d right: %.1f %%"):format(right, count, 100 * right / count))
 
 -- Prints one misclassified image as characters.
-if wrong then
-  print(("\nthis %s was taken for %s:"):format(wrong[2], wrong[3]))
+if misclassified then
+  print(("\nthis %s was taken for %s:"):format(misclassified[2], misclassified[3]))
   local shades = " .:-=+*#%@"
-  for _, row in ipairs(wrong[1]:totable()) do
+  for _, row in ipairs(misclassified[1]:totable()) do
     local line = {}
     for x, pixel in ipairs(row) do
       local shade = 1 + math.floor(pixel[1] / 256 * #shades)

@@ -35,13 +35,13 @@ local numbers = {}
 for n = 0, 999 do table.insert(numbers, math.random(n + 1), n) end
 local learned = 800
 local function data(first, last)
-  local read, decoder_input, digit_ids = {}, {}, {}
+  local letter_ids, decoder_input, digit_ids = {}, {}, {}
   for i = first, last do
     local digits = digits_of(numbers[i])
-    read[#read + 1], digit_ids[#digit_ids + 1] = letters_of(numbers[i]), digits
+    letter_ids[#letter_ids + 1], digit_ids[#digit_ids + 1] = letters_of(numbers[i]), digits
     decoder_input[#decoder_input + 1] = { 0, digits[1], digits[2] }
   end
-  return { cr.tensor(read, "int32"), cr.tensor(decoder_input, "int32") },
+  return { cr.tensor(letter_ids, "int32"), cr.tensor(decoder_input, "int32") },
     cr.tensor(digit_ids, "int32")
 end
 
@@ -49,11 +49,12 @@ end
 
 local letters = cr.Input { shape = { longest }, dtype = "int32", name = "letters" }
 local decoder_input = cr.Input { shape = { 3 }, dtype = "int32", name = "begun" }
-local read = layers.Embedding(#alphabet + 1, 32, { mask_zero = true })(letters)
-read = layers.Bidirectional(layers.GRU(48, { return_sequences = true }))(read)
-local written = layers.GRU(96, { return_sequences = true })(layers.Embedding(11, 32)(decoder_input))
-local found = layers.Attention() { written, read }
-local digits = layers.Dense(11, { activation = "softmax" })(layers.Concatenate() { written, found })
+local encoded = layers.Embedding(#alphabet + 1, 32, { mask_zero = true })(letters)
+encoded = layers.Bidirectional(layers.GRU(48, { return_sequences = true }))(encoded)
+local decoded = layers.GRU(96, { return_sequences = true })(layers.Embedding(11, 32)(decoder_input))
+local context = layers.Attention() { decoded, encoded }
+local digits = layers.Dense(11, { activation = "softmax" })(
+  layers.Concatenate() { decoded, context })
 local model = cr.Model { inputs = { letters, decoder_input }, outputs = digits }
 model:compile { optimizer = cr.optimizers.Adam(5e-3), loss = "sparse_categorical_crossentropy",
   metrics = { "accuracy" } }

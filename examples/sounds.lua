@@ -53,7 +53,7 @@ local function picture(x, y) return spectrogram(x:squeeze(-1)) / 40, y end
 local seen, unseen = training:map(picture):cache(), rest:map(picture):cache()
 
 print "\nFrequencies from low (below) to high, over time:"
-local shades, times = " .:-=+*#%@", samples // 256 + 1
+local shades, frame_count = " .:-=+*#%@", samples // 256 + 1
 local shown = {}
 for x, y in unseen:elements() do
   for i = 1, #y do shown[y[i]] = shown[y[i]] or x[i]:totable() end
@@ -63,7 +63,7 @@ for first = 0, #names - 1, 3 do
     local line = {}
     for kind = first, first + 2 do
       local row = shown[kind][bin]
-      for time = 1, times do
+      for time = 1, frame_count do
         local shade = math.max(1, math.min(#shades, math.floor((row[time] + 0.4) * 6) + 1))
         row[time] = shades:sub(shade, shade)
       end
@@ -72,14 +72,14 @@ for first = 0, #names - 1, 3 do
     print("  " .. table.concat(line, "   "))
   end
   for kind = first, first + 2 do
-    io.write("  ", names[kind + 1], (" "):rep(times + 1 - #names[kind + 1]))
+    io.write("  ", names[kind + 1], (" "):rep(frame_count + 1 - #names[kind + 1]))
   end
   print "\n"
 end
 
 cr.random.seed(1)
 local model = cr.Sequential {
-  layers.Reshape({ 32, times, 1 }, { input_shape = { 32, times } }),
+  layers.Reshape({ 32, frame_count, 1 }, { input_shape = { 32, frame_count } }),
   layers.Conv2D(8, 3, { activation = "relu" }), layers.MaxPooling2D(2),
   layers.Conv2D(16, 3, { activation = "relu" }), layers.MaxPooling2D(2),
   layers.Flatten(), layers.Dropout(0.3), layers.Dense(#names, { activation = "softmax" }),

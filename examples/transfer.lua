@@ -7,8 +7,8 @@
 local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
--- Pictures of each digit from 0 to 4, and of each digit from 5 to 9.
-local many, few = tonumber(arg[1]) or 800, 10
+-- How many pictures are used of each digit from 0 to 4, and of each digit from 5 to 9.
+local pictures_low, pictures_high = tonumber(arg[1]) or 800, 10
 
 -- ---- pictures of 32x32 pixels with three channels, as ResNet50 expects them
 
@@ -80,17 +80,17 @@ cr.random.seed(1)
 print "The first stages of a ResNet50 learn the digits 0 to 4."
 local started = cr.utils.clock()
 local base = stages()
-local x, y = digits(0, 4, 0, many)
+local x, y = digits(0, 4, 0, pictures_low)
 local old = classifier(base)
 fit(old, x, y, 1e-3, 3, 64, 1)
-local x_old, y_old = digits(0, 4, many, 200)
+local x_old, y_old = digits(0, 4, pictures_low, 200)
 print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.shape[1],
   100 * old:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy,
   cr.utils.clock() - started))
 
 -- ---- training on the digits 5 to 9
 
-local x_few, y_few = digits(5, 9, 0, few)
+local x_few, y_few = digits(5, 9, 0, pictures_high)
 
 started = cr.utils.clock()
 local scratch = classifier(stages())
@@ -117,7 +117,7 @@ end
 fit(new, x_few, y_few, 1e-4, 9, 10, 0)
 add_result("and the last stage with it", new, started)
 
-print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", few, "",
+print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", pictures_high, "",
   "weights trained", "seconds", "accuracy"))
 for _, row in ipairs(rows) do
   print(string.format("%-32s %15d %8.1f %8.1f %%", row[1], row[2], row[3], 100 * row[4]))

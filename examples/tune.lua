@@ -1,5 +1,6 @@
 -- A hyperparameter search: which numbers of layers and units and which learning rate classify small
--- images of digits best. At its end it prints a table of the best trials and the importances.
+-- images of digits best. At its end it prints a table of the best trials and how much of the
+-- differences between scores each hyperparameter explains.
 --   crescent examples/tune.lua [TRIALS]
 -- Two processes that run this script at the same time share the trials; if one is killed, the other
 -- continues its trial.
