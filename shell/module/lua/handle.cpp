@@ -7,12 +7,31 @@ namespace {
 
 // the key in the Lua registry of a weak table {address of object = userdata}
 const char handles_key = 0;
+// the key in the Lua registry of a weak table {identity of value = userdata}
+const char values_key = 0;
 const char objects_key = 0;  // the key that marks the metatables of objects
 ObjectSide object_side{};
 
 }  // namespace
 
 void push_handles(lua_State* L) { push_weak_table(L, &handles_key, "v"); }
+
+bool push_remembered(lua_State* L, const void* identity) {
+  reserve(L, 6);
+  push_weak_table(L, &values_key, "v");
+  lua_rawgetp(L, -1, identity);
+  lua_remove(L, -2);
+  if (!lua_isnil(L, -1)) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+void remember(lua_State* L, const void* identity) {
+  push_weak_table(L, &values_key, "v");
+  lua_pushvalue(L, -2);
+  lua_rawsetp(L, -2, identity);
+  lua_pop(L, 1);
+}
 
 void set_object_side(const ObjectSide& side) { object_side = side; }
 

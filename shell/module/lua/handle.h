@@ -1,6 +1,7 @@
-// Handles are C++ values in Lua userdata. A value (Tensor, Variable, Symbol, Node, InputSpec,
-// class) gets a new userdata each time it is pushed; an Object has one userdata while Lua refers to
-// it, so that the same object is the same value in Lua.
+// Handles are C++ values in Lua userdata. A value (Tensor, InputSpec) gets a new userdata each time
+// it is pushed. An object, a variable, a symbol, a node and a class have one userdata while Lua
+// refers to it, so that they are the same value and the same key of a table wherever Lua reads
+// them.
 #pragma once
 #include <lua.hpp>
 #include <new>
@@ -64,11 +65,32 @@ T* to_handle(lua_State* L, int index) {
   return value;
 }
 
+/// The address that is the same for all copies of a value, and different for other values; null if
+/// every copy is a value of its own.
+template <class T>
+const void* identity_of(const T&) {
+  return nullptr;
+}
+inline const void* identity_of(const Variable& variable) { return variable.id(); }
+inline const void* identity_of(const Symbol& symbol) {
+  return symbol ? &symbol.abstract() : nullptr;
+}
+inline const void* identity_of(const NodePtr& node) { return node.get(); }
+inline const void* identity_of(const ClassPtr& info) { return info.get(); }
+
+/// Pushes the userdata of the value with this identity; returns false if Lua refers to none.
+bool push_remembered(lua_State* L, const void* identity);
+/// Makes push_remembered() find the userdata on top of the stack.
+void remember(lua_State* L, const void* identity);
+
 template <class T>
 void push_handle(lua_State* L, T value) {
+  const void* identity = identity_of(value);
+  if (identity && push_remembered(L, identity)) return;
   new (lua_newuserdatauv(L, sizeof(T), 0)) T(std::move(value));
   lua_rawgetp(L, LUA_REGISTRYINDEX, handle_key<T>());
   lua_setmetatable(L, -2);
+  if (identity) remember(L, identity);
 }
 
 // The user values of the userdata of an object.

@@ -1,0 +1,53 @@
+-- Weights, symbols, nodes, layers and classes are the same value of Lua wherever they are read, so
+-- that they are keys of tables.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+
+local input = cr.Input { shape = { 3 } }
+local dense = cr.layers.Dense(2, { name = "d" })
+local model = cr.Model { inputs = input, outputs = dense(input) }
+model:compile { optimizer = "adam", loss = "mse" }
+
+local function is_one_value(read, what)
+  local first = read()
+  local found = { [first] = what }
+  check.same(found[read()], what)
+  assert(rawequal(first, read()), what)
+end
+is_one_value(function() return model.weights[1] end, "a weight")
+is_one_value(function() return model.trainable_variables[2] end, "a trainable weight")
+is_one_value(function() return model.optimizer.iterations end, "the counter of an optimizer")
+is_one_value(function() return model.inputs[1] end, "an input")
+is_one_value(function() return dense.output end, "an output")
+is_one_value(function() return dense.inbound_nodes[1] end, "a node")
+is_one_value(function() return cr.layers.Dense end, "a class")
+assert(rawequal(model.weights[1], dense.kernel) and rawequal(model.outputs[1], dense.output))
+assert(not rawequal(model.weights[1], model.weights[2]))
+
+-- symbols of different outputs of one node differ
+local parts = cr.ops.split(input, 3, 1)
+local by_part = {}
+for i, part in ipairs(parts) do by_part[part] = i end
+for i, part in ipairs(parts) do check.same(by_part[part], i) end
+
+-- momentum by weights, as a training loop by hand keeps it
+local velocity = {}
+for step = 1, 3 do
+  for _, weight in ipairs(model.trainable_weights) do
+    velocity[weight] = (velocity[weight] or 0) + step
+  end
+  collectgarbage()
+end
+check.same({ velocity[dense.kernel], velocity[dense.bias] }, { 6, 6 })
+local count = 0
+for _ in pairs(velocity) do count = count + 1 end
+check.same(count, 2)
+
+-- a weight that nobody refers to any more leaves no trace for later ones
+for _ = 1, 200 do
+  local made = cr.layers.Dense(1)
+  made:build { -1, 2 }
+  assert(rawequal(made.weights[1], made.kernel) and made.kernel.path:find "kernel")
+end
+print "ok identity"
