@@ -104,6 +104,13 @@ const Endless kHeeding[] = {
      "end):batch(2))"},
     {"ngrams", "local l = cr.layers.TextVectorization { ngrams = 1 << 62 } l:adapt { 'a b' }"},
     {"a loop of Lua", "while true do end"},
+    {"a loop in a coroutine", "coroutine.wrap(function() while true do end end)()"},
+    {"coroutines in a loop",
+     "while true do coroutine.resume(coroutine.create(function() while true do end end)) end"},
+    {"a coroutine in a coroutine",
+     "coroutine.wrap(function() local inner = coroutine.wrap(function() while true do end end) "
+     "while "
+     "true do coroutine.resume(coroutine.create(inner)) end end)()"},
 };
 
 /// Endless code that does not check for interruptions.
@@ -143,6 +150,17 @@ TEST_CASE("an interruption of Lua code that is caught lets a script go on") {
   CHECK(script.end(kSoon) == 0);
   INFO(script.seen());
   CHECK(script.seen().find("false\nwent on") != std::string::npos);
+}
+
+TEST_CASE("an interruption of a coroutine that is caught outside of it lets a script go on") {
+  Script script(
+      "local f = coroutine.wrap(function() print 'ready' while true do end end) print(pcall(f)) "
+      "local g = coroutine.wrap(function(...) while true do print(coroutine.yield(...)) end end) "
+      "g(1) g(2) print(coroutine.resume(coroutine.create(error), 'plain')) print 'went on'");
+  script.signal(SIGINT);
+  CHECK(script.end(kSoon) == 0);
+  INFO(script.seen());
+  CHECK(script.seen().find("interrupted!\n2\nfalse\tplain\nwent on") != std::string::npos);
 }
 
 TEST_CASE("two signals end everything", "[L06]") {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "coroutines.h"
 #include "crescent/base/error.h"
 #include "crescent/program/distribution.h"
 #include "crescent/system/file.h"
@@ -193,6 +194,7 @@ bool finish(lua_State* L, int status) {
 void open_libraries(lua_State* L) {
   luaL_openlibs(L);
   refuse_compiled_chunks(L);
+  record_coroutines(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
   lua_pushcfunction(L, luaopen_crescent);
   lua_setfield(L, -2, "crescent");

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "coroutines.h"
 #include "module/values/interruption.h"
 
 namespace crescent::program {
@@ -10,8 +11,10 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 lua_State* volatile interruptible = nullptr;  // the Lua state that signals interrupt
-// The Interruption of the thread that runs this Lua state.
+// The Interruption and the running coroutines of the thread that runs this Lua state.
 Interruption* volatile active_interruption = nullptr;
+RunningCoroutine* volatile* volatile coroutines = nullptr;
+lua_State* stopped = nullptr;  // the Lua thread in which a signal raised an error
 bool at_prompt = false;
 StopSignalHandling* innermost = nullptr;
 struct sigaction
@@ -23,9 +26,18 @@ bool is_final(int signal) { return signal == SIGTERM || signal == SIGHUP; }
 /// Whether the signal is a Ctrl-C at the prompt, which ends the command but not the session.
 bool is_gentle(int signal) { return at_prompt && !is_final(signal); }
 
+/// Sets the debug hook of the interruptible Lua state and of its running coroutines.
+void set_hooks(lua_Hook hook) {
+  const int mask = hook ? LUA_MASKCOUNT : 0;
+  lua_sethook(interruptible, hook, mask, 1);
+  for (RunningCoroutine* call = *coroutines; call; call = call->outer)
+    lua_sethook(call->thread, hook, mask, 1);
+}
+
 void stop(lua_State* L, lua_Debug*) {
   clear_interrupt();
-  if (count < 2 && !is_final(received)) lua_sethook(L, nullptr, 0, 0);
+  if (count < 2 && !is_final(received)) set_hooks(nullptr);
+  stopped = L;
   if (is_final(received)) luaL_error(L, "stopped by SIG%s", sigabbrev_np(received));
   luaL_error(L, "interrupted!");
 }
@@ -41,7 +53,7 @@ extern "C" void crescent_stop_lua(int signal) {
     lua::end_soon(received);
   if (!interruptible) return;
   active_interruption->request();
-  lua_sethook(interruptible, stop, LUA_MASKCOUNT, 1);
+  set_hooks(stop);
 }
 
 /// Installs the signal handler for the signals that were not ignored before.
@@ -57,6 +69,7 @@ void install_handler(int flags) {
 void set_interruptible(lua_State* L, Interruption* interruption) {
   interruptible = nullptr;
   active_interruption = interruption;
+  coroutines = &innermost_coroutine();
   interruptible = L;
 }
 
@@ -86,6 +99,18 @@ StopSignalHandling::~StopSignalHandling() {
   clear_interrupt();
   if (!told_to_end()) lua::cancel_end();
 }
+
+void pass_signals(lua_State* caller, lua_State* coroutine) {
+  stopped = nullptr;
+  if (lua_gethook(caller) != stop && lua_gethook(coroutine) != stop) return;
+  lua_sethook(coroutine, lua_gethook(caller), lua_gethookmask(caller), lua_gethookcount(caller));
+}
+
+void pass_stop(lua_State* coroutine, lua_State* caller) {
+  if (stopped == coroutine) stopped = caller;
+}
+
+bool is_stopped(lua_State* L) { return stopped == L; }
 
 void begin_prompt() { at_prompt = true; }
 

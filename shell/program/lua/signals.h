@@ -27,6 +27,13 @@ class StopSignalHandling {
   Interruption* interruption_;
 };
 
+/// Makes signals stop the coroutine, which `caller` resumes, exactly if they stop `caller`.
+void pass_signals(lua_State* caller, lua_State* coroutine);
+/// If a signal stopped the coroutine, makes its caller count as stopped, in its place.
+void pass_stop(lua_State* coroutine, lua_State* caller);
+/// Whether a signal has raised an error in this Lua thread, or in a coroutine that it called last.
+bool is_stopped(lua_State* L);
+
 /// Declares that from now on Ctrl-C interrupts the command of the prompt instead of the program.
 void begin_prompt();
 
