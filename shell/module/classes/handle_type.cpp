@@ -21,12 +21,9 @@ bool push_from_instance(lua_State* L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, -2) != LUA_TNIL) return true;
   lua_getiuservalue(L, 1, kClass);
-  while (lua_type(L, -1) == LUA_TTABLE) {
-    lua_pushvalue(L, 2);
-    if (lua_rawget(L, -2) != LUA_TNIL) return true;
-    lua_pop(L, 1);
-    lua_rawgetp(L, -1, super_key());
-  }
+  const int class_index = lua_gettop(L);
+  lua_pushvalue(L, 2);
+  if (push_member(L, class_index)) return true;
   lua_settop(L, 2);
   return false;
 }

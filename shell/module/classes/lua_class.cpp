@@ -73,16 +73,38 @@ std::vector<Declared> inherited_options(const ClassPtr& parent) {
   return options;
 }
 
+/// The metamethod __newindex of class tables.
+int define(lua_State* L) {
+  lua_settop(L, 3);
+  return set_member(L, 1), 0;
+}
+
+/// The metamethod __pairs of class tables, which goes through the members.
+int member_pairs(lua_State* L) {
+  lua_getglobal(L, "next");
+  lua_rawgetp(L, 1, members_key());
+  lua_pushnil(L);
+  return 3;
+}
+
+/// Sets the metatable of a class table. A class with a parent gets a table of members; the table of
+/// a base class has its fields itself.
 void set_class_metatable(lua_State* L, int table, int parent) {
+  static const CallablePtr newindex = raw("newindex", define);
+  static const CallablePtr pairs = raw("pairs", member_pairs);
   static const CallablePtr call = raw("call -> a tensor or a structure of them", construct);
   static const CallablePtr text = raw("tostring", [](lua_State* state) {
-    push_field(state, 1, "__name");
+    lua_getfield(state, 1, "__name");
     return push_string(state, printable(concat("<class ", text_of(state, -1), ">"))), 1;
   });
-  lua_createtable(L, 0, 5);
+  lua_createtable(L, 0, 6);
   if (parent) {
-    lua_pushvalue(L, parent);
+    add_members(L, table, parent);
     lua_setfield(L, -2, "__index");
+    push_callable(L, *newindex);
+    lua_setfield(L, -2, "__newindex");
+    push_callable(L, *pairs);
+    lua_setfield(L, -2, "__pairs");
   }
   push_callable(L, *call);
   lua_setfield(L, -2, "__call");
@@ -160,16 +182,16 @@ int subclass(lua_State* L) {
   std::vector<Argument> arguments = call_arguments(L, 4, base, parent);
   lua_newtable(L);
   const int table = lua_gettop(L);
-  push_string(L, name);
-  lua_setfield(L, table, "__name");
-  lua_pushvalue(L, 1);
-  lua_setfield(L, table, "super");
   set_base(L, table, base);
   if (parent) {
     lua_pushvalue(L, 1);
     lua_rawsetp(L, table, super_key());
   }
   set_class_metatable(L, table, 1);
+  push_string(L, name);
+  lua_setfield(L, table, "__name");
+  lua_pushvalue(L, 1);
+  lua_setfield(L, table, "super");
   set_class_of_table(L, table, register_class(L, table, base, name, options, std::move(arguments)));
   if (is_format(base)) watch_format(L, table);
   lua_settop(L, table);

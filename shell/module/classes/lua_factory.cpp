@@ -16,14 +16,8 @@ namespace {
 /// Whether the class or one of its parents defines the function; the base class does not count.
 bool defines(lua_State* L, int class_index, const char* name) {
   StackRestorer restorer(L);
-  lua_pushvalue(L, class_index);
-  while (lua_type(L, -1) == LUA_TTABLE) {
-    push_field(L, -1, name);
-    if (!lua_isnil(L, -1)) return true;
-    lua_pop(L, 1);
-    lua_rawgetp(L, -1, super_key());
-  }
-  return false;
+  lua_pushstring(L, name);
+  return push_member(L, class_index);
 }
 
 constexpr const char* kEnds[] = {"inputs", "outputs"};
@@ -115,7 +109,8 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
 /// stack.
 std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
   const int config = lua_gettop(L);
-  push_field(L, class_index, "from_config");
+  lua_pushliteral(L, "from_config");
+  push_member(L, class_index);
   lua_pushvalue(L, class_index);
   lua_pushvalue(L, config);
   protected_call(L, 2, 1);

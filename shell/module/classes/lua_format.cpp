@@ -27,24 +27,11 @@ bool is_any_of(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Pushes the field of the class, or of its nearest parent that has the field; pushes nil if none
-/// has it.
-void push_inherited(lua_State* L, int table, const char* name) {
-  lua_pushvalue(L, table);
-  while (lua_type(L, -1) == LUA_TTABLE) {
-    push_field(L, -1, name);
-    if (!lua_isnil(L, -1)) return lua_remove(L, -2);
-    lua_pop(L, 1);
-    lua_rawgetp(L, -1, super_key());
-    lua_remove(L, -2);
-  }
-}
-
 /// The strings in a field of the class; a single string may be given without a table.
 std::vector<std::string> texts_of(lua_State* L, int table, const char* name) {
   const StackRestorer restorer(L);
-  push_inherited(L, table, name);
-  if (lua_isnil(L, -1)) return {};
+  lua_pushstring(L, name);
+  if (!push_member(L, table)) return {};
   return Codec<std::vector<std::string>>::decode(to_value(L, lua_gettop(L)));
 }
 
@@ -95,14 +82,13 @@ void register_again(lua_State* L, int table) {
 int define(lua_State* L) {
   lua_settop(L, 3);
   const std::string name = lua_type(L, 2) == LUA_TSTRING ? text_of(L, 2) : "";
-  lua_rawset(L, 1);
+  set_member(L, 1);
   if (is_watched(name)) try {
       register_again(L, 1);
     } catch (const Error&) {
-      lua_pushnil(L);
       push_string(L, name);
-      lua_insert(L, -2);
-      lua_rawset(L, 1);
+      lua_pushnil(L);
+      set_member(L, 1);
       throw;
     }
   return 0;

@@ -150,7 +150,7 @@ void look_at(const std::string& class_name, const std::string& name, const char*
 
 std::string name_of_class(lua_State* L, int class_index) {
   StackRestorer restorer(L);
-  push_field(L, class_index, "__name");
+  lua_getfield(L, class_index, "__name");
   return text_of(L, -1);
 }
 

@@ -207,15 +207,10 @@ bool Instance::find_method(lua_State* L, const char* method) const {
   if (lua_rawget(L, -2) != LUA_TNIL) return lua_replace(L, -2), true;
   lua_pop(L, 2);
   class_.push(L);
-  while (lua_type(L, -1) == LUA_TTABLE) {
-    lua_pushstring(L, method);
-    if (lua_rawget(L, -2) != LUA_TNIL) return lua_replace(L, -2), true;
-    lua_pop(L, 1);
-    lua_rawgetp(L, -1, super_key());
-    lua_remove(L, -2);
-  }
-  lua_pop(L, 1);
-  return false;
+  lua_pushstring(L, method);
+  const bool found = push_member(L, lua_gettop(L) - 1);
+  found ? lua_remove(L, -2) : lua_pop(L, 2);
+  return found;
 }
 
 bool Instance::has(const char* method) const {

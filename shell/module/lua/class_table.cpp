@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crescent/program/program.h"
 #include "lua/text.h"
 
 namespace crescent::lua {
@@ -10,10 +11,12 @@ namespace {
 const char class_key = 0;   // the key in a class table; its value is the ClassPtr of the class
 const char marker_key = 0;  // the key that marks the metatable of class tables
 const char super_address = 0;
+const char members_address = 0;
 
 }  // namespace
 
 const void* super_key() { return &super_address; }
+const void* members_key() { return &members_address; }
 
 bool is_class(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return false;
@@ -31,16 +34,65 @@ ClassPtr class_of_table(lua_State* L, int index) {
   return result;
 }
 
+void add_members(lua_State* L, int table, int parent) {
+  lua_newtable(L);
+  lua_createtable(L, 0, 1);
+  lua_pushvalue(L, parent);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, table, members_key());
+}
+
+namespace {
+
+/// Replaces the class table on top of the stack by that of its parent; by nil for the last one.
+void to_parent(lua_State* L) {
+  lua_rawgetp(L, -1, super_key());
+  lua_remove(L, -2);
+}
+
+}  // namespace
+
+bool push_member(lua_State* L, int index) {
+  reserve(L, 6);
+  const int key = lua_gettop(L);
+  for (lua_pushvalue(L, index); lua_type(L, -1) == LUA_TTABLE; to_parent(L)) {
+    if (lua_rawgetp(L, -1, members_key()) == LUA_TTABLE) {
+      lua_pushvalue(L, key);
+      if (lua_rawget(L, -2) != LUA_TNIL) {
+        lua_replace(L, key);
+        return lua_settop(L, key), true;
+      }
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+  }
+  lua_replace(L, key);  // the parent of the last class is nil
+  return false;
+}
+
+void set_member(lua_State* L, int index) {
+  lua_rawgetp(L, index, members_key());
+  lua_insert(L, -3);
+  lua_pushvalue(L, -2);
+  const bool was_function = lua_rawget(L, -4) == LUA_TFUNCTION;
+  if (was_function && !lua_rawequal(L, -1, -2)) retrace_functions();
+  lua_pop(L, 1);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
 std::vector<std::string> defined_functions(lua_State* L, int class_index) {
   StackRestorer restorer(L);
-  reserve(L, 6);
+  reserve(L, 8);
   std::vector<std::string> names;
-  lua_pushvalue(L, class_index);
-  while (lua_type(L, -1) == LUA_TTABLE) {
-    for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
-      if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1)) names.push_back(text_of(L, -2));
-    lua_rawgetp(L, -1, super_key());
-    lua_remove(L, -2);
+  for (lua_pushvalue(L, class_index); lua_type(L, -1) == LUA_TTABLE; to_parent(L)) {
+    if (lua_rawgetp(L, -1, members_key()) == LUA_TTABLE)
+      for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+        if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1))
+          names.push_back(text_of(L, -2));
+    lua_pop(L, 1);
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());

@@ -15,11 +15,24 @@ bool is_class(lua_State* L, int index);
 ClassPtr class_of_table(lua_State* L, int index);
 /// The key under which the class table of a user's class holds the parent class.
 const void* super_key();
+/// Replaces the key on top of the stack by the value that the class at `index` or its nearest
+/// parent defines under this key; returns false and pushes nil if none does. The base does not
+/// count.
+bool push_member(lua_State* L, int index);
+/// Defines the value on top of the stack under the key below it in the class at `index`, and pops
+/// both. Drops compiled programs if this replaces a function, which they may have called.
+void set_member(lua_State* L, int index);
 /// The names of the functions that the class and its parents define, without those of the base.
 std::vector<std::string> defined_functions(lua_State* L, int class_index);
 
 /// Marks the metatable on top of the stack as the metatable of class tables.
 void mark_class(lua_State* L);
+/// Gives the table a table of its members, in which a member that is missing is looked up in the
+/// parent at `parent`, and pushes it. The class table itself has no fields of the user, so that its
+/// metamethod __newindex sees every definition.
+void add_members(lua_State* L, int table, int parent);
+/// The key under which the class table holds the table of its members.
+const void* members_key();
 /// Stores the registered class in the class table.
 void set_class_of_table(lua_State* L, int table, const ClassPtr& info);
 

@@ -1,6 +1,7 @@
 #include "lua/text.h"
 
 #include "crescent/base/value.h"
+#include "lua/class_table.h"
 #include "lua/handle.h"
 
 namespace crescent::lua {
@@ -25,12 +26,11 @@ std::string text_of(lua_State* L, int index) {
   }
 }
 
-/// The text for a table; a class made by subclass() is described by its name.
+/// The text for a table; a class is described by its name.
 static std::string describe_table(lua_State* L, int index) {
-  index = lua_absindex(L, index);
-  lua_pushliteral(L, "__name");
-  const bool named = lua_rawget(L, index) == LUA_TSTRING;
-  const std::string text = named ? "the class " + text_of(L, -1) : "a table";
+  if (!is_class(L, index)) return "a table";
+  lua_getfield(L, index, "__name");
+  const std::string text = "the class " + text_of(L, -1);
   lua_pop(L, 1);
   return text;
 }

@@ -199,4 +199,29 @@ for _, ending in ipairs { ".h5", ".keras", ".weights.h5", ".safetensors", ".npz"
   check.same(read(cr.ones { 1, 2 }):totable(), { { 4, 6 } })
   os.remove(path)
 end
+
+-- compiled steps call the methods that a class has now, however they were defined
+local Scaled = cr.Model:subclass "Scaled"
+function Scaled:init() self.dense = cr.layers.Dense(1, { kernel_initializer = "ones" }) end
+function Scaled:scale() return 1 end
+function Scaled:call(x) return self.dense(x) * self:scale() end
+local Shifted = Scaled:subclass "Shifted"
+function Shifted:call(x) return Shifted.super.call(self, x) + 1 end
+local scaled, shifted = Scaled {}, Shifted {}
+local function predictions()
+  local x = cr.ones { 1, 2 }
+  return { scaled:predict(x, { verbose = 0 }):item(), shifted:predict(x, { verbose = 0 }):item() }
+end
+check.same(predictions(), { 2, 3 })
+load "local class = ... function class:scale() return 10 end"(Scaled)
+check.same(predictions(), { 20, 21 })
+Scaled.call = function(self, x) return self.dense(x) * 100 end
+check.same(predictions(), { 200, 201 })
+function Shifted:scale() return 0 end
+Scaled.call = nil
+function Scaled:call(x) return self.dense(x) * self:scale() end
+check.same(predictions(), { 20, 1 })
+local members = {}
+for name in pairs(Shifted) do members[name] = true end
+check.same(members, { call = true, scale = true, super = true, __name = true })
 print "ok own_classes"
