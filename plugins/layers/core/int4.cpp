@@ -4,8 +4,9 @@
 // embeddings a byte contains values of two rows instead.
 #include <algorithm>
 
+#include "crescent/program/quantized_op_types.h"
 #include "crescent/registry/registration.h"
-#include "quantizers.h"
+#include "quantized_product.h"
 
 namespace crescent {
 namespace {
@@ -13,38 +14,15 @@ namespace {
 constexpr int64_t kLowest = -8, kHighest = 7;
 constexpr double kEpsilon = 1e-7;
 
-/// packed() stores integers from -8 to 7 of shape (..., columns) in bytes, two neighbouring
-/// integers in each: int8 (..., columns / 2, rounded up). unpacked() is the inverse for `columns`
-/// columns.
-Tensor packed(const Tensor& values) {
-  const Tensor all = ops::cast(values, DType::float32);
-  const int64_t columns = all.dim(-1), odd = columns % 2;
-  std::vector<int64_t> none(all.rank(), 0), after = none;
-  after.back() = odd;
-  const Tensor even = odd ? ops::pad(all, none, after) : all;
-  const Tensor low = ops::slice_axis(even, -1, 0, columns + odd, 2),
-               high = ops::slice_axis(even, -1, 1, columns + odd, 2);
-  const Tensor unsigned_low = ops::where(ops::less(low, 0), low + 16.0, low);
-  return ops::cast(high * 16.0 + unsigned_low, DType::int8);
-}
-
-Tensor unpacked(const Tensor& bytes, int64_t columns) {
-  const Tensor all = ops::cast(bytes, DType::float32), high = ops::floor(all / 16.0),
-               rest = all - high * 16.0;
-  const Tensor halves[] = {ops::where(ops::greater(rest, kHighest), rest - 16.0, rest), high};
-  const Shape wide = bytes.shape().slice(0, -1).concat({2 * bytes.dim(-1)});
-  const Tensor values = ops::reshape(ops::stack(halves, -1), wide);
-  return ops::cast(ops::slice_axis(values, -1, 0, columns), DType::int8);
-}
-
-/// packed() and unpacked() for the matrix of a layout.
+/// packed_int4() and unpacked_int4() for the matrix of a layout.
 Tensor packed_matrix(const QuantizedLayout& layout, const Tensor& values) {
-  return layout.is_reverse ? ops::transpose(packed(ops::transpose(values))) : packed(values);
+  return layout.is_reverse ? ops::transpose(packed_int4(ops::transpose(values)))
+                           : packed_int4(values);
 }
 Tensor unpacked_matrix(const QuantizedLayout& layout, const Tensor& bytes) {
   const Shape matrix = layout.matrix();
-  return layout.is_reverse ? ops::transpose(unpacked(ops::transpose(bytes), matrix[0]))
-                           : unpacked(bytes, matrix[1]);
+  return layout.is_reverse ? ops::transpose(unpacked_int4(ops::transpose(bytes), matrix[0]))
+                           : unpacked_int4(bytes, matrix[1]);
 }
 
 class Int4QuantizationConfig final : public QuantizationConfig {
@@ -106,6 +84,11 @@ class Int4QuantizationConfig final : public QuantizationConfig {
 
   Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const override {
     const Shape matrix = layout.matrix();
+    if (is_plain(layout)) {
+      Int4Floats op;
+      op.block = *block_;
+      return {ops::reshape(apply1(op, {parts[0], parts[1], parts[2]}), layout.shape), {}};
+    }
     const Tensor values = unpacked_matrix(layout, parts[0]);
     if (!in_blocks()) {
       const bool table = layout.is_table();
@@ -120,18 +103,31 @@ class Int4QuantizationConfig final : public QuantizationConfig {
             {}};
   }
 
+  Tensor product(const std::string& equation, const Tensor& x, const QuantizedLayout& layout,
+                 const Tensors& parts) const override {
+    if (!is_plain(layout) || equation != kLastByFirst)
+      return QuantizationConfig::product(equation, x, layout, parts);
+    Int4Product op;
+    op.block = *block_;
+    return apply1(op, {x, parts[0], parts[1], parts[2]});
+  }
+
   Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
               DType dtype) const override {
     Tensors own;
     for (size_t i = 0; i < std::min<size_t>(parts.size(), 3); ++i)
       own.push_back(apply1(Gather(), {parts[i], ids}));
-    const Tensor values = unpacked(own[0], layout.matrix()[1]);
+    const Tensor values = unpacked_int4(own[0], layout.matrix()[1]);
     if (in_blocks()) return ops::cast(floats(values, own, group_numbers(layout), -1, dtype), dtype);
     return ops::cast(values, dtype) / ops::expand_dims(ops::cast(own[1], dtype), -1);
   }
 
  private:
   bool in_blocks() const { return block_.value_or(-1) > 0; }
+  /// Whether the ops for matrices with blocks of rows compute weights of this layout.
+  bool is_plain(const QuantizedLayout& layout) const {
+    return in_blocks() && !layout.is_table() && !layout.is_reverse;
+  }
   int64_t blocks(int64_t rows) const { return (rows + *block_ - 1) / *block_; }
   static int64_t summed(const QuantizedLayout& layout) {
     return layout.matrix()[layout.is_table() ? 1 : 0];

@@ -76,10 +76,7 @@ Tensor QuantizableLayer::floats(const QuantizedWeight& weight) const {
 
 Tensor QuantizableLayer::product(const std::string& equation, const Tensor& x,
                                  const QuantizedWeight& weight) const {
-  const Quantized kept = config_->decoded(weight.layout, weight.values_of_parts());
-  if (kept.scale) return quantized_product(equation, x, kept.values, kept.scale, config_->inputs());
-  const Tensor operands[] = {x, ops::cast(kept.values, x.dtype())};
-  return ops::einsum(equation, operands);
+  return config_->product(equation, x, weight.layout, weight.values_of_parts());
 }
 
 Tensor QuantizableLayer::rows(const QuantizedWeight& table, const Tensor& ids) const {

@@ -113,4 +113,11 @@ Tensor quantized_product(const std::string& equation, const Tensor& x, const Ten
   return apply1(op, {x, values, ops::cast(scale, x.dtype())});
 }
 
+Tensor QuantizationConfig::product(const std::string& equation, const Tensor& x,
+                                   const QuantizedLayout& layout, const Tensors& parts) const {
+  const Quantized weight = decoded(layout, parts);
+  if (weight.scale) return quantized_product(equation, x, weight.values, weight.scale, inputs());
+  return einsum_of(equation, x, ops::cast(weight.values, x.dtype()));
+}
+
 }  // namespace crescent

@@ -60,6 +60,9 @@ class QuantizationConfig : public Quantizer {
   /// The weight that the variables `parts` store: as int8 with the shape of the layout and a scale
   /// of scale_shape, or as floats without a scale.
   virtual Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const = 0;
+  /// The result of the einsum equation for x and the weight that the variables `parts` store.
+  virtual Tensor product(const std::string& equation, const Tensor& x,
+                         const QuantizedLayout& layout, const Tensors& parts) const;
   /// The rows of a table that have the indices `ids`, as floats of type `dtype`.
   virtual Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
                       DType dtype) const = 0;

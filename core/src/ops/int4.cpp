@@ -1,0 +1,74 @@
+// The ops of weights of 4 bits.
+#include "crescent/ops/ops.h"
+#include "crescent/program/quantized_op_types.h"
+
+namespace crescent {
+namespace {
+
+constexpr int64_t kHighest = 7;
+
+/// Repeats the row of each block, so that there is one for each of `rows` rows.
+Tensor spread(const Tensor& of_blocks, int64_t rows, int64_t block) {
+  const Tensor numbers = ops::arange(rows, DType::float32);
+  return ops::gather(of_blocks,
+                     ops::cast(ops::floor(numbers / static_cast<double>(block)), DType::int32), 0);
+}
+
+}  // namespace
+
+Tensor packed_int4(const Tensor& values) {
+  const Tensor all = ops::cast(values, DType::float32);
+  const int64_t columns = all.dim(-1), odd = columns % 2;
+  std::vector<int64_t> none(all.rank(), 0), after = none;
+  after.back() = odd;
+  const Tensor even = odd ? ops::pad(all, none, after) : all;
+  const Tensor low = ops::slice_axis(even, -1, 0, columns + odd, 2),
+               high = ops::slice_axis(even, -1, 1, columns + odd, 2);
+  const Tensor unsigned_low = ops::where(ops::less(low, 0), low + 16.0, low);
+  return ops::cast(high * 16.0 + unsigned_low, DType::int8);
+}
+
+Tensor unpacked_int4(const Tensor& bytes, int64_t columns) {
+  const Tensor all = ops::cast(bytes, DType::float32), high = ops::floor(all / 16.0),
+               rest = all - high * 16.0;
+  const Tensor halves[] = {ops::where(ops::greater(rest, kHighest), rest - 16.0, rest), high};
+  const Shape wide = bytes.shape().slice(0, -1).concat({2 * bytes.dim(-1)});
+  const Tensor values = ops::reshape(ops::stack(halves, -1), wide);
+  return ops::cast(ops::slice_axis(values, -1, 0, columns), DType::int8);
+}
+
+TensorSpecs Int4Floats::infer(std::span<const TensorSpec> in) const {
+  const Shape &bytes = in[0].shape, &scale = in[1].shape;
+  const bool fits = block > 0 && bytes.rank() == 2 && scale.rank() == 2 &&
+                    bytes[1] == (scale[1] + 1) / 2 && scale[0] == (bytes[0] + block - 1) / block;
+  if (!fits || in[0].dtype != DType::int8 || !is_floating(in[1].dtype) ||
+      in[2] != TensorSpec{DType::int8, scale})
+    fail(kName, ": expected int8 (rows, columns / 2), floats (blocks, columns) and int8 (blocks, ",
+         "columns) with blocks of ", block, " rows, got ", in[0], ", ", in[1], " and ", in[2]);
+  return {{in[1].dtype, {bytes[0], scale[1]}}};
+}
+
+Tensors Int4Floats::decompose(std::span<const Tensor> in) const {
+  const int64_t rows = in[0].dim(0);
+  const DType dtype = in[1].dtype();
+  const Tensor values = ops::cast(unpacked_int4(in[0], in[1].dim(1)), dtype);
+  return {(values - spread(ops::cast(in[2], dtype), rows, block)) * spread(in[1], rows, block)};
+}
+
+TensorSpecs Int4Product::infer(std::span<const TensorSpec> in) const {
+  Int4Floats matrix;
+  matrix.block = block;
+  const Shape floats = matrix.infer(in.subspan(1)).front().shape, &x = in[0].shape;
+  if (!is_floating(in[0].dtype) || x.rank() < 1 || x[-1] != floats[0])
+    fail(kName, ": expected floats (..., ", floats[0], "), got ", in[0]);
+  return {{in[0].dtype, x.slice(0, -1).concat({floats[1]})}};
+}
+
+Tensors Int4Product::decompose(std::span<const Tensor> in) const {
+  Int4Floats matrix;
+  matrix.block = block;
+  const Tensor floats = apply1(matrix, {in[1], in[2], in[3]});
+  return {ops::matmul(in[0], ops::cast(floats, in[0].dtype()))};
+}
+
+}  // namespace crescent

@@ -1,0 +1,140 @@
+// Ops of weights of 4 bits, compared with sums in float64, at sizes around those of tiles, blocks
+// and groups of lines.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "crescent/crescent.h"
+#include "crescent/program/quantized_op_types.h"
+
+using namespace crescent;
+
+namespace {
+
+constexpr int64_t kRows[] = {1, 2, 31, 32, 33, 127, 128, 129, 300};
+constexpr int64_t kColumns[] = {1, 2, 3, 7, 8, 9, 63, 64, 65, 126, 127, 128, 129, 200, 257};
+constexpr int64_t kBlocks[] = {1, 2, 3, 32, 128, 1000};
+constexpr int64_t kLines[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 20};
+
+template <size_t N>
+int64_t pick(const int64_t (&values)[N], std::mt19937& draw) {
+  return values[draw() % N];
+}
+
+std::vector<float> random_floats(int64_t count, std::mt19937& draw) {
+  std::uniform_real_distribution<float> uniform(-2, 2);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& x : values) x = uniform(draw);
+  return values;
+}
+
+/// A random matrix of 4-bit values, with its floats in float64.
+struct RandomMatrix {
+  int64_t rows, columns, block;
+  Tensor bytes, scale, zero;
+  std::vector<double> floats;
+
+  explicit RandomMatrix(std::mt19937& draw)
+      : rows(pick(kRows, draw)), columns(pick(kColumns, draw)), block(pick(kBlocks, draw)) {
+    const int64_t width = (columns + 1) / 2, blocks = (rows + block - 1) / block;
+    std::vector<int8_t> all(static_cast<size_t>(rows * width)),
+        zeros(static_cast<size_t>(blocks * columns));
+    for (int8_t& x : all) x = static_cast<int8_t>(draw());
+    for (int8_t& x : zeros) x = static_cast<int8_t>(static_cast<int>(draw() % 16) - 8);
+    const std::vector<float> scales = random_floats(blocks * columns, draw);
+    bytes = Tensor::from(all, {rows, width});
+    scale = Tensor::from(scales, {blocks, columns});
+    zero = Tensor::from(zeros, {blocks, columns});
+    for (int64_t k = 0; k < rows; ++k)
+      for (int64_t j = 0; j < columns; ++j) {
+        const auto byte = static_cast<uint8_t>(all[static_cast<size_t>(k * width + j / 2)]);
+        const int half = j % 2 ? byte >> 4 : byte & 15;
+        const auto at = static_cast<size_t>(k / block * columns + j);
+        floats.push_back(double((half > 7 ? half - 16 : half) - zeros[at]) * scales[at]);
+      }
+  }
+  Tensor as_floats() const {
+    Int4Floats op;
+    op.block = block;
+    return apply1(op, {bytes, scale, zero});
+  }
+  Tensor product(const Tensor& x) const {
+    Int4Product op;
+    op.block = block;
+    return apply1(op, {x, bytes, scale, zero});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("4-bit weights as floats are exact up to rounding") {
+  std::mt19937 draw(1);
+  for (int trial = 0; trial < 400; ++trial) {
+    const RandomMatrix matrix(draw);
+    const std::vector<double> values = matrix.as_floats().to_vector();
+    REQUIRE(values.size() == matrix.floats.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      if (std::abs(values[i] - matrix.floats[i]) > 1e-6 * std::abs(matrix.floats[i]))
+        FAIL(matrix.rows << " x " << matrix.columns << ", blocks of " << matrix.block
+                         << ", element " << i << ": " << values[i] << ", expected "
+                         << matrix.floats[i]);
+  }
+}
+
+TEST_CASE("products with 4-bit weights are those of float64, and a line has the same bits alone") {
+  std::mt19937 draw(2);
+  for (int trial = 0; trial < 800; ++trial) {
+    const RandomMatrix matrix(draw);
+    const int64_t lines = pick(kLines, draw), rows = matrix.rows, columns = matrix.columns;
+    const std::vector<float> x = random_floats(lines * rows, draw);
+    const Tensor input = Tensor::from(x, {lines, rows}), y = matrix.product(input);
+    REQUIRE(y.shape() == Shape{lines, columns});
+    const std::vector<double> values = y.to_vector();
+    for (int64_t i = 0; i < lines * columns; ++i) {
+      double sum = 0, size = 0;
+      for (int64_t k = 0; k < rows; ++k) {
+        const double term = x[static_cast<size_t>(i / columns * rows + k)] *
+                            matrix.floats[static_cast<size_t>(k * columns + i % columns)];
+        sum += term, size += std::abs(term);
+      }
+      const double value = values[static_cast<size_t>(i)];
+      if (!(std::abs(value - sum) <= 1e-6 * size + 1e-12))
+        FAIL(lines << " lines, " << rows << " x " << columns << ", blocks of " << matrix.block
+                   << ", element " << i << ": " << value << ", expected " << sum);
+    }
+    if (lines > 16) continue;
+    const int64_t line = static_cast<int64_t>(draw()) % lines;
+    const Tensor alone = matrix.product(ops::slice_axis(input, 0, line, line + 1));
+    CHECK(alone.to_vector() == ops::slice_axis(y, 0, line, line + 1).to_vector());
+  }
+}
+
+TEST_CASE("products with 4-bit weights have the gradient of the product of floats") {
+  std::mt19937 draw(3);
+  for (int trial = 0; trial < 50; ++trial) {
+    const RandomMatrix matrix(draw);
+    const int64_t lines = pick(kLines, draw);
+    const Tensor x = Tensor::from(random_floats(lines * matrix.rows, draw), {lines, matrix.rows});
+    const Tensor g =
+        Tensor::from(random_floats(lines * matrix.columns, draw), {lines, matrix.columns});
+    GradientTape tape;
+    tape.watch(x);
+    const Tensor y = matrix.product(x);
+    tape.stop();
+    const Tensor sources[] = {x};
+    const Tensor gradient = tape.gradient(y, sources, g).front();
+    const Tensor expected = ops::matmul(g, ops::transpose(matrix.as_floats()));
+    CHECK(ops::max(ops::abs(gradient - expected)).to_vector()[0] <
+          1e-4 * (1 + ops::max(ops::abs(expected)).to_vector()[0]));
+  }
+}
+
+TEST_CASE("4-bit weights of shapes that do not fit are refused") {
+  std::mt19937 draw(4);
+  RandomMatrix matrix(draw);
+  matrix.block = 0;
+  CHECK_THROWS_WITH(matrix.as_floats(), Catch::Contains("blocks of 0 rows"));
+  RandomMatrix other(draw);
+  CHECK_THROWS_WITH(other.product(ops::ones({2, other.rows + 1})),
+                    Catch::Contains("expected floats (..., "));
+}
