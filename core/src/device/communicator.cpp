@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "crescent/program/distribution.h"
+#include "device/communicator_scope.h"
 #include "registry/loader/class_of_plugin.h"
 
 namespace crescent {
@@ -95,9 +96,17 @@ std::shared_ptr<Communicator> first_communicator() try {
   throw;
 }
 
+/// the communicator of the innermost scope of this thread; null outside of all scopes
+thread_local const std::shared_ptr<Communicator>* of_thread = nullptr;
+
 }  // namespace
 
+CommunicatorScope::CommunicatorScope(std::shared_ptr<Communicator> communicator)
+    : communicator_(std::move(communicator)), before_(std::exchange(of_thread, &communicator_)) {}
+CommunicatorScope::~CommunicatorScope() { of_thread = before_; }
+
 std::shared_ptr<Communicator> communicator() {
+  if (of_thread) return *of_thread;
   const std::lock_guard lock(communicator_in_use().mutex);
   std::shared_ptr<Communicator>& communicator = communicator_in_use().communicator;
   if (!communicator) communicator = first_communicator();

@@ -4,7 +4,7 @@
 
 namespace crescent {
 
-class RandomScope {
+class CRESCENT_API RandomScope {
  public:
   /// Which generators of the thread draw other numbers while an object of this class lives. On a
   /// thread that shares generators with other threads these should be all.

@@ -1,6 +1,9 @@
--- Bugs to insert into what lets runs and models come back: snapshots, streams of random elements,
--- options of sublayers.
+-- Bugs to insert into what lets runs and models come back: files, snapshots, streams of random
+-- elements, options of sublayers.
 return {
+  { file = "core/src/system/file.cpp",
+    { "left out", "if (fsync(file_) != 0 || rename", "if (rename" },
+  },
   { file = "core/src/training/snapshot.cpp",
     { "wrong condition", "batch && !is_complete(*model, from))", "false)" },
     { "left out", "own.share = rows > 0 ? group.share(rows) : Share();", "" },

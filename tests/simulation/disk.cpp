@@ -1,0 +1,90 @@
+#include "disk.h"
+
+#include <filesystem>
+
+#include "system_calls.h"
+
+namespace crescent::simulation {
+
+namespace fs = std::filesystem;
+
+Disk::Disk(std::string folder) : folder_(std::move(folder)), kept_(folder_ + ".kept") {
+  fs::create_directory(folder_);
+  fs::create_directory(kept_);
+}
+
+Disk::~Disk() {
+  fs::remove_all(folder_);
+  fs::remove_all(kept_);
+}
+
+std::vector<std::string> Disk::files() const {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
+    names.push_back(entry.path().filename().string());
+  return names;
+}
+
+void Disk::created(const std::string& path) {
+  changes_.push_back({Change::Kind::creation, path, "", ""});
+  unsynced_[path] = 0;
+}
+
+void Disk::before_write(const std::string& path) {
+  unsynced_.try_emplace(path, fs::file_size(path));
+}
+
+void Disk::synced(const std::string& path) {
+  if (path == folder_)
+    changes_.clear();
+  else
+    unsynced_.erase(path);
+}
+
+void Disk::before_rename(const std::string& from, const std::string& to) {
+  changes_.push_back({Change::Kind::renaming, from, to, keep(to)});
+  auto data = unsynced_.extract(from);
+  unsynced_.erase(to);
+  if (data.empty()) return;
+  data.key() = to;
+  unsynced_.insert(std::move(data));
+}
+
+void Disk::before_removal(const std::string& path) {
+  changes_.push_back({Change::Kind::removal, path, "", keep(path)});
+}
+
+/// Links the file to another name, under which it survives; returns that name.
+std::string Disk::keep(const std::string& path) {
+  if (!fs::exists(path)) return {};
+  const std::string link = kept_ + "/" + std::to_string(links_++);
+  fs::create_hard_link(path, link);
+  return link;
+}
+
+void Disk::undo(const Change& change) {
+  const WithoutSimulation real;
+  if (change.kind == Change::Kind::creation) fs::remove(change.path);
+  if (change.kind == Change::Kind::renaming) {
+    fs::rename(change.to, change.path);
+    unsynced_.erase(change.to);
+  }
+  if (change.replaced.empty()) return;
+  fs::rename(change.replaced, change.kind == Change::Kind::removal ? change.path : change.to);
+}
+
+void Disk::lose_power(const std::function<int64_t(int64_t)>& draw) {
+  for (int64_t lost = draw(static_cast<int64_t>(changes_.size()) + 1); lost > 0; --lost) {
+    undo(changes_.back());
+    changes_.pop_back();
+  }
+  changes_.clear();
+  for (const auto& [path, synced] : unsynced_) {
+    if (!fs::exists(path)) continue;
+    const auto lost = static_cast<int64_t>(fs::file_size(path) - synced);
+    fs::resize_file(path, synced + static_cast<uint64_t>(draw(lost + 1)));
+  }
+  unsynced_.clear();
+}
+
+}  // namespace crescent::simulation

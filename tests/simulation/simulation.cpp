@@ -1,0 +1,181 @@
+// Short random trainings on simulated clusters: ranks crash, stall and lose power at random
+// moments, the disk fails, and the training starts again with another number of ranks. Every rank
+// that finishes has the bits of the training of one rank without faults.
+// CRESCENT_SIMULATIONS is the number of trainings, CRESCENT_SIMULATION_SEED the first seed; the
+// same seed repeats a training with all its faults.
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+
+#include "cluster.h"
+#include "communicator.h"
+#include "device/communicator_scope.h"
+#include "training.h"
+
+using namespace crescent;
+using namespace crescent::simulation;
+
+namespace {
+
+constexpr int kMaxRanks = 4;
+constexpr int kStartsWithFaults = 3;
+
+int64_t number_in(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text && *text ? std::atoll(text) : otherwise;
+}
+
+/// Silences the warnings about backups that failed, and computes with op determinism on one thread.
+class Settings {
+ public:
+  Settings() {
+    set_warning_handler([](std::string_view) {});
+    set_device("cpu", {{"deterministic", true}, {"threads", 1}});
+    set_distribution(Distribution::data_parallel);
+  }
+  ~Settings() {
+    set_distribution(Distribution::none);
+    set_warning_handler(nullptr);
+  }
+  Settings(const Settings&) = delete;
+};
+
+std::string folder_of(int64_t seed) {
+  return concat("/tmp/crescent_simulation_", getpid(), "_", seed);
+}
+
+/// A start of a training on a cluster.
+struct Start {
+  int size;
+  std::vector<Outcome> outcomes;
+  std::vector<std::string> hashes;  ///< of the ranks that finished
+  FaultCounts faults;
+  int64_t events;
+  bool operator==(const Start&) const = default;
+  bool is_complete() const {
+    return std::all_of(outcomes.begin(), outcomes.end(),
+                       [](const Outcome& o) { return o.end == Outcome::End::finished; });
+  }
+};
+
+Start start(const Training& training, int size, uint64_t seed, const FaultRates& rates,
+            Disk& disk) {
+  Cluster cluster(size, seed, rates, disk);
+  Start start{.size = size, .outcomes = {}, .hashes = {}, .faults = {}, .events = 0};
+  start.hashes.resize(static_cast<size_t>(size));
+  start.outcomes = cluster.run([&](int rank) {
+    const CommunicatorScope talks(std::make_shared<SimulatedCommunicator>(cluster, rank));
+    start.hashes[static_cast<size_t>(rank)] =
+        training.train(disk.folder(), [&] { cluster.pass_event_or_end(); });
+  });
+  start.faults = cluster.faults();
+  start.events = cluster.events();
+  return start;
+}
+
+std::string text_of(const Start& start) {
+  const auto& [crashes, power_failures, stalls, disk_errors] = start.faults;
+  std::string text = concat(start.size, " ranks, ", start.events, " events, ", crashes,
+                            " crashes, ", power_failures, " power failures, ", stalls, " stalls, ",
+                            disk_errors, " errors of the disk\n");
+  for (size_t i = 0; i < start.outcomes.size(); ++i) {
+    const auto& [end, error] = start.outcomes[i];
+    text += concat("  rank ", i, " ",
+                   end == Outcome::End::finished  ? "has the weights " + start.hashes[i]
+                   : end == Outcome::End::crashed ? "crashed"
+                                                  : "failed: " + error,
+                   "\n");
+  }
+  return text;
+}
+
+/// Requires that the ranks have ended as the faults allow.
+void check(const Start& start, const std::string& expected) {
+  const FaultCounts& faults = start.faults;
+  for (int rank = 0; rank < start.size; ++rank) {
+    const auto& [end, error] = start.outcomes[static_cast<size_t>(rank)];
+    if (end == Outcome::End::finished) REQUIRE(start.hashes[static_cast<size_t>(rank)] == expected);
+    if (end != Outcome::End::failed) continue;
+    REQUIRE(faults != FaultCounts());
+    REQUIRE(error.find("collective call") == error.npos);
+    if (error.find("did not come within") != error.npos) REQUIRE(faults.stalls > 0);
+  }
+}
+
+class Faults {
+ public:
+  explicit Faults(int64_t seed) : random_(static_cast<uint64_t>(seed)) {}
+  int size() { return 1 + static_cast<int>(random_() % kMaxRanks); }
+  uint64_t seed() { return random_(); }
+  FaultRates rates() {
+    return {.crash = rate(3e-5, 3e-2),
+            .power_failure = rate(1e-5, 1e-2),
+            .stall = rate(1e-5, 1e-2),
+            .disk_error = rate(1e-3, 0.3)};
+  }
+
+ private:
+  /// 0, or a number between the two, whose logarithm is uniform.
+  double rate(double low, double high) {
+    if (random_() % 2 == 0) return 0;
+    const double share = std::generate_canonical<double, 53>(random_);
+    return low * std::pow(high / low, share);
+  }
+  std::mt19937_64 random_;
+};
+
+/// Trains on one cluster after another, until all ranks of one have finished.
+std::vector<Start> simulate(int64_t seed) {
+  const Training training(seed);
+  const std::string expected = [&] {
+    Disk disk(folder_of(seed));
+    const Start alone = start(training, 1, 1, {}, disk);
+    REQUIRE(alone.is_complete());
+    return alone.hashes.front();
+  }();
+  Faults faults(seed);
+  Disk disk(folder_of(seed));
+  std::vector<Start> starts;
+  std::string history;
+  do {
+    const int size = faults.size();
+    const FaultRates rates = starts.size() < kStartsWithFaults ? faults.rates() : FaultRates();
+    starts.push_back(start(training, size, faults.seed(), rates, disk));
+    history += text_of(starts.back());
+    INFO(history);
+    check(starts.back(), expected);
+  } while (!starts.back().is_complete());
+  INFO(history);
+  REQUIRE(disk.files() == std::vector<std::string>());
+  return starts;
+}
+
+}  // namespace
+
+TEST_CASE("trainings with faults end with the bits of trainings without") {
+  const Settings settings;
+  const int64_t count = number_in("CRESCENT_SIMULATIONS", 300);
+  const int64_t first = number_in("CRESCENT_SIMULATION_SEED", 1);
+  FaultCounts all;
+  size_t starts = 0;
+  for (int64_t seed = first; seed < first + count; ++seed) {
+    INFO("CRESCENT_SIMULATION_SEED=" << seed << " CRESCENT_SIMULATIONS=1 repeats it");
+    for (const Start& start : simulate(seed)) {
+      ++starts;
+      all.crashes += start.faults.crashes;
+      all.power_failures += start.faults.power_failures;
+      all.stalls += start.faults.stalls;
+      all.disk_errors += start.faults.disk_errors;
+    }
+  }
+  WARN(count << " trainings in " << starts << " starts: " << all.crashes << " crashes, "
+             << all.power_failures << " power failures, " << all.stalls << " stalls, "
+             << all.disk_errors << " errors of the disk");
+}
+
+TEST_CASE("a seed repeats a training with all its faults") {
+  const Settings settings;
+  for (int64_t seed = 1; seed <= 10; ++seed) CHECK(simulate(seed) == simulate(seed));
+}

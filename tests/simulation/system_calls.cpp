@@ -1,0 +1,154 @@
+#include "system_calls.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <utility>
+
+#include "cluster.h"
+
+namespace crescent::simulation {
+namespace {
+
+thread_local bool is_real = false;
+
+template <class Function>
+Function* real(Function*, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+std::string path_of(int file) {
+  char path[PATH_MAX];
+  const ssize_t size = readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, PATH_MAX);
+  return size < 0 ? "" : std::string(path, static_cast<size_t>(size));
+}
+
+/// A system call of a rank on a path of its disk.
+class DiskCall {
+ public:
+  /// If the call cannot fail, it fails only if the rank has crashed.
+  explicit DiskCall(const std::string& path, bool can_fail = true) {
+    Cluster* cluster = is_real ? nullptr : Cluster::current();
+    if (!cluster || !(cluster->disk().has(path) || path == cluster->disk().folder())) return;
+    cluster_ = cluster;
+    fails_ = !cluster->pass_event() || (can_fail && cluster->disk_fails());
+  }
+  explicit operator bool() const { return cluster_ != nullptr; }
+  Cluster& cluster() const { return *cluster_; }
+  Disk& disk() const { return cluster_->disk(); }
+  /// Whether the call must fail; if so, sets errno.
+  bool fails(int error) const { return fails_ && (errno = error, true); }
+
+ private:
+  Cluster* cluster_ = nullptr;
+  bool fails_ = false;
+};
+
+int open_file(const char* path, int flags, mode_t mode) {
+  static auto* open_really = real(&::open, "open");
+  const DiskCall call(path);
+  if (call.fails(EIO)) return -1;
+  const int file = open_really(path, flags, mode);
+  if (call && file >= 0 && (flags & O_CREAT)) call.disk().created(path);
+  return file;
+}
+
+/// Removes a file by `remove_really`. A removal that fails would leave a file that no one removes.
+template <class Function>
+int remove_file(const char* path, Function remove_really) {
+  const DiskCall call(path, false);
+  if (call.fails(EIO)) return -1;
+  struct stat known;
+  if (call && stat(path, &known) == 0) call.disk().before_removal(path);
+  return remove_really(path);
+}
+
+}  // namespace
+
+WithoutSimulation::WithoutSimulation() : before_(std::exchange(is_real, true)) {}
+WithoutSimulation::~WithoutSimulation() { is_real = before_; }
+
+}  // namespace crescent::simulation
+
+using namespace crescent::simulation;
+
+// visible to the shared libraries of this program, so that they call these functions
+#pragma GCC visibility push(default)
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open_file(path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open_file(path, flags, mode);
+}
+
+/// Half of the writes write only some of the bytes.
+ssize_t write(int file, const void* bytes, size_t size) {
+  static auto* write_really = real(&::write, "write");
+  if (!Cluster::current()) return write_really(file, bytes, size);
+  const std::string path = path_of(file);
+  const DiskCall call(path);
+  if (call.fails(ENOSPC)) return -1;
+  if (call) {
+    call.disk().before_write(path);
+    if (size > 1 && call.cluster().draw(2) == 0)
+      size = 1 + static_cast<size_t>(call.cluster().draw(static_cast<int64_t>(size)));
+  }
+  return write_really(file, bytes, size);
+}
+
+int fsync(int file) {
+  static auto* fsync_really = real(&::fsync, "fsync");
+  if (!Cluster::current()) return fsync_really(file);
+  const std::string path = path_of(file);
+  const DiskCall call(path);
+  if (!call) return fsync_really(file);
+  if (call.fails(EIO)) return -1;
+  call.disk().synced(path);
+  return 0;
+}
+
+int rename(const char* from, const char* to) noexcept {
+  static auto* rename_really = real(&::rename, "rename");
+  const DiskCall call(from);
+  if (call.fails(EIO)) return -1;
+  struct stat known;
+  if (call && stat(from, &known) == 0) call.disk().before_rename(from, to);
+  return rename_really(from, to);
+}
+
+int remove(const char* path) noexcept {
+  static auto* remove_really = real(&::remove, "remove");
+  return remove_file(path, remove_really);
+}
+
+int unlink(const char* path) noexcept {
+  static auto* unlink_really = real(&::unlink, "unlink");
+  return remove_file(path, unlink_really);
+}
+
+/// The process of each rank has a number of its own, which no process of the system has.
+pid_t getpid() noexcept {
+  static auto* getpid_really = real(&::getpid, "getpid");
+  const Cluster* cluster = Cluster::current();
+  return cluster ? cluster->process_id() : getpid_really();
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
