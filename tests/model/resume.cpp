@@ -206,6 +206,26 @@ TEST_CASE("resume = true goes on with the run that was interrupted, or saved wit
   set_warning_handler(nullptr);
 }
 
+TEST_CASE("a run goes on from a snapshot between the first batch and its step") {
+  struct BeforeStep final : Callback {
+    void on_train_batch_begin(int64_t, const Logs&) override {
+      if (snapshot.is_null()) snapshot = model_->training_run()->snapshot();
+    }
+    Value snapshot;
+  };
+  const Tensor x = data(20);
+  const auto before = std::make_shared<BeforeStep>();
+  const auto whole = model_of(1), resumed = model_of(2);
+  const Dict options{{"epochs", 2}, {"batch_size", 8}, {"verbose", 0}};
+  Dict watched = options;
+  watched.set("callbacks", List{before});
+  whole->fit({x}, {targets(x)}, watched);
+  const auto run = resumed->start_training({x}, {targets(x)}, options);
+  run->restore(before->snapshot);
+  run->finish();
+  check_same(*resumed, *whole);
+}
+
 TEST_CASE("what resume and BackupAndRestore do not take") {
   const auto model = model_of(1);
   CHECK_THROWS_WITH(fit(*model, {{"resume", 3}}), Contains("the path of a file, got 3"));

@@ -117,6 +117,7 @@ Batches::Next Batches::prepare() {
 void Batches::done() {
   if (batch_state_ != BatchState::given) return;
   batch_state_ = BatchState::none;
+  any_done_ = true;
   ++taken_;
   ++given_;
 }
@@ -149,7 +150,7 @@ void Batches::warn_of_early_end() {
 }
 
 std::optional<BatchSpecs> Batches::specs() const {
-  if (batch_.x.empty()) return std::nullopt;
+  if (batch_.x.empty() || !any_done_) return std::nullopt;
   BatchSpecs specs(batch_);
   if (share_) specs.set_rows(share_.whole);
   return specs;

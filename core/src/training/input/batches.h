@@ -33,7 +33,7 @@ class Batches {
   /// The inputs of the batch that was fetched last.
   const Tensors& inputs() const { return batch_.x; }
   /// The specs of the batch that was fetched last, with the rows of all processes; nullopt if none
-  /// was fetched.
+  /// was marked by done(), because then no step has made the variables that it needs.
   std::optional<BatchSpecs> specs() const;
   /// The share of the last batch that next() returned; its inputs have only the rows of this share.
   /// An empty Share if this process gets the whole batch.
@@ -79,8 +79,9 @@ class Batches {
   /// batches fetched in the epoch of the dataset, which may have begun in an earlier epoch of
   /// training
   int64_t given_ = 0;
-  bool started_ = false;  ///< whether an epoch of the data has begun
-  bool ended_ = false;    ///< whether the dataset is known to be exhausted
+  bool any_done_ = false;  ///< whether a batch was marked by done()
+  bool started_ = false;   ///< whether an epoch of the data has begun
+  bool ended_ = false;     ///< whether the dataset is known to be exhausted
   enum class BatchState {
     none,
     fetched,
