@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "crescent/base/error.h"
+#include "crescent/system/interrupt.h"
 
 namespace crescent::simulation {
 namespace {
@@ -113,6 +114,10 @@ void Cluster::draw_faults() {
   if (happens(rates_.stall)) {
     ++faults_.stalls;
     own().time += 2 * kTimeout;
+  }
+  if (happens(rates_.interruption)) {
+    ++faults_.interruptions;
+    interrupt();
   }
   if (happens(rates_.crash)) {
     ++faults_.crashes;

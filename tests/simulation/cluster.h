@@ -24,11 +24,12 @@ struct FaultRates {
   double power_failure = 0;  ///< all ranks crash, and the disk loses what was not synced
   double stall = 0;          ///< the rank does nothing for longer than others wait
   double disk_error = 0;     ///< a call of the disk fails
+  double interruption = 0;   ///< the rank is interrupted, as by Ctrl-C
 };
 
 /// The faults that have happened.
 struct FaultCounts {
-  int crashes = 0, power_failures = 0, stalls = 0, disk_errors = 0;
+  int crashes = 0, power_failures = 0, stalls = 0, disk_errors = 0, interruptions = 0;
   bool operator==(const FaultCounts&) const = default;
 };
 

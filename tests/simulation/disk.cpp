@@ -21,7 +21,8 @@ Disk::~Disk() {
 std::vector<std::string> Disk::files() const {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
-    names.push_back(entry.path().filename().string());
+    if (std::string name = entry.path().filename(); name.find(".tmp-") == name.npos)
+      names.push_back(std::move(name));
   return names;
 }
 

@@ -20,7 +20,7 @@ class Disk {
   Disk(const Disk&) = delete;
   const std::string& folder() const { return folder_; }
   bool has(const std::string& path) const { return path.starts_with(folder_ + "/"); }
-  /// The names of the files in the folder.
+  /// The names of the files in the folder, without the temporary files of ranks that have crashed.
   std::vector<std::string> files() const;
 
   // Called after the system call, or before it if the call removes a file.

@@ -75,11 +75,15 @@ Start start(const Training& training, int size, uint64_t seed, const FaultRates&
   return start;
 }
 
+std::string text_of(const FaultCounts& faults) {
+  return concat(faults.crashes, " crashes, ", faults.power_failures, " power failures, ",
+                faults.stalls, " stalls, ", faults.interruptions, " interruptions, ",
+                faults.disk_errors, " errors of the disk");
+}
+
 std::string text_of(const Start& start) {
-  const auto& [crashes, power_failures, stalls, disk_errors] = start.faults;
-  std::string text = concat(start.size, " ranks, ", start.events, " events, ", crashes,
-                            " crashes, ", power_failures, " power failures, ", stalls, " stalls, ",
-                            disk_errors, " errors of the disk\n");
+  std::string text =
+      concat(start.size, " ranks, ", start.events, " events, ", text_of(start.faults), "\n");
   for (size_t i = 0; i < start.outcomes.size(); ++i) {
     const auto& [end, error] = start.outcomes[i];
     text += concat("  rank ", i, " ",
@@ -113,7 +117,8 @@ class Faults {
     return {.crash = rate(3e-5, 3e-2),
             .power_failure = rate(1e-5, 1e-2),
             .stall = rate(1e-5, 1e-2),
-            .disk_error = rate(1e-3, 0.3)};
+            .disk_error = rate(1e-3, 0.3),
+            .interruption = rate(1e-5, 1e-2)};
   }
 
  private:
@@ -148,7 +153,7 @@ std::vector<Start> simulate(int64_t seed) {
     check(starts.back(), expected);
   } while (!starts.back().is_complete());
   INFO(history);
-  REQUIRE(disk.files() == std::vector<std::string>());
+  if (starts.back().faults.interruptions == 0) REQUIRE(disk.files() == std::vector<std::string>());
   return starts;
 }
 
@@ -168,11 +173,10 @@ TEST_CASE("trainings with faults end with the bits of trainings without") {
       all.power_failures += start.faults.power_failures;
       all.stalls += start.faults.stalls;
       all.disk_errors += start.faults.disk_errors;
+      all.interruptions += start.faults.interruptions;
     }
   }
-  WARN(count << " trainings in " << starts << " starts: " << all.crashes << " crashes, "
-             << all.power_failures << " power failures, " << all.stalls << " stalls, "
-             << all.disk_errors << " errors of the disk");
+  WARN(count << " trainings in " << starts << " starts: " << text_of(all));
 }
 
 TEST_CASE("a seed repeats a training with all its faults") {

@@ -117,6 +117,8 @@ std::string Training::train(const std::string& folder,
   const RandomScope random(seed_);
   const auto trained = model();
   trained->fit({x_}, {y_}, options(folder, at_batch_end));
+  if (trained->epochs_trained() < fit_.at("epochs").as_int())
+    fail("interrupted after ", trained->optimizer()->iterations().value().item(), " steps");
   return hash_of(*trained);
 }
 
