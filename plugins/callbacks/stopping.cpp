@@ -4,7 +4,9 @@
 
 #include "crescent/model/callback.h"
 #include "crescent/model/model.h"
+#include "crescent/model/training_run.h"
 #include "crescent/registry/registration.h"
+#include "crescent/system/interrupt.h"
 #include "monitor.h"
 
 namespace crescent {
@@ -62,7 +64,7 @@ class EarlyStopping final : public Callback {
     if (!baseline_ || monitor_.improves_on(*value, *baseline_)) wait_ = 0;
   }
   void on_train_end(const Logs&) override {
-    if (best_weights_.empty()) return;
+    if (best_weights_.empty() || is_cut_short()) return;
     if (verbose_ > 0)
       std::printf("Restoring model weights from the end of the best epoch: %lld.\n",
                   (long long)best_epoch_ + 1);
@@ -92,6 +94,12 @@ class EarlyStopping final : public Callback {
   }
 
  private:
+  /// Whether the run was interrupted before its end. It keeps its last weights, from which it may
+  /// go on.
+  bool is_cut_short() const {
+    const TrainingRunPtr run = model_->training_run();
+    return interrupted() && run && !model_->stop_training && run->epoch() < run->epochs();
+  }
   void remember(int64_t epoch) {
     best_weights_ = model_->get_weights();
     best_epoch_ = epoch;

@@ -226,6 +226,32 @@ TEST_CASE("a run goes on from a snapshot between the first batch and its step") 
   check_same(*resumed, *whole);
 }
 
+TEST_CASE("an interrupted run keeps its weights, from which it goes on, beside EarlyStopping") {
+  set_warning_handler([](std::string_view) {});
+  const auto stopping = [] {
+    return make<Callback>("EarlyStopping", {{"patience", 9}, {"restore_best_weights", true}});
+  };
+  const auto whole = model_of(1), model = model_of(1);
+  fit(*whole, {}, {stopping()});
+  fit(*model, {}, {std::make_shared<GivesUp>(7, true), stopping()});
+  fit(*model, {{"resume", true}}, {stopping()});
+  check_same(*model, *whole);
+  set_warning_handler(nullptr);
+}
+
+TEST_CASE("the run is saved after the checkpoint, whose state it contains") {
+  const Folder folder;
+  const auto model = model_of(1);
+  const Tensor x = data(8);
+  const List callbacks{make<Callback>("BackupAndRestore", {{"backup_dir", folder.path}}),
+                       make<Callback>("ModelCheckpoint", {{"filepath", folder / "best.keras"}}),
+                       std::make_shared<GivesUp>(1, false)};
+  const auto all =
+      model->start_training({x}, {targets(x)}, {{"callbacks", callbacks}})->callbacks();
+  CHECK(all.back()->class_name() == "BackupAndRestore");
+  CHECK(all[all.size() - 2]->class_name() == "ModelCheckpoint");
+}
+
 TEST_CASE("what resume and BackupAndRestore do not take") {
   const auto model = model_of(1);
   CHECK_THROWS_WITH(fit(*model, {{"resume", 3}}), Contains("the path of a file, got 3"));

@@ -43,9 +43,13 @@ void CallbackList::call_beside_others(Callback& callback, const std::function<vo
   blaming(callback, hook);
 }
 
+/// A callback that saves the model, such as ModelCheckpoint, changes its state when it does so; the
+/// saved run must have the state after the change, because its hook is not called again.
 void CallbackList::set(std::vector<CallbackPtr> all) {
-  std::stable_partition(all.begin(), all.end(),
-                        [](const CallbackPtr& c) { return !c->comes_last(); });
+  const auto last = std::stable_partition(all.begin(), all.end(),
+                                          [](const CallbackPtr& c) { return !c->comes_last(); });
+  std::stable_partition(last, all.end(),
+                        [](const CallbackPtr& c) { return c->class_name() != kRunSaver; });
   all_ = std::make_shared<const std::vector<CallbackPtr>>(std::move(all));
 }
 

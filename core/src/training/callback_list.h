@@ -1,4 +1,5 @@
-// The callbacks of a run, called in Keras' order; callbacks that save the model are called last.
+// The callbacks of a run, called in Keras' order; callbacks that save the model are called last,
+// and of these, the one that saves the run.
 #pragma once
 #include <functional>
 
@@ -7,6 +8,9 @@
 #include "registry/blame.h"
 
 namespace crescent {
+
+/// The callback that saves the run, with the states of all callbacks.
+inline constexpr const char* kRunSaver = "BackupAndRestore";
 
 class CallbackList {
  public:

@@ -39,8 +39,8 @@ CallbackPtr saving_callback(const Value& resume) {
   if (!file.has_filename())
     fail("fit: option 'resume': expected true, false or the path of a file, got ", resume);
   const std::string folder = file.parent_path().string();
-  return make<Callback>("BackupAndRestore", {{"backup_dir", folder.empty() ? "." : folder},
-                                             {"file_name", file.filename().string()}});
+  return make<Callback>(kRunSaver, {{"backup_dir", folder.empty() ? "." : folder},
+                                    {"file_name", file.filename().string()}});
 }
 
 constexpr const char* kInCommon =
@@ -183,7 +183,10 @@ void TrainingRun::State::begin() {
 }
 
 void TrainingRun::State::begin_epoch() {
-  if (group.any(interrupted())) throw Interrupted("fit: interrupted");
+  if (group.any(interrupted())) {
+    interrupt();  // callbacks of all processes must see the interruption
+    throw Interrupted("fit: interrupted");
+  }
   callbacks.each(&Callback::on_epoch_begin, epoch, Logs());
   model->reset_metrics();
   training.begin();
