@@ -53,6 +53,7 @@ struct Start {
   std::vector<std::string> hashes;  ///< of the ranks that finished
   FaultCounts faults;
   int64_t events;
+  int64_t first_step, last_step;  ///< of rank 0; 0 if it made none
   bool operator==(const Start&) const = default;
   bool is_complete() const {
     return std::all_of(outcomes.begin(), outcomes.end(),
@@ -63,12 +64,21 @@ struct Start {
 Start start(const Training& training, int size, uint64_t seed, const FaultRates& rates,
             Disk& disk) {
   Cluster cluster(size, seed, rates, disk);
-  Start start{.size = size, .outcomes = {}, .hashes = {}, .faults = {}, .events = 0};
+  Start start{.size = size,
+              .outcomes = {},
+              .hashes = {},
+              .faults = {},
+              .events = 0,
+              .first_step = 0,
+              .last_step = 0};
   start.hashes.resize(static_cast<size_t>(size));
   start.outcomes = cluster.run([&](int rank) {
     const CommunicatorScope talks(std::make_shared<SimulatedCommunicator>(cluster, rank));
-    start.hashes[static_cast<size_t>(rank)] =
-        training.train(disk.folder(), [&] { cluster.pass_event_or_end(); });
+    start.hashes[static_cast<size_t>(rank)] = training.train(disk.folder(), [&](int64_t steps) {
+      if (rank == 0) start.last_step = steps;
+      if (rank == 0 && start.first_step == 0) start.first_step = steps;
+      cluster.pass_event_or_end();
+    });
   });
   start.faults = cluster.faults();
   start.events = cluster.events();
@@ -87,7 +97,7 @@ std::string text_of(const Start& start) {
   for (size_t i = 0; i < start.outcomes.size(); ++i) {
     const auto& [end, error] = start.outcomes[i];
     text += concat("  rank ", i, " ",
-                   end == Outcome::End::finished  ? "has the weights " + start.hashes[i]
+                   end == Outcome::End::finished  ? "finished: " + start.hashes[i]
                    : end == Outcome::End::crashed ? "crashed"
                                                   : "failed: " + error,
                    "\n");
@@ -106,6 +116,13 @@ void check(const Start& start, const std::string& expected) {
     REQUIRE(error.find("collective call") == error.npos);
     if (error.find("did not come within") != error.npos) REQUIRE(faults.stalls > 0);
   }
+}
+
+/// Requires that a training that was only interrupted goes on where it was.
+void check_order(const Start& before, const Start& after) {
+  const FaultCounts only_interrupted{.interruptions = before.faults.interruptions};
+  if (before.faults != only_interrupted || before.last_step == 0 || after.first_step == 0) return;
+  REQUIRE(after.first_step == before.last_step + 1);
 }
 
 class Faults {
@@ -134,12 +151,16 @@ class Faults {
 /// Trains on one cluster after another, until all ranks of one have finished.
 std::vector<Start> simulate(int64_t seed) {
   const Training training(seed);
-  const std::string expected = [&] {
+  INFO(training.text());
+  std::string expected, expected_best;
+  {
     Disk disk(folder_of(seed));
     const Start alone = start(training, 1, 1, {}, disk);
+    INFO(text_of(alone));
     REQUIRE(alone.is_complete());
-    return alone.hashes.front();
-  }();
+    expected = alone.hashes.front();
+    if (training.keeps_best()) expected_best = training.hash_of_best(disk.folder());
+  }
   Faults faults(seed);
   Disk disk(folder_of(seed));
   std::vector<Start> starts;
@@ -151,9 +172,16 @@ std::vector<Start> simulate(int64_t seed) {
     history += text_of(starts.back());
     INFO(history);
     check(starts.back(), expected);
+    if (starts.size() > 1) check_order(starts[starts.size() - 2], starts.back());
   } while (!starts.back().is_complete());
   INFO(history);
-  if (starts.back().faults.interruptions == 0) REQUIRE(disk.files() == std::vector<std::string>());
+  const bool disk_failed = std::any_of(starts.begin(), starts.end(), [](const Start& start) {
+    return start.faults.disk_errors > 0;
+  });
+  if (training.keeps_best() && !disk_failed)
+    REQUIRE(training.hash_of_best(disk.folder()) == expected_best);
+  if (starts.back().faults.interruptions == 0)
+    REQUIRE(disk.files().size() <= (training.keeps_best() ? 1 : 0));
   return starts;
 }
 

@@ -7,14 +7,18 @@
 namespace crescent::simulation {
 namespace {
 
+int64_t step_count(const Model& model) {
+  return static_cast<int64_t>(model.optimizer()->iterations().value().item());
+}
+
 /// Calls a function after each batch.
 class AtBatchEnd final : public Callback {
  public:
-  explicit AtBatchEnd(std::function<void()> act) : act_(std::move(act)) {}
-  void on_train_batch_end(int64_t, const Logs&) override { act_(); }
+  explicit AtBatchEnd(Training::AtStep act) : act_(std::move(act)) {}
+  void on_train_batch_end(int64_t, const Logs&) override { act_(step_count(*model_)); }
 
  private:
-  std::function<void()> act_;
+  Training::AtStep act_;
 };
 
 class Draws {
@@ -33,6 +37,9 @@ class Draws {
   std::mt19937_64 random_;
 };
 
+/// The hash of no bytes; add() computes the FNV-1a hash.
+constexpr size_t kFirstHash = 0xcbf29ce484222325;
+
 void add(size_t& hash, const void* data, size_t bytes) {
   const auto* at = static_cast<const unsigned char*>(data);
   for (size_t i = 0; i < bytes; ++i) hash = (hash ^ at[i]) * 0x100000001b3;
@@ -46,13 +53,53 @@ void add(size_t& hash, const Variables& variables) {
 }
 
 std::string hash_of(const Model& model) {
-  size_t hash = 0xcbf29ce484222325;
-  add(hash, model.weights());
-  add(hash, model.optimizer()->state());
+  size_t weights = kFirstHash, state = kFirstHash, history = kFirstHash;
+  add(weights, model.weights());
+  add(state, model.optimizer()->state());
   for (const auto& [name, values] : model.history()->history())
-    add(hash, values.data(), values.size() * sizeof(double));
-  return concat(hash, " after ", model.optimizer()->iterations().value().item(), " steps and ",
-                model.epochs_trained(), " epochs");
+    add(history, values.data(), values.size() * sizeof(double));
+  return concat("weights ", weights, ", optimizer ", state, ", history ", history, " after ",
+                step_count(model), " steps and ", model.epochs_trained(), " epochs");
+}
+
+std::string best_in(const std::string& folder) { return folder + "/best.weights.h5"; }
+
+using Named = std::pair<std::string, Dict>;
+
+std::vector<Named> layers(Draws& draws) {
+  Dict first{{"units", draws.number(1, 9)},
+             {"activation", draws.one_of({"relu", "tanh"})},
+             {"input_shape", List{3}}};
+  if (draws.coin()) first.set("kernel_regularizer", "l2");
+  std::vector<Named> all{{"Dense", first}};
+  if (draws.coin()) all.push_back({"BatchNormalization", {{"synchronized", draws.coin()}}});
+  if (draws.coin()) all.push_back({draws.one_of({"LayerNormalization", "UnitNormalization"}), {}});
+  if (draws.coin()) all.push_back({"Dropout", {{"rate", 0.3}}});
+  if (draws.coin()) all.push_back({"GaussianNoise", {{"stddev", 0.1}}});
+  if (draws.number(0, 3) == 0) {
+    all.push_back({"Reshape", {{"target_shape", List{-1, 1}}}});
+    all.push_back({draws.one_of({"GRU", "LSTM", "GlobalMaxPooling1D"}), {}});
+    if (all.back().first != "GlobalMaxPooling1D") all.back().second.set("units", 3);
+  }
+  all.push_back({"Dense", {{"units", 1}}});
+  return all;
+}
+
+Named optimizer(Draws& draws) {
+  Named made{draws.one_of({"SGD", "Adam", "RMSprop", "AdamW", "Adagrad", "Lion"}), {}};
+  if (draws.coin()) made.second.set("use_ema", true);
+  if (draws.coin()) made.second.set("gradient_accumulation_steps", 2);
+  if (draws.coin()) made.second.set("clipnorm", 1.0);
+  return made;
+}
+
+std::vector<Named> callbacks(Draws& draws) {
+  std::vector<Named> all;
+  if (draws.coin()) all.push_back({"ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 0}}});
+  if (draws.coin())
+    all.push_back({"EarlyStopping",
+                   {{"monitor", "loss"}, {"patience", 0}, {"restore_best_weights", draws.coin()}}});
+  return all;
 }
 
 }  // namespace
@@ -64,62 +111,73 @@ Training::Training(int64_t seed) : seed_(seed) {
   x_ = global_random().normal({rows, 3});
   y_ = ops::sum(x_, {1}, true);
   if (draws.coin()) weights_ = global_random().uniform({rows}, 0.5, 1.5);
+  layers_ = layers(draws);
+  optimizer_ = optimizer(draws);
+  callbacks_ = callbacks(draws);
   fit_ = {{"epochs", draws.number(1, 3)}, {"batch_size", draws.number(1, 30)}, {"verbose", 0}};
   if (draws.coin()) fit_.set("validation_split", 0.3);
   if (draws.coin()) fit_.set("shuffle", false);
+  if (draws.coin()) fit_.set("validation_freq", draws.number(1, 2));
   backup_.set("double_checkpoint", draws.coin());
   if (draws.coin()) backup_.set("save_freq", draws.number(1, 4));
-  optimizer_name_ = draws.one_of({"SGD", "Adam", "RMSprop", "AdamW"});
-  if (draws.coin()) optimizer_.set("use_ema", true);
-  if (draws.coin()) optimizer_.set("gradient_accumulation_steps", 2);
-  if (draws.coin()) optimizer_.set("clipnorm", 1.0);
-  activation_ = draws.one_of({"relu", "tanh"});
-  normalization_ = draws.one_of({"", "BatchNormalization", "LayerNormalization"});
-  units_ = draws.number(1, 9);
-  drops_ = draws.coin(), synchronized_ = draws.coin(), reduces_rate_ = draws.coin();
+  keeps_best_ = draws.coin();
+}
+
+std::string Training::text() const {
+  std::string text = concat(x_.dim(0), weights_ ? " weighted" : "", " rows, fit ", Value(fit_));
+  for (const auto& [name, options] : layers_) text += concat(", ", name, " ", Value(options));
+  text += concat(", ", optimizer_.first, " ", Value(optimizer_.second));
+  for (const auto& [name, options] : callbacks_) text += concat(", ", name, " ", Value(options));
+  return text +
+         concat(", BackupAndRestore ", Value(backup_), keeps_best_ ? ", ModelCheckpoint" : "");
 }
 
 /// Layers have names of their own, because ranks in one process would count them together.
 std::shared_ptr<Sequential> Training::model() const {
-  std::vector<LayerPtr> layers{make<Layer>("Dense", {{"name", "hidden"},
-                                                     {"units", units_},
-                                                     {"activation", activation_},
-                                                     {"input_shape", List{3}}})};
-  if (normalization_ == "BatchNormalization")
-    layers.push_back(
-        make<Layer>(normalization_, {{"name", "normalization"}, {"synchronized", synchronized_}}));
-  else if (!normalization_.empty())
-    layers.push_back(make<Layer>(normalization_, {{"name", "normalization"}}));
-  if (drops_) layers.push_back(make<Layer>("Dropout", {{"name", "dropout"}, {"rate", 0.3}}));
-  layers.push_back(make<Layer>("Dense", {{"name", "output"}, {"units", 1}}));
-  auto model = Sequential::make(layers);
-  model->compile({{"optimizer", make<Optimizer>(optimizer_name_, optimizer_)},
+  std::vector<LayerPtr> made;
+  for (const auto& [name, options] : layers_) {
+    Dict named = options;
+    named.set("name", concat("layer_", made.size()));
+    made.push_back(make<Layer>(name, named));
+  }
+  auto model = Sequential::make(made);
+  model->compile({{"optimizer", make<Optimizer>(optimizer_.first, optimizer_.second)},
                   {"loss", "mse"},
-                  {"metrics", List{"mae"}}});
+                  {"metrics", List{"mae", "R2Score"}}});
   return model;
 }
 
-Dict Training::options(const std::string& folder, const std::function<void()>& at_batch_end) const {
+Dict Training::options(const std::string& folder, const AtStep& at_batch_end) const {
   Dict backup = backup_, all = fit_;
   backup.set("backup_dir", folder);
   List callbacks{std::make_shared<AtBatchEnd>(at_batch_end),
                  make<Callback>("BackupAndRestore", backup)};
-  if (reduces_rate_)
-    callbacks.push_back(
-        make<Callback>("ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 0}}));
+  for (const auto& [name, options] : callbacks_) callbacks.push_back(make<Callback>(name, options));
+  if (keeps_best_)
+    callbacks.push_back(make<Callback>("ModelCheckpoint", {{"filepath", best_in(folder)},
+                                                           {"monitor", "loss"},
+                                                           {"save_weights_only", true},
+                                                           {"save_best_only", true}}));
   all.set("callbacks", std::move(callbacks));
   if (weights_) all.set("sample_weight", std::make_shared<BoxedTensor>(weights_));
   return all;
 }
 
-std::string Training::train(const std::string& folder,
-                            const std::function<void()>& at_batch_end) const {
+std::string Training::train(const std::string& folder, const AtStep& at_batch_end) const {
   const RandomScope random(seed_);
   const auto trained = model();
   trained->fit({x_}, {y_}, options(folder, at_batch_end));
-  if (trained->epochs_trained() < fit_.at("epochs").as_int())
-    fail("interrupted after ", trained->optimizer()->iterations().value().item(), " steps");
+  if (!trained->stop_training && trained->epochs_trained() < fit_.at("epochs").as_int())
+    fail("interrupted after ", step_count(*trained), " steps");
   return hash_of(*trained);
+}
+
+std::string Training::hash_of_best(const std::string& folder) const {
+  const auto best = model();
+  load_weights(*best, best_in(folder));
+  size_t hash = kFirstHash;
+  add(hash, best->weights());
+  return std::to_string(hash);
 }
 
 }  // namespace crescent::simulation

@@ -9,22 +9,32 @@ namespace crescent::simulation {
 
 class Training {
  public:
+  /// A function that gets the number of steps since the training began first.
+  using AtStep = std::function<void(int64_t steps)>;
   /// Draws the model, the data and the options of fit.
   explicit Training(int64_t seed);
-  /// Trains a new model, from the backup in the folder if there is one; returns a hash of the
-  /// weights, the state of the optimizer and the history. Calls `at_batch_end` after each batch.
-  std::string train(const std::string& folder, const std::function<void()>& at_batch_end) const;
+  /// The layers and the options.
+  std::string text() const;
+  /// Trains a new model, from the backup in the folder if there is one; returns hashes of
+  /// the weights, the state of the optimizer and the history. Calls `at_batch_end` after each
+  /// batch.
+  std::string train(const std::string& folder, const AtStep& at_batch_end) const;
+  /// Whether the training leaves its best weights in the folder.
+  bool keeps_best() const { return keeps_best_; }
+  /// A hash of these weights.
+  std::string hash_of_best(const std::string& folder) const;
 
  private:
+  using Named = std::pair<std::string, Dict>;  ///< a class and its options
   std::shared_ptr<Sequential> model() const;
-  Dict options(const std::string& folder, const std::function<void()>& at_batch_end) const;
+  Dict options(const std::string& folder, const AtStep& at_batch_end) const;
 
   int64_t seed_;
   Tensor x_, y_, weights_;
-  Dict fit_, backup_, optimizer_;
-  std::string optimizer_name_, activation_, normalization_;
-  int64_t units_;
-  bool drops_, synchronized_, reduces_rate_;
+  std::vector<Named> layers_, callbacks_;
+  Named optimizer_;
+  Dict fit_, backup_;
+  bool keeps_best_;
 };
 
 }  // namespace crescent::simulation
