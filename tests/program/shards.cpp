@@ -1,11 +1,13 @@
 // The ops of logical shards, in one process and in two.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <random>
 
 #include "crescent/ops/ops.h"
 #include "crescent/program/distribution.h"
 #include "crescent/program/program.h"
 #include "crescent/program/shard_ops.h"
+
 #include "pair.h"
 
 namespace crescent {
@@ -123,6 +125,13 @@ void check_all() {
       values.push_back(Tensor::full({3}, s >= own.first && s < own.last ? s + 1 : 20, dtype));
     CHECK(reduced(values, ReduceKind::sum).to_vector() == std::vector<double>(3, 15));
   }
+  for (ReduceKind kind : {ReduceKind::sum, ReduceKind::max, ReduceKind::min})
+    for (int64_t nan = 0; nan < 3; ++nan) {
+      Tensors values;
+      for (int64_t s = 0; s < 3; ++s)
+        values.push_back(Tensor::full({20}, s == nan ? NAN : static_cast<double>(s)));
+      for (const double x : reduced(values, kind).to_vector()) CHECK(std::isnan(x));
+    }
   check_program();
 }
 

@@ -11,6 +11,7 @@
 #include "crescent/program/distribution.h"
 #include "crescent/program/shard_ops.h"
 #include "crescent/tensor/with_type.h"
+#include "kernel/loops.h"
 
 namespace crescent::cpu {
 namespace {
@@ -89,14 +90,12 @@ void add_branches(const Branch& branch, const ShardRange& range, std::vector<Bra
   add_branches({branch.middle(), branch.last}, range, list);
 }
 
-template <class T>
-void combine(ReduceKind kind, const T* a, const T* b, T* to, int64_t n) {
-  if (kind == ReduceKind::sum)
-    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(a[i] + b[i]);
-  else if (kind == ReduceKind::max)
-    for (int64_t i = 0; i < n; ++i) to[i] = a[i] > b[i] || a[i] != a[i] ? a[i] : b[i];
-  else
-    for (int64_t i = 0; i < n; ++i) to[i] = a[i] < b[i] || a[i] != a[i] ? a[i] : b[i];
+/// The loop that combines the values of two branches; null if the dtype has none.
+BinaryLoop loop_of(ReduceKind kind, DType dtype) {
+  const BinaryKind combines = kind == ReduceKind::sum   ? BinaryKind::add
+                              : kind == ReduceKind::max ? BinaryKind::maximum
+                                                        : BinaryKind::minimum;
+  return binary_loops(combines, dtype).arrays;
 }
 
 constexpr int64_t kBlock = 1024;     ///< number of elements that are combined at once
@@ -108,7 +107,7 @@ template <class T>
 class ShardReduceKernel final : public Kernel {
  public:
   explicit ShardReduceKernel(const Request& r)
-      : kind_(static_cast<const ShardReduce&>(r.op).kind),
+      : combine_(loop_of(static_cast<const ShardReduce&>(r.op).kind, r.outputs[0].dtype)),
         shards_(static_cast<int64_t>(r.inputs.size())),
         count_(r.inputs[0].shape.size()) {}
 
@@ -171,7 +170,7 @@ class ShardReduceKernel final : public Kernel {
     if (branch.is_leaf()) return leaf(branch.first) + at;
     const T* first = value({branch.first, branch.middle()}, leaf, at, n, space);
     const T* second = value({branch.middle(), branch.last}, leaf, at, n, space + 1);
-    combine(kind_, first, second, space->data(), n);
+    combine_(first, second, space->data(), static_cast<size_t>(n));
     return space->data();
   }
   /// Computes the result of a branch from the results that the processes have sent.
@@ -188,10 +187,10 @@ class ShardReduceKernel final : public Kernel {
     std::array<T, kBlock> second;
     join({branch.first, branch.middle()}, branches, sent, n, from, to, result);
     join({branch.middle(), branch.last}, branches, sent, n, from, to, second.data());
-    combine(kind_, result, second.data(), result, to - from);
+    combine_(result, second.data(), result, static_cast<size_t>(to - from));
   }
 
-  ReduceKind kind_;
+  BinaryLoop combine_;
   int64_t shards_, count_;
 };
 

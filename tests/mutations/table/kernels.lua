@@ -1,5 +1,9 @@
 -- Bugs to insert into kernels of the cpu device.
 return {
+  { file = "plugins/cpu/reduction/shards.cpp", tests = { "program/shards" },
+    { "wrong operand", "kind == ReduceKind::max ? BinaryKind::maximum",
+      "kind == ReduceKind::max ? BinaryKind::minimum" },
+  },
   { file = "plugins/cpu/matmul/bytes.cpp", tests = { "cpu/bytes" },
     { "wrong constant", "constexpr int kOffset = 128;", "constexpr int kOffset = 127;" },
     { "wrong condition", "return std::min(kPanelColumns, columns - panel * kPanelColumns);",
