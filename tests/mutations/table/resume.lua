@@ -23,7 +23,6 @@ return {
       .. "run->epoch() < run->epochs();", "return interrupted();" },
   },
   { file = "core/src/training/training_run.cpp",
-    { "left out", "interrupt();  // callbacks of all processes must see the interruption", "" },
     { "left out", "return is_restored ? restored_results.values() : Stepper(*model).results();",
       "return Stepper(*model).results();" },
   },
