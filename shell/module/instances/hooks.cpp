@@ -1,11 +1,13 @@
 #include "instances/hooks.h"
 
 #include <algorithm>
+#include <set>
 
 #include "crescent/model/callback_hooks.h"
 #include "crescent/model/model.h"
 #include "instances/instance.h"
 #include "lua/class_table.h"
+#include "lua/misspelling.h"
 
 namespace crescent::lua {
 namespace {
@@ -72,6 +74,7 @@ constexpr Hook kHooksOfClasses[] = {
     {"Metric", "update_state", nullptr},
     {"Metric", "result", nullptr},
     {"Metric", "reset_state", nullptr},
+    {"Metric", "reset_states", "reset_state() is"},
     {"Dataset", "len", nullptr},
     {"Dataset", "get", nullptr},
     {"Dataset", "on_epoch_begin", nullptr},
@@ -119,17 +122,19 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The text " (did you mean 'build'?)" if the name is similar to a hook that the class does not
-/// define; else empty.
+/// The text " (did you mean 'build'?)" if the name is a misspelling of a hook that the class does
+/// not define; else empty. A callback's own functions are rarely called on_something, so any hook
+/// that is similar to such a name counts.
 std::string likely_hook(const std::string& name, std::string_view base,
                         const std::vector<std::string>& defined) {
-  std::vector<std::string> near;
+  std::vector<std::string> events;
   for (const Hook& hook : hooks()) {
     const std::string other = hook.name;
-    const bool as_long = name.size() <= other.size() + 2 && other.size() <= name.size() + 2;
-    if (as_long && belongs(hook, base) && !contains(defined, other)) near.push_back(other);
+    if (!belongs(hook, base) || contains(defined, other)) continue;
+    if (is_misspelling(name, other)) return concat(" (did you mean '", other, "'?)");
+    if (other.starts_with("on_")) events.push_back(other);
   }
-  return did_you_mean(name, near);
+  return name.starts_with("on_") ? did_you_mean(name, events) : "";
 }
 
 void look_at(const std::string& class_name, const std::string& name, const char* base,
@@ -146,6 +151,32 @@ void look_at(const std::string& class_name, const std::string& name, const char*
                 " does not");
   if (const std::string guess = likely_hook(name, base, defined); !guess.empty())
     warn("class ", class_name, ": ", name, "() is not a hook of ", base, guess);
+}
+
+/// The names of the parameters of a function that the class itself defines in Lua.
+std::vector<std::string> parameters_of(lua_State* L, int class_index, const std::string& name) {
+  const StackRestorer restorer(L);
+  std::vector<std::string> names;
+  push_field(L, class_index, name.c_str());
+  if (!lua_isfunction(L, -1) || lua_iscfunction(L, -1)) return names;
+  for (int i = 1; const char* parameter = lua_getlocal(L, nullptr, i); ++i)
+    names.push_back(parameter);
+  return names;
+}
+
+/// Warns of a hook whose first parameter, which is the object, is meant for something else:
+/// function Net.call(x).
+void look_for_self(lua_State* L, int class_index, const std::string& class_name,
+                   const std::string& name) {
+  static const std::set<std::string_view> kNamesOfObjects = {
+      "self", "this",   "me",       "cls",       "class",    "object", "layer",   "model",
+      "loss", "metric", "callback", "optimizer", "schedule", "data",   "dataset", "format"};
+  const std::vector<std::string> parameters = parameters_of(L, class_index, name);
+  if (parameters.empty() || parameters[0][0] == '_' || kNamesOfObjects.contains(parameters[0]))
+    return;
+  warn("class ", class_name, ": ", name, "() gets the object as '", parameters[0],
+       "'; with ':' the object is self: function ", class_name, ":", name, "(", join(parameters),
+       ")");
 }
 
 std::string name_of_class(lua_State* L, int class_index) {
@@ -173,9 +204,11 @@ void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const c
   lua_pushboolean(L, true);
   lua_rawsetp(L, class_index, &noticed_key);
   const std::vector<std::string> defined = defined_functions(L, class_index);
+  const std::string class_name = name_of_class(L, class_index);
   for (const std::string& name : defined) {
-    if (is_hook(name, base) || !has_field(L, base_index, name))
-      look_at(name_of_class(L, class_index), name, base, defined);
+    const bool is_called = is_hook(name, base);
+    if (is_called) look_for_self(L, class_index, class_name, name);
+    if (is_called || !has_field(L, base_index, name)) look_at(class_name, name, base, defined);
   }
 }
 

@@ -45,15 +45,51 @@ warns([[
   local C = cr.callbacks.Callback:subclass "C"
   function C:on_epoch_ends() end
   C()]], "on_epoch_ends()", "did you mean 'on_epoch_end'?")
-warns([[
-  local M = cr.metrics.Metric:subclass "M"
-  function M:update_state() end
-  function M:results() end
-  M()]], "results()", "did you mean 'result'?")
+
+-- the error for a class without a function that it needs lists the functions that it has
+local Results = cr.metrics.Metric:subclass "Results"
+function Results:update_state() end
+function Results:results() end
+check.fails(function() Results()(y, y) end, "no result()", "it defines results, update_state")
+
+-- which names are misspellings of hooks, and which are names of other functions
+local function warnings_of(base, words)
+  local lines = {}
+  for word in words:gmatch "%S+" do
+    lines[#lines + 1] = ("local C = %s:subclass 'C_%s' function C:%s() end pcall(C)")
+      :format(base, word, word)
+  end
+  return stderr_of(table.concat(lines, "\n"))
+end
+for _, base in ipairs { "cr.Layer", "cr.Model", "cr.metrics.Metric", "cr.losses.Loss",
+  "cr.callbacks.Callback", "cr.optimizers.Optimizer", "cr.data.Dataset" } do
+  check.same(warnings_of(base, [[predict_one predict_all results rebuild recall calls calc ball all
+    builds inits configs get_configs update_states reset_weights train_batch train_steps test_one
+    compute_losses steps lens gets slot initial_slots encode decode sample forward on]]), "", base)
+end
+for base, words in pairs {
+  ["cr.Model"] = "trainstep train_setp predct_step bulid buld getConfig __init__ compute_lsos",
+  ["cr.metrics.Metric"] = "updateState update_stat reslut reset_sate reset_states",
+  ["cr.callbacks.Callback"] = "on_epoch_ends on_epoch_strat on_train_batch_start onEpochEnd",
+  ["cr.data.Dataset"] = "__len__ __getitem__ on_epoch_ends num_batches",
+} do
+  local _, count = words:gsub("%S+", "")
+  local text = warnings_of(base, words)
+  check.same(select(2, text:gsub("class C_", "")), count, text)
+end
+
+-- a hook that is written with '.' has the object in its first parameter
 warns([[
   local L = cr.losses.Loss:subclass "L"
-  function L:cal(t, p) return t - p end
-  L()]], "cal()", "did you mean 'call'?")
+  function L.call(y_true, y_pred) return y_true - y_pred end
+  L()]], "L: call() gets the object as 'y_true'", "function L:call(y_true, y_pred)")
+assert(stderr_of [[
+  local L = cr.Layer:subclass "L"
+  L.build = function(layer, shape) layer.width = shape[2] end
+  function L.call(this, inputs) return inputs end
+  function L.helper(inputs) return inputs end
+  L.compute_mask = function() end
+  L()(x)]] == "")
 warns([[
   local L = cr.Layer:subclass "L"
   function L:call(inputs) return inputs end
