@@ -33,6 +33,7 @@
 #include "training/training.h"
 #include "training/training_runs.h"
 #include "values/collector.h"
+#include "values/modules.h"
 #include "workers/worker_state.h"
 
 namespace crescent::lua {
@@ -205,6 +206,7 @@ int open(lua_State* L) {
   set_listing(L);
   run_scripts(L);
   set_format_class(L);
+  note_modules(L);
   watch_cycles(L);
   return 1;
 }

@@ -9,6 +9,7 @@
 #include "classes/options.h"
 #include "instances/hooks.h"
 #include "instances/lua_model.h"
+#include "values/modules.h"
 
 namespace crescent::lua {
 namespace {
@@ -323,6 +324,7 @@ int construct(lua_State* L) {
   reserve(L, 12);
   const ClassPtr info = class_of_table(L, 1);
   const Base& base = base_at(L, 1);
+  if (lua_istable(L, 2)) refuse_module(L, lua_topointer(L, 2), info ? info->name : base.name);
   if (!info) {
     if (is_model(base)) return make_functional(L);
     fail(base.name, " has no behaviour of its own: derive a class with ", base.name,

@@ -5,6 +5,7 @@
 #include "classes/options.h"
 #include "host/provided_datasets.h"
 #include "instances/instance.h"
+#include "values/modules.h"
 
 namespace crescent::lua {
 namespace {
@@ -116,6 +117,7 @@ bool are_arrays(lua_State* L, const ClassInfo& info) {
 
 int call_class(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
+  if (lua_istable(L, 2)) refuse_module(L, lua_topointer(L, 2), info->name);
   if (info->kind == kDatasetKind) return construct_dataset(L, *info);
   const bool symbol = info->kind == Activation::kKind && to_handle<Symbol>(L, 2);
   const bool tensors = is_tensor_like(L, 2) || are_arrays(L, *info);
@@ -209,8 +211,8 @@ void set_functions(lua_State* L, const KindInfo& space) {
 }
 
 void push_namespace(lua_State* L, const KindInfo& space) {
-  static const CallablePtr index = raw("index", index_namespace),
-                           pairs = raw("pairs", pairs_of_namespace);
+  static const CallablePtr index = raw("__index", index_namespace),
+                           pairs = raw("__pairs", pairs_of_namespace);
   lua_newtable(L);
   if (space.base) {
     push_base_class(L, space.base);

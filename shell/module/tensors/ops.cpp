@@ -140,7 +140,7 @@ void set_function(lua_State* L, const Callable& function) {
 }  // namespace
 
 void set_ops(lua_State* L) {
-  static const CallablePtr index = raw("index", index_ops);
+  static const CallablePtr index = raw("__index", index_ops);
   lua_createtable(L, 0, static_cast<int>(functions().size()));
   for (const FunctionPtr& function : functions()) set_function(L, *function);
   for (const auto* more : {&control_flow_functions(), &transform_functions()})

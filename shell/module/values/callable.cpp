@@ -7,6 +7,7 @@
 #include "lua/class_table.h"
 #include "values/collector.h"
 #include "values/convert.h"
+#include "values/modules.h"
 
 namespace crescent::lua {
 
@@ -158,11 +159,14 @@ void check_self(lua_State* L, const Callable& callable) {
 /// of the function.
 int call_named(lua_State* L, const Callable& function) {
   check_self(L, function);
+  const void* first = lua_istable(L, 1) ? lua_topointer(L, 1) : nullptr;
   try {
     return function.call(L);
-  } catch (const LuaError&) {
+  } catch (const Interrupted&) {
     throw;
   } catch (Error& error) {
+    refuse_module(L, first, function.name());
+    if (dynamic_cast<LuaError*>(&error)) throw;
     const std::string_view message = error.what();
     if (message.starts_with("expected ") || message.starts_with("axis "))
       error.add_context(function.name() + ": ");

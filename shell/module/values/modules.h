@@ -1,0 +1,16 @@
+// Tables of functions and classes, cr and those in it, as arguments: cr:zeros(3) passes one.
+#pragma once
+#include <lua.hpp>
+#include <string>
+
+namespace crescent::lua {
+
+/// Notes the path "cr" of the table on top of the stack, and the paths of the tables in it,
+/// "cr.layers". Classes and objects are not noted.
+void note_modules(lua_State* L);
+
+/// Fails if the address is that of a noted table, which a call with ':' passed to a function or a
+/// class of this name.
+void refuse_module(lua_State* L, const void* address, const std::string& name);
+
+}  // namespace crescent::lua
