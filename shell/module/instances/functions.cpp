@@ -104,10 +104,24 @@ Value adapted(const Value& value, std::string_view kind) {
   fail("a function cannot be used as ", kind);
 }
 
+/// The number of a tensor without axes if the option takes numbers; else the value.
+Value number_of(const Value& value, const Field& field) {
+  const auto box = value.object_as<BoxedTensor>();
+  const bool takes_number = field.type == Codec<double>::type() ||
+                            field.type == Codec<int64_t>::type() || field.kind == Schedule::kKind;
+  if (!box || !takes_number || box->tensor.rank() != 0) return value;
+  lua_State* L = current();
+  const StackRestorer restorer(L);
+  push_numbers(L, box->tensor);
+  return to_value(L, lua_gettop(L));
+}
+
 void adapt_options(Dict& options, const SchemaData& schema) {
   for (DictEntry& option : options) {
     const Field* field = schema.find(option.key);
-    if (field && !field->kind.empty()) option.value = adapted(option.value, field->kind);
+    if (!field) continue;
+    option.value = number_of(option.value, *field);
+    if (!field->kind.empty()) option.value = adapted(option.value, field->kind);
   }
 }
 

@@ -226,16 +226,28 @@ std::vector<T> numbers_at(lua_State* L, int index, std::string_view what,
   return numbers;
 }
 
+/// Replaces a tensor without axes by its number: rates and sizes may be computed with tensors.
+void take_number_out(lua_State* L, int index) {
+  if (!is_tensor_like(L, index)) return;
+  index = lua_absindex(L, index);
+  const Tensor tensor = to_tensor(L, index);
+  if (tensor.rank() != 0) return;
+  push_numbers(L, tensor);
+  lua_type(L, -1) == LUA_TNUMBER ? lua_replace(L, index) : lua_pop(L, 1);
+}
+
 }  // namespace
 
 int64_t to_integer(lua_State* L, int index) {
   int exact = 0;
+  take_number_out(L, index);
   const lua_Integer n = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &exact) : 0;
   if (!exact) fail_expected(L, index, "an integer");
   return n;
 }
 
 double to_number(lua_State* L, int index) {
+  take_number_out(L, index);
   if (lua_type(L, index) != LUA_TNUMBER) fail_expected(L, index, "a number");
   return lua_tonumber(L, index);
 }
