@@ -134,14 +134,15 @@ function completion.complete_value(line, prefix)
   return listed(found)
 end
 
--- The texts of what a call needs besides its parameters, and of its options with their defaults.
-local function options_of(what)
+-- The texts of what a call needs besides its parameters, and of its options with their defaults,
+-- but for those in the set `typed`.
+local function options_of(what, typed)
   local given, named, is_parameter = {}, {}, {}
   if what.what == "function" then
     for _, name in ipairs(what.parameters) do is_parameter[name] = true end
   end
   for _, option in ipairs(what.options or {}) do
-    local is_known = is_parameter[option.name]
+    local is_known = is_parameter[option.name] or typed[option.name]
     if option.required and not is_known then
       given[#given + 1] = option.name
     elseif not option.keyword_only and not is_known then
@@ -152,27 +153,42 @@ local function options_of(what)
   return given, named
 end
 
-local function call_text(name, given, named)
+-- The text of a call with its options from number `first` to number `last`.
+local function call_text(name, given, named, first, last)
   local parts = table.move(given, 1, #given, 1, {})
-  if #named > 0 then parts[#parts + 1] = "{" .. table.concat(named, ", ") .. "}" end
+  local shown = table.move(named, first, last, 1, {})
+  if first > 1 then table.insert(shown, 1, "...") end
+  if last < #named then shown[#shown + 1] = "..." end
+  if #shown > 0 then parts[#parts + 1] = "{" .. table.concat(shown, ", ") .. "}" end
   return name .. "(" .. table.concat(parts, ", ") .. ")"
 end
 
--- The texts of options from the one whose name begins with `typed` on.
-local function from_option(named, typed)
+-- The number of the first option whose name begins with `typed`; 1 if there is none.
+local function number_of_option(named, typed)
   for i, text in ipairs(named) do
-    if i > 1 and typed and text:sub(1, #typed) == typed then
-      return { "...", table.unpack(named, i) }
-    end
+    if typed and text:sub(1, #typed) == typed then return i end
   end
-  return named
+  return 1
+end
+
+-- The text of the call with all its options, or with as many as fit into the columns, from the one
+-- on whose name is typed.
+local function fitted(name, given, named, typed, columns)
+  local text = call_text(name, given, named, 1, #named)
+  if #text <= columns then return text end
+  local first, last = number_of_option(named, typed), #named + 1
+  repeat
+    last = last - 1
+    text = call_text(name, given, named, first, last)
+  until #text <= columns or last <= first
+  return text
 end
 
 function completion.hint(line)
   local path = typed_call.enclosing(line)
   local what = description_of(path)
   if not what then return nil end
-  local name, given, named = what.name, options_of(what)
+  local name, given, named = what.name, options_of(what, typed_call.options_before(line))
   if what.what == "function" then
     local parameters
     name, parameters = what.signature:match "^([^(]*)%((.*)%)$"
@@ -181,9 +197,8 @@ function completion.hint(line)
     if parameters ~= "" then table.insert(given, 1, parameters) end
   end
   if not name then return nil end
-  local hint = call_text(name, given, named)
-  local is_long = #hint >= (shell.printing.width or shell.fitting_columns(1000, 20))
-  return is_long and call_text(name, given, from_option(named, typed_call.option(line))) or hint
+  local columns = (shell.printing.width or shell.fitting_columns(1000, 20)) - 1
+  return fitted(name, given, named, typed_call.option(line), columns)
 end
 
 return completion

@@ -61,6 +61,18 @@ function typed_call.option(text)
   end
 end
 
+--- Returns the set of the names of the options before that one, in the same table.
+function typed_call.options_before(text)
+  text = without_strings(text)
+  local open, names = open_brackets(text), {}
+  local innermost = open[#open]
+  if not innermost or innermost.bracket ~= "{" then return names end
+  local items = text:sub(innermost.at + 1, innermost.start - 1)
+  for _, brackets in ipairs { "%b{}", "%b()", "%b[]" } do items = items:gsub(brackets, "") end
+  for name in items:gmatch "([%a_][%w_]*)%s*=%f[^=]" do names[name] = true end
+  return names
+end
+
 --- Finds the call of which a string that is typed at the end of the text is an argument. Returns
 --- {path =, name =, position =}: the path of what is called, and the name and the position of the
 --- argument; `name` is nil if the argument has none. For a string in a list, the argument is the

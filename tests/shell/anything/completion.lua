@@ -71,10 +71,15 @@ do -- hints show the signature of the function that is called
   check.same(cr.hint "cr.plot(x, {", cr.describe(cr.plot).signature)
   cr.config.print { width = 60 }
   check.same(cr.hint("cr.layers.Dense(10, { use_bias = f"):sub(1, 38),
-    "Dense(units, {..., use_bias=true, kern")
+    "Dense(units, {..., use_bias=true, ...}")
   assert(cr.hint("model:fit(x, y, { epochs = 3, validation_sp"):find(
-    "fit(x, y=nil, {..., validation_split=0.0, ", 1, true))
+    "fit(x, y=nil, {..., validation_split=0.0, ...})", 1, true))
   assert(cr.hint("cr.layers.Dense(10, { units_of = "):find("Dense(units, {activation=", 1, true))
+  -- options that were typed are left out, and dots stand for what does not fit
+  check.same(cr.hint "model:fit(x, y, { epochs = 3, batch_size = f{ shuffle = 1 }, ",
+    'fit(x, y=nil, {verbose="auto", callbacks=..., ...})')
+  check.same(cr.hint "cr.layers.Dense(10, { activation = 'relu', use_bias = ",
+    "Dense(units, {use_bias=true, ...})")
   cr.config.print {}
   check.same(cr.hint "cr.ops.argmax(f(x), ", cr.describe(cr.ops.argmax).signature)
   for _, text in ipairs { "", "cr.layers.Dense", "cr.layers.Dense(1)", "unknown(", "print(",
