@@ -3,24 +3,7 @@
 local cr, shell = ...
 local names = {}
 
--- The names in Crescent that correspond to names of Python libraries; a list if there are several.
-local python = {
-  K = "cr.ops", array = "cr.tensor", constant = "cr.tensor", jax = "cr", keras = "cr",
-  np = "cr.ops", numpy = "cr.ops", tf = "cr", torch = "cr", Tensor = "cr.tensor",
-  F = "cr.ops", functional = "cr.ops", gather = "cr.ops.take", jit = "cr.compiled",
-  linalg = "cr.ops", load = { "cr.models.load_model", "cr.data.read" },
-  manual_seed = "cr.random.seed", matplotlib = "cr.plot",
-  mixed_precision = "cr.config.set_dtype_policy",
-  nn = "cr.layers", pandas = "cr.data", pd = "cr.data", rand = "cr.random.uniform",
-  randn = "cr.random.normal", save = { "model:save", "cr.data.write_npy" },
-  set_seed = "cr.random.seed", tensorflow = "cr", train_test_split = "cr.data.split",
-  BatchNorm1d = "cr.layers.BatchNormalization", BatchNorm2d = "cr.layers.BatchNormalization",
-  BCELoss = "cr.losses.BinaryCrossentropy", BCEWithLogitsLoss = "cr.losses.BinaryCrossentropy",
-  CrossEntropyLoss = "cr.losses.SparseCategoricalCrossentropy",
-  DataLoader = "cr.data.from_tensor_slices", LayerNorm = "cr.layers.LayerNormalization",
-  Linear = "cr.layers.Dense", Module = "cr.Model", MSELoss = "cr.losses.MeanSquaredError",
-  Schedule = "cr.schedules.LearningRateSchedule", StandardScaler = "cr.layers.Normalization",
-}
+local python = shell.library "prompt/python_names"
 
 -- The names in a table of the module; for a table of classes also their aliases.
 local function members(t)
@@ -67,13 +50,13 @@ local function nearest(word, candidates)
   return shell.did_you_mean(word, candidates):match "'(.*)'"
 end
 
--- The name in the module that is most similar to `word`.
-local function nearest_elsewhere(word)
-  local all, seen = {}, {}
+-- A name in the module of which `word` is a misspelling.
+local function misspelled_elsewhere(word)
+  local found
   visit_all("cr", cr, function(_, name)
-    if not seen[name] then all[#all + 1], seen[name] = name, true end
+    if not found and shell.is_misspelling(word, name) then found = name end
   end, {})
-  return nearest(word, all)
+  return found
 end
 
 -- The first few paths, each in quotes, as a text: "'cr.losses.mse' or 'cr.metrics.mse'".
@@ -83,30 +66,51 @@ local function quoted(paths)
   return table.concat(few, " or ")
 end
 
---- The hint " (did you mean 'x'?)" for a name that is not among the candidates: its counterpart if
---- it is a name of Python, else the paths at which the module has the name, else a similar
---- candidate, else, if `everywhere` is true, a similar name in the module. Returns "" if there is
---- none of these.
-function names.guess(word, candidates, everywhere)
-  local known = python[word]
-  local paths = type(known) == "table" and known or known and { known } or names.paths(word)
-  if #paths == 0 then paths = { nearest(word, candidates) } end
-  if #paths == 0 and everywhere then
-    local near = nearest_elsewhere(word)
-    paths = near and names.paths(near) or paths
-  end
+-- The paths of what stands for a name of Python in the table at `path`, in a list.
+local function counterparts_of(word, path)
+  local reduction = word:match "^reduce_(%l+)$"
+  if reduction and rawget(cr.ops, reduction) then return { "cr.ops." .. reduction } end
+  return python.paths[path .. "." .. word] or python.paths[word] or {}
+end
+
+local function question(paths)
   return #paths == 0 and "" or " (did you mean " .. quoted(paths) .. "?)"
 end
 
---- The hint for a name of a class or function of Python, or "" if the name is none.
-function names.counterpart(word)
-  return python[word] and names.guess(word, {}) or ""
+--- The hint for a name of Python that the table at `path` does not have, or "" if it is none.
+function names.counterpart(word, path)
+  if python.texts[word] then return "; " .. python.texts[word] end
+  for _, dtype in ipairs(shell.dtypes()) do
+    if word == dtype then return string.format("; dtypes are texts: \"%s\"", word) end
+  end
+  return question(counterparts_of(word, path))
+end
+
+--- The hint " (did you mean 'cr.layers.Dense'?)" for a name that other tables of the module have.
+function names.elsewhere(word, path)
+  local others = {}
+  for _, other in ipairs(names.paths(word)) do
+    if other ~= path then others[#others + 1] = other end
+  end
+  return question(others)
+end
+
+--- The first hint that there is: for a name of Python; for a name of other tables; for a candidate
+--- that is similar; if `everywhere` is true, for a name in the module of which the word is a
+--- misspelling.
+function names.guess(word, candidates, everywhere, path)
+  path = path or ""
+  local hint = names.counterpart(word, path)
+  if hint == "" then hint = names.elsewhere(word, path) end
+  if hint == "" then hint = question { nearest(word, candidates) } end
+  local misspelled = hint == "" and everywhere and misspelled_elsewhere(word)
+  return misspelled and question(names.paths(misspelled)) or hint
 end
 
 --- Fails for a missing name in the table of the module; returns nil if the key is not a name.
 function names.fail_missing(path, t, key)
   if type(key) == "string" then
-    shell.fail(path, " has no '", cr.printable(key), "'", names.guess(key, members(t), true))
+    shell.fail(path, " has no '", cr.printable(key), "'", names.guess(key, members(t), true, path))
   end
 end
 

@@ -1,5 +1,6 @@
 -- What replaces functions, methods and attributes of Python and its libraries. The texts end error
 -- messages for names that Lua or an object of Crescent does not have.
+local cr = ...
 local counterparts = {}
 
 --- Global functions of Python, by name.
@@ -25,6 +26,28 @@ counterparts.functions = {
   dict = "entries are named by '=': { name = value }",
   zip = "lists are gone through together by: for i = 1, #a do f(a[i], b[i]) end",
   time = "os.time() is in seconds, os.clock() in seconds of the processor",
+  argparse = "the arguments of a script are in the table arg",
+  collections = "lists and dictionaries are tables: { 1, 2 }, { name = value }",
+  filter = "a loop puts into another list what it is to have: kept[#kept + 1] = x",
+  functools = "functions are values: function(x) return f(x, y) end",
+  getattr = "it is object[name]",
+  glob = "it is cr.data.list_files(pattern)",
+  hasattr = "it is t[name] ~= nil for tables",
+  itertools = "lists are gone through by: for i, x in ipairs(list) do ... end",
+  json = "cr.show(x) is a text of any value; cr.data.write_npz stores tensors",
+  logging = "messages are written by print(text) or io.stderr:write(text)",
+  pickle = "models are saved by model:save(path), tensors by cr.data.write_npz(path, t)",
+  re = "texts are searched by text:find(pattern), text:match(pattern), text:gsub(pattern, new)",
+  reversed = "lists are gone through backwards by: for i = #list, 1, -1 do ... end",
+  self = "it is the object in functions that are written with ':', function Mine:call(x)",
+  set = "a set is a table: { [x] = true }",
+  setattr = "it is object[name] = value",
+  super = "the function of the base class is Mine.super.call(self, x)",
+  sys = "the arguments of a script are in the table arg; os.exit(status) ends it",
+  this = "the object is self in functions that are written with ':', function Mine:call(x)",
+  tqdm = "fit, predict and long loads show bars; cr.utils.Progbar(count) is one",
+  tuple = "a tuple is a table: { x, y }",
+  undefined = "it is nil",
 }
 
 local by_pairs = "tables are gone through by: for name, value in pairs(t) do ... end"
@@ -32,11 +55,18 @@ local by_pairs = "tables are gone through by: for name, value in pairs(t) do ...
 --- Methods of Python's lists, dictionaries and texts.
 counterparts.methods = {
   append = "a list grows by list[#list + 1] = x",
+  endswith = "it is text:sub(-#ending) == ending",
   extend = "lists are joined by table.move(more, 1, #more, #list + 1, list)",
   items = by_pairs,
-  keys = by_pairs,
   join = "lists of texts are joined by table.concat(list, separator)",
+  keys = by_pairs,
+  listdir = "it is cr.data.list_files(folder .. '/*')",
+  pop = "it is table.remove(list)",
+  replace = "it is text:gsub(pattern, new)",
+  round = "it is math.floor(x + 0.5), of a tensor t:round()",
   split = "parts of a text are found by: for word in text:gmatch \"%S+\" do ... end",
+  startswith = "it is text:sub(1, #start) == start",
+  strip = "it is text:match '^%s*(.-)%s*$'",
 }
 
 local by_tape = "gradients are taken by a tape: "
@@ -64,9 +94,11 @@ local tensor = {
   cpu = by_device,
   cuda = by_device,
   data = "it is t; its numbers are t:totable()",
+  describe = "it is cr.describe(t)",
   detach = "it is cr.ops.stop_gradient(t)",
   device = "cr.config.device() names the device of all tensors",
   dim = "it is t.ndim",
+  dims = "it is t.shape",
   div = "it is t / x",
   double = 'it is t:cast "float64"',
   eq = "it is t:equal(x)",
@@ -80,12 +112,18 @@ local tensor = {
   gather = "it is t:take(positions, axis), or t:take_along_axis(positions, axis)",
   ge = "it is t:greater_equal(x)",
   get_shape = "it is t.shape",
+  get_value = "it is t",
   grad = by_tape,
+  grad_fn = by_tape,
   gt = "it is t:greater(x)",
   half = 'it is t:cast "float16"',
+  head = "it is t:slice(1, 5)",
+  hist = "it is cr.hist(t)",
+  index_add = "it is cr.ops.scatter_update(t, indices, values)",
   index_select = "it is t:take(positions, axis)",
   int = 'it is t:cast "int32"',
   is_contiguous = "every tensor is contiguous",
+  is_cuda = by_device,
   itemset = by_element,
   itemsize = "it is t.nbytes / t.size",
   iter = "rows are gone through by: for i, row in ipairs(t) do ... end",
@@ -103,18 +141,26 @@ local tensor = {
   ne = "it is t:not_equal(x)",
   neg = "it is -t",
   nelement = "it is t.size",
+  new_zeros = "it is cr.zeros(shape)",
+  normal_ = "it is t = cr.random.normal(t.shape)",
   numel = "it is t.size",
   partition = "it is t:sort(axis)",
   permute = "it is t:transpose(axes)",
+  plot = "it is cr.plot(t)",
   pow = "it is t ^ x",
+  print = "it is print(t)",
   put = by_element,
   read_value = "it is t",
   requires_grad = "variables are trained: cr.Variable(t)",
   requires_grad_ = "variables are trained: cr.Variable(t)",
+  reshape_as = "it is t:reshape(x.shape)",
   resize = "it is t:reshape(shape)",
+  save = "it is cr.data.write_npy(path, t)",
   scatter_ = "it is cr.ops.scatter_update(t, indices, values)",
+  scatter_add = "it is cr.ops.scatter_update(t, indices, values)",
   select = "it is t[position], counted from 1",
   set_shape = "it is t:reshape(shape)",
+  show = "it is cr.show(t), of an image cr.imshow(t)",
   stack = "it is cr.ops.stack({ x, y }, axis)",
   sub = "it is t - x",
   sub_ = "it is t = t - x",
@@ -127,9 +173,12 @@ local tensor = {
   topk = "it is t:top_k(count)",
   tostring = "it is tostring(t), with dtype and shape cr.show(t)",
   type = "it is t.dtype; t:cast(dtype) makes a tensor of another one",
+  type_as = "it is t:cast(x.dtype)",
   unbind = "it is t:unstack(axis)",
+  uniform_ = "it is t = cr.random.uniform(t.shape)",
   unsqueeze = "it is t:expand_dims(axis)",
   values = "its numbers are t:totable()",
+  view_as = "it is t:reshape(x.shape)",
   zero_ = by_element .. ", all of them t[{ {} }] = 0",
 }
 
@@ -171,68 +220,121 @@ local dataset = {
   sample_from_datasets = "it is data:interleave(f)",
 }
 
-local history = {
-  loss = "it is history.history.loss",
-  accuracy = "it is history.history.accuracy",
+local optimizer = {
+  add_param_group = "cr.optimizers.MultiOptimizer has an optimizer for each group of layers",
+  assign = "settings are assigned: optimizer.learning_rate = x",
+  compute_gradients = by_tape,
+  get_gradients = by_tape,
+  get_lr = "it is optimizer.learning_rate",
+  get_updates = by_step,
+  load_state_dict = "it is optimizer:set_weights(list)",
+  minimize = by_step,
+  param_groups = "the rate is optimizer.learning_rate",
+  set_learning_rate = "it is optimizer.learning_rate = x",
+  set_lr = "it is optimizer.learning_rate = x",
+  state_dict = "it is optimizer.weights",
+  stateless_apply = by_state,
+  step = by_step,
+  update = by_step,
+}
+
+local metric = {
+  compute = "it is metric:result()",
+  forward = "it is metric:update_state(y_true, y_pred)",
+  get = "it is metric:result()",
+  item = "it is metric:result():item()",
+  numpy = "it is metric:result()",
+  reset = "it is metric:reset_state()",
+  stateless_result = by_state,
+  stateless_update_state = by_state,
+  total = "it is metric:result()",
+  update = "it is metric:update_state(y_true, y_pred)",
+  value = "it is metric:result()",
 }
 
 local object = {
+  W = "it is layer.kernel",
+  add_layer = "it is model:add(layer)",
+  add_module = "a layer in an attribute is enough: self.dense = cr.layers.Dense(3)",
   apply = "layers are gone through by: for i, layer in ipairs(model.layers) do ... end",
-  assign = "settings are assigned: optimizer.learning_rate = x",
+  b = "it is layer.bias",
   backward = by_tape,
   children = "it is model.layers",
   clone = "it is cr.models.clone_model(model)",
   compiled_loss = "it is model:compute_loss(x, y, y_pred)",
   compiled_metrics = "it is model:compute_metrics(x, y, y_pred)",
-  compute = "it is metric:result()",
-  compute_gradients = by_tape,
+  count_parameters = "it is model:count_params()",
   cpu = by_device,
   cuda = by_device,
+  double = "computing in doubles is chosen by cr.config.set_dtype_policy 'float64'",
   eval = "model:predict(x) and model(x) compute as after training",
   evaluate_generator = "it is model:evaluate(f), where f returns a batch x, y at each call",
   fit_generator = "it is model:fit(f), where f returns a batch x, y at each call",
   forward = "it is call: function Mine:call(x) return x end",
+  freeze = "it is model.trainable = false",
   from_config = "a function of its class: cr.layers.deserialize, cr.models.from_config",
-  get_gradients = by_tape,
-  get_updates = by_step,
+  get_layers = "it is model.layers",
+  get_lr = "it is model.learning_rate",
+  grad = by_tape,
   half = 'computing in halves is chosen by cr.config.set_dtype_policy "mixed_float16"',
+  in_features = "it is layer.input_shape[2]",
   jit_compile = "it is an option of model:compile",
+  load = "it is model:load_weights(path), or cr.models.load_model(path)",
   load_state_dict = "it is model:set_weights(list); model:load_weights(path) reads a file",
   make_predict_function = "steps are compiled by the methods that run them",
   make_test_function = "steps are compiled by the methods that run them",
   make_train_function = "steps are compiled by the methods that run them",
-  minimize = by_step,
   modules = "it is model.layers",
+  named_modules = "it is model.layers; each has a name",
   named_parameters = "it is model.weights; each has a name and a path",
-  param_groups = "the rate is optimizer.learning_rate",
+  num_params = "it is model:count_params()",
+  out_features = "it is layer.units",
   parameters = "it is model.trainable_weights",
+  params = "it is model.trainable_weights",
+  pop_layer = "it is model:pop()",
   predict_classes = "it is cr.ops.argmax(model:predict(x), -1)",
   predict_generator = "it is model:predict(f), where f returns a batch x at each call",
   predict_proba = "it is model:predict(x)",
   register_buffer = "it is layer:add_weight { shape = s, trainable = false }",
+  requires_grad_ = "it is model.trainable = true",
+  save_model = "it is model:save(path)",
+  score = "it is model:evaluate(x, y)",
+  set_learning_rate = "it is model.learning_rate = x",
+  set_lr = "it is model.learning_rate = x",
   state_dict = "it is model:get_weights(); model:save_weights(path) writes a file",
-  stateless_apply = by_state,
   stateless_call = by_state,
-  stateless_result = by_state,
-  stateless_update_state = by_state,
-  step = by_step,
   steps_per_execution = "it is an option of model:compile",
   to = "cr.config.set_device(name) chooses a device, cr.config.set_dtype_policy(name) a dtype",
   to_yaml = "it is model:to_json()",
   train = "model:fit(x, y) trains; model(x, { training = true }) calls as in training",
-  update = "it is metric:update_state(y_true, y_pred)",
+  transform = "it is model:predict(x)",
+  unfreeze = "it is model.trainable = true",
+  weight = "it is layer.kernel",
   zero_grad = "a tape gives gradients anew: tape:gradient(y, x)",
 }
 
 local by_type = {
   tensor = { tensor }, variable = { variable, tensor }, symbol = { symbol, tensor },
-  Dataset = { dataset, object }, History = { history, object },
+  Dataset = { dataset, object },
 }
+
+-- The texts for a type, which is that of a value or the name of a class.
+local function texts_for(kind)
+  if by_type[kind] then return by_type[kind] end
+  for class in pairs(cr.optimizers) do
+    if class == kind then return { optimizer, object } end
+  end
+  for class in pairs(cr.metrics) do
+    if class == kind then return { metric, object } end
+  end
+  return { object }
+end
 
 --- What replaces an attribute or a method of an object; nil if that is not known. `kind` is the
 --- type that the error message names: tensor, variable, symbol, or the class of an object.
 function counterparts.attribute(kind, name)
-  for _, texts in ipairs(by_type[kind] or { object }) do
+  if kind == "History" then return "the logs are in history.history, as history.history.loss" end
+  for _, texts in ipairs(texts_for(kind)) do
     if texts[name] then return texts[name] end
   end
 end

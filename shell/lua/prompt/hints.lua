@@ -2,6 +2,7 @@
 -- write the code in Lua.
 local cr, shell = ...
 local names, counterparts = shell.library "names", shell.library "prompt/counterparts"
+local python_names = shell.library "prompt/python_names"
 
 -- ---- texts of Python, in Lua
 
@@ -240,10 +241,56 @@ local function hint_of_method(name)
   return says and "; " .. says or names.guess(name, {})
 end
 
--- The name of an activation is given in the place of a layer, as Keras allows it in options only.
+-- An activation, which options of Keras name, in the place of a layer.
 local function hint_of_activation(name)
-  local is_one = pcall(cr.activations.get, name)
-  return is_one and string.format("; the layer is cr.layers.Activation \"%s\"", name) or ""
+  local word = name:gsub("_", ""):lower()
+  for activation in pairs(cr.activations) do
+    if activation:gsub("_", "") == word then
+      return string.format("; the layer is cr.layers.Activation \"%s\"", activation)
+    end
+  end
+  return ""
+end
+
+-- Whether the rest of a message suggests a name that begins like this one, or that is meant by it.
+local function suggests_it(rest, name)
+  local guess = rest:match "did you mean '([%w_]+)'"
+  return guess and (shell.is_misspelling(name, guess)
+    or guess:sub(1, #name):lower() == name:lower())
+end
+
+local function hint_of_member(path, name, rest)
+  local hint = names.counterpart(name, path)
+  if hint ~= "" or suggests_it(rest, name) then return hint end
+  if path == "cr.layers" then hint = hint_of_activation(name) end
+  return hint ~= "" and hint or names.elsewhere(name, path)
+end
+
+-- A text in the place of a name of Crescent: loss = "nll".
+local function hint_of_text(name)
+  local meant = python_names.words[name]
+  return meant and string.format(" (did you mean '%s'?)", meant) or ""
+end
+
+-- Whether a class, a function or a method of models has an option.
+local function has_option(title, option)
+  local path = names.paths(title)[1]
+  local described = cr.describe(path and names.value(path) or cr.Model[title])
+  for _, known in ipairs(described.options or {}) do
+    if known.name == option then return true end
+  end
+  local parameters = table.concat(described.parameters or {}, " ")
+  return parameters:find("%f[%w_]" .. option .. "%f[^%w_]") ~= nil
+end
+
+local function hint_of_option(title, name)
+  local meant = python_names.options[name]
+  local is_known = meant and select(2, pcall(has_option, title, meant)) == true
+  return is_known and string.format(" (did you mean '%s'?)", meant) or ""
+end
+
+local function hint_of_method_call(name)
+  return string.format("; methods are called with ':', model:%s(...)", name)
 end
 
 --- Pairs for errors at run time: a pattern of Lua's message, and a function that makes the hint
@@ -257,8 +304,11 @@ local runtime = {
       return kind ~= "nil" and is_member and hint_of_value(kind, name) or ""
     end },
   { "([%w_]+): no attribute '([%w_]+)'", hint_of_attribute },
-  { "^.*cr%.%l+: unknown %l+ '([%w_]+)'$", names.counterpart },
-  { "cr%.ops: no function '([%w_]+)'", names.counterpart },
+  { "(cr%.%l+): unknown %l+ '([%w_]+)'(.*)", hint_of_member },
+  { "(cr%.ops): no function '([%w_]+)'(.*)", hint_of_member },
+  { "unknown %l+ '([%w_]+)'", hint_of_text },
+  { "([%w_]+): no option '([%w_]+)'", hint_of_option },
+  { "([%w_]+): expected a model before the arguments", hint_of_method_call },
   { "position 0 is outside of axis", "; cr.ops.take(t, positions, axis) counts from 0" },
   { "tensor: no call", "; an element is t[{ row, column }]; "
     .. "rows are gone through by: for i, row in ipairs(t) do ... end" },
@@ -272,7 +322,7 @@ local runtime = {
     "; the batch of a step is a table: local x, y = table.unpack(data), or data.x and data.y" },
   { "fit: option 'batch_size': expected an integer, got <Tensor",
     "; several tensors go into a table: validation_data = { x, y }" },
-  { "module '([%w_]+)' not found:", names.counterpart },
+  { "module '([%w_]+)' not found:", function(name) return names.counterpart(name, "") end },
   { "number expected, got tensor", "; the number of a tensor of one element is t:item()" },
   { "expected a callback with a class_name",
     "; functions are a callback by: cr.callbacks.LambdaCallback { on_epoch_end = f }" },

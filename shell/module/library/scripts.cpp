@@ -20,6 +20,7 @@
 #include "library/namespaces.h"
 #include "library/searches.h"
 #include "lua/lists.h"
+#include "lua/misspelling.h"
 #include "values/callable.h"
 
 namespace crescent::lua {
@@ -170,6 +171,10 @@ std::string hint(const std::string& word, Value names) {
   return did_you_mean(word, candidates);
 }
 
+bool misspelled(const std::string& written, const std::string& meant) {
+  return is_misspelling(written, meant);
+}
+
 /// Whether the value is a table without a metatable, or a list of the module.
 bool is_structure(Any value) {
   lua_State* L = current();
@@ -271,6 +276,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("pop_from_stack", &pop_from_stack, {"model"}));
     all.push_back(bound("dtypes", &dtypes, {}));
     all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
+    all.push_back(bound("is_misspelling", &misspelled, {"written", "meant"}));
     all.push_back(bound("example", &example_of, {"name"}));
     all.push_back(bound("errors", &errors_of, {"name"}));
     all.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));

@@ -8,7 +8,7 @@ namespace crescent::lua {
 /// The model at stack index 1, on which a method was called.
 inline std::shared_ptr<Model> self(lua_State* L) {
   auto model = object_as<Model>(L, 1);
-  if (!model) fail_expected(L, 1, "a model before the arguments, model:fit(...) with ':'");
+  if (!model) fail_expected(L, 1, "a model before the arguments");
   return model;
 }
 

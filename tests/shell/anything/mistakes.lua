@@ -73,7 +73,8 @@ local rows = {
     "attempt to index a nil value (global 'try'); errors are caught by pcall(f, ...)" },
   { "model:fti(x, y)", "Sequential: no attribute 'fti' (did you mean 'fit'?)" },
   { "model.fit(x, y)",
-    "fit: expected a model before the arguments, model:fit(...) with ':', got a tensor (2, 2)" },
+    "fit: expected a model before the arguments, got a tensor (2, 2); methods are called with "
+    .. "':', model:fit(...)" },
   { "model.summary()",
     "summary: expected an object before the arguments, got no value: methods are called with "
     .. "':', object:summary(...)" },
@@ -263,7 +264,8 @@ local rows = {
     .. "it is model:fit(f), where f returns a batch x, y at each call" },
   { "model.optimizer:minimize(f)", "SGD: no attribute 'minimize'; "
     .. "an update is optimizer:apply_gradients(tape:gradient(loss, weights), weights)" },
-  { "print(history.loss)", "History: no attribute 'loss'; it is history.history.loss" },
+  { "print(history.loss)", "History: no attribute 'loss'; the logs are in "
+    .. "history.history, as history.history.loss" },
   { "cr.data.from_tensor_slices({ x }):cardinality()",
     "Dataset: no attribute 'cardinality'; it is data.batches" },
   { "local Own = cr.Model:subclass 'Own' function Own:train_step(data) model(data) end "
@@ -384,16 +386,7 @@ local plain = {
   { "x = = 1", "unexpected symbol near '='" },
 }
 
---- The message that the prompt shows for a line.
-local function message_of(code)
-  local chunk, message = load(code, "=prompt")
-  if chunk then
-    local ok, error = pcall(chunk)
-    assert(not ok, code .. ": no error")
-    message = error
-  end
-  return (cr.explained(message, code):gsub("^prompt:1: ", ""):gsub(folder, "FOLDER"))
-end
+local function message_of(code) return (check.message_of(code):gsub(folder, "FOLDER")) end
 
 assert(#rows >= 50)
 for _, list in ipairs { rows, plain } do

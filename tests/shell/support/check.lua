@@ -28,6 +28,17 @@ function check.same(got, want, what)
   for key in pairs(got) do assert(want[key] ~= nil, what .. ": unexpected " .. tostring(key)) end
 end
 
+--- The message that the prompt shows for a line of code that fails.
+function check.message_of(code)
+  local chunk, message = load(code, "=prompt")
+  if chunk then
+    local ok, failure = pcall(chunk)
+    assert(not ok, code .. ": no error")
+    message = failure
+  end
+  return (require("crescent").explained(message, code):gsub("^prompt:1: ", ""))
+end
+
 --- Requires that the function fails, with a message that contains every given text.
 function check.fails(f, ...)
   local ok, err = pcall(f)
