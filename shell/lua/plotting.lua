@@ -140,7 +140,7 @@ end)
 local function batch_of(images)
   images = tensor_of("imshow", images)
   local shape = images.shape
-  local last = shape[#shape]
+  local last = #shape > 0 and shape[#shape]
   local has_channels = last == 1 or last == 3 or last == 4
   if #shape == 2 then return images:reshape { 1, shape[1], shape[2], 1 } end
   if #shape == 3 and has_channels then return images:reshape { 1, shape[1], shape[2], last } end

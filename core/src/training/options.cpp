@@ -85,8 +85,8 @@ void FitOptions::describe(Schema<FitOptions>& s) {
              "the batch, the rows, and the layer and op where the value arose.")
       .choices({"locate", "stop"})
       .field("watch", &O::watch,
-             "\"gradients\", \"weights\" or both: log their norms on the last batch of each epoch, "
-             "layer by layer.");
+             "Which norms to log on the last batch of each epoch, layer by layer: \"gradients\", "
+             "\"weights\" or { \"gradients\", \"weights\" }.");
 }
 
 void TraceOptions::describe(Schema<TraceOptions>& s) {

@@ -72,6 +72,9 @@ std::string reason_against_setting(lua_State* L, const HandleType& type, const s
     return concat(": it is an option, given when the ", type.name(), " is made");
   if (auto* layer = dynamic_cast<Layer*>(object); layer && find_weight(layer->weights(), name))
     return concat(": it is a variable, ", name, ":assign(value) sets its values");
+  const std::vector<std::string> methods = type.method_names();
+  if (std::find(methods.begin(), methods.end(), name) != methods.end())
+    return concat(": it is a method, which a derived class may override");
   return did_you_mean(name, names_of_members(*object, type));
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 /// The options of quantize: the mode, or a configuration that contains the mode.
 QuantizeOptions quantize_options(const Value& mode, const Value& config) {
+  if (config.is_list() && config.as_list().empty()) return quantize_options(mode, {});
   if (mode.is_object() && config.is_null()) return quantize_options({}, mode);
   if (!mode.is_null() && !mode.is_string())
     fail("argument 'mode': expected a text or a configuration of cr.quantizers, got ", mode);

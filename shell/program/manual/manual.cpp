@@ -122,7 +122,7 @@ int write_in_lua(lua_State* L) {
 
 int write_files(const char* part, const char* command, const std::vector<std::string>& folders) {
   if (folders.size() != 1 || folders[0].starts_with("-")) fail_usage(command, "expected a folder");
-  fs::create_directories(folders[0]);
+  create_folder(folders[0]);
   ManualRequest request{part, folders[0]};
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
