@@ -11,8 +11,14 @@ TEST_CASE("arrays by name") {
   check_same(crescent::read_array(scratch.path("a.h5"), "group/y"), labels(4, 3));
   CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), "z"); }),
                  "there is no dataset '/z'"));
-  CHECK(
-      contains(failure([&] { crescent::read_array(scratch.path("a.h5"), ""); }), "which dataset?"));
+  CHECK(contains(failure([&] { crescent::read_array(scratch.path("a.h5"), ""); }),
+                 "which dataset? The file has 2: group/y, x"));
+  const NamedTensors all = crescent::read_arrays(scratch.path("a.h5"));
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].first == "group/y");
+  check_same(all[0].second, labels(4, 3));
+  crescent::write_arrays(scratch.path("b.h5"), {{"a/b/c", ramp({2, 3})}});
+  check_same(crescent::read_array(scratch.path("b.h5"), ""), ramp({2, 3}));
 }
 
 TEST_CASE("NumPy's arrays that lie column by column are turned") {

@@ -28,23 +28,26 @@ auto unless_refused(const Ask& ask) -> std::optional<decltype(ask())> {
   }
 }
 
-/// Collects the arrays in a group and its subgroups; texts, links and other types are left out.
-/// Visits at most `left` objects, since in a damaged file a group may contain itself.
-void collect_arrays(FileReader& file, const std::string& group, const keras::Names& members,
-                    List& arrays, int& left) {
+/// Collects the paths of what is in a group and its subgroups and is no group itself. Visits at
+/// most `left` objects, since in a damaged file a group may contain itself.
+void collect_paths(FileReader& file, const std::string& group, const keras::Names& members,
+                   keras::Names& paths, int& left) {
   for (const std::string& member : members) {
     if (--left < 0) fail("'", file.path(), "' has more objects than are looked at");
     const std::string path = group.empty() ? member : group + "/" + member;
     const auto inside = unless_refused([&] { return file.members(path); });
-    if (inside && *inside) {
-      collect_arrays(file, path, **inside, arrays, left);
-      continue;
-    }
-    const auto infos = unless_refused([&] { return file.describe({path}); });
-    if (infos)
-      arrays.push_back(keras::described(
-          path, {dtype_of(infos->front().type), shape_of(infos->front().shape, path)}));
+    if (inside && *inside)
+      collect_paths(file, path, **inside, paths, left);
+    else
+      paths.push_back(path);
   }
+}
+
+keras::Names paths_in(FileReader& file) {
+  keras::Names paths;
+  int left = 100'000;
+  collect_paths(file, "", file.members("").value(), paths, left);
+  return paths;
 }
 
 }  // namespace
@@ -69,9 +72,14 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
     KerasFile file(path);
     if (auto told = keras::inspect(file)) return *told;
     FileReader reader(path);
-    List arrays;
-    int left = 100'000;
-    collect_arrays(reader, "", reader.members("").value(), arrays, left);
+    List arrays;  // texts and other types are left out
+    for (const std::string& array : paths_in(reader)) {
+      const auto infos = unless_refused([&] { return reader.describe({array}); });
+      if (!infos) continue;
+      const DatasetInfo& info = infos->front();
+      arrays.push_back(
+          keras::described(array, {dtype_of(info.type), shape_of(info.shape, array)}));
+    }
     return keras::inspect_arrays(std::move(arrays));
   }
 
@@ -89,7 +97,7 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
 
   NamedTensors read_arrays(const std::string& path) override {
     FileReader file(path);
-    const std::vector<std::string> names = file.members("").value();
+    const std::vector<std::string> names = paths_in(file);
     const std::vector<Array> arrays = file.read(names, file.describe(names));
     NamedTensors tensors;
     for (size_t i = 0; i < names.size(); ++i) tensors.emplace_back(names[i], to_tensor(arrays[i]));
@@ -112,7 +120,7 @@ class Hdf5Format final : public keras::KerasFormat, public ReadsArrays, public W
   }
 
   static std::string only_member(FileReader& file) {
-    auto names = file.members("").value();
+    const keras::Names names = paths_in(file);
     if (names.size() != 1)
       fail("'", file.path(), "': which dataset? The file has ", names.size(), ": ", join(names));
     return names.front();
