@@ -93,7 +93,9 @@ class BatchNormalization final : public ScaledLayer {
     return ops::cast(x * factor + (wide(beta()) - wide(mean) * factor), x.dtype());
   }
   Tensor train(const Tensor& x, const Tensor& weights) {
-    if (weights || is_synchronized() || renorm_) return train_by(moments_of(x, weights), x);
+    const bool has_size = x.shape().is_known();  // it is unknown while a step builds its model
+    if (weights || is_synchronized() || renorm_ || !has_size)
+      return train_by(moments_of(x, weights), x);
     const ops::BatchNormResult moments = ops::batch_norm_train(x, gamma(), beta(), epsilon_);
     const double count = double(x.shape().size()) / double(x.dim(-1));
     move_averages(moments.mean,

@@ -1,6 +1,7 @@
 // The steps of models written in Lua: methods of the class, or the default steps.
 #include <algorithm>
 
+#include "instances/lua_model.h"
 #include "instances/lua_objects.h"
 #include "values/structured.h"
 
@@ -125,9 +126,9 @@ StepLogs LuaSteps::compute_metrics(Model& model, const Batch& batch, const Tenso
 }
 
 /// Whether the training steps call the model. They do not call it if the class defines train_step
-/// but neither call nor a graph.
+/// but neither call nor a graph or a stack of layers.
 bool LuaSteps::calls_model(const Model& model) const {
-  return model.is_graph() || instance_of(model).has("call") ||
+  return dynamic_cast<const LuaModel&>(model).graph() || instance_of(model).has("call") ||
          !instance_of(model).has("train_step");
 }
 

@@ -69,6 +69,40 @@ do -- a class can call the default step of its base
   check.near(logs.size[3], model:get_weights()[1]:square():sum():item(), 1e-5)
 end
 
+do -- layers that the step builds: batches of unknown size go through a stack and through layers
+  local function net()
+    return cr.layers.Dense(4), cr.layers.BatchNormalization(), cr.layers.Dense(1)
+  end
+  local function train_step(self, data)
+    local loss
+    local tape = cr.GradientTape(function()
+      local predictions = self.net and self.net(data.x, { training = true })
+        or self(data.x, { training = true })
+      loss = cr.ops.mean(cr.ops.square(data.y - predictions))
+    end)
+    local weights = self.trainable_weights
+    self.optimizer:apply_gradients(tape:gradient(loss, weights), weights)
+    return { loss = loss }
+  end
+  local Stack = cr.Sequential:subclass "Stack"
+  Stack.train_step = train_step
+  local Holds = cr.Model:subclass "Holds"
+  Holds.train_step = train_step
+  function Holds:init() self.net = cr.Sequential { net() } end
+  for _, model in ipairs { Stack { net() }, Holds() } do
+    model:compile { optimizer = cr.optimizers.SGD(0.01), loss = "mse" }
+    local losses = model:fit(x, y, { epochs = 3, verbose = 0 }).history.loss
+    assert(losses[3] < losses[1], cr.show(losses))
+    assert(#model.weights == 8)
+  end
+  -- a stack may take the loss that compile was given
+  local Compiled = cr.Sequential:subclass "Compiled"
+  Compiled.train_step = Own.train_step
+  local model = Compiled { net() }
+  model:compile { optimizer = "sgd", loss = "mse" }
+  assert(model:fit(x, y, { verbose = 0 }).history.loss[1] > 0)
+end
+
 do -- compute_loss and compute_metrics
   local Weighted = Usual:subclass "Weighted"
   function Weighted:compute_loss(inputs, targets, predictions, weights, training)
