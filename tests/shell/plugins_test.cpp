@@ -271,8 +271,11 @@ TEST_CASE("Commands about plugins say what is wrong with what they are given") {
   for (const auto& [options, says] : rows)
     CHECK_THAT(crescent_says(std::string("check-plugin losses --options '") + options + "'").text,
                Contains(says));
-  for (const char* command : {"manual", "editor"})
-    CHECK(crescent_says(std::string(command) + " --nonsense").status == 2);
+  for (const std::string command : {"manual ", "editor "}) {
+    CHECK(crescent_says(command + "--nonsense").status == 2);
+    CHECK_THAT(crescent_says(command + "/proc/version").text,
+               Contains("cannot create the folder '/proc/version': Not a directory"));
+  }
 }
 
 TEST_CASE("A folder that stands twice in the search path is searched once") {

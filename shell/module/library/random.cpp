@@ -54,9 +54,11 @@ const std::vector<CallablePtr>& random_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    add(bound(
-        "seed", &set_random_seed, {"seed"},
-        "Seeds the global generator; models built afterwards get the same weights every time."));
+    add(bound("seed", &set_random_seed, {"seed"},
+              "Seeds the global generator; models built afterwards get the same weights every "
+              "time. Lua's "
+              "math.random has a state of its own, which math.randomseed(n) sets and no snapshot "
+              "keeps."));
     add(bound("normal", &normal,
               {"shape", "mean=0.0", "stddev=1.0", "dtype=float32",
                "seed: an integer or a SeedGenerator=nil"},

@@ -35,6 +35,9 @@ do
   model:quantize(quantizers.Int4QuantizationConfig { block_size = 4 })
   assert(model.layers[1].dtype_policy == "int4/4_from_float32")
   check.fails(function() model:quantize(5) end, "'mode'", "a text or a configuration")
+  local plain = cr.Sequential { layers.Dense(3, { input_shape = { 6 } }) }
+  plain:quantize("int8", {})
+  assert(plain.layers[1].dtype_policy == "int8_from_float32")
 end
 check.same(names(blocks.weights),
   { "kernel int8", "kernel_scale float32", "kernel_zero int8", "g_idx float32" })
