@@ -190,6 +190,11 @@ shell.set_base("Functional", function() return cr.Model end)
 shell.set_base("", function(...) return shell.library "derived"(...) end)
 
 for _, name in ipairs { "show", "plotting" } do shell.library(name) end
+debug.setmetatable(cr.null, {
+  __tostring = function(value)
+    return value == cr.null and "null" or string.format("userdata: %p", value)
+  end,
+})
 
 --- Prints the documentation of a class, a function, an object or a namespace.
 --- @param ... any value

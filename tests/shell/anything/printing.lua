@@ -114,6 +114,10 @@ says(cr.data.from_tensor_slices(cr.zeros { 100, 3 }):take(7),
 says(cr.utils.FeatureSpace { features = { age = "float" } },
   "<FeatureSpace: 1 features, 0 crosses, output_mode=concat, not adapted>")
 
+-- null is called so, in tables and alone.
+check.same(tostring(cr.null), "null")
+check.same(cr.show { cr.null, a = cr.null }, "{ null, a = null }")
+
 -- A result that its command has already printed is not shown again.
 local report = model:profile(cr.zeros { 4, 3 }, { print_fn = function() end })
 assert(cr.show(report):find "^<profile of %d+ instructions>$" and #report.rows > 0, cr.show(report))
