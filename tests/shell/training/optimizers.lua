@@ -156,4 +156,20 @@ do
   end
 end
 
+do -- tensors without axes are numbers: rates and sizes may be computed
+  local model = cr.Sequential { cr.layers.Dense(cr.tensor(2), { input_shape = { 3 } }) }
+  check.same(model.layers[1].units, 2)
+  model:compile { optimizer = cr.optimizers.SGD { learning_rate = cr.tensor(0.5) }, loss = "mse" }
+  model.learning_rate = model.learning_rate * 0.5
+  check.near(model.learning_rate.value, 0.25)
+  model.optimizer.learning_rate = model.optimizer.learning_rate / 2
+  check.near(model.learning_rate.value, 0.125)
+  check.near(cr.layers.Dropout(cr.tensor(0.25)).rate, 0.25)
+  check.fails(function() model.learning_rate = cr.ones { 1 } end, "expected a number", "(1,)")
+  check.fails(function() model.learning_rate = cr.tensor "a" end, "expected a number")
+  check.fails(function() cr.layers.Dense(cr.tensor(2.5)) end, "'units'", "expected an integer")
+  check.fails(function() cr.layers.Dense(cr.ones { 1 }) end, "expected an integer, got <Tensor>")
+  check.fails(function() x = cr.zeros { cr.tensor(1.5) } end, "expected an integer")
+end
+
 print "ok optimizers"
