@@ -333,6 +333,10 @@ local runtime = {
     function(class) return string.format("; the class makes one: %s(...)", class) end },
   { "argument 'layers': expected a layer, got <Symbol",
     "; a model of symbols is cr.Model { inputs = x, outputs = y }" },
+  { "When passing a list as %a+, it should have one entry",
+    "; nil ends a list, an output without one is cr.null" },
+  { "expected an integer or a list of integers, got <Tensor>",
+    "; sizes are numbers: x.shape is a list of them" },
   { "concatenate: argument 'axis': expected an integer, got <Tensor>",
     "; several tensors go into a table: concatenate({ x, y })" },
   { "stack: argument 'axis': expected an integer, got <Tensor>",
@@ -365,6 +369,6 @@ return function(message, source)
   local text = message:sub(1, traceback - 1)
   local hint = syntax_hint(text, source) or runtime_hint(text) or ""
   if text:find(hint, 1, true) then return message end
-  if hint ~= "" then text = text:gsub(" %(did you mean [^\n]*%?%)$", "") end
+  if hint ~= "" then text = text:gsub(" %(did you mean [^\n()]*%?%)", "") end
   return text .. hint .. message:sub(traceback)
 end

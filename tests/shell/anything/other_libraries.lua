@@ -68,8 +68,16 @@ local rows = {
     "unknown loss 'nll'" .. meant "sparse_categorical_crossentropy" },
   { 'cr.layers.Dense(3, { kernel_initializer = "xavier" })',
     "unknown initializer 'xavier'" .. meant "glorot_uniform" },
+  { "x:cast 'int'", "unknown dtype 'int'; known: float32, float64, bfloat16, float16, int32, "
+    .. "int64, uint8, bool, int8, int16, complex64, string" .. meant "int32" },
   { "self.dense = 3", "attempt to index a nil value (global 'self'); it is the object in functions "
     .. "that are written with ':', function Mine:call(x)" },
+
+  { "cr.ops.tile(x, cr.tensor { 1, 2 })", "expected an integer or a list of integers, got "
+    .. "<Tensor>; sizes are numbers: x.shape is a list of them" },
+  { "local i = cr.Input { shape = { 2 } } local m = cr.Model { inputs = i, outputs = { i, i } } "
+    .. "m:compile { loss = { 'mse', nil } } m:fit(x, { x, x }, { verbose = 0 })",
+    '["mse"]; nil ends a list, an output without one is cr.null' },
 
   { "model.evaluate(x, y)", "evaluate: expected a model before the arguments, got a tensor (2, 2); "
     .. "methods are called with ':', model:evaluate(...)" },
