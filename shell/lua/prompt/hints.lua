@@ -290,7 +290,7 @@ local function hint_of_option(title, name)
 end
 
 local function hint_of_method_call(name)
-  return string.format("; methods are called with ':', model:%s(...)", name)
+  return string.format(", model:%s(...)", name)
 end
 
 --- Pairs for errors at run time: a pattern of Lua's message, and a function that makes the hint

@@ -1,6 +1,7 @@
 // The model on which a method was called, and the schemas of options.
 #pragma once
 #include "crescent/model/model.h"
+#include "lua/text.h"
 #include "values/read.h"
 
 namespace crescent::lua {
@@ -8,7 +9,9 @@ namespace crescent::lua {
 /// The model at stack index 1, on which a method was called.
 inline std::shared_ptr<Model> self(lua_State* L) {
   auto model = object_as<Model>(L, 1);
-  if (!model) fail_expected(L, 1, "a model before the arguments");
+  if (!model)
+    fail("expected a model before the arguments, got ", describe(L, 1),
+         ": methods are called with ':'");
   return model;
 }
 

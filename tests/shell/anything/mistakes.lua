@@ -73,7 +73,7 @@ local rows = {
     "attempt to index a nil value (global 'try'); errors are caught by pcall(f, ...)" },
   { "model:fti(x, y)", "Sequential: no attribute 'fti' (did you mean 'fit'?)" },
   { "model.fit(x, y)",
-    "fit: expected a model before the arguments, got a tensor (2, 2); methods are called with "
+    "fit: expected a model before the arguments, got a tensor (2, 2): methods are called with "
     .. "':', model:fit(...)" },
   { "model.summary()",
     "summary: expected an object before the arguments, got no value: methods are called with "

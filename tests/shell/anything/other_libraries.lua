@@ -79,7 +79,7 @@ local rows = {
     .. "m:compile { loss = { 'mse', nil } } m:fit(x, { x, x }, { verbose = 0 })",
     '["mse"]; nil ends a list, an output without one is cr.null' },
 
-  { "model.evaluate(x, y)", "evaluate: expected a model before the arguments, got a tensor (2, 2); "
+  { "model.evaluate(x, y)", "evaluate: expected a model before the arguments, got a tensor (2, 2): "
     .. "methods are called with ':', model:evaluate(...)" },
   { "function model.call(x) end",
     "model: 'call' cannot be set: it is a method, which a derived class may override" },
