@@ -1,5 +1,6 @@
 // The table of activation functions: their names in Keras 3 and their formulas. Functions with
 // options are in with_options.cpp.
+#include "../elementwise.h"
 #include "crescent/layer/activation.h"
 #include "crescent/registry/registration.h"
 
@@ -88,6 +89,7 @@ CRESCENT_REGISTER(activations) {
     info.aliases = spec.aliases;
     info.schema.title = spec.name;
     info.schema.description = spec.doc;
+    info.schema.traits.set(kElementwise, true);
     info.factory = std::make_shared<RowFactory>(info.schema, spec.apply);
     registry.add(std::move(info));
   }

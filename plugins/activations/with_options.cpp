@@ -1,5 +1,6 @@
 // Activation functions that have options: cr.activations.leaky_relu(x, 0.1),
 // cr.layers.Dense(8, { activation = cr.activations.leaky_relu { negative_slope = 0.1 } }).
+#include "../elementwise.h"
 #include "crescent/layer/activation.h"
 #include "crescent/registry/registration.h"
 
@@ -25,6 +26,7 @@ class Relu final : public WithOptions {
  public:
   static void describe(Schema<Relu>& s) {
     s.doc("max(x, 0); with a threshold, x above it and negative_slope * (x - threshold) below.")
+        .trait(kElementwise, true)
         .field("negative_slope", &Relu::slope_, "Slope below the threshold.")
         .min(0)
         .field("max_value", &Relu::max_value_, "Upper limit.")
@@ -56,6 +58,7 @@ class Threshold final : public WithOptions {
  public:
   static void describe(Schema<Threshold>& s) {
     s.doc("x where x > threshold, else default_value.")
+        .trait(kElementwise, true)
         .field("threshold", &Threshold::threshold_, "The value that x must exceed.")
         .field("default_value", &Threshold::otherwise_,
                "Value of elements that do not exceed the threshold.");
@@ -72,6 +75,7 @@ class Gelu final : public WithOptions {
  public:
   static void describe(Schema<Gelu>& s) {
     s.doc("x * P(X <= x) for a standard normal X.")
+        .trait(kElementwise, true)
         .field("approximate", &Gelu::approximate_, "Approximate by tanh instead of erf.");
   }
   Tensor operator()(const Tensor& x) const override { return gelu(x, approximate_); }
@@ -117,6 +121,7 @@ class NumericActivation final : public WithOptions {
  public:
   static void describe(Schema<NumericActivation>& s) {
     s.doc(kNumberRows[Row].doc)
+        .trait(kElementwise, true)
         .field(kNumberRows[Row].option, &NumericActivation::number_, kNumberRows[Row].option_doc);
   }
   Tensor operator()(const Tensor& x) const override { return kNumberRows[Row].apply(x, number_); }

@@ -60,6 +60,12 @@ class RootMeanSquaredError final : public DirectedMean<Direction::down> {
     s.doc("The square root of the mean squared error.");
     describe_name(s, &RootMeanSquaredError::name_, &RootMeanSquaredError::dtype_);
   }
+  /// Ignores the mask of y_pred, as in Keras, where the squared errors have none.
+  void update_state(const Tensor& y_true, const Tensor& y_pred,
+                    const Tensor& sample_weight) override {
+    need_predictions(y_pred);
+    MeanMetric::update_state(y_true, y_pred.with_mask({}), sample_weight);
+  }
   Tensor result() const override { return sqrt(MeanMetric::result()); }
 
  protected:

@@ -433,3 +433,22 @@ TEST_CASE("counts at all thresholds are part of the compiled step") {
   CHECK(each[1].first == "f1_score[0]");
   CHECK(each[2].first == "f1_score[1]");
 }
+
+TEST_CASE("the root of squared errors has no mask in Keras 3, and that of y_pred in Keras 2") {
+  auto model = Sequential::make(
+      {make<Layer>("Masking", {{"mask_value", 0.0}, {"input_shape", List{3, 1}}})});
+  const Tensor x = Tensor::from<float>({1, 0, 5, 2, 2, 0}, {2, 3, 1}), y = ops::ones({2, 3, 1});
+  const auto results = [&](bool as_weights) {
+    model->compile({{"loss", "mse"},
+                    {"metrics", List{Dict{{"class_name", "RootMeanSquaredError"}}, "mse"}},
+                    {"mask_as_weights", as_weights}});
+    const NamedValues values = model->evaluate({x}, {y}, {{"verbose", 0}});
+    return std::vector<double>{values[1].second, values[2].second};
+  };
+  // squared errors 0, (1), 16, 1, 1, (1), those of masked steps in parentheses
+  const double all = 20.0 / 6, valid = 18.0 / 4;
+  CHECK(results(false)[0] == Approx(std::sqrt(all)));
+  CHECK(results(false)[1] == Approx(valid));
+  CHECK(results(true)[0] == Approx(std::sqrt(valid)));
+  CHECK(results(true)[1] == Approx(valid));
+}

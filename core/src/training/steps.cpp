@@ -57,7 +57,7 @@ int64_t samples_in(const Share& share, const Batch& batch, const Tensors& y_pred
 }
 
 /// Multiplies the mask into the weights and removes it from y_pred, as Keras 2 does, so that the
-/// loss does not apply the mask.
+/// loss or the metric does not apply the mask.
 void weigh_by_mask(Tensor& y_pred, Tensor& weights) {
   if (!y_pred.mask()) return;
   const Tensor mask = ops::cast(y_pred.mask(), DType::float32);
@@ -214,10 +214,10 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
 
 StepLogs Steps::compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const {
   const ModelAccess::Training& state = compiled_state(model, batch);
-  auto update = [&](const MetricPtr& metric, size_t i, const Tensor& weight) {
-    blaming(*metric, [&] {
-      metric->update_state(target_of(state, batch, i), of_output(y_pred, i, "y_pred"), weight);
-    });
+  auto update = [&](const MetricPtr& metric, size_t i, Tensor weight) {
+    Tensor predicted = of_output(y_pred, i, "y_pred");
+    if (state.spec.options.mask_as_weights) weigh_by_mask(predicted, weight);
+    blaming(*metric, [&] { metric->update_state(target_of(state, batch, i), predicted, weight); });
   };
   for (size_t i = 0; i < state.plan.outputs.size(); ++i) {
     for (const MetricPtr& metric : state.plan.outputs[i].metrics) update(metric, i, {});

@@ -72,6 +72,12 @@ constexpr OldDefault kOldDefaults[] = {
     {"Adagrad", "epsilon_outside", true, FileVersions::before_tensorflow},
     {"Adagrad", "initial_accumulator_value", 0, FileVersions::before_tensorflow},
     {"Concatenate", "mask_all", true},
+    {"Add", "mask_all", true},
+    {"Subtract", "mask_all", true},
+    {"Average", "mask_all", true},
+    {"Multiply", "mask_all", true},
+    {"Maximum", "mask_all", true},
+    {"Minimum", "mask_all", true},
     {"ActivityRegularization", "whole_batch", true, FileVersions::before_tensorflow},
     {"BatchNormalization", "batch_when_frozen", true, FileVersions::before_tensorflow},
     {"BatchNormalization", "count_masked", true, FileVersions::before_tensorflow}};

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "../../elementwise.h"
 #include "../spatial.h"
 
 namespace crescent {
@@ -33,11 +34,13 @@ class WindowedLayer : public SpatialLayer<Axes> {
     this->set_input_specs({InputSpec::with_ndim(Axes + 2).axis(axis, channels)});
   }
   Tensor call(const Tensor& x, const Call&) override {
-    return this->with_channels_last(x, [&](const Tensor& images) {
-      Tensor y = product(images);
-      if (use_bias_) y = y + bias_;
-      return apply_activation(activation_, y);
+    const bool in_any_format = is_elementwise(activation_);
+    const Tensor y = this->with_channels_last(x, [&](const Tensor& images) {
+      Tensor sums = product(images);
+      if (use_bias_) sums = sums + bias_;
+      return in_any_format ? apply_activation(activation_, sums) : sums;
     });
+    return in_any_format ? y : apply_activation(activation_, y);
   }
 
  protected:

@@ -19,6 +19,15 @@ void expect_one_batch(const std::vector<Shape>& inputs) {
            shapes_text(inputs));
 }
 
+/// The mask of x, widened to the shape of x; true everywhere if x has no mask.
+Tensor wide_mask(const Tensor& x, const Tensor& mask) {
+  const Tensor ones = ops::cast(ops::ones_like(x), DType::boolean);
+  if (!mask) return ones;
+  Tensor wide = mask;
+  while (wide.rank() < x.rank()) wide = ops::expand_dims(wide, -1);
+  return ops::logical_and(ones, wide);
+}
+
 /// The base of elementwise merge layers. If an input has fewer axes than others, axes are inserted
 /// after its batch axis.
 class Merge : public Layer {
@@ -31,17 +40,36 @@ class Merge : public Layer {
     return {.min = 2, .expected = "A merge layer should be called on a list of at least 2 inputs"};
   }
   void build(const std::vector<Shape>& inputs) override { expect_one_batch(inputs); }
-  Tensors call(const Tensors& inputs, const Call&) override { return {merge(same_rank(inputs))}; }
-  /// The mask of the result: the conjunction of the masks of those inputs that have one.
-  Tensors compute_mask(const Tensors&, const Tensors& masks, const Tensors&) override {
-    Tensor all;
+  Tensors call(const Tensors& inputs, const Call& call) override {
+    const Tensors x = same_rank(inputs);
+    Tensors masks(x.size());
+    for (size_t i = 0; i < call.masks.size() && !mask_all_; ++i)
+      if (call.masks[i]) masks[i] = wide_mask(x[i], call.masks[i]);
+    return {merge(x, masks)};
+  }
+  Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
+    Tensor merged;
     for (const Tensor& mask : masks)
-      if (mask) all = all ? ops::logical_and(all, mask) : mask;
-    return {all};
+      if (mask && merged)
+        merged = mask_all_ ? ops::logical_and(merged, mask) : ops::logical_or(merged, mask);
+      else if (mask)
+        merged = mask;
+    const bool all_have_one =
+        masks.size() == inputs.size() &&
+        std::all_of(masks.begin(), masks.end(), [](const Tensor& mask) { return bool(mask); });
+    return {all_have_one || mask_all_ ? merged : Tensor()};
   }
 
  protected:
-  virtual Tensor merge(const Tensors& inputs) const = 0;
+  template <class T>
+  static void describe_mask(Schema<T>& s) {
+    s.field("mask_all", &Merge::mask_all_,
+            "Mask a step unless it is valid in every input that has a mask, and merge masked "
+            "values too (Keras 2). Otherwise a step is masked if all inputs mask it, and Multiply, "
+            "Maximum and Minimum leave out masked values (Keras 3).");
+  }
+  /// Merges the inputs. The mask of an input, if it has one, has the shape of the input.
+  virtual Tensor merge(const Tensors& inputs, const Tensors& masks) const = 0;
 
  private:
   static Tensors same_rank(const Tensors& inputs) {
@@ -52,34 +80,76 @@ class Merge : public Layer {
       while (x.rank() < rank) x = ops::expand_dims(x, 1);
     return same;
   }
+  bool mask_all_ = false;
 };
 
 using MergeStep = Tensor (*)(const Tensor& merged, const Tensor& next);
 
+/// Merges all inputs by the step, also masked values.
+Tensor merged_all(MergeStep step, const Tensors& inputs, const Tensors&) {
+  Tensor merged = inputs[0];
+  for (size_t i = 1; i < inputs.size(); ++i) merged = step(merged, inputs[i]);
+  return merged;
+}
+
+/// Whether an element is valid in any input; an empty Tensor if an input has no mask.
+Tensor any_valid(const Tensors& masks) {
+  Tensor valid;
+  for (const Tensor& mask : masks) {
+    if (!mask) return {};
+    valid = valid ? ops::logical_or(valid, mask) : mask;
+  }
+  return valid;
+}
+
+/// The product of the values that are not masked; 0 where all inputs are.
+Tensor merged_factors(MergeStep step, const Tensors& inputs, const Tensors& masks) {
+  Tensors factors = inputs;
+  for (size_t i = 0; i < factors.size(); ++i)
+    if (masks[i]) factors[i] = ops::where(masks[i], factors[i], 1);
+  const Tensor product = merged_all(step, factors, masks), valid = any_valid(masks);
+  return valid ? ops::where(valid, product, 0) : product;
+}
+
+/// Merges two values by the step where both are valid, and takes the valid one elsewhere; where
+/// neither is valid, that of the first input.
+Tensor merged_extremes(MergeStep step, const Tensors& inputs, const Tensors& masks) {
+  Tensor merged = inputs[0], valid = masks[0];
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    const Tensor next = masks[i] ? ops::where(masks[i], inputs[i], merged) : inputs[i];
+    if (valid) merged = ops::where(valid, merged, next);
+    valid = masks[i] && valid ? ops::logical_or(valid, masks[i]) : Tensor();
+    merged = step(merged, next);
+  }
+  return merged;
+}
+
 struct MergeSpec {
   const char *name, *doc;
   MergeStep step;
+  Tensor (*merge)(MergeStep step, const Tensors& inputs, const Tensors& masks) = merged_all;
 };
 const MergeSpec kMerges[] = {
     {"Add", "The sum of the inputs.", [](const Tensor& a, const Tensor& b) { return a + b; }},
     {"Multiply", "The element-wise product of the inputs.",
-     [](const Tensor& a, const Tensor& b) { return a * b; }},
+     [](const Tensor& a, const Tensor& b) { return a * b; }, merged_factors},
     {"Maximum", "The element-wise maximum of the inputs.",
-     [](const Tensor& a, const Tensor& b) { return ops::maximum(a, b); }},
+     [](const Tensor& a, const Tensor& b) { return ops::maximum(a, b); }, merged_extremes},
     {"Minimum", "The element-wise minimum of the inputs.",
-     [](const Tensor& a, const Tensor& b) { return ops::minimum(a, b); }},
+     [](const Tensor& a, const Tensor& b) { return ops::minimum(a, b); }, merged_extremes},
 };
 
 template <int Index>
 class Folded final : public Merge {
  public:
-  static void describe(Schema<Folded>& s) { s.doc(kMerges[Index].doc); }
+  static void describe(Schema<Folded>& s) {
+    s.doc(kMerges[Index].doc);
+    describe_mask(s);
+  }
 
  protected:
-  Tensor merge(const Tensors& inputs) const override {
-    Tensor merged = inputs[0];
-    for (size_t i = 1; i < inputs.size(); ++i) merged = kMerges[Index].step(merged, inputs[i]);
-    return merged;
+  Tensor merge(const Tensors& inputs, const Tensors& masks) const override {
+    return kMerges[Index].merge(kMerges[Index].step, inputs, masks);
   }
 };
 
@@ -90,10 +160,13 @@ void add_folded(Registry& registry, std::integer_sequence<int, Indices...>) {
 
 class Average final : public Merge {
  public:
-  static void describe(Schema<Average>& s) { s.doc("The mean of the inputs."); }
+  static void describe(Schema<Average>& s) {
+    s.doc("The mean of the inputs.");
+    describe_mask(s);
+  }
 
  protected:
-  Tensor merge(const Tensors& inputs) const override {
+  Tensor merge(const Tensors& inputs, const Tensors&) const override {
     Tensor total = inputs[0];
     for (size_t i = 1; i < inputs.size(); ++i) total = total + inputs[i];
     return total / double(inputs.size());
@@ -102,13 +175,18 @@ class Average final : public Merge {
 
 class Subtract final : public Merge {
  public:
-  static void describe(Schema<Subtract>& s) { s.doc("The first input minus the second."); }
+  static void describe(Schema<Subtract>& s) {
+    s.doc("The first input minus the second.");
+    describe_mask(s);
+  }
   InputCount input_count() const override {
     return {2, 2, "A `Subtract` layer should be called on exactly 2 inputs"};
   }
 
  protected:
-  Tensor merge(const Tensors& inputs) const override { return inputs[0] - inputs[1]; }
+  Tensor merge(const Tensors& inputs, const Tensors&) const override {
+    return inputs[0] - inputs[1];
+  }
 };
 
 class Concatenate final : public Layer {
@@ -154,13 +232,6 @@ class Concatenate final : public Layer {
   }
 
  private:
-  static Tensor wide_mask(const Tensor& x, const Tensor& mask) {
-    const Tensor ones = ops::cast(ops::ones_like(x), DType::boolean);
-    if (!mask) return ones;
-    Tensor wide = mask;
-    while (wide.rank() < x.rank()) wide = ops::expand_dims(wide, -1);
-    return ops::logical_and(ones, wide);
-  }
   int64_t axis_ = -1;
   bool mask_all_ = false;
 };

@@ -1,5 +1,6 @@
 // ConvLSTM (Shi et al. 2015): an LSTM whose products are convolutions. Computations use channels
 // last.
+#include "../../elementwise.h"
 #include "../spatial.h"
 #include "cell_layer.h"
 #include "conv_lstm_steps.h"
@@ -80,11 +81,11 @@ class ConvLstmCell final : public GatedCell {
                  c = with_channels_last(inputs[2]);
     const Tensors gates =
         blocks(inputs[0] + ops::conv(h, recurrent(), {1}, ops::Padding::same), units_, 4);
-    const Tensor i = apply_activation(gate_activation_, gates[0]),
-                 f = apply_activation(gate_activation_, gates[1]),
-                 o = apply_activation(gate_activation_, gates[3]);
-    const Tensor next_c = f * c + i * apply_activation(activation_, gates[2]);
-    const Tensor next_h = in_data_format(o * apply_activation(activation_, next_c));
+    const Tensor i = activated(gate_activation_, gates[0]),
+                 f = activated(gate_activation_, gates[1]),
+                 o = activated(gate_activation_, gates[3]);
+    const Tensor next_c = f * c + i * activated(activation_, gates[2]);
+    const Tensor next_h = in_data_format(o * activated(activation_, next_c));
     return {next_h, next_h, in_data_format(next_c)};
   }
   bool standard() const {
@@ -96,6 +97,12 @@ class ConvLstmCell final : public GatedCell {
   }
   Tensor in_data_format(const Tensor& x) const {
     return channels_first() ? channels_to_first(x) : x;
+  }
+  /// Applies an activation function, which has the data format of the layer, to x, which has
+  /// channels last.
+  Tensor activated(const Ref<Activation>& activation, const Tensor& x) const {
+    if (is_elementwise(activation)) return apply_activation(activation, x);
+    return with_channels_last(apply_activation(activation, in_data_format(x)));
   }
 
  private:

@@ -42,3 +42,38 @@ check.fails(function() embedding(cr.zeros { 1, 2, 4 }, { reverse = true }) end, 
 check.fails(function()
   layers.Embedding { 10, 4, input_length = 3 }(cr.zeros { 2, 5 })
 end, "input_length", "is (3")
+
+-- Masked values, as Keras 3.15.1 computed them: Multiply, Maximum and Minimum leave them out, a step
+-- is masked if all inputs mask it, and an input without a mask leaves none.
+local first = cr.tensor { { { 1, 2 }, { 0, 0 }, { 3, 4 }, { 0, 0 } } }
+local second = cr.tensor { { { 5, 6 }, { 7, 8 }, { -1, -1 }, { -1, -1 } } }
+local both_masked = {
+  Add = { { { 6, 8 }, { 7, 8 }, { 3, 4 }, { 0, 0 } } },
+  Subtract = { { { -4, -4 }, { -7, -8 }, { 3, 4 }, { 0, 0 } } },
+  Average = { { { 3, 4 }, { 3.5, 4 }, { 1.5, 2 }, { 0, 0 } } },
+  Multiply = { { { 5, 12 }, { 7, 8 }, { 3, 4 }, { 0, 0 } } },
+  Maximum = { { { 5, 6 }, { 7, 8 }, { 3, 4 }, { 0, 0 } } },
+  Minimum = { { { 1, 2 }, { 7, 8 }, { 3, 4 }, { 0, 0 } } },
+}
+local first_masked = {
+  Add = { { { 6, 8 }, { 7, 8 }, { 2, 3 }, { -1, -1 } } },
+  Subtract = { { { -4, -4 }, { -7, -8 }, { 4, 5 }, { 1, 1 } } },
+  Average = { { { 3, 4 }, { 3.5, 4 }, { 1, 1.5 }, { -0.5, -0.5 } } },
+  Multiply = { { { 5, 12 }, { 7, 8 }, { -3, -4 }, { -1, -1 } } },
+  Maximum = { { { 5, 6 }, { 7, 8 }, { 3, 4 }, { -1, -1 } } },
+  Minimum = { { { 1, 2 }, { 7, 8 }, { -1, -1 }, { -1, -1 } } },
+}
+local function masked(x, value) return layers.Masking { mask_value = value } (x) end
+for name, values in pairs(both_masked) do
+  local merged = layers[name] {} { masked(first, 0), masked(second, -1) }
+  check.near(merged, values, 1e-6, name)
+  check.same(merged.mask:totable(), { { true, true, true, false } }, name)
+  local half = layers[name] {} { masked(first, 0), second }
+  check.near(half, first_masked[name], 1e-6, name)
+  assert(half.mask == nil, name)
+  -- Keras 2 merges masked values too, and masks a step that any input masks
+  local old = layers[name] { mask_all = true } { masked(first, 0), masked(second, -1) }
+  local plain = layers[name] {} { masked(first, 0) * 1, masked(second, -1) * 1 }
+  check.near(old, plain:totable(), 1e-6, name)
+  check.same(old.mask:totable(), { { true, false, false, false } }, name)
+end

@@ -1,0 +1,67 @@
+-- Activation functions see the outputs of layers in the layer's data format, as in Keras: softmax
+-- over the last axis is one over columns of images if channels come first.
+package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
+local check = require "check"
+local cr = require "crescent"
+local layers, ops = cr.layers, cr.ops
+
+local makers = {
+  { "Conv1D", 1, { filters = 4, kernel_size = 2 } },
+  { "Conv2D", 2, { filters = 4, kernel_size = 2 } },
+  { "Conv3D", 3, { filters = 4, kernel_size = 2 } },
+  { "Conv1DTranspose", 1, { filters = 4, kernel_size = 2 } },
+  { "Conv2DTranspose", 2, { filters = 4, kernel_size = 2 } },
+  { "DepthwiseConv1D", 1, { kernel_size = 2 } },
+  { "DepthwiseConv2D", 2, { kernel_size = 2 } },
+  { "SeparableConv1D", 1, { filters = 4, kernel_size = 2 } },
+  { "SeparableConv2D", 2, { filters = 4, kernel_size = 2 } },
+}
+local activations = {
+  softmax = function(x) return ops.softmax(x, -1) end,
+  log_softmax = function(x) return ops.log_softmax(x, -1) end,
+  sparsemax = function(x) return ops.sparsemax(x, -1) end,
+  relu = ops.relu, leaky_relu = ops.leaky_relu,
+  gelu = function(x) return ops.gelu(x, false) end,
+}
+for _, maker in ipairs(makers) do
+  local name, axes, options = table.unpack(maker)
+  for activation, apply in pairs(activations) do
+    for _, format in ipairs { "channels_first", "channels_last" } do
+      local shape = axes == 1 and { 2, 4, 6 } or axes == 2 and { 2, 4, 5, 6 } or { 2, 4, 5, 6, 5 }
+      local x = cr.random.normal(shape, { seed = 3 })
+      local function make(chosen)
+        local given = { data_format = format, activation = chosen }
+        for key, value in pairs(options) do given[key] = value end
+        return layers[name](given)
+      end
+      local plain, active = make "linear", make(activation)
+      local sums = plain(x)
+      active(x)
+      active:set_weights(plain:get_weights())
+      check.near(active(x), apply(sums):totable(), 1e-5, name .. " " .. activation .. " " .. format)
+    end
+  end
+end
+
+-- a function of the user's sees them so too
+local seen
+local conv = layers.Conv2D(3, 2, { data_format = "channels_first", activation = function(x)
+  seen = x.shape
+  return x
+end })
+conv(cr.ones { 2, 4, 5, 6 })
+check.same(seen, { 2, 3, 4, 5 })
+local halved = layers.Conv2D(3, 2, { data_format = "channels_first", activation = "glu" })
+check.same(halved(cr.ones { 2, 4, 5, 7 }).shape, { 2, 3, 4, 3 })
+
+-- one step of a ConvLSTM2D by its formulas
+local x = cr.random.normal({ 1, 1, 2, 4, 4 }, { seed = 5 })
+local cell = layers.ConvLSTM2D(2, 2, { data_format = "channels_first", activation = "softmax" })
+local y = cell(x)
+local sums = layers.Conv2D(8, 2, { data_format = "channels_first" })
+sums(x[1])
+sums:set_weights { cell.weights[1].value, cell.weights[3].value }
+local gates = ops.split(sums(x[1]), 4, 1)
+local c = ops.sigmoid(gates[1]) * ops.softmax(gates[3], -1)
+check.near(y, (ops.sigmoid(gates[4]) * ops.softmax(c, -1)):totable(), 1e-5)
+print "ok data_formats"
