@@ -24,13 +24,15 @@ void check_class(lua_State* L, const char* function) {
 }
 
 /// Reads declarations of options or arguments: an ordered list {{"units", 32, "Width."}, "name",
-/// ...}, or a table {units = 32} without order.
+/// ...}, or a table {units = 32}, whose options have the order of their names.
 std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
   std::vector<Declared> declared;
   if (lua_isnoneornil(L, index)) return declared;
   const Value given = to_value(L, index);
   if (given.is_dict()) {
     for (const DictEntry& entry : given.as_dict()) declared.push_back({entry.key, "", entry.value});
+    std::sort(declared.begin(), declared.end(),
+              [](const Declared& a, const Declared& b) { return a.name < b.name; });
     return declared;
   }
   for (const Value& row : given.as_list()) {

@@ -60,14 +60,22 @@ Dict known_options(lua_State* L, int class_index, int options_index, const Schem
   return known;
 }
 
-/// Adds the defaults of declared options that were not given.
-void add_defaults(Dict& options, const SchemaData& schema) {
+/// The options in the order of their declarations, which is that of the layers in them, with the
+/// defaults of declared options that were not given.
+Dict completed(const Dict& options, const SchemaData& schema) {
+  Dict all;
+  const auto add = [&](const std::string& name) {
+    const Value* value = options.find(name);
+    if (value) all.set(name, *value);
+    return value != nullptr;
+  };
   for (const Field& field : schema.fields) {
-    const bool given = options.contains(field.name) ||
-                       std::any_of(field.aliases.begin(), field.aliases.end(),
-                                   [&](const std::string& name) { return options.contains(name); });
-    if (!field.keyword_only && !given) options.set(field.name, field.default_value);
+    const bool given =
+        add(field.name) || std::any_of(field.aliases.begin(), field.aliases.end(), add);
+    if (!field.keyword_only && !given) all.set(field.name, field.default_value);
   }
+  for (const DictEntry& entry : options) all.set(entry.key, entry.value);
+  return all;
 }
 
 /// Removes the option build_config, the argument of build_from_config, from the table and returns
@@ -89,8 +97,8 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
   warn_of_unread_hooks(L, class_index, lua_gettop(L), base_at(L, class_index).name);
   lua_pop(L, 2);
   const Value build_config = take_build_config(L, options_index, info->schema);
-  Dict options = known_options(L, class_index, options_index, info->schema);
-  add_defaults(options, info->schema);
+  const Dict options =
+      completed(known_options(L, class_index, options_index, info->schema), info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
   if (auto* configurable = dynamic_cast<Configurable*>(object.get())) configurable->attach(info);
   std::vector<const char*> taken;  // options that the base class handles and that init does not get

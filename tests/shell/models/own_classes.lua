@@ -224,4 +224,23 @@ check.same(predictions(), { 20, 1 })
 local members = {}
 for name in pairs(Shifted) do members[name] = true end
 check.same(members, { call = true, scale = true, super = true, __name = true })
+
+-- layers in options have the order of the declarations, whatever the order of the table
+local names = { "zeta", "alpha", "mid", "beta", "last", "first" }
+local declared = {}
+for i, name in ipairs(names) do declared[i] = { name } end
+for _, base in ipairs { cr.Model, cr.Layer } do
+  local Holder = base:subclass("Holder", declared)
+  function Holder:call(inputs)
+    for _, name in ipairs(names) do inputs = self[name](inputs) end
+    return inputs
+  end
+  for _ = 1, 3 do
+    local options = {}
+    for i, name in ipairs(names) do options[name] = cr.layers.Dense(i, { use_bias = false }) end
+    local holder = Holder(options)
+    holder(cr.ones { 1, 1 })
+    for i, weight in ipairs(holder.weights) do check.same(weight.shape[2], i) end
+  end
+end
 print "ok own_classes"
