@@ -214,6 +214,9 @@ std::string conversion_error(const std::string& kind, const std::string& to,
                              const FileArguments& given) {
   constexpr const char* kInScript = ": load them into the model in a script and save that";
   if (kind == "arrays" && given.has("target")) return "--target is for models, and it holds arrays";
+  if (kind == "arrays" && to.ends_with(".weights.h5"))
+    return concat("it holds arrays by name, and '", to,
+                  "' has weights by the classes of a model's layers", kInScript);
   if (kind == "weights" && !holds_models(to))
     return concat("it holds weights, and only their model knows how '", to, "' has them",
                   kInScript);
@@ -247,7 +250,7 @@ int convert(const std::vector<std::string>& arguments) {
   if (kind == "model")
     converted =
         with_target_in_errors(target, [&] { return convert_model(from, to, target, given); });
-  else if (kind == "arrays" && !given.has("target"))
+  else if (kind == "arrays" && !given.has("target") && !to.ends_with(".weights.h5"))
     converted = with_target_in_errors(
         target, [&] { return convert_arrays(from, told.as_dict(), to, target); });
   else

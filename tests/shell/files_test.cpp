@@ -198,6 +198,8 @@ TEST_CASE("convert refuses what it cannot carry over and leaves no file") {
       {(folder / "a.npy") + " " + (folder / "b.npy") + " --target keras3",
        "--target is for models"},
       {(folder / "a.h5") + " " + (folder / "b.csv"), "formats that"},
+      {(folder / "a.npy") + " " + (folder / "b.weights.h5"),
+       "weights by the classes of a model's layers"},
       {(folder / "a.h5") + " " + (folder / "none/b.h5"), "no folder"},
       {(folder / "a.h5") + " " + (folder / "b.safetensors") + " --target keras3", "one way only"}};
   for (const auto& [arguments, part] : cases) {

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "keras/weights/names/ordered_names.h"
+
 namespace crescent::keras {
 namespace {
 
@@ -54,6 +56,29 @@ std::string listed(const Names& names) {
   return names.size() > kMaximum ? concat(text, " and ", names.size() - kMaximum, " more") : text;
 }
 
+/// The arrays by name in the model; `arrays` is by name in the file.
+using ByName = std::map<std::string, std::string>;
+
+bool has_all(const ByName& arrays, const Names& paths) {
+  return std::all_of(paths.begin(), paths.end(),
+                     [&](const std::string& path) { return arrays.contains(path); });
+}
+
+/// The arrays by those paths of the model that are equal to their names but for the counters of
+/// default names; fewer if two have the same path.
+ByName matched_in_order(const ByName& arrays, const Names& paths, Model& model) {
+  const std::set<std::string> bases = default_names(model);
+  Names names;
+  for (const auto& [name, array] : arrays) names.push_back(name);
+  ByName path_of, matched;
+  for (const auto& [path, ordered] : in_order(paths, bases)) path_of[ordered] = path;
+  for (const auto& [name, ordered] : in_order(names, bases)) {
+    const auto found = path_of.find(ordered);
+    matched.emplace(found == path_of.end() ? name : found->second, arrays.at(name));
+  }
+  return matched;
+}
+
 }  // namespace
 
 void check_all_matched(const std::string& path, const Names& missing, const Names& unexpected) {
@@ -94,13 +119,21 @@ Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
   renamed.expect_all_match(file.path(), arrays);
   const bool numbered = is_numbered(arrays);
   // the arrays that were not matched yet, by name in the model
-  std::map<std::string, std::string> left;
+  ByName left;
   for (const std::string& array : arrays)
     if (!left.emplace(renamed(array), array).second)
       fail("'", file.path(), "': rename makes two arrays '", renamed(array), "'");
   Matches matches;
-  Names missing;
-  for (const auto& [path, variable] : weights_by_path(model)) {
+  Names missing, required;
+  const auto weights = weights_by_path(model);
+  for (const auto& [path, variable] : weights) required.push_back(path);
+  if (!numbered && !has_all(left, required)) {
+    Names paths = required;
+    for (const auto& [path, layer] : vocabularies_by_path(model)) paths.push_back(path);
+    ByName ordered = matched_in_order(left, paths, model);
+    if (ordered.size() == left.size() && has_all(ordered, required)) left = std::move(ordered);
+  }
+  for (const auto& [path, variable] : weights) {
     const std::string name = numbered ? concat("arr_", matches.size() + missing.size()) : path;
     const auto found = left.find(name);
     if (found == left.end()) {

@@ -46,6 +46,33 @@ TEST_CASE("weights by name come back, nested ones and those of a half-width type
              Catch::Contains("bfloat16"));
 }
 
+TEST_CASE("weights of layers that nobody named are found in another process, by their order") {
+  const auto made = [](int layers_before) {
+    for (int i = 0; i < layers_before; ++i) layer("Dense", {{"units", 1}});
+    const auto dense = [](int units) {
+      return layer("Dense", {{"units", units}, {"input_shape", List{4}}});
+    };
+    LayerPtr last = dense(4);  // made first, and therefore with the lowest counter
+    auto inner = Sequential::make({dense(4), dense(4)}, "inner");
+    return Sequential::make({dense(4), inner, layer("BatchNormalization", {}), last}, "outer");
+  };
+  for (const std::string name : kFiles) {
+    CAPTURE(name);
+    Scratch scratch;
+    auto model = made(0), again = made(7);
+    crescent::save_weights(*model, scratch.path(name));
+    crescent::load_weights(*again, scratch.path(name));
+    check_same(model->get_weights(), again->get_weights());
+    auto named = Sequential::make(
+        {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "mine_1"}})});
+    crescent::save_weights(*named, scratch.path(name));
+    auto other = Sequential::make(
+        {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "mine_2"}})});
+    CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path(name)); }),
+               Catch::Contains("there is no array for 'mine_2/kernel'"));
+  }
+}
+
 TEST_CASE("a format calls its options by its own name, whichever format was asked before") {
   auto model = small_sequential();
   const Dict misspelt{{"overwritten", true}};

@@ -1,0 +1,76 @@
+#include "keras/weights/names/ordered_names.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace crescent::keras {
+namespace {
+
+/// A name in two parts: "dense_7" is "dense" and 7. The counter of a name that has none is 0.
+struct Counted {
+  std::string base;
+  int64_t counter = 0;
+  auto operator<=>(const Counted&) const = default;
+
+  explicit Counted(const std::string& name) : base(name) {
+    const size_t digits = name.find_last_not_of("0123456789") + 1;
+    if (digits < 2 || digits == name.size() || name[digits - 1] != '_') return;
+    const auto [end, error] =
+        std::from_chars(name.data() + digits, name.data() + name.size(), counter);
+    if (error == std::errc()) base = name.substr(0, digits - 1);
+  }
+};
+
+void collect(std::set<std::string>& bases, const Layer& layer) {
+  const Counted name(layer.name());
+  if (name.base == to_snake_case(layer.class_name())) bases.insert(name.base);
+  auto* model = dynamic_cast<const Model*>(&layer);
+  for (const LayerPtr& inner : model ? model->layers() : layer.sublayers()) collect(bases, *inner);
+}
+
+/// The layers of a path, each as the path up to it: "a", "a/b" of "a/b/kernel".
+Names layers_of(const std::string& path) {
+  Names layers;
+  for (size_t at = path.find('/'); at != path.npos; at = path.find('/', at + 1))
+    layers.push_back(path.substr(0, at));
+  return layers;
+}
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? "" : path.substr(0, slash + 1);
+}
+
+}  // namespace
+
+std::set<std::string> default_names(Model& model) {
+  std::set<std::string> bases;
+  collect(bases, model);
+  return bases;
+}
+
+std::map<std::string, std::string> in_order(const Names& paths,
+                                            const std::set<std::string>& bases) {
+  std::map<std::string, std::set<Counted>> inside;  // by the path of the outer layer
+  for (const std::string& path : paths)
+    for (const std::string& layer : layers_of(path))
+      inside[parent_of(layer)].insert(Counted(layer.substr(parent_of(layer).size())));
+  const auto ordered = [&](const std::string& layer) {
+    const Counted name(layer.substr(parent_of(layer).size()));
+    if (!bases.contains(name.base)) return layer.substr(parent_of(layer).size());
+    const auto& all = inside.at(parent_of(layer));
+    const auto before = std::count_if(all.begin(), all.end(), [&](const Counted& other) {
+      return other.base == name.base && other.counter < name.counter;
+    });
+    return before == 0 ? name.base : concat(name.base, "_", before);
+  };
+  std::map<std::string, std::string> names;
+  for (const std::string& path : paths) {
+    std::string& name = names[path];
+    for (const std::string& layer : layers_of(path)) name += ordered(layer) + "/";
+    name += path.substr(parent_of(path).size());
+  }
+  return names;
+}
+
+}  // namespace crescent::keras
