@@ -102,6 +102,7 @@ class LoraLayer : public Base {
     return merged;
   }
   bool has_lora() const { return adapter_ != nullptr; }
+  double merge_error() const { return adapter_ ? rounding_of_merge() : 0; }
 
  protected:
   template <class T>
@@ -117,6 +118,9 @@ class LoraLayer : public Base {
         .omit_null()
         .property("merged_weights", &LoraLayer::merged_weights,
                   "With an adapter: the weights as merge_lora would leave them.")
+        .property("merge_error", &LoraLayer::merge_error,
+                  "With an adapter: how much merge_lora changes an element of the weight by "
+                  "rounding it, at most; 0 for weights in floating point.")
         .property("lora_enabled", &LoraLayer::has_lora, "Whether the layer has an adapter.")
         .method(
             "enable_lora", &LoraLayer::enable_lora,
@@ -142,6 +146,8 @@ class LoraLayer : public Base {
   /// that these would have with the adapter's term added.
   virtual Variables adapted_variables() const { return {adapted()}; }
   virtual Tensors merged_values() const { return {adapted() + adapter_->weight_term()}; }
+  /// The largest change of an element of the weight by the rounding of merged_values().
+  virtual double rounding_of_merge() const { return 0; }
   /// Adds an adapter if the option lora_rank is set; build() must call this at its end.
   void build_lora() {
     if (!rank_) return;

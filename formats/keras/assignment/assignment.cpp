@@ -80,6 +80,7 @@ void assign_all(WeightSource& file, Matches matches) {
   for (size_t i = 0; i < matches.size(); ++i)
     matches[i].variable.assign(converted(matches[i], std::exchange(stored[i].values, {})));
   pass_to_layers(matches);
+  clear_adapters(matches);
   warn_not_finite(file, matches, stored);
 }
 
@@ -99,6 +100,7 @@ void replace_all(WeightSource& file, Matches matches) {
   copy_all(file.path(), copies);
   for (size_t i = 0; i < matches.size(); ++i) matches[i].variable.assign(values[i]);
   pass_to_layers(matches);
+  clear_adapters(matches);
   try {
     file.check_unchanged();
   } catch (const Error& error) {

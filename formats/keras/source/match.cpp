@@ -25,6 +25,11 @@ void pass_to_layers(const Matches& matches) {
   for (const auto& [layer, own] : values) layer->set_property(kOwnVariables, own);
 }
 
+void clear_adapters(const Matches& matches) {
+  for (const Match& match : matches)
+    if (match.adapter) match.adapter.assign(ops::zeros_like(match.adapter));
+}
+
 std::vector<std::string> datasets_of(const Matches& matches) {
   std::vector<std::string> names;
   for (const Match& match : matches) names.push_back(match.dataset);

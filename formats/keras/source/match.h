@@ -23,6 +23,9 @@ struct Match {
   /// if a layer's class loads the value itself: this layer; the last part of the dataset's path is
   /// the name of the value
   Layer* self_loading_layer = nullptr;
+  /// the second matrix of the adapter of the layer, whose term is a part of the saved weight, so
+  /// that the matrix becomes zero; empty if there is none
+  Variable adapter{};
 };
 using Matches = std::vector<Match>;
 /// Replaces the saved shape of each match in `saved` by the shape after conversion.
@@ -34,6 +37,8 @@ bool saves_own_state(const Layer& layer);
 Dict own_state(const Layer& layer);
 /// Passes the loaded values to those layers whose class loads its state itself.
 void pass_to_layers(const Matches& matches);
+/// Sets the adapters of matches, whose terms are parts of the loaded weights, to zero.
+void clear_adapters(const Matches& matches);
 
 std::vector<std::string> datasets_of(const Matches& matches);
 void append(Matches& matches, Matches more);

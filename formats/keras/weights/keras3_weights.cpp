@@ -113,6 +113,11 @@ const Layer* adapter_of(const Layer& layer) {
   return nullptr;
 }
 
+/// Whether the term of the adapter is not zero.
+bool is_trained(const Layer& adapter) {
+  return ops::any(ops::not_equal(adapter.weights()[1], 0)).item() != 0;
+}
+
 /// The value of a weight as Keras stores it: if the layer has an adapter, the product of the
 /// adapter's matrices is added.
 Tensor merged(const Layer& layer, const Variable& weight) {
@@ -122,14 +127,15 @@ Tensor merged(const Layer& layer, const Variable& weight) {
   return found ? Codec<Tensor>::decode(*found) : weight.value();
 }
 
-/// Fails for a layer with a trained adapter, because its matrices cannot be restored from the
-/// merged weight in a file.
-void check_adapter(const Layer& layer, const std::string& path) {
-  const Layer* adapter = adapter_of(layer);
-  if (adapter && ops::any(ops::not_equal(adapter->weights()[1], 0)).item() != 0)
-    fail("'", path, "': layer '", layer.name(),
-         "' has an adapter that was trained, and the file has weights without adapters; "
-         "merge_lora() it first, or load into a new model");
+/// Warns if the term of a trained adapter is added to a weight of few bits, which rounds the sum.
+void warn_of_rounding(const Layer& layer) {
+  if (!adapter_of(layer) || !is_trained(*adapter_of(layer))) return;
+  const double rounding = layer.get_property("merge_error").as_float();
+  if (rounding > 0)
+    warn("Layer '", layer.name(),
+         "': files of Keras have the weight with its adapter added, which "
+         "is rounded to few bits again: its elements differ by up to ",
+         rounding, " from those of the layer.");
 }
 
 bool is_narrow_kernel(const Variable& variable) {
@@ -304,6 +310,7 @@ void write_objects(Entries& entries, const std::vector<ObjectLocation>& location
             {concat(location.path, "/", own.key), {}, Codec<Tensor>::decode(own.value)});
       continue;
     }
+    warn_of_rounding(*location.layer);
     for (size_t i = 0; i < location.variables.size(); ++i)
       entries.push_back(
           {concat(location.path, "/", i), {}, merged(*location.layer, location.variables[i])});
@@ -374,7 +381,6 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
       append(matches, match_kept(file, location));
       continue;
     }
-    check_adapter(*location.layer, file.path());
     const size_t expected = location.variables.size();
     const size_t received = count_variables(file, location);
     if (received != expected && skip_mismatch) {
@@ -393,6 +399,8 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
     for (size_t i = 0; i < expected; ++i)
       matches.push_back(
           {concat(location.path, "/", i), location.variables[i], nullptr, location.layer->name()});
+    if (const Layer* adapter = adapter_of(*location.layer); adapter && expected > 0)
+      matches.back().adapter = adapter->weights()[1];
   }
   return matches;
 }

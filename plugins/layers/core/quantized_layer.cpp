@@ -68,8 +68,12 @@ void QuantizableLayer::quantize(const Value& mode_or_config, const Value& given)
 }
 
 Tensor QuantizableLayer::floats(const QuantizedWeight& weight) const {
-  if (!is_quantized()) return weight.values();
-  const Quantized kept = config_->decoded(weight.layout, weight.values_of_parts());
+  return is_quantized() ? decoded(weight, weight.values_of_parts()) : weight.values().value();
+}
+
+/// The numbers that stored parts of the weight stand for.
+Tensor QuantizableLayer::decoded(const QuantizedWeight& weight, const Tensors& parts) const {
+  const Quantized kept = config_->decoded(weight.layout, parts);
   if (!kept.scale) return kept.values;
   return ops::cast(kept.values, kept.scale.dtype()) / weight.layout.scale_of_values(kept.scale);
 }
@@ -89,10 +93,19 @@ const Variable& QuantizableLayer::adapted() const {
   return quantizable_.empty() ? none : quantizable_.front()->values();
 }
 
+Tensor QuantizableLayer::merged_floats() const {
+  return floats(*quantizable_.front()) + adapter()->weight_term();
+}
+
 Tensors QuantizableLayer::merged_values() const {
-  const QuantizedWeight& weight = *quantizable_.front();
-  const Tensor merged = floats(weight) + adapter()->weight_term();
-  return is_quantized() ? config_->encoded(weight.layout, merged) : Tensors{merged};
+  const Tensor merged = merged_floats();
+  return is_quantized() ? config_->encoded(quantizable_.front()->layout, merged) : Tensors{merged};
+}
+
+double QuantizableLayer::rounding_of_merge() const {
+  if (!is_quantized()) return 0;
+  const Tensor rounded = decoded(*quantizable_.front(), merged_values());
+  return ops::max(ops::abs(rounded - merged_floats())).item();
 }
 
 }  // namespace crescent

@@ -45,10 +45,13 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
   Shape adapted_shape() const override { return quantizable_.front()->layout.shape; }
   Variables adapted_variables() const override { return quantizable_.front()->parts; }
   Tensors merged_values() const override;
+  double rounding_of_merge() const override;
 
  private:
   void add_parts(QuantizedWeight& weight);
   Tensor floats(const QuantizedWeight& weight) const;
+  Tensor decoded(const QuantizedWeight& weight, const Tensors& parts) const;
+  Tensor merged_floats() const;
 
   Ref<Quantizer> quantization_option_;
   std::shared_ptr<QuantizationConfig> config_;  ///< null if the weights are floats

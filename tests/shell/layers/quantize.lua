@@ -118,6 +118,26 @@ local adapted = layer(x)
 layer:merge_lora()
 assert(ops.max(ops.abs(layer(x) - adapted)):item() < 0.1 and #layer.trainable_weights == 1)
 
+-- files have the weight with the adapter, rounded to few bits: the warning says by how much
+local _, said = check.run [[
+  local layer = cr.layers.Dense(4, { input_shape = { 6 }, name = "narrow" })
+  local model = cr.Sequential { layer }
+  layer:quantize "int4"
+  layer:enable_lora(2)
+  assert(layer.merge_error < 1e-6)
+  layer.trainable_weights[3]:assign(cr.random.normal({ 2, 4 }, 0, 1, { seed = 2 }))
+  local before, path = model:predict(cr.ops.eye(6)), os.tmpname() .. ".weights.h5"
+  model:save_weights(path)
+  local rounded = layer.merge_error
+  model:load_weights(path)
+  local change = cr.ops.max(cr.ops.abs(model:predict(cr.ops.eye(6)) - before)):item()
+  print(change > 0.01 and math.abs(change - rounded) < 0.01 * rounded + 0.05, rounded)
+  os.remove(path)
+]]
+assert(said:find "^crescent: Layer 'narrow': files of Keras have the weight with its adapter added",
+  said)
+assert(said:find "differ by up to %d" and said:find "\ntrue", said)
+
 -- ---- dtype policies, and errors for what cannot be quantized
 local policy = cr.dtype_policies.QuantizedDTypePolicy("int8", "mixed_bfloat16")
 local half = layers.Dense(3, { dtype = policy })
