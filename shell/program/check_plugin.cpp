@@ -1,19 +1,24 @@
 // crescent check-plugin NAME: checks the classes of a plugin (gradients, shapes, files, ...); for a
 // device it also runs the tests of devices and ops.
+#include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "commands.h"
-#include "crescent/model/check.h"
 #include "crescent/program/device.h"
 #include "crescent/registry/loader.h"
 #include "crescent/system/crash.h"
 #include "crescent/system/file.h"
 #include "crescent/system/process.h"
 #include "file_commands.h"
+#include "host/plugin_checks.h"
 
 namespace crescent::program {
 namespace {
@@ -22,6 +27,8 @@ namespace fs = std::filesystem;
 
 /// The folder of the test programs in an installation.
 constexpr const char* kTests = "lib/crescent/tests";
+/// The time that a test program may take, several times that of the slowest device.
+constexpr std::chrono::seconds kDeviceTestLimit{1800};
 
 bool is_path(const std::string& name) {
   return name.find('/') != std::string::npos || name.ends_with(".so");
@@ -39,30 +46,89 @@ Dict options_in(const std::string& text) try {
   throw;
 }
 
-/// Runs the checks in a child process: a crash ends only the child, and this process then prints a
-/// line about the crash.
-int check_classes(const std::string& plugin, const Dict& options) {
-  const Descriptor end = memory_file("check-plugin");  // is written to when all checks have run
+/// What a child process tells of its checks, through a pipe: before each of them, a line.
+class ChecksPipe {
+ public:
+  ChecksPipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: ", std::strerror(errno));
+    from_ = Descriptor(ends[0]), to_ = Descriptor(ends[1]);
+  }
+  void tell(const std::string& line) const {
+    const std::string whole = line + "\n";
+    if (write(to_, whole.data(), whole.size()) < 0) std::_Exit(1);
+  }
+  /// Reads what the child tells until it has closed the pipe, and returns true; returns false if it
+  /// told nothing for so long.
+  bool follow(std::chrono::milliseconds limit) {
+    to_.close();
+    for (;;) {
+      pollfd waiting{from_, POLLIN, 0};
+      const int ready = poll(&waiting, 1, static_cast<int>(limit.count()));
+      if (ready == 0) return false;
+      if (ready > 0 && !read_some()) return true;
+    }
+  }
+  /// What the child did last.
+  std::string last_line() const {
+    const std::string_view lines = std::string_view(told_).substr(0, told_.size() - 1);
+    return std::string(lines.substr(lines.rfind('\n') + 1));
+  }
+
+ private:
+  bool read_some() {
+    char bytes[4096];
+    const ssize_t count = read(from_, bytes, sizeof bytes);
+    if (count > 0) told_.append(bytes, static_cast<size_t>(count));
+    return count > 0;
+  }
+
+  Descriptor from_, to_;
+  std::string told_ = "loading it\n";
+};
+
+constexpr const char* kEnd = "end";
+
+/// Checks the classes, and prints the report of each as soon as there is one; returns whether all
+/// passed.
+bool print_checks(const std::string& plugin, const Dict& options, const ChecksPipe& pipe) try {
+  bool ok = true;
+  CheckProgress progress;
+  progress.begins = [&](const std::string& class_name, const std::string& check) {
+    pipe.tell(concat("the check '", check, "' of ", class_name));
+  };
+  progress.ended = [&](const CheckReport& report) {
+    print(report.text() + "\n");
+    std::fflush(stdout);
+    ok = ok && report.ok();
+  };
+  check_plugin(plugin, options, progress);
+  return ok;
+} catch (...) {
+  print(concat("crescent: ", exception_text(), "\n"), stderr);
+  return false;
+}
+
+/// Runs the checks in a child process: a crash, or a check that reaches the time limit, ends only
+/// the child, and this process then prints a line that names class and check.
+int check_classes(const std::string& plugin, const Dict& options, std::chrono::seconds limit) {
+  ChecksPipe pipe;
   Process process = Process::copy([&] {
     report_crashes();
-    bool ok = true;
-    try {
-      for (const CheckReport& report : check_plugin(plugin, options)) {
-        print(report.text() + "\n");
-        ok = ok && report.ok();
-      }
-    } catch (...) {
-      print(concat("crescent: ", exception_text(), "\n"), stderr);
-      ok = false;
-    }
+    const bool ok = print_checks(plugin, options, pipe);
     std::fflush(stdout);
-    return write(end, "end", 3) == 3 && ok ? 0 : 1;
+    pipe.tell(kEnd);
+    return ok ? 0 : 1;
   });
-  const int status = process.wait();
-  const bool ended = !contents_of(end).empty();
-  if (!ended)
-    print(concat("crescent: plugin '", plugin, "': the check ", process.ending(), "\n"), stderr);
-  return ended && status == 0 ? 0 : 1;
+  const bool in_time = pipe.follow(limit);
+  in_time ? static_cast<void>(process.wait()) : process.kill();
+  if (in_time && pipe.last_line() == kEnd) return process.exit_status() == 0 ? 0 : 1;
+  print(
+      concat("crescent: plugin '", plugin, "': ", pipe.last_line(), " ",
+             in_time ? process.ending() : concat("did not end within ", limit.count(), " seconds"),
+             "\n"),
+      stderr);
+  return 1;
 }
 
 /// The path of a test program, in the build or in an installation; empty if there is none.
@@ -86,7 +152,12 @@ int judge_device(const std::string& device, const PluginRecord& plugin) {
       fail("check-plugin: the program ", name, " is missing; install Crescent again");
     print(concat(device, " (device): ", name, "\n"));
     std::fflush(stdout);
-    if (Process::program({test}).wait() != 0) status = 1;
+    Process process = Process::program({test});
+    if (!process.wait(kDeviceTestLimit))
+      print(concat("crescent: device '", device, "': ", name, " did not end within ",
+                   kDeviceTestLimit.count(), " seconds\n"),
+            stderr);
+    if (process.exit_status() != 0) status = 1;
   }
   return status;
 }
@@ -99,13 +170,25 @@ PluginRecord record_of(const std::string& plugin) {
   return is_path(plugin) ? load_plugin(plugin) : load_plugin_by_name(plugin);
 }
 
+/// The time that a check may take.
+std::chrono::seconds limit_in(const Dict& options) try {
+  const Value* given = options.find("seconds");
+  const int64_t seconds = given ? parse_json(given->as_string()).as_int() : 60;
+  if (seconds < 1 || seconds > 86400) fail("expected 1 to 86400, got ", seconds);
+  return std::chrono::seconds(seconds);
+} catch (Error& error) {
+  error.add_context("check-plugin: --seconds: ");
+  throw;
+}
+
 }  // namespace
 
 int check_plugin_command(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "check-plugin", 1, {}, {"options"});
+  const FileArguments given(arguments, "check-plugin", 1, {}, {"options", "seconds"});
   const std::string& plugin = given.paths[0];
   const Value* options = given.options.find("options");
-  int status = check_classes(plugin, options ? options_in(options->as_string()) : Dict());
+  int status = check_classes(plugin, options ? options_in(options->as_string()) : Dict(),
+                             limit_in(given.options));
   if (status != 0) return status;
   const PluginRecord record = record_of(plugin);
   for (const auto& [kind, name] : record.classes)

@@ -20,11 +20,12 @@ constexpr Command kCommands[] = {
     {"new-plugin", "NAME [--kind KIND]", "a project for a plugin of your own", make_plugin,
      "KIND: layer (if none is given), op, loss, metric, optimizer, callback, format, device,\n"
      "  communicator, dataset, lua or lua-dataset"},
-    {"check-plugin", "NAME [--options JSON]", "whether its classes keep the rules that all keep",
-     check_plugin_command,
+    {"check-plugin", "NAME [--options JSON] [--seconds N]",
+     "whether its classes keep the rules that all keep", check_plugin_command,
      "JSON (or a file of it), for classes that have to be told:\n"
      "  {\"Class\": {\"options\": {\"units\": 2}, \"shapes\": [[3]]}}\n"
-     "  also dtypes, low, high, batch_size, without (names of checks)"},
+     "  also dtypes, low, high, batch_size, without (names of checks)\n"
+     "N: the seconds that one check may take (60)"},
     {"inspect", "FILE [--json]", "what a file of a model or of arrays says about itself", inspect},
     {"convert", "A B [--dry-run] [--target keras3|keras2]", "a model's file as another kind",
      convert},

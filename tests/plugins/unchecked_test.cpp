@@ -9,7 +9,6 @@
 #include "crescent/io/format.h"
 #include "crescent/layer/operation.h"
 #include "crescent/layer/training.h"
-#include "crescent/model/check.h"
 #include "crescent/model/model.h"
 #include "crescent/program/gradient.h"
 #include "crescent/system/crash.h"
@@ -220,47 +219,6 @@ TEST_CASE("An option of 32 bits refuses what does not fit") {
                     "expected an integer of 32 bits, got 2147483648");
 }
 
-CheckReport report_of(const std::string& subject) {
-  for (const CheckReport& report : check_plugin(library("rough")))
-    if (report.subject == subject) return report;
-  FAIL("no report of " << subject);
-  return {};
-}
-
-TEST_CASE("check_plugin compares what an operation computes in float32 with float64") {
-  const CheckReport report = report_of("rough_same (operation)");
-  INFO(report.text());
-  CHECK(!report.ok());
-  CHECK_THAT(report.text(), Contains("FAILED  float32") && Contains("float32 beside float64"));
-}
-
-TEST_CASE("check_plugin finds a gradient of a function of one triangle that is wrong by 1 %") {
-  const CheckReport report = report_of("off_root (operation)");
-  INFO(report.text());
-  CHECK_THAT(report.text(), Contains("FAILED  gradient by input 1"));
-}
-
-TEST_CASE("check_plugin runs kernels in watched memory, beside the op without them") {
-  const auto text = [](const std::string& subject) { return report_of(subject).text(); };
-  CHECK_THAT(text("rough.exact (cpu_kernel)"), Contains("ok      results") &&
-                                                   Contains("ok      repeatable") &&
-                                                   Contains("float32(3, 4)"));
-  CHECK_THAT(text("rough.percent (cpu_kernel)"),
-             Contains("FAILED  results") && Contains("beside the op without the kernel"));
-  CHECK_THAT(text("rough.beyond (cpu_kernel)"), Contains("it wrote beyond an output"));
-  CHECK_THAT(text("rough.sums (cpu_kernel)"),
-             Contains("FAILED  repeatable") && Contains("in memory that held other bytes before"));
-  CHECK_THAT(text("rough.order (cpu_kernel)"), Contains("with the parts in the reverse order"));
-  CHECK_THAT(text("rough.place (cpu_kernel)"), Contains("in the memory of input 1"));
-  CHECK_THAT(text("rough.nowai (cpu_kernel)"), Contains("skipped results"));
-}
-
-TEST_CASE("check_plugin passes a model whose layers are built by its first call") {
-  const CheckReport report = report_of("Tower of plugin 'rough'");
-  INFO(report.text());
-  CHECK(report.ok());
-}
-
 TEST_CASE("a loss that gives no tensor is named") {
   load_plugin(library("rough"));
   CHECK_THROWS_WITH((*make<Loss>("NoLoss"))(Tensor(1.0), Tensor(1.0)),
@@ -274,13 +232,4 @@ TEST_CASE("an op that nothing computes is named with its plugin, and a kernel of
                     Contains("the cpu device has no way to run rough.noway of plugin 'rough' on "
                              "(float32(3,)): it has no decompose(), no compute() and no CpuKernel "
                              "that is registered as 'rough.noway' (did you mean 'rough.nowai'?)"));
-}
-
-TEST_CASE("check_plugin finds a communicator that changes what one process has") {
-  const CheckReport report = report_of("Doubling (communicator)");
-  INFO(report.text());
-  CHECK_THAT(report.text(),
-             Contains("all_reduce: the sum of 1 float32 over one process changed the values") &&
-                 Contains("broadcast of 0 bytes wrote beyond its 0 bytes") &&
-                 Contains("FAILED  training"));
 }

@@ -1,5 +1,7 @@
 #include "check/applied_ops.h"
 
+#include <algorithm>
+
 #include "crescent/program/gradient.h"
 #include "crescent/program/program.h"
 
@@ -24,8 +26,18 @@ std::vector<AppliedOp> applied_ops(const TensorFunction& f, const Tensors& input
   return {};
 }
 
-TensorFunction with_gradients(const TensorFunction& f) {
-  return [f](const Tensors& inputs) {
+void note_applied(std::vector<AppliedOp>& noted, const TensorFunction& f, const Tensors& inputs,
+                  const Variables& variables) {
+  for (AppliedOp& applied : applied_ops(with_gradients(f, variables), inputs)) {
+    const auto is_same = [&](const AppliedOp& other) {
+      return applied.op->equals(*other.op) && applied.inputs == other.inputs;
+    };
+    if (std::none_of(noted.begin(), noted.end(), is_same)) noted.push_back(std::move(applied));
+  }
+}
+
+TensorFunction with_gradients(const TensorFunction& f, const Variables& variables) {
+  return [f, variables](const Tensors& inputs) {
     GradientTape tape;
     for (const Tensor& input : inputs)
       if (is_floating(input.dtype())) tape.watch(input);
@@ -35,6 +47,9 @@ TensorFunction with_gradients(const TensorFunction& f) {
     tape.stop();
     for (const Tensor& gradient : tape.gradient(targets, inputs, Tensors(targets.size())))
       if (gradient) results.push_back(gradient);
+    for (const Tensor& y : targets)
+      for (const Tensor& gradient : tape.gradient(y, std::span<const Variable>(variables)))
+        if (gradient) results.push_back(gradient);
     return results;
   };
 }

@@ -17,7 +17,12 @@ using TensorFunction = std::function<Tensors(const Tensors&)>;
 /// The ops that f applies to tensors like `inputs`; none if f cannot be recorded.
 std::vector<AppliedOp> applied_ops(const TensorFunction& f, const Tensors& inputs);
 
-/// A function that returns the results of f and their gradients by the inputs.
-TensorFunction with_gradients(const TensorFunction& f);
+/// A function that returns the results of f and their gradients by the inputs and by these
+/// variables.
+TensorFunction with_gradients(const TensorFunction& f, const Variables& variables = {});
+
+/// Adds the ops that f and its gradients apply to `noted`, each op and inputs once.
+void note_applied(std::vector<AppliedOp>& noted, const TensorFunction& f, const Tensors& inputs,
+                  const Variables& variables = {});
 
 }  // namespace crescent::check

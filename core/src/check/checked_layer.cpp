@@ -85,9 +85,34 @@ Tensors CheckedLayer::inputs(int64_t batch) const {
   return inputs;
 }
 
+CheckedLayer CheckedLayer::with_larger_samples() const {
+  CheckedLayer larger = *this;
+  for (Shape& shape : larger.checks_.shapes) {
+    const int64_t longer[] = {17, 33, 5};
+    const int first = shape.rank() < 2 ? 1 : 0,
+              count = std::max(1, shape.rank() - (shape.rank() > 2));
+    for (int axis = 0; axis < std::min(shape.rank(), count); ++axis)
+      shape.set(axis, longer[(first + axis) % 3]);
+  }
+  return larger;
+}
+
+std::vector<Symbol> CheckedLayer::symbols() const {
+  std::vector<Symbol> symbols;
+  for (const Tensor& t : inputs()) {
+    InputOptions options;
+    options.shape = t.shape().slice(1, t.rank());
+    options.dtype = t.dtype();
+    if (!takes_any_batch()) options.batch_size = batch();
+    symbols.push_back(Input(options));
+  }
+  return symbols;
+}
+
 Calls::Calls(Layer& layer, bool training) : layer_(layer) {
   options_.training = training;
-  for (const Layer* inner : layer.flatten_layers()) {
+  for (Layer* inner : layer.flatten_layers()) {
+    inner->reset_states();
     for (const SeedGenerator& seeds : inner->seed_generators()) states_.push_back(seeds.state());
     for (const Variable& state : inner->states()) states_.push_back(state);
   }
@@ -170,6 +195,15 @@ bool have_same_bits(const Tensors& a, const Tensors& b) {
 
 void expect_same_bits(const Tensors& given, const Tensors& expected, std::string_view what) {
   expect_near(given, expected, 0, what);
+}
+
+bool is_finite(const Tensors& tensors) {
+  for (const Tensor& t : tensors) {
+    if (!is_floating(t.dtype())) continue;
+    for (const double value : t.to_vector())
+      if (!std::isfinite(value)) return false;
+  }
+  return true;
 }
 
 void expect_finite(const Tensors& tensors, std::string_view what) {

@@ -23,8 +23,12 @@ class CheckedLayer {
   /// The batch size of inputs().
   int64_t batch() const { return checks_.batch_size > 0 ? checks_.batch_size : 3; }
   bool takes_any_batch() const { return checks_.batch_size == 0; }
+  /// The same layer with samples whose leading axes are longer.
+  CheckedLayer with_larger_samples() const;
   Tensors inputs() const { return inputs(batch()); }
   Tensors inputs(int64_t batch) const;
+  /// Symbols that stand for inputs().
+  std::vector<Symbol> symbols() const;
   bool has_floating_input() const;
 
  private:
@@ -36,7 +40,8 @@ class CheckedLayer {
 };
 
 /// Calls a layer in training or inference mode. Before each call, random generators and
-/// non-trainable weights are set to the states that they had before the first call.
+/// non-trainable weights are set to the values that they had before the first call; a stateful
+/// layer begins anew.
 class Calls {
  public:
   Calls(Layer& layer, bool training);
@@ -53,6 +58,16 @@ class Calls {
   Tensors first_;
 };
 
+/// A layer that is built for inputs of a size.
+struct SizedLayer {
+  LayerPtr layer;
+  Tensors inputs;
+};
+
+/// Layers for the usual inputs, for 257 samples, and for samples of larger shapes if the layer
+/// takes some.
+std::vector<SizedLayer> sized_layers(const CheckedLayer& checked);
+
 std::vector<Shape> shapes_of(const Tensors& tensors);
 std::string specs_text(const Tensors& tensors);
 Tensors with_float_dtype(const Tensors& tensors, DType dtype);
@@ -61,8 +76,12 @@ Tensors with_float_dtype(const Tensors& tensors, DType dtype);
 /// the same values. NaN equals NaN.
 void expect_near(const Tensors& given, const Tensors& expected, double tolerance,
                  std::string_view what);
+/// Whether the layer is a model, whose layers are built by its first call and have dtype policies
+/// of their own.
+bool is_model(const Layer& layer);
 bool have_same_bits(const Tensors& a, const Tensors& b);
 void expect_same_bits(const Tensors& given, const Tensors& expected, std::string_view what);
+bool is_finite(const Tensors& tensors);
 void expect_finite(const Tensors& tensors, std::string_view what);
 
 /// A unique temporary path; the destructor removes the file.
@@ -88,6 +107,8 @@ std::string check_compiled(const CheckedLayer& layer);
 std::string check_batch_of_one(const CheckedLayer& layer);
 std::string check_empty_batch(const CheckedLayer& layer);
 std::string check_large_batch(const CheckedLayer& layer);
+std::string check_samples_apart(const CheckedLayer& layer);
+std::string check_larger_sizes(const CheckedLayer& layer);
 std::string check_zeros(const CheckedLayer& layer);
 std::string check_masks(const CheckedLayer& layer);
 std::string check_mixed_float16(const CheckedLayer& layer);

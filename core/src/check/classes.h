@@ -1,5 +1,7 @@
 // Checks of classes of all kinds except layers. Each function adds results to a report.
 #pragma once
+#include <set>
+
 #include "check/applied_ops.h"
 #include "check/results.h"
 #include "crescent/model/model.h"
@@ -36,10 +38,29 @@ void add_dataset_rows(CheckReport& report, const CheckedClass& checked);
 void add_communicator_rows(CheckReport& report, const CheckedClass& checked);
 void add_kernel_rows(CheckReport& report, const CheckedClass& checked);
 
+/// The name of the check of a kernel that fails if it uses memory beyond its own.
+constexpr const char* kMemoryCheck = "within its memory";
+
+/// Adds the ops that an operation applies to usual arguments to those that kernels are checked
+/// with, without computing anything, and returns their names.
+std::set<std::string> note_operation(const CheckedClass& checked);
+
 /// Whether a call on these inputs raises no Error.
 bool is_taken(const TensorFunction& f, const Tensors& inputs);
 /// Expects that a compiled call gives what a call op by op gives.
 void expect_compiled(const TensorFunction& f, const Tensors& inputs);
+/// Inputs of sizes that are no multiples of those of vectors, tiles and blocks, some of them larger
+/// than these.
+inline const std::vector<Shape> kLargerShapes{{17, 33}, {17, 34}, {257, 5}, {257, 6}};
+/// A function that is checked for inputs of larger shapes.
+struct LargerSizes {
+  TensorFunction f;
+  std::vector<Shape> shapes;                    ///< those that f refuses are left out
+  std::function<Tensors(const Shape&)> inputs;  ///< makes inputs in float64
+  bool has_gradient = true;
+};
+/// Adds a result for larger shapes, and notes the ops that f applies to them.
+void add_larger_sizes(CheckReport& report, const CheckedClass& checked, const LargerSizes& larger);
 /// Adds the results of check_gradient to the report, with "gradient" before their names.
 void add_gradients(CheckReport& report, const TensorFunction& f, const Tensors& inputs);
 

@@ -75,6 +75,9 @@ void add_function_rows(CheckReport& report, const CheckedClass& checked, bool gi
     expect_compiled(f, {numbers({3, 4})});
     return std::string("compiled programs give what ops give one by one");
   });
+  note_applied(*checked.applied, f, {numbers({3, 4})});
+  const auto inputs = [](const Shape& shape) { return Tensors{numbers(shape, DType::float64)}; };
+  add_larger_sizes(report, checked, {f, kLargerShapes, inputs});
 }
 
 }  // namespace
@@ -97,9 +100,41 @@ void add_constraint_rows(CheckReport& report, const CheckedClass& checked) {
   add_function_rows<Constraint>(report, checked, false);
 }
 
+// ---- losses
+
+namespace {
+
+/// Scores of classes for samples, which sum to less than one, where some losses have a kink.
+Tensor guesses(int64_t samples, int64_t classes) {
+  return ops::softmax(numbers({samples, classes}, DType::float64, -2, 1), -1) * 0.9375;
+}
+
+/// Expects of each of three samples, which are followed by others, the loss that it has alone.
+std::string check_samples_apart(const Loss& loss, const Tensor& truth, const Tensor& guess) {
+  const Tensor all = loss.call(truth, guess);
+  if (all.rank() == 0) skip("the loss is one number for all samples");
+  for (const int64_t first : {int64_t{0}, guess.dim(0) / 2, guess.dim(0) - 3}) {
+    const auto three = [&](const Tensor& t) { return t.view_rows(first, 3); };
+    expect_near({three(all)}, {loss.call(three(truth), three(guess))}, 1e-5,
+                concat("samples ", first + 1, " to ", first + 3, " of ", guess.dim(0),
+                       ", beside the same samples alone"));
+  }
+  return "the loss of a sample does not depend on the others of its batch";
+}
+
+/// Expects of a batch that has each sample twice the loss of a batch that has each once.
+std::string check_reduction(const Loss& loss, const Tensor& truth, const Tensor& guess) {
+  const auto twice = [](const Tensor& t) { return ops::concatenate(Tensors{t, t}, 0); };
+  expect_near({loss(twice(truth), twice(guess))}, {loss(truth, guess)}, 1e-4,
+              "a batch that has each sample twice, beside one that has each once");
+  return "that of a batch does not depend on its size";
+}
+
+}  // namespace
+
 void add_loss_rows(CheckReport& report, const CheckedClass& checked) {
   const auto loss = checked.make<Loss>();
-  const Tensor guess = ops::softmax(numbers({5, 4}, DType::float64, -2, 1), -1);
+  const Tensor guess = guesses(5, 4);
   Tensor truth;
   add_result(report, "targets", [&] {
     truth = targets_taken_by([&](const Tensor& targets) { loss->call(targets, guess); }, 5, 4);
@@ -120,11 +155,22 @@ void add_loss_rows(CheckReport& report, const CheckedClass& checked) {
     expect(zero.item() == 0, "with sample weights of zero the loss is ", zero.item());
     return concat("weights of zero give no loss");
   });
+  const bool of_classes = truth.rank() == 1;
+  const Tensor many = usual_targets(of_classes, 257, 4);
+  add_result(report, "samples apart",
+             [&] { return check_samples_apart(*loss, many, guesses(257, 4)); });
+  if (!checked.options.contains("reduction"))
+    add_result(report, "reduction", [&] { return check_reduction(*loss, truth, guess); });
   add_result(report, "compiled", [&] {
     expect_compiled([&](const Tensors& y) { return Tensors{(*loss)(y[0], y[1])}; }, {truth, guess});
     return std::string("compiled programs give what ops give one by one");
   });
-  add_gradients(report, [&](const Tensors& y) { return Tensors{(*loss)(truth, y[0])}; }, {guess});
+  const TensorFunction f = [&](const Tensors& y) {
+    return Tensors{(*loss)(usual_targets(of_classes, y[0].dim(0), y[0].dim(1)), y[0])};
+  };
+  const auto inputs = [](const Shape& shape) { return Tensors{guesses(shape[0], shape[1])}; };
+  add_larger_sizes(report, checked, {f, kLargerShapes, inputs});
+  add_gradients(report, f, {guess});
 }
 
 void add_initializer_rows(CheckReport& report, const CheckedClass& checked) {

@@ -169,6 +169,9 @@ class Comparison {
       worst_ = std::max(worst_, away / scale);
       return;
     }
+    const Slopes nearer =
+        differences.along(direction.values, 0.1);  // a kink may be beside the point
+    if (std::abs(given - nearer.central) <= allowed + nearer.rounding) return;
     const auto [low, high] = std::minmax(slopes.below, slopes.above);
     const bool between = given >= low - allowed && given <= high + allowed;
     if (is_kink(differences, direction, slopes, allowed) && between)

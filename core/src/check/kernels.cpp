@@ -1,41 +1,19 @@
 // Checks of kernels of the cpu for ops of plugins. Each op of that name which the operations and
 // layers of the plugin apply is computed by the kernel, in memory that is watched, and by the
 // decompose() or compute() of the op.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "check/checked_layer.h"
 #include "check/classes.h"
+#include "check/guarded_memory.h"
 #include "crescent/device/cpu_kernel.h"
+#include "crescent/system/process.h"
 
 namespace crescent::check {
 namespace {
-
-constexpr size_t kAlignment = 64;
-constexpr auto kGuard = std::byte{0x5a};
-
-/// Aligned memory between guards, by which writes beyond it are noticed.
-class GuardedMemory {
- public:
-  GuardedMemory(size_t bytes, std::byte fill)
-      : bytes_(bytes), all_(bytes + 3 * kAlignment, kGuard) {
-    std::fill_n(data(), bytes, fill);
-  }
-  std::byte* data() {
-    const auto address = reinterpret_cast<uintptr_t>(all_.data());
-    return all_.data() + (kAlignment - address % kAlignment) % kAlignment + kAlignment;
-  }
-  bool is_intact() {
-    const std::byte *first = all_.data(), *values = data();
-    const auto is_guard = [](std::byte each) { return each == kGuard; };
-    return std::all_of(first, values, is_guard) &&
-           std::all_of(values + bytes_, first + all_.size(), is_guard);
-  }
-
- private:
-  size_t bytes_;
-  std::vector<std::byte> all_;
-};
 
 /// A pool that runs the parts one after another on this thread, the last one first on request.
 class OneAfterAnother final : public CpuThreads {
@@ -55,13 +33,16 @@ class OneAfterAnother final : public CpuThreads {
   bool last_first_;
 };
 
-/// How a kernel is run: with what pool, what memory holds before, and the input whose memory is
-/// that of the first output (-1: none).
+using Fit = GuardedMemory::Fit;
+
+/// How a kernel is run: with what pool, what memory holds before, the input whose memory is that
+/// of the first output (-1: none), and where inputs and outputs lie in their memory.
 struct Conditions {
   int threads = 1;
   bool last_first = false;
   std::byte before{0};
   int in_place = -1;
+  Fit fit = Fit::aligned;
 };
 
 std::string texts_of(const TensorSpecs& specs) {
@@ -91,21 +72,21 @@ class KernelRuns {
   Tensors run(const Conditions& conditions) {
     std::vector<GuardedMemory> in, out;
     for (const Tensor& input : inputs_) {
-      in.emplace_back(input.bytes(), std::byte{0});
+      in.emplace_back(input.bytes(), std::byte{0}, conditions.fit);
       if (input.bytes()) std::memcpy(in.back().data(), input.raw(), input.bytes());
     }
     for (const TensorSpec& spec : applied_.outputs)
-      out.emplace_back(spec.bytes(), conditions.before);
+      out.emplace_back(spec.bytes(), conditions.before, conditions.fit);
     GuardedMemory scratch(kernel_->scratch_bytes(), conditions.before);
     std::vector<const std::byte*> from;
     std::vector<std::byte*> to;
-    for (GuardedMemory& memory : in) from.push_back(memory.data());
-    for (GuardedMemory& memory : out) to.push_back(memory.data());
+    for (const GuardedMemory& memory : in) from.push_back(memory.data());
+    for (const GuardedMemory& memory : out) to.push_back(memory.data());
     if (conditions.in_place >= 0) to[0] = in[static_cast<size_t>(conditions.in_place)].data();
     OneAfterAnother threads(conditions.threads, conditions.last_first);
     kernel_->run({from.data(), to.data(), scratch.data(), threads});
-    for (GuardedMemory& memory : in) expect_intact(memory, "an input");
-    for (GuardedMemory& memory : out) expect_intact(memory, "an output");
+    for (const GuardedMemory& memory : in) expect_intact(memory, "an input");
+    for (const GuardedMemory& memory : out) expect_intact(memory, "an output");
     expect_intact(scratch, "its scratch memory");
     for (size_t i = 0; i < in.size(); ++i)
       if (static_cast<int>(i) != conditions.in_place)
@@ -142,7 +123,7 @@ class KernelRuns {
   static const std::byte* bytes_of(const Tensor& t) {
     return static_cast<const std::byte*>(t.raw());
   }
-  void expect_intact(GuardedMemory& memory, const char* what) const {
+  void expect_intact(const GuardedMemory& memory, const char* what) const {
     expect(memory.is_intact(), "of ", text(), " it wrote beyond ", what);
   }
 
@@ -188,11 +169,33 @@ void expect_repeatable(KernelRuns& runs) {
     expect_same({.in_place = input}, concat("in the memory of input ", input + 1));
 }
 
+/// Runs the kernel in a child process, in memory that ends, and then begins, with a page that
+/// cannot be accessed, so that also a read beyond it ends the child.
+void expect_within_memory(KernelRuns& runs) {
+  runs.run({});
+  for (const Fit fit : {Fit::at_last_page, Fit::at_first_page}) {
+    Process child = Process::copy(
+        [&] {
+          runs.run({.fit = fit});
+          return 0;
+        },
+        {.descriptors = {{ProcessOptions::kNowhere, STDERR_FILENO}}});
+    child.wait();
+    expect(child.signal() == 0, "of ", runs.text(), " it ", child.ending(), " in memory that ",
+           fit == Fit::at_last_page ? "ends before" : "begins behind",
+           " a page that cannot be accessed: it reads or writes beyond an input or output");
+  }
+}
+
 }  // namespace
 
 void add_kernel_rows(CheckReport& report, const CheckedClass& checked) {
+  add_result(report, kMemoryCheck, [&] {
+    on_each(checked, expect_within_memory);
+    return std::string("it reads and writes nothing beyond its inputs and outputs");
+  });
+  if (report.results.back().outcome != CheckOutcome::passed) return;
   add_result(report, "results", [&] { return on_each(checked, expect_as_without); });
-  if (report.results.back().outcome == CheckOutcome::skipped) return;
   add_result(report, "repeatable", [&] {
     on_each(checked, expect_repeatable);
     return std::string("the same bits for any threads, order of parts and memory");

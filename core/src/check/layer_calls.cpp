@@ -22,17 +22,6 @@ Tensors call(Layer& layer, const Tensors& inputs, bool training) {
   return layer(inputs, options);
 }
 
-std::vector<Symbol> symbols_like(const Tensors& inputs) {
-  std::vector<Symbol> symbols;
-  for (const Tensor& t : inputs) {
-    InputOptions options;
-    options.shape = t.shape().slice(1, t.rank());
-    options.dtype = t.dtype();
-    symbols.push_back(Input(options));
-  }
-  return symbols;
-}
-
 /// Compares an inferred spec with the actual output.
 void expect_fits(const TensorSpec& inferred, const Tensor& given, size_t i,
                  std::string_view inference) {
@@ -64,10 +53,6 @@ class WithThreads {
   int64_t before_;
 };
 
-/// Whether the layer is a model, whose layers are built by its first call and have dtype policies
-/// of their own.
-bool is_model(const Layer& layer) { return dynamic_cast<const Model*>(&layer); }
-
 }  // namespace
 
 std::string check_call(const CheckedLayer& checked) {
@@ -91,7 +76,7 @@ std::string check_shapes(const CheckedLayer& checked) {
   for (size_t i = 0; i < outputs.size(); ++i)
     expect_fits({outputs[i].dtype(), shapes[i]}, outputs[i], i, "compute_output_shape");
   const LayerPtr fresh = checked.make();
-  const std::vector<Symbol> symbols = (*fresh)(symbols_like(inputs));
+  const std::vector<Symbol> symbols = (*fresh)(checked.symbols());
   expect(symbols.size() == outputs.size(), "a call on symbols gave ", symbols.size(),
          " outputs, on tensors ", outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -1,6 +1,5 @@
 // Checks of operations, with tensors of usual shapes and values as arguments, and of kernels.
 #include <algorithm>
-#include <cmath>
 
 #include "check/checked_layer.h"
 #include "check/classes.h"
@@ -15,15 +14,19 @@ namespace {
 struct Sample {
   Shape shape;
   double low, high;
+  std::vector<Shape> larger = kLargerShapes;
   bool definite = false;  ///< whether they are symmetric positive definite matrices
 
   /// `count` tensors with values of their own.
-  Tensors tensors(size_t count, DType dtype) const {
+  Tensors tensors(size_t count, DType dtype) const { return tensors(count, dtype, shape); }
+  Tensors tensors(size_t count, DType dtype, const Shape& size) const {
     const SeedGenerator random(5);
     Tensors made;
     for (size_t i = 0; i < count; ++i) {
-      Tensor x = random.uniform(shape, low, high);
-      if (definite) x = x + ops::transpose(x) + 4.0 * ops::eye(shape[0]);
+      Tensor x = random.uniform(size, low, high);
+      if (definite)
+        x = (x + ops::transpose(x)) * (4.0 / static_cast<double>(size[0])) +
+            4.0 * ops::eye(size[0]);
       made.push_back(ops::cast(x, dtype));
     }
     return made;
@@ -33,17 +36,19 @@ struct Sample {
 const std::vector<Sample>& usual_samples() {
   static const std::vector<Sample> samples{{{3, 4}, 0.25, 0.75},
                                            {{3, 4}, 1.25, 1.75},
-                                           {{4, 4}, 0.25, 0.75, true},
-                                           {{2, 8, 8, 3}, 0.25, 0.75}};
+                                           {{4, 4}, 0.25, 0.75, {{17, 17}, {33, 33}}, true},
+                                           {{2, 8, 8, 3}, 0.25, 0.75, {{3, 17, 33, 3}}}};
   return samples;
 }
 
-/// Assigns tensors to the tensor parameters; other parameters keep their defaults.
-Dict arguments_for(const Signature& signature, const std::vector<Value>& tensors) {
-  Dict arguments;
+/// Assigns tensors to the tensor parameters that `others` has no arguments for; further parameters
+/// keep their defaults.
+Dict arguments_for(const Signature& signature, const std::vector<Value>& tensors,
+                   const Dict& others) {
+  Dict arguments = others;
   size_t next = 0;
   for (const Parameter& parameter : signature.parameters)
-    if (parameter.is_tensor && parameter.required) {
+    if (parameter.is_tensor && parameter.required && !others.contains(parameter.name)) {
       const Value& one = tensors.at(next++);
       arguments.set(parameter.name, parameter.is_list ? Value(List{one}) : one);
     }
@@ -58,14 +63,6 @@ Tensors tensors_of(const Value& result) {
   return tensors;
 }
 
-bool is_finite(const Tensors& tensors) {
-  for (const Tensor& t : tensors)
-    if (is_floating(t.dtype()))
-      for (const double value : t.to_vector())
-        if (!std::isfinite(value)) return false;
-  return true;
-}
-
 Tensors each_of(const Tensors& tensors, const std::function<Tensor(const Tensor&)>& f) {
   Tensors results;
   for (const Tensor& t : tensors) results.push_back(f(t));
@@ -75,20 +72,42 @@ Tensors each_of(const Tensors& tensors, const std::function<Tensor(const Tensor&
 class OperationCheck {
  public:
   OperationCheck(CheckReport& report, const CheckedClass& checked)
-      : report_(report),
-        applied_(*checked.applied),
-        operation_(crescent::make<Operation>(checked.name)) {
+      : report_(report), checked_(checked), operation_(crescent::make<Operation>(checked.name)) {
     for (const Parameter& parameter : operation_->schema().signature.parameters)
-      count_ += parameter.is_tensor && parameter.required;
+      count_ += parameter.is_tensor && is_asked_for(parameter);
+  }
+
+  std::set<std::string> note_usual() const {
+    std::set<std::string> names;
+    if (count_ == 0) return names;
+    for (const Sample& sample : usual_samples()) {
+      std::vector<Shape> shapes = sample.larger;
+      shapes.push_back(sample.shape);
+      for (const Shape& shape : shapes) {
+        const Tensors inputs = sample.tensors(count_, DType::float32, shape);
+        for (const AppliedOp& applied : applied_ops(f_, inputs))
+          names.insert(std::string(applied.op->name()));
+        note_applied(*checked_.applied, f_, inputs);
+      }
+    }
+    return names;
   }
 
   void run() {
     add_result(report_, "call", [&] { return check_call(); });
     if (report_.results.back().outcome != CheckOutcome::passed) return;
     for (const DType dtype : {DType::float32, DType::float64})
-      note_applied(with_gradients(f_), sample_->tensors(count_, dtype));
+      note_applied(*checked_.applied, f_, sample_->tensors(count_, dtype));
     const Tensors inputs = sample_->tensors(count_, dtype_);
-    if (dtype_ == DType::float64) add_result(report_, "float32", [&] { return check_float32(); });
+    if (dtype_ == DType::float64) {
+      add_result(report_, "float32", [&] { return check_float32(); });
+      const auto larger = [&](const Shape& size) {
+        return sample_->tensors(count_, DType::float64, size);
+      };
+      add_larger_sizes(
+          report_, checked_,
+          {function_to_differentiate(inputs), sample_->larger, larger, !stops_gradient(inputs)});
+    }
     add_result(report_, "symbols", [&] { return check_symbols(inputs); });
     add_result(report_, "compiled", [&] {
       expect_traced(inputs);
@@ -108,11 +127,16 @@ class OperationCheck {
   }
 
  private:
+  bool is_asked_for(const Parameter& parameter) const {
+    return parameter.required && !checked_.options.contains(parameter.name);
+  }
+
   std::string check_call() {
     const auto& parameters = operation_->schema().signature.parameters;
-    if (count_ == 0 || std::any_of(parameters.begin(), parameters.end(),
-                                   [](const Parameter& p) { return p.required && !p.is_tensor; }))
-      skip("it has parameters that are no tensors");
+    if (count_ == 0 || std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {
+          return is_asked_for(p) && !p.is_tensor;
+        }))
+      skip("it has parameters that are no tensors, for which \"options\" can have arguments");
     for (const DType dtype : {DType::float64, DType::float32})
       for (const Sample& sample : usual_samples()) {
         const Tensors inputs = sample.tensors(count_, dtype);
@@ -139,10 +163,6 @@ class OperationCheck {
       skip("which arguments it wants is not known; of the usual ones it said: ", error.what());
     }
     return "";
-  }
-
-  void note_applied(const TensorFunction& f, const Tensors& inputs) const {
-    for (AppliedOp& op : applied_ops(f, inputs)) applied_.push_back(std::move(op));
   }
 
   bool stops_gradient(const Tensors& inputs) const {
@@ -195,7 +215,8 @@ class OperationCheck {
 
   void call_on(const Symbol& symbol) const {
     const Value boxed(std::make_shared<BoxedSymbol>(symbol));
-    (*operation_)(arguments_for(operation_->schema().signature, std::vector<Value>(count_, boxed)));
+    (*operation_)(arguments_for(operation_->schema().signature, std::vector<Value>(count_, boxed),
+                                checked_.options));
   }
 
   /// Skips the check if the sizes of results depend on values, so that it cannot be recorded.
@@ -210,19 +231,25 @@ class OperationCheck {
   }
 
   CheckReport& report_;
-  std::vector<AppliedOp>& applied_;
+  const CheckedClass& checked_;
   std::shared_ptr<Operation> operation_;
   size_t count_ = 0;
   const TensorFunction f_ = [this](const Tensors& x) {
     std::vector<Value> boxed;
     for (const Tensor& t : x) boxed.push_back(Codec<Tensor>::encode(t));
-    return tensors_of((*operation_)(arguments_for(operation_->schema().signature, boxed)));
+    return tensors_of(
+        (*operation_)(arguments_for(operation_->schema().signature, boxed, checked_.options)));
   };
   const Sample* sample_ = nullptr;  ///< the kind of arguments that it takes
   DType dtype_ = DType::float32;
 };
 
 }  // namespace
+
+std::set<std::string> note_operation(const CheckedClass& checked) {
+  CheckReport none;
+  return OperationCheck(none, checked).note_usual();
+}
 
 void add_operation_rows(CheckReport& report, const CheckedClass& checked) {
   if (crescent::make<Operation>(checked.name)->schema().result == OperationResult::host_value)

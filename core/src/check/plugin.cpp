@@ -1,8 +1,11 @@
 // check_plugin: checks every class of a plugin by the rules of its kind.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "check/checked_layer.h"
 #include "check/classes.h"
+#include "check/progress.h"
 #include "crescent/registry/loader.h"
 #include "model/config.h"
 
@@ -98,20 +101,24 @@ std::string find_inputs(const CheckedClass& checked, ClassOptions& given) {
   return said;
 }
 
-/// Adds the ops that the layer and its gradient apply to those that kernels are checked with.
-void note_applied(const CheckedClass& checked, const LayerChecks& checks) {
-  const check::CheckedLayer layer(checked.name, checked.options, checks);
-  const LayerPtr built = layer.built();
-  const auto call = [&](const Tensors& x) { return (*built)(x); };
-  for (check::AppliedOp& op : check::applied_ops(check::with_gradients(call), layer.inputs()))
-    checked.applied->push_back(std::move(op));
+/// Adds the ops that the layer and its gradient apply, for inputs of each size, to those that
+/// kernels are checked with.
+void note_layer(const CheckedClass& checked, const LayerChecks& checks) {
+  for (const check::SizedLayer& sized :
+       check::sized_layers(check::CheckedLayer(checked.name, checked.options, checks)))
+    for (const bool training : {false, true}) {
+      const check::Calls calls(*sized.layer, training);
+      check::note_applied(
+          *checked.applied, [&](const Tensors& x) { return calls(x); }, sized.inputs,
+          sized.layer->trainable_weights());
+    }
 }
 
 CheckReport check_layer_class(const CheckedClass& checked, ClassOptions given) {
   const std::string said = given.checks.shapes.empty() ? find_inputs(checked, given) : "";
   if (said.empty()) {
     CheckReport report = check_layer(checked.name, given.options, given.checks);
-    if (report.ok()) note_applied(checked, given.checks);
+    if (report.ok()) note_layer(checked, given.checks);
     return report;
   }
   const bool is_thrown = said.find(concat("(in ", checked.name, " of ")) != said.npos;
@@ -178,23 +185,99 @@ void expect_classes(const PluginRecord& plugin, const Dict& options) {
            did_you_mean(entry.key, names));
 }
 
+/// The checks of all classes of a plugin. Kernels that its operations apply come first, in memory
+/// that is watched, because a kernel that writes beyond its memory damages that of all others; the
+/// other kernels come last, when it is known what the layers apply.
+class ClassChecks {
+ public:
+  ClassChecks(const PluginRecord& record, const Dict& options)
+      : classes_(record.classes), options_(options) {}
+
+  std::vector<CheckReport> run() {
+    for (const auto& [kind, name] : classes_) {
+      if (kind != "operation") continue;
+      check::announce_class(name);
+      check::announce("call");
+      applied_by_[name] = check::note_operation(checked(kind, name, given(name)));
+    }
+    check_all([&](const auto& each) { return is_kernel(each) && is_noted(each.second); });
+    check_all([&](const auto& each) { return !is_kernel(each); });
+    check_all(
+        [&](const auto& each) { return is_kernel(each) && !was_checked_.contains(each.second); });
+    return std::move(reports_);
+  }
+
+ private:
+  using Named = std::pair<std::string, std::string>;  // kind and name
+
+  static bool is_kernel(const Named& each) { return each.first == "cpu_kernel"; }
+  bool is_noted(const std::string& op) const {
+    return std::any_of(applied_.begin(), applied_.end(),
+                       [&](const check::AppliedOp& applied) { return applied.op->name() == op; });
+  }
+  ClassOptions given(const std::string& name) const { return {name, options_.find(name)}; }
+  CheckedClass checked(const std::string& kind, const std::string& name,
+                       const ClassOptions& given) {
+    return {kind, name, given.options, &applied_};
+  }
+
+  template <class Predicate>
+  void check_all(Predicate is_meant) {
+    for (const Named& each : classes_)
+      if (is_meant(each)) check_one(each);
+  }
+
+  void check_one(const Named& each) {
+    const auto& [kind, name] = each;
+    check::announce_class(name);
+    const ClassOptions options = given(name);
+    const std::string kernel = faulty_kernel_of(name);
+    if (kernel.empty())
+      reports_.push_back(check_class(checked(kind, name, options), options));
+    else
+      reports_.push_back({concat(name, " (", kind, ")"),
+                          {{"", CheckOutcome::skipped,
+                            concat("its kernel ", kernel, " uses memory beyond its own")}}});
+    check::announce_end(reports_.back());
+    if (!is_kernel(each)) return;
+    was_checked_.insert(name);
+    for (const CheckResult& result : reports_.back().results)
+      if (result.name == check::kMemoryCheck && result.outcome == CheckOutcome::failed)
+        faulty_.insert(name);
+  }
+
+  /// The kernel that failed the check of its memory and that the operation applies; empty if there
+  /// is none.
+  std::string faulty_kernel_of(const std::string& operation) const {
+    const auto applied = applied_by_.find(operation);
+    if (applied == applied_by_.end()) return "";
+    for (const std::string& op : applied->second)
+      if (faulty_.contains(op)) return op;
+    return "";
+  }
+
+  std::vector<Named> classes_;
+  const Dict& options_;
+  std::vector<check::AppliedOp> applied_;
+  std::map<std::string, std::set<std::string>> applied_by_;  ///< the ops by operation
+  std::set<std::string> was_checked_, faulty_;               ///< kernels
+  std::vector<CheckReport> reports_;
+};
+
 }  // namespace
 
 std::vector<CheckReport> check_plugin(const std::string& plugin, const Dict& options) {
+  return check_plugin(plugin, options, {});
+}
+
+std::vector<CheckReport> check_plugin(const std::string& plugin, const Dict& options,
+                                      const CheckProgress& progress) {
   const InterruptScope interrupt_scope;
+  const check::Watched watched(progress);
   const bool is_path = plugin.find('/') != plugin.npos || plugin.ends_with(".so");
   const PluginRecord record = is_path ? load_plugin(plugin) : load_plugin_by_name(plugin);
   expect_classes(record, options);
-  std::vector<std::pair<std::string, std::string>> classes = record.classes;
-  std::stable_partition(classes.begin(), classes.end(),
-                        [](const auto& each) { return each.first != "cpu_kernel"; });
-  std::vector<CheckReport> reports;
-  std::vector<check::AppliedOp> applied;
-  for (const auto& [kind, name] : classes) {
-    const ClassOptions given(name, options.find(name));
-    reports.push_back(check_class({kind, name, given.options, &applied}, given));
-  }
-  return reports;
+  return ClassChecks(record, options).run();
 }
 
 }  // namespace crescent

@@ -1,9 +1,12 @@
 #include "check/results.h"
 
+#include "check/progress.h"
+
 namespace crescent::check {
 
 void add_result(CheckReport& report, const std::string& name,
                 const std::function<std::string()>& f) {
+  announce(name);
   CheckResult result{name, CheckOutcome::passed, ""};
   try {
     result.text = f();

@@ -1,4 +1,4 @@
-// Checks of classes used in training (metrics, optimizers, callbacks), and of formats.
+// Checks of metrics, callbacks and formats.
 #include <fstream>
 
 #include "check/checked_layer.h"
@@ -88,8 +88,15 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
     return to_text(result);
   });
   add_result(report, "reset", [&] {
-    const auto metric = fed(2);
+    const auto metric = checked.make<Metric>();
+    metric->update_state(truth, ops::flip(guess, {-1}) * 0.5, {});
     metric->reset_state();
+    const auto fresh = checked.make<Metric>();
+    const Variables &given = metric->variables(), &first = fresh->variables();
+    for (size_t i = 0; i < std::min(given.size(), first.size()); ++i)
+      expect_near(
+          {given[i].value()}, {first[i].value()}, 0,
+          concat("variable '", first[i].path(), "' after reset_state, beside a new metric"));
     metric->update_state(truth, guess, {});
     expect_near({metric->result()}, {fed(1)->result()}, 1e-6,
                 "after reset_state, beside a new metric");
@@ -103,40 +110,6 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
     train(*model, {}, usual_targets(of_classes, 8, 2));
     return std::string("it is measured in training");
   });
-}
-
-void add_optimizer_rows(CheckReport& report, const CheckedClass& checked) {
-  const auto trained = [&](bool eagerly) {
-    const auto model =
-        small_model({{"optimizer", Value(checked.make<Optimizer>())}, {"run_eagerly", eagerly}});
-    train(*model);
-    return model;
-  };
-  add_result(report, "training", [&] {
-    const auto model = trained(false);
-    const Tensor kernel = model->get_weights()[0];
-    expect_finite(model->get_weights(), "weights after training");
-    bool changed = false;
-    for (const double value : kernel.to_vector()) changed = changed || value != 1;
-    expect(changed, "training leaves the weights as they were");
-    return std::string("weights change and stay finite");
-  });
-  add_result(report, "compiled", [&] {
-    expect_near(trained(false)->get_weights(), trained(true)->get_weights(), 1e-5,
-                "weights trained by compiled steps beside those trained op by op");
-    return std::string("compiled steps train as ops do one by one");
-  });
-  for (const char* ending : {".keras", ".h5"})
-    add_result(report, concat(ending, " file"), [&] {
-      const TemporaryFile file(ending);
-      const auto model = trained(false);
-      save_model(*model, file.path());
-      const ModelPtr loaded = load_model(file.path());
-      train(*model), train(*loaded);
-      expect_near(loaded->get_weights(), model->get_weights(), 1e-6,
-                  "training that goes on from a file, beside that which was not interrupted");
-      return std::string("training goes on from the file");
-    });
 }
 
 void add_callback_rows(CheckReport& report, const CheckedClass& checked) {

@@ -1,6 +1,7 @@
 // An operation that computes float32 wrongly, an operation that nothing computes, kernels that are
 // wrong in several ways, a loss that does not return a tensor, a correct model, and a communicator
 // that doubles sums.
+#include <cmath>
 #include <utility>
 
 #include "crescent/device/cpu_kernel.h"
@@ -50,7 +51,7 @@ class NoWayKernel final : public CpuKernel {
 };
 
 /// In what way a kernel is wrong.
-enum Fault { kExact, kPercent, kBeyond, kSums, kOrder, kPlace };
+enum Fault { kExact, kPercent, kBeyond, kSums, kOrder, kPlace, kRows, kColumns, kFar, kReads };
 
 struct FaultNames {
   const char *op, *class_name, *signature;
@@ -60,7 +61,11 @@ constexpr FaultNames kFaults[] = {{"rough.exact", "TwiceExact", "twice_exact(x)"
                                   {"rough.beyond", "TwiceBeyond", "twice_beyond(x)"},
                                   {"rough.sums", "TwiceSums", "twice_sums(x)"},
                                   {"rough.order", "TwiceOrder", "twice_order(x)"},
-                                  {"rough.place", "TwicePlace", "twice_place(x)"}};
+                                  {"rough.place", "TwicePlace", "twice_place(x)"},
+                                  {"rough.rows", "TwiceRows", "twice_rows(x)"},
+                                  {"rough.columns", "TwiceColumns", "twice_columns(x)"},
+                                  {"rough.far", "TwiceFar", "twice_far(x)"},
+                                  {"rough.reads", "TwiceReads", "twice_reads(x)"}};
 
 /// An op x -> 2 x, whose kernel has the fault.
 template <Fault F>
@@ -82,6 +87,7 @@ class TwiceKernel final : public CpuKernel {
   static void describe(Schema<TwiceKernel>& s) { s.doc("Twice its input, or nearly."); }
   bool prepare(const CpuRequest& r) override {
     size_ = r.inputs[0].shape.size();
+    columns_ = r.inputs[0].shape[-1];
     return r.inputs[0].dtype == DType::float32;
   }
   void run(const CpuArguments& a) override {
@@ -93,15 +99,18 @@ class TwiceKernel final : public CpuKernel {
       for (int64_t i = begin; i < end; ++i, ++done) {
         const float before = F == kSums || F == kPlace ? y[i] : 0;
         y[i] = before + (F == kPercent ? 2.02F : 2) * x[i];
+        if ((F == kRows && i / columns_ >= 8) || (F == kColumns && i % columns_ >= 16)) y[i] = 0;
         if (F == kOrder) y[i] += static_cast<float>(done - i);
       }
     });
     if (F == kBeyond) y[size_] = 1;
+    if (F == kFar) std::fill_n(y + size_, 4000, 1.0F);
+    if (F == kReads && std::isnan(x[size_])) y[0] = 0;
   }
   bool in_place(int) const override { return F == kPlace || F == kExact; }
 
  private:
-  int64_t size_ = 0;
+  int64_t size_ = 0, columns_ = 1;
 };
 
 template <Fault... F>
@@ -157,8 +166,8 @@ CRESCENT_PLUGIN("rough", "1.0") {
   Operations(registry, "rough").add("OffRoot", "off_root(x)", off_root, "A root.");
   Operations(registry, "rough").add("NoWay", "no_way(x)", no_way, "Nowhere.");
   registry.add<NoWayKernel>("rough.nowai");
-  add_twice(registry,
-            std::integer_sequence<Fault, kExact, kPercent, kBeyond, kSums, kOrder, kPlace>());
+  add_twice(registry, std::integer_sequence<Fault, kExact, kPercent, kBeyond, kSums, kOrder, kPlace,
+                                            kRows, kColumns, kFar, kReads>());
   registry.add<Doubling>("Doubling");
   registry.add<NoLoss>("NoLoss");
   registry.add<Tower>("Tower");

@@ -1,0 +1,34 @@
+// GuardedMemory: memory in which reads and writes beyond its ends are noticed.
+#pragma once
+#include <cstddef>
+#include <span>
+
+namespace crescent::check {
+
+/// Bytes between two margins, whose bytes are known, and two pages that cannot be accessed.
+class GuardedMemory {
+ public:
+  /// Where the bytes lie.
+  enum class Fit {
+    aligned,        ///< at a multiple of 64, with margins at both ends
+    at_first_page,  ///< directly behind a page that cannot be accessed
+    at_last_page    ///< directly before a page that cannot be accessed
+  };
+
+  GuardedMemory(size_t bytes, std::byte fill, Fit fit = Fit::aligned);
+  GuardedMemory(GuardedMemory&& other) noexcept;
+  ~GuardedMemory();
+
+  std::byte* data() const { return data_; }
+  /// Whether the margins hold what they held at first.
+  bool is_intact() const;
+
+ private:
+  std::span<std::byte> before() const;
+  std::span<std::byte> behind() const;
+
+  size_t bytes_, usable_;
+  std::byte *pages_, *data_ = nullptr;
+};
+
+}  // namespace crescent::check

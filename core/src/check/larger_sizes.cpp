@@ -1,0 +1,85 @@
+// Checks of functions of tensors at sizes where kernels go other ways than for a few elements.
+#include <algorithm>
+
+#include "check/checked_layer.h"
+#include "check/classes.h"
+#include "crescent/program/program.h"
+#include "layer/calls/outside_trace.h"
+
+namespace crescent::check {
+namespace {
+
+constexpr double kValueTolerance = 1e-4, kGradientTolerance = 1e-3;
+
+void expect_right_gradient(const TensorFunction& f, const Tensors& inputs) {
+  for (const CheckResult& result :
+       check_gradient(f, inputs, {}, {.elements = 12, .directions = 0}).results)
+    expect(result.outcome != CheckOutcome::failed, "of ", specs_text(inputs), " the gradient ",
+           result.name, ": ", result.text);
+}
+
+/// The size above which results are not checked, as those of outer products.
+constexpr int64_t kMostElements = 20000;
+
+bool are_small(const Tensors& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [](const Tensor& t) { return t.size() <= kMostElements; });
+}
+
+bool have_gradients(const Tensors& results) {
+  return is_finite(results) && std::any_of(results.begin(), results.end(),
+                                           [](const Tensor& y) { return is_floating(y.dtype()); });
+}
+
+std::string shapes_text(const std::vector<Shape>& shapes) {
+  std::vector<std::string> texts;
+  for (const Shape& shape : shapes) texts.push_back(to_text(shape));
+  return join(texts);
+}
+
+void expect_as_in_float64(const TensorFunction& f, const Tensors& inputs, double tolerance,
+                          std::string_view what) {
+  const Tensors singles = with_float_dtype(inputs, DType::float32);
+  const Tensors given = f(singles);
+  expect_near(given, f(with_float_dtype(singles, DType::float64)), tolerance,
+              concat("of ", specs_text(singles), what, ", float32 beside float64"));
+  if (is_taken([&](const Tensors& x) { return run_abstractly(f, x); }, singles))
+    expect_near(Function(f)(singles), given, tolerance,
+                concat("of ", specs_text(singles), what, ", compiled beside op by op"));
+}
+
+}  // namespace
+
+namespace {
+
+/// Expects of inputs in float64 a right gradient; in float32, where kernels are, nearly the same
+/// results and gradients, op by op and compiled. Returns a description of the inputs.
+std::string expect_right(const TensorFunction& f, const Tensors& inputs, bool has_gradient) {
+  expect_as_in_float64(f, inputs, kValueTolerance, "");
+  if (!has_gradient || !have_gradients(f(inputs))) return specs_text(inputs);
+  if (!is_taken(with_gradients(f), inputs))
+    return specs_text(inputs) + ", of which it refuses the gradient";
+  expect_as_in_float64(with_gradients(f), inputs, kGradientTolerance, " with gradients");
+  expect_right_gradient(f, inputs);
+  return specs_text(inputs);
+}
+
+}  // namespace
+
+void add_larger_sizes(CheckReport& report, const CheckedClass& checked, const LargerSizes& larger) {
+  add_result(report, "larger sizes", [&] {
+    std::vector<std::string> tried;
+    for (const Shape& shape : larger.shapes) {
+      const Tensors inputs = larger.inputs(shape);
+      if (!is_taken(larger.f, inputs) || !are_small(larger.f(inputs))) continue;
+      tried.push_back(expect_right(larger.f, inputs, larger.has_gradient));
+      note_applied(*checked.applied, larger.f, with_float_dtype(inputs, DType::float32));
+    }
+    if (tried.empty())
+      skip("arguments of shape ", shapes_text(larger.shapes), " are refused, or give more than ",
+           kMostElements, " elements");
+    return join(tried, "; ") + ", and in float32";
+  });
+}
+
+}  // namespace crescent::check

@@ -1,0 +1,91 @@
+// Checks of a layer with many samples, and with samples that are larger than usual.
+#include "check/applied_ops.h"
+#include "check/checked_layer.h"
+#include "crescent/model/model.h"
+#include "crescent/program/program.h"
+
+namespace crescent::check {
+
+constexpr int64_t kManySamples = 257;
+
+bool is_model(const Layer& layer) { return dynamic_cast<const Model*>(&layer); }
+
+std::vector<SizedLayer> sized_layers(const CheckedLayer& checked) {
+  std::vector<SizedLayer> sized{{checked.built(), checked.inputs()}};
+  if (checked.takes_any_batch()) sized.push_back({checked.built(), checked.inputs(kManySamples)});
+  const CheckedLayer larger = checked.with_larger_samples();
+  try {
+    sized.push_back({larger.built(), larger.inputs()});
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {  // the options may fix the shape of samples
+  }
+  return sized;
+}
+
+std::string check_samples_apart(const CheckedLayer& checked) {
+  if (!checked.takes_any_batch()) skip("the layer takes batches of ", checked.batch(), " only");
+  const LayerPtr layer = checked.built(), other = checked.make();
+  const Tensors inputs = checked.inputs(kManySamples);
+  (*other)(inputs);
+  const Variables weights = layer->weights(), others = other->weights();
+  expect(weights.size() == others.size(), "the layer has ", weights.size(),
+         " weights if it is built for ", checked.batch(), " samples, ", others.size(), " for ",
+         kManySamples);
+  for (size_t i = 0; i < weights.size(); ++i)
+    expect(weights[i].shape() == others[i].shape(), "weight '", weights[i].path(), "' has shape ",
+           weights[i].shape(), " if the layer is built for ", checked.batch(), " samples, ",
+           others[i].shape(), " for ", kManySamples);
+  const Calls calls(*layer, false);
+  const Tensors all = calls(inputs);
+  for (const int64_t first : {int64_t{0}, kManySamples / 2, kManySamples - 3}) {
+    const auto three = [&](const Tensors& tensors) {
+      Tensors rows;
+      for (const Tensor& t : tensors) rows.push_back(t.view_rows(first, 3));
+      return rows;
+    };
+    for (const Tensor& y : all)
+      if (y.rank() == 0 || y.dim(0) != kManySamples)
+        skip("an output has no row for each sample, but shape ", y.shape());
+    expect_near(three(all), calls(three(inputs)), 1e-4,
+                concat("samples ", first + 1, " to ", first + 3, " of ", kManySamples,
+                       ", beside the same samples alone"));
+  }
+  return "what it gives for a sample does not depend on the others of the batch";
+}
+
+namespace {
+
+/// Expects of the layer what the same layer gives in float64, with gradients by inputs and weights.
+void expect_as_in_float64(const CheckedLayer& checked, const SizedLayer& sized) {
+  const LayerPtr doubles = checked.make("float64");
+  const Tensors inputs64 = with_float_dtype(sized.inputs, DType::float64);
+  (*doubles)(inputs64);
+  doubles->set_weights(sized.layer->get_weights());
+  const Calls calls(*sized.layer, false), exact(*doubles, false);
+  const auto differentiated = [](const Calls& f, const Layer& layer) {
+    return with_gradients([&f](const Tensors& x) { return f(x); }, layer.trainable_weights());
+  };
+  const TensorFunction f = differentiated(calls, *sized.layer);
+  const std::string of = "of " + specs_text(sized.inputs);
+  expect_near(calls(sized.inputs), exact(inputs64), 1e-4, of + ", float32 beside float64");
+  const Tensors given = f(sized.inputs);
+  expect_near(given, differentiated(exact, *doubles)(inputs64), 1e-3,
+              of + ", with gradients, float32 beside float64");
+  expect_near(Function(f)(sized.inputs), given, 1e-3,
+              of + ", with gradients, compiled beside op by op");
+}
+
+}  // namespace
+
+std::string check_larger_sizes(const CheckedLayer& checked) {
+  if (is_model(*checked.make())) skip("the layers of a model have dtypes of their own");
+  std::vector<std::string> texts;
+  for (const SizedLayer& sized : sized_layers(checked)) {
+    expect_as_in_float64(checked, sized);
+    texts.push_back(specs_text(sized.inputs));
+  }
+  return join(texts, "; ") + " give what they give in float64";
+}
+
+}  // namespace crescent::check

@@ -1,0 +1,125 @@
+// Checks of optimizers: in models, and on a quadratic function, whose minimum they must approach.
+#include "check/checked_layer.h"
+#include "check/classes.h"
+#include "crescent/program/gradient.h"
+
+namespace crescent::check {
+namespace {
+
+/// Half the squared distance of variables, which begin at zero, from random targets. Each row of a
+/// variable has a minimum of its own.
+class Quadratic {
+ public:
+  Quadratic() {
+    const SeedGenerator random(11);
+    for (const Shape& shape : {Shape{3}, Shape{17, 33}, Shape{33, 2}}) {
+      variables_.push_back(
+          Variable(ops::zeros(shape), {.name = concat("v", variables_.size() + 1)}));
+      const Tensor sign = ops::sign(random.uniform(shape, -1, 1));
+      targets_.push_back(sign * random.uniform(shape, 0.5, 1.5));
+    }
+  }
+
+  void step(Optimizer& optimizer) const {
+    GradientTape tape;
+    Tensor loss = Tensor::scalar(0);
+    for (const Tensor& each : losses()) loss = loss + ops::sum(each);
+    loss = optimizer.scale_loss(loss);
+    tape.stop();
+    optimizer.apply(tape.gradient(loss, std::span(variables_)), variables_);
+  }
+
+  /// The losses of each variable's rows.
+  Tensors losses() const {
+    Tensors all;
+    for (size_t i = 0; i < variables_.size(); ++i)
+      all.push_back(ops::sum(ops::square(variables_[i].value() - targets_[i]), {-1}) * 0.5);
+    return all;
+  }
+  Tensors values() const {
+    Tensors all;
+    for (const Variable& variable : variables_) all.push_back(variable.value().clone());
+    return all;
+  }
+
+ private:
+  Variables variables_;
+  Tensors targets_;
+};
+
+std::string check_descent(const CheckedClass& checked) {
+  const auto optimizer = checked.make<Optimizer>();
+  const Quadratic quadratic;
+  const Tensors before = quadratic.losses();
+  for (int step = 0; step < 20; ++step) quadratic.step(*optimizer);
+  const Tensors after = quadratic.losses();
+  for (size_t i = 0; i < after.size(); ++i) {
+    const auto was = before[i].to_vector(), is = after[i].to_vector();
+    for (size_t row = 0; row < is.size(); ++row)
+      expect(is[row] < was[row],
+             "20 steps on half the squared distance from a target changed that of ",
+             specs_text({quadratic.values()[i]}), ", row ", row + 1, ", from ", was[row], " to ",
+             is[row], ", expected less");
+  }
+  return "steps on a quadratic function go down";
+}
+
+std::string check_learning_rate(const CheckedClass& checked) {
+  const auto values_with = [&](double factor) {
+    const auto optimizer = checked.make<Optimizer>();
+    const double rate = optimizer->learning_rate().value().item();
+    try {
+      optimizer->set_learning_rate(rate * factor);
+    } catch (const Error& error) {
+      skip("the rate cannot be set: ", error.what());
+    }
+    const Quadratic quadratic;
+    for (int step = 0; step < 3; ++step) quadratic.step(*optimizer);
+    return quadratic.values();
+  };
+  const Tensors one = values_with(1), two = values_with(2);
+  for (size_t i = 0; i < one.size(); ++i)
+    expect(!have_same_bits({one[i]}, {two[i]}), "three steps on ", specs_text({one[i]}),
+           " give the same with twice the learning rate");
+  return "twice the learning rate makes other steps";
+}
+
+}  // namespace
+
+void add_optimizer_rows(CheckReport& report, const CheckedClass& checked) {
+  const auto trained = [&](bool eagerly) {
+    const auto model =
+        small_model({{"optimizer", Value(checked.make<Optimizer>())}, {"run_eagerly", eagerly}});
+    train(*model);
+    return model;
+  };
+  add_result(report, "training", [&] {
+    const auto model = trained(false);
+    const Tensor kernel = model->get_weights()[0];
+    expect_finite(model->get_weights(), "weights after training");
+    bool changed = false;
+    for (const double value : kernel.to_vector()) changed = changed || value != 1;
+    expect(changed, "training leaves the weights as they were");
+    return std::string("weights change and stay finite");
+  });
+  add_result(report, "compiled", [&] {
+    expect_near(trained(false)->get_weights(), trained(true)->get_weights(), 1e-5,
+                "weights trained by compiled steps beside those trained op by op");
+    return std::string("compiled steps train as ops do one by one");
+  });
+  add_result(report, "descent", [&] { return check_descent(checked); });
+  add_result(report, "learning rate", [&] { return check_learning_rate(checked); });
+  for (const char* ending : {".keras", ".h5"})
+    add_result(report, concat(ending, " file"), [&] {
+      const TemporaryFile file(ending);
+      const auto model = trained(false);
+      save_model(*model, file.path());
+      const ModelPtr loaded = load_model(file.path());
+      train(*model), train(*loaded);
+      expect_near(loaded->get_weights(), model->get_weights(), 1e-6,
+                  "training that goes on from a file, beside that which was not interrupted");
+      return std::string("training goes on from the file");
+    });
+}
+
+}  // namespace crescent::check
