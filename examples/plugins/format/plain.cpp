@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <fstream>
 #include <iomanip>
 
@@ -27,9 +28,8 @@ class Plain final : public crescent::Format,
     for (int64_t& size : sizes)
       if (!(file >> size) || size < 0) crescent::fail("'", path, "': expected sizes of axes");
     std::vector<float> numbers;
-    for (float number; file >> number;) numbers.push_back(number);
-    file.clear();
-    if (!(file >> word) || word != "end" || file.get() != '\n')
+    while (file >> word && word != "end") numbers.push_back(number_of(word, path));
+    if (word != "end" || file.get() != '\n')
       crescent::fail("'", path, "': expected 'end' after the numbers");
     const crescent::Shape shape(sizes);
     if (static_cast<int64_t>(numbers.size()) != shape.size())
@@ -49,6 +49,15 @@ class Plain final : public crescent::Format,
     for (const double number : array.to_vector()) file << number << "\n";
     file << "end\n";
     if (!file.flush()) crescent::fail("cannot write '", path, "'");
+  }
+
+ private:
+  /// Reads "nan" and "inf" too, which operator>> of a stream does not.
+  static float number_of(const std::string& word, const std::string& path) {
+    char* end = nullptr;
+    const float number = std::strtof(word.c_str(), &end);
+    if (*end != '\0') crescent::fail("'", path, "': expected a number or 'end', got '", word, "'");
+    return number;
   }
 };
 
