@@ -164,9 +164,9 @@ function Torn:call(x) return cr.ops.sum(x) end
   const Outcome checked = crescent_says("check-plugin acme.all", lua.environment());
   INFO(checked.text);
   CHECK(checked.status == 1);
-  CHECK_THAT(checked.text, Contains("Quartic (loss): 8 checks passed, 0 failed") &&
+  CHECK_THAT(checked.text, Contains("Quartic (loss): 11 checks passed, 0 failed") &&
                                Contains("gradient by input 1") &&
-                               Contains("Signs (optimizer): 5 checks passed, 0 failed") &&
+                               Contains("Signs (optimizer): 7 checks passed, 0 failed") &&
                                Contains("FAILED  shapes and dtypes"));
   CHECK(checked.text.find("is run") == checked.text.rfind("is run"));
 }
