@@ -43,8 +43,8 @@ check.fails(function()
   layers.Embedding { 10, 4, input_length = 3 }(cr.zeros { 2, 5 })
 end, "input_length", "is (3")
 
--- Masked values, as Keras 3.15.1 computed them: Multiply, Maximum and Minimum leave them out, a step
--- is masked if all inputs mask it, and an input without a mask leaves none.
+-- Masked values, as Keras 3.15.1 computed them: Multiply, Maximum and Minimum leave them out, a
+-- step is masked if all inputs mask it, and an input without a mask leaves none.
 local first = cr.tensor { { { 1, 2 }, { 0, 0 }, { 3, 4 }, { 0, 0 } } }
 local second = cr.tensor { { { 5, 6 }, { 7, 8 }, { -1, -1 }, { -1, -1 } } }
 local both_masked = {
