@@ -32,6 +32,13 @@ class At final : public Callback {
   std::function<void(Model&)> act_;
 };
 
+/// Notes whether callbacks saw the interruption when the run ended.
+class EndOfRun final : public Callback {
+ public:
+  void on_train_end(const Logs&) override { was_interrupted = interrupted(); }
+  bool was_interrupted = false;
+};
+
 struct Outcome {
   int64_t batches, epochs;  ///< trained batches, completed epochs
   bool operator==(const Outcome&) const = default;
@@ -64,6 +71,17 @@ Dict at(int rank, int64_t batch, std::function<void(Model&)> act) {
   return {{"callbacks", std::make_shared<At>(batch, std::move(act))}};
 }
 
+/// Whether a callback of this process saw an interruption that only the process with rank `who` got
+/// at the end of this batch.
+bool sees_interruption(int who, int64_t batch) {
+  const auto end = std::make_shared<EndOfRun>();
+  Value callbacks = List{Value(end)};
+  if (communicator()->rank() == who)
+    callbacks = List{Value(end), Value(std::make_shared<At>(batch, [](Model&) { interrupt(); }))};
+  fit(3, {{"callbacks", callbacks}});
+  return end->was_interrupted;
+}
+
 void run_together() {
   const int rank = communicator()->rank();
   const auto stop = [](Model& model) { model.stop_training = true; };
@@ -79,6 +97,8 @@ void run_together() {
     CHECK(fit(3, at(who, 0, stop)) == Outcome{3, 1});
     CHECK(fit(3, at(who, 4, ask)) == Outcome{4, 1});
     CHECK(fit(3, at(who, 0, ask)) == Outcome{3, 1});
+    CHECK(sees_interruption(who, 0));
+    CHECK(sees_interruption(who, 2));
   }
 }
 
