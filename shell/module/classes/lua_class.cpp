@@ -76,7 +76,7 @@ std::vector<Declared> inherited_options(const ClassPtr& parent) {
 }
 
 /// The metamethod __newindex of class tables.
-int define(lua_State* L) {
+int define_member(lua_State* L) {
   lua_settop(L, 3);
   return set_member(L, 1), 0;
 }
@@ -92,7 +92,7 @@ int member_pairs(lua_State* L) {
 /// Sets the metatable of a class table. A class with a parent gets a table of members; the table of
 /// a base class has its fields itself.
 void set_class_metatable(lua_State* L, int table, int parent) {
-  static const CallablePtr newindex = raw("newindex", define);
+  static const CallablePtr newindex = raw("newindex", define_member);
   static const CallablePtr pairs = raw("pairs", member_pairs);
   static const CallablePtr call = raw("call -> a tensor or a structure of them", construct);
   static const CallablePtr text = raw("tostring", [](lua_State* state) {
