@@ -5,7 +5,7 @@
 #include <random>
 
 #include "crescent/crescent.h"
-#include "crescent/program/quantized_op_types.h"
+#include "crescent/device/quantized_op_types.h"
 
 using namespace crescent;
 

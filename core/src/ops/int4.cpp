@@ -1,6 +1,6 @@
 // The ops of weights of 4 bits.
+#include "crescent/device/quantized_op_types.h"
 #include "crescent/ops/ops.h"
-#include "crescent/program/quantized_op_types.h"
 
 namespace crescent {
 namespace {

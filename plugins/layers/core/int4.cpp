@@ -4,7 +4,7 @@
 // embeddings a byte contains values of two rows instead.
 #include <algorithm>
 
-#include "crescent/program/quantized_op_types.h"
+#include "crescent/device/quantized_op_types.h"
 #include "crescent/registry/registration.h"
 #include "quantized_product.h"
 

@@ -6,7 +6,7 @@
 
 #include "clones.h"
 #include "crescent/device/cpu_kernel.h"
-#include "crescent/program/quantized_op_types.h"
+#include "crescent/device/quantized_op_types.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent::operations {

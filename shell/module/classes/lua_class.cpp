@@ -91,7 +91,7 @@ int member_pairs(lua_State* L) {
 
 /// Sets the metatable of a class table. A class with a parent gets a table of members; the table of
 /// a base class has its fields itself.
-void set_class_metatable(lua_State* L, int table, int parent) {
+void set_class_metatable(lua_State* L, int table, int parent, const std::string& name) {
   static const CallablePtr newindex = raw("newindex", define_member);
   static const CallablePtr pairs = raw("pairs", member_pairs);
   static const CallablePtr call = raw("call -> a tensor or a structure of them", construct);
@@ -99,7 +99,9 @@ void set_class_metatable(lua_State* L, int table, int parent) {
     lua_getfield(state, 1, "__name");
     return push_string(state, printable(concat("<class ", text_of(state, -1), ">"))), 1;
   });
-  lua_createtable(L, 0, 6);
+  lua_createtable(L, 0, 7);
+  push_string(L, name);
+  lua_setfield(L, -2, "__name");
   if (parent) {
     add_members(L, table, parent);
     lua_setfield(L, -2, "__index");
@@ -189,7 +191,7 @@ int subclass(lua_State* L) {
     lua_pushvalue(L, 1);
     lua_rawsetp(L, table, super_key());
   }
-  set_class_metatable(L, table, 1);
+  set_class_metatable(L, table, 1, name);
   push_string(L, name);
   lua_setfield(L, table, "__name");
   lua_pushvalue(L, 1);
@@ -276,7 +278,7 @@ void push_new_base(lua_State* L, const Base& base) {
   lua_pushstring(L, base.name);
   lua_setfield(L, table, "__name");
   set_base(L, table, base);
-  set_class_metatable(L, table, 0);
+  set_class_metatable(L, table, 0, base.name);
 }
 
 }  // namespace

@@ -157,7 +157,8 @@ void look_at(const std::string& class_name, const std::string& name, const char*
 std::vector<std::string> parameters_of(lua_State* L, int class_index, const std::string& name) {
   const StackRestorer restorer(L);
   std::vector<std::string> names;
-  push_field(L, class_index, name.c_str());
+  push_string(L, name);
+  push_member(L, class_index);
   if (!lua_isfunction(L, -1) || lua_iscfunction(L, -1)) return names;
   for (int i = 1; const char* parameter = lua_getlocal(L, nullptr, i); ++i)
     names.push_back(parameter);

@@ -1,7 +1,6 @@
 #include "lua/text.h"
 
 #include "crescent/base/value.h"
-#include "lua/class_table.h"
 #include "lua/handle.h"
 
 namespace crescent::lua {
@@ -26,10 +25,9 @@ std::string text_of(lua_State* L, int index) {
   }
 }
 
-/// The text for a table; a class is described by its name.
+/// The text for a table; a class is described by the name in its metatable.
 static std::string describe_table(lua_State* L, int index) {
-  if (!is_class(L, index)) return "a table";
-  lua_getfield(L, index, "__name");
+  if (luaL_getmetafield(L, index, "__name") == LUA_TNIL) return "a table";
   const std::string text = "the class " + text_of(L, -1);
   lua_pop(L, 1);
   return text;

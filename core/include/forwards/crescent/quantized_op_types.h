@@ -1,0 +1,2 @@
+#pragma once
+#include "crescent/device/quantized_op_types.h"
