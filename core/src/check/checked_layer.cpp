@@ -112,7 +112,7 @@ std::vector<Symbol> CheckedLayer::symbols() const {
 Calls::Calls(Layer& layer, bool training) : layer_(layer) {
   options_.training = training;
   for (Layer* inner : layer.flatten_layers()) {
-    inner->reset_states();
+    if (inner->stateful()) inner->reset_states();
     for (const SeedGenerator& seeds : inner->seed_generators()) states_.push_back(seeds.state());
     for (const Variable& state : inner->states()) states_.push_back(state);
   }

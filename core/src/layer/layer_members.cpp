@@ -38,9 +38,7 @@ void describe_identity(Schema<Layer>& s) {
 }
 
 void describe_weights(Schema<Layer>& s) {
-  s.property("weights", &Layer::weights_in_keras_order,
-             "All weights in the order of get_weights: those of a model layer by layer, those of a "
-             "layer with the trainable ones first.")
+  s.property("weights", &Layer::weights, "All weights, the trainable ones first.")
       .property("variables", &Layer::weights, "The same as weights.")
       .property("trainable_weights", &Layer::trainable_weights,
                 "The weights that training updates.")
