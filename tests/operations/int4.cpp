@@ -109,6 +109,23 @@ TEST_CASE("products with 4-bit weights are those of float64, and a line has the 
   }
 }
 
+TEST_CASE("products with 4-bit weights of half-width floats and of float64 are those of float32") {
+  std::mt19937 draw(5);
+  for (const DType dtype : {DType::bfloat16, DType::float16, DType::float64})
+    for (int trial = 0; trial < 60; ++trial) {
+      const RandomMatrix matrix(draw);
+      const int64_t lines = pick(kLines, draw);
+      const Tensor x = ops::cast(
+          Tensor::from(random_floats(lines * matrix.rows, draw), {lines, matrix.rows}), dtype);
+      const Tensor y = matrix.product(x), wide = ops::cast(x, DType::float32);
+      REQUIRE(y.dtype() == dtype);
+      const Tensor sizes = ops::matmul(ops::abs(wide), ops::abs(matrix.as_floats()));
+      const Tensor error =
+          ops::abs(ops::cast(y, DType::float32) - matrix.product(wide)) / (sizes + 1e-6);
+      CHECK(ops::max(error).item() < (dtype == DType::float64 ? 1e-6 : 0.02));
+    }
+}
+
 TEST_CASE("products with 4-bit weights have the gradient of the product of floats") {
   std::mt19937 draw(3);
   for (int trial = 0; trial < 50; ++trial) {

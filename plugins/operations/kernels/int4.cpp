@@ -176,6 +176,13 @@ CRESCENT_CLONES(products_of, multiply_columns,
 CRESCENT_CLONES(floats_of, convert_rows,
                 (const Int4Matrix& m, int64_t begin, int64_t end, float* to), (m, begin, end, to))
 
+/// Whether bytes, scales and zero points have the dtypes that the kernels read; the device also
+/// asks for wider ones.
+bool is_int4(std::span<const TensorSpec> matrix) {
+  return matrix[0].dtype == DType::int8 && matrix[1].dtype == DType::float32 &&
+         matrix[2].dtype == DType::int8;
+}
+
 /// The matrix whose bytes are input `first`, followed by scales and zero points.
 Int4Matrix matrix_of(const CpuArguments& a, int first, const Shape& scale, int64_t rows,
                      int64_t block) {
@@ -195,7 +202,7 @@ class Int4ProductKernel final : public CpuKernel {
     block_ = r.op_as<Int4Product>()->block, scale_ = r.inputs[2].shape;
     rows_ = r.inputs[1].shape[0];
     lines_ = r.outputs[0].shape.size() / std::max<int64_t>(1, scale_[1]);
-    return r.inputs[0].dtype == DType::float32 && r.inputs[2].dtype == DType::float32 &&
+    return r.inputs[0].dtype == DType::float32 && is_int4(r.inputs.subspan(1)) &&
            lines_ <= kMaxLines;
   }
   void run(const CpuArguments& a) override {
@@ -221,7 +228,7 @@ class Int4FloatsKernel final : public CpuKernel {
   bool prepare(const CpuRequest& r) override {
     block_ = r.op_as<Int4Floats>()->block, scale_ = r.inputs[1].shape;
     rows_ = r.inputs[0].shape[0];
-    return r.inputs[1].dtype == DType::float32;
+    return is_int4(r.inputs);
   }
   void run(const CpuArguments& a) override {
     constexpr int64_t kNumbers = 65536;

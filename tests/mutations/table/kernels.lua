@@ -424,6 +424,8 @@ return {
   },
   { file = "plugins/operations/kernels/int4.cpp", tests = { "operations" },
     { "wrong constant", "all ^= 0x88888888;", "all ^= 0x80808080;" },
+    { "wrong condition", "DType::float32 && is_int4(r.inputs.subspan(1)) &&",
+      "DType::float32 &&" },
     { "dropped term", "kOffset + 8 + static_cast<float>(m.zero[begin + column])", "kOffset + 8" },
     { "wrong bound", "const int64_t end = std::min(m.rows, (block + 1) * m.block);",
       "const int64_t end = (block + 1) * m.block;" },
