@@ -96,6 +96,7 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
   push_field(L, -1, base_at(L, class_index).name);
   warn_of_unread_hooks(L, class_index, lua_gettop(L), base_at(L, class_index).name);
   lua_pop(L, 2);
+  mark_instantiated(L, class_index);
   const Value build_config = take_build_config(L, options_index, info->schema);
   const Dict options =
       completed(known_options(L, class_index, options_index, info->schema), info->schema);

@@ -12,6 +12,7 @@ const char class_key = 0;   // the key in a class table; its value is the ClassP
 const char marker_key = 0;  // the key that marks the metatable of class tables
 const char super_address = 0;
 const char members_address = 0;
+const char instantiated_key = 0;  // the key in the tables of classes that have had objects
 
 }  // namespace
 
@@ -46,6 +47,12 @@ void add_members(lua_State* L, int table, int parent) {
 
 namespace {
 
+bool is_instantiated(lua_State* L, int index) {
+  const bool is = lua_rawgetp(L, index, &instantiated_key) != LUA_TNIL;
+  lua_pop(L, 1);
+  return is;
+}
+
 /// Replaces the class table on top of the stack by that of its parent; by nil for the last one.
 void to_parent(lua_State* L) {
   lua_rawgetp(L, -1, super_key());
@@ -72,12 +79,22 @@ bool push_member(lua_State* L, int index) {
   return false;
 }
 
+void mark_instantiated(lua_State* L, int index) {
+  const StackRestorer restorer(L);
+  reserve(L, 4);
+  for (lua_pushvalue(L, index); lua_type(L, -1) == LUA_TTABLE; to_parent(L)) {
+    lua_pushboolean(L, true);
+    lua_rawsetp(L, -2, &instantiated_key);
+  }
+}
+
 void set_member(lua_State* L, int index) {
   lua_rawgetp(L, index, members_key());
   lua_insert(L, -3);
   lua_pushvalue(L, -2);
-  const bool was_function = lua_rawget(L, -4) == LUA_TFUNCTION;
-  if (was_function && !lua_rawequal(L, -1, -2)) retrace_functions();
+  lua_rawget(L, -4);
+  const bool is_call = lua_isfunction(L, -1) || lua_isfunction(L, -2);
+  if (is_call && !lua_rawequal(L, -1, -2) && is_instantiated(L, index)) retrace_functions();
   lua_pop(L, 1);
   lua_rawset(L, -3);
   lua_pop(L, 1);

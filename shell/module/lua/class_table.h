@@ -20,8 +20,10 @@ const void* super_key();
 /// count.
 bool push_member(lua_State* L, int index);
 /// Defines the value on top of the stack under the key below it in the class at `index`, and pops
-/// both. Drops compiled programs if this replaces a function, which they may have called.
+/// both. Drops compiled programs if they may have called a function that this replaces or hides.
 void set_member(lua_State* L, int index);
+/// Says that there is an object of the class at `index`, whose functions programs may call.
+void mark_instantiated(lua_State* L, int index);
 /// The names of the functions that the class and its parents define, without those of the base.
 std::vector<std::string> defined_functions(lua_State* L, int class_index);
 

@@ -217,6 +217,9 @@ load "local class = ... function class:scale() return 10 end"(Scaled)
 check.same(predictions(), { 20, 21 })
 Scaled.call = function(self, x) return self.dense(x) * 100 end
 check.same(predictions(), { 200, 201 })
+Shifted.scale = function() return 7 end
+function Scaled:call(x) return self.dense(x) * self:scale() end
+check.same(predictions(), { 20, 15 })
 function Shifted:scale() return 0 end
 Scaled.call = nil
 function Scaled:call(x) return self.dense(x) * self:scale() end
