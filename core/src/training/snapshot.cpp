@@ -141,13 +141,17 @@ Dict TrainingRun::State::snapshot() const {
   return all;
 }
 
+/// The batch for whose specs the variables of the step were made: the specs of a batch that was
+/// only fetched would make variables that the snapshot does not have.
 std::optional<BatchSpecs> TrainingRun::State::training_batch() const {
-  const auto own = training.batches().specs();
+  const bool has_variables =
+      training.batches().any_done() || (model->optimizer() && model->optimizer()->built());
+  const auto own = has_variables ? training.batches().specs() : std::nullopt;
   return own ? own : batch_before;
 }
 
 std::optional<BatchSpecs> TrainingRun::State::validation_batch() const {
-  const auto own = testing.batches().specs();
+  const auto own = testing.batches().any_done() ? testing.batches().specs() : std::nullopt;
   return own ? own : validation_batch_before;
 }
 

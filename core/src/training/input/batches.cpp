@@ -150,7 +150,7 @@ void Batches::warn_of_early_end() {
 }
 
 std::optional<BatchSpecs> Batches::specs() const {
-  if (batch_.x.empty() || !any_done_) return std::nullopt;
+  if (batch_.x.empty()) return std::nullopt;
   BatchSpecs specs(batch_);
   if (share_) specs.set_rows(share_.whole);
   return specs;

@@ -33,8 +33,10 @@ class Batches {
   /// The inputs of the batch that was fetched last.
   const Tensors& inputs() const { return batch_.x; }
   /// The specs of the batch that was fetched last, with the rows of all processes; nullopt if none
-  /// was marked by done(), because then no step has made the variables that it needs.
+  /// was fetched.
   std::optional<BatchSpecs> specs() const;
+  /// Whether a batch was marked by done().
+  bool any_done() const { return any_done_; }
   /// The share of the last batch that next() returned; its inputs have only the rows of this share.
   /// An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }
@@ -79,9 +81,9 @@ class Batches {
   /// batches fetched in the epoch of the dataset, which may have begun in an earlier epoch of
   /// training
   int64_t given_ = 0;
-  bool any_done_ = false;  ///< whether a batch was marked by done()
-  bool started_ = false;   ///< whether an epoch of the data has begun
-  bool ended_ = false;     ///< whether the dataset is known to be exhausted
+  bool any_done_ = false;
+  bool started_ = false;  ///< whether an epoch of the data has begun
+  bool ended_ = false;    ///< whether the dataset is known to be exhausted
   enum class BatchState {
     none,
     fetched,
