@@ -44,7 +44,7 @@ function validate.training(name, w, batch, halves)
   compare(name, "the loss of the first steps", loss, plain_loss, share)
   local ways, longest = {}, 0
   for i, weight in ipairs(plain_weights) do
-    ways[i] = ops.norm(wide(weight) - wide(first[i])):item()
+    ways[i] = ops.norm(wide(weight) - wide(initial_weights[i])):item()
     longest = math.max(longest, ways[i] / math.sqrt(weight.size))
   end
   for i, weight in ipairs(weights) do

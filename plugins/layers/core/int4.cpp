@@ -87,7 +87,8 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     if (is_plain(layout)) {
       Int4Floats op;
       op.block = *block_;
-      return {ops::reshape(apply1(op, {parts[0], parts[1], parts[2]}), layout.shape), {}};
+      const Tensor zero = ops::cast(parts[2], DType::int8);  // encoded() gives floats
+      return {ops::reshape(apply1(op, {parts[0], parts[1], zero}), layout.shape), {}};
     }
     const Tensor values = unpacked_matrix(layout, parts[0]);
     if (!in_blocks()) {
