@@ -8,7 +8,7 @@
 
 #include "check/checked_layer.h"
 #include "check/classes.h"
-#include "check/guarded_memory.h"
+#include "check/isolation/guarded_memory.h"
 #include "crescent/device/cpu_kernel.h"
 #include "crescent/system/process.h"
 

@@ -5,7 +5,7 @@
 
 #include "check/checked_layer.h"
 #include "check/classes.h"
-#include "check/progress.h"
+#include "check/isolation/progress.h"
 #include "crescent/registry/loader.h"
 #include "model/config.h"
 

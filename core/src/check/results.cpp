@@ -1,6 +1,6 @@
 #include "check/results.h"
 
-#include "check/progress.h"
+#include "check/isolation/progress.h"
 
 namespace crescent::check {
 

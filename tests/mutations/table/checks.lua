@@ -5,7 +5,7 @@ return {
     { "dropped term", "if (conditions.in_place >= 0) to[0]", "if (false) to[0]" },
     { "wrong condition", "expect(child.signal() == 0,", "expect(true," },
   },
-  { file = "core/src/check/guarded_memory.cpp", tests = { "plugins/checks_test" },
+  { file = "core/src/check/isolation/guarded_memory.cpp", tests = { "plugins/checks_test" },
     { "wrong condition", "holds(before()) && holds(behind())", "holds(before())" },
   },
   { file = "core/src/check/operations.cpp", tests = { "plugins/checks_test" },

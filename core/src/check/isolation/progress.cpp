@@ -1,4 +1,4 @@
-#include "check/progress.h"
+#include "check/isolation/progress.h"
 
 namespace crescent::check {
 namespace {

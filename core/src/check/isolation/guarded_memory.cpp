@@ -1,4 +1,4 @@
-#include "check/guarded_memory.h"
+#include "check/isolation/guarded_memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
