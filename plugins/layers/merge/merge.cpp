@@ -28,6 +28,16 @@ Tensor wide_mask(const Tensor& x, const Tensor& mask) {
   return ops::logical_and(ones, wide);
 }
 
+/// Whether an element is valid in any input; an empty Tensor if an input has no mask.
+Tensor any_valid(const Tensors& masks) {
+  Tensor valid;
+  for (const Tensor& mask : masks) {
+    if (!mask) return {};
+    valid = valid ? ops::logical_or(valid, mask) : mask;
+  }
+  return valid;
+}
+
 /// The base of elementwise merge layers. If an input has fewer axes than others, axes are inserted
 /// after its batch axis.
 class Merge : public Layer {
@@ -48,16 +58,11 @@ class Merge : public Layer {
     return {merge(x, masks)};
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
-    Tensor merged;
+    if (!mask_all_) return {masks.size() == inputs.size() ? any_valid(masks) : Tensor()};
+    Tensor all;
     for (const Tensor& mask : masks)
-      if (mask && merged)
-        merged = mask_all_ ? ops::logical_and(merged, mask) : ops::logical_or(merged, mask);
-      else if (mask)
-        merged = mask;
-    const bool all_have_one =
-        masks.size() == inputs.size() &&
-        std::all_of(masks.begin(), masks.end(), [](const Tensor& mask) { return bool(mask); });
-    return {all_have_one || mask_all_ ? merged : Tensor()};
+      if (mask) all = all ? ops::logical_and(all, mask) : mask;
+    return {all};
   }
 
  protected:
@@ -90,16 +95,6 @@ Tensor merged_all(MergeStep step, const Tensors& inputs, const Tensors&) {
   Tensor merged = inputs[0];
   for (size_t i = 1; i < inputs.size(); ++i) merged = step(merged, inputs[i]);
   return merged;
-}
-
-/// Whether an element is valid in any input; an empty Tensor if an input has no mask.
-Tensor any_valid(const Tensors& masks) {
-  Tensor valid;
-  for (const Tensor& mask : masks) {
-    if (!mask) return {};
-    valid = valid ? ops::logical_or(valid, mask) : mask;
-  }
-  return valid;
 }
 
 /// The product of the values that are not masked; 0 where all inputs are.
