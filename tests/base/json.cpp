@@ -141,6 +141,18 @@ TEST_CASE("A large dictionary is read in linear time") {
   CHECK(parse_json(text + "}").as_dict().size() == 200'001);
 }
 
+TEST_CASE("A key that is there twice is an error in dictionaries of any size") {
+  for (int size = 1; size < 40; ++size)
+    for (int twice = 0; twice < size; ++twice) {
+      std::string text = "{";
+      for (int i = 0; i < size; ++i) text += "\"k" + std::to_string(i) + "\": 0, ";
+      const std::string key = "\"k" + std::to_string(twice) + "\"";
+      CHECK(complaint(text + key + ": 1}") == "JSON, line 1, column " +
+                                                  std::to_string(text.size() + 1) + ": the key " +
+                                                  key + " is there twice");
+    }
+}
+
 TEST_CASE("Damaged text is an error or a value, never a crash") {
   const std::string good =
       to_json(Dict{{"class_name", "Sequential"},

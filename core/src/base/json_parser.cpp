@@ -65,7 +65,8 @@ class Parser {
         if (peek() != '"') refuse("expected a key in double quotes");
         const size_t key_at = at_;
         std::string key = parse_string();
-        if (!keys.insert(key).second) at_ = key_at, refuse("the key \"", key, "\" is there twice");
+        if (!is_new(key, entries, keys))
+          at_ = key_at, refuse("the key \"", key, "\" is there twice");
         expect(':', "':' after the key");
         entries.push_back({std::move(key), parse_value()});
       } while (take(','));
@@ -75,10 +76,22 @@ class Parser {
     return Dict::from(std::move(entries));
   }
 
+  /// Whether no entry has this key. Few keys are compared one by one; more are put in `keys`.
+  static bool is_new(const std::string& key, const std::vector<DictEntry>& entries,
+                     std::unordered_set<std::string>& keys) {
+    constexpr size_t kComparedKeys = 16;
+    if (entries.size() < kComparedKeys)
+      return std::ranges::none_of(entries, [&](const DictEntry& e) { return e.key == key; });
+    if (keys.empty())
+      for (const DictEntry& entry : entries) keys.insert(entry.key);
+    return keys.insert(key).second;
+  }
+
   std::string parse_string() {
     std::string out;
     ++at_;
     while (true) {
+      append_plain_characters(out);
       const unsigned char c = peek();
       if (at_ >= text_.size()) refuse("the string does not end");
       if (c == '"') break;
@@ -94,6 +107,14 @@ class Parser {
     }
     ++at_;
     return out;
+  }
+
+  /// Appends the characters up to the next quote, escape, control character or non-ASCII character.
+  void append_plain_characters(std::string& out) {
+    const size_t start = at_;
+    auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
+    while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
+    out.append(text_, start, at_ - start);
   }
 
   void parse_escape(std::string& out) {
