@@ -12,13 +12,10 @@ const char values_key = 0;
 const char objects_key = 0;  // the key that marks the metatables of objects
 ObjectSide object_side{};
 
-}  // namespace
-
-void push_handles(lua_State* L) { push_weak_table(L, &handles_key, "v"); }
-
-bool push_remembered(lua_State* L, const void* identity) {
+/// Pushes what the weak table of `table_key` has for `identity`; returns false if that is nothing.
+bool push_from(lua_State* L, const void* table_key, const void* identity) {
   reserve(L, 6);
-  push_weak_table(L, &values_key, "v");
+  push_weak_table(L, table_key, "v");
   lua_rawgetp(L, -1, identity);
   lua_remove(L, -2);
   if (!lua_isnil(L, -1)) return true;
@@ -26,12 +23,23 @@ bool push_remembered(lua_State* L, const void* identity) {
   return false;
 }
 
-void remember(lua_State* L, const void* identity) {
-  push_weak_table(L, &values_key, "v");
+/// Puts the userdata on top of the stack into that table.
+void put_into(lua_State* L, const void* table_key, const void* identity) {
+  push_weak_table(L, table_key, "v");
   lua_pushvalue(L, -2);
   lua_rawsetp(L, -2, identity);
   lua_pop(L, 1);
 }
+
+}  // namespace
+
+void push_handles(lua_State* L) { push_weak_table(L, &handles_key, "v"); }
+
+bool push_remembered(lua_State* L, const void* identity) {
+  return push_from(L, &values_key, identity);
+}
+
+void remember(lua_State* L, const void* identity) { put_into(L, &values_key, identity); }
 
 void set_object_side(const ObjectSide& side) { object_side = side; }
 
@@ -68,14 +76,10 @@ Object* to_object(lua_State* L, int index) {
 void push_object(lua_State* L, const ObjectPtr& object) {
   if (!object) return lua_pushnil(L);
   reserve(L, 12);
-  push_handles(L);
-  if (lua_rawgetp(L, -1, object.get()) == LUA_TUSERDATA) return lua_remove(L, -2);
-  lua_pop(L, 1);
+  if (push_from(L, &handles_key, object.get())) return;
   new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValues)) ObjectPtr(object);
   object_side.initialize(L, object);
-  lua_pushvalue(L, -1);
-  lua_rawsetp(L, -3, object.get());
-  lua_remove(L, -2);
+  put_into(L, &handles_key, object.get());
 }
 
 std::string describe_handle(lua_State* L, int index) {
