@@ -44,8 +44,8 @@
 extern "C" {
 #endif
 
-/// The interface version of this header, incremented by additions; crescent_c_version() returns the
-/// version of the library.
+/// The version of the interface that this header declares; each addition increments it.
+/// crescent_c_version() returns the version of the library.
 #define CRESCENT_C_VERSION 1
 
 typedef struct crescent_tensor crescent_tensor;

@@ -7,9 +7,9 @@
 
 namespace crescent::stamp {
 
-/// Returns these tokens, one in each line. If the result for a changed header is the same, plugins
-/// need not be rebuilt. If it is not certain that a name is that of a parameter, the name is
-/// included.
+/// Returns the tokens of the header that matter, one in each line. If the result for a changed
+/// header is the same, plugins need not be rebuilt. If it is not certain that a name is that of a
+/// parameter, the name is included.
 std::string declarations(std::string_view header);
 
 }  // namespace crescent::stamp

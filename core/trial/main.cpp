@@ -1,5 +1,5 @@
-// crescent-try LIBRARY...: loads plugins one after the other, the last of which may crash this
-// process. crescent-try --each LIBRARY...: tries each one in a fork. libcrescent starts this
+// crescent-try LIBRARY...: loads the libraries one after the other; loading the last one may crash
+// this process. crescent-try --each LIBRARY...: tries each one in a fork. libcrescent starts this
 // program.
 #include <sys/prctl.h>
 #include <sys/resource.h>

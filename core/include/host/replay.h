@@ -1,5 +1,5 @@
-// Computing a recorded training step again, for the program. Plugins do not see this header, so it
-// is not part of their stamps and is not installed.
+// Computes a recorded training step again, for `crescent replay`. Plugins do not see this header,
+// so it is not part of their stamps and is not installed.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace crescent {
 
-/// What a replay has found; the exit status of `crescent replay`.
+/// The result of a replay; the exit status of `crescent replay`.
 enum class ReplayStatus : int { equal = 0, different = 1, failed = 2 };
 
 struct ReplayVerdict {
@@ -17,9 +17,9 @@ struct ReplayVerdict {
   std::string text;
 };
 
-/// Computes step `step`, from 1, of the record in `folder` again, and compares it with the record.
-/// For that, starts the recorded program in the recorded folder, or in the current one with the
-/// words `script` as arguments if there are some.
+/// Computes step `step`, counted from 1, of the record in `folder` again and compares it with the
+/// record. The function starts the recorded program in the recorded folder or, if `script` is not
+/// empty, in the current folder with the words of `script` as arguments.
 CRESCENT_API ReplayVerdict replay_step(const std::string& folder, int64_t step,
                                        const std::vector<std::string>& script);
 

@@ -95,7 +95,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   const std::string wanted = lower_case(word);
   const size_t limit = (word.size() + 1) / 3;
   const std::string* best = nullptr;
-  // the smallest edit distances so far: ignoring case, and with case
+  // the smallest edit distances so far; the first one ignores case, the second one does not
   std::pair<size_t, size_t> best_distance(limit + 1, 0);
   for (const std::string& candidate : candidates) {
     const size_t folded = edit_distance(wanted, lower_case(candidate), limit);

@@ -55,7 +55,7 @@ class ReadersWriterLock {
 
  private:
   std::recursive_mutex entrance_;
-  // number of readers so far, written by the holder of the entrance
+  // number of readers so far; only the holder of the entrance writes it
   std::atomic<uint32_t> entered_{0};
   std::atomic<uint32_t> left_{0};  // number of readers that have finished
 };

@@ -154,7 +154,7 @@ namespace {
 
 bool has_numbers(const Tensor& t) { return t.dtype() != DType::string; }
 
-/// The elements; of complex numbers both parts.
+/// The elements as numbers; a complex number gives its real and its imaginary part.
 std::vector<double> numbers_of(const Tensor& t) {
   return (t.dtype() == DType::complex64 ? ops::view_as_real(t) : t).to_vector();
 }

@@ -12,7 +12,7 @@ namespace crescent::check {
 struct CheckedClass {
   std::string kind, name;
   Dict options;
-  /// The ops that the operations and layers apply that were checked before; kernels come last.
+  /// The ops that the operations and layers checked so far apply; checks of kernels run these ops.
   std::vector<AppliedOp>* applied = nullptr;
 
   template <class T>
@@ -41,21 +41,22 @@ void add_kernel_rows(CheckReport& report, const CheckedClass& checked);
 /// The name of the check of a kernel that fails if it uses memory beyond its own.
 constexpr const char* kMemoryCheck = "within its memory";
 
-/// Adds the ops that an operation applies to usual arguments to those that kernels are checked
-/// with, without computing anything, and returns their names.
+/// Adds the ops that an operation applies to usual arguments to the ops that kernels are checked
+/// with, and returns their names. Nothing is computed.
 std::set<std::string> note_operation(const CheckedClass& checked);
 
 /// Whether a call on these inputs raises no Error.
 bool is_taken(const TensorFunction& f, const Tensors& inputs);
-/// Expects that a compiled call gives what a call op by op gives.
+/// Expects that a compiled call gives the same results as a call op by op.
 void expect_compiled(const TensorFunction& f, const Tensors& inputs);
-/// Inputs of sizes that are no multiples of those of vectors, tiles and blocks, some of them larger
-/// than these.
+/// Shapes of inputs with sizes that are no multiples of the sizes of vectors, tiles and blocks;
+/// some sizes are larger than these.
 inline const std::vector<Shape> kLargerShapes{{17, 33}, {17, 34}, {257, 5}, {257, 6}};
 /// A function that is checked for inputs of larger shapes.
 struct LargerSizes {
   TensorFunction f;
-  std::vector<Shape> shapes;                    ///< those that f refuses are left out
+  std::vector<Shape> shapes;                    ///< the shapes that are tried; a shape that f
+                                                ///< rejects is left out
   std::function<Tensors(const Shape&)> inputs;  ///< makes inputs in float64
   bool has_gradient = true;
 };
@@ -70,9 +71,9 @@ ModelPtr small_model(const Dict& compile = {});
 /// Trains a small_model() for three epochs on data that are the same each time; `targets`, if
 /// given, are those of 8 samples.
 void train(Model& model, const Dict& fit_options = {}, const Tensor& targets = {});
-/// Tries targets that are usual beside predictions of shape (rows, classes): values for each class,
-/// then the number of a class. Returns the first with which f raises no Error; if there are none,
-/// the check is skipped.
+/// Calls f with usual targets for predictions of shape (rows, classes): first values for each
+/// class, then class numbers. Returns the first targets for which f raises no Error; if there are
+/// none, the check is skipped.
 Tensor targets_taken_by(const std::function<void(const Tensor& targets)>& f, int64_t rows,
                         int64_t classes);
 Tensor usual_targets(bool of_classes, int64_t rows, int64_t classes);

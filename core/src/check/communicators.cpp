@@ -1,4 +1,5 @@
-// Checks of communicators: over one process, all that they combine stays as it is.
+// Checks of communicators: in a single process, each collective operation must leave the data
+// unchanged.
 #include "check/checked_layer.h"
 #include "check/classes.h"
 #include "crescent/program/communicator.h"
@@ -23,7 +24,8 @@ Bytes bytes_of(const Tensor& t) {
   return {first, first + t.bytes()};
 }
 
-/// Expects that f, which gets the address of bytes, leaves them and those after them as they are.
+/// Expects that f, which gets the address of the bytes, changes neither these bytes nor the memory
+/// behind them.
 void expect_kept(const Bytes& bytes, const std::function<void(std::byte*)>& f,
                  std::string_view what) {
   Bytes given = bytes;
@@ -85,7 +87,7 @@ std::string check_what_it_says(const CheckedClass& checked) {
   return to_json(information);
 }
 
-/// The communicator of programs and training runs while an object of this class lives.
+/// While an object of this class lives, programs and training runs use this communicator.
 class InUse {
  public:
   explicit InUse(std::shared_ptr<Communicator> used) : before_(communicator()) {

@@ -8,7 +8,8 @@
 namespace crescent::check {
 namespace {
 
-constexpr int64_t kMaxCheckedElements = 1000;  // the number of elements of a pass that are checked
+constexpr int64_t kMaxCheckedElements = 1000;  // largest number of elements that are checked in a
+                                               // pass
 
 struct Pass {
   int64_t elements = 0;

@@ -104,12 +104,14 @@ void add_constraint_rows(CheckReport& report, const CheckedClass& checked) {
 
 namespace {
 
-/// Scores of classes for samples, which sum to less than one, where some losses have a kink.
+/// Probabilities that sum to less than one in each sample, because some losses have a kink at the
+/// sum one.
 Tensor guesses(int64_t samples, int64_t classes) {
   return ops::softmax(numbers({samples, classes}, DType::float64, -2, 1), -1) * 0.9375;
 }
 
-/// Expects of each of three samples, which are followed by others, the loss that it has alone.
+/// Expects that each of the first three samples of a batch has the same loss as in a batch of its
+/// own.
 std::string check_samples_apart(const Loss& loss, const Tensor& truth, const Tensor& guess) {
   const Tensor all = loss.call(truth, guess);
   if (all.rank() == 0) skip("the loss is one number for all samples");
@@ -122,7 +124,8 @@ std::string check_samples_apart(const Loss& loss, const Tensor& truth, const Ten
   return "the loss of a sample does not depend on the others of its batch";
 }
 
-/// Expects of a batch that has each sample twice the loss of a batch that has each once.
+/// Expects that a batch in which every sample occurs twice has the same loss as the batch in which
+/// every sample occurs once.
 std::string check_reduction(const Loss& loss, const Tensor& truth, const Tensor& guess) {
   const auto twice = [](const Tensor& t) { return ops::concatenate(Tensors{t, t}, 0); };
   expect_near({loss(twice(truth), twice(guess))}, {loss(truth, guess)}, 1e-4,

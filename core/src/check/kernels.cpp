@@ -15,7 +15,8 @@
 namespace crescent::check {
 namespace {
 
-/// A pool that runs the parts one after another on this thread, the last one first on request.
+/// A thread pool that runs all parts on the calling thread, in order or, if `last_first` is true,
+/// in reverse order.
 class OneAfterAnother final : public CpuThreads {
  public:
   OneAfterAnother(int threads, bool last_first) : threads_(threads), last_first_(last_first) {}

@@ -1,4 +1,5 @@
-// Checks of functions of tensors at sizes where kernels go other ways than for a few elements.
+// Checks of functions of tensors at sizes at which kernels use other code paths than for a few
+// elements.
 #include <algorithm>
 
 #include "check/checked_layer.h"
@@ -18,7 +19,8 @@ void expect_right_gradient(const TensorFunction& f, const Tensors& inputs) {
            result.name, ": ", result.text);
 }
 
-/// The size above which results are not checked, as those of outer products.
+/// The largest number of elements for which results are checked; outer products, for example, have
+/// more.
 constexpr int64_t kMostElements = 20000;
 
 bool are_small(const Tensors& tensors) {
@@ -52,8 +54,9 @@ void expect_as_in_float64(const TensorFunction& f, const Tensors& inputs, double
 
 namespace {
 
-/// Expects of inputs in float64 a right gradient; in float32, where kernels are, nearly the same
-/// results and gradients, op by op and compiled. Returns a description of the inputs.
+/// For inputs in float64, expects a correct gradient. For the same inputs in float32, the dtype of
+/// most kernels, expects nearly the same results and gradients, op by op and compiled. Returns a
+/// description of the inputs.
 std::string expect_right(const TensorFunction& f, const Tensors& inputs, bool has_gradient) {
   expect_as_in_float64(f, inputs, kValueTolerance, "");
   if (!has_gradient || !have_gradients(f(inputs))) return specs_text(inputs);

@@ -56,7 +56,8 @@ std::string check_samples_apart(const CheckedLayer& checked) {
 
 namespace {
 
-/// Expects of the layer what the same layer gives in float64, with gradients by inputs and weights.
+/// Expects that the layer gives nearly the same outputs, and gradients with respect to inputs and
+/// weights, as the same layer in float64.
 void expect_as_in_float64(const CheckedLayer& checked, const SizedLayer& sized) {
   const LayerPtr doubles = checked.make("float64");
   const Tensors inputs64 = with_float_dtype(sized.inputs, DType::float64);

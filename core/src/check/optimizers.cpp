@@ -6,8 +6,8 @@
 namespace crescent::check {
 namespace {
 
-/// Half the squared distance of variables, which begin at zero, from random targets. Each row of a
-/// variable has a minimum of its own.
+/// Half the squared distance of variables from random targets. The variables start at zero, and
+/// each row of a variable has a minimum of its own.
 class Quadratic {
  public:
   Quadratic() {

@@ -101,7 +101,7 @@ std::string find_inputs(const CheckedClass& checked, ClassOptions& given) {
   return said;
 }
 
-/// Adds the ops that the layer and its gradient apply, for inputs of each size, to those that
+/// Adds the ops that the layer and its gradient apply, for inputs of each size, to the ops that
 /// kernels are checked with.
 void note_layer(const CheckedClass& checked, const LayerChecks& checks) {
   for (const check::SizedLayer& sized :
@@ -137,7 +137,8 @@ std::string missing_options(const CheckedClass& checked) {
   return join(names);
 }
 
-/// Removes the results of a check; "gradients" are all results that begin with "gradient".
+/// Removes the results of a check from the report; the name "gradients" removes all results whose
+/// names begin with "gradient".
 void leave_out(CheckReport& report, const std::string& name) {
   std::vector<std::string> names{"gradients"};
   for (const CheckResult& result : report.results) names.push_back(result.name);
@@ -246,7 +247,7 @@ class ClassChecks {
         faulty_.insert(name);
   }
 
-  /// The kernel that failed the check of its memory and that the operation applies; empty if there
+  /// The kernel that the operation applies and that failed the check of its memory; empty if there
   /// is none.
   std::string faulty_kernel_of(const std::string& operation) const {
     const auto applied = applied_by_.find(operation);
@@ -259,8 +260,9 @@ class ClassChecks {
   std::vector<Named> classes_;
   const Dict& options_;
   std::vector<check::AppliedOp> applied_;
-  std::map<std::string, std::set<std::string>> applied_by_;  ///< the ops by operation
-  std::set<std::string> was_checked_, faulty_;               ///< kernels
+  std::map<std::string, std::set<std::string>> applied_by_;  ///< for each operation, the names of
+                                                             ///< the ops that it applies
+  std::set<std::string> was_checked_, faulty_;               ///< names of kernels
   std::vector<CheckReport> reports_;
 };
 

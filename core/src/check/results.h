@@ -37,7 +37,7 @@ inline bool is_of_exception(const Error& error) {
   return std::string_view(error.what()).find(" (in ") != std::string_view::npos;
 }
 
-/// Runs a check, which returns a description of its finding, and adds the result.
+/// Runs the check f, which returns a description of its result, and adds the result to the report.
 void add_result(CheckReport& report, const std::string& name,
                 const std::function<std::string()>& f);
 

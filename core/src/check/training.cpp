@@ -124,8 +124,9 @@ void add_callback_rows(CheckReport& report, const CheckedClass& checked) {
 
 namespace {
 
-/// A file of the format in which `write` has written, with the first ending for which `write`
-/// raises no Error: formats have endings for what a file holds.
+/// A file that `write` has written in the format. The constructor tries the file name extensions of
+/// the format until `write` raises no Error, because an extension may stand for one kind of
+/// content.
 class WrittenFile {
  public:
   WrittenFile(const std::string& format, const std::function<void(const std::string&)>& write) {

@@ -29,8 +29,8 @@ void make_writable(Tensor& tensor, const TensorSpec& spec) {
 
 constexpr const char* kShuffles[] = {"none", "samples", "batches"};
 
-/// Which shard of a dataset: number `index` of `count`. Each shard has a part of the rows of each
-/// batch.
+/// A shard of a dataset: number `index`, from 0, of `count` shards. Each shard has a part of the
+/// rows of each batch.
 struct Shard {
   int64_t index = 0, count = 1;
 };

@@ -136,7 +136,7 @@ class Prefetch final : public Dataset {
   static constexpr size_t kMaxBytes = size_t{2} << 20;
   DatasetPtr source_;
   Value source_state_;  // the state of the source, which is constant during an epoch
-  // interrupts what the thread does in the source
+  // the flag by which begin() interrupts the thread's call of the source
   std::shared_ptr<Interruption> source_runs_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;

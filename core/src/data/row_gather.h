@@ -14,9 +14,9 @@ class RowGather {
   /// Gathers batches of `batch_size` rows; the last batch may be smaller. With `in_background`,
   /// which is for gathering while the device computes a step, only the calling thread copies.
   RowGather(const Tensor& array, int64_t batch_size, bool in_background);
-  /// Copies these rows of the array to `target`, which has the shape of the batch; only the rows
-  /// `read` of the batch are copied. For an array in device memory, `target` becomes a new tensor
-  /// in that memory, with all rows.
+  /// Copies these rows of the array to `target`, which has the shape of the batch, but only those
+  /// at the positions `read` of the batch. For an array in device memory, `target` becomes a new
+  /// tensor in that memory, with all rows.
   void operator()(std::span<const int64_t> rows, const RowRange& read, Tensor& target);
 
  private:

@@ -312,7 +312,7 @@ Tensors Layer::losses() const {
 namespace {
 
 struct WeightedMean {
-  Tensor mean, weight;  ///< weight: the number of elements in `mean`; null for 1
+  Tensor mean, weight;  ///< weight: the number of elements in `mean`; an empty Tensor stands for 1
 };
 
 /// The mean with which a call on a share of a batch updates a metric: over the rows of the whole

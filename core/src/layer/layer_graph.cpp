@@ -62,7 +62,8 @@ std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes,
   return first;
 }
 
-/// The only call of a layer; `what` is "input" or "output".
+/// Returns the only call of a layer; `what`, "input" or "output", names the wanted mask in
+/// messages.
 NodePtr node_with_mask(const std::vector<NodePtr>& nodes, const std::string& layer,
                        const char* what) {
   if (nodes.empty())

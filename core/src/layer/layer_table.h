@@ -7,8 +7,8 @@ namespace crescent {
 
 class Layer;
 
-/// Several threads may use a table. It must never be destroyed, because static objects may still
-/// hold layers when the process exits.
+/// A map from layers to records. Several threads may use a table. It must never be destroyed,
+/// because static objects may still hold layers when the process exits.
 template <class Record>
 class LayerTable {
  public:

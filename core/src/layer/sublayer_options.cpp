@@ -12,7 +12,8 @@ namespace {
 constexpr const char *kQuantization = "quantization_config", *kLoraRank = "lora_rank",
                      *kLoraAlpha = "lora_alpha";
 
-/// The values that layers were given and that their sublayers may not have taken yet.
+/// The values of the option "sublayer_options" with which layers were made and which their
+/// sublayers may not have taken over yet.
 LayerTable<Dict>& given_options() {
   static auto& table = *new LayerTable<Dict>;
   return table;
@@ -29,7 +30,8 @@ bool has_adapter(const Layer& layer) {
          layer.get_property("lora_enabled").as_bool();
 }
 
-/// The options of `layer` that a method has set. A policy that the owner has too was its option.
+/// The options that a method, such as quantize, has set on `layer`. A dtype policy that `owner` has
+/// too does not count, because it was an option of `owner`.
 Dict changes_of(const Layer& layer, const Layer& owner) {
   Dict changes;
   const bool quantized = is_quantized(layer) && layer.policy().name != owner.policy().name,
@@ -46,8 +48,8 @@ Dict changes_of(const Layer& layer, const Layer& owner) {
 
 Dict options_for_sublayers(const Layer& layer);
 
-/// The changes of the sublayers of `owner` other than those with the names `except`; for sublayers
-/// that are not built yet, the changes to come.
+/// The changes of the sublayers of `owner`, except those with the names `except`; for sublayers
+/// that are not built yet, the changes that they will get.
 Dict changes_below(const Layer& owner, const std::set<std::string>& except) {
   Dict all = options_for_sublayers(owner);
   const std::vector<LayerPtr>& sublayers = owner.sublayers();
@@ -77,7 +79,7 @@ void collect_names(const Value& value, std::set<std::string>& names) {
 
 // ---- the options that sublayers take
 
-/// The entry of a dictionary that is a dictionary; empty if there is none.
+/// Returns the entry of a dictionary that is itself a dictionary; an empty one if there is none.
 Dict dict_at(const Dict& dict, std::string_view key) {
   const Value* found = dict.find(key);
   return found && found->is_dict() ? found->as_dict() : Dict();
@@ -115,7 +117,7 @@ void take(Layer& layer, const Dict& options) {
   layer.call_method("enable_lora", {{"rank", *rank}, {"lora_alpha", alpha ? *alpha : Value()}});
 }
 
-/// Changes a layer, if it is built, and the built layers inside it.
+/// Applies the options to a layer, if it is built, and to the built layers inside it.
 void take_with_sublayers(Layer& layer, const Dict& options) {
   if (options.empty()) return;
   if (layer.built()) take(layer, options);
@@ -124,7 +126,8 @@ void take_with_sublayers(Layer& layer, const Dict& options) {
     take_with_sublayers(*layer.sublayers()[i], dict_at(below, std::to_string(i)));
 }
 
-/// Access to the option in an object of a class that has its Layer `origin` bytes behind its begin.
+/// Access to the option "sublayer_options" of an object whose Layer begins `origin` bytes behind
+/// the beginning of the object.
 class SublayerOptionsAccess final : public FieldAccess {
  public:
   explicit SublayerOptionsAccess(std::ptrdiff_t origin) : origin_(origin) {}

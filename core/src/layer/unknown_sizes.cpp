@@ -81,7 +81,7 @@ Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const T
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {
-    // f works with unknown sizes, or fails with an error about them
+    // f either works with unknown sizes, or fails with an error about them
     return run_abstractly(f, like);
   }
 }

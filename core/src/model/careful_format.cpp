@@ -157,8 +157,8 @@ class CarefulFormat final : public Format,
     }
   }
 
-  /// Saves a file, but not in a process that computes a recorded step again: the files of the
-  /// recorded run stay as they are.
+  /// Saves a file, except in a process that replays a recorded step: the files of the recorded run
+  /// must stay unchanged.
   template <class F>
   void save(const std::string& path, F write) const {
     if (replay_task()) return;

@@ -4,9 +4,9 @@
 
 namespace crescent {
 
-/// A format that saves with the help of `format`, but replaces a file as a whole or not at all,
-/// and whose errors name the path. A built-in format, which keeps these rules, is returned as it
-/// is. In a process that computes a recorded step again, the returned format saves nothing.
+/// Returns a format that saves with the help of `format`, but replaces a file as a whole or not at
+/// all, and whose errors name the path. A built-in format, which keeps these rules, is returned
+/// unchanged. In a process that replays a recorded step, the returned format saves nothing.
 FormatPtr with_atomic_saving(FormatPtr format);
 
 }  // namespace crescent

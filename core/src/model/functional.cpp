@@ -14,7 +14,7 @@
 namespace crescent {
 namespace {
 
-/// The names of the symbols; equal names get numbers: a, a_1.
+/// The names of the symbols; equal names get different numbers: a, a_1.
 std::vector<std::string> distinct(const std::vector<Symbol>& symbols) {
   std::vector<std::string> names;
   for (const Symbol& s : symbols) {
@@ -205,7 +205,7 @@ void Functional::build(const std::vector<Shape>&) {
 
 Tensors Functional::call(const Tensors& given, const Call& call) {
   const Graph& graph = *graph_;
-  // the structure of data that omit optional inputs
+  // the structure of data that omit optional inputs of the model
   const Value left_out = Model::structures().inputs;
   const bool fewer = given.size() < graph.inputs.size() && tensor_count(left_out) == given.size();
   const Value& structure = call.structure.is_null() && fewer ? left_out : call.structure;

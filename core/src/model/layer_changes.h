@@ -8,7 +8,7 @@ namespace crescent {
 
 /// The layers of a model that a graph operation has changed.
 struct Changed {
-  LayerPtr old{}, by{};    ///< a nested model before and after the change
+  LayerPtr old{}, by{};    ///< a nested model before (old) and after the change (by)
   LayerPtr fresh{};        ///< the inserted layer
   size_t carried = 0;      ///< number of weights of `fresh` that got values of the old layer
   bool was_built = false;  ///< whether `fresh` had weights before the operation

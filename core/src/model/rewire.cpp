@@ -31,7 +31,8 @@ class ReplacementMap {
     const auto found = edges_.find(key(symbol));
     return found == edges_.end() ? symbol : found->second;
   }
-  /// Returns the layer that replaces `old`: null if `old` is removed, `old` itself if it is kept.
+  /// Returns the layer that replaces `old`: null if `old` is removed, `old` itself if nothing
+  /// replaces it.
   LayerPtr layer(const LayerPtr& old) const {
     const auto found = layers_.find(old.get());
     return found == layers_.end() ? old : found->second;

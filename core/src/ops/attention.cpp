@@ -47,7 +47,7 @@ Tensor kept_by(const O& op, std::span<const Tensor> in, const Shape& weights) {
                             op.dropout);
 }
 
-/// x / (1 - dropout) where `kept` is true, and 0 elsewhere.
+/// Sets x to 0 where `kept` is false and divides the other elements by 1 - dropout.
 Tensor dropped(const Tensor& x, const Tensor& kept, double dropout) {
   return kept ? ops::where(kept, x * (1 / (1 - dropout)), 0) : x;
 }
@@ -137,7 +137,8 @@ Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
 namespace ops {
 namespace {
 
-/// Applies an op to operands of one dtype and the inputs that are not null.
+/// Applies the attention op to operands of one dtype and to the tensors of `others` that are not
+/// empty.
 Tensor attend(Attention op, const Tensor& query, const Tensor& key, const Tensor& value,
               std::initializer_list<Tensor> others) {
   const DType dtype = promote(promote(as_floating(query).dtype(), key.dtype()), value.dtype());

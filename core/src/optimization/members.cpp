@@ -20,8 +20,8 @@ DType dtype_of_state(const Metric& metric) {
   return metric.dtype().value_or(counts ? state.front().dtype() : DType::float32);
 }
 
-/// The number of updates so far. The iterations of an optimizer count batches: with gradient
-/// accumulation an update takes gradient_accumulation_steps of them.
+/// The number of updates so far. The variable `iterations` of an optimizer counts batches; with
+/// gradient accumulation, an update takes gradient_accumulation_steps batches.
 Value updates_so_far(const Optimizer& optimizer) {
   const Dict config = optimizer.get_config();
   if (const auto inner = config.find("inner_optimizer")

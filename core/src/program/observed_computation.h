@@ -1,4 +1,5 @@
-// Tells the observer of the thread, if there is one, when a computation begins and ends.
+// Notifies the ComputationObserver of the thread, if there is one, of the beginning and the end of
+// a computation.
 #pragma once
 #include <span>
 
@@ -6,7 +7,7 @@
 
 namespace crescent {
 
-/// The extent of one computation: the constructor and the destructor tell the observer.
+/// The extent of one computation. The constructor and the destructor notify the observer.
 class ObservedComputation {
  public:
   explicit ObservedComputation(std::span<const Program::Binding> variables) : observer_(current_) {

@@ -23,8 +23,8 @@ size_t budget_of_environment() {
   return kDefaultBudget;
 }
 
-/// The program tables of all functions of this process, and what they hold together. The object is
-/// never destroyed, because static objects may contain tables.
+/// The program tables of all functions of this process, and the total number and size of their
+/// programs. The object is never destroyed, because static objects may contain tables.
 struct Cache {
   std::set<ProgramTable*> tables;
   size_t programs = 0, bytes = 0, budget = budget_of_environment();

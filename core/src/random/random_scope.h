@@ -6,8 +6,8 @@ namespace crescent {
 
 class CRESCENT_API RandomScope {
  public:
-  /// Which generators of the thread draw other numbers while an object of this class lives. On a
-  /// thread that shares generators with other threads these should be all.
+  /// Selects the generators of the thread that draw other numbers while an object of this class
+  /// lives. `all` is for a thread that shares generators with other threads.
   enum class Replaces { global, all };
 
   /// While the object lives, global_random() of this thread is its generator. If it replaces all

@@ -39,7 +39,7 @@ class RowDraws {
  private:
   RowsInDraw rows() const { return next_ < draws_.size() ? draws_[next_] : RowsInDraw{}; }
   Tensor next(const Shape& asked, const std::function<Tensor(const Shape&)>& draw);
-  /// What the draw of the whole batch returns; the shares of a program make it once.
+  /// Returns the draw of the whole batch, which is made once for all shards of a program.
   Tensor take(const std::function<Tensor()>& draw);
   static RowDraws*& in_use();
 

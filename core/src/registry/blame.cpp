@@ -40,9 +40,9 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// Adds the class to the message of an error in its code. Of built-in classes only functions are
-/// added; of others the plugin is added too, unless the message names an op of the plugin. Errors
-/// of layers get the name of the layer elsewhere, where the layer is called.
+/// Adds the class that threw to the message of the error. Of built-in classes, only functions of
+/// tensors are added; of other classes, the plugin is added too, unless the message names an op of
+/// the plugin. Errors of layers get the name of the layer where the layer is called.
 void add_thrower(Error& error, const ClassInfo& thrower) {
   if (thrower.kind == "layer" || !error.layer().empty()) return;
   const std::string_view text = error.what();
@@ -56,7 +56,7 @@ void add_thrower(Error& error, const ClassInfo& thrower) {
     error.add_context(concat(thrower.kind, " ", thrower.name, origin, ": "));
 }
 
-/// The message without the name of the function of cr.ops with which it begins.
+/// Removes the name of the function of cr.ops with which the message begins.
 std::string_view without_function(std::string_view message) {
   const size_t end = std::min(message.find(": "), message.size());
   const bool is_named = registry().find("operation", message.substr(0, end)) != nullptr;

@@ -23,7 +23,8 @@ std::string_view known_name(std::string_view kind, std::string_view name) {
   return separator == name.npos || registry().find(kind, name) ? name : name.substr(separator + 1);
 }
 
-/// A kind of objects, `given`, that may be used where objects of the kind `expected` are expected.
+/// A pair of kinds: objects of the kind `given` may be used where objects of the kind `expected`
+/// are expected.
 struct StandIn {
   std::string_view expected, given;
   std::shared_ptr<Configurable> (*as_expected)(const std::shared_ptr<Configurable>& object);

@@ -33,8 +33,9 @@ class ClassSource {
   /// Returns the end of an error message, which names the plugin on the search path that has the
   /// class and says why it is refused; empty if there is none.
   virtual std::string why_missing(std::string_view kind, std::string_view word) = 0;
-  /// Returns the end of an error message about a class that nobody has: the plugins on the search
-  /// path that were refused before their classes were known, and why; empty if there are none.
+  /// Returns the end of an error message about a class that no plugin provides: the plugins on the
+  /// search path that were refused before their classes were known, and the reasons; empty if there
+  /// are none.
   virtual std::string refused_unknown() = 0;
   /// The traits (Schema::trait) of a class that the index lists or that a plugin on the search path
   /// has.

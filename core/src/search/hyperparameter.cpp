@@ -9,7 +9,7 @@ namespace {
 constexpr const char* kSamplings[] = {"linear", "log", "reverse_log"};
 constexpr const char* kKinds[] = {"Fixed", "Boolean", "Choice", "Int", "Float"};
 constexpr int64_t kGridOfNumbers = 10;  // number of values in the grid of a range without a step
-// tolerance for a range that a whole number of steps fills up to rounding
+// the relative tolerance within which a range counts as a whole number of steps
 constexpr double kSlack = 1e-9;
 
 bool is_logarithmic(const Hyperparameter& p) { return p.sampling != Sampling::linear; }

@@ -1,6 +1,6 @@
 // The handler of signals that end the process. It calls nothing that blocks or allocates, and
-// writes what it knows before it walks the stack, which may be damaged. Another handler sees
-// plugins that call exit().
+// writes the first part of its message before it walks the stack, which may be damaged. An exit
+// handler reports plugins that call exit().
 #include "crescent/system/crash.h"
 
 #include <dlfcn.h>

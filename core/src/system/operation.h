@@ -1,5 +1,4 @@
-// Tells whether an operation of the calling thread owns the line of the terminal on which progress
-// is shown.
+// Which operation of the calling thread owns the line of the terminal that shows progress.
 #pragma once
 #include "crescent/system/interrupt.h"
 
@@ -7,8 +6,8 @@ namespace crescent {
 
 /// Whether an operation of the calling thread owns the line.
 bool owns_line();
-/// These mark the beginning and the end of an operation of the calling thread that owns the line;
-/// operations may be nested.
+/// take_line() marks the beginning, give_line_back() the end of an operation of the calling thread
+/// that owns the line; operations may be nested.
 void take_line();
 void give_line_back();
 

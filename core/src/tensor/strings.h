@@ -9,8 +9,8 @@ void watch_strings(const std::shared_ptr<Storage>& storage);
 /// Keeps the texts of the tensor forever, because a program may have copied its values.
 void keep_strings(const Tensor& tensor);
 
-/// While an object of this class lives, no text is freed; held while a program runs whose arena
-/// holds strings.
+/// While an object of this class lives, no text is freed. Runs of programs whose arena holds
+/// strings have such an object.
 class StringsInUse {
  public:
   StringsInUse();

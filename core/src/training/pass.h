@@ -29,8 +29,8 @@ Value steps_or_null(int64_t steps);
 /// The current results of the step as logs, which are computed when they are first read.
 Logs lazy_logs(Model& model);
 void check_compiled(const Model& model);
-/// Returns `given`; if it is not set, the batch size that a stateful model was built for; otherwise
-/// 32.
+/// Returns the batch size of a pass: `given` if it is set, else the batch size that a stateful
+/// model was built for, else 32.
 int64_t batch_size_for(const Model& model, const std::optional<int64_t>& given);
 void check_stateful(const Model& model, int64_t samples, int64_t batch_size);
 
@@ -64,8 +64,8 @@ class Pass {
   BatchStep step_;
 };
 
-/// begin_testing() begins an evaluation, end_testing() ends it; afterwards the metrics hold the
-/// results.
+/// begin_testing() begins an evaluation and end_testing() ends it; after end_testing(), the metrics
+/// have the results.
 void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks);
 void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks);
 

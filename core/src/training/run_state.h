@@ -14,7 +14,7 @@ struct RunPlan {
 };
 
 struct TrainingRun::State {
-  /// What run_phase() does next: call on_train_begin, begin an epoch, train on a batch, begin a
+  /// The next action of run_phase(): call on_train_begin, begin an epoch, train on a batch, begin a
   /// validation, validate a batch, or nothing.
   enum class Phase { start, epoch, training, validation, validating, ended };
 
@@ -42,7 +42,7 @@ struct TrainingRun::State {
   Value remaining() const;
   void restore(const Dict& snapshot);
   /// In a process that replays a step of this run, lets the callback ReplayRecorder restore the run
-  /// from its record, instead of what it would go on with otherwise, and returns true.
+  /// from its record, whatever the options of fit say, and returns true; else returns false.
   bool try_replay();
 
   ModelPtr model;

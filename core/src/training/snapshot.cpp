@@ -29,8 +29,8 @@ Dict values_of(const std::vector<VariableGroup>& groups) {
 
 using Assignments = std::vector<std::pair<Variable, Tensor>>;
 
-/// Plans to assign `values` to the variables of the groups. Fails when the values belong to another
-/// model.
+/// Adds the assignment of `values` to the variables of the groups to the plan. Fails if the values
+/// belong to another model.
 void plan_assignments(Assignments& planned, const std::vector<VariableGroup>& groups,
                       const Dict& values) {
   for (const VariableGroup& group : groups) {
@@ -141,8 +141,8 @@ Dict TrainingRun::State::snapshot() const {
   return all;
 }
 
-/// The batch for whose specs the variables of the step were made: the specs of a batch that was
-/// only fetched would make variables that the snapshot does not have.
+/// The specs of the batch for which the variables of the step were made. A batch that was only
+/// fetched does not count, because its specs would make variables that the snapshot does not have.
 std::optional<BatchSpecs> TrainingRun::State::training_batch() const {
   const bool has_variables =
       training.batches().any_done() || (model->optimizer() && model->optimizer()->built());

@@ -1,4 +1,5 @@
-// A snapshot as a file of arrays: a JSON text in which {"tensor": i} refers to the array "i".
+// Stores a snapshot as a file of arrays: a JSON text in which {"tensor": i} refers to the array
+// "i".
 #include <algorithm>
 
 #include "crescent/base/mapped.h"

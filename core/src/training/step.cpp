@@ -142,7 +142,7 @@ void Stepper::build_and_plan(const Tensors& x) {
   mark_planned();
 }
 
-/// Notes that the steps are planned for the current flags `trainable`.
+/// Records that the steps are planned for the current flags `trainable`.
 void Stepper::mark_planned() {
   state_.trained.flags.take_new(model_);
   state_.steps.planned = true;

@@ -68,8 +68,8 @@ Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
           {"epochs", options.epochs}};
 }
 
-/// The processes that train together. A batch in which a number that is not finite is to be located
-/// is run again as a whole by each of them.
+/// The processes that train together. If fit has to locate numbers that are not finite, each
+/// process reads whole batches, because it runs the batch again.
 ProcessGroup group_of(Model& model, const FitOptions& options) {
   ProcessGroup group = group_for(model, "fit", ProcessGroup::now());
   if (options.nan == "locate") group.read_all();
@@ -306,8 +306,8 @@ bool TrainingRun::State::has_results() const {
   return (phase == Phase::training || phase == Phase::validating) && pass().batches().taken() > 0;
 }
 
-/// The results of the last step, which another process may have computed: those that a train_step
-/// of the model returned are in no variable.
+/// The results of the last step, which another process may have computed. Logs that a train_step of
+/// the model returned are not in variables, so a snapshot contains them.
 NamedValues TrainingRun::State::results() const {
   const bool is_restored =
       !restored_results.values().empty() && pass().batches().taken() == restored_after;

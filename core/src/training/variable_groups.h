@@ -9,7 +9,7 @@ namespace crescent {
 struct VariableGroup {
   const char* name;
   Variables variables;
-  /// whose each variable is; empty if the paths of the variables say so
+  /// The owner of each variable; empty if the paths of the variables name the owners.
   std::vector<std::string> owners{};
 
   void add(const std::string& owner, const Variable& variable) {

@@ -59,7 +59,7 @@ inline std::string to_text(const char* s) { return s; }
 inline std::string to_text(const std::string& s) { return s; }
 inline std::string to_text(char c) { return std::string(1, c); }
 inline std::string to_text(bool b) { return b ? "true" : "false"; }
-/// Shortest text that reads back as the same number ("0.1", "1e-07", "3").
+/// Returns the shortest text that reads back as the same number ("0.1", "1e-07", "3").
 CRESCENT_API std::string to_text(double x);
 template <std::integral T>
 std::string to_text(T n) {

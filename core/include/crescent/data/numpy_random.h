@@ -19,8 +19,8 @@ class NumpyRandom {
   }
 
  private:
-  /// Draws an integer from 0 to `most`: draws bits until they give a number that is not greater
-  /// than `most`.
+  /// Draws an integer from 0 to `most`: random bits are drawn until they give a number that is not
+  /// greater than `most`.
   uint64_t up_to(uint64_t most) {
     uint64_t mask = most;
     for (int shift = 1; shift < 64; shift *= 2) mask |= mask >> shift;

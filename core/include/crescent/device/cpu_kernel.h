@@ -31,11 +31,11 @@ namespace crescent {
 struct CpuRequest {
   const Op& op;
   std::span<const TensorSpec> inputs, outputs;
-  /// When set, sums must be added in an order that does not depend on the number of threads, even
+  /// Whether sums must be added in an order that does not depend on the number of threads, even
   /// where that is slower.
   bool deterministic;
 
-  /// The op as T, or null when it is of another class.
+  /// Returns the op as a T; null if it is of another class.
   template <class T>
   const T* op_as() const {
     return dynamic_cast<const T*>(&op);

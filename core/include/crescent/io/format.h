@@ -86,8 +86,8 @@ class CRESCENT_API ReadsTables {
   virtual Table read_table(const std::string& path, const Dict& options) = 0;
 };
 
-/// Translates configurations of models between the forms that other programs write and the form
-/// that core reads and writes (model.h).
+/// A format that translates configurations of models between the forms of other programs and the
+/// form that core reads and writes (model.h).
 class CRESCENT_API TranslatesConfigs {
  public:
   static constexpr const char* kAbility = "translate configurations";

@@ -46,7 +46,7 @@ struct CRESCENT_API Call {
   /// Returns the mask of this input, or an empty Tensor if the input has none.
   const Tensor& mask(size_t input = 0) const;
   /// Returns the value passed for this argument, or its declared default if none was passed; null
-  /// if there is no default either.
+  /// if no default is declared.
   const Value& argument(std::string_view name) const;
   /// The value of a boolean argument.
   bool flag(std::string_view name) const;
@@ -251,7 +251,7 @@ class CRESCENT_API Layer : public Configurable {
   /// A repeated registration has no effect.
   void track(const LayerPtr& layer);
   void untrack(const LayerPtr& layer);
-  void track(const Variable& variable);  ///< for a variable that add_weight did not create
+  void track(const Variable& variable);  ///< registers a variable that add_weight did not create
   /// Adds a random generator whose state is saved with the model. Without a seed, the seed is drawn
   /// from the generator of the process.
   SeedGenerator& add_seed_generator(std::optional<int64_t> seed = {});

@@ -22,7 +22,7 @@ class CRESCENT_API Regularizer : public Plain {
   virtual Tensor operator()(const Tensor& weight) const = 0;  ///< returns a scalar
 };
 
-/// Projection applied to the new value of a variable after each update.
+/// A projection, which is applied to the new value of a variable after each update.
 class CRESCENT_API Constraint : public Plain {
  public:
   static constexpr const char* kKind = "constraint";

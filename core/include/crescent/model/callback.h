@@ -97,11 +97,11 @@ class CRESCENT_API Callback : public Plain {
 
   virtual Dict get_state() const { return {}; }
   virtual void set_state(const Dict&) {}
-  /// True for callbacks that save the model: their hooks are called after those of other callbacks,
-  /// so that the states of the other callbacks are up to date when they are saved.
+  /// Whether the callback saves the model. The hooks of such callbacks are called after those of
+  /// other callbacks, so that the saved states of the other callbacks are up to date.
   virtual bool comes_last() const { return false; }
-  /// True for callbacks that write or show what is the same in all processes that train together,
-  /// and change nothing in training: only the reporting process (distribution.h) calls their hooks.
+  /// Whether the callback only writes or shows what is equal in all processes of a distributed
+  /// training. Only the reporting process (distribution.h) calls the hooks of such a callback.
   virtual bool writes_for_all() const { return false; }
 
  protected:

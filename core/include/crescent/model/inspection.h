@@ -50,7 +50,7 @@ struct CRESCENT_API GradientNormsOptions {  // options of Model::gradient_norms 
 };
 /// Euclidean norms of a weight, or of all weights of a layer, and of their gradient.
 struct CRESCENT_API GradientNorm {
-  std::string name;  ///< path of the weight or of the layer
+  std::string name;  ///< the path of the weight or of the layer
   double gradient = 0, weight = 0;
   double ratio() const { return gradient / weight; }
 };

@@ -36,7 +36,8 @@ struct CRESCENT_API CompileOptions {
   Value jit_compile = "auto";       ///< accepted as in Keras; programs are always compiled
   bool auto_scale_loss = true;      ///< scale the loss with the policy mixed_float16
   bool mask_as_weights = false;     ///< masks are weights of the losses, as in Keras 2.3
-  bool remat = false;  ///< compute values of the forward pass again in the backward pass
+  bool remat = false;  ///< compute values of the forward pass again in the backward pass, to save
+                       ///< memory
   static void describe(Schema<CompileOptions>& s);
 };
 
@@ -54,7 +55,8 @@ struct CRESCENT_API FitOptions {
   std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
   Value validation_freq = 1;  ///< validate every so many epochs, or after those of a list (from 1)
   Value resume = false;       ///< true or the path of a file: continues an earlier run
-  bool inference_metrics = false;  ///< loss and metrics of training are those in inference mode
+  bool inference_metrics = false;  ///< the logged loss and metrics of training are computed in
+                                   ///< inference mode
   std::optional<std::string> nan;  ///< what happens if a loss or gradient is not finite
   Value watch;                     ///< list of "gradients" and "weights", whose norms are logged
   static void describe(Schema<FitOptions>& s);
@@ -88,7 +90,8 @@ struct CRESCENT_API SummaryOptions {
 /// The options that Model::profile takes besides x and y.
 struct CRESCENT_API ProfileOptions {
   std::optional<int64_t> batch_size;   ///< nullopt: 32
-  std::optional<int64_t> steps;        ///< timed steps; nullopt: those of a quarter of a second
+  std::optional<int64_t> steps;        ///< timed steps; nullopt: as many as take about a quarter of
+                                       ///< a second
   std::string by = "both";             ///< a row for each "layer", "op" or "instruction"; or "both"
                                        ///< layers and ops
   std::string sort = "time";           ///< rows by "time", or in "order" of execution
@@ -97,7 +100,7 @@ struct CRESCENT_API ProfileOptions {
 };
 /// The cost of a step. Rows are in order of execution; equal instructions of one layer share a row.
 struct CRESCENT_API Profile {
-  std::vector<ProfileEntry> rows;  ///< averages per step
+  std::vector<ProfileEntry> rows;  ///< the rows; numbers are averages per step
   double seconds = 0;              ///< duration of a step without timers around its instructions
   int64_t batch_size = 0;
   std::vector<std::string> lines;  ///< the tables as text, formatted according to the options
@@ -133,7 +136,7 @@ struct CRESCENT_API Validation {
   int64_t elements = 0, undecided = 0;
   /// Median of error / bound over the results of kernels with a nonzero error.
   double tightness = 0;
-  std::vector<std::string> lines;  ///< a summary as text
+  std::vector<std::string> lines;  ///< the summary, line by line
 };
 
 using NamedValues = std::vector<std::pair<std::string, double>>;

@@ -28,7 +28,8 @@ class CRESCENT_API Steps {
                               bool training) const;
   /// Updates the metrics of compile; the result is appended to the logs.
   virtual StepLogs compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const;
-  /// False for a model that is never called as a whole because its steps call its layers.
+  /// Whether a step calls the model as a whole. A model whose steps call its layers instead returns
+  /// false.
   virtual bool calls_model(const Model&) const { return true; }
 };
 

@@ -36,7 +36,7 @@ CRESCENT_API std::vector<std::string> change_lines(const std::vector<LayerChange
 
 struct SurgeryResult {
   std::shared_ptr<Functional> model;
-  /// In the order of the new model's layers; removed layers come last.
+  /// The changes, in the order of the layers of the new model; removed layers come last.
   std::vector<LayerChange> changes;
 };
 

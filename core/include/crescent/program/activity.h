@@ -1,5 +1,5 @@
-// What this process computes at the moment. A process of a communicator that has waited too long
-// asks the processes for which it waits, and a thread of each of them answers with its activity.
+// What this process is computing at the moment. If a process waits too long for others, its
+// communicator asks these processes, and a thread of each of them answers with its activity.
 #pragma once
 #include <cstdint>
 #include <string>

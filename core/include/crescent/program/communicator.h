@@ -35,7 +35,8 @@ class CRESCENT_API Communicator : public Plain {
   virtual void gather(void* data, const std::vector<size_t>& bytes);
   /// Returns when all processes have called barrier().
   virtual void barrier();
-  /// What `crescent info` shows: how the processes exchange data, and what is known about each.
+  /// Returns what `crescent info` shows about the communicator: how the processes exchange data,
+  /// and facts about each process.
   virtual Dict information();
   /// Announces that this process makes no more calls: calls of other processes fail with its rank
   /// and `why`. A training run that fails calls leave().
@@ -53,8 +54,8 @@ class CRESCENT_API Communicator : public Plain {
         .min(0);
   }
   static constexpr double kTimeout = 600;  ///< default of the option `timeout`, in seconds
-  /// Raises the error that these ranks did not arrive within `seconds`; `findings` says what they
-  /// and the other processes do, where that is known.
+  /// Raises the error that these ranks did not arrive within `seconds`; `findings` describes, where
+  /// that is known, what they and the other processes are doing.
   [[noreturn]] void fail_timeout(const std::vector<int>& ranks, double seconds,
                                  const std::string& findings = {}) const;
 };

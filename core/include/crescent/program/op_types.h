@@ -405,7 +405,7 @@ CRESCENT_OP(Scan, "scan")
   size_t hash() const override;
   std::string text() const override;
   bool equals(const Op& other) const override;
-  /// The strongest effect of the body's ops; none if the strongest is check.
+  /// The strongest effect of the ops in the body, where Effect::check counts as none.
   Effect effect() const override;
   Tensors vjp(const Vjp&) const override;
 };

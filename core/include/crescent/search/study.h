@@ -110,10 +110,12 @@ struct CRESCENT_API StudyOptions {
   Value pruner;                        ///< "median" or its options; null: no trial is pruned
   std::string journal;                 ///< the file that all processes share; empty: memory
   bool sync = false;                   ///< whether each record is written to the disk at once
-  /// Their definitions replace those that trials ask for.
+  /// Hyperparameters whose definitions replace those that trials ask for under the same names.
   std::shared_ptr<HyperParameters> hyperparameters;
-  bool tune_new_entries = true;  ///< whether others are searched too; else they have their defaults
-  bool allow_new_entries = true;  ///< whether a trial may ask for others
+  bool tune_new_entries = true;   ///< whether a trial searches hyperparameters that are not in
+                                  ///< `hyperparameters`; otherwise these have their defaults
+  bool allow_new_entries = true;  ///< whether a trial may ask for hyperparameters that are not in
+                                  ///< `hyperparameters`
   static void describe(Schema<StudyOptions>& s);
 };
 

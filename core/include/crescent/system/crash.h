@@ -6,8 +6,8 @@
 
 namespace crescent {
 
-/// Names what this thread runs while an object of this class lives. The caller owns the texts,
-/// which outlive the object; all but `kind` may be empty.
+/// While an object of this class lives, crash messages name what it describes as running on this
+/// thread. The caller owns the texts, which must outlive the object; all but `kind` may be empty.
 class CRESCENT_API Running {
  public:
   /// Examples: ("layer", "dense_1", "Dense", "layers"), ("kernel", "", "acme.ema", "acme.kernels").
@@ -24,8 +24,8 @@ class CRESCENT_API Running {
 
 /// If this process crashes, or a plugin calls exit(), a line on stderr will name the signal, the
 /// operation that the thread was running and the plugin whose code it was; then the process ends as
-/// without this call. Signals that have a handler keep it. Programs call this function once, on
-/// their main thread.
+/// it would have without this function. Signals that have a handler keep it. Programs call this
+/// function once, on their main thread.
 CRESCENT_API void report_crashes();
 
 }  // namespace crescent

@@ -1,4 +1,4 @@
-// What check_plugin tells about its progress, for programs that limit the time of a check.
+// Reports the progress of check_plugin to programs that limit the time of a check.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace crescent::check {
 
-/// Tells this progress of the checks of this thread while an object of this class lives.
+/// While an object of this class lives, checks on this thread report to the given CheckProgress.
 class Watched {
  public:
   explicit Watched(const CheckProgress& progress);
@@ -14,11 +14,11 @@ class Watched {
   Watched(const Watched&) = delete;
 };
 
-/// Tells that checks of this class follow.
+/// Reports that the checks of this class begin.
 void announce_class(const std::string& class_name);
-/// Tells that this check of the class begins.
+/// Reports that this check of the class begins.
 void announce(const std::string& check);
-/// Tells that the checks of a class have ended.
+/// Reports that the checks of a class have ended.
 void announce_end(const CheckReport& report);
 
 }  // namespace crescent::check

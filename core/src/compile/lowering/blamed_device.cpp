@@ -33,7 +33,7 @@ class BlamedRun final : public WrappedExecutable {
   }
 
  private:
-  const Device& device_;  // lives to the end of the process
+  const Device& device_;  // a device lives to the end of the process
 };
 
 }  // namespace

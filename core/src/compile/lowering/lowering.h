@@ -16,14 +16,14 @@ void put_failures_before_writes(Program& program);
 OpPtr leave_to_host(OpPtr op, const TensorSpecs& inputs, const TensorSpecs& outputs,
                     const Device& device);
 
-/// The specs as text for messages: "(float32(3,), int64())".
+/// Formats the specs for messages: "(float32(3,), int64())".
 std::string text_of(const TensorSpecs& specs);
 
-/// Device::supports(); exceptions name the device and its plugin.
+/// Calls Device::supports(); exceptions name the device and its plugin.
 bool is_supported(const Device& device, const Op& op, const TensorSpecs& inputs,
                   const TensorSpecs& outputs);
-/// Device::compile(); exceptions, also those of the executable's runs, name the device and its
-/// plugin, if it is not built in.
+/// Calls Device::compile(). Exceptions of that call and of later runs of the executable name the
+/// device and, unless it is built in, its plugin.
 std::unique_ptr<Executable> compile_lowered(const Program& lowered, Device& device);
 
 /// Wraps the executable of a program with strings so that their texts stay alive while it runs;

@@ -56,10 +56,10 @@ class Recomputation {
     /// the instruction that computes the value; null if the value is never recomputed
     const Instruction* producer = nullptr;
     int reads = 0;
-    int steps = 0;  ///< number of ops that recompute the value from one in memory; 0: the value is
-                    ///< never recomputed
-    bool is_in_memory = true;  ///< whether the value is stored in memory even after fusion of its
-                               ///< readers
+    int steps = 0;  ///< number of ops that compute the value from one in memory; 0: it is never
+                    ///< recomputed
+    bool is_in_memory = true;  ///< whether the value stays in memory even after its readers are
+                               ///< fused
   };
   ValueInfo& at(int value) { return values_[value]; }
   const TensorSpec& spec(int value) const { return program_.values[value]; }

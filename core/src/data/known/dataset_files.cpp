@@ -47,7 +47,7 @@ std::string_view member_of(std::string_view tar, const std::string& name, const 
 }  // namespace
 
 std::string path_of(const DatasetFile& file) {
-  // if file.name is an absolute path, operator/ returns it without the folder
+  // the operator / returns file.name itself if it is an absolute path
   const fs::path path = datasets_folder() / file.name;
   if (!fs::exists(path)) fail_absent(file, path);
   return path.string();

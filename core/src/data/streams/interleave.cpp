@@ -29,7 +29,8 @@ class InterleaveCursor final : public Cursor {
     Element one;
     ended_ = ended_ || !from_->next(one);
     if (ended_) return nullptr;
-    // The streams draw seeds that depend on the elements, so that another process can go on.
+    // In this scope, the streams draw seeds that depend only on key_ and their number, so that
+    // another process can continue the pass.
     const RandomScope random(
         static_cast<int64_t>(random_bits(static_cast<int64_t>(key_), made_++) >> 1));
     const StreamPtr stream = options_.make(std::move(one));
@@ -88,7 +89,7 @@ class InterleaveStream final : public DerivedStream {
  protected:
   Value own_state() const override { return seed_; }
   void set_own_state(const Value& state) override {
-    if (state.is_int()) seed_ = state.as_int();  // older states have none
+    if (state.is_int()) seed_ = state.as_int();  // states of earlier versions have no seed
   }
 
  private:

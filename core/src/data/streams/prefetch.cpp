@@ -83,7 +83,7 @@ class PrefetchCursor final : public Cursor {
 
   CursorPtr from_;
   size_t count_;
-  /// interrupts what the thread does in the source
+  /// the flag by which the destructor interrupts the thread's call of the source
   std::shared_ptr<Interruption> runs_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;

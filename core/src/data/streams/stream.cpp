@@ -52,7 +52,7 @@ void Stream::check() const {
   for (const StreamPtr& source : sources()) source->check();
 }
 
-/// The number of the pass, and the states of this stream and all its sources.
+/// Returns the number of the pass, and the states of this stream and all its sources.
 Value Stream::state() const {
   List below;
   for (const StreamPtr& source : sources()) below.push_back(source->state());

@@ -21,7 +21,7 @@ Tensors take_masks(Dict& arguments);
 /// The name of the argument by which a node records that masks were passed to the call explicitly.
 inline constexpr const char* kGivenMask = "mask";
 
-/// The value of `training` if a call does not pass it and is not inside of another call: the
+/// The value of `training` for a call that does not pass it and is not inside another call: the
 /// declared default of the layer's argument `training`, else false.
 bool trains_by_itself(const Layer& layer);
 

@@ -8,7 +8,7 @@ namespace crescent {
 
 /// One running call of a layer: its inputs, whether other calls enclose it, and whether it trains.
 /// A call trains if `training` is true. If `training` is not given, it trains if the enclosing call
-/// trains; without an enclosing call, if `by_itself` is true.
+/// trains; without an enclosing call, it trains if `by_itself` is true.
 class CallFrame {
  public:
   CallFrame(const Tensors& inputs, std::optional<bool> training, bool by_itself);

@@ -32,7 +32,8 @@ int64_t at_reflected(int64_t i, int64_t n) {
   return at < n ? at : period - at;
 }
 
-/// x with `before` and `after` more elements along an axis, which repeat elements of x.
+/// Returns x extended along an axis by `before` and `after` elements, which are copies of elements
+/// of x.
 template <int64_t (*At)(int64_t i, int64_t n)>
 Tensor extended(const Tensor& x, int axis, int64_t before, int64_t after) {
   std::vector<int32_t> indices;

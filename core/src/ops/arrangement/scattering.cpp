@@ -13,8 +13,8 @@ void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
          start.shape());
 }
 
-/// Returns `size` consecutive indices from start[axis] on; they are moved so that they lie between
-/// 0 and `whole`.
+/// Returns `size` consecutive indices from start[axis] on; if they would reach beyond 0 or `whole`,
+/// they are shifted.
 Tensor places_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
   const Tensor first = ops::slice_axis(start, 0, axis, axis + 1);
   return ops::clip(first, 0, whole - size) + ops::arange(size);

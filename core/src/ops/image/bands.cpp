@@ -5,8 +5,8 @@
 namespace crescent {
 namespace {
 
-/// The transpose of a band matrix: for each input element, the results that it contributes to and
-/// the weights.
+/// Transposes a band matrix: the result lists, for each input element, the results that it
+/// contributes to and the weights.
 Band transposed(const BandedMatmul& op) {
   const std::vector<int32_t>& first = op.first;
   const std::vector<double>& weights = op.weights;

@@ -8,13 +8,14 @@
 
 namespace crescent {
 
-/// Positions in a list: the begin of the section of a shard, each of its reductions, and the end of
-/// the section.
+/// Positions in a list: where the section of a shard begins, where each of its reductions stands,
+/// and where the section ends.
 using ShardCuts = std::vector<size_t>;
 
 /// Reorders a list that contains the sections of all shards, one after another, and then an entry
-/// for each reduction. The result contains what all shards do before their first reduction, the
-/// entry of that reduction, what they do before the second reduction, and so on.
+/// for each reduction. The result contains the entries of all shards before their first reduction,
+/// the entry of that reduction, the entries of all shards between the first and the second
+/// reduction, and so on.
 template <class T>
 void interleave(std::vector<T>& list, const std::vector<ShardCuts>& shards) {
   const size_t reductions = shards.front().size() - 2, joint = shards.back().back();

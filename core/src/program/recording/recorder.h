@@ -16,13 +16,13 @@ namespace crescent {
 class Recorder {
  public:
   enum class Kind : uint8_t { program, scan_body };
-  /// makes this the current recorder of the thread until its destruction
+  /// Makes this object the current recorder of the thread until its destruction.
   explicit Recorder(Kind kind);
   ~Recorder();
   Recorder(const Recorder&) = delete;
 
   CRESCENT_API static Recorder* current();
-  /// returns the recorder that was current before
+  /// Sets the current recorder and returns the one that was current before.
   static Recorder* set_current(Recorder* recorder);
 
   bool is_scan_body() const { return kind_ == Kind::scan_body; }

@@ -104,9 +104,10 @@ class Rematerialization {
           values_[value].is_read_by_backward = true;
   }
 
-  /// For each position in the forward pass, sums the bytes of the values that are made before it
-  /// and read by the backward pass, and of those that are made before it and read behind it; the
-  /// latter count twice if the backward pass does not read them, since a cut would keep them.
+  /// For each position in the forward pass, sums the bytes of two kinds of values that are computed
+  /// before the position: those that the backward pass reads, and those that the forward pass reads
+  /// behind the position. A value of the second kind that the backward pass does not read counts
+  /// twice, since a cut would keep it in memory.
   void sum_bytes() {
     std::vector<int64_t> change(backward_ + 1);
     for (size_t v = 0; v < values_.size(); ++v) {
@@ -124,8 +125,9 @@ class Rematerialization {
                      read_by_backward_bytes_.begin());
   }
 
-  /// Cuts the forward pass into segments of at most so many bytes that the backward pass reads, and
-  /// of half as many at least: between these two, where the fewest bytes cross the cut.
+  /// Cuts the forward pass into segments. A segment contains at most `most` bytes that the backward
+  /// pass reads, and at least half as many; within these limits, the cut lies where the fewest
+  /// bytes cross it.
   std::vector<size_t> cuts_for(int64_t most) const {
     std::vector<size_t> cuts;
     size_t begin = 0, best = kNone;
@@ -147,16 +149,17 @@ class Rematerialization {
     return static_cast<size_t>(std::upper_bound(cuts.begin(), cuts.end(), position) - cuts.begin());
   }
 
-  /// Whether the value stays in memory until the backward pass: it passes a cut, is in the last
-  /// segment, or cannot be computed again.
+  /// Whether the value stays in memory until the backward pass: the forward pass reads it in a
+  /// later segment, it is in the last segment, or it cannot be computed again.
   bool is_kept(const ValueInfo& value, const std::vector<size_t>& cuts) const {
     const size_t segment = segment_of(cuts, value.maker);
     return !value.is_repeatable || segment == cuts.size() ||
            segment_of(cuts, value.last_read) > segment;
   }
 
-  /// The estimated peak of the memory in bytes. When the backward pass reaches a segment, the kept
-  /// values of this and of earlier segments are in memory, and those that it computes again.
+  /// The estimated peak of the memory in bytes. When the backward pass reaches a segment, two kinds
+  /// of values are in memory: the kept values of this and of earlier segments, and the values of
+  /// this segment that are computed again.
   int64_t peak_with(const std::vector<size_t>& cuts) const {
     std::vector<int64_t> kept(cuts.size() + 1), repeated(cuts.size() + 1);
     for (size_t v = 0; v < values_.size(); ++v) {
@@ -180,8 +183,8 @@ class Rematerialization {
     return info.maker != kNone && !is_kept(info, cuts_);
   }
 
-  /// The value that a reader in the backward pass reads in place of the value: the value itself if
-  /// it is kept, else a copy, for which the instructions that compute it are added.
+  /// Returns the value that the backward pass reads in place of `value`: `value` itself if it is
+  /// kept, else a copy. The instructions that compute the copy are added to the code.
   int computed_again(int value) {
     if (static_cast<size_t>(value) >= values_.size() || !is_repeated(value)) return value;
     std::vector<size_t> missing, open{values_[value].maker};
@@ -209,7 +212,7 @@ class Rematerialization {
 
   void add_copy(size_t maker) {
     Instruction copy = program_.code[maker];
-    bool is_told_apart = false;  // whether an input differs from the original's
+    bool is_told_apart = false;  // whether an input differs from that of the original instruction
     const auto tell_apart = [&](int& input, const bool wanted) {
       if (wanted) input = guarded(input, copy.scope), is_told_apart = true;
     };
@@ -228,7 +231,7 @@ class Rematerialization {
     program_.code.push_back(std::move(copy));
   }
 
-  /// The kept value as the result of a Rematerialized op.
+  /// Returns the result of a Rematerialized op whose input is the kept value.
   int guarded(int value, int scope) {
     const auto [known, is_new] = guarded_.try_emplace(value, -1);
     if (is_new) {

@@ -114,7 +114,7 @@ void check_states(const Tensors& before, const Tensors& after) {
   }
 }
 
-/// Records the body as a Scan, and returns it with the tensors that the body captures.
+/// Records the body of a scan; returns the Scan and the tensors that the body captures.
 std::pair<Scan, Tensors> record_body(const ops::ScanBody& body, const Tensors& states,
                                      const Tensors& sequences) {
   Recorder recorder(Recorder::Kind::scan_body);

@@ -1,5 +1,5 @@
-// StorageHold: while one exists for a storage, writes to single elements of the storage are
-// refused.
+// StorageHold: while an object of this class exists for a storage, writes to single elements of the
+// storage are refused.
 #pragma once
 #include <memory>
 #include <utility>

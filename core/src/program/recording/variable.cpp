@@ -20,7 +20,7 @@ struct Variable::State {
   Options options;
   std::string path;
   std::optional<Division> division{};
-  TensorSpec whole{};  ///< the spec of the whole if the variable is divided; `value` is then the
+  TensorSpec whole{};  ///< the spec of the whole variable if it is divided; `value` is then the
                        ///< part of this process
   StorageHold hold{value.storage()};
 
@@ -38,8 +38,8 @@ thread_local Transaction* current_transaction = nullptr;
 std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 
 thread_local bool sees_parts = false, gradients_are_partial = false;
-// the code that reads variables in this process alone, for messages; empty if all processes read
-// them
+// names the code that reads variables while the other processes do not, for messages; empty if all
+// processes read them
 thread_local std::string reads_alone;
 
 /// Whether the value may be written in place: no other tensor shares its memory, the memory is not
@@ -97,7 +97,7 @@ struct VariableAccess {
 
 namespace {
 
-/// The whole of a divided variable, of which `part` is the value in this process.
+/// Gathers the whole value of a divided variable, of which `part` is the part of this process.
 Tensor gathered(const Variable& variable, const Tensor& part) {
   if (!reads_alone.empty())
     fail(reads_alone, " reads '", variable.path(),
@@ -217,7 +217,7 @@ void Transaction::before_change(const Variable& variable) {
     current_transaction->add(variable, VariableAccess::state(variable).value);
 }
 
-/// Notes the value of a variable before its first change in this transaction.
+/// Remembers the value of a variable before its first change in this transaction.
 void Transaction::add(const Variable& variable, Tensor value) {
   if (noted_.insert(variable.id()).second) before_.emplace_back(variable, std::move(value));
 }

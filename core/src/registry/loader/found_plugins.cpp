@@ -79,7 +79,8 @@ void try_all(const std::vector<TriedLibrary*>& libraries) {
   for (size_t i = 0; i < outcomes.size(); ++i) take_outcome(outcomes[i], *libraries[i]);
 }
 
-/// Describes a class of the plugin whose name another class already has; empty if there is none.
+/// Returns a message about a class of the plugin whose name another class already has; empty if
+/// there is none.
 std::string clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltIn& built_in,
                      const FoundTable& found) {
   for (const IndexedClass& c : plugin.classes) {

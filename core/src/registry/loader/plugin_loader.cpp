@@ -50,7 +50,7 @@ PluginRecord record_of_lua_file(const std::string& path) {
   return record;
 }
 
-/// Describes a plugin by what its file says, without loading it.
+/// Describes a plugin by the contents of its file, without loading it.
 PluginRecord record_of_file(const std::string& path) try {
   if (is_lua(path)) return record_of_lua_file(path);
   const PluginInfo stamp = read_stamp(ElfFile(path));

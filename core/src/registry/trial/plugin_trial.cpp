@@ -28,8 +28,8 @@ std::string trial_program() {
 
 namespace {
 
-/// Returns the last line of the child's stderr, which may come from an assertion or from the
-/// dynamic linker.
+/// Returns the last line of the child's stderr, which an assertion or the dynamic linker may have
+/// written.
 std::string last_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   const std::string line = text.substr(text.rfind('\n') + 1);

@@ -55,7 +55,7 @@ const Batch* Batches::next() {
   }
   if (next == Next::interruption) {
     const bool is_here = interrupted();
-    if (!is_here) interrupt();  // callbacks of all processes must see the interruption
+    if (!is_here) interrupt();  // makes the callbacks of all processes see the interruption
     const std::string of = count() >= 0 ? concat(" of ", count()) : "";
     const char* where = is_here ? "" : " in another process";
     throw Interrupted(concat(run_, ": interrupted", where, " after batch ", taken_, of));

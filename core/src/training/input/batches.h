@@ -40,21 +40,22 @@ class Batches {
   /// The share of the last batch that next() returned; its inputs have only the rows of this share.
   /// An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }
-  /// last() is the whole batch that was fetched last. Unless ProcessGroup::needs_all(), its inputs
-  /// have values only in the rows of this process, or consist of these rows alone. last_rows() are
-  /// the indices of the batch's rows in the data; empty if they are unknown.
+  /// last() returns the whole batch that was fetched last. Unless ProcessGroup::needs_all(), its
+  /// inputs have values only in the rows of this process, or consist of these rows alone.
+  /// last_rows() returns the indices of the batch's rows in the data; empty if they are unknown.
   const Batch& last() const { return group_.gathers() ? whole_ : batch_; }
   std::vector<int64_t> last_rows() const { return rows_of_last_batch(*data_); }
   /// The number of batches marked by done() since begin().
   int64_t taken() const { return taken_; }
 
-  /// Convert the position to a Dict and back; restore() requires a dataset with equal data.
+  /// position() returns the position as a Dict; restore() goes back to such a position, in a
+  /// dataset with equal data.
   Dict position() const;
   void restore(const Dict& position);
 
  private:
-  /// What comes next, in the order of precedence among processes: an interruption in any process
-  /// overrides all others.
+  /// The next event. Enumerators are in the order of their precedence among processes: an
+  /// interruption in any process overrides the others.
   enum class Next { batch, end, interruption };
   Next prepare();
   bool is_interrupted() const;
@@ -77,7 +78,7 @@ class Batches {
   int64_t taken_ = 0;
   int64_t expected_batches_ = -1;  ///< the number that the dataset promised at the start of the
                                    ///< epoch; -1: unknown
-  bool warned_ = false;            ///< whether it was said that the data ended before their time
+  bool warned_ = false;            ///< whether a warning said that the data ended too early
   /// batches fetched in the epoch of the dataset, which may have begun in an earlier epoch of
   /// training
   int64_t given_ = 0;

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-/// The numbers of rows of the processes.
+/// The number of rows of each process.
 using Rows = std::vector<int64_t>;
 
 /// The dtypes and shapes of rows, which must be equal in all processes.

@@ -6,13 +6,13 @@
 
 namespace crescent {
 
-/// A batch of all processes, whose rows are those of rank 0, then those of rank 1, and so on.
+/// A batch that consists of the rows of rank 0, followed by those of rank 1, and so on.
 struct GatheredBatch {
   Batch whole;  ///< the inputs are gathered only if every process needs all of them
-  Share own;    ///< the rows that this process has
+  Share own;    ///< the rows of this process
 };
-/// Gathers the batch of which each process has the part `own`, which must have at least one row.
-/// Fails if the parts differ in their dtypes, or in their shapes beside the number of rows.
+/// Gathers a batch of which each process passes its part `own`, which must have at least one row.
+/// Fails if the dtypes of the parts differ, or their shapes apart from the number of rows.
 GatheredBatch gathered(const ProcessGroup& group, const Batch& own, bool with_inputs);
 
 }  // namespace crescent

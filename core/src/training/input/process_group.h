@@ -48,14 +48,17 @@ class ProcessGroup {
   bool needs_all() const { return !shares_ || in_shards_ || reads_all_; }
   /// Makes each process compute whole batches from now on; all processes compute the same batches.
   void share_nothing() { shares_ = in_shards_ = false; }
-  /// The rows of a batch that this process computes; empty if it computes the batch as a whole.
+  /// Returns the rows of a batch that this process computes; an empty Share if it computes the
+  /// batch as a whole.
   Share share(int64_t samples) const {
     if (in_shards_) return Share::in_shards(samples);
     return shares_ ? Share::of(samples, communicator_->rank(), communicator_->size()) : Share();
   }
-  /// Makes each process have all inputs of each batch, though it computes its share of them only.
+  /// Makes each process read all inputs of each batch, although it computes only its share of the
+  /// batch.
   void read_all() { reads_all_ = true; }
-  /// Maps the number of rows of a batch to the rows that this process reads; empty if it reads all.
+  /// Returns a function that maps the number of rows of a batch to the rows that this process
+  /// reads; an empty function if it reads all.
   NeededRows needed_rows() const {
     if (!shares_ || gathers_ || reads_all_) return {};
     return [in_shards = in_shards_, rank = communicator_->rank(),

@@ -14,7 +14,7 @@ double hash_of(const std::string& text) {
   return hash;
 }
 
-/// A row of numbers for each process: those that it has passed as `own`.
+/// Returns the numbers `own` of all processes, one row for each process.
 std::vector<double> rows_of_all(const ProcessGroup& group, const std::vector<double>& own) {
   Communicator& all = *group.all();
   const auto size = static_cast<size_t>(all.size());

@@ -38,7 +38,8 @@ Journal open_for_writing(const std::string& folder) {
   return journal;
 }
 
-/// Removes what the record has after step `after`, all of it if that is 0.
+/// Opens the journal of a record for new steps and removes all recorded steps after step `after`; 0
+/// removes the whole record.
 Journal prepare_journal(const std::string& folder, int64_t after) {
   create_folder(folder);
   Journal journal = open_for_writing(folder);
@@ -67,7 +68,7 @@ std::shared_ptr<const VariableSpecs> decoded(const Value& list) {
   return std::make_shared<const VariableSpecs>(std::move(variables));
 }
 
-/// Collects a part of a record from the lines of its journal.
+/// Reads steps of a record from the lines of its journal.
 class RecordReader {
  public:
   RecordReader(int64_t from, int64_t to) : from_(from), to_(to) {}

@@ -1,5 +1,5 @@
-// The process that computes a recorded step again: the recorded program, which a variable of the
-// environment tells what to replay.
+// Starts the process that computes a recorded step again: it runs the recorded program, which finds
+// its task in an environment variable.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -21,13 +21,14 @@ namespace fs = std::filesystem;
 constexpr int kResultDescriptor =
     3;  // the descriptor of the started program that takes the verdict
 
-/// Which steps a run has recorded, if not all.
+/// Describes which steps a run has recorded; empty if it recorded all.
 std::string which_steps(const Dict& run) {
   const int64_t freq = run.at("record_freq").as_int();
   return freq == 1 ? "" : concat(" that can be divided by record_freq = ", freq);
 }
 
-/// Reads the step, and fails if the record does not have it or no backup precedes it.
+/// Reads the step from the record. Fails if the record lacks the step, or if no backup precedes the
+/// step.
 Record checked_record(const std::string& folder, int64_t step) {
   Record record = read_record(folder, step, step);
   if (record.first == 0) fail("the record '", folder, "' has no steps");
@@ -42,7 +43,9 @@ Record checked_record(const std::string& folder, int64_t step) {
   return record;
 }
 
-/// The program and its arguments. A recorded `crescent` stands for the one that runs now.
+/// The program and its arguments: this program with the words of `script` or, if `script` is empty,
+/// the recorded program and arguments. If the recorded program has the file name of this program,
+/// this program replaces it.
 std::vector<std::string> words_of(const Dict& run, const std::vector<std::string>& script) {
   const std::string own = program_path();
   std::vector<std::string> words{own};
@@ -70,7 +73,8 @@ void set_determinism(bool on) {
   on ? setenv("CRESCENT_DETERMINISTIC", "1", 1) : unsetenv("CRESCENT_DETERMINISTIC");
 }
 
-/// What of this program and machine is not as in the recorded run, a line each.
+/// Lists the conditions of this program and machine that differ from those of the recorded run, one
+/// per line.
 std::string other_conditions(const Dict& run) {
   std::string text;
   const Dict here = conditions();

@@ -9,8 +9,8 @@
 namespace crescent {
 namespace {
 
-/// The number of the next recorded run of this process. A replay finds its run by this number, as
-/// the folder may have another name by then.
+/// The number of the next recorded run of this process. A replay finds its run by this number and
+/// not by the name of the folder, which may have been renamed.
 int64_t next_run() {
   static std::atomic<int64_t> runs{0};
   return ++runs;
@@ -60,7 +60,7 @@ void ReplayRecorder::on_train_batch_begin(int64_t, const Logs&) {
   ++step_;
 }
 
-/// Begins the record with a backup, for which the model must be built.
+/// Begins the record and writes a backup, for which the model must be built.
 void ReplayRecorder::begin_record(const TrainingRun& run) {
   begun_ = true;
   if (any_divided(model_->weights()))
@@ -77,7 +77,8 @@ void ReplayRecorder::on_train_batch_end(int64_t batch, const Logs& logs) {
     write_or_give_up([&] { writer_->back_up(*model_->training_run(), step_, max_to_keep_); });
 }
 
-/// Hashes the step in all processes, and records it or compares it with the record in one.
+/// Hashes the step in all processes. One process records the hashes, or compares them with the
+/// record.
 void ReplayRecorder::hash_step(int64_t batch, const Logs& logs) {
   const TrainingRunPtr run = model_->training_run();
   RecordedStep step{step_, run->epoch() + 1, batch + 1, batch_hashes(run->state()), {}, {}, {}};
@@ -94,7 +95,7 @@ void ReplayRecorder::on_train_end(const Logs&) {
   hasher_ = {};
 }
 
-/// Writes to the record. If that fails, training goes on without it.
+/// Writes to the record. If that fails, training continues without a record.
 template <class Write>
 void ReplayRecorder::write_or_give_up(const Write& write) try {
   write();

@@ -1,4 +1,4 @@
-// ReplayRecorder records hashes of every step of a training run, and backups of the run, from which
+// ReplayRecorder records hashes of every step of a training run and backups of the run, with which
 // `crescent replay` computes a step again.
 #pragma once
 #include <optional>
@@ -30,11 +30,11 @@ class ReplayRecorder final : public Callback {
   int64_t save_freq_ = 1000, record_freq_ = 1;
   std::optional<int64_t> max_to_keep_;
 
-  int64_t step_ = 0;    ///< the number of the last step that was begun, through all runs
-  int64_t run_ = 0;     ///< the number of the run among the recorded ones of this process
-  bool begun_ = false;  ///< whether the record of the run was begun
+  int64_t step_ = 0;    ///< the number of the last step that was begun; it counts through all runs
+  int64_t run_ = 0;     ///< the number of the run among the recorded runs of this process
+  bool begun_ = false;  ///< whether the record of the run has begun
   StepHasher hasher_;
-  std::optional<RecordWriter> writer_;  ///< empty in processes that do not write
+  std::optional<RecordWriter> writer_;  ///< empty in processes that do not write the record
   std::optional<StepReplay> replay_;    ///< set while the recorded run is replayed
 };
 

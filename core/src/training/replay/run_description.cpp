@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The arguments of this process behind the name of the program.
+/// The arguments of this process, without the name of the program.
 List arguments_of_program() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   List arguments;
@@ -40,7 +40,7 @@ std::string program_path() {
 Dict conditions() {
   Dict all{{"version", CRESCENT_VERSION}, {"device", device().class_name()}};
   add_flattened(all, "", device().information());
-  all.erase("threads");  // their number does not change the bits
+  all.erase("threads");  // the number of threads does not change the bits
   return all;
 }
 

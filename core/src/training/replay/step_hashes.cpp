@@ -19,7 +19,7 @@ std::string digits_of(uint64_t hash) {
   return digits;
 }
 
-/// How records and messages name a variable of a group.
+/// The name of a variable of a group in records and messages.
 std::string name_in(const VariableGroup& group, size_t place) {
   const std::string& path = group.variables[place].path();
   if (std::string_view(group.name) == "weights") return path;
@@ -35,12 +35,13 @@ VariableSpecs specs_of(const std::vector<VariableGroup>& groups) {
   return specs;
 }
 
-/// XXH3 of the bytes, which is the same on all machines.
+/// The XXH3 hash of the bytes, which is the same on all machines.
 uint64_t hash_of_bytes(const void* bytes, size_t count, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes, count, seed);
 }
 
-/// Hashes the texts of strings, because their numbers differ from process to process.
+/// Hashes the values; for strings, it hashes the texts, because their ids differ from process to
+/// process.
 uint64_t hash_of_values(const Tensor& given, uint64_t seed = 0) {
   const Tensor tensor = given.in_memory() ? given : given.clone(nullptr);
   if (tensor.dtype() != DType::string) return hash_of_bytes(tensor.raw(), tensor.bytes(), seed);
@@ -57,7 +58,7 @@ std::string hash_of_all(const Tensors& tensors) {
 }
 
 /// The rows of the last batch that this process computes and hashes; all processes together hash
-/// each row once. Empty if the process has the whole batch to itself.
+/// each row once. nullopt if this process has the whole batch for itself.
 std::optional<RowRange> own_rows(const TrainingRun::State& run) {
   const Share& share = run.training.batches().share();
   if (!share || !run.group.shares()) return std::nullopt;
@@ -66,8 +67,9 @@ std::optional<RowRange> own_rows(const TrainingRun::State& run) {
   return rows_of_shards(share, shards_of(share.shards, all.rank(), all.size()));
 }
 
-/// Sums up hashes of the rows of an input from row `first` of the tensor on, each of which depends
-/// on its place in the batch. A sum does not depend on which process hashes which rows.
+/// Sums the hashes of rows of an input, beginning with row `first` of the tensor. The hash of a row
+/// depends on its position in the batch, but the sum does not depend on which process hashes which
+/// rows.
 uint64_t hash_of_rows(const Tensor& x, int64_t first, const RowRange& in_batch, uint64_t input) {
   const size_t bytes = x.bytes() / static_cast<size_t>(std::max<int64_t>(x.dim(0), 1));
   const auto* values = static_cast<const std::byte*>(x.raw()) + static_cast<size_t>(first) * bytes;
@@ -81,8 +83,8 @@ uint64_t hash_of_rows(const Tensor& x, int64_t first, const RowRange& in_batch, 
   return sum;
 }
 
-/// Hashes the rows of an input that this process hashes. Inputs that each process brings itself
-/// consist of these rows alone.
+/// Hashes the rows of an input that belong to this process. If each process provides its own
+/// inputs, they consist of these rows alone.
 uint64_t hash_of_input(const Tensor& given, const std::optional<RowRange>& own, int64_t whole,
                        uint64_t input) {
   if (given.rank() == 0) return 0;

@@ -14,8 +14,8 @@
 namespace crescent {
 namespace {
 
-/// Writes the verdict for `crescent replay` and ends the process, so that what the script does
-/// after the step is not done again.
+/// Writes the verdict for `crescent replay` and ends the process, so that the rest of the script
+/// does not run again.
 [[noreturn]] void conclude(const ReplayTask& task, ReplayStatus status, const std::string& text) {
   const std::string verdict = to_json(Dict{{"status", static_cast<int>(status)}, {"text", text}});
   const bool written =
@@ -32,7 +32,7 @@ int64_t backup_before(const ReplayTask& task) {
   return *std::prev(behind);
 }
 
-/// The difference of two values; that of NaN and a number is infinite.
+/// The absolute difference of two values; infinite if only one of them is NaN, 0 if both are.
 double distance_of(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b) ? 0 : INFINITY;
   return std::abs(a - b);
@@ -61,7 +61,7 @@ std::string largest_difference(const Tensor& recorded, const Tensor& now) {
                 ": recorded ", a[largest], ", computed ", b[largest]);
 }
 
-/// The value of a variable by its place among those of a snapshot.
+/// Returns the value of a variable; `place` is its index among the variables of a snapshot.
 Tensor value_at(Model& model, size_t place) {
   Variables all;
   for (const VariableGroup& group : variables_of_snapshot(model))
@@ -69,7 +69,7 @@ Tensor value_at(Model& model, size_t place) {
   return all.at(place).value();
 }
 
-/// How two lists of variables differ.
+/// Describes how two lists of variables differ.
 std::string other_variables(const VariableSpecs& recorded, const VariableSpecs& now) {
   const auto text = [](const VariableSpecs& all, size_t i) {
     return i < all.size() ? concat("'", all[i].name, "' ", all[i].spec) : "none";
@@ -139,7 +139,8 @@ void StepReplay::compare_variables(const RecordedStep& recorded, const RecordedS
                            ", and is ", here ? to_text(*here) : "missing"));
 }
 
-/// The largest difference of a variable, if there is a backup after this step that can be read.
+/// Describes the largest difference between the recorded and the present value of a variable. Empty
+/// if no readable backup was made after this step.
 std::string StepReplay::values_that_differ(int64_t step, size_t variable, Model& model) const {
   const std::vector<int64_t> backups = backups_in(task_.folder);
   if (!std::binary_search(backups.begin(), backups.end(), step)) return "";

@@ -1,5 +1,5 @@
-// Computes a recorded step again: goes on with the run from a backup before the step, compares what
-// each step leaves with the record, and ends the process with a verdict.
+// Computes a recorded step again: continues the run from a backup before the step, compares each
+// step with the record, and ends the process with a verdict.
 #pragma once
 #include "system/replay_task.h"
 #include "training/replay/record.h"
@@ -8,17 +8,16 @@ namespace crescent {
 
 class StepReplay {
  public:
-  /// Restores the run from the last backup before the step of the task. What goes wrong ends the
-  /// process.
+  /// Restores the run from the last backup before the step of the task. A failure ends the process.
   StepReplay(const ReplayTask& task, TrainingRun& run);
-  /// The step after which the backup was made.
+  /// The step after which the backup was written.
   int64_t begin() const { return begin_; }
-  /// Whether the record has the step.
+  /// Whether the record contains the step.
   bool has(int64_t step) const { return recorded(step) != nullptr; }
-  /// Compares a step that the record has, and ends the process where they differ or the step is
-  /// that of the task.
+  /// Compares a step with the record, which must contain it. Ends the process if they differ or if
+  /// the step is that of the task.
   void compare(const RecordedStep& now, Model& model) const;
-  /// Ends the process, because the run has ended after step `last`.
+  /// Ends the process because the run has ended after step `last`, before the step of the task.
   [[noreturn]] void end_without_step(int64_t last) const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace crescent {
 
-/// Whether the processes may share the batches of a model, or each compute some of their logical
-/// shards; if not, `why_not` is the reason.
+/// Whether the processes may share the batches of a model or divide their logical shards among
+/// themselves; if not, `why_not` is the reason.
 struct Shareable {
   std::string why_not;
   explicit operator bool() const { return why_not.empty(); }
@@ -22,7 +22,8 @@ ProcessGroup group_for(Model& model, const char* run, ProcessGroup group);
 /// Gradients with at most this many elements are reduced together with others.
 inline constexpr int64_t kSmallGradient = 1 << 14;
 
-/// Which draws of random numbers the model makes for each row of a batch like `x`.
+/// Finds out how many random numbers the model draws for each row of a batch like `x`, draw by
+/// draw.
 std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training);
 /// Calls the model on the rows of the share; returns the outputs for all rows of the batch.
 Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool training);
@@ -30,11 +31,11 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
 /// rows of this process have a gradient.
 Tensor mean_over_shares(const Share& share, const Tensor& own);
 /// Replaces the values, such as gradients, of the variables `of` by their sums over the processes.
-/// Those of divided variables are sums already.
-/// Small ones are summed together as one tensor.
+/// The values of divided variables are sums already. Small values are summed together, as one
+/// tensor.
 void sum_over_processes(Tensors& values, const Variables& of);
 
-/// The variables that calls of a model write besides the trained weights, such as moving averages.
+/// The variables, such as moving averages, that calls of a model write besides the trained weights.
 /// A step may write them while an object of this class lives; mean() then replaces them by their
 /// means over the processes.
 class WrittenState {

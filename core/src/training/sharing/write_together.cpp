@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-/// Returns the text of rank 0 in all processes.
+/// Returns the text of rank 0, in all processes.
 std::string told_by_first(std::string text) {
   const auto all = communicator();
   auto length = static_cast<int64_t>(text.size());

@@ -31,7 +31,7 @@ bool needs_target(const OutputTraining& output);
 /// target.
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets);
 
-/// What a training step does besides computing its logs and updating the weights.
+/// The additional work of a training step, besides computing its logs and updating the weights.
 struct StepExtras {
   bool inference_metrics = false;  ///< whether loss and metrics are computed in inference mode
   bool checks_finite = false;      ///< whether the step throws NotFinite before an update
@@ -43,8 +43,8 @@ struct StepExtras {
   bool operator==(const StepExtras&) const = default;
 };
 
-/// How a batch is flattened into the list of inputs of a compiled step: inputs of the model,
-/// targets, and the sample weights that are present.
+/// The layout of a batch as the flat list of inputs of a compiled step: the inputs of the model,
+/// the targets, and the sample weights that are present.
 struct StepLayout {
   size_t x = 0, y = 0;
   std::vector<bool> weighted;  ///< for each output, whether it has sample weights
@@ -198,8 +198,8 @@ class Stepper {
   /// Builds the model and its optimizer for inputs with these specs. Does nothing if only a step
   /// can build the model.
   void prepare(const Tensors& x);
-  /// Makes the variables that a step on such a batch makes when it first runs, in metrics for
-  /// instance; other variables keep their values.
+  /// Creates the variables that a step on such a batch creates at its first run, for example in
+  /// metrics; other variables keep their values.
   void rehearse(const Batch& like, bool training, const StepExtras& extras);
   void train(const Batch& batch, const StepExtras& extras = {}) { run(batch, true, extras); }
   void test(const Batch& batch, const StepExtras& extras = {}) { run(batch, false, extras); }

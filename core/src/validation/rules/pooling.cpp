@@ -94,8 +94,8 @@ std::vector<Bounded> argmax_rule(const Request& r) {
   return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, true);
 }
 
-/// Sums of gradients, with the sums of magnitudes and the numbers of terms, from which the rounding
-/// errors follow.
+/// Sums of gradients, with the sums of the magnitudes and the numbers of the terms, which determine
+/// the bounds of the rounding errors.
 struct Sums {
   explicit Sums(const TensorSpec& spec)
       : y(Bounded::zeros(spec)), size(y.size(), 0), terms(y.size(), 0) {}

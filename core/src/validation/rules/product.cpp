@@ -27,8 +27,8 @@ Matrix matrix_of(const Bounded& x, size_t first, int64_t rows, int64_t columns, 
   return m;
 }
 
-/// Computes y (m, n) as the product of a (m, k) and b (k, n), and for each element the sum of the
-/// magnitudes of the terms and the sum of their errors.
+/// Computes y (m, n) as the product of a (m, k) and b (k, n). For each element, `size` gets the sum
+/// of the magnitudes of the terms, and `off` the sum of their errors.
 void multiply(const Matrix& a, const Matrix& b, int64_t m, int64_t k, int64_t n, double* y,
               double* size, double* off) {
   for (int64_t i = 0; i < m; ++i) {

@@ -19,7 +19,7 @@ struct Request {
   double roundoff(size_t output = 0) const {
     return unit_roundoff(outputs[output].dtype, rounding);
   }
-  /// The largest absolute error of a result below the normal range of its dtype.
+  /// The largest absolute error of a result that is below the normal range of its dtype.
   double tiny() const { return smallest(outputs[0].dtype, rounding); }
   /// The largest absolute error of a sum of `terms` terms whose partial results, in float32 or
   /// float64, may be flushed to 0 below the normal range.
