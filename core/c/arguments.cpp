@@ -17,7 +17,7 @@ const char* ModelObject::keep(const std::string& name) {
 std::shared_ptr<ModelObject> object_of(const crescent_model* model) {
   require(model, "model");
   auto object = std::static_pointer_cast<ModelObject>(find_handle(HandleKind::model, model));
-  if (!object) refuse("'model' is no model, or one that was freed");
+  if (!object) fail_argument("'model' is no model, or one that was freed");
   return object;
 }
 
@@ -34,7 +34,7 @@ crescent_model* new_handle(ModelPtr model) {
 Tensor tensor_of(const crescent_tensor* tensor, const char* name) {
   require(tensor, name);
   const auto object = std::static_pointer_cast<Tensor>(find_handle(HandleKind::tensor, tensor));
-  if (!object) refuse("'", name, "' is no tensor, or one that was freed");
+  if (!object) fail_argument("'", name, "' is no tensor, or one that was freed");
   return *object;
 }
 
@@ -51,25 +51,25 @@ crescent_tensor* new_handle(Tensor tensor) {
   return reinterpret_cast<crescent_tensor*>(add_handle(HandleKind::tensor, std::move(object)));
 }
 
-void give_tensors(const Tensors& tensors, crescent_tensor** results, size_t* count) {
+void write_tensors(const Tensors& tensors, crescent_tensor** results, size_t* count) {
   const size_t capacity = std::exchange(*require(count, "count"), tensors.size());
   if (tensors.size() > capacity)
-    refuse("there are ", tensors.size(), " results, and room for ", capacity);
+    fail_argument("there are ", tensors.size(), " results, and room for ", capacity);
   if (capacity > 0) require(results, "results");
   for (size_t i = 0; i < tensors.size(); ++i) results[i] = new_handle(tensors[i]);
 }
 
 Shape shape_of(const int64_t* shape, int rank) {
   if (rank < 0 || rank > CRESCENT_MAX_RANK)
-    refuse("'rank' is ", rank, ", expected 0 to ", CRESCENT_MAX_RANK);
+    fail_argument("'rank' is ", rank, ", expected 0 to ", CRESCENT_MAX_RANK);
   if (rank > 0) require(shape, "shape");
   for (int i = 0; i < rank; ++i)
-    if (shape[i] < 0) refuse("'shape[", i, "]' is ", shape[i], ", expected 0 or more");
+    if (shape[i] < 0) fail_argument("'shape[", i, "]' is ", shape[i], ", expected 0 or more");
   return Shape(std::span<const int64_t>(shape, static_cast<size_t>(rank)));
 }
 
 DType dtype_of(int dtype) {
-  if (dtype < 0 || dtype >= kDTypeCount) refuse("'dtype' is ", dtype, ", which is none");
+  if (dtype < 0 || dtype >= kDTypeCount) fail_argument("'dtype' is ", dtype, ", which is none");
   return static_cast<DType>(dtype);
 }
 
@@ -81,7 +81,7 @@ Dict options_of(const char* json, const char* name) try {
   if (!json || !*json) return {};
   return parse_json(json).as_dict();
 } catch (const Error& error) {
-  refuse(name, ": ", error.what());
+  fail_argument(name, ": ", error.what());
 }
 
 char* new_text(const std::string& text) {
@@ -104,7 +104,7 @@ void set_sizes(const TensorSpec& spec, crescent_spec& result) {
 
 }  // namespace
 
-void give_spec(const TensorSpec& spec, const char* name, crescent_spec* result) {
+void write_spec(const TensorSpec& spec, const char* name, crescent_spec* result) {
   read_struct(result, "result");
   crescent_spec known{};
   known.struct_size = result->struct_size;

@@ -28,7 +28,7 @@ Tensors tensors_of(const crescent_tensor* const* tensors, size_t count, const ch
 crescent_tensor* new_handle(Tensor tensor);
 /// Stores a handle of each tensor in `results`, which has room for `count`, and sets `count` to the
 /// number of tensors. Fails with that number if there are more than `count`.
-void give_tensors(const Tensors& tensors, crescent_tensor** results, size_t* count);
+void write_tensors(const Tensors& tensors, crescent_tensor** results, size_t* count);
 
 Shape shape_of(const int64_t* shape, int rank);
 DType dtype_of(int dtype);
@@ -43,18 +43,18 @@ char* new_text(const std::string& text);
 
 /// Writes the spec and the name into those members of the caller's struct that lie within its
 /// struct_size.
-void give_spec(const TensorSpec& spec, const char* name, crescent_spec* result);
+void write_spec(const TensorSpec& spec, const char* name, crescent_spec* result);
 
 /// Copies a struct of the caller. Members that lie beyond the struct_size of the caller's struct,
 /// which an older header may have defined, are zero in the copy.
 template <class Struct>
-Struct read_struct(const Struct* given, const char* name) {
-  require(given, name);
-  const size_t size = given->struct_size;
+Struct read_struct(const Struct* source, const char* name) {
+  require(source, name);
+  const size_t size = source->struct_size;
   if (size < sizeof(size_t) || size > 4096)
-    refuse("'", name, "->struct_size' is ", size, ", expected sizeof the struct");
+    fail_argument("'", name, "->struct_size' is ", size, ", expected sizeof the struct");
   Struct known{};
-  std::memcpy(&known, given, std::min(size, sizeof known));
+  std::memcpy(&known, source, std::min(size, sizeof known));
   return known;
 }
 

@@ -18,7 +18,7 @@ class ArgumentError final : public Error {
 };
 
 template <class... Pieces>
-[[noreturn]] void refuse(const Pieces&... pieces) {
+[[noreturn]] void fail_argument(const Pieces&... pieces) {
   throw ArgumentError(concat(pieces...));
 }
 
@@ -32,7 +32,7 @@ void remove_handle(HandleKind kind, const void* handle);
 /// Fails for a null pointer, naming the argument.
 template <class T>
 T* require(T* pointer, const char* name) {
-  if (!pointer) refuse("'", name, "' is NULL");
+  if (!pointer) fail_argument("'", name, "' is NULL");
   return pointer;
 }
 

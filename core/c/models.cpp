@@ -57,7 +57,7 @@ std::vector<NamedSpec> part_of(const Model& model, int part) {
     case CRESCENT_TRAINABLE_WEIGHTS:
       return named(model.trainable_weights());
   }
-  refuse("'part' is ", part, ", which is none");
+  fail_argument("'part' is ", part, ", which is none");
 }
 
 Dict describe(const NamedSpec& named) {
@@ -205,8 +205,8 @@ crescent_error* crescent_model_spec(const crescent_model* model, int part, size_
   return guarded(__func__, [&] {
     const auto object = object_of(model);
     const auto list = part_of(*LockedModel(model), part);
-    if (index >= list.size()) refuse("'index' is ", index, ", the list has ", list.size());
-    give_spec(list[index].spec, object->keep(list[index].name), result);
+    if (index >= list.size()) fail_argument("'index' is ", index, ", the list has ", list.size());
+    write_spec(list[index].spec, object->keep(list[index].name), result);
   });
 }
 

@@ -26,7 +26,7 @@ crescent_error* add_weight(crescent_layer* layer, const char* name, const int64_
                            const char* initializer, int trainable) {
   return guarded("add_weight", [&] {
     TableLayer& found = layer_of(layer);
-    if (!found.builds()) refuse("weights are added within build, and not later");
+    if (!found.is_building()) fail_argument("weights are added within build, and not later");
     WeightOptions options;
     options.trainable = trainable != 0;
     const Value rule = initializer ? parse_json(initializer) : Value("glorot_uniform");
@@ -38,7 +38,7 @@ crescent_error* add_weight(crescent_layer* layer, const char* name, const int64_
 Variable& weight_of(const crescent_layer* layer, size_t index) {
   TableLayer& found = layer_of(layer);
   if (index >= found.added.size())
-    refuse("'index' is ", index, ", the layer has ", found.added.size(), " weights");
+    fail_argument("'index' is ", index, ", the layer has ", found.added.size(), " weights");
   return found.added[index];
 }
 

@@ -7,7 +7,7 @@ namespace crescent::c {
 
 std::string required_name(const char* text, const char* what) {
   std::string name = text_of(text, what);
-  if (name.empty()) refuse("'", what, "' is empty");
+  if (name.empty()) fail_argument("'", what, "' is empty");
   return name;
 }
 
@@ -45,7 +45,7 @@ SpecList::SpecList(size_t capacity) : specs_(capacity) {
 }
 
 SpecList::SpecList(std::span<const TensorSpec> specs) : SpecList(specs.size()) {
-  for (size_t i = 0; i < specs.size(); ++i) give_spec(specs[i], nullptr, &specs_[i]);
+  for (size_t i = 0; i < specs.size(); ++i) write_spec(specs[i], nullptr, &specs_[i]);
 }
 
 void SpecList::fill_pointers() {
@@ -73,13 +73,13 @@ std::vector<TensorSpec> SpecList::specs(size_t count) const {
 }  // namespace crescent::c
 
 /// Registers the classes of a C table; the plugin loader looks this function up by its name.
-extern "C" CRESCENT_API void crescent_private_register_table(const crescent_plugin* given,
+extern "C" CRESCENT_API void crescent_private_register_table(const crescent_plugin* table,
                                                              crescent::Registry* registry);
-void crescent_private_register_table(const crescent_plugin* given, crescent::Registry* registry) {
+void crescent_private_register_table(const crescent_plugin* table, crescent::Registry* registry) {
   using namespace crescent::c;
-  size_t size = given->struct_size;
+  size_t size = table->struct_size;
   crescent_plugin plugin{};
-  std::memcpy(&plugin, given, std::min(size, sizeof plugin));
+  std::memcpy(&plugin, table, std::min(size, sizeof plugin));
   if (plugin.start) throw_if(plugin.start(&plugin_host()));
   for (size_t i = 0; i < plugin.op_count; ++i)
     register_op(entry_of(plugin.ops, i, "ops"), plugin.name, *registry);

@@ -10,8 +10,8 @@ namespace crescent::c {
 const crescent_host& plugin_host();
 
 /// Registers the layer; the class must live as long as the process.
-void register_layer(const crescent_layer_class& given, Registry& registry);
-void register_op(const crescent_op_class& given, const std::string& plugin, Registry& registry);
+void register_layer(const crescent_layer_class& layer_class, Registry& registry);
+void register_op(const crescent_op_class& op_class, const std::string& plugin, Registry& registry);
 
 /// Returns an entry of a list that a plugin gives; fails if the list or the entry is NULL.
 template <class T>

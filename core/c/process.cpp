@@ -117,7 +117,7 @@ crescent_error* crescent_interruption_request(const crescent_interruption* inter
   return guarded(__func__, [&] {
     require(interruption, "interruption");
     const auto found = find_handle(HandleKind::interruption, interruption);
-    if (!found) refuse("'interruption' is none, or one that was freed");
+    if (!found) fail_argument("'interruption' is none, or one that was freed");
     std::static_pointer_cast<Interruption>(found)->request();
   });
 }

@@ -37,8 +37,8 @@ std::string type_of(const Value& default_value) {
   return default_value.is_null() ? "any value" : describe_kind(default_value.kind());
 }
 
-Field field_of(const crescent_option& given) {
-  const auto option = read_struct(&given, "option");
+Field field_of(const crescent_option& source) {
+  const auto option = read_struct(&source, "option");
   Field field;
   field.name = required_name(option.name, "option->name");
   field.doc = option.doc ? option.doc : "";
@@ -60,8 +60,8 @@ void add_option(SchemaData& schema, Field field) {
 
 class TableLayerFactory final : public SchemaFactory {
  public:
-  TableLayerFactory(const SchemaData& schema, const crescent_layer_class& of)
-      : SchemaFactory(schema), class_(of) {}
+  TableLayerFactory(const SchemaData& schema, const crescent_layer_class& layer_class)
+      : SchemaFactory(schema), class_(layer_class) {}
 
  private:
   New create() const override {
@@ -73,7 +73,7 @@ class TableLayerFactory final : public SchemaFactory {
 
 }  // namespace
 
-TableLayer::TableLayer(const crescent_layer_class& of) : class_(of) {
+TableLayer::TableLayer(const crescent_layer_class& layer_class) : class_(layer_class) {
   set_supports_masking(class_.supports_masking != 0);
 }
 
@@ -127,19 +127,21 @@ Tensors TableLayer::call(const Tensors& inputs, const Call& call) {
   return results;
 }
 
-TableLayer::BuildScope::BuildScope(TableLayer& layer) : layer_(layer) { layer_.builds_ = true; }
-TableLayer::BuildScope::~BuildScope() { layer_.builds_ = false; }
+TableLayer::BuildScope::BuildScope(TableLayer& layer) : layer_(layer) {
+  layer_.is_building_ = true;
+}
+TableLayer::BuildScope::~BuildScope() { layer_.is_building_ = false; }
 
 TableLayer& layer_of(const crescent_layer* layer) {
   require(layer, "layer");
   const auto found = find_handle(HandleKind::layer, layer);
-  if (!found) refuse("'layer' is no layer");
+  if (!found) fail_argument("'layer' is no layer");
   return *static_cast<TableLayer*>(found.get());
 }
 
-void register_layer(const crescent_layer_class& given, Registry& registry) {
+void register_layer(const crescent_layer_class& layer_class, Registry& registry) {
   // The struct is never freed, because the registered class refers to it until the process ends.
-  const auto* known = new crescent_layer_class(read_struct(&given, "layer"));
+  const auto* known = new crescent_layer_class(read_struct(&layer_class, "layer"));
   if (!known->call) fail("a layer lacks its call");
   const TableLayer defaults(*known);
   Schema<TableLayer> schema(required_name(known->name, "layer->name"), &defaults);

@@ -7,7 +7,7 @@ namespace crescent::c {
 
 class TableLayer final : public Layer {
  public:
-  explicit TableLayer(const crescent_layer_class& of);
+  explicit TableLayer(const crescent_layer_class& layer_class);
   ~TableLayer() override;
   void configured() override;
   InputCount input_count() const override;
@@ -15,14 +15,14 @@ class TableLayer final : public Layer {
   Tensors call(const Tensors& inputs, const Call& call) override;
 
   /// Whether the plugin's build callback is running; only then may the plugin add weights.
-  bool builds() const { return builds_; }
+  bool is_building() const { return is_building_; }
 
   Dict options;
   /// Weights in the order in which build added them.
   Variables added;
 
  private:
-  /// While an object of this class lives, builds() is true for the layer.
+  /// While an object of this class lives, is_building() is true for the layer.
   class BuildScope {
    public:
     explicit BuildScope(TableLayer& layer);
@@ -38,7 +38,7 @@ class TableLayer final : public Layer {
   const crescent_layer_class& class_;
   void* state_ = nullptr;
   uintptr_t handle_ = 0;
-  bool builds_ = false;
+  bool is_building_ = false;
 };
 
 /// Returns the layer of a handle that was passed to a callback.

@@ -45,8 +45,8 @@ TensorSpecs checked_results(std::span<const TensorSpec> inputs, TensorSpecs resu
 
 class TableOp final : public Op {
  public:
-  TableOp(const OpClass& of, std::string attributes)
-      : class_(of), attributes_(std::move(attributes)) {}
+  TableOp(const OpClass& op_class, std::string attributes)
+      : class_(op_class), attributes_(std::move(attributes)) {}
   std::string_view name() const override { return class_.name; }
   TensorSpecs infer(std::span<const TensorSpec> inputs) const override {
     const SpecList given(inputs);
@@ -93,7 +93,7 @@ class TableOp final : public Op {
 /// Applies the op to its tensor arguments; the remaining arguments become attributes of the op.
 class OpAccess final : public MethodAccess {
  public:
-  explicit OpAccess(const OpClass& of) : class_(of) {}
+  explicit OpAccess(const OpClass& op_class) : class_(op_class) {}
   Value call(void*, const Method& method, const Dict& arguments) const override {
     Tensors inputs;
     Dict attributes;
@@ -146,19 +146,20 @@ std::vector<Parameter> parameters_of(const crescent_op_class& table) {
   return parameters;
 }
 
-std::shared_ptr<const OperationSchema> schema_of(const OpClass& of, const std::string& plugin) {
+std::shared_ptr<const OperationSchema> schema_of(const OpClass& op_class,
+                                                 const std::string& plugin) {
   const auto schema = std::make_shared<OperationSchema>();
-  schema->functions = {of.table.name};
+  schema->functions = {op_class.table.name};
   schema->module = plugin;
-  schema->keras_class = of.table.name;
-  schema->signature.name = of.table.name;
-  schema->signature.parameters = parameters_of(of.table);
-  schema->signature.doc = of.table.doc ? of.table.doc : "";
+  schema->keras_class = op_class.table.name;
+  schema->signature.name = op_class.table.name;
+  schema->signature.parameters = parameters_of(op_class.table);
+  schema->signature.doc = op_class.table.doc ? op_class.table.doc : "";
   schema->signature.result = Codec<Tensor>::type();
   schema->result = OperationResult::tensor_or_tuple;
-  schema->method.name = of.table.name;
+  schema->method.name = op_class.table.name;
   schema->method.result = schema->signature.result;
-  schema->method.parameters.title = of.table.name;
+  schema->method.parameters.title = op_class.table.name;
   schema->method.parameters.word = "argument";
   schema->method.parameters.description = schema->signature.doc;
   for (const Parameter& parameter : schema->signature.parameters) {
@@ -167,15 +168,15 @@ std::shared_ptr<const OperationSchema> schema_of(const OpClass& of, const std::s
     field.takes_dict = !parameter.is_tensor;
     schema->method.parameters.fields.push_back(std::move(field));
   }
-  schema->method.access = std::make_shared<OpAccess>(of);
+  schema->method.access = std::make_shared<OpAccess>(op_class);
   return schema;
 }
 
 }  // namespace
 
-void register_op(const crescent_op_class& given, const std::string& plugin, Registry& registry) {
+void register_op(const crescent_op_class& op_class, const std::string& plugin, Registry& registry) {
   // The struct is never freed, because the registered class refers to it until the process ends.
-  const auto* known = new OpClass{read_struct(&given, "op"), ""};
+  const auto* known = new OpClass{read_struct(&op_class, "op"), ""};
   if (!known->table.infer || !known->table.compute) fail("an op lacks its infer or its compute");
   const std::string name = required_name(known->table.name, "op->name");
   const_cast<OpClass*>(known)->name = plugin + "." + name;

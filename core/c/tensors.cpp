@@ -42,10 +42,10 @@ class CallersStorage final : public Storage {
 /// match the shape and dtype.
 TensorSpec checked_spec(int dtype, const int64_t* shape, int rank, size_t bytes) {
   const TensorSpec spec{dtype_of(dtype), shape_of(shape, rank)};
-  if (spec.dtype == DType::string) refuse("strings are made by crescent_tensor_from_texts");
+  if (spec.dtype == DType::string) fail_argument("strings are made by crescent_tensor_from_texts");
   const auto expected = static_cast<size_t>(spec.bytes());
   if (bytes != expected)
-    refuse("'bytes' is ", bytes, ", expected ", expected, " for ", to_text(spec));
+    fail_argument("'bytes' is ", bytes, ", expected ", expected, " for ", to_text(spec));
   return spec;
 }
 
@@ -53,14 +53,14 @@ TensorSpec checked_spec(int dtype, const int64_t* shape, int rank, size_t bytes)
 Tensor host_tensor(const crescent_tensor* tensor) {
   const Tensor found = tensor_of(tensor, "tensor");
   if (found.dtype() == DType::string)
-    refuse("elements of strings are read by crescent_tensor_text_at");
+    fail_argument("elements of strings are read by crescent_tensor_text_at");
   return found;
 }
 
 void check_address(const void* memory, const TensorSpec& spec) {
   const size_t step = spec.dtype == DType::complex64 ? sizeof(float) : size_of(spec.dtype);
   if (reinterpret_cast<uintptr_t>(memory) % step != 0)
-    refuse("'memory' is not at a multiple of ", step, " bytes");
+    fail_argument("'memory' is not at a multiple of ", step, " bytes");
 }
 
 /// Returns a copy in memory of a tensor whose values are in a file; returns other tensors
@@ -81,7 +81,7 @@ std::vector<std::string> texts_of(const char* const* texts, size_t count, const 
 void check_names_differ(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) refuse("'names' has '", *twice, "' twice");
+  if (twice != names.end()) fail_argument("'names' has '", *twice, "' twice");
 }
 
 Value boxed(const Tensor& tensor) { return Value(std::make_shared<BoxedTensor>(tensor)); }
@@ -163,7 +163,8 @@ crescent_error* crescent_tensor_share(const crescent_tensor* tensor, crescent_te
 void crescent_tensor_free(crescent_tensor* tensor) { remove_handle(HandleKind::tensor, tensor); }
 
 crescent_error* crescent_tensor_spec(const crescent_tensor* tensor, crescent_spec* result) {
-  return guarded(__func__, [&] { give_spec(tensor_of(tensor, "tensor").spec(), nullptr, result); });
+  return guarded(__func__,
+                 [&] { write_spec(tensor_of(tensor, "tensor").spec(), nullptr, result); });
 }
 
 crescent_error* crescent_tensor_data(const crescent_tensor* tensor, const void** values) {
@@ -186,7 +187,7 @@ crescent_error* crescent_tensor_text_at(const crescent_tensor* tensor, size_t in
     const Tensor strings = tensor_of(tensor, "tensor");
     const auto* ids = strings.data<StringId>();
     if (index >= static_cast<size_t>(strings.size()))
-      refuse("'index' is ", index, ", the tensor has ", strings.size(), " elements");
+      fail_argument("'index' is ", index, ", the tensor has ", strings.size(), " elements");
     *text = new_text(std::string(crescent::text_of(ids[index])));
   });
 }
@@ -198,7 +199,8 @@ crescent_error* crescent_tensor_rows(const crescent_tensor* tensor, int64_t firs
     const Tensor whole = tensor_of(tensor, "tensor");
     const int64_t rows = whole.rank() > 0 ? whole.dim(0) : 0;
     if (first < 0 || count < 0 || first > rows || count > rows - first)
-      refuse("rows ", first, " and the ", count, " from there on are not in ", whole.shape());
+      fail_argument("rows ", first, " and the ", count, " from there on are not in ",
+                    whole.shape());
     *result = new_handle(whole.view_rows(first, count));
   });
 }
@@ -244,7 +246,7 @@ crescent_error* crescent_call(const char* function, const crescent_tensor* const
   return guarded(__func__, [&] {
     const Tensors given = tensors_of(inputs, input_count, "inputs");
     require(count, "count");
-    give_tensors(
+    write_tensors(
         call_operation(text_of(function, "function"), given, options_of(arguments, "arguments")),
         results, count);
   });

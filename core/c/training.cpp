@@ -36,8 +36,8 @@ Value boxed_tensors(const Tensors& tensors) {
   return list;
 }
 
-void give_values(ModelObject& object, const NamedValues& found, crescent_value* values,
-                 size_t* count) {
+void write_values(ModelObject& object, const NamedValues& found, crescent_value* values,
+                  size_t* count) {
   if (!count) return;
   const size_t capacity = values ? *count : 0;
   for (size_t i = 0; i < std::min(capacity, found.size()); ++i)
@@ -77,14 +77,14 @@ void add_callback(Dict& options, const CallbackPtr& callback) {
 }
 
 /// Adds verbose = 0 to the options unless they contain verbose.
-Dict quiet(Dict options) {
+Dict with_default_verbose(Dict options) {
   if (!options.contains("verbose")) options.set("verbose", 0);
   return options;
 }
 
 Dict fit_options(const char* json, const Samples& samples, const crescent_data* validation,
                  const crescent_progress* progress) {
-  Dict options = quiet(options_of(json));
+  Dict options = with_default_verbose(options_of(json));
   if (samples.weight) options.set("sample_weight", boxed_tensor(samples.weight));
   if (validation) {
     const Samples held_out = samples_of(validation, "validation");
@@ -102,7 +102,7 @@ Dict fit_options(const char* json, const Samples& samples, const crescent_data* 
 void run_on_batch(const crescent_model* model, const crescent_data* batch, crescent_value* values,
                   size_t* count, NamedValues (*run)(Model& model, const Samples& samples)) {
   const auto object = object_of(model);
-  give_values(*object, run(*object->model, samples_of(batch, "batch")), values, count);
+  write_values(*object, run(*object->model, samples_of(batch, "batch")), values, count);
 }
 
 std::string history_json(const History& history) {
@@ -125,7 +125,7 @@ crescent_error* crescent_model_predict(const crescent_model* model,
     const ModelPtr found = model_of(model);
     require(count, "count");
     const Tensors given = tensors_of(inputs, input_count, "inputs");
-    give_tensors(found->predict(given, quiet(options_of(options))), outputs, count);
+    write_tensors(found->predict(given, with_default_verbose(options_of(options))), outputs, count);
   });
 }
 
@@ -173,8 +173,8 @@ crescent_error* crescent_model_evaluate(crescent_model* model, const crescent_da
   return guarded(__func__, [&] {
     const auto object = object_of(model);
     const Samples samples = samples_of(data, "data");
-    Dict given = quiet(options_of(options));
+    Dict given = with_default_verbose(options_of(options));
     if (samples.weight) given.set("sample_weight", boxed_tensor(samples.weight));
-    give_values(*object, object->model->evaluate(samples.x, samples.y, given), values, count);
+    write_values(*object, object->model->evaluate(samples.x, samples.y, given), values, count);
   });
 }

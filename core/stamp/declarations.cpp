@@ -11,10 +11,11 @@ namespace {
 
 using Tokens = std::span<const Token>;
 
-bool is(const Token& token, std::string_view text) { return token.text == text; }
+bool is_text(const Token& token, std::string_view text) { return token.text == text; }
 
 bool contains(Tokens tokens, std::string_view text) {
-  return std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) { return is(t, text); });
+  return std::any_of(tokens.begin(), tokens.end(),
+                     [&](const Token& t) { return is_text(t, text); });
 }
 
 /// Whether the word is a type or a part of a type, such as "unsigned". If such a word ends a
@@ -35,22 +36,23 @@ bool is_name(const Token& token) {
 bool ends_with_name(Tokens parameter) {
   if (parameter.size() < 2 || !is_name(parameter.back())) return false;
   const Token& before = parameter[parameter.size() - 2];
-  if (is(before, "const") || is(before, "volatile"))
+  if (is_text(before, "const") || is_text(before, "volatile"))
     return std::any_of(parameter.begin(), parameter.end() - 1, is_name);
   return before.kind == TokenKind::identifier
-             ? !is(before, "typename") && !is(before, "struct") && !is(before, "class")
-             : is(before, ">") || is(before, "&") || is(before, "&&") || is(before, "*") ||
-                   is(before, "...");
+             ? !is_text(before, "typename") && !is_text(before, "struct") &&
+                   !is_text(before, "class")
+             : is_text(before, ">") || is_text(before, "&") || is_text(before, "&&") ||
+                   is_text(before, "*") || is_text(before, "...");
 }
 
 /// Follows the nesting of brackets while tokens are read one after the other.
-class Nesting {
+class NestingDepth {
  public:
   void enter(const Token& token, const Token* before) {
-    if (is(token, "(") || is(token, "[") || is(token, "{")) ++brackets_;
-    if (is(token, ")") || is(token, "]") || is(token, "}")) --brackets_;
-    if (is(token, "<") && before && before->kind == TokenKind::identifier) ++angles_;
-    if (is(token, ">") && angles_ > 0) --angles_;
+    if (is_text(token, "(") || is_text(token, "[") || is_text(token, "{")) ++brackets_;
+    if (is_text(token, ")") || is_text(token, "]") || is_text(token, "}")) --brackets_;
+    if (is_text(token, "<") && before && before->kind == TokenKind::identifier) ++angles_;
+    if (is_text(token, ">") && angles_ > 0) --angles_;
   }
   bool is_outside() const { return brackets_ == 0 && angles_ == 0; }
 
@@ -74,12 +76,12 @@ void append_parameters(std::string& to, Tokens list) {
     append(to, list.subspan(end_of_type, last - end_of_type));
     first = last, has_default = false;
   };
-  Nesting nesting;
+  NestingDepth nesting;
   for (size_t i = 0; i < list.size(); ++i) {
     nesting.enter(list[i], i > 0 ? &list[i - 1] : nullptr);
     if (!nesting.is_outside()) continue;
-    if (is(list[i], "=") && !has_default) end_of_type = i, has_default = true;
-    if (is(list[i], ",")) {
+    if (is_text(list[i], "=") && !has_default) end_of_type = i, has_default = true;
+    if (is_text(list[i], ",")) {
       finish(i);
       to += ",\n";
       first = i + 1;
@@ -94,11 +96,12 @@ size_t parameters_of(Tokens declaration) {
   for (const char* other : {"static_assert", "using", "typedef", "requires", "friend"})
     if (contains(declaration, other)) return 0;
   for (size_t i = 1; i < declaration.size(); ++i) {
-    if (is(declaration[i], "=")) return 0;
-    const bool is_call_operator = is(declaration[i], ")") && is(declaration[i - 1], "(") && i > 1 &&
-                                  is(declaration[i - 2], "operator");
+    if (is_text(declaration[i], "=")) return 0;
+    const bool is_call_operator = is_text(declaration[i], ")") &&
+                                  is_text(declaration[i - 1], "(") && i > 1 &&
+                                  is_text(declaration[i - 2], "operator");
     if (is_call_operator) continue;
-    if (is(declaration[i], "(") && !is(declaration[i - 1], "operator")) return i + 1;
+    if (is_text(declaration[i], "(") && !is_text(declaration[i - 1], "operator")) return i + 1;
   }
   return 0;
 }
@@ -106,7 +109,7 @@ size_t parameters_of(Tokens declaration) {
 size_t closing_parenthesis(Tokens tokens, size_t from) {
   int depth = 1;
   for (size_t i = from; i < tokens.size(); ++i) {
-    depth += is(tokens[i], "(") ? 1 : is(tokens[i], ")") ? -1 : 0;
+    depth += is_text(tokens[i], "(") ? 1 : is_text(tokens[i], ")") ? -1 : 0;
     if (depth == 0) return i;
   }
   return tokens.size();
@@ -134,7 +137,7 @@ bool opens_scope(Tokens before) {
 size_t behind_block(Tokens tokens, size_t from) {
   int depth = 1;
   for (; from < tokens.size() && depth > 0; ++from)
-    depth += is(tokens[from], "{") ? 1 : is(tokens[from], "}") ? -1 : 0;
+    depth += is_text(tokens[from], "{") ? 1 : is_text(tokens[from], "}") ? -1 : 0;
   return from;
 }
 
@@ -148,16 +151,16 @@ std::string declarations(std::string_view header) {
   int parentheses = 0;
   for (size_t i = 0; i < tokens.size();) {
     const Tokens declaration = tokens.subspan(first, i - first);
-    parentheses += is(tokens[i], "(") ? 1 : is(tokens[i], ")") ? -1 : 0;
+    parentheses += is_text(tokens[i], "(") ? 1 : is_text(tokens[i], ")") ? -1 : 0;
     if (parentheses > 0) {
       ++i;
-    } else if (is(tokens[i], "{") && !opens_scope(declaration)) {
+    } else if (is_text(tokens[i], "{") && !opens_scope(declaration)) {
       i = behind_block(tokens, i + 1);
       append(text, tokens.subspan(first, i - first));
       first = i;
-    } else if (is(tokens[i], ";") || is(tokens[i], "{") || is(tokens[i], "}") ||
+    } else if (is_text(tokens[i], ";") || is_text(tokens[i], "{") || is_text(tokens[i], "}") ||
                tokens[i].kind == TokenKind::directive) {
-      is(tokens[i], ";") ? append_declaration(text, declaration) : append(text, declaration);
+      is_text(tokens[i], ";") ? append_declaration(text, declaration) : append(text, declaration);
       append(text, tokens.subspan(i, 1));
       first = ++i;
     } else {

@@ -24,7 +24,7 @@ void mix(uint64_t& hash, std::string_view text) {
 }
 
 uint64_t hash_of(const fs::path& folder) {
-  std::map<std::string, fs::path> headers;  // by path within the folder
+  std::map<std::string, fs::path> headers;  // the keys are paths within the folder
   for (const auto& entry : fs::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".h")
       headers.emplace(fs::relative(entry.path(), folder).generic_string(), entry.path());

@@ -23,7 +23,7 @@ class CRESCENT_API ComputationObserver {
   virtual void end() noexcept = 0;
 
  private:
-  ComputationObserver* around_;
+  ComputationObserver* outer_;
 };
 
 }  // namespace crescent

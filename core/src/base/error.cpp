@@ -39,10 +39,10 @@ std::string exception_text() try { throw; } catch (const Error& error) {
 } catch (const std::bad_alloc&) {
   return "not enough memory";
 } catch (const std::exception& error) {
-  return concat(written_name(typeid(error)), ": ", error.what());
+  return concat(demangled_name(typeid(error)), ": ", error.what());
 } catch (...) {
   const std::type_info* type = abi::__cxa_current_exception_type();
-  return concat("an exception of type ", type ? written_name(*type) : "unknown");
+  return concat("an exception of type ", type ? demangled_name(*type) : "unknown");
 }
 
 std::string to_text(double x) {

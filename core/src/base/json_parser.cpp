@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-struct Word {
+struct Literal {
   std::string_view text;
   Value value;
 };
@@ -128,17 +128,17 @@ class Parser {
   }
 
   uint32_t parse_code_point() {
-    const uint32_t unit = parse_unit();
+    const uint32_t unit = parse_utf16_unit();
     if (unit < 0xD800 || unit > 0xDFFF) return unit;
     if (unit < 0xDC00 && text_.substr(at_, 2) == "\\u") {
-      const uint32_t low = parse_unit();
+      const uint32_t low = parse_utf16_unit();
       if (low >= 0xDC00 && low <= 0xDFFF) return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
     }
     refuse("half of a surrogate pair in a string");
   }
 
   /// Parses \uXXXX, where the current character is the backslash.
-  uint32_t parse_unit() {
+  uint32_t parse_utf16_unit() {
     const std::string_view digits = text_.substr(std::min(at_ + 2, text_.size()), 4);
     uint32_t unit = 0;
     const auto [end, error] =
@@ -163,17 +163,17 @@ class Parser {
   }
 
   Value parse_word_or_number() {
-    static const Word kWords[] = {{"null", {}},
-                                  {"true", true},
-                                  {"false", false},
-                                  {"NaN", std::numeric_limits<double>::quiet_NaN()},
-                                  {"Infinity", std::numeric_limits<double>::infinity()},
-                                  {"-Infinity", -std::numeric_limits<double>::infinity()}};
+    static const Literal kWords[] = {{"null", {}},
+                                     {"true", true},
+                                     {"false", false},
+                                     {"NaN", std::numeric_limits<double>::quiet_NaN()},
+                                     {"Infinity", std::numeric_limits<double>::infinity()},
+                                     {"-Infinity", -std::numeric_limits<double>::infinity()}};
     const size_t end = text_.find_first_of(" \t\r\n,:]}[{\"", at_);
     const std::string_view word =
         text_.substr(at_, end == std::string_view::npos ? end : end - at_);
     if (word.empty()) refuse("expected a value");
-    for (const Word& known : kWords)
+    for (const Literal& known : kWords)
       if (word == known.text) return at_ += word.size(), known.value;
     if (!is_number(word)) refuse("expected a value, got ", Value(word));
     Value value = number(word);

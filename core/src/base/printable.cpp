@@ -58,18 +58,18 @@ std::string escape_controls(std::string_view text, std::string_view kept) {
 std::string printable(std::string_view text) { return escape_controls(text, "\n\t"); }
 std::string on_one_line(std::string_view text) { return escape_controls(text, ""); }
 
-size_t characters_in(std::string_view text) {
+size_t character_count(std::string_view text) {
   size_t count = 0;
   for (const char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   return count;
 }
 
-std::string fitted(std::string_view text, size_t characters) {
+std::string cut_or_padded(std::string_view text, size_t characters) {
   size_t end = 0;
   for (size_t taken = 0; taken < characters && end < text.size(); ++taken)
     end += std::max<size_t>(1, utf8_length(text.substr(end)));
   const std::string_view cut = text.substr(0, end);
-  return std::string(cut) + std::string(characters - characters_in(cut), ' ');
+  return std::string(cut) + std::string(characters - character_count(cut), ' ');
 }
 
 }  // namespace crescent

@@ -13,25 +13,25 @@ class ReadersWriterLock {
   /// Makes the current thread, which must hold the entrance, a reader as long as the object lives.
   /// A reader must not lock the entrance again: a writer may hold it while it waits for this
   /// reader.
-  class Reading {
+  class ReadScope {
    public:
-    explicit Reading(ReadersWriterLock& lock) : lock_(lock), around_(innermost_) {
+    explicit ReadScope(ReadersWriterLock& lock) : lock_(lock), outer_(innermost_) {
       innermost_ = this;
-      const uint32_t before = lock_.entered_.load(std::memory_order_relaxed);
-      lock_.entered_.store(before + 1, std::memory_order_relaxed);
+      const uint32_t before = lock_.begun_readers_.load(std::memory_order_relaxed);
+      lock_.begun_readers_.store(before + 1, std::memory_order_relaxed);
     }
-    ~Reading() {
-      innermost_ = around_;
-      lock_.left_.fetch_add(1, std::memory_order_release);
-      lock_.left_.notify_all();
+    ~ReadScope() {
+      innermost_ = outer_;
+      lock_.finished_readers_.fetch_add(1, std::memory_order_release);
+      lock_.finished_readers_.notify_all();
     }
-    Reading(const Reading&) = delete;
+    ReadScope(const ReadScope&) = delete;
 
    private:
     friend class ReadersWriterLock;
     ReadersWriterLock& lock_;
-    const Reading* around_;
-    inline static thread_local const Reading* innermost_ = nullptr;
+    const ReadScope* outer_;
+    inline static thread_local const ReadScope* innermost_ = nullptr;
   };
 
   // lock() and unlock() lock and unlock the entrance, a recursive mutex.
@@ -40,24 +40,25 @@ class ReadersWriterLock {
   /// Waits for all readers to finish, so that the holder of the entrance becomes a writer until it
   /// unlocks.
   void wait_for_readers() const {
-    const uint32_t entered = entered_.load(std::memory_order_relaxed);
-    for (uint32_t left; (left = left_.load(std::memory_order_acquire)) != entered;)
-      left_.wait(left);
+    const uint32_t entered = begun_readers_.load(std::memory_order_relaxed);
+    for (uint32_t left; (left = finished_readers_.load(std::memory_order_acquire)) != entered;)
+      finished_readers_.wait(left);
   }
   /// Whether this thread is a reader.
   bool is_read_here() const {
-    if (left_.load(std::memory_order_acquire) == entered_.load(std::memory_order_relaxed))
+    if (finished_readers_.load(std::memory_order_acquire) ==
+        begun_readers_.load(std::memory_order_relaxed))
       return false;  // no thread is a reader
-    const Reading* reading = Reading::innermost_;
-    while (reading && &reading->lock_ != this) reading = reading->around_;
+    const ReadScope* reading = ReadScope::innermost_;
+    while (reading && &reading->lock_ != this) reading = reading->outer_;
     return reading != nullptr;
   }
 
  private:
   std::recursive_mutex entrance_;
   // number of readers so far; only the holder of the entrance writes it
-  std::atomic<uint32_t> entered_{0};
-  std::atomic<uint32_t> left_{0};  // number of readers that have finished
+  std::atomic<uint32_t> begun_readers_{0};
+  std::atomic<uint32_t> finished_readers_{0};  // number of readers that have finished
 };
 
 }  // namespace crescent

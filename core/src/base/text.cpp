@@ -40,7 +40,7 @@ std::string snake_case(std::string_view class_name) {
   return lower_case(snake);
 }
 
-std::string written_name(const std::type_info& type) {
+std::string demangled_name(const std::type_info& type) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> name(
       abi::__cxa_demangle(type.name(), nullptr, nullptr, &status), std::free);

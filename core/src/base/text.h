@@ -15,7 +15,7 @@ CRESCENT_API std::string lower_case(std::string_view text);
 CRESCENT_API std::string snake_case(std::string_view class_name);
 
 /// The name of a C++ type as source code has it: "std::out_of_range".
-std::string written_name(const std::type_info& type);
+std::string demangled_name(const std::type_info& type);
 
 /// Length in bytes of the UTF-8 character at the start of `text`; 0 when it is not valid UTF-8.
 CRESCENT_API size_t utf8_length(std::string_view text);
@@ -23,8 +23,8 @@ CRESCENT_API size_t utf8_length(std::string_view text);
 /// Escapes text as printable() does, and also new lines and tabs.
 std::string on_one_line(std::string_view text);
 /// The number of characters in valid UTF-8.
-size_t characters_in(std::string_view text);
+size_t character_count(std::string_view text);
 /// Cuts the text, or pads it with spaces, to this number of characters.
-std::string fitted(std::string_view text, size_t characters);
+std::string cut_or_padded(std::string_view text, size_t characters);
 
 }  // namespace crescent

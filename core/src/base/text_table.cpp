@@ -31,14 +31,14 @@ void TextTable::add(std::vector<std::string> cells) {
 /// The width in characters that the column needs so that no cell is cut.
 size_t TextTable::natural_width(size_t column) const {
   size_t width = columns_[column].title.size();
-  for (const auto& row : rows_) width = std::max(width, characters_in(row[column]));
+  for (const auto& row : rows_) width = std::max(width, character_count(row[column]));
   return width;
 }
 
 /// The width in characters down to which the column may be cut.
 size_t TextTable::least_width(size_t column) const {
   const size_t width = natural_width(column);
-  return columns_[column].number ? width : std::min(width, kNarrowest);
+  return columns_[column].is_number ? width : std::min(width, kNarrowest);
 }
 
 /// Distributes the columns among tables of at most this line length; each table has the first
@@ -65,7 +65,7 @@ std::vector<size_t> TextTable::widths(const Columns& columns, size_t line_length
   while (length_of(widths) > line_length) {
     size_t* widest = nullptr;
     for (size_t i = 0; i < columns.size(); ++i)
-      if (!columns_[columns[i]].number && (!widest || widths[i] > *widest)) widest = &widths[i];
+      if (!columns_[columns[i]].is_number && (!widest || widths[i] > *widest)) widest = &widths[i];
     if (!widest || *widest <= kNarrowest) break;
     --*widest;
   }
@@ -79,8 +79,10 @@ void TextTable::add_lines(std::vector<std::string>& lines, const Columns& column
   auto line_of = [&](auto cell) {
     std::string line;
     for (size_t i = 0; i < columns.size(); ++i) {
-      const std::string text = fitted(cell(columns[i]), widths[i]), gap(i > 0 ? kGap : 0, ' ');
-      const size_t end = columns_[columns[i]].number ? text.find_last_not_of(' ') + 1 : text.size();
+      const std::string text = cut_or_padded(cell(columns[i]), widths[i]),
+                        gap(i > 0 ? kGap : 0, ' ');
+      const size_t end =
+          columns_[columns[i]].is_number ? text.find_last_not_of(' ') + 1 : text.size();
       line += gap + std::string(text.size() - end, ' ') + text.substr(0, end);
     }
     return line.substr(0, line.find_last_not_of(' ') + 1);

@@ -16,7 +16,7 @@ class TextTable {
  public:
   struct Column {
     std::string title;
-    bool number = false;
+    bool is_number = false;
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<std::string> cells);
