@@ -23,9 +23,9 @@ auto in_device(const Device& device, F f) -> decltype(f()) {
   }
 }
 
-class BlamedRun final : public WrappedExecutable {
+class BlamingExecutable final : public WrappedExecutable {
  public:
-  BlamedRun(std::unique_ptr<Executable> inner, const Device& device)
+  BlamingExecutable(std::unique_ptr<Executable> inner, const Device& device)
       : WrappedExecutable(std::move(inner)), device_(device) {}
   void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
            std::span<Tensor> outputs) override {
@@ -50,7 +50,7 @@ std::unique_ptr<Executable> compile_lowered(const Program& lowered, Device& devi
     fail("device ", device.class_name(), info ? concat(" of plugin '", info->plugin, "'") : "",
          ": compile() gave no executable");
   if (!info || is_built_in(*info)) return executable;
-  return std::make_unique<BlamedRun>(std::move(executable), device);
+  return std::make_unique<BlamingExecutable>(std::move(executable), device);
 }
 
 }  // namespace crescent::lowering

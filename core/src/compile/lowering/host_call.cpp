@@ -65,7 +65,7 @@ namespace {
 
 /// Says, for an op that cannot be computed, which functions or kernel are missing, and suggests a
 /// registered kernel with a similar name.
-std::string missing_ways(const Op& op) {
+std::string missing_implementations(const Op& op) {
   if (registry().find(CpuKernel::kKind, op.name()))
     return "its kernel does not take this, and it has neither decompose() nor compute()";
   return concat("it has no decompose(), no compute() and no CpuKernel that is registered as '",
@@ -74,7 +74,7 @@ std::string missing_ways(const Op& op) {
 
 [[noreturn]] void fail_without_kernel(const Op& op, const TensorSpecs& in, const Device& device) {
   fail("the ", device.class_name(), " device has no way to run ", described(op), " on ",
-       text_of(in), ": ", missing_ways(op));
+       text_of(in), ": ", missing_implementations(op));
 }
 
 }  // namespace

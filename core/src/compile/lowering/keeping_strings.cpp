@@ -26,7 +26,7 @@ void keep_constants(const Program& program) {
     if (auto* scan = passes::as<Scan>(*i.op)) keep_constants(*scan->body);
 }
 
-class RunOnStrings final : public WrappedExecutable {
+class StringsKeepingExecutable final : public WrappedExecutable {
  public:
   using WrappedExecutable::WrappedExecutable;
   void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
@@ -42,7 +42,7 @@ std::unique_ptr<Executable> keeping_strings(const Program& program,
                                             std::unique_ptr<Executable> executable) {
   if (!has_strings(program)) return executable;
   keep_constants(program);
-  return std::make_unique<RunOnStrings>(std::move(executable));
+  return std::make_unique<StringsKeepingExecutable>(std::move(executable));
 }
 
 }  // namespace crescent::lowering

@@ -23,7 +23,7 @@ using Instruction = Program::Instruction;
 
 /// The limit of nested decompositions; an op that decomposes into itself is a mistake of its
 /// author.
-constexpr int kDeepest = 32;
+constexpr int kMaxDecompositionDepth = 32;
 
 /// Whether the op returns its input unchanged, with the same spec.
 bool is_identity(const Op& op, const TensorSpecs& in, const TensorSpecs& out) {
@@ -115,7 +115,7 @@ class Lowering {
         in);
     if (is_simple) return false;
     check_results(part, whole);
-    if (++depth_ > kDeepest)
+    if (++depth_ > kMaxDecompositionDepth)
       fail(whole.op->name(), ": it decomposes into ops that decompose without end");
     part = passes::optimize_part(std::move(part), *whole.op, device_.capabilities());
     inline_part(part, whole);

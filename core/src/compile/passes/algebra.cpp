@@ -36,7 +36,7 @@ int broadcast_result(Rewriting& r, const Match& m) {
   if (inputs == i.inputs) return kKeep;
   const bool is_smaller = shape.is_known() && shape.size() < wanted.shape.size();
   if (!(shape == wanted.shape) && !is_smaller) return kKeep;
-  return r.stretched(r.add(i.op, std::move(inputs)), wanted);
+  return r.broadcast_value(r.add(i.op, std::move(inputs)), wanted);
 }
 
 // ---- conditions
@@ -60,7 +60,7 @@ constexpr Condition kPowerOfTwo{
 
 int multiply_by_reciprocal(Rewriting& r, const Match& m) {
   const int factor = r.add_scalar(1 / m.number('n'), r.result(m.call()).dtype);
-  return r.stretched(r.add_binary(BinaryKind::multiply, m['x'], factor), r.result(m.call()));
+  return r.broadcast_value(r.add_binary(BinaryKind::multiply, m['x'], factor), r.result(m.call()));
 }
 
 /// Whether the first operand is a single number and the second is not; the rule with this condition
@@ -110,7 +110,7 @@ std::optional<Precision> precision_of(DType dtype) {
 }
 
 /// Whether every number of `from` is a number of `to`.
-bool holds_all(DType from, DType to) {
+bool represents_all(DType from, DType to) {
   const auto a = precision_of(from), b = precision_of(to);
   if (from == to || !a || !b) return from == to;
   if (a->digits > b->digits || (a->is_signed && !b->is_signed)) return false;
@@ -123,7 +123,7 @@ constexpr Condition kSameDType{"to the dtype of x", [](const Rewriting& r, const
                                }};
 constexpr Condition kLossless{"the inner dtype has every number of x",
                               [](const Rewriting& r, const Match& m) {
-                                return holds_all(r.dtype(m['x']), m.op<Cast>(1).dtype);
+                                return represents_all(r.dtype(m['x']), m.op<Cast>(1).dtype);
                               }};
 
 int cast_once(Rewriting& r, const Match& m) {

@@ -18,7 +18,7 @@ class Folding {
  public:
   explicit Folding(Program& program)
       : program_(program), constant_of_value_(program.values.size()) {
-    for (const Program::Constant& c : program.constants) at(c.value) = c.tensor;
+    for (const Program::Constant& c : program.constants) constant(c.value) = c.tensor;
   }
   bool run() {
     return std::erase_if(program_.code,
@@ -26,7 +26,7 @@ class Folding {
   }
 
  private:
-  Tensor& at(int value) { return constant_of_value_[value]; }
+  Tensor& constant(int value) { return constant_of_value_[value]; }
 
   int64_t bytes(const std::vector<int>& values) const {
     int64_t total = 0;
@@ -40,7 +40,7 @@ class Folding {
 
   bool is_foldable(const Instruction& i) {
     return std::all_of(i.inputs.begin(), i.inputs.end(),
-                       [this](int value) { return static_cast<bool>(at(value)); }) &&
+                       [this](int value) { return static_cast<bool>(constant(value)); }) &&
            bytes(i.outputs) <= kLargestResult && bytes(i.inputs) <= kLargestOperands &&
            i.op->effect() <= Effect::check && !as<Scan>(*i.op);
   }
@@ -51,14 +51,14 @@ class Folding {
     NoTrace now;
     NoGradient unwatched;
     Tensors inputs, outputs;
-    for (int value : i.inputs) inputs.push_back(at(value));
+    for (int value : i.inputs) inputs.push_back(constant(value));
     try {
       outputs = crescent::apply(i.op, inputs);
     } catch (const Error&) {
       return false;
     }
     for (size_t o = 0; o < outputs.size(); ++o) {
-      at(i.outputs[o]) = outputs[o];
+      constant(i.outputs[o]) = outputs[o];
       program_.constants.push_back({i.outputs[o], outputs[o]});
     }
     return true;

@@ -61,7 +61,7 @@ int with_bias(Rewriting& r, int value, int bias) {
   return r.add(std::move(op), std::move(inputs));
 }
 
-int take_in_bias(Rewriting& r, const Match& m) {
+int merge_bias(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const TensorSpec result = r.result(i);
   for (auto [x, bias] :
@@ -88,7 +88,7 @@ std::optional<PostOp> activation_of(UnaryKind kind) {
   }
 }
 
-int take_in_activation(Rewriting& r, const Match& m) {
+int merge_activation(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const std::optional<PostOp> activation = activation_of(op_of<Unary>(i).kind);
   const TensorSpec result = r.result(i);
@@ -126,7 +126,7 @@ int with_operand_post_op(Rewriting& r, int x, int other, PostOp how) {
 /// Replaces a sum of a product and another tensor by a product with the post-op add. If the other
 /// operand is elementwise, the sum is left to the fusion pass, which computes both in one pass over
 /// memory, as in the update of an optimizer.
-int take_in_sum(Rewriting& r, const Match& m) {
+int merge_sum(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   auto is_fused = [&](int x) {
     return r.read_once(x) && r.producer(x) && is_elementwise(*r.producer(x)->op);
@@ -152,7 +152,7 @@ int with_residual(Rewriting& r, int y, int residual) {
 
 /// Replaces a sum of the results of two convolutions: the later convolution adds the result of the
 /// earlier one by the post-op add. Sums of half-width floats are left to the fusion pass.
-int take_in_residual(Rewriting& r, const Match& m) {
+int merge_residual(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   if (op_of<Binary>(i).kind != BinaryKind::add || size_of(r.result(i).dtype) < 4) return kKeep;
   const auto [first, last] = std::minmax(i.inputs[0], i.inputs[1]);
@@ -174,17 +174,17 @@ constexpr Condition kResidual{
     "the later one is a convolution with at most a bias that nobody else reads"};
 
 constexpr RewriteRule kEpilogueRules[] = {
-    {"add(x, b)", "x + bias", kBias, take_in_bias, Digits::rounded},
-    {"add(x, y)", "x + add", kSum, take_in_sum, Digits::rounded},
-    {"relu(x)", "x + relu", kActivation, take_in_activation, Digits::rounded},
-    {"sigmoid(x)", "x + sigmoid", kActivation, take_in_activation, Digits::rounded},
-    {"tanh(x)", "x + tanh", kActivation, take_in_activation, Digits::rounded},
+    {"add(x, b)", "x + bias", kBias, merge_bias, Digits::rounded},
+    {"add(x, y)", "x + add", kSum, merge_sum, Digits::rounded},
+    {"relu(x)", "x + relu", kActivation, merge_activation, Digits::rounded},
+    {"sigmoid(x)", "x + sigmoid", kActivation, merge_activation, Digits::rounded},
+    {"tanh(x)", "x + tanh", kActivation, merge_activation, Digits::rounded},
     {"select(greater(y, 0), conv_backward_data(...), 0)", "conv_backward_data + mask",
      kMaskedGradient, mask_convolution, Digits::rounded},
     {"select(greater(y, 0), z, 0)", "z + mask", kMaskedProduct, mask_product, Digits::rounded},
 };
 constexpr RewriteRule kResidualRules[] = {
-    {"add(x, y)", "convolution + add", kResidual, take_in_residual, Digits::rounded}};
+    {"add(x, y)", "convolution + add", kResidual, merge_residual, Digits::rounded}};
 
 }  // namespace
 

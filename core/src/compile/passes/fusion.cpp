@@ -27,13 +27,13 @@ constexpr size_t kMaxInputs = 24, kMaxFused = 64;
 // regions do not cross windows of this many instructions, so that the search takes linear time
 constexpr int kWindow = 1024;
 
-class Bits {
+class BitSet {
  public:
-  explicit Bits(int count = 0) : words_(static_cast<size_t>(count + 63) / 64) {}
+  explicit BitSet(int count = 0) : words_(static_cast<size_t>(count + 63) / 64) {}
   bool has(int i) const { return words_[static_cast<size_t>(i) / 64] >> (i % 64) & 1; }
   void add(int i) { words_[static_cast<size_t>(i) / 64] |= uint64_t{1} << (i % 64); }
   void remove(int i) { words_[static_cast<size_t>(i) / 64] &= ~(uint64_t{1} << (i % 64)); }
-  void add(const Bits& other) {
+  void add(const BitSet& other) {
     for (size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
   }
 
@@ -119,7 +119,7 @@ class Regions {
     }
     return values;
   }
-  Bits& ancestors(int root) { return ancestors_[root]; }
+  BitSet& ancestors(int root) { return ancestors_[root]; }
 
   /// An edge from an instruction that computes a value to one that reads it. If both are in one
   /// region, the value, which has `bytes` bytes per element, is not stored in memory.
@@ -144,7 +144,7 @@ class Regions {
       const auto [b, a] = std::minmax({root(edge.from), root(edge.to)});
       if (a != b) merge(a, b);
     }
-    for (int i = first; i < last; ++i) ancestors(i) = Bits();
+    for (int i = first; i < last; ++i) ancestors(i) = BitSet();
   }
 
   /// The logical shard to which the value belongs (shard_ops.h). A region must not contain values
@@ -153,7 +153,7 @@ class Regions {
   bool is_inside(int instruction) const { return instruction >= first_; }
 
   void find_ancestors(int i) {
-    Bits& mine = ancestors(i) = Bits(last_ - first_);
+    BitSet& mine = ancestors(i) = BitSet(last_ - first_);
     auto come_after = [&](int instruction) {
       if (!is_inside(instruction)) return;
       const int other = root(instruction);
@@ -223,12 +223,12 @@ class Regions {
   /// Makes the ancestors of both regions ancestors of the merged region and of every region that
   /// depends on it.
   void join_ancestors(int a, int b) {
-    Bits& joined = ancestors(a);
+    BitSet& joined = ancestors(a);
     joined.add(ancestors(b));
     joined.remove(a - first_);
     joined.remove(b - first_);
     for (int i = first_; i < last_; ++i) {
-      Bits& later = ancestors(i);
+      BitSet& later = ancestors(i);
       if (root(i) != i || i == a || !(later.has(a - first_) || later.has(b - first_))) continue;
       later.add(joined);
       later.add(a - first_);
@@ -242,8 +242,8 @@ class Regions {
   std::vector<std::vector<int>> operands_;  ///< indexed by instruction: as operands() returns them
   std::vector<int> root_;                   ///< indexed by instruction: the root of its region
   std::vector<std::vector<int>> members_;   ///< indexed by root: the instructions of its region
-  std::vector<Bits> ancestors_;  ///< indexed by root: roots in the window that precede it
-  int first_ = 0, last_ = 0;     ///< the instructions of the window: [first_, last_)
+  std::vector<BitSet> ancestors_;  ///< indexed by root: roots in the window that precede it
+  int first_ = 0, last_ = 0;       ///< the instructions of the window: [first_, last_)
 };
 
 /// Writes the instructions of the program again, with a Fused op for each region. A region is

@@ -73,12 +73,12 @@ class Normalization {
         for (int& value : *values) value = here[value];
       }
       i.scope = whole.scope;
-      if (!(as<BatchMoments>(*i.op) && take_in(i))) add(std::move(i));
+      if (!(as<BatchMoments>(*i.op) && merge_moments(i))) add(std::move(i));
     }
   }
 
   /// Makes the moments of a convolution's result additional results of the convolution.
-  bool take_in(const Instruction& moments) {
+  bool merge_moments(const Instruction& moments) {
     const int producer = producer_[moments.inputs[0]];
     if (producer < 0) return false;
     Instruction& made = program_.code[producer];

@@ -19,12 +19,12 @@
 namespace crescent::passes {
 namespace {
 
-constexpr Condition kMaxAlone{
+constexpr Condition kOnlyReaderOfGradient{
     "max pooling, whose gradient nobody else reads", [](const Rewriting& r, const Match& m) {
       return m.op<PoolBackward>(2).max && r.read_once(m.call(2).outputs[0]);
     }};
 
-int mask_before(Rewriting& r, const Match& m) {
+int mask_before_pooling(Rewriting& r, const Match& m) {
   const auto& op = m.op<PoolBackward>(2);
   Pool forward;
   forward.max = true, forward.window = op.window, forward.spec = op.spec;
@@ -50,13 +50,14 @@ constexpr Condition kAllPixels{
              all_windows_overlap_image(m.op<PoolBackward>(1));
     }};
 
-int sum_before(Rewriting& r, const Match& m) { return r.add(m.call().op, {m['g']}); }
+int sum_before_pooling(Rewriting& r, const Match& m) { return r.add(m.call().op, {m['g']}); }
 
 constexpr RewriteRule kPoolingRules[] = {
     {"select(greater(x, 0), pool_backward(x, g), 0)",
-     "pool_backward(x, select(greater(pool(x), 0), g, 0))", kMaxAlone, mask_before},
-    {"sum(pool_backward(x, g))", "sum(g)", kAllPixels, sum_before, Digits::rounded},
-    {"sum(pool_backward(g))", "sum(g)", kAllPixels, sum_before, Digits::rounded},
+     "pool_backward(x, select(greater(pool(x), 0), g, 0))", kOnlyReaderOfGradient,
+     mask_before_pooling},
+    {"sum(pool_backward(x, g))", "sum(g)", kAllPixels, sum_before_pooling, Digits::rounded},
+    {"sum(pool_backward(g))", "sum(g)", kAllPixels, sum_before_pooling, Digits::rounded},
 };
 
 }  // namespace

@@ -45,13 +45,13 @@ int cast_result(Rewriting& r, const Match& m) {
   return y == kKeep ? kKeep : r.reshaped(y, r.result(i).shape);
 }
 
-int round_fewer(Rewriting& r, const Match& m) {
+int round_gathered_elements(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   if (r.result(i).shape.size() >= r.shape(m['x']).size()) return kKeep;
   return r.add(m.call(1).op, {r.add(i.op, {m['x'], m['i']})});
 }
 
-int sum_wide(Rewriting& r, const Match& m) {
+int sum_in_wider_dtype(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   if (!is_floating(r.dtype(i.inputs[0])) || !r.read_once(i.inputs[0])) return kKeep;
   if (size_of(r.result(i).dtype) <= size_of(r.dtype(i.inputs[0]))) return kKeep;
@@ -60,16 +60,17 @@ int sum_wide(Rewriting& r, const Match& m) {
 
 constexpr Condition kRounded{"to bfloat16, of operands that were rounded from float32"};
 constexpr Condition kWidened{"from bfloat16 to float32, of a product that nobody else reads"};
-constexpr Condition kFewer{"fewer elements are gathered than x has"};
-constexpr Condition kWider{"to a wider float, of sums that nobody else reads"};
+constexpr Condition kFewerElements{"fewer elements are gathered than x has"};
+constexpr Condition kWiderDType{"to a wider float, of sums that nobody else reads"};
 
 constexpr RewriteRule kPrecisionRules[] = {
     {"matmul(x, y)", "matmul(x, y; to bfloat16)", kRounded, cast_operands, Digits::rounded},
     {"with_post_ops(...)", "with_post_ops(...; to bfloat16)", kRounded, cast_operands,
      Digits::rounded},
     {"cast(x)", "x to float32", kWidened, cast_result, Digits::rounded},
-    {"gather(cast(x), i)", "cast(gather(x, i))", kFewer, round_fewer},
-    {"cast(scatter_add(i, x))", "scatter_add(i, cast(x))", kWider, sum_wide, Digits::rounded},
+    {"gather(cast(x), i)", "cast(gather(x, i))", kFewerElements, round_gathered_elements},
+    {"cast(scatter_add(i, x))", "scatter_add(i, cast(x))", kWiderDType, sum_in_wider_dtype,
+     Digits::rounded},
 };
 
 }  // namespace

@@ -43,9 +43,9 @@ class Recomputation {
 
   bool run() {
     const std::vector<Instruction> code = std::exchange(program_.code, {});
-    for (const Instruction& i : code) note(i);
+    for (const Instruction& i : code) record(i);
     for (Instruction i : code) {
-      if (is_elementwise(*i.op)) take_copies(i, 2);
+      if (is_elementwise(*i.op)) use_copies(i, 2);
       program_.code.push_back(std::move(i));
     }
     return program_.code.size() > code.size();
@@ -76,7 +76,7 @@ class Recomputation {
   }
 
   /// Returns the operand that is not a scalar; -1 if there is none or several different ones.
-  int base(const Instruction& i) const {
+  int only_nonscalar_operand(const Instruction& i) const {
     int found = -1;
     for (int value : i.inputs) {
       if (spec(value).shape.rank() == 0) continue;
@@ -86,10 +86,10 @@ class Recomputation {
     return found;
   }
 
-  void note(const Instruction& i) {
+  void record(const Instruction& i) {
     if (!is_cheap(*i.op)) return;
     ValueInfo& made = at(i.outputs[0]);
-    const int from = base(i);
+    const int from = only_nonscalar_operand(i);
     if (made.is_in_memory || from < 0) return;
     const TensorSpec &source = spec(from), &result = spec(i.outputs[0]);
     const bool is_worth_it =
@@ -103,7 +103,7 @@ class Recomputation {
 
   /// Replaces operands that have at least `reads` readers by recomputed copies. A value with a
   /// single reader needs no copy, because the fusion pass fuses it with its reader.
-  void take_copies(Instruction& i, int reads) {
+  void use_copies(Instruction& i, int reads) {
     for (int& value : i.inputs) {
       if (at(value).steps > 0 && at(value).reads >= reads) value = copy(value, i.scope);
     }
@@ -112,7 +112,7 @@ class Recomputation {
   int copy(int value, int scope) {
     Instruction again = *at(value).producer;
     again.scope = scope;
-    take_copies(again, 1);
+    use_copies(again, 1);
     again.outputs = {program_.add_value(TensorSpec(spec(value)))};
     values_.emplace_back();
     program_.code.push_back(again);

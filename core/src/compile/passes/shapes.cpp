@@ -154,7 +154,7 @@ Shape reduced_shape(const Shape& source, int rank, const Reduce& op) {
 
 /// The value times `count`; half-width floats are multiplied in float32, in which their sums are
 /// computed.
-int times(Rewriting& r, int value, double count) {
+int multiply_by_count(Rewriting& r, int value, double count) {
   const DType dtype = r.dtype(value);
   const DType wide = is_floating(dtype) && size_of(dtype) == 2 ? DType::float32 : dtype;
   const int product =
@@ -177,8 +177,8 @@ int reduce_repeated(Rewriting& r, const Match& m) {
   const auto factor = fits ? reduced(op.kind, 1, count_of(op, spec.shape)) : std::nullopt;
   if (!factor || !is_exact(*factor, spec.dtype)) return kKeep;
   int y = r.reshaped(source, reduced_shape(shape, spec.shape.rank(), op));
-  if (op.kind == ReduceKind::sum && *factor != 1) y = times(r, y, *factor);
-  return r.stretched(y, wanted);
+  if (op.kind == ReduceKind::sum && *factor != 1) y = multiply_by_count(r, y, *factor);
+  return r.broadcast_value(y, wanted);
 }
 
 constexpr Condition kReduced{"the result is one of the dtype, and no product is taken"};

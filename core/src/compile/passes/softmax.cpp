@@ -39,7 +39,7 @@ bool has_size_1(const Shape& shape, int axis, int rank) {
   return own < 0 || shape[own] == 1;
 }
 
-constexpr Condition kLevel{
+constexpr Condition kUniformTerm{
     "the sum is over the axis of the softmax and keeps it, y is the same along it, x is as large "
     "as the result; float32 or float64",
     [](const Rewriting& r, const Match& m) {
@@ -52,7 +52,7 @@ constexpr Condition kLevel{
              has_size_1(r.shape(m['y']), sum.axes[0], result.shape.rank());
     }};
 
-int drop_level(Rewriting& r, const Match& m) {
+int drop_uniform_term(Rewriting& r, const Match& m) {
   const int weighted = r.add_binary(BinaryKind::multiply, m['x'], m.call(5).outputs[0]);
   return r.add_binary(BinaryKind::subtract, m['x'], r.add(m.call(2).op, {weighted}));
 }
@@ -60,7 +60,7 @@ int drop_level(Rewriting& r, const Match& m) {
 constexpr RewriteRule kSoftmaxRules[] = {
     {"log(softmax(x))", "log_softmax(x)", kProbabilities, join_logarithm, Digits::rounded},
     {"subtract(add(x, y), sum(multiply(add(x, y), softmax(z))))",
-     "subtract(x, sum(multiply(x, softmax(z))))", kLevel, drop_level, Digits::rounded},
+     "subtract(x, sum(multiply(x, softmax(z))))", kUniformTerm, drop_uniform_term, Digits::rounded},
 };
 
 }  // namespace

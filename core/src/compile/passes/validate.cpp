@@ -8,14 +8,16 @@ namespace {
 class Numbering {
  public:
   explicit Numbering(Program& program)
-      : old_(std::move(program.values)), number_(old_.size(), -1), values_(program.values) {
+      : old_specs_(std::move(program.values)),
+        new_number_(old_specs_.size(), -1),
+        values_(program.values) {
     values_.clear();
   }
   void operator()(int& value) {
-    int& number = number_[value];
+    int& number = new_number_[value];
     if (number < 0) {
       number = static_cast<int>(values_.size());
-      values_.push_back(old_[value]);
+      values_.push_back(old_specs_[value]);
     }
     value = number;
   }
@@ -24,14 +26,15 @@ class Numbering {
   }
 
  private:
-  TensorSpecs old_;
-  std::vector<int> number_;  // indexed by old value: its new number
+  TensorSpecs old_specs_;
+  std::vector<int> new_number_;  // indexed by old value: its new number
   TensorSpecs& values_;
 };
 
-class Check {
+class ProgramCheck {
  public:
-  explicit Check(const Program& program) : program_(program), is_computed_(program.values.size()) {}
+  explicit ProgramCheck(const Program& program)
+      : program_(program), is_computed_(program.values.size()) {}
 
   void run() {
     for (int value : program_.inputs) mark_computed(value, "an input");
@@ -49,12 +52,12 @@ class Check {
   }
 
  private:
-  void in_range(int value) const {
+  void expect_in_range(int value) const {
     if (value < 0 || static_cast<size_t>(value) >= is_computed_.size())
       fail("program: there is no value %", value);
   }
   void mark_computed(int value, std::string_view what) {
-    in_range(value);
+    expect_in_range(value);
     if (is_computed_[value]) fail("program: %", value, " is made twice, again by ", what);
     is_computed_[value] = true;
   }
@@ -63,7 +66,7 @@ class Check {
     expect_spec(value, spec, what);
   }
   void read(int value, std::string_view who) const {
-    in_range(value);
+    expect_in_range(value);
     if (!is_computed_[value]) fail("program: %", value, " is read by ", who, " before it is made");
   }
   void expect_spec(int value, const TensorSpec& spec, std::string_view what) const {
@@ -107,6 +110,6 @@ void renumber(Program& program) {
   }
 }
 
-void validate(const Program& program) { Check(program).run(); }
+void validate(const Program& program) { ProgramCheck(program).run(); }
 
 }  // namespace crescent::passes

@@ -307,9 +307,10 @@ class ChunkedLoss {
 
   Program& program_;
   int64_t max_bytes_, wide_size_ = 0;
-  int64_t units_ = 0, chunks_ = 0;  ///< numbers of equal parts of all rows, and of chunks of them
-  std::map<int, int> depths_;       ///< for values with rows, how many first axes may be cut
-  std::vector<size_t> producers_;   ///< indexed by value; kNone for inputs, variables and constants
+  int64_t units_ = 0;   ///< number of equal parts of the rows, the least that a chunk may have
+  int64_t chunks_ = 0;  ///< number of chunks, each of one or more units
+  std::map<int, int> depths_;      ///< for values with rows, how many first axes may be cut
+  std::vector<size_t> producers_;  ///< indexed by value; kNone for inputs, variables and constants
   std::vector<std::vector<size_t>> readers_;  ///< indexed by value
   std::set<int> results_;                     ///< outputs and new values of variables
   std::map<size_t, RowRoles> roles_;          ///< the roles of the chunked instructions

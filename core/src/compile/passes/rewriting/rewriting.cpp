@@ -162,7 +162,7 @@ int Rewriting::reshaped(int value, const Shape& shape) {
   return add(op, {value});
 }
 
-int Rewriting::stretched(int value, const TensorSpec& wanted) {
+int Rewriting::broadcast_value(int value, const TensorSpec& wanted) {
   if (spec(value) == wanted) return value;
   if (dtype(value) != wanted.dtype || !wanted.shape.is_known()) return kKeep;
   BroadcastTo op;

@@ -86,7 +86,7 @@ class Rewriting {
   /// Returns the value reshaped, or the value itself if it has that shape.
   int reshaped(int value, const Shape& shape);
   /// Returns the value broadcast to the spec, or kKeep if the dtype differs.
-  int stretched(int value, const TensorSpec& spec);
+  int broadcast_value(int value, const TensorSpec& spec);
 
  private:
   friend bool rewrite_each(Program& program, const Rewrite& rewrite);

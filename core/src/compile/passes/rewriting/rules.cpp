@@ -35,12 +35,12 @@ class Matching {
     if (i.inputs.size() != pattern.operands.size()) return false;
     const bool swaps = pattern.is_commutative && order_ >> commutative_++ & 1;
     for (size_t o = 0; o < i.inputs.size(); ++o) {
-      if (!is(pattern.operands[o], i.inputs[swaps ? 1 - o : o])) return false;
+      if (!matches_value(pattern.operands[o], i.inputs[swaps ? 1 - o : o])) return false;
     }
     return true;
   }
 
-  bool is(const Term& pattern, int value) {
+  bool matches_value(const Term& pattern, int value) {
     if (pattern.type == Type::number) return r_.uniform(value) == pattern.number;
     if (pattern.type == Type::letter) return is_letter(pattern.letter, value);
     const Instruction* made = r_.producer(value);
@@ -97,10 +97,10 @@ int computed(Rewriting& r, const Match& m, const Term& e, DType dtype) {
 }
 
 /// Builds the replacement from its text and broadcasts it to the result.
-int as_written(Rewriting& r, const Match& m, const Term& replacement) {
+int build_replacement(Rewriting& r, const Match& m, const Term& replacement) {
   const TensorSpec wanted = r.result(m.call());
   const bool fits = broadcast(r, m, replacement) == wanted.shape || wanted.shape.is_known();
-  return fits ? r.stretched(computed(r, m, replacement, wanted.dtype), wanted) : kKeep;
+  return fits ? r.broadcast_value(computed(r, m, replacement, wanted.dtype), wanted) : kKeep;
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ int as_written(Rewriting& r, const Match& m, const Term& replacement) {
 RuleTable::RuleTable(std::string_view pass, std::span<const RewriteRule> rules)
     : pass_(pass), rules_(rules) {
   for (const RewriteRule& rule : rules) {
-    Parsed parsed{&rule, parse_term(rule.pattern), {}};
+    ParsedRule parsed{&rule, parse_term(rule.pattern), {}};
     if (!rule.build) parsed.replacement = parse_term(rule.replacement);
     parsed.orders = 1u << commutative_calls(parsed.pattern);
     parsed_.push_back(std::move(parsed));
@@ -117,7 +117,7 @@ RuleTable::RuleTable(std::string_view pass, std::span<const RewriteRule> rules)
 
 int RuleTable::apply(Rewriting& r, const Instruction& instruction) const {
   const std::string_view name = instruction.op->name();
-  for (const Parsed& parsed : parsed_) {
+  for (const ParsedRule& parsed : parsed_) {
     if (parsed.pattern.op != name) continue;
     for (unsigned order = 0; order < parsed.orders; ++order) {
       Matching matching(r, order);
@@ -125,7 +125,7 @@ int RuleTable::apply(Rewriting& r, const Instruction& instruction) const {
       const RewriteRule& rule = *parsed.rule;
       const Match& m = matching.match();
       if (rule.condition.holds && !rule.condition.holds(r, m)) continue;
-      const int value = rule.build ? rule.build(r, m) : as_written(r, m, parsed.replacement);
+      const int value = rule.build ? rule.build(r, m) : build_replacement(r, m, parsed.replacement);
       if (value != kKeep && r.spec(value) == r.result(instruction)) return value;
     }
   }
@@ -136,7 +136,7 @@ bool RuleTable::rewrite(Program& program) const {
   const auto has_rule = [&](const Instruction& i) {
     const std::string_view name = i.op->name();
     return std::any_of(parsed_.begin(), parsed_.end(),
-                       [&](const Parsed& parsed) { return parsed.pattern.op == name; });
+                       [&](const ParsedRule& parsed) { return parsed.pattern.op == name; });
   };
   if (std::none_of(program.code.begin(), program.code.end(), has_rule)) return false;
   return rewrite_each(program, [this](Rewriting& r, const Instruction& i) { return apply(r, i); });

@@ -67,7 +67,7 @@ class CRESCENT_API RuleTable {
   bool rewrite(Program& program) const;
 
  private:
-  struct Parsed {
+  struct ParsedRule {
     const RewriteRule* rule;
     Term pattern, replacement;  ///< `replacement` is empty if the rule has `build`
     unsigned orders = 1;        ///< number of ways to order the operands of commutative calls
@@ -76,7 +76,7 @@ class CRESCENT_API RuleTable {
 
   std::string_view pass_;
   std::span<const RewriteRule> rules_;
-  std::vector<Parsed> parsed_;
+  std::vector<ParsedRule> parsed_;
 };
 
 }  // namespace crescent::passes

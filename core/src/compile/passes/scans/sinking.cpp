@@ -119,31 +119,31 @@ class Sinking {
     return reshaped(stacked(value), {steps() * shape[0], shape[1]});
   }
 
-  enum class Term {
+  enum class TermKind {
     sum,      ///< a sum of two terms
     moved,    ///< another term with its elements moved or repeated
     product,  ///< a matrix product with a transposed first operand
     reduced,  ///< sums over axes of another term
     unknown
   };
-  Term term_of(int value) {
+  TermKind term_of(int value) {
     const Instruction* i = at(value).producer;
-    if (!i) return Term::unknown;
+    if (!i) return TermKind::unknown;
     const int first = i->inputs.empty() ? -1 : i->inputs[0];
     if (auto* binary = as<Binary>(*i->op); binary && binary->kind == BinaryKind::add) {
       const bool is_plain = spec(first) == spec(value) && spec(i->inputs[1]) == spec(value);
-      return is_plain ? Term::sum : Term::unknown;
+      return is_plain ? TermKind::sum : TermKind::unknown;
     }
     auto* pad = as<Pad>(*i->op);
     if (as<Reshape>(*i->op) || as<Transpose>(*i->op) || (pad && pad->value == 0) ||
         (as<Cast>(*i->op) && is_widened(spec(first).dtype, spec(value).dtype)))
-      return Term::moved;
+      return TermKind::moved;
     auto* product = as<Matmul>(*i->op);
     if (product && product->transpose_a && !product->transpose_b && rank(first) == 2 &&
         rank(i->inputs[1]) == 2)
-      return Term::product;
+      return TermKind::product;
     auto* reduce = as<Reduce>(*i->op);
-    return reduce && reduce->kind == ReduceKind::sum ? Term::reduced : Term::unknown;
+    return reduce && reduce->kind == ReduceKind::sum ? TermKind::reduced : TermKind::unknown;
   }
   static bool is_widened(DType from, DType to) {
     return is_floating(from) && is_floating(to) && size_of(to) > size_of(from);
@@ -152,15 +152,15 @@ class Sinking {
   bool can_be_summed(int value) {
     const Instruction* i = at(value).producer;
     switch (term_of(value)) {
-      case Term::sum:
+      case TermKind::sum:
         return can_be_summed(i->inputs[0]) && can_be_summed(i->inputs[1]);
-      case Term::moved:
+      case TermKind::moved:
         return can_be_summed(i->inputs[0]);
-      case Term::product:
+      case TermKind::product:
         return can_be_stacked(i->inputs[0]) && can_be_stacked(i->inputs[1]);
-      case Term::reduced:
+      case TermKind::reduced:
         return can_be_stacked(i->inputs[0]);
-      case Term::unknown:
+      case TermKind::unknown:
         break;
     }
     return false;
@@ -169,13 +169,13 @@ class Sinking {
   int sum_over_steps(int value) {
     const Instruction& i = *at(value).producer;
     switch (term_of(value)) {
-      case Term::sum: {
+      case TermKind::sum: {
         const int first = sum_over_steps(i.inputs[0]);
         return add(i.op, {first, sum_over_steps(i.inputs[1])});
       }
-      case Term::moved:
+      case TermKind::moved:
         return add(i.op, {sum_over_steps(i.inputs[0])});
-      case Term::product: {
+      case TermKind::product: {
         const int left = stacked_rows(i.inputs[0]);
         return add(i.op, {left, stacked_rows(i.inputs[1])});
       }
@@ -195,7 +195,7 @@ class Sinking {
     const Instruction* i = at(after).producer;
     const bool is_seen = scan_.keep_states && read_[loop_.outputs[kept_states_output(s)]];
     if (!i || is_seen || at(before).reads != 1 || at(after).reads != 1 ||
-        term_of(after) != Term::sum || !is_floating(spec(after).dtype))
+        term_of(after) != TermKind::sum || !is_floating(spec(after).dtype))
       return false;
     const auto own = std::find(i->inputs.begin(), i->inputs.end(), before);
     if (own == i->inputs.end()) return false;
