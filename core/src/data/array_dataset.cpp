@@ -51,8 +51,8 @@ class ArrayDataset final : public Dataset {
       if (is_in_file(array)) map(array, is_partial);
     });
     if (shuffle_ != Shuffle::samples) return;
-    if (!in_files_.empty())
-      buffer_.emplace(in_files_, 4 * batch_size_,
+    if (!file_arrays_.empty())
+      buffer_.emplace(file_arrays_, 4 * batch_size_,
                       [this](int64_t position) { return needs_inputs(position); });
     each_array([&](const Tensor& array, bool is_partial) {
       if (array.in_memory())
@@ -77,14 +77,14 @@ class ArrayDataset final : public Dataset {
         if (t) t = Tensor::abstract({t.dtype(), rows.concat(t.shape().slice(1, t.rank()))});
     return batch;
   }
-  bool reads_files() const override { return !read_.empty(); }
+  bool reads_files() const override { return !unmapped_arrays_.empty(); }
   void check() const override {
-    for (const ArrayInFile& mapped : mapped_) check_intact(mapped.array);
+    for (const ArrayInFile& mapped : mapped_arrays_) check_intact(mapped.array);
   }
 
   void begin_epoch() override {
-    batches_read_ = expected_ = buffered_ = 0;
-    if (shuffle_ != Shuffle::none) drawn_from_ = order_->state().value();
+    batches_read_ = batches_read_ahead_ = buffered_rows_ = 0;
+    if (shuffle_ != Shuffle::none) state_before_order_ = order_->state().value();
     if (buffer_)
       buffer_->begin_epoch(*order_);
     else if (shuffle_ == Shuffle::samples)
@@ -97,8 +97,9 @@ class ArrayDataset final : public Dataset {
   /// of the dataset on which the order depends.
   Value state() const override {
     Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[static_cast<size_t>(shuffle_)]}};
-    if (drawn_from_)
-      state.set("order", List{drawn_from_.data<int64_t>()[0], drawn_from_.data<int64_t>()[1]});
+    if (state_before_order_)
+      state.set("order", List{state_before_order_.data<int64_t>()[0],
+                              state_before_order_.data<int64_t>()[1]});
     return state;
   }
 
@@ -115,7 +116,7 @@ class ArrayDataset final : public Dataset {
     if (const Value* order = state.find("order")) set_order(order->as_list());
     if (buffer_) return Dataset::restore(state, batches);
     begin_epoch();
-    batches_read_ = expected_ = batches;
+    batches_read_ = batches_read_ahead_ = batches;
   }
 
   bool next(Batch& batch) override {
@@ -124,7 +125,7 @@ class ArrayDataset final : public Dataset {
     if (shuffle_ == Shuffle::samples) {
       next_samples(batch);
     } else {
-      expect_batches();
+      read_batches_ahead();
       const RowRange rows = rows_in_arrays(batches_read_);
       fill(batch, rows.count, [&](const Tensor& array, Tensor& target, const RowRange& read) {
         take_rows(array, target, rows, read);
@@ -205,10 +206,10 @@ class ArrayDataset final : public Dataset {
 
   void map(Tensor& in_file, bool is_partial) {
     if (Tensor mapped = in_file.in_memory() ? in_file : map_array(in_file))
-      mapped_.push_back({in_file = std::move(mapped), is_partial});
+      mapped_arrays_.push_back({in_file = std::move(mapped), is_partial});
     else
-      read_.push_back(in_file);
-    in_files_.push_back({in_file, is_partial});
+      unmapped_arrays_.push_back(in_file);
+    file_arrays_.push_back({in_file, is_partial});
   }
 
   /// Calls make(array, tensor of the batch, rows of the batch that are read) for all arrays.
@@ -231,18 +232,19 @@ class ArrayDataset final : public Dataset {
   }
 
   /// Asks the operating system to read the rows of the next batches from disk ahead.
-  void expect_batches() {
-    if (mapped_.empty()) return;
+  void read_batches_ahead() {
+    if (mapped_arrays_.empty()) return;
     size_t sample = 1;  // bytes of a sample in mapped arrays
-    for (const ArrayInFile& mapped : mapped_) sample += row_bytes(mapped.array);
+    for (const ArrayInFile& mapped : mapped_arrays_) sample += row_bytes(mapped.array);
     constexpr size_t kMaxBytes = size_t{4} << 20;
     const int64_t ahead = static_cast<int64_t>(
         std::clamp(kMaxBytes / (sample * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
-    for (; expected_ < std::min(batches_read_ + 1 + ahead, batches()); ++expected_) {
-      const auto [first, count] = rows_in_arrays(expected_);
-      for (const auto& [array, is_partial] : mapped_) {
+    for (; batches_read_ahead_ < std::min(batches_read_ + 1 + ahead, batches());
+         ++batches_read_ahead_) {
+      const auto [first, count] = rows_in_arrays(batches_read_ahead_);
+      for (const auto& [array, is_partial] : mapped_arrays_) {
         const RowRange read = is_partial ? input_rows(count) : RowRange{0, count};
-        if (read.count > 0) expect_rows(array, first + read.first, read.count);
+        if (read.count > 0) read_rows_ahead(array, first + read.first, read.count);
       }
     }
   }
@@ -269,11 +271,11 @@ class ArrayDataset final : public Dataset {
   /// order of the shuffle buffer.
   void next_samples(Batch& batch) {
     const auto [first, count] = rows_in_order(batches_read_);
-    targets_.clear();
+    row_targets_.clear();
     const int64_t size = count;
     fill(batch, size, [&](const Tensor& array, Tensor& target, const RowRange&) {
       if (!array.storage()->memory()) make_writable(target, rows_of(array, size));
-      if (!array.in_memory()) targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
+      if (!array.in_memory()) row_targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
     });
     const std::span rows(buffer_ ? take_from_buffer(first, count) : rows_.data() + first, count);
     auto gather = gathers_.begin();
@@ -285,12 +287,13 @@ class ArrayDataset final : public Dataset {
   /// Takes the rows of this shard from the buffer. The rows of other shards before them are taken
   /// too; the first row of this shard overwrites them in memory.
   const int64_t* take_from_buffer(int64_t first, int64_t count) {
-    for (; buffered_ < first; ++buffered_) buffer_->take(targets_);
-    buffered_ += count;
+    for (; buffered_rows_ < first; ++buffered_rows_) buffer_->take(row_targets_);
+    buffered_rows_ += count;
     rows_.resize(count);
     for (int64_t& row : rows_) {
-      row = buffer_->take(targets_);
-      for (size_t i = 0; i < read_.size(); ++i) targets_[i] += row_bytes(read_[i]);
+      row = buffer_->take(row_targets_);
+      for (size_t i = 0; i < unmapped_arrays_.size(); ++i)
+        row_targets_[i] += row_bytes(unmapped_arrays_[i]);
     }
     return rows_.data();
   }
@@ -306,17 +309,17 @@ class ArrayDataset final : public Dataset {
   Shuffle shuffle_;
   std::optional<SeedGenerator> order_;
   Shard shard_;
-  NeededRows needed_;          ///< empty: all rows of the inputs are read
-  Tensor drawn_from_;          ///< the state of order_ before it drew the order of the epoch
-  int64_t samples_;            ///< number of samples in all shards
-  int64_t batches_read_ = 0;   ///< number of batches read in this epoch
-  int64_t buffered_ = 0;       ///< rows taken from the buffer in this epoch
-  int64_t expected_ = 0;       ///< number of batches that the system was asked to read ahead
-  std::vector<int64_t> rows_;  ///< the indices of samples, or of batches, in the drawn order
+  NeededRows needed_;               ///< empty: all rows of the inputs are read
+  Tensor state_before_order_;       ///< the state of order_ before it drew the order of the epoch
+  int64_t samples_;                 ///< number of samples in all shards
+  int64_t batches_read_ = 0;        ///< number of batches read in this epoch
+  int64_t buffered_rows_ = 0;       ///< rows taken from the buffer in this epoch
+  int64_t batches_read_ahead_ = 0;  ///< number of batches that the system was asked to read ahead
+  std::vector<int64_t> rows_;       ///< the indices of samples, or of batches, in the drawn order
   /// arrays in files: all of them, and those that are mapped
-  std::vector<ArrayInFile> in_files_, mapped_;
-  Tensors read_;                     ///< arrays in files that are not mapped
-  std::vector<std::byte*> targets_;  ///< the destination of the next row of each array in read_
+  std::vector<ArrayInFile> file_arrays_, mapped_arrays_;
+  Tensors unmapped_arrays_;              ///< arrays in files that are not mapped
+  std::vector<std::byte*> row_targets_;  ///< where the next row of each unmapped array is copied
   std::optional<ShuffleBuffer> buffer_;
   std::vector<RowGather> gathers_;  ///< gather the rows of a batch; one for each array in memory
 };

@@ -40,14 +40,14 @@ class GeneratorDataset final : public Dataset {
       : produce_(std::move(produce)), batches_(batches) {}
   int64_t batches() const override { return batches_; }
   void begin_epoch() override {
-    done_ = 0;
+    batches_done_ = 0;
     earlier_calls_ = calls_;
   }
   bool next(Batch& batch) override {
-    if (batches_ >= 0 && done_ == batches_) return false;
+    if (batches_ >= 0 && batches_done_ == batches_) return false;
     ++calls_;
     if (!produce_(batch)) return false;
-    ++done_;
+    ++batches_done_;
     return true;
   }
   /// The number of calls of the function in earlier epochs. restore() calls the function as often
@@ -63,14 +63,14 @@ class GeneratorDataset final : public Dataset {
       if (!produce_(passed) && calls_ >= before) fail_too_short(calls_ - before, batches);
     }
     earlier_calls_ = before;
-    done_ = batches;
+    batches_done_ = batches;
   }
 
  private:
   std::function<bool(Batch&)> produce_;
-  int64_t batches_, done_ = 0;
-  /// number of calls of the function: in all epochs, and in the epochs before this one
-  int64_t calls_ = 0, earlier_calls_ = 0;
+  int64_t batches_, batches_done_ = 0;
+  int64_t calls_ = 0;          ///< number of calls of the function in all epochs
+  int64_t earlier_calls_ = 0;  ///< number of calls in the epochs before this one
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace {
 // The ranges are in a fixed array because a signal handler must not wait for a lock.
 std::array<GuardedRange, 256> ranges;
 std::mutex ranges_mutex;
-struct sigaction other_handler;
+struct sigaction previous_handler;
 
 uintptr_t page_of(uintptr_t address) {
   return address & -static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -46,11 +46,12 @@ bool replace_lost(uintptr_t address) {
   return false;
 }
 
-void pass_on(int signal, siginfo_t* info, void* context) {
-  if (other_handler.sa_flags & SA_SIGINFO) return other_handler.sa_sigaction(signal, info, context);
-  if (other_handler.sa_handler != SIG_DFL && other_handler.sa_handler != SIG_IGN)
-    return other_handler.sa_handler(signal);
-  sigaction(signal, &other_handler, nullptr);
+void forward_signal(int signal, siginfo_t* info, void* context) {
+  if (previous_handler.sa_flags & SA_SIGINFO)
+    return previous_handler.sa_sigaction(signal, info, context);
+  if (previous_handler.sa_handler != SIG_DFL && previous_handler.sa_handler != SIG_IGN)
+    return previous_handler.sa_handler(signal);
+  sigaction(signal, &previous_handler, nullptr);
   raise(signal);
 }
 
@@ -58,7 +59,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   const int error = errno;
   const bool is_access = info->si_code > 0;  // false if another process sent the signal
   if (!is_access || !replace_lost(reinterpret_cast<uintptr_t>(info->si_addr)))
-    pass_on(signal, info, context);
+    forward_signal(signal, info, context);
   errno = error;
 }
 
@@ -66,7 +67,7 @@ bool handle_bus_errors() {
   struct sigaction action {};
   action.sa_sigaction = on_bus_error;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  return sigaction(SIGBUS, &action, &other_handler) == 0;
+  return sigaction(SIGBUS, &action, &previous_handler) == 0;
 }
 
 /// Adds a range to `ranges`, so that the handler of SIGBUS replaces it by zeros; returns null if
@@ -105,7 +106,7 @@ FileMapping::~FileMapping() {
 
 bool FileMapping::lost() const { return range_ && range_->lost; }
 
-void FileMapping::expect(const std::byte* first, size_t count) const {
+void FileMapping::read_ahead(const std::byte* first, size_t count) const {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(first), page = page_of(begin);
   madvise(reinterpret_cast<void*>(page), begin + count - page, MADV_WILLNEED);
 }

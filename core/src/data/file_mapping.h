@@ -20,7 +20,7 @@ class FileMapping {
   /// Whether values may have been replaced by zeros.
   bool lost() const;
   /// Asks the system to read these bytes from disk ahead, without waiting for them.
-  void expect(const std::byte* first, size_t count) const;
+  void read_ahead(const std::byte* first, size_t count) const;
 
  private:
   std::byte* start_ = nullptr;

@@ -61,7 +61,7 @@ class MappedStorage final : public Storage {
     bytes_ = bytes;
     expose_for_write();  // other processes may change the file at any time
   }
-  void expect(size_t offset, size_t count) const { mapping_.expect(host_ + offset, count); }
+  void read_ahead(size_t offset, size_t count) const { mapping_.read_ahead(host_ + offset, count); }
   void check_intact() const {
     file_->file().check_reaches(end_);
     if (mapping_.lost())
@@ -107,10 +107,10 @@ Tensor map_array(const Tensor& in_file) {
 
 bool is_mapped(const Tensor& array) { return mapped(array) != nullptr; }
 
-void expect_rows(const Tensor& array, int64_t first, int64_t count) {
+void read_rows_ahead(const Tensor& array, int64_t first, int64_t count) {
   const size_t row = array.bytes() / static_cast<size_t>(array.dim(0));
-  mapped(array)->expect(array.offset() + static_cast<size_t>(first) * row,
-                        static_cast<size_t>(count) * row);
+  mapped(array)->read_ahead(array.offset() + static_cast<size_t>(first) * row,
+                            static_cast<size_t>(count) * row);
 }
 
 void check_intact(const Tensor& array) { mapped(array)->check_intact(); }

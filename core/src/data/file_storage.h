@@ -7,6 +7,6 @@ namespace crescent {
 /// Whether the array is a result of map_array(), or consists of rows of such a result.
 bool is_mapped(const Tensor& array);
 /// Asks the system to read rows of a mapped array from disk ahead, without waiting for them.
-void expect_rows(const Tensor& array, int64_t first, int64_t count);
+void read_rows_ahead(const Tensor& array, int64_t first, int64_t count);
 
 }  // namespace crescent

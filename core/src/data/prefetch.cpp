@@ -31,7 +31,7 @@ class Prefetch final : public Dataset {
       const std::lock_guard lock(mutex_);
       state_ = State::quit;
     }
-    source_runs_->request();
+    source_interruption_->request();
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
   }
@@ -82,9 +82,9 @@ class Prefetch final : public Dataset {
   void begin(F begin_source) {
     std::unique_lock lock(mutex_);
     state_ = State::ended;
-    source_runs_->request();
-    changed_.wait(lock, [this] { return !working_; });
-    source_runs_->clear();
+    source_interruption_->request();
+    changed_.wait(lock, [this] { return !is_calling_source_; });
+    source_interruption_->clear();
     ready_ = 0;
     error_ = nullptr;
     begin_source();
@@ -103,15 +103,15 @@ class Prefetch final : public Dataset {
       changed_.wait(lock, [this] {
         return state_ == State::quit || (state_ == State::making && ready_ <= refill_at());
       });
-      while (state_ == State::making && ready_ < depth_) make_one(lock);
+      while (state_ == State::making && ready_ < depth_) make_batch(lock);
       if (state_ == State::quit) return;
     }
   }
 
-  void make_one(std::unique_lock<std::mutex>& lock) {
+  void make_batch(std::unique_lock<std::mutex>& lock) {
     Batch& batch = ring_[(first_ + ready_) % ring_.size()];
-    working_ = true;
-    const InheritInterrupt the_epoch(source_runs_);
+    is_calling_source_ = true;
+    const InheritInterrupt the_epoch(source_interruption_);
     lock.unlock();
     bool made = false;
     std::exception_ptr error;
@@ -121,7 +121,7 @@ class Prefetch final : public Dataset {
       error = std::current_exception();
     }
     lock.lock();
-    working_ = false;
+    is_calling_source_ = false;
     if (made) {
       ++ready_;
       depth_ =
@@ -137,13 +137,13 @@ class Prefetch final : public Dataset {
   DatasetPtr source_;
   Value source_state_;  // the state of the source, which is constant during an epoch
   // the flag by which begin() interrupts the thread's call of the source
-  std::shared_ptr<Interruption> source_runs_ = std::make_shared<Interruption>();
+  std::shared_ptr<Interruption> source_interruption_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
   // The state of the current epoch. State::ended means that the source has no more batches, or that
   // no epoch has begun.
   State state_ = State::ended;
-  bool working_ = false;  // whether the thread is in a call of the source
+  bool is_calling_source_ = false;  // whether the thread is in a call of the source
   std::array<Batch, 32> ring_;
   size_t first_ = 0, ready_ = 0, depth_ = 2;
   std::exception_ptr error_;

@@ -20,7 +20,7 @@ class BatchShard final : public Dataset {
   /// batches.
   bool next(Batch& batch) override {
     for (int64_t i = 0; i < count_; ++i)
-      if (!source_->next(i == index_ ? batch : passed_)) return false;
+      if (!source_->next(i == index_ ? batch : skipped_batch_)) return false;
     return true;
   }
 
@@ -32,7 +32,7 @@ class BatchShard final : public Dataset {
  private:
   DatasetPtr source_;
   int64_t index_, count_;
-  Batch passed_;
+  Batch skipped_batch_;
 };
 
 }  // namespace

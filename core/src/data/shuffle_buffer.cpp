@@ -26,7 +26,7 @@ ShuffleBuffer::ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t lea
     const auto rows_a_block =
         static_cast<int64_t>(array.storage()->block() / std::max<size_t>(row, 1));
     const Column column{array, row, is_partial && rows_a_block <= 1};
-    (is_mapped(array) ? mapped_ : columns_).push_back(column);
+    (is_mapped(array) ? mapped_columns_ : read_columns_).push_back(column);
     has_partial_ = has_partial_ || column.is_partial;
     sample += static_cast<int64_t>(row);
     block = std::max(block, rows_a_block);
@@ -35,8 +35,8 @@ ShuffleBuffer::ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t lea
   const int64_t blocks = (kRunBytes / sample + block - 1) / block;
   run_length_ = std::clamp(blocks * block, int64_t{1}, std::max<int64_t>(1, window / kMinRuns));
   window_runs_ = window / run_length_;
-  for (Window* w : {&current_window_, &next_})
-    for (const Column& column : columns_)
+  for (Window* w : {&current_window_, &next_window_})
+    for (const Column& column : read_columns_)
       w->rows.push_back(
           Storage::allocate(static_cast<size_t>(window_runs_ * run_length_) * column.row, false));
 }
@@ -44,25 +44,26 @@ ShuffleBuffer::ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t lea
 void ShuffleBuffer::begin_epoch(const SeedGenerator& order) {
   runs_ = order.permutation((samples_ + run_length_ - 1) / run_length_);
   window_generator_.emplace(order.seed());
-  next_run_ = at_ = 0;
+  first_unplanned_run_ = position_in_window_ = 0;
   taken_ = 0;
-  next_runs_ = (window_runs_ + 3) / 4;
+  runs_in_next_window_ = (window_runs_ + 3) / 4;
   current_window_.order.clear();
   plan_window(0);
 }
 
 int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
-  if (at_ == current_window_.order.size())
-    next_window();
-  else if (at_ % static_cast<size_t>(run_length_) == 0 && read_run())
+  if (position_in_window_ == current_window_.order.size())
+    begin_next_window();
+  else if (position_in_window_ % static_cast<size_t>(run_length_) == 0 && read_run())
     read_run();
   const Window& w = current_window_;
-  const size_t index = static_cast<size_t>(w.order[at_]),
-               later = static_cast<size_t>(w.order[std::min(at_ + 2, w.order.size() - 1)]);
-  ++at_;
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    const size_t row = columns_[i].row;
-    if (columns_[i].is_partial && !w.needed[index]) continue;
+  const size_t index = static_cast<size_t>(w.order[position_in_window_]),
+               later = static_cast<size_t>(
+                   w.order[std::min(position_in_window_ + 2, w.order.size() - 1)]);
+  ++position_in_window_;
+  for (size_t i = 0; i < read_columns_.size(); ++i) {
+    const size_t row = read_columns_[i].row;
+    if (read_columns_[i].is_partial && !w.needed[index]) continue;
     prefetch_row(w.rows[i]->host() + later * row, row);
     std::memcpy(targets[i], w.rows[i]->host() + index * row, row);
   }
@@ -72,13 +73,14 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
 /// Chooses the samples of the next window and draws their order. `position` is the position of the
 /// window's first sample in the order of the epoch.
 void ShuffleBuffer::plan_window(int64_t position) {
-  Window& w = next_;
+  Window& w = next_window_;
   w.filled = 0;
   w.numbers.clear();
   w.order.clear();
-  const size_t end = std::min(runs_.size(), next_run_ + static_cast<size_t>(next_runs_));
-  for (; next_run_ < end; ++next_run_) {
-    const int64_t first = runs_[next_run_] * run_length_,
+  const size_t end =
+      std::min(runs_.size(), first_unplanned_run_ + static_cast<size_t>(runs_in_next_window_));
+  for (; first_unplanned_run_ < end; ++first_unplanned_run_) {
+    const int64_t first = runs_[first_unplanned_run_] * run_length_,
                   last = std::min(first + run_length_, samples_);
     for (int64_t number = first; number < last; ++number) w.numbers.push_back(number);
   }
@@ -88,32 +90,32 @@ void ShuffleBuffer::plan_window(int64_t position) {
 }
 
 void ShuffleBuffer::mark_needed(int64_t position) {
-  next_.needed.resize(next_.numbers.size());
-  for (const int64_t index : next_.order)
-    next_.needed[static_cast<size_t>(index)] = is_needed_(position++);
+  next_window_.needed.resize(next_window_.numbers.size());
+  for (const int64_t index : next_window_.order)
+    next_window_.needed[static_cast<size_t>(index)] = is_needed_(position++);
 }
 
 /// Reads the rest of the next window, which then becomes the current one.
-void ShuffleBuffer::next_window() {
+void ShuffleBuffer::begin_next_window() {
   while (read_run()) {
   }
-  std::swap(current_window_, next_);
-  at_ = 0;
+  std::swap(current_window_, next_window_);
+  position_in_window_ = 0;
   taken_ += static_cast<int64_t>(current_window_.order.size());
-  next_runs_ = std::min(window_runs_, 2 * next_runs_);
+  runs_in_next_window_ = std::min(window_runs_, 2 * runs_in_next_window_);
   plan_window(taken_);
 }
 
 /// Reads a run of the next window; returns false if the window is complete.
 bool ShuffleBuffer::read_run() {
-  Window& w = next_;
+  Window& w = next_window_;
   if (w.filled == w.numbers.size()) return false;
   const size_t begin = w.filled;
   do ++w.filled;
   while (w.filled < w.numbers.size() && w.numbers[w.filled] % run_length_ != 0);
-  for (const Column& mapped : mapped_) read_rows(mapped, nullptr, begin, w.filled);
-  for (size_t i = 0; i < columns_.size(); ++i)
-    read_rows(columns_[i], w.rows[i]->host(), begin, w.filled);
+  for (const Column& mapped : mapped_columns_) read_rows(mapped, nullptr, begin, w.filled);
+  for (size_t i = 0; i < read_columns_.size(); ++i)
+    read_rows(read_columns_[i], w.rows[i]->host(), begin, w.filled);
   return true;
 }
 
@@ -122,16 +124,18 @@ bool ShuffleBuffer::read_run() {
 /// consecutive in the file.
 void ShuffleBuffer::read_rows(const Column& column, std::byte* to, size_t begin, size_t end) const {
   const auto& [array, row, is_partial] = column;
-  const auto skips = [&, partial = is_partial](size_t i) { return partial && !next_.needed[i]; };
+  const auto skips = [&, partial = is_partial](size_t i) {
+    return partial && !next_window_.needed[i];
+  };
   for (size_t first = begin; first < end;) {
     size_t last = first;
     while (last < end && !skips(last)) ++last;
-    const int64_t number = next_.numbers[first];
+    const int64_t number = next_window_.numbers[first];
     if (last > first && to)
       array.storage()->read(array.offset() + static_cast<size_t>(number) * row,
                             (last - first) * row, to + first * row);
     else if (last > first)
-      expect_rows(array, number, static_cast<int64_t>(last - first));
+      read_rows_ahead(array, number, static_cast<int64_t>(last - first));
     first = last + 1;
   }
 }

@@ -47,19 +47,20 @@ class ShuffleBuffer {
   };
   void plan_window(int64_t position);
   void mark_needed(int64_t position);
-  void next_window();
+  void begin_next_window();
   bool read_run();
   void read_rows(const Column& column, std::byte* to, size_t begin, size_t end) const;
 
-  std::vector<Column> mapped_, columns_;  ///< the arrays that are mapped, and the others
+  std::vector<Column> mapped_columns_;  ///< arrays that are mapped
+  std::vector<Column> read_columns_;    ///< arrays that are not mapped
   IsNeeded is_needed_;
   bool has_partial_ = false;  ///< whether an array is partial
   int64_t samples_, run_length_, window_runs_;
-  int64_t next_runs_ = 0;      ///< the number of runs in next_
-  std::vector<int64_t> runs_;  ///< the order of runs
-  size_t next_run_ = 0;        ///< the first run after those of next_
-  Window current_window_, next_;
-  size_t at_ = 0;
+  int64_t runs_in_next_window_ = 0;  ///< the number of runs in next_window_
+  std::vector<int64_t> runs_;        ///< the order of runs
+  size_t first_unplanned_run_ = 0;   ///< the first run after those of next_window_
+  Window current_window_, next_window_;
+  size_t position_in_window_ = 0;
   int64_t taken_ = 0;  ///< the number of samples in the windows of the epoch up to current_window_
   std::optional<SeedGenerator> window_generator_;  ///< draws the order of samples within windows
 };

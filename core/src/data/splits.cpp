@@ -43,7 +43,7 @@ std::vector<RowIndices> rows_by_class(int64_t count, const Tensor& labels) {
   return all;
 }
 
-std::vector<RowIndices> mixed_groups(int64_t count, const SplitOptions& options) {
+std::vector<RowIndices> shuffled_groups(int64_t count, const SplitOptions& options) {
   const SeedGenerator random = options.seed ? SeedGenerator(*options.seed) : global_random();
   std::vector<RowIndices> groups = rows_by_class(count, options.stratify);
   if (options.shuffle)
@@ -86,7 +86,7 @@ std::pair<Tensors, Tensors> split_arrays(const Tensors& arrays, double share,
   if (!(share > 0 && share < 1)) fail("split: share must be between 0 and 1, got ", share);
   const int64_t count = common_rows(arrays);
   RowIndices first, second;
-  for (const RowIndices& rows : mixed_groups(count, options)) {
+  for (const RowIndices& rows : shuffled_groups(count, options)) {
     const auto kept = rows.size() - size_t(std::llround(share * double(rows.size())));
     first.insert(first.end(), rows.begin(), rows.begin() + long(kept));
     second.insert(second.end(), rows.begin() + long(kept), rows.end());
@@ -103,7 +103,7 @@ std::vector<Fold> k_folds(int64_t rows, int64_t k, const SplitOptions& options) 
     fail("folds: expected k from 2 to the number of rows, ", rows, ", got ", k);
   std::vector<RowIndices> parts(k);
   size_t next = 0;
-  for (const RowIndices& group : mixed_groups(rows, options))
+  for (const RowIndices& group : shuffled_groups(rows, options))
     for (const int32_t row : group) parts[next++ % parts.size()].push_back(row);
   std::vector<Fold> folds;
   for (size_t i = 0; i < parts.size(); ++i) folds.push_back(fold_for(i, parts));

@@ -14,15 +14,17 @@ T grey_of(const T* rgb) {
 
 /// Converts between grey, grey with alpha, colour, and colour with alpha.
 template <class T>
-void convert_pixels(const T* from, int64_t had, T* to, int64_t wanted, int64_t pixels, T opaque) {
-  for (int64_t i = 0; i < pixels; ++i, from += had, to += wanted) {
-    const bool coloured = had >= 3;
-    if (wanted == 1) {
+void convert_pixels(const T* from, int64_t from_channels, T* to, int64_t to_channels,
+                    int64_t pixels, T opaque) {
+  for (int64_t i = 0; i < pixels; ++i, from += from_channels, to += to_channels) {
+    const bool coloured = from_channels >= 3;
+    if (to_channels == 1) {
       to[0] = coloured ? grey_of(from) : from[0];
       continue;
     }
     for (int c = 0; c < 3; ++c) to[c] = from[coloured ? c : 0];
-    if (wanted == 4) to[3] = had == 4 ? from[3] : had == 2 ? from[1] : opaque;
+    if (to_channels == 4)
+      to[3] = from_channels == 4 ? from[3] : from_channels == 2 ? from[1] : opaque;
   }
 }
 

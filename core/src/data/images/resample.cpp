@@ -43,18 +43,18 @@ double mitchell(double x) {
 
 struct Filter {
   const char* name;
-  double reach;
+  double radius;
   double (*weight)(double);
 };
 /// The filters by name. "nearest" takes the pixel under the centre of the new pixel; "area" weights
 /// each pixel by the area that the new pixel covers of it.
-constexpr Filter kPillow[] = {{"nearest", 0, nullptr}, {"bilinear", 1, triangle},
-                              {"bicubic", 2, cubic},   {"hamming", 1, hamming},
-                              {"box", 0.5, box},       {"lanczos", 3, lanczos<3>}};
-constexpr Filter kTensorflow[] = {{"bilinear", 1, triangle},   {"nearest", 0, nullptr},
-                                  {"bicubic", 2, cubic},       {"area", 0, nullptr},
-                                  {"lanczos3", 3, lanczos<3>}, {"lanczos5", 5, lanczos<5>},
-                                  {"gaussian", 1.5, gaussian}, {"mitchellcubic", 2, mitchell}};
+constexpr Filter kPillowFilters[] = {{"nearest", 0, nullptr}, {"bilinear", 1, triangle},
+                                     {"bicubic", 2, cubic},   {"hamming", 1, hamming},
+                                     {"box", 0.5, box},       {"lanczos", 3, lanczos<3>}};
+constexpr Filter kTensorflowFilters[] = {
+    {"bilinear", 1, triangle},   {"nearest", 0, nullptr},       {"bicubic", 2, cubic},
+    {"area", 0, nullptr},        {"lanczos3", 3, lanczos<3>},   {"lanczos5", 5, lanczos<5>},
+    {"gaussian", 1.5, gaussian}, {"mitchellcubic", 2, mitchell}};
 
 template <size_t N>
 std::vector<std::string> names_of(const Filter (&filters)[N]) {
@@ -79,17 +79,17 @@ struct PixelWeights {
   std::vector<double> weights;
 };
 
-PixelWeights share_mix(double from, double to, int64_t size) {
+PixelWeights area_weights(double from, double to, int64_t size) {
   PixelWeights mix{static_cast<int64_t>(from), {}};
   for (int64_t i = mix.first; i < std::min(static_cast<int64_t>(std::ceil(to)), size); ++i)
     mix.weights.push_back((std::min(to, i + 1.0) - std::max(from, double(i))) / (to - from));
   return mix;
 }
 
-PixelWeights filter_mix(const Filter& filter, double centre, double widening, int64_t size) {
-  const double reach = filter.reach * widening;
-  const auto first = std::max<int64_t>(0, static_cast<int64_t>(centre - reach + 0.5)),
-             end = std::min(size, static_cast<int64_t>(centre + reach + 0.5));
+PixelWeights filter_weights(const Filter& filter, double centre, double widening, int64_t size) {
+  const double radius = filter.radius * widening;
+  const auto first = std::max<int64_t>(0, static_cast<int64_t>(centre - radius + 0.5)),
+             end = std::min(size, static_cast<int64_t>(centre + radius + 0.5));
   PixelWeights mix{first, {}};
   double sum = 0;
   for (int64_t i = first; i < end; ++i) {
@@ -110,9 +110,9 @@ std::vector<PixelWeights> pixel_weights(const Filter& filter, bool widens, int64
   for (int64_t i = 0; i < count; ++i) {
     const double from = start + i * scale, centre = start + (i + 0.5) * scale;
     if (filter.weight)
-      all.push_back(filter_mix(filter, centre, widening, size));
+      all.push_back(filter_weights(filter, centre, widening, size));
     else if (std::string_view(filter.name) == "area")
-      all.push_back(share_mix(from, from + scale, size));
+      all.push_back(area_weights(from, from + scale, size));
     else
       all.push_back({std::min(static_cast<int64_t>(centre), size - 1), {1.0}});
   }
@@ -121,7 +121,7 @@ std::vector<PixelWeights> pixel_weights(const Filter& filter, bool widens, int64
 
 // ---- sums in 8 bits as in Pillow, in integers, or in floating point
 
-struct Bytes {
+struct ByteSums {
   using Value = uint8_t;
   static constexpr int kBits = 32 - 8 - 2;
   static int32_t weight(double w) {
@@ -132,7 +132,7 @@ struct Bytes {
     return static_cast<uint8_t>(std::clamp(sum >> kBits, 0, 255));
   }
 };
-struct Fractions {
+struct FloatSums {
   using Value = float;
   static float weight(double w) { return static_cast<float>(w); }
   static constexpr float kStart = 0;
@@ -185,25 +185,27 @@ void check_image(const Tensor& image, ImageSize size) {
 
 }  // namespace
 
-void check_tensorflow_filter(const std::string& filter) { filter_named(kTensorflow, filter); }
+void check_tensorflow_filter(const std::string& filter) {
+  filter_named(kTensorflowFilters, filter);
+}
 
 Tensor resize_as_pillow(const Tensor& image, const ImageRegion& region, ImageSize size,
                         const std::string& name) {
   check_image(image, size);
-  const Filter& filter = filter_named(kPillow, name);
-  if (image.dtype() == DType::uint8) return resample<Bytes>(image, filter, true, region, size);
+  const Filter& filter = filter_named(kPillowFilters, name);
+  if (image.dtype() == DType::uint8) return resample<ByteSums>(image, filter, true, region, size);
   const Tensor exact = ops::cast(image, DType::float32);
-  const Tensor resized = resample<Fractions>(exact, filter, true, region, size);
+  const Tensor resized = resample<FloatSums>(exact, filter, true, region, size);
   return ops::cast(ops::round(resized), image.dtype());
 }
 
 Tensor resize_as_tensorflow(const Tensor& image, const ImageRegion& region, ImageSize size,
                             const std::string& name) {
   check_image(image, size);
-  const Filter& filter = filter_named(kTensorflow, name);
+  const Filter& filter = filter_named(kTensorflowFilters, name);
   const Tensor part =
       ops::slice(image, {region.top, region.left, 0}, {region.height, region.width, -1});
-  return resample<Fractions>(ops::cast(part, DType::float32), filter, false, whole_image(part),
+  return resample<FloatSums>(ops::cast(part, DType::float32), filter, false, whole_image(part),
                              size);
 }
 

@@ -36,8 +36,8 @@ using Stacking = std::function<Element(const std::vector<Element>& elements, int
 /// A cursor of batches; it keeps the elements of the current window that later windows share.
 class WindowCursor final : public Cursor {
  public:
-  WindowCursor(CursorPtr from, const Windows& windows, Stacking stack)
-      : from_(std::move(from)), windows_(windows), stack_(std::move(stack)) {}
+  WindowCursor(CursorPtr source, const Windows& windows, Stacking stack)
+      : source_cursor_(std::move(source)), windows_(windows), stack_(std::move(stack)) {}
 
   bool next(Element& element) override {
     fill();
@@ -56,7 +56,7 @@ class WindowCursor final : public Cursor {
     int64_t passed = 0;
     for (; passed < count; ++passed) {
       check_element_interruption();
-      const int64_t had = from_->pass(windows_.shift);
+      const int64_t had = source_cursor_->pass(windows_.shift);
       first_ += windows_.shift;
       if (had < windows_.shift)
         return passed + (had >= (windows_.drop_remainder ? windows_.span() : 1));
@@ -66,12 +66,12 @@ class WindowCursor final : public Cursor {
 
  private:
   void fill() {
-    if (to_skip_ > 0) ended_ = ended_ || from_->pass(to_skip_) < to_skip_;
+    if (to_skip_ > 0) ended_ = ended_ || source_cursor_->pass(to_skip_) < to_skip_;
     to_skip_ = 0;
     while (!ended_ && static_cast<int64_t>(window_buffer_.size()) < windows_.span()) {
       check_element_interruption();
       Element more;
-      ended_ = !from_->next(more);
+      ended_ = !source_cursor_->next(more);
       if (!ended_) window_buffer_.push_back(std::move(more));
     }
   }
@@ -88,7 +88,7 @@ class WindowCursor final : public Cursor {
     first_ += windows_.shift;
   }
 
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   Windows windows_;
   Stacking stack_;
   std::deque<Element> window_buffer_;
@@ -150,7 +150,7 @@ class BatchStream final : public DerivedStream {
 
 class UnbatchCursor final : public Cursor {
  public:
-  explicit UnbatchCursor(CursorPtr from) : from_(std::move(from)) {}
+  explicit UnbatchCursor(CursorPtr source) : source_cursor_(std::move(source)) {}
   bool next(Element& element) override {
     if (!has_row()) return false;
     element = row_of(batch_, row_++);
@@ -170,13 +170,13 @@ class UnbatchCursor final : public Cursor {
   bool has_row() {
     while (row_ == rows_) {
       check_element_interruption();
-      if (!from_->next(batch_)) return false;
+      if (!source_cursor_->next(batch_)) return false;
       rows_ = rows_of(batch_);
       row_ = 0;
     }
     return true;
   }
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   Element batch_;
   int64_t row_ = 0, rows_ = 0;
 };

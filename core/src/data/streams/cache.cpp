@@ -21,10 +21,10 @@ class ReadingCursor final : public Cursor {
 /// A cursor that writes its elements to a file.
 class WritingCursor final : public Cursor {
  public:
-  WritingCursor(CursorPtr from, const std::string& path)
-      : from_(std::move(from)), writer_(std::make_unique<ElementWriter>(path)) {}
+  WritingCursor(CursorPtr source, const std::string& path)
+      : source_cursor_(std::move(source)), writer_(std::make_unique<ElementWriter>(path)) {}
   bool next(Element& element) override {
-    const bool more = from_->next(element);
+    const bool more = source_cursor_->next(element);
     if (!writer_) return more;
     if (more) {
       writer_->write(element);
@@ -36,7 +36,7 @@ class WritingCursor final : public Cursor {
   }
 
  private:
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   std::unique_ptr<ElementWriter> writer_;  ///< null after the end of the pass
 };
 
@@ -46,14 +46,14 @@ class FileCacheStream final : public DerivedStream {
       : DerivedStream(std::move(source)), path_(std::move(path)) {
     system_path(path_);
   }
-  bool on_own_thread() const override { return !is_there() && Stream::on_own_thread(); }
+  bool on_own_thread() const override { return !file_exists() && Stream::on_own_thread(); }
   CursorPtr open(uint64_t) override {
-    if (is_there()) return std::make_shared<ReadingCursor>(path_);
+    if (file_exists()) return std::make_shared<ReadingCursor>(path_);
     return std::make_shared<WritingCursor>(source_->open(0), path_);
   }
 
  private:
-  bool is_there() const { return std::filesystem::exists(path_); }
+  bool file_exists() const { return std::filesystem::exists(path_); }
   std::string path_;
 };
 
@@ -65,10 +65,10 @@ struct CachedElements {
 
 class RecordingCursor final : public Cursor {
  public:
-  RecordingCursor(CursorPtr from, std::shared_ptr<CachedElements> kept)
-      : from_(std::move(from)), cached_elements_(std::move(kept)) {}
+  RecordingCursor(CursorPtr source, std::shared_ptr<CachedElements> kept)
+      : source_cursor_(std::move(source)), cached_elements_(std::move(kept)) {}
   bool next(Element& element) override {
-    if (!from_->next(element)) {
+    if (!source_cursor_->next(element)) {
       const std::lock_guard lock(cached_elements_->mutex);
       if (!cached_elements_->elements)
         cached_elements_->elements =
@@ -80,7 +80,7 @@ class RecordingCursor final : public Cursor {
   }
 
  private:
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   std::shared_ptr<CachedElements> cached_elements_;
   std::vector<Element> recorded_elements_;
 };

@@ -11,18 +11,18 @@ StreamPtr own_stream(Dataset& data) {
   return stream_of(std::static_pointer_cast<Dataset>(data.shared_from_this()));
 }
 
-std::optional<int64_t> known(int64_t count) {
+std::optional<int64_t> known_count(int64_t count) {
   return count < 0 ? std::nullopt : std::optional(count);
 }
-std::optional<int64_t> known_samples(const Dataset& data) { return known(data.samples()); }
-std::optional<int64_t> known_batches(const Dataset& data) { return known(data.batches()); }
+std::optional<int64_t> known_samples(const Dataset& data) { return known_count(data.samples()); }
+std::optional<int64_t> known_batches(const Dataset& data) { return known_count(data.batches()); }
 std::optional<std::string> known_spec(const Dataset& data) {
   const Element spec = element_spec(data);
   return spec.empty() ? std::nullopt : std::optional(to_text(spec));
 }
 
 /// Returns the stream of `data`, followed by the streams of `others`.
-std::vector<StreamPtr> together_with(Dataset& data, const std::vector<DatasetPtr>& others) {
+std::vector<StreamPtr> streams_of(Dataset& data, const std::vector<DatasetPtr>& others) {
   std::vector<StreamPtr> all{own_stream(data)};
   for (const DatasetPtr& other : others) all.push_back(stream_of(other));
   return all;
@@ -51,10 +51,10 @@ StreamPtr repeated(Dataset& data, std::optional<int64_t> count) {
 StreamPtr taken(Dataset& data, int64_t count) { return take(own_stream(data), count); }
 StreamPtr skipped(Dataset& data, int64_t count) { return skip(own_stream(data), count); }
 StreamPtr concatenated(Dataset& data, const std::vector<DatasetPtr>& others) {
-  return concatenate(together_with(data, others));
+  return concatenate(streams_of(data, others));
 }
 StreamPtr zipped(Dataset& data, const std::vector<DatasetPtr>& others) {
-  return zip(together_with(data, others));
+  return zip(streams_of(data, others));
 }
 StreamPtr enumerated(Dataset& data, int64_t start) { return enumerate(own_stream(data), start); }
 

@@ -27,7 +27,7 @@ ElementWriter::ElementWriter(const std::string& path)
     : path_(path), temporary_(concat(path, ".", getpid(), ".part")) {
   file_ = std::fopen(system_path(temporary_), "wbx");
   if (!file_) fail_writing();
-  put(kStart.data(), kStart.size());
+  write_bytes(kStart.data(), kStart.size());
 }
 
 ElementWriter::~ElementWriter() {
@@ -48,9 +48,9 @@ void ElementWriter::write(const Element& element) {
   });
   const std::string text = to_json(plain);
   const uint64_t length = text.size();
-  put(&length, sizeof length);
-  put(text.data(), text.size());
-  for (const Tensor& tensor : tensors) put(tensor.to(nullptr).raw(), tensor.bytes());
+  write_bytes(&length, sizeof length);
+  write_bytes(text.data(), text.size());
+  for (const Tensor& tensor : tensors) write_bytes(tensor.to(nullptr).raw(), tensor.bytes());
 }
 
 void ElementWriter::finish() {
@@ -64,7 +64,7 @@ void ElementWriter::finish() {
   }
 }
 
-void ElementWriter::put(const void* bytes, size_t count) {
+void ElementWriter::write_bytes(const void* bytes, size_t count) {
   const NoFileSizeSignal guard;
   if (std::fwrite(bytes, 1, count, file_) != count) fail_writing();
 }
@@ -74,22 +74,22 @@ void ElementWriter::fail_writing() const {
 }
 
 ElementReader::ElementReader(const std::string& path)
-    : file_(path), size_(file_.size()), at_(kStart.size()) {
+    : file_(path), size_(file_.size()), offset_(kStart.size()) {
   std::string start(std::min(size_, kStart.size()), '\0');
   file_.read(0, start.size(), start.data());
   if (start != kStart) fail("'", path, "' is no cache of a dataset: it starts with other bytes");
 }
 
 bool ElementReader::next(Element& element) {
-  if (at_ == size_) return false;
+  if (offset_ == size_) return false;
   uint64_t length = 0;
-  need(sizeof length);
-  file_.read(at_, sizeof length, &length);
-  at_ += sizeof length;
-  need(length);
+  expect_remaining(sizeof length);
+  file_.read(offset_, sizeof length, &length);
+  offset_ += sizeof length;
+  expect_remaining(length);
   std::string text(length, '\0');
-  file_.read(at_, length, text.data());
-  at_ += length;
+  file_.read(offset_, length, text.data());
+  offset_ += length;
   const Value read = mapped(parse_json(text), [&](const Value& value) -> std::optional<Value> {
     if (!value.is_dict()) return std::nullopt;
     const Value *tensor = value.as_dict().find(kTensor), *texts = value.as_dict().find(kTexts);
@@ -102,25 +102,27 @@ bool ElementReader::next(Element& element) {
 }
 
 Tensor ElementReader::texts_of(const List& given) const {
-  if (given.size() != 2) fail("'", file_.path(), "' is damaged before offset ", at_);
+  if (given.size() != 2) fail("'", file_.path(), "' is damaged before offset ", offset_);
   return string_tensor(Codec<std::vector<std::string>>::decode(given[0]),
                        Codec<Shape>::decode(given[1]));
 }
 
 Tensor ElementReader::tensor_at(const List& spec) {
-  if (spec.size() != 2) fail("'", file_.path(), "' is damaged before offset ", at_);
+  if (spec.size() != 2) fail("'", file_.path(), "' is damaged before offset ", offset_);
   const TensorSpec wanted{dtype_named(spec[0].as_string()), Codec<Shape>::decode(spec[1])};
-  if (wanted.dtype == DType::string) fail("'", file_.path(), "' is damaged before offset ", at_);
+  if (wanted.dtype == DType::string)
+    fail("'", file_.path(), "' is damaged before offset ", offset_);
   const auto bytes = static_cast<uint64_t>(wanted.bytes());
-  need(bytes);
+  expect_remaining(bytes);
   Tensor tensor = Tensor::uninitialized(wanted);
-  file_.read(at_, bytes, tensor.mutable_raw());
-  at_ += bytes;
+  file_.read(offset_, bytes, tensor.mutable_raw());
+  offset_ += bytes;
   return tensor;
 }
 
-void ElementReader::need(uint64_t bytes) const {
-  if (bytes > size_ - at_) fail("'", file_.path(), "' ends inside the element at offset ", at_);
+void ElementReader::expect_remaining(uint64_t bytes) const {
+  if (bytes > size_ - offset_)
+    fail("'", file_.path(), "' ends inside the element at offset ", offset_);
 }
 
 }  // namespace crescent

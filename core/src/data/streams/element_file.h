@@ -19,7 +19,7 @@ class ElementWriter {
   void finish();
 
  private:
-  void put(const void* bytes, size_t count);
+  void write_bytes(const void* bytes, size_t count);
   [[noreturn]] void fail_writing() const;
   std::string path_, temporary_;
   std::FILE* file_ = nullptr;
@@ -34,9 +34,9 @@ class ElementReader {
  private:
   Tensor tensor_at(const List& spec);
   Tensor texts_of(const List& given) const;
-  void need(uint64_t bytes) const;
+  void expect_remaining(uint64_t bytes) const;
   InputFile file_;
-  size_t size_, at_;
+  size_t size_, offset_;
 };
 
 }  // namespace crescent

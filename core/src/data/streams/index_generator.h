@@ -15,12 +15,12 @@ class IndexGenerator {
   explicit IndexGenerator(uint64_t key) : key_(key) {}
   /// Draws a number from 0 to count - 1.
   size_t below(size_t count) {
-    if (used_ % 4 == 0) block_ = philox(key_, 0, used_ / 4);
-    return static_cast<size_t>(uint64_t{block_.word[used_++ % 4]} * count >> 32);
+    if (words_used_ % 4 == 0) block_ = philox(key_, 0, words_used_ / 4);
+    return static_cast<size_t>(uint64_t{block_.word[words_used_++ % 4]} * count >> 32);
   }
 
  private:
-  uint64_t key_, used_ = 0;
+  uint64_t key_, words_used_ = 0;
   PhiloxBlock block_{};
 };
 

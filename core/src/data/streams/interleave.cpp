@@ -10,16 +10,16 @@ namespace {
 
 class InterleaveCursor final : public Cursor {
  public:
-  InterleaveCursor(CursorPtr from, const Interleaving& options, uint64_t epoch, uint64_t key)
-      : from_(std::move(from)), options_(options), epoch_(epoch), key_(key) {}
+  InterleaveCursor(CursorPtr source, const Interleaving& options, uint64_t epoch, uint64_t key)
+      : source_cursor_(std::move(source)), options_(options), epoch_(epoch), key_(key) {}
 
   bool next(Element& element) override {
     for (;;) {
       check_element_interruption();
-      while (!ended_ && static_cast<int64_t>(open_.size()) < options_.cycle) open_one();
-      if (open_.empty()) return false;
+      while (!ended_ && static_cast<int64_t>(open_cursors_.size()) < options_.cycle) add_cursor();
+      if (open_cursors_.empty()) return false;
       if (taken_of_block_ == options_.block) go_to_next();
-      if (open_[current_]->next(element)) return ++taken_of_block_, true;
+      if (open_cursors_[current_]->next(element)) return ++taken_of_block_, true;
       replace_current();
     }
   }
@@ -27,41 +27,41 @@ class InterleaveCursor final : public Cursor {
  private:
   CursorPtr open_next() {
     Element one;
-    ended_ = ended_ || !from_->next(one);
+    ended_ = ended_ || !source_cursor_->next(one);
     if (ended_) return nullptr;
     // In this scope, the streams draw seeds that depend only on key_ and their number, so that
     // another process can continue the pass.
     const RandomScope random(
-        static_cast<int64_t>(random_bits(static_cast<int64_t>(key_), made_++) >> 1));
+        static_cast<int64_t>(random_bits(static_cast<int64_t>(key_), streams_made_++) >> 1));
     const StreamPtr stream = options_.make(std::move(one));
     if (!stream) fail("interleave: the function gave no dataset");
     return stream->open(epoch_);
   }
-  void open_one() {
-    if (CursorPtr cursor = open_next()) open_.push_back(std::move(cursor));
+  void add_cursor() {
+    if (CursorPtr cursor = open_next()) open_cursors_.push_back(std::move(cursor));
   }
   void go_to_next() {
     taken_of_block_ = 0;
-    current_ = (current_ + 1) % open_.size();
+    current_ = (current_ + 1) % open_cursors_.size();
   }
   /// Replaces the current stream, which has ended, by the stream made from the next element of the
   /// source.
   void replace_current() {
     if (CursorPtr cursor = open_next()) {
-      open_[current_] = std::move(cursor);
+      open_cursors_[current_] = std::move(cursor);
       return go_to_next();
     }
-    open_.erase(open_.begin() + static_cast<int64_t>(current_));
+    open_cursors_.erase(open_cursors_.begin() + static_cast<int64_t>(current_));
     taken_of_block_ = 0;
-    if (current_ >= open_.size()) current_ = 0;
+    if (current_ >= open_cursors_.size()) current_ = 0;
   }
 
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   Interleaving options_;
   uint64_t epoch_;
   uint64_t key_;
-  uint64_t made_ = 0;  ///< the number of streams made so far
-  std::vector<CursorPtr> open_;
+  uint64_t streams_made_ = 0;  ///< the number of streams made so far
+  std::vector<CursorPtr> open_cursors_;
   size_t current_ = 0;
   /// elements taken so far of the current block of the current stream
   int64_t taken_of_block_ = 0;

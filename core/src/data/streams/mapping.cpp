@@ -40,14 +40,14 @@ class Mappers {
 /// A mapper in use; the destructor returns it to the pool.
 class BorrowedMapper {
  public:
-  explicit BorrowedMapper(std::shared_ptr<Mappers> from)
-      : from_(std::move(from)), mapper_(from_->take()) {}
-  ~BorrowedMapper() { from_->give_back(std::move(mapper_)); }
+  explicit BorrowedMapper(std::shared_ptr<Mappers> mappers)
+      : mappers_(std::move(mappers)), mapper_(mappers_->take()) {}
+  ~BorrowedMapper() { mappers_->give_back(std::move(mapper_)); }
   BorrowedMapper(const BorrowedMapper&) = delete;
   Element operator()(Element element) const { return mapper_(std::move(element)); }
 
  private:
-  std::shared_ptr<Mappers> from_;
+  std::shared_ptr<Mappers> mappers_;
   Mapper mapper_;
 };
 
@@ -83,23 +83,25 @@ struct MapFunction {
 
 class MapCursor final : public Cursor {
  public:
-  MapCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function)
-      : from_(std::move(from)), mapper_(std::move(mappers)), function_(std::move(function)) {}
+  MapCursor(CursorPtr source, std::shared_ptr<Mappers> mappers, MapFunction function)
+      : source_cursor_(std::move(source)),
+        mapper_(std::move(mappers)),
+        function_(std::move(function)) {}
   bool next(Element& element) override {
     IndexedElement indexed{element_index_, {}};
-    if (!from_->next(indexed.element)) return false;
+    if (!source_cursor_->next(indexed.element)) return false;
     ++element_index_;
     element = function_(mapper_, std::move(indexed));
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed = from_->pass(count);
+    const int64_t passed = source_cursor_->pass(count);
     element_index_ += passed;
     return passed;
   }
 
  private:
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   BorrowedMapper mapper_;
   MapFunction function_;
   int64_t element_index_ = 0;
@@ -109,9 +111,9 @@ class MapCursor final : public Cursor {
 /// source.
 class ParallelMapCursor final : public Cursor {
  public:
-  ParallelMapCursor(CursorPtr from, std::shared_ptr<Mappers> mappers, MapFunction function,
+  ParallelMapCursor(CursorPtr source, std::shared_ptr<Mappers> mappers, MapFunction function,
                     int64_t count)
-      : from_(std::move(from)),
+      : source_cursor_(std::move(source)),
         ahead_(2 * count),
         workers_(count, [mappers = std::move(mappers), function = std::move(function)] {
           auto mapper = std::make_shared<const BorrowedMapper>(mappers);
@@ -123,25 +125,25 @@ class ParallelMapCursor final : public Cursor {
   bool next(Element& element) override {
     while (!ended_ && workers_.waiting() < ahead_) {
       IndexedElement indexed{element_index_, {}};
-      ended_ = !from_->next(indexed.element);
-      if (!ended_) workers_.give(std::move(indexed));
+      ended_ = !source_cursor_->next(indexed.element);
+      if (!ended_) workers_.submit(std::move(indexed));
       if (!ended_) ++element_index_;
     }
     if (workers_.waiting() == 0) return false;
-    element = workers_.take();
+    element = workers_.next_result();
     return true;
   }
   int64_t pass(int64_t count) override {
     Element passed;
     int64_t done = 0;
-    for (; done < count && workers_.waiting() > 0; ++done) workers_.take();
-    const int64_t more = from_->pass(count - done);
+    for (; done < count && workers_.waiting() > 0; ++done) workers_.next_result();
+    const int64_t more = source_cursor_->pass(count - done);
     element_index_ += more;
     return done + more;
   }
 
  private:
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   size_t ahead_;
   bool ended_ = false;
   int64_t element_index_ = 0;
@@ -167,9 +169,9 @@ class MapStream : public DerivedStream {
     using Replaces = RandomScope::Replaces;
     const MapFunction function{name_, random_bits(seed_, epoch),
                                workers_ == 0 ? Replaces::global : Replaces::all};
-    CursorPtr from = source_->open(epoch);
-    if (workers_ == 0) return std::make_shared<MapCursor>(std::move(from), mappers_, function);
-    return std::make_shared<ParallelMapCursor>(std::move(from), mappers_, function, workers_);
+    CursorPtr source = source_->open(epoch);
+    if (workers_ == 0) return std::make_shared<MapCursor>(std::move(source), mappers_, function);
+    return std::make_shared<ParallelMapCursor>(std::move(source), mappers_, function, workers_);
   }
 
  protected:
@@ -218,7 +220,7 @@ class FilterStream final : public DerivedStream {
   }
 };
 
-bool verdict(const Element& given) {
+bool is_accepted(const Element& given) {
   const Value& value = given.empty() ? Value() : given.front();
   if (value.is_null()) return false;
   if (value.is_bool()) return value.as_bool();
@@ -234,8 +236,8 @@ StreamPtr map(StreamPtr source, Mapping mapping) {
 
 StreamPtr filter(StreamPtr source, Mapping mapping) {
   mapping.make = [make = std::move(mapping.make)]() -> Mapper {
-    return [judge = make()](Element element) {
-      const bool keep = verdict(judge(element));
+    return [predicate = make()](Element element) {
+      const bool keep = is_accepted(predicate(element));
       element.insert(element.begin(), keep);
       return element;
     };

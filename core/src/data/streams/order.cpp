@@ -19,27 +19,27 @@ void check_count(const char* what, int64_t count, int64_t least) {
 /// A cursor that draws elements from a buffer and replaces each by the next element of the source.
 class ShuffleCursor final : public Cursor {
  public:
-  ShuffleCursor(CursorPtr from, int64_t size, uint64_t key)
-      : from_(std::move(from)), size_(size), draws_(key) {}
+  ShuffleCursor(CursorPtr source, int64_t size, uint64_t key)
+      : source_cursor_(std::move(source)), size_(size), indices_(key) {}
 
   bool next(Element& element) override {
     while (!ended_ && buffer_.size() < size_) {
       check_element_interruption();
       Element more;
-      ended_ = !from_->next(more);
+      ended_ = !source_cursor_->next(more);
       if (!ended_) buffer_.push_back(std::move(more));
     }
     if (buffer_.empty()) return false;
-    std::swap(buffer_[draws_.below(buffer_.size())], buffer_.back());
+    std::swap(buffer_[indices_.below(buffer_.size())], buffer_.back());
     element = std::move(buffer_.back());
     buffer_.pop_back();
     return true;
   }
 
  private:
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   size_t size_;
-  IndexGenerator draws_;
+  IndexGenerator indices_;
   bool ended_ = false;
   std::vector<Element> buffer_;
 };
@@ -53,7 +53,7 @@ class ShuffleStream final : public OrderStream {
   }
 
  protected:
-  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+  CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) override {
     return std::make_shared<ShuffleCursor>(open_source(epoch), options_.buffer,
                                            random_bits(seed_, options_.each_pass ? epoch : 0));
   }
@@ -69,10 +69,10 @@ class ShuffleStream final : public OrderStream {
 
 class RepeatCursor final : public Cursor {
  public:
-  using Opening = std::function<CursorPtr(uint64_t epoch)>;
+  using OpenPass = std::function<CursorPtr(uint64_t epoch)>;
   /// Repeats the source `count` times, or without end if `count` < 0; the passes over the source
   /// have the numbers `first`, `first` + 1, ...
-  RepeatCursor(Opening open_source, int64_t count, uint64_t first)
+  RepeatCursor(OpenPass open_source, int64_t count, uint64_t first)
       : open_source_(std::move(open_source)), remaining_(count), pass_(first) {}
 
   bool next(Element& element) override {
@@ -86,7 +86,7 @@ class RepeatCursor final : public Cursor {
   }
 
  private:
-  Opening open_source_;
+  OpenPass open_source_;
   int64_t remaining_;
   uint64_t pass_;
   CursorPtr cursor_;
@@ -106,7 +106,7 @@ class RepeatStream final : public OrderStream {
   }
 
  protected:
-  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+  CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) override {
     constexpr uint64_t kMany = 1 << 20;
     return std::make_shared<RepeatCursor>(
         open_source, count_, epoch * (count_ < 0 ? kMany : static_cast<uint64_t>(count_)));
@@ -120,20 +120,21 @@ class RepeatStream final : public OrderStream {
 
 class TakeCursor final : public Cursor {
  public:
-  TakeCursor(CursorPtr from, int64_t count) : from_(std::move(from)), remaining_(count) {}
+  TakeCursor(CursorPtr source, int64_t count)
+      : source_cursor_(std::move(source)), remaining_(count) {}
   bool next(Element& element) override {
-    if (remaining_ == 0 || !from_->next(element)) return remaining_ = 0, false;
+    if (remaining_ == 0 || !source_cursor_->next(element)) return remaining_ = 0, false;
     --remaining_;
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed = from_->pass(std::min(count, remaining_));
+    const int64_t passed = source_cursor_->pass(std::min(count, remaining_));
     remaining_ -= passed;
     return passed;
   }
 
  private:
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   int64_t remaining_;
 };
 
@@ -149,7 +150,7 @@ class TakeStream final : public OrderStream {
   }
 
  protected:
-  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+  CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) override {
     return std::make_shared<TakeCursor>(open_source(epoch), count_);
   }
 
@@ -160,13 +161,13 @@ class TakeStream final : public OrderStream {
 /// A cursor that skips the first elements of the source.
 class SkipCursor final : public Cursor {
  public:
-  SkipCursor(CursorPtr from, int64_t count) : from_(std::move(from)), skip_(count) {}
-  bool next(Element& element) override { return start(), from_->next(element); }
-  int64_t pass(int64_t count) override { return start(), from_->pass(count); }
+  SkipCursor(CursorPtr source, int64_t count) : source_cursor_(std::move(source)), skip_(count) {}
+  bool next(Element& element) override { return start(), source_cursor_->next(element); }
+  int64_t pass(int64_t count) override { return start(), source_cursor_->pass(count); }
 
  private:
-  void start() { from_->pass(std::exchange(skip_, 0)); }
-  CursorPtr from_;
+  void start() { source_cursor_->pass(std::exchange(skip_, 0)); }
+  CursorPtr source_cursor_;
   int64_t skip_;
 };
 
@@ -180,7 +181,7 @@ class SkipStream final : public OrderStream {
   }
 
  protected:
-  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+  CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) override {
     return std::make_shared<SkipCursor>(open_source(epoch), count_);
   }
 
@@ -193,19 +194,20 @@ class SkipStream final : public OrderStream {
 /// A cursor that gives element number `index` of every `count` elements.
 class ShardCursor final : public Cursor {
  public:
-  ShardCursor(CursorPtr from, int64_t index, int64_t count)
-      : from_(std::move(from)), index_(index), count_(count) {}
+  ShardCursor(CursorPtr source, int64_t index, int64_t count)
+      : source_cursor_(std::move(source)), index_(index), count_(count) {}
   bool next(Element& element) override {
     const int64_t after = count_ - 1 - index_;
-    return from_->pass(index_) == index_ && from_->next(element) && from_->pass(after) == after;
+    return source_cursor_->pass(index_) == index_ && source_cursor_->next(element) &&
+           source_cursor_->pass(after) == after;
   }
   int64_t pass(int64_t count) override {
     const int64_t most = std::numeric_limits<int64_t>::max() / count_;
-    return from_->pass(std::min(count, most) * count_) / count_;
+    return source_cursor_->pass(std::min(count, most) * count_) / count_;
   }
 
  private:
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   int64_t index_, count_;
 };
 
@@ -218,7 +220,7 @@ class ShardStream final : public OrderStream {
   }
 
  protected:
-  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+  CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) override {
     return std::make_shared<ShardCursor>(open_source(epoch), index_, count_);
   }
 
@@ -294,10 +296,10 @@ class ConcatenateStream final : public CombinedStream {
 
 class ZipCursor final : public Cursor {
  public:
-  explicit ZipCursor(std::vector<CursorPtr> from) : from_(std::move(from)) {}
+  explicit ZipCursor(std::vector<CursorPtr> sources) : source_cursors_(std::move(sources)) {}
   bool next(Element& element) override {
     Element all, one;
-    for (const CursorPtr& cursor : from_) {
+    for (const CursorPtr& cursor : source_cursors_) {
       if (!cursor->next(one)) return false;
       std::move(one.begin(), one.end(), std::back_inserter(all));
     }
@@ -305,12 +307,12 @@ class ZipCursor final : public Cursor {
     return true;
   }
   int64_t pass(int64_t count) override {
-    for (const CursorPtr& cursor : from_) count = std::min(count, cursor->pass(count));
+    for (const CursorPtr& cursor : source_cursors_) count = std::min(count, cursor->pass(count));
     return count;
   }
 
  private:
-  std::vector<CursorPtr> from_;
+  std::vector<CursorPtr> source_cursors_;
 };
 
 class ZipStream final : public CombinedStream {
@@ -345,20 +347,21 @@ class ZipStream final : public CombinedStream {
 
 class EnumerateCursor final : public Cursor {
  public:
-  EnumerateCursor(CursorPtr from, int64_t first) : from_(std::move(from)), number_(first) {}
+  EnumerateCursor(CursorPtr source, int64_t first)
+      : source_cursor_(std::move(source)), number_(first) {}
   bool next(Element& element) override {
-    if (!from_->next(element)) return false;
+    if (!source_cursor_->next(element)) return false;
     element.insert(element.begin(), number_++);
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed = from_->pass(count);
+    const int64_t passed = source_cursor_->pass(count);
     number_ += passed;
     return passed;
   }
 
  private:
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   int64_t number_;
 };
 

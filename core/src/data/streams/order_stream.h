@@ -22,9 +22,9 @@ class OrderStream : public DerivedStream {
 
  protected:
   /// Begins a pass over the source.
-  using Opening = std::function<CursorPtr(uint64_t epoch)>;
+  using OpenPass = std::function<CursorPtr(uint64_t epoch)>;
   /// Begins pass `epoch` over the elements of the passes that `open_source` begins.
-  virtual CursorPtr reorder(const Opening& open_source, uint64_t epoch) = 0;
+  virtual CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) = 0;
 };
 
 }  // namespace crescent

@@ -25,11 +25,11 @@ void pad_to_longest(std::vector<Element>& elements) {
 
 class PaddedCursor final : public Cursor {
  public:
-  PaddedCursor(CursorPtr from, int64_t size) : from_(std::move(from)), size_(size) {}
+  PaddedCursor(CursorPtr source, int64_t size) : source_cursor_(std::move(source)), size_(size) {}
   bool next(Element& element) override {
     std::vector<Element> elements;
     Element more;
-    while (static_cast<int64_t>(elements.size()) < size_ && from_->next(more)) {
+    while (static_cast<int64_t>(elements.size()) < size_ && source_cursor_->next(more)) {
       check_element_interruption();
       elements.push_back(std::move(more));
     }
@@ -40,13 +40,14 @@ class PaddedCursor final : public Cursor {
   }
 
  private:
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   int64_t size_;
 };
 
-class PaddedBatches final : public DerivedStream {
+class PaddedBatchStream final : public DerivedStream {
  public:
-  PaddedBatches(StreamPtr source, int64_t size) : DerivedStream(std::move(source)), size_(size) {
+  PaddedBatchStream(StreamPtr source, int64_t size)
+      : DerivedStream(std::move(source)), size_(size) {
     if (size < 1) fail("batch_size: expected at least 1, got ", size);
   }
   int64_t elements() const override {
@@ -68,7 +69,7 @@ class PaddedBatches final : public DerivedStream {
 }  // namespace
 
 StreamPtr padded_batch(StreamPtr source, int64_t size) {
-  return std::make_shared<PaddedBatches>(std::move(source), size);
+  return std::make_shared<PaddedBatchStream>(std::move(source), size);
 }
 
 }  // namespace crescent

@@ -15,14 +15,15 @@ namespace {
 
 class PrefetchCursor final : public Cursor {
  public:
-  PrefetchCursor(CursorPtr from, int64_t count) : from_(std::move(from)), count_(count) {}
+  PrefetchCursor(CursorPtr source, int64_t count)
+      : source_cursor_(std::move(source)), count_(count) {}
 
   ~PrefetchCursor() override {
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
     }
-    runs_->request();
+    source_interruption_->request();
     changed_.notify_all();
     if (thread_.joinable()) thread_.join();
   }
@@ -32,7 +33,7 @@ class PrefetchCursor final : public Cursor {
   /// itself.
   bool next(Element& element) override {
     if (!started_) start();
-    if (!thread_.joinable()) return from_->next(element);
+    if (!thread_.joinable()) return source_cursor_->next(element);
     constexpr auto kPollInterval = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, kPollInterval, [&] { return ended_ || !ready_.empty(); }))
@@ -49,7 +50,7 @@ class PrefetchCursor final : public Cursor {
   }
 
   int64_t pass(int64_t count) override {
-    return thread_.joinable() ? Cursor::pass(count) : from_->pass(count);
+    return thread_.joinable() ? Cursor::pass(count) : source_cursor_->pass(count);
   }
 
  private:
@@ -59,7 +60,7 @@ class PrefetchCursor final : public Cursor {
   }
 
   void work() {
-    const InheritInterrupt the_pass(runs_);
+    const InheritInterrupt the_pass(source_interruption_);
     std::unique_lock lock(mutex_);
     while (!ended_) {
       changed_.wait(lock, [&] { return stopping_ || ready_.size() < count_; });
@@ -69,7 +70,7 @@ class PrefetchCursor final : public Cursor {
       bool made = false;
       std::exception_ptr error;
       try {
-        made = from_->next(element);
+        made = source_cursor_->next(element);
       } catch (...) {
         error = std::current_exception();
       }
@@ -81,10 +82,10 @@ class PrefetchCursor final : public Cursor {
     }
   }
 
-  CursorPtr from_;
+  CursorPtr source_cursor_;
   size_t count_;
   /// the flag by which the destructor interrupts the thread's call of the source
-  std::shared_ptr<Interruption> runs_ = std::make_shared<Interruption>();
+  std::shared_ptr<Interruption> source_interruption_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Element> ready_;
@@ -105,10 +106,10 @@ class PrefetchStream final : public OrderStream {
   }
 
  protected:
-  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
-    CursorPtr from = open_source(epoch);
-    return source_->on_own_thread() ? from
-                                    : std::make_shared<PrefetchCursor>(std::move(from), count_);
+  CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) override {
+    CursorPtr source = open_source(epoch);
+    return source_->on_own_thread() ? source
+                                    : std::make_shared<PrefetchCursor>(std::move(source), count_);
   }
 
  private:

@@ -34,7 +34,7 @@ class ProvidedStream final : public OrderStream {
   }
 
  protected:
-  CursorPtr reorder(const Opening& open_source, uint64_t epoch) override {
+  CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) override {
     return blaming(provider_.get(),
                    [&] { return std::make_shared<ProvidedCursor>(open_source(epoch), provider_); });
   }

@@ -13,11 +13,11 @@ namespace {
 /// A stream whose elements can be made in any order, by their index.
 class IndexedStream : public Stream, public SpecifiedDataset {
  public:
-  virtual Element at(int64_t number) const = 0;
+  virtual Element element_at(int64_t number) const = 0;
   CursorPtr open(uint64_t) override;
   Element element_spec() const override {
-    Element all = elements() > 0 ? spec_of(at(0)) : Element{};
-    for (int64_t i = 1; i < elements() && !all.empty(); ++i) all = common_spec(all, at(i));
+    Element all = elements() > 0 ? spec_of(element_at(0)) : Element{};
+    for (int64_t i = 1; i < elements() && !all.empty(); ++i) all = common_spec(all, element_at(i));
     return all;
   }
 
@@ -50,28 +50,28 @@ class IndexedCursor final : public Cursor {
 
 CursorPtr IndexedStream::open(uint64_t) {
   const auto self = std::static_pointer_cast<const IndexedStream>(shared_from_this());
-  return std::make_shared<IndexedCursor>(elements(),
-                                         [self](int64_t number) { return self->at(number); });
+  return std::make_shared<IndexedCursor>(
+      elements(), [self](int64_t number) { return self->element_at(number); });
 }
 
 class ListStream final : public IndexedStream {
  public:
   explicit ListStream(std::vector<Element> elements) : elements_(std::move(elements)) {}
   int64_t elements() const override { return static_cast<int64_t>(elements_.size()); }
-  Element at(int64_t number) const override { return elements_[number]; }
+  Element element_at(int64_t number) const override { return elements_[number]; }
 
  private:
   std::vector<Element> elements_;
 };
 
-class Slices final : public IndexedStream {
+class SliceStream final : public IndexedStream {
  public:
-  explicit Slices(Element arrays) : arrays_(std::move(arrays)), rows_(rows_of(arrays_)) {
+  explicit SliceStream(Element arrays) : arrays_(std::move(arrays)), rows_(rows_of(arrays_)) {
     for (Value& part : arrays_)
       if (is_tensor_like(part)) part = std::make_shared<BoxedTensor>(tensor_of(part));
   }
   int64_t elements() const override { return rows_; }
-  Element at(int64_t number) const override { return row_of(arrays_, number); }
+  Element element_at(int64_t number) const override { return row_of(arrays_, number); }
   const Element* arrays() const override { return &arrays_; }
   CursorPtr open_numbers(uint64_t) override {
     return std::make_shared<IndexedCursor>(rows_, [](int64_t number) { return Element{number}; });
@@ -121,9 +121,9 @@ class GeneratedStream final : public Stream {
 
 /// The batches of a dataset that is no stream. Such a dataset allows one pass at a time, so a new
 /// pass ends the previous one.
-class Batches final : public Stream, public SpecifiedDataset {
+class BatchesStream final : public Stream, public SpecifiedDataset {
  public:
-  explicit Batches(DatasetPtr data) : data_(std::move(data)), opened_(data_) {}
+  explicit BatchesStream(DatasetPtr data) : data_(std::move(data)), opened_(data_) {}
   int64_t elements() const override { return data_->batches(); }
   /// A dataset that does not know its number of samples may make its batches by a function of the
   /// Lua script, which runs on the thread of the script only.
@@ -138,21 +138,21 @@ class Batches final : public Stream, public SpecifiedDataset {
 
  protected:
   Value own_state() const override { return opened_->state(); }
-  void set_own_state(const Value& state) override { begins_with_ = state; }
+  void set_own_state(const Value& state) override { state_at_begin_ = state; }
 
  private:
   CursorPtr begin_pass(DatasetPtr data) {
     opened_ = std::move(data);
-    if (begins_with_)
-      opened_->restore(*std::exchange(begins_with_, std::nullopt), 0);
+    if (state_at_begin_)
+      opened_->restore(*std::exchange(state_at_begin_, std::nullopt), 0);
     else
       opened_->begin_epoch();
-    const auto self = std::static_pointer_cast<Batches>(shared_from_this());
+    const auto self = std::static_pointer_cast<BatchesStream>(shared_from_this());
     return std::make_shared<FunctionCursor>(
-        [self, pass = ++passes_](Element& element) { return self->next_of(pass, element); });
+        [self, pass = ++passes_](Element& element) { return self->next_in_pass(pass, element); });
   }
 
-  bool next_of(uint64_t pass, Element& element) {
+  bool next_in_pass(uint64_t pass, Element& element) {
     if (pass != passes_)
       fail(
           "another pass over this dataset has begun, and it can be gone through once at a time; "
@@ -163,9 +163,9 @@ class Batches final : public Stream, public SpecifiedDataset {
     return true;
   }
 
-  DatasetPtr data_, opened_;  ///< opened_: the dataset of the last pass, data_ itself or data_ with
-                              ///< partial inputs
-  std::optional<Value> begins_with_;
+  DatasetPtr data_;
+  DatasetPtr opened_;  ///< the dataset of the last pass: data_, or data_ with partial inputs
+  std::optional<Value> state_at_begin_;
   uint64_t passes_ = 0;
 };
 
@@ -173,12 +173,12 @@ class Batches final : public Stream, public SpecifiedDataset {
 /// previous one.
 StreamPtr batches_of(const DatasetPtr& data) {
   static std::mutex mutex;
-  static std::map<const Dataset*, std::weak_ptr<Batches>> all;
+  static std::map<const Dataset*, std::weak_ptr<BatchesStream>> all;
   const std::lock_guard lock(mutex);
   std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<Batches>& known = all[data.get()];
-  std::shared_ptr<Batches> stream = known.lock();
-  if (!stream) known = stream = std::make_shared<Batches>(data);
+  std::weak_ptr<BatchesStream>& known = all[data.get()];
+  std::shared_ptr<BatchesStream> stream = known.lock();
+  if (!stream) known = stream = std::make_shared<BatchesStream>(data);
   return stream;
 }
 
@@ -190,7 +190,7 @@ StreamPtr list_stream(std::vector<Element> elements) {
 
 StreamPtr slices(Element arrays) {
   if (arrays.empty()) fail("expected at least one array");
-  return std::make_shared<Slices>(std::move(arrays));
+  return std::make_shared<SliceStream>(std::move(arrays));
 }
 
 StreamPtr generated(Generated source) {

@@ -9,10 +9,10 @@
 namespace crescent {
 
 Workers::Workers(int64_t count, std::function<Transform()> begin)
-    : begin_(std::move(begin)), runs_(std::make_shared<Interruption>()) {
+    : make_transform_(std::move(begin)), interruption_(std::make_shared<Interruption>()) {
   threads_.reserve(count);
   for (int64_t i = 0; i < count; ++i) {
-    std::thread thread = start_thread([this] { run(begin_); });
+    std::thread thread = start_thread([this] { run(make_transform_); });
     if (!thread.joinable()) break;
     threads_.push_back(std::move(thread));
   }
@@ -25,29 +25,29 @@ void Workers::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  runs_->request();
-  given_.notify_all();
+  interruption_->request();
+  task_given_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Workers::give(IndexedElement indexed) {
+void Workers::submit(IndexedElement indexed) {
   auto task = std::make_shared<Task>();
   task->indexed = std::move(indexed);
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
   }
-  given_.notify_one();
+  task_given_.notify_one();
 }
 
 /// Waits for a result. A signal does not notify the condition variable, so the wait checks for an
 /// interruption at intervals.
-Element Workers::take() {
+Element Workers::next_result() {
   if (threads_.empty()) return take_without_threads();
   constexpr auto kPollInterval = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Task> task = tasks_.front();
-  while (!done_.wait_for(lock, kPollInterval, [&] { return task->done; }))
+  while (!task_done_.wait_for(lock, kPollInterval, [&] { return task->is_done; }))
     check_element_interruption();
   tasks_.pop_front();
   if (task->error) std::rethrow_exception(task->error);
@@ -57,12 +57,12 @@ Element Workers::take() {
 Element Workers::take_without_threads() {
   const std::shared_ptr<Task> task = tasks_.front();
   tasks_.pop_front();
-  if (!inline_transform_) inline_transform_ = begin_();
+  if (!inline_transform_) inline_transform_ = make_transform_();
   return inline_transform_(std::move(task->indexed));
 }
 
 void Workers::run(const std::function<Transform()>& begin) {
-  const InheritInterrupt the_pass(runs_);
+  const InheritInterrupt the_pass(interruption_);
   Transform transform;
   std::exception_ptr broken;
   try {
@@ -73,14 +73,14 @@ void Workers::run(const std::function<Transform()>& begin) {
   std::unique_lock lock(mutex_);
   for (;;) {
     std::shared_ptr<Task> task;
-    given_.wait(lock, [&] {
+    task_given_.wait(lock, [&] {
       const auto found =
-          std::find_if(tasks_.begin(), tasks_.end(), [](const auto& t) { return !t->begun; });
+          std::find_if(tasks_.begin(), tasks_.end(), [](const auto& t) { return !t->is_begun; });
       if (found != tasks_.end()) task = *found;
       return stopping_ || task;
     });
     if (stopping_) return;
-    task->begun = true;
+    task->is_begun = true;
     lock.unlock();
     Element result;
     std::exception_ptr error = broken;
@@ -92,8 +92,8 @@ void Workers::run(const std::function<Transform()>& begin) {
     lock.lock();
     task->result = std::move(result);
     task->error = error;
-    task->done = true;
-    done_.notify_all();
+    task->is_done = true;
+    task_done_.notify_all();
   }
 }
 

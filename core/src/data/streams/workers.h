@@ -21,7 +21,7 @@ class Workers {
  public:
   using Transform = std::function<Element(IndexedElement)>;
   /// Starts `count` threads, or as many as the system allows. Each thread calls `begin`, which
-  /// returns the function that transforms elements. If no thread could be started, take()
+  /// returns the function that transforms elements. If no thread could be started, next_result()
   /// transforms elements itself.
   Workers(int64_t count, std::function<Transform()> begin);
   /// Interrupts the threads and waits for their end.
@@ -30,15 +30,15 @@ class Workers {
 
   /// the number of elements that were given but not taken yet
   size_t waiting() const { return tasks_.size(); }
-  void give(IndexedElement indexed);
+  void submit(IndexedElement indexed);
   /// Waits for the result of the first element that was given and not taken yet, and returns it;
   /// rethrows an exception of its transformation.
-  Element take();
+  Element next_result();
 
  private:
   struct Task {
     IndexedElement indexed;
-    bool begun = false, done = false;
+    bool is_begun = false, is_done = false;
     Element result;
     std::exception_ptr error;
   };
@@ -46,14 +46,14 @@ class Workers {
   Element take_without_threads();
   void stop();
 
-  std::function<Transform()> begin_;
-  Transform inline_transform_;  ///< transforms elements in take() if there are no threads
+  std::function<Transform()> make_transform_;
+  Transform inline_transform_;  ///< transforms elements in next_result() if there are no threads
   std::mutex mutex_;
-  std::condition_variable given_, done_;
+  std::condition_variable task_given_, task_done_;
   /// elements that were given but not taken yet, in order
   std::deque<std::shared_ptr<Task>> tasks_;
   bool stopping_ = false;
-  std::shared_ptr<Interruption> runs_;  ///< interrupts the threads
+  std::shared_ptr<Interruption> interruption_;  ///< interrupts the threads
   std::vector<std::thread> threads_;
 };
 
