@@ -7,14 +7,14 @@ namespace crescent {
 /// While an object of this class lives, add_weight on this thread allocates memory without values.
 class BlankWeights {
  public:
-  BlankWeights() : before_(wanted_) { wanted_ = true; }
-  ~BlankWeights() { wanted_ = before_; }
+  BlankWeights() : previous_(active_) { active_ = true; }
+  ~BlankWeights() { active_ = previous_; }
   BlankWeights(const BlankWeights&) = delete;
-  static bool wanted() { return wanted_; }
+  static bool active() { return active_; }
 
  private:
-  inline static thread_local bool wanted_ = false;
-  bool before_;
+  inline static thread_local bool active_ = false;
+  bool previous_;
 };
 
 }  // namespace crescent

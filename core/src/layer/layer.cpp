@@ -23,12 +23,12 @@ class VariableList {
  public:
   void add(const Variables& variables) {
     for (const Variable& v : variables)
-      if (seen_.insert(v.id()).second) list_.push_back(v);
+      if (ids_.insert(v.id()).second) list_.push_back(v);
   }
   Variables take() { return std::move(list_); }
 
  private:
-  std::unordered_set<const void*> seen_;
+  std::unordered_set<const void*> ids_;
   Variables list_;
 };
 
@@ -91,7 +91,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   const Variables trainable = own_trainable_, fixed = own_fixed_;
   const std::vector<LayerPtr> sublayers = sublayers_;
   try {
-    LayerAccess::named(*this, [&] {
+    LayerAccess::with_name_in_errors(*this, [&] {
       LayerAccess::check_count(*this, inputs.size());
       build(without_stand_ins(inputs));
     });
@@ -105,7 +105,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
     throw;
   }
   set_built_for(*this, inputs);
-  take_options_of_owners(*this);
+  apply_options_of_owners(*this);
 }
 
 void Layer::describe_options(Schema<Layer>& s) {
@@ -179,7 +179,7 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
   const std::string path = name_ + "/" + name;
   std::optional<Division> division;
   if (options.trainable && is_floating(dtype)) division = division_for(path, shape);
-  const bool blank = BlankWeights::wanted();
+  const bool blank = BlankWeights::active();
   const Shape blank_shape = division ? part_shape(*division, shape) : shape;
   const Tensor initial = blank ? Tensor::uninitialized({dtype, blank_shape})
                          : initializer
@@ -312,7 +312,8 @@ Tensors Layer::losses() const {
 namespace {
 
 struct WeightedMean {
-  Tensor mean, weight;  ///< weight: the number of elements in `mean`; an empty Tensor stands for 1
+  Tensor mean;
+  Tensor weight;  ///< the number of elements that `mean` averages; an empty Tensor stands for 1
 };
 
 /// The mean with which a call on a share of a batch updates a metric: over the rows of the whole

@@ -9,7 +9,7 @@ class VariableList;
 struct LayerAccess {
   /// Runs f. An error in f gets the name of `layer`, unless it names an inner layer already.
   template <class F>
-  static auto named(Layer& layer, F f) -> decltype(f());
+  static auto with_name_in_errors(Layer& layer, F f) -> decltype(f());
 
   static void ensure_name(Layer& layer);
   /// The losses that add_loss collected in the layer and its sublayers.
@@ -37,7 +37,7 @@ struct LayerAccess {
   /// not change.
   static void replace_sublayer(Layer& owner, const LayerPtr& old, const LayerPtr& by);
   /// Sets the structure version of the layer and of all layers that contain it.
-  static void mark(Layer& layer, uint64_t version);
+  static void set_version(Layer& layer, uint64_t version);
   // add_trainable appends the weights of the layer and its sublayers that training changes;
   // add_fixed appends the other weights.
   static void add_trainable(const Layer& layer, VariableList& list);
@@ -55,7 +55,7 @@ struct LayerAccess {
 [[noreturn]] void rethrow_named(const Layer& layer);
 
 template <class F>
-auto LayerAccess::named(Layer& layer, F f) -> decltype(f()) {
+auto LayerAccess::with_name_in_errors(Layer& layer, F f) -> decltype(f()) {
   try {
     return f();
   } catch (...) {

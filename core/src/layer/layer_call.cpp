@@ -249,7 +249,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
 
 Tensors Layer::operator()(const Tensors& inputs, const CallOptions& options) {
   LayerAccess::ensure_name(*this);
-  return LayerAccess::named(*this, [&] {
+  return LayerAccess::with_name_in_errors(*this, [&] {
     if (options.arguments.empty()) return run(inputs, options);
     Tensors all = inputs;
     CallOptions arranged = options;
@@ -280,7 +280,8 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs,
   node->training = options.training;
   node->arguments = options.arguments;
   node->structure = nested_or_null(options.structure);
-  LayerAccess::named(*this, [&] { arrange_arguments(*this, node->arguments, node->inputs); });
+  LayerAccess::with_name_in_errors(
+      *this, [&] { arrange_arguments(*this, node->arguments, node->inputs); });
   for (const Symbol& s : symbols_in(node->arguments)) {
     node->inputs.push_back(s);
     ++node->argument_inputs;

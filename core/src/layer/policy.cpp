@@ -29,25 +29,27 @@ class DefaultPolicy {
   std::map<std::string, DTypePolicy> policies_;
 };
 
-DefaultPolicy& default_one() {
+DefaultPolicy& current_policy() {
   static DefaultPolicy policy;
   return policy;
 }
 
-constexpr std::string_view kFrom = "_from_", kFewBits[] = {"int8", "int4", "float8", "gptq", "awq"};
+constexpr std::string_view kSourceSeparator = "_from_",
+                           kQuantizationModes[] = {"int8", "int4", "float8", "gptq", "awq"};
 
 /// Parses a quantized policy; `mode` begins with "int8" or "int4/128", `source` names the policy of
 /// the other variables.
 DTypePolicy quantized_policy(std::string_view mode, std::string_view source) {
   const std::string_view word = mode.substr(0, mode.find('/'));
-  if (std::find(std::begin(kFewBits), std::end(kFewBits), word) == std::end(kFewBits))
-    fail("dtype policy \"", mode, kFrom, source,
+  if (std::find(std::begin(kQuantizationModes), std::end(kQuantizationModes), word) ==
+      std::end(kQuantizationModes))
+    fail("dtype policy \"", mode, kSourceSeparator, source,
          "\": expected int8, int4, float8, gptq or awq, got ", word);
   DTypePolicy policy = DTypePolicy::named(source);
-  if (policy.name.find(kFrom) != std::string::npos || !is_floating(policy.compute))
-    fail("dtype policy \"", mode, kFrom, source, "\": expected floats such as \"float32\", got ",
-         source);
-  policy.name = concat(mode, kFrom, source);
+  if (policy.name.find(kSourceSeparator) != std::string::npos || !is_floating(policy.compute))
+    fail("dtype policy \"", mode, kSourceSeparator, source,
+         "\": expected floats such as \"float32\", got ", source);
+  policy.name = concat(mode, kSourceSeparator, source);
   return policy;
 }
 
@@ -69,8 +71,8 @@ DTypePolicy policy_from_config(const Dict& config) {
 DTypePolicy DTypePolicy::named(std::string_view name) {
   if (name == "mixed_bfloat16") return {std::string(name), DType::bfloat16, DType::float32};
   if (name == "mixed_float16") return {std::string(name), DType::float16, DType::float32};
-  if (const size_t from = name.find(kFrom); from != name.npos)
-    return quantized_policy(name.substr(0, from), name.substr(from + kFrom.size()));
+  if (const size_t from = name.find(kSourceSeparator); from != name.npos)
+    return quantized_policy(name.substr(0, from), name.substr(from + kSourceSeparator.size()));
   const DType dtype = dtype_named(name);
   return {std::string(name), dtype, dtype};
 }
@@ -86,16 +88,17 @@ DTypePolicy Codec<DTypePolicy>::decode(const Value& value) {
 /// Encodes the policy as its name; a quantized policy as Keras does, with mode and source as
 /// separate entries.
 Value Codec<DTypePolicy>::encode(const DTypePolicy& policy) {
-  const size_t from = policy.name.find(kFrom);
+  const size_t from = policy.name.find(kSourceSeparator);
   if (from == policy.name.npos) return policy.name;
   const std::string mode = policy.name.substr(0, from);
   return Dict{
       {"class_name", mode.starts_with("int4/") ? "Int4DTypePolicy" : "QuantizedDTypePolicy"},
-      {"config", Dict{{"mode", mode}, {"source_name", policy.name.substr(from + kFrom.size())}}}};
+      {"config",
+       Dict{{"mode", mode}, {"source_name", policy.name.substr(from + kSourceSeparator.size())}}}};
 }
 std::string Codec<DTypePolicy>::type() { return "a dtype or a policy such as \"mixed_bfloat16\""; }
 
-const DTypePolicy& default_policy() { return default_one().get(); }
-void set_default_policy(std::string_view name) { default_one().set(DTypePolicy::named(name)); }
+const DTypePolicy& default_policy() { return current_policy().get(); }
+void set_default_policy(std::string_view name) { current_policy().set(DTypePolicy::named(name)); }
 
 }  // namespace crescent

@@ -30,12 +30,12 @@ Layer::~Layer() {
   for (const LayerPtr& sublayer : sublayers_) std::erase(sublayer->owners_, this);
 }
 
-void Layer::structure_changed() { LayerAccess::mark(*this, next_version()); }
+void Layer::structure_changed() { LayerAccess::set_version(*this, next_version()); }
 
-void LayerAccess::mark(Layer& layer, uint64_t version) {
+void LayerAccess::set_version(Layer& layer, uint64_t version) {
   if (layer.version_ == version) return;
   layer.version_ = version;
-  for (Layer* owner : layer.owners_) mark(*owner, version);
+  for (Layer* owner : layer.owners_) set_version(*owner, version);
 }
 
 void Layer::track(const LayerPtr& layer) {
@@ -45,7 +45,7 @@ void Layer::track(const LayerPtr& layer) {
   sublayers_.push_back(layer);
   layer->owners_.push_back(this);
   structure_changed();
-  take_options_of(*this, *layer);
+  apply_options_of(*this, *layer);
 }
 
 void Layer::untrack(const LayerPtr& layer) {

@@ -14,7 +14,7 @@ constexpr const char *kQuantization = "quantization_config", *kLoraRank = "lora_
 
 /// The values of the option "sublayer_options" with which layers were made and which their
 /// sublayers may not have taken over yet.
-LayerTable<Dict>& given_options() {
+LayerTable<Dict>& pending_options() {
   static auto& table = *new LayerTable<Dict>;
   return table;
 }
@@ -104,12 +104,12 @@ Dict options_from_owners(const Layer& layer) {
 
 /// The options that the layer, or an owner of it, has for its sublayers.
 Dict options_for_sublayers(const Layer& layer) {
-  if (given_options().empty()) return {};
-  Dict own = given_options().find(layer);
+  if (pending_options().empty()) return {};
+  Dict own = pending_options().find(layer);
   return own.empty() ? dict_at(options_from_owners(layer), kSublayerOptions) : own;
 }
 
-void take(Layer& layer, const Dict& options) {
+void apply_options(Layer& layer, const Dict& options) {
   const Value *config = options.find(kQuantization), *rank = options.find(kLoraRank);
   if (config && !is_quantized(layer)) layer.call_method("quantize", {{"config", *config}});
   if (!rank || has_adapter(layer)) return;
@@ -118,12 +118,12 @@ void take(Layer& layer, const Dict& options) {
 }
 
 /// Applies the options to a layer, if it is built, and to the built layers inside it.
-void take_with_sublayers(Layer& layer, const Dict& options) {
+void apply_with_sublayers(Layer& layer, const Dict& options) {
   if (options.empty()) return;
-  if (layer.built()) take(layer, options);
+  if (layer.built()) apply_options(layer, options);
   const Dict below = dict_at(options, kSublayerOptions);
   for (size_t i = 0; i < layer.sublayers().size(); ++i)
-    take_with_sublayers(*layer.sublayers()[i], dict_at(below, std::to_string(i)));
+    apply_with_sublayers(*layer.sublayers()[i], dict_at(below, std::to_string(i)));
 }
 
 /// Access to the option "sublayer_options" of an object whose Layer begins `origin` bytes behind
@@ -131,9 +131,9 @@ void take_with_sublayers(Layer& layer, const Dict& options) {
 class SublayerOptionsAccess final : public FieldAccess {
  public:
   explicit SublayerOptionsAccess(std::ptrdiff_t origin) : origin_(origin) {}
-  Value get(const void* object) const override { return given_options().find(layer_in(object)); }
+  Value get(const void* object) const override { return pending_options().find(layer_in(object)); }
   void set(void* object, const Value& value) const override {
-    if (!value.is_null()) given_options().set(layer_in(object), Codec<Dict>::decode(value));
+    if (!value.is_null()) pending_options().set(layer_in(object), Codec<Dict>::decode(value));
   }
 
  private:
@@ -166,14 +166,15 @@ Dict sublayer_options(const Layer& layer, const Dict& config) {
   return changes_below(layer, stored);
 }
 
-void take_options_of_owners(Layer& layer) {
-  if (const Dict options = options_from_owners(layer); !options.empty()) take(layer, options);
+void apply_options_of_owners(Layer& layer) {
+  if (const Dict options = options_from_owners(layer); !options.empty())
+    apply_options(layer, options);
 }
 
-void take_options_of(const Layer& owner, Layer& sublayer) {
-  take_with_sublayers(sublayer, options_for(owner, sublayer));
+void apply_options_of(const Layer& owner, Layer& sublayer) {
+  apply_with_sublayers(sublayer, options_for(owner, sublayer));
 }
 
-void forget_sublayer_options(const Layer& layer) { given_options().forget(layer); }
+void forget_sublayer_options(const Layer& layer) { pending_options().forget(layer); }
 
 }  // namespace crescent

@@ -20,10 +20,10 @@ void describe_sublayer_options(Schema<Layer>& s);
 /// changes of sublayers that the configuration does not contain.
 Dict sublayer_options(const Layer& layer, const Dict& config);
 /// Applies the options of the owners of a layer that was just built.
-void take_options_of_owners(Layer& layer);
+void apply_options_of_owners(Layer& layer);
 /// Applies the options of `owner` to a layer that just became its sublayer, and to the layers
 /// inside it, if they are built.
-void take_options_of(const Layer& owner, Layer& sublayer);
+void apply_options_of(const Layer& owner, Layer& sublayer);
 /// Removes the value that is kept for the layer. The destructor of Layer calls this function.
 void forget_sublayer_options(const Layer& layer);
 

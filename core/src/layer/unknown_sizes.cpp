@@ -12,14 +12,14 @@ constexpr int64_t kStandIns[] = {1009, 1013};  // primes that are rarely used as
 thread_local int64_t stand_in = 0;
 
 /// While an object of this class lives, `size` replaces unknown sizes on this thread.
-class StandIn {
+class StandInScope {
  public:
-  explicit StandIn(int64_t size) : before_(stand_in) { stand_in = size; }
-  ~StandIn() { stand_in = before_; }
-  StandIn(const StandIn&) = delete;
+  explicit StandInScope(int64_t size) : previous_(stand_in) { stand_in = size; }
+  ~StandInScope() { stand_in = previous_; }
+  StandInScope(const StandInScope&) = delete;
 
  private:
-  int64_t before_;
+  int64_t previous_;
 };
 
 Shape with_size(Shape shape, int64_t unknown, int64_t size) {
@@ -44,7 +44,7 @@ bool needs_numbers(Layer& layer, const Tensors& like) {
 
 Tensors run_with(int64_t size, const std::function<Tensors(const Tensors&)>& f,
                  const Tensors& like) {
-  const StandIn standing_in(size);
+  const StandInScope standing_in(size);
   Tensors sized;
   for (const Tensor& t : like) sized.push_back(with_size(t, size));
   return run_abstractly(f, sized);
@@ -52,21 +52,21 @@ Tensors run_with(int64_t size, const std::function<Tensors(const Tensors&)>& f,
 
 /// An abstract tensor that has the dimensions in which the shapes of a and b agree, and -1 for the
 /// others.
-Tensor joined(const Tensor& a, const Tensor& b) {
+Tensor common_dims(const Tensor& a, const Tensor& b) {
   Shape shape = a.shape();
   if (shape.rank() != b.rank())
     fail("the rank of an output depends on a size that is not known: ", shape, " or ", b.shape());
   for (int axis = 0; axis < shape.rank(); ++axis)
     if (shape[axis] != b.shape()[axis]) shape.set(axis, -1);
   const Tensor tensor = Tensor::abstract({a.dtype(), shape});
-  return a.mask() && b.mask() ? tensor.with_mask(joined(a.mask(), b.mask())) : tensor;
+  return a.mask() && b.mask() ? tensor.with_mask(common_dims(a.mask(), b.mask())) : tensor;
 }
 
-Tensors joined(const Tensors& a, const Tensors& b) {
+Tensors common_dims(const Tensors& a, const Tensors& b) {
   if (a.size() != b.size())
     fail("the number of outputs depends on a size that is not known: ", a.size(), " or ", b.size());
   Tensors tensors;
-  for (size_t i = 0; i < a.size(); ++i) tensors.push_back(joined(a[i], b[i]));
+  for (size_t i = 0; i < a.size(); ++i) tensors.push_back(common_dims(a[i], b[i]));
   return tensors;
 }
 
@@ -77,7 +77,7 @@ Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const T
   if (!needs_numbers(layer, like)) return run_abstractly(f, like);
   try {
     const Tensors first = run_with(kStandIns[0], f, like);
-    return joined(first, run_with(kStandIns[1], f, like));
+    return common_dims(first, run_with(kStandIns[1], f, like));
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {

@@ -140,7 +140,7 @@ class GraphBuilder {
       return std::all_of(value.as_list().begin(), value.as_list().end(),
                          [&](Value& item) { return resolve(item); });
     if (!value.is_dict()) return true;
-    if (auto constant = constant_in(value)) {
+    if (auto constant = decode_constant(value)) {
       value = *std::move(constant);
       return true;
     }

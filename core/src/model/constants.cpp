@@ -22,13 +22,13 @@ Value numbers_in(const Tensor& tensor) {
 
 }  // namespace
 
-Value constant_out(const Tensor& tensor) {
+Value encode_constant(const Tensor& tensor) {
   return Dict{{"class_name", "__tensor__"},
               {"config", Dict{{"value", numbers_in(tensor.to(nullptr))},
                               {"dtype", name_of(tensor.dtype())}}}};
 }
 
-std::optional<Value> constant_in(const Value& value) {
+std::optional<Value> decode_constant(const Value& value) {
   if (!value.is_dict()) return std::nullopt;
   const Value* class_name = value.as_dict().find("class_name");
   if (!class_name || (*class_name != Value("__tensor__") && *class_name != Value("__numpy__")))

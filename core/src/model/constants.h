@@ -8,10 +8,10 @@ namespace crescent {
 
 /// Encodes a tensor as Keras 3 does: {"class_name": "__tensor__", "config": {"value": ..., "dtype":
 /// ...}}.
-Value constant_out(const Tensor& tensor);
+Value encode_constant(const Tensor& tensor);
 
-/// Decodes the form of constant_out() or an array of NumPy ("__numpy__") to a boxed tensor; returns
-/// nullopt for other values.
-std::optional<Value> constant_in(const Value& value);
+/// Decodes the form of encode_constant() or an array of NumPy ("__numpy__") to a boxed tensor;
+/// returns nullopt for other values.
+std::optional<Value> decode_constant(const Value& value);
 
 }  // namespace crescent

@@ -8,7 +8,7 @@
 #include "crescent/system/file.h"
 #include "data/input_file.h"
 #include "layer/blank_weights.h"
-#include "model/careful_format.h"
+#include "model/atomic_format.h"
 #include "model/config.h"
 #include "registry/first_bytes.h"
 #include "registry/loader/class_of_plugin.h"
@@ -36,7 +36,7 @@ using Texts = std::vector<std::string>;
 struct IndexedFormat {
   std::string name;
   Texts endings, signatures, abilities;
-  std::string in_folder;  ///< the name of a file by which a folder in this format is recognized
+  std::string marker_file;  ///< the name of a file by which a folder in this format is recognized
 
   bool can(std::string_view ability) const {
     return ability.empty() ||
@@ -50,7 +50,7 @@ struct IndexedFormat {
       if (path.ends_with(ending)) longest = std::max(longest, ending.size());
     return longest;
   }
-  bool begins(std::string_view first_bytes) const {
+  bool has_signature_of(std::string_view first_bytes) const {
     return std::any_of(signatures.begin(), signatures.end(),
                        [&](const std::string& start) { return first_bytes.starts_with(start); });
   }
@@ -67,7 +67,7 @@ std::vector<IndexedFormat> known_formats() {
   for (const std::string& name : registry().names(Format::kKind)) {
     const Dict traits = registry().traits(Format::kKind, name);
     IndexedFormat format{name, texts_in(traits, "endings"), {}, texts_in(traits, "abilities"), ""};
-    if (const Value* file = traits.find("folder")) format.in_folder = file->as_string();
+    if (const Value* file = traits.find("folder")) format.marker_file = file->as_string();
     for (const std::string& start : texts_in(traits, "signatures"))
       format.signatures.push_back(signature_bytes(start, name));
     formats.push_back(std::move(format));
@@ -81,7 +81,7 @@ std::string described(const IndexedFormat& format) {
 }
 
 /// Lists the formats with the ability: "formats that hold models: hdf5 (.h5, .hdf5)".
-std::string those_that(std::string_view ability) {
+std::string text_of_formats(std::string_view ability) {
   Texts names;
   for (const IndexedFormat& format : known_formats())
     if (format.can(ability)) names.push_back(described(format));
@@ -92,7 +92,7 @@ std::string those_that(std::string_view ability) {
 /// Returns the format with the greatest `fitness`; among equal ones, one that has the ability is
 /// preferred. Null if the fitness of all formats is 0.
 template <class Fitness>
-FormatPtr best(const std::string& path, std::string_view ability, const Fitness& fitness) {
+FormatPtr best_format(const std::string& path, std::string_view ability, const Fitness& fitness) {
   std::optional<IndexedFormat> found;
   size_t most = 0;
   for (IndexedFormat& format : known_formats()) {
@@ -102,7 +102,7 @@ FormatPtr best(const std::string& path, std::string_view ability, const Fitness&
   if (!found) return nullptr;
   if (!found->can(ability))
     fail("'", path, "': files of format ", found->name, " do not ", ability, "; ",
-         those_that(ability));
+         text_of_formats(ability));
   return with_atomic_saving(make<Format>(found->name));
 }
 
@@ -120,9 +120,10 @@ bool is_folder(const std::string& path) {
 FormatPtr format_of_folder(const std::string& path, std::string_view ability) {
   const auto by_file = [&](const IndexedFormat& format) -> size_t {
     struct stat status {};
-    return !format.in_folder.empty() && stat((path + "/" + format.in_folder).c_str(), &status) == 0;
+    return !format.marker_file.empty() &&
+           stat((path + "/" + format.marker_file).c_str(), &status) == 0;
   };
-  if (auto format = best(path, ability, by_file)) return format;
+  if (auto format = best_format(path, ability, by_file)) return format;
   fail("'", path, "' is a folder; expected a file");
 }
 
@@ -142,8 +143,8 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
   if (!is_folder(folder_of(path)))
     fail("cannot write '", path, "': there is no folder '", folder_of(path), "'");
   const auto by_name = [&](const IndexedFormat& format) { return format.ending_of(path); };
-  if (auto format = best(path, ability, by_name)) return format;
-  fail("cannot write '", path, "': no format is known by this name; ", those_that(ability));
+  if (auto format = best_format(path, ability, by_name)) return format;
+  fail("cannot write '", path, "': no format is known by this name; ", text_of_formats(ability));
 }
 
 /// If the format has a signature, it is recognized by the first bytes of the file, and also by the
@@ -152,23 +153,23 @@ FormatPtr format_to_read(const std::string& path, std::string_view ability) {
   if (is_folder(path)) return format_of_folder(path, ability);
   const std::string first = first_bytes_of(path);
   const auto by_bytes = [&](const IndexedFormat& format) -> size_t {
-    return format.begins(first) ? 1 + format.ending_of(path) : 0;
+    return format.has_signature_of(first) ? 1 + format.ending_of(path) : 0;
   };
-  if (auto format = best(path, ability, by_bytes)) return format;
+  if (auto format = best_format(path, ability, by_bytes)) return format;
   const auto by_name = [&](const IndexedFormat& format) -> size_t {
     return first.empty() || format.signatures.empty() ? format.ending_of(path) : 0;
   };
-  if (auto format = best(path, ability, by_name)) return format;
+  if (auto format = best_format(path, ability, by_name)) return format;
   fail("cannot read '", path,
        "': ", first.empty() ? "the file is empty" : "its first bytes are those of no known format",
-       "; ", those_that(ability));
+       "; ", text_of_formats(ability));
 }
 
 FormatPtr format_named(const std::string& name, std::string_view ability) {
   auto format = make<Format>(name);
   const Texts abilities = texts_in(format->info()->schema.traits, "abilities");
   if (std::find(abilities.begin(), abilities.end(), ability) == abilities.end())
-    fail("files of format ", name, " do not ", ability, "; ", those_that(ability));
+    fail("files of format ", name, " do not ", ability, "; ", text_of_formats(ability));
   return format;
 }
 

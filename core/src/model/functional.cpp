@@ -113,14 +113,14 @@ Value tensor_reference(List history) {
 }
 
 /// The arguments that JSON can represent; others are omitted, as Keras does.
-Dict storable(const CallNumbers& numbers, const Node& node) {
+Dict storable_arguments(const CallNumbers& numbers, const Node& node) {
   Dict arguments;
   if (node.training) arguments.set("training", *node.training);
   if (!node.structure.is_null()) arguments.set(kInputStructure, node.structure);
   const Dict given = replace_symbols(
       node.arguments, [&](const Symbol& s) { return tensor_reference(numbers.reference(s)); });
   const auto constant = [](const Value& value) -> std::optional<Value> {
-    if (auto boxed = value.object_as<BoxedTensor>()) return constant_out(boxed->tensor);
+    if (auto boxed = value.object_as<BoxedTensor>()) return encode_constant(boxed->tensor);
     return std::nullopt;
   };
   for (const DictEntry& argument : given) {
@@ -138,7 +138,7 @@ Dict storable(const CallNumbers& numbers, const Node& node) {
 
 Value node_config(const CallNumbers& numbers, const Node& node) {
   List entries;
-  const Dict arguments = storable(numbers, node);
+  const Dict arguments = storable_arguments(numbers, node);
   for (size_t i = 0; i + node.argument_inputs < node.inputs.size(); ++i) {
     List entry = numbers.reference(node.inputs[i]);
     entry.push_back(arguments);

@@ -57,7 +57,7 @@ class GraphTraversal {
     for (const Symbol& s : outputs) visit(s.node());
   }
   std::vector<NodePtr> nodes;
-  std::unordered_map<const Layer*, int> met;
+  std::unordered_map<const Layer*, int> discovery_index;
 
  private:
   /// The traversal is not recursive, because graphs may be thousands of layers deep.
@@ -69,7 +69,8 @@ class GraphTraversal {
     std::vector<Frame> path;
     auto enter = [&](const NodePtr& node) {
       if (!visited_nodes_.insert(node.get()).second) return;
-      met.try_emplace(node->outbound_layer.get(), static_cast<int>(met.size()));
+      discovery_index.try_emplace(node->outbound_layer.get(),
+                                  static_cast<int>(discovery_index.size()));
       path.push_back({node});
     };
     enter(start);
@@ -195,7 +196,7 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
       graph->layers.push_back(node->outbound_layer);
   std::sort(graph->layers.begin(), graph->layers.end(), [&](const LayerPtr& a, const LayerPtr& b) {
     const int da = depths.layer[a.get()], db = depths.layer[b.get()];
-    return da != db ? da > db : walk.met[a.get()] < walk.met[b.get()];
+    return da != db ? da > db : walk.discovery_index[a.get()] < walk.discovery_index[b.get()];
   });
   check_names(graph->layers);
   return graph;

@@ -14,7 +14,8 @@ struct Functional::Addition {
 struct Functional::Graph {
   struct Call {
     NodePtr node;
-    std::vector<int> inputs, outputs;  ///< slots, the numbers of the call's tensors in the graph
+    std::vector<int> inputs;   ///< slots of the tensors that the call reads
+    std::vector<int> outputs;  ///< slots of the tensors that the call computes
   };
   std::vector<Symbol> inputs{}, outputs{};
   std::vector<Addition> additions{};

@@ -41,11 +41,11 @@ std::string counted(size_t count, const char* what) {
   return count == 0 ? "" : concat(count, " ", what);
 }
 
-std::string weights_of_fresh(const Layer& layer, const Changed& changed) {
+std::string weights_of_inserted(const Layer& layer, const ChangedLayers& changed) {
   const size_t all = layer.weights().size();
   if (changed.was_built) return counted(all, "its own");
-  const std::string carried = counted(changed.carried, "carried"),
-                    made = counted(all - changed.carried, "new");
+  const std::string carried = counted(changed.copied_weights, "carried"),
+                    made = counted(all - changed.copied_weights, "new");
   return carried + (carried.empty() || made.empty() ? "" : ", ") + made;
 }
 
@@ -59,7 +59,7 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 }  // namespace
 
 std::vector<LayerChange> changes_between(const Model& before, const Model& after,
-                                         const Changed& changed) {
+                                         const ChangedLayers& changed) {
   const std::vector<LayerPtr> old_layers = all_layers(before), layers = all_layers(after);
   ShapesOfLayers old_shapes = shapes_in(before), shapes = shapes_in(after);
   std::vector<LayerChange> changes;
@@ -73,8 +73,9 @@ std::vector<LayerChange> changes_between(const Model& before, const Model& after
             {layer->name(), "reshaped", was, is, counted(layer->weights().size(), "kept")});
       continue;
     }
-    const std::string weights = layer == changed.fresh ? weights_of_fresh(*layer, changed)
-                                                       : counted(layer->weights().size(), "kept");
+    const std::string weights = layer == changed.inserted_layer
+                                    ? weights_of_inserted(*layer, changed)
+                                    : counted(layer->weights().size(), "kept");
     changes.push_back({layer->name(), old ? "replaced" : "new", was, is, weights});
   }
   for (const LayerPtr& old : old_layers)

@@ -7,13 +7,14 @@
 namespace crescent {
 
 /// The layers of a model that a graph operation has changed.
-struct Changed {
-  LayerPtr old{}, by{};    ///< a nested model before (old) and after the change (by)
-  LayerPtr fresh{};        ///< the inserted layer
-  size_t carried = 0;      ///< number of weights of `fresh` that got values of the old layer
-  bool was_built = false;  ///< whether `fresh` had weights before the operation
+struct ChangedLayers {
+  LayerPtr old{};             ///< a nested model before the change
+  LayerPtr by{};              ///< the same nested model after the change
+  LayerPtr inserted_layer{};  ///< the inserted layer
+  size_t copied_weights = 0;  ///< weights of `inserted_layer` with values of the old layer
+  bool was_built = false;     ///< whether `inserted_layer` had weights before the operation
 };
 std::vector<LayerChange> changes_between(const Model& before, const Model& after,
-                                         const Changed& changed);
+                                         const ChangedLayers& changed);
 
 }  // namespace crescent

@@ -90,7 +90,7 @@ void Model::compile(const Dict& options) {
   state.plan.keys = keys;
   state.plan.outputs = std::move(outputs);
   state.spec.loss = loss;
-  state.trained.flags.take(*this);
+  state.trained.flags.record(*this);
   state.trained.variables.clear();
   state.trained.trainable_seen = trainable_changes();
   state.trained.warned = false;

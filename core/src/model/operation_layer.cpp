@@ -48,7 +48,7 @@ std::shared_ptr<Layer> OperationLayer::make(const Operation& operation, const Di
     if (value.object_as<BoxedVariable>())
       fail(operation.name(),
            ": a variable beside symbols would not be trained or saved: make a layer that has it");
-    if (auto boxed = value.object_as<BoxedTensor>()) return constant_out(boxed->tensor);
+    if (auto boxed = value.object_as<BoxedTensor>()) return encode_constant(boxed->tensor);
     return std::nullopt;
   });
   return crescent::make<Layer>("OperationLayer",
@@ -61,7 +61,7 @@ void OperationLayer::configured() {
   inputs_ = 0;
   prepared_ = mapped(arguments_, [&](const Value& value) {
                 if (auto input = input_in(value)) inputs_ = std::max(inputs_, *input + 1);
-                return constant_in(value);
+                return decode_constant(value);
               }).as_dict();
   Layer::configured();
 }

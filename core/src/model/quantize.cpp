@@ -35,7 +35,7 @@ using Layers = std::vector<Layer*>;
 
 /// Returns the layers whose names match one of the patterns; fails for a pattern that matches no
 /// layer.
-Layers named_like(const std::vector<std::string>& patterns, const Layers& layers) {
+Layers layers_matching(const std::vector<std::string>& patterns, const Layers& layers) {
   Layers chosen;
   std::vector<std::string> names;
   for (const Layer* layer : layers) names.push_back(layer->name());
@@ -55,7 +55,7 @@ Layers named_like(const std::vector<std::string>& patterns, const Layers& layers
 }
 
 Layers chosen_layers(const QuantizeOptions& options, Layers layers) {
-  if (options.names) layers = named_like(*options.names, layers);
+  if (options.names) layers = layers_matching(*options.names, layers);
   if (options.filter) std::erase_if(layers, [&](Layer* layer) { return !options.filter(*layer); });
   return layers;
 }

@@ -45,7 +45,7 @@ bool is_called_on_text(const Shape& shape) {
 }
 
 template <class T>
-T only(std::vector<T> outputs) {
+T single_output(std::vector<T> outputs) {
   if (outputs.size() != 1)
     fail(
         "All layers in a Sequential model should have a single output tensor. For multi-output "
@@ -54,7 +54,7 @@ T only(std::vector<T> outputs) {
 }
 
 Symbol call_single(const LayerPtr& layer, const Symbol& input) {
-  return only((*layer)(std::vector<Symbol>{input}));
+  return single_output((*layer)(std::vector<Symbol>{input}));
 }
 
 /// Returns the input symbol, followed by the output of each layer.
@@ -107,15 +107,15 @@ struct Sequential::Stack {
   }
 
   /// Returns the input symbol, or a new one if the first layer now requires another shape.
-  Symbol followed_input() const {
+  Symbol current_input() const {
     const Symbol& input = symbols.front();
     const auto wanted = input_layer || first_data ? std::nullopt : wanted_shape(layers.front());
     return !wanted || wanted->compatible(input.shape()) ? input
                                                         : input_for(layers.front(), *wanted);
   }
 
-  std::vector<Symbol> followed() const {
-    std::vector<Symbol> made{followed_input()};
+  std::vector<Symbol> current_symbols() const {
+    std::vector<Symbol> made{current_input()};
     for (size_t i = 0; i < layers.size(); ++i) {
       const Symbol& before = symbols[i + 1];
       const bool same_input = made.back() == symbols[i];
@@ -193,7 +193,7 @@ void Sequential::add(const LayerPtr& layer) {
 void Sequential::pop() {
   Stack& stack = *stack_;
   if (stack.layers.empty()) fail("There are no layers in the model.");
-  const bool followed = stack.version == structure_version();
+  const bool is_current = stack.version == structure_version();
   const LayerPtr last = stack.layers.back();
   stack.layers.pop_back();
   if (is_graph()) stack.symbols.pop_back();
@@ -206,7 +206,7 @@ void Sequential::pop() {
     untrack(last);
     stack.names.erase(last->name());
   }
-  if (followed) stack.version = structure_version();
+  if (is_current) stack.version = structure_version();
 }
 
 /// Updates the names and symbols after changes of layers; a layer whose output is unchanged keeps
@@ -218,7 +218,7 @@ void Sequential::follow() const {
   for (const LayerPtr& layer : stack.layers) stack.names.insert(layer->name());
   if (is_graph()) {
     try {
-      take_symbols(stack.followed());
+      take_symbols(stack.current_symbols());
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
@@ -290,7 +290,7 @@ Tensors Sequential::call(const Tensors& inputs, const Call& call) {
   CallOptions options;
   options.training = call.training;
   Tensor x = fit_input(inputs.front(), stack_->symbols.front(), 0, name());
-  for (const LayerPtr& layer : stack_->layers) x = only((*layer)(Tensors{x}, options));
+  for (const LayerPtr& layer : stack_->layers) x = single_output((*layer)(Tensors{x}, options));
   return {x};
 }
 

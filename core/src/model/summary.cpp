@@ -30,8 +30,8 @@ std::string type_of(const Layer& layer) {
 std::string line_of(const TableRow& fields, const std::vector<int>& ends) {
   std::string line;
   for (size_t i = 0; i < fields.size() && i < ends.size(); ++i) {
-    if (i > 0) line = fitted(line, characters_in(line) - 1) + " ";
-    line = fitted(line + on_one_line(fields[i]), std::max(ends[i], 1));
+    if (i > 0) line = cut_or_padded(line, character_count(line) - 1) + " ";
+    line = cut_or_padded(line + on_one_line(fields[i]), std::max(ends[i], 1));
   }
   return line;
 }
@@ -70,13 +70,13 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
 }
 
 /// A column that an option of summary() adds to the columns of Keras.
-struct FurtherColumn {
+struct OptionalColumn {
   const char* title;
   int width;
 };
 
-std::vector<FurtherColumn> further_columns(const SummaryOptions& options) {
-  std::vector<FurtherColumn> columns;
+std::vector<OptionalColumn> optional_columns(const SummaryOptions& options) {
+  std::vector<OptionalColumn> columns;
   if (options.flops) columns.push_back({"FLOPs", 10});
   if (options.show_trainable) columns.push_back({"Trainable", 11});
   return columns;
@@ -96,16 +96,17 @@ std::string short_count(double count) {
 class SummaryTable {
  public:
   SummaryTable(const Model& model, const SummaryOptions& options)
-      : options_(options), further_(further_columns(options)) {
+      : options_(options), optional_columns_(optional_columns(options)) {
     if (const auto* functional = dynamic_cast<const Functional*>(&model))
       graph_ = ModelAccess::graph(*functional);
     if (options.flops) flops_ = flops_by_layer(model);
     chain_ = is_chain(model, graph_);
     header_ = {"Layer (type)", "Output Shape", "Param #"};
     if (!chain_) header_.push_back("Connected to");
-    for (const FurtherColumn& column : further_) header_.push_back(column.title);
+    for (const OptionalColumn& column : optional_columns_) header_.push_back(column.title);
     place_columns();
-    if (options.positions.empty()) make_room(longest_count(model) + (header_.size() > 3));
+    if (options.positions.empty())
+      fit_parameter_counts(longest_count(model) + (header_.size() > 3));
   }
 
   std::vector<std::string> lines(const Model& model) {
@@ -132,7 +133,7 @@ class SummaryTable {
   /// additional columns have widths in characters.
   void place_columns() {
     int further = 0;
-    for (const FurtherColumn& column : further_) further += column.width;
+    for (const OptionalColumn& column : optional_columns_) further += column.width;
     const int64_t usual = (chain_ ? 65 : 98) + further;
     const int64_t line = options_.line_length.value_or(fitting_columns(usual, kNarrowest));
     width_ = static_cast<size_t>(line);
@@ -149,7 +150,7 @@ class SummaryTable {
         chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
     for (double& position : positions) position *= own / (own + further);
     double end = own;
-    for (const FurtherColumn& column : further_) {
+    for (const OptionalColumn& column : optional_columns_) {
       end += column.width;
       positions.push_back(end / (own + further));
     }
@@ -186,7 +187,7 @@ class SummaryTable {
 
   /// Moves the third column and those after it so that no parameter count is cut; in a terminal
   /// that is narrower than the usual line, the columns before it become narrower instead.
-  void make_room(size_t count) {
+  void fit_parameter_counts(size_t count) {
     const int lacking = column_ends_[1] + static_cast<int>(count) - column_ends_[2];
     if (lacking <= 0) return;
     if (is_narrow_ && column_ends_[0] > lacking) {
@@ -230,7 +231,7 @@ class SummaryTable {
   }
 
   const SummaryOptions& options_;
-  const std::vector<FurtherColumn> further_;
+  const std::vector<OptionalColumn> optional_columns_;
   LayerFlops flops_;
   const ModelAccess::Graph* graph_ = nullptr;
   bool chain_ = true;

@@ -59,7 +59,7 @@ bool fits(const Variable& from, const Variable& to) {
 }
 
 /// Copies the values of matching weights; returns the number of weights copied.
-size_t carry(const Layer& from, const Layer& to) {
+size_t copy_weights(const Layer& from, const Layer& to) {
   Variables left = from.weights_in_keras_order();
   size_t count = 0;
   for (const Variable& weight : to.weights_in_keras_order()) {
@@ -74,10 +74,10 @@ size_t carry(const Layer& from, const Layer& to) {
 }
 
 /// An operation on a layer of the model itself (not of a nested model).
-using Operation = std::function<SurgeryResult(const Model&, const LayerPtr&)>;
+using LayerOperation = std::function<SurgeryResult(const Model&, const LayerPtr&)>;
 
 SurgeryResult finished(const Model& before, std::shared_ptr<Functional> after,
-                       const Changed& changed) {
+                       const ChangedLayers& changed) {
   carry_training(before, *after);
   std::vector<LayerChange> changes = changes_between(before, *after, changed);
   return {std::move(after), std::move(changes)};
@@ -111,7 +111,7 @@ SurgeryResult rebuilt_around(const Model& model, const LayerPtr& nested, Surgery
 
 /// Applies `operation` to the layer at this path, which may lead through nested models.
 SurgeryResult at_path(const Model& model, const std::string& path, const char* verb,
-                      const Operation& operation) {
+                      const LayerOperation& operation) {
   if (const LayerPtr layer = find_layer(model, path)) return operation(model, layer);
   for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
     const LayerPtr layer = find_layer(model, path.substr(0, slash));
@@ -317,7 +317,7 @@ SurgeryResult insert_after(const Model& model, const std::string& path, const La
   return with_context("insert_after", model, path, [&] {
     return at_path(model, path, "insert_after", [&](const Model& inner, const LayerPtr& layer) {
       return finished(inner, with_next(inner, layer, next),
-                      {.fresh = next, .was_built = was_built});
+                      {.inserted_layer = next, .was_built = was_built});
     });
   });
 }
@@ -329,8 +329,10 @@ SurgeryResult replace_layer(const Model& model, const std::string& path, const L
   return with_context("replace", model, path, [&] {
     return at_path(model, path, "replace", [&](const Model& inner, const LayerPtr& layer) {
       const auto made = exchanged(inner, {.verb = "replace"}, layer, by);
-      const size_t carried = carry_weights && !was_built ? carry(*layer, *by) : 0;
-      return finished(inner, made, {.fresh = by, .carried = carried, .was_built = was_built});
+      const size_t copied_weights = carry_weights && !was_built ? copy_weights(*layer, *by) : 0;
+      return finished(
+          inner, made,
+          {.inserted_layer = by, .copied_weights = copied_weights, .was_built = was_built});
     });
   });
 }

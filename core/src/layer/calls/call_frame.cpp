@@ -6,7 +6,7 @@ namespace crescent {
 namespace {
 
 // the limit of nested layer calls; the stack has room for several times as many calls
-constexpr int kDeepest = 1000;
+constexpr int kMaxCallDepth = 1000;
 thread_local const CallFrame* innermost = nullptr;
 
 }  // namespace
@@ -16,7 +16,8 @@ CallFrame::CallFrame(const Tensors& inputs, std::optional<bool> training, bool b
       outer_(innermost),
       depth_(innermost ? innermost->depth_ + 1 : 1),
       training_(training.value_or(innermost ? innermost->training_ : by_itself)) {
-  if (depth_ > kDeepest) fail("calls of layers are ", kDeepest, " deep: does a layer call itself?");
+  if (depth_ > kMaxCallDepth)
+    fail("calls of layers are ", kMaxCallDepth, " deep: does a layer call itself?");
   innermost = this;
 }
 

@@ -9,8 +9,8 @@ thread_local CallObserver* call_observer = nullptr;
 
 }  // namespace
 
-CallObserver::CallObserver() : before_(std::exchange(call_observer, this)) {}
-CallObserver::~CallObserver() { call_observer = before_; }
+CallObserver::CallObserver() : outer_(std::exchange(call_observer, this)) {}
+CallObserver::~CallObserver() { call_observer = outer_; }
 
 ObservedCall::ObservedCall(const Layer& layer) : layer_(layer), observer_(call_observer) {
   if (observer_) observer_->begin(layer_);

@@ -16,7 +16,7 @@ class CallObserver {
 
  private:
   friend class ObservedCall;
-  CallObserver* before_;
+  CallObserver* outer_;
 };
 
 /// A call of a layer that is reported to the observer of the thread.

@@ -1,4 +1,4 @@
-#include "model/careful_format.h"
+#include "model/atomic_format.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -69,15 +69,15 @@ class TemporaryFolder {
   fail("cannot save '", path, "': ", text);
 }
 
-class CarefulFormat final : public Format,
-                            public ModelFormat,
-                            public WeightsFormat,
-                            public ReadsArrays,
-                            public WritesArrays,
-                            public ReadsTables,
-                            public TranslatesConfigs {
+class AtomicFormat final : public Format,
+                           public ModelFormat,
+                           public WeightsFormat,
+                           public ReadsArrays,
+                           public WritesArrays,
+                           public ReadsTables,
+                           public TranslatesConfigs {
  public:
-  explicit CarefulFormat(FormatPtr format) : format_(std::move(format)) { attach(format_->info()); }
+  explicit AtomicFormat(FormatPtr format) : format_(std::move(format)) { attach(format_->info()); }
   Dict get_config() const override { return format_->get_config(); }
 
   const SchemaData& save_model_options() const override {
@@ -182,7 +182,7 @@ FormatPtr with_atomic_saving(FormatPtr format) {
   const bool in_lua = format && format->info()->origin == "Lua";
   const bool keeps_rules = format && is_built_in(*format->info()) && !in_lua;
   if (!format || (keeps_rules && !replay_task())) return format;
-  return std::make_shared<CarefulFormat>(std::move(format));
+  return std::make_shared<AtomicFormat>(std::move(format));
 }
 
 }  // namespace crescent
