@@ -37,7 +37,7 @@ Tensor mask_of(const O& op, std::span<const Tensor> in, size_t others) {
 /// The weights (b,h,t,s) that an op keeps, by the draw whose state is its last input; null without
 /// dropout.
 template <class O>
-Tensor kept_by(const O& op, std::span<const Tensor> in, const Shape& weights) {
+Tensor dropout_mask(const O& op, std::span<const Tensor> in, const Shape& weights) {
   if (op.dropout <= 0) return {};
   const int64_t end = op.first_row + weights[0];
   Random draw;
@@ -48,7 +48,7 @@ Tensor kept_by(const O& op, std::span<const Tensor> in, const Shape& weights) {
 }
 
 /// Sets x to 0 where `kept` is false and divides the other elements by 1 - dropout.
-Tensor dropped(const Tensor& x, const Tensor& kept, double dropout) {
+Tensor apply_dropout(const Tensor& x, const Tensor& kept, double dropout) {
   return kept ? ops::where(kept, x * (1 / (1 - dropout)), 0) : x;
 }
 
@@ -101,7 +101,7 @@ Tensors Attention::decompose(std::span<const Tensor> in) const {
                top = ops::max(x, {-1}, true);
   const Tensor powers = ops::exp(x - top), total = ops::sum(powers, {-1}, true);
   const Tensor statistics = ops::concatenate(Tensors{top, total}, -1);
-  const Tensor weights = dropped(powers / total, kept_by(*this, in, x.shape()), dropout);
+  const Tensor weights = apply_dropout(powers / total, dropout_mask(*this, in, x.shape()), dropout);
   return {swap_heads(ops::matmul(weights, swap_heads(in[2]))),
           ops::cast(statistics, statistics_dtype(x.dtype()))};
 }
@@ -126,12 +126,12 @@ Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
                weights = ops::softmax(scores(in[0], in[1], mask, scale));
   const Tensor query = swap_heads(in[0]), key = swap_heads(in[1]), value = swap_heads(in[2]),
                dy = swap_heads(in[5]);
-  const Tensor kept = kept_by(*this, in, weights.shape());
-  const Tensor dweights = dropped(ops::matmul(dy, value, false, true), kept, dropout);
+  const Tensor kept = dropout_mask(*this, in, weights.shape());
+  const Tensor dweights = apply_dropout(ops::matmul(dy, value, false, true), kept, dropout);
   const Tensor slopes = weights * (dweights - ops::sum(dweights * weights, {-1}, true)) * scale;
   const Tensor dscores = mask ? ops::where(mask, slopes, 0) : slopes;
   return {swap_heads(ops::matmul(dscores, key)), swap_heads(ops::matmul(dscores, query, true)),
-          swap_heads(ops::matmul(dropped(weights, kept, dropout), dy, true))};
+          swap_heads(ops::matmul(apply_dropout(weights, kept, dropout), dy, true))};
 }
 
 namespace ops {
@@ -173,7 +173,7 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
   const Tensor allowed = mask_of(op, inputs, 3);
   const Tensor weights = attention_weights(query, key, allowed, scale);
   const Tensor kept = greater_equal(random.uniform(shape), dropout);
-  return swap_heads(matmul(dropped(weights, kept, dropout), swap_heads(value)));
+  return swap_heads(matmul(apply_dropout(weights, kept, dropout), swap_heads(value)));
 }
 
 Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {

@@ -10,28 +10,28 @@ namespace {
 
 enum class Domain : uint8_t { floating, numbers, boolean, test };
 
-struct UnaryRow {
+struct UnaryInfo {
   const char* name;
   Domain domain;
 };
 #define CRESCENT_ROW(name, domain) {#name, Domain::domain},
-constexpr UnaryRow kUnary[] = {CRESCENT_UNARY_OPS(CRESCENT_ROW)};
+constexpr UnaryInfo kUnaryInfos[] = {CRESCENT_UNARY_OPS(CRESCENT_ROW)};
 #undef CRESCENT_ROW
 
-struct BinaryRow {
+struct BinaryInfo {
   const char* name;
   enum class Class : uint8_t { arithmetic, floating, extreme, comparison, logical } kind;
 };
-using BinaryClass = BinaryRow::Class;
+using BinaryClass = BinaryInfo::Class;
 #define CRESCENT_ROW(name, kind) {#name, BinaryClass::kind},
-constexpr BinaryRow kBinary[] = {CRESCENT_BINARY_OPS(CRESCENT_ROW)};
+constexpr BinaryInfo kBinaryInfos[] = {CRESCENT_BINARY_OPS(CRESCENT_ROW)};
 #undef CRESCENT_ROW
 
-const UnaryRow& row(UnaryKind kind) { return kUnary[static_cast<size_t>(kind)]; }
-const BinaryRow& row(BinaryKind kind) { return kBinary[static_cast<size_t>(kind)]; }
+const UnaryInfo& info_of(UnaryKind kind) { return kUnaryInfos[static_cast<size_t>(kind)]; }
+const BinaryInfo& info_of(BinaryKind kind) { return kBinaryInfos[static_cast<size_t>(kind)]; }
 
 DType unary_dtype(UnaryKind kind, DType x) {
-  const UnaryRow& r = row(kind);
+  const UnaryInfo& r = info_of(kind);
   if (r.domain == Domain::floating) expect_floating(r.name, x);
   const bool wants_bool = r.domain == Domain::boolean;
   if (wants_bool != (x == DType::boolean))
@@ -40,7 +40,7 @@ DType unary_dtype(UnaryKind kind, DType x) {
 }
 
 DType binary_dtype(BinaryKind kind, DType a, DType b) {
-  const BinaryRow& r = row(kind);
+  const BinaryInfo& r = info_of(kind);
   if (a != b) fail(r.name, ": dtypes ", a, " and ", b, " differ");
   if (r.kind == BinaryClass::floating) expect_floating(r.name, a);
   if (r.kind == BinaryClass::arithmetic && a == DType::boolean)
@@ -55,12 +55,12 @@ void refuse_strings(const char* name, DType dtype) {
 }
 
 Tensor unary(UnaryKind kind, const Tensor& x) {
-  refuse_strings(row(kind).name, x.dtype());
+  refuse_strings(info_of(kind).name, x.dtype());
   if (x.dtype() == DType::complex64)
     if (Tensor result = complex_unary(kind, x)) return result;
   Unary op;
   op.kind = kind;
-  const Domain domain = row(kind).domain;
+  const Domain domain = info_of(kind).domain;
   const bool keeps_booleans = kind == UnaryKind::abs || kind == UnaryKind::sign;
   if (keeps_booleans && x.dtype() == DType::boolean) return x;
   const bool rounds = kind == UnaryKind::floor || kind == UnaryKind::ceil;
@@ -76,15 +76,15 @@ std::pair<double, double> limits_of(DType dtype) {
   return dtype == DType::uint8 ? std::pair{0.0, 255.0} : std::pair{-half, half - 1};
 }
 
-bool holds(DType dtype, double number) {
+bool represents(DType dtype, double number) {
   const auto [low, high] = limits_of(dtype);
   return low <= number && number <= high;
 }
 
 /// Returns the integer dtype, or a wider one if `number` does not fit into it.
 DType widened(DType dtype, double number) {
-  if (holds(dtype, number)) return dtype;
-  return holds(DType::int32, number) ? promote(dtype, DType::int32) : DType::int64;
+  if (represents(dtype, number)) return dtype;
+  return represents(DType::int32, number) ? promote(dtype, DType::int32) : DType::int64;
 }
 
 /// Converts both operands to tensors of their common dtype.
@@ -114,10 +114,10 @@ Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
   Binary op;
   op.kind = kind;
   if (x.dtype() == DType::boolean) op.kind = logical_kind(kind);
-  if (!op.supports_dtype(x.dtype())) refuse_strings(row(kind).name, x.dtype());
+  if (!op.supports_dtype(x.dtype())) refuse_strings(info_of(kind).name, x.dtype());
   if (x.dtype() == DType::complex64)
     if (Tensor result = complex_binary(kind, x, y)) return result;
-  const BinaryClass group = row(op.kind).kind;
+  const BinaryClass group = info_of(op.kind).kind;
   auto convert = [&](DType dtype) { x = ops::cast(x, dtype), y = ops::cast(y, dtype); };
   if (group == BinaryClass::floating && !is_floating(x.dtype()) && x.dtype() != DType::complex64)
     convert(DType::float32);
@@ -246,8 +246,8 @@ std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
 
 }  // namespace
 
-const char* name_of(UnaryKind kind) { return row(kind).name; }
-const char* name_of(BinaryKind kind) { return row(kind).name; }
+const char* name_of(UnaryKind kind) { return info_of(kind).name; }
+const char* name_of(BinaryKind kind) { return info_of(kind).name; }
 
 std::string Unary::label() const { return name_of(kind); }
 std::string Binary::label() const { return name_of(kind); }

@@ -1,4 +1,4 @@
-// The ops of weights of 4 bits.
+// Ops that pack, unpack and multiply weights quantized to 4 bits.
 #include "crescent/device/quantized_op_types.h"
 #include "crescent/ops/ops.h"
 
@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kHighest = 7;
 
 /// Repeats the row of each block, so that there is one for each of `rows` rows.
-Tensor spread(const Tensor& of_blocks, int64_t rows, int64_t block) {
+Tensor repeat_rows(const Tensor& of_blocks, int64_t rows, int64_t block) {
   const Tensor numbers = ops::arange(rows, DType::float32);
   return ops::gather(of_blocks,
                      ops::cast(ops::floor(numbers / static_cast<double>(block)), DType::int32), 0);
@@ -52,7 +52,8 @@ Tensors Int4Floats::decompose(std::span<const Tensor> in) const {
   const int64_t rows = in[0].dim(0);
   const DType dtype = in[1].dtype();
   const Tensor values = ops::cast(unpacked_int4(in[0], in[1].dim(1)), dtype);
-  return {(values - spread(ops::cast(in[2], dtype), rows, block)) * spread(in[1], rows, block)};
+  return {(values - repeat_rows(ops::cast(in[2], dtype), rows, block)) *
+          repeat_rows(in[1], rows, block)};
 }
 
 TensorSpecs Int4Product::infer(std::span<const TensorSpec> in) const {

@@ -19,7 +19,7 @@ Tensor joined(std::initializer_list<Tensor> parts) {
 }
 
 /// The states before each step: h0, followed by all states but the last.
-Tensor shifted(const Tensor& h0, const Tensor& hs) {
+Tensor previous_states(const Tensor& h0, const Tensor& hs) {
   if (hs.dim(1) == 0) return hs;
   const Tensor first = ops::expand_dims(h0, 1), rest = ops::slice_axis(hs, 1, 0, hs.dim(1) - 1);
   const Tensor parts[] = {first, rest};
@@ -31,22 +31,22 @@ Tensor weight_gradient(const Tensor& x, const Tensor& dz) {
   return ops::matmul(as_rows(x), as_rows(dz), true, false);
 }
 
-/// Returns the dropout factors (b, u) of the states, an optional input after the first `plain`
-/// inputs; an empty Tensor if there are none.
-Tensor factors_of(std::span<const Tensor> in, size_t plain) {
-  return in.size() > plain ? in[plain] : Tensor();
+/// Returns the dropout factors (b, u) of the states, an optional input after the first
+/// `input_count` inputs; an empty Tensor if there are none.
+Tensor dropout_factors(std::span<const Tensor> in, size_t input_count) {
+  return in.size() > input_count ? in[input_count] : Tensor();
 }
 
-Tensor times(const Tensor& x, const Tensor& factors) {
+Tensor scale_states(const Tensor& x, const Tensor& factors) {
   if (!factors) return x;
   return x * (x.rank() == 3 ? ops::expand_dims(factors, 1) : factors);
 }
 
 /// Applies the gradient op `Backward` to `inputs` and, after these, the dropout factors of the
-/// states if the op has them as input number `plain`.
+/// states if the op has them as input number `input_count`.
 template <class Backward>
-Tensors apply_backward(const Vjp& v, size_t plain, Tensors inputs) {
-  if (v.inputs.size() > plain) inputs.push_back(v.inputs[plain]);
+Tensors apply_backward(const Vjp& v, size_t input_count, Tensors inputs) {
+  if (v.inputs.size() > input_count) inputs.push_back(v.inputs[input_count]);
   Tensors result = crescent::apply(std::make_shared<const Backward>(), inputs);
   result.resize(v.inputs.size());
   return result;
@@ -95,10 +95,10 @@ TensorSpecs Lstm::infer(std::span<const TensorSpec> in) const {
 
 Tensors Lstm::decompose(std::span<const Tensor> in) const {
   const Tensor &recurrent = in[4], z = swap_time(ops::matmul(in[0], in[3]) + in[5]);
-  const Tensor factors = factors_of(in, 6);
+  const Tensor factors = dropout_factors(in, 6);
   auto [last, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor gates = step[0] + ops::matmul(times(state[0], factors), recurrent);
+        const Tensor gates = step[0] + ops::matmul(scale_states(state[0], factors), recurrent);
         const Tensor i = ops::sigmoid(part(gates, 0, 4)), f = ops::sigmoid(part(gates, 1, 4));
         const Tensor candidate = ops::tanh(part(gates, 2, 4)), o = ops::sigmoid(part(gates, 3, 4));
         const Tensor c = f * state[1] + i * candidate, h = o * ops::tanh(c);
@@ -127,7 +127,7 @@ TensorSpecs LstmBackward::infer(std::span<const TensorSpec> in) const {
 Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &x = in[0], &h0 = in[1], &c0 = in[2], &kernel = in[3], &recurrent = in[4],
                &hs = in[5], &gates = in[6], &cells = in[7], &dhs = in[8];
-  const Tensor factors = factors_of(in, 11);
+  const Tensor factors = dropout_factors(in, 11);
   auto [first, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor &gate = step[0], &c = step[1], &before = step[2];
@@ -138,16 +138,17 @@ Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
         const Tensor dz =
             joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
                     dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)});
-        return {{times(ops::matmul(dz, recurrent, false, true), factors), dc * f}, {dz}};
+        return {{scale_states(ops::matmul(dz, recurrent, false, true), factors), dc * f}, {dz}};
       },
       {in[9], in[10]},
-      {swap_time(gates), swap_time(cells), swap_time(shifted(c0, cells)), swap_time(dhs)}, true);
+      {swap_time(gates), swap_time(cells), swap_time(previous_states(c0, cells)), swap_time(dhs)},
+      true);
   const Tensor dz = swap_time(steps[0]);
   return {ops::matmul(dz, kernel, false, true),
           first[0],
           first[1],
           weight_gradient(x, dz),
-          weight_gradient(times(shifted(h0, hs), factors), dz),
+          weight_gradient(scale_states(previous_states(h0, hs), factors), dz),
           ops::sum(dz, {0, 1})};
 }
 
@@ -164,10 +165,10 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
   const Tensor input_bias = ops::squeeze(ops::slice_axis(bias, 0, 0, 1), 0);
   const Tensor recurrent_bias = ops::squeeze(ops::slice_axis(bias, 0, 1, 2), 0);
   const Tensor x = swap_time(ops::matmul(in[0], in[2]) + input_bias);
-  const Tensor factors = factors_of(in, 5);
+  const Tensor factors = dropout_factors(in, 5);
   auto [last, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor h = times(state[0], factors),
+        const Tensor h = scale_states(state[0], factors),
                      inner = ops::matmul(h, recurrent) + recurrent_bias;
         const Tensor z = ops::sigmoid(part(step[0], 0, 3) + part(inner, 0, 3));
         const Tensor r = ops::sigmoid(part(step[0], 1, 3) + part(inner, 1, 3)),
@@ -197,7 +198,8 @@ TensorSpecs GruBackward::infer(std::span<const TensorSpec> in) const {
 
 Tensors GruBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &x = in[0], &kernel = in[2], &recurrent = in[3], &gates = in[6], &dhs = in[7];
-  const Tensor factors = factors_of(in, 9), before_each = times(shifted(in[1], in[5]), factors);
+  const Tensor factors = dropout_factors(in, 9),
+               before_each = scale_states(previous_states(in[1], in[5]), factors);
   auto [first, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor &gate = step[0], &before = step[1];
@@ -208,7 +210,7 @@ Tensors GruBackward::decompose(std::span<const Tensor> in) const {
         const Tensor dc = dh * (1.0 - z) * (1.0 - candidate * candidate);
         const Tensor dr = dc * own * r * (1.0 - r);
         const Tensor inner = joined({dz, dr, dc * r});
-        return {{times(dh * z + ops::matmul(inner, recurrent, false, true), factors)},
+        return {{scale_states(dh * z + ops::matmul(inner, recurrent, false, true), factors)},
                 {joined({dz, dr, dc}), inner}};
       },
       {in[8]}, {swap_time(gates), swap_time(before_each), swap_time(dhs)}, true);

@@ -174,7 +174,7 @@ Tensors TopK::vjp(const Vjp& v) const {
 namespace ops {
 namespace {
 
-Tensor place_of_extreme(bool max, const Tensor& given, std::optional<int64_t> axis, bool keepdims) {
+Tensor index_of_extreme(bool max, const Tensor& given, std::optional<int64_t> axis, bool keepdims) {
   const Tensor x = axis ? given : reshape(given, {-1});
   ArgReduce op;
   op.max = max;
@@ -245,10 +245,10 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
 }
 
 Tensor argmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
-  return place_of_extreme(true, x, axis, keepdims);
+  return index_of_extreme(true, x, axis, keepdims);
 }
 Tensor argmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
-  return place_of_extreme(false, x, axis, keepdims);
+  return index_of_extreme(false, x, axis, keepdims);
 }
 
 Tensors top_k(const Tensor& x, int64_t k) {

@@ -104,7 +104,7 @@ void expect_mask_fits(const Tensor& x, const Tensor& mask, int axis) {
 
 /// Selects the elements of the axes of a mask where the mask is true; one axis replaces the axes of
 /// the mask.
-Tensor chosen(const Tensor& x, const Tensor& mask, int axis) {
+Tensor masked_elements(const Tensor& x, const Tensor& mask, int axis) {
   expect_mask_fits(x, mask, axis);
   const Shape rest = x.shape().slice(axis + mask.rank(), x.rank());
   const Tensor flat = reshape(x, x.shape().slice(0, axis).concat({mask.size()}).concat(rest));
@@ -120,16 +120,17 @@ struct IndexLists {
 
 /// Adds the list of positions that an item of a key gives for axis `axis` of x; a mask gives a list
 /// for each of its axes.
-void add_picks(IndexLists& picks, const Value& item, const Tensor& x, int axis) {
+void add_index_lists(IndexLists& lists_by_axis, const Value& item, const Tensor& x, int axis) {
   Tensors lists{list_in(item)};
   if (item.is_int())
     lists = {
         Tensor::scalar(static_cast<double>(expect_position(x, axis, item.as_int())), DType::int32)};
   if (is_mask(lists[0])) expect_mask_fits(x, lists[0], axis), lists = nonzero(lists[0]);
   for (const Tensor& list : lists) {
-    picks.lists.push_back(check_indices(wrapped(list, x.dim(axis)), x.dim(axis), "get_item: index",
-                                        concat("axis ", axis, " of shape ", x.shape())));
-    picks.axes.push_back(axis++);
+    lists_by_axis.lists.push_back(check_indices(nonnegative_indices(list, x.dim(axis)), x.dim(axis),
+                                                "get_item: index",
+                                                concat("axis ", axis, " of shape ", x.shape())));
+    lists_by_axis.axes.push_back(axis++);
   }
 }
 
@@ -146,17 +147,19 @@ Tensor flat_indices(const Tensors& lists, const Shape& shape) {
 
 /// Returns the parts of x that the lists select. As in NumPy, the axes of the broadcast lists
 /// replace the axes of x that have lists; if these are not adjacent, the new axes come first.
-Tensor gather_lists(const Tensor& x, const IndexLists& picks) {
-  const int count = static_cast<int>(picks.axes.size()), first = picks.axes.front();
-  std::vector<int> order = picks.axes;
+Tensor gather_lists(const Tensor& x, const IndexLists& lists_by_axis) {
+  const int count = static_cast<int>(lists_by_axis.axes.size()), first = lists_by_axis.axes.front();
+  std::vector<int> order = lists_by_axis.axes;
   for (int i = 0; i < x.rank(); ++i)
-    if (std::find(picks.axes.begin(), picks.axes.end(), i) == picks.axes.end()) order.push_back(i);
+    if (std::find(lists_by_axis.axes.begin(), lists_by_axis.axes.end(), i) ==
+        lists_by_axis.axes.end())
+      order.push_back(i);
   const Tensor moved = transpose(x, order);
   const Shape parts = moved.shape().slice(0, count), rest = moved.shape().slice(count, x.rank());
   const Shape flat = Shape{parts.is_known() ? parts.size() : -1}.concat(rest);
-  const Tensor numbers = flat_indices(picks.lists, parts);
+  const Tensor numbers = flat_indices(lists_by_axis.lists, parts);
   const Tensor taken = gather(reshape(moved, flat), numbers, 0);
-  if (picks.axes.back() != first + count - 1) return taken;
+  if (lists_by_axis.axes.back() != first + count - 1) return taken;
   std::vector<int> back;
   for (int i = 0; i < first; ++i) back.push_back(numbers.rank() + i);
   for (int i = 0; i < numbers.rank(); ++i) back.push_back(i);
@@ -180,7 +183,7 @@ Tensor get_item(const Tensor& given, const Value& key) {
   Tensor x = given;
   const List items = key_items(key, x.rank());
   const bool combined = combines_lists(items);
-  IndexLists picks;
+  IndexLists lists_by_axis;
   int axis = 0;
   for (const Value& item : items) {
     if (item.is_null()) {
@@ -188,19 +191,19 @@ Tensor get_item(const Tensor& given, const Value& key) {
     } else if (auto range = range_in(item)) {
       x = range_of(x, axis++, *range);
     } else if (combined) {
-      add_picks(picks, item, x, axis);
+      add_index_lists(lists_by_axis, item, x, axis);
       axis += axes_taken(item);
     } else if (item.is_int()) {
       const int64_t at = expect_position(x, axis, item.as_int());
       x = squeeze(slice_axis(x, axis, at, at + 1), axis);
     } else if (const Tensor list = list_in(item); is_mask(list)) {
-      x = chosen(x, list, axis++);
+      x = masked_elements(x, list, axis++);
     } else {
-      x = gather(x, wrapped(list, x.dim(axis)), axis);
+      x = gather(x, nonnegative_indices(list, x.dim(axis)), axis);
       axis += list.rank();
     }
   }
-  return combined ? gather_lists(x, picks) : x;
+  return combined ? gather_lists(x, lists_by_axis) : x;
 }
 
 }  // namespace crescent::ops

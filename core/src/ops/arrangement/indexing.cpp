@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-Tensor wrapped(const Tensor& indices, int64_t size) {
+Tensor nonnegative_indices(const Tensor& indices, int64_t size) {
   const bool known = !indices.is_abstract() && is_integer(indices.dtype()) && indices.size() > 0;
   if (known && ops::min(indices).item() >= 0) return indices;
   const Tensor whole = is_integer(indices.dtype()) && indices.dtype() != DType::uint8
@@ -21,13 +21,13 @@ namespace ops {
 
 Tensor take(const Tensor& given, const Tensor& indices, std::optional<int64_t> axis) {
   const auto [x, along] = flat_without(given, axis);
-  return ops::gather(x, wrapped(indices, x.dim(along)), along);
+  return ops::gather(x, nonnegative_indices(indices, x.dim(along)), along);
 }
 
 Tensor take_along_axis(const Tensor& given, const Tensor& indices, std::optional<int64_t> axis) {
   const auto [x, along] = flat_without(given, axis);
   const Tensor wrapped_indices =
-      wrapped(axis ? indices : ops::reshape(indices, {-1}), x.dim(along));
+      nonnegative_indices(axis ? indices : ops::reshape(indices, {-1}), x.dim(along));
   Shape shape = x.shape(), of_indices = wrapped_indices.shape();
   if (of_indices.rank() != shape.rank())
     fail("take_along_axis: expected indices of ", shape.rank(), " axes, got shape ", of_indices);
@@ -58,7 +58,7 @@ Tensor multi_hot(const Tensor& x, int64_t classes, int axis, std::optional<DType
 
 Tensors unravel_index(const Tensor& indices, const Shape& shape) {
   Tensors wrapped_indices(shape.rank());
-  Tensor rest = ops::check_indices(wrapped(indices, shape.size()), shape.size(),
+  Tensor rest = ops::check_indices(nonnegative_indices(indices, shape.size()), shape.size(),
                                    "unravel_index: index", concat("shape ", shape));
   for (int i = shape.rank(); i-- > 0;) {
     wrapped_indices[i] = ops::mod(rest, shape[i]);

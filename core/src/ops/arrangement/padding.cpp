@@ -32,10 +32,10 @@ int64_t at_reflected(int64_t i, int64_t n) {
   return at < n ? at : period - at;
 }
 
-/// Returns x extended along an axis by `before` and `after` elements, which are copies of elements
-/// of x.
+/// Returns x extended along an axis by `before` and `after` elements, which are copies of
+/// elements of x.
 template <int64_t (*At)(int64_t i, int64_t n)>
-Tensor extended(const Tensor& x, int axis, int64_t before, int64_t after) {
+Tensor extend_by_copies(const Tensor& x, int axis, int64_t before, int64_t after) {
   std::vector<int32_t> indices;
   for (int64_t i = -before; i < x.dim(axis) + after; ++i)
     indices.push_back(static_cast<int32_t>(At(i, x.dim(axis))));
@@ -44,7 +44,7 @@ Tensor extended(const Tensor& x, int axis, int64_t before, int64_t after) {
 
 /// Pads with a statistic of each line along the axis, such as its maximum.
 template <Tensor (*F)(const Tensor&, const std::vector<int>&, bool)>
-Tensor surrounded(const Tensor& x, int axis, int64_t before, int64_t after) {
+Tensor pad_with_statistic(const Tensor& x, int axis, int64_t before, int64_t after) {
   Tensor number = F(x, {axis}, true);
   if (!is_floating(x.dtype())) number = ops::cast(ops::round(number), x.dtype());
   const auto repeated = [&](int64_t count) {
@@ -56,8 +56,8 @@ Tensor surrounded(const Tensor& x, int axis, int64_t before, int64_t after) {
 }
 
 /// Pads with a linear ramp from 0 to the edge values.
-Tensor ramped(const Tensor& x, int axis, int64_t before, int64_t after) {
-  const Tensor edges = extended<at_edge>(x, axis, before, after);
+Tensor pad_with_ramp(const Tensor& x, int axis, int64_t before, int64_t after) {
+  const Tensor edges = extend_by_copies<at_edge>(x, axis, before, after);
   const int64_t n = x.dim(axis);
   std::vector<double> shares;
   for (int64_t i = -before; i < n + after; ++i)
@@ -76,11 +76,11 @@ struct PadMode {
   Tensor (*along)(const Tensor& x, int axis, int64_t before, int64_t after);
 };
 constexpr PadMode kPadModes[] = {
-    {"reflect", extended<at_reflected>}, {"symmetric", extended<at_symmetric>},
-    {"edge", extended<at_edge>},         {"wrap", extended<at_wrapped>},
-    {"circular", extended<at_wrapped>},  {"linear_ramp", ramped},
-    {"maximum", surrounded<ops::max>},   {"minimum", surrounded<ops::min>},
-    {"mean", surrounded<ops::mean>},     {"median", surrounded<ops::median>},
+    {"reflect", extend_by_copies<at_reflected>}, {"symmetric", extend_by_copies<at_symmetric>},
+    {"edge", extend_by_copies<at_edge>},         {"wrap", extend_by_copies<at_wrapped>},
+    {"circular", extend_by_copies<at_wrapped>},  {"linear_ramp", pad_with_ramp},
+    {"maximum", pad_with_statistic<ops::max>},   {"minimum", pad_with_statistic<ops::min>},
+    {"mean", pad_with_statistic<ops::mean>},     {"median", pad_with_statistic<ops::median>},
 };
 
 const PadMode& pad_mode(const std::string& name) {

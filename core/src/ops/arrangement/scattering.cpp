@@ -15,7 +15,7 @@ void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
 
 /// Returns `size` consecutive indices from start[axis] on; if they would reach beyond 0 or `whole`,
 /// they are shifted.
-Tensor places_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
+Tensor indices_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
   const Tensor first = ops::slice_axis(start, 0, axis, axis + 1);
   return ops::clip(first, 0, whole - size) + ops::arange(size);
 }
@@ -30,7 +30,7 @@ Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) 
   int i = 0;
   for (const Tensor& part : ops::split(indices, std::vector<int64_t>(k, 1), -1)) {
     const Tensor axis_index =
-        ops::check_indices(wrapped(ops::squeeze(part, -1), shape[i]), shape[i],
+        ops::check_indices(nonnegative_indices(ops::squeeze(part, -1), shape[i]), shape[i],
                            concat(name, ": index"), concat("axis ", i, " of shape ", shape));
     number = number ? number * shape[i] + axis_index : axis_index;
     ++i;
@@ -41,16 +41,16 @@ Tensor row_numbers(const char* name, const Tensor& indices, const Shape& shape) 
 struct RowUpdates {
   Tensor numbers, updates;
   int64_t count;
-  Shape of_row;
+  Shape row_shape;
 };
 
 RowUpdates row_updates(const char* name, const Tensor& indices, const Tensor& updates,
                        const Shape& shape) {
   const auto k = static_cast<int>(indices.dim(-1));
   const Tensor numbers = row_numbers(name, indices, shape);
-  const Shape of_row = shape.slice(k, shape.rank());
-  return {numbers, ops::reshape(updates, Shape{numbers.dim(0)}.concat(of_row)),
-          shape.slice(0, k).size(), of_row};
+  const Shape row_shape = shape.slice(k, shape.rank());
+  return {numbers, ops::reshape(updates, Shape{numbers.dim(0)}.concat(row_shape)),
+          shape.slice(0, k).size(), row_shape};
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ Tensor slice(const Tensor& x, const Tensor& start, const std::vector<int64_t>& s
     const int64_t size = shape[i];
     if (size < 0 || size > x.dim(i))
       fail("slice: ", size, " elements do not fit axis ", i, " of shape ", x.shape());
-    result = ops::gather(result, places_from(start, i, size, x.dim(i)), i);
+    result = ops::gather(result, indices_from(start, i, size, x.dim(i)), i);
   }
   return result;
 }
@@ -87,7 +87,7 @@ Tensor slice_update(const Tensor& x, const Tensor& start, const Tensor& updates)
       fail("slice_update: updates of shape ", updates.shape(), " do not fit shape ", x.shape());
     Shape shape(std::vector<int64_t>(x.rank(), 1));
     shape.set(i, updates.dim(i));
-    const Tensor along = places_from(start, i, updates.dim(i), x.dim(i));
+    const Tensor along = indices_from(start, i, updates.dim(i), x.dim(i));
     axis_indices.push_back(ops::broadcast_to(ops::reshape(along, shape), updates.shape()));
   }
   return scatter_update(x, ops::stack(axis_indices, -1), updates, std::nullopt);
@@ -112,8 +112,8 @@ Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& give
     const Tensor last = ops::maximum(segment(SegmentKind::max, order, rows.numbers, rows.count), 0);
     const Tensor chosen = ops::gather(rows.updates, ops::maximum(last - 1, 0), 0);
     Shape mask = Shape{rows.count};
-    for (int i = 0; i < rows.of_row.rank(); ++i) mask.append(1);
-    const Tensor old = ops::reshape(x, Shape{rows.count}.concat(rows.of_row));
+    for (int i = 0; i < rows.row_shape.rank(); ++i) mask.append(1);
+    const Tensor old = ops::reshape(x, Shape{rows.count}.concat(rows.row_shape));
     return ops::reshape(ops::where(ops::greater(ops::reshape(last, mask), 0), chosen, old),
                         x.shape());
   }

@@ -28,7 +28,7 @@ std::pair<Tensor, Tensor> sorted(const Tensor& given, std::optional<int64_t> axi
 }
 
 /// The number of sorted elements that are less than (or, with `right`, at most) each value.
-Tensor places_of(const Tensor& sorted, const Tensor& values, bool right) {
+Tensor insertion_positions(const Tensor& sorted, const Tensor& values, bool right) {
   if (sorted.rank() != 1) fail("expected sorted numbers of one axis, got shape ", sorted.shape());
   const auto [line, each] = promoted(sorted, values);
   Searchsorted op;
@@ -36,13 +36,13 @@ Tensor places_of(const Tensor& sorted, const Tensor& values, bool right) {
   return apply1(op, {without_halves(line), without_halves(each)});
 }
 
-Tensor counted(const Tensor& x, int64_t count) {
+Tensor counts_of(const Tensor& x, int64_t count) {
   Bincount op;
   op.count = count;
   return apply1(op, {without_halves(x)});
 }
 
-Tensor counted_between(const Tensor& x, const Tensor& edges) {
+Tensor counts_between(const Tensor& x, const Tensor& edges) {
   Bincount op;
   op.count = edges.dim(0) - 1;
   return apply1(op, {without_halves(x), without_halves(edges)});
@@ -67,10 +67,10 @@ Tensor argpartition(const Tensor& x, int64_t kth, std::optional<int64_t> axis) {
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, const std::string& side) {
   if (side != "left" && side != "right")
     fail("searchsorted: side must be 'left' or 'right', got '", side, "'");
-  return places_of(sorted, values, side == "right");
+  return insertion_positions(sorted, values, side == "right");
 }
 
-Tensor digitize(const Tensor& x, const Tensor& bins) { return places_of(bins, x, true); }
+Tensor digitize(const Tensor& x, const Tensor& bins) { return insertion_positions(bins, x, true); }
 
 Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   if (x.is_abstract())
@@ -84,7 +84,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   const int64_t count = std::max(minlength, largest + 1);
   const auto of_row = [&](const Tensor& row, const Tensor& weight) {
     if (weight) return sum_of_segments(at_least_int32(weight), row, count);
-    const Tensor counts = counted(row, count);
+    const Tensor counts = counts_of(row, count);
     // If fewer elements were counted than there are, some element is negative; comparing the
     // numbers is cheaper than searching for it.
     if (static_cast<int64_t>(ops::sum(counts).item()) != row.size()) refuse_negative();
@@ -120,7 +120,7 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
   const Tensor steps = low + ops::cast(ops::arange(bins), DType::float64) * step;
   const Tensor edges =
       ops::cast(ops::concatenate(Tensors{steps, ops::reshape(high, {1})}, 0), x.dtype());
-  return {ops::cast(counted_between(x, edges), dtype), ops::cast(edges, dtype)};
+  return {ops::cast(counts_between(x, edges), dtype), ops::cast(edges, dtype)};
 }
 
 }  // namespace crescent::ops

@@ -26,7 +26,7 @@ struct Unique {
   std::vector<int32_t> first, inverse, counts;
 };
 
-/// Records that row `at` is a new distinct row, or equals the one before.
+/// Counts row `at`: as a new distinct row if `differs`, else as equal to the last distinct row.
 void count_row(Unique& result, int32_t at, bool differs) {
   if (differs) result.first.push_back(at), result.counts.push_back(0);
   result.inverse[at] = static_cast<int32_t>(result.first.size()) - 1;
@@ -74,7 +74,7 @@ std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
 
 /// The distinct integers in order; nullopt if their range is not small.
 template <class T>
-std::optional<Tensor> different_in_range(const Tensor& numbers) {
+std::optional<Tensor> distinct_in_range(const Tensor& numbers) {
   const auto found = small_range<T>(numbers);
   if (!found) return std::nullopt;
   const auto [low, range] = *found;
@@ -152,7 +152,7 @@ UniqueResult unique(const Tensor& given, const UniqueOptions& options) {
   std::optional<Tensor> different;
   if (!options.index && !options.inverse && !options.counts && rows.rank() == 1 &&
       is_integer(rows.dtype()))
-    with_type(rows.dtype(), [&]<class T>(T) { different = different_in_range<T>(rows); });
+    with_type(rows.dtype(), [&]<class T>(T) { different = distinct_in_range<T>(rows); });
   if (!different) found = unique_rows(rows, options.inverse);
   Tensor values = different ? *different : ops::gather(rows, int_list(found.first), 0);
   if (options.size) {

@@ -10,7 +10,7 @@
 namespace crescent::ops {
 namespace {
 
-Tensor bell_window(bool hann, int64_t length) {
+Tensor cosine_window(bool hann, int64_t length) {
   std::vector<double> numbers;
   for (int64_t i = 0; i < length; ++i) {
     const double wave =
@@ -25,7 +25,7 @@ Tensor values_of(const Window& window, int64_t length, DType dtype) {
     const bool hann = *window.name == "hann";
     if (!hann && *window.name != "hamming")
       fail("window must be 'hann', 'hamming', values or null, got ", Value(*window.name));
-    return cast(bell_window(hann, length), dtype);
+    return cast(cosine_window(hann, length), dtype);
   }
   if (!window.values) return ones({length}, dtype);
   const Tensor values = cast(window.values, dtype);
@@ -40,7 +40,7 @@ Tensor window_of(const Window& window, int64_t length, int64_t fft_length, DType
   return pad(values_of(window, length, dtype), {before}, {fft_length - length - before});
 }
 
-bool is_nothing(const Window& window) { return !window.name && !window.values; }
+bool has_no_values(const Window& window) { return !window.name && !window.values; }
 
 void check_lengths(const char* name, int64_t length, int64_t stride, int64_t fft_length) {
   if (length < 1 || stride < 1 || fft_length < length)
@@ -59,7 +59,7 @@ Tensor reflected(const Tensor& x, int64_t width) {
 }
 
 /// Adds up overlapping frames (..., count, length) to a signal of length + stride * (count - 1).
-Tensor overlapped(const Tensor& frames, int64_t stride) {
+Tensor overlap_add(const Tensor& frames, int64_t stride) {
   const int64_t count = frames.dim(-2), length = frames.dim(-1);
   const int64_t total = length + stride * (count - 1);
   Tensor sum;
@@ -95,9 +95,9 @@ Tensor istft(std::span<const Tensor> x, int64_t length, int64_t stride, int64_t 
   check_lengths("istft", length, stride, fft_length);
   const Tensor frames = irfft(x, fft_length);
   // Without a window, frames are added without normalization, as in Keras.
-  const bool plain = is_nothing(window);
+  const bool plain = has_no_values(window);
   const Tensor weights = plain ? Tensor() : window_of(window, length, fft_length, frames.dtype());
-  const Tensor sum = overlapped(plain ? frames : frames * weights, stride);
+  const Tensor sum = overlap_add(plain ? frames : frames * weights, stride);
   const int64_t start = center ? fft_length / 2 : 0, end = sum.dim(-1) - start;
   const auto part = [&](const Tensor& whole) {
     return wanted ? of_length(slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
@@ -105,7 +105,7 @@ Tensor istft(std::span<const Tensor> x, int64_t length, int64_t stride, int64_t 
   };
   if (plain) return part(sum);
   const Tensor squares = broadcast_to(square(weights), Shape{frames.dim(-2), fft_length});
-  const Tensor scale = overlapped(squares, stride);
+  const Tensor scale = overlap_add(squares, stride);
   const Tensor covered = greater(scale, 1e-11);
   return part(where(covered, sum / where(covered, scale, 1.0), sum));
 }

@@ -8,26 +8,26 @@
 namespace crescent::ops {
 namespace {
 
-using Pair = std::tuple<Tensor, Tensor>;
+using ComplexTensor = std::tuple<Tensor, Tensor>;
 
-Pair pair(const Tensors& both) { return {both[0], both[1]}; }
+ComplexTensor complex_tensor(const Tensors& both) { return {both[0], both[1]}; }
 
-Pair fourier(const Pair& x, int sign) {
-  return pair(fourier_of(std::get<0>(x), std::get<1>(x), sign));
+ComplexTensor fourier(const ComplexTensor& x, int sign) {
+  return complex_tensor(fourier_of(std::get<0>(x), std::get<1>(x), sign));
 }
 
-Pair pair_of(const char* name, std::span<const Tensor> x) {
+ComplexTensor checked_complex_tensor(const char* name, std::span<const Tensor> x) {
   if (x.size() != 2 || !x[0].shape().compatible(x[1].shape()) || x[0].rank() < 1)
     fail(name, ": expected real and imaginary parts of one shape, got ", x.size(), " tensors");
   return {floating(x[0]), floating(x[1])};
 }
 
-Pair swapped(const Pair& x) {
+ComplexTensor with_axes_swapped(const ComplexTensor& x) {
   return {swap_axes(std::get<0>(x), -1, -2), swap_axes(std::get<1>(x), -1, -2)};
 }
 
-Pair over_two_axes(const Pair& x, int sign) {
-  return swapped(fourier(swapped(fourier(x, sign)), sign));
+ComplexTensor over_two_axes(const ComplexTensor& x, int sign) {
+  return with_axes_swapped(fourier(with_axes_swapped(fourier(x, sign)), sign));
 }
 
 }  // namespace
@@ -40,13 +40,15 @@ Tensor of_length(const Tensor& x, int64_t length) {
   return pad(x, before, after);
 }
 
-std::tuple<Tensor, Tensor> fft(std::span<const Tensor> x) { return fourier(pair_of("fft", x), -1); }
+std::tuple<Tensor, Tensor> fft(std::span<const Tensor> x) {
+  return fourier(checked_complex_tensor("fft", x), -1);
+}
 
 std::tuple<Tensor, Tensor> fft2(std::span<const Tensor> x) {
-  return over_two_axes(pair_of("fft2", x), -1);
+  return over_two_axes(checked_complex_tensor("fft2", x), -1);
 }
 std::tuple<Tensor, Tensor> ifft2(std::span<const Tensor> x) {
-  const auto [re, im] = over_two_axes(pair_of("ifft2", x), 1);
+  const auto [re, im] = over_two_axes(checked_complex_tensor("ifft2", x), 1);
   const auto count = static_cast<double>(re.dim(-1) * re.dim(-2));
   return {re / count, im / count};
 }
@@ -55,11 +57,11 @@ std::tuple<Tensor, Tensor> rfft(const Tensor& given, std::optional<int64_t> fft_
   const Tensor x = floating(given);
   const int64_t n = fft_length.value_or(x.dim(-1));
   if (n < 1) fail("rfft: expected a length of at least 1, got ", n);
-  return pair(fourier_of_real(of_length(x, n)));
+  return complex_tensor(fourier_of_real(of_length(x, n)));
 }
 
 Tensor irfft(std::span<const Tensor> x, std::optional<int64_t> fft_length) {
-  const auto [re, im] = pair_of("irfft", x);
+  const auto [re, im] = checked_complex_tensor("irfft", x);
   const int64_t n = fft_length.value_or(2 * (re.dim(-1) - 1)), half = n / 2 + 1;
   if (n < 1) fail("irfft: expected a length of at least 1, got ", n);
   const Tensor front_re = of_length(re, half), front_im = of_length(im, half);
@@ -75,7 +77,7 @@ Tensor irfft(std::span<const Tensor> x, std::optional<int64_t> fft_length) {
   }
   const Tensor at = Tensor::from(indices, {n});
   const Tensor sign = cast(Tensor::from(signs, {n}), re.dtype());
-  const Pair full{gather(front_re, at, -1), gather(front_im, at, -1) * sign};
+  const ComplexTensor full{gather(front_re, at, -1), gather(front_im, at, -1) * sign};
   return std::get<0>(fourier(full, 1)) / static_cast<double>(n);
 }
 

@@ -16,7 +16,7 @@ Tensor from_values(const std::vector<double>& values, DType dtype) {
 /// Returns a tensor of f(0), f(1), ..., computed in float64; all values must lie between `least`
 /// and `most`.
 template <class F>
-Tensor from_places(int64_t count, DType dtype, double least, double most, F f) {
+Tensor from_indices(int64_t count, DType dtype, double least, double most, F f) {
   const auto write = [&]<class T>(T) {
     Tensor result = Tensor::uninitialized({dtype, {count}});
     T* to = reinterpret_cast<T*>(result.storage()->host());
@@ -26,7 +26,7 @@ Tensor from_places(int64_t count, DType dtype, double least, double most, F f) {
   if (dtype == DType::float32) return write(float());
   if (dtype == DType::float64) return write(double());
   if (dtype == DType::int32 && least >= -0x1p31 && most < 0x1p31) return write(int32_t());
-  return ops::cast(from_places(count, DType::float64, least, most, f), dtype);
+  return ops::cast(from_indices(count, DType::float64, least, most, f), dtype);
 }
 
 /// Evenly spaced numbers from start to stop.
@@ -40,8 +40,8 @@ std::vector<double> spaced(double start, double stop, int64_t num, bool endpoint
 
 Tensor spaced_numbers(double start, double stop, int64_t num, bool endpoint, DType dtype) {
   const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
-  return from_places(num, dtype, std::min(start, stop), std::max(start, stop),
-                     [&](double i) { return start + (stop - start) * i / steps; });
+  return from_indices(num, dtype, std::min(start, stop), std::max(start, stop),
+                      [&](double i) { return start + (stop - start) * i / steps; });
 }
 
 /// `num` evenly spaced values between two tensors, along a new axis.
@@ -57,7 +57,7 @@ Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpo
 }
 
 /// The dtype of the results of logspace and geomspace: float32 if an integer dtype is requested.
-std::optional<DType> of_powers(std::optional<DType> dtype) {
+std::optional<DType> power_dtype(std::optional<DType> dtype) {
   return dtype && !is_floating(*dtype) ? DType::float32 : dtype;
 }
 
@@ -70,13 +70,13 @@ Tensor window(int64_t count) {
   return from_values(values, DType::float32);
 }
 
-constexpr double kTurn = 2 * std::numbers::pi;
-double bartlett_share(double t) { return 1 - std::abs(2 * t - 1); }
-double blackman_share(double t) {
-  return 0.42 - 0.5 * std::cos(kTurn * t) + 0.08 * std::cos(2 * kTurn * t);
+constexpr double kTwoPi = 2 * std::numbers::pi;
+double bartlett_value(double t) { return 1 - std::abs(2 * t - 1); }
+double blackman_value(double t) {
+  return 0.42 - 0.5 * std::cos(kTwoPi * t) + 0.08 * std::cos(2 * kTwoPi * t);
 }
-double hamming_share(double t) { return 0.54 - 0.46 * std::cos(kTurn * t); }
-double hanning_share(double t) { return 0.5 - 0.5 * std::cos(kTurn * t); }
+double hamming_value(double t) { return 0.54 - 0.46 * std::cos(kTwoPi * t); }
+double hanning_value(double t) { return 0.5 - 0.5 * std::cos(kTwoPi * t); }
 
 }  // namespace
 
@@ -91,9 +91,9 @@ Tensor arange(const Operand& start, const Operand& stop, const Operand& step,
     return x.tensor ? is_integer(x.tensor.dtype()) : x.whole;
   };
   const bool whole = is_whole(start) && is_whole(stop) && is_whole(step);
-  return from_places(static_cast<int64_t>(count),
-                     dtype.value_or(whole ? DType::int32 : DType::float32), std::min(first, last),
-                     std::max(first, last), [&](double i) { return first + by * i; });
+  return from_indices(static_cast<int64_t>(count),
+                      dtype.value_or(whole ? DType::int32 : DType::float32), std::min(first, last),
+                      std::max(first, last), [&](double i) { return first + by * i; });
 }
 
 Tensor linspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint,
@@ -115,7 +115,7 @@ Tensor linspace_step(const Operand& start, const Operand& stop, int64_t num, boo
 Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint, double base,
                 std::optional<DType> given, int axis) {
   checked_count("logspace", num);
-  const std::optional<DType> dtype = of_powers(given);
+  const std::optional<DType> dtype = power_dtype(given);
   if (start.tensor || stop.tensor) {
     const Tensor exponent = spaced(start, stop, num, endpoint, axis);
     const Tensor values = ops::exp(exponent * std::log(base));
@@ -129,7 +129,7 @@ Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool end
 Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint,
                  std::optional<DType> given, int axis) {
   checked_count("geomspace", num);
-  const std::optional<DType> dtype = of_powers(given);
+  const std::optional<DType> dtype = power_dtype(given);
   if (start.tensor || stop.tensor) {
     const auto [first, last] = promoted(start, stop);
     const Tensor values =
@@ -171,10 +171,10 @@ Tensors meshgrid(std::span<const Tensor> xs, const std::string& indexing) {
   return grids;
 }
 
-Tensor bartlett(int64_t count) { return window<bartlett_share>(count); }
-Tensor blackman(int64_t count) { return window<blackman_share>(count); }
-Tensor hamming(int64_t count) { return window<hamming_share>(count); }
-Tensor hanning(int64_t count) { return window<hanning_share>(count); }
+Tensor bartlett(int64_t count) { return window<bartlett_value>(count); }
+Tensor blackman(int64_t count) { return window<blackman_value>(count); }
+Tensor hamming(int64_t count) { return window<hamming_value>(count); }
+Tensor hanning(int64_t count) { return window<hanning_value>(count); }
 Tensor kaiser(int64_t count, double beta) {
   checked_count("kaiser", count);
   beta = std::abs(beta);  // the window is an even function of beta

@@ -86,8 +86,8 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
 }
 
 template <bool IgnoreNan, int Whole>
-Tensor share_of(const Tensor& x, const Operand& q, const Axes& axes, const std::string& method,
-                bool keepdims) {
+Tensor quantile_of_fraction(const Tensor& x, const Operand& q, const Axes& axes,
+                            const std::string& method, bool keepdims) {
   if (!q.tensor && !(q.number >= 0 && q.number <= Whole))
     fail("expected q from 0 to ", Whole, ", got ", q.number);
   const Tensor share = q.tensor ? floating(q.tensor) : Tensor::scalar(q.number);
@@ -106,19 +106,19 @@ Tensor median(const Tensor& x, const Axes& axes, bool keepdims) {
 
 Tensor quantile(const Tensor& x, const Operand& q, const Axes& axes, const std::string& method,
                 bool keepdims) {
-  return share_of<false, 1>(x, q, axes, method, keepdims);
+  return quantile_of_fraction<false, 1>(x, q, axes, method, keepdims);
 }
 Tensor percentile(const Tensor& x, const Operand& q, const Axes& axes, const std::string& method,
                   bool keepdims) {
-  return share_of<false, 100>(x, q, axes, method, keepdims);
+  return quantile_of_fraction<false, 100>(x, q, axes, method, keepdims);
 }
 Tensor nanquantile(const Tensor& x, const Operand& q, const Axes& axes, const std::string& method,
                    bool keepdims) {
-  return share_of<true, 1>(x, q, axes, method, keepdims);
+  return quantile_of_fraction<true, 1>(x, q, axes, method, keepdims);
 }
 Tensor nanpercentile(const Tensor& x, const Operand& q, const Axes& axes, const std::string& method,
                      bool keepdims) {
-  return share_of<true, 100>(x, q, axes, method, keepdims);
+  return quantile_of_fraction<true, 100>(x, q, axes, method, keepdims);
 }
 
 }  // namespace crescent::ops

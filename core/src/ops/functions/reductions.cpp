@@ -42,7 +42,7 @@ Tensor nan_extreme(const Tensor& x, const Axes& axes, bool keepdims) {
 }
 
 template <Tensor (*F)(const Tensor&, std::optional<int64_t>, bool), bool Largest>
-Tensor nan_place(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
+Tensor nan_arg_extreme(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
   const Tensor found = F(nan_to(x, Largest ? -kInfinity : kInfinity), axis, keepdims);
   const Axes axes = axis ? Axes{axis_of(x, *axis)} : Axes{};
   return ops::where(ops::equal(count_numbers(x, axes, keepdims), 0), -1, found);
@@ -133,10 +133,10 @@ Tensor nanmin(const Tensor& x, const Axes& axes, bool keepdims) {
   return nan_extreme<ops::min, false>(x, axes, keepdims);
 }
 Tensor nanargmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
-  return nan_place<ops::argmax, true>(x, axis, keepdims);
+  return nan_arg_extreme<ops::argmax, true>(x, axis, keepdims);
 }
 Tensor nanargmin(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
-  return nan_place<ops::argmin, false>(x, axis, keepdims);
+  return nan_arg_extreme<ops::argmin, false>(x, axis, keepdims);
 }
 
 /// Takes the differences of neighbours n times; the result is empty if n is at least the number of

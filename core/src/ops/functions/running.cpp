@@ -22,7 +22,7 @@ Tensor products_of(const Tensor& x, int axis) {
 /// Applies f in at least int32 and returns the result in `dtype` or, without `dtype`, in the dtype
 /// of the argument; booleans give int32.
 template <class F>
-Tensor running(const Tensor& given, std::optional<DType> dtype, F f) {
+Tensor cumulate_in_dtype(const Tensor& given, std::optional<DType> dtype, F f) {
   if (dtype == DType::boolean) dtype = DType::int32;
   const Tensor x = dtype ? ops::cast(given, *dtype) : given;
   const Tensor result = f(at_least_int32(x));
@@ -30,7 +30,7 @@ Tensor running(const Tensor& given, std::optional<DType> dtype, F f) {
 }
 
 template <Tensor (*F)(const Tensor&, std::optional<int64_t>, std::optional<DType>), int Neutral>
-Tensor running_numbers(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
+Tensor cumulate_numbers(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
   return F(is_floating(x.dtype()) ? ops::where(ops::isnan(x), Neutral, x) : x, axis, dtype);
 }
 
@@ -40,19 +40,21 @@ Tensor cumsum(const Tensor& x, int axis, bool reverse) { return cumulated(x, axi
 
 Tensor cumsum(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
   const auto [x, along] = flat_without(given, axis);
-  return running(x, dtype, [axis = along](const Tensor& y) { return cumulated(y, axis, false); });
+  return cumulate_in_dtype(x, dtype,
+                           [axis = along](const Tensor& y) { return cumulated(y, axis, false); });
 }
 
 Tensor cumprod(const Tensor& given, std::optional<int64_t> axis, std::optional<DType> dtype) {
   const auto [x, along] = flat_without(given, axis);
-  return running(x, dtype, [axis = along](const Tensor& y) { return products_of(y, axis); });
+  return cumulate_in_dtype(x, dtype,
+                           [axis = along](const Tensor& y) { return products_of(y, axis); });
 }
 
 Tensor nancumsum(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
-  return running_numbers<ops::cumsum, 0>(x, axis, dtype);
+  return cumulate_numbers<ops::cumsum, 0>(x, axis, dtype);
 }
 Tensor nancumprod(const Tensor& x, std::optional<int64_t> axis, std::optional<DType> dtype) {
-  return running_numbers<ops::cumprod, 1>(x, axis, dtype);
+  return cumulate_numbers<ops::cumprod, 1>(x, axis, dtype);
 }
 
 }  // namespace crescent::ops

@@ -63,7 +63,7 @@ struct NextAfter final : OpOf<NextAfter> {
 /// Applies the op to two tensors. For half-width floats, nextafter is computed in float64, which
 /// has numbers between neighbouring half-width floats.
 template <Pairing Kind>
-Tensor pairs(const Operand& a, const Operand& b) {
+Tensor apply_pairing(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   constexpr bool wants_floats = Kind == Pairing::nextafter;
   if (wants_floats) x = floating(x), y = floating(y);
@@ -107,18 +107,26 @@ struct View final : OpOf<View> {
 
 }  // namespace
 
-Tensor bitwise_and(const Operand& a, const Operand& b) { return pairs<Pairing::bit_and>(a, b); }
-Tensor bitwise_or(const Operand& a, const Operand& b) { return pairs<Pairing::bit_or>(a, b); }
-Tensor bitwise_xor(const Operand& a, const Operand& b) { return pairs<Pairing::bit_xor>(a, b); }
+Tensor bitwise_and(const Operand& a, const Operand& b) {
+  return apply_pairing<Pairing::bit_and>(a, b);
+}
+Tensor bitwise_or(const Operand& a, const Operand& b) {
+  return apply_pairing<Pairing::bit_or>(a, b);
+}
+Tensor bitwise_xor(const Operand& a, const Operand& b) {
+  return apply_pairing<Pairing::bit_xor>(a, b);
+}
 Tensor bitwise_left_shift(const Operand& a, const Operand& b) {
-  return pairs<Pairing::shift_left>(a, b);
+  return apply_pairing<Pairing::shift_left>(a, b);
 }
 Tensor bitwise_right_shift(const Operand& a, const Operand& b) {
-  return pairs<Pairing::shift_right>(a, b);
+  return apply_pairing<Pairing::shift_right>(a, b);
 }
-Tensor gcd(const Operand& a, const Operand& b) { return pairs<Pairing::gcd>(a, b); }
-Tensor lcm(const Operand& a, const Operand& b) { return pairs<Pairing::lcm>(a, b); }
-Tensor nextafter(const Operand& a, const Operand& b) { return pairs<Pairing::nextafter>(a, b); }
+Tensor gcd(const Operand& a, const Operand& b) { return apply_pairing<Pairing::gcd>(a, b); }
+Tensor lcm(const Operand& a, const Operand& b) { return apply_pairing<Pairing::lcm>(a, b); }
+Tensor nextafter(const Operand& a, const Operand& b) {
+  return apply_pairing<Pairing::nextafter>(a, b);
+}
 
 Tensor bitwise_not(const Tensor& x) {
   if (x.dtype() == DType::boolean) return ops::logical_not(x);

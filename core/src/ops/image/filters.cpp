@@ -15,7 +15,7 @@ Tensor filtered(const Tensor& images, const Tensor& kernel, Padding padding) {
   return conv(images, each, {1, 1}, padding, {1, 1}, channels);
 }
 
-std::vector<double> bell(int64_t size, double sigma) {
+std::vector<double> gaussian_weights(int64_t size, double sigma) {
   checked_count("gaussian_blur", size);
   std::vector<double> values;
   double total = 0;
@@ -30,8 +30,8 @@ std::vector<double> bell(int64_t size, double sigma) {
 
 /// A Gaussian kernel; as in Keras, the first size is that of a row.
 Tensor gaussian_kernel(const std::vector<int64_t>& size, const std::vector<double>& sigma) {
-  const Tensor rows = Tensor::from(bell(size[1], sigma[1]), {size[1], 1}),
-               columns = Tensor::from(bell(size[0], sigma[0]), {1, size[0]});
+  const Tensor rows = Tensor::from(gaussian_weights(size[1], sigma[1]), {size[1], 1}),
+               columns = Tensor::from(gaussian_weights(size[0], sigma[0]), {1, size[0]});
   return multiply(rows, columns);
 }
 

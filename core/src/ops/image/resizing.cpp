@@ -51,15 +51,15 @@ Kernel kernel_named(const std::string& name) {
 }
 
 /// The weights (count, to) that the elements at the coordinates `element_positions` have in the
-/// results at the coordinates `at`. `inverse` is the reciprocal of the scale factor.
-Tensor weights(const Tensor& element_positions, const Tensor& at, int64_t from,
+/// results at the coordinates `result_positions`. `inverse` is the reciprocal of the scale factor.
+Tensor weights(const Tensor& element_positions, const Tensor& result_positions, int64_t from,
                const Tensor& inverse, const Kernel& kernel, bool antialias) {
   const Tensor width = antialias ? maximum(inverse, 1) : ones_like(inverse);
-  const Tensor each = kernel.weight(abs(at - element_positions) / width);
+  const Tensor each = kernel.weight(abs(result_positions - element_positions) / width);
   const Tensor total = sum(each, {0}, true);
   const Tensor some = greater(abs(total), 1e-4);
-  const Tensor inside =
-      logical_and(greater_equal(at, -0.5), less_equal(at, static_cast<double>(from) - 0.5));
+  const Tensor inside = logical_and(greater_equal(result_positions, -0.5),
+                                    less_equal(result_positions, static_cast<double>(from) - 0.5));
   return where(logical_and(some, inside), each / where(some, total, 1.0), 0);
 }
 
@@ -69,14 +69,14 @@ Tensor times_along(const Tensor& x, const Tensor& matrix, int axis) {
   return swap_axes(matmul(moved, cast(matrix, x.dtype())), axis, last);
 }
 
-constexpr const char* kFromBeginnings = "bilinear_keras2";
+constexpr const char* kKeras2Bilinear = "bilinear_keras2";
 
 /// The weights of the few elements around each result. Result j lies at the coordinate (j + 0.5) /
-/// scale - 0.5, since pixel centres correspond to each other, or for kFromBeginnings at j / scale.
+/// scale - 0.5, since pixel centres correspond to each other, or for kKeras2Bilinear at j / scale.
 Band weights_around(int64_t from, int64_t to, const std::string& interpolation, bool antialias) {
   const NoTrace values_are_wanted;
   checked_count("resize", to);
-  const bool beginnings = interpolation == kFromBeginnings;
+  const bool beginnings = interpolation == kKeras2Bilinear;
   const Kernel kernel = kernel_named(beginnings ? "bilinear" : interpolation);
   const double scale = static_cast<double>(to) / static_cast<double>(from);
   const double reach = kernel.radius * (antialias ? std::max(1 / scale, 1.0) : 1.0) + 1;

@@ -30,7 +30,7 @@ Tensor mirrored(const Tensor& index, int64_t size) {
 
 /// Replaces an index out of range by the index of the element that the fill mode takes in its
 /// place.
-Tensor placed(const Tensor& index, int64_t size, FillMode fill) {
+Tensor apply_fill_mode(const Tensor& index, int64_t size, FillMode fill) {
   switch (fill) {
     case FillMode::wrap:
       return ops::mod(index, size);
@@ -68,7 +68,7 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
     std::vector<Corner> next;
     for (const Corner& corner : corners)
       for (const Neighbour& n : neighbours(coordinates[axis], order)) {
-        const Tensor at = placed(n.index, dims[axis], fill);
+        const Tensor at = apply_fill_mode(n.index, dims[axis], fill);
         const int64_t size = dims[axis];
         const Tensor inside =
             ops::logical_and(ops::greater_equal(n.index, 0), ops::less(n.index, size));

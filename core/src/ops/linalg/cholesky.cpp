@@ -21,7 +21,7 @@ namespace ops {
 Tensor cholesky(const Tensor& x, bool upper) {
   expect_square("cholesky", x.shape());
   const Tensor l = apply1(Cholesky{}, {doubled(x)});
-  return as_was(upper ? transposed(l) : l, x);
+  return in_dtype_of(upper ? transposed(l) : l, x);
 }
 
 /// The inverse of the matrix whose Cholesky factor is x.
@@ -29,7 +29,7 @@ Tensor cholesky_inverse(const Tensor& x, bool upper) {
   expect_square("cholesky_inverse", x.shape());
   const Tensor factor = doubled(x), l = upper ? transposed(factor) : factor;
   const Tensor half = triangular(l, identity_like(l), true);
-  return as_was(matmul(half, half, true, false), x);
+  return in_dtype_of(matmul(half, half, true, false), x);
 }
 
 }  // namespace ops

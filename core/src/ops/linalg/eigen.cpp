@@ -122,7 +122,7 @@ std::tuple<Tensor, Tensor> eigh(const Tensor& x) {
   expect_square("eigh", x.shape());
   const Tensor lower = doubled(x);
   const Tensors result = apply(Eigh{}, {(lower + transposed(lower)) * 0.5});
-  return {as_was(result[0], x), as_was(result[1], x)};
+  return {in_dtype_of(result[0], x), in_dtype_of(result[1], x)};
 }
 
 std::tuple<Tensor, Tensor> eig(const Tensor& x) {

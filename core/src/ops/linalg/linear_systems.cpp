@@ -102,7 +102,7 @@ Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F
     return broadcast_to(x, batch.concat(x.shape().slice(-2, x.rank())));
   };
   const Tensor x = f(widened(left), widened(right));
-  return as_was(vector ? squeeze(x, -1) : x, b);
+  return in_dtype_of(vector ? squeeze(x, -1) : x, b);
 }
 
 /// The dtype of the factorization: float32 for large float32 matrices, which halves the time; else
@@ -129,19 +129,19 @@ Tensor solve(const Tensor& a, const Tensor& b) {
 
 Tensor inv(const Tensor& x) {
   expect_square("inv", x.shape());
-  return as_was(inverse(cast(x, factorization_dtype(x))), x);
+  return in_dtype_of(inverse(cast(x, factorization_dtype(x))), x);
 }
 
 std::tuple<Tensor, Tensor> lu_factor(const Tensor& x) {
   if (x.rank() < 2) fail("lu_factor: expected matrices, got shape ", x.shape());
   const Tensors result = apply(Lu{}, {doubled(x)});
-  return {as_was(result[0], x), result[1]};
+  return {in_dtype_of(result[0], x), result[1]};
 }
 
 std::tuple<Tensor, Tensor> slogdet(const Tensor& x) {
   expect_square("slogdet", x.shape());
   const Tensors result = apply(Lu{}, {doubled(x)});
-  return {as_was(stop_gradient(result[2]), x), as_was(result[3], x)};
+  return {in_dtype_of(stop_gradient(result[2]), x), in_dtype_of(result[3], x)};
 }
 
 Tensor logdet(const Tensor& x) { return std::get<1>(slogdet(x)); }
@@ -149,7 +149,7 @@ Tensor logdet(const Tensor& x) { return std::get<1>(slogdet(x)); }
 Tensor det(const Tensor& x) {
   expect_square("det", x.shape());
   const Tensors result = apply(Lu{}, {doubled(x)});
-  return as_was(stop_gradient(result[2]) * exp(result[3]), x);
+  return in_dtype_of(stop_gradient(result[2]) * exp(result[3]), x);
 }
 
 }  // namespace ops

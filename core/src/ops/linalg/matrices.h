@@ -13,7 +13,7 @@ void expect_matrices(const char* name, const Tensor& x);
 inline Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 inline Tensor transposed(const Tensor& x) { return ops::swap_axes(x, -1, -2); }
 /// Casts `result` to the dtype of the argument x, or to float32 if x has integers.
-inline Tensor as_was(const Tensor& result, const Tensor& x) {
+inline Tensor in_dtype_of(const Tensor& result, const Tensor& x) {
   return ops::cast(result, is_floating(x.dtype()) ? x.dtype() : DType::float32);
 }
 /// Reshapes a vector for each matrix so that multiplication scales the columns of the matrix.

@@ -20,13 +20,13 @@ Tensor vector_norm(const Tensor& x, double order, int axis, bool keepdims) {
 /// The norm of matrices in the last two axes.
 Tensor matrix_norm(const Tensor& x, const Value& order) {
   if (order == Value("fro")) return norm(x, {-2, -1});
-  if (order == Value("nuc")) return as_was(sum(singular_values(x), {-1}), x);
+  if (order == Value("nuc")) return in_dtype_of(sum(singular_values(x), {-1}), x);
   if (!order.is_number()) fail("norm: unknown order ", order, " of matrices");
   const double p = order.as_float();
   const Tensor a = abs(x);
   if (std::abs(p) == 2) {
     const Tensor s = singular_values(x);
-    return as_was(p > 0 ? max(s, {-1}) : min(s, {-1}), x);
+    return in_dtype_of(p > 0 ? max(s, {-1}) : min(s, {-1}), x);
   }
   if (std::abs(p) != 1 && !std::isinf(p)) fail("norm: unknown order ", order, " of matrices");
   const Tensor sums = sum(a, {std::abs(p) == 1 ? -2 : -1});

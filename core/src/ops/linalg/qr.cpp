@@ -63,7 +63,7 @@ QrResult qr(const Tensor& x, const std::string& mode) {
   BatchedQr op;
   op.complete = mode == "complete";
   const Tensors result = apply(op, {doubled(x)});
-  return {as_was(result[0], x), as_was(result[1], x)};
+  return {in_dtype_of(result[0], x), in_dtype_of(result[1], x)};
 }
 
 }  // namespace ops

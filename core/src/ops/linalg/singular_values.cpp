@@ -88,7 +88,7 @@ Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
 
 /// Completes orthonormal columns u to a basis. The added columns are arbitrary up to a rotation;
 /// their gradient is that of columns which stay orthogonal to u and do not rotate among themselves.
-Tensor completed(const Tensor& u) {
+Tensor completed_basis(const Tensor& u) {
   const int64_t m = u.dim(-2), k = u.dim(-1);
   if (m == k) return u;
   BatchedQr op;
@@ -106,16 +106,16 @@ namespace ops {
 SvdResult svd(const Tensor& x, bool full_matrices, bool compute_uv) {
   expect_matrices("svd", x);
   const Tensors result = apply(BatchedSvd{}, {doubled(x)});
-  const Tensor s = as_was(result[1], x);
+  const Tensor s = in_dtype_of(result[1], x);
   if (!compute_uv) return {{}, s, {}};
-  const Tensor u = full_matrices ? completed(result[0]) : result[0];
-  const Tensor vt = full_matrices ? transposed(completed(transposed(result[2]))) : result[2];
-  return {as_was(u, x), s, as_was(vt, x)};
+  const Tensor u = full_matrices ? completed_basis(result[0]) : result[0];
+  const Tensor vt = full_matrices ? transposed(completed_basis(transposed(result[2]))) : result[2];
+  return {in_dtype_of(u, x), s, in_dtype_of(vt, x)};
 }
 
 Tensor pinv(const Tensor& x, std::optional<double> rcond) {
   expect_matrices("pinv", x);
-  return as_was(pseudo_inverse(x, rcond), x);
+  return in_dtype_of(pseudo_inverse(x, rcond), x);
 }
 
 Tensor lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond) {
@@ -123,7 +123,7 @@ Tensor lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond) {
   const bool vector = b.rank() == 1;
   const Tensor right = doubled(vector ? expand_dims(b, -1) : b);
   const Tensor x = matmul(pseudo_inverse(a, rcond), right);
-  return as_was(vector ? squeeze(x, -1) : x, b);
+  return in_dtype_of(vector ? squeeze(x, -1) : x, b);
 }
 
 Tensor matrix_rank(const Tensor& x, std::optional<double> tol) {

@@ -10,13 +10,13 @@ namespace {
 /// Stands for the logarithm of probability 0; its gradient is 0.
 constexpr double kLogZero = -1e30;
 
-Tensor log_of_both(const Tensor& a, const Tensor& b) {
+Tensor log_add_exp(const Tensor& a, const Tensor& b) {
   const Tensor top = ops::maximum(a, b);
   return top + ops::log(ops::exp(a - top) + ops::exp(b - top));
 }
 
 /// Shifts the last axis to the right by `by` elements.
-Tensor delayed(const Tensor& x, int64_t by) {
+Tensor shifted_right(const Tensor& x, int64_t by) {
   const int64_t n = x.dim(1);
   if (n <= by) return ops::full(x.shape(), kLogZero, x.dtype());
   return ops::pad(ops::slice_axis(x, 1, 0, n - by), {0, by}, {0, 0}, kLogZero);
@@ -45,14 +45,14 @@ Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& t
   Tensor alpha = ops::where(ops::less(state, 2), emitted(0), kLogZero);
   const Tensor lengths = ops::expand_dims(ops::cast(output_length, DType::int32), 1);
   for (int64_t t = 1; t < time; ++t) {
-    const Tensor near = log_of_both(alpha, delayed(alpha, 1));
-    const Tensor all = ops::where(skips, log_of_both(near, delayed(alpha, 2)), near);
+    const Tensor near = log_add_exp(alpha, shifted_right(alpha, 1));
+    const Tensor all = ops::where(skips, log_add_exp(near, shifted_right(alpha, 2)), near);
     alpha = ops::where(ops::greater(lengths, t), all + emitted(t), alpha);
   }
   const Tensor last = ops::expand_dims(ops::cast(target_length, DType::int32), 1) * 2;
   const Tensor end = ops::gather_along_axis(alpha, last, 1);
   const Tensor label = ops::gather_along_axis(alpha, ops::maximum(last - 1, 0), 1);
-  return -ops::squeeze(ops::where(ops::greater(last, 0), log_of_both(end, label), end), 1);
+  return -ops::squeeze(ops::where(ops::greater(last, 0), log_add_exp(end, label), end), 1);
 }
 
 /// Greedy decoding: takes the most likely class of each time step, removes repetitions and blanks,

@@ -20,7 +20,7 @@ double log_sum(double a, double b) {
 }
 
 /// A tree of all label prefixes; the root is the empty prefix.
-class Labels {
+class PrefixTree {
  public:
   static constexpr int32_t kEmpty = 0;
   int32_t label(int32_t node) const { return nodes_[node].label; }
@@ -61,8 +61,8 @@ class Search {
                      [&](int32_t a, int32_t b) { return logs[a] > logs[b]; });
     order.resize(std::min(order.size(), static_cast<size_t>(options_.width)));
     for (const int32_t c : order)
-      c == options_.blank ? add_blank(Labels::kEmpty, logs[c])
-                          : add_label(labels_.with(Labels::kEmpty, c), logs[c]);
+      c == options_.blank ? add_blank(PrefixTree::kEmpty, logs[c])
+                          : add_label(labels_.with(PrefixTree::kEmpty, c), logs[c]);
     beams_.swap(next_);
   }
 
@@ -77,23 +77,23 @@ class Search {
         }
         // If label c repeats the last label of the prefix, it extends the prefix only after a
         // blank; otherwise the two are merged.
-        const bool again = beam.labels != Labels::kEmpty && labels_.label(beam.labels) == c;
+        const bool again = beam.labels != PrefixTree::kEmpty && labels_.label(beam.labels) == c;
         if (again) add_label(beam.labels, beam.by_label + logs[c]);
         add_label(labels_.with(beam.labels, c), (again ? beam.by_blank : total) + logs[c]);
       }
     }
-    keep(options_.width);
+    keep_best(options_.width);
   }
 
   /// Returns the most likely prefixes in descending order of probability.
   const std::vector<Beam>& best() {
     next_ = beams_;
-    keep(options_.paths);
+    keep_best(options_.paths);
     return beams_;
   }
   void write(int32_t node, int64_t time, int32_t* to) const {
     std::vector<int32_t> backwards;
-    for (; node != Labels::kEmpty; node = labels_.parent(node))
+    for (; node != PrefixTree::kEmpty; node = labels_.parent(node))
       backwards.push_back(labels_.label(node));
     std::fill(std::copy(backwards.rbegin(), backwards.rend(), to), to + time, -1);
   }
@@ -112,7 +112,7 @@ class Search {
     Beam& beam = next(labels);
     beam.by_blank = log_sum(beam.by_blank, log);
   }
-  void keep(int64_t count) {
+  void keep_best(int64_t count) {
     std::erase_if(next_, [](const Beam& beam) { return beam.total() == kImpossible; });
     std::stable_sort(next_.begin(), next_.end(),
                      [](const Beam& a, const Beam& b) { return a.total() > b.total(); });
@@ -122,7 +122,7 @@ class Search {
 
   BeamSearch options_;
   int32_t classes_;
-  Labels labels_;
+  PrefixTree labels_;
   std::vector<Beam> beams_, next_;
   std::unordered_map<int32_t, size_t> index_of_prefix_;  ///< maps a prefix to its index in next_
 };
@@ -149,7 +149,7 @@ struct BeamSearchOp final : OpOf<BeamSearchOp> {
       for (int64_t k = 0; k < paths; ++k) {
         int32_t* labels = out[0].mutable_data<int32_t>() + (k * batch + i) * time;
         const bool found = k < static_cast<int64_t>(best.size());
-        const Beam beam = found ? best[k] : Beam{Labels::kEmpty};
+        const Beam beam = found ? best[k] : Beam{PrefixTree::kEmpty};
         search.write(beam.labels, time, labels);
         out[1].mutable_data<float>()[i * paths + k] = static_cast<float>(beam.total());
       }

@@ -12,7 +12,7 @@ constexpr double kEpsilon = 1e-7;  ///< the value of keras.config.epsilon()
 
 /// Reshapes a vector for one axis of x so that it broadcasts with x; other tensors are returned
 /// unchanged.
-Tensor along(const Tensor& vector, const Tensor& x, int axis) {
+Tensor along_axis(const Tensor& vector, const Tensor& x, int axis) {
   if (vector.rank() != 1) return vector;
   Shape shape(std::vector<int64_t>(x.rank(), 1));
   shape.set(axis_of(x, axis), vector.dim(0));
@@ -55,10 +55,11 @@ Tensor norm_of_order(const Tensor& x, double order, const Axes& given) {
 
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& variance, int axis,
                            const Tensor& offset, const Tensor& scale, double epsilon) {
-  Tensor result = (x - along(mean, x, axis)) * ops::rsqrt(along(variance, x, axis) + epsilon);
+  Tensor result =
+      (x - along_axis(mean, x, axis)) * ops::rsqrt(along_axis(variance, x, axis) + epsilon);
   // The scale is a separate multiplication, which devices fuse with the normalization.
-  if (scale) result = result * along(scale, x, axis);
-  return offset ? result + along(offset, x, axis) : result;
+  if (scale) result = result * along_axis(scale, x, axis);
+  return offset ? result + along_axis(offset, x, axis) : result;
 }
 
 Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tensor& beta,
