@@ -97,16 +97,17 @@ std::shared_ptr<Communicator> first_communicator() try {
 }
 
 /// the communicator of the innermost scope of this thread; null outside of all scopes
-thread_local const std::shared_ptr<Communicator>* of_thread = nullptr;
+thread_local const std::shared_ptr<Communicator>* thread_communicator = nullptr;
 
 }  // namespace
 
 CommunicatorScope::CommunicatorScope(std::shared_ptr<Communicator> communicator)
-    : communicator_(std::move(communicator)), before_(std::exchange(of_thread, &communicator_)) {}
-CommunicatorScope::~CommunicatorScope() { of_thread = before_; }
+    : communicator_(std::move(communicator)),
+      outer_(std::exchange(thread_communicator, &communicator_)) {}
+CommunicatorScope::~CommunicatorScope() { thread_communicator = outer_; }
 
 std::shared_ptr<Communicator> communicator() {
-  if (of_thread) return *of_thread;
+  if (thread_communicator) return *thread_communicator;
   const std::lock_guard lock(communicator_in_use().mutex);
   std::shared_ptr<Communicator>& communicator = communicator_in_use().communicator;
   if (!communicator) communicator = first_communicator();

@@ -14,7 +14,7 @@ class CRESCENT_API CommunicatorScope {
 
  private:
   std::shared_ptr<Communicator> communicator_;
-  const std::shared_ptr<Communicator>* before_;  ///< of the scope around this one; may be null
+  const std::shared_ptr<Communicator>* outer_;  ///< of the scope around this one; may be null
 };
 
 }  // namespace crescent

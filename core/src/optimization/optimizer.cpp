@@ -285,7 +285,7 @@ void accumulate(std::vector<VariableUpdate>& all, const Tensor& is_update, int64
   }
 }
 
-Variables touched_by(const std::vector<VariableUpdate>& all) {
+Variables variables_and_slots(const std::vector<VariableUpdate>& all) {
   Variables touched;
   for (const VariableUpdate& update : all) {
     touched.push_back(update.variable);
@@ -309,11 +309,11 @@ void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, d
   }
 }
 
-bool is_on(const std::optional<double>& limit) { return limit && *limit > 0; }
+bool is_positive(const std::optional<double>& limit) { return limit && *limit > 0; }
 
 /// Notifies the observer of this thread, if there is one, and returns the gradients, which it may
 /// replace.
-Tensors observed(std::span<const Tensor> gradients, const Variables& variables) {
+Tensors notify_observer(std::span<const Tensor> gradients, const Variables& variables) {
   Tensors seen(gradients.begin(), gradients.end());
   if (UpdateObserver* observer = UpdateObserver::current()) observer->on_gradients(seen, variables);
   return seen;
@@ -325,7 +325,7 @@ void Optimizer::apply(std::span<const Tensor> given, const Variables& variables)
   if (given.size() != variables.size())
     fail("expected a gradient for each of ", variables.size(), " variables, got ", given.size());
   const PartAccess parts;
-  const Tensors gradients = observed(given, variables);
+  const Tensors gradients = notify_observer(given, variables);
   Transaction transaction;
   include(variables);
   std::vector<VariableUpdate> all;
@@ -346,19 +346,19 @@ void Optimizer::apply(std::span<const Tensor> given, const Variables& variables)
     updates = floor_divide(done, *gradient_accumulation_steps_);
     accumulate(all, is_update, *gradient_accumulation_steps_);
   }
-  ConditionalUpdate conditional(is_update, touched_by(all));
+  ConditionalUpdate conditional(is_update, variables_and_slots(all));
   Variables updated;
   Tensors clipped;
   for (const VariableUpdate& update : all) {
     updated.push_back(update.variable);
     clipped.push_back(update.gradient);
   }
-  if (is_on(clipnorm_))
+  if (is_positive(clipnorm_))
     for (size_t i = 0; i < all.size(); ++i)
       clipped[i] = clip_by_norm(updated[i], clipped[i], *clipnorm_);
-  else if (is_on(global_clipnorm_))
+  else if (is_positive(global_clipnorm_))
     clip_by_global_norm(updated, clipped, *global_clipnorm_);
-  else if (is_on(clipvalue_))
+  else if (is_positive(clipvalue_))
     for (Tensor& g : clipped) g = clip(g, -*clipvalue_, *clipvalue_);
   if (learning_rate_.schedule)
     rate_.assign(cast(rate_at(*learning_rate_.schedule, done), DType::float32));

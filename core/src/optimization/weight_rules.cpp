@@ -4,7 +4,7 @@
 namespace crescent {
 namespace {
 
-/// How help texts call the weight: `called`, or "the" and its name.
+/// The text by which help texts refer to the weight: `called`, or "the" and the name of the weight.
 std::string text_of(const char* name, const char* called) {
   return called ? called : concat("the ", name);
 }

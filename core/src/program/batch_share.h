@@ -47,7 +47,7 @@ class ShareScope {
   static bool is_empty() { return current() && current().count == 0; }
 
  private:
-  Share before_;
+  Share outer_;
 };
 
 }  // namespace crescent

@@ -41,7 +41,7 @@ class OutputSlot {
 
 /// The working memory of one run of a program, reused so that runs do not allocate.
 struct RunFrame {
-  Tensors brought, variables, results;
+  Tensors device_inputs, variables, results;
   std::vector<OutputSlot> slots;
   std::atomic<bool> in_use{false};
 
@@ -49,15 +49,15 @@ struct RunFrame {
   void drop() {
     std::fill(variables.begin(), variables.end(), Tensor());
     std::fill(results.begin(), results.end(), Tensor());
-    brought.clear();
+    device_inputs.clear();
   }
 };
 
 /// The program of one signature on one device.
-class Compiled final : public CachedProgram {
+class CompiledSignature final : public CachedProgram {
  public:
-  Compiled(const Function::Body& body, std::span<const Tensor> inputs, int64_t key,
-           const OptimizeOptions& options, Device& device)
+  CompiledSignature(const Function::Body& body, std::span<const Tensor> inputs, int64_t key,
+                    const OptimizeOptions& options, Device& device)
       : key_(key), device_(device), memory_(device.memory()), specs_(specs_of(inputs)) {
     Program program = optimize(trace(body, specs_, holds_), options);
     executable = compile(program, device);
@@ -87,7 +87,8 @@ class Compiled final : public CachedProgram {
   /// again.
   class FrameLease {
    public:
-    explicit FrameLease(Compiled& program) : program_(program), frame_(program.take_frame()) {
+    explicit FrameLease(CompiledSignature& program)
+        : program_(program), frame_(program.take_frame()) {
       program_.read_variables(frame_.variables);
     }
     ~FrameLease() {
@@ -101,7 +102,7 @@ class Compiled final : public CachedProgram {
     }
 
    private:
-    Compiled& program_;
+    CompiledSignature& program_;
     RunFrame& frame_;
   };
 
@@ -139,13 +140,14 @@ class Compiled final : public CachedProgram {
   }
   void run(RunFrame& frame, std::span<const Tensor> inputs, Tensors& outputs) {
     for (size_t i = 0; i < out_.size(); ++i) frame.results[i] = frame.slots[i].next();
-    executable->run(memory_ ? bring(frame, inputs) : inputs, frame.variables, frame.results);
+    executable->run(memory_ ? move_to_device(frame, inputs) : inputs, frame.variables,
+                    frame.results);
     outputs.resize(out_.size());
     for (size_t i = 0; i < out_.size(); ++i) outputs[i] = frame.results[i];
   }
-  std::span<const Tensor> bring(RunFrame& frame, std::span<const Tensor> inputs) const {
-    for (const Tensor& input : inputs) frame.brought.push_back(input.to(memory_));
-    return frame.brought;
+  std::span<const Tensor> move_to_device(RunFrame& frame, std::span<const Tensor> inputs) const {
+    for (const Tensor& input : inputs) frame.device_inputs.push_back(input.to(memory_));
+    return frame.device_inputs;
   }
 
   int64_t key_;  ///< distinguishes programs with equal specs, see Function
@@ -168,7 +170,7 @@ size_t hash_of(std::span<const Tensor> inputs, int64_t key) {
 
 }  // namespace detail
 
-using detail::Compiled;
+using detail::CompiledSignature;
 
 namespace {
 std::atomic<uint64_t> retracings = 0;
@@ -179,8 +181,8 @@ struct Function::State {
   OptimizeOptions options;
   ReadersWriterLock lock;  ///< readers are runs without effects
   ProgramTable compiled;
-  std::weak_ptr<Compiled> latest;  ///< the program of the latest call
-  uint64_t age = 0;                ///< retrace count for which the programs were compiled
+  std::weak_ptr<CompiledSignature> latest;  ///< the program of the latest call
+  uint64_t retrace_count = 0;               ///< retrace count for which the programs were compiled
 
   std::unique_lock<ReadersWriterLock> enter() {
     if (lock.is_read_here()) fail("a function was called by what it computes itself");
@@ -192,19 +194,19 @@ struct Function::State {
     latest.reset();
   }
 
-  std::shared_ptr<Compiled> find(std::span<const Tensor> inputs, int64_t key) {
+  std::shared_ptr<CompiledSignature> find(std::span<const Tensor> inputs, int64_t key) {
     Device& device = crescent::device();
-    if (const uint64_t now = retracings.load(std::memory_order_relaxed); now != age) {
+    if (const uint64_t now = retracings.load(std::memory_order_relaxed); now != retrace_count) {
       forget();
-      age = now;
+      retrace_count = now;
     }
-    std::shared_ptr<Compiled> previous = latest.lock();
+    std::shared_ptr<CompiledSignature> previous = latest.lock();
     if (previous && previous->is_for(device, inputs, key)) return previous->touch(), previous;
     if (previous) previous->release_results();
     const size_t hash = detail::hash_of(inputs, key);
-    const auto found = compiled.find_or_make<Compiled>(
-        hash, [&](const Compiled& program) { return program.is_for(device, inputs, key); },
-        [&] { return std::make_shared<Compiled>(body, inputs, key, options, device); });
+    const auto found = compiled.find_or_make<CompiledSignature>(
+        hash, [&](const CompiledSignature& program) { return program.is_for(device, inputs, key); },
+        [&] { return std::make_shared<CompiledSignature>(body, inputs, key, options, device); });
     latest = found;
     return found;
   }
@@ -235,15 +237,15 @@ void Function::call(std::span<const Tensor> inputs, Tensors& outputs, int64_t ke
   }
   const TransferredLock caller;
   std::unique_lock entrance = state_->enter();
-  const std::shared_ptr<Compiled> compiled = state_->find(inputs, key);
+  const std::shared_ptr<CompiledSignature> compiled = state_->find(inputs, key);
   if (compiled->has_effects()) {
     state_->lock.wait_for_readers();
-    Compiled::FrameLease frame(*compiled);
+    CompiledSignature::FrameLease frame(*compiled);
     caller.unlock();
     return frame.run(inputs, outputs);
   }
-  const ReadersWriterLock::Reading reading(state_->lock);
-  Compiled::FrameLease frame(*compiled);
+  const ReadersWriterLock::ReadScope reading(state_->lock);
+  CompiledSignature::FrameLease frame(*compiled);
   entrance.unlock();
   caller.unlock();
   frame.run(inputs, outputs);

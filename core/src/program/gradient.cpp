@@ -26,18 +26,18 @@ struct GradientTape::State {
   Ids tracked;  ///< ids of watched tensors and of tensors that depend on them
   /// maps the id of a variable to the values that were read from the variable
   std::unordered_map<const void*, Tensors> variables;
-  Tensors alive;  ///< watched tensors, kept so that their ids stay unique
+  Tensors watched_tensors;  ///< watched tensors, kept so that their ids stay unique
   /// the trace in which the tape was made, or null
   const Recorder* recorder = Recorder::current();
 
   void watch(const Tensor& tensor) {
-    if (tracked.insert(value_id(tensor)).second) alive.push_back(value_of(tensor));
+    if (tracked.insert(value_id(tensor)).second) watched_tensors.push_back(value_of(tensor));
   }
 };
 
 namespace {
 
-thread_local int paused = 0;
+thread_local int pause_count = 0;
 
 }  // namespace
 
@@ -58,16 +58,16 @@ std::vector<State*>& tapes() {
 
 /// While an object of this class lives, instructions are recorded in the scope of the op that is
 /// differentiated, so that profiles attribute the gradient to the layer of that op.
-class InScopeOf {
+class DifferentiatedScope {
  public:
-  explicit InScopeOf(const State& tape, int scope) : recorder_(Recorder::current()) {
+  explicit DifferentiatedScope(const State& tape, int scope) : recorder_(Recorder::current()) {
     if (recorder_ != tape.recorder) recorder_ = nullptr;
     if (recorder_) previous_ = recorder_->scope(), recorder_->set_scope(scope);
   }
-  ~InScopeOf() {
+  ~DifferentiatedScope() {
     if (recorder_) recorder_->set_scope(previous_);
   }
-  InScopeOf(const InScopeOf&) = delete;
+  DifferentiatedScope(const DifferentiatedScope&) = delete;
 
  private:
   Recorder* recorder_;
@@ -112,9 +112,9 @@ Tensors checked_vjp(const Op& op, const Vjp& v) {
 }
 
 /// The backward sweep over the entries of one tape.
-class Sweep {
+class BackwardSweep {
  public:
-  explicit Sweep(State& tape) : tape_(tape) {}
+  explicit BackwardSweep(State& tape) : tape_(tape) {}
 
   void find_path_from(std::span<const Tensor> sources) {
     for (const Tensor& source : sources) on_path_.insert(value_id(source));
@@ -158,7 +158,7 @@ class Sweep {
       v.wanted.push_back(differentiable(input) && is_on_path(input));
     if (std::find(v.wanted.begin(), v.wanted.end(), true) == v.wanted.end()) return;
     expect_unwritten(entry);
-    const InScopeOf scope(tape_, entry.scope);
+    const DifferentiatedScope scope(tape_, entry.scope);
     const Tensors gradients = checked_vjp(*entry.op, v);
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (v.wanted[i]) add(entry.inputs[i], gradients[i]);
@@ -172,7 +172,7 @@ class Sweep {
 
 }  // namespace
 
-bool tapes_are_active() { return paused == 0 && !tapes().empty(); }
+bool tapes_are_active() { return pause_count == 0 && !tapes().empty(); }
 
 bool tapes_follow(const Tensor& tensor) {
   return tapes_are_active() && std::any_of(tapes().begin(), tapes().end(), [&](State* tape) {
@@ -258,7 +258,7 @@ void GradientTape::stop() {
 Tensors GradientTape::gradient(std::span<const Tensor> targets, std::span<const Tensor> sources,
                                std::span<const Tensor> upstreams) {
   if (Recorder* recorder = Recorder::current()) recorder->begin_gradient();
-  Sweep sweep(*state_);
+  BackwardSweep sweep(*state_);
   sweep.find_path_from(sources);
   for (size_t i = 0; i < targets.size(); ++i) {
     const Tensor& target = targets[i];
@@ -304,7 +304,7 @@ Tensors GradientTape::gradient(const Tensor& target, std::span<const Variable> s
   return gradients;
 }
 
-NoGradient::NoGradient() { ++paused; }
-NoGradient::~NoGradient() { --paused; }
+NoGradient::NoGradient() { ++pause_count; }
+NoGradient::~NoGradient() { --pause_count; }
 
 }  // namespace crescent

@@ -5,8 +5,8 @@
 namespace crescent {
 
 ComputationObserver::ComputationObserver()
-    : around_(std::exchange(ObservedComputation::current_, this)) {}
+    : outer_(std::exchange(ObservedComputation::current_, this)) {}
 
-ComputationObserver::~ComputationObserver() { ObservedComputation::current_ = around_; }
+ComputationObserver::~ComputationObserver() { ObservedComputation::current_ = outer_; }
 
 }  // namespace crescent

@@ -75,7 +75,7 @@ void ProgramTable::drop_oldest(Programs& dropped) {
   std::vector<EvictionCandidate> candidates;
   for (ProgramTable* table : cache().tables) {
     for (auto at = table->programs_.begin(); at != table->programs_.end(); ++at)
-      candidates.push_back({&table->programs_, at, at->second->used_.load()});
+      candidates.push_back({&table->programs_, at, at->second->last_use_.load()});
   }
   std::sort(candidates.begin(), candidates.end(),
             [](const EvictionCandidate& a, const EvictionCandidate& b) { return a.used < b.used; });
@@ -107,7 +107,7 @@ void ProgramTable::clear_all() {
   cache().programs = cache().bytes = 0;
 }
 
-ProgramCache ProgramTable::facts() {
+ProgramCache ProgramTable::statistics() {
   const std::lock_guard lock(mutex_);
   return {cache().programs, cache().bytes, cache().budget};
 }
@@ -119,7 +119,7 @@ void ProgramTable::set_budget(size_t bytes) {
   if (cache().bytes > bytes) drop_oldest(dropped);
 }
 
-ProgramCache program_cache() { return ProgramTable::facts(); }
+ProgramCache program_cache() { return ProgramTable::statistics(); }
 void set_program_cache(size_t budget) { ProgramTable::set_budget(budget); }
 
 }  // namespace crescent

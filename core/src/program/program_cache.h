@@ -19,12 +19,14 @@ class CachedProgram {
   virtual size_t bytes() const = 0;
   /// Marks the program as used now. The time is the number of programs that were added to tables so
   /// far.
-  void touch() { used_.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
+  void touch() {
+    last_use_.store(clock_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
 
  private:
   friend class ProgramTable;
   inline static std::atomic<uint64_t> clock_{0};
-  std::atomic<uint64_t> used_{0};
+  std::atomic<uint64_t> last_use_{0};
   size_t bytes_ = 0;  ///< value of bytes() when the program was inserted
 };
 
@@ -50,7 +52,7 @@ class ProgramTable {
 
   // The following functions concern all tables.
   static void clear_all();
-  static ProgramCache facts();
+  static ProgramCache statistics();
   static void set_budget(size_t bytes);
 
  private:

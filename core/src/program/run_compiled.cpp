@@ -125,26 +125,30 @@ size_t hash_of(const Value& value) {
 /// A compiled call and its key.
 struct CompiledCall final : CachedProgram {
   CompiledCall(const Device& on, std::shared_ptr<const void> by, Value given, const Tensors& inputs)
-      : device(&on), who(std::move(by)), arguments(std::move(given)), in(specs_of(inputs)) {}
+      : device(&on),
+        function_id(std::move(by)),
+        arguments(std::move(given)),
+        in(specs_of(inputs)) {}
   size_t bytes() const override {
     constexpr size_t kArguments = 512;  // estimated bytes of the arguments
     return sizeof *this + kArguments + (in.size() + out.size()) * sizeof(TensorSpec) +
            (executable ? executable->bytes() : 0);
   }
   bool is_for(const CompiledCall& wanted) const {
-    return device == wanted.device && who == wanted.who && in == wanted.in &&
+    return device == wanted.device && function_id == wanted.function_id && in == wanted.in &&
            is_same(arguments, wanted.arguments);
   }
   size_t hash() const {
     size_t hash = hash_of(arguments);
-    detail::mix(hash, detail::hash_field(who.get()));
+    detail::mix(hash, detail::hash_field(function_id.get()));
     for (const TensorSpec& spec : in) mix(hash, spec);
     return hash;
   }
 
   const Device* device;
-  std::shared_ptr<const void> who;
-  Value arguments, result;  ///< with placeholders in place of tensors
+  std::shared_ptr<const void> function_id;
+  Value arguments;  ///< the arguments, with placeholders in place of tensors
+  Value result;     ///< the result, with placeholders in place of tensors
   TensorSpecs in, out;
   std::unique_ptr<Executable> executable;  ///< null if single ops are as fast
 };
@@ -203,14 +207,14 @@ std::shared_ptr<CompiledCall> compiled(std::shared_ptr<CompiledCall> wanted, con
 
 }  // namespace
 
-Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments,
+Value run_compiled(const std::shared_ptr<const void>& function_id, const Dict& arguments,
                    const Callee& call) {
   if (!is_worth_compiling(arguments)) return call(arguments);
   Device& device = crescent::device();
   Tensors inputs, outputs;
   Value places = extract_tensors(arguments, inputs);
   const auto program = compiled(
-      std::make_shared<CompiledCall>(device, who, std::move(places), inputs), call, device);
+      std::make_shared<CompiledCall>(device, function_id, std::move(places), inputs), call, device);
   if (!program->executable) return call(arguments);
   Memory* const memory = device.memory();
   for (const TensorSpec& spec : program->out)
@@ -223,10 +227,10 @@ Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments
 Tensor run_compiled(const char* name, std::initializer_list<double> numbers, const Tensors& inputs,
                     const std::function<Tensor(const Tensors&)>& body) {
   if (std::none_of(inputs.begin(), inputs.end(), is_large)) return body(inputs);
-  const std::shared_ptr<const void> who(std::shared_ptr<const void>(), name);
+  const std::shared_ptr<const void> function_id(std::shared_ptr<const void>(), name);
   const Dict arguments{{"numbers", List(numbers.begin(), numbers.end())},
                        {"inputs", Codec<Tensors>::encode(inputs)}};
-  return Codec<Tensor>::decode(run_compiled(who, arguments, [&](const Dict& given) {
+  return Codec<Tensor>::decode(run_compiled(function_id, arguments, [&](const Dict& given) {
     return Codec<Tensor>::encode(body(Codec<Tensors>::decode(given.at("inputs"))));
   }));
 }

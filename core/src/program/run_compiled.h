@@ -10,10 +10,10 @@ namespace crescent {
 
 /// Returns call(arguments); tensors in arguments and results are boxed. When some tensors are
 /// large, all have values, and no trace or tape records, the ops of the call are compiled into one
-/// program, so that intermediate values stay in the cache. The key of the program is `who`, the
-/// specs, and the other arguments, so the call must depend on nothing else. A call of a single op,
-/// one with effects, and one that cannot be traced run directly.
-Value run_compiled(const std::shared_ptr<const void>& who, const Dict& arguments,
+/// program, so that intermediate values stay in the cache. The key of the program is `function_id`,
+/// the specs, and the other arguments, so the call must depend on nothing else. A call of a single
+/// op, one with effects, and one that cannot be traced run directly.
+Value run_compiled(const std::shared_ptr<const void>& function_id, const Dict& arguments,
                    const std::function<Value(const Dict&)>& call);
 
 /// Returns body(inputs), compiled as by the overload above. The body may depend on `name`, which

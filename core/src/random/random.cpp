@@ -63,7 +63,7 @@ int64_t SeedGenerator::seed() const {
 
 Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double b,
                            DType dtype) const {
-  return RowDraws::drawn(shape, [&](const Shape& whole) {
+  return RowDraws::draw_rows(shape, [&](const Shape& whole) {
     Random op;
     op.kind = kind, op.shape = whole, op.dtype = dtype, op.a = a, op.b = b;
     return apply1(op, {take_state(state_)});
@@ -118,8 +118,8 @@ SeedGenerator& global_random() {
 }
 
 RandomScope::RandomScope(int64_t seed, Replaces replaces)
-    : generator_(seed), replaces_(replaces), before_(std::exchange(innermost, this)) {}
-RandomScope::~RandomScope() { innermost = before_; }
+    : generator_(seed), replaces_(replaces), outer_(std::exchange(innermost, this)) {}
+RandomScope::~RandomScope() { innermost = outer_; }
 RandomScope* RandomScope::current() { return innermost; }
 
 Tensor RandomScope::state_for(const Variable& state) const {

@@ -26,7 +26,7 @@ class CRESCENT_API RandomScope {
  private:
   SeedGenerator generator_;
   Replaces replaces_;
-  RandomScope* before_;
+  RandomScope* outer_;
 };
 
 }  // namespace crescent

@@ -27,7 +27,7 @@ RowsInDraw rows_in_draw(const Shape& less, const Shape& more) {
   RowsInDraw rows;
   for (int axis = 0; axis < less.rank(); ++axis) {
     if (less[axis] == more[axis]) continue;
-    if (rows.each != 0) fail("random numbers of shape ", less, " have the batch in two axes");
+    if (rows.per_row != 0) fail("random numbers of shape ", less, " have the batch in two axes");
     rows = {axis, more[axis] - less[axis]};
   }
   return rows;
@@ -53,46 +53,46 @@ RowDraws*& RowDraws::in_use() {
 }
 
 RowDraws::RowDraws(const Share& share, const std::vector<RowsInDraw>& draws, Tensors* drawn)
-    : share_(share), draws_(draws), drawn_(drawn), before_(std::exchange(in_use(), this)) {}
-RowDraws::~RowDraws() { in_use() = before_; }
+    : share_(share), draws_(draws), stored_draws_(drawn), outer_(std::exchange(in_use(), this)) {}
+RowDraws::~RowDraws() { in_use() = outer_; }
 
-Tensor RowDraws::drawn(const Shape& asked, const std::function<Tensor(const Shape&)>& draw) {
-  if (shapes_of_draws) shapes_of_draws->push_back(asked);
+Tensor RowDraws::draw_rows(const Shape& shape, const std::function<Tensor(const Shape&)>& draw) {
+  if (shapes_of_draws) shapes_of_draws->push_back(shape);
   RowDraws* const draws = in_use();
-  return draws ? draws->next(asked, draw) : draw(asked);
+  return draws ? draws->next(shape, draw) : draw(shape);
 }
 
-std::optional<SeedGenerator::DrawState> RowDraws::state(const Shape& asked,
+std::optional<SeedGenerator::DrawState> RowDraws::state(const Shape& shape,
                                                         const std::function<Tensor()>& take) {
   RowDraws* const draws = in_use();
   const RowsInDraw rows = draws ? draws->rows() : RowsInDraw{};
-  if (rows.each != 0 && rows.axis != 0) return {};
-  if (shapes_of_draws) shapes_of_draws->push_back(asked);
+  if (rows.per_row != 0 && rows.axis != 0) return {};
+  if (shapes_of_draws) shapes_of_draws->push_back(shape);
   if (!draws) return SeedGenerator::DrawState{take()};
-  return SeedGenerator::DrawState{draws->take(take), draws->share_.begin() * rows.each};
+  return SeedGenerator::DrawState{draws->draw_once(take), draws->share_.begin() * rows.per_row};
 }
 
-Tensor RowDraws::take(const std::function<Tensor()>& draw) {
-  const size_t index = next_++;
-  if (drawn_ && index < drawn_->size()) return (*drawn_)[index];
+Tensor RowDraws::draw_once(const std::function<Tensor()>& draw) {
+  const size_t index = next_draw_++;
+  if (stored_draws_ && index < stored_draws_->size()) return (*stored_draws_)[index];
   const Tensor all = draw();
-  if (drawn_) drawn_->push_back(all);
+  if (stored_draws_) stored_draws_->push_back(all);
   return all;
 }
 
-Tensor RowDraws::next(const Shape& asked, const std::function<Tensor(const Shape&)>& draw) {
+Tensor RowDraws::next(const Shape& shape, const std::function<Tensor(const Shape&)>& draw) {
   const RowsInDraw rows = this->rows();
-  Shape whole = asked;
-  if (rows.each != 0) whole.set(rows.axis, share_.whole * rows.each);
-  const Tensor all = take([&] { return draw(whole); });
-  if (rows.each == 0) return all;
-  const int64_t first = share_.begin() * rows.each;
+  Shape whole = shape;
+  if (rows.per_row != 0) whole.set(rows.axis, share_.whole * rows.per_row);
+  const Tensor all = draw_once([&] { return draw(whole); });
+  if (rows.per_row == 0) return all;
+  const int64_t first = share_.begin() * rows.per_row;
   if (const Lockstep* shards = Lockstep::current(); shards && rows.axis == 0) {
     ShardSlice slice;
-    slice.shard = shards->shard(), slice.first = first, slice.count = share_.rows() * rows.each;
+    slice.shard = shards->shard(), slice.first = first, slice.count = share_.rows() * rows.per_row;
     return apply1(slice, {all});
   }
-  return ops::slice_axis(all, rows.axis, first, first + share_.rows() * rows.each);
+  return ops::slice_axis(all, rows.axis, first, first + share_.rows() * rows.per_row);
 }
 
 }  // namespace crescent

@@ -9,8 +9,8 @@ thread_local std::optional<DType> current_dtype;
 
 }  // namespace
 
-Autocast::Autocast(std::optional<DType> dtype) : before_(std::exchange(current_dtype, dtype)) {}
-Autocast::~Autocast() { current_dtype = before_; }
+Autocast::Autocast(std::optional<DType> dtype) : outer_(std::exchange(current_dtype, dtype)) {}
+Autocast::~Autocast() { current_dtype = outer_; }
 std::optional<DType> Autocast::current() { return current_dtype; }
 
 }  // namespace crescent

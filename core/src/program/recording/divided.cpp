@@ -94,17 +94,17 @@ Tensor sum_over_parts(const Variable& variable, const Tensor& own) {
   return division ? ops::all_reduce(own * (1.0 / division->copies())) : own;
 }
 
-GatheredValues::GatheredValues(const Variables& variables) : around_(nullptr) {
+GatheredValues::GatheredValues(const Variables& variables) : outer_(nullptr) {
   const NoGradient none;
   const bool keeps = communicator()->rank() == 0;
   for (const Variable& variable : variables) {
     const Tensor value = variable.value();
     if (keeps) values_.emplace_back(variable, value);
   }
-  around_ = std::exchange(gathered_values, this);
+  outer_ = std::exchange(gathered_values, this);
 }
 
-GatheredValues::~GatheredValues() { gathered_values = around_; }
+GatheredValues::~GatheredValues() { gathered_values = outer_; }
 
 Tensor GatheredValues::of(const Variable& variable) {
   if (!gathered_values) return {};

@@ -14,7 +14,7 @@ class CRESCENT_API PartAccess {
   PartAccess(const PartAccess&) = delete;
 
  private:
-  bool before_;
+  bool previous_;
 };
 
 /// While an object of this class lives with `on`, gradients that this thread takes are those of a
@@ -26,7 +26,7 @@ class CRESCENT_API PartialGradients {
   PartialGradients(const PartialGradients&) = delete;
 
  private:
-  bool before_;
+  bool previous_;
 };
 
 /// Gathers the values of variables, one variable after another; all processes must do so together,
@@ -41,7 +41,7 @@ class CRESCENT_API GatheredValues {
   static Tensor of(const Variable& variable);
 
  private:
-  GatheredValues* around_;
+  GatheredValues* outer_;
   std::vector<std::pair<Variable, Tensor>> values_;
 };
 
@@ -54,7 +54,7 @@ class CRESCENT_API NoCollectives {
   NoCollectives(const NoCollectives&) = delete;
 
  private:
-  std::string before_;
+  std::string previous_;
 };
 
 /// Divides a variable that is whole in every process; all processes take their parts from the value

@@ -16,9 +16,9 @@ thread_local Lockstep* innermost = nullptr;
 
 Lockstep::Lockstep(int64_t shards)
     : recorder_(Recorder::current()),
-      around_(std::exchange(innermost, this)),
+      outer_(std::exchange(innermost, this)),
       shards_(static_cast<size_t>(shards)) {}
-Lockstep::~Lockstep() { innermost = around_; }
+Lockstep::~Lockstep() { innermost = outer_; }
 
 Lockstep* Lockstep::current() {
   return innermost && innermost->recorder_ == Recorder::current() ? innermost : nullptr;

@@ -42,16 +42,18 @@ class Lockstep {
   struct Reduction {
     ReduceKind kind;
     Tensor result;
-    int scope;                ///< the recorder's scope at the reduction
-    Tensors inputs, outputs;  ///< indexed by shard; outputs are aliases of result
+    int scope;        ///< the recorder's scope at the reduction
+    Tensors inputs;   ///< indexed by shard: the values that are reduced
+    Tensors outputs;  ///< indexed by shard: aliases of `result`
   };
   void end_section();
 
   Recorder* recorder_;
-  Lockstep* around_;
+  Lockstep* outer_;
   size_t shards_, shard_ = 0, reductions_made_ = 0;
   std::vector<Reduction> reductions_;
-  std::vector<ShardCuts> instructions_, tape_entries_;  ///< indexed by shard
+  std::vector<ShardCuts> instructions_;  ///< indexed by shard: positions in the program
+  std::vector<ShardCuts> tape_entries_;  ///< indexed by shard: positions in the innermost tape
   ShardReads reads_;
   std::unordered_map<const void*, Tensor> originals_;  ///< value id of an alias -> the value
 };

@@ -25,7 +25,7 @@ Recorder::~Recorder() { set_current(parent_); }
 int Recorder::add(const Tensor& tensor) {
   const int number = program_.add_value(tensor.spec());
   values_.emplace(value_id(tensor), number);
-  alive_.push_back(value_of(tensor));
+  kept_tensors_.push_back(value_of(tensor));
   return number;
 }
 
@@ -50,7 +50,7 @@ int Recorder::find(const Tensor& tensor) {
 void Recorder::hold(const Tensor& tensor) {
   if (kind_ == Kind::scan_body) return parent_ ? parent_->hold(tensor) : void();
   const std::shared_ptr<Storage>& storage = record_of(tensor).storage;
-  if (held_.insert(storage.get()).second) holds_.emplace_back(storage);
+  if (held_storages_.insert(storage.get()).second) holds_.emplace_back(storage);
 }
 
 int Recorder::capture(const Tensor& tensor) {
@@ -77,7 +77,7 @@ int Recorder::add_scalar(const Tensor& tensor) {
     program_.constants.push_back({known->second, tensor.clone()});
   } else {
     values_.emplace(value_id(tensor), known->second);
-    alive_.push_back(value_of(tensor));
+    kept_tensors_.push_back(value_of(tensor));
   }
   return known->second;
 }

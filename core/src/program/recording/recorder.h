@@ -85,10 +85,10 @@ class Recorder {
   /// maps dtype and bytes of a scalar to its value number
   std::unordered_map<std::string, int> scalars_;
   std::unordered_map<std::string, int> scopes_;  ///< maps a path to its index in Program::scopes
-  Tensors alive_;                                ///< tensors kept so that their ids stay unique
+  Tensors kept_tensors_;                         ///< tensors kept so that their ids stay unique
   Tensors captured_;
-  std::unordered_set<const Storage*> held_;
-  std::vector<StorageHold> holds_;  ///< holds of the storages in held_
+  std::unordered_set<const Storage*> held_storages_;
+  std::vector<StorageHold> holds_;  ///< holds of the storages in held_storages_
   int scope_ = 0;
   bool is_rematerializing_ = false;
   size_t backward_ = 0;  ///< the index of the first instruction of the backward pass

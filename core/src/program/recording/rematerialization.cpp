@@ -25,7 +25,7 @@ class Rematerialization {
         values_(program.values.size()),
         read_by_backward_bytes_(backward + 1),
         crossing_bytes_(backward + 1) {
-    find_makers();
+    find_producers();
     find_reads();
     sum_bytes();
   }
@@ -57,7 +57,7 @@ class Rematerialization {
     std::vector<Instruction> backward_pass(first, program_.code.end());
     program_.code.erase(first, program_.code.end());
     for (Instruction& instruction : backward_pass) {
-      for (int& value : instruction.inputs) value = computed_again(value);
+      for (int& value : instruction.inputs) value = value_for_backward(value);
       program_.code.push_back(std::move(instruction));
     }
   }
@@ -66,9 +66,9 @@ class Rematerialization {
   static constexpr size_t kNone = static_cast<size_t>(-1);
 
   struct ValueInfo {
-    size_t maker = kNone;  ///< index of the instruction of the forward pass that computes it
-    size_t last_read = 0;  ///< index of the last instruction of the forward pass that reads it
-    bool is_repeatable = false;  ///< whether its maker may run twice
+    size_t producer = kNone;  ///< index of the instruction of the forward pass that computes it
+    size_t last_read = 0;     ///< index of the last instruction of the forward pass that reads it
+    bool is_repeatable = false;  ///< whether its producer may run twice
     bool is_read_by_backward = false;
     bool is_constant = false;
     bool is_variable = false;
@@ -76,7 +76,7 @@ class Rematerialization {
   /// The values that one instruction computes in the backward pass; empty before that.
   using Copies = std::vector<int>;
 
-  void find_makers() {
+  void find_producers() {
     for (const Program::Constant& c : program_.constants) values_[c.value].is_constant = true;
     for (const Program::Binding& b : program_.variables) values_[b.value].is_variable = true;
     for (size_t i = 0; i < backward_; ++i) {
@@ -84,7 +84,7 @@ class Rematerialization {
       const bool is_repeatable =
           instruction.op->effect() == Effect::none && !instruction.inputs.empty();
       for (int value : instruction.outputs) {
-        values_[value].maker = i;
+        values_[value].producer = i;
         values_[value].is_repeatable = is_repeatable;
       }
     }
@@ -112,12 +112,12 @@ class Rematerialization {
     std::vector<int64_t> change(backward_ + 1);
     for (size_t v = 0; v < values_.size(); ++v) {
       const ValueInfo& value = values_[v];
-      if (value.maker == kNone) continue;
+      if (value.producer == kNone) continue;
       const int64_t bytes = program_.values[v].bytes();
-      if (value.is_read_by_backward) read_by_backward_bytes_[value.maker + 1] += bytes;
-      if (value.last_read <= value.maker) continue;
+      if (value.is_read_by_backward) read_by_backward_bytes_[value.producer + 1] += bytes;
+      if (value.last_read <= value.producer) continue;
       const int64_t weight = value.is_read_by_backward ? 1 : 2;
-      change[value.maker + 1] += weight * bytes;
+      change[value.producer + 1] += weight * bytes;
       change[value.last_read + 1] -= weight * bytes;
     }
     std::partial_sum(change.begin(), change.end(), crossing_bytes_.begin());
@@ -152,7 +152,7 @@ class Rematerialization {
   /// Whether the value stays in memory until the backward pass: the forward pass reads it in a
   /// later segment, it is in the last segment, or it cannot be computed again.
   bool is_kept(const ValueInfo& value, const std::vector<size_t>& cuts) const {
-    const size_t segment = segment_of(cuts, value.maker);
+    const size_t segment = segment_of(cuts, value.producer);
     return !value.is_repeatable || segment == cuts.size() ||
            segment_of(cuts, value.last_read) > segment;
   }
@@ -164,8 +164,8 @@ class Rematerialization {
     std::vector<int64_t> kept(cuts.size() + 1), repeated(cuts.size() + 1);
     for (size_t v = 0; v < values_.size(); ++v) {
       const ValueInfo& value = values_[v];
-      if (value.maker == kNone) continue;
-      const size_t segment = segment_of(cuts, value.maker);
+      if (value.producer == kNone) continue;
+      const size_t segment = segment_of(cuts, value.producer);
       const bool passes = segment_of(cuts, value.last_read) > segment;
       if (!value.is_read_by_backward && !passes) continue;
       (is_kept(value, cuts) ? kept : repeated)[segment] += program_.values[v].bytes();
@@ -180,60 +180,60 @@ class Rematerialization {
 
   bool is_repeated(int value) const {
     const ValueInfo& info = values_[value];
-    return info.maker != kNone && !is_kept(info, cuts_);
+    return info.producer != kNone && !is_kept(info, cuts_);
   }
 
   /// Returns the value that the backward pass reads in place of `value`: `value` itself if it is
   /// kept, else a copy. The instructions that compute the copy are added to the code.
-  int computed_again(int value) {
+  int value_for_backward(int value) {
     if (static_cast<size_t>(value) >= values_.size() || !is_repeated(value)) return value;
-    std::vector<size_t> missing, open{values_[value].maker};
+    std::vector<size_t> missing, open{values_[value].producer};
     std::vector<bool> is_known(backward_);
     while (!open.empty()) {
-      const size_t maker = open.back();
+      const size_t producer = open.back();
       open.pop_back();
-      if (is_known[maker] || !copies_[maker].empty()) continue;
-      is_known[maker] = true;
-      missing.push_back(maker);
-      for (int input : program_.code[maker].inputs)
-        if (is_repeated(input)) open.push_back(values_[input].maker);
+      if (is_known[producer] || !copies_[producer].empty()) continue;
+      is_known[producer] = true;
+      missing.push_back(producer);
+      for (int input : program_.code[producer].inputs)
+        if (is_repeated(input)) open.push_back(values_[input].producer);
     }
     std::sort(missing.begin(), missing.end());
-    for (size_t maker : missing) add_copy(maker);
+    for (size_t producer : missing) add_copy(producer);
     return copy_of(value);
   }
 
   int copy_of(int value) const {
-    const size_t maker = values_[value].maker;
-    const std::vector<int>& originals = program_.code[maker].outputs;
+    const size_t producer = values_[value].producer;
+    const std::vector<int>& originals = program_.code[producer].outputs;
     const auto at = std::find(originals.begin(), originals.end(), value) - originals.begin();
-    return copies_[maker][static_cast<size_t>(at)];
+    return copies_[producer][static_cast<size_t>(at)];
   }
 
-  void add_copy(size_t maker) {
-    Instruction copy = program_.code[maker];
-    bool is_told_apart = false;  // whether an input differs from that of the original instruction
+  void add_copy(size_t producer) {
+    Instruction copy = program_.code[producer];
+    bool has_other_input = false;  // whether an input differs from that of the original instruction
     const auto tell_apart = [&](int& input, const bool wanted) {
-      if (wanted) input = guarded(input, copy.scope), is_told_apart = true;
+      if (wanted) input = rematerialized_input(input, copy.scope), has_other_input = true;
     };
     for (int& input : copy.inputs) {
       const ValueInfo& info = values_[input];
       if (is_repeated(input))
-        input = copy_of(input), is_told_apart = true;
+        input = copy_of(input), has_other_input = true;
       else
         tell_apart(input, !info.is_constant && !info.is_variable);
     }
-    if (!is_told_apart)
+    if (!has_other_input)
       for (int& input : copy.inputs) tell_apart(input, values_[input].is_variable);
     for (int& output : copy.outputs)
       output = program_.add_value(TensorSpec(program_.values[output]));
-    copies_[maker] = copy.outputs;
+    copies_[producer] = copy.outputs;
     program_.code.push_back(std::move(copy));
   }
 
   /// Returns the result of a Rematerialized op whose input is the kept value.
-  int guarded(int value, int scope) {
-    const auto [known, is_new] = guarded_.try_emplace(value, -1);
+  int rematerialized_input(int value, int scope) {
+    const auto [known, is_new] = rematerialized_inputs_.try_emplace(value, -1);
     if (is_new) {
       known->second = program_.add_value(TensorSpec(program_.values[value]));
       program_.code.push_back(
@@ -248,7 +248,8 @@ class Rematerialization {
   std::vector<int64_t> read_by_backward_bytes_, crossing_bytes_;  ///< indexed by position
   std::vector<size_t> cuts_;                                      ///< positions, ascending
   std::vector<Copies> copies_;  ///< indexed by instruction of the forward pass
-  std::map<int, int> guarded_;  ///< maps a kept value to the result of its Rematerialized op
+  /// maps a kept value to the result of its Rematerialized op
+  std::map<int, int> rematerialized_inputs_;
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ size_t program_hash(const Program& program) {
   return hash;
 }
 
-Shape stacked(int64_t steps, const Shape& step) { return Shape{steps}.concat(step); }
+Shape stacked_shape(int64_t steps, const Shape& step) { return Shape{steps}.concat(step); }
 
 const TensorSpec& spec_of(const Program& program, int value) { return program.values[value]; }
 
@@ -81,11 +81,11 @@ TensorSpecs Scan::infer(std::span<const TensorSpec> in) const {
     const TensorSpec& spec = spec_of(*body, body->outputs[o]);
     out.push_back(o < static_cast<size_t>(states)
                       ? spec
-                      : TensorSpec{spec.dtype, stacked(steps, spec.shape)});
+                      : TensorSpec{spec.dtype, stacked_shape(steps, spec.shape)});
   }
   for (int s = 0; keep_states && s < states; ++s) {
     const TensorSpec& spec = in[s];
-    out.push_back({spec.dtype, stacked(steps, spec.shape)});
+    out.push_back({spec.dtype, stacked_shape(steps, spec.shape)});
   }
   return out;
 }

@@ -28,14 +28,15 @@ class ScanGradient {
   ScanGradient(const Scan& scan, const Vjp& v)
       : scan_(scan), v_(v), layout_(scan, v), body_(*scan.body) {
     for (size_t i = 0; i < v.inputs.size(); ++i) {
-      if (differentiable(body_, body_.inputs[i])) (is_carried(i) ? carried_ : given_).push_back(i);
+      if (differentiable(body_, body_.inputs[i]))
+        (is_carried(i) ? carried_inputs_ : sequence_inputs_).push_back(i);
     }
   }
 
   Tensors run() {
     saved_states_ = kept_states();
     Tensors states, sequences;
-    for (size_t i : carried_) states.push_back(first_gradient(i));
+    for (size_t i : carried_inputs_) states.push_back(first_gradient(i));
     for (size_t o = 0; o < layout_.step_outputs; ++o) {
       if (const Tensor& g = v_.gradients[layout_.states + o])
         sequences.push_back(g), upstream_.push_back(o);
@@ -54,8 +55,8 @@ class ScanGradient {
                          const Tensors& step) { return step_back(gradients, step); },
                   states, sequences, !scan_.reverse);
     Tensors result(v_.inputs.size());
-    for (size_t i = 0; i < carried_.size(); ++i) result[carried_[i]] = last[i];
-    for (size_t i = 0; i < given_.size(); ++i) result[given_[i]] = outputs[i];
+    for (size_t i = 0; i < carried_inputs_.size(); ++i) result[carried_inputs_[i]] = last[i];
+    for (size_t i = 0; i < sequence_inputs_.size(); ++i) result[sequence_inputs_[i]] = outputs[i];
     return result;
   }
 
@@ -101,30 +102,30 @@ class ScanGradient {
     }
     const Tensors outputs = replay(body_, inputs);
     tape.stop();
-    for (size_t i = 0; i < carried_.size() && carried_[i] < layout_.states; ++i) {
-      targets.push_back(outputs[carried_[i]]), upstream.push_back(gradients[i]);
+    for (size_t i = 0; i < carried_inputs_.size() && carried_inputs_[i] < layout_.states; ++i) {
+      targets.push_back(outputs[carried_inputs_[i]]), upstream.push_back(gradients[i]);
     }
     for (size_t i = 0; i < ups; ++i)
       targets.push_back(outputs[layout_.states + upstream_[i]]), upstream.push_back(step[i]);
     const Tensors found = tape.gradient(targets, inputs, upstream);
 
     ops::ScanResult result;
-    for (size_t i = 0; i < carried_.size(); ++i) {
-      const Tensor& g = found[carried_[i]];
-      const bool is_state = carried_[i] < layout_.states;
+    for (size_t i = 0; i < carried_inputs_.size(); ++i) {
+      const Tensor& g = found[carried_inputs_[i]];
+      const bool is_state = carried_inputs_[i] < layout_.states;
       if (is_state) {
-        result.states.push_back(g ? g : ops::zeros_like(inputs[carried_[i]]));
+        result.states.push_back(g ? g : ops::zeros_like(inputs[carried_inputs_[i]]));
       } else {
         result.states.push_back(g ? ops::add(gradients[i], g) : gradients[i]);
       }
     }
     for (size_t k = 0; k < kept_upstream_.size(); ++k) {
-      const auto at =
-          std::find(carried_.begin(), carried_.end(), kept_upstream_[k]) - carried_.begin();
+      const auto at = std::find(carried_inputs_.begin(), carried_inputs_.end(), kept_upstream_[k]) -
+                      carried_inputs_.begin();
       Tensor& sum = result.states[at];
       sum = ops::add(sum, step[ups + k]);
     }
-    for (size_t i : given_)
+    for (size_t i : sequence_inputs_)
       result.outputs.push_back(found[i] ? found[i] : ops::zeros_like(inputs[i]));
     return result;
   }
@@ -133,7 +134,8 @@ class ScanGradient {
   const Vjp& v_;
   ScanLayout layout_;
   const Program& body_;
-  std::vector<size_t> carried_, given_;  ///< indices of inputs that need gradients
+  std::vector<size_t> carried_inputs_;   ///< indices of carried inputs that need gradients
+  std::vector<size_t> sequence_inputs_;  ///< indices of sequences that need gradients
   std::vector<size_t> upstream_;         ///< indices of step outputs that have an upstream gradient
   /// Indices of states whose kept values have an upstream gradient, as in second-order gradients.
   std::vector<size_t> kept_upstream_;

@@ -40,7 +40,7 @@ std::atomic<uint64_t> trainable_count{0}, constraint_count{0};
 thread_local bool sees_parts = false, gradients_are_partial = false;
 // names the code that reads variables while the other processes do not, for messages; empty if all
 // processes read them
-thread_local std::string reads_alone;
+thread_local std::string lone_reader;
 
 /// Whether the value may be written in place: no other tensor shares its memory, the memory is not
 /// a file, and no pointer for writing to it was given away.
@@ -62,7 +62,7 @@ Variable::Variable(const Tensor& initial, Options options) {
   }
   std::string path = options.name;
   state_ = std::make_shared<State>(
-      State{fresh(unexposed_copy(initial)), std::move(options), std::move(path)});
+      State{untracked_alias(unexposed_copy(initial)), std::move(options), std::move(path)});
 }
 
 const std::string& Variable::name() const { return state_->options.name; }
@@ -98,9 +98,9 @@ struct VariableAccess {
 namespace {
 
 /// Gathers the whole value of a divided variable, of which `part` is the part of this process.
-Tensor gathered(const Variable& variable, const Tensor& part) {
-  if (!reads_alone.empty())
-    fail(reads_alone, " reads '", variable.path(),
+Tensor gather_whole(const Variable& variable, const Tensor& part) {
+  if (!lone_reader.empty())
+    fail(lone_reader, " reads '", variable.path(),
          "' in this process alone; it is divided among processes, so all must read it together");
   if (Lockstep::current())
     fail("'", variable.path(),
@@ -127,7 +127,7 @@ Tensor Variable::value() const {
   Tensor value = recorder ? recorder->read(*this) : state_->value;
   if (Lockstep* lockstep = Lockstep::current()) value = lockstep->read(*this, value);
   watch_on_tapes(*this, value);
-  if (gathers) value = gathered(*this, value);
+  if (gathers) value = gather_whole(*this, value);
   const std::optional<DType> narrow = Autocast::current();
   const bool narrows =
       narrow && trainable() && state_->options.autocast && is_floating(value.dtype());
@@ -148,7 +148,7 @@ void Variable::assign(const Tensor& value) const {
          " without values");
   }
   Transaction::before_change(*this);
-  state_->set(fresh(unexposed_copy(converted)));
+  state_->set(untracked_alias(unexposed_copy(converted)));
 }
 
 void Variable::assign_add(const Tensor& delta) const { assign(ops::add(value(), delta)); }
@@ -171,13 +171,13 @@ bool Variable::is_exclusive() const { return !state_->division && may_be_written
 
 // ---- divided variables
 
-PartAccess::PartAccess(bool on) : before_(std::exchange(sees_parts, on)) {}
-PartAccess::~PartAccess() { sees_parts = before_; }
-PartialGradients::PartialGradients(bool on) : before_(std::exchange(gradients_are_partial, on)) {}
-PartialGradients::~PartialGradients() { gradients_are_partial = before_; }
+PartAccess::PartAccess(bool on) : previous_(std::exchange(sees_parts, on)) {}
+PartAccess::~PartAccess() { sees_parts = previous_; }
+PartialGradients::PartialGradients(bool on) : previous_(std::exchange(gradients_are_partial, on)) {}
+PartialGradients::~PartialGradients() { gradients_are_partial = previous_; }
 NoCollectives::NoCollectives(std::string what)
-    : before_(std::exchange(reads_alone, std::move(what))) {}
-NoCollectives::~NoCollectives() { reads_alone = std::move(before_); }
+    : previous_(std::exchange(lone_reader, std::move(what))) {}
+NoCollectives::~NoCollectives() { lone_reader = std::move(previous_); }
 
 const Division* division_of(const Variable& variable) {
   const std::optional<Division>& division = VariableAccess::state(variable).division;
@@ -193,7 +193,7 @@ void declare_divided(const Variable& variable, const Division& division, const S
   auto& state = VariableAccess::state(variable);
   state.division = division;
   state.whole = {variable.dtype(), whole};
-  if (part) state.set(fresh(part));
+  if (part) state.set(untracked_alias(part));
 }
 
 // ---- transactions
