@@ -12,7 +12,7 @@ namespace {
 
 /// The name of the C++ class without namespaces, for objects of classes that are not registered.
 std::string type_name(const std::type_info& type) {
-  const std::string name = written_name(type);
+  const std::string name = demangled_name(type);
   return name.substr(name.rfind(':') + 1);
 }
 
@@ -25,17 +25,17 @@ std::string_view known_name(std::string_view kind, std::string_view name) {
 
 /// A pair of kinds: objects of the kind `given` may be used where objects of the kind `expected`
 /// are expected.
-struct StandIn {
+struct KindConversion {
   std::string_view expected, given;
   std::shared_ptr<Configurable> (*as_expected)(const std::shared_ptr<Configurable>& object);
 };
-const StandIn kStandIns[] = {{"activation", "layer", layer_as_activation}};
+const KindConversion kKindConversions[] = {{"activation", "layer", layer_as_activation}};
 
 /// Converts an object of another kind to this kind; null if it cannot replace an object of this
 /// kind.
-std::shared_ptr<Configurable> as_kind(std::string_view kind,
-                                      const std::shared_ptr<Configurable>& object) {
-  for (const StandIn& row : kStandIns)
+std::shared_ptr<Configurable> converted_to_kind(std::string_view kind,
+                                                const std::shared_ptr<Configurable>& object) {
+  for (const KindConversion& row : kKindConversions)
     if (row.expected == kind)
       if (auto made = row.as_expected(object)) return made;
   return nullptr;
@@ -50,7 +50,7 @@ const std::vector<std::string> kKeysBesideConfig{
 
 /// Fails for keys besides "config" that Keras does not write: they may be misplaced options, which
 /// would otherwise be ignored.
-void check_beside(std::string_view kind, const std::string& class_name, const Dict& dict) {
+void check_other_keys(std::string_view kind, const std::string& class_name, const Dict& dict) {
   for (const DictEntry& entry : dict) {
     if (entry.key == kSharedNumber) continue;
     const auto known = std::find(kKeysBesideConfig.begin(), kKeysBesideConfig.end(), entry.key);
@@ -68,7 +68,7 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
   const Value* class_name = dict.find("class_name");
   if (!class_name || !class_name->is_string())
     fail("expected a ", kind, " with a class_name, got ", Value(dict));
-  check_beside(kind, class_name->as_string(), dict);
+  check_other_keys(kind, class_name->as_string(), dict);
   const Value* config = dict.find("config");
   if (config && config->is_string())
     return make_object(kind, known_name(kind, config->as_string()), {});
@@ -80,12 +80,12 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
     object = make_object(given, name, has_options ? Codec<Dict>::decode(*config) : Dict());
     if (given == kLayerKind) remember_shared(dict, object);
   }
-  return given == kind ? object : as_kind(kind, object);
+  return given == kind ? object : converted_to_kind(kind, object);
 }
 
 std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {
   auto object = value.object_as<Configurable>();
-  if (auto made = as_kind(kind, object)) return made;
+  if (auto made = converted_to_kind(kind, object)) return made;
   if (!object || (object->info() && object->info()->kind != kind))
     fail("expected an object of kind ", kind, ", got ", value);
   return object;
@@ -113,7 +113,7 @@ void finish(Configurable& object) try { object.configured(); } catch (const Inte
 }  // namespace
 
 std::string kind_given(std::string_view expected, std::string_view class_name) {
-  for (const StandIn& row : kStandIns)
+  for (const KindConversion& row : kKindConversions)
     if (row.expected == expected && !registry().find(expected, class_name) &&
         registry().find(row.given, class_name))
       return std::string(row.given);

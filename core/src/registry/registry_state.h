@@ -51,9 +51,11 @@ struct Registry::State {
   NameTable<ClassInfoPtr> table;
   std::vector<ClassInfoPtr> classes;  // in order of registration
 
-  // loads missing classes; null in a registry that the setup of a plugin fills
+  // the plugin loader, which loads missing classes; null in a registry that the setup of a plugin
+  // fills
   ClassSource* loader = nullptr;
-  std::string plugin, version, origin;  // the origin of classes that are added without one
+  std::string plugin, version;  // of the plugin whose setup fills this registry
+  std::string origin;           // the origin of classes that are added without one
 
   ClassInfoPtr find(std::string_view kind, std::string_view word) const;
   ClassInfoPtr find_exact(std::string_view kind, std::string_view word) const;

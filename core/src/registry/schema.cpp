@@ -199,8 +199,8 @@ Value object_or_null(const Field& field, const Value& value) {
 }
 
 /// Checks the value and sets the field; errors call the field `word`, such as "option".
-void set_checked(void* object, const std::string& title, const char* word, const Field& field,
-                 const Value& value) {
+void check_and_set(void* object, const std::string& title, const char* word, const Field& field,
+                   const Value& value) {
   try {
     check(field, value);
   } catch (const Error& error) {
@@ -247,12 +247,12 @@ std::vector<std::string> SchemaData::names() const {
 }
 
 void SchemaData::set(void* object, const Field& field, const Value& value) const {
-  set_checked(object, title, word, field, value);
+  check_and_set(object, title, word, field, value);
 }
 
 void SchemaData::set_property(void* object, const Field& property, const Value& value) const {
   if (property.read_only) fail(title, ": '", property.name, "' cannot be set");
-  set_checked(object, title, "property", property, value);
+  check_and_set(object, title, "property", property, value);
 }
 
 Signature Method::signature() const {
@@ -277,7 +277,7 @@ void Method::fill(void* frame, const Dict& arguments) const {
 
 namespace {
 
-/// What to write instead of an option that does not exist: the most similar name or, if none is
+/// Returns a hint about an option that does not exist: the most similar name or, if none is
 /// similar, the names of the options that can be given by position, unless these are many.
 std::string hint_for(const std::string& name, const std::vector<Field>& fields) {
   std::vector<std::string> own;

@@ -53,12 +53,12 @@ struct SharedObjects::Table {
 };
 thread_local SharedObjects::Table* SharedObjects::Table::current = nullptr;
 
-SharedObjects::SharedObjects(bool fresh) : before_(Table::current) {
-  if (before_ && !fresh) return;
+SharedObjects::SharedObjects(bool fresh) : outer_(Table::current) {
+  if (outer_ && !fresh) return;
   table_ = std::make_unique<Table>();
   Table::current = table_.get();
 }
-SharedObjects::~SharedObjects() { Table::current = before_; }
+SharedObjects::~SharedObjects() { Table::current = outer_; }
 
 std::shared_ptr<Configurable> shared_object(const Dict& config) {
   const auto* table = SharedObjects::Table::current;

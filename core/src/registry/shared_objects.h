@@ -30,7 +30,7 @@ class SharedObjects {
  private:
   struct Table;
   std::unique_ptr<Table> table_;
-  Table* before_;
+  Table* outer_;
 
   friend std::shared_ptr<Configurable> shared_object(const Dict& config);
   friend void remember_shared(const Dict& config, const std::shared_ptr<Configurable>& object);

@@ -10,7 +10,7 @@ constexpr const char* kSamplings[] = {"linear", "log", "reverse_log"};
 constexpr const char* kKinds[] = {"Fixed", "Boolean", "Choice", "Int", "Float"};
 constexpr int64_t kGridOfNumbers = 10;  // number of values in the grid of a range without a step
 // the relative tolerance within which a range counts as a whole number of steps
-constexpr double kSlack = 1e-9;
+constexpr double kRelativeTolerance = 1e-9;
 
 bool is_logarithmic(const Hyperparameter& p) { return p.sampling != Sampling::linear; }
 
@@ -18,7 +18,7 @@ bool is_logarithmic(const Hyperparameter& p) { return p.sampling != Sampling::li
 int64_t steps_of(const Hyperparameter& p) {
   const double steps =
       is_logarithmic(p) ? std::log(p.high / p.low) / std::log(p.step) : (p.high - p.low) / p.step;
-  return static_cast<int64_t>(std::floor(steps + kSlack));
+  return static_cast<int64_t>(std::floor(steps + kRelativeTolerance));
 }
 
 /// The value after `index` steps from the lower bound, in the order of values.
@@ -284,7 +284,8 @@ bool Hyperparameter::has(const Value& value) const {
   if (!(x >= low && x <= high)) return false;
   if (step == 0) return true;
   const double nearest = at(position(value)).as_float();
-  return std::abs(nearest - x) <= kSlack * std::max({std::abs(x), std::abs(low), std::abs(high)});
+  return std::abs(nearest - x) <=
+         kRelativeTolerance * std::max({std::abs(x), std::abs(low), std::abs(high)});
 }
 
 bool Hyperparameter::is_categorical() const {

@@ -42,7 +42,7 @@ bool is_whole(std::string_view line) {
          line.substr(0, kChecksumDigits) == checksum_of(line.substr(kChecksumDigits + 1));
 }
 
-[[noreturn]] void fail_for(const std::string& path, const char* doing) {
+[[noreturn]] void fail_with_errno(const std::string& path, const char* doing) {
   fail("cannot ", doing, " the journal '", path, "': ", strerror(errno));
 }
 
@@ -56,14 +56,14 @@ Value record_in(std::string_view line, const std::string& path, int64_t number) 
 
 std::string read_from(int file, int64_t begin, const std::string& path) {
   struct stat info;
-  if (fstat(file, &info) != 0) fail_for(path, "read");
+  if (fstat(file, &info) != 0) fail_with_errno(path, "read");
   if (info.st_size < begin) fail("the journal '", path, "' has become shorter than it was");
   std::string text(static_cast<size_t>(info.st_size - begin), '\0');
   for (size_t done = 0; done < text.size();) {
     const ssize_t got = pread(file, text.data() + done, text.size() - done,
                               static_cast<off_t>(begin + static_cast<int64_t>(done)));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_for(path, "read");
+    if (got < 0) fail_with_errno(path, "read");
     if (got == 0) text.resize(done);
     done += static_cast<size_t>(got);
   }
@@ -89,16 +89,16 @@ Journal::Journal(const std::string& path, bool syncs)
       file_(path.empty() ? memory_file("journal")
                          : Descriptor(open(system_path(path), O_RDWR | O_CREAT | O_CLOEXEC, 0666))),
       syncs_(syncs) {
-  if (file_ < 0) fail_for(path_, "open");
+  if (file_ < 0) fail_with_errno(path_, "open");
   struct stat info;
-  if (fstat(file_, &info) != 0) fail_for(path_, "open");
+  if (fstat(file_, &info) != 0) fail_with_errno(path_, "open");
   if (!S_ISREG(info.st_mode)) fail("the journal '", path_, "' is not a regular file");
 }
 
 Journal::Lock::Lock(Journal& journal) : journal_(journal) {
   struct flock whole = lock_range(0, F_WRLCK);
   while (fcntl(journal_.file_, F_OFD_SETLKW, &whole) != 0)
-    if (errno != EINTR) fail_for(journal_.path_, "lock");
+    if (errno != EINTR) fail_with_errno(journal_.path_, "lock");
 }
 Journal::Lock::~Lock() { journal_.release(0); }
 
@@ -106,7 +106,7 @@ bool Journal::try_hold(int64_t number) {
   struct flock one = lock_range(number, F_WRLCK);
   if (fcntl(file_, F_OFD_SETLK, &one) == 0) return true;
   if (errno == EAGAIN || errno == EACCES) return false;
-  fail_for(path_, "lock a trial of");
+  fail_with_errno(path_, "lock a trial of");
 }
 
 void Journal::release(int64_t number) noexcept {
@@ -121,7 +121,7 @@ void Journal::read(const std::function<void(const Value& record)>& visit) {
     const size_t length = left.find('\n');
     const std::string_view line = left.substr(0, length);
     if (length == left.npos) {
-      if (ftruncate(file_, static_cast<off_t>(end_)) != 0) fail_for(path_, "repair");
+      if (ftruncate(file_, static_cast<off_t>(end_)) != 0) fail_with_errno(path_, "repair");
       return;
     }
     const Value record = record_in(line, path_, lines_ + 1);
@@ -136,7 +136,7 @@ void Journal::visit_file(const std::string& path,
                          const std::function<void(const Value& record)>& visit) {
   const Descriptor regular(open_regular_file(path));  // a FIFO would block the stream
   std::ifstream file(path, std::ios::binary);
-  if (!file) fail_for(path, "open");
+  if (!file) fail_with_errno(path, "open");
   int64_t number = 0;
   for (std::string line; std::getline(file, line) && !file.eof();)
     visit(record_in(line, path, ++number));
@@ -149,7 +149,7 @@ void Journal::append(const Value& record) {
     const int error = errno;
     (void)!ftruncate(file_, static_cast<off_t>(end_));
     errno = error;
-    fail_for(path_, "write");
+    fail_with_errno(path_, "write");
   }
   end_ += static_cast<int64_t>(line.size());
   ++lines_;

@@ -93,8 +93,8 @@ void Study::State::read() {
       history.seed = seed, has_header = true;
     } else {
       apply_record(history, record);
-      if (const Value* asked = record.find("ask")) running.insert(asked->as_int());
-      if (const Value* told = record.find("tell")) running.erase(told->as_int());
+      if (const Value* asked = record.find("ask")) running_trials.insert(asked->as_int());
+      if (const Value* told = record.find("tell")) running_trials.erase(told->as_int());
     }
   });
 }
@@ -140,15 +140,15 @@ TrialPtr Study::try_ask(bool* ended) {
   State& s = *state_;
   const auto self = std::static_pointer_cast<Study>(shared_from_this());
   const auto hold = [&](int64_t number) {
-    s.held.emplace(number, State::Clock::now());
+    s.own_trials.emplace(number, State::Clock::now());
     return std::make_shared<Trial>(self, number);
   };
   *ended = false;
   const Journal::Lock lock(s.journal);
   s.read();
   bool others_run = false;
-  for (const int64_t number : s.running) {
-    if (s.held.count(number)) continue;
+  for (const int64_t number : s.running_trials) {
+    if (s.own_trials.count(number)) continue;
     if (s.journal.try_hold(number)) return hold(number);
     others_run = true;
   }
@@ -168,7 +168,7 @@ TrialPtr Study::try_ask(bool* ended) {
     if (!suggestion) break;
     if (!s.journal.try_hold(number)) fail("trial ", number, " is locked without being asked for");
     s.write(ask_record(number, *suggestion));
-    s.running.insert(number);
+    s.running_trials.insert(number);
     return hold(number);
   }
   *ended = !waits && !others_run;
@@ -194,7 +194,7 @@ void Study::tell(Trial& trial, std::optional<double> score, TrialRecord::State s
                  const std::string& message) {
   State& s = *state_;
   if (&trial.study() != this) fail("tell: trial ", trial.number(), " is of another study");
-  if (!s.held.count(trial.number()))
+  if (!s.own_trials.count(trial.number()))
     fail("tell: trial ", trial.number(), " has ended already, or is not run here any more");
   if (state < TrialRecord::State::complete) fail("tell: a trial ends complete, pruned or failed");
   if (!score && state == TrialRecord::State::complete)
@@ -206,11 +206,12 @@ void Study::tell(Trial& trial, std::optional<double> score, TrialRecord::State s
   TrialRecord ended;
   ended.number = trial.number(), ended.state = state, ended.score = score;
   ended.message = message;
-  const std::chrono::duration<double> passed = State::Clock::now() - s.held.at(trial.number());
+  const std::chrono::duration<double> passed =
+      State::Clock::now() - s.own_trials.at(trial.number());
   ended.seconds = passed.count();
   s.write(tell_record(ended));
-  s.running.erase(trial.number());
-  s.held.erase(trial.number());
+  s.running_trials.erase(trial.number());
+  s.own_trials.erase(trial.number());
   s.journal.release(trial.number());
 }
 

@@ -31,9 +31,9 @@ struct Study::State {
   Journal journal;
   TrialHistory history;
   bool has_header = false;
-  std::map<int64_t, Clock::time_point> held;  ///< the trials that this object runs, and when they
-                                              ///< began
-  std::set<int64_t> running;                  ///< the running trials of all processes
+  /// The trials that this object runs, and when they began.
+  std::map<int64_t, Clock::time_point> own_trials;
+  std::set<int64_t> running_trials;  ///< the running trials of all processes
   int64_t first_unasked = 1;
 };
 

@@ -78,7 +78,7 @@ Trial::~Trial() { release(); }
 
 void Trial::release() {
   Study::State& state = *study_->state_;
-  if (state.held.erase(number_)) state.journal.release(number_);
+  if (state.own_trials.erase(number_)) state.journal.release(number_);
 }
 
 const TrialRecord& Trial::record() const { return study_->history().at(number_); }

@@ -29,8 +29,8 @@ Running::Running(std::string_view kind, std::string_view name, std::string_view 
 
 Running::~Running() { running = outer_; }
 
-/// What the signal handler prints: the innermost running operation (Running), and the innermost
-/// operation with a name that contains it.
+/// The names that the signal handler prints: those of the innermost running operation (Running),
+/// and those of the innermost operation around it that has a name.
 struct RunningNow {
   std::string_view kind, name, class_name, plugin;
   std::string_view outer_name, outer_class;

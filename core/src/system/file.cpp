@@ -100,7 +100,7 @@ class Temporary {
     path_ = concat(target.folder, "/", temporary_prefix(target), getpid(), "-", counter++);
     constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
     file_ = Descriptor(open(path_.c_str(), kNew, 0666));
-    if (file_ >= 0) keep_mode();
+    if (file_ >= 0) copy_mode();
   }
   ~Temporary() {
     if (file_ >= 0 && !committed_) unlink(path_.c_str());
@@ -125,7 +125,7 @@ class Temporary {
   }
 
  private:
-  void keep_mode() {
+  void copy_mode() {
     struct stat old;
     if (stat(target_.path.c_str(), &old) == 0) (void)!fchmod(file_, old.st_mode & 07777);
   }
@@ -147,15 +147,16 @@ class Temporary {
   /// Starts writing to disk while the data are copied, so that fsync has little left to do.
   void start_writing_back() {
     constexpr off_t kEvery = off_t{8} << 20;
-    if (written_ - sent_ < kEvery) return;
-    sync_file_range(file_, sent_, written_ - sent_, SYNC_FILE_RANGE_WRITE);
-    sent_ = written_;
+    if (written_ - writeback_begun_to_ < kEvery) return;
+    sync_file_range(file_, writeback_begun_to_, written_ - writeback_begun_to_,
+                    SYNC_FILE_RANGE_WRITE);
+    writeback_begun_to_ = written_;
   }
 
   const Target& target_;
   std::string path_;
   Descriptor file_;
-  off_t written_ = 0, sent_ = 0;
+  off_t written_ = 0, writeback_begun_to_ = 0;
   bool committed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Which operation of the calling thread owns the line of the terminal that shows progress.
+// Records which operation of the calling thread owns the line of the terminal that shows progress.
 #pragma once
 #include "crescent/system/interrupt.h"
 

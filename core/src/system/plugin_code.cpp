@@ -12,12 +12,12 @@ struct PluginCode {
   std::atomic<const char*> plugin{nullptr};  // set last; null while the entry is free or incomplete
 };
 std::array<PluginCode, 512> plugin_codes;
-std::atomic<size_t> taken{0};
+std::atomic<size_t> used_entries{0};
 
 }  // namespace
 
 void note_plugin_code(uintptr_t begin, uintptr_t end, const char* plugin) {
-  const size_t i = taken++;
+  const size_t i = used_entries++;
   if (i >= plugin_codes.size()) return;
   plugin_codes[i].begin = begin;
   plugin_codes[i].end = end;

@@ -27,7 +27,7 @@ constexpr const char* kNull = "/dev/null";
 
 /// Duplicates the descriptor to a number of at least ten, so that dup2 to the numbers that the
 /// child wants does not overwrite a descriptor that is still needed.
-Descriptor moved_up(int descriptor) {
+Descriptor duplicated_above_nine(int descriptor) {
   Descriptor copy(fcntl(descriptor, F_DUPFD_CLOEXEC, 10));
   if (copy < 0) fail("cannot hand over an open file: ", strerror(errno));
   return copy;
@@ -41,7 +41,7 @@ class SpawnFiles {
       if (ours == ProcessOptions::kNowhere) {
         posix_spawn_file_actions_addopen(&actions_, theirs, kNull, O_RDWR, 0);
       } else {
-        duplicates_.push_back(moved_up(ours));
+        duplicates_.push_back(duplicated_above_nine(ours));
         posix_spawn_file_actions_adddup2(&actions_, duplicates_.back(), theirs);
       }
     }

@@ -53,8 +53,8 @@ void Progress::show(Clock::time_point now) {
   const std::string line =
       concat(what_, ": ", done_, total, " ", unit_, " - ", int64_t{seconds}, "s");
   const auto columns = static_cast<size_t>(terminal_columns());
-  std::printf("\r%s\033[K", columns > 1 && characters_in(line) >= columns
-                                ? fitted(line, columns - 1).c_str()
+  std::printf("\r%s\033[K", columns > 1 && character_count(line) >= columns
+                                ? cut_or_padded(line, columns - 1).c_str()
                                 : line.c_str());
   std::fflush(stdout);
 }

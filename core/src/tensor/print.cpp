@@ -40,7 +40,7 @@ class Printer {
   Printer(Tensor tensor, const PrintOptions& options)
       : tensor_(std::move(tensor)),
         options_(options),
-        cut_(tensor_.size() > options.threshold),
+        is_abbreviated_(tensor_.size() > options.threshold),
         columns_(static_cast<size_t>(options.width > 0 ? options.width : terminal_columns())) {}
 
   std::string text() {
@@ -57,7 +57,7 @@ class Printer {
   template <class Visit, class Gap>
   void walk(int axis, Visit visit, Gap gap) const {
     const int64_t n = tensor_.dim(axis);
-    const bool cut = cut_ && n > 2 * kEdge;
+    const bool cut = is_abbreviated_ && n > 2 * kEdge;
     for (int64_t i = 0; i < n; ++i) {
       if (cut && i == kEdge) {
         gap();
@@ -104,7 +104,7 @@ class Printer {
 
   void print(int axis) {
     if (axis == tensor_.rank()) {
-      const std::string& element = elements_[next_++];
+      const std::string& element = elements_[next_element_++];
       if (axis > 0) text_.append(width_ - display_width(element), ' ');
       text_ += element;
       return;
@@ -127,11 +127,11 @@ class Printer {
 
   const Tensor tensor_;
   const PrintOptions options_;
-  bool cut_;
+  bool is_abbreviated_;
   size_t columns_;               ///< width of a line in characters; 0: unlimited
   std::vector<double> numbers_;  ///< the floating-point elements
   std::vector<std::string> elements_;
-  size_t width_ = 0, next_ = 0;
+  size_t width_ = 0, next_element_ = 0;
   std::string text_;
 };
 

@@ -77,7 +77,7 @@ size_t capacity_for(size_t bytes) {
 /// The offset of the next block within its first page, which varies between blocks. If blocks began
 /// at page boundaries, copies between them would take twice as long, because a processor assumes
 /// that a load depends on a recent store with the same offset in its page (4K aliasing).
-size_t next_beginning() {
+size_t next_block_offset() {
   static std::atomic<size_t> count{0};
   return count.fetch_add(1, std::memory_order_relaxed) * kAlignment * 5 % size_t{4096};
 }
@@ -101,7 +101,7 @@ std::byte* map_block(size_t bytes) {
   if (before > 0) munmap(first, before);
   if (spare > before) munmap(first + before + whole, spare - before);
   if (spare > 0) madvise(first + before, whole - small_page(), MADV_HUGEPAGE);
-  return first + before + next_beginning();
+  return first + before + next_block_offset();
 }
 
 /// Allocates a new block; returns null when memory is exhausted.
@@ -131,19 +131,19 @@ class FreeBlocks {
     }
     if (!best) return nullptr;
     capacity = best->bytes;
-    held_ -= best->bytes, --count_;
+    cached_bytes_ -= best->bytes, --count_;
     return std::exchange(best->memory, nullptr);
   }
 
   void give(std::byte* memory, size_t bytes) {
-    const size_t most = most_held();
+    const size_t most = max_cached_bytes();
     if (bytes > most) return free_block(memory, bytes);
     std::lock_guard lock(mutex_);
-    const auto too_many = [&] { return count_ >= kCount && held_ + bytes > kLittle; };
-    while (held_ + bytes > most || too_many() || blocks_[next_].memory) drop_oldest();
+    const auto too_many = [&] { return count_ >= kCount && cached_bytes_ + bytes > kLittle; };
+    while (cached_bytes_ + bytes > most || too_many() || blocks_[next_].memory) drop_oldest();
     blocks_[next_] = {memory, bytes};
-    held_ += bytes, ++count_;
-    next_ = (next_ + 1) % kPlaces;
+    cached_bytes_ += bytes, ++count_;
+    next_ = (next_ + 1) % kMaxBlocks;
   }
 
   void clear() {
@@ -158,28 +158,28 @@ class FreeBlocks {
   };
   /// Frees the block that was cached first.
   void drop_oldest() {
-    for (size_t i = 0; i < kPlaces; ++i) {
-      Block& block = blocks_[(next_ + i) % kPlaces];
+    for (size_t i = 0; i < kMaxBlocks; ++i) {
+      Block& block = blocks_[(next_ + i) % kMaxBlocks];
       if (!block.memory) continue;
-      held_ -= block.bytes, --count_;
+      cached_bytes_ -= block.bytes, --count_;
       free_block(std::exchange(block.memory, nullptr), block.bytes);
       return;
     }
   }
 
-  static constexpr size_t kPlaces = 160;
+  static constexpr size_t kMaxBlocks = 160;
   /// At most kCount blocks are cached, or more as long as they have less than kLittle bytes
   /// together, because garbage collection frees many small blocks at once.
   static constexpr size_t kCount = 24, kLittle = size_t{10} << 20;
   /// The limit of cached bytes, which grows with the bytes in use.
-  static size_t most_held() {
+  static size_t max_cached_bytes() {
     constexpr size_t kMinimum = size_t{64} << 20, kMaximum = size_t{128} << 20;
     return std::min(kMaximum,
                     kMinimum + static_cast<size_t>(std::max<int64_t>(host_bytes.load(), 0)) / 2);
   }
   std::mutex mutex_;
-  Block blocks_[kPlaces];
-  size_t next_ = 0, count_ = 0, held_ = 0;
+  Block blocks_[kMaxBlocks];
+  size_t next_ = 0, count_ = 0, cached_bytes_ = 0;
 };
 
 /// The cache is never destroyed, because static objects may still hold tensors when the process

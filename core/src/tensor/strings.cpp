@@ -62,7 +62,7 @@ class Table {
 
   void watch(const std::shared_ptr<Storage>& storage) {
     const std::lock_guard lock(watched_mutex_);
-    if (watched_.size() >= 2 * watched_before_) forget_dead();
+    if (watched_.size() >= 2 * watched_before_) remove_expired();
     watched_.insert_or_assign(storage.get(), storage);
   }
 
@@ -135,7 +135,7 @@ class Table {
 
   std::vector<std::shared_ptr<Storage>> living() {
     const std::lock_guard lock(watched_mutex_);
-    forget_dead();
+    remove_expired();
     std::vector<std::shared_ptr<Storage>> storages;
     for (const auto& [address, watched] : watched_)
       if (auto storage = watched.lock()) storages.push_back(std::move(storage));
@@ -143,7 +143,7 @@ class Table {
   }
 
   /// Removes entries of destroyed storages, whose addresses may be reused.
-  void forget_dead() {
+  void remove_expired() {
     std::erase_if(watched_, [](const auto& entry) { return entry.second.expired(); });
     watched_before_ = std::max(kMinimum, watched_.size());
   }

@@ -56,7 +56,9 @@ inline bool move_view(Tensor& view, const std::shared_ptr<Storage>& storage, siz
   record.offset = offset;
   return true;
 }
-/// A new tensor on the same memory that tapes and traces do not connect with `t`.
-inline Tensor fresh(const Tensor& t) { return Tensor::on(t.storage(), t.offset(), t.spec()); }
+/// Returns a new tensor on the same memory that tapes and traces do not connect with `t`.
+inline Tensor untracked_alias(const Tensor& t) {
+  return Tensor::on(t.storage(), t.offset(), t.spec());
+}
 
 }  // namespace crescent

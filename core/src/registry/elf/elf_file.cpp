@@ -20,7 +20,7 @@ constexpr Elf64_Half kMachine = EM_AARCH64;
 
 }  // namespace
 
-bool inside(uint64_t begin, uint64_t count, uint64_t start, uint64_t bytes) {
+bool contains_range(uint64_t begin, uint64_t count, uint64_t start, uint64_t bytes) {
   return begin >= start && begin - start <= bytes && count <= bytes - (begin - start);
 }
 
@@ -41,9 +41,10 @@ std::optional<Elf64_Shdr> ElfFile::section(std::string_view name) const {
   const Elf64_Shdr& names = sections[header_.e_shstrndx];
   std::string text(name.size() + 1, '\0');
   for (const Elf64_Shdr& each : sections) {
-    if (each.sh_type != SHT_PROGBITS || !inside(each.sh_name, text.size(), 0, names.sh_size))
+    if (each.sh_type != SHT_PROGBITS ||
+        !contains_range(each.sh_name, text.size(), 0, names.sh_size))
       continue;
-    if (!inside(names.sh_offset, names.sh_size, 0, size_)) continue;
+    if (!contains_range(names.sh_offset, names.sh_size, 0, size_)) continue;
     read(names.sh_offset + each.sh_name, text.data(), text.size());
     if (text.back() == '\0' && std::string_view(text).substr(0, name.size()) == name) return each;
   }
@@ -84,7 +85,8 @@ void ElfFile::read(uint64_t offset, void* to, size_t count) const {
 }
 
 void ElfFile::check_range(uint64_t offset, uint64_t count) const {
-  if (!inside(offset, count, 0, size_)) refuse("not a Crescent plugin: the library is cut short");
+  if (!contains_range(offset, count, 0, size_))
+    refuse("not a Crescent plugin: the library is cut short");
 }
 
 }  // namespace crescent

@@ -17,7 +17,7 @@ namespace crescent {
 
 /// Whether the `count` bytes that begin at `begin` lie within the `bytes` bytes that begin at
 /// `start`.
-bool inside(uint64_t begin, uint64_t count, uint64_t start, uint64_t bytes);
+bool contains_range(uint64_t begin, uint64_t count, uint64_t start, uint64_t bytes);
 
 class CRESCENT_API ElfFile {
  public:

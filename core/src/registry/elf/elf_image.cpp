@@ -20,14 +20,14 @@ std::optional<uint64_t> ElfImage::dynamic(Elf64_Sxword tag) const {
 const Elf64_Phdr& ElfImage::mapped(uint64_t address, uint64_t count, Elf64_Word flags) const {
   for (const Elf64_Phdr& segment : file_.segments())
     if (segment.p_type == PT_LOAD && (segment.p_flags & flags) == flags &&
-        inside(address, count, segment.p_vaddr, segment.p_memsz))
+        contains_range(address, count, segment.p_vaddr, segment.p_memsz))
       return segment;
   refuse_damaged("an address in it");
 }
 
 uint64_t ElfImage::offset_of(uint64_t address, uint64_t count) const {
   const Elf64_Phdr& segment = mapped(address, count);
-  if (!inside(address, count, segment.p_vaddr, segment.p_filesz))
+  if (!contains_range(address, count, segment.p_vaddr, segment.p_filesz))
     refuse_damaged("an address in it");
   return segment.p_offset + (address - segment.p_vaddr);
 }
@@ -70,7 +70,7 @@ void ElfImage::check_segment(const Elf64_Phdr& segment) const {
     case PT_GNU_RELRO: {
       const Elf64_Phdr& around = mapped(segment.p_vaddr, segment.p_filesz);
       const uint64_t room = around.p_memsz + around.p_align;
-      if (!inside(segment.p_vaddr, segment.p_memsz, around.p_vaddr, room))
+      if (!contains_range(segment.p_vaddr, segment.p_memsz, around.p_vaddr, room))
         refuse_damaged("its segments");
     }
   }

@@ -19,25 +19,25 @@ constexpr uint32_t kRelative = R_AARCH64_RELATIVE, kResolver = R_AARCH64_IRELATI
 
 /// The tags of the entries of the dynamic section that give the address of a table and, if `bytes`
 /// is set, its size.
-struct Table {
+struct DynamicTable {
   Elf64_Sxword address, bytes;
   Elf64_Word flags = 0;
 };
-constexpr Table kTables[] = {{DT_STRTAB, DT_STRSZ},
-                             {DT_RELA, DT_RELASZ},
-                             {DT_RELR, DT_RELRSZ},
-                             {DT_JMPREL, DT_PLTRELSZ},
-                             {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, PF_W},
-                             {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, PF_W},
-                             {DT_SYMTAB, DT_NULL},
-                             {DT_HASH, DT_NULL},
-                             {DT_GNU_HASH, DT_NULL},
-                             {DT_VERSYM, DT_NULL},
-                             {DT_VERNEED, DT_NULL},
-                             {DT_VERDEF, DT_NULL},
-                             {DT_PLTGOT, DT_NULL},
-                             {DT_INIT, DT_NULL, PF_X},
-                             {DT_FINI, DT_NULL, PF_X}};
+constexpr DynamicTable kTables[] = {{DT_STRTAB, DT_STRSZ},
+                                    {DT_RELA, DT_RELASZ},
+                                    {DT_RELR, DT_RELRSZ},
+                                    {DT_JMPREL, DT_PLTRELSZ},
+                                    {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, PF_W},
+                                    {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, PF_W},
+                                    {DT_SYMTAB, DT_NULL},
+                                    {DT_HASH, DT_NULL},
+                                    {DT_GNU_HASH, DT_NULL},
+                                    {DT_VERSYM, DT_NULL},
+                                    {DT_VERNEED, DT_NULL},
+                                    {DT_VERDEF, DT_NULL},
+                                    {DT_PLTGOT, DT_NULL},
+                                    {DT_INIT, DT_NULL, PF_X},
+                                    {DT_FINI, DT_NULL, PF_X}};
 
 /// Tags of entries of the dynamic section whose values are offsets in the string table.
 constexpr Elf64_Sxword kNames[] = {DT_NEEDED,  DT_SONAME,    DT_RPATH,
@@ -86,7 +86,7 @@ class ElfTables {
 };
 
 void ElfTables::check_places() const {
-  for (const Table& row : kTables)
+  for (const DynamicTable& row : kTables)
     if (const auto address = image_.dynamic(row.address))
       image_.mapped(*address, row.bytes == DT_NULL ? 1 : value(row.bytes), row.flags);
   const bool sizes =
@@ -146,8 +146,8 @@ void ElfTables::check_packed_relocations() const {
 }
 
 bool ElfTables::is_in_array(uint64_t address) const {
-  return inside(address, 1, value(DT_INIT_ARRAY), value(DT_INIT_ARRAYSZ)) ||
-         inside(address, 1, value(DT_FINI_ARRAY), value(DT_FINI_ARRAYSZ));
+  return contains_range(address, 1, value(DT_INIT_ARRAY), value(DT_INIT_ARRAYSZ)) ||
+         contains_range(address, 1, value(DT_FINI_ARRAY), value(DT_FINI_ARRAYSZ));
 }
 
 // ---- symbols

@@ -32,7 +32,7 @@ bool others_may_write(const struct stat& status) {
   return (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && !own_group);
 }
 
-std::string distrust_one(const fs::path& path, bool above) {
+std::string distrust_reason(const fs::path& path, bool above) {
   static const uid_t owner = library_owner();
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return "";
@@ -90,7 +90,7 @@ std::string reason_not_trusted(const std::string& path) {
   const fs::path real = fs::canonical(path, error);
   if (error) return "";
   for (fs::path at = real;; at = at.parent_path()) {
-    if (std::string reason = distrust_one(at, at != real); !reason.empty()) return reason;
+    if (std::string reason = distrust_reason(at, at != real); !reason.empty()) return reason;
     if (at == at.parent_path()) return "";
   }
 }
@@ -118,7 +118,7 @@ std::vector<SearchDirectory> checked_search_directories() {
 std::vector<std::string> plugin_search_path() {
   std::vector<std::string> directories;
   for (const SearchDirectory& searched : checked_search_directories())
-    if (searched.left_out.empty()) directories.push_back(searched.directory);
+    if (searched.exclusion_reason.empty()) directories.push_back(searched.directory);
   return directories;
 }
 

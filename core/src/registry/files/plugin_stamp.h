@@ -12,8 +12,8 @@ namespace crescent {
 /// Reads the stamp; fails, naming the path, if the library has none.
 CRESCENT_API PluginInfo read_stamp(const ElfFile& file);
 
-/// Why a library with this stamp cannot run here, with the values of both sides and the command to
-/// rebuild it; empty if it can run.
+/// Returns the reason why a library with this stamp cannot run here, with the values of both sides
+/// and the command to rebuild it; empty if it can run.
 CRESCENT_API std::string mismatch(const PluginInfo& stamp);
 
 }  // namespace crescent

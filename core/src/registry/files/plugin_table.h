@@ -14,7 +14,7 @@ namespace crescent {
 std::optional<PluginInfo> read_table_stamp(const ElfFile& file);
 /// Whether the stamp was made by read_table_stamp().
 bool is_table(const PluginInfo& stamp);
-/// Why this host cannot read the table; empty if it can.
+/// Returns the reason why this host cannot read the table; empty if it can.
 std::string table_mismatch(const PluginInfo& stamp);
 
 /// Returns the table in a mapped library; null if it does not agree with the stamp.

@@ -58,7 +58,7 @@ TriedLibrary library_of_file(const std::string& path, const FileState& state) {
 
 /// Stores the outcome of a trial. If the report is invalid, the library is refused: code of the
 /// library may have written to the report's descriptor.
-void take_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
+void store_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
   library.refused = outcome.failure;
   if (!outcome.failure.empty()) return;
   const Value report = parse_json(outcome.report);
@@ -72,17 +72,17 @@ void take_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
   library.refused = concat("its trial gave no list of classes: ", error.what());
 }
 
-void try_all(const std::vector<TriedLibrary*>& libraries) {
+void run_trials(const std::vector<TriedLibrary*>& libraries) {
   std::vector<std::string> paths;
   for (const TriedLibrary* library : libraries) paths.push_back(library->plugin.path);
   const std::vector<TrialOutcome> outcomes = try_each(paths);
-  for (size_t i = 0; i < outcomes.size(); ++i) take_outcome(outcomes[i], *libraries[i]);
+  for (size_t i = 0; i < outcomes.size(); ++i) store_outcome(outcomes[i], *libraries[i]);
 }
 
 /// Returns a message about a class of the plugin whose name another class already has; empty if
 /// there is none.
-std::string clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltIn& built_in,
-                     const FoundTable& found) {
+std::string name_clash_of(const IndexedPlugin& plugin, const FoundPlugins::BuiltIn& built_in,
+                          const FoundTable& found) {
   for (const IndexedClass& c : plugin.classes) {
     std::vector<std::string> words = c.aliases;
     words.insert(words.begin(), c.name);
@@ -124,30 +124,31 @@ std::vector<FoundPlugins::Candidate> FoundPlugins::candidates() {
   std::set<std::pair<uint64_t, uint64_t>> files;
   for (const std::string& directory : search_directories()) {
     const std::vector<std::string> plugins = plugins_in(directory);
-    const std::string left_out = plugins.empty() ? "" : reason_not_trusted(directory);
+    const std::string exclusion_reason = plugins.empty() ? "" : reason_not_trusted(directory);
     for (const std::string& path : plugins) {
       const FileState state = state_of(path);
       if (!files.emplace(state.device, state.inode).second) continue;
-      candidates.push_back({path, state, left_out.empty() ? reason_not_trusted(path) : left_out});
+      candidates.push_back(
+          {path, state, exclusion_reason.empty() ? reason_not_trusted(path) : exclusion_reason});
     }
   }
   return candidates;
 }
 
-void FoundPlugins::look(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes,
-                        bool trials) {
+void FoundPlugins::search(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes,
+                          bool trials) {
   Folders folders;
   for (std::string& directory : search_directories()) {
     FileState state = state_of(directory);
     folders.emplace_back(std::move(directory), state);
   }
-  if (looked_ && folders == folders_ && (complete_ || !trials)) return;
+  if (has_searched_ && folders == folders_ && (complete_ || !trials)) return;
   const std::vector<Candidate> libraries = candidates();
   if (const std::string cache = trial_cache_path(); !libraries.empty() && cache_read_ != cache)
     tried_ = read_trial_cache(), cache_read_ = cache;
   complete_ = try_libraries(libraries, trials);
-  arrange(libraries, built_in, classes);
-  looked_ = are_settled(folders);
+  accept_or_refuse(libraries, built_in, classes);
+  has_searched_ = are_settled(folders);
   folders_ = std::move(folders);
 }
 
@@ -167,15 +168,16 @@ bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool 
     learned = true;
     if (may_run) left.push_back(&library_entry);
   }
-  try_all(left);
+  run_trials(left);
   if (learned) write_trial_cache(tried_);
   return true;
 }
 
 /// Refuses the candidates whose plugin name or class names are taken, and makes the table of the
 /// classes of all others.
-void FoundPlugins::arrange(const std::vector<Candidate>& candidates,
-                           const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes) {
+void FoundPlugins::accept_or_refuse(const std::vector<Candidate>& candidates,
+                                    const std::vector<IndexedPlugin>& built_in,
+                                    const BuiltIn& classes) {
   plugins_.clear();
   auto table = std::make_shared<FoundTable>();
   std::map<std::string, std::string> names;
@@ -189,7 +191,7 @@ void FoundPlugins::arrange(const std::vector<Candidate>& candidates,
     if (refused.empty()) refused = name_refusal(plugin->name, built_in);
     if (refused.empty() && !names.emplace(plugin->name, plugin->path).second)
       refused = concat("'", plugin->name, "' is the name of ", names[plugin->name]);
-    if (refused.empty()) refused = clash_of(*plugin, classes, *table);
+    if (refused.empty()) refused = name_clash_of(*plugin, classes, *table);
     if (refused.empty())
       for (const IndexedClass& c : plugin->classes) table->add(c.kind, c.name, c.aliases, plugin);
     plugins_.push_back({std::move(plugin), std::move(refused)});

@@ -25,7 +25,7 @@ class FoundPlugins {
   /// `trials`, unknown libraries are loaded in child processes; a library that must not be trusted
   /// or has no matching stamp is never run. What a plugin in Lua provides is read from its first
   /// lines.
-  void look(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes, bool trials);
+  void search(const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes, bool trials);
   const std::vector<FoundPlugin>& plugins() const { return plugins_; }
   const FoundClasses& classes() const { return classes_; }
 
@@ -36,11 +36,11 @@ class FoundPlugins {
 
   static std::vector<Candidate> candidates();
   bool try_libraries(const std::vector<Candidate>& candidates, bool trials);
-  void arrange(const std::vector<Candidate>& candidates, const std::vector<IndexedPlugin>& built_in,
-               const BuiltIn& classes);
+  void accept_or_refuse(const std::vector<Candidate>& candidates,
+                        const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes);
 
   Folders folders_;
-  bool looked_ = false, complete_ = false;
+  bool has_searched_ = false, complete_ = false;
   std::string cache_read_;  // path of the cache file from which tried_ was read
   TriedLibraries tried_;
   std::vector<FoundPlugin> plugins_;

@@ -111,7 +111,7 @@ PluginLoader::Process& PluginLoader::process() {
 }
 
 void PluginLoader::prepare() {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(loading_lock_);
   if (prepared_) return;
   prepared_ = true;
   register_core_classes(registry_);
@@ -130,7 +130,7 @@ void PluginLoader::read_built_in_index() {
     const bool indexed = std::any_of(built_in_.begin(), built_in_.end(),
                                      [&](auto& plugin) { return plugin.path == path; });
     try {
-      if (!indexed && trials_) load(path);
+      if (!indexed && runs_trials_) load(path);
     } catch (const Error& error) {
       warn(error.what());
     }
@@ -166,29 +166,29 @@ void PluginLoader::load_for(std::string_view kind, std::string_view word) {
 
 /// Searches the search path. No trial is started while a plugin is being loaded or within a trial,
 /// where a trial of the same library would start without end.
-void PluginLoader::look(bool trials) {
+void PluginLoader::search(bool trials) {
   prepare();
-  found_.look(built_in_, indexed_classes_, trials && trials_ && loading_ == 0);
+  found_plugins_.search(built_in_, indexed_classes_, trials && runs_trials_ && loading_count_ == 0);
 }
 
 void PluginLoader::search_plugins() {
-  std::lock_guard lock(mutex_);
-  look(true);
+  std::lock_guard lock(loading_lock_);
+  search(true);
 }
 
 FoundClasses PluginLoader::found_classes() {
-  std::lock_guard lock(mutex_);
-  look(false);
-  return found_.classes();
+  std::lock_guard lock(loading_lock_);
+  search(false);
+  return found_plugins_.classes();
 }
 
 /// Returns the library on the search path that has the class; empty if there is none, or if the
 /// library was refused and has not changed since.
 std::string PluginLoader::path_found_for(std::string_view kind, std::string_view word) {
-  std::lock_guard lock(mutex_);
-  look(true);
-  const auto* plugin = found_.classes()->find(kind, word);
-  if (!plugin || running_.contains(real_path((*plugin)->path))) return "";
+  std::lock_guard lock(loading_lock_);
+  search(true);
+  const auto* plugin = found_plugins_.classes()->find(kind, word);
+  if (!plugin || running_lua_plugins_.contains(real_path((*plugin)->path))) return "";
   const auto refused = unloadable_.find((*plugin)->path);
   const bool again = refused == unloadable_.end() || refused->second != state_of((*plugin)->path);
   return again ? (*plugin)->path : "";
@@ -201,13 +201,13 @@ void PluginLoader::load_found(const std::string& path) try {
 } catch (const Interrupted&) {
   throw;
 } catch (const Error&) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(loading_lock_);
   unloadable_[path] = state_of(path);
 }
 
 std::string PluginLoader::why_missing(std::string_view kind, std::string_view word) {
-  std::lock_guard lock(mutex_);
-  for (const FoundPlugin& found : found_.plugins()) {
+  std::lock_guard lock(loading_lock_);
+  for (const FoundPlugin& found : found_plugins_.plugins()) {
     if (!has_class(*found.plugin, kind, word)) continue;
     const auto refused = refused_.find(real_path(found.plugin->path));
     const std::string reason = refused == refused_.end() ? found.refused : refused->second.refused;
@@ -219,9 +219,9 @@ std::string PluginLoader::why_missing(std::string_view kind, std::string_view wo
 }
 
 std::string PluginLoader::refused_unknown() {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(loading_lock_);
   std::string text;
-  for (const FoundPlugin& found : found_.plugins()) {
+  for (const FoundPlugin& found : found_plugins_.plugins()) {
     const IndexedPlugin& plugin = *found.plugin;
     if (!found.refused.empty() && !plugin.version.empty() && plugin.classes.empty())
       text += concat("; plugin '", plugin.name, "' (", plugin.path,
@@ -245,12 +245,12 @@ PluginRecord PluginLoader::load(const std::string& path) {
 }
 
 PluginRecord PluginLoader::load_library(const std::string& path) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(loading_lock_);
   struct stat status {};
   const bool there = stat(system_path(path), &status) == 0;
   const FileId id{status.st_dev, status.st_ino};
   if (auto known = loaded_.find(id); there && known != loaded_.end()) return known->second;
-  const LoadingScope counted(loading_);
+  const LoadingScope counted(loading_count_);
   try {
     PluginRecord record = load_new(path);
     refused_.erase(record.path);
@@ -267,12 +267,13 @@ PluginRecord PluginLoader::load_library(const std::string& path) {
 class PluginLoader::Running {
  public:
   Running(PluginLoader& loader, const std::string& path) : loader_(loader), path_(path) {
-    std::lock_guard lock(loader_.mutex_);
-    if (!loader_.running_.insert(path_).second) fail("plugin '", path_, "' is being run");
+    std::lock_guard lock(loader_.loading_lock_);
+    if (!loader_.running_lua_plugins_.insert(path_).second)
+      fail("plugin '", path_, "' is being run");
   }
   ~Running() {
-    std::lock_guard lock(loader_.mutex_);
-    loader_.running_.erase(path_);
+    std::lock_guard lock(loader_.loading_lock_);
+    loader_.running_lua_plugins_.erase(path_);
   }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
@@ -288,12 +289,12 @@ PluginRecord PluginLoader::load_lua(const std::string& path) {
   const std::string real = real_path(path);
   const FileState state = state_of(path);
   const FileId id{state.device, state.inode};
-  if (std::lock_guard lock(mutex_); loaded_.contains(id)) return loaded_[id];
+  if (std::lock_guard lock(loading_lock_); loaded_.contains(id)) return loaded_[id];
   const Running running(*this, real);
   PluginRecord record = record_of_file(path);
   record.path = real;
   if (record.refused.empty()) record.refused = refusal_of_lua(record);
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(loading_lock_);
   record.loaded = record.refused.empty();
   if (record.loaded) return refused_.erase(real), loaded_[id] = record;
   refused_[real] = record;
@@ -326,7 +327,7 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
     });
     if (!installed) check_plugin_name(stamp.name, built_in_);
     if (foreign) try_first(real, file, stamp);
-    return take_in(real, stamp);
+    return map_and_register(real, stamp);
   } catch (const Error& error) {
     fail("plugin '", stamp.name, "' ", stamp.version, " (", path,
          ") is not loaded: ", error.what());
@@ -338,22 +339,22 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
 void PluginLoader::try_first(const std::string& path, const ElfFile& file,
                              const PluginInfo& stamp) {
   check_tables(file);
-  if (trials_) {
+  if (runs_trials_) {
     std::vector<std::string> libraries;
-    for (const auto& [other, state] : foreign_)
+    for (const auto& [other, state] : loaded_after_trial_)
       if (state_of(other) == state) libraries.push_back(other);
     libraries.push_back(path);
     if (const std::string reason = PluginTrial::in_program(libraries).outcome().failure;
         !reason.empty())
       fail(reason);
-    const std::string reason = failure_in_copy([&] { take_in(path, stamp); });
+    const std::string reason = failure_in_copy([&] { map_and_register(path, stamp); });
     if (!reason.empty()) fail(reason);
   }
   if (state_of(path) != file.state()) fail("the file has changed while it was tried");
-  foreign_.emplace_back(path, file.state());
+  loaded_after_trial_.emplace_back(path, file.state());
 }
 
-PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& stamp) {
+PluginRecord PluginLoader::map_and_register(const std::string& path, const PluginInfo& stamp) {
   const KeptState kept;
   const MappedPlugin plugin = map_library(path, stamp);
   const PluginInfo& info = plugin.info;
@@ -362,7 +363,7 @@ PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& st
   staging.state_->version = info.version;
   staging.state_->origin = path;
   run_setup(plugin, staging);
-  take_over(staging);
+  register_all(staging);
   PluginRecord record = to_record(info, path);
   record.loaded = true;
   for (const ClassInfoPtr& c : staging.state_->classes)
@@ -371,7 +372,7 @@ PluginRecord PluginLoader::take_in(const std::string& path, const PluginInfo& st
 }
 
 /// Registers all classes of a plugin, or none if one is refused.
-void PluginLoader::take_over(Registry& staging) {
+void PluginLoader::register_all(Registry& staging) {
   Registry::State& state = *registry_.state_;
   for (const ClassInfoPtr& info : staging.state_->classes)
     for (const std::string& word : words_of(*info)) {
@@ -385,7 +386,7 @@ void PluginLoader::take_over(Registry& staging) {
 PluginRecord PluginLoader::load_by_name(const std::string& name) {
   prepare();
   {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(loading_lock_);
     for (const auto& [id, record] : loaded_)
       if (record.name == name) return record;
   }
@@ -396,9 +397,10 @@ PluginRecord PluginLoader::load_by_name(const std::string& name) {
 std::string PluginLoader::path_of(const std::string& name) {
   std::vector<std::string> tried, found;
   for (const SearchDirectory& searched : checked_search_directories()) {
-    tried.push_back(searched.directory +
-                    (searched.left_out.empty() ? "" : " (left out: " + searched.left_out + ")"));
-    if (!searched.left_out.empty()) continue;
+    tried.push_back(searched.directory + (searched.exclusion_reason.empty()
+                                              ? ""
+                                              : " (left out: " + searched.exclusion_reason + ")"));
+    if (!searched.exclusion_reason.empty()) continue;
     for (const std::string& path : plugins_in(searched.directory)) {
       found.push_back(record_of_file(path).name);
       if (found.back() == name) return path;
@@ -409,12 +411,12 @@ std::string PluginLoader::path_of(const std::string& name) {
 
 std::vector<PluginRecord> PluginLoader::list() {
   prepare();
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(loading_lock_);
   std::map<std::string, PluginRecord> records = refused_;  // keys are paths
   for (const auto& [id, record] : loaded_) records.emplace(record.path, record);
   for (const IndexedPlugin& plugin : built_in_) records.emplace(plugin.path, to_record(plugin));
-  look(true);
-  for (const FoundPlugin& found : found_.plugins()) {
+  search(true);
+  for (const FoundPlugin& found : found_plugins_.plugins()) {
     PluginRecord record = to_record(*found.plugin);
     record.refused = found.refused;
     records.emplace(real_path(record.path), std::move(record));
@@ -427,7 +429,7 @@ std::vector<PluginRecord> PluginLoader::list() {
 // ---- the index of built-in plugins
 
 IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(loading_lock_);
   stop_trials();
   const PluginRecord record = load(path);
   IndexedPlugin plugin{path, record.name, record.version, {}};
@@ -439,7 +441,7 @@ IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
 }
 
 void PluginLoader::write_index_of(const std::string& directory) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(loading_lock_);
   stop_trials();
   // Setting prepared_ keeps prepare() from reading the old index.
   const bool first = !std::exchange(prepared_, true);

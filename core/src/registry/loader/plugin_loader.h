@@ -24,7 +24,7 @@ class PluginLoader final : public ClassSource {
   void prepare();
   /// From now on, the loader loads libraries without a trial in a child process (plugin_trial.h).
   /// Called by such a child process, and by a process that indexes trusted libraries.
-  void stop_trials() { trials_ = false; }
+  void stop_trials() { runs_trials_ = false; }
   void load_for(std::string_view kind, std::string_view word) override;
   const NameTable<const IndexedPlugin*>& indexed_classes() override;
   FoundClasses found_classes() override;
@@ -59,29 +59,29 @@ class PluginLoader final : public ClassSource {
   static std::string path_of(const std::string& name);
   PluginRecord load_new(const std::string& path);
   void try_first(const std::string& path, const ElfFile& file, const PluginInfo& stamp);
-  PluginRecord take_in(const std::string& path, const PluginInfo& stamp);
-  void take_over(Registry& staging);
+  PluginRecord map_and_register(const std::string& path, const PluginInfo& stamp);
+  void register_all(Registry& staging);
   void read_built_in_index();
   const IndexedPlugin* find_indexed(std::string_view kind, std::string_view word);
   std::string path_found_for(std::string_view kind, std::string_view word);
   void load_found(const std::string& path);
-  void look(bool trials);
+  void search(bool trials);
 
   Registry& registry_;
-  LoadingLock mutex_;
-  bool prepared_ = false, trials_ = true;
+  LoadingLock loading_lock_;
+  bool prepared_ = false, runs_trials_ = true;
   std::vector<IndexedPlugin> built_in_;
   NameTable<const IndexedPlugin*> indexed_classes_;
   std::map<FileId, PluginRecord> loaded_;
   /// The libraries that were loaded in a trial and then in this process, in order; the libraries of
   /// the index are not among them.
-  std::vector<std::pair<std::string, FileState>> foreign_;
+  std::vector<std::pair<std::string, FileState>> loaded_after_trial_;
   std::map<std::string, PluginRecord> refused_;  // keys are paths
-  FoundPlugins found_;
+  FoundPlugins found_plugins_;
   // libraries on the search path that were refused; keys are paths
   std::map<std::string, FileState> unloadable_;
-  std::set<std::string> running_;  // real paths of the Lua plugins that are running
-  int loading_ = 0;  // number of plugins being loaded; the setup of a plugin may load another
+  std::set<std::string> running_lua_plugins_;  // real paths of the Lua plugins that are running
+  int loading_count_ = 0;  // number of plugins being loaded; the setup of a plugin may load another
 };
 
 }  // namespace crescent
