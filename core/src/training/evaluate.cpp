@@ -24,7 +24,7 @@ class CollectedOutputs {
       for (size_t i = 0; i < outputs.size(); ++i) parts_[i].push_back(outputs[i].clone());
       return;
     }
-    if (at_ + count > samples_)
+    if (samples_collected_ + count > samples_)
       fail("predict: the data gave more than the ", samples_, " samples that it said it has");
     if (whole_.empty())
       for (const Tensor& t : outputs)
@@ -36,20 +36,21 @@ class CollectedOutputs {
         fail("predict: expected an output of shape ", expected, " like those before, got ",
              outputs[i].shape());
       const size_t row = whole_[i].bytes() / static_cast<size_t>(samples_);
-      whole_[i].storage()->copy(static_cast<size_t>(at_) * row, *outputs[i].storage(),
-                                outputs[i].offset(), outputs[i].bytes());
+      whole_[i].storage()->copy(static_cast<size_t>(samples_collected_) * row,
+                                *outputs[i].storage(), outputs[i].offset(), outputs[i].bytes());
     }
-    at_ += count;
+    samples_collected_ += count;
   }
   Tensors take() {
     for (const Tensors& parts : parts_) whole_.push_back(ops::concatenate(parts, 0));
-    if (at_ < samples_)
-      fail("predict: the data gave ", at_, " of the ", samples_, " samples that it said it has");
+    if (samples_collected_ < samples_)
+      fail("predict: the data gave ", samples_collected_, " of the ", samples_,
+           " samples that it said it has");
     return std::move(whole_);
   }
 
  private:
-  int64_t samples_, at_ = 0;
+  int64_t samples_, samples_collected_ = 0;
   Tensors whole_;
   std::vector<Tensors> parts_;
 };
@@ -60,21 +61,23 @@ class CollectedOutputs {
 class SharedPredictions {
  public:
   SharedPredictions(std::shared_ptr<Communicator> all, CollectedOutputs& collected)
-      : all_(std::move(all)), collected_(collected) {}
+      : communicator_(std::move(all)), collected_(collected) {}
   /// Whether this process computes the next batch.
-  bool computes_next() const { return !all_ || batches_in_round_ == all_->rank(); }
+  bool computes_next() const {
+    return !communicator_ || batches_in_round_ == communicator_->rank();
+  }
   /// Adds the outputs of a batch of `count` samples. They are read only if this process computed
   /// the batch.
   void add(const Tensors& outputs, int64_t count) {
-    if (!all_) return collected_.add(outputs, count);
+    if (!communicator_) return collected_.add(outputs, count);
     if (computes_next()) own_ = outputs;
     counts_.push_back(count);
-    if (++batches_in_round_ == all_->size()) finish();
+    if (++batches_in_round_ == communicator_->size()) finish();
   }
   /// Exchanges the outputs of the round, which may have fewer batches than there are processes.
   void finish() {
     for (int root = 0; root < batches_in_round_; ++root)
-      collected_.add(received(root), counts_[static_cast<size_t>(root)]);
+      collected_.add(outputs_of_process(root), counts_[static_cast<size_t>(root)]);
     counts_.clear();
     own_.clear();
     batches_in_round_ = 0;
@@ -82,31 +85,32 @@ class SharedPredictions {
 
  private:
   /// Returns the `number` of process `root` in all processes.
-  int64_t number_of_root(int root, int64_t number) const {
-    all_->broadcast(&number, sizeof number, root);
+  int64_t broadcast_number(int root, int64_t number) const {
+    communicator_->broadcast(&number, sizeof number, root);
     return number;
   }
   /// The outputs that process `root` has computed in this round.
-  Tensors received(int root) const {
-    const bool is_own = root == all_->rank();
+  Tensors outputs_of_process(int root) const {
+    const bool is_own = root == communicator_->rank();
     Tensors outputs;
-    const int64_t count = number_of_root(root, static_cast<int64_t>(own_.size()));
+    const int64_t count = broadcast_number(root, static_cast<int64_t>(own_.size()));
     for (int64_t i = 0; i < count; ++i) {
       const Tensor mine = is_own ? own_[static_cast<size_t>(i)].clone(nullptr) : Tensor();
       const auto dtype =
-          static_cast<DType>(number_of_root(root, mine ? static_cast<int64_t>(mine.dtype()) : 0));
-      std::vector<int64_t> dims(static_cast<size_t>(number_of_root(root, mine ? mine.rank() : 0)));
+          static_cast<DType>(broadcast_number(root, mine ? static_cast<int64_t>(mine.dtype()) : 0));
+      std::vector<int64_t> dims(
+          static_cast<size_t>(broadcast_number(root, mine ? mine.rank() : 0)));
       for (size_t axis = 0; axis < dims.size(); ++axis)
-        dims[axis] = number_of_root(root, mine ? mine.dim(static_cast<int>(axis)) : 0);
+        dims[axis] = broadcast_number(root, mine ? mine.dim(static_cast<int>(axis)) : 0);
       if (dtype == DType::string) fail("predict: texts cannot be exchanged between processes");
       const Tensor output = mine ? mine : Tensor::uninitialized({dtype, Shape(dims)});
-      all_->broadcast(output.storage()->host(), output.bytes(), root);
+      communicator_->broadcast(output.storage()->host(), output.bytes(), root);
       outputs.push_back(output);
     }
     return outputs;
   }
 
-  std::shared_ptr<Communicator> all_;  ///< null if each process computes all batches
+  std::shared_ptr<Communicator> communicator_;  ///< null if each process computes all batches
   CollectedOutputs& collected_;
   int batches_in_round_ = 0;  ///< number of batches of this round so far
   std::vector<int64_t> counts_;
@@ -181,7 +185,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   group.share_nothing();            // each batch is computed by one process as a whole
   CollectedOutputs collected(options.steps ? -1 : data->samples());
   const bool in_turn = layouts().empty() && !any_divided(weights());
-  SharedPredictions predictions(in_turn ? group.all() : nullptr, collected);
+  SharedPredictions predictions(in_turn ? group.communicator() : nullptr, collected);
   Pass pass(*this, Batches("predict", data, options.steps, false, group),
             collecting(*this, predictions));
   callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
@@ -195,11 +199,11 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
     progress.emplace("predict", "batch", std::max<int64_t>(pass.batches().count(), 0));
   group.run_collective([&] {
     while (pass.advance(callbacks))
-      if (progress) progress->come_to(pass.batches().taken());
+      if (progress) progress->come_to(pass.batches().batches_done());
     predictions.finish();
   });
   progress.reset();
-  if (pass.batches().taken() == 0) fail("predict: the data gave no batch");
+  if (pass.batches().batches_done() == 0) fail("predict: the data gave no batch");
   callbacks.each(&Callback::on_predict_end, Logs());
   return collected.take();
 }

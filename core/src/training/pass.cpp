@@ -10,7 +10,7 @@ Pass::BatchStep Pass::training(Model& model, const StepExtras& extras, const Pro
               const Batch& batch, const Share& share) mutable {
             if (group.shares() && share && !std::exchange(begun, true)) {
               stepper.prepare(batch.x);
-              take_from_first(group, state_of(model));
+              copy_from_rank_0(group, state_of(model));
             }
             extras.share = share;
             stepper.train(batch, extras);
@@ -30,7 +30,7 @@ namespace {
 /// The place of an error for messages, such as "batch 4 (row 13 of the data)", counted from 1. The
 /// row is that of the data and not of the batch, if it is known.
 std::string place_in_data(const DataError& error, const Batches& batches) {
-  const std::string batch = concat("batch ", batches.taken() + 1);
+  const std::string batch = concat("batch ", batches.batches_done() + 1);
   const auto* rejected = dynamic_cast<const RowError*>(&error);
   const std::vector<int64_t> rows = batches.last_rows();
   if (!rejected || static_cast<int64_t>(rows.size()) != rejected->rows()) return batch;
@@ -42,13 +42,13 @@ std::string place_in_data(const DataError& error, const Batches& batches) {
 bool Pass::advance(const CallbackList& callbacks) {
   const Batch* batch = batches_.next();
   if (!batch) return false;
-  const int64_t number = batches_.taken();
-  callbacks.each(step_.before, number, Logs());
+  const int64_t number = batches_.batches_done();
+  callbacks.each(step_.hook_before, number, Logs());
   // Errors in data name the batch, counted from 1 as in the progress bar.
   with_error_context([&](const DataError& error) { return place_in_data(error, batches_); },
                      [&] { step_.step(*batch, batches_.share()); });
-  batches_.done();
-  callbacks.each(step_.after, number, step_.has_results ? lazy_logs(model_) : Logs());
+  batches_.mark_done();
+  callbacks.each(step_.hook_after, number, step_.has_results ? lazy_logs(model_) : Logs());
   return true;
 }
 
@@ -59,7 +59,7 @@ void begin_testing(Model& model, Pass& pass, const CallbackList& callbacks) {
 }
 
 void end_testing(Model& model, const Pass& pass, const CallbackList& callbacks) {
-  if (pass.batches().taken() == 0) fail("evaluate: the data gave no batch");
+  if (pass.batches().batches_done() == 0) fail("evaluate: the data gave no batch");
   callbacks.each(&Callback::on_test_end, lazy_logs(model));
 }
 

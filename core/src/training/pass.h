@@ -37,11 +37,11 @@ void check_stateful(const Model& model, int64_t samples, int64_t batch_size);
 class Pass {
  public:
   using Hook = void (Callback::*)(int64_t, const Logs&);
-  /// How a pass processes a batch: the step that it runs, the hooks that it calls before and after
-  /// the step, and whether the hook after it gets results.
+  /// The processing of a batch in a pass: the step that runs, the hooks that are called before and
+  /// after the step, and whether the hook after the step gets results.
   struct BatchStep {
     std::function<void(const Batch&, const Share&)> step;
-    Hook before, after;
+    Hook hook_before, hook_after;
     bool has_results;
   };
   /// The BatchStep of training and that of evaluation. In training, processes that share batches

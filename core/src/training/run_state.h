@@ -28,7 +28,7 @@ struct TrainingRun::State {
   /// Makes this the current run of the model. When the model is saved, it stores the state of its
   /// current run.
   void take_over(const TrainingRunPtr& self);
-  void tell_params();
+  void pass_params_to_callbacks();
 
   const Pass& pass() const { return in_validation() ? testing : training; }
   bool in_validation() const { return phase == Phase::validation || phase == Phase::validating; }
@@ -54,21 +54,21 @@ struct TrainingRun::State {
   ProcessGroup group;
   Pass training, testing;
   Phase phase = Phase::start;
-  Phase ended_in = Phase::epoch;  ///< the phase in which the run ended, if it has ended
-  int64_t epoch;                  // number of the current epoch, from 0
+  Phase end_phase = Phase::epoch;  ///< the phase in which the run ended, if it has ended
+  int64_t epoch;                   // number of the current epoch, from 0
   // whether snapshots contain options.epochs, because set_epochs() changed it
   bool epochs_were_set = false;
   bool out_of_data = false;
-  bool is_replayed = false;  ///< whether ReplayRecorder has restored the run from its record
-  // running: logs of the epoch that is being validated; last: logs of the last epoch
-  Logs running, last;
+  bool is_replayed = false;   ///< whether ReplayRecorder has restored the run from its record
+  Logs validated_epoch_logs;  // logs of the epoch that is being validated
+  Logs last_epoch_logs;
   // the results of the last step before a snapshot was restored, and the batches taken until then
   Logs restored_results;
   int64_t restored_after = 0;
   /// Specs of batches of training and of validation before a snapshot was restored.
-  std::optional<BatchSpecs> batch_before, validation_batch_before;
+  std::optional<BatchSpecs> restored_batch, restored_validation_batch;
   std::weak_ptr<TrainingRun> replaced_run;  // the current run of the model before this one
-  std::atomic<bool> pausing = false, stopping = false;
+  std::atomic<bool> is_pause_requested = false, is_stop_requested = false;
 
  private:
   Dict progress() const;

@@ -112,17 +112,17 @@ void check_version(const Dict& snapshot) {
 
 /// Returns the position of the run and the states of its callbacks.
 Dict TrainingRun::State::progress() const {
-  const bool stops = model->stop_training || stopping;
+  const bool stops = model->stop_training || is_stop_requested;
   Dict all{{"callbacks", callbacks.states()},
            {"version", kVersion},
-           {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? ended_in : phase)]},
+           {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? end_phase : phase)]},
            {"epoch", epoch},
            {"epochs_trained", model_state.runs.epochs},
            {"stop_training", stops},
            {"out_of_data", out_of_data},
            {"results", has_results() ? pairs_of(results()) : List()},
-           {"running", pairs_of(running.values())},
-           {"last", pairs_of(last.values())},
+           {"running", pairs_of(validated_epoch_logs.values())},
+           {"last", pairs_of(last_epoch_logs.values())},
            {"history", history->record()},
            {"data", training.batches().position()},
            {"validation", testing ? Value(testing.batches().position()) : Value()},
@@ -147,12 +147,12 @@ std::optional<BatchSpecs> TrainingRun::State::training_batch() const {
   const bool has_variables =
       training.batches().any_done() || (model->optimizer() && model->optimizer()->built());
   const auto own = has_variables ? training.batches().specs() : std::nullopt;
-  return own ? own : batch_before;
+  return own ? own : restored_batch;
 }
 
 std::optional<BatchSpecs> TrainingRun::State::validation_batch() const {
   const auto own = testing.batches().any_done() ? testing.batches().specs() : std::nullopt;
-  return own ? own : validation_batch_before;
+  return own ? own : restored_validation_batch;
 }
 
 /// Makes the variables of the snapshot. Some of them exist only after a step, such as those of a
@@ -191,25 +191,25 @@ void TrainingRun::State::restore(const Dict& from) {
   if (const Value* epochs = from.find("epochs")) {
     options.epochs = epochs->as_int();
     epochs_were_set = true;
-    tell_params();
+    pass_params_to_callbacks();
   }
   training.batches().restore(from.at("data").as_dict());
   if (testing) testing.batches().restore(validation.as_dict());
   epoch = from.at("epoch").as_int();
   begin_again(stored);
   for (const auto& [variable, value] : planned) variable.assign(value);
-  batch_before = batch_specs(from, kBatch);
-  validation_batch_before = batch_specs(from, kValidationBatch);
+  restored_batch = batch_specs(from, kBatch);
+  restored_validation_batch = batch_specs(from, kValidationBatch);
   out_of_data = from.at("out_of_data").as_bool();
-  running = logs_of(from.at("running"));
-  last = logs_of(from.at("last"));
+  validated_epoch_logs = logs_of(from.at("running"));
+  last_epoch_logs = logs_of(from.at("last"));
   history->set_record(from.at("history").as_dict());
   callbacks.set_states(from.at("callbacks"));
   model_state.runs.epochs = from.at("epochs_trained").as_int();
   model->stop_training = from.at("stop_training").as_bool();
   phase = stored;
   if (const Value* results = from.find("results")) restored_results = logs_of(*results);
-  restored_after = pass().batches().taken();
+  restored_after = pass().batches().batches_done();
 }
 
 bool TrainingRun::State::try_replay() {
@@ -225,7 +225,7 @@ bool TrainingRun::State::try_replay() {
 /// on_train_begin, once each.
 void TrainingRun::State::begin_again(Phase in) {
   phase = Phase::start;
-  stopping = false;
+  is_stop_requested = false;
   model_state.runs.last_state_is_loaded = false;
   if (in == Phase::start) return;
   begin();

@@ -65,13 +65,13 @@ bool is_built(Model& model) {
 class StepScope {
  public:
   StepScope(TracedStep& traced, TracedStep step)
-      : traced_(traced), before_(std::exchange(traced, step)) {}
-  ~StepScope() { traced_ = before_; }
+      : traced_(traced), previous_(std::exchange(traced, step)) {}
+  ~StepScope() { traced_ = previous_; }
   StepScope(const StepScope&) = delete;
 
  private:
   TracedStep& traced_;
-  TracedStep before_;
+  TracedStep previous_;
 };
 
 size_t targets_needed(const std::vector<OutputTraining>& outputs) {
@@ -144,7 +144,7 @@ void Stepper::build_and_plan(const Tensors& x) {
 
 /// Records that the steps are planned for the current flags `trainable`.
 void Stepper::mark_planned() {
-  state_.trained.flags.take_new(model_);
+  state_.trained.flags.record_new_layers(model_);
   state_.steps.planned = true;
 }
 
@@ -161,14 +161,14 @@ void Stepper::build_by_step(const Batch& batch) {
       inputs);
   LayerAccess::forget_losses(model_);
   state_.steps.structure_seen = model_.structure_version();
-  state_.trained.flags.take_new(model_);
+  state_.trained.flags.record_new_layers(model_);
 }
 
 /// Collects the weights that were trainable when compile was called, and those of layers added
 /// since. Warns once if other weights are trainable now.
 void Stepper::collect_trained() {
   if (!state_.trained.collected) {
-    const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
+    const CompiledFlagsScope as_compiled(model_, state_.trained.flags, state_.trained.variables);
     state_.trained.variables = model_.trainable_weights();
     if (!state_.trained.variables.empty()) {
       state_.spec.optimizer->check_patterns(model_.weights());
@@ -294,7 +294,7 @@ CompiledStep Stepper::compiled_test(const Batch& batch) {
 /// Runs the step eagerly or while it is traced; returns its logs and stores their names in `names`.
 Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extras,
                       StepNames& names) {
-  const AsCompiled as_compiled(model_, state_.trained.flags, state_.trained.variables);
+  const CompiledFlagsScope as_compiled(model_, state_.trained.flags, state_.trained.variables);
   const Steps& steps = steps_of(model_);
   const StepScope scope(state_.traced, {extras.inference_metrics, false, extras.share, {}});
   std::optional<StepWatch> watch;
@@ -338,7 +338,7 @@ void Stepper::predict(const Tensors& x, Tensors& outputs) {
   }
   const Function function = predict_function(x);
   const int64_t key = state_.steps.predict_key;
-  const ReadersWriterLock::Reading reading(state_.ownership.lock);
+  const ReadersWriterLock::ReadScope reading(state_.ownership.lock);
   // unlocks `entrance` only when the program is found, because a trace reads the layers
   const UnlockOnLookup until_found(entrance);
   outputs.clear();  // lets the function reuse the memory of the last outputs

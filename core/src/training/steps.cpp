@@ -75,7 +75,7 @@ Tensor loss_of(const Model& model, const Batch& batch, size_t output, Tensor y_p
   return (*state.plan.outputs[output].loss)(target_of(state, batch, output), y_pred, weights);
 }
 
-void tell_of_loss(const Tensor& loss) {
+void notify_of_loss(const Tensor& loss) {
   if (UpdateObserver* observer = UpdateObserver::current()) observer->on_loss(loss);
 }
 
@@ -155,7 +155,7 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   GradientTape tape;
   const Tensors y_pred = run_model(model, batch.x, true);
   const Tensor loss = steps.compute_loss(model, batch, y_pred, true);
-  tell_of_loss(loss);
+  notify_of_loss(loss);
   const Tensor scaled = state.spec.optimizer->scale_loss(loss);
   tape.stop();
   Tensors gradients = gradients_of(tape, scaled, state);
@@ -208,7 +208,7 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
   if (terms.size() > 1)
     for (Tensor& term : terms) term = ops::cast(term, DType::float32);
   const Tensor loss = terms.size() == 1 ? terms.front() : ops::add_n(terms);
-  if (training) tell_of_loss(loss);
+  if (training) notify_of_loss(loss);
   return loss;
 }
 

@@ -71,7 +71,7 @@ Dict facts_of(Model& model, const FitOptions& options, const Dict& params) {
 /// The processes that train together. If fit has to locate numbers that are not finite, each
 /// process reads whole batches, because it runs the batch again.
 ProcessGroup group_of(Model& model, const FitOptions& options) {
-  ProcessGroup group = group_for(model, "fit", ProcessGroup::now());
+  ProcessGroup group = group_for(model, "fit", ProcessGroup::current());
   if (options.nan == "locate") group.read_all();
   return group;
 }
@@ -105,10 +105,10 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
   params.set("verbose", verbosity(options.verbose));
   params.set("do_validation", static_cast<bool>(testing));
   params.set("metrics", model->metrics_names());
-  tell_params();
+  pass_params_to_callbacks();
 }
 
-void TrainingRun::State::tell_params() {
+void TrainingRun::State::pass_params_to_callbacks() {
   params.set("epochs", options.epochs);
   callbacks.attach(model.get(), params);
 }
@@ -146,7 +146,7 @@ bool TrainingRun::State::run_phase() {
 
 /// Whether a callback or another thread, here or in another process, asked to stop.
 bool TrainingRun::State::stops() {
-  if (stopping && stopping.exchange(false)) model->stop_training = true;
+  if (is_stop_requested && is_stop_requested.exchange(false)) model->stop_training = true;
   if (group.any(model->stop_training)) model->stop_training = true;
   return model->stop_training;
 }
@@ -154,7 +154,7 @@ bool TrainingRun::State::stops() {
 void TrainingRun::State::start() {
   if (group.shares()) {
     expect_equal(group, facts_of(*model, options, params), kInCommon);
-    take_from_first(group, {model_state.runs.order.state()});
+    copy_from_rank_0(group, {model_state.runs.order.state()});
   }
   try_resume();
   if (group.shares()) expect_equal(group, {{"the place from which to resume", place()}}, kInCommon);
@@ -207,7 +207,7 @@ StepExtras TrainingRun::State::extras() const {
 
 /// Trains on the next batch; returns false if the data are exhausted or a callback ends the epoch.
 bool TrainingRun::State::train_batch() {
-  if (training.batches().taken() > 0 && stops()) return false;
+  if (training.batches().batches_done() > 0 && stops()) return false;
   try {
     return training.advance(callbacks);
   } catch (const NotFinite&) {
@@ -219,22 +219,23 @@ bool TrainingRun::State::train_batch() {
 /// message that says where the value originates.
 void TrainingRun::State::handle_nan() {
   Batches& batches = training.batches();
-  const std::string where = concat("fit: batch ", batches.taken() + 1, " of epoch ", epoch + 1);
+  const std::string where =
+      concat("fit: batch ", batches.batches_done() + 1, " of epoch ", epoch + 1);
   if (options.nan == "locate")
-    fail(where, ": ", locate_nan(*model, batches.last(), batches.last_rows()),
+    fail(where, ": ", locate_nan(*model, batches.last_batch(), batches.last_rows()),
          "\n  The weights are as they were before this batch.");
   warn(where,
        ": the loss or a gradient is not finite; training ends with the weights as they were before "
        "this batch");
   model->stop_training = true;
-  batches.done();
+  batches.mark_done();
 }
 
 void TrainingRun::State::end_training() {
-  if (training.batches().taken() == 0) return end_without_data();
+  if (training.batches().batches_done() == 0) return end_without_data();
   stops();
-  running = Logs();
-  add_results(running, "");
+  validated_epoch_logs = Logs();
+  add_results(validated_epoch_logs, "");
   restored_results = Logs();
   if (is_validated())
     phase = Phase::validation;
@@ -253,7 +254,7 @@ void TrainingRun::State::begin_validation() {
 
 void TrainingRun::State::end_validation() {
   end_testing(*model, testing, callbacks);
-  add_results(running, "val_");
+  add_results(validated_epoch_logs, "val_");
   restored_results = Logs();
   end_epoch();
 }
@@ -261,8 +262,8 @@ void TrainingRun::State::end_validation() {
 void TrainingRun::State::end_epoch() {
   ++model_state.runs.epochs;
   phase = Phase::epoch;
-  last = std::exchange(running, Logs());
-  callbacks.each(&Callback::on_epoch_end, epoch++, last);
+  last_epoch_logs = std::exchange(validated_epoch_logs, Logs());
+  callbacks.each(&Callback::on_epoch_end, epoch++, last_epoch_logs);
 }
 
 void TrainingRun::State::end_without_data() {
@@ -291,26 +292,27 @@ void TrainingRun::State::end() {
   model_state.runs.last_state =
       model->stop_training ? Value() : Value(Dict{{"callbacks", callbacks.states()}});
   phase = Phase::ended;
-  callbacks.each(&Callback::on_train_end, last);
+  callbacks.each(&Callback::on_train_end, last_epoch_logs);
   model_state.runs.run = replaced_run;
 }
 
 void TrainingRun::State::end_early() {
   Value place = remaining();
-  ended_in = phase == Phase::ended ? ended_in : phase;
+  end_phase = phase == Phase::ended ? end_phase : phase;
   end();
   model_state.runs.last_state = std::move(place);
 }
 
 bool TrainingRun::State::has_results() const {
-  return (phase == Phase::training || phase == Phase::validating) && pass().batches().taken() > 0;
+  return (phase == Phase::training || phase == Phase::validating) &&
+         pass().batches().batches_done() > 0;
 }
 
 /// The results of the last step, which another process may have computed. Logs that a train_step of
 /// the model returned are not in variables, so a snapshot contains them.
 NamedValues TrainingRun::State::results() const {
   const bool is_restored =
-      !restored_results.values().empty() && pass().batches().taken() == restored_after;
+      !restored_results.values().empty() && pass().batches().batches_done() == restored_after;
   return is_restored ? restored_results.values() : Stepper(*model).results();
 }
 
@@ -320,14 +322,14 @@ void TrainingRun::State::add_results(Logs& logs, const std::string& prefix) cons
 
 NamedValues TrainingRun::State::logs() const {
   if (phase == Phase::training) return has_results() ? results() : NamedValues();
-  if (!in_validation()) return last.values();
-  Logs logs = running;
+  if (!in_validation()) return last_epoch_logs.values();
+  Logs logs = validated_epoch_logs;
   if (has_results()) add_results(logs, "val_");
   return logs.values();
 }
 
 std::string TrainingRun::State::place() const {
-  const int64_t taken = training.batches().taken(), count = training.batches().count();
+  const int64_t taken = training.batches().batches_done(), count = training.batches().count();
   const bool between = phase == Phase::epoch && epoch > options.initial_epoch;
   const std::string which = concat("epoch ", between ? epoch : epoch + 1, " of ", options.epochs);
   if (in_validation()) return "in the validation of " + which;
@@ -352,7 +354,7 @@ int64_t TrainingRun::advance(int64_t batches) {
   state_->group.run_collective([&] {
     while (done < batches && state_->advance()) {
       ++done;
-      if (state_->pausing && state_->pausing.exchange(false)) break;
+      if (state_->is_pause_requested && state_->is_pause_requested.exchange(false)) break;
     }
   });
   return done;
@@ -363,14 +365,14 @@ std::shared_ptr<History> TrainingRun::finish() {
   return state_->history;
 }
 
-void TrainingRun::pause() { state_->pausing = true; }
-void TrainingRun::stop() { state_->stopping = true; }
+void TrainingRun::pause() { state_->is_pause_requested = true; }
+void TrainingRun::stop() { state_->is_stop_requested = true; }
 
 int64_t TrainingRun::epoch() const { return state_->epoch; }
 int64_t TrainingRun::batch() const {
   const bool within =
       state_->phase == State::Phase::training || state_->phase == State::Phase::validating;
-  return within ? state_->pass().batches().taken() : 0;
+  return within ? state_->pass().batches().batches_done() : 0;
 }
 int64_t TrainingRun::batches() const { return state_->pass().batches().count(); }
 int64_t TrainingRun::epochs() const { return state_->options.epochs; }
@@ -385,13 +387,13 @@ void TrainingRun::set_epochs(int64_t epochs) {
   if (epochs < 0) fail("epochs: expected 0 or more, got ", epochs);
   state_->options.epochs = epochs;
   state_->epochs_were_set = true;
-  state_->tell_params();
+  state_->pass_params_to_callbacks();
 }
 
 void TrainingRun::add_callback(const CallbackPtr& callback) {
   if (!callback) fail("add_callback: expected a callback, got none");
   state_->callbacks.add(callback);
-  state_->tell_params();
+  state_->pass_params_to_callbacks();
   if (state_->phase != State::Phase::start) callback->on_train_begin(Logs());
 }
 

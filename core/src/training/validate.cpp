@@ -39,7 +39,7 @@ class StepChecks {
   void add(const char* name, const CompiledStep& step, bool inference) {
     const Program program = recorded(step);
     const std::vector<double> ratios = validation::check(
-        validation::subject_of(program, inference, step.inputs), name,
+        validation::checked_program(program, inference, step.inputs), name,
         [&] { return run_own(step, program); }, report_);
     ratios_.insert(ratios_.end(), ratios.begin(), ratios.end());
   }

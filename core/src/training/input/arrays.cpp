@@ -87,7 +87,8 @@ void check_against_graph(const Model& model, const Tensors& x) {
   for (size_t i = 0; i < wanted.size(); ++i) check_input(x[i], wanted[i].shape(), model, i);
 }
 
-/// The class of each sample: the class number in y, or for rows the index of the largest column.
+/// The class of each sample: its number in y or, if y has a row for each sample, the index of the
+/// largest element of the row.
 std::vector<int64_t> classes_of(const Tensor& y) {
   if (y.rank() > 2) fail("`class_weight` not supported for 3+ dimensional targets.");
   const Tensor values = y.in_memory() ? y : y.clone();

@@ -24,16 +24,16 @@ int64_t count_in(const Dict& position, const char* name) {
 
 Batches::Batches(const char* run, const DatasetPtr& data, std::optional<int64_t> steps,
                  bool goes_on, ProcessGroup group)
-    : run_(run),
+    : run_name_(run),
       data_(source_of(data, group)),
       steps_(steps),
-      goes_on_(goes_on && steps),
+      continues_across_epochs_(goes_on && steps),
       group_(std::move(group)) {}
 
 void Batches::begin() {
-  done();
-  taken_ = 0;
-  if (!goes_on_ || !started_ || ended_) begin_epoch();
+  mark_done();
+  batches_done_ = 0;
+  if (!continues_across_epochs_ || !started_ || ended_) begin_epoch();
 }
 
 void Batches::begin_epoch() {
@@ -41,13 +41,13 @@ void Batches::begin_epoch() {
   expected_batches_ = data_->batches();
   started_ = true;
   ended_ = false;
-  given_ = 0;
+  fetched_in_dataset_epoch_ = 0;
   batch_state_ = BatchState::none;
 }
 
 const Batch* Batches::next() {
-  done();
-  enter_batch(run_, taken_ + 1);
+  mark_done();
+  enter_batch(run_name_, batches_done_ + 1);
   const Next here = prepare(), next{group_.max_over_processes(static_cast<int>(here))};
   if (next == Next::end) {
     if (here == Next::batch) warn_of_rest();
@@ -58,80 +58,82 @@ const Batch* Batches::next() {
     if (!is_here) interrupt();  // makes the callbacks of all processes see the interruption
     const std::string of = count() >= 0 ? concat(" of ", count()) : "";
     const char* where = is_here ? "" : " in another process";
-    throw Interrupted(concat(run_, ": interrupted", where, " after batch ", taken_, of));
+    throw Interrupted(
+        concat(run_name_, ": interrupted", where, " after batch ", batches_done_, of));
   }
   batch_state_ = BatchState::given;
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
       batch_.x.front().dim(0) == 0)
-    fail(run_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
-  if (group_.gathers()) return gather(), &own_;
+    fail(run_name_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
+  if (group_.gathers()) return gather(), &own_batch_;
   if (!group_.shares() && !group_.in_shards()) return &batch_;
   take_share();
-  return &own_;
+  return &own_batch_;
 }
 
 /// Warns that the epoch ends because another process has no more data, although this process has
 /// data left.
 void Batches::warn_of_rest() const {
   if (group_.gathers())
-    warn(run_, ": the data of another process ended after ", taken_, " batches, those of rank ",
-         group_.all()->rank(),
+    warn(run_name_, ": the data of another process ended after ", batches_done_,
+         " batches, those of rank ", group_.communicator()->rank(),
          " go on and are not used. Each process has the same number of batches");
 }
 
-/// Sets whole_ to the gathered batch of all processes, share_ to the rows that this process
-/// computes, and own_ to the batch with all targets but only the inputs of these rows.
+/// Sets whole_batch_ to the gathered batch of all processes, share_ to the rows that this process
+/// computes, and own_batch_ to the batch with all targets but only the inputs of these rows.
 void Batches::gather() {
   if (batch_.x.empty() || !batch_.x.front() || batch_.x.front().rank() == 0)
-    fail(run_, ": expected a batch of arrays with a batch axis, of which each process has a part");
-  GatheredBatch batch = gathered(group_, batch_, group_.needs_all());
-  whole_ = own_ = std::move(batch.whole);
+    fail(run_name_,
+         ": expected a batch of arrays with a batch axis, of which each process has a part");
+  GatheredBatch batch = gather_batch(group_, batch_, group_.needs_all());
+  whole_batch_ = own_batch_ = std::move(batch.whole);
   share_ = group_.shares() ? batch.own : Share();
   if (group_.in_shards())
     share_ = group_.share(batch.own.whole);
   else if (group_.shares())
-    own_.x = batch_.x;
+    own_batch_.x = batch_.x;
 }
 
-/// Sets share_ to the rows of the batch for this process, and own_ to the batch with views of these
-/// rows as inputs. With logical shards, the inputs stay whole, and the program cuts the shards from
-/// them; the dataset has read only the rows of this process.
+/// Sets share_ to the rows of the batch for this process, and own_batch_ to the batch with views of
+/// these rows as inputs. With logical shards, the inputs stay whole, and the program cuts the
+/// shards from them; the dataset has read only the rows of this process.
 void Batches::take_share() {
-  own_ = batch_;
+  own_batch_ = batch_;
   share_ = {};
   if (batch_.x.empty() || !batch_.x.front() || batch_.x.front().rank() == 0) return;
   share_ = group_.share(batch_.x.front().dim(0));
   if (share_.shards > 0) return;
-  for (Tensor& x : own_.x) x = x.view_rows(share_.begin(), share_.rows());
+  for (Tensor& x : own_batch_.x) x = x.view_rows(share_.begin(), share_.rows());
 }
 
 /// Returns what this process would do next if it trained alone.
 Batches::Next Batches::prepare() {
-  if (steps_ && taken_ == *steps_) return data_->check(), Next::end;
+  if (steps_ && batches_done_ == *steps_) return data_->check(), Next::end;
   if (is_interrupted()) return Next::interruption;
   if (batch_state_ == BatchState::none && !fetch()) return Next::end;
   batch_state_ = BatchState::fetched;
   return is_interrupted() ? Next::interruption : Next::batch;
 }
 
-void Batches::done() {
+void Batches::mark_done() {
   if (batch_state_ != BatchState::given) return;
   batch_state_ = BatchState::none;
   any_done_ = true;
-  ++taken_;
-  ++given_;
+  ++batches_done_;
+  ++fetched_in_dataset_epoch_;
 }
 
 /// A request to stop is ignored after the last batch.
-bool Batches::is_interrupted() const { return interrupted() && taken_ != count(); }
+bool Batches::is_interrupted() const { return interrupted() && batches_done_ != count(); }
 
 bool Batches::fetch() {
-  own_ = whole_ = {};  // releases views of the batch, so that its memory can be reused
+  own_batch_ = whole_batch_ = {};  // releases views of the batch, so that its memory can be reused
   if (data_->next(batch_)) return true;
   ended_ = true;
   // Begins a new epoch of the dataset if the previous epoch of training ended exactly at the end of
   // the data.
-  if (goes_on_ && taken_ == 0 && given_ > 0) {
+  if (continues_across_epochs_ && batches_done_ == 0 && fetched_in_dataset_epoch_ > 0) {
     begin_epoch();
     return fetch();
   }
@@ -141,11 +143,11 @@ bool Batches::fetch() {
 
 void Batches::warn_of_early_end() {
   if (steps_)
-    warn("Your input ran out of data after ", taken_, " of ", *steps_,
+    warn("Your input ran out of data after ", batches_done_, " of ", *steps_,
          " steps. Make sure that your dataset or generator can "
          "generate at least `steps_per_epoch * epochs` batches.");
-  else if (given_ < expected_batches_ && !std::exchange(warned_, true))
-    warn("Your input ran out of data after ", given_, " of ", expected_batches_,
+  else if (fetched_in_dataset_epoch_ < expected_batches_ && !std::exchange(warned_, true))
+    warn("Your input ran out of data after ", fetched_in_dataset_epoch_, " of ", expected_batches_,
          " batches. Make sure that your dataset or generator gives as many as it announces.");
 }
 
@@ -157,8 +159,8 @@ std::optional<BatchSpecs> Batches::specs() const {
 }
 
 Dict Batches::position() const {
-  return {{"batches", taken_},
-          {"given", given_},
+  return {{"batches", batches_done_},
+          {"given", fetched_in_dataset_epoch_},
           {"begun", started_},
           {"samples", samples()},
           {"source", data_->state()}};
@@ -167,15 +169,15 @@ Dict Batches::position() const {
 void Batches::restore(const Dict& position) {
   const int64_t samples = position.at("samples").as_int();
   if (samples != this->samples())
-    fail(run_, ": the snapshot was taken with ", samples, " samples of data, here are ",
+    fail(run_name_, ": the snapshot was taken with ", samples, " samples of data, here are ",
          this->samples());
-  taken_ = count_in(position, "batches");
-  given_ = count_in(position, "given");
+  batches_done_ = count_in(position, "batches");
+  fetched_in_dataset_epoch_ = count_in(position, "given");
   started_ = position.at("begun").as_bool();
   ended_ = false;
   batch_state_ = BatchState::none;
   if (!started_) return;
-  data_->restore(position.at("source"), given_);
+  data_->restore(position.at("source"), fetched_in_dataset_epoch_);
   expected_batches_ = data_->batches();
 }
 

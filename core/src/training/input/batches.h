@@ -29,24 +29,24 @@ class Batches {
   /// a call after Interrupted returns the batch.
   const Batch* next();
   /// Marks the batch of the last next() as done; repeated calls have no effect.
-  void done();
+  void mark_done();
   /// The inputs of the batch that was fetched last.
   const Tensors& inputs() const { return batch_.x; }
   /// The specs of the batch that was fetched last, with the rows of all processes; nullopt if none
   /// was fetched.
   std::optional<BatchSpecs> specs() const;
-  /// Whether a batch was marked by done().
+  /// Whether a batch was marked by mark_done().
   bool any_done() const { return any_done_; }
   /// The share of the last batch that next() returned; its inputs have only the rows of this share.
   /// An empty Share if this process gets the whole batch.
   const Share& share() const { return share_; }
-  /// last() returns the whole batch that was fetched last. Unless ProcessGroup::needs_all(), its
-  /// inputs have values only in the rows of this process, or consist of these rows alone.
+  /// last_batch() returns the whole batch that was fetched last. Unless ProcessGroup::needs_all(),
+  /// its inputs have values only in the rows of this process, or consist of these rows alone.
   /// last_rows() returns the indices of the batch's rows in the data; empty if they are unknown.
-  const Batch& last() const { return group_.gathers() ? whole_ : batch_; }
+  const Batch& last_batch() const { return group_.gathers() ? whole_batch_ : batch_; }
   std::vector<int64_t> last_rows() const { return rows_of_last_batch(*data_); }
-  /// The number of batches marked by done() since begin().
-  int64_t taken() const { return taken_; }
+  /// The number of batches marked by mark_done() since begin().
+  int64_t batches_done() const { return batches_done_; }
 
   /// position() returns the position as a Dict; restore() goes back to such a position, in a
   /// dataset with equal data.
@@ -66,22 +66,22 @@ class Batches {
   void gather();
   void take_share();
 
-  const char* run_;
+  const char* run_name_;
   DatasetPtr data_;
   Batch batch_;
-  Batch whole_;  ///< the batch of all processes, of which batch_ is this process's part
-  Batch own_;    ///< the batch with all targets, and with only the rows of share_ as inputs
+  Batch whole_batch_;  ///< the batch of all processes, of which batch_ is this process's part
+  Batch own_batch_;    ///< the batch with all targets, and with only the rows of share_ as inputs
   Share share_;
   std::optional<int64_t> steps_;
-  bool goes_on_;
+  bool continues_across_epochs_;
   ProcessGroup group_;
-  int64_t taken_ = 0;
+  int64_t batches_done_ = 0;
   int64_t expected_batches_ = -1;  ///< the number that the dataset promised at the start of the
                                    ///< epoch; -1: unknown
   bool warned_ = false;            ///< whether a warning said that the data ended too early
   /// batches fetched in the epoch of the dataset, which may have begun in an earlier epoch of
   /// training
-  int64_t given_ = 0;
+  int64_t fetched_in_dataset_epoch_ = 0;
   bool any_done_ = false;
   bool started_ = false;  ///< whether an epoch of the data has begun
   bool ended_ = false;    ///< whether the dataset is known to be exhausted

@@ -27,7 +27,7 @@ Dict facts_of(const Batch& batch) {
   return facts;
 }
 
-Tensor gathered(Communicator& all, const Rows& rows, const Share& own, const Tensor& part) {
+Tensor gather_batch(Communicator& all, const Rows& rows, const Share& own, const Tensor& part) {
   if (!part) return part;
   if (part.dtype() == DType::string)
     fail("fit: texts cannot be exchanged between processes, which each have a part of the batch");
@@ -47,8 +47,8 @@ Tensor gathered(Communicator& all, const Rows& rows, const Share& own, const Ten
 
 }  // namespace
 
-GatheredBatch gathered(const ProcessGroup& group, const Batch& own, bool with_inputs) {
-  Communicator& all = *group.all();
+GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own, bool with_inputs) {
+  Communicator& all = *group.communicator();
   const int64_t count = own.x.front().dim(0);
   const std::vector<double> counts = expect_equal(
       group, facts_of(own), "Each process gives its own part of every batch, of the same arrays",
@@ -62,7 +62,7 @@ GatheredBatch gathered(const ProcessGroup& group, const Batch& own, bool with_in
   }
   for (Tensors* tensors : {&batch.whole.x, &batch.whole.y, &batch.whole.sample_weight}) {
     if (tensors == &batch.whole.x && !with_inputs) continue;
-    for (Tensor& t : *tensors) t = gathered(all, rows, batch.own, t);
+    for (Tensor& t : *tensors) t = gather_batch(all, rows, batch.own, t);
   }
   return batch;
 }

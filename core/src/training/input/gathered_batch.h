@@ -13,6 +13,6 @@ struct GatheredBatch {
 };
 /// Gathers a batch of which each process passes its part `own`, which must have at least one row.
 /// Fails if the dtypes of the parts differ, or their shapes apart from the number of rows.
-GatheredBatch gathered(const ProcessGroup& group, const Batch& own, bool with_inputs);
+GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own, bool with_inputs);
 
 }  // namespace crescent

@@ -24,9 +24,9 @@ class ProcessGroup {
  public:
   ProcessGroup() = default;  ///< makes a group of one process
   /// The processes of the communicator in use.
-  static ProcessGroup now() {
+  static ProcessGroup current() {
     ProcessGroup group;
-    if (auto all = communicator(); all->size() > 1) group.communicator_ = std::move(all);
+    if (auto all = crescent::communicator(); all->size() > 1) group.communicator_ = std::move(all);
     group.shares_ = group.communicator_ && distribution() == Distribution::data_parallel;
     group.gathers_ = group.shares_ && !shards_data();
     group.in_shards_ = is_deterministic() && (group.shares_ || !group.communicator_);
@@ -35,7 +35,7 @@ class ProcessGroup {
   /// The processes that share an evaluation or a prediction.
   static ProcessGroup of_inference() {
     const bool shared = shares_inference() && distribution() == Distribution::data_parallel;
-    return shared ? now() : ProcessGroup();
+    return shared ? current() : ProcessGroup();
   }
   /// Whether the processes share each batch; otherwise each has batches of its own.
   bool shares() const { return shares_; }
@@ -46,7 +46,8 @@ class ProcessGroup {
   bool gathers() const { return gathers_; }
   /// Whether this process needs the inputs of the whole batch.
   bool needs_all() const { return !shares_ || in_shards_ || reads_all_; }
-  /// Makes each process compute whole batches from now on; all processes compute the same batches.
+  /// Makes each process compute whole batches from now on; all processes compute the same
+  /// batches.
   void share_nothing() { shares_ = in_shards_ = false; }
   /// Returns the rows of a batch that this process computes; an empty Share if it computes the
   /// batch as a whole.
@@ -73,7 +74,7 @@ class ProcessGroup {
     };
   }
   /// The communicator of the processes; null for a single process.
-  const std::shared_ptr<Communicator>& all() const { return communicator_; }
+  const std::shared_ptr<Communicator>& communicator() const { return communicator_; }
   /// Returns the maximum of `own` over all processes.
   int max_over_processes(int own) const {
     if (!communicator_) return own;

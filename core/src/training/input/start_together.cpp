@@ -15,8 +15,8 @@ double hash_of(const std::string& text) {
 }
 
 /// Returns the numbers `own` of all processes, one row for each process.
-std::vector<double> rows_of_all(const ProcessGroup& group, const std::vector<double>& own) {
-  Communicator& all = *group.all();
+std::vector<double> gathered_rows(const ProcessGroup& group, const std::vector<double>& own) {
+  Communicator& all = *group.communicator();
   const auto size = static_cast<size_t>(all.size());
   std::vector<double> rows(size * own.size());
   std::copy(own.begin(), own.end(), rows.begin() + all.rank() * std::ssize(own));
@@ -25,7 +25,7 @@ std::vector<double> rows_of_all(const ProcessGroup& group, const std::vector<dou
 }
 
 /// The ranks of the processes whose number in this column differs from that of rank 0.
-std::vector<int> ranks_apart(const std::vector<double>& rows, size_t columns, size_t column) {
+std::vector<int> ranks_that_differ(const std::vector<double>& rows, size_t columns, size_t column) {
   std::vector<int> ranks;
   for (size_t i = column + columns; i < rows.size(); i += columns)
     if (rows[i] != rows[column]) ranks.push_back(static_cast<int>(i / columns));
@@ -42,11 +42,11 @@ std::vector<double> expect_equal(const ProcessGroup& group, const Dict& facts,
   for (const DictEntry& fact : facts) numbers.push_back(hash_of(to_json(fact.value)));
   numbers.push_back(own);
   const size_t columns = numbers.size();
-  const std::vector<double> rows = rows_of_all(group, numbers);
+  const std::vector<double> rows = gathered_rows(group, numbers);
   std::vector<std::string> differences;
   size_t column = 0;
   for (const DictEntry& fact : facts)
-    if (const std::vector<int> ranks = ranks_apart(rows, columns, column++); !ranks.empty())
+    if (const std::vector<int> ranks = ranks_that_differ(rows, columns, column++); !ranks.empty())
       differences.push_back(concat(fact.key, " at ", ranks_text(ranks)));
   if (!differences.empty())
     fail("fit: the processes were not given the same as rank 0: ", join(differences, "; "), ". ",
@@ -56,13 +56,13 @@ std::vector<double> expect_equal(const ProcessGroup& group, const Dict& facts,
   return told;
 }
 
-void take_from_first(const ProcessGroup& group, const Variables& variables) {
+void copy_from_rank_0(const ProcessGroup& group, const Variables& variables) {
   for (const Variable& v : variables) {
     const Division* division = division_of(v);
     if (division && division->copies() > 1) v.assign(v.value());
     if (division) continue;
     const Tensor value = v.value().clone(nullptr);
-    group.all()->broadcast(value.storage()->host(), value.bytes(), 0);
+    group.communicator()->broadcast(value.storage()->host(), value.bytes(), 0);
     v.assign(value);
   }
 }

@@ -1,5 +1,5 @@
-// How processes that share batches begin a run: they compare their models and options, and start
-// from the values of rank 0.
+// The beginning of a run in processes that share batches: they compare their models and options,
+// and start from the values of rank 0.
 #pragma once
 #include "training/input/process_group.h"
 #include "training/state/training.h"
@@ -14,7 +14,7 @@ std::vector<double> expect_equal(const ProcessGroup& group, const Dict& facts,
                                  const char* in_common, double own = 0);
 /// Sets these variables to their values in the process of rank 0. Each part of a divided variable
 /// is set to the value in the first process that has this part.
-void take_from_first(const ProcessGroup& group, const Variables& variables);
+void copy_from_rank_0(const ProcessGroup& group, const Variables& variables);
 /// The weights of the model and the states of its random generators and its optimizer.
 Variables state_of(Model& model);
 

@@ -18,18 +18,18 @@ namespace {
 class RateScope {
  public:
   explicit RateScope(Optimizer& optimizer)
-      : optimizer_(optimizer), before_(optimizer.learning_rate().value().item()) {
+      : optimizer_(optimizer), original_rate_(optimizer.learning_rate().value().item()) {
     const Dict config = optimizer.get_config();
     const Value* rate = config.find("learning_rate");
-    if (rate && rate->is_number()) before_ = rate->as_float();
-    optimizer_.set_learning_rate(before_);
+    if (rate && rate->is_number()) original_rate_ = rate->as_float();
+    optimizer_.set_learning_rate(original_rate_);
   }
-  ~RateScope() { optimizer_.set_learning_rate(before_); }
+  ~RateScope() { optimizer_.set_learning_rate(original_rate_); }
   RateScope(const RateScope&) = delete;
 
  private:
   Optimizer& optimizer_;
-  double before_;
+  double original_rate_;
 };
 
 /// Iterates over the batches of the data again and again.
@@ -55,12 +55,12 @@ class LossAverage {
   explicit LossAverage(double smoothing) : smoothing_(smoothing) {}
   double add(double loss) {
     sum_ = smoothing_ * sum_ + (1 - smoothing_) * loss;
-    kept_ *= smoothing_;
-    return sum_ / (1 - kept_);
+    start_weight_ *= smoothing_;
+    return sum_ / (1 - start_weight_);
   }
 
  private:
-  double smoothing_, sum_ = 0, kept_ = 1;
+  double smoothing_, sum_ = 0, start_weight_ = 1;
 };
 
 double loss_in(const NamedValues& results) {

@@ -36,7 +36,7 @@ class RecordWriter {
 struct Record {
   Dict run;  ///< describes the run that computed the last of `steps` or, if there are none, the
              ///< last run of the record
-  std::vector<RecordedStep> steps;  ///< in ascending order
+  std::vector<RecordedStep> steps;  ///< the steps in ascending order
   int64_t first = 0, last = 0;      ///< the first and the last step of the whole record; 0 in an
                                     ///< empty record
 };

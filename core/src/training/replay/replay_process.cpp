@@ -46,7 +46,7 @@ Record checked_record(const std::string& folder, int64_t step) {
 /// The program and its arguments: this program with the words of `script` or, if `script` is empty,
 /// the recorded program and arguments. If the recorded program has the file name of this program,
 /// this program replaces it.
-std::vector<std::string> words_of(const Dict& run, const std::vector<std::string>& script) {
+std::vector<std::string> command_line(const Dict& run, const std::vector<std::string>& script) {
   const std::string own = program_path();
   std::vector<std::string> words{own};
   if (!script.empty()) {
@@ -75,7 +75,7 @@ void set_determinism(bool on) {
 
 /// Lists the conditions of this program and machine that differ from those of the recorded run, one
 /// per line.
-std::string other_conditions(const Dict& run) {
+std::string text_of_changed_conditions(const Dict& run) {
   std::string text;
   const Dict here = conditions();
   for (const DictEntry& condition : run.at("conditions").as_dict())
@@ -103,7 +103,7 @@ ReplayVerdict verdict_of(const Descriptor& result, const Process& program,
 ReplayVerdict run_replay(const std::string& folder, int64_t step,
                          const std::vector<std::string>& script) {
   const Record record = checked_record(folder, step);
-  const std::vector<std::string> words = words_of(record.run, script);
+  const std::vector<std::string> words = command_line(record.run, script);
   const ReplayTask task{fs::absolute(folder).string(), step, record.run.at("number").as_int(),
                         kResultDescriptor};
   if (script.empty()) enter_folder(record.run, folder);
@@ -118,7 +118,8 @@ ReplayVerdict run_replay(const std::string& folder, int64_t step,
   Process program = Process::program(words, options);
   program.wait();
   ReplayVerdict verdict = verdict_of(result, program, words, step);
-  if (verdict.status == ReplayStatus::different) verdict.text += other_conditions(record.run);
+  if (verdict.status == ReplayStatus::different)
+    verdict.text += text_of_changed_conditions(record.run);
   return verdict;
 }
 

@@ -46,7 +46,7 @@ void ReplayRecorder::try_resume(TrainingRun& run) {
   const ReplayTask* task = replay_task();
   if (!task || next_run() != task->run) return;
   replay_.emplace(*task, run);
-  step_ = replay_->begin();
+  step_ = replay_->backup_step();
 }
 
 void ReplayRecorder::on_train_begin(const Logs&) {

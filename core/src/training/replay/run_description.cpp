@@ -50,7 +50,7 @@ Dict run_description(const TrainingRun::State& run, int64_t number, int64_t reco
           {"folder", current_folder()},
           {"number", number},
           {"record_freq", record_freq},
-          {"processes", run.group.shares() ? run.group.all()->size() : 1},
+          {"processes", run.group.shares() ? run.group.communicator()->size() : 1},
           {"deterministic", is_deterministic()},
           {"conditions", conditions()}};
 }

@@ -63,7 +63,7 @@ std::optional<RowRange> own_rows(const TrainingRun::State& run) {
   const Share& share = run.training.batches().share();
   if (!share || !run.group.shares()) return std::nullopt;
   if (share.shards == 0) return RowRange{share.first, share.count};
-  const Communicator& all = *run.group.all();
+  const Communicator& all = *run.group.communicator();
   return rows_of_shards(share, shards_of(share.shards, all.rank(), all.size()));
 }
 
@@ -96,7 +96,7 @@ uint64_t hash_of_input(const Tensor& given, const std::optional<RowRange>& own, 
 
 uint64_t summed_over_processes(uint64_t own, const ProcessGroup& group) {
   if (!group.shares()) return own;
-  Communicator& all = *group.all();
+  Communicator& all = *group.communicator();
   const auto size = static_cast<size_t>(all.size());
   std::vector<uint64_t> sums(size);
   sums[static_cast<size_t>(all.rank())] = own;
@@ -127,7 +127,7 @@ Tensor value_in(const Dict& snapshot, Model& model, size_t place) {
 
 Dict batch_hashes(const TrainingRun::State& run) {
   const Batches& batches = run.training.batches();
-  const Batch& batch = batches.last();
+  const Batch& batch = batches.last_batch();
   const std::optional<RowRange> own = own_rows(run);
   uint64_t inputs = 0;
   for (size_t i = 0; i < batch.x.size(); ++i)

@@ -16,7 +16,8 @@ namespace {
 
 /// Writes the verdict for `crescent replay` and ends the process, so that the rest of the script
 /// does not run again.
-[[noreturn]] void conclude(const ReplayTask& task, ReplayStatus status, const std::string& text) {
+[[noreturn]] void end_with_verdict(const ReplayTask& task, ReplayStatus status,
+                                   const std::string& text) {
   const std::string verdict = to_json(Dict{{"status", static_cast<int>(status)}, {"text", text}});
   const bool written =
       write(task.result_descriptor, verdict.data(), verdict.size()) == std::ssize(verdict);
@@ -28,18 +29,19 @@ int64_t backup_before(const ReplayTask& task) {
   const std::vector<int64_t> steps = backups_in(task.folder);
   const auto behind = std::lower_bound(steps.begin(), steps.end(), task.step);
   if (behind == steps.begin())
-    conclude(task, ReplayStatus::failed, concat("there is no backup before step ", task.step));
+    end_with_verdict(task, ReplayStatus::failed,
+                     concat("there is no backup before step ", task.step));
   return *std::prev(behind);
 }
 
 /// The absolute difference of two values; infinite if only one of them is NaN, 0 if both are.
-double distance_of(double a, double b) {
+double absolute_difference(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b) ? 0 : INFINITY;
   return std::abs(a - b);
 }
 
 /// The indices of an element as text, from 1: "(3, 17)".
-std::string place_of(size_t element, const Shape& shape) {
+std::string text_of_index(size_t element, const Shape& shape) {
   std::vector<std::string> places;
   auto rest = static_cast<int64_t>(element);
   for (int axis = shape.rank() - 1; axis >= 0; rest /= shape[axis--])
@@ -51,14 +53,15 @@ std::string largest_difference(const Tensor& recorded, const Tensor& now) {
   if (recorded.spec() != now.spec())
     fail("the backup has ", recorded.spec(), ", expected ", now.spec());
   const std::vector<double> a = recorded.to_vector(), b = now.to_vector();
-  const auto distance = [&](size_t i) { return distance_of(a[i], b[i]); };
+  const auto distance = [&](size_t i) { return absolute_difference(a[i], b[i]); };
   size_t largest = 0;
   for (size_t i = 0; i < a.size(); ++i)
     if (distance(i) > distance(largest)) largest = i;
   if (a.empty() || distance(largest) == 0)
     return ", though its values are equal: the sign of a zero or the bits of a NaN are others";
-  return concat(", largest difference ", distance(largest), " at ", place_of(largest, now.shape()),
-                ": recorded ", a[largest], ", computed ", b[largest]);
+  return concat(", largest difference ", distance(largest), " at ",
+                text_of_index(largest, now.shape()), ": recorded ", a[largest], ", computed ",
+                b[largest]);
 }
 
 /// Returns the value of a variable; `place` is its index among the variables of a snapshot.
@@ -70,7 +73,7 @@ Tensor value_at(Model& model, size_t place) {
 }
 
 /// Describes how two lists of variables differ.
-std::string other_variables(const VariableSpecs& recorded, const VariableSpecs& now) {
+std::string text_of_changed_variables(const VariableSpecs& recorded, const VariableSpecs& now) {
   const auto text = [](const VariableSpecs& all, size_t i) {
     return i < all.size() ? concat("'", all[i].name, "' ", all[i].spec) : "none";
   };
@@ -86,17 +89,17 @@ std::string other_variables(const VariableSpecs& recorded, const VariableSpecs& 
 
 StepReplay::StepReplay(const ReplayTask& task, TrainingRun& run)
     : task_(task),
-      begin_(backup_before(task)),
-      record_(read_record(task.folder, begin_ + 1, task.step)) {
+      backup_step_(backup_before(task)),
+      record_(read_record(task.folder, backup_step_ + 1, task.step)) {
   try {
-    run.state().restore(read_snapshot(backup_path(task_.folder, begin_)).as_dict());
+    run.state().restore(read_snapshot(backup_path(task_.folder, backup_step_)).as_dict());
     run.state().is_replayed = true;
   } catch (const Interrupted&) {
     throw;
   } catch (const Error& error) {
-    conclude(
-        task_, ReplayStatus::failed,
-        concat("the run cannot go on from the backup after step ", begin_, ": ", error.what()));
+    end_with_verdict(task_, ReplayStatus::failed,
+                     concat("the run cannot go on from the backup after step ", backup_step_, ": ",
+                            error.what()));
   }
 }
 
@@ -110,31 +113,32 @@ void StepReplay::compare(const RecordedStep& now, Model& model) const {
   const RecordedStep& before = *recorded(now.step);
   for (const DictEntry& part : before.data)
     if (const Value* here = now.data.find(part.key); here && *here != part.value)
-      tell_difference(now.step, concat("the data differ: the ", part.key,
-                                       " of the batch are not those of the record"));
+      end_with_difference(now.step, concat("the data differ: the ", part.key,
+                                           " of the batch are not those of the record"));
   compare_variables(before, now, model);
   if (now.step == task_.step)
-    conclude(task_, ReplayStatus::equal,
-             concat("step ", now.step, ": equal (", now.variables->size(), " tensors)"));
+    end_with_verdict(task_, ReplayStatus::equal,
+                     concat("step ", now.step, ": equal (", now.variables->size(), " tensors)"));
 }
 
 void StepReplay::compare_variables(const RecordedStep& recorded, const RecordedStep& now,
                                    Model& model) const {
   const VariableSpecs& variables = *recorded.variables;
   if (variables != *now.variables)
-    conclude(task_, ReplayStatus::failed, other_variables(variables, *now.variables));
+    end_with_verdict(task_, ReplayStatus::failed,
+                     text_of_changed_variables(variables, *now.variables));
   std::vector<size_t> different;
   for (size_t i = 0; i < variables.size(); ++i)
     if (recorded.hashes.compare(i * kHashDigits, kHashDigits, now.hashes, i * kHashDigits,
                                 kHashDigits) != 0)
       different.push_back(i);
   if (!different.empty())
-    tell_difference(now.step, concat(variables[different.front()].name, " differs first (",
-                                     different.size(), " of ", variables.size(), " tensors do)",
-                                     values_that_differ(now.step, different.front(), model)));
+    end_with_difference(now.step, concat(variables[different.front()].name, " differs first (",
+                                         different.size(), " of ", variables.size(), " tensors do)",
+                                         values_that_differ(now.step, different.front(), model)));
   for (const DictEntry& log : recorded.logs)
     if (const Value* here = now.logs.find(log.key); !here || to_json(*here) != to_json(log.value))
-      tell_difference(
+      end_with_difference(
           now.step, concat("all tensors are equal, but '", log.key, "' in the logs was ", log.value,
                            ", and is ", here ? to_text(*here) : "missing"));
 }
@@ -153,19 +157,19 @@ std::string StepReplay::values_that_differ(int64_t step, size_t variable, Model&
   }
 }
 
-void StepReplay::tell_difference(int64_t step, const std::string& text) const {
+void StepReplay::end_with_difference(int64_t step, const std::string& text) const {
   const std::string before =
       step == task_.step
           ? ""
           : concat("; step ", task_.step,
-                   " was asked for, and is computed from the backup after step ", begin_);
-  conclude(task_, ReplayStatus::different, concat("step ", step, ": ", text, before));
+                   " was asked for, and is computed from the backup after step ", backup_step_);
+  end_with_verdict(task_, ReplayStatus::different, concat("step ", step, ": ", text, before));
 }
 
 void StepReplay::end_without_step(int64_t last) const {
-  conclude(task_, ReplayStatus::failed,
-           concat("the run ended after step ", last, ", before step ", task_.step,
-                  "; in the record it went on"));
+  end_with_verdict(task_, ReplayStatus::failed,
+                   concat("the run ended after step ", last, ", before step ", task_.step,
+                          "; in the record it went on"));
 }
 
 }  // namespace crescent

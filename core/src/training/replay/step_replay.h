@@ -11,7 +11,7 @@ class StepReplay {
   /// Restores the run from the last backup before the step of the task. A failure ends the process.
   StepReplay(const ReplayTask& task, TrainingRun& run);
   /// The step after which the backup was written.
-  int64_t begin() const { return begin_; }
+  int64_t backup_step() const { return backup_step_; }
   /// Whether the record contains the step.
   bool has(int64_t step) const { return recorded(step) != nullptr; }
   /// Compares a step with the record, which must contain it. Ends the process if they differ or if
@@ -24,10 +24,10 @@ class StepReplay {
   const RecordedStep* recorded(int64_t step) const;
   void compare_variables(const RecordedStep& recorded, const RecordedStep& now, Model& model) const;
   std::string values_that_differ(int64_t step, size_t variable, Model& model) const;
-  [[noreturn]] void tell_difference(int64_t step, const std::string& text) const;
+  [[noreturn]] void end_with_difference(int64_t step, const std::string& text) const;
 
   const ReplayTask& task_;
-  int64_t begin_;
+  int64_t backup_step_;
   Record record_;
 };
 

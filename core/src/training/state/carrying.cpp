@@ -55,7 +55,7 @@ void carry_training(const Model& from, Model& to) {
   to.compile(options);
   ModelAccess::Training& after = ModelAccess::training(to);
   after.trained.flags = before.trained.flags;
-  after.trained.flags.take_new(to);
+  after.trained.flags.record_new_layers(to);
   after.runs.order.state().assign(before.runs.order.state().value());
   after.runs.seed = before.runs.seed;
   after.runs.epochs = before.runs.epochs;

@@ -6,13 +6,13 @@
 
 namespace crescent {
 
-void CompiledFlags::take(Model& model) {
+void CompiledFlags::record(Model& model) {
   flags_.clear();
   model_trainable_ = LayerAccess::own_trainable(model);
-  take_new(model);
+  record_new_layers(model);
 }
 
-void CompiledFlags::take_new(Model& model) {
+void CompiledFlags::record_new_layers(Model& model) {
   std::erase_if(flags_, [](const Flag& flag) { return flag.alive.expired(); });
   std::unordered_set<const Layer*> known{&model};
   for (const Flag& flag : flags_) known.insert(flag.layer);
@@ -21,7 +21,8 @@ void CompiledFlags::take_new(Model& model) {
       flags_.push_back({layer->weak_from_this(), layer, LayerAccess::own_trainable(*layer)});
 }
 
-AsCompiled::AsCompiled(Model& model, const CompiledFlags& flags, const Variables& trained) {
+CompiledFlagsScope::CompiledFlagsScope(Model& model, const CompiledFlags& flags,
+                                       const Variables& trained) {
   set(model, flags.model_trainable_);
   for (const CompiledFlags::Flag& flag : flags.flags_) {
     const std::shared_ptr<Object> alive = flag.alive.lock();
@@ -34,12 +35,12 @@ AsCompiled::AsCompiled(Model& model, const CompiledFlags& flags, const Variables
   for (const Variable& v : variables_) v.set_trainable(true);
 }
 
-AsCompiled::~AsCompiled() {
+CompiledFlagsScope::~CompiledFlagsScope() {
   for (const auto& [layer, trainable] : layers_) LayerAccess::set_own_trainable(*layer, trainable);
   for (const Variable& v : variables_) v.set_trainable(false);
 }
 
-void AsCompiled::set(Layer& layer, bool trainable) {
+void CompiledFlagsScope::set(Layer& layer, bool trainable) {
   layers_.emplace_back(&layer, LayerAccess::own_trainable(layer));
   LayerAccess::set_own_trainable(layer, trainable);
 }

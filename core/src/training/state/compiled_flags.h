@@ -9,12 +9,12 @@ namespace crescent {
 class CompiledFlags {
  public:
   /// Records the current flags of the model and of all layers in it.
-  void take(Model& model);
-  /// Records the flags of layers that were added after take().
-  void take_new(Model& model);
+  void record(Model& model);
+  /// Records the flags of layers that were added after record().
+  void record_new_layers(Model& model);
 
  private:
-  friend class AsCompiled;
+  friend class CompiledFlagsScope;
   struct Flag {
     std::weak_ptr<Object> alive;
     Layer* layer;
@@ -26,11 +26,11 @@ class CompiledFlags {
 
 /// While an object of this class lives, the layers have their recorded values of `trainable`, and
 /// so do the given variables.
-class AsCompiled {
+class CompiledFlagsScope {
  public:
-  AsCompiled(Model& model, const CompiledFlags& flags, const Variables& trained);
-  ~AsCompiled();
-  AsCompiled(const AsCompiled&) = delete;
+  CompiledFlagsScope(Model& model, const CompiledFlags& flags, const Variables& trained);
+  ~CompiledFlagsScope();
+  CompiledFlagsScope(const CompiledFlagsScope&) = delete;
 
  private:
   void set(Layer& layer, bool trainable);

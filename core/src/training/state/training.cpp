@@ -48,8 +48,8 @@ std::vector<Value> by_output(const char* what, const Dict& dict,
 
 /// Appends the value of each output to `values`. `option` is nested like the outputs; a single
 /// value applies to all outputs below it.
-void spread(const char* what, const Value& option, const Value& structure,
-            std::vector<Value>& values) {
+void append_by_output(const char* what, const Value& option, const Value& structure,
+                      std::vector<Value>& values) {
   const size_t count = tensor_count(structure);
   const bool nested = option.is_list() || is_by_output(option);
   if (structure.is_bool()) return values.push_back(option);
@@ -59,7 +59,7 @@ void spread(const char* what, const Value& option, const Value& structure,
     const List& items = option.as_list();
     if (structure.is_list() && items.size() == structure.as_list().size())
       for (size_t i = 0; i < items.size(); ++i)
-        spread(what, items[i], structure.as_list()[i], values);
+        append_by_output(what, items[i], structure.as_list()[i], values);
     else if (items.size() == count)
       values.insert(values.end(), items.begin(), items.end());
     else
@@ -70,7 +70,7 @@ void spread(const char* what, const Value& option, const Value& structure,
     by_output(what, option.as_dict(), names);
     for (const std::string& name : names) {
       const Value* own = option.as_dict().find(name);
-      spread(what, own ? *own : Value(), structure.as_dict().at(name), values);
+      append_by_output(what, own ? *own : Value(), structure.as_dict().at(name), values);
     }
   } else {
     fail_nested(what, option, structure);
@@ -81,7 +81,7 @@ std::vector<Value> loss_values(const Value& loss, const Value& structure,
                                const std::vector<std::string>& names) {
   if (is_deep(structure)) {
     std::vector<Value> values;
-    spread("loss", loss, structure, values);
+    append_by_output("loss", loss, structure, values);
     return values;
   }
   if (is_by_output(loss)) {
@@ -108,7 +108,7 @@ std::vector<double> loss_weights(const Value& weights, const Value& structure,
   if (weights.is_null()) return found;
   std::vector<Value> values;
   if (is_deep(structure))
-    spread("loss_weights", weights, structure, values);
+    append_by_output("loss_weights", weights, structure, values);
   else if (weights.is_dict())
     values = by_output("loss_weights", weights.as_dict(), names);
   else if (weights.is_list())
@@ -146,7 +146,7 @@ std::vector<List> metric_values(const char* what, const Value& metrics, const Va
   std::vector<List> found;
   if (is_deep(structure) && (is_by_output(metrics) || holds_lists(metrics))) {
     std::vector<Value> values;
-    spread(what, metrics, structure, values);
+    append_by_output(what, metrics, structure, values);
     for (const Value& value : values) found.push_back(as_list(value));
     return found;
   }

@@ -16,9 +16,10 @@ using MetricPtr = std::shared_ptr<Metric>;
 
 /// The loss and the metrics of one output.
 struct OutputTraining {
-  std::string name;  ///< the output's name in data and in the options of compile
-  std::string loss_name, metric_prefix;  ///< beginnings of the names in logs
-  std::shared_ptr<Loss> loss;            ///< null: the output is not trained
+  std::string name;            ///< the output's name in data and in the options of compile
+  std::string loss_name;       ///< the beginning of the name of the loss in logs
+  std::string metric_prefix;   ///< the beginning of the names of the metrics in logs
+  std::shared_ptr<Loss> loss;  ///< null: the output is not trained
   double weight = 1;
   MetricPtr tracker;  ///< mean of the loss; null if no other output has a loss
   std::vector<MetricPtr> metrics, weighted_metrics;
@@ -179,8 +180,8 @@ OutputKeys output_keys(const Model& graph);
 /// Makes the losses and metrics for these outputs. Fails with the messages of Keras.
 std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const OutputKeys& outputs);
 
-/// The metrics that compile makes of its options, for an output of unknown shape; metrics that are
-/// given by output are left out.
+/// Makes the metrics that the options of compile name, for an output of unknown shape. Metrics that
+/// the options assign to single outputs are left out.
 std::vector<MetricPtr> metrics_of_any_output(const CompileOptions& options);
 
 /// A compiled step and its arguments.

@@ -46,9 +46,9 @@ NonFiniteKind non_finite_kind(const Tensor& t) {
 }
 
 /// Runs a recorded step again op by op and keeps all of its values.
-class Replay {
+class RecomputedStep {
  public:
-  Replay(const Program& program, const Tensors& inputs)
+  RecomputedStep(const Program& program, const Tensors& inputs)
       : program_(program), values_(program.values.size()), producer_(program.values.size(), -1) {
     for (size_t i = 0; i < inputs.size(); ++i) values_[program.inputs[i]] = inputs[i];
     for (const Program::Constant& c : program.constants) values_[c.value] = c.tensor;
@@ -145,38 +145,38 @@ std::string range_text(const Tensor& t) {
 
 class CauseText {
  public:
-  CauseText(const Model& model, const Program& program, const Replay& replay, const Batch& batch,
-            const std::vector<int64_t>& rows)
-      : model_(model), program_(program), replay_(replay), batch_(batch), rows_(rows) {}
+  CauseText(const Model& model, const Program& program, const RecomputedStep& replay,
+            const Batch& batch, const std::vector<int64_t>& rows)
+      : model_(model), program_(program), recomputed_(replay), batch_(batch), rows_(rows) {}
 
   std::string text_of(const Cause& cause, int loss) const {
     std::string text = concat(cause.title, " is not finite: ", count_text(value(cause.target)));
     add_origin(text, cause.origin, loss);
     const int infinite = cause.bad == NonFiniteKind::nan
-                             ? replay_.operand(cause.origin, NonFiniteKind::infinite)
+                             ? recomputed_.operand(cause.origin, NonFiniteKind::infinite)
                              : -1;
     if (infinite < 0) return text;
     text += "\n  What is infinite there:";
-    add_origin(text, replay_.origin(infinite, NonFiniteKind::infinite), loss);
+    add_origin(text, recomputed_.origin(infinite, NonFiniteKind::infinite), loss);
     return text;
   }
 
  private:
-  const Tensor& value(int number) const { return replay_.value(number); }
+  const Tensor& value(int number) const { return recomputed_.value(number); }
   void add(std::string& text, const std::string& line) const {
     if (!line.empty()) text += "\n  " + line;
   }
   void add_origin(std::string& text, int origin, int loss) const {
-    const int producer = replay_.producer(origin);
+    const int producer = recomputed_.producer(origin);
     if (producer < 0)
-      add(text, given_text(origin));
+      add(text, text_of_source(origin));
     else
-      add_instruction(text, program_.code[producer], producer > replay_.producer(loss));
+      add_instruction(text, program_.code[producer], producer > recomputed_.producer(loss));
     const int64_t samples = batch_.x.front().dim(0);
     add(text, rows_text(value(origin), samples, rows_));
   }
   /// Describes a value that no instruction computes: a weight, a part of the data or a constant.
-  std::string given_text(int number) const {
+  std::string text_of_source(int number) const {
     for (const Program::Binding& b : program_.variables)
       if (b.value == number)
         return concat("It begins in the weight ", b.variable.path(), ": ",
@@ -210,13 +210,13 @@ class CauseText {
 
   const Model& model_;
   const Program& program_;
-  const Replay& replay_;
+  const RecomputedStep& recomputed_;
   const Batch& batch_;
   const std::vector<int64_t>& rows_;
 };
 
 /// Among all results that are not finite, returns the one whose cause comes first in the program.
-std::optional<Cause> first_cause(const Program& program, const Replay& replay,
+std::optional<Cause> first_cause(const Program& program, const RecomputedStep& replay,
                                  const std::vector<std::string>& titles) {
   std::optional<Cause> first;
   for (size_t i = 0; i < titles.size(); ++i) {
@@ -244,7 +244,7 @@ std::string locate_nan(Model& model, const Batch& batch, const std::vector<int64
       },
       specs_of(step.inputs));
   const Transaction transaction;  // the destructor restores the variables
-  const Replay replay(program, step.inputs);
+  const RecomputedStep replay(program, step.inputs);
   const std::optional<Cause> cause = first_cause(program, replay, targets.titles);
   if (!cause)
     return "the compiled step gave a number that is not finite, the same step op by op does not: "

@@ -1,4 +1,4 @@
-// Where the first number that is not finite comes from in a training step.
+// Finds the place in a training step where the first number that is not finite originates.
 #pragma once
 #include <string>
 #include <vector>

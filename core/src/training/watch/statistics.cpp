@@ -8,10 +8,10 @@
 namespace crescent {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Counts the elements that are not finite, and removes them.
-void take_finite(std::vector<double>& elements, TensorStatistics& found) {
+void remove_nonfinite(std::vector<double>& elements, TensorStatistics& found) {
   found.nan = std::count_if(elements.begin(), elements.end(), [](double x) { return x != x; });
   const auto end =
       std::remove_if(elements.begin(), elements.end(), [](double x) { return !std::isfinite(x); });
@@ -36,9 +36,9 @@ double deviation_of(const std::vector<double>& elements, double mean) {
 std::optional<TensorStatistics> statistics_of(const Tensor& tensor) {
   if (tensor.dtype() == DType::string || tensor.dtype() == DType::complex64) return std::nullopt;
   std::vector<double> elements = tensor.to_vector();
-  TensorStatistics found{kNone, kNone, kNone, kNone, kNone};
+  TensorStatistics found{kNaN, kNaN, kNaN, kNaN, kNaN};
   const auto count = static_cast<double>(elements.size());
-  take_finite(elements, found);
+  remove_nonfinite(elements, found);
   if (elements.empty()) return found;
   const auto [min, max] = std::minmax_element(elements.begin(), elements.end());
   found.min = *min, found.max = *max;
