@@ -20,7 +20,8 @@ Validation bounded(const std::function<Tensors(const Tensors&)>& body, const Ten
   TensorSpecs specs;
   for (const Tensor& input : inputs) specs.push_back(input.spec());
   Validation report;
-  validation::check(validation::subject_of(trace(body, specs), false, inputs), "step", {}, report);
+  validation::check(validation::checked_program(trace(body, specs), false, inputs), "step", {},
+                    report);
   return report;
 }
 

@@ -14,7 +14,7 @@
 using namespace crescent;
 using namespace crescent::passes;
 using validation::check;
-using validation::Subject;
+using validation::CheckedProgram;
 
 namespace {
 
@@ -24,20 +24,20 @@ Tensor sample_numbers(const Shape& shape, int64_t seed = 1) {
 
 using Body = std::function<Tensors(const Tensors&)>;
 
-Subject subject(const Body& body, const Tensors& inputs) {
+CheckedProgram subject(const Body& body, const Tensors& inputs) {
   TensorSpecs specs;
   for (const Tensor& input : inputs) specs.push_back(input.spec());
-  return validation::subject_of(trace(body, specs), false, inputs);
+  return validation::checked_program(trace(body, specs), false, inputs);
 }
 
-Validation checked(const Subject& given) {
+Validation checked(const CheckedProgram& given) {
   Validation report;
   check(given, "step", {}, report);
   return report;
 }
 
 /// The subject compiled with a faulty pass before the usual passes.
-Subject with_faulty_pass(Subject given, const char* name, bool (*wrong)(Program&)) {
+CheckedProgram with_faulty_pass(CheckedProgram given, const char* name, bool (*wrong)(Program&)) {
   const auto usual = given.optimize;
   given.optimize = [=](Program program, const PassObserver& observer) {
     dead_code(program);
@@ -232,7 +232,7 @@ TEST_CASE("a kernel that computes wrongly is named, with the layer that asked fo
 }
 
 TEST_CASE("what the caller's executable gives is checked, too") {
-  const Subject given = subject(network, data());
+  const CheckedProgram given = subject(network, data());
   validation::ProgramResult outcome;
   const Function function(network);
   outcome.outputs = function(data());

@@ -14,13 +14,13 @@ using Instruction = Program::Instruction;
 using Values = std::vector<BoundedPtr>;
 
 /// The program as it was after a pass.
-struct Stage {
+struct ProgramAfterPass {
   std::string pass;
   Program program;
 };
 
-Start start_of(const Program& program, const Tensors& inputs, Rounding rounding) {
-  Start start;
+InitialValues initial_values_of(const Program& program, const Tensors& inputs, Rounding rounding) {
+  InitialValues start;
   const auto bounded = [&](const Tensor& tensor) {
     return std::make_shared<const Bounded>(Bounded::of(tensor.to(nullptr), rounding));
   };
@@ -37,7 +37,8 @@ struct Result {
   BoundedPtr value;
 };
 
-std::vector<Result> results_of(const Program& program, const Values& values, const Start& start) {
+std::vector<Result> results_of(const Program& program, const Values& values,
+                               const InitialValues& start) {
   std::vector<Result> results;
   for (size_t i = 0; i < program.outputs.size(); ++i)
     results.push_back({concat("output ", i + 1), nullptr, values[program.outputs[i]]});
@@ -69,11 +70,12 @@ const Instruction* producer_of(const Program& program, int value) {
 /// Compares two programs that should compute the same, evaluated in float64.
 class PassCheck {
  public:
-  PassCheck(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
+  PassCheck(const CheckedProgram& subject, const Program& lowered,
+            const std::vector<ProgramAfterPass>& stages)
       : subject_(subject),
         lowered_(lowered),
         stages_(stages),
-        start_(start_of(subject.recorded, subject.inputs, Rounding::float64)) {}
+        start_(initial_values_of(subject.recorded, subject.inputs, Rounding::float64)) {}
 
   /// Compares the optimized program with the recorded one.
   std::optional<Finding> compare(Validation& report) {
@@ -109,7 +111,7 @@ class PassCheck {
   /// instruction that it rewrote wrongly.
   void locate_fault(Finding& finding, const std::vector<Result>& expected) const {
     const Program* before = &subject_.recorded;
-    for (const Stage& stage : stages_) {
+    for (const ProgramAfterPass& stage : stages_) {
       Comparison comparison(Rounding::float64);
       if (auto found = first_difference(stage.program, expected, comparison)) {
         finding = std::move(*found);
@@ -165,16 +167,16 @@ class PassCheck {
           return;
   }
 
-  const Subject& subject_;
+  const CheckedProgram& subject_;
   const Program& lowered_;
-  const std::vector<Stage>& stages_;
-  Start start_;
+  const std::vector<ProgramAfterPass>& stages_;
+  InitialValues start_;
 };
 
 /// A run of the compiled program that records the results of its kernels.
 class ObservedRun {
  public:
-  ObservedRun(const Subject& subject, const Program& lowered) : lowered_(lowered) {
+  ObservedRun(const CheckedProgram& subject, const Program& lowered) : lowered_(lowered) {
     const auto executable = lowering::keeping_strings(lowered, subject.device->compile(lowered));
     Memory* const memory = subject.device->memory();
     Tensors inputs, variables;
@@ -218,13 +220,14 @@ class ObservedRun {
 /// Compares each kernel's result with float64, computed from the inputs that the kernel read.
 class KernelCheck {
  public:
-  KernelCheck(const Subject& subject, const Program& lowered, const std::vector<Stage>& stages)
+  KernelCheck(const CheckedProgram& subject, const Program& lowered,
+              const std::vector<ProgramAfterPass>& stages)
       : subject_(subject),
         lowered_(lowered),
         stages_(stages),
         comparison_(Rounding::own),
         observed_(subject, lowered),
-        start_(start_of(lowered, subject.inputs, Rounding::own)) {}
+        start_(initial_values_of(lowered, subject.inputs, Rounding::own)) {}
 
   std::optional<Finding> compare(const std::function<ProgramResult()>& outcome,
                                  Validation& report) {
@@ -263,7 +266,7 @@ class KernelCheck {
                          [&](const Instruction& i) { return i.op->equals(*wanted.op); });
     };
     if (has(subject_.recorded)) return "";
-    for (const Stage& stage : stages_)
+    for (const ProgramAfterPass& stage : stages_)
       if (has(stage.program)) return stage.pass;
     return "lowering";
   }
@@ -301,18 +304,18 @@ class KernelCheck {
     }
   }
 
-  const Subject& subject_;
+  const CheckedProgram& subject_;
   const Program& lowered_;
-  const std::vector<Stage>& stages_;
+  const std::vector<ProgramAfterPass>& stages_;
   Comparison comparison_;
   ObservedRun observed_;
-  Start start_;
+  InitialValues start_;
   std::optional<Finding> finding_;
 };
 
 }  // namespace
 
-Subject subject_of(Program recorded, bool inference, Tensors inputs) {
+CheckedProgram checked_program(Program recorded, bool inference, Tensors inputs) {
   Device& device = crescent::device();
   return {std::move(recorded),
           [&device, inference](Program program, const passes::PassObserver& observer) {
@@ -321,9 +324,9 @@ Subject subject_of(Program recorded, bool inference, Tensors inputs) {
           &device, std::move(inputs)};
 }
 
-std::vector<double> check(const Subject& subject, const std::string& step,
+std::vector<double> check(const CheckedProgram& subject, const std::string& step,
                           const std::function<ProgramResult()>& outcome, Validation& report) {
-  std::vector<Stage> stages;
+  std::vector<ProgramAfterPass> stages;
   const Program optimized =
       subject.optimize(subject.recorded, [&](std::string_view pass, const Program& program) {
         stages.push_back({std::string(pass), program});

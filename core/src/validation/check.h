@@ -9,7 +9,7 @@
 namespace crescent::validation {
 
 /// A recorded program, its compilation, and its inputs.
-struct Subject {
+struct CheckedProgram {
   Program recorded;
   std::function<Program(Program, const passes::PassObserver&)> optimize;
   Device* device;
@@ -23,13 +23,13 @@ struct ProgramResult {
 };
 
 /// Runs the passes for the device in use.
-CRESCENT_API Subject subject_of(Program recorded, bool inference, Tensors inputs);
+CRESCENT_API CheckedProgram checked_program(Program recorded, bool inference, Tensors inputs);
 
 /// Checks the subject and adds findings to the report, under the name `step`. If `outcome` is not
 /// null, it returns the results of the caller's own executable for the same inputs and variables,
 /// which are checked too. Returns for each kernel's result with a nonzero error the largest ratio
 /// of error to bound.
-CRESCENT_API std::vector<double> check(const Subject& subject, const std::string& step,
+CRESCENT_API std::vector<double> check(const CheckedProgram& subject, const std::string& step,
                                        const std::function<ProgramResult()>& outcome,
                                        Validation& report);
 

@@ -18,7 +18,7 @@ Rule rule_of(const Op& op) {
     auto* table = new std::unordered_map<std::string_view, Rule>;
     for (auto rows : {elementwise_rules(), movement_rules(), indexing_rules(), reduction_rules(),
                       product_rules(), convolution_rules(), pooling_rules()})
-      for (const RuleRow& row : rows) table->emplace(row.op, row.rule);
+      for (const OpRule& row : rows) table->emplace(row.op, row.rule);
     return table;
   }();
   const auto at = rules->find(op.name());
@@ -31,7 +31,7 @@ bool is_number(const TensorSpec& spec) {
 
 /// Whether inputs and outputs are exact integers or strings. If so, the op is run itself, because
 /// its results are exact.
-bool is_plain(std::span<const BoundedPtr> inputs, const TensorSpecs& outputs) {
+bool is_exact(std::span<const BoundedPtr> inputs, const TensorSpecs& outputs) {
   return std::none_of(outputs.begin(), outputs.end(),
                       [](const TensorSpec& spec) { return is_floating(spec.dtype); }) &&
          std::all_of(inputs.begin(), inputs.end(), [](const BoundedPtr& x) {
@@ -98,7 +98,7 @@ class Constants {
   explicit Constants(const Program& program) : is_constant_(program.values.size(), false) {
     for (const Program::Constant& c : program.constants) mark(c.value);
   }
-  bool holds(const Instruction& i) {
+  bool contains(const Instruction& i) {
     if (i.op->effect() > Effect::check || i.op->name() == Scan::kName) return false;
     for (int value : i.inputs)
       if (!is_constant_[value]) return false;
@@ -113,7 +113,8 @@ class Constants {
 
 }  // namespace
 
-std::vector<BoundedPtr> Evaluator::run(const Program& program, const Start& start, bool keep_all) {
+std::vector<BoundedPtr> Evaluator::run(const Program& program, const InitialValues& start,
+                                       bool keep_all) {
   Values values(program.values.size());
   for (size_t i = 0; i < program.inputs.size(); ++i) values[program.inputs[i]] = start.inputs[i];
   for (const Program::Binding& b : program.variables) values[b.value] = start.of(b.variable);
@@ -144,7 +145,7 @@ void Evaluator::interpret(const Program& program, Values& values, bool keep_all,
     const Instruction& instruction = program.code[i];
     Values inputs;
     for (int value : instruction.inputs) inputs.push_back(at(value));
-    const bool is_constant = constants.holds(instruction);
+    const bool is_constant = constants.contains(instruction);
     std::vector<Bounded> results =
         is_constant && rounding_ == Rounding::float64 && role != Role::decomposed
             ? run_plainly(instruction.op, inputs, rounding_)
@@ -177,7 +178,7 @@ std::vector<Bounded> Evaluator::compute(const OpPtr& op, std::span<const Bounded
   if (auto* loop = dynamic_cast<const Scan*>(op.get())) return scan(*loop, inputs, outputs);
   const bool draws = op->name() == Random::kName;
   if (op->effect() >= Effect::state && !draws) return all_undecided(outputs);
-  if (draws || is_plain(inputs, outputs)) return run_plainly(op, inputs, rounding_);
+  if (draws || is_exact(inputs, outputs)) return run_plainly(op, inputs, rounding_);
   const bool numbers = std::all_of(outputs.begin(), outputs.end(), is_number) &&
                        std::all_of(inputs.begin(), inputs.end(),
                                    [](const BoundedPtr& x) { return is_number(x->spec); });

@@ -9,7 +9,7 @@
 namespace crescent::validation {
 
 /// The values of inputs and variables before a program runs.
-struct Start {
+struct InitialValues {
   std::vector<BoundedPtr> inputs;
   std::unordered_map<const void*, BoundedPtr> variables;  ///< keys are Variable::id()
 
@@ -26,7 +26,8 @@ class Evaluator {
 
   /// Runs the program and returns its values; values that no later instruction reads are null
   /// unless `keep_all` is true.
-  std::vector<BoundedPtr> run(const Program& program, const Start& start, bool keep_all = false);
+  std::vector<BoundedPtr> run(const Program& program, const InitialValues& start,
+                              bool keep_all = false);
 
  private:
   using Values = std::vector<BoundedPtr>;

@@ -19,7 +19,7 @@ return {
     { "left out", "if (variables != *now.variables)", "if (false)" },
   },
   { file = "core/src/training/replay/replay_recorder.cpp",
-    { "left out", "step_ = replay_->begin();", "" },
+    { "left out", "step_ = replay_->backup_step();", "" },
     { "left out", "Stepper(*model_).prepare(run.state().training.batches().inputs());", "" },
   },
   { file = "core/src/device/distribution.cpp",

@@ -48,7 +48,7 @@ double rounded_to(double number, DType dtype) {
                            [&]<class T>(T* type) { return number_of(element_of(number, type)); });
 }
 
-int64_t wrapped(int64_t number, DType dtype) {
+int64_t wrap_around(int64_t number, DType dtype) {
   switch (dtype) {
     case DType::int32:
       return static_cast<int32_t>(number);

@@ -9,7 +9,7 @@
 
 namespace crescent::validation {
 
-/// Which rounding errors the bounds contain: those of each value's own dtype, or those of float64
+/// The rounding errors that bounds contain: those of each value's own dtype, or those of float64
 /// for all dtypes, for comparing two programs that are both evaluated in float64.
 enum class Rounding : uint8_t { own, float64 };
 
@@ -63,6 +63,6 @@ Tensor rounded(const Bounded& value);
 Tensor widened(const Bounded& value);
 /// The number rounded to the dtype.
 double rounded_to(double number, DType dtype);
-int64_t wrapped(int64_t number, DType dtype);
+int64_t wrap_around(int64_t number, DType dtype);
 
 }  // namespace crescent::validation

@@ -85,7 +85,7 @@ std::vector<double> tile_maxima(std::vector<double> sizes, const Shape& shape, i
 /// Computes a convolution or one of its gradients from a and b. `pass` maps the indices of an
 /// element of x, of the kernel and of y to those of a, of b and of the result.
 template <class Pass>
-std::vector<Bounded> convolved(const Request& r, const Geometry& g, int spatial_a, int spatial_b,
+std::vector<Bounded> convolved(const RuleInput& r, const Geometry& g, int spatial_a, int spatial_b,
                                double terms, Pass&& pass) {
   const Bounded &a = r.in(0), &b = r.in(1);
   if (!a.is_real()) return {Bounded::undecided(r.outputs[0])};
@@ -121,7 +121,7 @@ double taps_of(const Geometry& g) {
   return static_cast<double>(g.kernel.slice(0, g.kernel.rank() - 2).size());
 }
 
-std::vector<Bounded> conv_rule(const Request& r) {
+std::vector<Bounded> conv_rule(const RuleInput& r) {
   const Geometry g(r.in(0).spec.shape, r.in(1).spec.shape, r.outputs[0].shape, r.as<Conv>().spec);
   const double terms = taps_of(g) * static_cast<double>(g.kernel[-2]);
   return convolved(r, g, 1, 0, terms, [](size_t x, size_t w, size_t y) {
@@ -129,7 +129,7 @@ std::vector<Bounded> conv_rule(const Request& r) {
   });
 }
 
-std::vector<Bounded> data_rule(const Request& r) {
+std::vector<Bounded> data_rule(const RuleInput& r) {
   const Geometry g(r.outputs[0].shape, r.in(1).spec.shape, r.in(0).spec.shape,
                    r.as<ConvBackwardData>().spec);
   const double terms = taps_of(g) * static_cast<double>(g.kernel[-1]);
@@ -138,7 +138,7 @@ std::vector<Bounded> data_rule(const Request& r) {
   });
 }
 
-std::vector<Bounded> kernel_rule(const Request& r) {
+std::vector<Bounded> kernel_rule(const RuleInput& r) {
   const Geometry g(r.in(0).spec.shape, r.outputs[0].shape, r.in(1).spec.shape,
                    r.as<ConvBackwardKernel>().spec);
   const double terms = static_cast<double>(g.y[0] * spatial(g.y).size());
@@ -147,7 +147,7 @@ std::vector<Bounded> kernel_rule(const Request& r) {
   });
 }
 
-constexpr RuleRow kConvolutionRules[] = {
+constexpr OpRule kConvolutionRules[] = {
     {Conv::kName, conv_rule},
     {ConvBackwardData::kName, data_rule},
     {ConvBackwardKernel::kName, kernel_rule},
@@ -155,6 +155,6 @@ constexpr RuleRow kConvolutionRules[] = {
 
 }  // namespace
 
-std::span<const RuleRow> convolution_rules() { return kConvolutionRules; }
+std::span<const OpRule> convolution_rules() { return kConvolutionRules; }
 
 }  // namespace crescent::validation

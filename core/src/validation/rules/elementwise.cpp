@@ -159,7 +159,7 @@ double unary_roundings(UnaryKind kind, double x, double y) {
   }
 }
 
-std::vector<Bounded> unary_rule(const Request& r) {
+std::vector<Bounded> unary_rule(const RuleInput& r) {
   const UnaryKind kind = r.as<Unary>().kind;
   const Bounded& x = r.in(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
@@ -169,8 +169,8 @@ std::vector<Bounded> unary_rule(const Request& r) {
     if (y.is_whole()) {
       y.whole[i] = x.is_real() ? static_cast<int64_t>(to)
                    : kind == UnaryKind::square
-                       ? wrapped(x.whole[i] * x.whole[i], r.outputs[0].dtype)
-                       : wrapped(static_cast<int64_t>(to), r.outputs[0].dtype);
+                       ? wrap_around(x.whole[i] * x.whole[i], r.outputs[0].dtype)
+                       : wrap_around(static_cast<int64_t>(to), r.outputs[0].dtype);
       if (e > 0 && (x.is_whole() || is_undecided(e))) y.widen(i, kUndecided);
       continue;
     }
@@ -276,8 +276,8 @@ double binary_roundings(BinaryKind kind, double a, double b, double y) {
 
 /// Widens the bound of a floor division or a remainder, because a quotient near an integer may be
 /// floored to either side of it.
-void cut_quotient(const Request& r, BinaryKind kind, double a, double b, double e, Bounded& y,
-                  size_t i) {
+void widen_floored_quotient(const RuleInput& r, BinaryKind kind, double a, double b, double e,
+                            Bounded& y, size_t i) {
   const double q = a / b, off = 4 * r.roundoff() * std::abs(q) + e;
   const bool jumps = std::floor(q - off) != std::floor(q + off) && !(e == 0 && q == std::floor(q));
   if (kind == BinaryKind::floor_divide)
@@ -336,11 +336,11 @@ bool is_comparison(BinaryKind kind) {
 
 /// Whether the result of the comparison is certain: the numbers differ by more than their errors,
 /// or they are equal, because equal numbers were computed in the same way.
-bool decides(double a, double b, double e) { return e == 0 || a == b || std::abs(a - b) > e; }
+bool is_certain(double a, double b, double e) { return e == 0 || a == b || std::abs(a - b) > e; }
 
 /// Whether one operand without error determines the result of a logical op, whatever the other
 /// operand is.
-bool one_decides(BinaryKind kind, int64_t a, double ea, int64_t b, double eb) {
+bool is_certain_by_one_operand(BinaryKind kind, int64_t a, double ea, int64_t b, double eb) {
   if (kind == BinaryKind::logical_and) return (ea == 0 && !a) || (eb == 0 && !b);
   if (kind == BinaryKind::logical_or) return (ea == 0 && a) || (eb == 0 && b);
   return false;
@@ -352,13 +352,13 @@ bool is_undecided_for_integers(BinaryKind kind) {
   return kind == BinaryKind::power || kind == BinaryKind::floor_divide || kind == BinaryKind::mod;
 }
 
-std::vector<Bounded> binary_rule(const Request& r) {
+std::vector<Bounded> binary_rule(const RuleInput& r) {
   const BinaryKind kind = r.as<Binary>().kind;
   const Bounded &a = r.in(0), &b = r.in(1);
   if (a.is_whole() && is_undecided_for_integers(kind)) return {Bounded::undecided(r.outputs[0])};
   const Shape& shape = r.outputs[0].shape;
-  const std::vector<size_t> from_a = broadcast_places(a.spec.shape, shape),
-                            from_b = broadcast_places(b.spec.shape, shape);
+  const std::vector<size_t> from_a = broadcast_offsets(a.spec.shape, shape),
+                            from_b = broadcast_offsets(b.spec.shape, shape);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff(), tiny = r.tiny();
   for (size_t i = 0; i < y.size(); ++i) {
@@ -366,18 +366,20 @@ std::vector<Bounded> binary_rule(const Request& r) {
     const double ea = a.error(j), eb = b.error(k);
     if (is_comparison(kind) && a.is_real()) {
       y.whole[i] = compare(kind, a.real[j], b.real[k]);
-      if (is_undecided(ea + eb) || !decides(a.real[j], b.real[k], ea + eb)) y.widen(i, kUndecided);
+      if (is_undecided(ea + eb) || !is_certain(a.real[j], b.real[k], ea + eb))
+        y.widen(i, kUndecided);
     } else if (y.is_whole()) {
       y.whole[i] = is_comparison(kind)
                        ? compare(kind, a.whole[j], b.whole[k])
-                       : wrapped(whole_value(kind, a.whole[j], b.whole[k]), r.outputs[0].dtype);
-      if (ea + eb > 0 && !one_decides(kind, a.whole[j], ea, b.whole[k], eb)) y.widen(i, kUndecided);
+                       : wrap_around(whole_value(kind, a.whole[j], b.whole[k]), r.outputs[0].dtype);
+      if (ea + eb > 0 && !is_certain_by_one_operand(kind, a.whole[j], ea, b.whole[k], eb))
+        y.widen(i, kUndecided);
     } else {
       const double p = a.real[j], q = b.real[k], to = binary_value(kind, p, q);
       y.real[i] = to;
       if (kind == BinaryKind::floor_divide || kind == BinaryKind::mod) {
         const double e = ea + eb > 0 ? binary_error(BinaryKind::divide, p, q, p / q, ea, eb) : 0;
-        cut_quotient(r, kind, p, q, e, y, i);
+        widen_floored_quotient(r, kind, p, q, e, y, i);
         if (kind == BinaryKind::mod) y.widen(i, ea + std::abs(std::floor(p / q)) * eb);
         continue;
       }
@@ -393,12 +395,12 @@ std::vector<Bounded> binary_rule(const Request& r) {
 
 // ---- select, cast
 
-std::vector<Bounded> select_rule(const Request& r) {
+std::vector<Bounded> select_rule(const RuleInput& r) {
   const Bounded &condition = r.in(0), &a = r.in(1), &b = r.in(2);
   const Shape& shape = r.outputs[0].shape;
-  const std::vector<size_t> from_c = broadcast_places(condition.spec.shape, shape),
-                            from_a = broadcast_places(a.spec.shape, shape),
-                            from_b = broadcast_places(b.spec.shape, shape);
+  const std::vector<size_t> from_c = broadcast_offsets(condition.spec.shape, shape),
+                            from_a = broadcast_offsets(a.spec.shape, shape),
+                            from_b = broadcast_offsets(b.spec.shape, shape);
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < y.size(); ++i) {
     const bool on = condition.whole[from_c[i]] != 0, unsure = condition.error(from_c[i]) > 0;
@@ -420,7 +422,7 @@ std::vector<Bounded> select_rule(const Request& r) {
 }
 
 int64_t truncated(double x, DType dtype) {
-  return std::abs(x) < 0x1p62 ? wrapped(static_cast<int64_t>(x), dtype) : 0;
+  return std::abs(x) < 0x1p62 ? wrap_around(static_cast<int64_t>(x), dtype) : 0;
 }
 
 /// Whether the dtype can represent the number; otherwise the result of a cast is undefined.
@@ -444,7 +446,7 @@ void cast_to_whole(const Bounded& x, size_t i, Bounded& y) {
     y.widen(i, kUndecided);
 }
 
-std::vector<Bounded> cast_rule(const Request& r) {
+std::vector<Bounded> cast_rule(const RuleInput& r) {
   const Bounded& x = r.in(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff();
@@ -455,7 +457,7 @@ std::vector<Bounded> cast_rule(const Request& r) {
     if (x.is_real() && y.is_whole()) {
       cast_to_whole(x, i, y);
     } else if (y.is_whole()) {
-      y.whole[i] = wrapped(x.whole[i], y.spec.dtype);
+      y.whole[i] = wrap_around(x.whole[i], y.spec.dtype);
       y.widen(i, x.error(i));
     } else if (x.is_real()) {
       y.real[i] = x.real[i];
@@ -470,26 +472,26 @@ std::vector<Bounded> cast_rule(const Request& r) {
   return {std::move(y)};
 }
 
-std::vector<Bounded> same_rule(const Request& r) {
+std::vector<Bounded> identity_rule(const RuleInput& r) {
   Bounded y = r.in(0);
   y.spec = r.outputs[0];
   return {std::move(y)};
 }
 
 /// CheckIndices leaves integers unchanged and casts floating numbers to integers.
-std::vector<Bounded> check_rule(const Request& r) {
-  return r.in(0).is_real() ? cast_rule(r) : same_rule(r);
+std::vector<Bounded> check_rule(const RuleInput& r) {
+  return r.in(0).is_real() ? cast_rule(r) : identity_rule(r);
 }
 
-constexpr RuleRow kElementwiseRules[] = {
-    {Unary::kName, unary_rule},       {Binary::kName, binary_rule},
-    {Select::kName, select_rule},     {Cast::kName, cast_rule},
-    {StopGradient::kName, same_rule}, {Rematerialized::kName, same_rule},
-    {Reshape::kName, same_rule},      {CheckIndices::kName, check_rule},
+constexpr OpRule kElementwiseRules[] = {
+    {Unary::kName, unary_rule},           {Binary::kName, binary_rule},
+    {Select::kName, select_rule},         {Cast::kName, cast_rule},
+    {StopGradient::kName, identity_rule}, {Rematerialized::kName, identity_rule},
+    {Reshape::kName, identity_rule},      {CheckIndices::kName, check_rule},
 };
 
 }  // namespace
 
-std::span<const RuleRow> elementwise_rules() { return kElementwiseRules; }
+std::span<const OpRule> elementwise_rules() { return kElementwiseRules; }
 
 }  // namespace crescent::validation

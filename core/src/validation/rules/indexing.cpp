@@ -15,7 +15,7 @@ void gather_element(const Bounded& x, size_t from, bool sure, Bounded& y, size_t
   y.widen(to, sure ? x.error(from) : kUndecided);
 }
 
-std::vector<Bounded> gather_rule(const Request& r) {
+std::vector<Bounded> gather_rule(const RuleInput& r) {
   const Bounded &x = r.in(0), &indices = r.in(1);
   const AxisExtents a(x.spec.shape, r.as<Gather>().axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
@@ -32,7 +32,7 @@ std::vector<Bounded> gather_rule(const Request& r) {
   return {std::move(y)};
 }
 
-std::vector<Bounded> take_along_rule(const Request& r) {
+std::vector<Bounded> take_along_rule(const RuleInput& r) {
   const Bounded &x = r.in(0), &indices = r.in(1);
   const int axis = r.as<TakeAlong>().axis;
   const AxisExtents from(x.spec.shape, axis), to(r.outputs[0].shape, axis);
@@ -47,7 +47,7 @@ std::vector<Bounded> take_along_rule(const Request& r) {
   return {std::move(y)};
 }
 
-std::vector<Bounded> scatter_add_rule(const Request& r) {
+std::vector<Bounded> scatter_add_rule(const RuleInput& r) {
   const Bounded &indices = r.in(0), &updates = r.in(1);
   if (!indices.is_exact() || !updates.is_real()) return {Bounded::undecided(r.outputs[0])};
   const AxisExtents a(r.outputs[0].shape, r.as<ScatterAdd>().axis);
@@ -73,7 +73,7 @@ std::vector<Bounded> scatter_add_rule(const Request& r) {
   return {std::move(y)};
 }
 
-std::vector<Bounded> one_hot_rule(const Request& r) {
+std::vector<Bounded> one_hot_rule(const RuleInput& r) {
   const Bounded& indices = r.in(0);
   const int64_t depth = r.as<OneHot>().depth;
   Bounded y = Bounded::zeros(r.outputs[0]);
@@ -91,7 +91,7 @@ std::vector<Bounded> one_hot_rule(const Request& r) {
   return {std::move(y)};
 }
 
-constexpr RuleRow kIndexingRules[] = {
+constexpr OpRule kIndexingRules[] = {
     {Gather::kName, gather_rule},
     {TakeAlong::kName, take_along_rule},
     {ScatterAdd::kName, scatter_add_rule},
@@ -100,6 +100,6 @@ constexpr RuleRow kIndexingRules[] = {
 
 }  // namespace
 
-std::span<const RuleRow> indexing_rules() { return kIndexingRules; }
+std::span<const OpRule> indexing_rules() { return kIndexingRules; }
 
 }  // namespace crescent::validation

@@ -6,7 +6,7 @@
 
 namespace crescent::validation {
 
-std::vector<size_t> broadcast_places(const Shape& from, const Shape& to) {
+std::vector<size_t> broadcast_offsets(const Shape& from, const Shape& to) {
   const size_t size = to.size();
   std::vector<size_t> source_indices(size, 0);
   if (from == to) std::iota(source_indices.begin(), source_indices.end(), size_t{0});
@@ -34,7 +34,7 @@ std::vector<size_t> broadcast_places(const Shape& from, const Shape& to) {
 
 namespace {
 
-constexpr size_t kNowhere = -1;
+constexpr size_t kNoSource = -1;
 
 /// Calls f(index) for each index of the shape, in row-major order.
 template <class F>
@@ -53,7 +53,7 @@ void each_index(const Shape& shape, F&& f) {
 }
 
 /// The row-major offset of the element with this index.
-size_t place_of(const Shape& shape, const std::vector<int64_t>& index) {
+size_t offset_of(const Shape& shape, const std::vector<int64_t>& index) {
   size_t source_index = 0;
   for (int axis = 0; axis < shape.rank(); ++axis)
     source_index =
@@ -69,14 +69,14 @@ void copy_element(const Bounded& x, size_t from, Bounded& y, size_t to) {
   y.widen(to, x.error(from));
 }
 
-/// Gathers the elements of x at the offsets `source_indices`; where an offset is kNowhere, the
+/// Gathers the elements of x at the offsets `source_indices`; where an offset is kNoSource, the
 /// element is `otherwise`.
-std::vector<Bounded> moved(const Request& r, const std::vector<size_t>& source_indices,
-                           double otherwise = 0) {
+std::vector<Bounded> gather_elements(const RuleInput& r, const std::vector<size_t>& source_indices,
+                                     double otherwise = 0) {
   const Bounded& x = r.in(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < source_indices.size(); ++i) {
-    if (source_indices[i] != kNowhere)
+    if (source_indices[i] != kNoSource)
       copy_element(x, source_indices[i], y, i);
     else if (y.is_real())
       y.real[i] = rounded_to(otherwise, y.spec.dtype);
@@ -86,26 +86,26 @@ std::vector<Bounded> moved(const Request& r, const std::vector<size_t>& source_i
   return {std::move(y)};
 }
 
-std::vector<Bounded> broadcast_rule(const Request& r) {
-  return moved(r, broadcast_places(r.in(0).spec.shape, r.outputs[0].shape));
+std::vector<Bounded> broadcast_rule(const RuleInput& r) {
+  return gather_elements(r, broadcast_offsets(r.in(0).spec.shape, r.outputs[0].shape));
 }
 
 /// Makes each element of the result from its index: source(index) changes the index to that of an
 /// element of x, or returns false if the element is `otherwise`.
 template <class F>
-std::vector<Bounded> moved_by_index(const Request& r, F&& source, double otherwise = 0) {
+std::vector<Bounded> gather_by_index(const RuleInput& r, F&& source, double otherwise = 0) {
   const Shape& from = r.in(0).spec.shape;
   std::vector<size_t> source_indices;
   source_indices.reserve(r.outputs[0].shape.size());
   each_index(r.outputs[0].shape, [&](std::vector<int64_t> index) {
-    source_indices.push_back(source(index) ? place_of(from, index) : kNowhere);
+    source_indices.push_back(source(index) ? offset_of(from, index) : kNoSource);
   });
-  return moved(r, source_indices, otherwise);
+  return gather_elements(r, source_indices, otherwise);
 }
 
-std::vector<Bounded> transpose_rule(const Request& r) {
+std::vector<Bounded> transpose_rule(const RuleInput& r) {
   const std::vector<int>& axes = r.as<Transpose>().axes;
-  return moved_by_index(r, [&](std::vector<int64_t>& index) {
+  return gather_by_index(r, [&](std::vector<int64_t>& index) {
     std::vector<int64_t> own(index.size());
     for (size_t i = 0; i < axes.size(); ++i) own[axes[i]] = index[i];
     index = std::move(own);
@@ -113,19 +113,19 @@ std::vector<Bounded> transpose_rule(const Request& r) {
   });
 }
 
-std::vector<Bounded> slice_rule(const Request& r) {
+std::vector<Bounded> slice_rule(const RuleInput& r) {
   const auto& op = r.as<Slice>();
-  return moved_by_index(r, [&](std::vector<int64_t>& index) {
+  return gather_by_index(r, [&](std::vector<int64_t>& index) {
     for (size_t i = 0; i < index.size(); ++i)
       index[i] = op.start[i] + index[i] * (op.stride.empty() ? 1 : op.stride[i]);
     return true;
   });
 }
 
-std::vector<Bounded> pad_rule(const Request& r) {
+std::vector<Bounded> pad_rule(const RuleInput& r) {
   const auto& op = r.as<Pad>();
   const Shape& from = r.in(0).spec.shape;
-  return moved_by_index(
+  return gather_by_index(
       r,
       [&](std::vector<int64_t>& index) {
         for (size_t i = 0; i < index.size(); ++i) {
@@ -138,15 +138,15 @@ std::vector<Bounded> pad_rule(const Request& r) {
       op.value);
 }
 
-std::vector<Bounded> reverse_rule(const Request& r) {
+std::vector<Bounded> reverse_rule(const RuleInput& r) {
   const Shape& shape = r.in(0).spec.shape;
-  return moved_by_index(r, [&](std::vector<int64_t>& index) {
+  return gather_by_index(r, [&](std::vector<int64_t>& index) {
     for (int axis : r.as<Reverse>().axes) index[axis] = shape[axis] - 1 - index[axis];
     return true;
   });
 }
 
-std::vector<Bounded> concat_rule(const Request& r) {
+std::vector<Bounded> concat_rule(const RuleInput& r) {
   const int axis = r.as<Concat>().axis;
   Bounded y = Bounded::zeros(r.outputs[0]);
   const AxisExtents whole(r.outputs[0].shape, axis);
@@ -167,16 +167,16 @@ void fill_element(Bounded& y, size_t i, double number) {
   if (y.is_real())
     y.real[i] = rounded_to(number, y.spec.dtype);
   else
-    y.whole[i] = wrapped(static_cast<int64_t>(number), y.spec.dtype);
+    y.whole[i] = wrap_around(static_cast<int64_t>(number), y.spec.dtype);
 }
 
-std::vector<Bounded> fill_rule(const Request& r) {
+std::vector<Bounded> fill_rule(const RuleInput& r) {
   Bounded y = Bounded::of(Tensor::full(r.outputs[0].shape, r.as<Fill>().value, r.outputs[0].dtype),
                           r.rounding);
   return {std::move(y)};
 }
 
-std::vector<Bounded> iota_rule(const Request& r) {
+std::vector<Bounded> iota_rule(const RuleInput& r) {
   Bounded y = Bounded::zeros(r.outputs[0]);
   const AxisExtents a(r.outputs[0].shape, r.as<Iota>().axis);
   for (size_t i = 0; i < y.size(); ++i)
@@ -184,7 +184,7 @@ std::vector<Bounded> iota_rule(const Request& r) {
   return {std::move(y)};
 }
 
-constexpr RuleRow kMovementRules[] = {
+constexpr OpRule kMovementRules[] = {
     {BroadcastTo::kName, broadcast_rule},
     {Transpose::kName, transpose_rule},
     {Slice::kName, slice_rule},
@@ -197,6 +197,6 @@ constexpr RuleRow kMovementRules[] = {
 
 }  // namespace
 
-std::span<const RuleRow> movement_rules() { return kMovementRules; }
+std::span<const OpRule> movement_rules() { return kMovementRules; }
 
 }  // namespace crescent::validation

@@ -51,7 +51,7 @@ bool may_win(const Bounded& x, size_t at, size_t best) {
   return e > 0 && x.real[best] - x.real[at] <= e && x.real[best] != x.real[at];
 }
 
-std::vector<Bounded> pooled(const Request& r, const Windows& windows, bool max) {
+std::vector<Bounded> pooled(const RuleInput& r, const Windows& windows, bool max) {
   const Bounded& x = r.in(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   Bounded argmax_indices = r.outputs.size() > 1 ? Bounded::zeros(r.outputs[1]) : Bounded();
@@ -84,12 +84,12 @@ std::vector<Bounded> pooled(const Request& r, const Windows& windows, bool max) 
   return results;
 }
 
-std::vector<Bounded> pool_rule(const Request& r) {
+std::vector<Bounded> pool_rule(const RuleInput& r) {
   const auto& op = r.as<Pool>();
   return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, op.max);
 }
 
-std::vector<Bounded> argmax_rule(const Request& r) {
+std::vector<Bounded> argmax_rule(const RuleInput& r) {
   const auto& op = r.as<PoolArgmax>();
   return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, true);
 }
@@ -103,7 +103,7 @@ struct Sums {
     y.real[to] += term, size[to] += std::abs(term), ++terms[to];
     y.widen(to, off);
   }
-  std::vector<Bounded> finish(const Request& r) {
+  std::vector<Bounded> finish(const RuleInput& r) {
     for (size_t i = 0; i < y.size(); ++i)
       if (size[i] != 0) y.widen(i, r.roundoff() * (terms[i] + 1) * size[i] + r.tiny_sum(terms[i]));
     return {std::move(y)};
@@ -113,7 +113,7 @@ struct Sums {
   std::vector<double> size, terms;
 };
 
-std::vector<Bounded> backward_rule(const Request& r) {
+std::vector<Bounded> backward_rule(const RuleInput& r) {
   const auto& op = r.as<PoolBackward>();
   const Bounded &x = r.in(0), &dy = r.in(op.max ? 1 : 0);
   Sums sums(r.outputs[0]);
@@ -137,7 +137,7 @@ std::vector<Bounded> backward_rule(const Request& r) {
   return sums.finish(r);
 }
 
-std::vector<Bounded> argmax_backward_rule(const Request& r) {
+std::vector<Bounded> argmax_backward_rule(const RuleInput& r) {
   const auto& op = r.as<PoolArgmaxBackward>();
   const Bounded &argmax_indices = r.in(0), &dy = r.in(1);
   Sums sums(r.outputs[0]);
@@ -152,7 +152,7 @@ std::vector<Bounded> argmax_backward_rule(const Request& r) {
   return sums.finish(r);
 }
 
-constexpr RuleRow kPoolingRules[] = {
+constexpr OpRule kPoolingRules[] = {
     {Pool::kName, pool_rule},
     {PoolArgmax::kName, argmax_rule},
     {PoolBackward::kName, backward_rule},
@@ -161,6 +161,6 @@ constexpr RuleRow kPoolingRules[] = {
 
 }  // namespace
 
-std::span<const RuleRow> pooling_rules() { return kPoolingRules; }
+std::span<const OpRule> pooling_rules() { return kPoolingRules; }
 
 }  // namespace crescent::validation

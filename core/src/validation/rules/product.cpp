@@ -49,7 +49,7 @@ void multiply(const Matrix& a, const Matrix& b, int64_t m, int64_t k, int64_t n,
   }
 }
 
-std::vector<Bounded> matmul_rule(const Request& r) {
+std::vector<Bounded> matmul_rule(const RuleInput& r) {
   const auto& op = r.as<Matmul>();
   const Bounded &a = r.in(0), &b = r.in(1);
   if (!a.is_real()) return {Bounded::undecided(r.outputs[0])};
@@ -57,8 +57,8 @@ std::vector<Bounded> matmul_rule(const Request& r) {
   const Shape &p = a.spec.shape, &q = b.spec.shape, &whole = y.spec.shape;
   const int64_t m = whole[-2], n = whole[-1], k = op.transpose_a ? p[-2] : p[-1];
   const Shape batch = whole.slice(0, -2);
-  const std::vector<size_t> from_a = broadcast_places(p.slice(0, -2), batch),
-                            from_b = broadcast_places(q.slice(0, -2), batch);
+  const std::vector<size_t> from_a = broadcast_offsets(p.slice(0, -2), batch),
+                            from_b = broadcast_offsets(q.slice(0, -2), batch);
   const bool has_errors = !a.bound.empty() || !b.bound.empty();
   std::vector<double> size(y.size(), 0);
   if (has_errors) y.bound.assign(y.size(), 0);
@@ -76,10 +76,10 @@ std::vector<Bounded> matmul_rule(const Request& r) {
   return {std::move(y)};
 }
 
-constexpr RuleRow kProductRules[] = {{Matmul::kName, matmul_rule}};
+constexpr OpRule kProductRules[] = {{Matmul::kName, matmul_rule}};
 
 }  // namespace
 
-std::span<const RuleRow> product_rules() { return kProductRules; }
+std::span<const OpRule> product_rules() { return kProductRules; }
 
 }  // namespace crescent::validation

@@ -13,10 +13,10 @@ std::vector<size_t> targets(const Shape& x, const std::vector<int>& axes) {
   Shape kept;
   for (int axis = 0; axis < x.rank(); ++axis)
     kept.append(std::find(axes.begin(), axes.end(), axis) == axes.end() ? x[axis] : 1);
-  return broadcast_places(kept, x);
+  return broadcast_offsets(kept, x);
 }
 
-void finish_sum(const Request& r, Bounded& y, const std::vector<double>& size, double count,
+void finish_sum(const RuleInput& r, Bounded& y, const std::vector<double>& size, double count,
                 double factor) {
   const double u = r.roundoff(), wide = sum_roundoff(r.outputs[0].dtype, r.rounding);
   for (size_t i = 0; i < y.size(); ++i) {
@@ -27,7 +27,7 @@ void finish_sum(const Request& r, Bounded& y, const std::vector<double>& size, d
   }
 }
 
-std::vector<Bounded> sum_rule(const Request& r, const std::vector<size_t>& to, double count) {
+std::vector<Bounded> sum_rule(const RuleInput& r, const std::vector<size_t>& to, double count) {
   const Bounded& x = r.in(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::vector<double> size(y.size(), 0);
@@ -42,7 +42,7 @@ std::vector<Bounded> sum_rule(const Request& r, const std::vector<size_t>& to, d
 
 /// The maximum or minimum. Its bound covers all elements that may be the extreme one within their
 /// errors.
-std::vector<Bounded> extreme_rule(const Request& r, const std::vector<size_t>& to) {
+std::vector<Bounded> extreme_rule(const RuleInput& r, const std::vector<size_t>& to) {
   const Bounded& x = r.in(0);
   const double sign = r.as<Reduce>().kind == ReduceKind::max ? 1 : -1;
   Bounded y = Bounded::zeros(r.outputs[0]);
@@ -62,7 +62,7 @@ std::vector<Bounded> extreme_rule(const Request& r, const std::vector<size_t>& t
   return {std::move(y)};
 }
 
-std::vector<Bounded> prod_rule(const Request& r, const std::vector<size_t>& to, double count) {
+std::vector<Bounded> prod_rule(const RuleInput& r, const std::vector<size_t>& to, double count) {
   const Bounded& x = r.in(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::fill(y.real.begin(), y.real.end(), 1);
@@ -76,7 +76,7 @@ std::vector<Bounded> prod_rule(const Request& r, const std::vector<size_t>& to, 
   return {std::move(y)};
 }
 
-std::vector<Bounded> logical_rule(const Request& r, const std::vector<size_t>& to) {
+std::vector<Bounded> logical_rule(const RuleInput& r, const std::vector<size_t>& to) {
   const Bounded& x = r.in(0);
   const bool is_any = r.as<Reduce>().kind == ReduceKind::any;
   Bounded y = Bounded::zeros(r.outputs[0]);
@@ -94,7 +94,7 @@ std::vector<Bounded> logical_rule(const Request& r, const std::vector<size_t>& t
   return {std::move(y)};
 }
 
-std::vector<Bounded> reduce_rule(const Request& r) {
+std::vector<Bounded> reduce_rule(const RuleInput& r) {
   const auto& op = r.as<Reduce>();
   const Bounded& x = r.in(0);
   const std::vector<size_t> to = targets(x.spec.shape, op.axes);
@@ -119,7 +119,7 @@ std::vector<Bounded> reduce_rule(const Request& r) {
   return {Bounded::undecided(r.outputs[0])};  // there is no rule for integers with errors
 }
 
-std::vector<Bounded> arg_reduce_rule(const Request& r) {
+std::vector<Bounded> arg_reduce_rule(const RuleInput& r) {
   const auto& op = r.as<ArgReduce>();
   const Bounded& x = r.in(0);
   const AxisExtents a(x.spec.shape, op.axis);
@@ -147,7 +147,7 @@ std::vector<Bounded> arg_reduce_rule(const Request& r) {
   return {std::move(y)};
 }
 
-std::vector<Bounded> cumulative_rule(const Request& r) {
+std::vector<Bounded> cumulative_rule(const RuleInput& r) {
   const auto& op = r.as<Cumulative>();
   const Bounded& x = r.in(0);
   if (!x.is_real()) return {Bounded::undecided(r.outputs[0])};
@@ -169,7 +169,7 @@ std::vector<Bounded> cumulative_rule(const Request& r) {
   return {std::move(y)};
 }
 
-std::vector<Bounded> top_k_rule(const Request& r) {
+std::vector<Bounded> top_k_rule(const RuleInput& r) {
   const Bounded& x = r.in(0);
   const int64_t n = x.spec.shape[-1], k = r.as<TopK>().k;
   Bounded values = Bounded::zeros(r.outputs[0]), indices = Bounded::zeros(r.outputs[1]);
@@ -200,7 +200,7 @@ std::vector<Bounded> top_k_rule(const Request& r) {
   return {std::move(values), std::move(indices)};
 }
 
-constexpr RuleRow kReductionRules[] = {
+constexpr OpRule kReductionRules[] = {
     {Reduce::kName, reduce_rule},
     {ArgReduce::kName, arg_reduce_rule},
     {Cumulative::kName, cumulative_rule},
@@ -209,6 +209,6 @@ constexpr RuleRow kReductionRules[] = {
 
 }  // namespace
 
-std::span<const RuleRow> reduction_rules() { return kReductionRules; }
+std::span<const OpRule> reduction_rules() { return kReductionRules; }
 
 }  // namespace crescent::validation

@@ -9,7 +9,7 @@
 
 namespace crescent::validation {
 
-struct Request {
+struct RuleInput {
   const Op& op;
   std::span<const BoundedPtr> inputs;
   std::span<const TensorSpec> outputs;
@@ -33,32 +33,32 @@ struct Request {
   }
 };
 /// Computes the results of an op and their bounds; the caller calls mark_undecided() on them.
-using Rule = std::vector<Bounded> (*)(const Request& request);
+using Rule = std::vector<Bounded> (*)(const RuleInput& request);
 
-struct RuleRow {
+struct OpRule {
   std::string_view op;
   Rule rule;
 };
 // rules of unary, binary, select, cast, stop_gradient
-std::span<const RuleRow> elementwise_rules();
+std::span<const OpRule> elementwise_rules();
 // rules of ops that move elements, and of fill and iota
-std::span<const RuleRow> movement_rules();
-std::span<const RuleRow> indexing_rules();   // rules of gather, take_along, scatter_add, one_hot
-std::span<const RuleRow> reduction_rules();  // rules of reduce, arg_reduce, cumulative, top_k
-std::span<const RuleRow> product_rules();    // rules of matmul
+std::span<const OpRule> movement_rules();
+std::span<const OpRule> indexing_rules();   // rules of gather, take_along, scatter_add, one_hot
+std::span<const OpRule> reduction_rules();  // rules of reduce, arg_reduce, cumulative, top_k
+std::span<const OpRule> product_rules();    // rules of matmul
 // rules of conv, conv_backward_data, conv_backward_kernel
-std::span<const RuleRow> convolution_rules();
+std::span<const OpRule> convolution_rules();
 // rules of pool, pool_backward, pool_argmax and its gradient
-std::span<const RuleRow> pooling_rules();
+std::span<const OpRule> pooling_rules();
 
-/// For ops without a rule: runs the op in float64 (or in its own dtypes, if it rejects float64) on
-/// its inputs and on inputs that are perturbed within their bounds. The bound is derived from the
-/// spread of the results.
+/// Evaluates an op without a rule: runs it in float64 (or in its own dtypes, if it rejects float64)
+/// on its inputs and on inputs that are perturbed within their bounds. The bound is derived from
+/// the spread of the results.
 std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
                             const TensorSpecs& outputs, Rounding rounding);
 
 /// For each element of a tensor to which `from` is broadcast, the index of the element of `from`.
-std::vector<size_t> broadcast_places(const Shape& from, const Shape& to);
+std::vector<size_t> broadcast_offsets(const Shape& from, const Shape& to);
 
 /// The sizes of a shape before, along and after an axis.
 struct AxisExtents {
