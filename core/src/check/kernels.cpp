@@ -36,8 +36,9 @@ class OneAfterAnother final : public CpuThreads {
 
 using Fit = GuardedMemory::Fit;
 
-/// How a kernel is run: with what pool, what memory holds before, the input whose memory is that
-/// of the first output (-1: none), and where inputs and outputs lie in their memory.
+/// The conditions of a run of a kernel: the pool, the byte that fills the memory before the run,
+/// the input that shares its memory with the first output (-1: none), and the position of inputs
+/// and outputs in their memory.
 struct Conditions {
   int threads = 1;
   bool last_first = false;
@@ -100,7 +101,8 @@ class KernelRuns {
     return results;
   }
 
-  /// What the op computes without the kernel; empty if it has neither decompose() nor compute().
+  /// Returns the results of the op without the kernel; none if the op has neither decompose() nor
+  /// compute().
   Tensors expected() const {
     Tensors results = applied_.op->decompose(inputs_);
     if (!results.empty()) return results;

@@ -141,7 +141,7 @@ struct CRESCENT_API Validation {
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
 
-/// How the inputs and outputs of a model are nested (structure.h).
+/// The nesting of a model's inputs and outputs (structure.h).
 struct Structures {
   Value inputs, outputs;
 };
@@ -225,8 +225,8 @@ class CRESCENT_API Model : public Layer {
   virtual std::vector<Symbol> outputs() const;
   virtual std::vector<std::string> input_names() const;
   virtual std::vector<std::string> output_names() const;
-  /// How inputs() and outputs() are nested; for a model that is not a graph, those of its last
-  /// call.
+  /// Returns the nesting of inputs() and outputs(); for a model that is not a graph, those of its
+  /// last call.
   virtual Structures structures() const;
   /// For a model that is not a graph: sets how the inputs passed to the next fit, evaluate or
   /// predict are nested.

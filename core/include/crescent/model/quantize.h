@@ -19,10 +19,10 @@ CRESCENT_API std::optional<std::string> quantization_mode(const Layer& layer);
 struct QuantizeOptions {
   std::string mode = {};  ///< "int8" or "int4"; empty if `config` determines it
   Value config = {};      ///< a quantizer (name, configuration or object); null: chosen by `mode`
-  /// For models: quantizes only layers whose names contain a match of one of these regular
-  /// expressions. Fails for an expression that matches no quantizable layer.
+  /// Option of quantize_model(): only layers are quantized whose names contain a match of one of
+  /// these regular expressions. Fails for an expression that matches no quantizable layer.
   std::optional<std::vector<std::string>> names = {};
-  /// For models: quantizes only layers for which this function returns true.
+  /// Option of quantize_model(): only layers are quantized for which this function returns true.
   std::function<bool(Layer&)> filter = {};
 };
 /// Quantizes a layer. Fails for a layer that cannot be quantized, and if the options contain

@@ -12,7 +12,7 @@ namespace crescent {
 
 /// One replacement of a layer or of an edge of the graph.
 struct Replacement {
-  /// What is replaced: a layer in all its calls, or an edge (a Symbol).
+  /// The part of the graph that is replaced: a layer in all its calls, or an edge (a Symbol).
   std::variant<LayerPtr, Symbol> old;
   /// What replaces `old`. A layer is called in place of the old layer. A null layer removes the old
   /// layer, which must have one input and one output. An edge replaces the old edge, or the only

@@ -34,7 +34,7 @@ CRESCENT_API std::tuple<Tensor, Tensor> histogram(const Tensor& x, int64_t bins 
 CRESCENT_API Tensors nonzero(const Tensor& x);
 
 struct UniqueOptions {
-  /// Which results are computed besides the values.
+  /// Whether these results are computed besides the values.
   bool index = false, inverse = false, counts = false;
   std::optional<int64_t> axis = {};       ///< nullopt: x is flattened
   std::optional<int64_t> size = {};       ///< if given, the values are cut or padded to this size

@@ -160,7 +160,7 @@ CRESCENT_OP(BandedMatmul, "operations.banded_matmul")
   Tensors decompose(std::span<const Tensor>) const override;
   Tensors vjp(const Vjp&) const override;
 };
-/// Which values stand for pixels beyond the edges of an image.
+/// The values that stand for pixels beyond the edges of an image.
 enum class FillMode : uint8_t { constant, nearest, wrap, mirror, reflect };
 /// (images, rows and columns (batch, h, w) in pixels) -> (batch, h, w, channels). Order 0 is the
 /// nearest pixel, 1 bilinear interpolation of four.

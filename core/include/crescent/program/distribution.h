@@ -46,8 +46,8 @@ inline ShardRange shards_of(int64_t count, int rank, int size) {
 CRESCENT_API bool in_logical_shard();
 /// The number of processes of this program that mpirun or srun started; 1 without a launcher.
 CRESCENT_API int processes_launched();
-/// How many of the processes of processes_launched() run on this machine, if the launcher says so,
-/// else 1.
+/// The number of the processes of processes_launched() that run on this machine, if the launcher
+/// tells it, else 1.
 CRESCENT_API int processes_launched_here();
 /// Whether this process writes files and shows progress that would be the same in all processes.
 /// True for rank 0, and for every process that trains on data of its own; false in a process in

@@ -43,8 +43,8 @@ CRESCENT_OP(AllGather, "all_gather")
 };
 // clang-format on
 
-/// How weights are divided whose path is `pattern`, or contains a match of the regular expression
-/// `pattern`.
+/// The division of the weights whose path is `pattern`, or contains a match of the regular
+/// expression `pattern`.
 struct WeightLayout {
   std::string pattern;
   int rank = 0;                      ///< the number of axes of the layout

@@ -39,8 +39,8 @@ struct Vjp {
   std::vector<bool> wanted;           ///< per input, whether its gradient is needed
 };
 
-/// What an op does besides computing its results, from weakest to strongest. The effect of a scan
-/// is that of its body.
+/// The effects of an op besides computing its results, from weakest to strongest. The effect of a
+/// scan is that of its body.
 enum class Effect : uint8_t {
   none,  ///< no effect: the op may be dropped, merged with an equal one, moved, or constant-folded
   /// May fail on some values: runs as early as its inputs allow; dropped when its result is unread.

@@ -216,7 +216,8 @@ CRESCENT_OP(Matmul, "matmul")
   CRESCENT_FIELDS(transpose_a, transpose_b)
   std::string label() const override;
   Tensors vjp(const Vjp&) const override;
-  /// Decomposes sums without terms and products of 8-bit integers; returns none for others.
+  /// Decomposes products whose sums have no terms, and products of 8-bit integers; returns no
+  /// tensors for other products.
   Tensors decompose(std::span<const Tensor>) const override;
 };
 
@@ -233,7 +234,7 @@ CRESCENT_OP(Conv, "conv")
   ConvSpec spec;
   CRESCENT_FIELDS(spec)
   Tensors vjp(const Vjp&) const override;
-  /// Returns zeros if the sums have no terms; otherwise returns none.
+  /// Returns zeros if the sums have no terms; otherwise returns no tensors.
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// (dy, kernel) -> dx of shape `input`, whose batch dimension may be -1. Conv*Transpose layers
@@ -243,7 +244,7 @@ CRESCENT_OP(ConvBackwardData, "conv_backward_data")
   Shape input;
   CRESCENT_FIELDS(spec, input)
   Tensors vjp(const Vjp&) const override;
-  /// Returns zeros if the sums have no terms; otherwise returns none.
+  /// Returns zeros if the sums have no terms; otherwise returns no tensors.
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// (x, dy) -> dkernel of shape `kernel`.
@@ -252,7 +253,7 @@ CRESCENT_OP(ConvBackwardKernel, "conv_backward_kernel")
   Shape kernel;
   CRESCENT_FIELDS(spec, kernel)
   Tensors vjp(const Vjp&) const override;
-  /// Returns zeros if the sums have no terms; otherwise returns none.
+  /// Returns zeros if the sums have no terms; otherwise returns no tensors.
   Tensors decompose(std::span<const Tensor>) const override;
 };
 /// (x) -> the maximum or average of each window; an average counts only elements inside of x.

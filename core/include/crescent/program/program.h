@@ -18,7 +18,7 @@ class CRESCENT_API Program {
  public:
   struct Instruction {
     OpPtr op;
-    std::vector<int> inputs, outputs;  ///< numbers of values
+    std::vector<int> inputs, outputs;  ///< numbers of the values that are read and computed
     int scope = 0;  ///< index into `scopes` of the layer that recorded the instruction
   };
   struct Constant {
@@ -129,7 +129,7 @@ CRESCENT_API void retrace_functions();
 /// The compiled programs that this process keeps for functions and for ops that ran eagerly.
 struct ProgramCache {
   size_t programs = 0, bytes = 0;  ///< kept now; `bytes` is an estimate
-  /// In bytes; if `bytes` exceeds it, the least recently used programs are discarded.
+  /// The limit of `bytes`; when it is exceeded, the least recently used programs are discarded.
   size_t budget = 0;
 };
 CRESCENT_API ProgramCache program_cache();

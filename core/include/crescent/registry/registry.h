@@ -20,7 +20,7 @@ namespace crescent {
 
 class Configurable;
 
-/// A kind of class.
+/// A kind of classes, such as losses.
 struct KindInfo {
   const char* name;    ///< "loss"
   const char* plural;  ///< "losses", the table of its classes in Lua; null: no table

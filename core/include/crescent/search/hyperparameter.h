@@ -30,7 +30,7 @@ struct Condition {
 /// exists.
 struct CRESCENT_API Hyperparameter {
   enum class Kind : uint8_t { fixed, boolean, choice, integer, real };
-  /// How the values of a number lie between its bounds.
+  /// The distribution of the values of a number between its bounds.
   struct Spread {
     /// The difference of successive values, or with logarithmic sampling their ratio; 0: no step.
     double step = 0;

@@ -11,7 +11,7 @@
 
 namespace crescent {
 
-/// What a child process inherits.
+/// The part of this process that a child process inherits.
 struct ProcessOptions {
   static constexpr int kNowhere = -1;
   /// Pairs of an open descriptor of this process and its number in the child; kNowhere stands for
@@ -50,7 +50,8 @@ class CRESCENT_API Process {
   // The following functions are valid after the child has ended.
   int signal() const;       ///< the signal that ended the child, or 0
   int exit_status() const;  ///< -1 if a signal ended the child
-  /// As text: "ended with SIGSEGV (Segmentation fault)", "ended with exit status 3".
+  /// Describes the end of the child: "ended with SIGSEGV (Segmentation fault)", "ended with exit
+  /// status 3".
   std::string ending() const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace crescent {
 
-/// What the files of a folder are for, in the words of the specification.
+/// The purposes of folders that the specification distinguishes.
 enum class UserFolder { cache, config, data, state };
 
 /// The absolute path of Crescent's folder, for example $XDG_CACHE_HOME/crescent, or

@@ -8,7 +8,7 @@ namespace crescent::check {
 /// Bytes between two margins, whose bytes are known, and two pages that cannot be accessed.
 class GuardedMemory {
  public:
-  /// Where the bytes lie.
+  /// The position of the bytes in their memory.
   enum class Fit {
     aligned,        ///< at a multiple of 64, with margins at both ends
     at_first_page,  ///< directly behind a page that cannot be accessed
