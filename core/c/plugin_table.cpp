@@ -50,8 +50,8 @@ SpecList::SpecList(std::span<const TensorSpec> specs) : SpecList(specs.size()) {
 
 void SpecList::fill_pointers() {
   for (crescent_spec& each : specs_) {
-    readable_.push_back(&each);
-    writable_.push_back(&each);
+    const_pointers_.push_back(&each);
+    pointers_.push_back(&each);
   }
 }
 

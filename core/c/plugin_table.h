@@ -56,16 +56,16 @@ class SpecList {
  public:
   explicit SpecList(std::span<const TensorSpec> specs);
   explicit SpecList(size_t capacity);
-  const crescent_spec* const* data() const { return readable_.data(); }
-  crescent_spec* const* pointers() { return writable_.data(); }
+  const crescent_spec* const* data() const { return const_pointers_.data(); }
+  crescent_spec* const* pointers() { return pointers_.data(); }
   /// Converts the first `count` structs, which a plugin has filled in.
   std::vector<TensorSpec> specs(size_t count) const;
 
  private:
   void fill_pointers();
   std::vector<crescent_spec> specs_;
-  std::vector<const crescent_spec*> readable_;
-  std::vector<crescent_spec*> writable_;
+  std::vector<const crescent_spec*> const_pointers_;
+  std::vector<crescent_spec*> pointers_;
 };
 
 }  // namespace crescent::c
