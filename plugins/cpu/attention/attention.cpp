@@ -18,33 +18,35 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
   using typename Base::TileRows;
 
   explicit AttentionForward(const Request& r) : Base(r, 3) {
-    group_ = std::clamp<int64_t>(this->query_.head_count * this->blocks_ / kTargetParts, 1,
-                                 std::min(kMaxGroupBlocks, this->blocks_));
+    group_ = std::clamp<int64_t>(this->query_.head_count * this->block_count_ / kTargetParts, 1,
+                                 std::min(kMaxGroupBlocks, this->block_count_));
     ScratchArrays arrays;
     scratch_of(arrays);
     bytes_ = arrays.bytes();
   }
   void run(const Arguments& a) const override {
-    this->each_part(a, pieces(this->blocks_, group_),
-                    [&](const auto& multiply, int64_t head, int64_t group) {
-                      const int64_t first = group * group_;
-                      attend(a, multiply, head, {first, std::min(first + group_, this->blocks_)});
-                    });
+    this->each_part(
+        a, pieces(this->block_count_, group_),
+        [&](const auto& multiply, int64_t head, int64_t group) {
+          const int64_t first = group * group_;
+          attend(a, multiply, head, {first, std::min(first + group_, this->block_count_)});
+        });
   }
   double flops() const override { return this->flops_of(2); }
 
  private:
   struct Scratch {
-    T* packed;     ///< the keys of a tile
-    S *x, *mixed;  ///< the scores of a tile, and the sums of values of all blocks
+    T* packed;  ///< the keys of a tile
+    S* x;       ///< the scores of a tile
+    S* mixed;   ///< the sums of values of all blocks
     std::byte* work;
   };
   Scratch scratch_of(ScratchArrays& arrays) const {
-    const int64_t packed = HeadProducts<T>::packed_values(this->tile_, this->key_.head_size);
+    const int64_t packed = HeadProducts<T>::packed_values(this->tile_keys_, this->key_.head_size);
     Scratch s;
     s.packed = arrays.take<T>(packed);
-    s.x = arrays.take<S>(this->block_ * this->tile_);
-    s.mixed = arrays.take<S>(group_ * this->block_ * this->value_.head_size);
+    s.x = arrays.take<S>(this->block_queries_ * this->tile_keys_);
+    s.mixed = arrays.take<S>(group_ * this->block_queries_ * this->value_.head_size);
     s.work = arrays.take<std::byte>(static_cast<int64_t>(this->work_));
     return s;
   }
@@ -59,17 +61,18 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
       seen[i] = this->keys_of(a, head, this->block(group.begin + i));
       all = {std::min(all.begin, seen[i].begin), std::max(all.end, seen[i].end)};
     }
-    for (int64_t t = all.begin / this->tile_; t < this->tiles_ && t * this->tile_ < all.end; ++t) {
+    for (int64_t t = all.begin / this->tile_keys_;
+         t < this->tile_count_ && t * this->tile_keys_ < all.end; ++t) {
       const StepRange tile = this->tile(t);
       const auto rows = this->tile_rows(multiply, this->rows_of(a.in<T>(1), this->key_, head, tile),
                                         group.count() > 1, s.packed);
       for (int64_t i = 0; i < group.count(); ++i)
         mix(a, multiply, head, this->block(group.begin + i), tile, rows, seen[i], s,
-            s.mixed + i * this->block_ * this->value_.head_size);
+            s.mixed + i * this->block_queries_ * this->value_.head_size);
     }
     for (int64_t i = 0; i < group.count(); ++i) {
       const StepRange block = this->block(group.begin + i);
-      this->loops_.divide(s.mixed + i * this->block_ * this->value_.head_size,
+      this->loops_.divide(s.mixed + i * this->block_queries_ * this->value_.head_size,
                           a.out<S>(1) + this->statistics(head, block.begin),
                           this->rows_of(a.out<T>(0), this->context_, head, block));
     }
@@ -86,12 +89,13 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
                               keys.begin - tile.begin, keys.count(), s.x, s.work);
     S* statistics = a.out<S>(1) + this->statistics(head, block.begin);
     this->each_slice(a, head, this->score_tile(a, head, block, keys, s.x),
-                     [&](const ScoreTile<S>& some, int64_t row) {
-                       this->loops_.exponentials(some, is_first, statistics + 2 * row,
+                     [&](const ScoreTile<S>& slice, int64_t row) {
+                       this->loops_.exponentials(slice, is_first, statistics + 2 * row,
                                                  mixed + row * width, width);
                        const int64_t query = block.begin + row;
-                       typename Base::SliceDropout(*this, a, head, {query, query + some.rows}, keys)
-                           .apply(some.x);
+                       typename Base::SliceDropout(*this, a, head, {query, query + slice.rows},
+                                                   keys)
+                           .apply(slice.x);
                      });
     const auto values = this->rows_of(a.in<T>(2), this->value_, head, keys);
     multiply(HeadProduct<S, T>{false, false, block.count(), width, keys.count(), s.x, keys.count(),

@@ -36,7 +36,7 @@ struct ScoreTile {
 /// weight i of all samples and heads, in row-major order (random.cpp).
 struct WeightDraw {
   int64_t seed, counter;
-  uint32_t least;  ///< the 24 bits of a number's fraction from which on weights are kept
+  uint32_t min_fraction;  ///< the 24 bits of a number's fraction from which on weights are kept
 };
 
 /// A row-major matrix whose rows are `ld` elements apart.

@@ -15,8 +15,8 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
 
   explicit AttentionGradient(const Request& r) : Base(r, 6) {
     const int64_t wanted = pieces(kTargetParts, this->query_.head_count);
-    part_tiles_ = pieces(this->tiles_, wanted);
-    parts_ = pieces(this->tiles_, part_tiles_);
+    part_tiles_ = pieces(this->tile_count_, wanted);
+    parts_ = pieces(this->tile_count_, part_tiles_);
     ScratchArrays arrays;
     scratch_of(arrays);
     bytes_ = arrays.bytes();
@@ -25,7 +25,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     this->each_part(a, parts_, [&](const auto& multiply, int64_t head, int64_t part) {
       const int64_t first = part * part_tiles_;
       Task(*this, a, multiply, head, part)
-          .run({first, std::min(first + part_tiles_, this->tiles_)});
+          .run({first, std::min(first + part_tiles_, this->tile_count_)});
     });
     if (parts_ > 1) add_parts(a);
   }
@@ -49,17 +49,18 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     std::byte* work;
   };
   Scratch scratch_of(ScratchArrays& arrays) const {
-    const int64_t tile = this->tile_, keys = this->key_.head_size, values = this->value_.head_size;
+    const int64_t tile = this->tile_keys_, keys = this->key_.head_size,
+                  values = this->value_.head_size;
     Scratch s;
     s.key = arrays.take<T>(HeadProducts<T>::packed_values(tile, keys));
     s.value = arrays.take<T>(HeadProducts<T>::packed_values(tile, values));
-    s.w = arrays.take<S>(this->block_ * tile);
-    s.dw = arrays.take<S>(this->block_ * tile);
+    s.w = arrays.take<S>(this->block_queries_ * tile);
+    s.dw = arrays.take<S>(this->block_queries_ * tile);
     s.dq = arrays.take<S>(kInPlace || parts_ > 1 ? 0 : query_values());
     s.dk = arrays.take<S>(kInPlace ? 0 : tile * keys);
     s.dv = arrays.take<S>(kInPlace ? 0 : tile * values);
-    s.means = this->tiles_ > 1 ? arrays.take<S>(this->query_.steps) : nullptr;
-    s.seen = arrays.take<StepRange>(this->blocks_);
+    s.means = this->tile_count_ > 1 ? arrays.take<S>(this->query_.steps) : nullptr;
+    s.seen = arrays.take<StepRange>(this->block_count_);
     s.work = arrays.take<std::byte>(static_cast<int64_t>(this->work_));
     return s;
   }
@@ -67,7 +68,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     return reinterpret_cast<S*>(a.scratch) + (head * parts_ + part) * query_values();
   }
 
-  /// The computation of a part.
+  /// The computation of a part, on one thread.
   class Task {
    public:
     Task(const AttentionGradient& kernel, const Arguments& a, const HeadProducts<T>& multiply,
@@ -80,9 +81,9 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     }
     /// Computes the gradients of the keys and values of some tiles.
     void run(StepRange tiles) const {
-      for (int64_t i = 0; i < k_.blocks_; ++i) s_.seen[i] = k_.keys_of(a_, head_, k_.block(i));
+      for (int64_t i = 0; i < k_.block_count_; ++i) s_.seen[i] = k_.keys_of(a_, head_, k_.block(i));
       const StepRange queries{0, k_.query_.steps};
-      if (k_.tiles_ > 1)
+      if (k_.tile_count_ > 1)
         k_.loops_.dots(k_.rows_of(a_.template in<T>(5), k_.context_, head_, queries),
                        k_.rows_of(a_.template in<T>(3), k_.context_, head_, queries).x, s_.means);
       if (k_.visible_.is_partial()) clear(dq_);
@@ -93,11 +94,11 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
    private:
     /// The memory in which the gradient of some rows is computed: the output itself or, if it has
     /// half width, scratch memory.
-    RowsOf<S> target(int output, const Heads& heads, StepRange steps, S* aside) const {
+    RowsOf<S> target(int output, const Heads& heads, StepRange steps, S* scratch) const {
       if constexpr (kInPlace)
         return k_.rows_of(a_.template out<T>(output), heads, head_, steps);
       else
-        return {aside, steps.count(), heads.head_size, heads.head_size};
+        return {scratch, steps.count(), heads.head_size, heads.head_size};
     }
     void store(const RowsOf<S>& rows, int output, const Heads& heads, StepRange steps) const {
       if constexpr (!kInPlace)
@@ -112,7 +113,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
                      values = rows_of_tile(2, k_.value_, tile, s_.value);
       const RowsOf<S> dk = target(1, k_.key_, tile, s_.dk), dv = target(2, k_.value_, tile, s_.dv);
       if (k_.visible_.is_partial()) clear(dk), clear(dv);
-      for (int64_t i = 0; i < k_.blocks_; ++i) {
+      for (int64_t i = 0; i < k_.block_count_; ++i) {
         const StepRange part = k_.part_of_tile(tile, s_.seen[i]);
         if (part.count() > 0) run_block(k_.block(i), tile, part, keys, values, dk, dv, is_first);
       }
@@ -120,7 +121,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     }
     TileRows rows_of_tile(int input, const Heads& heads, StepRange tile, T* packed) const {
       return k_.tile_rows(multiply_, k_.rows_of(a_.template in<T>(input), heads, head_, tile),
-                          k_.blocks_ > 1, packed);
+                          k_.block_count_ > 1, packed);
     }
     /// Adds what a block contributes by its scores for a part of the keys of a tile.
     void run_block(StepRange block, StepRange tile, StepRange part, const TileRows& keys,
@@ -131,7 +132,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
       const int64_t count = part.count(), at = part.begin - tile.begin;
       k_.multiply_transposed(multiply_, q, keys, at, count, s_.w, s_.work);
       k_.multiply_transposed(multiply_, dy, values, at, count, s_.dw, s_.work);
-      slopes(block, part);
+      replace_products(block, part);
       const bool partial = k_.visible_.is_partial(), add = partial || block.begin > 0;
       multiply_(HeadProduct<S, T>{true, false, count, dy.columns, dy.rows, s_.w, count, dy.x, dy.ld,
                                   add, dv.x + at * dv.ld, dv.ld},
@@ -144,19 +145,20 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
                                   partial || !is_first, dq_.x + block.begin * dq_.ld, dq_.ld},
                 s_.work);
     }
-    /// Replaces products by weights after dropout, and gradients of these by those of products.
-    void slopes(StepRange block, StepRange keys) const {
+    /// Replaces the products q k' by the attention weights after dropout, and the gradients of the
+    /// weights by those of the products.
+    void replace_products(StepRange block, StepRange keys) const {
       const S* statistics = a_.template in<S>(4) + k_.statistics(head_, block.begin);
       k_.each_slice(a_, head_, k_.score_tile(a_, head_, block, keys, s_.w),
-                    [&](const ScoreTile<S>& some, int64_t row) {
+                    [&](const ScoreTile<S>& slice, int64_t row) {
                       const int64_t query = block.begin + row;
                       const typename Base::SliceDropout dropout(k_, a_, head_,
-                                                                {query, query + some.rows}, keys);
+                                                                {query, query + slice.rows}, keys);
                       S* dw = s_.dw + row * keys.count();
                       dropout.apply(dw);
-                      k_.loops_.gradient(some, statistics + 2 * row,
+                      k_.loops_.gradient(slice, statistics + 2 * row,
                                          s_.means ? s_.means + query : nullptr, dw);
-                      dropout.apply(some.x);
+                      dropout.apply(slice.x);
                     });
     }
 
@@ -170,7 +172,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
 
   /// Adds the queries' gradients of all parts.
   void add_parts(const Arguments& a) const {
-    this->each_part(a, this->blocks_, [&](const auto&, int64_t head, int64_t number) {
+    this->each_part(a, this->block_count_, [&](const auto&, int64_t head, int64_t number) {
       const StepRange block = this->block(number);
       const int64_t first = block.begin * this->query_.head_size;
       S* sum = part_of_scratch(a, head, 0) + first;
@@ -181,7 +183,8 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     });
   }
 
-  int64_t part_tiles_, parts_;  ///< the number of tiles of a part, and of parts of a head
+  int64_t part_tiles_;  ///< the number of tiles of a part
+  int64_t parts_;       ///< the number of parts of a head
   size_t bytes_;
 };
 

@@ -131,13 +131,14 @@ class ScratchArrays {
 };
 
 /// The base of the forward and the gradient kernel. T is the type of the tensors, S the type of
-/// sums and statistics; `others` is the number of inputs that come before the optional mask.
+/// sums and statistics; `mask_input` is the index that the mask has among the inputs, if there is
+/// one.
 template <class T, class O>
 class AttentionKernel : public Kernel {
  public:
   using S = Computed<T>;
 
-  AttentionKernel(const Request& r, size_t others)
+  AttentionKernel(const Request& r, size_t mask_input)
       : query_(r.inputs[0].shape),
         key_(r.inputs[1].shape),
         value_(r.inputs[2].shape),
@@ -146,16 +147,17 @@ class AttentionKernel : public Kernel {
         dropout_(static_cast<const O&>(r.op).dropout),
         first_weight_(static_cast<const O&>(r.op).first_row * query_.heads * query_.steps *
                       key_.steps),
-        others_(others),
-        state_(r.inputs.size() - (dropout_ > 0 ? 1 : 0)),
-        visible_(state_ > others ? &r.inputs[others].shape : nullptr,
+        mask_input_(mask_input),
+        state_input_(r.inputs.size() - (dropout_ > 0 ? 1 : 0)),
+        visible_(state_input_ > mask_input ? &r.inputs[mask_input].shape : nullptr,
                  static_cast<const O&>(r.op).causal),
         loops_(attention_loops<T>()),
-        tile_(std::min(kTileKeys, key_.steps)),
-        block_(std::min(query_.steps, std::max(kMinBlockQueries, kTargetTileScores / tile_))),
-        tiles_(pieces(key_.steps, tile_)),
-        blocks_(pieces(query_.steps, block_)),
-        work_(HeadProducts<T>::work_bytes(std::max(block_, tile_),
+        tile_keys_(std::min(kTileKeys, key_.steps)),
+        block_queries_(
+            std::min(query_.steps, std::max(kMinBlockQueries, kTargetTileScores / tile_keys_))),
+        tile_count_(pieces(key_.steps, tile_keys_)),
+        block_count_(pieces(query_.steps, block_queries_)),
+        work_(HeadProducts<T>::work_bytes(std::max(block_queries_, tile_keys_),
                                           std::max(query_.head_size, value_.head_size))) {}
   std::string name() const override { return HeadProducts<T>::name(); }
 
@@ -163,10 +165,10 @@ class AttentionKernel : public Kernel {
   using Multiply = HeadProducts<T>;
 
   StepRange block(int64_t number) const {
-    return {number * block_, std::min((number + 1) * block_, query_.steps)};
+    return {number * block_queries_, std::min((number + 1) * block_queries_, query_.steps)};
   }
   StepRange tile(int64_t number) const {
-    return {number * tile_, std::min((number + 1) * tile_, key_.steps)};
+    return {number * tile_keys_, std::min((number + 1) * tile_keys_, key_.steps)};
   }
   /// The floating-point operations of `products` matrix products per head, of which half have the
   /// size of q k' and half the size of weights v.
@@ -196,8 +198,8 @@ class AttentionKernel : public Kernel {
                      });
   }
   AttentionMask mask_of(const Arguments& a, int64_t head, int64_t query, int64_t key) const {
-    return visible_.mask_at(visible_.is_masked() ? a.inputs[others_] : nullptr, head / query_.heads,
-                            head % query_.heads, query, key);
+    return visible_.mask_at(visible_.is_masked() ? a.inputs[mask_input_] : nullptr,
+                            head / query_.heads, head % query_.heads, query, key);
   }
   StepRange keys_of(const Arguments& a, int64_t head, StepRange queries) const {
     return visible_.seen_keys(mask_of(a, head, queries.begin, 0), queries, key_.steps);
@@ -245,7 +247,7 @@ class AttentionKernel : public Kernel {
   /// covered. If a head is a single block, q, k and v of the next head are prefetched meanwhile.
   template <class F>
   void each_slice(const Arguments& a, int64_t head, const ScoreTile<S>& tile, F&& f) const {
-    const bool has_next = head + 1 < query_.head_count && blocks_ == 1 && tiles_ == 1;
+    const bool has_next = head + 1 < query_.head_count && block_count_ == 1 && tile_count_ == 1;
     for (int64_t i = 0; i < tile.rows; i += kSliceRows) {
       const int64_t rows = std::min(kSliceRows, tile.rows - i);
       auto fetch_next = [&](const T* x, const Heads& heads) {
@@ -265,9 +267,10 @@ class AttentionKernel : public Kernel {
                  StepRange keys)
         : k_(kernel), count_(kernel.dropout_ > 0 ? queries.count() * keys.count() : 0) {
       if (count_ == 0) return;
-      const auto* state = a.in<int64_t>(static_cast<int>(k_.state_));
-      const auto least = static_cast<uint32_t>(std::ceil(static_cast<float>(k_.dropout_) * 0x1p24));
-      const WeightDraw draw{state[0], state[1], least};
+      const auto* state = a.in<int64_t>(static_cast<int>(k_.state_input_));
+      const auto min_fraction =
+          static_cast<uint32_t>(std::ceil(static_cast<float>(k_.dropout_) * 0x1p24));
+      const WeightDraw draw{state[0], state[1], min_fraction};
       const int64_t all = k_.key_.steps, count = keys.count();
       const int64_t first =
           k_.first_weight_ + (head * k_.query_.steps + queries.begin) * all + keys.begin;
@@ -297,13 +300,16 @@ class AttentionKernel : public Kernel {
   Heads query_, key_, value_, context_;
   S scale_;
   double dropout_;
-  int64_t first_weight_;   ///< the element of the draw that belongs to the first weight
-  size_t others_, state_;  ///< the numbers of the mask and of the state among the inputs
+  int64_t first_weight_;  ///< the element of the draw that belongs to the first weight
+  size_t mask_input_;     ///< the index of the mask among the inputs
+  size_t state_input_;    ///< the index of the random state among the inputs
   Visibility visible_;
   AttentionLoops<T> loops_;
-  int64_t tile_, block_;    ///< the most keys of a tile and the most queries of a block
-  int64_t tiles_, blocks_;  ///< the number of tiles and of blocks of a head
-  size_t work_;             ///< the bytes of scratch memory that matrix products need
+  int64_t tile_keys_;      ///< the largest number of keys of a tile
+  int64_t block_queries_;  ///< the largest number of queries of a block
+  int64_t tile_count_;     ///< the number of tiles of a head
+  int64_t block_count_;    ///< the number of blocks of a head
+  size_t work_;            ///< the bytes of scratch memory that matrix products need
 };
 
 /// Kernels of class K for the dtypes that it supports.

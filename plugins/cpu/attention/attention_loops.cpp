@@ -188,7 +188,7 @@ void keep(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept) {
     philox_words<kBlocks>(draw.seed, draw.counter, static_cast<uint64_t>((first + i) / 4), words);
     const int64_t count = std::min(kWords - skipped, n - i);
     for (int64_t k = 0; k < count; ++k)
-      kept[i + k] = static_cast<uint8_t>(words[skipped + k] >> 8 >= draw.least);
+      kept[i + k] = static_cast<uint8_t>(words[skipped + k] >> 8 >= draw.min_fraction);
     i += count, skipped = 0;
   }
 }

@@ -27,22 +27,22 @@ Operands operands(const Request& r) {
 /// Makes a kernel with `make`, which does not support mixed precision; null for requests with mixed
 /// precision.
 template <KernelFactory make>
-std::unique_ptr<Kernel> unmixed(const Request& r) {
+std::unique_ptr<Kernel> without_mixed_precision(const Request& r) {
   return PostOps(r.op).mixed == Mixed::no ? make(r) : nullptr;
 }
 
 /// Makes a kernel with `make`, which supports neither mixed precision nor residuals, moments or
-/// masks of a relu (ConvPlan::gated); null for requests with one of these.
+/// masks of a relu (ConvPlan::relu_masked); null for requests with one of these.
 template <KernelFactory make>
-std::unique_ptr<Kernel> plain(const Request& r) {
+std::unique_ptr<Kernel> without_post_ops(const Request& r) {
   const ConvPlan plan(r);
-  return plan.residual || plan.moments || plan.gated ? nullptr : make(r);
+  return plan.residual || plan.moments || plan.relu_masked ? nullptr : make(r);
 }
 
 /// Makes a kernel with `make`, which supports masks of a relu, but neither mixed precision nor
 /// residuals or moments; null for requests with one of the latter.
 template <KernelFactory make>
-std::unique_ptr<Kernel> gated(const Request& r) {
+std::unique_ptr<Kernel> relu_masked(const Request& r) {
   const ConvPlan plan(r);
   return plan.residual || plan.moments ? nullptr : make(r);
 }
@@ -60,16 +60,16 @@ ConvPlan::ConvPlan(const Request& r) {
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
   const PostOps post(r.op);
   bias = post.bias, activation = post.activation, moments = post.moments;
-  residual = post.combine == Combine::add, gated = post.combine == Combine::mask;
+  residual = post.combine == Combine::add, relu_masked = post.combine == Combine::mask;
 }
 
 std::span<const KernelEntry> convolution_kernels() {
-  static constexpr KernelFactory kWinograd = unmixed<make_winograd_convolution>,
-                                 kPointwise = unmixed<make_pointwise_convolution>,
-                                 kAmx = plain<make_amx_convolution>,
-                                 kOnednn = gated<make_onednn_convolution>,
-                                 kIm2col = unmixed<plain<make_unfolded_convolution>>,
-                                 kConverted = unmixed<plain<make_converted<convolution_kernels>>>;
+  static constexpr KernelFactory
+      kWinograd = without_mixed_precision<make_winograd_convolution>,
+      kPointwise = without_mixed_precision<make_pointwise_convolution>,
+      kAmx = without_post_ops<make_amx_convolution>, kOnednn = relu_masked<make_onednn_convolution>,
+      kIm2col = without_mixed_precision<without_post_ops<make_unfolded_convolution>>,
+      kConverted = without_mixed_precision<without_post_ops<make_converted<convolution_kernels>>>;
   static constexpr KernelEntry kRows[] = {{"conv", kWinograd},
                                           {"conv", kPointwise},
                                           {"conv", kAmx},
@@ -83,7 +83,7 @@ std::span<const KernelEntry> convolution_kernels() {
                                           {"conv_backward_data", kOnednn},
                                           {"conv_backward_data", kIm2col},
                                           {"conv_backward_data", kConverted},
-                                          {"conv_backward_data", make_gated_convolution},
+                                          {"conv_backward_data", make_relu_masked_convolution},
                                           {"conv_backward_kernel", kWinograd},
                                           {"conv_backward_kernel", kPointwise},
                                           {"conv_backward_kernel", kAmx},

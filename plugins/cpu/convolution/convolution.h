@@ -14,7 +14,7 @@ enum class ConvPass { forward, backward_data, backward_kernel };
 /// fewer than three spatial axes gets leading axes of size 1.
 struct ConvPlan {
   struct Axis {
-    int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, before = 0, after = 0;
+    int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, pad_before = 0, pad_after = 0;
   };
 
   explicit ConvPlan(const Request& request);
@@ -24,12 +24,12 @@ struct ConvPlan {
   int spatial;  ///< number of spatial axes of the op
   std::array<Axis, 3> axes;
   int64_t batch, groups, in_channels, out_channels;
-  /// Whether a bias is added, whether another tensor is added, whether the sums for the mean and
-  /// variance are results, and whether the result is multiplied by the mask of a relu.
-  bool bias = false, residual = false, moments = false, gated = false;
-  /// Whether max pooling over 2x2 windows follows (op ConvPool), and whether the indices of the
-  /// maxima are results, too; only in the forward pass.
-  bool pooled = false, argmax_indices = false;
+  bool bias = false;            ///< whether a bias is added
+  bool residual = false;        ///< whether another tensor is added
+  bool moments = false;         ///< whether the sums for the mean and variance are results
+  bool relu_masked = false;     ///< whether the result is multiplied by the mask of a relu
+  bool pooled = false;          ///< whether max pooling over 2x2 windows follows (op ConvPool)
+  bool argmax_indices = false;  ///< whether the indices of the pooled maxima are results, too
   ActivationKind activation = ActivationKind::none;
 
   int64_t in_pixels() const { return axes[0].in * axes[1].in * axes[2].in; }
@@ -55,7 +55,7 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& request);
 /// Makes a kernel that computes matrix products of unfolded windows (im2col), for any request.
 std::unique_ptr<Kernel> make_unfolded_convolution(const Request& request);
 /// Makes a kernel for the gradient of an image, multiplied by the mask of a relu.
-std::unique_ptr<Kernel> make_gated_convolution(const Request& request);
+std::unique_ptr<Kernel> make_relu_masked_convolution(const Request& request);
 /// Makes a kernel for a depthwise convolution, fused with the normalization of its input.
 std::unique_ptr<Kernel> make_depthwise_forward(const Request& request);
 /// Makes a kernel for the gradients of the op DepthwiseForward.

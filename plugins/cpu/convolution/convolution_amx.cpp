@@ -41,8 +41,8 @@ struct PaddedGeometry {
     out_rows = gradient ? h.in : h.out, out_columns = gradient ? w.in : w.out;
     channels = gradient ? p.out_channels : p.in_channels,
     out_channels = gradient ? p.in_channels : p.out_channels;
-    top = gradient ? h.kernel - 1 - h.before : h.before,
-    left = gradient ? w.kernel - 1 - w.before : w.before;
+    top = gradient ? h.kernel - 1 - h.pad_before : h.pad_before,
+    left = gradient ? w.kernel - 1 - w.pad_before : w.pad_before;
     width = out_columns + (kernel_columns - 1) / column_stride;
     const int64_t most = std::clamp<int64_t>(
         std::min(most_pixels / width, pieces(batch * out_rows, kMinPieces)), 1, out_rows);
@@ -63,6 +63,7 @@ struct PaddedGeometry {
   int64_t reach() const {
     return (kernel_rows - 1) / row_stride * width + (kernel_columns - 1) / column_stride + 1;
   }
+  /// The first output row of the piece with this number; count() is the number of its rows.
   int64_t first(int64_t number) const { return number * piece; }
   int64_t count(int64_t number) const { return std::min(piece, out_rows - first(number)); }
   int64_t piece_count() const { return pieces(out_rows, piece); }
@@ -77,16 +78,17 @@ struct PaddedGeometry {
       const int64_t row = (first + i) * row_stride + down - top;
       if (row < 0 || row >= rows) continue;
       const uint16_t* from = image + row * columns * channels;
-      const int64_t before = left - across;  // padded columns left of the image
-      const int64_t begin = std::max<int64_t>(pieces(before, column_stride), 0);
-      const int64_t end = std::min(width, pieces(columns + before, column_stride));
+      const int64_t pad_before = left - across;  // padded columns left of the image
+      const int64_t begin = std::max<int64_t>(pieces(pad_before, column_stride), 0);
+      const int64_t end = std::min(width, pieces(columns + pad_before, column_stride));
       if (column_stride == 1 && begin < end) {
-        std::copy_n(from + (begin - before) * channels, (end - begin) * channels,
+        std::copy_n(from + (begin - pad_before) * channels, (end - begin) * channels,
                     to + begin * channels);
         continue;
       }
       for (int64_t j = begin; j < end; ++j) {
-        std::copy_n(from + (j * column_stride - before) * channels, channels, to + j * channels);
+        std::copy_n(from + (j * column_stride - pad_before) * channels, channels,
+                    to + j * channels);
       }
     }
   }
@@ -463,7 +465,7 @@ class AmxKernelGradient final : public Kernel {
 std::unique_ptr<Kernel> make_amx_convolution(const Request& r) {
   const ConvPlan p(r);
   const auto& [d, h, w] = p.axes;
-  const bool flat = d.in == 1 && d.out == 1 && d.kernel == 1 && d.before == 0 && p.groups == 1;
+  const bool flat = d.in == 1 && d.out == 1 && d.kernel == 1 && d.pad_before == 0 && p.groups == 1;
   const bool gradient = p.pass == ConvPass::backward_kernel;
   const bool dense =
       ((h.stride == 1 && w.stride == 1) || gradient) && h.dilation == 1 && w.dilation == 1;

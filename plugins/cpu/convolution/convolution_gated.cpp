@@ -10,9 +10,9 @@ namespace {
 
 constexpr double kZero = 0;  ///< the bytes of the number 0, which are the same in every dtype
 
-class Gated final : public cpu::Kernel {
+class ReluMasked final : public cpu::Kernel {
  public:
-  Gated(std::unique_ptr<Kernel> inner, std::unique_ptr<Kernel> gate)
+  ReluMasked(std::unique_ptr<Kernel> inner, std::unique_ptr<Kernel> gate)
       : inner_(std::move(inner)), gate_(std::move(gate)) {}
   void run(const Arguments& a) const override {
     inner_->run(a);
@@ -42,13 +42,13 @@ std::unique_ptr<Kernel> make_gate(const TensorSpec& dx, const Options& options) 
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_gated_convolution(const Request& r) {
-  if (!ConvPlan(r).gated) return nullptr;
+std::unique_ptr<Kernel> make_relu_masked_convolution(const Request& r) {
+  if (!ConvPlan(r).relu_masked) return nullptr;
   const Request inner{base_of(r.op), r.inputs.first(2), r.outputs, r.options};
   for (const KernelEntry& row : convolution_kernels()) {
     if (inner.op.name() != row.op) continue;
     if (auto kernel = row.make(inner))
-      return std::make_unique<Gated>(std::move(kernel), make_gate(r.outputs[0], r.options));
+      return std::make_unique<ReluMasked>(std::move(kernel), make_gate(r.outputs[0], r.options));
   }
   return nullptr;
 }

@@ -27,7 +27,7 @@ constexpr int64_t kMaxTerms = 16384;           ///< the longest sum that oneDNN 
 /// The oneDNN descriptions of a convolution's operands and attributes.
 struct Descriptions {
   memory::desc x, kernel, any_kernel, bias, y;
-  Dims strides, dilation, before, after;
+  Dims strides, dilation, pad_before, pad_after;
 
   explicit Descriptions(const ConvPlan& p) {
     const auto type = onednn::type_of(p.dtype);
@@ -43,7 +43,7 @@ struct Descriptions {
       const auto& axis = p.axes[i];
       in.push_back(axis.in), out.push_back(axis.out), taps.push_back(axis.kernel);
       strides.push_back(axis.stride), dilation.push_back(axis.dilation - 1);
-      before.push_back(axis.before), after.push_back(axis.after);
+      pad_before.push_back(axis.pad_before), pad_after.push_back(axis.pad_after);
     }
     steps.insert(steps.end(), spatial_steps.begin(), spatial_steps.end());
     if (p.groups > 1) {
@@ -51,7 +51,8 @@ struct Descriptions {
     }
     const auto layout = p.spatial == 3 ? memory::format_tag::ndhwc : memory::format_tag::nhwc;
     x = {in, type, layout}, y = {out, type, layout};
-    kernel = onednn::plain(taps, type, steps), any_kernel = {taps, type, memory::format_tag::any};
+    kernel = onednn::unblocked_layout(taps, type, steps),
+    any_kernel = {taps, type, memory::format_tag::any};
     bias = {{p.out_channels}, type, memory::format_tag::x};
   }
 };
@@ -59,17 +60,18 @@ struct Descriptions {
 dnnl::convolution_forward::primitive_desc forward(const ConvPlan& p, const Descriptions& d) {
   const auto kind = dnnl::prop_kind::forward_training;
   const auto direct = dnnl::algorithm::convolution_direct;
-  auto desc = p.bias ? dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.bias, d.y,
-                                                       d.strides, d.dilation, d.before, d.after)
-                     : dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.y,
-                                                       d.strides, d.dilation, d.before, d.after);
+  auto desc =
+      p.bias ? dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.bias, d.y,
+                                               d.strides, d.dilation, d.pad_before, d.pad_after)
+             : dnnl::convolution_forward::desc(kind, direct, d.x, d.any_kernel, d.y, d.strides,
+                                               d.dilation, d.pad_before, d.pad_after);
   return {desc, onednn::attributes(p.activation), onednn::engine()};
 }
 
 dnnl::convolution_backward_data::primitive_desc backward_data(const ConvPlan& p,
                                                               const Descriptions& d) {
   dnnl::convolution_backward_data::desc desc(dnnl::algorithm::convolution_direct, d.x, d.any_kernel,
-                                             d.y, d.strides, d.dilation, d.before, d.after);
+                                             d.y, d.strides, d.dilation, d.pad_before, d.pad_after);
   return {desc, onednn::attributes(), onednn::engine(), forward(p, d)};
 }
 
@@ -78,7 +80,7 @@ dnnl::convolution_backward_weights::primitive_desc backward_kernel(const ConvPla
   memory::desc wide = d.any_kernel;
   wide.data.data_type = dnnl_f32;  // the partial sums are float32 also for half-width dtypes
   dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, d.x, wide, d.y,
-                                                d.strides, d.dilation, d.before, d.after);
+                                                d.strides, d.dilation, d.pad_before, d.pad_after);
   return {desc, onednn::attributes(), onednn::engine(), forward(p, d)};
 }
 
@@ -128,11 +130,11 @@ SubConvolution rows_of(const ConvPlan& p, int64_t image, int64_t first, int64_t 
   SubConvolution piece{p, image};
   piece.plan.batch = 1;
   ConvPlan::Axis& h = piece.plan.axes[1];
-  const int64_t begin = first * h.stride - h.before;
-  const int64_t end = (last - 1) * h.stride - h.before + (h.kernel - 1) * h.dilation + 1;
+  const int64_t begin = first * h.stride - h.pad_before;
+  const int64_t end = (last - 1) * h.stride - h.pad_before + (h.kernel - 1) * h.dilation + 1;
   piece.in_row = std::clamp<int64_t>(begin, 0, h.in), piece.out_row = first;
   const int64_t in_end = std::clamp<int64_t>(end, piece.in_row, h.in);
-  h.before = piece.in_row - begin, h.after = end - in_end, h.in = in_end - piece.in_row,
+  h.pad_before = piece.in_row - begin, h.pad_after = end - in_end, h.in = in_end - piece.in_row,
   h.out = last - first;
   return piece;
 }
@@ -208,8 +210,8 @@ class PiecewiseConvolution : public Kernel {
     for (const SubConvolution& piece : pieces_) {
       const Descriptions d(piece.plan);
       auto same = [&](const auto& k) {
-        return k.first.x == d.x && k.first.y == d.y && k.first.before == d.before &&
-               k.first.after == d.after;
+        return k.first.x == d.x && k.first.y == d.y && k.first.pad_before == d.pad_before &&
+               k.first.pad_after == d.pad_after;
       };
       auto found = std::find_if(known.begin(), known.end(), same);
       if (found == known.end()) known.emplace_back(d, add(piece.plan, d)), found = known.end() - 1;
@@ -278,7 +280,7 @@ class OnednnImageConvolution final : public PiecewiseConvolution {
       const std::byte* from = a.inputs[0] + (forward_ ? x_at(piece) : y_at(piece));
       std::byte* to = a.outputs[0] + (forward_ ? y_at(piece) : x_at(piece));
       plan_.bias ? run({from, kernel, to, a.inputs[2]}) : run({from, kernel, to});
-      if (plan_.gated) return apply_gates(piece, a);
+      if (plan_.relu_masked) return apply_gates(piece, a);
       if (plan_.activation != ActivationKind::relu) return;
       onednn::apply_relu(plan_.dtype, to,
                          piece.plan.batch * piece.plan.out_pixels() * plan_.out_channels);
@@ -390,7 +392,7 @@ std::unique_ptr<Kernel> make_onednn_convolution(const Request& r) {
   if (!r.options.onednn || onednn::type_of(plan.dtype) == memory::data_type::undef || plan.empty())
     return nullptr;
   if (r.inputs[1].dtype != plan.dtype) return nullptr;
-  if (plan.gated && (plan.dtype != DType::float32 || r.inputs[2].dtype != DType::float32))
+  if (plan.relu_masked && (plan.dtype != DType::float32 || r.inputs[2].dtype != DType::float32))
     return nullptr;
   if (is_wrong(plan)) return nullptr;
   return onednn::kernel_if_known("convolution", [&]() -> std::unique_ptr<Kernel> {

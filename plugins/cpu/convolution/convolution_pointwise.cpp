@@ -10,7 +10,8 @@ namespace {
 
 bool is_pointwise(const ConvPlan& plan) {
   return plan.groups == 1 && std::all_of(plan.axes.begin(), plan.axes.end(), [](const auto& axis) {
-           return axis.kernel == 1 && axis.stride == 1 && axis.before == 0 && axis.after == 0;
+           return axis.kernel == 1 && axis.stride == 1 && axis.pad_before == 0 &&
+                  axis.pad_after == 0;
          });
 }
 

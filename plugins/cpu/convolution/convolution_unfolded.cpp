@@ -83,9 +83,9 @@ class UnfoldedConvolution final : public Kernel {
   template <class F>
   void each_tap(int64_t pixel, F&& f) const {
     const auto& [d, h, w] = p_.axes;
-    const int64_t z0 = pixel / (h.out * w.out) * d.stride - d.before;
-    const int64_t y0 = pixel / w.out % h.out * h.stride - h.before,
-                  x0 = pixel % w.out * w.stride - w.before;
+    const int64_t z0 = pixel / (h.out * w.out) * d.stride - d.pad_before;
+    const int64_t y0 = pixel / w.out % h.out * h.stride - h.pad_before,
+                  x0 = pixel % w.out * w.stride - w.pad_before;
     for (int64_t i = 0, tap = 0; i < d.kernel; ++i) {
       const int64_t z = z0 + i * d.dilation;
       for (int64_t j = 0; j < h.kernel; ++j) {

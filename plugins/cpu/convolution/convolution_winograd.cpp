@@ -39,12 +39,12 @@ struct InOutImages {
 
   explicit InOutImages(const ConvPlan& p) {
     const auto &h = p.axes[1], &w = p.axes[2];
-    const Images x{h.in, w.in, p.in_channels, h.before, w.before, 0, 0},
+    const Images x{h.in, w.in, p.in_channels, h.pad_before, w.pad_before, 0, 0},
         y{h.out, w.out, p.out_channels, 0, 0, 0, 0};
     in = x, out = y;
     if (p.pass == ConvPass::backward_data) {
       in = y, out = x;
-      in.top = 2 - h.before, in.left = 2 - w.before, out.top = out.left = 0;
+      in.top = 2 - h.pad_before, in.left = 2 - w.pad_before, out.top = out.left = 0;
     }
     in.tile_rows = out.tile_rows = (out.height + kTile - 1) / kTile;
     in.tile_columns = out.tile_columns = (out.width + kTile - 1) / kTile;
@@ -220,7 +220,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
                            plan_.argmax_indices ? a.out<uint8_t>(1) : nullptr);
     } else {
       const float* residual = plan_.residual ? a.in<float>(plan_.bias ? 3 : 2) : nullptr;
-      const float* gate = plan_.gated ? a.in<float>(2) : nullptr;
+      const float* gate = plan_.relu_masked ? a.in<float>(2) : nullptr;
       loops_.output(images_.out, tiles, bias, residual, gate, plan_.activation, y);
     }
   }
@@ -284,9 +284,9 @@ class WinogradImageConvolution final : public WinogradConvolution {
 
   TransformedKernel kernel_;
   NormalizationLoops<float> normalization_ = normalization_loops<float>();
-  /// Three numbers of tiles: in a block if there are few threads, in a block if there are many
-  /// threads, and in a group whose moments are computed together.
-  int64_t block_, many_thread_block_, moment_tiles_;
+  int64_t block_;              ///< the number of tiles in a block if there are few threads
+  int64_t many_thread_block_;  ///< the number of tiles in a block if there are many threads
+  int64_t moment_tiles_;       ///< the number of tiles whose moments are computed together
   bool shares_steps_, is_prepared_ = false;
 };
 
@@ -390,7 +390,7 @@ bool applies(const ConvPlan& p) {
 
 /// Whether windows are 2x2 with stride 2.
 template <class P>
-bool halves(const P& p) {
+bool has_2x2_windows(const P& p) {
   const std::vector<int64_t> two{2, 2}, none{0, 0};
   return p.window == two && p.spec.strides == two && p.spec.pad_before == none &&
          p.spec.pad_after == none;
@@ -424,7 +424,8 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
   ConvPlan plan({*op.conv, r.inputs, images, r.options});
   auto* told = dynamic_cast<const PoolArgmax*>(op.pool.get());
   auto* pool = dynamic_cast<const crescent::Pool*>(op.pool.get());
-  if (!applies(plan) || !(told ? halves(*told) : pool && pool->max && halves(*pool)) ||
+  if (!applies(plan) ||
+      !(told ? has_2x2_windows(*told) : pool && pool->max && has_2x2_windows(*pool)) ||
       (plan.activation != ActivationKind::none && plan.activation != ActivationKind::relu))
     return nullptr;
   const InOutImages in_out(plan);
@@ -442,7 +443,7 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   if (!suits(plan, in_out)) return nullptr;
   if (plan.batch * in_out.out.tile_rows * in_out.out.tile_columns < kMinWinogradTiles &&
       !plan.residual) {
-    if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.gated) return nullptr;
+    if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.relu_masked) return nullptr;
     auto other = make_onednn_convolution(r);
     return std::make_unique<FewTilesConvolution>(
         other ? std::move(other) : make_unfolded_convolution(r), plan);

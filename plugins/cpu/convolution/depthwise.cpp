@@ -33,18 +33,18 @@ class RowRingBuffer {
   /// Rows have `columns` pixels, with one pixel of zeros at each end.
   RowRingBuffer(float* memory, int64_t columns, int64_t channels)
       : first_(memory + channels), step_((columns + 2) * channels) {
-    for (int64_t i = 0; i < kKept; ++i) {
+    for (int64_t i = 0; i < kRows; ++i) {
       std::fill_n((*this)[i] - channels, channels, 0.0f);
       std::fill_n((*this)[i] + columns * channels, channels, 0.0f);
     }
   }
   static int64_t values(int64_t columns, int64_t channels) {
-    return kKept * (columns + 2) * channels;
+    return kRows * (columns + 2) * channels;
   }
-  float* operator[](int64_t i) const { return first_ + i % kKept * step_; }
+  float* operator[](int64_t i) const { return first_ + i % kRows * step_; }
 
  private:
-  static constexpr int64_t kKept = 3;
+  static constexpr int64_t kRows = 3;
   float* first_;
   int64_t step_;
 };
@@ -60,7 +60,7 @@ class DepthwiseByRows : public Kernel {
         out_columns_(y[2]),
         channels_(x[3]),
         step_(spec.strides[0]),
-        before_(spec.pad_before[0]),
+        pad_before_(spec.pad_before[0]),
         column_before_(spec.pad_before[1]) {}
   std::string name() const override { return "highway by rows"; }
 
@@ -69,17 +69,17 @@ class DepthwiseByRows : public Kernel {
   int64_t out_row() const { return out_columns_ * channels_; }
   int64_t zero_row() const { return (columns_ + 2) * channels_; }
   double window_flops() const { return 18.0 * static_cast<double>(batch_ * out_rows_ * out_row()); }
-  DepthwiseRow row_of(int64_t columns, const float* kernel, const float* later,
-                      const float* later_too = nullptr) const {
-    return {columns, channels_, static_cast<int>(step_), static_cast<int>(column_before_), kernel,
-            later,   later_too};
+  DepthwiseRow row_of(int64_t columns, const float* kernel, const float* prefetched,
+                      const float* prefetched_too = nullptr) const {
+    return {columns, channels_,  static_cast<int>(step_), static_cast<int>(column_before_),
+            kernel,  prefetched, prefetched_too};
   }
 
   /// Normalizes the rows of an image from `next` up to the last row that the windows of output row
   /// `out` cover.
-  void normalize(const float* x, const Normal& normal, int64_t out, int64_t& next,
+  void normalize(const float* x, const ChannelNormalization& normal, int64_t out, int64_t& next,
                  const RowRingBuffer& to) const {
-    for (const int64_t end = std::min(rows_, out * step_ - before_ + 3); next < end; ++next)
+    for (const int64_t end = std::min(rows_, out * step_ - pad_before_ + 3); next < end; ++next)
       loops_.normalize(x + next * row(), normal, columns_, channels_, to[next]);
   }
   /// Row i of the buffer, or a row of zeros if i is outside of the image with `count` rows.
@@ -89,12 +89,12 @@ class DepthwiseByRows : public Kernel {
   /// Calls f with the rows that the windows of output row `out` cover.
   template <class F>
   void with_window(const RowRingBuffer& rows, int64_t out, const float* zeros, F&& f) const {
-    const int64_t top = out * step_ - before_;
+    const int64_t top = out * step_ - pad_before_;
     f({pick(rows, top, rows_, zeros), pick(rows, top + 1, rows_, zeros),
        pick(rows, top + 2, rows_, zeros)});
   }
 
-  int64_t batch_, rows_, columns_, out_rows_, out_columns_, channels_, step_, before_,
+  int64_t batch_, rows_, columns_, out_rows_, out_columns_, channels_, step_, pad_before_,
       column_before_;
   DepthwiseLoops loops_ = depthwise_loops();
 };
@@ -113,7 +113,8 @@ class DepthwiseForwardKernel final : public DepthwiseByRows {
     auto* zeros = reinterpret_cast<float*>(a.scratch);
     std::fill_n(zeros, zero_row(), 0.0f);
     const RowRingBuffer rows(zeros + zero_row(), columns_, channels_);
-    const Normal normal{a.in<float>(1), a.in<float>(2), a.in<float>(3), a.in<float>(4), relu_};
+    const ChannelNormalization normal{a.in<float>(1), a.in<float>(2), a.in<float>(3),
+                                      a.in<float>(4), relu_};
     float* y = a.out<float>(0);
     for (int64_t n = 0; n < batch_; ++n) {
       const float* x = a.in<float>(0) + n * rows_ * row();
@@ -121,8 +122,8 @@ class DepthwiseForwardKernel final : public DepthwiseByRows {
       for (int64_t i = 0; i < out_rows_; ++i, y += out_row()) {
         normalize(x, normal, i, next, rows);
         with_window(rows, i, zeros, [&](WindowRows window) {
-          const float* later = x + (next + step_) * row();
-          loops_.forward(row_of(out_columns_, a.in<float>(5), later), window, y);
+          const float* prefetched = x + (next + step_) * row();
+          loops_.forward(row_of(out_columns_, a.in<float>(5), prefetched), window, y);
         });
       }
     }
@@ -157,8 +158,10 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
  private:
   void run_image(const Arguments& a, int64_t n, const RowRingBuffer& normal,
                  const RowRingBuffer& dy, const float* zeros) const {
-    const NormalGradient behind{a.in<float>(2), a.in<float>(3), a.in<float>(4), a.in<float>(5)};
-    const Normal before{a.in<float>(7), a.in<float>(8), a.in<float>(9), a.in<float>(10), true};
+    const ChannelNormalizationGradient behind{a.in<float>(2), a.in<float>(3), a.in<float>(4),
+                                              a.in<float>(5)};
+    const ChannelNormalization before{a.in<float>(7), a.in<float>(8), a.in<float>(9),
+                                      a.in<float>(10), true};
     const int64_t first = n * rows_ * row(), out_first = n * out_rows_ * out_row();
     // next: number of rows of x that have been normalized; done: number of rows of dx that have
     // been computed
@@ -169,11 +172,11 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
       loops_.output_gradient(y, dnormal, behind, out_columns_, channels_, dy[i]);
       normalize(a.in<float>(6) + first, before, i, next, normal);
       with_window(normal, i, zeros, [&](WindowRows window) {
-        const int64_t later = 2 * out_row();
-        loops_.kernel_gradient(row_of(out_columns_, nullptr, y + later, dnormal + later), window,
-                               dy[i], a.out<float>(0));
+        const int64_t distance = 2 * out_row();
+        loops_.kernel_gradient(row_of(out_columns_, nullptr, y + distance, dnormal + distance),
+                               window, dy[i], a.out<float>(0));
       });
-      const int64_t end = i + 1 == out_rows_ ? rows_ : (i + 1) * step_ - before_;
+      const int64_t end = i + 1 == out_rows_ ? rows_ : (i + 1) * step_ - pad_before_;
       for (; done < end; ++done) data_row(a, first + done * row(), done, normal, dy, zeros);
     }
   }
@@ -181,7 +184,7 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
   void data_row(const Arguments& a, int64_t at, int64_t i, const RowRingBuffer& normal,
                 const RowRingBuffer& dy, const float* zeros) const {
     auto over = [&](int64_t below) {
-      const int64_t out = i + before_ - below;
+      const int64_t out = i + pad_before_ - below;
       return out % step_ == 0 ? pick(dy, out / step_, out_rows_, zeros) : nullptr;
     };
     const float* x = a.in<float>(6) + at;

@@ -43,13 +43,13 @@ bool has_row_loops(const ConvSpec& spec, const TensorSpec& x, const TensorSpec& 
                    const TensorSpec& y);
 
 /// The normalization of a channel: (x - mean) rstd gamma + beta, perhaps with relu.
-struct Normal {
+struct ChannelNormalization {
   const float *mean, *rstd, *gamma, *beta;
   bool relu;
 };
 /// The gradient of the following normalization, per channel: dy = scale dnormal - (y - mean) slope
 /// - offset.
-struct NormalGradient {
+struct ChannelNormalizationGradient {
   const float *mean, *scale, *slope, *offset;
 };
 
@@ -57,20 +57,21 @@ struct NormalGradient {
 using WindowRows = const float* const (&)[3];
 
 /// The arguments for computing one row of an image. The row has `columns` pixels, and the windows
-/// of its first pixel begin `before` pixels left of the row. `later` and `later_too` are rows that
-/// will be read soon; the loops prefetch them while they read this row.
+/// of its first pixel begin `pad_left` pixels left of the row. `prefetched` and `prefetched_too`
+/// are rows that will be read soon; the loops prefetch them while they read this row.
 struct DepthwiseRow {
   int64_t columns, channels;
-  int step, before;
+  int step, pad_left;
   const float* kernel;  ///< (3, 3, channels)
-  const float *later, *later_too = nullptr;
+  const float *prefetched, *prefetched_too = nullptr;
 };
 
 struct DepthwiseLoops {
-  void (*normalize)(const float* x, const Normal& normal, int64_t columns, int64_t channels,
-                    float* y);
-  void (*output_gradient)(const float* y, const float* dnormal, const NormalGradient& gradient,
-                          int64_t columns, int64_t channels, float* dy);
+  void (*normalize)(const float* x, const ChannelNormalization& normal, int64_t columns,
+                    int64_t channels, float* y);
+  void (*output_gradient)(const float* y, const float* dnormal,
+                          const ChannelNormalizationGradient& gradient, int64_t columns,
+                          int64_t channels, float* dy);
   void (*forward)(const DepthwiseRow& row, WindowRows x, float* y);
   /// Adds the products of x and dy for one row of dy to dkernel.
   void (*kernel_gradient)(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel);

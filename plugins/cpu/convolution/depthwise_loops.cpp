@@ -16,33 +16,34 @@ constexpr int kTaps = 3;  // number of taps in each row of a window
 constexpr int64_t kAhead = 8192 / sizeof(float);
 
 template <bool kRelu>
-void normalize_row(const float* x, const Normal& normal, int64_t columns, int64_t channels,
-                   float* y) {
+void normalize_row(const float* x, const ChannelNormalization& normal, int64_t columns,
+                   int64_t channels, float* y) {
   const hn::ScalableTag<float> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float* later = x + kAhead;
+  const float* prefetched = x + kAhead;
   for (int64_t j = 0; j < columns; ++j, x += channels, y += channels) {
     for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
-      __builtin_prefetch(later), later += lanes;
+      __builtin_prefetch(prefetched), prefetched += lanes;
       const auto unit = hn::Mul(hn::Sub(load(x), load(normal.mean)), load(normal.rstd)),
                  result = hn::MulAdd(unit, load(normal.gamma), load(normal.beta));
       store(kRelu ? activate(d, result, ActivationKind::relu) : result, y);
     });
   }
 }
-void normalize(const float* x, const Normal& normal, int64_t columns, int64_t channels, float* y) {
+void normalize(const float* x, const ChannelNormalization& normal, int64_t columns,
+               int64_t channels, float* y) {
   (normal.relu ? normalize_row<true> : normalize_row<false>)(x, normal, columns, channels, y);
 }
 
-void output_gradient(const float* y, const float* dnormal, const NormalGradient& g, int64_t columns,
-                     int64_t channels, float* dy) {
+void output_gradient(const float* y, const float* dnormal, const ChannelNormalizationGradient& g,
+                     int64_t columns, int64_t channels, float* dy) {
   const hn::ScalableTag<float> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float *later = y + kAhead, *later_too = dnormal + kAhead;
+  const float *prefetched = y + kAhead, *prefetched_too = dnormal + kAhead;
   for (int64_t j = 0; j < columns; ++j) {
     for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
-      __builtin_prefetch(later), __builtin_prefetch(later_too);
-      later += lanes, later_too += lanes;
+      __builtin_prefetch(prefetched), __builtin_prefetch(prefetched_too);
+      prefetched += lanes, prefetched_too += lanes;
       const auto rest = hn::MulAdd(hn::Sub(load(y), load(g.mean)), load(g.slope), load(g.offset));
       store(hn::MulSub(load(g.scale), load(dnormal), rest), dy);
     });
@@ -65,15 +66,15 @@ void forward_row(const DepthwiseRow& row, WindowRows x, float* y) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float *x0 = x[0] - row.before * c, *x1 = x[1] - row.before * c, *x2 = x[2] - row.before * c,
-              *later = row.later;
+  const float *x0 = x[0] - row.pad_left * c, *x1 = x[1] - row.pad_left * c,
+              *x2 = x[2] - row.pad_left * c, *prefetched = row.prefetched;
   for_vectors(d, c, [&](auto load, auto store) HWY_ATTR {
     V w[kTaps][kTaps];
     each_tap([&](int k, int l) HWY_ATTR { w[k][l] = load(row.kernel + (k * kTaps + l) * c); });
     for (int64_t j = 0; j < row.columns; ++j) {
       const int64_t at = j * kStep * c;
 #pragma GCC unroll 4
-      for (int e = 0; e < kStep * kStep; ++e, later += lanes) __builtin_prefetch(later);
+      for (int e = 0; e < kStep * kStep; ++e, prefetched += lanes) __builtin_prefetch(prefetched);
       V sum = hn::Mul(load(x0 + at), w[0][0]);
       sum = hn::MulAdd(load(x0 + at + c), w[0][1], sum);
       sum = hn::MulAdd(load(x0 + at + 2 * c), w[0][2], sum);
@@ -91,15 +92,16 @@ void kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float* dy,
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float *x0 = x[0] - row.before * c, *x1 = x[1] - row.before * c, *x2 = x[2] - row.before * c,
-              *later = row.later, *later_too = row.later_too;
+  const float *x0 = x[0] - row.pad_left * c, *x1 = x[1] - row.pad_left * c,
+              *x2 = x[2] - row.pad_left * c, *prefetched = row.prefetched,
+              *prefetched_too = row.prefetched_too;
   for_vectors(d, c, [&](auto load, auto store) HWY_ATTR {
     V sum[kTaps][kTaps];
     each_tap([&](int k, int l) HWY_ATTR { sum[k][l] = load(dkernel + (k * kTaps + l) * c); });
     for (int64_t j = 0; j < row.columns; ++j) {
       const int64_t at = j * kStep * c;
-      __builtin_prefetch(later), __builtin_prefetch(later_too);
-      later += lanes, later_too += lanes;
+      __builtin_prefetch(prefetched), __builtin_prefetch(prefetched_too);
+      prefetched += lanes, prefetched_too += lanes;
       const V g = load(dy + j * c);
 #pragma GCC unroll 4
       for (int l = 0; l < kTaps; ++l) {
@@ -121,7 +123,7 @@ void data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float* later = row.later;
+  const float* prefetched = row.prefetched;
   for_vectors(d, c, [&](auto load, auto store) HWY_ATTR {
     V w[kTaps][kTaps];
     each_tap([&](int k, int l) HWY_ATTR { w[k][l] = load(row.kernel + (k * kTaps + l) * c); });
@@ -130,7 +132,7 @@ void data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate
     const float* const rows[] = {dy[0], dy[1], dy[2]};
     auto pixel = [&]<int kColumn>(std::integral_constant<int, kColumn>, int64_t j) HWY_ATTR {
       V sum = hn::Zero(d);
-      const int64_t at = (j + row.before - kColumn) / kStep * c;
+      const int64_t at = (j + row.pad_left - kColumn) / kStep * c;
 #pragma GCC unroll 4
       for (int k = kFirst; k < kTaps; k += kStep) {
 #pragma GCC unroll 4
@@ -140,14 +142,14 @@ void data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate
       sum = hn::IfThenElseZero(hn::Gt(load(gate + j * c), hn::Zero(d)), sum);
       total = hn::Add(total, sum);
       dot = hn::MulAdd(sum, hn::Sub(load(x + j * c), center), dot);
-      __builtin_prefetch(later), later += lanes;
+      __builtin_prefetch(prefetched), prefetched += lanes;
       store(sum, dx + j * c);
     };
     int64_t j = 0;
     if constexpr (kStep == 1) {
       for (; j < row.columns; ++j) pixel(std::integral_constant<int, 0>(), j);
     } else {
-      if (row.before == 1) pixel(std::integral_constant<int, 1>(), j++);
+      if (row.pad_left == 1) pixel(std::integral_constant<int, 1>(), j++);
       for (; j + 2 <= row.columns; j += 2)
         pixel(std::integral_constant<int, 0>(), j), pixel(std::integral_constant<int, 1>(), j + 1);
       if (j < row.columns) pixel(std::integral_constant<int, 0>(), j);

@@ -121,11 +121,11 @@ constexpr int kPooled = kTile / 2;  ///< pixels per axis of a pooled tile
 /// The part of a tile of `size` x `size` pixels that is inside of its image. Tiles begin `step`
 /// pixels apart.
 struct Window {
-  int64_t first;                       ///< offset of the tile's first pixel, which may be outside
-                                       ///< of the image
-  int64_t rows, row, columns, column;  ///< the pixels of the tile that are inside of the image:
-                                       ///< rows [row, row + rows), columns [column, column +
-                                       ///< columns)
+  int64_t first;  ///< offset of the tile's first pixel, which may be outside
+                  ///< of the image
+  // the pixels of the tile that are inside of the image are in rows [row, row + rows) and columns
+  // [column, column + columns)
+  int64_t row, rows, column, columns;
 
   Window(const Images& g, int64_t tile, int64_t size, int64_t step = kTile) {
     const int64_t per_image = g.tile_rows * g.tile_columns, image = tile / per_image;

@@ -22,7 +22,7 @@ void moments(const RowBlock<T>& block, S* mean, S* deviation) {
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
   const V share = hn::Set(d, S{1} / static_cast<S>(rows));
-  const int64_t ahead = further<T>(columns);
+  const int64_t ahead = prefetch_distance<T>(columns);
   for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
     V sum[n][2], center[n];
     for (int v = 0; v < n; ++v) sum[v][0] = sum[v][1] = hn::Zero(d);
@@ -80,7 +80,7 @@ void products(const RowBlock<T>& block, const T* dy, const S* mean, S* sum, S* p
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  const int64_t ahead = further<T>(columns);
+  const int64_t ahead = prefetch_distance<T>(columns);
   for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
     V center[n], total[n], dot[n];
     for (int v = 0; v < n; ++v) center[v] = load(mean, v), total[v] = dot[v] = hn::Zero(d);

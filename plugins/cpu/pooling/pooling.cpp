@@ -94,7 +94,7 @@ PoolPlan::PoolPlan(const Request& r, bool backward) {
     max = op.max, argmax_indices = false;
     fill(op, from, to);
   }
-  whole = window_offsets();
+  inner_window_offsets = window_offsets();
 }
 
 std::vector<int64_t> PoolPlan::window_offsets() const {

@@ -11,13 +11,13 @@ namespace crescent::cpu {
 
 struct PoolPlan {
   struct Axis {
-    int64_t in = 1, out = 1, window = 1, stride = 1, before = 0;
+    int64_t in = 1, out = 1, window = 1, stride = 1, pad_before = 0;
 
     /// The inputs of window `i` that are inside of the image are [first(i), last(i)); this range is
     /// empty if the window consists of padding only.
-    int64_t first(int64_t i) const { return std::max<int64_t>(i * stride - before, 0); }
+    int64_t first(int64_t i) const { return std::max<int64_t>(i * stride - pad_before, 0); }
     int64_t last(int64_t i) const {
-      return std::max(first(i), std::min(i * stride - before + window, in));
+      return std::max(first(i), std::min(i * stride - pad_before + window, in));
     }
   };
 
@@ -26,8 +26,9 @@ struct PoolPlan {
   bool max, argmax_indices;
   /// The spatial axes, with leading axes of size 1 if there are fewer than three.
   std::array<Axis, 3> axes;
-  std::vector<int64_t> whole;  ///< for a window that is entirely inside of the image, the offsets
-                               ///< of its pixels from its first pixel, in pixels
+  /// For a window that is entirely inside of the image, the offsets of its pixels from the first
+  /// pixel of the window, in pixels.
+  std::vector<int64_t> inner_window_offsets;
   int64_t batch, channels;
 
   int64_t in_size() const { return axes[0].in * axes[1].in * axes[2].in * channels; }

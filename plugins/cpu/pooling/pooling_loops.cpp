@@ -35,7 +35,7 @@ class Window {
   template <class F>
   HWY_INLINE void each(F&& f) const {
     if (whole_) {
-      for (int64_t offset : plan_.whole) f(corner_ + offset);
+      for (int64_t offset : plan_.inner_window_offsets) f(corner_ + offset);
       return;
     }
     for (int64_t z = z0_; z < z1_; ++z) {
@@ -174,7 +174,7 @@ void gradient(const PoolPlan& p, const T* x, const uint8_t* argmax_indices, cons
   auto along = [&](auto&& is) { return std::all_of(p.axes.begin(), p.axes.end(), is); };
   const bool overlap = !along([](const PoolPlan::Axis& a) { return a.stride >= a.window; });
   const bool tiled = along([](const PoolPlan::Axis& a) {
-    return a.stride == a.window && a.out * a.stride - a.before >= a.in;
+    return a.stride == a.window && a.out * a.stride - a.pad_before >= a.in;
   });
   if (overlap || !tiled) {
     for (int64_t i = first; i < p.in_size(); i += p.channels)
