@@ -36,7 +36,7 @@ class Broadcast {
     const size_t inner = std::max(rank_ - 1, 0);
     return rank_ == 0 || stride_[inner] > 1 ? 1 : size_[inner];
   }
-  bool stays() const { return rank_ > 0 && stride_[rank_ - 1] == 0; }
+  bool is_constant_along_run() const { return rank_ > 0 && stride_[rank_ - 1] == 0; }
   /// The offset in the input of element `i` of the result.
   int64_t offset_of(int64_t i) const {
     int64_t offset = first_;

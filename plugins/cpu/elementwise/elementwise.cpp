@@ -91,7 +91,7 @@ std::vector<FusedStep> steps_of(const Op& op, DType result) {
 bool Elementwise::reads(const Window& window, const TensorSpec& input, const Shape& result) {
   const Broadcast rows(input.shape, result, window.whole, window.first);
   const bool repeats = rows.period() > 0 && rows.period() <= kLongestPeriod;
-  return computed_as(input.dtype) == input.dtype && !repeats && !rows.stays() &&
+  return computed_as(input.dtype) == input.dtype && !repeats && !rows.is_constant_along_run() &&
          rows.run() >= kShortestRow;
 }
 
@@ -145,8 +145,9 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
       r.source = Source::memory;
     } else if (r.broadcast.period() > 0 && r.broadcast.period() <= kLongestPeriod) {
       r.source = Source::periodic;
-    } else if (r.broadcast.run() >= (r.broadcast.stays() ? kShortestColumn : kShortestRow)) {
-      r.source = r.broadcast.stays() ? Source::column : Source::row;
+    } else if (r.broadcast.run() >=
+               (r.broadcast.is_constant_along_run() ? kShortestColumn : kShortestRow)) {
+      r.source = r.broadcast.is_constant_along_run() ? Source::column : Source::row;
     }
   }
 }
@@ -278,7 +279,7 @@ bool Elementwise::add_scatter(const Request& request, const FusedStep& step) {
             binary_loops(BinaryKind::add, computed).arrays,
             nullptr,
             nullptr};
-  if (!s.lists.possible() || !s.add) return false;
+  if (!s.lists.is_possible() || !s.add) return false;
   if (computed != step.dtype)
     s.round = cast_loop(computed, step.dtype), s.widen = cast_loop(step.dtype, computed);
   cost_ += 1 + static_cast<int>(updates.shape.size() / std::max<int64_t>(size_, 1));

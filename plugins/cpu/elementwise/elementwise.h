@@ -181,8 +181,8 @@ class Elementwise final : public Kernel {
   std::vector<Stream> streams_;
   std::vector<int> to_fetch_;  ///< input registers that are prefetched because every element of the
                                ///< input is read
-  std::vector<int> periodic_;  ///< registers with Source::periodic
-  std::vector<int> pointed_;   ///< registers with Source::row or Source::column
+  std::vector<int> periodic_registers_;       ///< registers with Source::periodic
+  std::vector<int> row_or_column_registers_;  ///< registers with Source::row or Source::column
   std::vector<int64_t>
       block_boundaries_;  ///< numbers of elements; no block crosses a multiple of one of them
   std::vector<Result> results_;

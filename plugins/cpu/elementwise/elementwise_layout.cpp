@@ -84,9 +84,9 @@ void Elementwise::lay_out() {
     if ((r.source == Source::memory && r.input >= 0) || is_half_input)
       to_fetch_.push_back(static_cast<int>(i));
     if (r.source == Source::periodic)
-      periodic_.push_back(static_cast<int>(i)), periodic += r.bytes();
+      periodic_registers_.push_back(static_cast<int>(i)), periodic += r.bytes();
     if (r.source == Source::row || r.is_column()) {
-      pointed_.push_back(static_cast<int>(i));
+      row_or_column_registers_.push_back(static_cast<int>(i));
       block_boundaries_.push_back(r.broadcast.run());
     }
   }
@@ -108,7 +108,7 @@ void Elementwise::lay_out() {
         static_cast<int64_t>(kBlockMemory / (slots + arrays)) / kSmallestBlock * kSmallestBlock;
     block_ = std::clamp(block_, kSmallestBlock, kLargestBlock);
   }
-  for (int i : periodic_) {
+  for (int i : periodic_registers_) {
     Register& r = registers_[i];
     r.periodic_offset = scratch_bytes_;
     scratch_bytes_ += (static_cast<size_t>(written_out(r)) * r.bytes() + 63) / 64 * 64;

@@ -70,7 +70,7 @@ void Elementwise::run_cells(const Arguments& a, Cells& cells) const {
 }
 
 void Elementwise::write_periodic(const Arguments& a) const {
-  for (int i : periodic_) {
+  for (int i : periodic_registers_) {
     const Register& r = registers_[i];
     const size_t period = static_cast<size_t>(r.broadcast.period()) * r.bytes();
     const size_t total = static_cast<size_t>(written_out(r)) * r.bytes();
@@ -124,7 +124,7 @@ int64_t Elementwise::block_length(int64_t begin, int64_t end) const {
 /// at element `begin`: to an address in the input, or, for a register that is broadcast, fills its
 /// block with copies of one value.
 void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
-  for (int i : pointed_) {
+  for (int i : row_or_column_registers_) {
     const Register& r = registers_[i];
     const auto place = static_cast<size_t>(r.broadcast.offset_of(begin));
     const std::byte* from = a.inputs[r.input] + place * r.bytes();
@@ -137,7 +137,7 @@ void Elementwise::point(const Arguments& a, int64_t begin, int64_t n, Block& blo
 
 void Elementwise::load(const Arguments& a, int64_t begin, int64_t n, Block& block) const {
   point(a, begin, n, block);
-  for (int i : periodic_) {
+  for (int i : periodic_registers_) {
     const Register& r = registers_[i];
     const size_t phase = begin % r.broadcast.period();
     block.registers[i] = a.scratch + r.periodic_offset + phase * r.bytes();

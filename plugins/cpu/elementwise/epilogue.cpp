@@ -2,13 +2,14 @@
 
 namespace crescent::cpu {
 
-std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int input, int before) {
+std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int input,
+                                         int product_inputs) {
   auto* kernel = dynamic_cast<Elementwise*>(next.get());
   if (!kernel || !kernel->can_be_epilogue(input)) return nullptr;
   auto epilogue = std::make_unique<Epilogue>();
   static_cast<void>(next.release());
   epilogue->kernel_.reset(kernel);
-  epilogue->input_ = input, epilogue->before_ = before;
+  epilogue->input_ = input, epilogue->product_inputs_ = product_inputs;
   return epilogue;
 }
 
@@ -16,7 +17,7 @@ std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int inpu
 /// epilogue's own kernel, if this kernel allows it, because the inputs of the product are read
 /// until the product is complete.
 bool Epilogue::may_share(int input, int output) const {
-  const int own = input - before_;
+  const int own = input - product_inputs_;
   return own >= 0 && output < kernel_->outputs() &&
          kernel_->may_share(own < input_ ? own : own + 1, output);
 }
@@ -24,7 +25,7 @@ bool Epilogue::may_share(int input, int output) const {
 Epilogue::Invocation::Invocation(const Epilogue& epilogue, const Arguments& both,
                                  std::byte* scratch)
     : epilogue_(epilogue), arguments_{inputs_, both.outputs, scratch, both.threads} {
-  const std::byte* const* from = both.inputs + epilogue.before_;
+  const std::byte* const* from = both.inputs + epilogue.product_inputs_;
   for (int i = 0; i < epilogue.kernel_->inputs(); ++i)
     inputs_[i] = i == epilogue.input_ ? nullptr : *from++;
   epilogue.kernel_->begin(arguments_, cells_);

@@ -13,9 +13,10 @@ class Epilogue {
  public:
   /// Makes an epilogue of the kernel `next`, whose input `input` is the product's result. Returns
   /// null and leaves `next` unchanged if the kernel cannot run range by range. In the arguments,
-  /// the other inputs of the epilogue follow the `before` inputs of the product; the outputs are
-  /// those of the epilogue.
-  static std::unique_ptr<Epilogue> make(std::unique_ptr<Kernel>& next, int input, int before);
+  /// the other inputs of the epilogue follow the `product_inputs` inputs of the product; the
+  /// outputs are those of the epilogue.
+  static std::unique_ptr<Epilogue> make(std::unique_ptr<Kernel>& next, int input,
+                                        int product_inputs);
 
   size_t scratch_bytes() const { return kernel_->scratch_bytes(); }
   double flops() const { return kernel_->flops(); }
@@ -26,7 +27,7 @@ class Epilogue {
 
  private:
   std::unique_ptr<Elementwise> kernel_;
-  int input_ = 0, before_ = 0;
+  int input_ = 0, product_inputs_ = 0;
 };
 
 /// One run of an epilogue.

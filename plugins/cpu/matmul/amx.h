@@ -66,11 +66,12 @@ void pack_right(const T* from, int64_t ld, LineOrder order, int64_t lines, int64
 /// number.
 void join_right(const uint16_t* strip, int64_t lines, int64_t depth, float* to, int64_t ld);
 
-/// Pointers to the beginnings of strips of a, and the distances in values to the next row of a
-/// tile, to the next step, and to the next run of steps.
+/// Strips of a: pointers to their beginnings, and distances in values.
 struct LeftStrips {
   const uint16_t* strips[4];
-  int64_t row = kDepth, step = kTileValues, run = 0;
+  int64_t row = kDepth;        ///< the distance to the next row of a tile
+  int64_t step = kTileValues;  ///< the distance to the next step
+  int64_t run = 0;             ///< the distance to the next run of steps
 };
 /// Pointers to up to four packed strips of b; the steps of a strip follow one another in memory.
 struct RightStrips {

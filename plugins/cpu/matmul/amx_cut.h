@@ -30,31 +30,31 @@ inline int64_t even_piece(int64_t whole, int64_t piece, int64_t step) {
 /// often, with more row blocks those of b, and partial sums must be stored and added. For many
 /// threads there are more blocks but the same sums, so results are bit-identical.
 struct AmxCut {
-  enum class For { few_threads, many_threads };
+  enum class ThreadCount { few, many };
 
-  AmxCut(const MatmulPlan& p, bool packs_left, amx::Form form, For whom)
-      : whom(whom), rows(p.m), columns(p.n), depth(p.k) {
-    halve(p, packs_left, form, For::few_threads);
-    if (whom == For::many_threads) halve(p, packs_left, form, For::many_threads);
+  AmxCut(const MatmulPlan& p, bool packs_left, amx::Form form, ThreadCount thread_count)
+      : thread_count(thread_count), rows(p.m), columns(p.n), depth(p.k) {
+    halve(p, packs_left, form, ThreadCount::few);
+    if (thread_count == ThreadCount::many) halve(p, packs_left, form, ThreadCount::many);
     constexpr int64_t kLargest = 512;  // largest number of lines per block
     rows = even_piece(p.m, std::min(rows, kLargest), amx::kBlock),
     columns = even_piece(p.n, std::min(columns, kLargest), amx::kBlock);
     depth = even_piece(p.k, depth, amx::kDepth);
     row_blocks = pieces(p.m, rows), column_blocks = pieces(p.n, columns), sums = pieces(p.k, depth);
-    if (whom == For::many_threads) share_evenly(p);
+    if (thread_count == ThreadCount::many) share_evenly(p);
   }
 
   /// Makes each block consist of whole rows of the result.
   void take_whole_rows(const MatmulPlan& p) {
     constexpr int64_t kLargest = 512, kMaxSums = 256 << 10;  // rows per block; values per block
     rows = p.m, columns = p.n;
-    while (may_be_cut(p, whom) && rows >= 2 * amx::kBlock) rows = (rows + 1) / 2;
+    while (may_be_cut(p, thread_count) && rows >= 2 * amx::kBlock) rows = (rows + 1) / 2;
     rows = even_piece(p.m, std::min({rows, kLargest, std::max(amx::kBlock, kMaxSums / columns)}),
                       amx::kBlock);
     row_blocks = pieces(p.m, rows), column_blocks = 1;
   }
 
-  For whom;
+  ThreadCount thread_count;
   int64_t rows, columns, depth;  ///< the size of a part, except at the edges
   int64_t row_blocks, column_blocks, sums;
 
@@ -64,9 +64,9 @@ struct AmxCut {
 
   /// Halves the parts along the dimension in which this costs least, until there are enough parts.
   /// Sums are only split for few threads.
-  void halve(const MatmulPlan& p, bool packs_left, amx::Form form, For parts_for) {
+  void halve(const MatmulPlan& p, bool packs_left, amx::Form form, ThreadCount thread_count) {
     const int64_t packing = amx::parts(form), shortest = longest_stretch(form);
-    while (may_be_cut(p, parts_for)) {
+    while (may_be_cut(p, thread_count)) {
       constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
       const int64_t across = columns < 2 * amx::kBlock      ? kNever
                              : packs_left && columns == p.n ? packing * rows * depth
@@ -74,7 +74,7 @@ struct AmxCut {
       const int64_t down = rows < 2 * amx::kBlock ? kNever
                            : rows == p.m          ? packing * columns * depth
                                                   : 0;
-      const bool is_whole = depth < 2 * shortest || parts_for == For::many_threads;
+      const bool is_whole = depth < 2 * shortest || thread_count == ThreadCount::many;
       const int64_t deep = is_whole ? kNever : rows * columns * (depth == p.k ? 8 : 2);
       const int64_t cheapest = std::min({across, down, deep});
       if (cheapest == kNever) break;
@@ -92,8 +92,8 @@ struct AmxCut {
   }
 
   /// Whether there are too few parts and these are large enough to be halved.
-  bool may_be_cut(const MatmulPlan& p, For parts_for) const {
-    const int64_t enough = parts_for == For::many_threads ? kEnough : kFew;
+  bool may_be_cut(const MatmulPlan& p, ThreadCount thread_count) const {
+    const int64_t enough = thread_count == ThreadCount::many ? kEnough : kFew;
     constexpr double kMinWork = 1e6;  // fewest multiplications per part
     const double work =
         static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);

@@ -42,18 +42,18 @@ struct Operand {
   int64_t values() const {
     return pieces(lines, amx::kLines) * strip(depth);
   }  ///< values of one packed matrix
-  int64_t strip(int64_t deep) const { return amx::strip_values(deep, form); }
+  int64_t strip(int64_t k_count) const { return amx::strip_values(k_count, form); }
   /// The offset of value k in a strip; k must be the first value of a step.
   int64_t offset(int64_t k) const { return k * amx::kLines * amx::parts(form); }
 
-  /// Packs values [k, k + deep) of `count` lines into strips that are `stride` values apart.
+  /// Packs values [k, k + k_count) of `count` lines into strips that are `stride` values apart.
   void pack(const std::byte* memory, int64_t item, int64_t line, int64_t count, int64_t k,
-            int64_t deep, uint16_t* to, int64_t stride) const {
+            int64_t k_count, uint16_t* to, int64_t stride) const {
     const auto order = in_rows ? amx::LineOrder::lines_in_rows : amx::LineOrder::lines_in_columns;
     as_values(dtype, memory, [&](auto* from) {
       from += items[item] + (in_rows ? line * depth + k : k * lines + line);
-      is_left ? amx::pack_left(from, ld(), order, count, deep, to, stride, form)
-              : amx::pack_right(from, ld(), order, count, deep, to, stride, form);
+      is_left ? amx::pack_left(from, ld(), order, count, k_count, to, stride, form)
+              : amx::pack_right(from, ld(), order, count, k_count, to, stride, form);
     });
   }
 
@@ -70,14 +70,14 @@ struct Operand {
     pack(memory, item, 0, lines, at, std::min(amx::kBlock, depth - at), to + offset(at), stride);
   }
 
-  /// Returns the strips of `count` lines from `line` on with values [k, k + deep): from `all` if
+  /// Returns the strips of `count` lines from `line` on with values [k, k + k_count): from `all` if
   /// the whole operand is packed there, otherwise they are packed into `own`.
   Strips strips(const std::byte* memory, const uint16_t* all, uint16_t* own, int64_t item,
-                int64_t line, int64_t count, int64_t k, int64_t deep) const {
-    const int64_t stride = strip(all ? depth : deep), strips = pieces(count, amx::kLines);
+                int64_t line, int64_t count, int64_t k, int64_t k_count) const {
+    const int64_t stride = strip(all ? depth : k_count), strips = pieces(count, amx::kLines);
     if (all)
       return {all + item * values() + line / amx::kLines * stride + offset(k), stride, strips};
-    pack(memory, item, line, count, k, deep, own, stride);
+    pack(memory, item, line, count, k, k_count, own, stride);
     return {own, stride, strips};
   }
 

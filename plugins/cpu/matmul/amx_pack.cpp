@@ -174,17 +174,17 @@ template <bool rows_are_lines, bool in_rows, Form form, class T>
 CRESCENT_AVX512 void pack(const T* from, int64_t ld, int64_t lines, int64_t depth, uint16_t* to,
                           int64_t stride) {
   auto pack_tile = [&](int64_t line, int64_t k) CRESCENT_AVX512 {
-    const int64_t count = std::min(lines - line, kLines), deep = std::min(depth - k, kDepth);
+    const int64_t count = std::min(lines - line, kLines), k_count = std::min(depth - k, kDepth);
     const T* corner = from + (in_rows ? line * ld + k : k * ld + line);
     auto* tiles =
         reinterpret_cast<__m512i*>(to + line / kLines * stride + k * kLines * parts(form));
     Rows<form> read_first;
     __m512i* rows = in_rows == rows_are_lines ? tiles : read_first.tile[0];
-    if (count == kLines && deep == kDepth)
+    if (count == kLines && k_count == kDepth)
       // with constant sizes the compiler needs no masks
       read<in_rows, form>(corner, ld, kLines, kDepth, rows);
     else
-      read<in_rows, form>(corner, ld, count, deep, rows);
+      read<in_rows, form>(corner, ld, count, k_count, rows);
     if constexpr (in_rows != rows_are_lines) {
       for (int p = 0; p < parts(form); ++p) transpose(read_first.tile[p], tiles + 16 * p);
     }

@@ -75,14 +75,14 @@ bool is_float_activation(ActivationKind e) {
 /// Makes a kernel with `make`, which does not support mixed precision; null for requests with mixed
 /// precision.
 template <KernelFactory make>
-std::unique_ptr<Kernel> unmixed(const Request& r) {
+std::unique_ptr<Kernel> without_mixed_precision(const Request& r) {
   return PostOps(r.op).mixed == Mixed::no ? make(r) : nullptr;
 }
 /// Makes a kernel with `make`, which supports neither mixed precision nor combining with another
 /// array; null for requests with one of these.
 template <KernelFactory make>
-std::unique_ptr<Kernel> plain(const Request& r) {
-  return PostOps(r.op).combine == Combine::none ? unmixed<make>(r) : nullptr;
+std::unique_ptr<Kernel> without_post_ops(const Request& r) {
+  return PostOps(r.op).combine == Combine::none ? without_mixed_precision<make>(r) : nullptr;
 }
 
 }  // namespace
@@ -103,7 +103,8 @@ MatmulPlan::MatmulPlan(const Request& r) {
   }
 }
 
-MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom), m(p.m), n(p.n) {
+MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, ThreadCount thread_count)
+    : thread_count(thread_count), m(p.m), n(p.n) {
   constexpr int64_t kTile = 128, kLongTile = 512;  // most columns and rows of a tile
   // numbers of parts at which parts are no longer halved
   constexpr int64_t kFew = 8, kEnough = 16;
@@ -127,8 +128,8 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom
   halve(columns, 64, kEnough);
   halve(rows, 128, kEnough);
   halve(rows, 64, kFew);
-  if (whom == For::many_threads) halve(columns, 32, kEnough);
-  if (whom != For::few_threads) halve(rows, 32, kEnough);
+  if (thread_count == ThreadCount::many) halve(columns, 32, kEnough);
+  if (thread_count != ThreadCount::few) halve(rows, 32, kEnough);
   // gives all threads equal numbers of tiles
   if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;
   // makes the tiles equally large
@@ -140,7 +141,7 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, For whom) : whom(whom
 void MatmulCut::take_whole_rows() {
   constexpr int64_t kFewTiles = 8, kEnoughTiles = 16;
   // fewest rows per tile of a matrix with many rows
-  const int64_t least = whom == For::few_threads ? 128 : 32;
+  const int64_t least = thread_count == ThreadCount::few ? 128 : 32;
   const int64_t tiles = std::max(row_tiles, m >= kEnoughTiles * least ? kEnoughTiles : kFewTiles);
   rows = std::min(m, rounded(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;
@@ -169,14 +170,15 @@ std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
 }
 
 std::span<const KernelEntry> matmul_kernels() {
-  static constexpr KernelEntry kRows[] = {{"matmul", make_byte_matmul},
-                                          {"matmul", make_row_matmul},
-                                          {"matmul", unmixed<make_direct_matmul>},
-                                          {"matmul", make_amx_matmul},
-                                          {"matmul", plain<make_onednn_matmul>},
-                                          {"matmul", unmixed<make_tiled_matmul>},
-                                          {"matmul", plain<make_integer_matmul>},
-                                          {"matmul", unmixed<make_converted<matmul_kernels>>}};
+  static constexpr KernelEntry kRows[] = {
+      {"matmul", make_byte_matmul},
+      {"matmul", make_row_matmul},
+      {"matmul", without_mixed_precision<make_direct_matmul>},
+      {"matmul", make_amx_matmul},
+      {"matmul", without_post_ops<make_onednn_matmul>},
+      {"matmul", without_mixed_precision<make_tiled_matmul>},
+      {"matmul", without_post_ops<make_integer_matmul>},
+      {"matmul", without_mixed_precision<make_converted<matmul_kernels>>}};
   return kRows;
 }
 

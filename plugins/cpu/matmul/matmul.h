@@ -23,7 +23,7 @@ struct MatmulPlan {
           ///< * n
 
   /// Whether this is a gradient a'b whose b is row-major and has `columns` columns.
-  bool has_rows_of_b(int64_t columns) const {
+  bool has_gradient_layout(int64_t columns) const {
     return transpose_a && !transpose_b && count() == 1 && n == columns;
   }
   int other() const { return bias ? 3 : 2; }  ///< index of the input with which c is combined
@@ -47,16 +47,16 @@ struct MatmulCut {
                                         ///< the size of the tile
   };
 
-  enum class For { few_threads, many_threads, many_threads_same_columns };
+  enum class ThreadCount { few, many, many_same_columns };
 
-  MatmulCut(const MatmulPlan& plan, bool split_sums, For whom = For::few_threads);
+  MatmulCut(const MatmulPlan& plan, bool split_sums, ThreadCount thread_count = ThreadCount::few);
 
   int64_t tiles() const { return row_tiles * column_tiles; }  ///< number of tiles per product
   Tile tile(int64_t number) const;
   /// Makes each tile consist of whole rows of the result.
   void take_whole_rows();
 
-  For whom;
+  ThreadCount thread_count;
   int64_t m, n;
   int64_t rows, columns, depth;  ///< size of a tile, except at the edges, and number of terms of a
                                  ///< partial sum
@@ -90,19 +90,20 @@ void accumulate(T* sum, const T* part, int64_t count);
 class ColumnSums {
  public:
   /// Makes the product compute the sums as output `output`.
-  void want(int output) { output_ = output; }
-  bool are_wanted() const { return output_ >= 0; }
+  void enable(int output) { output_ = output; }
+  bool is_enabled() const { return output_ >= 0; }
   int64_t scratch_values(const MatmulPlan& p, int64_t sums) const {
-    return are_wanted() && sums > 1 ? sums * p.n : 0;
+    return is_enabled() && sums > 1 ? sums * p.n : 0;
   }
   template <class T>
-  T* of(const Arguments& a, const MatmulPlan& p, int64_t sums, int64_t sum, T* scratch) const {
+  T* partial_sums(const Arguments& a, const MatmulPlan& p, int64_t sums, int64_t sum,
+                  T* scratch) const {
     return sums == 1 ? a.out<T>(output_) : scratch + sum * p.n;
   }
   /// Adds the partial sums to the output.
   template <class T>
   void end(const Arguments& a, const MatmulPlan& p, int64_t sums, const T* scratch) const {
-    if (!are_wanted() || sums == 1) return;
+    if (!is_enabled() || sums == 1) return;
     T* total = a.out<T>(output_);
     std::copy_n(scratch, p.n, total);
     for (int64_t i = 1; i < sums; ++i) accumulate(total, scratch + i * p.n, p.n);

@@ -49,8 +49,8 @@ class AmxMatmul final : public EpilogueHost {
         plan_(r),
         form_(form_of(r)),
         packs_left_(!is_left(plan_, r.inputs[0].dtype)),
-        few_(AmxCut(plan_, packs_left_, form_, AmxCut::For::few_threads)),
-        many_(AmxCut(plan_, packs_left_, form_, AmxCut::For::many_threads)),
+        few_threads_(AmxCut(plan_, packs_left_, form_, AmxCut::ThreadCount::few)),
+        many_threads_(AmxCut(plan_, packs_left_, form_, AmxCut::ThreadCount::many)),
         a_{r.inputs[0].dtype, form_, true, !plan_.transpose_a, plan_.m, plan_.k, plan_.a},
         b_{r.inputs[1].dtype, form_, false, plan_.transpose_b, plan_.n, plan_.k, plan_.b},
         c_(r.outputs[0].dtype),
@@ -86,8 +86,9 @@ class AmxMatmul final : public EpilogueHost {
     column_sums_.end(args, plan_, sum_count(), column_scratch(args));
   }
   bool sum_columns(int64_t columns, int output) override {
-    if (column_sums_.are_wanted() || !is_split() || !plan_.has_rows_of_b(columns)) return false;
-    column_sums_.want(output);
+    if (column_sums_.is_enabled() || !is_split() || !plan_.has_gradient_layout(columns))
+      return false;
+    column_sums_.enable(output);
     return true;
   }
 
@@ -95,18 +96,19 @@ class AmxMatmul final : public EpilogueHost {
   /// Whether the epilogue can get whole rows. For this all of b is packed, so b must be smaller
   /// than the result.
   bool has_rows() const override {
-    const AmxCut& cut = few_.cut;
+    const AmxCut& cut = few_threads_.cut;
     return sum_count() > 1 ||
            (plan_.k <= plan_.m && plan_.count() * cut.row_blocks * cut.column_blocks > 1);
   }
   void prepare_for_epilogue() override {
     if (sum_count() > 1) return;
-    for (Partition* partition : {&few_, &many_}) partition->cut.take_whole_rows(plan_);
+    for (Partition* partition : {&few_threads_, &many_threads_})
+      partition->cut.take_whole_rows(plan_);
     find_shared();
   }
   std::string own_name() const override {
     return std::string(is_split() ? "amx bf16x3" : "amx") +
-           (column_sums_.are_wanted() ? " with column sums" : "");
+           (column_sums_.is_enabled() ? " with column sums" : "");
   }
   size_t own_scratch_bytes() const override {
     return (partials() * size() + column_values()) * sizeof(float) +
@@ -126,9 +128,10 @@ class AmxMatmul final : public EpilogueHost {
   /// threads, because they estimate times on many cores.
   const Partition& partition_for(const CpuThreads& threads) const {
     constexpr int kMaxFewThreads = 8;
-    return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_ : few_;
+    return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_threads_
+                                                                      : few_threads_;
   }
-  int64_t sum_count() const { return few_.cut.sums; }
+  int64_t sum_count() const { return few_threads_.cut.sums; }
 
   struct PartialTile {
     const Partition& partition;
@@ -153,7 +156,7 @@ class AmxMatmul final : public EpilogueHost {
             std::min(k + cut.depth, plan_.k)};
   }
   void find_shared() {
-    for (Partition* partition : {&few_, &many_}) {
+    for (Partition* partition : {&few_threads_, &many_threads_}) {
       partition->shares_a = packs_left_ && partition->cut.column_blocks > 1,
       partition->shares_b = partition->cut.row_blocks > 1 && !is_packed_;
     }
@@ -179,10 +182,10 @@ class AmxMatmul final : public EpilogueHost {
   /// The number of values of the packed a, which is in scratch memory behind the partial sums; 0 if
   /// no parts share a.
   int64_t packed_a() const {
-    return few_.shares_a || many_.shares_a ? plan_.count() * a_.values() : 0;
+    return few_threads_.shares_a || many_threads_.shares_a ? plan_.count() * a_.values() : 0;
   }
   int64_t packed_b() const {
-    return few_.shares_b || many_.shares_b ? plan_.count() * b_.values() : 0;
+    return few_threads_.shares_b || many_threads_.shares_b ? plan_.count() * b_.values() : 0;
   }
   int64_t column_values() const {
     return pieces(column_sums_.scratch_values(plan_, sum_count()), amx::kLines) * amx::kLines;
@@ -220,8 +223,8 @@ class AmxMatmul final : public EpilogueHost {
   struct Workspace {
     int64_t row_blocks, column_blocks;  ///< the numbers of blocks
     int64_t stretch;                    ///< the number of values along k that are packed at a time
-    bool at_once;                       ///< whether all of k is packed at once
-    bool passes_on;                     ///< whether the epilogue reads rows of the result
+    bool packs_all_depth;               ///< whether all of k is packed at once
+    bool feeds_epilogue;                ///< whether the epilogue reads rows of the result
     bool in_rows;                       ///< whether blocks are computed row by row
     float* sums;                        ///< the sums of two blocks
     float* totals;                      ///< the sums of all blocks if k is packed in several pieces
@@ -236,20 +239,20 @@ class AmxMatmul final : public EpilogueHost {
     w.row_blocks = pieces(p.rows, kBlock), w.column_blocks = pieces(p.columns, kBlock);
     w.stretch =
         pieces(pieces(depth, pieces(depth, longest_stretch(form_))), amx::kDepth) * amx::kDepth;
-    w.at_once = depth <= w.stretch, w.passes_on = has_epilogue && sum_count() == 1,
-    w.in_rows = w.at_once || w.passes_on;
+    w.packs_all_depth = depth <= w.stretch, w.feeds_epilogue = has_epilogue && sum_count() == 1,
+    w.in_rows = w.packs_all_depth || w.feeds_epilogue;
     const int64_t strip = amx::strip_values(w.stretch, form_), width = w.column_blocks * kBlock;
     const int64_t a =
         !packs_left_ || p.partition.shares_a ? 0 : 2 * strip * (w.in_rows ? 1 : w.row_blocks);
     const int64_t b =
         p.partition.shares_b || is_packed_ ? 0 : 2 * strip * (w.in_rows ? w.column_blocks : 1);
-    const int64_t totals = w.at_once ? 0 : w.row_blocks * w.column_blocks;
+    const int64_t totals = w.packs_all_depth ? 0 : w.row_blocks * w.column_blocks;
     const int64_t floats =
-        (2 + totals) * amx::kBlockValues + width + (w.passes_on ? kBlock * width : 0);
+        (2 + totals) * amx::kBlockValues + width + (w.feeds_epilogue ? kBlock * width : 0);
     w.sums = reinterpret_cast<float*>(
         thread_scratch(floats * sizeof(float) + (a + b) * sizeof(uint16_t)));
     w.totals = w.sums + 2 * amx::kBlockValues, w.bias = w.totals + totals * amx::kBlockValues;
-    w.row = w.passes_on ? reinterpret_cast<std::byte*>(w.bias + width) : nullptr;
+    w.row = w.feeds_epilogue ? reinterpret_cast<std::byte*>(w.bias + width) : nullptr;
     w.own_a = reinterpret_cast<uint16_t*>(w.sums + floats), w.own_b = w.own_a + a;
     return w;
   }
@@ -259,28 +262,28 @@ class AmxMatmul final : public EpilogueHost {
     if (plan_.bias) read_bias(args, p.j, p.columns, w.bias);
     Block earlier;
     for (int64_t k = p.k0; k < p.k1; k += w.stretch) {
-      const int64_t deep = std::min(w.stretch, p.k1 - k);
-      if (column_sums_.are_wanted() && p.i == 0) add_rows(args, p, k, deep);
-      add_stretch(args, epilogue, p, w, k, deep, earlier);
+      const int64_t k_count = std::min(w.stretch, p.k1 - k);
+      if (column_sums_.is_enabled() && p.i == 0) add_rows(args, p, k, k_count);
+      add_stretch(args, epilogue, p, w, k, k_count, earlier);
     }
     flush(args, p, earlier);
   }
 
-  /// Adds the products of values [k, k + deep) to all sums of the part; after the last values the
-  /// sums are finished. `earlier` is a block of split values that is stored while the next one is
-  /// multiplied.
+  /// Adds the products of values [k, k + k_count) to all sums of the part; after the last values
+  /// the sums are finished. `earlier` is a block of split values that is stored while the next one
+  /// is multiplied.
   void add_stretch(const Arguments& args, const MaybeEpilogue& epilogue, const PartialTile& p,
-                   const Workspace& w, int64_t k, int64_t deep, Block& earlier) const {
+                   const Workspace& w, int64_t k, int64_t k_count, Block& earlier) const {
     auto rows = [&](int64_t i, int64_t count) {
       if (!packs_left_) return Strips{};
       return a_.strips(args.inputs[0], p.partition.shares_a ? shared_a(args) : nullptr, w.own_a,
-                       p.item, p.i + i, std::min(count, p.rows - i), k, deep);
+                       p.item, p.i + i, std::min(count, p.rows - i), k, k_count);
     };
     auto columns = [&](int64_t j, int64_t count) {
       return b_.strips(args.inputs[1], whole_b(args, p.partition), w.own_b, p.item, p.j + j,
-                       std::min(count, p.columns - j), k, deep);
+                       std::min(count, p.columns - j), k, k_count);
     };
-    const bool is_last = k + deep >= p.k1;
+    const bool is_last = k + k_count >= p.k1;
     const int64_t turns = w.in_rows ? w.row_blocks : w.column_blocks,
                   blocks = w.in_rows ? w.column_blocks : w.row_blocks;
     const Strips all = w.in_rows ? columns(0, p.columns) : rows(0, p.rows);
@@ -295,9 +298,9 @@ class AmxMatmul final : public EpilogueHost {
         const amx::RightStrips b =
             w.in_rows ? amx::RightStrips{{two[0], two[1]}} : amx::RightStrips{{one[0], one[1]}};
         multiply(args, p, w, i * kBlock, j * kBlock, a, b, turn * blocks + at, k == p.k0, is_last,
-                 deep, earlier);
+                 k_count, earlier);
       }
-      if (w.passes_on && is_last) {
+      if (w.feeds_epilogue && is_last) {
         flush(args, p, earlier);
         const int64_t i = turn * kBlock, first = p.item * plan_.m + p.i + i;
         (*epilogue)(first * plan_.n, (first + std::min(kBlock, p.rows - i)) * plan_.n, w.row);
@@ -308,7 +311,7 @@ class AmxMatmul final : public EpilogueHost {
   /// Multiplies the strips of block `number` of the part, which is at (i, j).
   void multiply(const Arguments& args, const PartialTile& p, const Workspace& w, int64_t i,
                 int64_t j, const amx::LeftStrips& a, const amx::RightStrips& b, int64_t number,
-                bool is_first, bool is_last, int64_t deep, Block& earlier) const {
+                bool is_first, bool is_last, int64_t k_count, Block& earlier) const {
     float* total = w.totals + number * amx::kBlockValues;
     const float* bias = plan_.bias ? w.bias + j : nullptr;
     if (is_split()) {
@@ -317,20 +320,21 @@ class AmxMatmul final : public EpilogueHost {
                             : Block{{sums, kBlock, kBlock, total, kBlock}};
       if (!is_first) block.result.total = total;
       const bool is_finite =
-          amx::multiply_split(a, b, amx::steps(deep), block.result, earlier.result);
+          amx::multiply_split(a, b, amx::steps(k_count), block.result, earlier.result);
       end(args, p, std::exchange(earlier, block), is_finite);
     } else {
-      float* sums = w.at_once ? w.sums : total;
-      amx::multiply(amx::Block::square, a, b, amx::steps(deep), 1, sums, !is_first);
+      float* sums = w.packs_all_depth ? w.sums : total;
+      amx::multiply(amx::Block::square, a, b, amx::steps(k_count), 1, sums, !is_first);
       if (is_last) store(args, p, i, j, sums, bias, w.row);
     }
   }
 
-  /// Adds rows [k, k + deep) of b to the column sums, for the columns of the part.
-  void add_rows(const Arguments& args, const PartialTile& p, int64_t k, int64_t deep) const {
-    float* sums = column_sums_.of(args, plan_, sum_count(), p.sum, column_scratch(args)) + p.j;
+  /// Adds rows [k, k + k_count) of b to the column sums, for the columns of the part.
+  void add_rows(const Arguments& args, const PartialTile& p, int64_t k, int64_t k_count) const {
+    float* sums =
+        column_sums_.partial_sums(args, plan_, sum_count(), p.sum, column_scratch(args)) + p.j;
     if (k == p.k0) std::fill_n(sums, p.columns, 0.0f);
-    amx::add_rows(args.in<float>(1) + plan_.b[0] + k * plan_.n + p.j, plan_.n, deep, p.columns,
+    amx::add_rows(args.in<float>(1) + plan_.b[0] + k * plan_.n + p.j, plan_.n, k_count, p.columns,
                   sums);
   }
 
@@ -469,7 +473,8 @@ class AmxMatmul final : public EpilogueHost {
   MatmulPlan plan_;
   amx::Form form_;
   bool packs_left_;
-  Partition few_, many_;  ///< the partitions for few and for many threads, which give the same sums
+  Partition few_threads_;   ///< the partition for few threads
+  Partition many_threads_;  ///< the partition for many threads, which gives the same sums
   Operand a_, b_;
   DType c_;
   bool is_packed_ = false;

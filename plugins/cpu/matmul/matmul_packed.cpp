@@ -86,11 +86,13 @@ class Prefetcher {
 
   Block<T> blocks_[2];
   int count_ = 0;
-  int64_t pieces_ = 0, pace_ = 0;  // number of pieces left, and number of pieces per call of turn()
+  int64_t pieces_ = 0;  // the number of pieces that are left
+  int64_t pace_ = 0;    // the number of pieces per call of turn()
   const T *row_ = nullptr, *at_ = nullptr;
-  // of the current block: the distance between rows, the number of rows left, the number of pieces
-  // left in the current row, and the number of pieces of a row
-  int64_t step_ = 0, rows_ = 0, left_ = 0, width_ = 0;
+  int64_t step_ = 0;   // the distance between rows of the current block
+  int64_t rows_ = 0;   // the number of rows that are left of the current block
+  int64_t left_ = 0;   // the number of pieces that are left of the current row
+  int64_t width_ = 0;  // the number of pieces of a row
 };
 
 /// The operations on the sums of a tile before they are stored. Addends are added last, since small
@@ -113,14 +115,14 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
   }
 }
 
-// Computes kR rows of the product c = a b, to which the post-ops in `ends` are applied, and
+// Computes kR rows of the product c = a b, to which the post-ops in `post_ops` are applied, and
 // prefetches meanwhile: the rows of c, and at `prefetcher` the next rows of a or, if a is
 // transposed, the blocks of `later`. Element (i,q) of a is at i * row + q * step. This is a
 // separate function with few pointers, all in registers, because anything that GCC spills to memory
 // or keeps in vector registers displaces multiplications or waits for stores of earlier tiles.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
-                       const Panel<T>& b, const TilePostOps<T>& ends, T* c, int64_t ldc,
+                       const Panel<T>& b, const TilePostOps<T>& post_ops, T* c, int64_t ldc,
                        Prefetcher<T>& later) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
@@ -145,8 +147,8 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
     });
   };
   each_sum([&](int r, int v) HWY_ATTR { sum[r][v] = hn::Zero(d); });
-  if (ends.addend && ends.addend != c) fetch_tile<kR, kV>(ends.addend, ldc);
-  if (ends.mask) fetch_tile<kR, kV>(ends.mask, ldc);
+  if (post_ops.addend && post_ops.addend != c) fetch_tile<kR, kV>(post_ops.addend, ldc);
+  if (post_ops.mask) fetch_tile<kR, kV>(post_ops.mask, ldc);
   const T *lower = a + kR / 2 * row, *right = b.first, *stored = c;
   for (int64_t q = 0; q < b.depth; q += kLine<T>) {
 #pragma GCC unroll 8
@@ -172,22 +174,22 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
       }
     }
   }
-  if (ends.bias) {
+  if (post_ops.bias) {
     each_place([&](int r, int v, auto load, auto)
-                   HWY_ATTR { sum[r][v] = hn::Add(sum[r][v], load(ends.bias + v * lanes)); });
+                   HWY_ATTR { sum[r][v] = hn::Add(sum[r][v], load(post_ops.bias + v * lanes)); });
   }
-  if (ends.addend) {
+  if (post_ops.addend) {
     each_place([&](int r, int v, auto load, auto) HWY_ATTR {
-      sum[r][v] = hn::Add(sum[r][v], load(ends.addend + r * ldc + v * lanes));
+      sum[r][v] = hn::Add(sum[r][v], load(post_ops.addend + r * ldc + v * lanes));
     });
   }
-  if (ends.mask) {
+  if (post_ops.mask) {
     each_place([&](int r, int v, auto load, auto) HWY_ATTR {
-      sum[r][v] =
-          hn::IfThenElseZero(hn::Gt(load(ends.mask + r * ldc + v * lanes), hn::Zero(d)), sum[r][v]);
+      sum[r][v] = hn::IfThenElseZero(hn::Gt(load(post_ops.mask + r * ldc + v * lanes), hn::Zero(d)),
+                                     sum[r][v]);
     });
   }
-  if (ends.relu)
+  if (post_ops.relu)
     each_sum([&](int r, int v)
                  HWY_ATTR { sum[r][v] = activate(d, sum[r][v], ActivationKind::relu); });
   each_place([&](int r, int v, auto, auto store)
@@ -197,7 +199,7 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
 /// Computes all rows of c, as many at a time as the registers can hold; the last rows in smaller
 /// even numbers.
 template <int kV, class T>
-void rows(const Product<T>& p, const T* a, const Panel<T>& b, TilePostOps<T> ends, T* c,
+void rows(const Product<T>& p, const T* a, const Panel<T>& b, TilePostOps<T> post_ops, T* c,
           Prefetcher<T>& later) {
   const hn::ScalableTag<T> d;
   const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
@@ -206,9 +208,9 @@ void rows(const Product<T>& p, const T* a, const Panel<T>& b, TilePostOps<T> end
     const T* from = a + i * row;
     const T* prefetcher = i + kR < p.m ? from + kR * row : a + b.depth * step;
     if (!p.transpose_a) later.turn();
-    tile<kR, kV>(d, from, row, step, prefetcher, b, ends, c + i * p.ldc, p.ldc, later);
-    if (ends.addend) ends.addend += kR * p.ldc;
-    if (ends.mask) ends.mask += kR * p.ldc;
+    tile<kR, kV>(d, from, row, step, prefetcher, b, post_ops, c + i * p.ldc, p.ldc, later);
+    if (post_ops.addend) post_ops.addend += kR * p.ldc;
+    if (post_ops.mask) post_ops.mask += kR * p.ldc;
     i += kR;
   };
   // tiles with few columns can have more rows
@@ -343,12 +345,14 @@ class PanelSequence {
   };
   explicit PanelSequence(const Product<T>& p)
       : p_(p),
-        wide_(pieces(p.n, width())),
-        deep_(std::max<int64_t>(1, pieces(p.k, kDepth))) {}  // at least one panel, even if k is 0
-  int64_t count() const { return wide_ * deep_; }
+        column_groups_(pieces(p.n, width())),
+        row_ranges_(std::max<int64_t>(1, pieces(p.k, kDepth))) {
+  }  // at least one panel, even if k is 0
+  int64_t count() const { return column_groups_ * row_ranges_; }
   PanelStart operator[](int64_t number) const {
-    const auto [column, row] = p_.transpose_a ? std::pair(number % wide_, number / wide_)
-                                              : std::pair(number / deep_, number % deep_);
+    const auto [column, row] = p_.transpose_a
+                                   ? std::pair(number % column_groups_, number / column_groups_)
+                                   : std::pair(number / row_ranges_, number % row_ranges_);
     return {Columns<T>(p_, column * width()), row * kDepth};
   }
   /// The prefetches for the memory that is read after panel `number`: a block of b and, if a is
@@ -364,11 +368,11 @@ class PanelSequence {
       prefetcher.add(block(next, Columns<T>(next, 0), 0));
     }
     if (!p_.transpose_a) return prefetcher;
-    const int64_t q = (number / wide_ + 1) * kDepth;
+    const int64_t q = (number / column_groups_ + 1) * kDepth;
     if (q < p_.k)
-      add_share(p_.a + q * p_.lda, std::min(kDepth, p_.k - q), number % wide_, prefetcher);
+      add_share(p_.a + q * p_.lda, std::min(kDepth, p_.k - q), number % column_groups_, prefetcher);
     else if (p_.next_a)
-      add_share(p_.next_a, std::min(kDepth, p_.k), number % wide_, prefetcher);
+      add_share(p_.next_a, std::min(kDepth, p_.k), number % column_groups_, prefetcher);
     return prefetcher;
   }
 
@@ -377,12 +381,12 @@ class PanelSequence {
     return kVectors * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   }
   void add_share(const T* a, int64_t depth, int64_t part, Prefetcher<T>& prefetcher) const {
-    const int64_t first = depth * part / wide_, last = depth * (part + 1) / wide_;
+    const int64_t first = depth * part / column_groups_, last = depth * (part + 1) / column_groups_;
     prefetcher.add({a + first * p_.lda, p_.lda, last - first, p_.m});
   }
 
   const Product<T>& p_;
-  int64_t wide_, deep_;
+  int64_t column_groups_, row_ranges_;
 };
 
 /// Adds the rows of a panel to `sums`.
@@ -429,22 +433,22 @@ void product(const Product<T>& p) {
       if (is_first) std::fill_n(p.column_sums + j, columns.count, T{0});
       add_rows(panel, p.column_sums + j);
     }
-    TilePostOps<T> ends{nullptr, p.c + j, nullptr, p.relu && is_last};
+    TilePostOps<T> post_ops{nullptr, p.c + j, nullptr, p.relu && is_last};
     if (is_first) {
-      ends.bias = p.bias ? p.bias + j : nullptr;
-      ends.addend = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;
+      post_ops.bias = p.bias ? p.bias + j : nullptr;
+      post_ops.addend = p.combine == Combine::add ? p.other + j : p.beta != 0 ? p.c + j : nullptr;
     }
-    if (is_last && p.combine == Combine::mask) ends.mask = p.other + j;
+    if (is_last && p.combine == Combine::mask) post_ops.mask = p.other + j;
     const T* a = p.a + (p.transpose_a ? q * p.lda : q);
     Prefetcher<T> prefetcher = looks_ahead ? panels.after(number) : Prefetcher<T>();
     if (columns.vectors == kVectors)
-      rows<kVectors>(p, a, panel, ends, p.c + j, prefetcher);
+      rows<kVectors>(p, a, panel, post_ops, p.c + j, prefetcher);
     else if (columns.vectors == 1)
-      rows<1>(p, a, panel, ends, p.c + j, prefetcher);
+      rows<1>(p, a, panel, post_ops, p.c + j, prefetcher);
     else if (columns.vectors == 2)
-      rows<std::min(2, kVectors)>(p, a, panel, ends, p.c + j, prefetcher);
+      rows<std::min(2, kVectors)>(p, a, panel, post_ops, p.c + j, prefetcher);
     else
-      rows<std::min(3, kVectors)>(p, a, panel, ends, p.c + j, prefetcher);
+      rows<std::min(3, kVectors)>(p, a, panel, post_ops, p.c + j, prefetcher);
   }
 }
 

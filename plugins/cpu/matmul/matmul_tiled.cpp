@@ -57,8 +57,8 @@ class TiledMatmul final : public EpilogueHost {
   explicit TiledMatmul(const Request& r)
       : EpilogueHost(r),
         plan_(r),
-        few_(plan_, true),
-        many_(plan_, true, MatmulCut::For::many_threads),
+        few_threads_(plan_, true),
+        many_threads_(plan_, true, MatmulCut::ThreadCount::many),
         dtype_(r.outputs[0].dtype),
         direct_(prefers_direct(plan_)),
         gemm_(direct_ ? direct_gemm<T> : packed_gemm<T>) {}
@@ -66,11 +66,11 @@ class TiledMatmul final : public EpilogueHost {
   Prepared prepare(int input) override {
     if (input != 1 || direct_ || plan_.count() > 1) return {};
     is_packed_ = true;
-    many_ = MatmulCut(plan_, true, MatmulCut::For::many_threads_same_columns);
-    return {std::make_unique<PackPanels<T>>(plan_, few_),
+    many_threads_ = MatmulCut(plan_, true, MatmulCut::ThreadCount::many_same_columns);
+    return {std::make_unique<PackPanels<T>>(plan_, few_threads_),
             {dtype_, {plan_.k, panel_columns(plan_.n)}},
-            concat("panels ", plan_.k, " ", plan_.n, " of ", few_.depth, " ", few_.columns,
-                   plan_.transpose_b ? " transposed" : "")};
+            concat("panels ", plan_.k, " ", plan_.n, " of ", few_threads_.depth, " ",
+                   few_threads_.columns, plan_.transpose_b ? " transposed" : "")};
   }
   void run(const Arguments& a) const override {
     MaybeEpilogue epilogue;
@@ -88,8 +88,8 @@ class TiledMatmul final : public EpilogueHost {
     column_sums_.end(a, plan_, sums(), column_scratch(a));
   }
   bool sum_columns(int64_t columns, int output) override {
-    if (column_sums_.are_wanted() || direct_ || !plan_.has_rows_of_b(columns)) return false;
-    column_sums_.want(output);
+    if (column_sums_.is_enabled() || direct_ || !plan_.has_gradient_layout(columns)) return false;
+    column_sums_.enable(output);
     return true;
   }
 
@@ -97,12 +97,12 @@ class TiledMatmul final : public EpilogueHost {
   /// Whether the epilogue can get whole rows. A tile of whole rows reads all of b, so b must be
   /// small in comparison to the result and not packed for other tiles.
   bool has_rows() const override {
-    const bool pays = few_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
-    return sums() > 1 || (pays && plan_.count() * few_.tiles() > 1);
+    const bool pays = few_threads_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
+    return sums() > 1 || (pays && plan_.count() * few_threads_.tiles() > 1);
   }
   void prepare_for_epilogue() override {
     if (sums() > 1) return;
-    for (MatmulCut* cut : {&few_, &many_}) {
+    for (MatmulCut* cut : {&few_threads_, &many_threads_}) {
       if (cut->column_tiles > 1) cut->take_whole_rows();
     }
   }
@@ -114,7 +114,7 @@ class TiledMatmul final : public EpilogueHost {
   }
   std::string own_name() const override {
     return std::string(direct_ ? "highway" : "highway packed") +
-           (column_sums_.are_wanted() ? " with column sums" : "");
+           (column_sums_.is_enabled() ? " with column sums" : "");
   }
   double own_flops() const override { return plan_.flops(); }
 
@@ -123,9 +123,10 @@ class TiledMatmul final : public EpilogueHost {
   /// because they estimate times on many cores.
   const MatmulCut& cut_for(const CpuThreads& threads) const {
     constexpr int kMaxFewThreads = 8;
-    return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_ : few_;
+    return threads.threads() > kMaxFewThreads || WorkTrace::current() ? many_threads_
+                                                                      : few_threads_;
   }
-  int64_t sums() const { return few_.sums; }
+  int64_t sums() const { return few_threads_.sums; }
   int64_t size() const { return plan_.count() * plan_.m * plan_.n; }
   /// The number of partial sums that are stored in the output: one, or none if an epilogue reads
   /// the sum.
@@ -166,11 +167,11 @@ class TiledMatmul final : public EpilogueHost {
     const auto& [t, sum, q] = part;
     const int64_t at = (t.item * plan_.m + t.i) * plan_.n + t.j;
     Product<T> p{plan_.transpose_a, plan_.transpose_b, t.rows, t.columns,
-                 std::min(few_.depth, plan_.k - q)};
+                 std::min(few_threads_.depth, plan_.k - q)};
     p.a = left(a, part), p.lda = plan_.lda(), p.next_a = left(a, later);
     p.b = right(a, part), p.next_b = right(a, later);
-    if (column_sums_.are_wanted() && t.i == 0)
-      p.column_sums = column_sums_.of(a, plan_, sums(), sum, column_scratch(a)) + t.j;
+    if (column_sums_.is_enabled() && t.i == 0)
+      p.column_sums = column_sums_.partial_sums(a, plan_, sums(), sum, column_scratch(a)) + t.j;
     p.ldb = plan_.ldb(), p.is_packed = is_packed_;
     p.c = result(a, sum) + at, p.ldc = plan_.n;
     if (sums() > 1) return gemm_(p);
@@ -206,7 +207,8 @@ class TiledMatmul final : public EpilogueHost {
   }
 
   MatmulPlan plan_;
-  MatmulCut few_, many_;  ///< the cuts for few and for many threads, which give the same sums
+  MatmulCut few_threads_;   ///< the cut for few threads
+  MatmulCut many_threads_;  ///< the cut for many threads, which gives the same sums
   DType dtype_;
   bool direct_, is_packed_ = false;
   ColumnSums column_sums_;

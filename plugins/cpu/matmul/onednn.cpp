@@ -34,8 +34,8 @@ dnnl::memory::data_type type_of(DType dtype) {
   }
 }
 
-dnnl::memory::desc plain(const std::vector<int64_t>& dims, dnnl::memory::data_type type,
-                         const std::vector<int64_t>& strides) {
+dnnl::memory::desc unblocked_layout(const std::vector<int64_t>& dims, dnnl::memory::data_type type,
+                                    const std::vector<int64_t>& strides) {
   return {dims, type, strides};
 }
 

@@ -20,13 +20,13 @@ namespace crescent::cpu::onednn {
 /// OpenMP, whose number of threads is set per thread.)
 class SingleThread {
  public:
-  SingleThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~SingleThread() { omp_set_num_threads(before_); }
+  SingleThread() : previous_threads_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~SingleThread() { omp_set_num_threads(previous_threads_); }
   SingleThread(const SingleThread&) = delete;
   SingleThread& operator=(const SingleThread&) = delete;
 
  private:
-  int before_;
+  int previous_threads_;
 };
 
 dnnl::engine& engine();
@@ -60,8 +60,8 @@ std::unique_ptr<Kernel> kernel_if_known(const char* what, F&& make) {
 }
 
 /// An unblocked layout with the given strides.
-dnnl::memory::desc plain(const std::vector<int64_t>& dims, dnnl::memory::data_type type,
-                         const std::vector<int64_t>& strides);
+dnnl::memory::desc unblocked_layout(const std::vector<int64_t>& dims, dnnl::memory::data_type type,
+                                    const std::vector<int64_t>& strides);
 
 /// Attributes for sigmoid or tanh on the result, and for scratch memory that the caller provides.
 /// relu is left to apply_relu().

@@ -325,7 +325,7 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
   const TensorSpecs specs = {{DType::float32, {128, 784}}, {DType::float32, {784, 512}}};
   const TensorSpec out{DType::float32, {128, 512}};
   const MatmulPlan plan(Request{matmul(false, false).op(), specs, {&out, 1}, Options{}});
-  const MatmulCut few(plan, true), many(plan, true, MatmulCut::For::many_threads);
+  const MatmulCut few(plan, true), many(plan, true, MatmulCut::ThreadCount::many);
   CHECK(many.tiles() == 2 * few.tiles());
   CHECK(many.sums == few.sums);
   for (const auto form : {amx::Form::rounded, amx::Form::split}) {
@@ -336,8 +336,8 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
       const TensorSpecs operands = {{DType::float32, {m, k}}, {DType::float32, {k, n}}};
       const TensorSpec result{DType::float32, {m, n}};
       const MatmulPlan shape(Request{matmul(false, false).op(), operands, {&result, 1}, Options{}});
-      const AmxCut one(shape, true, form, AmxCut::For::few_threads),
-          other(shape, true, form, AmxCut::For::many_threads);
+      const AmxCut one(shape, true, form, AmxCut::ThreadCount::few),
+          other(shape, true, form, AmxCut::ThreadCount::many);
       const int64_t parts = other.row_blocks * other.column_blocks * other.sums;
       CHECK(parts >= 12 * pieces(parts, 16));  // at least 12 of 16 cores are busy at any time
       CHECK((other.sums == one.sums && other.depth == one.depth));
