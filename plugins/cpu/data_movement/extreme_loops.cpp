@@ -18,7 +18,7 @@ namespace {
 /// True when a is more extreme than b, which has the lower index; NaN counts as more extreme than
 /// all numbers.
 template <bool max, class T>
-HWY_INLINE bool is_better(T a, T b) {
+HWY_INLINE bool is_more_extreme(T a, T b) {
   const bool beyond = max ? a > b : a < b;
   if constexpr (std::is_floating_point_v<T>) return beyond | ((a != a) & (b == b));
   return beyond;
@@ -52,7 +52,7 @@ HWY_INLINE T extreme_of(const T* x, int64_t n) {
     for (; i < n; ++i) best = max ? std::max(best, x[i]) : std::min(best, x[i]);
   }
   for (; i < n; ++i)
-    if (is_better<max>(x[i], best)) best = x[i];
+    if (is_more_extreme<max>(x[i], best)) best = x[i];
   return best;
 }
 
@@ -77,7 +77,7 @@ int64_t index_in_row(const void* row, int64_t n) {
   int64_t chunk = 0;
   for (int64_t i = 0; i < n; i += kChunk) {
     const T value = extreme_of<max>(x + i, std::min(kChunk, n - i));
-    if (is_better<max>(value, best)) best = value, chunk = i;
+    if (is_more_extreme<max>(value, best)) best = value, chunk = i;
   }
   return chunk + first_of(x + chunk, std::min(kChunk, n - chunk), best);
 }
@@ -94,7 +94,7 @@ void indices_in_columns(const void* rows, int64_t count, int64_t width, int64_t 
     const T* HWY_RESTRICT line = x + i * stride;
     for (int64_t j = 0; j < width; ++j) {
       const T candidate = line[j], kept = best[j];
-      const bool takes = is_better<max>(candidate, kept);
+      const bool takes = is_more_extreme<max>(candidate, kept);
       best[j] = takes ? candidate : kept;
       indices[j] = takes ? static_cast<Index>(i) : indices[j];
     }

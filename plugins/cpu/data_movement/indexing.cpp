@@ -54,7 +54,7 @@ class GatherKernel final : public Kernel {
   const std::byte* line_of(const Arguments& a, int64_t outer) const {
     return a.inputs[0] + static_cast<size_t>(outer) * line_bytes();
   }
-  /// Copies the rows that the indices at positions [place, place + n) select.
+  /// Copies the rows that the indices at positions [first_index, first_index + n) select.
   void copy(const Arguments& a, int64_t outer, int64_t first_index, int64_t n) const {
     const std::byte* from = line_of(a, outer);
     std::byte* to = a.outputs[0] + static_cast<size_t>(outer * count_ + first_index) * bytes_;
@@ -164,7 +164,7 @@ class ScatterAddKernel final : public Kernel {
                     std::byte* target) const {
     const T* from = reinterpret_cast<const T*>(updates);
     T* to = reinterpret_cast<T*>(target);
-    indices_.typed(a.inputs[0], [&](const auto* indices) {
+    indices_.with_typed_indices(a.inputs[0], [&](const auto* indices) {
       for (int64_t i = 0; i < count_; ++i) {
         const auto row = std::clamp<int64_t>(indices[i], 0, view_.length - 1);
         if (row >= first && row < last) to[row] = sum_of(to[row], from[i]);
@@ -215,16 +215,16 @@ class OneHotKernel final : public Kernel {
   alignas(8) std::byte one_[8];
 };
 
-bool readable(const TensorSpec& indices) { return Indices(indices.dtype).readable(); }
+bool is_readable(const TensorSpec& indices) { return Indices(indices.dtype).is_readable(); }
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_gather(const Request& r) {
-  return readable(r.inputs[1]) ? std::make_unique<GatherKernel>(r) : nullptr;
+  return is_readable(r.inputs[1]) ? std::make_unique<GatherKernel>(r) : nullptr;
 }
 
 std::unique_ptr<Kernel> make_take_along(const Request& r) {
-  return readable(r.inputs[1]) ? std::make_unique<TakeAlongKernel>(r) : nullptr;
+  return is_readable(r.inputs[1]) ? std::make_unique<TakeAlongKernel>(r) : nullptr;
 }
 
 std::unique_ptr<Kernel> make_scatter_add(const Request& r) {
@@ -233,7 +233,7 @@ std::unique_ptr<Kernel> make_scatter_add(const Request& r) {
   // last place of the sum, so there is no kernel for half-width dtypes.
   if (is_floating(dtype) && size_of(dtype) == 2) return nullptr;
   const BinaryLoop add = binary_loops(BinaryKind::add, dtype).arrays;
-  return readable(r.inputs[0]) && add ? std::make_unique<ScatterAddKernel>(r, add) : nullptr;
+  return is_readable(r.inputs[0]) && add ? std::make_unique<ScatterAddKernel>(r, add) : nullptr;
 }
 
 std::unique_ptr<Kernel> make_converted_scatter_add(const Request& r) {
@@ -241,7 +241,7 @@ std::unique_ptr<Kernel> make_converted_scatter_add(const Request& r) {
 }
 
 std::unique_ptr<Kernel> make_one_hot(const Request& r) {
-  return readable(r.inputs[0]) ? std::make_unique<OneHotKernel>(r) : nullptr;
+  return is_readable(r.inputs[0]) ? std::make_unique<OneHotKernel>(r) : nullptr;
 }
 
 }  // namespace crescent::cpu

@@ -12,15 +12,16 @@ namespace crescent::cpu {
 class Indices {
  public:
   explicit Indices(DType dtype) : dtype_(dtype) {}
-  bool readable() const { return is_integer(dtype_) || dtype_ == DType::boolean; }
+  bool is_readable() const { return is_integer(dtype_) || dtype_ == DType::boolean; }
   int64_t at(const std::byte* indices, int64_t i) const {
     int64_t number = 0;
-    typed(indices, [&](const auto* numbers) { number = static_cast<int64_t>(numbers[i]); });
+    with_typed_indices(indices,
+                       [&](const auto* numbers) { number = static_cast<int64_t>(numbers[i]); });
     return number;
   }
   /// Calls f with the address of the indices as a pointer to their type.
   template <class F>
-  void typed(const std::byte* indices, F&& f) const {
+  void with_typed_indices(const std::byte* indices, F&& f) const {
     switch (dtype_) {
       case DType::int32:
         return f(reinterpret_cast<const int32_t*>(indices));
@@ -52,7 +53,7 @@ using GatherLoop = void (*)(const void* line, const void* indices, int64_t n, in
 GatherLoop gather_loop(size_t bytes, DType indices);
 
 /// Finds the minimum and the maximum of n > 0 values.
-using ExtremesLoop = void (*)(const void* x, int64_t n, void* least, void* most);
+using ExtremesLoop = void (*)(const void* x, int64_t n, void* min, void* max);
 /// The loop for integers of `bytes` bytes; null if there is none.
 ExtremesLoop extremes_loop(size_t bytes, bool is_signed);
 
@@ -62,7 +63,7 @@ class RowLists {
  public:
   RowLists(const TensorSpec& indices, int64_t rows)
       : indices_(indices.dtype), count_(indices.shape.size()), rows_(rows) {}
-  bool possible() const { return indices_.readable() && std::max(count_, rows_) < INT32_MAX; }
+  bool is_possible() const { return indices_.is_readable() && std::max(count_, rows_) < INT32_MAX; }
   size_t bytes() const { return (rows_ + count_) * sizeof(int32_t); }
   void build(const std::byte* indices, int32_t* lists) const {
     std::fill_n(lists, rows_, int32_t{-1});

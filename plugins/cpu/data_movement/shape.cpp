@@ -28,16 +28,16 @@ class Rearrange final : public Kernel {
   /// element to write.
   Rearrange(Axes axes, size_t bytes, int64_t from = 0, int64_t to = 0)
       : copy_(std::move(axes), bytes),
-        from_(from * static_cast<int64_t>(bytes)),
-        to_(to * static_cast<int64_t>(bytes)) {}
+        source_offset_(from * static_cast<int64_t>(bytes)),
+        target_offset_(to * static_cast<int64_t>(bytes)) {}
   void run(const Arguments& a) const override {
-    copy_.run(a.inputs[0] + from_, a.outputs[0] + to_, a.threads);
+    copy_.run(a.inputs[0] + source_offset_, a.outputs[0] + target_offset_, a.threads);
   }
   std::string name() const override { return "copy"; }
 
  private:
   StridedCopy copy_;
-  int64_t from_, to_;
+  int64_t source_offset_, target_offset_;
 };
 
 std::unique_ptr<Kernel> make_broadcast(const Request& r) {
@@ -118,18 +118,18 @@ class PadKernel final : public Kernel {
  public:
   PadKernel(Axes axes, int64_t to, double value, const TensorSpec& out)
       : copy_(std::move(axes), size_of(out.dtype)),
-        to_(to * static_cast<int64_t>(size_of(out.dtype))),
+        target_offset_(to * static_cast<int64_t>(size_of(out.dtype))),
         value_(value, out.dtype),
         out_(out) {}
   void run(const Arguments& a) const override {
     fill_all(a.outputs[0], out_, value_.bytes, a.threads);
-    copy_.run(a.inputs[0], a.outputs[0] + to_, a.threads);
+    copy_.run(a.inputs[0], a.outputs[0] + target_offset_, a.threads);
   }
   std::string name() const override { return "copy"; }
 
  private:
   StridedCopy copy_;
-  int64_t to_;
+  int64_t target_offset_;
   Number value_;
   TensorSpec out_;
 };
@@ -243,8 +243,8 @@ class IotaKernel final : public Kernel {
     std::vector<double> numbers(shape[axis]);
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i);
     const size_t bytes = size_of(out.dtype);
-    counted_.resize(numbers.size() * bytes);
-    cast_loop(DType::float64, out.dtype)(numbers.data(), counted_.data(), numbers.size());
+    numbers_.resize(numbers.size() * bytes);
+    cast_loop(DType::float64, out.dtype)(numbers.data(), numbers_.data(), numbers.size());
     Axes axes;
     const auto strides = dense_strides(shape);
     for (int i = 0; i < shape.rank(); ++i)
@@ -252,12 +252,12 @@ class IotaKernel final : public Kernel {
     copy_ = StridedCopy(std::move(axes), bytes);
   }
   void run(const Arguments& a) const override {
-    copy_.run(counted_.data(), a.outputs[0], a.threads);
+    copy_.run(numbers_.data(), a.outputs[0], a.threads);
   }
   std::string name() const override { return "copy"; }
 
  private:
-  std::vector<std::byte> counted_;
+  std::vector<std::byte> numbers_;
   StridedCopy copy_;
 };
 

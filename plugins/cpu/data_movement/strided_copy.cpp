@@ -12,8 +12,8 @@ namespace {
 
 // side of the tiles of a transposition; the cache holds a tile of both arrays
 constexpr int64_t kTile = 32;
-// The longest line, in elements, for which run_short() is used, and the number of such lines per
-// block.
+// The longest line, in elements, for which run_short_lines() is used, and the number of such lines
+// per block.
 constexpr int64_t kShort = 8, kShortLines = 1024;
 
 /// Drops axes of size 1 and merges adjacent axes whose strides match in both arrays.
@@ -114,7 +114,7 @@ void StridedCopy::run_lines(const T* from, T* to, int64_t begin, int64_t end) co
 /// Transposes if the lines of the source are short, such as pixels: a block of lines stays in the
 /// cache while all of its elements are copied.
 template <class T>
-void StridedCopy::run_short(const T* from, T* to, int64_t begin, int64_t end) const {
+void StridedCopy::run_short_lines(const T* from, T* to, int64_t begin, int64_t end) const {
   const int64_t blocks = pieces(inner_.size, kShortLines);
   for (int64_t unit = begin; unit < end; ++unit) {
     const int64_t first = unit % blocks * kShortLines, line = unit / blocks,
@@ -173,7 +173,7 @@ void StridedCopy::run_typed(const std::byte* source, std::byte* target, CpuThrea
   T* to = reinterpret_cast<T*>(target);
   if (transposed_axis_.size > 1 && transposed_axis_.size <= kShort) {
     threads.blocks(lines_ * pieces(inner_.size, kShortLines), 4,
-                   [&](int64_t begin, int64_t end) { run_short(from, to, begin, end); });
+                   [&](int64_t begin, int64_t end) { run_short_lines(from, to, begin, end); });
   } else if (transposed_axis_.size > 1) {
     const int64_t tiles = (transposed_axis_.size + kTile - 1) / kTile * lines_;
     const int64_t grain =

@@ -24,7 +24,7 @@ class StridedCopy {
   template <class T>
   void run_lines(const T* from, T* to, int64_t begin, int64_t end) const;
   template <class T>
-  void run_short(const T* from, T* to, int64_t begin, int64_t end) const;
+  void run_short_lines(const T* from, T* to, int64_t begin, int64_t end) const;
   template <class T>
   void run_tiles(const T* from, T* to, int64_t begin, int64_t end) const;
   template <class T>

@@ -60,7 +60,7 @@ HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
 /// Software prefetches are needed because a row of a few cache lines ends before the hardware
 /// prefetcher detects the next one, and because of wide rows only some vectors are read at a time.
 template <class T>
-HWY_INLINE int64_t further(int64_t columns) {
+HWY_INLINE int64_t prefetch_distance(int64_t columns) {
   constexpr int64_t kAhead = 4096 / sizeof(T), kRead = 256 / sizeof(T);
   return kAhead / std::min(columns, kRead) * columns;
 }

@@ -70,7 +70,7 @@ class Converted final : public Kernel {
     scratch_ += aligned((inputs_.size() + outputs_.size()) * sizeof(std::byte*));
   }
   /// Whether a kernel for the cast was found for each operand that must be cast.
-  bool complete() const {
+  bool is_complete() const {
     auto ready = [](const Port& p) { return p.cast || !p.narrow; };
     return std::all_of(inputs_.begin(), inputs_.end(), ready) &&
            std::all_of(outputs_.begin(), outputs_.end(), ready);
@@ -135,7 +135,7 @@ std::unique_ptr<Kernel> make_wider(const Request& r, F make) {
   auto inner = make(Request{r.op, inputs, outputs, r.options});
   if (!inner) return nullptr;
   auto kernel = std::make_unique<Converted>(std::move(inner), r);
-  return kernel->complete() ? std::move(kernel) : nullptr;
+  return kernel->is_complete() ? std::move(kernel) : nullptr;
 }
 
 }  // namespace

@@ -85,8 +85,7 @@ struct KernelEntry {
   const char* op;
   KernelFactory make;
 };
-// The tables of the families, with the ops for which they have kernels.
-/// Kernels for the ops unary, binary, select, cast, fused.
+// Kernels for the ops unary, binary, select, cast, fused.
 std::span<const KernelEntry> elementwise_kernels();
 /// Kernels for the ops bitcast, broadcast_to, transpose, concat, slice, pad, reverse, gather,
 /// take_along, scatter_add, one_hot, fill, iota, check_indices.

@@ -177,12 +177,13 @@ class LuKernel final : public BatchKernel {
 };
 
 /// Makes a kernel of class K; returns null for other dtypes, and for matrices with fewer than
-/// `least` rows.
+/// `min_rows` rows.
 template <class K>
-std::unique_ptr<Kernel> make_batch(const Request& r, int64_t least, DType dtype = DType::float64) {
+std::unique_ptr<Kernel> make_batch(const Request& r, int64_t min_rows,
+                                   DType dtype = DType::float64) {
   for (const TensorSpec& in : r.inputs)
     if (in.dtype != dtype || in.shape.rank() < 2 || !fits_blas(in.shape[-1])) return nullptr;
-  return r.inputs[0].shape[-1] >= least ? std::make_unique<K>(r) : nullptr;
+  return r.inputs[0].shape[-1] >= min_rows ? std::make_unique<K>(r) : nullptr;
 }
 
 }  // namespace

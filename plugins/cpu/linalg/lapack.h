@@ -8,11 +8,11 @@ namespace crescent::cpu {
 
 /// Returns the function for float if T is float, else the function for double.
 template <class T, class F, class D>
-constexpr auto for_type(F* single, D* twice) {
+constexpr auto for_type(F* float_function, D* double_function) {
   if constexpr (std::is_same_v<T, float>)
-    return single;
+    return float_function;
   else
-    return twice;
+    return double_function;
 }
 
 std::unique_ptr<Kernel> make_eigh(const Request& r);

@@ -67,10 +67,10 @@ class ObjectPool {
     return object.release();
   }
   void give_back(T* object) {
-    T* before = latest_.exchange(object, std::memory_order_acq_rel);
-    if (!before) return;
+    T* previous = latest_.exchange(object, std::memory_order_acq_rel);
+    if (!previous) return;
     const std::lock_guard lock(mutex_);
-    free_objects_.emplace_back(before);
+    free_objects_.emplace_back(previous);
   }
 
   std::atomic<T*> latest_{nullptr};  ///< the object returned last, usually the only one

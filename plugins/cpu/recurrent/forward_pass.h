@@ -12,9 +12,9 @@
 
 namespace crescent::cpu {
 
-constexpr int64_t kInputSteps = 12;      ///< number of steps whose input products are computed
-                                         ///< together
-constexpr int64_t kPackedAlone = 16384;  ///< fewest weights that a task packs
+constexpr int64_t kInputSteps = 12;           ///< number of steps whose input products are computed
+                                              ///< together
+constexpr int64_t kMinPackedWeights = 16384;  ///< fewest weights that a task packs
 
 /// The number of parts into which the forward pass divides a batch. It may divide it into parts of
 /// only half of kPartRows samples, which are no slower in this pass.
@@ -30,7 +30,7 @@ class PackPanels final : public Kernel {
   int64_t values() const { return rows_ * gates_ * panels() * loops_.lanes; }
   std::string form() const { return concat("recurrent ", rows_, " ", units_, " ", gates_); }
   void pack(CpuThreads& threads, const T* weights, T* packed) const {
-    threads.blocks(panels(), 1 + kPackedAlone / (1 + rows_ * gates_ * loops_.lanes),
+    threads.blocks(panels(), 1 + kMinPackedWeights / (1 + rows_ * gates_ * loops_.lanes),
                    [&](int64_t first, int64_t last) {
                      for (int64_t panel = first; panel < last; ++panel)
                        loops_.pack(rows_, units_, gates_, weights, panel, packed);
@@ -207,6 +207,7 @@ class RecurrentForward : public Recurrent<T> {
   int64_t bias_rows_, chunk_;
   PackPanels<T> pack_kernel_, pack_recurrent_, pack_bias_;
   bool is_kernel_packed_ = false, is_recurrent_packed_ = false, has_factors_;
+  // the offsets of arrays in the kernel's scratch memory
   size_t packed_kernel_ = 0, packed_recurrent_ = 0, packed_bias_ = 0, x_parts_ = 0, dropped_ = 0;
 };
 

@@ -36,7 +36,7 @@ class RecurrentGradient : public Recurrent<T> {
                                    std::max<int64_t>(1, this->steps_))),
         inputs_(this->features_ + this->units_),
         sums_(inputs_ * this->padded(this->width_) + biases),
-        groups_(std::min(this->parts_, std::clamp<int64_t>(kSums / (1 + sums_), 4, 16))),
+        groups_(std::min(this->parts_, std::clamp<int64_t>(kMaxSumValues / (1 + sums_), 4, 16))),
         dz_stride_(row_stride(this->width_)),
         x_stride_(row_stride(inputs_)) {
     packed_kernel_ = this->shared_.reserve(this->padded(this->features_) * this->width_);
@@ -93,7 +93,7 @@ class RecurrentGradient : public Recurrent<T> {
 
  private:
   // largest number of values of the sums of all groups together
-  static constexpr int64_t kSums = int64_t{32} << 20;
+  static constexpr int64_t kMaxSumValues = int64_t{32} << 20;
   /// The distance between the beginnings of rows of `width` values. It is not a power of two,
   /// because such rows would compete for the same cache sets.
   int64_t row_stride(int64_t width) const { return this->padded(width) + this->loops_.lanes; }
@@ -187,7 +187,9 @@ class RecurrentGradient : public Recurrent<T> {
       x_stride_;   ///< distances between rows in values: of gradients of products (dz), and of rows
                    ///< that contain x and then h_before
   Layout<T> own_;  ///< the layout of the thread's scratch memory
+  // the offsets of arrays in the kernel's scratch memory
   size_t packed_kernel_ = 0, packed_recurrent_ = 0, sums_at_ = 0;
+  // the offsets of arrays in the thread's scratch memory
   size_t dh_ = 0, x_rows_ = 0, dx_rows_ = 0, dx_part_ = 0, dh_part_ = 0;
 };
 

@@ -70,7 +70,10 @@ class Recurrent : public Kernel {
   }
   T* scratch(const Arguments& a, size_t at) const { return reinterpret_cast<T*>(a.scratch) + at; }
 
-  int64_t batch_, steps_, features_, units_, gates_, width_, parts_;
+  int64_t batch_, steps_, features_, units_;
+  int64_t gates_;  ///< the number of gates of a unit
+  int64_t width_;  ///< the number of gates of all units
+  int64_t parts_;  ///< the number of parts into which the batch is divided
   RecurrentLoops<T> loops_;
   Layout<T> shared_;  ///< the layout of the kernel's scratch memory, which all threads use
 };

@@ -29,7 +29,8 @@ namespace crescent::cpu {
 
 struct Draw {
   RandomKind kind;
-  double a, b;
+  double a;         ///< the lower limit, or the mean
+  double b;         ///< the upper limit, or the standard deviation
   double low, top;  ///< the smallest and largest result of a uniform or truncated draw, exact in
                     ///< the result's dtype
   int64_t seed = 0, counter = 0;

@@ -81,7 +81,7 @@ class ReduceKernel::Worker {
       : kernel_(kernel), a_(a), cells_(cells) {
     const size_t results = kernel.results_.size();
     memory_ =
-        thread_scratch((2 * results * kTileSize + kernel.made_bytes_.size() * kMaxComputed) * 8);
+        thread_scratch((2 * results * kTileSize + kernel.output_bytes_.size() * kMaxComputed) * 8);
   }
 
   std::byte* accumulators(size_t result) const { return memory_ + result * kTileSize * 8; }
@@ -93,7 +93,7 @@ class ReduceKernel::Worker {
   /// there is one; otherwise they are read in place.
   void read(const Block& block) {
     begin_ = block.begin, stride_ = block.stride;
-    if (!kernel_.before_) return;
+    if (!kernel_.elementwise_) return;
     stride_ = block.width;
     if (block.stride == block.width || block.rows == 1)
       return make(block.begin, block.rows * block.width, 0);
@@ -101,15 +101,15 @@ class ReduceKernel::Worker {
       make(block.begin + row * block.stride, block.width, row * block.width);
   }
   const std::byte* block(const Result& result) const {
-    return kernel_.before_ ? made(result.made)
-                           : a_.inputs[0] + static_cast<size_t>(begin_) * result.in_bytes;
+    return kernel_.elementwise_ ? elementwise_output(result.source)
+                                : a_.inputs[0] + static_cast<size_t>(begin_) * result.in_bytes;
   }
   int64_t stride() const { return stride_; }
 
  private:
   static constexpr size_t kTileSize = kWideTile;
 
-  std::byte* made(size_t output) const {
+  std::byte* elementwise_output(size_t output) const {
     return accumulators(2 * kernel_.results_.size()) +
            output * static_cast<size_t>(kMaxComputed) * 8;
   }
@@ -119,10 +119,11 @@ class ReduceKernel::Worker {
   void make(int64_t begin, int64_t n, int64_t at) {
     // run_range() writes element `begin` to the address of element 0 plus `begin` elements.
     std::byte* outputs[kMaxResults];
-    for (size_t o = 0; o < kernel_.made_bytes_.size(); ++o)
-      outputs[o] = made(o) + (at - begin) * static_cast<int64_t>(kernel_.made_bytes_[o]);
-    kernel_.before_->run_range({a_.inputs, outputs, a_.scratch, a_.threads}, cells_, begin,
-                               begin + n);
+    for (size_t o = 0; o < kernel_.output_bytes_.size(); ++o)
+      outputs[o] =
+          elementwise_output(o) + (at - begin) * static_cast<int64_t>(kernel_.output_bytes_[o]);
+    kernel_.elementwise_->run_range({a_.inputs, outputs, a_.scratch, a_.threads}, cells_, begin,
+                                    begin + n);
   }
 
   const ReduceKernel& kernel_;
@@ -168,26 +169,27 @@ void ReduceKernel::set_tile(int64_t width) {
   unit_elements_ = g.rows() * (g.along_rows() ? g.width() : tile_);
 }
 
-bool ReduceKernel::take(std::unique_ptr<Kernel>& before, int output) {
-  auto* made = dynamic_cast<Elementwise*>(before.get());
-  if (!made || !made->can_be_cut() || made->outputs() > static_cast<int>(kMaxResults)) return false;
-  if (before_ || (units_ * chunks_ < kMinFusedParts && made->parts() > kMinFusedParts))
+bool ReduceKernel::take(std::unique_ptr<Kernel>& previous, int output) {
+  auto* kernel = dynamic_cast<Elementwise*>(previous.get());
+  if (!kernel || !kernel->can_be_cut() || kernel->outputs() > static_cast<int>(kMaxResults))
     return false;
-  static_cast<void>(before.release());
-  before_.reset(made);
-  made_bytes_.resize(made->outputs());
-  add_made(results_[0], output);
+  if (elementwise_ || (units_ * chunks_ < kMinFusedParts && kernel->parts() > kMinFusedParts))
+    return false;
+  static_cast<void>(previous.release());
+  elementwise_.reset(kernel);
+  output_bytes_.resize(kernel->outputs());
+  set_source(results_[0], output);
   return true;
 }
 
 void ReduceKernel::join(const ReduceKernel& other, int output) {
   results_.push_back(other.results_[0]);
-  add_made(results_.back(), output);
+  set_source(results_.back(), output);
 }
 
-void ReduceKernel::add_made(Result& result, int output) {
-  result.made = output;
-  made_bytes_[output] = result.in_bytes;
+void ReduceKernel::set_source(Result& result, int output) {
+  result.source = output;
+  output_bytes_[output] = result.in_bytes;
 }
 
 size_t ReduceKernel::partial_bytes() const {
@@ -201,7 +203,7 @@ size_t ReduceKernel::scratch_bytes() const {
 }
 
 size_t ReduceKernel::own_scratch() const {
-  return before_ ? (before_->scratch_bytes() + 63) / 64 * 64 : 0;
+  return elementwise_ ? (elementwise_->scratch_bytes() + 63) / 64 * 64 : 0;
 }
 
 ReduceKernel::Accumulators ReduceKernel::of_part(const Arguments& a, int64_t part) const {
@@ -212,18 +214,18 @@ ReduceKernel::Accumulators ReduceKernel::of_part(const Arguments& a, int64_t par
 }
 
 std::string ReduceKernel::name() const {
-  return before_ ? concat(before_->name(), ", reduced") : "highway";
+  return elementwise_ ? concat(elementwise_->name(), ", reduced") : "highway";
 }
 
 double ReduceKernel::flops() const {
   return static_cast<double>(geometry_.size()) * static_cast<double>(results_.size()) +
-         (before_ ? before_->flops() : 0);
+         (elementwise_ ? elementwise_->flops() : 0);
 }
 
 void ReduceKernel::run(const Arguments& a) const {
   if (geometry_.results() == 0) return;
   Elementwise::Cells cells;
-  if (before_) before_->begin(a, cells);
+  if (elementwise_) elementwise_->begin(a, cells);
   if (chunks_ == 1) return run_whole(a, cells);
   a.threads.parallel(units_ * chunks_, [&](int64_t part, int) {
     Worker worker(*this, a, cells);
@@ -235,7 +237,7 @@ void ReduceKernel::run(const Arguments& a) const {
 }
 
 void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells) const {
-  const int64_t cost = unit_elements_ * (before_ ? 1 + before_->cost() : 1);
+  const int64_t cost = unit_elements_ * (elementwise_ ? 1 + elementwise_->cost() : 1);
   int64_t grain = std::max<int64_t>(1, kChunkElements / std::max<int64_t>(cost, 1));
   // Neighbouring units are read together. If the rows of a unit are far apart in memory, this is
   // only worth it for tasks with many units.
@@ -268,7 +270,7 @@ void ReduceKernel::reduce_units(Worker& worker, int64_t first, int64_t n,
                                 const Accumulators& acc) const {
   const int64_t width = geometry_.width();
   const bool several = geometry_.along_rows() && width <= kRowLength;
-  const int64_t most = before_ ? kRowLength / std::max<int64_t>(width, 1) : n;
+  const int64_t most = elementwise_ ? kRowLength / std::max<int64_t>(width, 1) : n;
   for (int64_t i = 0, some; i < n; i += some) {
     some = several ? std::min({n - i, most, geometry_.neighbours(first + i)}) : 1;
     Accumulators at = acc;
@@ -317,7 +319,7 @@ void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
   const int64_t outer = unit / tiles_, column = unit % tiles_ * tile_, width = width_of(unit);
   const int64_t first = steps_ * chunk / chunks_, last = steps_ * (chunk + 1) / chunks_;
   const auto row = [&](int64_t begin, int64_t n) {
-    const int64_t most = before_ ? kRowLength : n;
+    const int64_t most = elementwise_ ? kRowLength : n;
     for (int64_t i = 0; i < n; i += most) f(Block{begin + i, 1, std::min(most, n - i), most});
   };
   // Treats several narrow contiguous rows as one wide row.
@@ -327,7 +329,7 @@ void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
       const int64_t factor = fold > 1 && n - i >= fold ? fold : 1;
       const int64_t rows = std::min((n - i) / factor, kColumnLength);
       const Block whole{begin + i * g.width(), rows, width * factor, g.width() * factor};
-      const int64_t most = before_ ? std::max<int64_t>(1, kMaxComputed / whole.width) : rows;
+      const int64_t most = elementwise_ ? std::max<int64_t>(1, kMaxComputed / whole.width) : rows;
       for (int64_t done = 0; done < rows; done += most) {
         const int64_t some = std::min(most, rows - done);
         f(Block{whole.begin + done * whole.stride, some, whole.width, whole.stride, done == 0,

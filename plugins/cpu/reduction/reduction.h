@@ -63,6 +63,7 @@ class ReduceGeometry {
   };
   static int64_t offset_in(const std::vector<Axis>& axes, int64_t index);
   bool along_rows_ = false;
+  // the values of the functions with these names
   int64_t width_ = 1, outer_ = 1, rows_ = 1, adjacent_ = 1;
   std::vector<Axis> kept_, reduced_;  // the axes except the last one, from the outermost one
 };
@@ -80,10 +81,10 @@ class ReduceKernel final : public Kernel {
   double flops() const override;
 
   static constexpr size_t kMaxResults = 4;
-  /// Takes over the elementwise kernel `before`, of which only this reduction reads output
-  /// `output`: run() then also computes `before`. Returns false if this is not possible or would be
-  /// slower.
-  bool take(std::unique_ptr<Kernel>& before, int output);
+  /// Takes over the elementwise kernel `previous`, of which only this reduction reads output
+  /// `output`: run() then also computes `previous`. Returns false if this is not possible or would
+  /// be slower.
+  bool take(std::unique_ptr<Kernel>& previous, int output);
   bool may_join(const ReduceKernel& other) const { return geometry_ == other.geometry_; }
   /// Adds another reduction, which reads output `output` of the elementwise kernel that take() has
   /// taken over. The other reduction's result becomes the last output.
@@ -97,7 +98,7 @@ class ReduceKernel final : public Kernel {
     UnaryLoop convert = nullptr, widen = nullptr;  ///< loops that convert accumulators to the dtype
                                                    ///< of the result
     double divisor = 1;
-    int made = 0;  ///< index of the output of before_ that is reduced
+    int source = 0;  ///< index of the output of the elementwise kernel that is reduced
   };
   /// The elements that one call of a loop reduces: `rows` rows of `width` elements, which begin
   /// `stride` elements apart.
@@ -110,7 +111,7 @@ class ReduceKernel final : public Kernel {
 
   void cut();
   void set_tile(int64_t width);
-  void add_made(Result& result, int output);
+  void set_source(Result& result, int output);
   size_t partial_bytes() const;
   size_t own_scratch() const;
   int64_t width_of(int64_t unit) const;
@@ -129,10 +130,15 @@ class ReduceKernel final : public Kernel {
 
   ReduceGeometry geometry_;
   std::vector<Result> results_;
-  std::unique_ptr<Elementwise> before_;  ///< the elementwise kernel that was taken over, or null
-  std::vector<size_t> made_bytes_;       ///< bytes per element of each output of before_
-  int64_t tile_ = 1, tiles_ = 1, units_ = 1, chunks_ = 1, steps_ = 1, unit_elements_ = 1;
-  bool split_row_ = false;  ///< whether each unit reduces one row, which chunks divide
+  std::unique_ptr<Elementwise> elementwise_;  ///< the kernel that was taken over, or null
+  std::vector<size_t> output_bytes_;          ///< bytes per element of each output of elementwise_
+  int64_t tile_ = 1;                          ///< the number of columns of a tile
+  int64_t tiles_ = 1;                         ///< the number of tiles of a row
+  int64_t units_ = 1;                         ///< the number of units (see cut())
+  int64_t chunks_ = 1;                        ///< the number of chunks of a unit
+  int64_t steps_ = 1;          ///< the number of rows, or of elements of a row, that chunks divide
+  int64_t unit_elements_ = 1;  ///< the number of elements that a unit reduces
+  bool split_row_ = false;     ///< whether each unit reduces one row, which chunks divide
 };
 
 }  // namespace crescent::cpu

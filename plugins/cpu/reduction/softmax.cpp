@@ -22,7 +22,7 @@ class SoftmaxKernel final : public Kernel {
         log_(op.log),
         bytes_(size_of(r.inputs[0].dtype)),
         loops_(loops) {}
-  bool complete() const { return view_.inner == 1 || loops_.lines; }
+  bool is_complete() const { return view_.inner == 1 || loops_.lines; }
   void run(const Arguments& a) const override {
     if (view_.length == 0) return;
     view_.inner == 1 ? run_lines(a) : run_tiles(a);
@@ -101,7 +101,7 @@ struct LogitRows {
         loops(softmax_loops(r.inputs[0].dtype)) {
     count = width == 0 ? 0 : r.inputs[0].shape.size() / width;
   }
-  bool complete(const Request& r) const {
+  bool is_complete(const Request& r) const {
     return loops.log_sum && (sparse ? label != nullptr : r.inputs[1].dtype == r.inputs[0].dtype);
   }
   size_t offset(int64_t row) const { return static_cast<size_t>(row * width) * bytes; }
@@ -180,7 +180,7 @@ class CrossEntropyBackwardKernel final : public Kernel {
 
 template <template <class> class K>
 std::unique_ptr<Kernel> make_rows(const LogitRows& rows, const Request& r) {
-  if (!rows.complete(r)) return nullptr;
+  if (!rows.is_complete(r)) return nullptr;
   if (r.inputs[0].dtype == DType::float32) return std::make_unique<K<float>>(rows);
   return std::make_unique<K<double>>(rows);
 }
@@ -189,7 +189,7 @@ std::unique_ptr<Kernel> make_softmax(const Request& r) {
   const SoftmaxLoops loops = softmax_loops(r.inputs[0].dtype);
   if (!loops.line) return nullptr;
   auto kernel = std::make_unique<SoftmaxKernel>(static_cast<const Softmax&>(r.op), r, loops);
-  return kernel->complete() ? std::move(kernel) : nullptr;
+  return kernel->is_complete() ? std::move(kernel) : nullptr;
 }
 
 std::unique_ptr<Kernel> make_cross_entropy(const Request& r) {

@@ -23,7 +23,7 @@ class ElasticMemory {
   /// Returns the address of at least `bytes` bytes with any contents, valid until the next call.
   /// Allocates only if the memory must grow or may shrink.
   std::byte* at_least(size_t bytes) {
-    most_wanted_ = std::max(most_wanted_, bytes);
+    largest_request_ = std::max(largest_request_, bytes);
     if (bytes > bytes_)
       take(std::max(bytes, bytes_ + bytes_ / 2));
     else if (++uses_ >= kUses)
@@ -44,17 +44,18 @@ class ElasticMemory {
   void review() {
     uses_ = 0;
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked_ < patience_) return;
-    if (most_wanted_ < bytes_ / 2) take(most_wanted_);
-    looked_ = now, most_wanted_ = 0;
+    if (now - last_review_ < patience_) return;
+    if (largest_request_ < bytes_ / 2) take(largest_request_);
+    last_review_ = now, largest_request_ = 0;
   }
 
   std::byte* memory_ = nullptr;
-  size_t bytes_ = 0, most_wanted_ = 0;  ///< the present size, and the largest size that a caller
-                                        ///< has asked for since the last review()
+  size_t bytes_ = 0;  ///< the present size
+  /// The largest size that a caller has asked for since the last review().
+  size_t largest_request_ = 0;
   int uses_ = 0;
   Duration patience_;
-  std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_review_ = std::chrono::steady_clock::now();
   std::optional<Block> block_;
 };
 

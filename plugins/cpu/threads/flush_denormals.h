@@ -13,8 +13,8 @@ namespace crescent::cpu {
 /// During the lifetime of this object, denormal results of the calling thread become 0.
 class FlushDenormals {
  public:
-  FlushDenormals() : before_(control()) { set_control(before_ | kFlush); }
-  ~FlushDenormals() { set_control(before_); }
+  FlushDenormals() : previous_control_(control()) { set_control(previous_control_ | kFlush); }
+  ~FlushDenormals() { set_control(previous_control_); }
   FlushDenormals(const FlushDenormals&) = delete;
   FlushDenormals& operator=(const FlushDenormals&) = delete;
 
@@ -23,7 +23,7 @@ class FlushDenormals {
   static constexpr unsigned kFlush = 0x8000;
   static unsigned control() { return _mm_getcsr(); }
   static void set_control(unsigned word) { _mm_setcsr(word); }
-  unsigned before_;
+  unsigned previous_control_;
 #elif defined(__aarch64__)
   static constexpr uint64_t kFlush = uint64_t{1} << 24;
   static uint64_t control() {
@@ -32,12 +32,12 @@ class FlushDenormals {
     return word;
   }
   static void set_control(uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
-  uint64_t before_;
+  uint64_t previous_control_;
 #else
   static constexpr unsigned kFlush = 0;
   static unsigned control() { return 0; }
   static void set_control(unsigned) {}
-  unsigned before_;
+  unsigned previous_control_;
 #endif
 };
 

@@ -41,36 +41,37 @@ Clock::duration wait(F&& done) {
 /// step, so no step begins before the previous one is complete.
 class Lockstep {
  public:
-  Lockstep(int64_t steps, int64_t count, int64_t most, StepBody body, void* context)
-      : steps_(steps), count_(count), most_(most), body_(body), context_(context) {
-    order(0, 1);
+  Lockstep(int64_t steps, int64_t count, int64_t max_threads, StepBody body, void* context)
+      : steps_(steps), count_(count), max_threads_(max_threads), body_(body), context_(context) {
+    announce(0, 1);
   }
 
   void lead() {
-    int64_t crew = 1;
+    int64_t participants = 1;
     for (int64_t step = 0; step < steps_;) {
-      work(step++, 0, crew);
-      const int64_t next = step < steps_ ? std::min(most_, 1 + arrived_.get()) : crew;
-      if (next == crew) order(step, crew);
-      for (int64_t who = 1; who < crew; ++who) lost_ += wait_for(who, step);
-      if (next == crew) continue;
-      first_ = step, crew = next;
-      order(step, crew);
+      work(step++, 0, participants);
+      const int64_t next =
+          step < steps_ ? std::min(max_threads_, 1 + arrived_.get()) : participants;
+      if (next == participants) announce(step, participants);
+      for (int64_t thread = 1; thread < participants; ++thread) lost_ += wait_for(thread, step);
+      if (next == participants) continue;
+      first_ = step, participants = next;
+      announce(step, participants);
     }
     end_ = Clock::now();
   }
 
   void help() {
-    const int64_t who = 1 + arrived_.value.fetch_add(1);
-    wait([&] { return crew() > who || ordered() == steps_; });
-    if (crew() <= who) return;
-    int64_t here = crew();
+    const int64_t thread = 1 + arrived_.value.fetch_add(1);
+    wait([&] { return participants() > thread || announced_step() == steps_; });
+    if (participants() <= thread) return;
+    int64_t here = participants();
     for (int64_t step = first_;;) {
-      work(step++, who, here);
-      done_[who].set(step);
+      work(step++, thread, here);
+      done_[thread].set(step);
       if (step == steps_) return;
-      wait([&] { return ordered() >= step; });
-      const int64_t next = crew();
+      wait([&] { return announced_step() >= step; });
+      const int64_t next = participants();
       for (int64_t other = 1; other < here; ++other) wait_for(other, step);
       here = next;
     }
@@ -81,19 +82,21 @@ class Lockstep {
   Clock::duration lost() const { return lost_ + (Clock::now() - end_); }
 
  private:
-  static constexpr int64_t kCrews = Pool::kMaxThreads + 1;
+  static constexpr int64_t kParticipantCounts = Pool::kMaxThreads + 1;
 
-  void order(int64_t step, int64_t crew) { order_.set(step * kCrews + crew); }
-  int64_t ordered() const { return order_.get() / kCrews; }
-  int64_t crew() const { return order_.get() % kCrews; }
-  Clock::duration wait_for(int64_t who, int64_t step) const {
-    return wait([&] { return done_[who].get() >= step; });
+  void announce(int64_t step, int64_t participants) {
+    announcement_.set(step * kParticipantCounts + participants);
   }
-  void work(int64_t step, int64_t who, int64_t crew) const {
-    body_(context_, step, count_ * who / crew, count_ * (who + 1) / crew);
+  int64_t announced_step() const { return announcement_.get() / kParticipantCounts; }
+  int64_t participants() const { return announcement_.get() % kParticipantCounts; }
+  Clock::duration wait_for(int64_t thread, int64_t step) const {
+    return wait([&] { return done_[thread].get() >= step; });
+  }
+  void work(int64_t step, int64_t thread, int64_t participants) const {
+    body_(context_, step, count_ * thread / participants, count_ * (thread + 1) / participants);
   }
 
-  const int64_t steps_, count_, most_;
+  const int64_t steps_, count_, max_threads_;
   const StepBody body_;
   void* const context_;
   Clock::duration lost_{};
@@ -101,32 +104,34 @@ class Lockstep {
   int64_t first_ = 0;      ///< the first step in which those helpers take part that were admitted
                            ///< last
   /// The number of steps that the leader has done, and the number of threads for the next step.
-  Signal order_;
+  Signal announcement_;
   Signal arrived_;                  ///< number of helpers that have arrived
   Signal done_[Pool::kMaxThreads];  ///< number of steps that each helper has done
 };
 
-void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
-               void* context) {
+void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_threads,
+               StepBody body, void* context) {
   // If another process takes a helper's core, all threads must wait until the helper gets it back.
   // After such a loss, regions run without helpers for a multiple of the lost time.
   static std::atomic<Clock::duration> alone_until{Clock::duration::zero()};
   constexpr int kTimes = 16;
   constexpr auto kSlight = std::chrono::microseconds(20);
-  most = std::clamp<int64_t>(std::min<int64_t>(most, threads.threads()), 1,
-                             std::max<int64_t>(1, count));
-  if (most > 1 && Clock::now().time_since_epoch() < alone_until.load(std::memory_order_relaxed))
-    most = 1;
-  Lockstep lockstep(steps, count, most, body, context);
-  threads.parallel(most, [&](int64_t part, int) { part == 0 ? lockstep.lead() : lockstep.help(); });
+  max_threads = std::clamp<int64_t>(std::min<int64_t>(max_threads, threads.threads()), 1,
+                                    std::max<int64_t>(1, count));
+  if (max_threads > 1 &&
+      Clock::now().time_since_epoch() < alone_until.load(std::memory_order_relaxed))
+    max_threads = 1;
+  Lockstep lockstep(steps, count, max_threads, body, context);
+  threads.parallel(max_threads,
+                   [&](int64_t part, int) { part == 0 ? lockstep.lead() : lockstep.help(); });
   const auto lost = lockstep.lost();
   if (lost > kSlight)
     alone_until.store(Clock::now().time_since_epoch() + kTimes * lost, std::memory_order_relaxed);
 }
 
 /// Runs the region by run_steps(), and records the time of its work for a profile.
-void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
-               void* context, WorkTrace& trace) {
+void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_threads,
+               StepBody body, void* context, WorkTrace& trace) {
   std::atomic<Clock::rep> work{0};
   auto timed = [&](int64_t step, int64_t first, int64_t last) {
     const auto begin = Clock::now();
@@ -135,21 +140,21 @@ void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, 
   };
   trace.begin_region(0);
   run_steps(
-      threads, steps, count, most,
+      threads, steps, count, max_threads,
       [](void* c, int64_t step, int64_t first, int64_t last) {
         (*static_cast<decltype(timed)*>(c))(step, first, last);
       },
       &timed);
-  trace.end_region(count, std::max<int64_t>(1, most), Clock::duration(work.load()));
+  trace.end_region(count, std::max<int64_t>(1, max_threads), Clock::duration(work.load()));
 }
 
 }  // namespace
 
-void run_lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
-                  void* context) {
+void run_lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_threads,
+                  StepBody body, void* context) {
   WorkTrace* trace = WorkTrace::current();
-  trace ? run_timed(threads, steps, count, most, body, context, *trace)
-        : run_steps(threads, steps, count, most, body, context);
+  trace ? run_timed(threads, steps, count, max_threads, body, context, *trace)
+        : run_steps(threads, steps, count, max_threads, body, context);
 }
 
 }  // namespace crescent::cpu

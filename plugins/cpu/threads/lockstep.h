@@ -8,17 +8,17 @@
 namespace crescent::cpu {
 
 /// In every step, calls body(context, step, first, last) for ranges that together cover [0, count)
-/// and are divided among at most `most` threads. Results of a step must not depend on this
+/// and are divided among at most `max_threads` threads. Results of a step must not depend on this
 /// division.
 using StepBody = void (*)(void* context, int64_t step, int64_t first, int64_t last);
-void run_lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, StepBody body,
-                  void* context);
+void run_lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_threads,
+                  StepBody body, void* context);
 
 /// Calls f(step, first, last) as the body of run_lockstep().
 template <class F>
-void lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t most, F&& f) {
+void lockstep(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_threads, F&& f) {
   run_lockstep(
-      threads, steps, count, most,
+      threads, steps, count, max_threads,
       [](void* c, int64_t step, int64_t first, int64_t last) {
         (*static_cast<std::remove_reference_t<F>*>(c))(step, first, last);
       },

@@ -187,29 +187,30 @@ void Pool::resize(int threads) {
   start(threads);
 }
 
-void Pool::run(int64_t parts, Body body, void* context, int most) {
+void Pool::run(int64_t parts, Body body, void* context, int max_threads) {
   WorkTrace* trace = WorkTrace::current();
-  trace ? run_timed(parts, body, context, most, *trace) : run_parts(parts, body, context, most);
+  trace ? run_timed(parts, body, context, max_threads, *trace)
+        : run_parts(parts, body, context, max_threads);
 }
 
-void Pool::run_timed(int64_t parts, Body body, void* context, int most, WorkTrace& trace) {
+void Pool::run_timed(int64_t parts, Body body, void* context, int max_threads, WorkTrace& trace) {
   using Clock = WorkTrace::Clock;
   trace.begin_region(parts);
   auto timed = [&](int64_t part, int worker) {
     const auto begin = Clock::now();
     body(context, part, worker);
-    trace.ended(part, Clock::now() - begin);
+    trace.set_part_time(part, Clock::now() - begin);
   };
   run_parts(
       parts,
       [](void* c, int64_t part, int worker) { (*static_cast<decltype(timed)*>(c))(part, worker); },
-      &timed, most);
+      &timed, max_threads);
   trace.end_region();
 }
 
-void Pool::run_parts(int64_t parts, Body body, void* context, int most) {
+void Pool::run_parts(int64_t parts, Body body, void* context, int max_threads) {
   State& s = *state_;
-  bool alone = parts <= 1 || most <= 1 || threads() == 1 || inside_region;
+  bool alone = parts <= 1 || max_threads <= 1 || threads() == 1 || inside_region;
   std::unique_lock lock(s.caller, std::defer_lock);
   if (alone || !lock.try_lock()) {
     for (int64_t part = 0; part < parts; ++part) body(context, part, 0);
@@ -217,7 +218,7 @@ void Pool::run_parts(int64_t parts, Body body, void* context, int most) {
   }
   s.body = body;
   s.context = context;
-  s.divide(parts, std::min(most, threads()));
+  s.divide(parts, std::min(max_threads, threads()));
   s.open();
   s.work(0);
   s.close();

@@ -28,12 +28,12 @@ class Pool final : public CpuThreads {
   /// Waits for the running region to end, then sets the number of threads.
   void resize(int threads);
 
-  void run(int64_t parts, Body body, void* context, int most = INT_MAX) override;
+  void run(int64_t parts, Body body, void* context, int max_threads = INT_MAX) override;
 
  private:
   struct State;
-  void run_timed(int64_t parts, Body body, void* context, int most, WorkTrace& trace);
-  void run_parts(int64_t parts, Body body, void* context, int most);
+  void run_timed(int64_t parts, Body body, void* context, int max_threads, WorkTrace& trace);
+  void run_parts(int64_t parts, Body body, void* context, int max_threads);
   void start(int workers);
   void stop();
   State* state_;

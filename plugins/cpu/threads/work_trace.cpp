@@ -9,7 +9,7 @@
 namespace crescent::cpu {
 namespace {
 
-thread_local WorkTrace* watching = nullptr;
+thread_local WorkTrace* current_trace = nullptr;
 
 double seconds_of(WorkTrace::Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -17,11 +17,11 @@ double seconds_of(WorkTrace::Clock::duration duration) {
 
 }  // namespace
 
-WorkTrace* WorkTrace::of_this_thread() { return watching; }
+WorkTrace* WorkTrace::of_this_thread() { return current_trace; }
 
 WorkTrace::Recording::Recording(WorkTrace& trace) : trace_(trace) {
   ++runs_;
-  watching = &trace;
+  current_trace = &trace;
   trace.next_ = 0, trace.region_time_ = {};
   begin_ = Clock::now();
 }
@@ -30,13 +30,13 @@ WorkTrace::Recording::~Recording() {
   const double outside = seconds_of(Clock::now() - begin_ - trace_.region_time_);
   trace_.serial_seconds_ =
       trace_.serial_seconds_ < 0 ? outside : std::min(trace_.serial_seconds_, outside);
-  watching = nullptr;
+  current_trace = nullptr;
   --runs_;
 }
 
 void WorkTrace::begin_region(int64_t parts) {
   times_.assign(parts, {});
-  watching = nullptr;
+  current_trace = nullptr;
   region_begin_ = Clock::now();
 }
 
@@ -46,14 +46,14 @@ void WorkTrace::end_region() {
   add(std::move(region));
 }
 
-void WorkTrace::end_region(int64_t parts, int64_t most, Clock::duration work) {
+void WorkTrace::end_region(int64_t parts, int64_t max_threads, Clock::duration work) {
   const double each = seconds_of(work) / static_cast<double>(parts);
-  add({std::vector<double>(parts, each), most});
+  add({std::vector<double>(parts, each), max_threads});
 }
 
 void WorkTrace::add(Region region) {
   region_time_ += Clock::now() - region_begin_;
-  watching = this;
+  current_trace = this;
   if (next_ == regions_.size()) regions_.push_back(region);
   Region& known = regions_[next_++];
   if (known.parts.size() != region.parts.size()) {
@@ -70,12 +70,12 @@ double WorkTrace::Region::seconds() const {
 
 double WorkTrace::Region::seconds_on(int64_t cores) const {
   std::priority_queue<double, std::vector<double>, std::greater<>> free_at;
-  for (int64_t i = 0; i < std::min(cores, most); ++i) free_at.push(0);
+  for (int64_t i = 0; i < std::min(cores, max_threads); ++i) free_at.push(0);
   double end = 0;
   for (double part : parts) {
-    const double ended = free_at.top() + part;
-    free_at.pop(), free_at.push(ended);
-    end = std::max(end, ended);
+    const double part_end = free_at.top() + part;
+    free_at.pop(), free_at.push(part_end);
+    end = std::max(end, part_end);
   }
   return end;
 }

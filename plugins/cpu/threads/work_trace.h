@@ -33,13 +33,13 @@ class WorkTrace {
   }
 
   /// Begins a region; regions inside of it are not recorded. For each part i, the thread that runs
-  /// it must call ended(i, time).
+  /// it must call set_part_time(i, time).
   void begin_region(int64_t parts);
-  void ended(int64_t part, Clock::duration took) { times_[part] = took; }
+  void set_part_time(int64_t part, Clock::duration duration) { times_[part] = duration; }
   void end_region();
   /// Ends a region whose parts were not timed one by one: it is recorded as `parts` equal parts.
-  /// `work` is their total time on one thread, and at most `most` threads share them.
-  void end_region(int64_t parts, int64_t most, Clock::duration work);
+  /// `work` is their total time on one thread, and at most `max_threads` threads share them.
+  void end_region(int64_t parts, int64_t max_threads, Clock::duration work);
 
   /// The estimated time of a run on `cores` cores, each of which takes the next part whenever it is
   /// idle.
@@ -52,7 +52,7 @@ class WorkTrace {
  private:
   struct Region {
     std::vector<double> parts;  ///< times of the parts in seconds
-    int64_t most;               ///< largest number of threads that share the parts
+    int64_t max_threads;        ///< largest number of threads that share the parts
     double seconds() const;
     double seconds_on(int64_t cores) const;
   };

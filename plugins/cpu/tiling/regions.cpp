@@ -37,15 +37,15 @@ struct Region {
                                         ///< computes again
 };
 
-/// The indices of the instructions of a region (inside), and of the light instructions that are
-/// moved before the region (before) or behind it (after).
-struct Order {
+/// A region while it is collected: the indices of its instructions (inside), and those of the light
+/// instructions that are moved before the region or behind it.
+struct Candidate {
   int64_t batch = 0;
-  std::vector<size_t> before, inside, after;
-  /// The values that the region computes, and the values that the instructions in `after` compute.
-  std::set<int> made, later;
-  std::map<int, SliceRole> read;  ///< the values from outside of the region that the region reads,
-                                  ///< with their roles
+  std::vector<size_t> moved_before, inside, moved_after;
+  std::set<int> computed;        ///< the values that the region computes
+  std::set<int> computed_after;  ///< the values that the instructions in `moved_after` compute
+  std::map<int, SliceRole> read_values;  ///< the values from outside of the region that the region
+                                         ///< reads, with their roles
 };
 
 class Regions {
@@ -97,29 +97,30 @@ class Regions {
     return cuts_[i]->outputs[at];
   }
 
-  /// Whether instruction i can be added to the region `order`: it must have the same batch size,
-  /// and read values of the region by rows only.
-  bool fits(const Order& order, size_t i) const {
+  /// Whether instruction i can be added to the region `candidate`: it must have the same batch
+  /// size, and read values of the region by rows only.
+  bool fits(const Candidate& candidate, size_t i) const {
     const Instruction& next = program_.code[i];
-    if (!cuts_[i] || batch_of(i) != order.batch) return false;
+    if (!cuts_[i] || batch_of(i) != candidate.batch) return false;
     for (size_t k = 0; k < next.inputs.size(); ++k) {
       const int value = next.inputs[k];
       const SliceRole part = cuts_[i]->inputs[k];
-      if (order.later.count(value)) return false;
-      if (order.made.count(value)) {
+      if (candidate.computed_after.count(value)) return false;
+      if (candidate.computed.count(value)) {
         if (made_as(value) != SliceRole::rows || part != SliceRole::rows) return false;
-      } else if (const auto known = order.read.find(value);
-                 known != order.read.end() && known->second != part) {
+      } else if (const auto known = candidate.read_values.find(value);
+                 known != candidate.read_values.end() && known->second != part) {
         return false;
       }
     }
     return true;
   }
-  void add_inside(Order& order, size_t i) const {
+  void add_inside(Candidate& candidate, size_t i) const {
     const Instruction& next = program_.code[i];
-    order.inside.push_back(i), order.made.insert(next.outputs.begin(), next.outputs.end());
+    candidate.inside.push_back(i),
+        candidate.computed.insert(next.outputs.begin(), next.outputs.end());
     for (size_t k = 0; k < next.inputs.size(); ++k)
-      order.read.emplace(next.inputs[k], cuts_[i]->inputs[k]);
+      candidate.read_values.emplace(next.inputs[k], cuts_[i]->inputs[k]);
   }
   /// Whether an instruction is cheap enough to run before or after a region instead of inside.
   bool is_light(const Instruction& i) const {
@@ -131,24 +132,24 @@ class Regions {
 
   /// Collects a region that begins with instruction `first`, and the light instructions between its
   /// instructions. Returns whether the region is worth slicing.
-  bool gather(size_t first, Order& order) const {
+  bool gather(size_t first, Candidate& candidate) const {
     if (!cuts_[first] || batch_of(first) < 2) return false;
-    order.batch = batch_of(first);
+    candidate.batch = batch_of(first);
     for (size_t i = first; i < program_.code.size(); ++i) {
       const Instruction& next = program_.code[i];
-      if (fits(order, i)) {
-        add_inside(order, i);
+      if (fits(candidate, i)) {
+        add_inside(candidate, i);
       } else if (!is_light(next)) {
         break;
       } else {
         const bool waits = std::any_of(next.inputs.begin(), next.inputs.end(), [&](int value) {
-          return order.made.count(value) || order.later.count(value);
+          return candidate.computed.count(value) || candidate.computed_after.count(value);
         });
-        (waits ? order.after : order.before).push_back(i);
-        if (waits) order.later.insert(next.outputs.begin(), next.outputs.end());
+        (waits ? candidate.moved_after : candidate.moved_before).push_back(i);
+        if (waits) candidate.computed_after.insert(next.outputs.begin(), next.outputs.end());
       }
     }
-    return is_worth_it(order);
+    return is_worth_it(candidate);
   }
 
   void find() {
@@ -157,18 +158,18 @@ class Regions {
       sequence.insert(sequence.end(), part.begin(), part.end());
     };
     for (size_t i = 0; i < program_.code.size();) {
-      Order order;
-      if (!gather(i, order)) {
+      Candidate candidate;
+      if (!gather(i, candidate)) {
         sequence.push_back(i++);
         continue;
       }
-      append(order.before);
+      append(candidate.moved_before);
       const size_t first = sequence.size();
-      append(order.inside);
-      const int64_t rows = rows_of_slice(order.inside, order.batch);
-      regions_.push_back({first, sequence.size(), rows, order.batch / rows, {}});
-      append(order.after);
-      i += order.before.size() + order.inside.size() + order.after.size();
+      append(candidate.inside);
+      const int64_t rows = rows_of_slice(candidate.inside, candidate.batch);
+      regions_.push_back({first, sequence.size(), rows, candidate.batch / rows, {}});
+      append(candidate.moved_after);
+      i += candidate.moved_before.size() + candidate.inside.size() + candidate.moved_after.size();
     }
     reorder(sequence);
   }
@@ -184,19 +185,19 @@ class Regions {
 
   /// Whether slicing the region makes it faster. The region must work on images, not only on
   /// weights, and must compute a large value that it also reads, or read a large value twice.
-  bool is_worth_it(const Order& order) const {
+  bool is_worth_it(const Candidate& candidate) const {
     std::map<int, int> uses;
-    for (size_t i : order.inside) {
+    for (size_t i : candidate.inside) {
       each(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
         if (part == SliceRole::rows && spec(value).bytes() >= kLarge) ++uses[value];
       });
     }
     const bool gains =
         std::any_of(uses.begin(), uses.end(), [](auto& use) { return use.second > 1; });
-    const bool has_images = std::any_of(order.inside.begin(), order.inside.end(), [&](size_t i) {
-      return !is_elementwise(*program_.code[i].op);
-    });
-    return gains && has_images && rows_of_slice(order.inside, order.batch) > 0;
+    const bool has_images =
+        std::any_of(candidate.inside.begin(), candidate.inside.end(),
+                    [&](size_t i) { return !is_elementwise(*program_.code[i].op); });
+    return gains && has_images && rows_of_slice(candidate.inside, candidate.batch) > 0;
   }
 
   /// The largest number of images per slice that fits the cache and divides the batch; 0 if one

@@ -15,50 +15,51 @@ using Instruction = Program::Instruction;
 class RowPropagation {
  public:
   RowPropagation(const Program& program, int64_t batch)
-      : program_(program), batch_(batch), parts_(program.values.size()) {}
+      : program_(program), batch_(batch), roles_(program.values.size()) {}
 
-  std::optional<RowwiseProgram> run(size_t given) {
-    for (size_t i = 0; i < given; ++i)
-      part(program_.inputs[i]) = has_batch(program_.inputs[i]) ? SliceRole::rows : SliceRole::whole;
-    for (const Program::Constant& c : program_.constants) part(c.value) = SliceRole::whole;
+  std::optional<RowwiseProgram> run(size_t row_inputs) {
+    for (size_t i = 0; i < row_inputs; ++i)
+      role(program_.inputs[i]) = has_batch(program_.inputs[i]) ? SliceRole::rows : SliceRole::whole;
+    for (const Program::Constant& c : program_.constants) role(c.value) = SliceRole::whole;
     for (const Instruction& i : program_.code) {
-      if (i.op->effect() > Effect::check || !follow(i)) return {};
+      if (i.op->effect() > Effect::check || !propagate(i)) return {};
     }
     for (int value : program_.outputs) {
       if (!assign_role(value, SliceRole::rows)) return {};
     }
     RowwiseProgram result{program_, batch_, {}};
-    for (const std::optional<SliceRole>& each : parts_)
-      result.parts.push_back(each.value_or(SliceRole::whole));
+    for (const std::optional<SliceRole>& each : roles_)
+      result.roles.push_back(each.value_or(SliceRole::whole));
     return result;
   }
 
  private:
-  std::optional<SliceRole>& part(int value) { return parts_[value]; }
+  std::optional<SliceRole>& role(int value) { return roles_[value]; }
   const Shape& shape(int value) const { return program_.values[value].shape; }
   bool has_batch(int value) const { return shape(value).rank() > 0 && shape(value)[0] == batch_; }
-  bool is_rows(int value) { return part(value) == SliceRole::rows; }
+  bool is_rows(int value) { return role(value) == SliceRole::rows; }
 
-  /// Gives a value the role `wanted` if the value has no role yet; returns whether it has this role
-  /// afterwards.
-  bool assign_role(int value, SliceRole wanted) {
-    std::optional<SliceRole>& is = part(value);
-    if (!is && (wanted == SliceRole::whole || has_batch(value))) is = wanted;
-    return is == wanted;
+  /// Gives a value the role `new_role` if the value has no role yet; returns whether it has this
+  /// role afterwards.
+  bool assign_role(int value, SliceRole new_role) {
+    std::optional<SliceRole>& present = role(value);
+    if (!present && (new_role == SliceRole::whole || has_batch(value))) present = new_role;
+    return present == new_role;
   }
-  bool all_become(const std::vector<int>& values, SliceRole wanted) {
-    return std::all_of(values.begin(), values.end(), [&](int v) { return assign_role(v, wanted); });
+  bool all_get_role(const std::vector<int>& values, SliceRole new_role) {
+    return std::all_of(values.begin(), values.end(),
+                       [&](int v) { return assign_role(v, new_role); });
   }
   bool all_by_rows(const Instruction& i) {
-    return all_become(i.inputs, SliceRole::rows) && all_become(i.outputs, SliceRole::rows);
+    return all_get_role(i.inputs, SliceRole::rows) && all_get_role(i.outputs, SliceRole::rows);
   }
 
-  bool follow(const Instruction& i) {
+  bool propagate(const Instruction& i) {
     const Op& op = *i.op;
     // The result of a Fill may get the role rows or the role whole, so it gets none yet.
     if (op.name() == Fill::kName && has_batch(i.outputs[0])) return true;
     if (std::none_of(i.inputs.begin(), i.inputs.end(), [&](int v) { return is_rows(v); }))
-      return all_become(i.inputs, SliceRole::whole) && all_become(i.outputs, SliceRole::whole);
+      return all_get_role(i.inputs, SliceRole::whole) && all_get_role(i.outputs, SliceRole::whole);
     if (is_elementwise(op) || op.name() == Select::kName || op.name() == Cast::kName)
       return elementwise(i);
     if (base_of(op).name() == Matmul::kName) return product(i);
@@ -68,7 +69,7 @@ class RowPropagation {
 
   bool elementwise(const Instruction& i) {
     const int rank = shape(i.outputs[0]).rank();
-    return all_become(i.outputs, SliceRole::rows) &&
+    return all_get_role(i.outputs, SliceRole::rows) &&
            std::all_of(i.inputs.begin(), i.inputs.end(), [&](int v) {
              const bool varies = shape(v).rank() == rank && has_batch(v);
              return assign_role(v, varies ? SliceRole::rows : SliceRole::whole);
@@ -90,7 +91,7 @@ class RowPropagation {
           return false;
       }
     }
-    return all_become(i.outputs, SliceRole::rows);
+    return all_get_role(i.outputs, SliceRole::rows);
   }
 
   /// Whether each row (index of axis 0) of the result is computed from the same row of the input
@@ -111,23 +112,23 @@ class RowPropagation {
 
   const Program& program_;
   int64_t batch_;
-  std::vector<std::optional<SliceRole>> parts_;  ///< for each value its role; nullopt if it is not
+  std::vector<std::optional<SliceRole>> roles_;  ///< for each value its role; nullopt if it is not
                                                  ///< known yet
 };
 
 }  // namespace
 
-std::optional<RowwiseProgram> as_rowwise(const Program& program, size_t given) {
+std::optional<RowwiseProgram> as_rowwise(const Program& program, size_t row_inputs) {
   const Shape& first = program.values[program.inputs[0]].shape;
-  if (given == 0 || first.rank() == 0) return {};
-  return RowPropagation(program, first[0]).run(given);
+  if (row_inputs == 0 || first.rank() == 0) return {};
+  return RowPropagation(program, first[0]).run(row_inputs);
 }
 
 Program RowwiseProgram::of(int64_t rows) const {
   Program result = program;
-  auto has_rows = [&](int value) { return parts[value] == SliceRole::rows; };
+  auto has_rows = [&](int value) { return roles[value] == SliceRole::rows; };
   for (size_t v = 0; v < result.values.size(); ++v) {
-    if (parts[v] == SliceRole::rows) result.values[v].shape.set(0, rows);
+    if (roles[v] == SliceRole::rows) result.values[v].shape.set(0, rows);
   }
   for (Instruction& i : result.code) {
     if (has_rows(i.outputs[0])) i.op = with_rows(i.op, rows);

@@ -13,15 +13,15 @@ namespace crescent::cpu {
 struct RowwiseProgram {
   const Program& program;
   int64_t batch;
-  std::vector<SliceRole> parts;  ///< for each value of the program its role
+  std::vector<SliceRole> roles;  ///< for each value of the program its role
 
-  SliceRole input(size_t i) const { return parts[program.inputs[i]]; }
+  SliceRole input(size_t i) const { return roles[program.inputs[i]]; }
   /// A copy of the program for a batch of `rows` rows.
   Program of(int64_t rows) const;
 };
 
-/// Finds the roles of the values; nullopt if rows depend on one another. The first `given` inputs
-/// are known to be divided by rows.
-std::optional<RowwiseProgram> as_rowwise(const Program& program, size_t given);
+/// Finds the roles of the values; nullopt if rows depend on one another. The first `row_inputs`
+/// inputs are known to be divided by rows.
+std::optional<RowwiseProgram> as_rowwise(const Program& program, size_t row_inputs);
 
 }  // namespace crescent::cpu

@@ -18,7 +18,8 @@ TEST_CASE("a trace tells what more cores would take, whoever is free taking the 
   {
     const WorkTrace::Recording traced(trace);
     trace.begin_region(4);
-    for (int64_t part : {0, 1, 2, 3}) trace.ended(part, milliseconds(part == 1 ? 4000 : 2000));
+    for (int64_t part : {0, 1, 2, 3})
+      trace.set_part_time(part, milliseconds(part == 1 ? 4000 : 2000));
     trace.end_region();
   }
   CHECK(trace.parts() == 4);
@@ -33,7 +34,7 @@ TEST_CASE("of several runs the shortest time of each part counts") {
   for (int64_t run : {0, 1}) {
     const WorkTrace::Recording traced(trace);
     trace.begin_region(2);
-    for (int64_t part : {0, 1}) trace.ended(part, milliseconds(part == run ? 1000 : 5000));
+    for (int64_t part : {0, 1}) trace.set_part_time(part, milliseconds(part == run ? 1000 : 5000));
     trace.end_region();
   }
   CHECK(trace.seconds_on(1) == Approx(2).margin(0.5));
