@@ -15,7 +15,7 @@ class LoraAdapter final : public Layer {
     policy_ = owner.policy();
     a_ = matrix(owner, weight, "a", shape.slice(0, -1).concat({rank}), a);
     b_ = matrix(owner, weight, "b", {rank, shape[-1]}, b);
-    for (const Variable& made : {a_, b_}) track(made);
+    for (const Variable& matrix_variable : {a_, b_}) track(matrix_variable);
     built_ = true;
   }
   std::string class_name() const override { return "LoraAdapter"; }
@@ -41,10 +41,10 @@ class LoraAdapter final : public Layer {
   static Variable matrix(const Layer& owner, const Variable& weight, const char* which,
                          const Shape& shape, const Ref<Initializer>& initializer) {
     const std::string name = concat("lora_", weight.name(), "_", which);
-    const Variable made((*initializer)(shape, owner.variable_dtype()),
-                        {.name = name, .regularizer = weight.regularizer()});
-    made.set_path(owner.name() + "/" + name);
-    return made;
+    const Variable matrix_variable((*initializer)(shape, owner.variable_dtype()),
+                                   {.name = name, .regularizer = weight.regularizer()});
+    matrix_variable.set_path(owner.name() + "/" + name);
+    return matrix_variable;
   }
 
   double scale_;
@@ -62,19 +62,19 @@ class LoraLayer : public Base {
   /// Freezes the weight and adds an adapter, whose term is zero at first.
   void enable_lora(int64_t rank, std::optional<double> alpha, Ref<Initializer> a,
                    Ref<Initializer> b) {
-    if (!adapted()) fail("Cannot enable lora on a layer that isn't yet built.");
+    if (!adapted_weight()) fail("Cannot enable lora on a layer that isn't yet built.");
     if (adapter_) fail("lora is already enabled. This can only be done once per layer.");
-    const std::string weight = adapted().name();
+    const std::string weight = adapted_weight().name();
     if (adapted_rules().constraint)
       fail("Lora is incompatible with ", weight, " constraints. In order to enable lora on this ",
            "layer, remove the `", weight, "_constraint` argument.");
     rank_ = rank;
     alpha_ = alpha.value_or(static_cast<double>(rank));
-    adapter_ = std::make_shared<LoraAdapter>(*this, adapted(), adapted_shape(), rank,
+    adapter_ = std::make_shared<LoraAdapter>(*this, adapted_weight(), adapted_shape(), rank,
                                              *alpha_ / static_cast<double>(rank), a, b);
     adapter_->set_trainable(this->trainable());
     this->track(adapter_);
-    adapted().set_trainable(false);
+    adapted_weight().set_trainable(false);
     this->structure_changed();
   }
   /// Adds the term of the adapter to the weight, which becomes trainable again, and removes the
@@ -88,7 +88,7 @@ class LoraLayer : public Base {
     adapter_.reset();
     rank_.reset();
     alpha_.reset();
-    adapted().set_trainable(is_floating(adapted().dtype()));
+    adapted_weight().set_trainable(is_floating(adapted_weight().dtype()));
     this->structure_changed();
   }
   /// By name, the values that the weight's variables would have after merge_lora(); empty without
@@ -139,13 +139,13 @@ class LoraLayer : public Base {
                 "Adds the product of the adapter to the weight and removes the adapter.");
   }
   /// The weight for which an adapter can be added. The layer must have been built.
-  virtual const Variable& adapted() const = 0;
+  virtual const Variable& adapted_weight() const = 0;
   virtual const WeightRules& adapted_rules() const = 0;
-  virtual Shape adapted_shape() const { return adapted().shape(); }
-  /// adapted_variables() are the variables that store the weight; merged_values() are the values
-  /// that these would have with the adapter's term added.
-  virtual Variables adapted_variables() const { return {adapted()}; }
-  virtual Tensors merged_values() const { return {adapted() + adapter_->weight_term()}; }
+  virtual Shape adapted_shape() const { return adapted_weight().shape(); }
+  /// The variables that store the weight.
+  virtual Variables adapted_variables() const { return {adapted_weight()}; }
+  /// The values that these variables would have with the adapter's term added.
+  virtual Tensors merged_values() const { return {adapted_weight() + adapter_->weight_term()}; }
   /// The largest change of an element of the weight by the rounding of merged_values().
   virtual double rounding_of_merge() const { return 0; }
   /// Adds an adapter if the option lora_rank is set; build() must call this at its end.
@@ -159,7 +159,8 @@ class LoraLayer : public Base {
   /// The weight plus the term of the adapter, if there is one, for products with values of type
   /// `dtype`.
   Tensor adapted_value(DType dtype) const {
-    return adapter() ? ops::cast(adapted() + adapter()->weight_term(), dtype) : adapted().value();
+    return adapter() ? ops::cast(adapted_weight() + adapter()->weight_term(), dtype)
+                     : adapted_weight().value();
   }
 
  private:

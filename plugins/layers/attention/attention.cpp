@@ -8,7 +8,7 @@ Tensor swap_heads(const Tensor& x) { return ops::transpose(x, {0, 2, 1, 3}); }
 
 /// The mask (1, rows, columns) with the elements compare(row, column).
 template <class F>
-Tensor grid(int64_t rows, int64_t columns, F&& compare) {
+Tensor comparison_mask(int64_t rows, int64_t columns, F&& compare) {
   if (rows < 0 || columns < 0) return Tensor::abstract({DType::boolean, {1, rows, columns}});
   const Tensor row = ops::expand_dims(ops::arange(rows), 1),
                column = ops::expand_dims(ops::arange(columns), 0);
@@ -18,13 +18,13 @@ Tensor grid(int64_t rows, int64_t columns, F&& compare) {
 }  // namespace
 
 Tensor causal_mask(int64_t t, int64_t s) {
-  return grid(t, s, [](const Tensor& row, const Tensor& column) {
+  return comparison_mask(t, s, [](const Tensor& row, const Tensor& column) {
     return ops::greater_equal(row, column);
   });
 }
 
 Tensor window_mask(int64_t t, int64_t s, int64_t width) {
-  return grid(t, s, [width](const Tensor& row, const Tensor& column) {
+  return comparison_mask(t, s, [width](const Tensor& row, const Tensor& column) {
     return ops::less(ops::abs(row - column), width);
   });
 }
@@ -34,7 +34,7 @@ Tensor conjunction(const Tensor& a, const Tensor& b) {
   return ops::logical_and(a, b);
 }
 
-Tensor ScoreMask::whole(int64_t queries, int64_t keys) const {
+Tensor ScoreMask::as_tensor(int64_t queries, int64_t keys) const {
   return causal ? conjunction(allowed, causal_mask(queries, keys)) : allowed;
 }
 
@@ -50,30 +50,31 @@ Tensors AttentionLayer::compute_mask(const Tensors&, const Tensors& masks, const
   return result;
 }
 
-AttentionLayer::Attended AttentionLayer::attend(const Tensor& query, const Tensor& key,
-                                                const Tensor& value, const ScoreMask& mask,
-                                                double scale, const Call& call,
-                                                bool wants_weights) const {
+AttentionLayer::AttentionOutput AttentionLayer::attend(const Tensor& query, const Tensor& key,
+                                                       const Tensor& value, const ScoreMask& mask,
+                                                       double scale, const Call& call,
+                                                       bool wants_weights) const {
   const double rate = drops(call) ? dropout_ : 0;
   if (!wants_weights && rate < 1) {
     const Tensor output = ops::dot_product_attention(query, key, value, mask.allowed, scale,
                                                      mask.causal, rate, *random_);
     return {output, {}, {}};
   }
-  const Tensor allowed = mask.whole(query.dim(1), key.dim(1));
+  const Tensor allowed = mask.as_tensor(query.dim(1), key.dim(1));
   return mix_weights(ops::attention_weights(query, key, allowed, scale), value, call);
 }
 
-AttentionLayer::Attended AttentionLayer::mix(const Tensor& scores, const Tensor& value,
-                                             const ScoreMask& mask, const Call& call) const {
-  const Tensor allowed = mask.whole(scores.dim(2), scores.dim(3));
+AttentionLayer::AttentionOutput AttentionLayer::mix(const Tensor& scores, const Tensor& value,
+                                                    const ScoreMask& mask, const Call& call) const {
+  const Tensor allowed = mask.as_tensor(scores.dim(2), scores.dim(3));
   const Tensor lowered =
       allowed ? ops::where(allowed, scores, scores + masked_score(scores.dtype())) : scores;
   return mix_weights(ops::softmax(lowered), value, call);
 }
 
-AttentionLayer::Attended AttentionLayer::mix_weights(const Tensor& weights, const Tensor& value,
-                                                     const Call& call) const {
+AttentionLayer::AttentionOutput AttentionLayer::mix_weights(const Tensor& weights,
+                                                            const Tensor& value,
+                                                            const Call& call) const {
   Tensor dropped = weights;
   if (drops(call) && dropout_ >= 1) {
     dropped = ops::zeros_like(weights);

@@ -17,8 +17,9 @@ struct ScoreMask {
   Tensor allowed;
   bool causal = false;
 
-  /// A single mask of scores with these numbers of queries and keys; null if nothing is masked.
-  Tensor whole(int64_t queries, int64_t keys) const;
+  /// The same as a single tensor, which broadcasts to (b,h,queries,keys); null if nothing is
+  /// masked.
+  Tensor as_tensor(int64_t queries, int64_t keys) const;
 };
 
 class AttentionLayer : public Layer {
@@ -40,21 +41,22 @@ class AttentionLayer : public Layer {
   static void describe_seed(Schema<T>& s) {
     s.field("seed", &AttentionLayer::seed_, "Seed of the dropout.");
   }
-  struct Attended {
+  struct AttentionOutput {
     Tensor output;   ///< the weighted sums of values, (b,t,h,e)
     Tensor weights;  ///< the attention weights (b,h,t,s), if requested
     Tensor dropped;  ///< weights after dropout
   };
   /// Computes attention of query (b,t,h,d), key (b,s,h,d) and value (b,s,h,e).
-  Attended attend(const Tensor& query, const Tensor& key, const Tensor& value,
-                  const ScoreMask& mask, double scale, const Call& call, bool wants_weights) const;
+  AttentionOutput attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                         const ScoreMask& mask, double scale, const Call& call,
+                         bool wants_weights) const;
   /// Computes the weighted sum of values, with weights from the scores (b,h,t,s).
-  Attended mix(const Tensor& scores, const Tensor& value, const ScoreMask& mask,
-               const Call& call) const;
+  AttentionOutput mix(const Tensor& scores, const Tensor& value, const ScoreMask& mask,
+                      const Call& call) const;
   double dropout() const { return dropout_; }
 
  private:
-  Attended mix_weights(const Tensor& weights, const Tensor& value, const Call& call) const;
+  AttentionOutput mix_weights(const Tensor& weights, const Tensor& value, const Call& call) const;
   bool drops(const Call& call) const { return call.training && dropout_ > 0; }
 
   double dropout_ = 0;

@@ -51,16 +51,17 @@ class HeadedAttention : public AttentionLayer {
     output_->build_for({context});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
-    Tensors bare;  // the inputs without their masks, which apply to scores and not to projections
-    for (const Tensor& input : inputs) bare.push_back(input.with_mask({}));
+    Tensors without_masks;  // the inputs without their masks, which apply to scores and not to
+                            // projections
+    for (const Tensor& input : inputs) without_masks.push_back(input.with_mask({}));
     const bool wants_weights = call.flag("return_attention_scores");
     if (uses_flash_attention() && wants_weights)
       fail(
           "Returning attention scores is not supported when flash attention is enabled. Please "
           "disable flash attention to access attention scores.");
     const auto [context, weights] =
-        attend_inputs(bare, mask_of_scores(inputs, call), call, wants_weights);
-    const Tensor gated = use_gate_ ? context * (*gate_)(bare[0]) : context;
+        attend_inputs(without_masks, mask_of_scores(inputs, call), call, wants_weights);
+    const Tensor gated = use_gate_ ? context * (*gate_)(without_masks[0]) : context;
     const Tensor output = (*output_)(gated);
     return wants_weights ? Tensors{output, weights} : Tensors{output};
   }
@@ -126,18 +127,18 @@ class HeadedAttention : public AttentionLayer {
   /// Applies the activity regularizer of the projections to the outputs of the layer, too.
   void penalize_outputs() { set_activity_regularizer(penalty_.shared()); }
 
-  struct Projected {
+  struct ProjectedInputs {
     Tensor query, key, value;  // (batch, steps, heads, width)
   };
-  Projected projected(const Tensors& inputs) const {
+  ProjectedInputs projected(const Tensors& inputs) const {
     return {(*query_)(inputs[0]), (*key_)(inputs.back()), (*value_)(inputs[1])};
   }
   /// Computes attention of projected inputs; a mask (batch, t, s) applies to all heads.
-  AttentionResult attend_projected(const Projected& p, ScoreMask mask, const Call& call,
+  AttentionResult attend_projected(const ProjectedInputs& p, ScoreMask mask, const Call& call,
                                    bool wants_weights) const {
     if (mask.allowed && mask.allowed.rank() == 3) mask.allowed = ops::expand_dims(mask.allowed, 1);
-    const Attended attended = attend(p.query, p.key, p.value, mask,
-                                     1 / std::sqrt(double(key_width())), call, wants_weights);
+    const AttentionOutput attended = attend(
+        p.query, p.key, p.value, mask, 1 / std::sqrt(double(key_width())), call, wants_weights);
     return {attended.output, attended.weights};
   }
 
@@ -261,7 +262,7 @@ class MultiHeadAttention final : public HeadedAttention {
           "value_shape=",
           value, " and key_shape=", key, ", query_shape=", query);
     choose_axes(query.rank());
-    for (int axis : others_)
+    for (int axis : other_axes_)
       if (query[axis] >= 0 && value[axis] >= 0 && query[axis] != value[axis])
         fail("axis ", axis,
              " is not attended over: expected query and value of one size there, got ", query,
@@ -274,8 +275,9 @@ class MultiHeadAttention final : public HeadedAttention {
   }
   AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask, const Call& call,
                                 bool wants_weights) const override {
-    const Projected p = projected(inputs);
-    if (others_.empty() && axes_.size() == 1) return attend_projected(p, mask, call, wants_weights);
+    const ProjectedInputs p = projected(inputs);
+    if (other_axes_.empty() && axes_.size() == 1)
+      return attend_projected(p, mask, call, wants_weights);
     const Shape shape = p.query.shape().slice(0, -1).concat({value_width()}),
                 scores = shape_of_scores(p);
     if (!p.query.shape().is_known() || !p.key.shape().is_known())
@@ -291,7 +293,7 @@ class MultiHeadAttention final : public HeadedAttention {
  private:
   void choose_axes(int rank) {
     axes_.clear();
-    others_.clear();
+    other_axes_.clear();
     if (!attention_axes_) {
       attention_axes_.emplace();
       for (int axis = 1; axis < rank - 1; ++axis) attention_axes_->push_back(axis);
@@ -304,7 +306,7 @@ class MultiHeadAttention final : public HeadedAttention {
       axes_.push_back(position);
     }
     for (int axis = 1; axis < rank - 1; ++axis)
-      if (std::find(axes_.begin(), axes_.end(), axis) == axes_.end()) others_.push_back(axis);
+      if (std::find(axes_.begin(), axes_.end(), axis) == axes_.end()) other_axes_.push_back(axis);
   }
 
   // The functions below reshape projected tensors (batch, other axes..., attention axes..., heads,
@@ -312,7 +314,7 @@ class MultiHeadAttention final : public HeadedAttention {
 
   std::vector<int> order() const {
     std::vector<int> order{0};
-    order.insert(order.end(), others_.begin(), others_.end());
+    order.insert(order.end(), other_axes_.begin(), other_axes_.end());
     order.insert(order.end(), axes_.begin(), axes_.end());
     const int heads = static_cast<int>(order.size());
     order.insert(order.end(), {heads, heads + 1});
@@ -338,15 +340,15 @@ class MultiHeadAttention final : public HeadedAttention {
   Tensor gathered(const Tensor& x) const {
     const Shape& shape = x.shape();
     return ops::reshape(ops::transpose(x, order()),
-                        {shape[0] * sizes(shape, others_).size(), sizes(shape, axes_).size(),
+                        {shape[0] * sizes(shape, other_axes_).size(), sizes(shape, axes_).size(),
                          shape[-2], shape[-1]});
   }
   /// The shape of the scores: (batch, other axes..., heads, attention axes of the query...,
   /// attention axes of the key...).
-  Shape shape_of_scores(const Projected& p) const {
+  Shape shape_of_scores(const ProjectedInputs& p) const {
     const Shape &query = p.query.shape(), &key = p.key.shape();
     return Shape{query[0]}
-        .concat(sizes(query, others_))
+        .concat(sizes(query, other_axes_))
         .concat({heads_})
         .concat(sizes(query, axes_))
         .concat(sizes(key, axes_));
@@ -367,7 +369,7 @@ class MultiHeadAttention final : public HeadedAttention {
   int64_t heads_ = 1, key_dim_ = 1;
   std::optional<int64_t> value_dim_;
   std::optional<std::vector<int64_t>> output_shape_, attention_axes_;
-  std::vector<int> axes_, others_;
+  std::vector<int> axes_, other_axes_;
 };
 
 class GroupedQueryAttention final : public HeadedAttention {
@@ -407,7 +409,7 @@ class GroupedQueryAttention final : public HeadedAttention {
   int64_t value_width() const override { return width_; }
   AttentionResult attend_inputs(const Tensors& inputs, const ScoreMask& mask, const Call& call,
                                 bool wants_weights) const override {
-    Projected p = projected(inputs);
+    ProjectedInputs p = projected(inputs);
     if (const int64_t times = query_heads_ / key_heads_; times > 1)
       for (Tensor* x : {&p.key, &p.value}) *x = ops::repeat(*x, times, 2);
     return attend_projected(p, mask, call, wants_weights);

@@ -27,7 +27,7 @@ class SequenceAttention : public AttentionLayer {
     if (const Tensor& of_value = call.mask(1))
       mask.allowed = ops::expand_dims(ops::expand_dims(of_value, 1), 1);
     const bool wants_weights = call.flag("return_attention_scores");
-    const Attended attended =
+    const AttentionOutput attended =
         run(query, key, ops::expand_dims(value, 2), mask, call, wants_weights);
     Tensor output = ops::squeeze(attended.output, 2);
     if (const Tensor& of_query = call.mask(0))
@@ -47,8 +47,9 @@ class SequenceAttention : public AttentionLayer {
   }
   virtual void build_scores(const Shape& query) = 0;
   /// Computes attention of query (b,t,d), key (b,s,d) and value (b,s,1,e).
-  virtual Attended run(const Tensor& query, const Tensor& key, const Tensor& value,
-                       const ScoreMask& mask, const Call& call, bool wants_weights) const = 0;
+  virtual AttentionOutput run(const Tensor& query, const Tensor& key, const Tensor& value,
+                              const ScoreMask& mask, const Call& call,
+                              bool wants_weights) const = 0;
 };
 
 /// Computes tanh(query + key) for each pair of steps: (b, t, s, d).
@@ -75,11 +76,11 @@ class DotAttention final : public SequenceAttention {
  protected:
   void build_scores(const Shape&) override {
     if (use_scale_) scale_ = add_weight("scale", {}, "ones");
-    if (sums()) score_weight_ = add_weight("concat_score_weight", {}, "ones");
+    if (is_additive()) score_weight_ = add_weight("concat_score_weight", {}, "ones");
   }
-  Attended run(const Tensor& query, const Tensor& key, const Tensor& value, const ScoreMask& mask,
-               const Call& call, bool wants_weights) const override {
-    if (!sums()) {
+  AttentionOutput run(const Tensor& query, const Tensor& key, const Tensor& value,
+                      const ScoreMask& mask, const Call& call, bool wants_weights) const override {
+    if (!is_additive()) {
       const Tensor scaled = use_scale_ ? query * scale_ : query;
       return attend(ops::expand_dims(scaled, 2), ops::expand_dims(key, 2), value, mask, 1, call,
                     wants_weights);
@@ -90,7 +91,7 @@ class DotAttention final : public SequenceAttention {
   }
 
  private:
-  bool sums() const { return score_mode_ == "concat"; }
+  bool is_additive() const { return score_mode_ == "concat"; }
 
   bool use_scale_ = false;
   std::string score_mode_ = "dot";
@@ -114,8 +115,8 @@ class AdditiveAttention final : public SequenceAttention {
     if (query[-1] < 0) fail("the last dimension of the query must be known, got shape ", query);
     if (use_scale_) scale_ = add_weight("scale", {query[-1]}, "glorot_uniform");
   }
-  Attended run(const Tensor& query, const Tensor& key, const Tensor& value, const ScoreMask& mask,
-               const Call& call, bool) const override {
+  AttentionOutput run(const Tensor& query, const Tensor& key, const Tensor& value,
+                      const ScoreMask& mask, const Call& call, bool) const override {
     const Tensor x = ops::tanh(pairs(query, key));
     const Tensor scores = ops::sum(use_scale_ ? scale_ * x : x, {-1});
     return mix(ops::expand_dims(scores, 1), value, mask, call);

@@ -36,7 +36,7 @@ class ConvLayer final : public LoraLayer<BaseConv<Axes>> {
   }
 
  protected:
-  const Variable& adapted() const override { return this->kernel_; }
+  const Variable& adapted_weight() const override { return this->kernel_; }
   const WeightRules& adapted_rules() const override { return this->kernel_rules_; }
   Shape kernel_shape(int64_t channels) const override {
     Shape shape(this->kernel_size_);
@@ -44,7 +44,7 @@ class ConvLayer final : public LoraLayer<BaseConv<Axes>> {
     shape.append(this->filters_);
     return shape;
   }
-  Tensor product(const Tensor& x) const override {
+  Tensor convolution(const Tensor& x) const override {
     return this->convolved(x, this->adapted_value(x.dtype()), this->groups_);
   }
 };
@@ -81,7 +81,7 @@ class ConvTranspose final : public BaseConv<Axes> {
     shape.append(channels);
     return shape;
   }
-  Tensor product(const Tensor& x) const override {
+  Tensor convolution(const Tensor& x) const override {
     return ops::conv_transpose(x, this->kernel_, this->strides_, padding_named(this->padding_),
                                this->dilation_, output_padding_.value_or(std::vector<int64_t>{}));
   }

@@ -36,7 +36,7 @@ class WindowedLayer : public SpatialLayer<Axes> {
   Tensor call(const Tensor& x, const Call&) override {
     const bool in_any_format = is_elementwise(activation_);
     const Tensor y = this->with_channels_last(x, [&](const Tensor& images) {
-      Tensor sums = product(images);
+      Tensor sums = convolution(images);
       if (use_bias_) sums = sums + bias_;
       return in_any_format ? apply_activation(activation_, sums) : sums;
     });
@@ -97,8 +97,8 @@ class WindowedLayer : public SpatialLayer<Axes> {
   }
   virtual int64_t out_channels(int64_t channels) const = 0;
   virtual void build_kernels(const Shape& input, int64_t channels) = 0;
-  virtual Tensor product(const Tensor& x) const = 0;  ///< computes the convolution; x and the
-                                                      ///< result have channels last
+  virtual Tensor convolution(const Tensor& x) const = 0;  ///< computes the convolution; x and the
+                                                          ///< result have channels last
 
   std::vector<int64_t> kernel_size_, strides_ = std::vector<int64_t>(Axes, 1),
                                      dilation_ = std::vector<int64_t>(Axes, 1);

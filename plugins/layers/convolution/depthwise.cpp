@@ -31,7 +31,9 @@ class DepthwiseConv final : public WindowedLayer<Axes> {
     kernel_ = this->add_weight("kernel", Shape(this->kernel_size_).concat({channels, multiplier_}),
                                kernel_rules_);
   }
-  Tensor product(const Tensor& x) const override { return this->convolved_by_channel(x, kernel_); }
+  Tensor convolution(const Tensor& x) const override {
+    return this->convolved_by_channel(x, kernel_);
+  }
 
  private:
   int64_t multiplier_ = 1;

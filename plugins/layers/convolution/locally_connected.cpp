@@ -56,7 +56,7 @@ class LocallyConnected final : public WindowedLayer<Axes> {
 
  protected:
   /// Multiplies the window at each position by the kernel of the position.
-  Tensor product(const Tensor& x) const override {
+  Tensor convolution(const Tensor& x) const override {
     const Tensor operands[] = {windows(x), kernel_};
     const Tensor y = ops::einsum("bpk,pkf->bpf", operands);
     return ops::reshape(y, Shape{x.dim(0)}.concat(output_spatial_shape_).concat({filters_}));

@@ -39,7 +39,7 @@ class SeparableConv final : public WindowedLayer<Axes> {
     pointwise_ = this->add_weight(
         "pointwise_kernel", pixel.concat({channels * multiplier_, filters_}), pointwise_rules_);
   }
-  Tensor product(const Tensor& x) const override {
+  Tensor convolution(const Tensor& x) const override {
     return ops::conv(this->convolved_by_channel(x, depthwise_), pointwise_, {1},
                      ops::Padding::valid);
   }

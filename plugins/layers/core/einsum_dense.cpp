@@ -72,7 +72,7 @@ class EinsumDense final : public QuantizableLayer {
     for (int i = 0; i < kernel.rank(); ++i)
       if (!out.has(parsed_->kernel.all[i])) layout.summed.push_back(i);
     for (size_t i = 0; i <= out.all.size(); ++i) {
-      for (int dot = 0; i == out.before && out.has_dots && dot < dots; ++dot)
+      for (int dot = 0; i == out.letters_before_dots && out.has_dots && dot < dots; ++dot)
         layout.scale_shape.append(1);
       if (i == out.all.size()) break;
       const size_t at = parsed_->kernel.all.find(out.all[i]);
@@ -123,8 +123,9 @@ class EinsumDense final : public QuantizableLayer {
       fail("bias_axes: expected at least one letter of the output, got none");
     Shape shape;
     for (size_t i = first; i <= out.all.size(); ++i) {
-      for (int dot = 0;
-           i == out.before && out.has_dots && i > first && dot < parsed_->input.dots(input); ++dot)
+      for (int dot = 0; i == out.letters_before_dots && out.has_dots && i > first &&
+                        dot < parsed_->input.dots(input);
+           ++dot)
         shape.append(1);
       if (i == out.all.size()) break;
       const bool has_bias = bias_axes_->find(out.all[i]) != std::string::npos;

@@ -7,9 +7,9 @@
 namespace crescent {
 
 Letters::Letters(const std::string& text)
-    : all(text), before(std::min(text.find("..."), text.size())) {
-  has_dots = before < text.size();
-  if (has_dots) all.erase(before, 3);
+    : all(text), letters_before_dots(std::min(text.find("..."), text.size())) {
+  has_dots = letters_before_dots < text.size();
+  if (has_dots) all.erase(letters_before_dots, 3);
 }
 
 Equation Equation::parse(std::string text) {

@@ -8,8 +8,8 @@
 
 namespace crescent {
 
-/// The axes of an operand: `all` has a letter for each, and `before` is the number of letters
-/// before "...".
+/// The axes of an operand: `all` has a letter for each, and `letters_before_dots` is the number of
+/// letters before "...".
 struct Letters {
   explicit Letters(const std::string& text);
   bool has(char letter) const { return all.find(letter) != std::string::npos; }
@@ -17,13 +17,13 @@ struct Letters {
   /// are counted from the end.
   int axis(char letter) const {
     const size_t at = all.find(letter);
-    return at < before ? int(at) : int(at) - int(all.size());
+    return at < letters_before_dots ? int(at) : int(at) - int(all.size());
   }
   /// The number of axes of a shape for which "..." stands.
   int dots(const Shape& shape) const { return shape.rank() - int(all.size()); }
 
   std::string all;
-  size_t before;
+  size_t letters_before_dots;
   bool has_dots;
 };
 

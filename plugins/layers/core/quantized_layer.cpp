@@ -88,7 +88,7 @@ Tensor QuantizableLayer::rows(const QuantizedWeight& table, const Tensor& ids) c
   return config_->rows(table.layout, table.values_of_parts(), ids, compute_dtype());
 }
 
-const Variable& QuantizableLayer::adapted() const {
+const Variable& QuantizableLayer::adapted_weight() const {
   static const Variable none;
   return quantizable_.empty() ? none : quantizable_.front()->values();
 }

@@ -41,7 +41,7 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
   /// The rows of a quantized table with these indices.
   Tensor rows(const QuantizedWeight& table, const Tensor& ids) const;
 
-  const Variable& adapted() const override;
+  const Variable& adapted_weight() const override;
   Shape adapted_shape() const override { return quantizable_.front()->layout.shape; }
   Variables adapted_variables() const override { return quantizable_.front()->parts; }
   Tensors merged_values() const override;

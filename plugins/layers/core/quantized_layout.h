@@ -18,9 +18,10 @@ struct QuantizedLayout {
   bool is_table() const { return shape.rank() == 2 && summed.front() == 1; }
   /// The shape of the weight as a matrix (summed axes, kept axes); a table keeps its shape.
   Shape matrix() const;
-  /// as_scale() converts scales with the axes of the weight, of size 1 along summed axes, to scales
-  /// with the axes of the layer's result; scale_of_values() is the inverse.
+  /// Converts scales with the axes of the weight, of size 1 along summed axes, to scales with the
+  /// axes of the layer's result.
   Tensor as_scale(const Tensor& of_values) const;
+  /// The inverse of as_scale().
   Tensor scale_of_values(const Tensor& scale) const;
 };
 

@@ -22,7 +22,7 @@ std::vector<int> summed_axes(const Equation& e, const Shape& input) {
 std::string kept_letters(const Letters& of, const Letters& wanted) {
   std::string text;
   for (size_t i = 0; i <= of.all.size(); ++i) {
-    if (i == of.before && of.has_dots) text += "...";
+    if (i == of.letters_before_dots && of.has_dots) text += "...";
     if (i < of.all.size() && wanted.has(of.all[i])) text += of.all[i];
   }
   return text;
@@ -42,7 +42,8 @@ Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vecto
   const int dots = e.input.dots(scale.shape());
   for (size_t i = 0; i < e.output.all.size(); ++i)
     if (!e.input.has(e.output.all[i]))
-      placed = ops::expand_dims(placed, static_cast<int>(i) + (i < e.output.before ? 0 : dots));
+      placed = ops::expand_dims(
+          placed, static_cast<int>(i) + (i < e.output.letters_before_dots ? 0 : dots));
   return placed;
 }
 
@@ -71,8 +72,8 @@ TensorSpecs QuantizedProduct::infer(std::span<const TensorSpec> in) const {
     fail("equation \"", equation, "\" does not fit shapes ", x, " and ", values);
   Shape shape;
   for (size_t i = 0; i <= output.all.size(); ++i) {
-    for (int dot = 0; i == output.before && output.has_dots && dot < dots; ++dot)
-      shape.append(x[static_cast<int>(input.before) + dot]);
+    for (int dot = 0; i == output.letters_before_dots && output.has_dots && dot < dots; ++dot)
+      shape.append(x[static_cast<int>(input.letters_before_dots) + dot]);
     if (i == output.all.size()) break;
     const char letter = output.all[i];
     shape.append(kernel.has(letter) ? values[kernel.axis(letter)] : x[input.axis(letter)]);

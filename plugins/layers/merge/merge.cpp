@@ -90,14 +90,14 @@ class Merge : public Layer {
 
 using MergeStep = Tensor (*)(const Tensor& merged, const Tensor& next);
 
-/// Merges all inputs by the step, also masked values.
+/// Merges all inputs by the step; masks have no influence.
 Tensor merged_all(MergeStep step, const Tensors& inputs, const Tensors&) {
   Tensor merged = inputs[0];
   for (size_t i = 1; i < inputs.size(); ++i) merged = step(merged, inputs[i]);
   return merged;
 }
 
-/// The product of the values that are not masked; 0 where all inputs are.
+/// The product of the values that are not masked; 0 where all inputs are masked.
 Tensor merged_factors(MergeStep step, const Tensors& inputs, const Tensors& masks) {
   Tensors factors = inputs;
   for (size_t i = 0; i < factors.size(); ++i)
@@ -106,8 +106,8 @@ Tensor merged_factors(MergeStep step, const Tensors& inputs, const Tensors& mask
   return valid ? ops::where(valid, product, 0) : product;
 }
 
-/// Merges two values by the step where both are valid, and takes the valid one elsewhere; where
-/// neither is valid, that of the first input.
+/// Merges by the step the values that are not masked. Where all inputs are masked, the result is
+/// the value of the first input.
 Tensor merged_extremes(MergeStep step, const Tensors& inputs, const Tensors& masks) {
   Tensor merged = inputs[0], valid = masks[0];
   for (size_t i = 1; i < inputs.size(); ++i) {
@@ -135,9 +135,9 @@ const MergeSpec kMerges[] = {
 };
 
 template <int Index>
-class Folded final : public Merge {
+class FoldedMerge final : public Merge {
  public:
-  static void describe(Schema<Folded>& s) {
+  static void describe(Schema<FoldedMerge>& s) {
     s.doc(kMerges[Index].doc);
     describe_mask(s);
   }
@@ -150,7 +150,7 @@ class Folded final : public Merge {
 
 template <int... Indices>
 void add_folded(Registry& registry, std::integer_sequence<int, Indices...>) {
-  (registry.add<Folded<Indices>>(kMerges[Indices].name), ...);
+  (registry.add<FoldedMerge<Indices>>(kMerges[Indices].name), ...);
 }
 
 class Average final : public Merge {

@@ -89,8 +89,10 @@ class BatchNormalization final : public ScaledLayer {
     return axis == x.rank() - 1 ? weights : ops::swap_axes(weights, axis, x.rank() - 1);
   }
   Tensor normalize(const Tensor& x, const Tensor& mean, const Tensor& variance) const {
-    const Tensor factor = ops::rsqrt(wide(variance) + epsilon_) * wide(gamma());
-    return ops::cast(x * factor + (wide(beta()) - wide(mean) * factor), x.dtype());
+    const Tensor factor =
+        ops::rsqrt(at_least_float32(variance) + epsilon_) * at_least_float32(gamma());
+    return ops::cast(x * factor + (at_least_float32(beta()) - at_least_float32(mean) * factor),
+                     x.dtype());
   }
   Tensor train(const Tensor& x, const Tensor& weights) {
     const bool has_size = x.shape().is_known();  // it is unknown while a step builds its model
@@ -113,7 +115,7 @@ class BatchNormalization final : public ScaledLayer {
   /// The mean and variance over all unmasked elements of each channel; with the option synchronized
   /// over the batches of all processes.
   Statistics moments_of(const Tensor& x, const Tensor& weights) const {
-    const Tensor values = wide(x), shares = weights ? weights : ops::ones_like(values);
+    const Tensor values = at_least_float32(x), shares = weights ? weights : ops::ones_like(values);
     ops::Axes axes;
     for (int i = 0; i < x.rank() - 1; ++i) axes.push_back(i);
     const auto total = [&](const Tensor& terms) {
@@ -133,7 +135,7 @@ class BatchNormalization final : public ScaledLayer {
   }
   void average(const Variable& moving, const Tensor& value, double momentum) const {
     if (!trainable()) return;
-    moving.assign(wide(moving) * momentum + ops::stop_gradient(value) * (1 - momentum));
+    moving.assign(at_least_float32(moving) * momentum + ops::stop_gradient(value) * (1 - momentum));
   }
   void move_averages(const Tensor& mean, const Tensor& variance) {
     average(mean_, mean, momentum_);
@@ -172,19 +174,21 @@ class BatchNormalization final : public ScaledLayer {
   Tensor train_renorm(const Statistics& batch, const Tensor& x) {
     constexpr double kNone = 1e30;
     const Tensor deviation = ops::sqrt(batch.variance + epsilon_);
-    const Tensor wanted = ops::maximum(wide(renorm_deviation_), std::sqrt(epsilon_));
+    const Tensor wanted = ops::maximum(at_least_float32(renorm_deviation_), std::sqrt(epsilon_));
     const Tensor r =
         ops::stop_gradient(ops::clip(deviation / wanted, limit("rmin", 0), limit("rmax", kNone)));
     const double dmax = limit("dmax", kNone);
-    const Tensor d =
-        ops::stop_gradient(ops::clip((batch.mean - wide(renorm_mean_)) / wanted, -dmax, dmax));
+    const Tensor d = ops::stop_gradient(
+        ops::clip((batch.mean - at_least_float32(renorm_mean_)) / wanted, -dmax, dmax));
     average(renorm_mean_, batch.mean, renorm_momentum_);
     average(renorm_deviation_, deviation, renorm_momentum_);
     average(mean_, batch.mean, momentum_);
     average(deviation_, deviation, momentum_);
-    if (trainable()) variance_.assign(ops::relu(ops::square(wide(deviation_)) - epsilon_));
-    const Tensor factor = r * wide(gamma()) / deviation;
-    return ops::cast(x * factor + (d * wide(gamma()) + wide(beta()) - batch.mean * factor),
+    if (trainable())
+      variance_.assign(ops::relu(ops::square(at_least_float32(deviation_)) - epsilon_));
+    const Tensor factor = r * at_least_float32(gamma()) / deviation;
+    return ops::cast(x * factor + (d * at_least_float32(gamma()) + at_least_float32(beta()) -
+                                   batch.mean * factor),
                      x.dtype());
   }
 

@@ -48,15 +48,15 @@ class GroupNormalization final : public ScaledLayer {
       // while shapes are inferred only the shape of the result matters
       return ops::cast(x, compute_dtype());
     const int axis = channel_axis(x.shape());
-    const Tensor grouped = ops::reshape(wide(x), divided(x.shape(), axis));
+    const Tensor grouped = ops::reshape(at_least_float32(x), divided(x.shape(), axis));
     ops::Axes axes;
     for (int i = 1; i < grouped.rank(); ++i)
       if (i != axis) axes.push_back(i);
     const Tensor centred = grouped - ops::mean(grouped, axes, true);
     const Tensor y = centred * ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_);
     const Shape along = divided(broadcast_along(x, {axis}), axis);
-    const Tensor scaled =
-        y * ops::reshape(wide(gamma()), along) + ops::reshape(wide(beta()), along);
+    const Tensor scaled = y * ops::reshape(at_least_float32(gamma()), along) +
+                          ops::reshape(at_least_float32(beta()), along);
     return ops::cast(ops::reshape(scaled, x.shape()), compute_dtype());
   }
 

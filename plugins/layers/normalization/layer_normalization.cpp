@@ -34,11 +34,12 @@ class LayerNormalization final : public ScaledLayer {
     if (axes.size() == 1 && axes[0] == x.rank() - 1 && !rms_scaling_)
       return ops::cast(ops::layer_norm(x, gamma(), beta(), epsilon_), compute_dtype());
     const Shape along = broadcast_along(x, axes);
-    const Tensor values = wide(x), centred = values - ops::mean(values, axes, true);
+    const Tensor values = at_least_float32(x), centred = values - ops::mean(values, axes, true);
     const Tensor factor = ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_) *
-                          ops::reshape(wide(gamma()), along);
-    const Tensor y =
-        rms_scaling_ ? values * factor : centred * factor + ops::reshape(wide(beta()), along);
+                          ops::reshape(at_least_float32(gamma()), along);
+    const Tensor y = rms_scaling_
+                         ? values * factor
+                         : centred * factor + ops::reshape(at_least_float32(beta()), along);
     return ops::cast(y, compute_dtype());
   }
 
@@ -68,9 +69,9 @@ class RMSNormalization final : public UnaryLayer {
   }
   Tensor call(const Tensor& x, const Call&) override {
     const std::vector<int> axes = axes_in(x.shape(), axis_);
-    const Tensor values = wide(x);
+    const Tensor values = at_least_float32(x);
     const Tensor factor = ops::rsqrt(ops::mean(ops::square(values), axes, true) + epsilon_);
-    const Tensor scale = ops::reshape(wide(scale_.value()), broadcast_along(x, axes));
+    const Tensor scale = ops::reshape(at_least_float32(scale_.value()), broadcast_along(x, axes));
     return ops::cast(values * factor * scale, x.dtype());
   }
 
@@ -93,7 +94,7 @@ class UnitNormalization final : public UnaryLayer {
   }
   /// Divides each vector by its length, or by 1e-12 if the length is smaller.
   Tensor call(const Tensor& x, const Call&) override {
-    const Tensor values = wide(x);
+    const Tensor values = at_least_float32(x);
     const Tensor squares = ops::sum(ops::square(values), axes_in(x.shape(), axis_), true);
     return ops::cast(values * ops::rsqrt(ops::maximum(squares, 1e-24)), x.dtype());
   }

@@ -7,7 +7,9 @@
 namespace crescent {
 
 /// Casts to at least float32, in which statistics are computed: squares exceed float16.
-inline Tensor wide(const Tensor& x) { return ops::cast(x, promote(x.dtype(), DType::float32)); }
+inline Tensor at_least_float32(const Tensor& x) {
+  return ops::cast(x, promote(x.dtype(), DType::float32));
+}
 
 /// The base of layers with gamma and beta, whose values are not cast to the narrower dtype in mixed
 /// precision.
@@ -29,15 +31,19 @@ class ScaledLayer : public UnaryLayer {
   void build_scale(const Shape& shape) {
     if (scale_) gamma_ = add_weight("gamma", shape, gamma_rules_, /*autocast=*/false);
     if (center_) beta_ = add_weight("beta", shape, beta_rules_, /*autocast=*/false);
-    neutral_ = shape;
+    parameter_shape_ = shape;
   }
-  Tensor gamma() const { return scale_ ? gamma_.value() : ops::ones(neutral_, variable_dtype()); }
-  Tensor beta() const { return center_ ? beta_.value() : ops::zeros(neutral_, variable_dtype()); }
+  Tensor gamma() const {
+    return scale_ ? gamma_.value() : ops::ones(parameter_shape_, variable_dtype());
+  }
+  Tensor beta() const {
+    return center_ ? beta_.value() : ops::zeros(parameter_shape_, variable_dtype());
+  }
 
   bool center_ = true, scale_ = true;
   WeightRules beta_rules_{"zeros"}, gamma_rules_{"ones"};
   Variable gamma_, beta_;
-  Shape neutral_;
+  Shape parameter_shape_;
 
  private:
   template <class T>
@@ -65,10 +71,10 @@ inline Shape dims_of(const Shape& shape, const std::vector<int>& axes) {
 
 /// A shape with the sizes of x along some axes and 1 along the others.
 inline Shape broadcast_along(const Tensor& x, const std::vector<int>& axes) {
-  Shape wide;
+  Shape broadcast;
   for (int i = 0; i < x.rank(); ++i)
-    wide.append(std::find(axes.begin(), axes.end(), i) == axes.end() ? 1 : x.dim(i));
-  return wide;
+    broadcast.append(std::find(axes.begin(), axes.end(), i) == axes.end() ? 1 : x.dim(i));
+  return broadcast;
 }
 
 }  // namespace crescent

@@ -67,7 +67,7 @@ class LayerCell final : public RnnCell {
   InputCount input_count() const override { return {.min = 1 + sizes_.size()}; }
   void build(const std::vector<Shape>&) override {}
   Tensors step(const Tensors& inputs) const override {
-    const Tensors outputs = called(inputs);
+    const Tensors outputs = call_layer(inputs);
     if (outputs.size() != 1 + sizes_.size())
       fail("cell ", layer_->name(), ": expected call to give the output and ", sizes_.size(),
            " next states, got ", outputs.size(), " tensors");
@@ -77,7 +77,7 @@ class LayerCell final : public RnnCell {
   LayerPtr as_layer() override { return layer_; }
 
  private:
-  Tensors called(const Tensors& inputs) const {
+  Tensors call_layer(const Tensors& inputs) const {
     if (!lists_states_) return (*layer_)(inputs, CallOptions{});
     const std::span<const Tensor> rest = std::span(inputs).subspan(1);
     CallOptions options;

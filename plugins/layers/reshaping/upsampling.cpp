@@ -48,7 +48,8 @@ class UpSampling final : public SpatialLayer<Axes> {
   }
   Tensor call(const Tensor& x, const Call&) override {
     if (interpolation_ != "nearest")
-      return this->with_channels_last(x, [&](const Tensor& images) { return between(images); });
+      return this->with_channels_last(x,
+                                      [&](const Tensor& images) { return interpolated(images); });
     return repeated(x, this->first_spatial_axis());
   }
 
@@ -57,7 +58,7 @@ class UpSampling final : public SpatialLayer<Axes> {
     for (int i = 0; i < Axes; ++i) x = ops::repeat(x, size_[size_t(i)], first_axis + i);
     return x;
   }
-  Tensor between(const Tensor& images) const {
+  Tensor interpolated(const Tensor& images) const {
     const int64_t rows = images.dim(1), columns = images.dim(2);
     // while shapes are inferred only the shape of the result matters
     if (rows < 0 || columns < 0) return repeated(images, 1);

@@ -59,15 +59,15 @@ class MelSpectrogram final : public UnaryLayer {
         .field("num_mel_bins", &MelSpectrogram::bins_, "Number of mel frequency bins.")
         .min(1)
         .max(kMaximum)
-        .field("min_freq", &MelSpectrogram::lowest_, "Lowest frequency in Hz.")
+        .field("min_freq", &MelSpectrogram::lowest_hertz_, "Lowest frequency in Hz.")
         .min(0)
-        .field("max_freq", &MelSpectrogram::highest_,
+        .field("max_freq", &MelSpectrogram::highest_hertz_,
                "Highest frequency in Hz; null: half the sampling rate.")
         .field("power_to_db", &MelSpectrogram::in_decibels_, "Convert power to decibels.")
         .field("top_db", &MelSpectrogram::top_db_,
                "Limit values to at most this many decibels below the maximum.")
         .field("mag_exp", &MelSpectrogram::exponent_, "Exponent of the magnitude; 2 gives power.")
-        .field("min_power", &MelSpectrogram::least_power_, "Lower limit of power, for decibels.")
+        .field("min_power", &MelSpectrogram::min_power_, "Lower limit of power, for decibels.")
         .field("ref_power", &MelSpectrogram::reference_, "Power of 0 decibels.");
   }
   void configured() override {
@@ -78,8 +78,8 @@ class MelSpectrogram final : public UnaryLayer {
           "`fft_length` must be greater than or equal to `sequence_length`. Received: "
           "`sequence_length`=",
           length(), ", `fft_length`=", fft_length_, ".");
-    if (highest() <= lowest_)
-      fail("max_freq: expected more than min_freq, which is ", lowest_, ", got ", highest());
+    if (highest() <= lowest_hertz_)
+      fail("max_freq: expected more than min_freq, which is ", lowest_hertz_, ", got ", highest());
   }
   Tensor call(const Tensor& x, const Call&) override {
     const bool wide = compute_dtype() == DType::float64;
@@ -96,11 +96,11 @@ class MelSpectrogram final : public UnaryLayer {
     const Tensor power = ops::square(spectrum[0]) + ops::square(spectrum[1]);
     const Tensor magnitude = raised(power, exponent_);
     const Tensor weights =
-        mel_weights(fft_length_ / 2 + 1, bins_, double(sampling_rate_), lowest_, highest());
+        mel_weights(fft_length_ / 2 + 1, bins_, double(sampling_rate_), lowest_hertz_, highest());
     Tensor mel = ops::dot(magnitude, ops::cast(weights, samples.dtype()));
     if (in_decibels_) {
-      const double reference = std::max(std::abs(reference_), least_power_);
-      mel = decibels(ops::maximum(mel, least_power_)) - 10 * std::log10(reference);
+      const double reference = std::max(std::abs(reference_), min_power_);
+      mel = decibels(ops::maximum(mel, min_power_)) - 10 * std::log10(reference);
       mel = ops::maximum(mel, ops::max(mel) - top_db_);
     }
     return ops::cast(ops::swap_axes(mel, -1, -2), compute_dtype());
@@ -109,13 +109,13 @@ class MelSpectrogram final : public UnaryLayer {
  private:
   static constexpr double kMaximum = 1 << 20;
   int64_t length() const { return length_.value_or(fft_length_); }
-  double highest() const { return highest_.value_or(std::floor(double(sampling_rate_) / 2)); }
+  double highest() const { return highest_hertz_.value_or(std::floor(double(sampling_rate_) / 2)); }
 
   int64_t fft_length_ = 2048, stride_ = 512, sampling_rate_ = 16000, bins_ = 128;
   std::optional<int64_t> length_;
   Value window_ = "hann";
-  double lowest_ = 20, top_db_ = 80, exponent_ = 2, least_power_ = 1e-10, reference_ = 1;
-  std::optional<double> highest_;
+  double lowest_hertz_ = 20, top_db_ = 80, exponent_ = 2, min_power_ = 1e-10, reference_ = 1;
+  std::optional<double> highest_hertz_;
   bool in_decibels_ = true;
 };
 

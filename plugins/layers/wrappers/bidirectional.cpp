@@ -47,7 +47,7 @@ class Bidirectional final : public BaseWrapper {
     s.field("merge_mode", &Bidirectional::merge_mode_,
             "How the two outputs are merged; null: both are returned.")
         .choices({"sum", "mul", "ave", "concat"})
-        .field("backward_layer", &Bidirectional::given_backward_,
+        .field("backward_layer", &Bidirectional::backward_option_,
                "The layer of the backward direction; null: a reversed copy of `layer`.")
         .kind("layer")
         .keyword_only(true)
@@ -78,11 +78,12 @@ class Bidirectional final : public BaseWrapper {
   Tensors call(const Tensors& inputs, const Call& call) override {
     CallOptions options;
     if (mask_with_states_ || call.flag("mask")) options.masks = {call.mask()};
-    Tensors ahead = (*layer())(of_direction(inputs, 0), options),
-            back = (*backward_)(of_direction(inputs, 1), options);
-    if (return_sequences_) back[0] = ops::flip(back[0], {1});
-    Tensors outputs = merge_mode_ ? Tensors{merged(ahead[0], back[0])} : Tensors{ahead[0], back[0]};
-    for (const Tensors& states : {ahead, back})
+    Tensors forward = (*layer())(of_direction(inputs, 0), options),
+            backward = (*backward_)(of_direction(inputs, 1), options);
+    if (return_sequences_) backward[0] = ops::flip(backward[0], {1});
+    Tensors outputs =
+        merge_mode_ ? Tensors{merged(forward[0], backward[0])} : Tensors{forward[0], backward[0]};
+    for (const Tensors& states : {forward, backward})
       outputs.insert(outputs.end(), states.begin() + 1, states.end());
     return outputs;
   }
@@ -117,9 +118,9 @@ class Bidirectional final : public BaseWrapper {
     set_layer(recipe.make());
   }
   void make_backward() {
-    LayerConfig recipe(given_backward_.is_null() ? *layer()
-                                                 : *layer_from("Bidirectional", given_backward_));
-    if (given_backward_.is_null()) {
+    LayerConfig recipe(backward_option_.is_null() ? *layer()
+                                                  : *layer_from("Bidirectional", backward_option_));
+    if (backward_option_.is_null()) {
       recipe.set("go_backwards", !recipe.flag("go_backwards"));
       recipe.set("name", "backward_" + without_prefix(layer()->name(), "forward_"));
     }
@@ -129,19 +130,19 @@ class Bidirectional final : public BaseWrapper {
     track(backward_);
   }
   void check_directions() const {
-    const LayerConfig ahead(*layer()), back(*backward_);
-    if (ahead.flag("go_backwards") == back.flag("go_backwards"))
+    const LayerConfig forward(*layer()), backward(*backward_);
+    if (forward.flag("go_backwards") == backward.flag("go_backwards"))
       fail(
           "Forward layer and backward layer should have different `go_backwards` value. Received: "
           "forward_layer.go_backwards=",
-          Value(ahead.flag("go_backwards")));
+          Value(forward.flag("go_backwards")));
     for (const char* option : {"stateful", "return_sequences", "return_state"})
-      if (ahead.flag(option) != back.flag(option))
+      if (forward.flag(option) != backward.flag(option))
         fail(
             "Forward layer and backward layer are expected to have the same value for attribute "
             "\"",
-            option, "\", got ", Value(ahead.flag(option)), " for forward layer and ",
-            Value(back.flag(option)), " for backward layer");
+            option, "\", got ", Value(forward.flag(option)), " for forward layer and ",
+            Value(backward.flag(option)), " for backward layer");
   }
 
   /// The inputs of the layer of one direction: the sequence, and half of the initial states.
@@ -158,15 +159,15 @@ class Bidirectional final : public BaseWrapper {
     own.insert(own.end(), first, first + static_cast<std::ptrdiff_t>(half));
     return own;
   }
-  Tensor merged(const Tensor& ahead, const Tensor& back) const {
-    if (*merge_mode_ == "concat") return ops::concatenate(Tensors{ahead, back}, -1);
-    if (*merge_mode_ == "mul") return ahead * back;
-    const Tensor sum = ahead + back;
+  Tensor merged(const Tensor& forward, const Tensor& backward) const {
+    if (*merge_mode_ == "concat") return ops::concatenate(Tensors{forward, backward}, -1);
+    if (*merge_mode_ == "mul") return forward * backward;
+    const Tensor sum = forward + backward;
     return *merge_mode_ == "ave" ? sum / 2 : sum;
   }
 
   std::optional<std::string> merge_mode_ = "concat";
-  Value given_backward_;
+  Value backward_option_;
   LayerPtr backward_;
   bool return_sequences_ = false, mask_with_states_ = false;
 };

@@ -11,7 +11,7 @@ LayerPtr layer_from(const std::string& wrapper, const Value& value) {
 
 void BaseWrapper::configured() {
   Layer::configured();
-  set_layer(layer_from(class_name(), given_));
+  set_layer(layer_from(class_name(), layer_option_));
 }
 
 void BaseWrapper::set_layer(LayerPtr layer) {

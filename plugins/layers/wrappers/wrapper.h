@@ -15,7 +15,7 @@ class BaseWrapper : public Layer {
  protected:
   template <class T>
   static void describe_layer(Schema<T>& s) {
-    s.field("layer", &BaseWrapper::given_, "The wrapped layer.")
+    s.field("layer", &BaseWrapper::layer_option_, "The wrapped layer.")
         .kind("layer")
         .required()
         .property("layer", &BaseWrapper::layer_, "The wrapped layer.");
@@ -25,7 +25,7 @@ class BaseWrapper : public Layer {
   const LayerPtr& layer() const { return layer_; }
 
  private:
-  Value given_;
+  Value layer_option_;
   LayerPtr layer_;
 };
 
