@@ -12,16 +12,16 @@ class Batched {
  public:
   Batched(const Tensor& like, bool channels_first)
       : single_(like.rank() == 3), channels_first_(channels_first) {}
-  Tensor in(const Tensor& x) const {
-    const Tensor batch = in_batch(x);
+  Tensor to_batch(const Tensor& x) const {
+    const Tensor batch = add_batch_axis(x);
     return channels_first_ ? ops::transpose(batch, {0, 2, 3, 1}) : batch;
   }
-  Tensor out(const Tensor& x) const {
-    return one(channels_first_ ? ops::transpose(x, {0, 3, 1, 2}) : x);
+  Tensor from_batch(const Tensor& x) const {
+    return drop_batch_axis(channels_first_ ? ops::transpose(x, {0, 3, 1, 2}) : x);
   }
   /// Adds the batch axis, if the call has a single image, to a tensor that has no axis of channels.
-  Tensor in_batch(const Tensor& x) const { return single_ ? ops::expand_dims(x, 0) : x; }
-  Tensor one(const Tensor& x) const { return single_ ? ops::squeeze(x, 0) : x; }
+  Tensor add_batch_axis(const Tensor& x) const { return single_ ? ops::expand_dims(x, 0) : x; }
+  Tensor drop_batch_axis(const Tensor& x) const { return single_ ? ops::squeeze(x, 0) : x; }
 
  private:
   bool single_, channels_first_;
@@ -56,28 +56,28 @@ class ImageLayer : public Layer {
   /// given.
   Tensors call(const Tensors& inputs, const Call& call) final {
     const Batched batched(inputs[0], data_format_ == "channels_first");
-    ImageParts parts{batched.in(inputs[0]), {}, {}, {}};
-    if (const Tensor labels = call.tensor("labels")) parts.labels = batched.in_batch(labels);
-    if (const Value& given = call.argument("bounding_boxes"); !given.is_null())
-      parts.boxes = boxes_in(given, batched);
+    ImageParts parts{batched.to_batch(inputs[0]), {}, {}, {}};
+    if (const Tensor labels = call.tensor("labels")) parts.labels = batched.add_batch_axis(labels);
+    if (const Value& boxes_value = call.argument("bounding_boxes"); !boxes_value.is_null())
+      parts.boxes = boxes_in(boxes_value, batched);
     if (const Tensor masks = call.tensor("segmentation_masks")) {
       if (masks.rank() != inputs[0].rank())
         fail("expected segmentation_masks with as many axes as the images, which have shape ",
              inputs[0].shape(), ", got shape ", masks.shape());
-      parts.masks = batched.in(masks);
+      parts.masks = batched.to_batch(masks);
     }
-    const ImageParts result = changed(std::move(parts), call);
-    Tensors results{batched.out(result.images)};
-    if (result.labels) results.push_back(batched.one(result.labels));
+    const ImageParts result = change_parts(std::move(parts), call);
+    Tensors results{batched.from_batch(result.images)};
+    if (result.labels) results.push_back(batched.drop_batch_axis(result.labels));
     if (result.boxes)
       for (const Tensor& each : {result.boxes->boxes, result.boxes->labels})
-        results.push_back(batched.one(each));
-    if (result.masks) results.push_back(batched.out(result.masks));
+        results.push_back(batched.drop_batch_axis(each));
+    if (result.masks) results.push_back(batched.from_batch(result.masks));
     return results;
   }
 
  protected:
-  virtual ImageParts changed(ImageParts parts, const Call& call) = 0;
+  virtual ImageParts change_parts(ImageParts parts, const Call& call) = 0;
 
   /// Declares the inputs that may accompany images: labels, boxes, masks.
   template <class T>
@@ -107,28 +107,28 @@ class ImageLayer : public Layer {
   /// Calls move(boxes) with the boxes in pixels (xyxy) of images of extent `from`, cuts the results
   /// off at the edges of images of extent `to`, and converts them back to the layer's format.
   template <class F>
-  BoundingBoxes moved(const BoundingBoxes& given, Extent from, Extent to, F move) const {
+  BoundingBoxes moved(const BoundingBoxes& boxes, Extent from, Extent to, F move) const {
     const std::string& format = *bounding_box_format_;
-    return move(given.converted(format, "xyxy", from)).within(to).converted("xyxy", format, to);
+    return move(boxes.converted(format, "xyxy", from)).within(to).converted("xyxy", format, to);
   }
 
  private:
-  BoundingBoxes boxes_in(const Value& given, const Batched& batched) const {
+  BoundingBoxes boxes_in(const Value& boxes_value, const Batched& batched) const {
     if (!bounding_box_format_)
       fail(
           "You passed an input with a 'bounding_boxes' key, but you didn't specify a bounding box "
           "format. Pass a `bounding_box_format` argument to your ",
           class_name(), " layer, e.g. `bounding_box_format='xyxy'`.");
-    const Dict* table = given.is_dict() ? &given.as_dict() : nullptr;
+    const Dict* table = boxes_value.is_dict() ? &boxes_value.as_dict() : nullptr;
     const Value *boxes = table ? table->find("boxes") : nullptr,
                 *labels = table ? table->find("labels") : nullptr;
     if (!boxes || !labels || table->size() != 2)
       fail(
           "Expected `bounding_boxes` argument to be a dict with keys 'boxes' and 'labels'. "
           "Received: bounding_boxes=",
-          given);
-    const BoundingBoxes result{batched.in_batch(Codec<Tensor>::decode(*boxes)),
-                               batched.in_batch(Codec<Tensor>::decode(*labels))};
+          boxes_value);
+    const BoundingBoxes result{batched.add_batch_axis(Codec<Tensor>::decode(*boxes)),
+                               batched.add_batch_axis(Codec<Tensor>::decode(*labels))};
     const Shape &b = result.boxes.shape(), &l = result.labels.shape();
     if (b.rank() != 3 || b[2] != 4 || !l.compatible(b.slice(0, 2)))
       fail(

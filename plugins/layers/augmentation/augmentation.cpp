@@ -27,7 +27,7 @@ BoundingBoxes ImageAugmentation::change_boxes(const BoundingBoxes& given, const 
   return {moved_boxes(given.boxes, move), given.labels};
 }
 
-ImageParts ImageAugmentation::changed(ImageParts parts, const Call& call) {
+ImageParts ImageAugmentation::change_parts(ImageParts parts, const Call& call) {
   const Tensor images = ops::cast(parts.images, working_dtype(compute_dtype()));
   // while only shapes are inferred, the batch may be unknown, so no numbers can be drawn
   const bool active = call.training && images.shape().is_known();

@@ -54,7 +54,7 @@ class ImageAugmentation : public ImageLayer {
   }
 
  protected:
-  ImageParts changed(ImageParts parts, const Call& call) final;
+  ImageParts change_parts(ImageParts parts, const Call& call) final;
 
   /// Declares the inputs that may accompany images: labels, boxes, masks.
   template <class T>
@@ -101,7 +101,7 @@ inline AugmentationPtr augmentation(const char* name, const Dict& options) {
   return std::dynamic_pointer_cast<ImageAugmentation>(make<Layer>(name, options));
 }
 
-// ---- helpers
+// ---- functions that several augmentation layers use
 
 /// The shape of one number per image: (batch, 1, 1, 1).
 inline Shape per_image_shape(const TensorSpec& images) { return {images.shape[0], 1, 1, 1}; }

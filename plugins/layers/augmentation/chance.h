@@ -21,7 +21,7 @@ class ChanceAugmentation : public ImageAugmentation {
             "Limits between which the probability of changing an image is drawn: two numbers, or "
             "one number f for 0 to f.");
   }
-  bool never() const { return chance_.high == 0; }
+  bool never_changes() const { return chance_.high == 0; }
   /// Whether each image is changed: (batch, 1, 1, 1).
   Tensor chosen(const TensorSpec& images, const SeedGenerator& random) const {
     const Shape each{images.shape[0], 1, 1, 1};

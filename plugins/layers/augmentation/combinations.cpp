@@ -70,8 +70,8 @@ class ChoosingAugmentation : public ImageAugmentation {
   /// is chosen. While a program is recorded the index is unknown, so the results of all layers are
   /// computed and one is selected.
   template <class F>
-  Tensor chosen_one(const Tensor& x, const Tensor& number,
-                    const std::vector<RandomParameters>& drawn, F f) const {
+  Tensor apply_chosen(const Tensor& x, const Tensor& number,
+                      const std::vector<RandomParameters>& drawn, F f) const {
     if (!number.is_abstract()) {
       const auto i = static_cast<size_t>(number.item());
       return i < choices_.size() ? f(*choices_[i], x, drawn[i]) : x;
@@ -119,10 +119,10 @@ class RandAugment final : public ChoosingAugmentation {
     return drawn;
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return in_turn(images, drawn, apply_to_images);
+    return apply_in_turn(images, drawn, apply_to_images);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return in_turn(masks, drawn, apply_to_masks);
+    return apply_in_turn(masks, drawn, apply_to_masks);
   }
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec& images,
                              const RandomParameters& drawn) const override {
@@ -130,15 +130,15 @@ class RandAugment final : public ChoosingAugmentation {
                            const RandomParameters& d) {
       return choice.change_boxes({boxes, given.labels}, images, d).boxes;
     };
-    return {in_turn(given.boxes, drawn, moved), given.labels};
+    return {apply_in_turn(given.boxes, drawn, moved), given.labels};
   }
 
  private:
   template <class F>
-  Tensor in_turn(const Tensor& x, const RandomParameters& drawn, F f) const {
+  Tensor apply_in_turn(const Tensor& x, const RandomParameters& drawn, F f) const {
     Tensor result = x;
     for (int64_t i = 0; i < num_ops_; ++i)
-      result = chosen_one(result, ops::slice_axis(drawn[0], 0, i, i + 1), drawn.parts, f);
+      result = apply_chosen(result, ops::slice_axis(drawn[0], 0, i, i + 1), drawn.parts, f);
     return result;
   }
 
@@ -206,7 +206,7 @@ class AugMix final : public ChoosingAugmentation {
     for (int64_t chain = 0; chain < num_chains_; ++chain) {
       Tensor changed = x;
       for (int64_t i = chain * chain_depth_; i < (chain + 1) * chain_depth_; ++i)
-        changed = chosen_one(changed, number(drawn[2], i), drawn.parts[i].parts, f);
+        changed = apply_chosen(changed, number(drawn[2], i), drawn.parts[i].parts, f);
       sum = sum + changed * ops::cast(number(drawn[0], chain), x.dtype());
     }
     const Tensor share = ops::cast(drawn[1], x.dtype());

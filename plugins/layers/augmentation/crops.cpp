@@ -94,7 +94,7 @@ class RandomCrop final : public ImageAugmentation {
   Points inference_points(const Points& points, const TensorSpec& images) const override {
     const Extent all = extent_of(images);
     if (all == Extent{height_, width_}) return points;
-    return of_window(points, middle(all, fitting(all)));
+    return of_window(points, centered(all, fitting(all)));
   }
 
  private:
@@ -103,7 +103,7 @@ class RandomCrop final : public ImageAugmentation {
     int64_t top, left;
     Extent size;
   };
-  static CropWindow middle(Extent all, Extent size) {
+  static CropWindow centered(Extent all, Extent size) {
     return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
   }
   /// The largest extent that fits into the images and has the proportions of the result.
@@ -113,7 +113,7 @@ class RandomCrop final : public ImageAugmentation {
   }
   /// The window in images that are lower or narrower than the result.
   CropWindow window_of_small(Extent all) const {
-    CropWindow window = middle(all, fitting(all));
+    CropWindow window = centered(all, fitting(all));
     window.size = {std::min(height_, all.height - window.top),
                    std::min(width_, all.width - window.left)};
     return window;

@@ -37,10 +37,10 @@ class RandomPerspective final : public ChanceAugmentation {
     return {which, corners, end};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    return seen(images, drawn, interpolation_);
+    return transformed(images, drawn, interpolation_);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return as_numbers(masks, [&](const Tensor& m) { return seen(m, drawn, "nearest"); });
+    return as_numbers(masks, [&](const Tensor& m) { return transformed(m, drawn, "nearest"); });
   }
   /// Moves points by the inverse of the transformation, because the transformation maps positions
   /// in the result to positions in the image: the result shows at the old corners the pixels at the
@@ -57,8 +57,8 @@ class RandomPerspective final : public ChanceAugmentation {
   }
 
  private:
-  Tensor seen(const Tensor& images, const RandomParameters& drawn,
-              const std::string& interpolation) const {
+  Tensor transformed(const Tensor& images, const RandomParameters& drawn,
+                     const std::string& interpolation) const {
     const auto corners = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
     const Tensor moved = operation("image.perspective_transform", {{"images", boxed(images)},
                                                                    {"start_points", corners(1)},
@@ -113,7 +113,7 @@ class RandomElasticTransform final : public ChanceAugmentation {
   /// Chooses the images to change, and the position in the image from which each pixel of the
   /// result is taken.
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    if (never() || strength_.high == 0) return {};
+    if (never_changes() || strength_.high == 0) return {};
     const Tensor which = chosen(images, random);
     const Tensor strength = strength_.draw(random, {}, images.dtype);
     const int64_t batch = images.shape[0], height = images.shape[1], width = images.shape[2];
@@ -145,10 +145,10 @@ class RandomElasticTransform final : public ChanceAugmentation {
  private:
   Tensor distorted(const Tensor& images, const RandomParameters& drawn,
                    const std::string& interpolation) const {
-    const auto places = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
+    const auto coordinates = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
     const Tensor moved = operation("image.sample", {{"images", boxed(images)},
-                                                    {"rows", places(1)},
-                                                    {"columns", places(2)},
+                                                    {"rows", coordinates(1)},
+                                                    {"columns", coordinates(2)},
                                                     {"interpolation", interpolation},
                                                     {"fill_mode", fill_mode_},
                                                     {"fill_value", fill_value_}});

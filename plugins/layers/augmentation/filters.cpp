@@ -81,14 +81,14 @@ class RandomGaussianBlur final : public ChanceAugmentation {
     return {which, widths_.draw(random, {2}, images.dtype) + 1e-6};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    const Tensor row = bell(kernel_size_.front(), ops::slice_axis(drawn[1], 0, 0, 1)),
-                 column = bell(kernel_size_.back(), ops::slice_axis(drawn[1], 0, 1, 2));
+    const Tensor row = gaussian(kernel_size_.front(), ops::slice_axis(drawn[1], 0, 0, 1)),
+                 column = gaussian(kernel_size_.back(), ops::slice_axis(drawn[1], 0, 1, 2));
     const Tensor kernel = ops::expand_dims(column, 1) * ops::expand_dims(row, 0);
     return within_range(ops::where(drawn[0], filtered(images, kernel), images));
   }
 
  private:
-  static Tensor bell(int64_t size, const Tensor& sigma) {
+  static Tensor gaussian(int64_t size, const Tensor& sigma) {
     const Tensor x = ops::arange(size, sigma.dtype()) - double(size - 1) / 2;
     const Tensor values = ops::exp(ops::square(x / sigma) * -0.5);
     return values / ops::sum(values);

@@ -126,17 +126,17 @@ class LocalEqualization final : public ImageAugmentation {
   }
   Tensor change(const Tensor& given, const RandomParameters&) const override {
     const int64_t batch = given.dim(0), height = given.dim(1), width = given.dim(2);
-    const int64_t tall = (height + grid_[0] - 1) / grid_[0],
-                  wide = (width + grid_[1] - 1) / grid_[1];
-    if (batch == 0 || tall == 0 || wide == 0 || given.dim(3) == 0) return given;
+    const int64_t tile_rows = (height + grid_[0] - 1) / grid_[0],
+                  tile_columns = (width + grid_[1] - 1) / grid_[1];
+    if (batch == 0 || tile_rows == 0 || tile_columns == 0 || given.dim(3) == 0) return given;
     if (double(batch * given.dim(3) * kLevels) * double(grid_[0] * grid_[1]) >= 2147483648.0)
       fail("tile_grid_size: ", Value(grid_), " are too many tiles for images of shape ",
            given.shape());
     Tensor images = rescaled(given, lowest(), highest(), 0, 255);
-    images = ops::gather(images, mirrored_indices(height, tall * grid_[0]), 1);
-    images = ops::gather(images, mirrored_indices(width, wide * grid_[1]), 2);
-    const Tensor levels = levels_of(images, tall, wide);
-    const Tensor level = ops::slice(blended(images, levels, tall, wide), {0, 0, 0, 0},
+    images = ops::gather(images, mirrored_indices(height, tile_rows * grid_[0]), 1);
+    images = ops::gather(images, mirrored_indices(width, tile_columns * grid_[1]), 2);
+    const Tensor levels = levels_of(images, tile_rows, tile_columns);
+    const Tensor level = ops::slice(blended(images, levels, tile_rows, tile_columns), {0, 0, 0, 0},
                                     {batch, height, width, given.dim(3)});
     return rescaled(level, 0, 255, lowest(), highest());
   }
@@ -154,11 +154,11 @@ class LocalEqualization final : public ImageAugmentation {
   }
   /// The table of new values: a flat array with the axes (image, tile row, tile column, channel,
   /// old value).
-  Tensor levels_of(const Tensor& images, int64_t tall, int64_t wide) const {
-    const Tensor row = ops::repeat(numbers_along(1, grid_[0]), tall, 1),
-                 column = ops::repeat(numbers_along(2, grid_[1]), wide, 2);
+  Tensor levels_of(const Tensor& images, int64_t tile_rows, int64_t tile_columns) const {
+    const Tensor row = ops::repeat(numbers_along(1, grid_[0]), tile_rows, 1),
+                 column = ops::repeat(numbers_along(2, grid_[1]), tile_columns, 2);
     const int64_t tables = images.dim(0) * grid_[0] * grid_[1] * images.dim(3);
-    const double pixels = double(tall * wide);
+    const double pixels = double(tile_rows * tile_columns);
     Tensor histogram = ops::reshape(
         counts(index(images, row, column), tables * kLevels, images.dtype()), {tables, kLevels});
     if (clip_limit_ > 0) {
@@ -170,9 +170,11 @@ class LocalEqualization final : public ImageAugmentation {
     const Tensor level = (sum - least) * 255.0 / ops::where(ops::equal(rest, 0), 1.0, rest);
     return ops::reshape(ops::clip(level, 0, 255), {tables * kLevels});
   }
-  Tensor blended(const Tensor& images, const Tensor& levels, int64_t tall, int64_t wide) const {
-    const TileInterpolation rows = interpolation_of_tiles(1, grid_[0], tall, images.dtype()),
-                            columns = interpolation_of_tiles(2, grid_[1], wide, images.dtype());
+  Tensor blended(const Tensor& images, const Tensor& levels, int64_t tile_rows,
+                 int64_t tile_columns) const {
+    const TileInterpolation rows = interpolation_of_tiles(1, grid_[0], tile_rows, images.dtype()),
+                            columns =
+                                interpolation_of_tiles(2, grid_[1], tile_columns, images.dtype());
     const auto at = [&](const Tensor& row, const Tensor& column) {
       return ops::gather(levels, index(images, row, column));
     };

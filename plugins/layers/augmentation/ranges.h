@@ -23,9 +23,9 @@ struct Bounds {
 
 namespace detail {
 
-[[noreturn]] inline void fail_range(const char* option, const Value& given, const Bounds& bounds) {
+[[noreturn]] inline void fail_range(const char* option, const Value& value, const Bounds& bounds) {
   fail("The `", option, "` argument should be a number (or a list of two numbers) in the range ",
-       bounds.open ? "(" : "[", bounds.low, ", ", bounds.high, "]. Received: ", option, "=", given);
+       bounds.open ? "(" : "[", bounds.low, ", ", bounds.high, "]. Received: ", option, "=", value);
 }
 
 }  // namespace detail
@@ -33,28 +33,28 @@ namespace detail {
 /// The range that an option gives. A number f within the bounds means the range from -f to f,
 /// limited to the bounds. Of two numbers the first must be at most the upper bound, and the second
 /// at least the lower bound.
-inline Range range_of(const char* option, const Value& given, const Bounds& bounds) {
-  if (given.is_number()) {
-    const double f = given.as_float();
-    if (!(f >= bounds.low && f <= bounds.high)) detail::fail_range(option, given, bounds);
+inline Range range_of(const char* option, const Value& value, const Bounds& bounds) {
+  if (value.is_number()) {
+    const double f = value.as_float();
+    if (!(f >= bounds.low && f <= bounds.high)) detail::fail_range(option, value, bounds);
     return {std::max(-std::abs(f), bounds.low), std::abs(f)};
   }
-  if (!given.is_list() || given.as_list().size() != 2 || !given.as_list()[0].is_number() ||
-      !given.as_list()[1].is_number())
-    detail::fail_range(option, given, bounds);
-  const double a = given.as_list()[0].as_float(), b = given.as_list()[1].as_float();
-  if (!(a <= bounds.high && b >= bounds.low)) detail::fail_range(option, given, bounds);
+  if (!value.is_list() || value.as_list().size() != 2 || !value.as_list()[0].is_number() ||
+      !value.as_list()[1].is_number())
+    detail::fail_range(option, value, bounds);
+  const double a = value.as_list()[0].as_float(), b = value.as_list()[1].as_float();
+  if (!(a <= bounds.high && b >= bounds.low)) detail::fail_range(option, value, bounds);
   return {std::min(a, b), std::max(a, b)};
 }
 
 /// The range that an option gives, like range_of(), but both of two numbers must be within the
 /// bounds.
-inline Range range_within(const char* option, const Value& given, const Bounds& bounds) {
-  for (const Value& number : given.is_list() ? given.as_list() : List{given})
+inline Range range_within(const char* option, const Value& value, const Bounds& bounds) {
+  for (const Value& number : value.is_list() ? value.as_list() : List{value})
     if (!number.is_number() || !(number.as_float() <= bounds.high) ||
         !(bounds.open ? number.as_float() > bounds.low : number.as_float() >= bounds.low))
-      detail::fail_range(option, given, bounds);
-  return range_of(option, given, bounds);
+      detail::fail_range(option, value, bounds);
+  return range_of(option, value, bounds);
 }
 
 }  // namespace crescent

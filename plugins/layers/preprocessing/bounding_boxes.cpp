@@ -19,7 +19,7 @@ class MaxNumBoundingBoxes final : public ImageLayer {
   }
 
  protected:
-  ImageParts changed(ImageParts parts, const Call&) override {
+  ImageParts change_parts(ImageParts parts, const Call&) override {
     if (!parts.boxes) return parts;
     const auto sized = [&](const Tensor& x) {
       const Tensor first = ops::slice_axis(x, 1, 0, std::min(x.dim(1), max_number_));

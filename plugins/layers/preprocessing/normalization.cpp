@@ -67,8 +67,8 @@ class Normalization final : public UnaryLayer {
   }
   Tensor call(const Tensor& x, const Call&) override {
     const Tensor values = ops::cast(x, compute_dtype());
-    const Tensor mean = along(mean_, given_mean_, x.rank()),
-                 variance = along(variance_, given_variance_, x.rank());
+    const Tensor mean = with_input_rank(mean_, given_mean_, x.rank()),
+                 variance = with_input_rank(variance_, given_variance_, x.rank());
     const Tensor deviation = ops::maximum(ops::sqrt(variance), 1e-7);
     return invert_ ? mean + values * deviation : (values - mean) / deviation;
   }
@@ -85,7 +85,7 @@ class Normalization final : public UnaryLayer {
   }
   /// Returns the learned or given mean or variance with the rank of the inputs, and with size 1
   /// along the axes over which it was computed.
-  Tensor along(const Variable& learned, const Value& given, int rank) const {
+  Tensor with_input_rank(const Variable& learned, const Value& given, int rank) const {
     const Tensor values =
         given.is_null() ? learned.value() : numbers_in(given, "").tensor(compute_dtype());
     Shape wide(std::vector<int64_t>(size_t(rank), 1));
@@ -95,11 +95,11 @@ class Normalization final : public UnaryLayer {
   }
   /// The value of the property mean or variance: the learned or given value, or, before the layer
   /// is built, the option; null if there is none.
-  Value seen(const Variable& learned, const Value& given) const {
-    return built() ? Codec<Tensor>::encode(along(learned, given, rank_)) : given;
+  Value current_value(const Variable& learned, const Value& given) const {
+    return built() ? Codec<Tensor>::encode(with_input_rank(learned, given, rank_)) : given;
   }
-  Value mean() const { return seen(mean_, given_mean_); }
-  Value variance() const { return seen(variance_, given_variance_); }
+  Value mean() const { return current_value(mean_, given_mean_); }
+  Value variance() const { return current_value(variance_, given_variance_); }
   void adapt(const Value& data, std::optional<int64_t> steps) {
     reset_state();
     each_batch(data, steps, [&](const Value& batch) { update_state(batch); });
@@ -129,16 +129,17 @@ class Normalization final : public UnaryLayer {
   void join(const Tensor& mean, const Tensor& variance, double count) {
     sample_count_ += count;
     const double share = count / sample_count_;
-    const Tensor joint = share == 1 ? mean : seen_mean_ * (1 - share) + mean * share;
-    seen_variance_ = share == 1 ? variance
-                                : (seen_variance_ + ops::square(seen_mean_ - joint)) * (1 - share) +
-                                      (variance + ops::square(mean - joint)) * share;
-    seen_mean_ = joint;
+    const Tensor joint = share == 1 ? mean : adapted_mean_ * (1 - share) + mean * share;
+    adapted_variance_ =
+        share == 1 ? variance
+                   : (adapted_variance_ + ops::square(adapted_mean_ - joint)) * (1 - share) +
+                         (variance + ops::square(mean - joint)) * share;
+    adapted_mean_ = joint;
   }
   void finalize_state() {
     if (!given_mean_.is_null() || sample_count_ == 0) return;
-    mean_.assign(seen_mean_);
-    variance_.assign(seen_variance_);
+    mean_.assign(adapted_mean_);
+    variance_.assign(adapted_variance_);
   }
   void reset_state() { sample_count_ = 0; }
 
@@ -148,9 +149,9 @@ class Normalization final : public UnaryLayer {
   std::vector<int> kept_axes_;
   int rank_ = 0;  ///< rank of the inputs
   Variable mean_, variance_;
-  double sample_count_ = 0;  ///< the number of samples from which seen_mean_ and seen_variance_
-                             ///< were computed
-  Tensor seen_mean_, seen_variance_;
+  double sample_count_ = 0;  ///< the number of samples from which adapted_mean_ and
+                             ///< adapted_variance_ were computed
+  Tensor adapted_mean_, adapted_variance_;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ struct CropWindow {
   Extent size;
 };
 
-CropWindow middle(Extent all, Extent size) {
+CropWindow centered(Extent all, Extent size) {
   return {(all.height - size.height) / 2, (all.width - size.width) / 2, size};
 }
 
@@ -69,7 +69,7 @@ class SizedLayer : public ImageLayer {
         .required()
         .min(1);
   }
-  ImageParts changed(ImageParts parts, const Call&) final {
+  ImageParts change_parts(ImageParts parts, const Call&) final {
     const Extent from = extent_of(parts.images);
     if (!has_whole_numbers(parts.images) || !keeps_whole_numbers())
       parts.images = ops::cast(parts.images, compute_dtype());
@@ -137,7 +137,7 @@ class Resizing final : public SizedLayer {
   bool keeps_whole_numbers() const override { return true; }
   CropWindow window_of(Extent all) const override {
     CropWindow window =
-        middle(all, crop_ || pad_ ? with_target_proportions(all, size(), pad_) : all);
+        centered(all, crop_ || pad_ ? with_target_proportions(all, size(), pad_) : all);
     if (pad_)
       // The margins on both sides are equal.
       window.size = {all.height - 2 * window.top, all.width - 2 * window.left};
@@ -177,7 +177,7 @@ class CenterCrop final : public SizedLayer {
   bool keeps_whole_numbers() const override { return false; }
   CropWindow window_of(Extent all) const override {
     const bool larger = all.height >= height_ && all.width >= width_;
-    return middle(all, larger ? size() : with_target_proportions(all, size(), false));
+    return centered(all, larger ? size() : with_target_proportions(all, size(), false));
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
                         bool nearest) const override {

@@ -16,13 +16,13 @@ namespace {
 struct Digitize final : OpOf<Digitize> {
   static constexpr const char* kName = "digitize";
   std::vector<float> boundaries;
-  bool known = false;
-  auto fields() const { return std::tie(boundaries, known); }
+  bool has_boundaries = false;
+  auto fields() const { return std::tie(boundaries, has_boundaries); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     return {{DType::int64, in[0].shape}};
   }
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
-    if (!known)
+    if (!has_boundaries)
       fail("You need to either pass the `bin_boundaries` argument at construction time or call ",
            "`adapt(dataset)` before you can start using the `Discretization` layer.");
     const float* x = in[0].data<float>();
@@ -76,9 +76,10 @@ class Discretization final : public UnaryLayer {
   }
   Tensor call(const Tensor& x, const Call&) override {
     Digitize op;
-    op.known = boundaries_.has_value();
-    if (op.known) op.boundaries.assign(boundaries_->begin(), boundaries_->end());
-    const int64_t depth = op.known ? static_cast<int64_t>(op.boundaries.size()) + 1 : *bins_;
+    op.has_boundaries = boundaries_.has_value();
+    if (op.has_boundaries) op.boundaries.assign(boundaries_->begin(), boundaries_->end());
+    const int64_t depth =
+        op.has_boundaries ? static_cast<int64_t>(op.boundaries.size()) + 1 : *bins_;
     const DType dtype = mode_ == kIndices ? DType::int32 : compute_dtype();
     return encode_indices(apply1(op, {ops::cast(x, DType::float32)}), mode_, depth, dtype);
   }

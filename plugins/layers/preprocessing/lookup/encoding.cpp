@@ -7,7 +7,7 @@
 namespace crescent {
 namespace {
 
-struct CountPlaces final : OpOf<CountPlaces> {
+struct CountIndices final : OpOf<CountIndices> {
   static constexpr const char* kName = "count_places";
   int64_t depth = 0;
   auto fields() const { return std::tie(depth); }
@@ -31,7 +31,7 @@ struct CountPlaces final : OpOf<CountPlaces> {
 }  // namespace
 
 Tensor count_indices(const Tensor& indices, int64_t depth, DType dtype) {
-  CountPlaces op;
+  CountIndices op;
   op.depth = depth;
   return ops::cast(apply1(op, {ops::cast(indices, DType::int64)}), dtype);
 }

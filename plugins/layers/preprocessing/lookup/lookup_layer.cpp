@@ -24,7 +24,7 @@ std::string vocabulary_path(const std::string& folder) { return folder + "/vocab
 
 }  // namespace
 
-// ---- options
+// ---- checks of options
 
 template <class Term>
 void LookupLayer<Term>::configured() {
@@ -70,9 +70,9 @@ template <class Term>
 TableRules<Term> LookupLayer<Term>::rules() const {
   Value salt = salt_;
   return {.mask = mask_token_,
-          .mask_place = gives_indices() ? 0 : -1,
+          .mask_index = gives_indices() ? 0 : -1,
           .oov_start = mask_token_ && gives_indices() ? 1 : 0,
-          .oov_places = oov_indices_,
+          .oov_count = oov_indices_,
           .floor_mod = std::is_integral_v<Term> && oov_method_ != "farmhash",
           .key = key_of(salt, class_name())};
 }
@@ -159,7 +159,7 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
   table_ = std::move(table);
   vocabulary_size_ = table_->size();
   if (invert_) {
-    std::vector<Term> terms_by_index(rules().first_place(), *oov_token_);
+    std::vector<Term> terms_by_index(rules().first_term_index(), *oov_token_);
     if (mask_token_) terms_by_index.front() = *mask_token_;
     terms_by_index.insert(terms_by_index.end(), table_->terms().begin(), table_->terms().end());
     terms_by_index.push_back(*oov_token_);
@@ -175,7 +175,7 @@ template <class Term>
 void LookupLayer<Term>::set_weights(const std::vector<double>& of_terms, bool has_special) {
   std::vector<float> all;
   if (!has_special && !of_terms.empty())
-    all.assign(rules().first_place(),
+    all.assign(rules().first_term_index(),
                static_cast<float>(std::accumulate(of_terms.begin(), of_terms.end(), 0.0) /
                                   static_cast<double>(of_terms.size())));
   all.insert(all.end(), of_terms.begin(), of_terms.end());
@@ -187,7 +187,7 @@ template <class Term>
 void LookupLayer<Term>::store_in_options() {
   const bool with_special = has_all_special();
   std::vector<Term> terms = with_special ? special_tokens() : std::vector<Term>();
-  const size_t skipped = with_special ? 0 : static_cast<size_t>(rules().first_place());
+  const size_t skipped = with_special ? 0 : static_cast<size_t>(rules().first_term_index());
   terms.insert(terms.end(), table_->terms().begin(), table_->terms().end());
   if (output_mode_ == kTfIdf) {
     const std::vector<double> weights = weights_.to_vector();
@@ -201,7 +201,7 @@ template <class Term>
 List LookupLayer<Term>::get_vocabulary(bool include_special_tokens) const {
   List terms;
   if (include_special_tokens) {
-    terms.assign(rules().first_place(), Codec<std::optional<Term>>::encode(oov_token_));
+    terms.assign(rules().first_term_index(), Codec<std::optional<Term>>::encode(oov_token_));
     if (rules().oov_start > 0) terms.front() = *mask_token_;
   }
   terms.insert(terms.end(), table_->terms().begin(), table_->terms().end());
@@ -221,7 +221,7 @@ void LookupLayer<Term>::load_assets(const std::string& folder) {
   set_vocabulary(Value(read_terms<Term>(vocabulary_path(folder))), idf_weights_);
 }
 
-// ---- adapting
+// ---- learning of a vocabulary by adapt()
 
 template <class Term>
 void LookupLayer<Term>::adapt(const Value& data, std::optional<int64_t> steps) {
@@ -245,7 +245,7 @@ void LookupLayer<Term>::finalize_state() {
   if (is_static() || counts_.empty()) return;
   std::vector<Term> terms = counts_.in_order();
   if (max_tokens_) {
-    const int64_t most = std::max<int64_t>(*max_tokens_ - rules().first_place(), 0);
+    const int64_t most = std::max<int64_t>(*max_tokens_ - rules().first_term_index(), 0);
     terms.resize(std::min(terms.size(), static_cast<size_t>(most)));
   }
   std::vector<double> weights;
@@ -258,7 +258,7 @@ void LookupLayer<Term>::finalize_state() {
   reset_state();
 }
 
-// ---- the call
+// ---- the call of the layer
 
 template <class Term>
 int64_t LookupLayer<Term>::depth() const {

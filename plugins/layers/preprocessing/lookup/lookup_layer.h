@@ -59,7 +59,7 @@ class LookupLayer : public UnaryLayer {
   /// one for each index of unknown terms.
   std::vector<Term> special_tokens() const;
   bool has_all_special() const {
-    return static_cast<int64_t>(special_tokens().size()) == rules().first_place();
+    return static_cast<int64_t>(special_tokens().size()) == rules().first_term_index();
   }
 
   void adapt(const Value& data, std::optional<int64_t> steps);

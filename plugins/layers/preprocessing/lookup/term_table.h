@@ -13,15 +13,15 @@ namespace crescent {
 template <class Term>
 struct TableRules {
   std::optional<Term> mask;   ///< the term that stands for a missing value
-  int64_t mask_place = 0;     ///< index of the mask; -1 if the mask has no index, so that encodings
+  int64_t mask_index = 0;     ///< index of the mask; -1 if the mask has no index, so that encodings
                               ///< do not count it
   int64_t oov_start = 0;      ///< the first index for unknown terms
-  int64_t oov_places = 1;     ///< the number of indices for unknown terms
+  int64_t oov_count = 1;      ///< the number of indices for unknown terms
   bool floor_mod = false;     ///< whether the index of an unknown number follows from its remainder
                               ///< instead of its hash
   std::optional<SipKey> key;  ///< the key of the hash
 
-  int64_t first_place() const { return oov_start + oov_places; }
+  int64_t first_term_index() const { return oov_start + oov_count; }
 };
 
 template <class Term>
@@ -34,29 +34,28 @@ class TermTable {
     term_indices_.reserve(terms_.size());
     for (const Term& term : terms_)
       term_indices_.emplace(term,
-                            rules_.first_place() + static_cast<int64_t>(term_indices_.size()));
+                            rules_.first_term_index() + static_cast<int64_t>(term_indices_.size()));
   }
   TermTable(const TermTable&) = delete;  // a copy would refer to the terms of the original table
 
   const std::vector<Term>& terms() const { return terms_; }
   const TableRules<Term>& rules() const { return rules_; }
-  int64_t size() const { return rules_.first_place() + static_cast<int64_t>(terms_.size()); }
+  int64_t size() const { return rules_.first_term_index() + static_cast<int64_t>(terms_.size()); }
 
   /// The index of a term; kUnknown for an unknown term if there are no indices for unknown terms.
   int64_t index(ViewOf<Term> term) const {
-    if (rules_.mask && term == ViewOf<Term>(*rules_.mask)) return rules_.mask_place;
+    if (rules_.mask && term == ViewOf<Term>(*rules_.mask)) return rules_.mask_index;
     const auto found = term_indices_.find(term);
     if (found != term_indices_.end()) return found->second;
-    return rules_.oov_places == 0 ? kUnknown : rules_.oov_start + bucket(term);
+    return rules_.oov_count == 0 ? kUnknown : rules_.oov_start + bucket(term);
   }
 
  private:
   int64_t bucket(ViewOf<Term> term) const {
-    if (rules_.oov_places == 1) return 0;
+    if (rules_.oov_count == 1) return 0;
     if constexpr (std::is_integral_v<Term>)
-      if (rules_.floor_mod)
-        return (term % rules_.oov_places + rules_.oov_places) % rules_.oov_places;
-    return bucket_of(term, rules_.oov_places, rules_.key);
+      if (rules_.floor_mod) return (term % rules_.oov_count + rules_.oov_count) % rules_.oov_count;
+    return bucket_of(term, rules_.oov_count, rules_.key);
   }
 
   std::vector<Term> terms_;

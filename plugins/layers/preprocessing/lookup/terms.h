@@ -5,8 +5,8 @@
 
 namespace crescent {
 
-/// For a type of terms, std::string or int64_t: the type of elements in tensors, and the type of
-/// views.
+/// The traits of a type of terms, which is std::string or int64_t: the type of terms as elements of
+/// tensors, and the type of views of terms.
 template <class Term>
 struct TermType;
 template <>

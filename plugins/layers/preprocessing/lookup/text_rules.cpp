@@ -21,14 +21,14 @@ size_t length_of(unsigned char first) {
   return first >= 0xf0 && first < 0xf5 ? 4 : 0;
 }
 
-/// Whether `byte` can be byte number `place` of a UTF-8 character that begins with `first`. The
+/// Whether `byte` can be byte number `position` of a UTF-8 character that begins with `first`. The
 /// second byte is restricted to exclude overlong forms, surrogates, and values beyond Unicode.
-bool follows(unsigned char first, size_t place, unsigned char byte) {
-  const unsigned low = place > 1       ? 0x80
+bool can_follow(unsigned char first, size_t position, unsigned char byte) {
+  const unsigned low = position > 1    ? 0x80
                        : first == 0xe0 ? 0xa0
                        : first == 0xf0 ? 0x90
                                        : 0x80,
-                 high = place > 1       ? 0xbf
+                 high = position > 1    ? 0xbf
                         : first == 0xed ? 0x9f
                         : first == 0xf4 ? 0x8f
                                         : 0xbf;
@@ -76,7 +76,7 @@ std::vector<std::string> split_characters(std::string_view text) {
     const size_t length = length_of(first);
     size_t valid = 1;
     while (valid < length && i + valid < text.size() &&
-           follows(first, valid, static_cast<unsigned char>(text[i + valid])))
+           can_follow(first, valid, static_cast<unsigned char>(text[i + valid])))
       ++valid;
     characters.emplace_back(valid == length ? text.substr(i, length) : "\xef\xbf\xbd");
     i += valid;
