@@ -14,7 +14,7 @@ Tensor isin(const Tensor& x, const Tensor& among, bool /*assume_unique*/, bool i
 }
 
 /// Without x1 and x2, returns the indices of the elements of `condition` that are not zero.
-Value where_or_places(const Tensor& condition, const Value& x1, const Value& x2) {
+Value where_or_indices(const Tensor& condition, const Value& x1, const Value& x2) {
   if (x1.is_null() != x2.is_null()) fail("where: expected both x1 and x2 or none of them");
   if (x1.is_null()) return Codec<Tensors>::encode(ops::nonzero(condition));
   return Codec<Tensor>::encode(
@@ -56,7 +56,7 @@ CRESCENT_REGISTER(comparisons) {
            "Whether |x1 - x2| <= atol + rtol * |x2| holds for all elements.")
       .add("IsIn", "isin(x1, x2, assume_unique=False, invert=False)", &isin,
            "Whether each element of x1 occurs in x2.")
-      .add("Where", "where(condition, @x1=None, @x2=None)", &where_or_places,
+      .add("Where", "where(condition, @x1=None, @x2=None)", &where_or_indices,
            "x1 where the condition is true, else x2; with the condition alone, the indices of its "
            "true elements.")
       .add("Select", "select(condlist, choicelist, default=0)", &ops::select,

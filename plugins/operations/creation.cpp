@@ -45,11 +45,11 @@ Tensor convert_to_tensor(const Tensor& x, MaybeType dtype, std::optional<bool> s
 
 template <Tensor (*F)(const Shape&, DType)>
 Tensor created_with(const Shape& shape, MaybeType dtype) {
-  return F(known(shape), or_float(dtype));
+  return F(checked_shape(shape), or_float(dtype));
 }
 
 Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
-  return ops::full(known(shape), value, or_float(dtype));
+  return ops::full(checked_shape(shape), value, or_float(dtype));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct AxesAdapter<F> {
   }
 };
 template <auto F>
-constexpr auto over = &AxesAdapter<F>::call;
+constexpr auto along_axes = &AxesAdapter<F>::call;
 
 /// Maximum or minimum, with or without an initial value.
 template <Tensor (*F)(const Tensor&, const Axes&, bool),
@@ -55,68 +55,70 @@ Tensor cumsum(const Tensor& x, std::optional<int64_t> axis, std::optional<DType>
 
 CRESCENT_REGISTER(reductions) {
   Operations(registry, "keras.src.ops.math")
-      .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", over<&ops::logsumexp>,
+      .add("Logsumexp", "logsumexp(x, axis=None, keepdims=False)", along_axes<&ops::logsumexp>,
            "The logarithm of the sum of exponentials, along axes or of the whole tensor.");
   Operations(registry, "keras.src.ops.nn")
       .add("Moments", "moments(x, axes, keepdims=False, synchronized=False)", &moments,
            "The mean and variance along axes.");
   Operations(registry, "keras.src.ops.numpy")
-      .add("Sum", "sum(x, axis=None, keepdims=False)", over<&ops::sum>,
+      .add("Sum", "sum(x, axis=None, keepdims=False)", along_axes<&ops::sum>,
            "The sum along axes, or of the whole tensor.")
-      .add("Mean", "mean(x, axis=None, keepdims=False)", over<&ops::mean>,
+      .add("Mean", "mean(x, axis=None, keepdims=False)", along_axes<&ops::mean>,
            "The mean along axes, or of the whole tensor.")
       .add("Max", "max(x, axis=None, keepdims=False, initial=None)",
-           over<&extreme<ops::max, ops::max>>, "The maximum along axes, or of the whole tensor.")
+           along_axes<&extreme<ops::max, ops::max>>,
+           "The maximum along axes, or of the whole tensor.")
       .add("Min", "min(x, axis=None, keepdims=False, initial=None)",
-           over<&extreme<ops::min, ops::min>>, "The minimum along axes, or of the whole tensor.")
-      .add("Amax", "amax(x, axis=None, keepdims=False)", over<&ops::amax>, "The same as max.")
-      .add("Amin", "amin(x, axis=None, keepdims=False)", over<&ops::amin>, "The same as min.")
-      .add("Prod", "prod(x, axis=None, keepdims=False, dtype=None)", over<&prod>,
+           along_axes<&extreme<ops::min, ops::min>>,
+           "The minimum along axes, or of the whole tensor.")
+      .add("Amax", "amax(x, axis=None, keepdims=False)", along_axes<&ops::amax>, "The same as max.")
+      .add("Amin", "amin(x, axis=None, keepdims=False)", along_axes<&ops::amin>, "The same as min.")
+      .add("Prod", "prod(x, axis=None, keepdims=False, dtype=None)", along_axes<&prod>,
            "The product along axes, or of the whole tensor.")
-      .add("Any", "any(x, axis=None, keepdims=False)", over<&ops::any>,
+      .add("Any", "any(x, axis=None, keepdims=False)", along_axes<&ops::any>,
            "Whether any element is true, along axes or of the whole tensor.")
-      .add("All", "all(x, axis=None, keepdims=False)", over<&ops::all>,
+      .add("All", "all(x, axis=None, keepdims=False)", along_axes<&ops::all>,
            "Whether all elements are true, along axes or of the whole tensor.")
-      .add("Var", "var(x, axis=None, keepdims=False)", over<&ops::var>,
+      .add("Var", "var(x, axis=None, keepdims=False)", along_axes<&ops::var>,
            "The variance along axes, or of the whole tensor.")
-      .add("Std", "std(x, axis=None, keepdims=False)", over<&ops::std>,
+      .add("Std", "std(x, axis=None, keepdims=False)", along_axes<&ops::std>,
            "The standard deviation along axes, or of the whole tensor.")
-      .add("Ptp", "ptp(x, axis=None, keepdims=False)", over<&ops::ptp>,
+      .add("Ptp", "ptp(x, axis=None, keepdims=False)", along_axes<&ops::ptp>,
            "The maximum minus the minimum along axes.")
       .add("Argmax", "argmax(x, axis=None, keepdims=False)", &ops::argmax,
            "The index of the maximum along an axis, or in the flattened tensor.")
       .add("Argmin", "argmin(x, axis=None, keepdims=False)", &ops::argmin,
            "The index of the minimum along an axis, or in the flattened tensor.")
-      .add("Average", "average(x, axis=None, weights=None)", over<&ops::average>,
+      .add("Average", "average(x, axis=None, weights=None)", along_axes<&ops::average>,
            "The weighted mean along axes.")
-      .add("CountNonzero", "count_nonzero(x, axis=None)", over<&ops::count_nonzero>,
+      .add("CountNonzero", "count_nonzero(x, axis=None)", along_axes<&ops::count_nonzero>,
            "The number of elements that are not 0, along axes or of the whole tensor.")
-      .add("Median", "median(x, axis=None, keepdims=False)", over<&ops::median>,
+      .add("Median", "median(x, axis=None, keepdims=False)", along_axes<&ops::median>,
            "The median along axes, or of the whole tensor.")
       .add("Quantile", "quantile(x, q, axis=None, method='linear', keepdims=False)", &ops::quantile,
            "The q-quantile along axes: the value below which a fraction q of the elements lies.")
       .add("Percentile", "percentile(x, q, axis=None, method='linear', keepdims=False)",
            &ops::percentile,
            "The q-th percentile along axes: the value below which q percent of the elements lie.")
-      .add("Nansum", "nansum(x, axis=None, keepdims=False)", over<&ops::nansum>,
+      .add("Nansum", "nansum(x, axis=None, keepdims=False)", along_axes<&ops::nansum>,
            "The sum along axes, ignoring NaN.")
-      .add("Nanprod", "nanprod(x, axis=None, keepdims=False)", over<&ops::nanprod>,
+      .add("Nanprod", "nanprod(x, axis=None, keepdims=False)", along_axes<&ops::nanprod>,
            "The product along axes, ignoring NaN.")
-      .add("Nanmean", "nanmean(x, axis=None, keepdims=False)", over<&ops::nanmean>,
+      .add("Nanmean", "nanmean(x, axis=None, keepdims=False)", along_axes<&ops::nanmean>,
            "The mean along axes, ignoring NaN.")
-      .add("Nanvar", "nanvar(x, axis=None, keepdims=False)", over<&ops::nanvar>,
+      .add("Nanvar", "nanvar(x, axis=None, keepdims=False)", along_axes<&ops::nanvar>,
            "The variance along axes, ignoring NaN.")
-      .add("Nanstd", "nanstd(x, axis=None, keepdims=False)", over<&ops::nanstd>,
+      .add("Nanstd", "nanstd(x, axis=None, keepdims=False)", along_axes<&ops::nanstd>,
            "The standard deviation along axes, ignoring NaN.")
-      .add("Nanmax", "nanmax(x, axis=None, keepdims=False)", over<&ops::nanmax>,
+      .add("Nanmax", "nanmax(x, axis=None, keepdims=False)", along_axes<&ops::nanmax>,
            "The maximum along axes, ignoring NaN.")
-      .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", over<&ops::nanmin>,
+      .add("Nanmin", "nanmin(x, axis=None, keepdims=False)", along_axes<&ops::nanmin>,
            "The minimum along axes, ignoring NaN.")
       .add("Nanargmax", "nanargmax(x, axis=None, keepdims=False)", &ops::nanargmax,
            "The index of the maximum along an axis, ignoring NaN.")
       .add("Nanargmin", "nanargmin(x, axis=None, keepdims=False)", &ops::nanargmin,
            "The index of the minimum along an axis, ignoring NaN.")
-      .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", over<&ops::nanmedian>,
+      .add("Nanmedian", "nanmedian(x, axis=None, keepdims=False)", along_axes<&ops::nanmedian>,
            "The median along axes, ignoring NaN.")
       .add("Nanquantile", "nanquantile(x, q, axis=None, method='linear', keepdims=False)",
            &ops::nanquantile, "The q-quantile along axes, ignoring NaN.")

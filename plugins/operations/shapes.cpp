@@ -34,7 +34,7 @@ Tensors dsplit(const Tensor& x, const Value& sections) {
 }
 
 Tensor broadcast_to(const Tensor& x, const Shape& shape) {
-  return ops::broadcast_to(x, x.is_abstract() ? shape : known(shape));
+  return ops::broadcast_to(x, x.is_abstract() ? shape : checked_shape(shape));
 }
 
 Tensor repeat(const Tensor& x, const Value& times, std::optional<int64_t> axis) {

@@ -9,7 +9,7 @@ namespace {
 
 namespace image = ops::image;
 using Sizes = std::vector<int64_t>;
-using Maybe = std::optional<int64_t>;
+using OptionalSize = std::optional<int64_t>;
 
 template <Tensor (*F)(const Tensor&, ops::DataFormat)>
 Tensor in_format(const Tensor& images, const Format& format) {
@@ -25,8 +25,8 @@ Tensor resize(const Tensor& images, const Sizes& size, const std::string& interp
 }
 
 template <Tensor (*F)(const Tensor&, const image::Edges&, ops::DataFormat)>
-Tensor at_edges(const Tensor& images, Maybe top, Maybe left, Maybe bottom, Maybe right,
-                Maybe height, Maybe width, const Format& format) {
+Tensor at_edges(const Tensor& images, OptionalSize top, OptionalSize left, OptionalSize bottom,
+                OptionalSize right, OptionalSize height, OptionalSize width, const Format& format) {
   return F(images, {top, left, bottom, right, height, width}, format_named(format));
 }
 

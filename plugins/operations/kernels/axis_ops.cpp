@@ -25,7 +25,7 @@ struct AxisView {
   int64_t outer = 0, length = 0, inner = 0;
 };
 
-// ---- roll
+// ---- the kernel of roll
 
 class RollKernel final : public CpuKernel {
  public:
@@ -180,7 +180,7 @@ class Rot90Kernel final : public CpuKernel {
   int64_t outer_ = 0, rows_ = 0, middle_ = 0, columns_ = 0;
 };
 
-// ---- differences
+// ---- the kernel of diff
 
 /// Computes the differences of adjacent elements along an axis; these are `inner` elements apart in
 /// memory.
@@ -220,7 +220,7 @@ class DiffKernel final : public CpuKernel {
   DType dtype_ = DType::float32;
 };
 
-// ---- cumulative products
+// ---- the kernel of cumprod
 
 constexpr int64_t kProductTile = 256;
 /// Computes the cumulative products of columns [begin, end), at most kProductTile, of outer index

@@ -17,11 +17,11 @@ class Bins {
   Bins(const T* edges, int64_t count)
       : edges_(edges),
         count_(count),
-        each_(static_cast<double>(count) /
-              (static_cast<double>(edges[count]) - static_cast<double>(edges[0]))) {}
+        bin_width_(static_cast<double>(count) /
+                   (static_cast<double>(edges[count]) - static_cast<double>(edges[0]))) {}
   int64_t operator()(T x) const {
     if (!(x >= edges_[0] && x <= edges_[count_])) return -1;
-    const double guess = (static_cast<double>(x) - static_cast<double>(edges_[0])) * each_;
+    const double guess = (static_cast<double>(x) - static_cast<double>(edges_[0])) * bin_width_;
     int64_t bin = std::clamp<int64_t>(static_cast<int64_t>(guess), 0, count_ - 1);
     while (bin > 0 && x < edges_[bin]) --bin;
     while (bin + 1 < count_ && x >= edges_[bin + 1]) ++bin;
@@ -31,7 +31,7 @@ class Bins {
  private:
   const T* edges_;
   int64_t count_;
-  double each_;
+  double bin_width_;
 };
 
 /// Adds to `counts` the number of elements of x in each bin.

@@ -95,17 +95,17 @@ class DistancesKernel final : public CpuKernel {
   }
   bool prepare(const CpuRequest& r) override {
     dtype_ = r.inputs[0].dtype;
-    rows_ = r.inputs[0].shape[0], others_ = r.inputs[1].shape[0], width_ = r.inputs[0].shape[1];
+    rows_ = r.inputs[0].shape[0], other_rows_ = r.inputs[1].shape[0], width_ = r.inputs[0].shape[1];
     return dtype_ == DType::float32 || dtype_ == DType::float64;
   }
   void run(const CpuArguments& a) override {
     dtype_ == DType::float32 ? run_as<float>(a) : run_as<double>(a);
   }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>((others_ + kLanes<float>)*width_) * size_of(dtype_);
+    return static_cast<size_t>((other_rows_ + kLanes<float>)*width_) * size_of(dtype_);
   }
   double flops() const override {
-    return 3 * static_cast<double>(rows_ * others_) * static_cast<double>(width_);
+    return 3 * static_cast<double>(rows_ * other_rows_) * static_cast<double>(width_);
   }
 
  private:
@@ -114,20 +114,20 @@ class DistancesKernel final : public CpuKernel {
     constexpr int64_t kWork = 65536, kTile = 131072;  // numbers of elements per task and per tile
     T* panels = reinterpret_cast<T*>(a.scratch);
     const int64_t lane_count = kLanes<T>, panel_size = std::max<int64_t>(1, width_ * lane_count);
-    a.threads.blocks((others_ + lane_count - 1) / lane_count,
+    a.threads.blocks((other_rows_ + lane_count - 1) / lane_count,
                      std::max<int64_t>(1, kWork / panel_size), [&](int64_t begin, int64_t end) {
                        for (int64_t i = begin; i < end; ++i) fill_panel(a.in<T>(1), i, panels);
                      });
     // Tiles of the other rows stay in the cache while several rows of x are compared with them.
     const int64_t tile = std::max<int64_t>(1, kTile / panel_size) * lane_count;
-    const int64_t most = std::max<int64_t>(1, kWork / std::max<int64_t>(1, others_ * width_));
+    const int64_t most = std::max<int64_t>(1, kWork / std::max<int64_t>(1, other_rows_ * width_));
     const auto loop = loop_of(T());
     a.threads.blocks(rows_, (std::min<int64_t>(most, 64) + kRows - 1) / kRows * kRows,
                      [&](int64_t begin, int64_t end) {
-                       for (int64_t first = 0; first < others_; first += tile)
+                       for (int64_t first = 0; first < other_rows_; first += tile)
                          loop(a.in<T>(0) + begin * width_, panels + first * width_, end - begin,
-                              std::min(tile, others_ - first), width_, others_,
-                              a.out<T>(0) + begin * others_ + first);
+                              std::min(tile, other_rows_ - first), width_, other_rows_,
+                              a.out<T>(0) + begin * other_rows_ + first);
                      });
   }
   /// Packs rows into panels; the last panel is padded with zeros.
@@ -137,10 +137,10 @@ class DistancesKernel final : public CpuKernel {
     T* to = panels + first * width_;
     for (int64_t k = 0; k < width_; ++k)
       for (int64_t lane = 0; lane < kLanes<T>; ++lane)
-        *to++ = first + lane < others_ ? y[(first + lane) * width_ + k] : T();
+        *to++ = first + lane < other_rows_ ? y[(first + lane) * width_ + k] : T();
   }
   DType dtype_ = DType::float32;
-  int64_t rows_ = 0, others_ = 0, width_ = 0;
+  int64_t rows_ = 0, other_rows_ = 0, width_ = 0;
 };
 
 }  // namespace

@@ -21,9 +21,9 @@ typedef uint32_t Integers __attribute__((vector_size(kTileBytes)));
 
 /// A matrix of 4-bit values with a scale and a zero point for each block of rows in a column.
 struct Int4Matrix {
-  const int8_t* bytes;  ///< (rows, bytes_per_row())
-  const float* scale;   ///< (blocks, columns)
-  const int8_t* zero;   ///< (blocks, columns)
+  const int8_t* bytes;  ///< the values, two in each byte: (rows, bytes_per_row())
+  const float* scale;   ///< the scales: (blocks, columns)
+  const int8_t* zero;   ///< the zero points: (blocks, columns)
   int64_t rows, columns, block;
   int64_t bytes_per_row() const { return (columns + 1) / 2; }
 };

@@ -24,8 +24,8 @@ class PatchLayout {
       inner_ *= length;
     }
     elements_ = channels_ * grid.area();
-    for (size_t i = 0; i < axes_; ++i) places_ *= axis_[i].windows;
-    count_ = images[0] * places_, rows_ = images[0] * axis_[0].length;
+    for (size_t i = 0; i < axes_; ++i) patch_positions_ *= axis_[i].windows;
+    count_ = images[0] * patch_positions_, rows_ = images[0] * axis_[0].length;
   }
   int64_t count() const { return count_; }        ///< the number of patches
   int64_t elements() const { return elements_; }  ///< the number of elements of a patch
@@ -41,7 +41,7 @@ class PatchLayout {
     T* to = patches + begin * elements_;
     for (int64_t number = begin; number < end; ++number) {
       int64_t starts[kAxes];
-      for (size_t i = 0; i < axes_; ++i) starts[i] = place[i] * axis_[i].stride - axis_[i].before;
+      for (size_t i = 0; i < axes_; ++i) starts[i] = place[i] * axis_[i].stride - axis_[i].padding;
       to = copy_from(0, starts, image, to);
       size_t i = axes_;
       while (i > 0 && ++place[i - 1] == axis_[i - 1].windows) place[--i] = 0;
@@ -55,7 +55,7 @@ class PatchLayout {
     const Axis& axis = axis_[0];
     T* row = images + number * axis.inner;
     std::fill_n(row, axis.inner, T());
-    const int64_t image = number / axis.length, at = number % axis.length + axis.before;
+    const int64_t image = number / axis.length, at = number % axis.length + axis.padding;
     for (int64_t k = 0; k < axis.size; ++k) {
       const int64_t start = at - k * axis.dilation;
       if (start >= 0 && start % axis.stride == 0 && start / axis.stride < axis.windows)
@@ -66,7 +66,11 @@ class PatchLayout {
  private:
   static constexpr size_t kAxes = Shape::kMaxRank;
   struct Axis {
-    int64_t length, windows, size, stride, dilation, before, inner;
+    int64_t length;   ///< the size of the images along the axis
+    int64_t windows;  ///< the number of patches along the axis
+    int64_t size, stride, dilation;
+    int64_t padding;  ///< the padding before the first element
+    int64_t inner;    ///< the number of elements for one index of the axis
   };
 
   /// Copies a patch along the axes from i on; returns the end of the memory that it has written.
@@ -110,7 +114,7 @@ class PatchLayout {
     const Axis& axis = axis_[i];
     for (int64_t p = 0; p < axis.windows; ++p)
       for (int64_t k = 0; k < axis.size; ++k) {
-        const int64_t at = p * axis.stride + k * axis.dilation - axis.before;
+        const int64_t at = p * axis.stride + k * axis.dilation - axis.padding;
         if (at >= 0 && at < axis.length)
           add_to(i + 1, place * axis.windows + p, element * axis.size + k, patches,
                  to + at * axis.inner);
@@ -119,7 +123,9 @@ class PatchLayout {
 
   size_t axes_ = 0;
   Axis axis_[kAxes] = {};
-  int64_t channels_ = 0, inner_ = 0, elements_ = 0, places_ = 1, count_ = 0, rows_ = 0;
+  int64_t channels_ = 0, elements_ = 0, count_ = 0, rows_ = 0;
+  int64_t inner_ = 0;            ///< the number of elements of an image
+  int64_t patch_positions_ = 1;  ///< the number of patches of an image
 };
 
 /// The memory layout of planes of images and of their patches as columns (im2col).
@@ -133,14 +139,10 @@ class ColumnLayout {
         width_(images[3]),
         rows_(grid.count(0, height_)),
         columns_(grid.count(1, width_)) {}
-  int64_t count() const {
-    return planes_ * rows_;
-  }  ///< the number of rows of patches
-     ///< in all planes
-  int64_t elements() const {
-    return columns_ * grid_.area();
-  }  ///< the number of elements of a row
-     ///< of patches
+  /// The number of rows of patches in all planes.
+  int64_t count() const { return planes_ * rows_; }
+  /// The number of elements of a row of patches.
+  int64_t elements() const { return columns_ * grid_.area(); }
 
   /// Copies the elements of the patches in rows [begin, end).
   template <class T>

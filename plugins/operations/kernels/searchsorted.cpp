@@ -59,7 +59,7 @@ class SearchsortedKernel final : public CpuKernel {
   int64_t count_ = 0, values_ = 0;
 };
 
-// ---- sets
+// ---- membership in sets of numbers
 
 /// A set of numbers. If there are few, they are compared one by one; integers in a small range are
 /// marked in a table; other numbers are in a hash table, by their bits.
@@ -67,25 +67,25 @@ template <class T>
 class NumberSet {
  public:
   /// The bytes of memory that a set of `count` numbers needs.
-  static size_t bytes(int64_t count) { return count > kFew ? slots(count) * sizeof(T) : 0; }
+  static size_t bytes(int64_t count) { return count > kMaxCompared ? slots(count) * sizeof(T) : 0; }
 
   NumberSet(const T* numbers, int64_t count, std::byte* memory)
       : numbers_(numbers), count_(count), bytes_(bytes(count)) {
     const T* first = std::find_if(numbers, numbers + count, [](T x) { return x == x; });
     // NaN equals no number, so a set of only NaN is empty
     if (first == numbers + count) count_ = 0;
-    if (count_ <= kFew) return;
+    if (count_ <= kMaxCompared) return;
     if (std::is_integral_v<T> && mark(reinterpret_cast<uint8_t*>(memory))) return;
     fill(reinterpret_cast<T*>(memory), *first);
   }
   /// For each x in [begin, end), writes `found` if x is in the set, and !found if it is not.
   void write_membership(const T* x, int64_t begin, int64_t end, bool found, bool* to) const {
-    if (count_ <= kFew) return compare(x, begin, end, found, to);
+    if (count_ <= kMaxCompared) return compare(x, begin, end, found, to);
     for (int64_t i = begin; i < end; ++i) to[i] = (marks_ ? is_marked(x[i]) : is_in(x[i])) == found;
   }
 
  private:
-  static constexpr int64_t kFew = 32;
+  static constexpr int64_t kMaxCompared = 32;
 
   static size_t slots(int64_t count) {
     return std::bit_ceil(std::max<size_t>(4 * static_cast<size_t>(count), 4096));
@@ -122,17 +122,17 @@ class NumberSet {
   /// The slot that contains x, or the empty slot in which x would be.
   size_t found_slot(T x) const {
     size_t at = slot(x);
-    while (!(slots_[at] == x) && !(slots_[at] == free_)) at = (at + 1) & mask_;
+    while (!(slots_[at] == x) && !(slots_[at] == empty_)) at = (at + 1) & mask_;
     return at;
   }
   void fill(T* slots, T free) {
     const size_t size = bytes_ / sizeof(T);
     std::fill_n(slots, size, free);
-    slots_ = slots, free_ = free, mask_ = size - 1, shift_ = 64 - std::countr_zero(size);
+    slots_ = slots, empty_ = free, mask_ = size - 1, shift_ = 64 - std::countr_zero(size);
     for (int64_t i = 0; i < count_; ++i)
       if (const T x = numbers_[i]; x == x && !(x == free)) slots[found_slot(x)] = x;
   }
-  bool is_in(T x) const { return x == free_ || slots_[found_slot(x)] == x; }
+  bool is_in(T x) const { return x == empty_ || slots_[found_slot(x)] == x; }
 
   // ---- few numbers, which are compared one by one
 
@@ -165,7 +165,7 @@ class NumberSet {
   int64_t low_ = 0;
   uint64_t range_ = 0;
   const T* slots_ = nullptr;
-  T free_ = T();
+  T empty_ = T();
   size_t mask_ = 0;
   int shift_ = 0;
 };

@@ -11,7 +11,7 @@ using ops::at_least_int32, ops::axes_of, ops::axis_of, ops::checked_count, ops::
     ops::promoted, ops::tensor_of, ops::wide_floating;
 
 /// The shape of a new tensor. Sizes may only be unknown (-1) while a program is traced.
-inline const Shape& known(const Shape& shape) {
+inline const Shape& checked_shape(const Shape& shape) {
   if (!shape.is_known() && !is_tracing())
     fail("argument 'shape': expected the size of every axis, got ",
          Value(List(shape.begin(), shape.end())), "; -1 is for reshape only");

@@ -52,7 +52,7 @@ template <class T>
 void load_rows(const FourierTransform& transform, RowView<const T> x, size_t n,
                const size_t* indices, double* to, size_t count) {
   if constexpr (std::is_same_v<T, float>) {
-    if (fills_lanes<T>(transform, count)) return take_rows(x.numbers, x.n, n, indices, to);
+    if (fills_lanes<T>(transform, count)) return interleave_rows(x.numbers, x.n, n, indices, to);
   }
   for (size_t k = 0; k < n; ++k)
     for (size_t i = 0; i < count; ++i)
@@ -64,7 +64,7 @@ void load_even_odd(const FourierTransform& transform, RowView<const T> x, const 
                    size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
-      return take_pairs(x.numbers, x.n, transform.size(), transform.indices(), w.re, w.im);
+      return interleave_pairs(x.numbers, x.n, transform.size(), transform.indices(), w.re, w.im);
   }
   for (size_t k = 0; k < transform.size(); ++k) {
     const size_t at = transform.index_of(k) * w.lanes;
@@ -80,7 +80,7 @@ void store_rows(const FourierTransform& transform, const double* from, RowView<T
                 size_t count) {
   const auto n = static_cast<size_t>(to.n);
   if constexpr (std::is_same_v<T, float>) {
-    if (fills_lanes<T>(transform, count)) return give_rows(from, n, to.numbers, n);
+    if (fills_lanes<T>(transform, count)) return split_rows(from, n, to.numbers, n);
   }
   for (size_t k = 0; k < n; ++k)
     for (size_t i = 0; i < count; ++i)
@@ -92,7 +92,7 @@ void store_even_odd(const FourierTransform& transform, const TransformBuffer& w,
                     size_t count) {
   if constexpr (std::is_same_v<T, float>) {
     if (fills_lanes<T>(transform, count))
-      return give_pairs(w.re, w.im, transform.size(), to.numbers, to.n);
+      return split_pairs(w.re, w.im, transform.size(), to.numbers, to.n);
   }
   for (size_t k = 0; k < transform.size(); ++k)
     for (size_t i = 0; i < count; ++i) {
@@ -161,12 +161,12 @@ class RowsTransform {
       twiddles_.re.push_back(std::cos(angle)), twiddles_.im.push_back(std::sin(angle));
     }
   }
-  bool takes_pairs() const { return numbers_ != Numbers::real_to_half; }
-  bool gives_pairs() const { return numbers_ != Numbers::half_to_real; }
+  bool reads_pairs() const { return numbers_ != Numbers::real_to_half; }
+  bool writes_pairs() const { return numbers_ != Numbers::half_to_real; }
   int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
   int64_t groups() const { return (rows_ + group() - 1) / group(); }
   /// The number of doubles of scratch memory for transforming a group of rows.
-  size_t work() const { return (gives_pairs() ? 1 : 2) * TransformBuffer::size(transform_); }
+  size_t work() const { return (writes_pairs() ? 1 : 2) * TransformBuffer::size(transform_); }
   double flops() const {
     const auto n = static_cast<double>(n_);
     return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) /
@@ -177,7 +177,7 @@ class RowsTransform {
   template <class T>
   void run(int64_t number, const T* re, const T* im, T* to_re, T* to_im, double* work) const {
     const int64_t first = number * group(), half = n_ / 2 + 1;
-    const int64_t in = gives_pairs() ? n_ : half,
+    const int64_t in = writes_pairs() ? n_ : half,
                   out = numbers_ == Numbers::real_to_half ? half : n_;
     const auto count = static_cast<size_t>(std::min(group(), rows_ - first));
     const RowView<const T> x{re + first * in, in};
@@ -243,7 +243,7 @@ class FourierKernel final : public CpuKernel {
       const CpuArguments* a;
       const T* im;
       T* to_im;
-    } job{this, &a, a.in<T>(rows_.takes_pairs() ? 1 : 0), a.out<T>(rows_.gives_pairs() ? 1 : 0)};
+    } job{this, &a, a.in<T>(rows_.reads_pairs() ? 1 : 0), a.out<T>(rows_.writes_pairs() ? 1 : 0)};
     a.threads.run(
         rows_.groups(),
         [](void* context, int64_t part, int worker) {

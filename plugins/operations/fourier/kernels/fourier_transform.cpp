@@ -192,7 +192,7 @@ void PowerOfTwoTransform::reorder(double* x, size_t lanes) const {
 
 FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
   const bool whole = is_power_of_two(n);
-  if (!whole && SmoothTransform::takes(n)) {
+  if (!whole && SmoothTransform::supports(n)) {
     smooth_ = SmoothTransform(n, sign);
     lanes_ = n <= kLongest ? kLanes : 1;
     return;

@@ -27,8 +27,8 @@ CRESCENT_IN_CLONES size_t index_of(const size_t* indices, size_t k) {
   return indices ? indices[k] : k;
 }
 
-CRESCENT_IN_CLONES void take_all(const float* rows, size_t stride, size_t n, const size_t* indices,
-                                 double* to) {
+CRESCENT_IN_CLONES void interleave_all(const float* rows, size_t stride, size_t n,
+                                       const size_t* indices, double* to) {
   size_t k = 0;
   for (; k + kLanes <= n; k += kLanes) {
     Floats tile[kLanes];
@@ -41,8 +41,8 @@ CRESCENT_IN_CLONES void take_all(const float* rows, size_t stride, size_t n, con
       to[index_of(indices, k) * kLanes + i] = static_cast<double>(rows[i * stride + k]);
 }
 
-CRESCENT_IN_CLONES void take_both(const float* rows, size_t stride, size_t n, const size_t* indices,
-                                  double* even, double* odd) {
+CRESCENT_IN_CLONES void interleave_both(const float* rows, size_t stride, size_t n,
+                                        const size_t* indices, double* even, double* odd) {
   size_t k = 0;
   for (; k + kLanes / 2 <= n; k += kLanes / 2) {
     Floats tile[kLanes];
@@ -71,7 +71,7 @@ CRESCENT_IN_CLONES void store_tile(Floats* tile, float* rows, size_t stride, siz
   for (size_t i = 0; i < kLanes; ++i) std::memcpy(rows + i * stride + k, &tile[i], sizeof(Floats));
 }
 
-CRESCENT_IN_CLONES void give_all(const double* from, size_t n, float* rows, size_t stride) {
+CRESCENT_IN_CLONES void split_all(const double* from, size_t n, float* rows, size_t stride) {
   size_t k = 0;
   for (; k + kLanes <= n; k += kLanes) {
     Floats tile[kLanes];
@@ -83,8 +83,8 @@ CRESCENT_IN_CLONES void give_all(const double* from, size_t n, float* rows, size
       rows[i * stride + k] = static_cast<float>(from[k * kLanes + i]);
 }
 
-CRESCENT_IN_CLONES void give_both(const double* even, const double* odd, size_t n, float* rows,
-                                  size_t stride) {
+CRESCENT_IN_CLONES void split_both(const double* even, const double* odd, size_t n, float* rows,
+                                   size_t stride) {
   size_t k = 0;
   for (; k + kLanes / 2 <= n; k += kLanes / 2) {
     Floats tile[kLanes];
@@ -101,32 +101,33 @@ CRESCENT_IN_CLONES void give_both(const double* even, const double* odd, size_t 
     }
 }
 
-CRESCENT_CLONES(take_all_best, take_all,
+CRESCENT_CLONES(take_all_best, interleave_all,
                 (const float* rows, size_t stride, size_t n, const size_t* indices, double* to),
                 (rows, stride, n, indices, to))
-CRESCENT_CLONES(take_both_best, take_both,
+CRESCENT_CLONES(take_both_best, interleave_both,
                 (const float* rows, size_t stride, size_t n, const size_t* indices, double* even,
                  double* odd),
                 (rows, stride, n, indices, even, odd))
-CRESCENT_CLONES(give_all_best, give_all, (const double* from, size_t n, float* rows, size_t stride),
-                (from, n, rows, stride))
-CRESCENT_CLONES(give_both_best, give_both,
+CRESCENT_CLONES(give_all_best, split_all,
+                (const double* from, size_t n, float* rows, size_t stride), (from, n, rows, stride))
+CRESCENT_CLONES(give_both_best, split_both,
                 (const double* even, const double* odd, size_t n, float* rows, size_t stride),
                 (even, odd, n, rows, stride))
 
 }  // namespace
 
-void take_rows(const float* rows, size_t stride, size_t n, const size_t* indices, double* to) {
+void interleave_rows(const float* rows, size_t stride, size_t n, const size_t* indices,
+                     double* to) {
   take_all_best(rows, stride, n, indices, to);
 }
-void take_pairs(const float* rows, size_t stride, size_t n, const size_t* indices, double* even,
-                double* odd) {
+void interleave_pairs(const float* rows, size_t stride, size_t n, const size_t* indices,
+                      double* even, double* odd) {
   take_both_best(rows, stride, n, indices, even, odd);
 }
-void give_rows(const double* from, size_t n, float* rows, size_t stride) {
+void split_rows(const double* from, size_t n, float* rows, size_t stride) {
   give_all_best(from, n, rows, stride);
 }
-void give_pairs(const double* even, const double* odd, size_t n, float* rows, size_t stride) {
+void split_pairs(const double* even, const double* odd, size_t n, float* rows, size_t stride) {
   give_both_best(even, odd, n, rows, stride);
 }
 

@@ -9,14 +9,15 @@ inline constexpr size_t kLanes = 8;
 
 /// Sets to[indices[k] * 8 + i] to element k of row i for k < n; rows are `stride` elements apart.
 /// If `indices` is null, indices[k] is k.
-void take_rows(const float* rows, size_t stride, size_t n, const size_t* indices, double* to);
-/// Does the same as take_rows, but writes elements 2 k to `even` and elements 2 k + 1 to `odd`.
-void take_pairs(const float* rows, size_t stride, size_t n, const size_t* indices, double* even,
-                double* odd);
+void interleave_rows(const float* rows, size_t stride, size_t n, const size_t* indices, double* to);
+/// Does the same as interleave_rows, but writes elements 2 k to `even` and elements 2 k + 1 to
+/// `odd`.
+void interleave_pairs(const float* rows, size_t stride, size_t n, const size_t* indices,
+                      double* even, double* odd);
 /// Sets element k of row i to from[k * 8 + i].
-void give_rows(const double* from, size_t n, float* rows, size_t stride);
-/// Does the same as give_rows, but reads elements 2 k from `even` and elements 2 k + 1 from `odd`,
+void split_rows(const double* from, size_t n, float* rows, size_t stride);
+/// Does the same as split_rows, but reads elements 2 k from `even` and elements 2 k + 1 from `odd`,
 /// k < n.
-void give_pairs(const double* even, const double* odd, size_t n, float* rows, size_t stride);
+void split_pairs(const double* even, const double* odd, size_t n, float* rows, size_t stride);
 
 }  // namespace crescent::operations

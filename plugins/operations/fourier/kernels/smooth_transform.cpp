@@ -139,7 +139,7 @@ SmoothStage stage_of(size_t radix, size_t half, int sign) {
 
 }  // namespace
 
-bool SmoothTransform::takes(size_t n) {
+bool SmoothTransform::supports(size_t n) {
   while (n > 1) {
     const size_t radix = next_radix(n);
     if (radix == 0) return false;

@@ -22,7 +22,7 @@ class SmoothTransform {
   SmoothTransform() = default;
   SmoothTransform(size_t n, int sign);
   /// Whether there are loops for all prime factors of a length.
-  static bool takes(size_t n);
+  static bool supports(size_t n);
   size_t size() const { return indices_.size(); }
   /// The index at which the buffer must contain element k of the input.
   size_t index_of(size_t k) const { return indices_[k]; }

@@ -11,7 +11,7 @@ inline int64_t wrapped(int64_t i, int64_t n) { return ((i % n) + n) % n; }
 
 /// The index of the element, on an axis of n elements, that stands for index i according to the
 /// fill mode; -1 if there is none.
-inline int64_t placed(int64_t i, int64_t n, FillMode fill) {
+inline int64_t source_index(int64_t i, int64_t n, FillMode fill) {
   if (i >= 0 && i < n) return i;
   switch (fill) {
     case FillMode::constant:
@@ -60,16 +60,16 @@ struct ImageSampler {
   void operator()(const float* image, float row, float column, int64_t first, int64_t count,
                   float* to) const {
     if (order == 0) return nearest(image + first, row, column, count, to);
-    if (channels == 1) return between<1>(image, row, column, 1, to);
-    if (first == 0 && count == 3 && channels == 3) return between<3>(image, row, column, 3, to);
-    between<0>(image + first, row, column, count, to);
+    if (channels == 1) return interpolate<1>(image, row, column, 1, to);
+    if (first == 0 && count == 3 && channels == 3) return interpolate<3>(image, row, column, 3, to);
+    interpolate<0>(image + first, row, column, count, to);
   }
 
  private:
   /// The address of the pixel at these indices; null if they are outside and the fill mode names no
   /// other pixel.
   const float* pixel(const float* image, int64_t row, int64_t column) const {
-    const int64_t y = placed(row, height, fill), x = placed(column, width, fill);
+    const int64_t y = source_index(row, height, fill), x = source_index(column, width, fill);
     return y < 0 || x < 0 ? nullptr : image + (y * width + x) * channels;
   }
   void nearest(const float* image, float row, float column, int64_t count, float* to) const {
@@ -79,8 +79,8 @@ struct ImageSampler {
   /// Interpolates between four pixels. `known` is the number of channels if it is known at compile
   /// time, else 0.
   template <int64_t known>
-  void between(const float* image, float row, float column, int64_t channel_count,
-               float* to) const {
+  void interpolate(const float* image, float row, float column, int64_t channel_count,
+                   float* to) const {
     const int64_t count = known > 0 ? known : channel_count, step = known > 0 ? known : channels;
     const int64_t y = floor_of(row), x = floor_of(column);
     const float down = row - static_cast<float>(y), right = column - static_cast<float>(x);

@@ -1,6 +1,6 @@
 // Kernels that process each matrix of a batch in float64, on several threads. A `Loop` is
 // constructed from the op. Its function work(shape of a) returns the number of doubles of scratch
-// memory; one(MatrixParts, scratch memory) computes the results of one matrix.
+// memory; compute_one(MatrixParts, scratch memory) computes the results of one matrix.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -40,8 +40,8 @@ class MatrixBatch {
     batch_axes_ = a.rank() - 2;
     count_ = a.slice(0, batch_axes_).size();
     rows_ = a[-2], columns_ = a[-1];
-    for (const TensorSpec& spec : in) in_[ins_++] = operand(spec);
-    for (const TensorSpec& spec : out) out_[outs_++] = operand(spec);
+    for (const TensorSpec& spec : in) input_operands_[input_count_++] = operand(spec);
+    for (const TensorSpec& spec : out) output_operands_[output_count_++] = operand(spec);
   }
   int64_t count() const { return count_; }
   /// The approximate number of operations per matrix.
@@ -51,8 +51,9 @@ class MatrixBatch {
   }
   MatrixParts parts(const std::byte* const* in, std::byte* const* out, int64_t i) const {
     MatrixParts parts{};
-    for (size_t k = 0; k < ins_; ++k) parts.in[k] = part(in_[k], const_cast<std::byte*>(in[k]), i);
-    for (size_t k = 0; k < outs_; ++k) parts.out[k] = part(out_[k], out[k], i);
+    for (size_t k = 0; k < input_count_; ++k)
+      parts.in[k] = part(input_operands_[k], const_cast<std::byte*>(in[k]), i);
+    for (size_t k = 0; k < output_count_; ++k) parts.out[k] = part(output_operands_[k], out[k], i);
     return parts;
   }
 
@@ -72,9 +73,9 @@ class MatrixBatch {
   }
   int batch_axes_ = 0;
   int64_t count_ = 0, rows_ = 0, columns_ = 0;
-  size_t ins_ = 0, outs_ = 0;
-  std::array<Operand, 2> in_;
-  std::array<Operand, 4> out_;
+  size_t input_count_ = 0, output_count_ = 0;
+  std::array<Operand, 2> input_operands_;
+  std::array<Operand, 4> output_operands_;
 };
 
 template <class Op, class Loop>
@@ -118,7 +119,7 @@ class MatricesKernel : public CpuKernel {
   void run_part(const CpuArguments& a, int64_t part, double* work) const {
     const int64_t end = std::min((part + 1) * grain_, batch_.count());
     for (int64_t i = part * grain_; i < end; ++i)
-      loop_->one(batch_.parts(a.inputs, a.outputs, i), work);
+      loop_->compute_one(batch_.parts(a.inputs, a.outputs, i), work);
   }
   std::optional<Loop> loop_;
   MatrixBatch batch_;

@@ -42,7 +42,7 @@ CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c
 /// They are also applied to the columns of v (`basis`, n elements each). `norms` receives the
 /// squared norms of the columns of x; *turned is false if no matrix needed a rotation.
 CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* norms, int64_t m,
-                                     int64_t n, double nothing, bool* turned) {
+                                     int64_t n, double nothing, bool* has_rotated) {
   Lanes *x = reinterpret_cast<Lanes*>(columns), *v = reinterpret_cast<Lanes*>(basis),
         *squares = reinterpret_cast<Lanes*>(norms);
   Lanes largest = {};
@@ -53,7 +53,7 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
     largest = sum > largest ? sum : largest;
   }
   const Lanes least = largest * nothing;
-  *turned = false;
+  *has_rotated = false;
   for (int64_t p = 0; p < n; ++p)
     for (int64_t q = p + 1; q < n; ++q) {
       Lanes *xp = x + p * m, *xq = x + q * m;
@@ -64,7 +64,7 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
       int64_t any = 0;
       for (int64_t lane = 0; lane < kSvdLanes; ++lane) any |= wanted[lane];
       if (any == 0) continue;
-      *turned = true;
+      *has_rotated = true;
       const Lanes one = Lanes() + 1.0, angle = (qq - pp) / (2.0 * (wanted ? dot : one));
       Lanes root = angle * angle + 1.0;
       take_root(root);
@@ -81,14 +81,14 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
 
 CRESCENT_CLONES(rotate_columns, rotate_pairs,
                 (double* columns, double* basis, double* norms, int64_t m, int64_t n,
-                 double nothing, bool* turned),
-                (columns, basis, norms, m, n, nothing, turned))
+                 double nothing, bool* has_rotated),
+                (columns, basis, norms, m, n, nothing, has_rotated))
 
 /// A view of a matrix, or of its transpose.
 struct View {
   double* values;
-  int64_t down, across;
-  double& operator()(int64_t i, int64_t j) const { return values[i * down + j * across]; }
+  int64_t row_step, column_step;
+  double& operator()(int64_t i, int64_t j) const { return values[i * row_step + j * column_step]; }
 };
 
 /// Replaces a column of u whose singular value is 0 by a unit vector that is orthogonal to the
@@ -149,9 +149,9 @@ class MatrixGroup {
   }
   void decompose() {
     constexpr int kMaxSweeps = 40;
-    bool turned = true;
-    for (int sweep = 0; sweep < kMaxSweeps && turned; ++sweep)
-      rotate_columns(columns_, basis_, norms_, m_, n_, negligible_square(m_), &turned);
+    bool has_rotated = true;
+    for (int sweep = 0; sweep < kMaxSweeps && has_rotated; ++sweep)
+      rotate_columns(columns_, basis_, norms_, m_, n_, negligible_square(m_), &has_rotated);
   }
   /// Writes the result of one matrix: u (m, n), s (n), v (n, n).
   void write_result(int64_t lane, const View& u, double* s, const View& v) const {
@@ -194,8 +194,8 @@ class MatrixGroup {
 
 int64_t svd_work(int64_t m, int64_t n) { return MatrixGroup::size(std::max(m, n), std::min(m, n)); }
 
-void svd_of_some(const double* matrices, int64_t count, int64_t m, int64_t n, double* u, double* s,
-                 double* vt, double* work) {
+void svd_of_group(const double* matrices, int64_t count, int64_t m, int64_t n, double* u, double* s,
+                  double* vt, double* work) {
   const int64_t k = std::min(m, n);
   const bool wide = m < n;
   if (k == 0) return;

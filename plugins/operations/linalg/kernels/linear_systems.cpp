@@ -12,7 +12,7 @@ namespace {
 struct TriangularLoop {
   explicit TriangularLoop(const TriangularSolve& op) : lower(op.lower) {}
   int64_t work(const Shape&) const { return 0; }
-  void one(const MatrixParts& x, double*) const {
+  void compute_one(const MatrixParts& x, double*) const {
     copy(x.in[1], x.out[0]);
     solve(x.in[0], x.out[0]);
   }
@@ -54,7 +54,7 @@ double factor(const Matrix& a, int32_t* pivots) {
 struct LuLoop {
   explicit LuLoop(const Lu&) {}
   int64_t work(const Shape&) const { return 0; }
-  void one(const MatrixParts& x, double*) const {
+  void compute_one(const MatrixParts& x, double*) const {
     const Matrix& a = x.out[0];
     copy(x.in[0], a);
     double sign = factor(a, x.as<int32_t>(1)), log = 0;
@@ -70,7 +70,7 @@ struct SolveLoop {
   explicit SolveLoop(const Solve&) {}
   /// The scratch memory has room for the factors and the pivots.
   int64_t work(const Shape& a) const { return a[-1] * (a[-1] + 1); }
-  void one(const MatrixParts& x, double* work) const {
+  void compute_one(const MatrixParts& x, double* work) const {
     const int64_t n = x.in[0].rows;
     const Matrix factors{work, n, n};
     copy(x.in[0], factors);
@@ -97,7 +97,7 @@ struct SolveLoop {
 struct CholeskyLoop {
   explicit CholeskyLoop(const Cholesky&) {}
   int64_t work(const Shape&) const { return 0; }
-  void one(const MatrixParts& x, double*) const {
+  void compute_one(const MatrixParts& x, double*) const {
     copy(x.in[0], x.out[0]);
     decompose(x.out[0]);
   }

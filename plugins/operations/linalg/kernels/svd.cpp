@@ -25,8 +25,8 @@ void decompose_group(const Shape& shape, int64_t group, const double* a, double*
   void* aligned = work;
   size_t space = static_cast<size_t>(svd_work(m, n) + kLine) * sizeof(double);
   std::align(kLine * sizeof(double), 1, aligned, space);
-  svd_of_some(a + first * m * n, std::min(kSvdLanes, count - first), m, n, u + first * m * k,
-              s + first * k, vt + first * k * n, static_cast<double*>(aligned));
+  svd_of_group(a + first * m * n, std::min(kSvdLanes, count - first), m, n, u + first * m * k,
+               s + first * k, vt + first * k * n, static_cast<double*>(aligned));
 }
 
 class SvdKernel final : public CpuKernel {
