@@ -54,7 +54,7 @@ std::vector<double> edges_between(const std::vector<double>& middles) {
   return edges;
 }
 
-std::vector<double> counted(size_t count, double from) {
+std::vector<double> consecutive_numbers(size_t count, double from) {
   std::vector<double> numbers(count);
   for (size_t i = 0; i < count; ++i) numbers[i] = from + static_cast<double>(i);
   return numbers;
@@ -70,8 +70,8 @@ Series series_from(const Dict& row, size_t number, double from) {
   if (!entry(row, "style").is_null()) series.style = row.at("style").as_string();
   check_style(series);
   if (series.style == "histogram") return count_values(series, entry(row, "bins"));
-  series.x =
-      entry(row, "x").is_null() ? counted(series.y.size(), from) : numbers_in(row.at("x"), "x");
+  series.x = entry(row, "x").is_null() ? consecutive_numbers(series.y.size(), from)
+                                       : numbers_in(row.at("x"), "x");
   if (series.x.size() != series.y.size())
     fail("expected as many x as y, ", series.y.size(), ", got ", series.x.size());
   if (series.is_bars()) series.x = edges_between(series.x), series.gap = 0.2;
@@ -88,24 +88,24 @@ std::vector<Series> all_series(const Dict& figure) {
 
 /// The range of the finite values of all series.
 struct Extent {
-  long double least = INFINITY, most = -INFINITY;
+  long double min = INFINITY, max = -INFINITY;
   void take(double value) {
-    least = std::min<long double>(least, value);
-    most = std::max<long double>(most, value);
+    min = std::min<long double>(min, value);
+    max = std::max<long double>(max, value);
   }
 };
 
 /// The range of an axis. The extent gets a margin at both ends, and a larger one if it is a single
 /// number; without finite numbers the range is from 0 to 1.
 Range range_of(const Extent& extent, double margin) {
-  if (extent.least > extent.most) return {0, 1};
-  const long double size = extent.most - extent.least;
-  const long double magnitude = std::max(std::abs(extent.least), std::abs(extent.most));
+  if (extent.min > extent.max) return {0, 1};
+  const long double size = extent.max - extent.min;
+  const long double magnitude = std::max(std::abs(extent.min), std::abs(extent.max));
   if (!(size > 1e-9L * magnitude)) {
     const long double room = magnitude > 0 ? magnitude / 2 : 1;
-    return {extent.least - room, extent.most + room};
+    return {extent.min - room, extent.max + room};
   }
-  return {extent.least - margin * size, extent.most + margin * size};
+  return {extent.min - margin * size, extent.max + margin * size};
 }
 
 bool is_shown(double x, double y) { return std::isfinite(x) && std::isfinite(y); }
@@ -126,7 +126,7 @@ Frame frame_for(const std::vector<Series>& all, const Metrics& metrics) {
   Frame frame;
   frame.x = range_of(x, metrics.cells || bars ? 0 : 0.02);
   frame.y = range_of(y, metrics.cells ? 0 : 0.04);
-  if (bars && y.least == 0 && y.most > 0) frame.y.least = 0;
+  if (bars && y.min == 0 && y.max > 0) frame.y.min = 0;
   return frame;
 }
 
@@ -185,7 +185,7 @@ bool has_numbers(const Series& series) {
 /// Writes in the middle of the frame that the figure has no finite numbers.
 void draw_empty_notice(Scene& scene, const Frame& frame) {
   const auto middle = [](const Range& range) {
-    return static_cast<double>((range.least + range.most) / 2);
+    return static_cast<double>((range.min + range.max) / 2);
   };
   scene.elements.push_back(Text{.at = frame.at(middle(frame.x), middle(frame.y)),
                                 .text = "no finite numbers",

@@ -15,7 +15,7 @@ namespace {
 struct Matrix {
   size_t rows = 0, columns = 0;
   std::vector<double> values;
-  double least = 0, most = 0;  ///< range of the finite values
+  double min = 0, max = 0;  ///< range of the finite values
   double at(size_t row, size_t column) const { return values[row * columns + column]; }
 };
 
@@ -24,11 +24,11 @@ Matrix matrix_from(const Tensor& tensor) {
     fail("expected a matrix (rows, columns), got ", tensor.spec());
   Matrix matrix{static_cast<size_t>(tensor.dim(0)), static_cast<size_t>(tensor.dim(1)),
                 tensor.to_vector()};
-  matrix.least = INFINITY, matrix.most = -INFINITY;
+  matrix.min = INFINITY, matrix.max = -INFINITY;
   for (const double value : matrix.values) {
     if (!std::isfinite(value)) continue;
-    matrix.least = std::min(matrix.least, value);
-    matrix.most = std::max(matrix.most, value);
+    matrix.min = std::min(matrix.min, value);
+    matrix.max = std::max(matrix.max, value);
   }
   return matrix;
 }
@@ -43,8 +43,8 @@ std::string number_text(double value) {
 
 Color color_of(const Matrix& matrix, double value) {
   if (!std::isfinite(value)) return {0xbb, 0xbb, 0xbb};
-  const bool differs = matrix.most > matrix.least;
-  return heat_color(differs ? Range{matrix.least, matrix.most}.share(value) : 0.5);
+  const bool differs = matrix.max > matrix.min;
+  return heat_color(differs ? Range{matrix.min, matrix.max}.share(value) : 0.5);
 }
 
 /// The layout of the grid: position and size of the fields, and the space around them.
@@ -123,8 +123,8 @@ class HeatmapLayout {
 
   /// The width of a field if the fields take all of the requested or available width.
   double room(Size size) const {
-    const double most = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
-    return (most - fields_.left - fields_.right) / static_cast<double>(matrix_.columns);
+    const double max = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
+    return (max - fields_.left - fields_.right) / static_cast<double>(matrix_.columns);
   }
 
   /// The width of the longest number and the gap beside it.
@@ -147,8 +147,8 @@ class HeatmapLayout {
   /// are drawn in the fields.
   void choose_bar(const Value& wanted) {
     const bool usual = !metrics_.cells || !fields_.numbers;
-    if (!(matrix_.most > matrix_.least) || !(wanted.is_null() ? usual : wanted.as_bool())) return;
-    bar_.emplace(Range{matrix_.least, matrix_.most}, heat_color);
+    if (!(matrix_.max > matrix_.min) || !(wanted.is_null() ? usual : wanted.as_bool())) return;
+    bar_.emplace(Range{matrix_.min, matrix_.max}, heat_color);
     fields_.right += bar_->width(metrics_);
   }
 
@@ -182,18 +182,18 @@ class HeatmapLayout {
     fields_.height = at_least(metrics_.cells ? 1 : 2, fields_.height);
   }
 
-  double at_least(double least, double length) const {
-    return std::max(least, metrics_.cells ? std::floor(length) : length);
+  double at_least(double min, double length) const {
+    return std::max(min, metrics_.cells ? std::floor(length) : length);
   }
 
   void size_scene(Size size) {
-    const double most = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
+    const double max = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
     scene_.width = fields_.left + whole_width() + fields_.right;
     scene_.height = fields_.top + whole_height() + below();
     const double labels =
         std::max(metrics_.width(xlabel_), metrics_.cells ? metrics_.width(ylabel_) : 0);
     const double texts = std::max(title_width(metrics_, title_), labels);
-    scene_.width = std::max(scene_.width, std::min(most, texts));
+    scene_.width = std::max(scene_.width, std::min(max, texts));
     if (size.is_limit || metrics_.cells) return;
     scene_.width = std::max(scene_.width, size.width);
     scene_.height = std::max(scene_.height, size.height);

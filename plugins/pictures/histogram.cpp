@@ -13,9 +13,9 @@ Histogram histogram_of(const std::vector<double>& values, int64_t bins) {
     if (std::isfinite(value)) finite.push_back(value);
   if (bins == 0) bins = std::clamp<int64_t>(std::llround(std::sqrt(finite.size())), 5, 50);
   if (finite.empty()) return {{0}, {}};
-  const auto [least, most] = std::minmax_element(finite.begin(), finite.end());
-  const long double room = *most > *least ? 0 : std::max(0.5, std::abs(*least) / 2);
-  const long double begin = *least - room, size = *most + room - begin;
+  const auto [min, max] = std::minmax_element(finite.begin(), finite.end());
+  const long double room = *max > *min ? 0 : std::max(0.5, std::abs(*min) / 2);
+  const long double begin = *min - room, size = *max + room - begin;
   Histogram histogram;
   histogram.counts.resize(static_cast<size_t>(bins));
   for (int64_t i = 0; i <= bins; ++i)

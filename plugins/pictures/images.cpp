@@ -56,7 +56,7 @@ constexpr double kWidestLabel = 16;
 
 /// The layout of a grid of images.
 struct Grid {
-  int64_t across = 1, down = 1;
+  int64_t column_count = 1, row_count = 1;
   double width = 0, height = 0;  ///< size of an image in units
   double gap = 0, label = 0, top = 0, left = 0;
   double beside = 0, below = 0;  ///< width of the space for the color bar, and height of the space
@@ -64,19 +64,22 @@ struct Grid {
   double label_width = 0;        ///< width of the longest label in a terminal
 
   Point offset(int64_t number) const {
-    return {left + static_cast<double>(number % across) * (width + gap),
-            top + static_cast<double>(number / across) * (height + label + gap)};
+    return {left + static_cast<double>(number % column_count) * (width + gap),
+            top + static_cast<double>(number / column_count) * (height + label + gap)};
   }
-  double whole_width() const { return static_cast<double>(across) * (width + gap) - gap; }
-  double whole_height() const { return static_cast<double>(down) * (height + label + gap) - gap; }
+  double whole_width() const { return static_cast<double>(column_count) * (width + gap) - gap; }
+  double whole_height() const {
+    return static_cast<double>(row_count) * (height + label + gap) - gap;
+  }
 };
 
 /// The width of images if none is requested: small images are magnified by an integer factor.
 double default_width(const Images& images, const Metrics& metrics, const Grid& grid) {
-  const auto width = static_cast<double>(images.columns), across = static_cast<double>(grid.across);
+  const auto width = static_cast<double>(images.columns),
+             column_count = static_cast<double>(grid.column_count);
   if (metrics.cells)
-    return std::min(std::max(width, grid.label_width), std::floor(80 / across) - 1);
-  return width * std::max(1.0, std::floor(600 / (width * across)));
+    return std::min(std::max(width, grid.label_width), std::floor(80 / column_count) - 1);
+  return width * std::max(1.0, std::floor(600 / (width * column_count)));
 }
 
 /// The number of images per row if none is requested: in a terminal as many as fit its width, in
@@ -91,9 +94,9 @@ int64_t default_columns(const Images& images, const Metrics& metrics, const Grid
 /// the limit.
 double limited_width(const Images& images, const Metrics& metrics, const Grid& grid, Size limit,
                      double shape) {
-  const auto across = static_cast<double>(grid.across);
+  const auto column_count = static_cast<double>(grid.column_count);
   return std::min({default_width(images, metrics, grid),
-                   (limit.width - grid.beside - (across - 1) * grid.gap) / across,
+                   (limit.width - grid.beside - (column_count - 1) * grid.gap) / column_count,
                    std::max(1.0, limit.height - grid.top - grid.label) / shape});
 }
 
@@ -101,10 +104,11 @@ double limited_width(const Images& images, const Metrics& metrics, const Grid& g
 /// height.
 double requested_width(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
                        double shape) {
-  const auto across = static_cast<double>(grid.across), down = static_cast<double>(grid.down);
-  const double wide = (size.width - grid.beside - (across - 1) * grid.gap) / across;
-  const double rest = size.height - grid.top - grid.below - (down - 1) * grid.gap;
-  const double high = (rest / down - grid.label) / shape;
+  const auto column_count = static_cast<double>(grid.column_count),
+             row_count = static_cast<double>(grid.row_count);
+  const double wide = (size.width - grid.beside - (column_count - 1) * grid.gap) / column_count;
+  const double rest = size.height - grid.top - grid.below - (row_count - 1) * grid.gap;
+  const double high = (rest / row_count - grid.label) / shape;
   if (size.width == 0 && size.height == 0) return default_width(images, metrics, grid);
   return size.height == 0 ? wide : size.width == 0 ? high : std::min(wide, high);
 }
@@ -204,10 +208,10 @@ class ImagesLayout {
   }
 
   void count_columns(const Value& columns, Size size) {
-    grid_.across = std::clamp<int64_t>(
+    grid_.column_count = std::clamp<int64_t>(
         columns.is_null() ? default_columns(images_, metrics_, grid_, size) : columns.as_int(), 1,
         images_.count);
-    grid_.down = (images_.count + grid_.across - 1) / grid_.across;
+    grid_.row_count = (images_.count + grid_.column_count - 1) / grid_.column_count;
   }
 
   void size_images(Size size) {
@@ -215,9 +219,9 @@ class ImagesLayout {
                          static_cast<double>(images_.columns);
     const double width = size.is_limit ? limited_width(images_, metrics_, grid_, size, shape)
                                        : requested_width(images_, metrics_, grid_, size, shape);
-    const double least = metrics_.cells ? 1 : 0.1;
-    grid_.width = std::max(least, metrics_.cells ? std::floor(width) : width);
-    grid_.height = std::max(least, grid_.width * shape);
+    const double min = metrics_.cells ? 1 : 0.1;
+    grid_.width = std::max(min, metrics_.cells ? std::floor(width) : width);
+    grid_.height = std::max(min, grid_.width * shape);
     if (metrics_.cells) grid_.height = std::ceil(grid_.height);
   }
 

@@ -101,9 +101,9 @@ constexpr int64_t kMaxColumns = 100;
 /// kMaxColumns, and the height is that of the terminal without two lines, but at most 20.
 Size cells_for(const DrawOptions& o, const Terminal& terminal) {
   const int64_t columns = terminal.columns > 0 ? std::min(terminal.columns, kMaxColumns) : 80;
-  const int64_t most = terminal.rows > 0 ? std::max<int64_t>(6, terminal.rows - 2) : 20;
+  const int64_t max = terminal.rows > 0 ? std::max<int64_t>(6, terminal.rows - 2) : 20;
   return {.width = o.width > 0 ? o.width : static_cast<double>(columns),
-          .height = o.height > 0 ? o.height : static_cast<double>(std::min<int64_t>(most, 20))};
+          .height = o.height > 0 ? o.height : static_cast<double>(std::min<int64_t>(max, 20))};
 }
 
 /// Whether the figure can fill any size; other figures have a natural size.

@@ -27,15 +27,15 @@ std::vector<double> downsampled(const std::vector<double>& values, size_t count)
 Scene layout_sparkline(const Dict& figure, const Metrics& metrics, Size size) {
   std::vector<double> values = numbers_in(figure.at("values"), "values");
   const double unit = metrics.cells ? 1 : 6;
-  const auto most = static_cast<size_t>(size.width > 0 ? size.width / unit : 1e6);
-  values = downsampled(values, std::min(values.size(), std::max<size_t>(most, 1)));
-  double least = INFINITY, greatest = -INFINITY;
+  const auto max_count = static_cast<size_t>(size.width > 0 ? size.width / unit : 1e6);
+  values = downsampled(values, std::min(values.size(), std::max<size_t>(max_count, 1)));
+  double min = INFINITY, max = -INFINITY;
   for (const double value : values)
-    if (std::isfinite(value)) least = std::min(least, value), greatest = std::max(greatest, value);
+    if (std::isfinite(value)) min = std::min(min, value), max = std::max(max, value);
   Scene scene{unit * static_cast<double>(values.size()), metrics.line, {}};
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) continue;
-    const double share = greatest > least ? Range{least, greatest}.share(values[i]) : 0.5;
+    const double share = max > min ? Range{min, max}.share(values[i]) : 0.5;
     const double height = metrics.line * (1 + 7 * share) / 8;
     scene.elements.push_back(Box{.at = {unit * static_cast<double>(i), metrics.line - height},
                                  .width = unit,

@@ -33,15 +33,15 @@ TEST_CASE("ticks of random ranges") {
     const Range range{least, least + size};
     const int count = 2 + static_cast<int>(random() % 12);
     const Ticks ticks = ticks_in(range, count);
-    INFO("from " << range.least << " to " << range.most << ", " << count);
+    INFO("from " << range.min << " to " << range.max << ", " << count);
     REQUIRE(!ticks.values.empty());
     REQUIRE(ticks.values.size() <= static_cast<size_t>(count));
     REQUIRE(ticks.texts.size() == ticks.values.size());
     REQUIRE(std::set<std::string>(ticks.texts.begin(), ticks.texts.end()).size() ==
             ticks.texts.size());
     for (size_t k = 0; k < ticks.values.size(); ++k) {
-      REQUIRE(ticks.values[k] >= range.least - 1e-6 * size);
-      REQUIRE(ticks.values[k] <= range.most + 1e-6 * size);
+      REQUIRE(ticks.values[k] >= range.min - 1e-6 * size);
+      REQUIRE(ticks.values[k] <= range.max + 1e-6 * size);
       if (ticks.values.size() > 1)
         REQUIRE(std::abs(std::stod(ticks.texts[k]) - ticks.values[k]) <=
                 0.01 * (ticks.values[1] - ticks.values[0]));

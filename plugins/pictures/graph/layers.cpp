@@ -99,12 +99,12 @@ std::vector<int> place_below_predecessors(std::vector<Item>& items, const Number
 
 /// Moves an item to the layer just above its highest successor.
 void raise_to_successors(std::vector<Item>& items, size_t number, const std::vector<int>& after) {
-  int least = -1;
+  int min = -1;
   for (const int next : after) {
     const int layer = items[static_cast<size_t>(next)].layer;
-    if (least < 0 || layer < least) least = layer;
+    if (min < 0 || layer < min) min = layer;
   }
-  if (least > 0) items[number].layer = least - 1;
+  if (min > 0) items[number].layer = min - 1;
 }
 
 }  // namespace
@@ -171,18 +171,19 @@ void Level::add_dummies() {
 
 /// Records for each item the segments that end at it and those that begin at it.
 void Level::record_segments() {
-  above_.resize(items.size());
-  below_.resize(items.size());
+  segments_above_.resize(items.size());
+  segments_below_.resize(items.size());
   for (size_t i = 0; i < segments_.size(); ++i) {
-    below_[static_cast<size_t>(segments_[i].from)].push_back(static_cast<int>(i));
-    above_[static_cast<size_t>(segments_[i].to)].push_back(static_cast<int>(i));
+    segments_below_[static_cast<size_t>(segments_[i].from)].push_back(static_cast<int>(i));
+    segments_above_[static_cast<size_t>(segments_[i].to)].push_back(static_cast<int>(i));
   }
 }
 
 /// The barycenter of an item: the mean position of its neighbours in the previous layer; `position`
 /// if it has none.
 double Level::barycenter(int item, bool from_above, double position) const {
-  const std::vector<int>& linked = (from_above ? above_ : below_)[static_cast<size_t>(item)];
+  const std::vector<int>& linked =
+      (from_above ? segments_above_ : segments_below_)[static_cast<size_t>(item)];
   double sum = 0;
   for (const int k : linked) {
     const Segment& segment = segments_[static_cast<size_t>(k)];
@@ -209,7 +210,7 @@ void Level::sort_layer(std::vector<int>& layer, bool from_above) {
 std::vector<std::pair<double, double>> Level::ends_below(const std::vector<int>& layer) const {
   std::vector<std::pair<double, double>> ends;
   for (const int item : layer)
-    for (const int k : below_[static_cast<size_t>(item)]) {
+    for (const int k : segments_below_[static_cast<size_t>(item)]) {
       const Segment& segment = segments_[static_cast<size_t>(k)];
       ends.emplace_back(items[static_cast<size_t>(segment.from)].x,
                         items[static_cast<size_t>(segment.to)].x);
@@ -256,10 +257,10 @@ void Level::order_layers() {
   constexpr int kSweeps = 12;
   fill_layers();
   std::vector<std::vector<int>> best = layers_;
-  int least = crossings();
-  for (int i = 0; i < kSweeps && least > 0; ++i) {
+  int min = crossings();
+  for (int i = 0; i < kSweeps && min > 0; ++i) {
     sweep(i % 2 == 0);
-    if (const int now = crossings(); now < least) least = now, best = layers_;
+    if (const int now = crossings(); now < min) min = now, best = layers_;
   }
   layers_ = best;
 }

@@ -34,8 +34,8 @@ class GraphLayout {
   GraphLayout(Graph graph, const Metrics& metrics)
       : graph_(std::move(graph)),
         metrics_(metrics),
-        across_(graph_.direction == "LR" || graph_.direction == "RL"),
-        back_(graph_.direction == "BT" || graph_.direction == "RL") {
+        is_horizontal_(graph_.direction == "LR" || graph_.direction == "RL"),
+        is_reversed_(graph_.direction == "BT" || graph_.direction == "RL") {
     std::vector<int> arriving(graph_.nodes.size());
     for (const auto& [from, to] : graph_.edges) ++arriving[static_cast<size_t>(to)];
     for (size_t i = 0; i < graph_.nodes.size(); ++i)
@@ -46,7 +46,7 @@ class GraphLayout {
     const Block all = block_of(-1);
     const double margin = metrics_.cells ? 0 : 12;
     extent_ = {all.width + 2 * margin, all.height + 2 * margin};
-    const Point size = across_ ? exchanged(extent_) : extent_;
+    const Point size = is_horizontal_ ? exchanged(extent_) : extent_;
     scene_.width = std::max(size.x, 1.0);
     scene_.height = std::max(size.y, 1.0);
     draw(all, {margin, margin});
@@ -65,7 +65,7 @@ class GraphLayout {
                lines * (metrics_.line + (metrics_.cells ? 0 : 5)) + (metrics_.cells ? 2 : 0)};
     // In terminals the number of cells is odd, because then there is a middle cell.
     if (metrics_.cells) size = {size.x + (std::fmod(size.x, 2) == 0), size.y};
-    if (metrics_.cells && across_) {
+    if (metrics_.cells && is_horizontal_) {
       size.y = std::max(size.y, arriving + 2.0);
       size.y += std::fmod(size.y, 2) == 0;
     }
@@ -76,12 +76,12 @@ class GraphLayout {
   /// bottom.
   Point extent_of(int node) const {
     const Point size = sizes_[static_cast<size_t>(node)];
-    return across_ ? exchanged(size) : size;
+    return is_horizontal_ ? exchanged(size) : size;
   }
 
   Spacing spacing() const {
     if (!metrics_.cells) return {};
-    if (across_)
+    if (is_horizontal_)
       return {.items = 1, .layers = 5, .tracks = 2, .ports = 2, .dummies = 1, .cells = true};
     return {.items = 3, .layers = 3, .tracks = 1, .ports = 4, .dummies = 2, .cells = true};
   }
@@ -117,7 +117,7 @@ class GraphLayout {
     add_items(parts, group);
     add_edges(parts, group);
     parts.level.arrange();
-    return collected(parts, group);
+    return finished_block(parts, group);
   }
 
   void add_items(Parts& parts, int group) {
@@ -186,18 +186,18 @@ class GraphLayout {
   /// The margin between a group's frame and its items, not including the room for its label.
   Point padding(int group) const {
     if (group < 0) return {0, 0};
-    if (metrics_.cells) return across_ ? Point{1, 2} : Point{2, 1};
+    if (metrics_.cells) return is_horizontal_ ? Point{1, 2} : Point{2, 1};
     return {14, 10};
   }
   double label_room(int group) const { return group < 0 || metrics_.cells ? 0 : metrics_.line + 2; }
 
-  Block collected(Parts& parts, int group) {
+  Block finished_block(Parts& parts, int group) {
     Block block;
     const Point pad = padding(group);
     // The label is at the top, inside of the frame. In a layout from left to right, whose axes are
     // exchanged at the end, its room is on the left before the exchange.
-    const Point before{pad.x + (across_ ? label_room(group) : 0),
-                       pad.y + (across_ ? 0 : label_room(group))};
+    const Point before{pad.x + (is_horizontal_ ? label_room(group) : 0),
+                       pad.y + (is_horizontal_ ? 0 : label_room(group))};
     block.width = std::max(parts.level.width, least_width(group)) + before.x + pad.x;
     block.height = parts.level.height + before.y + pad.y;
     if (metrics_.cells && group >= 0) block.width += std::fmod(block.width, 2) == 0;
@@ -229,7 +229,7 @@ class GraphLayout {
 
   /// The least width of a group's frame, so that its label fits.
   double least_width(int group) const {
-    if (group < 0 || across_) return 0;
+    if (group < 0 || is_horizontal_) return 0;
     return metrics_.width(graph_.groups[static_cast<size_t>(group)].label);
   }
 
@@ -247,26 +247,26 @@ class GraphLayout {
     }
   }
 
-  // ---- drawing
+  // ---- drawing of a finished layout
 
   /// Converts a region from layout coordinates to scene coordinates.
-  Box turned(Point at, Point size) const {
-    if (back_) at.y = extent_.y - at.y - size.y;
-    if (across_) at = exchanged(at), size = exchanged(size);
+  Box to_scene(Point at, Point size) const {
+    if (is_reversed_) at.y = extent_.y - at.y - size.y;
+    if (is_horizontal_) at = exchanged(at), size = exchanged(size);
     return {.at = at, .width = size.x, .height = size.y};
   }
 
   void draw(const Block& all, Point margin) {
     const auto moved = [&](Point p) { return Point{p.x + margin.x, p.y + margin.y}; };
     for (const auto& [group, frame] : all.frames)
-      draw_frame(group, turned(moved(frame.at), {frame.width, frame.height}));
+      draw_frame(group, to_scene(moved(frame.at), {frame.width, frame.height}));
     for (Line line : all.lines) {
-      for (Point& p : line.points) p = turned(moved(p), {0, 0}).at;
+      for (Point& p : line.points) p = to_scene(moved(p), {0, 0}).at;
       line.width = 1.2;
       scene_.elements.push_back(std::move(line));
     }
     for (const auto& [node, corner] : all.nodes)
-      draw_node(node, turned(moved(corner), extent_of(node)));
+      draw_node(node, to_scene(moved(corner), extent_of(node)));
   }
 
   void draw_frame(int group, Box frame) {
@@ -309,7 +309,7 @@ class GraphLayout {
 
   const Graph graph_;
   const Metrics& metrics_;
-  const bool across_, back_;
+  const bool is_horizontal_, is_reversed_;
   std::vector<Point> sizes_;
   Point extent_;
   Scene scene_;

@@ -36,6 +36,7 @@ struct Edge {
   std::vector<Point> route = {};
 };
 
+/// Distances between the elements of a drawing, such as adjacent items, layers or parallel edges.
 struct Spacing {
   double items = 24, layers = 34, tracks = 11, ports = 14, dummies = 12;
   bool cells = false;  ///< whether positions must be centres of terminal cells
@@ -68,9 +69,9 @@ class Level {
   double barycenter(int item, bool from_above, double position) const;
   void sort_layer(std::vector<int>& layer, bool from_above);
   void place_across();
-  void line_up();
+  void place_side_by_side();
   void settle_layer(const std::vector<int>& layer, bool from_above);
-  void snap();
+  void round_positions();
   void choose_ports();
   void choose_ports_of(size_t number);
   std::vector<Segment*> free_segments(size_t number);
@@ -90,8 +91,8 @@ class Level {
   const Spacing spacing_;
   std::vector<std::vector<int>> layers_;  // the items of each layer from left to right
   std::vector<Segment> segments_;
-  // for each item, the segments that end at it, and that begin at it
-  std::vector<std::vector<int>> above_, below_;
+  // for each item, the segments that end at it (above) and those that begin at it (below)
+  std::vector<std::vector<int>> segments_above_, segments_below_;
   std::vector<double> bottoms_;  // y coordinates of the lower ends of layers
 };
 
@@ -105,11 +106,11 @@ struct Level::Segment {
 };
 
 struct Level::Bundle {
-  double begin = 0, least = 0, most = 0;
+  double begin = 0, min = 0, max = 0;
   std::vector<Segment*> segments;
   std::vector<double> ends;
   int track = -1;
-  bool goes_right() const { return most - begin > begin - least; }
+  bool goes_right() const { return max - begin > begin - min; }
   /// Whether a segment of the bundle ends less than `near` from x.
   bool ends_at(double x, double near) const;
   int track_below(const std::vector<Bundle>& others, double near) const;

@@ -49,11 +49,11 @@ std::vector<double> spread(const std::vector<double>& preferred, const std::vect
   return positions;
 }
 
-/// The shift that moves the positions into the range from `least` to `most` if they exceed it at
+/// The shift that moves the positions into the range from `min` to `max` if they exceed it at
 /// one end.
-double shift_into(const std::vector<double>& positions, double least, double most) {
-  if (positions.back() > most) return most - positions.back();
-  return positions[0] < least ? least - positions[0] : 0;
+double shift_into(const std::vector<double>& positions, double min, double max) {
+  if (positions.back() > max) return max - positions.back();
+  return positions[0] < min ? min - positions[0] : 0;
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ double Level::distance(int left, int right) const {
 double Level::preferred_x(int number, bool from_above) const {
   const auto item = static_cast<size_t>(number);
   double sum = 0, weights = 0;
-  for (const int k : from_above ? above_[item] : below_[item]) {
+  for (const int k : from_above ? segments_above_[item] : segments_below_[item]) {
     const Segment& segment = segments_[static_cast<size_t>(k)];
     const Item& other = items[static_cast<size_t>(from_above ? segment.from : segment.to)];
     const double shift = from_above ? segment.out - segment.in : segment.in - segment.out;
@@ -85,7 +85,7 @@ void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
   std::vector<double> preferred, weights, distances;
   for (size_t i = 0; i < layer.size(); ++i) {
     const auto item = static_cast<size_t>(layer[i]);
-    const bool linked = !(from_above ? above_[item] : below_[item]).empty();
+    const bool linked = !(from_above ? segments_above_[item] : segments_below_[item]).empty();
     preferred.push_back(preferred_x(layer[i], from_above));
     weights.push_back(items[item].dummy ? 4 : linked ? 1 : 0.1);
     if (i > 0) distances.push_back(distance(layer[i - 1], layer[i]));
@@ -95,7 +95,7 @@ void Level::settle_layer(const std::vector<int>& layer, bool from_above) {
 }
 
 /// Sets the first positions: the items of each layer stand side by side.
-void Level::line_up() {
+void Level::place_side_by_side() {
   for (const std::vector<int>& layer : layers_) {
     double x = 0;
     for (size_t i = 0; i < layer.size(); ++i) {
@@ -107,18 +107,18 @@ void Level::line_up() {
 
 void Level::place_across() {
   constexpr int kSweeps = 24;
-  line_up();
+  place_side_by_side();
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     for (size_t i = 1; i < layers_.size(); ++i) settle_layer(layers_[i], true);
     for (size_t i = layers_.size(); i-- > 1;) settle_layer(layers_[i - 1], false);
   }
   for (size_t i = 1; i < layers_.size(); ++i) settle_layer(layers_[i], true);
-  snap();
+  round_positions();
 }
 
 /// Shifts all items so that the leftmost one is at x = 0, and rounds positions to terminal cells or
 /// half pixels.
-void Level::snap() {
+void Level::round_positions() {
   double left = INFINITY;
   for (const Item& item : items) left = std::min(left, item.x - item.width / 2);
   const double grain = spacing_.cells ? 1 : 0.5;
@@ -147,7 +147,7 @@ double Level::end_of(const Segment& segment) const {
 /// begin.
 std::vector<Level::Segment*> Level::free_segments(size_t number) {
   std::vector<Segment*> free;
-  for (const int k : above_[number])
+  for (const int k : segments_above_[number])
     if (!segments_[static_cast<size_t>(k)].fixed_in)
       free.push_back(&segments_[static_cast<size_t>(k)]);
   std::stable_sort(free.begin(), free.end(),
@@ -163,15 +163,14 @@ void Level::choose_ports_of(size_t number) {
   if (free.empty()) return;
   // the least distance of an end from the corners
   const double margin = spacing_.cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);
-  const double least = item.x - item.width / 2 + margin, most = item.x + item.width / 2 - margin;
+  const double min = item.x - item.width / 2 + margin, max = item.x + item.width / 2 - margin;
   const double gap =
       std::min(spacing_.ports, (item.width - 2 * margin) / std::max<double>(1, free.size() - 1.0));
   std::vector<double> preferred;
-  for (const Segment* segment : free)
-    preferred.push_back(std::clamp(begin_of(*segment), least, most));
+  for (const Segment* segment : free) preferred.push_back(std::clamp(begin_of(*segment), min, max));
   const std::vector<double> positions =
       spread(preferred, std::vector<double>(free.size(), 1), std::vector(free.size() - 1, gap));
-  const double shift = shift_into(positions, 2 * item.x - most, most);
+  const double shift = shift_into(positions, 2 * item.x - max, max);
   for (size_t k = 0; k < free.size(); ++k) {
     const double at = positions[k] + shift;
     free[k]->in = (spacing_.cells ? std::floor(at) + 0.5 : at) - item.x;
@@ -186,7 +185,7 @@ void Level::choose_ports() {
 std::vector<Level::Segment*> Level::segments_after(int layer) {
   std::vector<Segment*> found;
   for (const int item : layers_[static_cast<size_t>(layer)])
-    for (const int k : below_[static_cast<size_t>(item)])
+    for (const int k : segments_below_[static_cast<size_t>(item)])
       found.push_back(&segments_[static_cast<size_t>(k)]);
   return found;
 }
@@ -204,9 +203,9 @@ std::vector<Level::Bundle> Level::bundles_below(int layer) {
     const double begin = begin_of(*segment), end = end_of(*segment);
     if (std::abs(begin - end) < 0.25) continue;
     Bundle& bundle = by_trunk[segment->trunk];
-    if (bundle.segments.empty()) bundle.begin = bundle.least = bundle.most = begin;
-    bundle.least = std::min(bundle.least, end);
-    bundle.most = std::max(bundle.most, end);
+    if (bundle.segments.empty()) bundle.begin = bundle.min = bundle.max = begin;
+    bundle.min = std::min(bundle.min, end);
+    bundle.max = std::max(bundle.max, end);
     bundle.segments.push_back(segment);
     bundle.ends.push_back(end);
   }
@@ -248,7 +247,7 @@ int Level::assign_tracks(int layer) {
 int Level::Bundle::track_below(const std::vector<Bundle>& others, double near) const {
   int free = 0;
   for (const Bundle& other : others) {
-    const bool meet = other.least - near < most && least - near < other.most;
+    const bool meet = other.min - near < max && min - near < other.max;
     if (meet || ends_at(other.begin, near)) free = std::max(free, other.track + 1);
   }
   return free;

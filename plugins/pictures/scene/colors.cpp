@@ -14,7 +14,7 @@ constexpr Color kViridis[] = {{68, 1, 84},    {72, 40, 120},  {62, 74, 137},  {4
                               {38, 130, 142}, {31, 158, 137}, {53, 183, 121}, {110, 206, 88},
                               {181, 222, 43}, {253, 231, 37}};
 
-uint8_t between(uint8_t from, uint8_t to, double share) {
+uint8_t interpolated(uint8_t from, uint8_t to, double share) {
   return static_cast<uint8_t>(std::lround(from + (to - from) * share));
 }
 
@@ -27,12 +27,12 @@ Color heat_color(double share) {
   const size_t first = std::min(static_cast<size_t>(position), std::size(kViridis) - 2);
   const Color a = kViridis[first], b = kViridis[first + 1];
   const double rest = position - static_cast<double>(first);
-  return {between(a.red, b.red, rest), between(a.green, b.green, rest),
-          between(a.blue, b.blue, rest)};
+  return {interpolated(a.red, b.red, rest), interpolated(a.green, b.green, rest),
+          interpolated(a.blue, b.blue, rest)};
 }
 
 Color gray_color(double share) {
-  const uint8_t gray = between(0, 255, std::clamp(share, 0.0, 1.0));
+  const uint8_t gray = interpolated(0, 255, std::clamp(share, 0.0, 1.0));
   return {gray, gray, gray};
 }
 

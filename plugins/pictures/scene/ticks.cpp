@@ -20,7 +20,7 @@ long double step_for(const Range& range, int count) {
     for (const long double factor : {1.0L, 2.0L, 5.0L}) {
       const long double step = factor * power;
       const long double multiples =
-          std::floor(range.most / step + kSlack) - std::ceil(range.least / step - kSlack) + 1;
+          std::floor(range.max / step + kSlack) - std::ceil(range.min / step - kSlack) + 1;
       if (multiples <= std::max(count, 1)) return step;
     }
 }
@@ -65,19 +65,19 @@ void add_tick(Ticks& ticks, long double value, long double step, long double lar
 }  // namespace
 
 double nearest_double(long double number) {
-  constexpr long double most = std::numeric_limits<double>::max();
-  return static_cast<double>(std::clamp(number, -most, most));
+  constexpr long double max = std::numeric_limits<double>::max();
+  return static_cast<double>(std::clamp(number, -max, max));
 }
 
 Ticks ticks_in(const Range& range, int count, bool whole) {
   const long double step = std::max(step_for(range, count), whole ? 1.0L : 0.0L);
-  const long double largest = std::max(std::abs(range.least), std::abs(range.most));
+  const long double largest = std::max(std::abs(range.min), std::abs(range.max));
   Ticks ticks;
-  for (long double i = std::ceil(range.least / step - kSlack);
-       i * step <= range.most + kSlack * step; ++i)
+  for (long double i = std::ceil(range.min / step - kSlack); i * step <= range.max + kSlack * step;
+       ++i)
     add_tick(ticks, i * step, step, largest);
   if (ticks.values.empty())
-    for (const long double end : {range.least, range.most})
+    for (const long double end : {range.min, range.max})
       add_tick(ticks, end, range.size(), largest);
   return ticks;
 }

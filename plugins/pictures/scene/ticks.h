@@ -7,9 +7,9 @@ namespace crescent::pictures {
 
 /// A non-empty interval of numbers. Its size may exceed the largest double.
 struct Range {
-  long double least = 0, most = 1;
-  long double size() const { return most - least; }
-  double share(long double value) const { return static_cast<double>((value - least) / size()); }
+  long double min = 0, max = 1;
+  long double size() const { return max - min; }
+  double share(long double value) const { return static_cast<double>((value - min) / size()); }
 };
 
 /// The double nearest to a number; the largest finite double for larger numbers.

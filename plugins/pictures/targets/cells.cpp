@@ -29,7 +29,7 @@ struct Cell {
   std::string letter;  ///< the character that the cell shows; if empty, the character follows from
                        ///< `dots` and `rules`
   uint8_t dots = 0, rules = 0;
-  std::optional<Color> front, back;
+  std::optional<Color> foreground, background_color;
   bool bold = false;
 };
 
@@ -81,7 +81,7 @@ class CellCanvas {
     for (auto row = static_cast<int64_t>(box.at.y); row < box.at.y + box.height - 0.5; ++row)
       for (auto column = static_cast<int64_t>(box.at.x); column < box.at.x + box.width - 0.5;
            ++column)
-        at(column, row).back = box.fill;
+        at(column, row).background_color = box.fill;
   }
 
   /// Draws two pixels of a bitmap per cell, one in the upper and one in the lower half.
@@ -110,13 +110,13 @@ class CellCanvas {
   }
 
   static size_t series_in(const Scene& scene) {
-    size_t most = 0;
+    size_t max = 0;
     for (const Element& element : scene.elements) {
       if (const auto* line = std::get_if<Line>(&element); line && !line->rule)
-        most = std::max(most, line->series + 1);
-      if (const auto* dots = std::get_if<Dots>(&element)) most = std::max(most, dots->series + 1);
+        max = std::max(max, line->series + 1);
+      if (const auto* dots = std::get_if<Dots>(&element)) max = std::max(max, dots->series + 1);
     }
-    return most;
+    return max;
   }
 
   /// The cell at this position. Positions outside of the picture refer to a cell that is never
@@ -129,7 +129,7 @@ class CellCanvas {
   void put(int64_t column, int64_t row, std::string letter, Color color, bool bold = false) {
     Cell& cell = at(column, row);
     cell.letter = std::move(letter);
-    cell.front = color;
+    cell.foreground = color;
     cell.bold = bold;
   }
 
@@ -140,7 +140,7 @@ class CellCanvas {
     Cell& cell = at(column, row);
     cell.dots |= kDots[static_cast<int>((p.y - std::floor(p.y)) * 4)]
                       [static_cast<int>((p.x - std::floor(p.x)) * 2)];
-    cell.front = color;
+    cell.foreground = color;
   }
 
   /// Draws a segment of a line as dots; in a dashed line every other pair of dots is omitted.
@@ -179,9 +179,10 @@ class CellCanvas {
     const bool across = std::abs(tip.x - from.x) > std::abs(tip.y - from.y);
     const bool forward = across ? tip.x > from.x : tip.y > from.y;
     const char* head = across ? (forward ? "▶" : "◀") : forward ? "▼" : "▲";
-    const double back = forward ? -0.5 : 0.5;
-    put(static_cast<int64_t>(std::floor(tip.x + (across ? back : 0))),
-        static_cast<int64_t>(std::floor(tip.y + (across ? 0 : back))), head, line.color);
+    const double background_color = forward ? -0.5 : 0.5;
+    put(static_cast<int64_t>(std::floor(tip.x + (across ? background_color : 0))),
+        static_cast<int64_t>(std::floor(tip.y + (across ? 0 : background_color))), head,
+        line.color);
   }
 
   void draw_frame(const Box& box) {
@@ -231,7 +232,7 @@ class CellCanvas {
   void put_halves(int64_t column, int64_t row, Color upper, Color lower) {
     if (options_.colors > 0 && options_.unicode) {
       put(column, row, "▀", upper);
-      at(column, row).back = lower;
+      at(column, row).background_color = lower;
       return;
     }
     const double light = (brightness(upper) + brightness(lower)) / 2;
@@ -240,8 +241,8 @@ class CellCanvas {
 
   static double brightness(Color c) { return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue; }
 
-  std::string shown(const Cell& cell) const {
-    if (!cell.letter.empty()) return options_.unicode ? cell.letter : plain(cell.letter);
+  std::string text_of(const Cell& cell) const {
+    if (!cell.letter.empty()) return options_.unicode ? cell.letter : ascii_of(cell.letter);
     if (cell.dots != 0) return braille(cell.dots);
     return options_.unicode ? kRules[cell.rules] : std::string(1, plain_rule(cell.rules));
   }
@@ -252,7 +253,7 @@ class CellCanvas {
     return (rules & (kUp | kDown)) == 0 ? '-' : '+';
   }
 
-  static std::string plain(const std::string& letter) {
+  static std::string ascii_of(const std::string& letter) {
     if (letter.size() == 1) return letter;
     if (letter == "…") return ".";
     if (letter == "▼") return "v";
@@ -265,8 +266,8 @@ class CellCanvas {
   std::string codes(const Cell& cell) const {
     if (options_.colors == 0) return "";
     return (cell.bold ? "\033[1m" : "") +
-           (cell.front ? color_code(*cell.front, false, options_.colors) : "") +
-           (cell.back ? color_code(*cell.back, true, options_.colors) : "");
+           (cell.foreground ? color_code(*cell.foreground, false, options_.colors) : "") +
+           (cell.background_color ? color_code(*cell.background_color, true, options_.colors) : "");
   }
 
   /// The text of a row, without trailing blanks.
@@ -275,8 +276,8 @@ class CellCanvas {
     size_t end = 0;
     for (int64_t column = 0; column < columns_; ++column) {
       const Cell& cell = cells_[static_cast<size_t>(row * columns_ + column)];
-      const std::string letter = shown(cell);
-      const bool blank = letter == " " && !cell.back;
+      const std::string letter = text_of(cell);
+      const bool blank = letter == " " && !cell.background_color;
       const std::string now = blank ? last : codes(cell);
       if (now != last) text += (last.empty() ? "" : "\033[0m") + now;
       last = now;

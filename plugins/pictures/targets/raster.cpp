@@ -15,7 +15,7 @@ constexpr int64_t kMaxSide = 30000;
 constexpr size_t kSegmentsPerFill = 200;
 constexpr double kDash = 6, kGap = 4;
 
-FT_Vector place(double x, double y) { return {std::lround(x * 64), std::lround(y * 64)}; }
+FT_Vector fixed_point(double x, double y) { return {std::lround(x * 64), std::lround(y * 64)}; }
 
 class Canvas {
  public:
@@ -40,7 +40,7 @@ class Canvas {
   void draw(const Line& line) {
     std::vector<std::vector<Point>> pieces;
     for (const auto& [from, to] : segments(line)) {
-      pieces.push_back(thick(from, to, line.width / 2));
+      pieces.push_back(outline_of_segment(from, to, line.width / 2));
       if (line.width > 1.5) pieces.push_back(circle(to, line.width / 2));
     }
     for (size_t i = 0; i < pieces.size(); i += kSegmentsPerFill)
@@ -82,7 +82,7 @@ class Canvas {
       if (text.upright) turn_left(outline);
       const double x = text.at.x * scale_ + (text.upright ? down : along),
                    y = text.at.y * scale_ + (text.upright ? -along : down);
-      const FT_Vector at = place(x, static_cast<double>(raster_.rows) - y);
+      const FT_Vector at = fixed_point(x, static_cast<double>(raster_.rows) - y);
       FT_Outline_Translate(&outline, at.x, at.y);
       render(outline, text.color);
       along += static_cast<double>(face->glyph->linearHoriAdvance) / 65536;
@@ -124,7 +124,7 @@ class Canvas {
     return along;
   }
 
-  static std::vector<Point> thick(Point from, Point to, double radius) {
+  static std::vector<Point> outline_of_segment(Point from, Point to, double radius) {
     const double length = std::max(std::hypot(to.x - from.x, to.y - from.y), 1e-9);
     const double x = (to.x - from.x) / length * radius, y = (to.y - from.y) / length * radius;
     return {{from.x - y, from.y + x},
@@ -175,7 +175,7 @@ class Canvas {
 
   /// Converts a point to FreeType's coordinates, whose y axis points upwards.
   FT_Vector up(Point p) const {
-    return place(p.x * scale_, static_cast<double>(raster_.rows) - p.y * scale_);
+    return fixed_point(p.x * scale_, static_cast<double>(raster_.rows) - p.y * scale_);
   }
 
   void render(FT_Outline& outline, Color color) {

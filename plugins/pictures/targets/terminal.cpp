@@ -29,21 +29,21 @@ std::string_view variable(const char* name) {
 class UnbufferedInput {
  public:
   explicit UnbufferedInput(int terminal) : terminal_(terminal) {
-    changed_ = tcgetattr(terminal, &before_) == 0;
-    termios mode = before_;
+    changed_ = tcgetattr(terminal, &previous_settings_) == 0;
+    termios mode = previous_settings_;
     mode.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     mode.c_cc[VMIN] = 0, mode.c_cc[VTIME] = 0;
     changed_ = changed_ && tcsetattr(terminal, TCSANOW, &mode) == 0;
   }
   ~UnbufferedInput() {
-    if (changed_) tcsetattr(terminal_, TCSANOW, &before_);
+    if (changed_) tcsetattr(terminal_, TCSANOW, &previous_settings_);
   }
   UnbufferedInput(const UnbufferedInput&) = delete;
   bool changed() const { return changed_; }
 
  private:
   int terminal_;
-  termios before_{};
+  termios previous_settings_{};
   bool changed_ = false;
 };
 
