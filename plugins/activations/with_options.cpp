@@ -36,14 +36,14 @@ class Relu final : public WithOptions {
   }
   Tensor operator()(const Tensor& x) const override {
     if (threshold_ == 0 && !max_value_) return slope_ == 0 ? relu(x) : leaky_relu(x, slope_);
-    const Tensor y = above(x);
+    const Tensor y = thresholded(x);
     return slope_ == 0 ? y : y - relu(threshold_ - x) * slope_;
   }
 
  private:
   /// Returns x where it is above the threshold and 0 elsewhere, at most max_value_. As in Keras,
   /// the gradient at x = max_value_ is 0 only if max_value_ is 6.
-  Tensor above(const Tensor& x) const {
+  Tensor thresholded(const Tensor& x) const {
     if (threshold_ == 0 && max_value_ == 6.0) return hard_tanh(x, 0, 6);
     const Tensor y = threshold_ == 0 ? relu(x) : where(greater(x, threshold_), x, 0);
     if (!max_value_) return y;

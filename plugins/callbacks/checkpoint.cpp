@@ -113,15 +113,15 @@ class ModelCheckpoint final : public Callback {
     check_ending();
     monitor_ = {.name = monitor_name_, .mode = mode_, .min_delta = 0, .best = threshold_};
   }
-  void on_train_begin(const Logs&) override { monitor_.better = Direction::unknown; }
+  void on_train_begin(const Logs&) override { monitor_.improvement = Direction::unknown; }
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch, const Logs& logs) override {
     if (best_only_) monitor_.look_up(*model_, class_name());
     if (save_freq_.is_int() && ++batches_ % save_freq_.as_int() == 0)
-      consider({epoch_ + 1, batch + 1}, logs);
+      save_unless_worse({epoch_ + 1, batch + 1}, logs);
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
-    if (save_freq_.is_string()) consider({epoch + 1, {}}, logs);
+    if (save_freq_.is_string()) save_unless_worse({epoch + 1, {}}, logs);
   }
   bool comes_last() const override { return true; }
   /// All processes contribute to a checkpoint of divided weights.
@@ -144,7 +144,7 @@ class ModelCheckpoint final : public Callback {
     else
       format_to_write<ModelFormat>(name);
   }
-  void consider(const SaveTime& moment, const Logs& logs) {
+  void save_unless_worse(const SaveTime& moment, const Logs& logs) {
     if (logs.contains("loss") && !std::isfinite(logs.at("loss")))
       return warn("ModelCheckpoint: the loss is not finite, nothing saved in epoch ", moment.epoch);
     if (!best_only_) return void(save(moment, logs, ""));

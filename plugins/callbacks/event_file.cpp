@@ -72,7 +72,7 @@ std::string doubles(int field, const std::vector<double>& values) {
   return bytes(field, packed);
 }
 
-double now() {
+double seconds_since_1970() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration<double>(since).count();
 }
@@ -100,11 +100,11 @@ EventFile::EventFile(const std::string& folder) {
   char host[256] = "localhost";
   gethostname(host, sizeof host - 1);
   create_folder(folder);
-  path_ = concat(folder, "/events.out.tfevents.", static_cast<int64_t>(now()), ".", host, ".",
-                 getpid(), ".", count++, ".v2");
+  path_ = concat(folder, "/events.out.tfevents.", static_cast<int64_t>(seconds_since_1970()), ".",
+                 host, ".", getpid(), ".", count++, ".v2");
   file_.reset(std::fopen(system_path(path_), "wb"));
   if (!file_) fail("TensorBoard: cannot write '", path_, "'");
-  write_record(fixed(1, now()) + bytes(3, "brain.Event:2"));
+  write_record(fixed(1, seconds_since_1970()) + bytes(3, "brain.Event:2"));
 }
 
 void EventFile::write_record(const std::string& record) {
@@ -117,7 +117,8 @@ void EventFile::write_record(const std::string& record) {
 }
 
 void EventFile::add_summary(const std::string& tag, const std::string& value, int64_t step) {
-  write_record(fixed(1, now()) + integer(2, step) + bytes(5, bytes(1, bytes(1, tag) + value)));
+  write_record(fixed(1, seconds_since_1970()) + integer(2, step) +
+               bytes(5, bytes(1, bytes(1, tag) + value)));
 }
 
 void EventFile::add_scalar(const std::string& tag, double value, int64_t step) {

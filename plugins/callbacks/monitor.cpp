@@ -18,14 +18,15 @@ std::vector<std::string> known_names(const Model& model) {
 
 }  // namespace
 
-void Monitor::look_up(const Model& model, const std::string& who) {
-  if (better != Direction::unknown) return;
-  better = mode == "min"   ? Direction::down
-           : mode == "max" ? Direction::up
-                           : model.direction_of(name);
-  if (better != Direction::unknown) return;
+void Monitor::look_up(const Model& model, const std::string& callback) {
+  if (improvement != Direction::unknown) return;
+  improvement = mode == "min"   ? Direction::down
+                : mode == "max" ? Direction::up
+                                : model.direction_of(name);
+  if (improvement != Direction::unknown) return;
   const std::vector<std::string> names = known_names(model);
-  fail(who, ": monitor = '", name, "': it is not known whether that gets better by rising or by ",
+  fail(callback, ": monitor = '", name,
+       "': it is not known whether that gets better by rising or by ",
        "falling; pass mode = \"max\" or mode = \"min\"", did_you_mean(name, names),
        "; it is known of: ", join(names));
 }
@@ -36,10 +37,12 @@ bool Monitor::improves(double value) const {
 }
 
 bool Monitor::improves_on(double value, double reference) const {
-  return better == Direction::up ? value - min_delta > reference : value + min_delta < reference;
+  return improvement == Direction::up ? value - min_delta > reference
+                                      : value + min_delta < reference;
 }
 
-std::optional<double> monitored(const Monitor& monitor, const Logs& logs, const std::string& what) {
+std::optional<double> monitored_value(const Monitor& monitor, const Logs& logs,
+                                      const std::string& what) {
   if (logs.contains(monitor.name)) return logs.at(monitor.name);
   const std::vector<std::string> names = logs.names();
   warn(what, " conditioned on metric `", monitor.name,

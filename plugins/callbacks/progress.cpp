@@ -128,51 +128,51 @@ class ProgbarLogger final : public Callback {
   bool draws() const { return integer("verbose") != 2 && isatty(STDOUT_FILENO); }
 
   void start(int64_t steps) {
-    total_ = steps;
-    done_ = 0;
-    before_ = -1;
-    drawn_ = 0;
-    started_ = last_ = Clock::now();
+    total_steps_ = steps;
+    done_steps_ = 0;
+    steps_before_clock_ = -1;
+    drawn_columns_ = 0;
+    clock_start_ = last_drawn_ = Clock::now();
   }
   void advance(int64_t done, const Logs& logs) {
-    done_ = done;
-    if (before_ < 0) before_ = done - 1;
-    if (!draws() || seconds_since(last_) < kInterval) return;
-    last_ = Clock::now();
+    done_steps_ = done;
+    if (steps_before_clock_ < 0) steps_before_clock_ = done - 1;
+    if (!draws() || seconds_since(last_drawn_) < kInterval) return;
+    last_drawn_ = Clock::now();
     draw(logs, false);
   }
   void finish(const Logs& logs) {
-    if (total_ <= 0) total_ = done_;
+    if (total_steps_ <= 0) total_steps_ = done_steps_;
     if (draws())
       draw(logs, true);
     else
       std::printf("%s%s", line(true, kWidth).c_str(), join(format_values(logs), "").c_str());
-    drawn_ = 0;
+    drawn_columns_ = 0;
     std::printf("\n");
     std::fflush(stdout);
   }
   /// Ends the line of an unfinished bar, so later output starts on a new line.
   void end_line() {
-    if (std::exchange(drawn_, 0) > 0) std::printf("\n"), std::fflush(stdout);
+    if (std::exchange(drawn_columns_, 0) > 0) std::printf("\n"), std::fflush(stdout);
   }
 
   /// The progress line without losses and metrics, with a bar of `width` characters.
   std::string line(bool finished, int64_t width) const {
-    const std::string total = std::to_string(total_);
-    std::string text = std::to_string(done_);
-    if (total_ > 0)
+    const std::string total = std::to_string(total_steps_);
+    std::string text = std::to_string(done_steps_);
+    if (total_steps_ > 0)
       text =
           std::string(total.size() - std::min(total.size(), text.size()), ' ') + text + "/" + total;
     else
       text += "/Unknown";
-    if (integer("verbose") != 2 && total_ > 0 && width > 0)
-      text += format_bar(done_, total_, width);
-    const double elapsed = seconds_since(started_);
-    const int64_t here = done_ - std::max<int64_t>(before_, 0);
-    if (finished || total_ <= 0) return text + " - " + format_pace(elapsed, here);
+    if (integer("verbose") != 2 && total_steps_ > 0 && width > 0)
+      text += format_bar(done_steps_, total_steps_, width);
+    const double elapsed = seconds_since(clock_start_);
+    const int64_t here = done_steps_ - std::max<int64_t>(steps_before_clock_, 0);
+    if (finished || total_steps_ <= 0) return text + " - " + format_pace(elapsed, here);
     return text + " - ETA: " +
-           format_eta(
-               int64_t(elapsed / double(std::max<int64_t>(here, 1)) * double(total_ - done_)));
+           format_eta(int64_t(elapsed / double(std::max<int64_t>(here, 1)) *
+                              double(total_steps_ - done_steps_)));
   }
   /// The progress line without losses and metrics. Its bar is shortened so that `values` also fit
   /// into `columns` terminal columns, if possible.
@@ -201,9 +201,9 @@ class ProgbarLogger final : public Callback {
     std::string text = line_with_room(finished, columns, join(values, ""));
     text = with_values(std::move(text), values, columns, finished);
     const int64_t length = columns_of(text.substr(0, text.find('\n')));
-    if (const int64_t rest = std::min(drawn_, columns) - length; rest > 0)
+    if (const int64_t rest = std::min(drawn_columns_, columns) - length; rest > 0)
       text.insert(std::min(text.find('\n'), text.size()), size_t(rest), ' ');
-    drawn_ = length;
+    drawn_columns_ = length;
     std::printf("\r%s", text.c_str());
     std::fflush(stdout);
   }
@@ -211,13 +211,13 @@ class ProgbarLogger final : public Callback {
   bool training_ = false;
   bool title_shown_ = false;  // whether a title has been shown since training began
   std::string title_;         // the title of the present epoch; empty once it has been shown
-  int64_t total_ = 0, done_ = 0;
+  int64_t total_steps_ = 0, done_steps_ = 0;
   // The number of steps that were complete when the clock started, -1 until the first step ends;
   // more than 0 only in a resumed epoch.
-  int64_t before_ = -1;
+  int64_t steps_before_clock_ = -1;
   // the width in columns of the progress line that is on the screen, 0 if there is none
-  int64_t drawn_ = 0;
-  Clock::time_point started_, last_;
+  int64_t drawn_columns_ = 0;
+  Clock::time_point clock_start_, last_drawn_;
 };
 
 }  // namespace

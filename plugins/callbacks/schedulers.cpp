@@ -46,7 +46,7 @@ class ReduceLROnPlateau final : public Callback {
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     monitor_.look_up(*model_, class_name());
     logs.set("learning_rate", rate());
-    const std::optional<double> value = monitored(monitor_, logs, "Reduce LR on plateau");
+    const std::optional<double> value = monitored_value(monitor_, logs, "Reduce LR on plateau");
     if (!value) return;
     if (cooldown_left_ > 0) {
       --cooldown_left_;

@@ -51,7 +51,7 @@ class EarlyStopping final : public Callback {
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     monitor_.look_up(*model_, class_name());
-    const std::optional<double> value = monitored(monitor_, logs, "Early stopping");
+    const std::optional<double> value = monitored_value(monitor_, logs, "Early stopping");
     if (!value || epoch < start_) return;
     if (restore_ && best_weights_.empty()) remember(epoch);
     ++wait_;

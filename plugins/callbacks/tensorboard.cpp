@@ -34,7 +34,9 @@ class TensorBoard final : public Callback {
                       (update_freq_.as_string() == "epoch" || update_freq_.as_string() == "batch");
     if (!number && !word)
       fail("update_freq must be \"epoch\", \"batch\" or a number of batches, got ", update_freq_);
-    every_ = number ? update_freq_.as_int() : update_freq_.as_string() == "batch" ? 1 : 0;
+    batches_per_entry_ = number                                ? update_freq_.as_int()
+                         : update_freq_.as_string() == "batch" ? 1
+                                                               : 0;
     if (write_images_) fail("write_images = true is not supported");
     if (embeddings_freq_ != 0 || !embeddings_metadata_.is_null())
       fail("embeddings are not supported");
@@ -59,10 +61,10 @@ class TensorBoard final : public Callback {
   void on_train_batch_begin(int64_t, const Logs&) override { batch_start_ = Clock::now(); }
   void on_train_batch_end(int64_t, const Logs& logs) override {
     const int64_t step = batches_++;
-    if (!train_ || every_ == 0) return;
+    if (!train_ || batches_per_entry_ == 0) return;
     if (write_pace_)
       train_->add_scalar("batch_steps_per_second", 1 / seconds_since(batch_start_), step);
-    if (step % every_ != 0) return;
+    if (step % batches_per_entry_ != 0) return;
     for (const auto& [name, value] : logs.values())
       train_->add_scalar("batch_" + name, value, step);
   }
@@ -122,7 +124,7 @@ class TensorBoard final : public Callback {
   bool write_graph_ = true, write_images_ = false, write_pace_ = false;
   Value update_freq_ = "epoch", profile_batch_ = 0, embeddings_metadata_;
 
-  int64_t every_ = 0, batches_ = 0, steps_before_ = 0;
+  int64_t batches_per_entry_ = 0, batches_ = 0, steps_before_ = 0;
   Clock::time_point epoch_start_, batch_start_;
   std::unique_ptr<EventFile> train_, validation_;
 };

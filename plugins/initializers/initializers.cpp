@@ -203,12 +203,12 @@ class VarianceScaling final : public FanInitializer {
   std::string mode_ = "fan_in", distribution_ = "truncated_normal";
 };
 
-struct ScaledRow {
+struct ScaledInitializerRow {
   const char *name, *alias, *doc;
   double scale;
   const char *mode, *distribution;
 };
-constexpr ScaledRow kScaled[] = {
+constexpr ScaledInitializerRow kScaledInitializers[] = {
     {"GlorotUniform", "glorot_uniform",
      "Uniform distribution with variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010).", 1,
      "fan_avg", "uniform"},
@@ -226,16 +226,16 @@ constexpr ScaledRow kScaled[] = {
      "fan_in", "truncated_normal"},
 };
 
-/// The initializer that entry `Row` of the table kScaled describes.
+/// The initializer that entry `Row` of the table kScaledInitializers describes.
 template <int Row>
-class Scaled final : public FanInitializer {
+class ScaledInitializer final : public FanInitializer {
  public:
-  static void describe(Schema<Scaled>& s) {
-    s.doc(kScaled[Row].doc);
+  static void describe(Schema<ScaledInitializer>& s) {
+    s.doc(kScaledInitializers[Row].doc);
     FanInitializer::describe_fans(s);
   }
   Tensor operator()(const Shape& shape, DType dtype) const override {
-    const ScaledRow& row = kScaled[Row];
+    const ScaledInitializerRow& row = kScaledInitializers[Row];
     return draw(shape, dtype, row.scale, row.mode, row.distribution);
   }
 };
@@ -268,7 +268,9 @@ class Orthogonal final : public RandomInitializer {
 
 template <int... Rows>
 void add_scaled(Registry& registry, std::integer_sequence<int, Rows...>) {
-  (registry.add<Scaled<Rows>>(kScaled[Rows].name, {kScaled[Rows].alias}), ...);
+  (registry.add<ScaledInitializer<Rows>>(kScaledInitializers[Rows].name,
+                                         {kScaledInitializers[Rows].alias}),
+   ...);
 }
 
 }  // namespace
@@ -283,7 +285,7 @@ CRESCENT_REGISTER(initializers) {
   registry.add<TruncatedNormal>("TruncatedNormal", {"truncated_normal"});
   registry.add<VarianceScaling>("VarianceScaling", {"variance_scaling"});
   registry.add<Orthogonal>("Orthogonal", {"orthogonal", "OrthogonalInitializer"});
-  add_scaled(registry, std::make_integer_sequence<int, std::size(kScaled)>{});
+  add_scaled(registry, std::make_integer_sequence<int, std::size(kScaledInitializers)>{});
 }
 
 }  // namespace crescent

@@ -27,7 +27,7 @@ Tensor shifted(const Tensor& x, int64_t by) {
 }
 
 /// Logarithms of probabilities: 0 where the condition is true, log(0) elsewhere.
-Tensor allowed(const Tensor& condition, DType dtype) {
+Tensor log_indicator(const Tensor& condition, DType dtype) {
   return where(condition, zeros(condition.shape(), dtype), kLogZero);
 }
 
@@ -57,10 +57,10 @@ class Ctc final : public Loss {
     const Tensor two_before = pad(slice(path, {0, 0}, {batch, std::max<int64_t>(states - 2, 0)}),
                                   {0, std::min<int64_t>(2, states)}, {0, 0}, 0);
     const Tensor skips =
-        allowed(logical_and(not_equal(path, 0), not_equal(path, two_before)), dtype);
+        log_indicator(logical_and(not_equal(path, 0), not_equal(path, two_before)), dtype);
     const Tensor first_two = broadcast_to(expand_dims(less(arange(states), 2), 0), {batch, states});
 
-    const Tensor start = allowed(first_two, dtype) + squeeze(slice_axis(emitted, 0, 0, 1), 0);
+    const Tensor start = log_indicator(first_two, dtype) + squeeze(slice_axis(emitted, 0, 0, 1), 0);
     const Tensor end = y_pred.dim(1) == 1 ? start : last_state(start, skips, emitted);
     return loss_at_end(end, labels);
   }

@@ -30,7 +30,8 @@ class Auc final : public Metric {
         .choices(
             {"interpolation", "minoring", "majoring", "Interpolation", "Minoring", "Majoring"});
     describe_name(s, &Auc::name_, &Auc::dtype_);
-    s.field("thresholds", &Auc::given_, "Thresholds between 0 and 1 instead of evenly spaced ones.")
+    s.field("thresholds", &Auc::threshold_option_,
+            "Thresholds between 0 and 1 instead of evenly spaced ones.")
         .min(0)
         .max(1)
         .omit_null()
@@ -45,8 +46,8 @@ class Auc final : public Metric {
     if (num_labels_ && !multi_label_)
       fail("`num_labels` is needed only when `multi_label` is True.");
     std::vector<double> inner;
-    if (given_) {
-      inner = *given_;
+    if (threshold_option_) {
+      inner = *threshold_option_;
       std::sort(inner.begin(), inner.end());
     } else {
       const std::vector<double> even = even_thresholds(num_thresholds_);
@@ -141,7 +142,7 @@ class Auc final : public Metric {
 
   int64_t num_thresholds_ = 200;
   std::string curve_ = "ROC", method_ = "interpolation";
-  std::optional<std::vector<double>> given_, label_weights_;
+  std::optional<std::vector<double>> threshold_option_, label_weights_;
   bool multi_label_ = false, from_logits_ = false;
   std::optional<int64_t> num_labels_;
   ConfusionOptions options_;

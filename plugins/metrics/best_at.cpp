@@ -11,7 +11,7 @@ using Rate = Tensor (Confusion::*)() const;
 
 struct BestRow {
   const char *name, *doc, *option, *option_doc;
-  Rate held, best;
+  Rate constrained, best;
 };
 const BestRow kRows[] = {
     {"SensitivityAtSpecificity",
@@ -32,7 +32,7 @@ class BestAt final : public Metric {
  public:
   static void describe(Schema<BestAt>& s) {
     s.doc(kRows[Row].doc)
-        .field(kRows[Row].option, &BestAt::least_, kRows[Row].option_doc)
+        .field(kRows[Row].option, &BestAt::min_rate_, kRows[Row].option_doc)
         .required()
         .min(0)
         .max(1)
@@ -58,12 +58,13 @@ class BestAt final : public Metric {
   }
   Direction direction() const override { return Direction::up; }
   Tensor result() const override {
-    const Tensor held = (state_.*kRows[Row].held)(), best = (state_.*kRows[Row].best)();
-    return ops::max(ops::where(ops::greater_equal(held, least_), best, 0));
+    const Tensor constrained = (state_.*kRows[Row].constrained)(),
+                 best = (state_.*kRows[Row].best)();
+    return ops::max(ops::where(ops::greater_equal(constrained, min_rate_), best, 0));
   }
 
  private:
-  double least_ = 0.5;
+  double min_rate_ = 0.5;
   int64_t num_thresholds_ = 200;
   std::optional<int64_t> class_id_;
   ConfusionOptions options_;

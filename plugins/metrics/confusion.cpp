@@ -78,7 +78,7 @@ Elements elements_of(const ConfusionOptions& options, const Tensor& y_true, cons
 }
 
 /// A tensor (thresholds, elements...) that is 1 where a prediction is above a threshold.
-Tensor above(const Tensor& prediction, const std::vector<double>& thresholds) {
+Tensor above_threshold(const Tensor& prediction, const std::vector<double>& thresholds) {
   const int64_t n = static_cast<int64_t>(thresholds.size());
   const Shape shape = prediction.rank() == 1 ? Shape{n, 1} : Shape{n, 1, 1};
   const Tensor p = expand_dims(prediction, 0);
@@ -112,7 +112,8 @@ void count(const Confusion& state, const ConfusionOptions& options, const Tensor
            const Tensor& y_pred, const Tensor& sample_weight) {
   need_predictions(y_pred);
   const Elements elements = elements_of(options, y_true, y_pred, sample_weight);
-  const Tensor positive = above(elements.prediction, options.thresholds), negative = 1.0 - positive;
+  const Tensor positive = above_threshold(elements.prediction, options.thresholds),
+               negative = 1.0 - positive;
   auto add = [](const Variable& variable, const Tensor& chosen, const Tensor& weights) {
     if (variable) variable.assign_add(total(chosen, weights));
   };

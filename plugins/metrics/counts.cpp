@@ -15,7 +15,7 @@ using Member = Variable Confusion::*;
 
 struct CountRow {
   const char *name, *doc;
-  Member counted;
+  Member counted_state;
 };
 const CountRow kCounts[] = {
     {"TruePositives", "Weighted number of positives that are predicted as positive.",
@@ -41,7 +41,7 @@ class ConditionCount final : public Metric {
   }
   void configured() override {
     options_.thresholds = thresholds_of(thresholds_, 0.5);
-    state_.*kCounts[Row].counted =
+    state_.*kCounts[Row].counted_state =
         add_variable("accumulator", {static_cast<int64_t>(options_.thresholds.size())}, kSums);
   }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
@@ -49,7 +49,7 @@ class ConditionCount final : public Metric {
     count(state_, options_, y_true, y_pred, sample_weight);
   }
   Tensor result() const override {
-    return scalar_if_single(as_result(state_.*kCounts[Row].counted));
+    return scalar_if_single(as_result(state_.*kCounts[Row].counted_state));
   }
 
  private:

@@ -26,22 +26,23 @@ class FScore : public Metric {
            " expects 2D inputs with shape (batch_size, output_dim). Received input "
            "shapes: y_pred.shape=",
            y_pred.shape(), " and y_true.shape=", y_true.shape(), ".");
-    if (!both_) begin(y_pred.dim(1));
+    if (!true_positives_) begin(y_pred.dim(1));
     const Tensor truth = cast(y_true, DType::float32), guess = chosen(cast(y_pred, DType::float32));
     const Axes axes = average_ == "micro" ? Axes{} : Axes{0};
     auto add = [&](const Variable& total, Tensor values) {
       if (sample_weight) values = values * weights_of(sample_weight);
       total.assign_add(sum(values, axes));
     };
-    add(both_, guess * truth);
+    add(true_positives_, guess * truth);
     add(false_positives_, guess * (1.0 - truth));
     add(false_negatives_, (1.0 - guess) * truth);
     add(positives_, truth);
   }
   Tensor result() const override {
-    if (!both_) return Tensor::scalar(0);
-    const Tensor precision = both_ / (both_ + false_positives_.value() + kEpsilon);
-    const Tensor recall = both_ / (both_ + false_negatives_.value() + kEpsilon);
+    if (!true_positives_) return Tensor::scalar(0);
+    const Tensor precision =
+        true_positives_ / (true_positives_ + false_positives_.value() + kEpsilon);
+    const Tensor recall = true_positives_ / (true_positives_ + false_negatives_.value() + kEpsilon);
     const double square = beta_ * beta_;
     const Tensor score =
         precision * recall / (precision * square + recall + kEpsilon) * (1 + square);
@@ -69,7 +70,7 @@ class FScore : public Metric {
  private:
   void begin(int64_t classes) {
     const Shape shape = average_ == "micro" ? Shape{} : Shape{classes};
-    both_ = add_variable("true_positives", shape, kSums);
+    true_positives_ = add_variable("true_positives", shape, kSums);
     false_positives_ = add_variable("false_positives", shape, kSums);
     false_negatives_ = add_variable("false_negatives", shape, kSums);
     positives_ = add_variable("intermediate_weights", shape, kSums);
@@ -87,7 +88,7 @@ class FScore : public Metric {
 
   std::optional<std::string> average_;
   std::optional<double> threshold_;
-  Variable both_, false_positives_, false_negatives_, positives_;
+  Variable true_positives_, false_positives_, false_negatives_, positives_;
 };
 
 class FBetaScore final : public FScore {

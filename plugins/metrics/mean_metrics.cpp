@@ -120,11 +120,12 @@ class MeanMetricWrapper final : public MeanMetric {
   Ref<Loss> fn_;
 };
 
-// ---- means of a loss
+// ---- metrics that are the mean of a loss
 
 struct LossRow {
-  // the name of the metric, the name of the loss class, and the default of the option `name`
-  const char *name, *loss, *text;
+  const char* name;          // of the metric's class
+  const char* loss;          // the name of the loss class
+  const char* default_name;  // the default of the option `name`
   std::vector<std::string> aliases;
 };
 const LossRow kLossRows[] = {
@@ -164,7 +165,7 @@ class LossMetric final : public DirectedMean<Direction::down> {
     describe_name(s, &LossMetric::name_, &LossMetric::dtype_);
   }
   void configured() override {
-    if (name_.empty()) name_ = kLossRows[Row].text;
+    if (name_.empty()) name_ = kLossRows[Row].default_name;
   }
 
  protected:

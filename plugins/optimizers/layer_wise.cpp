@@ -48,8 +48,8 @@ class Adafactor final : public UpdateRule {
     const Tensor own_rate = minimum(relative ? minimum(rate, slowing) : rate, slowing);
     const Tensor size = maximum(root_mean_square(w), epsilon_2_) * own_rate;
     const Tensor squares = square(g) + epsilon_1_;
-    const Tensor kept = 1.0 - power(step, beta_2_decay_);
-    const Tensor direction = g / sqrt(variance(slots, squares, kept));
+    const Tensor decay = 1.0 - power(step, beta_2_decay_);
+    const Tensor direction = g / sqrt(variance(slots, squares, decay));
     const Tensor excess = maximum(root_mean_square(direction) / clip_threshold_, 1);
     w.assign(w - size * (direction / excess));
   }
@@ -57,9 +57,9 @@ class Adafactor final : public UpdateRule {
  private:
   /// Updates and returns the average of squared gradients. For a matrix it is the product of the
   /// averages of rows and of columns, which are stored instead.
-  static Tensor variance(Slots slots, const Tensor& squares, const Tensor& kept) {
+  static Tensor variance(Slots slots, const Tensor& squares, const Tensor& decay) {
     auto mix = [&](const Variable& old, const Tensor& now) {
-      const Tensor mixed = kept * old.value() + (1.0 - kept) * now;
+      const Tensor mixed = decay * old.value() + (1.0 - decay) * now;
       old.assign(mixed);
       return mixed;
     };

@@ -103,11 +103,11 @@ class MultiOptimizer final : public Optimizer {
   }
   void check_patterns(const Variables& weights) const override {
     map_->check_patterns(weights);
-    for (size_t i = 0; i < inner_.size(); ++i) inner_[i]->check_patterns(part(weights, i));
+    for (size_t i = 0; i < inner_.size(); ++i) inner_[i]->check_patterns(variables_of(weights, i));
   }
   void build(const Variables& variables) override {
     for (size_t i = 0; i < inner_.size(); ++i)
-      if (const Variables own = part(variables, i); !own.empty()) inner_[i]->build(own);
+      if (const Variables own = variables_of(variables, i); !own.empty()) inner_[i]->build(own);
     Optimizer::build(variables);
   }
   void apply(std::span<const Tensor> gradients, const Variables& variables) override {
@@ -149,7 +149,7 @@ class MultiOptimizer final : public Optimizer {
 
  private:
   std::vector<OptimizerPtr> optimizers() const { return inner_; }
-  Variables part(const Variables& variables, size_t i) const {
+  Variables variables_of(const Variables& variables, size_t i) const {
     Variables own;
     for (const Variable& v : variables)
       if (map_->find(v.path()) == inner_[i]) own.push_back(v);

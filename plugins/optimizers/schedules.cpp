@@ -181,9 +181,9 @@ class CosineDecayRestarts final : public Schedule {
                "Number of steps of the first period.")
         .required()
         .min(1)
-        .field("t_mul", &CosineDecayRestarts::longer_,
+        .field("t_mul", &CosineDecayRestarts::period_factor_,
                "Ratio of the lengths of consecutive periods.")
-        .field("m_mul", &CosineDecayRestarts::higher_,
+        .field("m_mul", &CosineDecayRestarts::rate_factor_,
                "Ratio of the initial rates of consecutive periods.")
         .field("alpha", &CosineDecayRestarts::alpha_,
                "Rate at the end of a period as a fraction of its start.")
@@ -193,21 +193,21 @@ class CosineDecayRestarts final : public Schedule {
     // the number of steps, divided by the length of the first period
     const Tensor passed = as_float(step) / double(steps_);
     Tensor restarts, fraction;
-    if (longer_ == 1) {
+    if (period_factor_ == 1) {
       restarts = floor(passed);
       fraction = passed - restarts;
     } else {
-      restarts = floor(log(1.0 - passed * (1 - longer_)) / std::log(longer_));
-      const Tensor length = power(Tensor(longer_), restarts);
-      fraction = (passed - (1.0 - length) / (1 - longer_)) / length;
+      restarts = floor(log(1.0 - passed * (1 - period_factor_)) / std::log(period_factor_));
+      const Tensor length = power(Tensor(period_factor_), restarts);
+      fraction = (passed - (1.0 - length) / (1 - period_factor_)) / length;
     }
-    const Tensor height = power(Tensor(higher_), restarts);
+    const Tensor height = power(Tensor(rate_factor_), restarts);
     const Tensor cosine = 0.5 * height * (1.0 + cos(fraction * std::numbers::pi));
     return initial_ * ((1 - alpha_) * cosine + alpha_);
   }
 
  private:
-  double initial_ = 0.1, longer_ = 2, higher_ = 1, alpha_ = 0;
+  double initial_ = 0.1, period_factor_ = 2, rate_factor_ = 1, alpha_ = 0;
   int64_t steps_ = 1;
   std::string name_ = "SGDRDecay";
 };

@@ -28,9 +28,10 @@ constexpr double kInactive = 0.5;  // the coordinate of a hyperparameter that a 
 
 /// A stream of random numbers for one trial, which depends only on the seed and the number of the
 /// trial.
-class Stream {
+class RandomStream {
  public:
-  Stream(uint64_t seed, int64_t number) : seed_(seed), number_(static_cast<uint64_t>(number)) {}
+  RandomStream(uint64_t seed, int64_t number)
+      : seed_(seed), number_(static_cast<uint64_t>(number)) {}
   double uniform() {
     const PhiloxBlock block = philox(seed_, number_, next_++);
     return static_cast<double>((uint64_t{block.word[0]} << 32 | block.word[1]) >> 11) * 0x1p-53;
@@ -80,12 +81,12 @@ class Space {
       const Value* value = trial.suggested.find(keys_[d]);
       point[d] = value ? parameters_[d].position(*value) : draw(seed, trial.number, keys_[d]);
     }
-    return snapped(point);
+    return to_possible_values(point);
   }
 
   /// Moves each coordinate to that of a possible value, or to kInactive if the hyperparameter does
   /// not exist at this point.
-  std::vector<double> snapped(std::vector<double> point) const {
+  std::vector<double> to_possible_values(std::vector<double> point) const {
     for (size_t d = 0; d < size(); ++d) {
       point[d] = std::clamp(point[d], 0.0, 1 - 0x1p-53);
       if (parameters_[d].count()) point[d] = parameters_[d].position(parameters_[d].at(point[d]));
@@ -139,7 +140,7 @@ class Results {
     for (int64_t i = last() + 1; i <= horizon; ++i) {
       const TrialRecord& trial = history.at(i);
       costs_.push_back(trial.has_score() ? history.cost(trial) : INFINITY);
-      scored_ += trial.has_score();
+      scored_count_ += trial.has_score();
       for (const size_t p : trial.parameters)
         if (std::find(parameters_.begin(), parameters_.end(), p) == parameters_.end())
           parameters_.push_back(p);
@@ -147,7 +148,7 @@ class Results {
     return is_other;
   }
   const std::vector<size_t>& parameters() const { return parameters_; }
-  size_t scored() const { return scored_; }
+  size_t scored_count() const { return scored_count_; }
 
   /// At most `most` of the trials 1 to `last`: three quarters of this number are the best trials,
   /// the rest are the latest other ones. Trials without a score get the cost of the worst trial, so
@@ -183,7 +184,7 @@ class Results {
   std::vector<double> costs_;  ///< the costs of the trials from 1 on; infinite for a trial without
                                ///< a score
   std::vector<size_t> parameters_;
-  size_t scored_ = 0;
+  size_t scored_count_ = 0;
 };
 
 /// The costs, scaled to mean 0 and standard deviation 1. High outliers are first reduced to 1.5
@@ -234,14 +235,16 @@ class BayesianOracle final : public Oracle {
     const Space space(history, results_.parameters());
     const auto initial =
         static_cast<size_t>(initial_.value_or(3 * static_cast<int64_t>(space.size())));
-    if (space.size() == 0 || results_.scored() < std::max<size_t>(initial, 1)) return Suggestion();
+    if (space.size() == 0 || results_.scored_count() < std::max<size_t>(initial, 1))
+      return Suggestion();
     const std::vector<Observation> observed = results_.chosen(horizon, kMaxObservations);
     Points points = points_of(space, observed, history);
     for (int64_t i = horizon + 1; i < number; ++i)
       points.add(space.point_expected(history.at(i), history.seed));
     const std::vector<double> costs = standardized(observed);
     const GaussianProcess process(points, costs, lengths(history, space, horizon), alpha_);
-    return Suggestion{best_values(space, process, points, costs, Stream(history.seed, number)), {}};
+    return Suggestion{
+        best_values(space, process, points, costs, RandomStream(history.seed, number)), {}};
   }
 
  private:
@@ -275,7 +278,7 @@ class BayesianOracle final : public Oracle {
   /// The values at the best of the candidate points: uniform random points, points around the best
   /// observed one, and finally points around the best of these.
   Dict best_values(const Space& space, const GaussianProcess& process, const Points& observed,
-                   const std::vector<double>& costs, Stream random) const {
+                   const std::vector<double>& costs, RandomStream random) const {
     const auto best =
         static_cast<size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
     const size_t d = space.size();
@@ -291,13 +294,13 @@ class BayesianOracle final : public Oracle {
       std::vector<double> point = center;
       for (double& x : point)
         if (random.uniform() < 0.5 || d == 1) x += deviation * random.normal();
-      return space.snapped(std::move(point));
+      return space.to_possible_values(std::move(point));
     };
     Points drawn = space.no_points();
     for (size_t i = 0; i < kUniform; ++i) {
       std::vector<double> point(d);
       for (double& x : point) x = random.uniform();
-      drawn.add(space.snapped(std::move(point)));
+      drawn.add(space.to_possible_values(std::move(point)));
     }
     for (size_t i = 0; i < kAround; ++i) drawn.add(around(i % 2 == 0 ? 0.2 : 0.05));
     take_best_of(drawn);

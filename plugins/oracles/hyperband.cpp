@@ -60,7 +60,7 @@ class HyperbandOracle final : public Oracle {
     const Round& round = round_of(number);
     Suggestion suggestion;
     if (round.round > 0) {
-      const TrialRecord& better = promoted(history, round, number - round.first);
+      const TrialRecord& better = promoted_trial(history, round, number - round.first);
       suggestion.values = history.values_by_key(better);
       suggestion.values.set("tuner/trial_id", better.number);
     }
@@ -97,10 +97,10 @@ class HyperbandOracle final : public Oracle {
     return *std::prev(after);
   }
 
-  /// The trial of the previous round with rank `place`, counted from 0, by its score; trials
+  /// The trial of the previous round with rank `rank`, counted from 0, by its score; trials
   /// without a score come last.
-  static const TrialRecord& promoted(const TrialHistory& history, const Round& round,
-                                     int64_t place) {
+  static const TrialRecord& promoted_trial(const TrialHistory& history, const Round& round,
+                                           int64_t rank) {
     std::vector<const TrialRecord*> before;
     for (int64_t i = round.first - round.size_before; i < round.first; ++i)
       before.push_back(&history.at(i));
@@ -109,7 +109,7 @@ class HyperbandOracle final : public Oracle {
     };
     std::stable_sort(before.begin(), before.end(),
                      [&](const auto* a, const auto* b) { return cost(a) < cost(b); });
-    return *before[std::min(static_cast<size_t>(place), before.size() - 1)];
+    return *before[std::min(static_cast<size_t>(rank), before.size() - 1)];
   }
 
   int64_t max_epochs_ = 100, factor_ = 3, iterations_ = 1;
