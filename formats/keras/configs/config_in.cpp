@@ -4,8 +4,8 @@
 #include <map>
 
 #include "crescent/model/model.h"
-#include "keras/graphs/given_masks.h"
 #include "keras/graphs/graph_in.h"
+#include "keras/graphs/mask_arguments.h"
 #include "keras/graphs/operation_nodes.h"
 #include "keras/graphs/tensorflow_calls.h"
 #include "keras/keras1/configurations.h"
@@ -16,16 +16,16 @@
 namespace crescent::keras {
 namespace {
 
-/// A class in files that is read as the class `by`; if `option` is not null, this option gets
-/// `value`. The table has the layers of cuDNN and some layers of a FeatureSpace.
-struct Replaced {
-  const char *class_name, *by, *option;
+/// A class in files that is read as the class `replacement`; if `option` is not null, this option
+/// gets `value`. The table has the layers of cuDNN and some layers of a FeatureSpace.
+struct ClassReplacement {
+  const char *class_name, *replacement, *option;
   bool value;
 };
-constexpr Replaced kReplaced[] = {{"CuDNNLSTM", "LSTM", nullptr, false},
-                                  {"CuDNNGRU", "GRU", "reset_after", true},
-                                  {"TFDConcat", "Concatenate", nullptr, false},
-                                  {"TFDIdentity", "Identity", nullptr, false}};
+constexpr ClassReplacement kClassReplacements[] = {{"CuDNNLSTM", "LSTM", nullptr, false},
+                                                   {"CuDNNGRU", "GRU", "reset_after", true},
+                                                   {"TFDConcat", "Concatenate", nullptr, false},
+                                                   {"TFDIdentity", "Identity", nullptr, false}};
 
 }  // namespace
 
@@ -78,9 +78,9 @@ Dict ConfigIn::single_layer(const Dict& object) const {
     return Dict{{"class_name", name}, {"config", with_own_options(functional(given), given)}};
   }
   Dict config = config_of(object);
-  for (const Replaced& row : kReplaced) {
+  for (const ClassReplacement& row : kClassReplacements) {
     if (name != row.class_name) continue;
-    name = row.by;
+    name = row.replacement;
     if (row.option) config.set(row.option, row.value);
   }
   if (!registry().find("layer", name))
@@ -98,7 +98,7 @@ Dict ConfigIn::single_layer(const Dict& object) const {
 
 namespace {
 
-void keep(const Dict& config, const char* option, Dict& result) {
+void copy_option(const Dict& config, const char* option, Dict& result) {
   if (const Value* value = config.find(option); value && !value->is_null())
     result.set(option, *value);
 }
@@ -113,7 +113,7 @@ Dict ConfigIn::sequential(const Value& config) const {
   Dict result;
   if (!bare)
     for (const char* option : {"name", "trainable", "build_input_shape"})
-      keep(config.as_dict(), option, result);
+      copy_option(config.as_dict(), option, result);
   result.set("layers", std::move(layers));
   return result;
 }
@@ -155,12 +155,12 @@ void check_operation(const Dict& object, const ClassNames& names) {
 Dict ConfigIn::functional(const Dict& config) const {
   Dict result;
   for (const char* option : {"name", "trainable", "added_losses", "added_metrics"})
-    keep(config, option, result);
+    copy_option(config, option, result);
   List layers;
   const List& entries = config.at("layers").as_list();
   const std::map<std::string, Dict> calls =
       tensorflow_calls_in(entries, references_in(config.at("output_layers")));
-  const GivenMasks masks(entries, [&](const Dict& entry) { return passes_masks_on(entry); });
+  const MaskArguments masks(entries, [&](const Dict& entry) { return passes_masks_on(entry); });
   for (const Value& entry : entries) {
     const Dict& object = entry.as_dict();
     if (take_added_loss_or_metric(object, result)) continue;
@@ -180,7 +180,7 @@ Dict ConfigIn::functional(const Dict& config) const {
     List nodes;
     for (const Value& node : object.at("inbound_nodes").as_list())
       nodes.push_back(
-          call_in(masks.come_with_inputs(node) ? without_mask(node) : node, info.get()));
+          call_in(masks.are_masks_of_inputs(node) ? without_mask(node) : node, info.get()));
     if (info && origin_.generation() < 3) keep_masks_of_keras2(*info, nodes, converted);
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));
@@ -192,7 +192,7 @@ Dict ConfigIn::functional(const Dict& config) const {
   result.set("input_layers", std::move(inputs));
   result.set("output_layers", std::move(outputs));
   for (const char* own : {"input_structure", "output_structure", "input_keys", "output_keys"})
-    keep(config, own, result);
+    copy_option(config, own, result);
   for (const auto& [ends, own] : {std::pair{"input_layers", "input_structure"},
                                   std::pair{"output_layers", "output_structure"}})
     if (Value structure = structure_in(config.at(ends)); !structure.is_null())
@@ -202,17 +202,17 @@ Dict ConfigIn::functional(const Dict& config) const {
 
 /// Converts the value of an option, which may be or contain an object, a function, a policy or a
 /// tuple as Keras writes it.
-Value ConfigIn::nested(const Value& value, const Expected& expected) const {
+Value ConfigIn::converted_value(const Value& value, const Expected& expected) const {
   if (value.is_list()) {
     List items;
-    for (const Value& item : value.as_list()) items.push_back(nested(item, expected));
+    for (const Value& item : value.as_list()) items.push_back(converted_value(item, expected));
     return items;
   }
   if (!value.is_dict()) return value;
   if (is_object(value)) return plain_object(value.as_dict(), expected);
   Dict result;
   for (const DictEntry& entry : value.as_dict())
-    result.set(entry.key, nested(entry.value, expected));
+    result.set(entry.key, converted_value(entry.value, expected));
   return result;
 }
 
@@ -239,7 +239,7 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
   if (is_policy(name))
     return config.contains("name") ? config.at("name")
                                    : Codec<DTypePolicy>::encode(Codec<DTypePolicy>::decode(object));
-  if (name == "__tuple__") return nested(object.at("items"), expected);
+  if (name == "__tuple__") return converted_value(object.at("items"), expected);
   if (name == "__numpy__" || name == "__tensor__") return config.at("value");
   if (text_at(config, "fn") && name.ends_with("Wrapper")) return wrapped_function(config, expected);
   if (is_sequential(name) || is_functional(name)) return layer(object);
@@ -248,12 +248,13 @@ Value ConfigIn::plain_object(const Dict& object, const Expected& expected) const
     return Dict{{"class_name", name}, {"config", options(kind, name, config)}};
   if (registry().find(Layer::kKind, name)) return layer(object);
   names_.fail_unknown(expected.kind.empty() ? "class or function" : expected.kind, name,
-                      expected.place);
+                      expected.location);
 }
 
 /// Returns the value. Fails if it names a function or class that is not registered, because files
 /// do not contain the code of functions.
-Value ConfigIn::known(const std::string& class_name, const Field& field, const Value& value) const {
+Value ConfigIn::registered_value(const std::string& class_name, const Field& field,
+                                 const Value& value) const {
   const std::string& kind = field.kind;
   if (kind.empty() || !value.is_string() || is_own_word(class_name, field.name, value.as_string()))
     return value;
@@ -272,7 +273,7 @@ Dict ConfigIn::compile_options(const Value& training_config) const {
     std::string option = entry.key == "optimizer_config" ? "optimizer" : entry.key;
     const std::string kind = option.ends_with("metrics") ? "metric" : option;
     if (schema.find(option) && !entry.value.is_null())
-      result.set(option, nested(entry.value, {kind, "compiled with"}));
+      result.set(option, converted_value(entry.value, {kind, "compiled with"}));
   }
   // tf.keras writes a list within a list, even if there is only one output
   Value* metrics = result.find("metrics");

@@ -29,7 +29,7 @@ class CRESCENT_KERAS_API ConfigIn {
 
  private:
   Value layer(const Dict& object) const;
-  /// Converts a layer, without its shared_object_id.
+  /// Converts a layer, except for its shared_object_id.
   Dict single_layer(const Dict& object) const;
   Dict sequential(const Value& config) const;
   Dict functional(const Dict& config) const;
@@ -38,13 +38,14 @@ class CRESCENT_KERAS_API ConfigIn {
   /// The kind of object that a value should be, which is needed since several kinds share some
   /// names; and where the value is, for messages.
   struct Expected {
-    std::string kind, place;
+    std::string kind, location;
   };
-  Value nested(const Value& value, const Expected& expected) const;
+  Value converted_value(const Value& value, const Expected& expected) const;
   Value plain_object(const Dict& object, const Expected& expected) const;
   Value wrapped_function(const Dict& config, const Expected& expected) const;
   Dict options(std::string_view kind, const std::string& class_name, const Dict& config) const;
-  Value known(const std::string& class_name, const Field& field, const Value& value) const;
+  Value registered_value(const std::string& class_name, const Field& field,
+                         const Value& value) const;
 
   Origin origin_;
   ClassNames names_;

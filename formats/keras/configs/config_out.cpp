@@ -343,7 +343,7 @@ class Writer {
     for (const auto& [ends, nested] : {std::pair{"input_layers", "input_structure"},
                                        std::pair{"output_layers", "output_structure"}}) {
       Value list = references(config.at(ends), models);
-      result.set(ends, keras3_ ? keras3_ends(list.as_list(), config.find(nested)) : list);
+      result.set(ends, keras3_ ? keras3_endpoints(list.as_list(), config.find(nested)) : list);
     }
     return result;
   }
@@ -405,10 +405,10 @@ bool has_edge(const Value& value) {
                      [](const DictEntry& entry) { return has_edge(entry.value); });
 }
 
-Value keras_model_config(const Value& model, const std::string& target, const Layer* made) {
+Value keras_model_config(const Value& model, const std::string& target, const Layer* built_model) {
   const bool needs_keras3 = target == "keras3" && (has_call_by_name(model) || has_operation(model));
   const auto keras3 = [&] {
-    return made ? keras3_layer_config(*made) : keras3_model_config(model);
+    return built_model ? keras3_layer_config(*built_model) : keras3_model_config(model);
   };
   return Writer(target, needs_keras3 ? keras3() : Value()).model(model);
 }

@@ -13,10 +13,11 @@
 namespace crescent::keras {
 namespace {
 
-// ---- the tables
+// ---- tables of the differences between Crescent and Keras 3
 
 struct PythonModule {
-  const char *of, *name;  ///< `name` is the Python module of the kind or class `of`
+  const char* of;    ///< a class, or a kind of object
+  const char* name;  ///< its Python module, or the name under which Keras 3 exports the class
 };
 constexpr PythonModule kModules[] = {{"layer", "keras.layers"},
                                      {"initializer", "keras.initializers"},
@@ -46,37 +47,37 @@ constexpr const char* kTakeLists[] = {"Attention", "AdditiveAttention"};
 
 /// An option that a class has in Crescent and lacks in Keras 3. An empty option means that Keras 3
 /// lacks the class.
-struct Lacking {
+struct LackingOption {
   const char *class_name, *option;
 };
-constexpr Lacking kLacking[] = {{"Nadam", "schedule_decay"},
-                                {"LocallyConnected1D", ""},
-                                {"LocallyConnected2D", ""},
-                                {"Discretization", "trainable"},
-                                {"Pipeline", "dtype"},
-                                {"Pipeline", "trainable"},
-                                {"StringLookup", "oov_method"},
-                                {"SpatialDropout1D", "trainable"},
-                                {"SpatialDropout2D", "trainable"},
-                                {"SpatialDropout3D", "trainable"}};
+constexpr LackingOption kLackingOptions[] = {{"Nadam", "schedule_decay"},
+                                             {"LocallyConnected1D", ""},
+                                             {"LocallyConnected2D", ""},
+                                             {"Discretization", "trainable"},
+                                             {"Pipeline", "dtype"},
+                                             {"Pipeline", "trainable"},
+                                             {"StringLookup", "oov_method"},
+                                             {"SpatialDropout1D", "trainable"},
+                                             {"SpatialDropout2D", "trainable"},
+                                             {"SpatialDropout3D", "trainable"}};
 
 /// An option of a class in Keras 3, and the test of whether Keras 3 refuses a value of this option.
 struct RefusedValue {
   const char *class_name, *option;
   bool (*refuses)(const Value& value);
 };
-const RefusedValue kRefused[] = {
+const RefusedValue kRefusedValues[] = {
     {"SeparableConv1D", "padding", [](const Value& value) { return value == Value("causal"); }},
     {"GaussianNoise", "stddev", [](const Value& value) { return value.as_float() > 1; }}};
 
 /// Options that are lists in Crescent and numbers in Keras 3.
-constexpr Lacking kSingleInKeras3[] = {
+constexpr LackingOption kSingleInKeras3[] = {
     {"BatchNormalization", "axis"}, {"Dot", "axes"}, {"UnitNormalization", "axis"}};
 
 template <size_t N>
-bool names_option(const Lacking (&table)[N], const std::string& class_name,
+bool names_option(const LackingOption (&table)[N], const std::string& class_name,
                   const std::string& option) {
-  return std::any_of(std::begin(table), std::end(table), [&](const Lacking& row) {
+  return std::any_of(std::begin(table), std::end(table), [&](const LackingOption& row) {
     return class_name == row.class_name && option == row.option;
   });
 }
@@ -340,9 +341,9 @@ Dict functional(const Dict& config, const Model& model) {
           {"trainable", model.trainable()},
           {"layers", std::move(layers)},
           {"input_layers",
-           keras3_ends(config.at("input_layers").as_list(), config.find("input_structure"))},
-          {"output_layers",
-           keras3_ends(config.at("output_layers").as_list(), config.find("output_structure"))}};
+           keras3_endpoints(config.at("input_layers").as_list(), config.find("input_structure"))},
+          {"output_layers", keras3_endpoints(config.at("output_layers").as_list(),
+                                             config.find("output_structure"))}};
 }
 
 /// Removes the build_config from the options and returns it, because Keras 3 writes it beside the
@@ -422,20 +423,21 @@ std::optional<Dict> activation_of_lambda(const std::string& class_name, const Di
 }
 
 bool keras3_lacks(const std::string& class_name, const std::string& option) {
-  return names_option(kLacking, class_name, option);
+  return names_option(kLackingOptions, class_name, option);
 }
 
 bool keras3_refuses(const std::string& class_name, const std::string& option, const Value& value) {
-  return std::any_of(std::begin(kRefused), std::end(kRefused), [&](const RefusedValue& row) {
-    return class_name == row.class_name && option == row.option && row.refuses(value);
-  });
+  return std::any_of(
+      std::begin(kRefusedValues), std::end(kRefusedValues), [&](const RefusedValue& row) {
+        return class_name == row.class_name && option == row.option && row.refuses(value);
+      });
 }
 
 bool names_inputs(const std::string& class_name) {
   return !named_input_indices(class_name).empty();
 }
 
-Value keras3_ends(const List& references, const Value* structure) {
+Value keras3_endpoints(const List& references, const Value* structure) {
   if (structure) return packed(*structure, references);
   return references.size() == 1 ? references.front() : Value(references);
 }

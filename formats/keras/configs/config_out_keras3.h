@@ -34,7 +34,7 @@ std::optional<Dict> activation_of_lambda(const std::string& class_name, const Di
 
 /// The inputs or the outputs of a model in the form of Keras 3: a reference, a list of references,
 /// or a dictionary of references by name.
-Value keras3_ends(const List& references, const Value* structure);
+Value keras3_endpoints(const List& references, const Value* structure);
 
 /// The configuration of a model. It omits what Keras 3 cannot express; incompatibilities_of() lists
 /// these parts.

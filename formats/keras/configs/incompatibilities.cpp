@@ -52,13 +52,13 @@ class IncompatibilitySearch {
 
   /// Checks a layer or a model. `inside` is the name of the outer layer of a layer that is inside
   /// another one; messages name it.
-  void layer(const Dict& object, const std::string& inside = "") {
+  void check_layer(const Dict& object, const std::string& inside = "") {
     const std::string name = class_of(object);
     const Dict config = config_of(object);
     const std::string own = name_of_layer(object);
     if (!keras2_ && own.find('/') != own.npos)
       add(concat("layer '", own, "'"), "name", "Keras 3 takes no '/' in names");
-    if (name != "InputLayer" && object.contains(kSharedId) && shared_.insert(own).second)
+    if (name != "InputLayer" && object.contains(kSharedId) && shared_layers_.insert(own).second)
       add_minor(concat("layer '", own, "'"), "",
                 "models share it; Keras makes a layer with the same weights at each place");
     has_flipped_kernels_ |=
@@ -79,24 +79,24 @@ class IncompatibilitySearch {
         if (config.contains(added))
           add(concat("model '", own, "'"), "",
               concat("Keras' files have no ", what, " of symbols"));
-      for (const Value& each : layers->as_list()) layer(each.as_dict());
+      for (const Value& each : layers->as_list()) check_layer(each.as_dict());
       return;
     }
     if (keras2_ && name == "InputLayer" && config.contains("optional"))
       add(location, "optional", "Keras 2.3.1 has a value for every input");
     if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
     object_of("layer", name, as_written(name, config), location);
-    calls(object, location);
+    check_calls(object, location);
   }
 
   /// Finds layers whose padding "same" differs if Keras 2.3.1 runs on Theano instead of TensorFlow.
-  void padding(const Value& model) {
+  void check_padding(const Value& model) {
     if (const auto names = padded_differently_by_theano(model); !names.empty())
       add_minor(concat("layers ", join(names)), "padding",
                 "Keras 2.3.1 on Theano puts the zeros of \"same\" at other ends");
   }
 
-  void compile(const Dict& given) {
+  void check_compile(const Dict& given) {
     static constexpr struct {
       const char *option, *kind;
     } kParts[] = {{"optimizer", "optimizer"},
@@ -119,18 +119,18 @@ class IncompatibilitySearch {
                         : "Keras 3 takes the mean of a loss over what is not masked");
   }
 
-  std::vector<Incompatibility> found;
+  std::vector<Incompatibility> incompatibilities;
 
  private:
   void add(std::string location, std::string option, std::string reason) {
-    found.push_back({std::move(location), std::move(option), std::move(reason)});
+    incompatibilities.push_back({std::move(location), std::move(option), std::move(reason)});
   }
   void add_minor(std::string location, std::string option, std::string reason) {
-    found.push_back({std::move(location), std::move(option), std::move(reason), false});
+    incompatibilities.push_back({std::move(location), std::move(option), std::move(reason), false});
   }
   static std::string text(const Dict& dict, const char* key) {
-    const std::string* found = text_at(dict, key);
-    return found ? *found : "";
+    const std::string* value = text_at(dict, key);
+    return value ? *value : "";
   }
 
   /// Checks a value that is an object of this kind or its name, or a list or dictionary of such
@@ -141,18 +141,18 @@ class IncompatibilitySearch {
     if (value.is_list()) {
       for (const Value& item : value.as_list()) check_objects(item, kind, location, option);
     } else if (value.is_string()) {
-      named(value.as_string(), kind, location, option);
+      check_named(value.as_string(), kind, location, option);
     } else if (is_object(value)) {
-      one_object(value.as_dict(), kind, location, option);
+      check_object(value.as_dict(), kind, location, option);
     } else if (value.is_dict()) {
       for (const DictEntry& entry : value.as_dict())
         check_objects(entry.value, kind, location, option);
     }
   }
 
-  void named(const std::string& name, const std::string& kind, const std::string& location,
-             const std::string& option) {
-    if (!keras2_) return only_keras2(name, location, option);
+  void check_named(const std::string& name, const std::string& kind, const std::string& location,
+                   const std::string& option) {
+    if (!keras2_) return check_only_keras2(name, location, option);
     const auto info = class_named(kind, name);
     if (kind == "activation" && name != "hard_sigmoid_keras2" && info && !is_foreign(*info)) {
       if (!keras2_has_activation(name)) add(location, option, lacks(kind, name));
@@ -167,26 +167,27 @@ class IncompatibilitySearch {
     }
   }
 
-  void only_keras2(const std::string& name, const std::string& location,
-                   const std::string& option) {
+  void check_only_keras2(const std::string& name, const std::string& location,
+                         const std::string& option) {
     for (const OnlyKeras2& row : kOnlyKeras2)
       if (name == row.name) add(location, option, row.reason);
   }
 
-  void one_object(const Dict& object, const std::string& expected, const std::string& location,
-                  const std::string& option) {
+  void check_object(const Dict& object, const std::string& expected, const std::string& location,
+                    const std::string& option) {
     const std::string name = class_of(object), kind = kind_given(expected, name);
     if (keras2_ && kind != expected)
       return add(location, option, concat("Keras 2.3.1 takes no ", kind, " as an ", expected));
-    if (!keras2_) only_keras2(name, location, option);
-    if (kind == "layer") return layer(object, location);
-    if (kind == "schedule" && keras2_) return schedule(name, config_of(object), location);
+    if (!keras2_) check_only_keras2(name, location, option);
+    if (kind == "layer") return check_layer(object, location);
+    if (kind == "schedule" && keras2_) return check_schedule(name, config_of(object), location);
     object_of(kind, name, config_of(object), location, option);
   }
 
   /// Finds an activity regularizer that Keras 3 ignores: of a SimpleRNN, or of the layer inside a
   /// TimeDistributed.
-  void lost_penalty(const std::string& name, const Dict& config, const std::string& location) {
+  void check_lost_penalty(const std::string& name, const Dict& config,
+                          const std::string& location) {
     const Value* inside = name == "TimeDistributed" ? config.find("layer") : nullptr;
     const Dict holder = inside && is_object(*inside) ? config_of(inside->as_dict()) : config;
     const Value* penalty = holder.find(kActivityRegularizer);
@@ -205,7 +206,7 @@ class IncompatibilitySearch {
     if (keras2_ && kind == "metric") return add_minor(location, option, metric_object(name));
     if (!keras2_ && keras3_lacks(name, ""))
       return add(location, option, concat("Keras 3 has no ", kind, " '", name, "'"));
-    if (!keras2_) lost_penalty(name, config, location);
+    if (!keras2_) check_lost_penalty(name, config, location);
     for (const DictEntry& entry : config) {
       const Field* field = info->schema.find(entry.key);
       if (!field) continue;
@@ -220,18 +221,18 @@ class IncompatibilitySearch {
       if (!field->kind.empty())
         check_objects(entry.value, field->kind, location, entry.key);
       else if (!keras2_ && entry.value.is_string())
-        only_keras2(entry.value.as_string(), location, entry.key);
+        check_only_keras2(entry.value.as_string(), location, entry.key);
     }
   }
 
   void check_formula(const std::string& name, const Field& field, const Value& value,
                      const std::string& location) {
-    const bool keras3s = value == field.default_value;
+    const bool is_formula_of_keras3 = value == field.default_value;
     // without a mask, the two formulas of Concatenate give the same result
     if (keras2_ && name == "Concatenate" && !masked_) return;
     // this option only affects calls with initial states
     if (keras2_ && field.name == kMaskWithStates) return;
-    if (keras3s == keras2_ && told_formulas_.insert(name).second)
+    if (is_formula_of_keras3 == keras2_ && reported_formulas_.insert(name).second)
       add_minor(location, field.name,
                 concat(keras2_ ? "Keras 2.3.1" : "Keras 3", "'s formula of ", name,
                        " is another one (told once)"));
@@ -262,7 +263,7 @@ class IncompatibilitySearch {
   }
 
   /// Checks a learning-rate schedule. Keras 2.3.1 has no schedules, only the option `decay`.
-  void schedule(const std::string& name, const Dict& config, const std::string& location) {
+  void check_schedule(const std::string& name, const Dict& config, const std::string& location) {
     const Value *steps = config.find("decay_steps"), *stairs = config.find("staircase");
     const bool decay = name == "InverseTimeDecay" && steps && steps->is_number() &&
                        steps->as_float() == 1 && !(stairs && *stairs == Value(true));
@@ -282,7 +283,7 @@ class IncompatibilitySearch {
     return result;
   }
 
-  void calls(const Dict& object, const std::string& location) {
+  void check_calls(const Dict& object, const std::string& location) {
     const Value* nodes = object.find("inbound_nodes");
     if (!nodes || !nodes->is_list()) return;
     const Value* with_states = config_of(object).find(kMaskWithStates);
@@ -322,7 +323,7 @@ class IncompatibilitySearch {
   bool masked_ = false;  ///< whether a layer before the current one makes masks
   /// whether the model has a convolution, whose kernel Theano would flip
   bool has_flipped_kernels_ = false;
-  std::set<std::string> told_formulas_, shared_;
+  std::set<std::string> reported_formulas_, shared_layers_;
 };
 
 }  // namespace
@@ -330,20 +331,20 @@ class IncompatibilitySearch {
 std::vector<Incompatibility> incompatibilities_of(const Value& model, const Value& compile,
                                                   const std::string& target) {
   IncompatibilitySearch search(target == "keras2");
-  search.layer(model.as_dict());
-  if (target == "keras2") search.padding(model);
-  if (compile.is_dict()) search.compile(compile.as_dict());
-  return std::move(search.found);
+  search.check_layer(model.as_dict());
+  if (target == "keras2") search.check_padding(model);
+  if (compile.is_dict()) search.check_compile(compile.as_dict());
+  return std::move(search.incompatibilities);
 }
 
-bool any_serious(const std::vector<Incompatibility>& found) {
-  return std::any_of(found.begin(), found.end(),
+bool any_serious(const std::vector<Incompatibility>& incompatibilities) {
+  return std::any_of(incompatibilities.begin(), incompatibilities.end(),
                      [](const Incompatibility& each) { return each.serious; });
 }
 
-std::string to_text(const std::vector<Incompatibility>& found) {
+std::string to_text(const std::vector<Incompatibility>& incompatibilities) {
   std::string text;
-  for (const Incompatibility& each : found)
+  for (const Incompatibility& each : incompatibilities)
     text += concat("\n  ", each.location,
                    each.option.empty() ? "" : ", option '" + each.option + "'", ": ", each.reason);
   return text;

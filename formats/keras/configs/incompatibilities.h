@@ -25,8 +25,8 @@ CRESCENT_KERAS_API std::vector<Incompatibility> incompatibilities_of(const Value
                                                                      const Value& compile,
                                                                      const std::string& target);
 
-CRESCENT_KERAS_API bool any_serious(const std::vector<Incompatibility>& found);
+CRESCENT_KERAS_API bool any_serious(const std::vector<Incompatibility>& incompatibilities);
 /// The incompatibilities as text, one per line.
-CRESCENT_KERAS_API std::string to_text(const std::vector<Incompatibility>& found);
+CRESCENT_KERAS_API std::string to_text(const std::vector<Incompatibility>& incompatibilities);
 
 }  // namespace crescent::keras

@@ -40,9 +40,9 @@ Value from_keras(const Value& model, const Value& custom_objects) {
   return ConfigIn(origin_of(model.as_dict()), custom_objects).model(model);
 }
 
-Value to_keras(const Value& given, const JsonOptions& options) {
-  const auto made = given.object_as<Model>();
-  const Value model = made ? model_config(*made) : given;
+Value to_keras(const Value& model_or_config, const JsonOptions& options) {
+  const auto made = model_or_config.object_as<Model>();
+  const Value model = made ? model_config(*made) : model_or_config;
   if (options.target == "crescent") return model;
   static ReportedOnce reported;
   for (const std::string& name : names_of_functions(model))

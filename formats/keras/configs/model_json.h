@@ -16,6 +16,6 @@ struct CRESCENT_KERAS_API JsonOptions {
 /// Converts {"class_name", "config"} of a model, with other keys of Keras, to Crescent's own form.
 CRESCENT_KERAS_API Value from_keras(const Value& model, const Value& custom_objects);
 /// Converts a model, or its configuration in Crescent's own form, to the form of `target`.
-CRESCENT_KERAS_API Value to_keras(const Value& given, const JsonOptions& options);
+CRESCENT_KERAS_API Value to_keras(const Value& model_or_config, const JsonOptions& options);
 
 }  // namespace crescent::keras

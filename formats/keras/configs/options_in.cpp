@@ -12,10 +12,10 @@ namespace {
 
 /// An option that was renamed from `from` to `to`; the entry is not used for classes that have an
 /// option named `from`.
-struct RenamedIn {
+struct RenamedOption {
   const char *from, *to;
 };
-constexpr RenamedIn kRenamedIn[] = {
+constexpr RenamedOption kRenamedOptions[] = {
     {"batch_shape", "batch_input_shape"},  // in InputLayer of Keras 3
     {"alpha", "negative_slope"},           // in LeakyReLU of Keras 2
     {"lr", "learning_rate"},               // in optimizers of Keras before 2.3
@@ -23,11 +23,11 @@ constexpr RenamedIn kRenamedIn[] = {
 
 /// An option that a class may lack in Crescent. It is ignored if its value is `neutral`, which has
 /// no effect; if `neutral` is "", no value has an effect.
-struct Dropped {
+struct IgnoredOption {
   const char *option, *neutral;
 };
 // clang-format off
-constexpr Dropped kDropped[] = {
+constexpr IgnoredOption kIgnoredOptions[] = {
     {"sparse", "false"}, {"ragged", "false"}, {"optional", "false"}, {"input_tensor", "null"},
     {"input_length", ""}, {"implementation", ""}, {"unroll", ""}, {"time_major", "false"},
     {"use_cudnn", ""}, {"synchronized", "false"}, {"renorm", "false"}, {"renorm_momentum", ""},
@@ -82,11 +82,12 @@ constexpr OldDefault kOldDefaults[] = {
     {"BatchNormalization", "batch_when_frozen", true, FileVersions::before_tensorflow},
     {"BatchNormalization", "count_masked", true, FileVersions::before_tensorflow}};
 
-bool neutral(const std::string& option, const Value& value) {
+bool has_no_effect(const std::string& option, const Value& value) {
   if (value.is_null()) return true;
-  return std::any_of(std::begin(kDropped), std::end(kDropped), [&](const Dropped& row) {
-    return option == row.option && (!*row.neutral || to_json(value) == row.neutral);
-  });
+  return std::any_of(
+      std::begin(kIgnoredOptions), std::end(kIgnoredOptions), [&](const IgnoredOption& row) {
+        return option == row.option && (!*row.neutral || to_json(value) == row.neutral);
+      });
 }
 
 bool is_of(FileVersions versions, const Origin& origin) {
@@ -183,11 +184,11 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
   Dict result;
   for (const DictEntry& entry : config) {
     std::string option = entry.key;
-    for (const RenamedIn& row : kRenamedIn)
+    for (const RenamedOption& row : kRenamedOptions)
       if (option == row.from && !schema.find(row.from) && schema.find(row.to)) option = row.to;
     // replaces an alias by the option's main name
     if (const Field* field = schema.find(option)) option = field->name;
-    if (!schema.find(option) && !class_info->open_options && neutral(option, entry.value) &&
+    if (!schema.find(option) && !class_info->open_options && has_no_effect(option, entry.value) &&
         !is_decay_of_keras2(*class_info, option, origin_))
       continue;
     refuse_path(class_name, option, entry.value);
@@ -204,13 +205,14 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
                             : entry.value;
     if (given.is_null() && option == "dtype") continue;
     Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
-                       : nested(given, expected);
+                       : converted_value(given, expected);
     value = current_value(option, value, origin_);
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};
     if (origin_.before_tensorflow() && kind == "optimizer" && option == "clipnorm")
       option = "global_clipnorm";  // limits the norm of all gradients together
-    if (const Field* field = schema.find(option)) value = known(class_name, *field, value);
+    if (const Field* field = schema.find(option))
+      value = registered_value(class_name, *field, value);
     if (const Field* field = schema.find(option); field && field->type == Codec<bool>::type())
       value = as_boolean(value);
     result.set(option, std::move(value));

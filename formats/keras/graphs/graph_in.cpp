@@ -126,6 +126,7 @@ Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs
   return rest;
 }
 
+/// The numbers of the calls of nested models, which may count from 1, and their conversion.
 class NestedCounting {
  public:
   NestedCounting(const List& layers, const List& outputs) {
@@ -137,13 +138,13 @@ class NestedCounting {
     }
     for (const Value& layer : layers)
       for (const Value& node : layer.as_dict().at("inbound_nodes").as_list())
-        look_at(node.as_list());
-    look_at(outputs);
+        record_calls(node.as_list());
+    record_calls(outputs);
   }
 
   void rewrite(List& references) const {
     auto count_from_zero = [&](List& items) {
-      if (from_one(items[0].as_string())) items[1] = items[1].as_int() - 1;
+      if (counts_from_one(items[0].as_string())) items[1] = items[1].as_int() - 1;
     };
     for (Value& reference : references) {
       List& items = reference.as_list();
@@ -153,7 +154,7 @@ class NestedCounting {
   }
 
  private:
-  void look_at(const List& references) {
+  void record_calls(const List& references) {
     auto look = [&](const List& items) {
       auto highest = highest_.try_emplace(items[0].as_string(), 0).first;
       highest->second = std::max(highest->second, items[1].as_int());
@@ -164,7 +165,7 @@ class NestedCounting {
       if (items.size() > 3) each_history(items[3], look);
     }
   }
-  bool from_one(const std::string& name) const {
+  bool counts_from_one(const std::string& name) const {
     auto calls = calls_.find(name);
     auto highest = highest_.find(name);
     return calls != calls_.end() && highest != highest_.end() &&
@@ -245,13 +246,15 @@ Value call_in(const Value& node, const ClassInfo* layer) {
   return inputs;
 }
 
-List references_in(const Value& ends) {
+List references_in(const Value& endpoints) {
   List references;
-  collect_references(ends, references);
+  collect_references(endpoints, references);
   return references;
 }
 
-Value structure_in(const Value& ends) { return nested_or_null(structure_of_references(ends)); }
+Value structure_in(const Value& endpoints) {
+  return nested_or_null(structure_of_references(endpoints));
+}
 
 void count_nested_from_zero(List& layers, List& outputs) {
   NestedCounting counting(layers, outputs);

@@ -15,9 +15,9 @@ Value call_in(const Value& node, const ClassInfo* layer);
 
 /// Converts input_layers or output_layers, a reference or a nested structure of references, to a
 /// list.
-List references_in(const Value& ends);
+List references_in(const Value& endpoints);
 /// The nested structure (structure.h) of input_layers or output_layers.
-Value structure_in(const Value& ends);
+Value structure_in(const Value& endpoints);
 
 /// Numbers the calls of nested models from 0, as Keras 3 does; Keras 2 counts from 1. Since all n
 /// calls are used, the highest number in a file, n or n - 1, shows which version wrote it. `layers`

@@ -30,7 +30,7 @@ bool is_bare_reference(const Value& value) {
 struct CallInputs {
   List first;
   bool is_list = false;
-  Dict others;
+  Dict named;
 };
 
 /// Reads the arguments of a call from ["dense_1", 0, 0, {...}] or ["_CONSTANT_VALUE", -1, value,
@@ -44,7 +44,7 @@ CallInputs inputs_in(const Value& node) {
     if (part.size() < 3) fail("expected [layer, node, output], got ", each);
     inputs.first.push_back(part[0] == Value(kConstant) ? part[2]
                                                        : Value(List{part[0], part[1], part[2]}));
-    if (part.size() > 3) inputs.others = part[3].as_dict();
+    if (part.size() > 3) inputs.named = part[3].as_dict();
   }
   return inputs;
 }
@@ -67,7 +67,7 @@ NamedCall call_of(const Dict& entry) {
   if (class_of(entry) == kTensorFlowNode)
     return tensorflow_node_in(config_of(entry), std::move(inputs.first));
   Dict arguments{{"", inputs.is_list ? Value(std::move(inputs.first)) : inputs.first.front()}};
-  for (const DictEntry& other : inputs.others) arguments.set(other.key, other.value);
+  for (const DictEntry& other : inputs.named) arguments.set(other.key, other.value);
   return {config_of(entry).at("function").as_string(), std::move(arguments)};
 }
 

@@ -30,9 +30,9 @@ constexpr const char* kInPlugin =
     "; where a plugin has it, cr.plugins.load(name) or --plugin NAME loads that first";
 
 void ClassNames::fail_unknown(std::string_view kind, const std::string& class_name,
-                              const std::string& place) const {
+                              const std::string& location) const {
   const std::string which =
-      concat("Unknown ", kind, ": ", class_name, place.empty() ? "" : " (" + place + ")");
+      concat("Unknown ", kind, ": ", class_name, location.empty() ? "" : " (" + location + ")");
   if (class_name == "Lambda")
     fail(which, ". The code of a Lambda is never loaded from a file: define a layer instead");
   if (class_name == "FeatureSpace")

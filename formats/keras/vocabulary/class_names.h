@@ -23,7 +23,7 @@ class CRESCENT_KERAS_API ClassNames {
   std::string of(const Dict& object) const;
   /// Fails with the reason why the class is unknown and the way to provide it.
   [[noreturn]] void fail_unknown(std::string_view kind, const std::string& class_name,
-                                 const std::string& place) const;
+                                 const std::string& location) const;
 
  private:
   Value custom_, plugins_;

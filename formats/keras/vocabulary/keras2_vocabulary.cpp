@@ -206,7 +206,7 @@ constexpr Keras2Class kClasses[] = {
 };
 // clang-format on
 
-bool lists(std::string_view words, std::string_view word) {
+bool contains_word(std::string_view words, std::string_view word) {
   for (size_t begin = 0, end; begin < words.size(); begin = end + 1) {
     end = std::min(words.find(' ', begin), words.size());
     if (words.substr(begin, end - begin) == word) return true;
@@ -231,10 +231,11 @@ bool keras2_has_option(std::string_view kind, const std::string& class_name,
                        const std::string& option) {
   const Keras2Class* row = find_row(kind, class_name);
   if (!row) return false;
-  const bool common = kind == "layer" && lists("name trainable dtype batch_input_shape", option);
-  return common || lists(row->options, option) || lists(row->more, option);
+  const bool common =
+      kind == "layer" && contains_word("name trainable dtype batch_input_shape", option);
+  return common || contains_word(row->options, option) || contains_word(row->more, option);
 }
 
-bool keras2_has_activation(const std::string& name) { return lists(kActivations, name); }
+bool keras2_has_activation(const std::string& name) { return contains_word(kActivations, name); }
 
 }  // namespace crescent::keras

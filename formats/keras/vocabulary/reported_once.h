@@ -12,12 +12,12 @@ class ReportedOnce {
   /// Adds a message to the set; returns true if it was not in the set.
   bool first(const std::string& what) {
     const std::lock_guard lock(mutex_);
-    return all_.insert(what).second;
+    return messages_.insert(what).second;
   }
 
  private:
   std::mutex mutex_;
-  std::set<std::string> all_;
+  std::set<std::string> messages_;
 };
 
 }  // namespace crescent::keras

@@ -1,4 +1,4 @@
-#include "keras/graphs/given_masks.h"
+#include "keras/graphs/mask_arguments.h"
 
 #include <algorithm>
 
@@ -32,12 +32,12 @@ List inputs_of(const Value& node) {
 
 }  // namespace
 
-GivenMasks::GivenMasks(const List& layers, std::function<bool(const Dict&)> passes_on)
+MaskArguments::MaskArguments(const List& layers, std::function<bool(const Dict&)> passes_on)
     : passes_on_(std::move(passes_on)) {
   for (const Value& layer : layers) entries_[name_of_layer(layer.as_dict())] = &layer.as_dict();
 }
 
-GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
+MaskArguments::Call MaskArguments::call_of(const Value& tensor) const {
   const List& history = tensor.as_list();
   const auto found = entries_.find(history.at(0).as_string());
   if (found == entries_.end()) return {};
@@ -50,7 +50,7 @@ GivenMasks::Call GivenMasks::call_of(const Value& tensor) const {
 // The functions below follow edges backwards. They limit the number of steps, because edges may
 // form a cycle in a damaged file.
 
-Value GivenMasks::mask_origin(Value mask) const {
+Value MaskArguments::mask_origin(Value mask) const {
   // the number of calls of the operation "any" that reduced the mask over its last axis
   int64_t any = 0;
   for (size_t steps = entries_.size(); steps > 0; --steps) {
@@ -68,7 +68,7 @@ Value GivenMasks::mask_origin(Value mask) const {
   return {};
 }
 
-Value GivenMasks::tensor_mask(Value tensor) const {
+Value MaskArguments::tensor_mask(Value tensor) const {
   for (size_t steps = entries_.size(); steps > 0; --steps) {
     const Call call = call_of(tensor);
     const List inputs = call.node ? inputs_of(*call.node) : List();
@@ -103,7 +103,7 @@ bool has_other_tensors(const Value& node) {
 
 }  // namespace
 
-bool GivenMasks::come_with_inputs(const Value& node) const {
+bool MaskArguments::are_masks_of_inputs(const Value& node) const {
   if (has_other_tensors(node)) return false;
   const List inputs = inputs_of(node);
   const Value* given = mask_of(node);

@@ -10,14 +10,14 @@
 
 namespace crescent::keras {
 
-class GivenMasks {
+class MaskArguments {
  public:
   /// `layers` is the list of layers in a configuration of Keras and must outlive the object.
   /// `passes_on` tells whether a layer, given its entry in the list, passes masks on to its output.
-  GivenMasks(const List& layers, std::function<bool(const Dict& entry)> passes_on);
+  MaskArguments(const List& layers, std::function<bool(const Dict& entry)> passes_on);
 
   /// Whether the mask argument of this call is the mask that its inputs carry anyway.
-  bool come_with_inputs(const Value& node) const;
+  bool are_masks_of_inputs(const Value& node) const;
 
  private:
   /// The call that produces a tensor: the entry of its layer in the configuration, and its node.
