@@ -9,7 +9,7 @@
 namespace crescent::keras {
 namespace {
 
-// ---- the tables
+// ---- tables of the differences between Keras 1 and Keras 2
 
 struct NewName {
   const char *keras1, *keras2;
@@ -99,7 +99,7 @@ constexpr MergeMode kMerges[] = {{"sum", "Add"},           {"mul", "Multiply"}, 
                                  {"max", "Maximum"},       {"dot", "Dot"},      {"cos", "Dot"},
                                  {"concat", "Concatenate"}};
 
-// ---- options of one object
+// ---- conversion of the options of one object
 
 bool is_among(const auto& table, const std::string& class_name, const std::string& option) {
   return std::any_of(std::begin(table), std::end(table), [&](const NewOption& row) {
@@ -207,7 +207,7 @@ Dict options_in_keras2(const std::string& class_name, const Dict& config) {
   return result;
 }
 
-// ---- Merge
+// ---- conversion of Merge layers
 
 Dict merge_in_keras2(const Dict& config) {
   const std::string name = name_of_layer(Dict{{"config", config}});
@@ -250,9 +250,9 @@ const List* branches_of(const Dict& sequential) {
 
 /// Converts a Sequential that begins with a Merge of several branches to a graph. A layer that
 /// occurs in several branches becomes one layer with several calls.
-class Unrolled {
+class UnrolledMerge {
  public:
-  explicit Unrolled(const Dict& sequential) { end_ = run(sequential); }
+  explicit UnrolledMerge(const Dict& sequential) { end_ = run(sequential); }
 
   Dict graph() {
     List layers;
@@ -329,10 +329,11 @@ class Unrolled {
   Value end_;
 };
 
-// ---- models
+// ---- conversion of models
 
 Dict sequential_in_keras2(const Dict& object) {
-  if (branches_of(object)) return {{"class_name", "Model"}, {"config", Unrolled(object).graph()}};
+  if (branches_of(object))
+    return {{"class_name", "Model"}, {"config", UnrolledMerge(object).graph()}};
   const Value& config = object.at("config");
   const bool bare = config.is_list();
   List layers;

@@ -8,12 +8,12 @@
 namespace crescent::keras {
 namespace {
 
-/// The order of the gates of a class in Keras 1 (`saved`) and in Keras 2 (`joined`). Each gate is
+/// The order of the gates of a class in Keras 1 and in Keras 2. Each gate is
 /// the last letter in the names of its arrays.
-struct Layout {
-  std::string_view saved, joined;
+struct GateOrder {
+  std::string_view keras1, keras2;
 };
-constexpr Layout kLayouts[] = {{"icfo", "ifco"}, {"zrh", "zrh"}};
+constexpr GateOrder kGateOrders[] = {{"icfo", "ifco"}, {"zrh", "zrh"}};
 // the letters for the arrays of a gate: kernel, recurrent kernel and bias
 constexpr std::string_view kArrays = "WUb";
 
@@ -27,12 +27,12 @@ std::pair<char, char> array_and_gate(std::string_view name) {
 }
 
 /// Whether the names from index `first` on are those of the arrays of all gates, gate by gate.
-bool are_gate_arrays(const Names& names, size_t first, const Layout& layout) {
-  const size_t count = layout.saved.size() * kArrays.size();
+bool are_gate_arrays(const Names& names, size_t first, const GateOrder& layout) {
+  const size_t count = layout.keras1.size() * kArrays.size();
   if (first + count > names.size()) return false;
   for (size_t i = 0; i < count; ++i)
     if (array_and_gate(names[first + i]) !=
-        std::pair{kArrays[i % kArrays.size()], layout.saved[i / kArrays.size()]})
+        std::pair{kArrays[i % kArrays.size()], layout.keras1[i / kArrays.size()]})
       return false;
   return true;
 }
@@ -43,13 +43,13 @@ std::string place_in(const std::string& group, const std::string& name) {
 
 }  // namespace
 
-Names JoinedGates::joined(const std::string& group, const Names& weights) {
+Names JoinedGates::join_gates(const std::string& group, const Names& weights) {
   Names result;
   for (size_t i = 0; i < weights.size();) {
     const auto layout =
-        std::find_if(std::begin(kLayouts), std::end(kLayouts),
-                     [&](const Layout& each) { return are_gate_arrays(weights, i, each); });
-    if (layout == std::end(kLayouts)) {
+        std::find_if(std::begin(kGateOrders), std::end(kGateOrders),
+                     [&](const GateOrder& each) { return are_gate_arrays(weights, i, each); });
+    if (layout == std::end(kGateOrders)) {
       result.push_back(weights[i++]);
       continue;
     }
@@ -57,11 +57,11 @@ Names JoinedGates::joined(const std::string& group, const Names& weights) {
       result.push_back(weights[i + array] + " and other gates");
       Names& parts = parts_[place_in(group, result.back())];
       parts.clear();
-      for (const char gate : layout->joined)
+      for (const char gate : layout->keras2)
         parts.push_back(
-            place_in(group, weights[i + layout->saved.find(gate) * kArrays.size() + array]));
+            place_in(group, weights[i + layout->keras1.find(gate) * kArrays.size() + array]));
     }
-    i += layout->saved.size() * kArrays.size();
+    i += layout->keras1.size() * kArrays.size();
   }
   return result;
 }
@@ -70,7 +70,7 @@ std::vector<std::optional<Names>> JoinedGates::texts(const Names& groups, const 
   auto lists = file_.texts(groups, name);
   if (name == "weight_names")
     for (size_t i = 0; i < lists.size(); ++i)
-      if (lists[i]) lists[i] = joined(groups[i], *lists[i]);
+      if (lists[i]) lists[i] = join_gates(groups[i], *lists[i]);
   return lists;
 }
 

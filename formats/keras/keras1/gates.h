@@ -29,7 +29,7 @@ class JoinedGates final : public WeightSource {
   void check_unchanged() const override { file_.check_unchanged(); }
 
  private:
-  Names joined(const std::string& group, const Names& weights);
+  Names join_gates(const std::string& group, const Names& weights);
   /// For each of these names the datasets in the file, one after another. `counts` receives the
   /// number of datasets per name: several if they are to be concatenated.
   Names parts_of(const Names& datasets, std::vector<size_t>& counts) const;

@@ -26,7 +26,7 @@ void build_for_column(Layer& layer) {
 }
 
 struct Space {
-  Dict told;
+  Dict config;
   LayerList layers{{}, kGroup};
 };
 
@@ -54,10 +54,10 @@ Space space_in(const Dict& config, const ConfigIn& reader) {
   List features;
   for (const DictEntry& entry : config.at("features").as_dict())
     features.push_back(feature_in(entry.key, entry.value, reader, space.layers));
-  space.told = {
+  space.config = {
       {"features", std::move(features)}, {"crosses", crosses_in(config)}, {"adapted", true}};
   for (const char* option : kSameOptions)
-    if (const Value* value = config.find(option)) space.told.set(option, *value);
+    if (const Value* value = config.find(option)) space.config.set(option, *value);
   return space;
 }
 
@@ -84,14 +84,14 @@ Value load_feature_space(WeightSource& file, const Value& custom_objects) {
   const Value said = text ? parse_json(*text) : Value();
   if (!is_object(said) || class_of(said) != kFeatureSpace) return {};
   Space space = space_in(config_of(said.as_dict()), ConfigIn(origin_of(file, ""), custom_objects));
-  if (const auto name = file.text("vars", "name")) space.told.set("name", *name);
+  if (const auto name = file.text("vars", "name")) space.config.set("name", *name);
   Matches matches = match_keras3_weights(file, space.layers);
   const Vocabularies vocabularies =
       Vocabularies::in_archive(file, keras3_paths(file, space.layers));
   append(matches, vocabularies.matches());
   assign_all(file, matches);
   vocabularies.give_to_layers();
-  return std::move(space.told);
+  return std::move(space.config);
 }
 
 ArchiveParts feature_space_parts(const Dict& space) {

@@ -32,7 +32,7 @@ const Value& at(const Value& dict, std::string_view key) {
   return value ? *value : nothing;
 }
 
-// ---- layers
+// ---- layers of the summary
 
 /// A layer that was found in the configuration or as a group of weights.
 struct LayerDescription {
@@ -68,7 +68,7 @@ std::vector<LayerDescription> layers_in(const Value& model) {
   return descriptions;
 }
 
-// ---- weights
+// ---- weights of the summary
 
 /// A layer and the datasets that hold its weights.
 struct LayerDatasets {
@@ -191,7 +191,7 @@ void add_weights(WeightSource& file, Dict& result,
   result.set("bytes_of_weights", bytes);
 }
 
-// ---- training
+// ---- plugins and training of the summary
 
 /// The version of each plugin, from a table {class = [plugin, version]}; without built-in plugins.
 Dict plugins_in(const Value& own) {

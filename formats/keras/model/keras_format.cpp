@@ -21,19 +21,19 @@ const SchemaData& KerasFormat::load_weights_options() const {
   return load_weights_schema(class_name());
 }
 
-void KerasFormat::save_model(Model& model, const std::string& path, const Dict& given) {
-  const auto options = read_options<SaveOptions>(save_model_options(), given);
+void KerasFormat::save_model(Model& model, const std::string& path, const Dict& option_values) {
+  const auto options = read_options<SaveOptions>(save_model_options(), option_values);
   files::check_overwrite(path, options.overwrite);
   write_model(model, path, options);
 }
 
-ModelPtr KerasFormat::load_model(const std::string& path, const Dict& given) {
-  const auto options = read_options<LoadOptions>(load_model_options(), given);
+ModelPtr KerasFormat::load_model(const std::string& path, const Dict& option_values) {
+  const auto options = read_options<LoadOptions>(load_model_options(), option_values);
   return keras::load_model(*open_file(path), options);
 }
 
-void KerasFormat::load_weights(Model& model, const std::string& path, const Dict& given) {
-  const auto options = read_options<LoadWeightsOptions>(load_weights_options(), given);
+void KerasFormat::load_weights(Model& model, const std::string& path, const Dict& option_values) {
+  const auto options = read_options<LoadWeightsOptions>(load_weights_options(), option_values);
   keras::load_weights(*open_file(path), model, options);
 }
 

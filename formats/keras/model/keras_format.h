@@ -15,9 +15,9 @@ class CRESCENT_KERAS_API KerasFormat : public Format, public ModelFormat, public
   const SchemaData& load_model_options() const final;
   const SchemaData& save_weights_options() const final;
   const SchemaData& load_weights_options() const final;
-  void save_model(Model& model, const std::string& path, const Dict& given) final;
-  ModelPtr load_model(const std::string& path, const Dict& given) final;
-  void load_weights(Model& model, const std::string& path, const Dict& given) final;
+  void save_model(Model& model, const std::string& path, const Dict& option_values) final;
+  ModelPtr load_model(const std::string& path, const Dict& option_values) final;
+  void load_weights(Model& model, const std::string& path, const Dict& option_values) final;
 
  private:
   virtual std::unique_ptr<WeightSource> open_file(const std::string& path) const = 0;

@@ -130,9 +130,9 @@ Entries weight_entries(Model& model, const std::string& path) {
 
 namespace {
 
-void warn_with_report(bool wanted, WeightSource& file, Model& model, const Matches& matches,
+void warn_with_report(bool is_requested, WeightSource& file, Model& model, const Matches& matches,
                       const Names& arrays) {
-  if (wanted)
+  if (is_requested)
     warn("'", file.path(), "': weights:", to_text(weight_report(file, model, matches, arrays)));
 }
 

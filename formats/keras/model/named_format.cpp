@@ -15,14 +15,14 @@ const SchemaData& NamedFormat::load_weights_options() const {
   return load_weights_schema(class_name());
 }
 
-void NamedFormat::save_weights(Model& model, const std::string& path, const Dict& given) {
-  const auto options = read_options<SaveWeightsOptions>(save_weights_options(), given);
+void NamedFormat::save_weights(Model& model, const std::string& path, const Dict& option_values) {
+  const auto options = read_options<SaveWeightsOptions>(save_weights_options(), option_values);
   files::check_overwrite(path, options.overwrite);
   write_arrays(path, values_by_path(model));
 }
 
-void NamedFormat::load_weights(Model& model, const std::string& path, const Dict& given) {
-  const auto options = read_options<LoadWeightsOptions>(load_weights_options(), given);
+void NamedFormat::load_weights(Model& model, const std::string& path, const Dict& option_values) {
+  const auto options = read_options<LoadWeightsOptions>(load_weights_options(), option_values);
   NamedArrays file = open_file(path);
   load_named_weights(file, model, options);
 }

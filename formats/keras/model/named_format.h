@@ -13,15 +13,16 @@ class CRESCENT_KERAS_API NamedFormat : public Format,
  public:
   const SchemaData& save_weights_options() const final;
   const SchemaData& load_weights_options() const final;
-  void save_weights(Model& model, const std::string& path, const Dict& given) final;
-  void load_weights(Model& model, const std::string& path, const Dict& given) final;
+  void save_weights(Model& model, const std::string& path, const Dict& option_values) final;
+  void load_weights(Model& model, const std::string& path, const Dict& option_values) final;
   Tensor read_array(const std::string& path, const std::string& name) final;
   Value inspect(const std::string& path);
 
  private:
   /// Opens a file; values are compared with the checksums in it. Arrays that are not numeric are
-  /// left out. If `wanted` names such an array, it is included, and reading it fails.
-  virtual NamedArrays open_file(const std::string& path, const std::string& wanted = "") const = 0;
+  /// left out. If `required_name` names such an array, it is included, and reading it fails.
+  virtual NamedArrays open_file(const std::string& path,
+                                const std::string& required_name = "") const = 0;
 };
 
 }  // namespace crescent::keras

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *kIteration = "iteration", *kRate = "learning_rate";
 
-// ---- the tables
+// ---- tables of slots and their names
 
 /// A slot that Keras 3 lists after the other slots: first all variables' slots of one name, then
 /// those of the next.
@@ -41,13 +41,13 @@ constexpr const char* kAlwaysByVariable[] = {"Ftrl"};
 /// The product of the momenta of all steps, which Nadam stores in Keras and which Crescent computes
 /// from the number of steps. The momentum of a step is proportional to 1 - 0.96^(decay * step) / 2.
 /// In Keras 3 the decay is always 1 (`has_decay` is false).
-struct KeptProduct {
+struct MomentumProduct {
   const char *target, *name;
   bool has_decay;
 };
 constexpr const char* kNadam = "Nadam";
-constexpr KeptProduct kKeptProducts[] = {{"keras3", "u_product", false},
-                                         {"keras2", "m_schedule", true}};
+constexpr MomentumProduct kMomentumProducts[] = {{"keras3", "u_product", false},
+                                                 {"keras2", "m_schedule", true}};
 
 /// A name in Keras 2 or tf.keras, and the slot that it means.
 struct Spelling {
@@ -77,65 +77,67 @@ constexpr Keras2Name kKeras2Names[] = {{"SGD", "momentum", "moment"},
                                        {"Nadam", "momentum", "m"},
                                        {"Nadam", "velocity", "v"}};
 
-// ---- the state of an optimizer
+// ---- layouts of the state of an optimizer
 
-enum class Order { known, by_variable, by_slot };
+/// The order of slots: that of Keras 3 (kTrailingSlots), all slots of one variable after the other,
+/// or all variables' slots of one name after the other.
+enum class Order { keras3, by_variable, by_slot };
 
-class Layouts {
+class LayoutMaker {
  public:
-  Layouts(const Optimizer& optimizer, const Variables& trained)
+  LayoutMaker(const Optimizer& optimizer, const Variables& trained)
       : optimizer_(optimizer), trained_(trained) {
     const Dict config = optimizer.get_config();
     const Value* inner = config.find("inner_optimizer");
-    scaled_ = inner && is_object(*inner);
-    class_name_ = scaled_ ? class_of(*inner) : optimizer.class_name();
-    const Dict own = scaled_ ? config_of(inner->as_dict()) : config;
+    is_loss_scaled_ = inner && is_object(*inner);
+    class_name_ = is_loss_scaled_ ? class_of(*inner) : optimizer.class_name();
+    const Dict own = is_loss_scaled_ ? config_of(inner->as_dict()) : config;
     const Value* rate = own.find(kRate);
-    schedule_ = rate && rate->is_dict();
+    has_schedule_ = rate && rate->is_dict();
     sort_state();
   }
 
-  bool has_schedule() const { return schedule_; }
+  bool has_schedule() const { return has_schedule_; }
 
-  StateLayout keras3(Order order, bool rate, bool idle, bool extras) const {
+  StateLayout keras3(Order order, bool rate, bool unused, bool extras) const {
     StateLayout layout;
     // the entries of the LossScaleOptimizer itself; the count and the rate in use are those of its
     // inner optimizer
-    if (scaled_) {
+    if (is_loss_scaled_) {
       layout.push_back({{}, kIteration, {DType::int32, Shape{}}});
       layout.push_back({{}, kRate, {DType::float32, Shape{}}});
       append(layout, extras_);
     }
     layout.push_back({optimizer_.iterations(), kIteration, {DType::int32, Shape{}}});
-    if (rate) layout.push_back(place(rate_));
+    if (rate) layout.push_back(entry_of(rate_));
     append(layout, shared_);
     append(layout, sorted(order));
-    if (idle) append(layout, idle_places());
-    if (!scaled_ && extras) append(layout, extras_);
-    if (class_name_ == kNadam && extras) layout.push_back(kept_product("keras3"));
+    if (unused) append(layout, unused_slots());
+    if (!is_loss_scaled_ && extras) append(layout, extras_);
+    if (class_name_ == kNadam && extras) layout.push_back(momentum_product("keras3"));
     return layout;
   }
 
-  StateLayout keras2(bool iterations, bool idle, bool extras) const {
+  StateLayout keras2(bool iterations, bool unused, bool extras) const {
     StateLayout layout;
-    if (iterations) layout.push_back(place(optimizer_.iterations()));
-    if (!scaled_ && extras) append(layout, extras_);
-    if (class_name_ == kNadam && extras) layout.push_back(kept_product("keras2"));
+    if (iterations) layout.push_back(entry_of(optimizer_.iterations()));
+    if (!is_loss_scaled_ && extras) append(layout, extras_);
+    if (class_name_ == kNadam && extras) layout.push_back(momentum_product("keras2"));
     const bool by_variable =
         std::count(std::begin(kAlwaysByVariable), std::end(kAlwaysByVariable), class_name_) > 0;
     append(layout, sorted(by_variable ? Order::by_variable : Order::by_slot));
-    if (idle) append(layout, idle_places());
+    if (unused) append(layout, unused_slots());
     return layout;
   }
 
-  bool has_idle() const { return !idle_places().empty(); }
+  bool has_unused() const { return !unused_slots().empty(); }
   bool has_extras() const { return !extras_.empty() || class_name_ == kNadam; }
 
  private:
   static void append(StateLayout& layout, const StateLayout& more) {
     layout.insert(layout.end(), more.begin(), more.end());
   }
-  StateEntry place(const Variable& variable, const Variable& owner = {}) const {
+  StateEntry entry_of(const Variable& variable, const Variable& owner = {}) const {
     const std::string slot = variable.name() == "iterations" ? kIteration : variable.name();
     return {variable, slot, variable.spec(), owner};
   }
@@ -147,13 +149,13 @@ class Layouts {
     for (const Variable& variable : optimizer_.state())
       if (!rate_ && variable.name() == kRate) rate_ = variable;
     for (const char* name : {"average", "gradient_accumulator"})
-      for (const Variable& variable : optimizer_.slot(name)) shared_.push_back(place(variable));
+      for (const Variable& variable : optimizer_.slot(name)) shared_.push_back(entry_of(variable));
     std::set<const void*> done{optimizer_.iterations().id(), rate_.id()};
     for (const StateEntry& each : shared_) done.insert(each.variable.id());
     for (const Variable& variable : optimizer_.state()) {
       if (!done.insert(variable.id()).second) continue;
       const bool is_slot = std::count(names_.begin(), names_.end(), variable.name()) > 0;
-      (is_slot ? slots_ : extras_).push_back(place(variable));
+      (is_slot ? slots_ : extras_).push_back(entry_of(variable));
     }
     find_owners();
   }
@@ -181,9 +183,10 @@ class Layouts {
       if (class_name_ == row.class_name && slot == row.slot) return row.rank;
     return 0;
   }
-  StateEntry kept_product(std::string_view target) const {
-    const auto row = std::find_if(std::begin(kKeptProducts), std::end(kKeptProducts),
-                                  [&](const KeptProduct& each) { return target == each.target; });
+  StateEntry momentum_product(std::string_view target) const {
+    const auto row =
+        std::find_if(std::begin(kMomentumProducts), std::end(kMomentumProducts),
+                     [&](const MomentumProduct& each) { return target == each.target; });
     const Dict config = optimizer_.get_config();
     const Value *beta = config.find("beta_1"), *every = config.find("gradient_accumulation_steps");
     const bool accumulates = every && every->is_int();
@@ -199,7 +202,7 @@ class Layouts {
 
   /// The slots as Keras 3 stores them. For a vector, which has no averages of rows and columns,
   /// Adafactor stores scalars in their place.
-  StateLayout with_numbers_for_vectors() const {
+  StateLayout with_scalars_for_vectors() const {
     StateLayout places;
     for (const StateEntry& each : slots_) {
       if (class_name_ == "Adafactor" && each.slot == "velocity" && each.owner &&
@@ -212,14 +215,14 @@ class Layouts {
   }
 
   StateLayout sorted(Order order) const {
-    StateLayout slots = with_numbers_for_vectors();
+    StateLayout slots = with_scalars_for_vectors();
     std::stable_sort(slots.begin(), slots.end(), [&](const StateEntry& a, const StateEntry& b) {
       return rank(a.slot, order) < rank(b.slot, order);
     });
     return slots;
   }
 
-  StateLayout idle_places() const {
+  StateLayout unused_slots() const {
     StateLayout places;
     for (const UnusedSlot& row : kUnusedSlots) {
       if (class_name_ != row.class_name || std::count(names_.begin(), names_.end(), row.slot))
@@ -237,13 +240,13 @@ class Layouts {
   const Variables& trained_;
   // the class of the optimizer that has the slots: the inner one of a LossScaleOptimizer
   std::string class_name_;
-  bool scaled_ = false, schedule_ = false;
+  bool is_loss_scaled_ = false, has_schedule_ = false;
   std::vector<std::string> names_;
   Variable rate_;  // the learning rate, even if the optimizer has no option for it (MultiOptimizer)
   StateLayout shared_, slots_, extras_;
 };
 
-// ---- reading
+// ---- assignment of a file's entries to a layout
 
 /// A possible order of an optimizer's state in a file. If `by_names` is true, no known release of
 /// Keras writes this order; then it is only used if the name of each entry contains its slot.
@@ -252,19 +255,19 @@ struct Candidate {
   bool by_names = false;
 };
 
-std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
+std::vector<Candidate> candidates(const LayoutMaker& layouts, bool by_slot) {
   std::vector<Candidate> all;
-  for (const bool idle : {false, true})
+  for (const bool unused : {false, true})
     for (const bool extras : {true, false}) {
-      if ((idle && !layouts.has_idle()) || (!extras && !layouts.has_extras())) continue;
+      if ((unused && !layouts.has_unused()) || (!extras && !layouts.has_extras())) continue;
       if (by_slot) {  // before Keras 2.3 some optimizers did not store the number of iterations
         for (const bool iterations : {true, false})
-          all.push_back({layouts.keras2(iterations, idle, extras)});
+          all.push_back({layouts.keras2(iterations, unused, extras)});
         continue;
       }
-      for (const Order order : {Order::known, Order::by_variable, Order::by_slot})
+      for (const Order order : {Order::keras3, Order::by_variable, Order::by_slot})
         for (const bool rate : {!layouts.has_schedule(), layouts.has_schedule()})
-          all.push_back({layouts.keras3(order, rate, idle, extras), order != Order::known});
+          all.push_back({layouts.keras3(order, rate, unused, extras), order != Order::keras3});
     }
   return all;
 }
@@ -273,7 +276,7 @@ std::vector<Candidate> candidates(const Layouts& layouts, bool by_slot) {
 void sort_by_owner(StateLayout& layout, const Variables& owners) {
   std::unordered_map<const void*, size_t> places;
   for (const Variable& owner : owners) places.emplace(owner.id(), places.size());
-  const auto place = [&](const StateEntry& each) {
+  const auto rank_of = [&](const StateEntry& each) {
     const auto known = places.find(each.owner.id());
     return known == places.end() ? owners.size() : known->second;
   };
@@ -282,12 +285,13 @@ void sort_by_owner(StateLayout& layout, const Variables& owners) {
       return each.slot != begin->slot || !each.owner;
     });
     if (end == begin) ++end;
-    std::stable_sort(begin, end,
-                     [&](const StateEntry& a, const StateEntry& b) { return place(a) < place(b); });
+    std::stable_sort(begin, end, [&](const StateEntry& a, const StateEntry& b) {
+      return rank_of(a) < rank_of(b);
+    });
   }
 }
 
-std::string without_end(std::string name) {
+std::string without_counter(std::string name) {
   if (name.ends_with(":0")) name.resize(name.size() - 2);
   const size_t last = name.find_last_not_of("0123456789");
   const bool numbered = last != name.npos && last + 1 < name.size() && name[last] == '_';
@@ -313,7 +317,7 @@ std::string slot_of_spelling(const std::string& slot) {
 /// Examples: "adam/dense_kernel_velocity" (Keras 3), "Adam/v/dense/kernel:0" (tf.keras from 2.11),
 /// "Adam/dense/kernel/v:0" (earlier), "training/Adam/v_3" (2.3.1).
 std::string slot_in_name(const std::string& name, const std::set<std::string>& slots) {
-  const std::vector<std::string> parts = parts_of(without_end(name));
+  const std::vector<std::string> parts = parts_of(without_counter(name));
   if (slots.contains(slot_of_spelling(parts.back()))) return slot_of_spelling(parts.back());
   std::string longest;
   for (const std::string& slot : slots)
@@ -323,8 +327,8 @@ std::string slot_in_name(const std::string& name, const std::set<std::string>& s
   return longest;
 }
 
-std::string described(const StateEntry& place) {
-  return place.owner ? concat(place.slot, " of ", place.owner.path()) : place.slot;
+std::string described(const StateEntry& entry) {
+  return entry.owner ? concat(entry.slot, " of ", entry.owner.path()) : entry.slot;
 }
 
 /// The reason why the entries of a file do not fit a candidate; "" if they fit.
@@ -334,15 +338,15 @@ std::string misfit(const Candidate& candidate, const std::vector<std::string>& n
   if (layout.size() != names.size())
     return concat("expected ", layout.size(), " arrays, the file has ", names.size());
   std::set<std::string> slots;
-  for (const StateEntry& place : layout) slots.insert(place.slot);
+  for (const StateEntry& entry : layout) slots.insert(entry.slot);
   for (size_t i = 0; i < layout.size(); ++i) {
-    const StateEntry& place = layout[i];
-    if (place.spec.shape != specs[i].shape)
-      return concat("expected ", described(place), " of shape ", place.spec.shape,
+    const StateEntry& entry = layout[i];
+    if (entry.spec.shape != specs[i].shape)
+      return concat("expected ", described(entry), " of shape ", entry.spec.shape,
                     ", the file has '", names[i], "' of shape ", specs[i].shape);
     const std::string told = slot_in_name(names[i], slots);
-    if (told.empty() ? candidate.by_names : told != place.slot)
-      return concat("expected ", described(place), ", the file has '", names[i], "'");
+    if (told.empty() ? candidate.by_names : told != entry.slot)
+      return concat("expected ", described(entry), ", the file has '", names[i], "'");
   }
   return "";
 }
@@ -352,7 +356,7 @@ std::string misfit(const Candidate& candidate, const std::vector<std::string>& n
 bool lists_by_slot(const std::vector<std::string>& names) {
   return std::none_of(names.begin(), names.end(), [](const std::string& name) {
     const std::string last = parts_of(name).back();
-    return without_end(last) == kIteration ||
+    return without_counter(last) == kIteration ||
            last.find_first_not_of("0123456789") == std::string::npos;
   });
 }
@@ -367,9 +371,9 @@ std::string keras2_name(const std::string& class_name, const std::string& slot) 
 std::vector<std::string> keras2_names(const std::string& class_name, const StateLayout& layout) {
   std::vector<std::string> names;
   std::map<std::string, int> count;
-  for (const StateEntry& place : layout) {
-    const std::string slot = keras2_name(class_name, place.slot);
-    names.push_back(place.slot == kIteration
+  for (const StateEntry& entry : layout) {
+    const std::string slot = keras2_name(class_name, entry.slot);
+    names.push_back(entry.slot == kIteration
                         ? class_name + "/iterations:0"
                         : concat("training/", class_name, "/", slot, "_", count[slot]++, ":0"));
   }
@@ -380,10 +384,10 @@ std::vector<std::string> keras2_names(const std::string& class_name, const State
 std::vector<std::string> keras3_names(const std::string& prefix, const StateLayout& layout) {
   std::vector<std::string> names;
   std::set<std::string> taken;
-  for (const StateEntry& place : layout) {
-    std::string variable = place.owner ? place.owner.path() + "_" : "";
+  for (const StateEntry& entry : layout) {
+    std::string variable = entry.owner ? entry.owner.path() + "_" : "";
     std::replace(variable.begin(), variable.end(), '/', '_');
-    const std::string base = prefix + "/" + variable + place.slot;
+    const std::string base = prefix + "/" + variable + entry.slot;
     std::string name = base;
     for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
     names.push_back(name);
@@ -395,9 +399,9 @@ std::vector<std::string> keras3_names(const std::string& prefix, const StateLayo
 
 StateLayout optimizer_layout(const Optimizer& optimizer, const Variables& trained,
                              const std::string& target) {
-  const Layouts layouts(optimizer, trained);
+  const LayoutMaker layouts(optimizer, trained);
   return target == "keras2" ? layouts.keras2(true, true, true)
-                            : layouts.keras3(Order::known, !layouts.has_schedule(), false, true);
+                            : layouts.keras3(Order::keras3, !layouts.has_schedule(), false, true);
 }
 
 std::vector<std::string> layout_names(const Optimizer& optimizer, const StateLayout& layout,
@@ -410,7 +414,7 @@ std::vector<std::string> layout_names(const Optimizer& optimizer, const StateLay
 MatchedState match_optimizer_state(const Optimizer& optimizer, const Variables& trained,
                                    const Variables& listed, const std::vector<std::string>& names,
                                    const std::vector<TensorSpec>& specs) {
-  const Layouts layouts(optimizer, trained);
+  const LayoutMaker layouts(optimizer, trained);
   std::string problem;
   for (Candidate& candidate : candidates(layouts, lists_by_slot(names))) {
     sort_by_owner(candidate.layout, listed);

@@ -29,7 +29,7 @@ Tensor sample(const TensorSpec& spec) {
   return ops::cast(Tensor::from(values, Shape(dims)), spec.dtype);
 }
 
-bool near(const Tensor& got, const Tensor& want) {
+bool is_close(const Tensor& got, const Tensor& want) {
   if (got.shape() != want.shape()) return false;
   const std::vector<double> g = got.to_vector(), w = want.to_vector();
   for (size_t i = 0; i < w.size(); ++i)
@@ -85,7 +85,7 @@ void SelfTest::check(Model& model) const {
   try {
     const Tensors got = model.predict(Tensors(tensors.begin(), middle));
     bool same = got.size() == tensors.size() - inputs_;
-    for (size_t i = 0; same && i < got.size(); ++i) same = near(got[i], tensors[inputs_ + i]);
+    for (size_t i = 0; same && i < got.size(); ++i) same = is_close(got[i], tensors[inputs_ + i]);
     if (!same)
       warn("'", path_, "': the model predicts otherwise than when it was saved (self_test)");
   } catch (const Error& error) {

@@ -3,10 +3,10 @@
 namespace crescent::keras {
 namespace {
 
-/// A group of a file that stores the variables as datasets named "0", "1", ...; `what` and
-/// `otherwise` are parts of the warning if they do not fit.
+/// A group of a file that stores the variables as datasets named "0", "1", ...; `contents` and
+/// `consequence` are parts of the warning if they do not fit.
 struct StateGroup {
-  const char *path, *what, *otherwise;
+  const char *path, *contents, *consequence;
   Variables variables;
 };
 
@@ -46,9 +46,10 @@ Matches match_state_group(WeightSource& file, const StateGroup& group) {
   if (!count) return {};
   Matches matches;
   for (size_t i = 0; i < group.variables.size(); ++i)
-    matches.push_back({path_of(group, i), group.variables[i], nullptr, group.what});
+    matches.push_back({path_of(group, i), group.variables[i], nullptr, group.contents});
   if (*count == static_cast<int64_t>(matches.size()) && fits(file, matches)) return matches;
-  warn("'", file.path(), "': the saved ", group.what, " is of another model; ", group.otherwise);
+  warn("'", file.path(), "': the saved ", group.contents, " is of another model; ",
+       group.consequence);
   return {};
 }
 

@@ -55,7 +55,7 @@ bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) 
 }
 
 /// The variables of the optimizer that belong to no weight, such as its iterations, in order.
-Variables numbers_of(const Optimizer& optimizer) {
+Variables scalars_of(const Optimizer& optimizer) {
   std::set<const void*> kept;
   for (const auto& [name, pairs] : slots_of(optimizer))
     for (const auto& [weight, slot] : pairs) kept.insert(slot.id());
@@ -64,9 +64,9 @@ Variables numbers_of(const Optimizer& optimizer) {
   return numbers;
 }
 
-/// The optimizer of a model, if it was built for the weights that the model trains now. Otherwise a
-/// copy that is built for these weights: it has the slots of weights that the optimizer knows, and
-/// initial values for the slots of other weights.
+/// Returns the optimizer of a model if it was built for the weights that the model trains now, else
+/// a copy that is built for these weights: it has the slots of weights that the optimizer knows,
+/// and initial values for the slots of other weights.
 std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& trained) {
   const std::shared_ptr<Optimizer> optimizer = model.optimizer();
   const auto slots = slots_of(*optimizer);
@@ -77,7 +77,7 @@ std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& tr
     for (const auto& [weight, slot] : pairs)
       for (const auto& [known, value] : slots.at(name))
         if (known == weight) slot.assign(value.value());
-  const Variables numbers = numbers_of(*other), values = numbers_of(*optimizer);
+  const Variables numbers = scalars_of(*other), values = scalars_of(*optimizer);
   for (size_t i = 0; i < std::min(numbers.size(), values.size()); ++i)
     numbers[i].assign(values[i].value());
   return other;
@@ -100,8 +100,8 @@ SavedState saved_state(WeightSource& file) {
   return {kOptimizerGroup, numbers_below(count ? static_cast<size_t>(*count) : members->size())};
 }
 
-bool has_shape(const TensorSpec& spec, const StateEntry& place) {
-  return spec.shape == place.spec.shape;
+bool has_shape(const TensorSpec& spec, const StateEntry& state_entry) {
+  return spec.shape == state_entry.spec.shape;
 }
 
 bool is_layout_of(const std::vector<TensorSpec>& specs, const StateLayout& layout) {
@@ -134,8 +134,9 @@ Variables in_order_of(const Origin& origin, Variables trained, const Matches& we
 /// Whether the entries are those of an optimizer of Keras 3 before its first step, which has
 /// scalars but no slots.
 bool is_untrained(const std::vector<TensorSpec>& specs, const StateLayout& layout) {
-  const auto slots = std::find_if(layout.begin(), layout.end(),
-                                  [](const StateEntry& place) { return bool(place.owner); });
+  const auto slots = std::find_if(layout.begin(), layout.end(), [](const StateEntry& state_entry) {
+    return bool(state_entry.owner);
+  });
   return slots != layout.end() &&
          std::equal(specs.begin(), specs.end(), layout.begin(), slots, has_shape);
 }
@@ -194,9 +195,10 @@ Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights
   const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   for (size_t i = 0; i < datasets.size(); ++i)
-    if (const StateEntry& place = state.layout[i]; place.variable)
-      matches.push_back({datasets[i], place.variable, flipped_kernels.conversion_of(place.owner),
-                         "optimizer", flipped_kernels.shape_conversion_of(place.owner)});
+    if (const StateEntry& state_entry = state.layout[i]; state_entry.variable)
+      matches.push_back({datasets[i], state_entry.variable,
+                         flipped_kernels.conversion_of(state_entry.owner), "optimizer",
+                         flipped_kernels.shape_conversion_of(state_entry.owner)});
   return matches;
 }
 

@@ -6,12 +6,12 @@
 namespace crescent::keras {
 
 namespace {
-constexpr const char *kKeeps = "keeps_own_variables", *kOwnVariables = "own_variables";
+constexpr const char *kSavesOwnState = "keeps_own_variables", *kOwnVariables = "own_variables";
 }
 
 bool saves_own_state(const Layer& layer) {
-  return layer.info() && layer.info()->schema.find_property(kKeeps) &&
-         layer.get_property(kKeeps).as_bool();
+  return layer.info() && layer.info()->schema.find_property(kSavesOwnState) &&
+         layer.get_property(kSavesOwnState).as_bool();
 }
 
 Dict own_state(const Layer& layer) { return layer.get_property(kOwnVariables).as_dict(); }

@@ -23,8 +23,8 @@ struct Match {
   /// if a layer's class loads the value itself: this layer; the last part of the dataset's path is
   /// the name of the value
   Layer* self_loading_layer = nullptr;
-  /// the second matrix of the adapter of the layer, whose term is a part of the saved weight, so
-  /// that the matrix becomes zero; empty if there is none
+  /// the second matrix of the layer's adapter; it is set to zero after loading, because the saved
+  /// weight already includes the term of the adapter; empty if the layer has no adapter
   Variable adapter{};
 };
 using Matches = std::vector<Match>;

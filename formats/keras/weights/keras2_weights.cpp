@@ -27,7 +27,7 @@ Variables saved_weights(const Layer& layer) {
   return all;
 }
 
-// ---- writing
+// ---- writing of weights
 
 void write_group(Entries& entries, const std::string& group, const Layer& layer,
                  const Variables& weights, const std::string& target) {

@@ -23,10 +23,10 @@ constexpr const char* kNumbered = "layer_";
 /// The attribute in which a layer of Keras stores an inner layer. The inner layer is found by
 /// `name` or, if that is null, by its index among the inner layers. An attribute that ends with "/"
 /// ("cells/") is a list of all inner layers, each named by class and number.
-struct Inner {
+struct InnerAttribute {
   const char *class_name, *name, *attribute;
 };
-constexpr Inner kInner[] = {
+constexpr InnerAttribute kInnerAttributes[] = {
     {"SimpleRNN", nullptr, "cell"},
     {"LSTM", nullptr, "cell"},
     {"GRU", nullptr, "cell"},
@@ -56,7 +56,7 @@ constexpr Inner kInner[] = {
 /// if Keras has none.
 std::string attribute_of(const std::string& class_name, const Layer& inner, size_t location) {
   size_t next = 0;
-  for (const Inner& row : kInner) {
+  for (const InnerAttribute& row : kInnerAttributes) {
     if (class_name != row.class_name) continue;
     const bool is_list = std::string_view(row.attribute).ends_with('/');
     if (row.name ? inner.name() == row.name : is_list || next++ == location) return row.attribute;
@@ -90,7 +90,7 @@ Dict attributes_of(const Layer& layer) {
 
 /// The names of the attributes and those in `more`, sorted in the order in which Keras visits them:
 /// names that begin with "_" come last.
-Names visited(const Dict& attributes, Names more) {
+Names in_visiting_order(const Dict& attributes, Names more) {
   for (const DictEntry& entry : attributes) more.push_back(entry.key);
   const auto location = [](const std::string& name) {
     return name.starts_with('_') ? "~" + name : name;
@@ -173,14 +173,14 @@ class ObjectLocations {
   }
   std::vector<ObjectLocation> take() { return std::move(locations_); }
   /// The groups of layers in the file for which the model has no layer.
-  const Names& others() const { return others_; }
+  const Names& unmatched_groups() const { return unmatched_groups_; }
 
  private:
-  /// Adds a layer and its parts unless the layer was added before. With `again` it is added
-  /// nevertheless: if several graphs share a layer, Keras makes a separate layer of each
+  /// Adds a layer and its parts unless the layer was added before. With `even_if_visited` it is
+  /// added nevertheless: if several graphs share a layer, Keras makes a separate layer of each
   /// occurrence.
-  void add(const Layer& layer, const std::string& path, bool again = false) {
-    if (!visited_layers_.insert(&layer).second && !again) return;
+  void add(const Layer& layer, const std::string& path, bool even_if_visited = false) {
+    if (!visited_layers_.insert(&layer).second && !even_if_visited) return;
     locations_.push_back({path + "vars", &layer, variables_of(layer, layer.sublayers())});
     if (auto* model = dynamic_cast<const Model*>(&layer))
       add_parts(*model, path);
@@ -191,11 +191,12 @@ class ObjectLocations {
   void add_parts(const Model& model, const std::string& path) {
     const std::string layers = group_of_layers(path);
     const bool at_first = begins_with_layers(model);
-    const bool again = !file_ && model.is_graph();
-    if (at_first) add_layers(model.layers(), path + layers, again);
+    const bool even_if_visited = !file_ && model.is_graph();
+    if (at_first) add_layers(model.layers(), path + layers, even_if_visited);
     const Dict attributes = attributes_of(model);
-    for (const std::string& name : visited(attributes, at_first ? Names{} : Names{layers}))
-      if (name == layers) add_layers(model.layers(), path + layers, again);
+    for (const std::string& name :
+         in_visiting_order(attributes, at_first ? Names{} : Names{layers}))
+      if (name == layers) add_layers(model.layers(), path + layers, even_if_visited);
       // if the file has no group for the attribute, its layer is in the group of layers
       else if (!file_ || file_->members(path + name))
         add_attribute(attributes.at(name), path + name);
@@ -209,7 +210,7 @@ class ObjectLocations {
 
   void add_parts(const Layer& layer, const std::string& path) {
     const Dict attributes = attributes_of(layer);
-    for (const std::string& name : visited(attributes, {})) {
+    for (const std::string& name : in_visiting_order(attributes, {})) {
       const std::string location = path + stored_name(path, name);
       if (!file_ || file_->members(location) || !is_numbered(path))
         add_attribute(attributes.at(name), location);
@@ -250,23 +251,23 @@ class ObjectLocations {
 
   /// Adds the layers of a list, without calls of operations, which are not layers in Keras.
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path,
-                  bool again = false) {
+                  bool even_if_visited = false) {
     GroupNames names = group_names(path);
     std::set<std::string> taken;
     for (const LayerPtr& layer : layers) {
       if (layer->class_name() == kOperationLayer) continue;
       const std::string name = names.next(layer->class_name());
       taken.insert(name);
-      add(*layer, concat(path, "/", name, "/"), again);
+      add(*layer, concat(path, "/", name, "/"), even_if_visited);
     }
     const auto there = file_ ? file_->members(path) : std::nullopt;
     for (const std::string& name : there.value_or(Names{}))
-      if (!taken.contains(name)) others_.push_back(path + "/" + name);
+      if (!taken.contains(name)) unmatched_groups_.push_back(path + "/" + name);
   }
 
   WeightSource* file_ = nullptr;
   std::vector<ObjectLocation> locations_;
-  Names others_;
+  Names unmatched_groups_;
   std::set<const Layer*> visited_layers_;
 };
 
@@ -360,7 +361,7 @@ namespace {
 
 /// Matches the arrays of a layer whose class loads its state itself. Each array is matched with a
 /// temporary variable, which receives the value.
-Matches match_kept(WeightSource& file, const ObjectLocation& location) {
+Matches match_own_state(WeightSource& file, const ObjectLocation& location) {
   Names datasets = file.members(location.path).value_or(Names{});
   for (std::string& name : datasets) name = concat(location.path, "/", name);
   const std::vector<TensorSpec> specs = file.describe(datasets);
@@ -378,7 +379,7 @@ Matches match_objects(WeightSource& file, const std::vector<ObjectLocation>& loc
   Matches matches;
   for (const ObjectLocation& location : locations) {
     if (saves_own_state(*location.layer)) {
-      append(matches, match_kept(file, location));
+      append(matches, match_own_state(file, location));
       continue;
     }
     const size_t expected = location.variables.size();
@@ -427,9 +428,10 @@ std::string described(WeightSource& file, const std::string& group) {
 }
 
 /// Fails if the file has weights of layers that the model lacks.
-void check_others(WeightSource& file, const Model& model, const Names& others, bool skip_mismatch) {
+void check_others(WeightSource& file, const Model& model, const Names& unmatched_groups,
+                  bool skip_mismatch) {
   Names left;
-  for (const std::string& group : others)
+  for (const std::string& group : unmatched_groups)
     if (has_variables(file, group)) left.push_back(described(file, group));
   if (left.empty()) return;
   if (!skip_mismatch)
@@ -449,7 +451,7 @@ Matches match_keras3_weights(WeightSource& file, Model& model) {
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
   check_built(model, file.path());
   ObjectLocations locations(file, model);
-  check_others(file, model, locations.others(), skip_mismatch);
+  check_others(file, model, locations.unmatched_groups(), skip_mismatch);
   return match_objects(file, locations.take(), skip_mismatch);
 }
 

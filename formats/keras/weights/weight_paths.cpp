@@ -48,7 +48,7 @@ bool is_numbered(const Names& names) {
 }
 
 /// A list of names as text: "'a', 'b' and 3 more".
-std::string listed(const Names& names) {
+std::string text_of_names(const Names& names) {
   constexpr size_t kMaximum = 8;
   std::string text;
   for (size_t i = 0; i < std::min(names.size(), kMaximum); ++i)
@@ -64,8 +64,9 @@ bool has_all(const ByName& arrays, const Names& paths) {
                      [&](const std::string& path) { return arrays.contains(path); });
 }
 
-/// The arrays by those paths of the model that are equal to their names but for the counters of
-/// default names; fewer if two have the same path.
+/// The arrays by the paths of the model, for arrays whose names differ from a path only in the
+/// counters of default names. Other arrays keep their names; of two arrays with the same result,
+/// the first is kept.
 ByName matched_in_order(const ByName& arrays, const Names& paths, Model& model) {
   const std::set<std::string> bases = default_names(model);
   Names names;
@@ -83,9 +84,10 @@ ByName matched_in_order(const ByName& arrays, const Names& paths, Model& model) 
 
 void check_all_matched(const std::string& path, const Names& missing, const Names& unexpected) {
   if (missing.empty() && unexpected.empty()) return;
-  fail("'", path, "': ", missing.empty() ? "" : concat("there is no array for ", listed(missing)),
+  fail("'", path,
+       "': ", missing.empty() ? "" : concat("there is no array for ", text_of_names(missing)),
        missing.empty() || unexpected.empty() ? "" : "; ",
-       unexpected.empty() ? "" : concat("the model has no weight ", listed(unexpected)),
+       unexpected.empty() ? "" : concat("the model has no weight ", text_of_names(unexpected)),
        "; nothing was loaded");
 }
 

@@ -26,9 +26,10 @@ std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Mat
       rows.push_back({WeightStatus::missing, path, "", variable.shape(), {}});
       continue;
     }
-    const Shape& saved = specs[found->second].shape;
-    rows.push_back({saved == variable.shape() ? WeightStatus::loaded : WeightStatus::misfitting,
-                    path, matches[found->second].dataset, variable.shape(), saved});
+    const Shape& array_shape = specs[found->second].shape;
+    rows.push_back(
+        {array_shape == variable.shape() ? WeightStatus::loaded : WeightStatus::misfitting, path,
+         matches[found->second].dataset, variable.shape(), array_shape});
   }
   Names left;
   std::copy_if(arrays.begin(), arrays.end(), std::back_inserter(left),
@@ -42,19 +43,20 @@ std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Mat
 std::string to_text(const std::vector<WeightRow>& rows) {
   using WeightStatus = WeightRow::WeightStatus;
   std::string text;
-  for (const auto& [status, weight, array, wanted, saved] : rows) {
+  for (const auto& [status, weight, array, weight_shape, array_shape] : rows) {
     switch (status) {
       case WeightStatus::loaded:
-        text += concat("\n  loaded      ", weight, " ", wanted, " <- ", array);
+        text += concat("\n  loaded      ", weight, " ", weight_shape, " <- ", array);
         break;
       case WeightStatus::missing:
-        text += concat("\n  missing     ", weight, " ", wanted);
+        text += concat("\n  missing     ", weight, " ", weight_shape);
         break;
       case WeightStatus::unexpected:
-        text += concat("\n  unexpected  ", array, " ", saved);
+        text += concat("\n  unexpected  ", array, " ", array_shape);
         break;
       case WeightStatus::misfitting:
-        text += concat("\n  misfitting  ", weight, " ", wanted, " <- ", array, " ", saved);
+        text +=
+            concat("\n  misfitting  ", weight, " ", weight_shape, " <- ", array, " ", array_shape);
     }
   }
   return text;

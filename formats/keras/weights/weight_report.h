@@ -10,12 +10,13 @@
 namespace crescent::keras {
 
 struct WeightRow {
-  /// missing: the file has no array for the weight. unexpected: the model has no weight for the
-  /// array.
+  /// `missing` means that the file has no array for the weight, `unexpected` that the model has no
+  /// weight for the array, `misfitting` that their shapes differ.
   enum class WeightStatus { loaded, missing, unexpected, misfitting };
   WeightStatus status;
-  std::string weight, array;  ///< "" for a missing one
-  Shape wanted, saved;
+  std::string weight;  ///< the path of the weight; "" if the model has no weight for the array
+  std::string array;   ///< the name of the array; "" if the file has no array for the weight
+  Shape weight_shape, array_shape;
 };
 
 /// One row per weight in the order of the model, then one row per array that belongs to no weight;

@@ -7,12 +7,12 @@ namespace crescent::keras {
 namespace {
 
 /// A name in two parts: "dense_7" is "dense" and 7. The counter of a name that has none is 0.
-struct Counted {
+struct CountedName {
   std::string base;
   int64_t counter = 0;
-  auto operator<=>(const Counted&) const = default;
+  auto operator<=>(const CountedName&) const = default;
 
-  explicit Counted(const std::string& name) : base(name) {
+  explicit CountedName(const std::string& name) : base(name) {
     const size_t digits = name.find_last_not_of("0123456789") + 1;
     if (digits < 2 || digits == name.size() || name[digits - 1] != '_') return;
     const auto [end, error] =
@@ -22,7 +22,7 @@ struct Counted {
 };
 
 void collect(std::set<std::string>& bases, const Layer& layer) {
-  const Counted name(layer.name());
+  const CountedName name(layer.name());
   if (name.base == to_snake_case(layer.class_name())) bases.insert(name.base);
   auto* model = dynamic_cast<const Model*>(&layer);
   for (const LayerPtr& inner : model ? model->layers() : layer.sublayers()) collect(bases, *inner);
@@ -51,15 +51,15 @@ std::set<std::string> default_names(Model& model) {
 
 std::map<std::string, std::string> in_order(const Names& paths,
                                             const std::set<std::string>& bases) {
-  std::map<std::string, std::set<Counted>> inside;  // by the path of the outer layer
+  std::map<std::string, std::set<CountedName>> inside;  // by the path of the outer layer
   for (const std::string& path : paths)
     for (const std::string& layer : layers_of(path))
-      inside[parent_of(layer)].insert(Counted(layer.substr(parent_of(layer).size())));
+      inside[parent_of(layer)].insert(CountedName(layer.substr(parent_of(layer).size())));
   const auto ordered = [&](const std::string& layer) {
-    const Counted name(layer.substr(parent_of(layer).size()));
+    const CountedName name(layer.substr(parent_of(layer).size()));
     if (!bases.contains(name.base)) return layer.substr(parent_of(layer).size());
     const auto& all = inside.at(parent_of(layer));
-    const auto before = std::count_if(all.begin(), all.end(), [&](const Counted& other) {
+    const auto before = std::count_if(all.begin(), all.end(), [&](const CountedName& other) {
       return other.base == name.base && other.counter < name.counter;
     });
     return before == 0 ? name.base : concat(name.base, "_", before);

@@ -11,21 +11,22 @@ namespace {
 
 /// Classes whose inner layer is not part of the names of weights in Keras 2: the weights of the
 /// inner layer are named after the outer layer.
-constexpr const char* kNamesInside[] = {
+constexpr const char* kOmittingInnerNames[] = {
     "SimpleRNN", "LSTM", "GRU", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "TimeDistributed"};
 
 /// Whether names of weights omit the name of the inner layer. That of an adapter is always omitted,
 /// because in Keras the adapter is a part of its layer.
 bool omits_inner_name(const Layer& layer, const Layer& inner, const std::string& target) {
   return inner.class_name() == "LoraAdapter" ||
-         (target == "keras2" && std::find(std::begin(kNamesInside), std::end(kNamesInside),
-                                          layer.class_name()) != std::end(kNamesInside));
+         (target == "keras2" &&
+          std::find(std::begin(kOmittingInnerNames), std::end(kOmittingInnerNames),
+                    layer.class_name()) != std::end(kOmittingInnerNames));
 }
 
-/// The names of a weight: `usual` is relative to the innermost model that contains it, `whole` is
-/// relative to the given layer.
+/// The names of a weight: `in_model` is relative to the innermost model that contains it,
+/// `in_layer` is relative to the given layer.
 struct WeightName {
-  std::string usual, whole;
+  std::string in_model, in_layer;
 };
 using WeightNames = std::map<const void*, WeightName>;
 
@@ -36,13 +37,13 @@ void add_names(const Layer& layer, const WeightName& scope, const std::string& t
   const std::vector<LayerPtr>& inside = layer.sublayers();
   for (const Variable& own : own_variables(layer, inside))
     if (!own.name().empty())
-      names.emplace(own.id(),
-                    WeightName{scope.usual + "/" + own.name(), scope.whole + "/" + own.name()});
+      names.emplace(own.id(), WeightName{scope.in_model + "/" + own.name(),
+                                         scope.in_layer + "/" + own.name()});
   const bool is_model = dynamic_cast<const Model*>(&layer) != nullptr;
   for (const LayerPtr& inner : inside) {
     const std::string below = omits_inner_name(layer, *inner, target) ? "" : "/" + inner->name();
-    add_names(*inner, {is_model ? inner->name() : scope.usual + below, scope.whole + below}, target,
-              names);
+    add_names(*inner, {is_model ? inner->name() : scope.in_model + below, scope.in_layer + below},
+              target, names);
   }
 }
 
@@ -52,15 +53,15 @@ std::vector<std::string> weight_names(const Layer& layer, const Variables& weigh
                                       const std::string& target) {
   WeightNames known;
   add_names(layer, {layer.name(), layer.name()}, target, known);
-  std::map<std::string, int> usual;
-  for (const auto& [id, name] : known) ++usual[name.usual];
+  std::map<std::string, int> in_model;
+  for (const auto& [id, name] : known) ++in_model[name.in_model];
   std::vector<std::string> names;
   std::set<std::string> taken;
   for (size_t i = 0; i < weights.size(); ++i) {
     const auto found = known.find(weights[i].id());
-    const std::string base = found == known.end()                ? concat("param_", i)
-                             : usual.at(found->second.usual) > 1 ? found->second.whole
-                                                                 : found->second.usual;
+    const std::string base = found == known.end()                      ? concat("param_", i)
+                             : in_model.at(found->second.in_model) > 1 ? found->second.in_layer
+                                                                       : found->second.in_model;
     std::string name = base;
     for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
     names.push_back(target == "keras2" ? name + ":0" : name);
