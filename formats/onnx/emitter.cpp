@@ -32,9 +32,9 @@ Tensor with_channels_first(const Tensor& constant, size_t rank) {
 
 }  // namespace
 
-std::string unique_name(File& file, const std::string& wanted) {
-  std::string name = wanted;
-  for (int i = 1; !file.names.insert(name).second; ++i) name = concat(wanted, "_", i);
+std::string unique_name(File& file, const std::string& base_name) {
+  std::string name = base_name;
+  for (int i = 1; !file.names.insert(name).second; ++i) name = concat(base_name, "_", i);
   return name;
 }
 
@@ -49,11 +49,11 @@ Emitter::Emitter(File& file, Graph& graph, const Traced& traced)
       bind(c.value, c.tensor);
 }
 
-/// A name made from the layer's name and `wanted` that is not yet used in the file.
-std::string Emitter::unique(const std::string& wanted) {
+/// A name made from the layer's name and `base_name` that is not yet used in the file.
+std::string Emitter::unique(const std::string& base_name) {
   const auto& scopes = traced_.program.scopes;
   const std::string scope = instruction_ ? scopes[instruction_->scope] : "";
-  return unique_name(file_, scope.empty() ? wanted : scope + "/" + wanted);
+  return unique_name(file_, scope.empty() ? base_name : scope + "/" + base_name);
 }
 
 void Emitter::run() {
@@ -128,7 +128,7 @@ std::string Emitter::first_name_of(int value) {
 
 bool Emitter::is_zero(size_t i) {
   const auto filled = traced_.fill_values.find(instruction_->inputs[i]);
-  const Tensor value = filled == traced_.fill_values.end() ? known(i) : filled->second;
+  const Tensor value = filled == traced_.fill_values.end() ? constant_input(i) : filled->second;
   if (!value) return false;
   const std::vector<double> numbers = value.to_vector();
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
@@ -157,7 +157,7 @@ Emitter::InputsInOneLayout Emitter::inputs_in_one_layout() {
 }
 
 void Emitter::set_result(const std::string& name, bool channels_first) {
-  channels_first ? give_channels_first(name) : give(name);
+  channels_first ? set_channels_first_output(name) : set_output(name);
 }
 
 std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {
@@ -172,8 +172,8 @@ std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {
     if (i < given) {
       graph->inputs.push_back({unique("step"), spec.dtype, inner.sizes_of(value)});
       inner.bind(value, graph->inputs.back().name);
-    } else if (known(i)) {
-      inner.bind(value, known(i));
+    } else if (constant_input(i)) {
+      inner.bind(value, constant_input(i));
     } else {
       inner.bind(value, input(i));
     }
@@ -220,11 +220,11 @@ std::string Emitter::number(double value, DType dtype) {
 const std::string& Emitter::dynamic_axis(int axis) {
   std::string& name = file_.dynamic_axes[axis];
   if (!name.empty()) return name;
-  const SymbolicSize wanted{1, 0, 1 << axis};
-  name = unique_name(file_, text_of(wanted));
+  const SymbolicSize base_name{1, 0, 1 << axis};
+  name = unique_name(file_, text_of(base_name));
   const auto at = static_cast<size_t>(axis);
   for (const GraphTensor& end : file_.main.inputs) {
-    if (end.sizes.size() <= at || end.sizes[at] != code_of(wanted)) continue;
+    if (end.sizes.size() <= at || end.sizes[at] != code_of(base_name)) continue;
     const Node size{
         "Shape", {end.name}, {name}, {{"start", int64_t{axis}}, {"end", int64_t{axis + 1}}}};
     file_.main.nodes.insert(file_.main.nodes.begin(), size);

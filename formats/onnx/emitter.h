@@ -41,12 +41,17 @@ class Emitter {
   const TensorSpec& result_spec(size_t o = 0) const { return spec_of(instruction_->outputs[o]); }
   const Sizes& result_sizes(size_t o = 0) const { return sizes_of(instruction_->outputs[o]); }
   /// The value of input `i` if it is constant, else a null tensor.
-  Tensor known(size_t i) { return at(instruction_->inputs[i]).constant; }
+  Tensor constant_input(size_t i) { return at(instruction_->inputs[i]).constant; }
   /// Whether the input is a constant of zeros.
   bool is_zero(size_t i);
+  /// Whether another instruction, or the caller of the program, uses output `o`.
   bool is_read(size_t o) { return at(instruction_->outputs[o]).is_read; }
-  void give(const std::string& name, size_t o = 0) { at(instruction_->outputs[o]).last = name; }
-  void give_channels_first(const std::string& name) { at(instruction_->outputs[0]).first = name; }
+  void set_output(const std::string& name, size_t o = 0) {
+    at(instruction_->outputs[o]).last = name;
+  }
+  void set_channels_first_output(const std::string& name) {
+    at(instruction_->outputs[0]).first = name;
+  }
   /// Whether the slice begins at a fixed distance from the end of this axis, not from its
   /// beginning.
   bool is_from_end(size_t axis) const { return traced_.from_end.at(position())[axis]; }
@@ -88,7 +93,7 @@ class Emitter {
     return static_cast<size_t>(instruction_ - traced_.program.code.data());
   }
   std::string first_name_of(int value);
-  std::string unique(const std::string& wanted);
+  std::string unique(const std::string& base_name);
   const std::string& dynamic_axis(int axis);
   std::string size(int64_t size);
   std::string rows_of(const RowProgression& counted);
@@ -104,7 +109,7 @@ class Emitter {
   const Program::Instruction* instruction_ = nullptr;
 };
 
-/// A name made from `wanted` that is not yet used in the file.
-std::string unique_name(File& file, const std::string& wanted);
+/// A name made from `base_name` that is not yet used in the file.
+std::string unique_name(File& file, const std::string& base_name);
 
 }  // namespace crescent::onnx

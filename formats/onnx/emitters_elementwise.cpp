@@ -110,48 +110,49 @@ void write_cast(Emitter& e, const Cast& op) {
 /// indices.
 void write_check(Emitter& e, const CheckIndices&) {
   const DType to = e.result_spec().dtype;
-  e.give(to == e.spec().dtype ? e.input(0) : cast(e, e.input(0), to));
+  e.set_output(to == e.spec().dtype ? e.input(0) : cast(e, e.input(0), to));
 }
 
 /// Reductions of booleans are computed on integers.
 void write_reduce(Emitter& e, const Reduce& op) {
   const bool logical = op.kind == ReduceKind::any || op.kind == ReduceKind::all;
-  if (op.axes.empty()) return e.give(logical ? cast(e, e.input(0), DType::boolean) : e.input(0));
+  if (op.axes.empty())
+    return e.set_output(logical ? cast(e, e.input(0), DType::boolean) : e.input(0));
   const std::vector<int64_t> axes(op.axes.begin(), op.axes.end());
   const Attribute keepdims = int64_t{op.keepdims};
   const std::string x =
       logical ? cast(e, cast(e, e.input(0), DType::boolean), DType::int32) : e.input(0);
   if (op.kind == ReduceKind::sum)
-    return e.give(e.node("ReduceSum", {x, e.integers(axes)}, {{"keepdims", keepdims}}));
+    return e.set_output(e.node("ReduceSum", {x, e.integers(axes)}, {{"keepdims", keepdims}}));
   const char* type = op.kind == ReduceKind::mean                                ? "ReduceMean"
                      : op.kind == ReduceKind::prod                              ? "ReduceProd"
                      : op.kind == ReduceKind::max || op.kind == ReduceKind::any ? "ReduceMax"
                                                                                 : "ReduceMin";
   const std::string y = e.node(type, {x}, {{"axes", axes}, {"keepdims", keepdims}});
-  e.give(logical ? cast(e, y, DType::boolean) : y);
+  e.set_output(logical ? cast(e, y, DType::boolean) : y);
 }
 
 void write_arg(Emitter& e, const ArgReduce& op) {
   const int64_t axis = e.spec().shape.axis(op.axis);
-  e.give(e.node(op.max ? "ArgMax" : "ArgMin", {e.input(0)},
-                {{"axis", axis}, {"keepdims", int64_t{0}}}));
+  e.set_output(e.node(op.max ? "ArgMax" : "ArgMin", {e.input(0)},
+                      {{"axis", axis}, {"keepdims", int64_t{0}}}));
 }
 
 void write_cumulative(Emitter& e, const Cumulative& op) {
   const std::string axis = e.number(e.spec().shape.axis(op.axis), DType::int64);
-  e.give(e.node("CumSum", {e.input(0), axis}, {{"reverse", int64_t{op.reverse}}}));
+  e.set_output(e.node("CumSum", {e.input(0), axis}, {{"reverse", int64_t{op.reverse}}}));
 }
 
 void write_top_k(Emitter& e, const TopK&) {
   const Names y =
       e.nodes("TopK", {e.input(0), e.shape({e.result_sizes().back()})}, 2, {{"axis", int64_t{-1}}});
-  e.give(y[0]);
-  e.give(cast(e, y[1], DType::int32), 1);
+  e.set_output(y[0]);
+  e.set_output(cast(e, y[1], DType::int32), 1);
 }
 
 void write_softmax(Emitter& e, const Softmax& op) {
   const int64_t axis = e.spec().shape.axis(op.axis);
-  e.give(e.node(op.log ? "LogSoftmax" : "Softmax", {e.input(0)}, {{"axis", axis}}));
+  e.set_output(e.node(op.log ? "LogSoftmax" : "Softmax", {e.input(0)}, {{"axis", axis}}));
 }
 
 constexpr OpEmitter kElementwiseEmitters[] = {

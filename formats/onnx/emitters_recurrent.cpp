@@ -14,8 +14,8 @@ std::string unsqueezed(Emitter& e, const std::string& x, int64_t axis) {
   return e.node("Unsqueeze", {x, e.integers({axis})});
 }
 
-Tensor known(Emitter& e, size_t i) {
-  const Tensor numbers = e.known(i);
+Tensor constant_input(Emitter& e, size_t i) {
+  const Tensor numbers = e.constant_input(i);
   if (!numbers) e.refuse("weights that are computed from inputs have no form in ONNX");
   return numbers;
 }
@@ -32,25 +32,25 @@ Tensor reordered(const Tensor& x, const std::vector<int>& gates) {
 /// The name of a constant: the kernel (in, gates * units) of input `i` as (1, gates * units, in),
 /// with the gates reordered.
 std::string matrix(Emitter& e, size_t i, const std::vector<int>& gates) {
-  return e.constant(ops::expand_dims(ops::transpose(reordered(known(e, i), gates)), 0));
+  return e.constant(ops::expand_dims(ops::transpose(reordered(constant_input(e, i), gates)), 0));
 }
 
 /// The name of an initial state; "" if it is zero, which ONNX assumes.
 std::string state(Emitter& e, size_t i) { return e.is_zero(i) ? "" : unsqueezed(e, e.input(i), 0); }
 
-void give_results(Emitter& e, const Names& results) {
-  if (e.is_read(0)) e.give(e.transposed(squeezed(e, results[0], 1), {1, 0, 2}));
+void set_results(Emitter& e, const Names& results) {
+  if (e.is_read(0)) e.set_output(e.transposed(squeezed(e, results[0], 1), {1, 0, 2}));
   for (size_t i = 1; i < results.size(); ++i)
-    if (e.is_read(i)) e.give(squeezed(e, results[i], 0), i);
+    if (e.is_read(i)) e.set_output(squeezed(e, results[i], 0), i);
 }
 
 void write_lstm(Emitter& e, const Lstm&) {
   // the gates in the order of ONNX: input, output, forget, cell
   const std::vector<int> gates{0, 3, 1, 2};
-  const Tensor bias = reordered(known(e, 5), gates);
+  const Tensor bias = reordered(constant_input(e, 5), gates);
   const Tensor both[] = {bias, ops::zeros_like(bias)};
   const int64_t units = e.sizes(4)[0];
-  give_results(
+  set_results(
       e, e.nodes("LSTM",
                  {e.transposed(e.input(0), {1, 0, 2}), matrix(e, 3, gates), matrix(e, 4, gates),
                   e.constant(ops::expand_dims(ops::concatenate(both, 0), 0)), "", state(e, 1),
@@ -61,10 +61,10 @@ void write_lstm(Emitter& e, const Lstm&) {
 void write_gru(Emitter& e, const Gru&) {
   const std::vector<int> gates{0, 1, 2};
   const int64_t units = e.sizes(3)[0];
-  give_results(
+  set_results(
       e, e.nodes("GRU",
                  {e.transposed(e.input(0), {1, 0, 2}), matrix(e, 2, gates), matrix(e, 3, gates),
-                  e.constant(ops::reshape(known(e, 4), {1, 6 * units})), "", state(e, 1)},
+                  e.constant(ops::reshape(constant_input(e, 4), {1, 6 * units})), "", state(e, 1)},
                  2, {{"hidden_size", units}, {"linear_before_reset", int64_t{1}}}));
 }
 
@@ -82,7 +82,7 @@ void write_scan(Emitter& e, const Scan& op) {
     if (!out.empty()) attributes.emplace_back("scan_output_directions", out);
   }
   const Names results = e.nodes("Scan", inputs, body->outputs.size(), attributes);
-  for (size_t o = 0; o < results.size(); ++o) e.give(results[o], o);
+  for (size_t o = 0; o < results.size(); ++o) e.set_output(results[o], o);
 }
 
 constexpr OpEmitter kRecurrentEmitters[] = {

@@ -14,9 +14,9 @@ void write_reshape(Emitter& e, const Reshape&) {
   const bool empty = std::count(sizes.begin(), sizes.end(), 0) > 0;
   if (!empty && std::count_if(sizes.begin(), sizes.end(), [](int64_t s) { return s < 0; }) == 1) {
     for (int64_t& size : sizes) size = std::max<int64_t>(size, -1);
-    return e.give(e.node("Reshape", {e.input(0), e.integers(sizes)}));
+    return e.set_output(e.node("Reshape", {e.input(0), e.integers(sizes)}));
   }
-  e.give(e.node("Reshape", {e.input(0), e.shape(sizes)}, {{"allowzero", int64_t{empty}}}));
+  e.set_output(e.node("Reshape", {e.input(0), e.shape(sizes)}, {{"allowzero", int64_t{empty}}}));
 }
 
 /// Expand of ONNX keeps an axis for which the given shape has size 1, so unchanged sizes are
@@ -26,11 +26,11 @@ void write_broadcast(Emitter& e, const BroadcastTo&) {
   Sizes to = e.result_sizes();
   for (size_t back = 1; back <= from.size(); ++back)
     if (to[to.size() - back] == from[from.size() - back]) to[to.size() - back] = 1;
-  e.give(e.node("Expand", {e.input(0), e.shape(to)}));
+  e.set_output(e.node("Expand", {e.input(0), e.shape(to)}));
 }
 
 void write_transpose(Emitter& e, const Transpose& op) {
-  e.give(e.transposed(e.input(0), {op.axes.begin(), op.axes.end()}));
+  e.set_output(e.transposed(e.input(0), {op.axes.begin(), op.axes.end()}));
 }
 
 void write_concat(Emitter& e, const Concat& op) {
@@ -54,9 +54,9 @@ void write_slice(Emitter& e, const Slice& op) {
     ends.push_back(e.is_from_end(i) && end == 0 ? kToTheEnd : end);
     steps.push_back(op.stride[i]);
   }
-  if (axes.empty()) return e.give(e.input(0));
-  e.give(e.node("Slice", {e.input(0), e.integers(starts), e.integers(ends), e.integers(axes),
-                          e.integers(steps)}));
+  if (axes.empty()) return e.set_output(e.input(0));
+  e.set_output(e.node("Slice", {e.input(0), e.integers(starts), e.integers(ends), e.integers(axes),
+                                e.integers(steps)}));
 }
 
 void write_pad(Emitter& e, const Pad& op) {
@@ -64,27 +64,27 @@ void write_pad(Emitter& e, const Pad& op) {
     if (zeros != 0) e.refuse("zeros between elements have no form in ONNX");
   std::vector<int64_t> pads = op.before;
   pads.insert(pads.end(), op.after.begin(), op.after.end());
-  e.give(e.node("Pad", {e.input(0), e.integers(pads), e.number(op.value, e.spec().dtype)}));
+  e.set_output(e.node("Pad", {e.input(0), e.integers(pads), e.number(op.value, e.spec().dtype)}));
 }
 
 void write_reverse(Emitter& e, const Reverse& op) {
   std::vector<int64_t> axes;
   for (int axis : op.axes) axes.push_back(e.spec().shape.axis(axis));
-  if (axes.empty()) return e.give(e.input(0));
+  if (axes.empty()) return e.set_output(e.input(0));
   const size_t n = axes.size();
   const std::vector<int64_t> last(n, -1), before(n, std::numeric_limits<int64_t>::min());
-  e.give(e.node("Slice", {e.input(0), e.integers(last), e.integers(before), e.integers(axes),
-                          e.integers(last)}));
+  e.set_output(e.node("Slice", {e.input(0), e.integers(last), e.integers(before), e.integers(axes),
+                                e.integers(last)}));
 }
 
 void write_gather(Emitter& e, const Gather& op) {
   const int64_t axis = e.spec().shape.axis(op.axis);
-  e.give(e.node("Gather", {e.input(0), e.input(1)}, {{"axis", axis}}));
+  e.set_output(e.node("Gather", {e.input(0), e.input(1)}, {{"axis", axis}}));
 }
 
 void write_take_along(Emitter& e, const TakeAlong& op) {
   const int64_t axis = e.spec().shape.axis(op.axis);
-  e.give(e.node("GatherElements", {e.input(0), e.input(1)}, {{"axis", axis}}));
+  e.set_output(e.node("GatherElements", {e.input(0), e.input(1)}, {{"axis", axis}}));
 }
 
 /// Compares each index with 0, 1, ..., depth - 1, so that an index out of range gives a row of
@@ -95,7 +95,7 @@ void write_one_hot(Emitter& e, const OneHot& op) {
   const std::string index = e.node("Cast", {e.input(0)}, {{"to", number_of(DType::int64)}});
   const std::string column = e.node("Unsqueeze", {index, e.integers({-1})});
   const std::string same = e.node("Equal", {column, e.integers(classes)});
-  e.give(e.node("Cast", {same}, {{"to", number_of(op.dtype)}}));
+  e.set_output(e.node("Cast", {same}, {{"to", number_of(op.dtype)}}));
 }
 
 /// The name of an input of a matrix product, with its last two axes transposed if `transpose` is
@@ -109,10 +109,10 @@ std::string operand(Emitter& e, size_t i, bool transpose) {
 }
 
 void write_matmul(Emitter& e, const Matmul& op) {
-  e.give(e.node("MatMul", {operand(e, 0, op.transpose_a), operand(e, 1, op.transpose_b)}));
+  e.set_output(e.node("MatMul", {operand(e, 0, op.transpose_a), operand(e, 1, op.transpose_b)}));
 }
 
-void write_stop(Emitter& e, const StopGradient&) { e.give(e.input(0)); }
+void write_stop(Emitter& e, const StopGradient&) { e.set_output(e.input(0)); }
 
 constexpr OpEmitter kShapeEmitters[] = {
     emitter_of<Reshape, write_reshape>(),      emitter_of<BroadcastTo, write_broadcast>(),

@@ -12,7 +12,7 @@ std::string kernel(Emitter& e, size_t i) {
   const auto rank = static_cast<int>(e.sizes(i).size());
   std::vector<int> axes{rank - 1, rank - 2};
   for (int axis = 0; axis + 2 < rank; ++axis) axes.push_back(axis);
-  if (const Tensor known = e.known(i)) return e.constant(ops::transpose(known, axes));
+  if (const Tensor known = e.constant_input(i)) return e.constant(ops::transpose(known, axes));
   return e.transposed(e.input(i), {axes.begin(), axes.end()});
 }
 
@@ -36,7 +36,8 @@ Attributes geometry(Emitter& e, const ConvSpec& spec) {
 }
 
 void write_conv(Emitter& e, const Conv& op) {
-  e.give_channels_first(e.node("Conv", {e.channels_first(0), kernel(e, 1)}, geometry(e, op.spec)));
+  e.set_channels_first_output(
+      e.node("Conv", {e.channels_first(0), kernel(e, 1)}, geometry(e, op.spec)));
 }
 
 /// The number of elements at the end of each axis that no window covers because of the strides.
@@ -58,11 +59,12 @@ std::vector<int64_t> left_over(Emitter& e, const ConvSpec& spec) {
 void write_conv_transpose(Emitter& e, const ConvBackwardData& op) {
   Attributes attributes = geometry(e, op.spec);
   attributes.emplace_back("output_padding", left_over(e, op.spec));
-  e.give_channels_first(e.node("ConvTranspose", {e.channels_first(0), kernel(e, 1)}, attributes));
+  e.set_channels_first_output(
+      e.node("ConvTranspose", {e.channels_first(0), kernel(e, 1)}, attributes));
 }
 
 void write_pool(Emitter& e, const Pool& op) {
-  e.give_channels_first(e.node(
+  e.set_channels_first_output(e.node(
       op.max ? "MaxPool" : "AveragePool", {e.channels_first(0)},
       {{"kernel_shape", op.window}, {"strides", op.spec.strides}, {"pads", pads_of(op.spec)}}));
 }

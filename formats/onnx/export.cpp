@@ -142,7 +142,7 @@ void emit(Emitter& emitter, const Op& op) {
 Graph graph_of(Model& model) {
   check_graph(model);
   const Traced traced =
-      compared(program_of(model, kTracedSizes[0]), program_of(model, kTracedSizes[1]));
+      compare_programs(program_of(model, kTracedSizes[0]), program_of(model, kTracedSizes[1]));
   File file;
   file.main.name = model.name();
   Emitter emitter(file, file.main, traced);

@@ -158,7 +158,7 @@ std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
 
 /// Whether sizes among the op's attributes may differ between the two programs, because they also
 /// appear in the shapes of its results or are not written to the graph.
-bool sizes_need_no_comparison(const Op& op) {
+bool may_differ_in_sizes(const Op& op) {
   return dynamic_cast<const Reshape*>(&op) || dynamic_cast<const BroadcastTo*>(&op) ||
          dynamic_cast<const ConvBackwardData*>(&op) || dynamic_cast<const CheckIndices*>(&op) ||
          dynamic_cast<const TopK*>(&op);
@@ -173,10 +173,10 @@ void compare_instruction(Traced& traced, const Program& b, size_t at) {
   const auto *scan = dynamic_cast<const Scan*>(one.op.get()),
              *scan_b = dynamic_cast<const Scan*>(other.op.get());
   if (scan && scan_b) {
-    traced.bodies.emplace(at, compared(*scan->body, *scan_b->body));
+    traced.bodies.emplace(at, compare_programs(*scan->body, *scan_b->body));
   } else if (dynamic_cast<const Slice*>(one.op.get())) {
     traced.from_end.emplace(at, from_end(traced, b, at));
-  } else if (!sizes_need_no_comparison(*one.op) && !one.op->equals(*other.op)) {
+  } else if (!may_differ_in_sizes(*one.op) && !one.op->equals(*other.op)) {
     refuse(location);
   }
 }
@@ -208,7 +208,7 @@ std::string place_of(const Program& program, const Program::Instruction& instruc
                 instruction.op->label(), ")");
 }
 
-Traced compared(Program a, Program b) {
+Traced compare_programs(Program a, Program b) {
   drop_unread(a);
   drop_unread(b);
   Traced traced{std::move(a), {}, {}, {}, {}, {}, {}};

@@ -44,7 +44,7 @@ inline constexpr int64_t kTracedSizes[2][kMaxDynamicAxes] = {{499, 211, 307, 401
 /// Compares two programs that were recorded for the sizes in kTracedSizes. Instructions that no
 /// output needs are dropped first. Fails, naming the instruction, if a difference cannot be
 /// expressed by a SymbolicSize.
-Traced compared(Program a, Program b);
+Traced compare_programs(Program a, Program b);
 
 /// The text with which messages name an instruction: "'dense_1' (matmul)".
 std::string place_of(const Program& program, const Program::Instruction& instruction);

@@ -20,7 +20,7 @@ bool has_attribute(hid_t object, const std::string& name);
 /// The type, space and number of elements of an attribute whose header has passed all checks.
 struct OpenAttribute {
   OpenAttribute(hid_t object, const std::string& name);
-  bool is(H5T_class_t wanted) const { return H5Tget_class(type) == wanted; }
+  bool is(H5T_class_t type_class) const { return H5Tget_class(type) == type_class; }
   std::vector<std::string> texts() const;
   int64_t integer() const;
   double real() const;

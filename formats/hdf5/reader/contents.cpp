@@ -16,7 +16,7 @@ namespace {
 constexpr hsize_t kMaxMembers = 65536;
 constexpr uint64_t kLargestChunk = uint64_t{256} << 20;
 
-// ---- opening
+// ---- opening of files and objects
 
 /// HDF5's driver for files in memory would copy the file. These callbacks make it use the mapped
 /// file itself.
@@ -61,7 +61,7 @@ std::vector<std::string> names_in(hid_t group) {
   return names;
 }
 
-// ---- seals
+// ---- comparison of attributes with their seals
 
 [[noreturn]] void refuse_damage() {
   refuse("it is damaged: it is not what was saved under this name");
@@ -85,7 +85,7 @@ void check_seal(const std::vector<std::string>& seals, const std::string& path,
   if (saved && attribute_seal(path, {name, *value}) != *seal) refuse_damage();
 }
 
-// ---- datasets
+// ---- types and checks of datasets
 
 }  // namespace
 

@@ -99,7 +99,7 @@ bool Child::wait_for(short event, Deadline until) {
     if (ready > 0) return true;
     interrupted_ = interrupted();
     if (!interrupted_ && left > kNone && (ready == 0 || errno == EINTR)) continue;
-    late_ = !interrupted_;
+    timed_out_ = !interrupted_;
     process_->kill();
     return false;
   }
@@ -127,13 +127,13 @@ void Child::allow_time() {
 
 std::string Child::failure() {
   end();
-  return late_ ? concat("did not answer within ", seconds_, " seconds") : process_->ending();
+  return timed_out_ ? concat("did not answer within ", seconds_, " seconds") : process_->ending();
 }
 
 /// Closes the socket, which makes the reader exit, and kills the reader if it does not.
 void Child::end() {
   socket_.close();
-  if (!process_->wait(kExitTimeout)) late_ = true;
+  if (!process_->wait(kExitTimeout)) timed_out_ = true;
 }
 
 }  // namespace crescent::hdf5

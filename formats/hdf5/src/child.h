@@ -44,7 +44,7 @@ class Child {
   Descriptor socket_;
   std::optional<Process> process_;
   unsigned seconds_;
-  bool late_ = false, interrupted_ = false;
+  bool timed_out_ = false, interrupted_ = false;
 };
 
 }  // namespace crescent::hdf5

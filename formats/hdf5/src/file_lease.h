@@ -22,7 +22,7 @@ class FileLease {
 
   /// Whether the system granted the lease. It grants none for a file of another user or a file that
   /// is open for writing.
-  bool taken() const { return is_held_; }
+  bool is_held() const { return is_held_; }
 
  private:
   int file_;

@@ -66,7 +66,7 @@ unsigned time_limit(uint64_t file_size) {
 
 /// Maps memory; returns null if mmap fails. The memory is unmapped when the last pointer to it is
 /// destroyed.
-std::shared_ptr<std::byte> map(uint64_t size, int protection, int flags, int memory = -1) {
+std::shared_ptr<std::byte> map_memory(uint64_t size, int protection, int flags, int memory = -1) {
   void* start = mmap(nullptr, size, protection, flags, memory, 0);
   if (start == MAP_FAILED) return nullptr;
   return {static_cast<std::byte*>(start), [size](std::byte* p) { munmap(p, size); }};
@@ -299,7 +299,7 @@ std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint6
     fail("'", path_, "': it promises ", total, " bytes of data and has ", size_,
          "; nothing was loaded");
   if (!make_memory(memory_, total)) fail_memory(path_, total);
-  auto block = map(total, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory_);
+  auto block = map_memory(total, PROT_READ | PROT_WRITE, MAP_PRIVATE, memory_);
   if (!block) fail_memory(path_, total);
   child_->allow_memory(total);
   ask(request, &progress);
@@ -309,7 +309,7 @@ std::shared_ptr<std::byte> FileReader::read_packed(const Request& request, uint6
 bool FileReader::hold() {
   lease_.emplace(file_);
   const auto bytes = static_cast<int64_t>(contents_->bytes());
-  if (lease_->taken() && contents_->bytes() >= size_)
+  if (lease_->is_held() && contents_->bytes() >= size_)
     mapped_ = map_array(Tensor::on(contents_, 0, {DType::uint8, {bytes}}));
   changed_ = time_of_change(file_);
   return static_cast<bool>(mapped_);
@@ -416,7 +416,7 @@ const std::byte* FileReader::read_rows(const std::string& dataset, const Dataset
                      : *byte_count(info.type, info.shape) / info.shape[0];
   uint64_t size = std::max(kWindow, row);
   if (!window_) {
-    if (make_memory(memory_, size)) window_ = map(size, PROT_READ, MAP_SHARED, memory_);
+    if (make_memory(memory_, size)) window_ = map_memory(size, PROT_READ, MAP_SHARED, memory_);
     if (!window_) fail_memory(path_, size);
     child_->allow_memory(size);
   }

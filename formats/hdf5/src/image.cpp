@@ -28,8 +28,8 @@ Handle new_file() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   Handle creation = checked(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "a file image");
   check(H5Pset_obj_track_times(creation, false), "a file image");
-  return checked(H5Fcreate("image", H5F_ACC_TRUNC, creation, SparseFile::access()), H5Fclose,
-                 "a file image");
+  return checked(H5Fcreate("image", H5F_ACC_TRUNC, creation, SparseFile::access_properties()),
+                 H5Fclose, "a file image");
 }
 
 /// The properties with which a link is created together with missing intermediate groups.
@@ -261,7 +261,7 @@ Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals)
 }  // namespace
 
 /// Writes the header of a dataset without its values. Stores the offset in the file where the
-/// values belong in numbers_.
+/// values belong in dataset_bytes_.
 Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view what) {
   const Array& data = *node.data;
   std::vector<hsize_t> dims(data.shape.begin(), data.shape.end());
@@ -275,7 +275,7 @@ Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view w
   if (size_t size = bytes_of(node); size > 0) {
     haddr_t offset = H5Dget_offset(dataset);
     if (offset == HADDR_UNDEF) fail("hdf5: cannot write ", what);
-    numbers_.push_back({offset, {static_cast<const std::byte*>(data.bytes), size}});
+    dataset_bytes_.push_back({offset, {static_cast<const std::byte*>(data.bytes), size}});
   }
   return dataset;
 }
@@ -296,12 +296,12 @@ void FileImage::write_node(hid_t file, const Node& node, const std::vector<Attri
 /// bytes between the arrays.
 void FileImage::cut(hid_t file) {
   const SparseFile& image = SparseFile::of(file);
-  std::sort(numbers_.begin(), numbers_.end(),
-            [](const Numbers& a, const Numbers& b) { return a.offset < b.offset; });
-  numbers_.push_back({image.size(), {}});
+  std::sort(dataset_bytes_.begin(), dataset_bytes_.end(),
+            [](const DatasetBytes& a, const DatasetBytes& b) { return a.offset < b.offset; });
+  dataset_bytes_.push_back({image.size(), {}});
   size_t at = 0;
-  for (const Numbers& numbers : numbers_) {
-    auto& before = between_.emplace_back(numbers.offset - at);
+  for (const DatasetBytes& numbers : dataset_bytes_) {
+    auto& before = gaps_.emplace_back(numbers.offset - at);
     image.read(at, before);
     pieces_.push_back(before);
     pieces_.push_back(numbers.bytes);

@@ -27,7 +27,8 @@ class FileImage {
   const std::vector<Bytes>& pieces() const { return pieces_; }
 
  private:
-  struct Numbers {
+  /// The values of a dataset, which are not in the file of libhdf5, and where they belong.
+  struct DatasetBytes {
     size_t offset;  // the offset of the values in the file
     Bytes bytes;
   };
@@ -35,8 +36,8 @@ class FileImage {
   Handle write_dataset(hid_t file, const Node& node, std::string_view what);
   void cut(hid_t file);
 
-  std::vector<Numbers> numbers_;
-  std::vector<std::vector<std::byte>> between_;
+  std::vector<DatasetBytes> dataset_bytes_;
+  std::vector<std::vector<std::byte>> gaps_;  // copies of the bytes between the values of arrays
   std::vector<Bytes> pieces_;
 };
 

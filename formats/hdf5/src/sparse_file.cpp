@@ -84,13 +84,13 @@ hid_t driver() {
 
 }  // namespace
 
-Handle SparseFile::access() {
+Handle SparseFile::access_properties() {
   constexpr hsize_t kLarge = 64 << 10;
-  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  if (!access.valid() || H5Pset_driver(access, driver(), nullptr) < 0 ||
-      H5Pset_alignment(access, kLarge, kPage) < 0)
+  Handle access_properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  if (!access_properties.valid() || H5Pset_driver(access_properties, driver(), nullptr) < 0 ||
+      H5Pset_alignment(access_properties, kLarge, kPage) < 0)
     fail("hdf5: cannot make a file in memory");
-  return access;
+  return access_properties;
 }
 
 const SparseFile& SparseFile::of(hid_t file) {

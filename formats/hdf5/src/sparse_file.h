@@ -14,8 +14,8 @@ namespace crescent::hdf5 {
 class SparseFile {
  public:
   /// The file access properties with which H5Fcreate and H5Fopen use a sparse file.
-  static Handle access();
-  /// The sparse file behind an HDF5 file that was created with access().
+  static Handle access_properties();
+  /// The sparse file behind an HDF5 file that was created with access_properties().
   static const SparseFile& of(hid_t file);
 
   /// The allocated size of the file in bytes.
@@ -29,7 +29,8 @@ class SparseFile {
   static constexpr size_t kPage = 4096;
   using Page = std::array<std::byte, kPage>;
   std::map<size_t, std::unique_ptr<Page>> pages_;  // the pages that were written to, by number
-  size_t end_ = 0, written_ = 0;
+  size_t end_ = 0;                                 // the allocated size
+  size_t written_ = 0;                             // the end of the last byte that was written
 };
 
 }  // namespace crescent::hdf5
