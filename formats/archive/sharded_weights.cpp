@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kEnding = ".weights.json", *kShardEnding = ".weights.h5";
+constexpr const char *kIndexEnding = ".weights.json", *kShardEnding = ".weights.h5";
 
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -179,7 +179,8 @@ std::set<std::string> shards_at(const std::string& path) {
 /// already uses one of these names, the shards are named "m-b_00000.weights.h5", ...
 keras::Names shard_names(const std::string& path, size_t count, const std::set<std::string>& old) {
   const size_t begin = folder_of(path).size();
-  const std::string stem = path.substr(begin, path.size() - begin - std::string(kEnding).size());
+  const std::string stem =
+      path.substr(begin, path.size() - begin - std::string(kIndexEnding).size());
   for (const std::string& base : {stem, stem + "-b"}) {
     keras::Names names;
     bool free = true;

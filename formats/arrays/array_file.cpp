@@ -34,14 +34,14 @@ Tensor values_of(const std::string& data, const FileArray& array) {
 
 }  // namespace
 
-void check_size(const std::string& path, const FileArray& array, size_t there) {
+void check_size(const std::string& path, const FileArray& array, size_t size) {
   size_t bytes = array.type.width;
   for (int64_t dim : array.dims)
     if (__builtin_mul_overflow(bytes, dim, &bytes))
       fail("'", path, "': the sizes in the file are too large");
-  if (there != bytes)
+  if (size != bytes)
     fail("'", path, "': expected ", bytes, " bytes of values for shape ", Shape(array.dims),
-         ", got ", there);
+         ", got ", size);
 }
 
 Tensor load(const std::string& path, const std::string& data, ReadHeader* read_header) {

@@ -11,19 +11,19 @@ namespace crescent::arrays {
 
 /// The type of the values in a file, and the dtype of the tensor that is made of them.
 struct FileType {
-  size_t width;
-  DType dtype;  ///< the dtype of the tensor
-  char kind;    ///< the letter of NumPy for the kind of type: 'u' unsigned, 'i' signed, 'f'
-                ///< floating point, 'b' boolean, 'c' complex
+  size_t width;  ///< the number of bytes of a value
+  DType dtype;   ///< the dtype of the tensor
+  char kind;     ///< the letter of NumPy for the kind of type: 'u' unsigned, 'i' signed, 'f'
+                 ///< floating point, 'b' boolean, 'c' complex
   bool converted() const { return width != size_of(dtype); }
 };
 struct FileArray {
   FileType type;
   std::vector<int64_t> dims;  ///< the sizes of the axes in the order of the file
   size_t start;               ///< the offset of the first value in the file, in bytes
-  /// swapped: whether the byte order differs from that of this machine; fortran: whether the values
-  /// are in Fortran order
-  bool swapped, fortran = false;
+  /// whether the byte order differs from that of this machine
+  bool swapped = false;
+  bool fortran = false;  ///< whether the values are in Fortran order, the first axis fastest
 };
 
 /// The type of functions that read the header at the beginning of `data`, the content of the file.

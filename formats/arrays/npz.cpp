@@ -148,7 +148,8 @@ class Npz final : public keras::NamedFormat {
   }
 
  private:
-  keras::NamedArrays open_file(const std::string& path, const std::string& wanted) const override {
+  keras::NamedArrays open_file(const std::string& path,
+                               const std::string& required_name) const override {
     return with_path_in_errors(path, [&]() -> keras::NamedArrays {
       const auto from = std::make_shared<OpenArchive>(path);
       std::vector<keras::NamedArray> arrays;
@@ -157,7 +158,8 @@ class Npz final : public keras::NamedFormat {
         const zip::Member& member = *from->archive.find(listed.name);
         const bool objects =
             npy_objects(quoted_member(*from, member), beginning(*from, member)) > 0;
-        if (!objects || member.name == wanted + kEnding) arrays.push_back(array_of(from, member));
+        if (!objects || member.name == required_name + kEnding)
+          arrays.push_back(array_of(from, member));
       }
       return {path, std::move(arrays)};
     });

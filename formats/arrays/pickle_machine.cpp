@@ -257,7 +257,7 @@ bool PickleMachine::run_memory_code(unsigned char code) {
   return false;
 }
 
-// ---- objects of NumPy
+// ---- pickled objects of NumPy
 
 bool PickleMachine::run_object_code(unsigned char code) {
   switch (code) {

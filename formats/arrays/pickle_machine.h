@@ -21,6 +21,7 @@ struct Cell {
   PickleObject* object = nullptr;  ///< the object, which the machine owns
 };
 
+/// An object that the pickle makes; `kind` determines which members are used.
 struct PickleObject {
   enum class Kind { text, list, tuple, dict, name, dtype, array } kind;
   std::string text;  ///< a text; "module name" of a global; "f8" of a dtype; the values of an array
@@ -58,7 +59,8 @@ class PickleMachine {
 
   /// Runs one opcode; returns whether it is known.
   bool run_code(unsigned char code);
-  // Each of these functions runs the opcode if it makes a number, ..., and returns whether it does.
+  // Runs the opcode if it makes a number; returns whether it does. The functions below do the same
+  // for opcodes that make texts or containers, use the memory, or make objects.
   bool run_number_code(unsigned char code);
   bool run_text_code(unsigned char code);
   bool run_container_code(unsigned char code);
@@ -71,7 +73,7 @@ class PickleMachine {
 
   const std::string& path_;
   std::string_view bytes_;
-  size_t at_ = 0;
+  size_t at_ = 0;  ///< the offset of the next byte that is read
   /// all objects; the machine owns them, so references may form cycles
   std::deque<PickleObject> objects_;
   std::vector<Cell> stack_;

@@ -38,66 +38,67 @@ class Bytes {
   std::string_view bytes_;
 };
 
-struct Layout {
+/// How the samples of a file are stored.
+struct SampleFormat {
   bool floating = false;
   uint32_t sampling_rate = 0;
   uint16_t channels = 0, bits = 0;
   size_t width() const { return bits / 8U; }
 };
 
-constexpr uint16_t kWhole = 1, kFloating = 3, kExtensible = 0xfffe;
+constexpr uint16_t kPcm = 1, kFloating = 3, kExtensible = 0xfffe;
 
-Layout read_layout(const std::string& path, std::string_view chunk) {
+SampleFormat read_sample_format(const std::string& path, std::string_view chunk) {
   Bytes bytes(path, chunk);
-  Layout layout;
+  SampleFormat format;
   auto coding = bytes.number<uint16_t>();
-  layout.channels = bytes.number<uint16_t>();
-  layout.sampling_rate = bytes.number<uint32_t>();
+  format.channels = bytes.number<uint16_t>();
+  format.sampling_rate = bytes.number<uint32_t>();
   bytes.take(4);  // skips the field with the bytes per second
   const auto frame = bytes.number<uint16_t>();
-  layout.bits = bytes.number<uint16_t>();
+  format.bits = bytes.number<uint16_t>();
   if (coding == kExtensible) {
     // skips the size of the extension, the number of valid bits and the mask of loudspeakers
     bytes.take(8);
     coding = bytes.number<uint16_t>();
   }
-  if (coding != kWhole && coding != kFloating)
+  if (coding != kPcm && coding != kFloating)
     fail("'", path, "': sound of coding ", coding,
          ", which cannot be read: expected 1 (whole numbers) or 3 (floating point)");
-  layout.floating = coding == kFloating;
-  const bool known = layout.floating ? layout.bits == 32 || layout.bits == 64
-                                     : layout.bits == 8 || layout.bits == 16 || layout.bits == 24 ||
-                                           layout.bits == 32;
+  format.floating = coding == kFloating;
+  const bool known = format.floating ? format.bits == 32 || format.bits == 64
+                                     : format.bits == 8 || format.bits == 16 || format.bits == 24 ||
+                                           format.bits == 32;
   if (!known)
-    fail("'", path, "': samples of ", layout.bits, " bits, expected ",
-         layout.floating ? "32 or 64 of floating point" : "8, 16, 24 or 32");
-  if (layout.channels == 0) fail("'", path, "': sound without channels");
-  if (frame != layout.channels * layout.width())
-    fail("'", path, "': ", frame, " bytes for ", layout.channels, " samples of ", layout.bits,
+    fail("'", path, "': samples of ", format.bits, " bits, expected ",
+         format.floating ? "32 or 64 of floating point" : "8, 16, 24 or 32");
+  if (format.channels == 0) fail("'", path, "': sound without channels");
+  if (frame != format.channels * format.width())
+    fail("'", path, "': ", frame, " bytes for ", format.channels, " samples of ", format.bits,
          " bits");
-  if (layout.sampling_rate == 0) fail("'", path, "': a sampling rate of 0");
-  return layout;
+  if (format.sampling_rate == 0) fail("'", path, "': a sampling rate of 0");
+  return format;
 }
 
-float sample_of(const uint8_t* at, const Layout& layout) {
-  if (layout.floating && layout.bits == 32) {
+float sample_of(const uint8_t* at, const SampleFormat& format) {
+  if (format.floating && format.bits == 32) {
     float value;
     std::memcpy(&value, at, sizeof value);
     return value;
   }
-  if (layout.floating) {
+  if (format.floating) {
     double value;
     std::memcpy(&value, at, sizeof value);
     return static_cast<float>(value);
   }
-  if (layout.bits == 8) return static_cast<float>(at[0] - 128) / 128;
+  if (format.bits == 8) return static_cast<float>(at[0] - 128) / 128;
   uint32_t bits = 0;
-  for (size_t i = 0; i < layout.width(); ++i) bits |= uint32_t{at[i]} << (32 - layout.bits + 8 * i);
+  for (size_t i = 0; i < format.width(); ++i) bits |= uint32_t{at[i]} << (32 - format.bits + 8 * i);
   return static_cast<float>(static_cast<double>(static_cast<int32_t>(bits)) / 2147483648.0);
 }
 
 struct Chunks {
-  Layout layout;
+  SampleFormat format;
   std::string_view samples;
 };
 
@@ -105,37 +106,37 @@ Chunks read_chunks(const std::string& path, std::string_view file) {
   Bytes bytes(path, file);
   if (bytes.left() < 12 || bytes.take(4) != "RIFF" || (bytes.take(4), bytes.take(4)) != "WAVE")
     fail("'", path, "' is no WAV file");
-  std::optional<Layout> layout;
+  std::optional<SampleFormat> format;
   while (bytes.left() >= 8) {
     const std::string_view name = bytes.take(4);
     const auto size = bytes.number<uint32_t>();
     if (name != "data") {
       const std::string_view chunk = bytes.take(size);
-      if (name == "fmt ") layout = read_layout(path, chunk);
+      if (name == "fmt ") format = read_sample_format(path, chunk);
       if (size % 2 != 0 && bytes.left() > 0) bytes.take(1);
       continue;
     }
-    if (!layout) fail("'", path, "': the samples come before their format");
+    if (!format) fail("'", path, "': the samples come before their format");
     // Programs that stream a recording to a file write this number in place of the size, which is
     // not yet known.
-    constexpr uint32_t kToTheEnd = 0xffffffff;
-    const size_t count = size == kToTheEnd ? bytes.left() : size;
-    const size_t frame = layout->channels * layout->width();
-    if (size != kToTheEnd && count % frame != 0)
+    constexpr uint32_t kUnknownSize = 0xffffffff;
+    const size_t count = size == kUnknownSize ? bytes.left() : size;
+    const size_t frame = format->channels * format->width();
+    if (size != kUnknownSize && count % frame != 0)
       fail("'", path, "': ", count, " bytes of samples are no whole number of ", frame);
-    return {*layout, bytes.take(count / frame * frame)};
+    return {*format, bytes.take(count / frame * frame)};
   }
   fail("'", path, "' holds no samples");
 }
 
 Tensor samples_of(const Chunks& chunks) {
-  const size_t width = chunks.layout.width(), count = chunks.samples.size() / width;
-  const auto channels = static_cast<int64_t>(chunks.layout.channels);
+  const size_t width = chunks.format.width(), count = chunks.samples.size() / width;
+  const auto channels = static_cast<int64_t>(chunks.format.channels);
   Tensor result =
       Tensor::uninitialized({DType::float32, {static_cast<int64_t>(count) / channels, channels}});
   const auto* bytes = reinterpret_cast<const uint8_t*>(chunks.samples.data());
   float* to = result.mutable_data<float>();
-  for (size_t i = 0; i < count; ++i) to[i] = sample_of(bytes + i * width, chunks.layout);
+  for (size_t i = 0; i < count; ++i) to[i] = sample_of(bytes + i * width, chunks.format);
   return result;
 }
 
@@ -147,7 +148,7 @@ Tensor decode_wav(const std::string& path, std::string_view bytes) {
 
 namespace {
 
-// ---- writing
+// ---- writing of WAV files
 
 template <class T>
 void append(std::string& file, T value, size_t bytes = sizeof(T)) {
@@ -183,7 +184,7 @@ std::string encoded(const std::string& path, const Tensor& audio, int64_t rate, 
   append(file, static_cast<uint32_t>(36 + size + size % 2));
   file += "WAVEfmt ";
   append(file, uint32_t{16});
-  append(file, floating ? kFloating : kWhole);
+  append(file, floating ? kFloating : kPcm);
   append(file, static_cast<uint16_t>(samples.dim(1)));
   append(file, static_cast<uint32_t>(rate));
   append(file, static_cast<uint32_t>(rate * frame));
@@ -209,7 +210,7 @@ class Wav final : public Format, public ReadsArrays, public WritesArrays {
   Tensor read_array(const std::string& path, const std::string& member) override {
     const std::string file = read_file(path);
     if (member == "sampling_rate")
-      return Tensor::scalar(read_chunks(path, file).layout.sampling_rate, DType::int64);
+      return Tensor::scalar(read_chunks(path, file).format.sampling_rate, DType::int64);
     if (!member.empty() && member != "audio")
       fail("'", path, "' holds 'audio' and its 'sampling_rate', not '", member, "'");
     return decode_wav(path, file);

@@ -43,7 +43,7 @@ constexpr uint32_t zeros(size_t bytes) {
   return power;
 }
 
-uint32_t by_table(uint32_t crc, const unsigned char* p, size_t size) {
+uint32_t crc_by_table(uint32_t crc, const unsigned char* p, size_t size) {
   for (; size > 0; --size) crc = crc >> 8 ^ kTable[(crc ^ *p++) & 0xff];
   return crc;
 }
@@ -73,7 +73,7 @@ bool has_instruction() { return false; }
 /// Computes the checksums of three consecutive parts at the same time: the CRC instruction has a
 /// latency of three cycles, and one can start in each cycle. The hardware prefetcher does not help
 /// with such short parts, so the code prefetches the next three parts itself.
-CRC32C_TARGET uint32_t by_instruction(uint32_t crc, const unsigned char* p, size_t size) {
+CRC32C_TARGET uint32_t crc_by_instruction(uint32_t crc, const unsigned char* p, size_t size) {
   constexpr size_t kPart = 8192, kLine = 64;
   constexpr uint32_t kOnePart = zeros(kPart), kTwoParts = zeros(2 * kPart);
   for (; size >= 3 * kPart; size -= 3 * kPart, p += 3 * kPart) {
@@ -89,14 +89,14 @@ CRC32C_TARGET uint32_t by_instruction(uint32_t crc, const unsigned char* p, size
     crc = multiply(crc, kTwoParts) ^ multiply(second, kOnePart) ^ third;
   }
   for (; size >= 8; size -= 8, p += 8) crc = step(crc, load_word(p));
-  return by_table(crc, p, size);
+  return crc_by_table(crc, p, size);
 }
 
 }  // namespace
 
 uint32_t crc32c(const void* bytes, size_t size) {
   auto* p = static_cast<const unsigned char*>(bytes);
-  return ~(has_instruction() ? by_instruction(~0u, p, size) : by_table(~0u, p, size));
+  return ~(has_instruction() ? crc_by_instruction(~0u, p, size) : crc_by_table(~0u, p, size));
 }
 
 uint32_t crc32c_joined(uint32_t first, uint32_t second, size_t size_of_second) {

@@ -51,7 +51,7 @@ Tensor decode_bmp(const std::string& path, std::string_view text) {
   const size_t row = (size_t{bits} * static_cast<size_t>(width) + 31) / 32 * 4;
   if (start > bytes.size() || bytes.size() - start < row * static_cast<size_t>(height))
     fail("'", path, "' ends inside the image");
-  Tensor image = blank(path, static_cast<uint64_t>(height), static_cast<uint64_t>(width), 3);
+  Tensor image = blank_image(path, static_cast<uint64_t>(height), static_cast<uint64_t>(width), 3);
   auto* to = image.mutable_data<uint8_t>();
   for (size_t y = 0; y < static_cast<size_t>(height); ++y) {
     const size_t from = start + (from_top ? y : static_cast<size_t>(height) - 1 - y) * row;
@@ -130,7 +130,7 @@ Tensor decode_pnm(const std::string& path, std::string_view text) {
   const uint64_t width = header.number(), height = header.number(), most = header.number();
   if (most != 255)
     fail("'", path, "': expected samples up to 255, got ", most, ", which cannot be read");
-  Tensor image = blank(path, height, width, channels);
+  Tensor image = blank_image(path, height, width, channels);
   if (text.size() < header.values() || text.size() - header.values() < image.bytes())
     fail("'", path, "' ends inside the image");
   std::memcpy(image.mutable_raw(), text.data() + header.values(), image.bytes());

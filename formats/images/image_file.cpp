@@ -16,7 +16,8 @@ void check_size(const std::string& path, uint64_t height, uint64_t width) {
          " pixels are read, so that a small file cannot fill the memory");
 }
 
-Tensor blank(const std::string& path, uint64_t height, uint64_t width, int channels, DType dtype) {
+Tensor blank_image(const std::string& path, uint64_t height, uint64_t width, int channels,
+                   DType dtype) {
   check_size(path, height, width);
   return Tensor::uninitialized(
       {dtype, {static_cast<int64_t>(height), static_cast<int64_t>(width), channels}});

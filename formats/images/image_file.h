@@ -16,8 +16,8 @@ namespace crescent::images {
 /// Fails for sizes that are too large for an image, because a small file may claim any size.
 void check_size(const std::string& path, uint64_t height, uint64_t width);
 /// An uninitialized tensor (height, width, channels) for an image; fails if the size is too large.
-Tensor blank(const std::string& path, uint64_t height, uint64_t width, int channels,
-             DType dtype = DType::uint8);
+Tensor blank_image(const std::string& path, uint64_t height, uint64_t width, int channels,
+                   DType dtype = DType::uint8);
 /// The image in `arrays`, which must contain exactly one array. Fails unless its number of channels
 /// is one of `channels`.
 Tensor image_to_write(const std::string& path, const NamedTensors& arrays,

@@ -18,14 +18,14 @@ namespace {
 /// Stores an error message of libjpeg until, after longjmp, a C++ exception can be thrown.
 struct JpegError {
   jpeg_error_mgr base;
-  std::jmp_buf back;
+  std::jmp_buf return_point;
   char text[JMSG_LENGTH_MAX] = "";
 };
 
 void on_error(j_common_ptr codec) {
   auto* error = reinterpret_cast<JpegError*>(codec->err);
   codec->err->format_message(codec, error->text);
-  std::longjmp(error->back, 1);
+  std::longjmp(error->return_point, 1);
 }
 /// Counts warnings of damaged values as errors, but ignores extraneous bytes.
 void on_message(j_common_ptr codec, int level) {
@@ -53,7 +53,7 @@ struct JpegReading {
 };
 
 bool read_header(JpegReading& r, const unsigned char* bytes, size_t count) {
-  if (setjmp(r.error.back)) return false;
+  if (setjmp(r.error.return_point)) return false;
   jpeg_create_decompress(&r.codec);
   jpeg_mem_src(&r.codec, bytes, static_cast<unsigned long>(count));
   jpeg_read_header(&r.codec, TRUE);
@@ -69,7 +69,7 @@ bool read_header(JpegReading& r, const unsigned char* bytes, size_t count) {
 /// contain any number of them.
 bool read_rows(JpegReading& r, unsigned char* target, size_t row) {
   constexpr int kMaxScans = 500;
-  if (setjmp(r.error.back)) return false;
+  if (setjmp(r.error.return_point)) return false;
   jpeg_start_decompress(&r.codec);
   while (r.codec.output_scanline < r.codec.output_height) {
     JSAMPROW at = target + r.codec.output_scanline * row;
@@ -101,13 +101,13 @@ Tensor decode_jpeg(const std::string& path, std::string_view bytes) {
   const auto refuse = [&] { fail("'", path, "' cannot be read as JPEG: ", r.error.text); };
   if (!read_header(r, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size())) refuse();
   const int channels = r.codec.out_color_components;
-  Tensor image = blank(path, r.codec.output_height, r.codec.output_width, channels);
+  Tensor image = blank_image(path, r.codec.output_height, r.codec.output_width, channels);
   const size_t row = size_t{r.codec.output_width} * static_cast<size_t>(channels);
   if (!read_rows(r, image.mutable_data<uint8_t>(), row)) refuse();
   return channels == 4 ? rgb_of_inks(image, r.codec.saw_Adobe_marker) : image;
 }
 
-// ---- writing
+// ---- writing of JPEG files
 
 namespace {
 
@@ -129,7 +129,7 @@ struct JpegWriting {
 
 bool write_rows(JpegWriting& w, const unsigned char* values, const Shape& shape) {
   constexpr int kQuality = 75;
-  if (setjmp(w.error.back)) return false;
+  if (setjmp(w.error.return_point)) return false;
   jpeg_create_compress(&w.codec);
   jpeg_mem_dest(&w.codec, &w.bytes, &w.count);
   w.codec.image_height = static_cast<JDIMENSION>(shape[0]);

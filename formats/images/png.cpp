@@ -91,7 +91,7 @@ Tensor decode_png(const std::string& path, std::string_view bytes) {
   check_size(path, height, width);
   const size_t row = png_get_rowbytes(r.png, r.info);
   std::vector<png_byte> deep_values(deep ? row * height : 0);
-  Tensor image = blank(path, height, width, channels, deep ? DType::int32 : DType::uint8);
+  Tensor image = blank_image(path, height, width, channels, deep ? DType::int32 : DType::uint8);
   auto* target = deep ? deep_values.data() : image.mutable_data<uint8_t>();
   std::vector<png_bytep> rows;
   for (size_t y = 0; y < height; ++y) rows.push_back(target + y * row);
@@ -101,7 +101,7 @@ Tensor decode_png(const std::string& path, std::string_view bytes) {
   return image;
 }
 
-// ---- writing
+// ---- writing of PNG files
 
 namespace {
 

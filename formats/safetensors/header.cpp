@@ -58,10 +58,10 @@ uint64_t bytes_of(const std::vector<int64_t>& dims, DType dtype, const std::stri
   return bytes;
 }
 
-ArrayEntry entry_of(const std::string& path, const std::string& name, const Value& said,
+ArrayEntry entry_of(const std::string& path, const std::string& name, const Value& value,
                     size_t start, uint64_t* end) {
-  if (!said.is_dict()) refuse(path, concat("'", name, "' is not described"));
-  const Dict& dict = said.as_dict();
+  if (!value.is_dict()) refuse(path, concat("'", name, "' is not described"));
+  const Dict& dict = value.as_dict();
   const Value *type = dict.find("dtype"), *shape = dict.find("shape"),
               *offsets = dict.find("data_offsets");
   if (!type || !shape || !offsets) refuse(path, concat("'", name, "' is not described"));
@@ -86,8 +86,8 @@ const char* code_of(DType dtype) {
 /// The CRC-32C of an array's name, dtype, shape and bytes, from the checksums of its pieces.
 uint32_t checksum_of(const std::string& name, const TensorSpec& spec,
                      const std::vector<uint32_t>& pieces, uint64_t bytes) {
-  const std::string said = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
-  return files::crc32c_joined(files::crc32c(said.data(), said.size()),
+  const std::string text = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
+  return files::crc32c_joined(files::crc32c(text.data(), text.size()),
                               files::joined_pieces(pieces, bytes), bytes);
 }
 
@@ -115,9 +115,9 @@ std::vector<uint32_t> checksums_in(const std::string& text) {
 
 /// Sets the checksums of arrays from a text that earlier versions of Crescent wrote. It lists them
 /// without names, so there must be one per array.
-void take_unnamed_checksums(const std::string& path, const std::string& said,
+void take_unnamed_checksums(const std::string& path, const std::string& text,
                             std::vector<ArrayEntry>& entries) {
-  const std::vector<uint32_t> checksums = checksums_in(said);
+  const std::vector<uint32_t> checksums = checksums_in(text);
   if (checksums.size() != entries.size())
     refuse(path,
            concat("it was saved with ", checksums.size(), " arrays and has ", entries.size()));
@@ -131,12 +131,12 @@ void take_named_checksums(const std::string& path, const Dict& checksums,
   std::set<std::string> there;
   for (ArrayEntry& array_entry : entries) {
     there.insert(array_entry.name);
-    const Value* said = checksums.find(array_entry.name);
-    if (!said)
+    const Value* value = checksums.find(array_entry.name);
+    if (!value)
       refuse(path, concat("'", array_entry.name,
                           "' was added since it was saved (whoever changes such a ",
                           "file removes '", kChecksums, "' from its metadata)"));
-    std::vector<uint32_t> sums = checksums_in(said->is_string() ? said->as_string() : "");
+    std::vector<uint32_t> sums = checksums_in(value->is_string() ? value->as_string() : "");
     if (sums.empty()) refuse(path, concat("'", array_entry.name, "' has no seal"));
     array_entry.checksum = sums.front();
     array_entry.pieces.assign(sums.begin() + 1, sums.end());
@@ -150,12 +150,12 @@ void take_checksums(const std::string& path, const Value& metadata,
                     std::vector<ArrayEntry>& entries) {
   if (!metadata.is_dict()) return;
   const auto text = [&](const char* key) {
-    const Value* said = metadata.as_dict().find(key);
-    return said && said->is_string() ? &said->as_string() : nullptr;
+    const Value* value = metadata.as_dict().find(key);
+    return value && value->is_string() ? &value->as_string() : nullptr;
   };
   if (const std::string* old = text(kOldChecksums)) take_unnamed_checksums(path, *old, entries);
-  if (const std::string* said = text(kChecksums))
-    take_named_checksums(path, dict_in(path, *said, "the list of its seals"), entries);
+  if (const std::string* value = text(kChecksums))
+    take_named_checksums(path, dict_in(path, *value, "the list of its seals"), entries);
 }
 
 /// Fails if a piece of the array does not match its checksum.

@@ -46,7 +46,7 @@ class Columns {
 
  private:
   struct ColumnStatistics {
-    bool given = false, missing = false;
+    bool has_values = false, missing = false;
     std::optional<FieldType> widest;
   };
   bool is_missing(const std::string& field) const;

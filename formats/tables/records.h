@@ -35,7 +35,8 @@ class RecordReader {
   std::shared_ptr<File> file_;
   int separator_, quote_;
   std::string buffer_;
-  size_t at_ = 0, fields_ = 0;
+  size_t at_ = 0;      ///< the index in the buffer of the next character
+  size_t fields_ = 0;  ///< the number of fields of the first record
   int64_t line_ = 1, start_line_ = 1;
 };
 

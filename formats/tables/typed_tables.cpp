@@ -13,15 +13,15 @@ class TableReader {
   TableReader(const std::string& path, const TableOptions& options)
       : path_(path), records_(path_, options.separator, options.quote) {
     if (!records_.next(first_)) fail("'", path, "' holds no rows");
-    waiting_ = !options.header.value_or(options.names.empty());
+    is_first_pending_ = !options.header.value_or(options.names.empty());
   }
   const Record& first() const { return first_; }
   const std::string& path() const { return path_; }
   int64_t line() const { return records_.line(); }
   bool next(Record& record) {
-    if (!waiting_) return records_.next(record);
+    if (!is_first_pending_) return records_.next(record);
     record = first_;
-    waiting_ = false;
+    is_first_pending_ = false;
     return true;
   }
 
@@ -29,17 +29,19 @@ class TableReader {
   std::string path_;
   RecordReader records_;
   Record first_;
-  bool waiting_;  ///< whether next() must still return the first record because it is not a header
+  bool is_first_pending_;  ///< whether next() must still return the first record because it is not
+                           ///< a header
 };
 
-/// The columns of a file, with types inferred from its first `most` rows.
-Columns columns_of(const std::string& path, const TableOptions& options, int64_t most) {
+/// The columns of a file, with types inferred from its first `max_rows` rows.
+Columns columns_of(const std::string& path, const TableOptions& options, int64_t max_rows) {
   TableReader reader(path, options);
   Columns columns(path, options, reader.first());
   Record record;
   int64_t rows = 0;
   Progress progress(concat("looking through '", path, "'"), "row");
-  for (; rows < most && reader.next(record); ++rows, progress.add()) columns.widen_types(record);
+  for (; rows < max_rows && reader.next(record); ++rows, progress.add())
+    columns.widen_types(record);
   if (rows == 0) fail("'", path, "' holds a header and no rows");
   columns.set_types();
   return columns;
@@ -83,10 +85,10 @@ class RowCursor final : public Cursor {
       if (reader_ && reader_->next(record_)) return true;
       if (file_ == files_->paths.size()) return false;
       reader_ = std::make_unique<TableReader>(files_->paths[file_++], files_->options);
-      check_alike(Columns(reader_->path(), files_->options, reader_->first()).all());
+      check_same_columns(Columns(reader_->path(), files_->options, reader_->first()).all());
     }
   }
-  void check_alike(const std::vector<Column>& other) const {
+  void check_same_columns(const std::vector<Column>& other) const {
     const auto same = [](const Column& a, const Column& b) {
       return a.name == b.name && a.index == b.index;
     };

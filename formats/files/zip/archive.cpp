@@ -29,14 +29,14 @@ std::string quoted(const Member& member) { return "'" + member.name + "'"; }
 class Zip64 {
  public:
   explicit Zip64(std::string_view extra) {
-    for (Fields fields{extra}; fields.ok && fields.left.size() >= 4;) {
+    for (Fields fields{extra}; fields.ok && fields.remaining.size() >= 4;) {
       const auto id = fields.number<uint16_t>();
       const std::string_view data = fields.text(fields.number<uint16_t>());
-      if (id == kZip64Extra) fields_.left = data;
+      if (id == kZip64Extra) fields_.remaining = data;
     }
   }
-  uint64_t number(uint32_t given) {
-    return given == kElsewhere ? fields_.number<uint64_t>() : given;
+  uint64_t number(uint32_t field) {
+    return field == kElsewhere ? fields_.number<uint64_t>() : field;
   }
   bool ok() const { return fields_.ok; }
 
@@ -50,11 +50,11 @@ struct Archive::Directory {
   uint64_t count, start, size;
 };
 
-Archive::Archive(uint64_t size, Read read) : size_(size), read_(std::move(read)) {
+Archive::Archive(uint64_t size, ReadBytes read) : size_(size), read_(std::move(read)) {
   const Directory directory = find_directory();
   const std::string entries = bytes(directory.start, directory.size);
-  std::string_view left = entries;
-  for (uint64_t i = 0; i < directory.count; ++i) members_.push_back(member_at(left));
+  std::string_view remaining = entries;
+  for (uint64_t i = 0; i < directory.count; ++i) members_.push_back(member_at(remaining));
   for (Member& member : members_) find_start(member, member.start, directory.start);
   refuse_overlaps();
 }
@@ -76,7 +76,7 @@ Archive::Directory Archive::find_directory() const {
     const auto disk = end.number<uint16_t>(), first_disk = end.number<uint16_t>(),
                disk_members = end.number<uint16_t>(), members = end.number<uint16_t>();
     const auto size = end.number<uint32_t>(), start = end.number<uint32_t>();
-    if (end.number<uint16_t>() != end.left.size()) continue;
+    if (end.number<uint16_t>() != end.remaining.size()) continue;
     Directory directory{members, start, size};
     uint64_t until = size_ - longest + at;
     if (members == kElsewhere16 || size == kElsewhere || start == kElsewhere) {
@@ -109,8 +109,8 @@ Archive::Directory Archive::find_directory() const {
 
 /// Reads an entry of the directory. In the result, `start` is the offset of the local header;
 /// find_start() later replaces it by the offset of the data.
-Member Archive::member_at(std::string_view& left) const {
-  Fields fields{left};
+Member Archive::member_at(std::string_view& remaining) const {
+  Fields fields{remaining};
   Member member;
   if (fields.number<uint32_t>() != kEntrySignature) refuse_damaged("its directory is broken");
   const auto made_by = fields.number<uint16_t>();
@@ -133,7 +133,7 @@ Member Archive::member_at(std::string_view& left) const {
   if (!fields.ok || !large.ok() || disk != 0) refuse_damaged("its directory is broken");
   constexpr uint32_t kTypeMask = 0170000, kLink = 0120000, kUnix = 3;
   member.is_link = made_by >> 8 == kUnix && (attributes >> 16 & kTypeMask) == kLink;
-  left = fields.left;
+  remaining = fields.remaining;
   return member;
 }
 

@@ -41,10 +41,10 @@ class CRESCENT_FILES_API Archive {
  public:
   /// A function that fills `target` with the bytes of the archive from `offset` on; it is called
   /// only for bytes that exist.
-  using Read = std::function<void(uint64_t offset, std::span<std::byte> target)>;
+  using ReadBytes = std::function<void(uint64_t offset, std::span<std::byte> target)>;
 
   /// Reads the directory of an archive with this size in bytes.
-  Archive(uint64_t size, Read read);
+  Archive(uint64_t size, ReadBytes read);
 
   const std::vector<Member>& members() const { return members_; }
   /// The member of this name; null if there is none. Throws ArchiveError for a member that cannot
@@ -61,14 +61,14 @@ class CRESCENT_FILES_API Archive {
  private:
   struct Directory;
   Directory find_directory() const;
-  Member member_at(std::string_view& left) const;
+  Member member_at(std::string_view& remaining) const;
   void find_start(Member& member, uint64_t header, uint64_t end) const;
   void refuse_overlaps() const;
   void inflate(const Member& member, std::span<std::byte> target) const;
   std::string bytes(uint64_t offset, uint64_t count) const;
 
   uint64_t size_;
-  Read read_;
+  ReadBytes read_;
   std::vector<Member> members_;
 };
 

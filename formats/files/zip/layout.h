@@ -23,7 +23,7 @@ inline constexpr uint16_t kStored = 0, kDeflated = 8;
 /// Reads numbers from the front of a record. Reading past its end returns zero and sets `ok` to
 /// false.
 struct Fields {
-  std::string_view left;
+  std::string_view remaining;
   bool ok = true;
 
   template <class T>
@@ -34,9 +34,9 @@ struct Fields {
     return value;
   }
   std::string_view text(size_t size) {
-    if (size > left.size()) ok = false, size = 0;
-    const std::string_view taken = left.substr(0, size);
-    left.remove_prefix(size);
+    if (size > remaining.size()) ok = false, size = 0;
+    const std::string_view taken = remaining.substr(0, size);
+    remaining.remove_prefix(size);
     return taken;
   }
 };
