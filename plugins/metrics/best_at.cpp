@@ -9,11 +9,11 @@ namespace {
 
 using Rate = Tensor (Confusion::*)() const;
 
-struct BestRow {
+struct BestMetric {
   const char *name, *doc, *option, *option_doc;
   Rate constrained, best;
 };
-const BestRow kRows[] = {
+const BestMetric kBestMetrics[] = {
     {"SensitivityAtSpecificity",
      "The largest sensitivity at which specificity is at least the given value.", "specificity",
      "Required specificity.", &Confusion::specificity, &Confusion::recall},
@@ -26,13 +26,13 @@ const BestRow kRows[] = {
      "precision", "Required precision.", &Confusion::precision, &Confusion::recall},
 };
 
-/// The metric that entry `Row` of the table kRows describes.
+/// The metric that entry `Row` of the table kBestMetrics describes.
 template <int Row>
 class BestAt final : public Metric {
  public:
   static void describe(Schema<BestAt>& s) {
-    s.doc(kRows[Row].doc)
-        .field(kRows[Row].option, &BestAt::min_rate_, kRows[Row].option_doc)
+    s.doc(kBestMetrics[Row].doc)
+        .field(kBestMetrics[Row].option, &BestAt::min_rate_, kBestMetrics[Row].option_doc)
         .required()
         .min(0)
         .max(1)
@@ -58,8 +58,8 @@ class BestAt final : public Metric {
   }
   Direction direction() const override { return Direction::up; }
   Tensor result() const override {
-    const Tensor constrained = (state_.*kRows[Row].constrained)(),
-                 best = (state_.*kRows[Row].best)();
+    const Tensor constrained = (state_.*kBestMetrics[Row].constrained)(),
+                 best = (state_.*kBestMetrics[Row].best)();
     return ops::max(ops::where(ops::greater_equal(constrained, min_rate_), best, 0));
   }
 
@@ -74,10 +74,10 @@ class BestAt final : public Metric {
 }  // namespace
 
 CRESCENT_REGISTER(best_at) {
-  add_metric<BestAt<0>>(registry, kRows[0].name);
-  add_metric<BestAt<1>>(registry, kRows[1].name);
-  add_metric<BestAt<2>>(registry, kRows[2].name);
-  add_metric<BestAt<3>>(registry, kRows[3].name);
+  add_metric<BestAt<0>>(registry, kBestMetrics[0].name);
+  add_metric<BestAt<1>>(registry, kBestMetrics[1].name);
+  add_metric<BestAt<2>>(registry, kBestMetrics[2].name);
+  add_metric<BestAt<3>>(registry, kBestMetrics[3].name);
 }
 
 }  // namespace crescent

@@ -29,8 +29,8 @@ namespace crescent::cpu {
 
 struct Draw {
   RandomKind kind;
-  double a;         ///< the lower limit, or the mean
-  double b;         ///< the upper limit, or the standard deviation
+  double low_or_mean;        ///< the lower limit, or the mean
+  double high_or_deviation;  ///< the upper limit, or the standard deviation
   double low, top;  ///< the smallest and largest result of a uniform or truncated draw, exact in
                     ///< the result's dtype
   int64_t seed = 0, counter = 0;
@@ -73,7 +73,8 @@ constexpr T kUlp = sizeof(T) == 4 ? T(0x1p-24) : T(0x1p-53);
 
 template <class T>
 void uniform(const Draw& draw, T* u, int64_t n) {
-  const T low = static_cast<T>(draw.a), width = static_cast<T>(draw.b - draw.a);
+  const T low = static_cast<T>(draw.low_or_mean),
+          width = static_cast<T>(draw.high_or_deviation - draw.low_or_mean);
   // rounding must not give the upper limit, which is exclusive
   const T top = static_cast<T>(draw.top);
   for (int64_t i = 0; i < n; ++i) u[i] = std::min(low + u[i] * width, width > 0 ? top : low);
@@ -85,7 +86,7 @@ void normal(const Draw& draw, T* u, int64_t n) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   HWY_ALIGN T first[hn::MaxLanes(d)], second[hn::MaxLanes(d)];
-  const auto mean = constant(d, draw.a), deviation = constant(d, draw.b);
+  const auto mean = constant(d, draw.low_or_mean), deviation = constant(d, draw.high_or_deviation);
   for (int64_t i = 0; i < n; i += 2 * lanes) {
     for (int64_t k = 0; k < lanes; ++k)
       first[k] = T(1) - u[i + 2 * k], second[k] = u[i + 2 * k + 1];
@@ -130,7 +131,7 @@ void truncated_normal(const Draw& draw, T* u, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     const double p =
         below + inside * (static_cast<double>(u[i]) + 0.5 * static_cast<double>(kUlp<T>));
-    const double x = draw.a + draw.b * normal_quantile(p, sizeof(T) == 8);
+    const double x = draw.low_or_mean + draw.high_or_deviation * normal_quantile(p, sizeof(T) == 8);
     u[i] = static_cast<T>(std::min(std::max(x, draw.low), draw.top));
   }
 }

@@ -32,7 +32,7 @@ ReduceGeometry::ReduceGeometry(const Shape& shape, const std::vector<int>& axes)
     list.insert(list.begin(), {merged[i].size, stride});
     stride *= merged[i].size;
   }
-  if (!along_rows_ && !reduced_.empty()) adjacent_ = reduced_.back().size;
+  if (!along_rows_ && !reduced_.empty()) adjacent_rows_ = reduced_.back().size;
 }
 
 int64_t ReduceGeometry::offset_in(const std::vector<Axis>& axes, int64_t index) {
@@ -340,7 +340,7 @@ void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
   };
   if (split_row_) return row(g.offset(outer, 0) + first, last - first);
   for (int64_t i = first, n; i < last; i += n) {
-    n = g.along_rows() ? 1 : std::min(last - i, g.adjacent() - i % g.adjacent());
+    n = g.along_rows() ? 1 : std::min(last - i, g.adjacent_rows() - i % g.adjacent_rows());
     const int64_t begin = g.offset(outer, i) + column;
     g.along_rows() ? row(begin, g.width()) : columns(begin, n);
   }

@@ -46,7 +46,7 @@ class ReduceGeometry {
   /// The number of rows that are reduced to one result, or to one row of results.
   int64_t rows() const { return rows_; }
   /// The number of successive reduced rows that are contiguous in memory.
-  int64_t adjacent() const { return adjacent_; }
+  int64_t adjacent_rows() const { return adjacent_rows_; }
   /// The offset, in elements, of reduced row `row` for the combination `outer` of indices of the
   /// kept axes.
   int64_t offset(int64_t outer, int64_t row) const;
@@ -64,7 +64,7 @@ class ReduceGeometry {
   static int64_t offset_in(const std::vector<Axis>& axes, int64_t index);
   bool along_rows_ = false;
   // the values of the functions with these names
-  int64_t width_ = 1, outer_ = 1, rows_ = 1, adjacent_ = 1;
+  int64_t width_ = 1, outer_ = 1, rows_ = 1, adjacent_rows_ = 1;
   std::vector<Axis> kept_, reduced_;  // the axes except the last one, from the outermost one
 };
 

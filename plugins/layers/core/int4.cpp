@@ -84,7 +84,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
 
   Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const override {
     const Shape matrix = layout.matrix();
-    if (is_plain(layout)) {
+    if (has_ops(layout)) {
       Int4Floats op;
       op.block = *block_;
       const Tensor zero = ops::cast(parts[2], DType::int8);  // encoded() gives floats
@@ -106,7 +106,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
 
   Tensor product(const std::string& equation, const Tensor& x, const QuantizedLayout& layout,
                  const Tensors& parts) const override {
-    if (!is_plain(layout) || equation != kLastByFirst)
+    if (!has_ops(layout) || equation != kLastByFirst)
       return QuantizationConfig::product(equation, x, layout, parts);
     Int4Product op;
     op.block = *block_;
@@ -125,8 +125,8 @@ class Int4QuantizationConfig final : public QuantizationConfig {
 
  private:
   bool in_blocks() const { return block_.value_or(-1) > 0; }
-  /// Whether the ops for matrices with blocks of rows compute weights of this layout.
-  bool is_plain(const QuantizedLayout& layout) const {
+  /// Whether the ops Int4Floats and Int4Product support weights of this layout.
+  bool has_ops(const QuantizedLayout& layout) const {
     return in_blocks() && !layout.is_table() && !layout.is_reverse;
   }
   int64_t blocks(int64_t rows) const { return (rows + *block_ - 1) / *block_; }

@@ -35,7 +35,7 @@ FT_Face open_font(bool bold) {
 }
 
 /// The number of bytes of a UTF-8 character by its first byte; 0 for an invalid byte.
-int length_by(unsigned char first) {
+int character_bytes(unsigned char first) {
   return first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
 }
 
@@ -64,7 +64,7 @@ std::u32string code_points(std::string_view text) {
   std::u32string points;
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);
-    const int length = length_by(first);
+    const int length = character_bytes(first);
     char32_t point = length < 2 ? first : first & (0x7f >> length);
     for (int k = 1; k < length && i + static_cast<size_t>(k) < text.size(); ++k)
       point = point << 6 | (static_cast<unsigned char>(text[i + static_cast<size_t>(k)]) & 0x3f);
