@@ -70,7 +70,7 @@ define_fixed("unsafe_deserialization", false,
   "loading never runs code from a file; functions are passed in custom_objects")
 define_fixed("nnx", false, "there is no JAX backend")
 
-local function only(name, option_name, value, why)
+local function define_fixed_setter(name, option_name, value, why)
   local option = { name = option_name, type = "a value", doc = "Accepts only the default." }
   config["set_" .. name] = shell.define("set_" .. name .. " -> nothing",
     "Accepts one value: " .. why .. ".", { option }, function(wanted)
@@ -78,10 +78,10 @@ local function only(name, option_name, value, why)
     end)
 end
 
-only("backend", "backend", "crescent", "there is one implementation, 'crescent'")
-only("epsilon", "value", 1e-7,
+define_fixed_setter("backend", "backend", "crescent", "there is one implementation, 'crescent'")
+define_fixed_setter("epsilon", "value", 1e-7,
   "it is 1e-7 everywhere; layers and optimizers have an option epsilon of their own")
-only("image_data_format", "data_format", "channels_last",
+define_fixed_setter("image_data_format", "data_format", "channels_last",
   "the default is 'channels_last'; layers have an option data_format of their own")
 
 return config

@@ -107,7 +107,7 @@ local function wraps_optimizers(declared)
   end
 end
 
-local function with_more(rows, more)
+local function append_options(rows, more)
   rows = table.move(rows, 1, #rows, 1, {})
   for _, row in ipairs(more or {}) do rows[#rows + 1] = row end
   for name, default in pairs(more or {}) do
@@ -219,8 +219,8 @@ return function(class, name, options, arguments)
   if not kind or wraps_optimizers(known.options) then return end
   local rows = rows_of(known.options)
   local super = setmetatable({ init = init_of(class, rows, kind) }, { __index = kind.base })
-  local Mine = kind.base:subclass(name, with_more(rows, options),
-    class.kind == "layer" and with_more(rows_of(known.arguments), arguments) or nil)
+  local Mine = kind.base:subclass(name, append_options(rows, options),
+    class.kind == "layer" and append_options(rows_of(known.arguments), arguments) or nil)
   for _, hook in ipairs(kind.hooks) do super[hook] = hooks[hook] end
   local further = further_inputs(known.arguments)
   if #further > 0 then gather_inputs(super, further) end

@@ -11,10 +11,10 @@ local function class(name) return { __name = name, __type = name } end
 local DeviceMesh, TensorLayout, LayoutMap, DataParallel, ModelParallel = class "DeviceMesh",
   class "TensorLayout", class "LayoutMap", class "DataParallel", class "ModelParallel"
 
-local function is(value, meta) return getmetatable(value) == meta end
+local function has_metatable(value, meta) return getmetatable(value) == meta end
 
 local function expect_instance(caller, value, meta)
-  if not is(value, meta) then
+  if not has_metatable(value, meta) then
     shell.fail(caller, ": expected a ", meta.__name, ", got ", cr.show(value))
   end
   return value
@@ -156,7 +156,7 @@ end
 --- stride (see mesh_axis).
 local function weight_layout(pattern, layout, mesh)
   local axes = layout
-  if is(layout, TensorLayout) then
+  if has_metatable(layout, TensorLayout) then
     axes, mesh = layout.axes, layout.device_mesh or mesh
   elseif type(layout) ~= "table" or getmetatable(layout) and not shell.is_structure(layout) then
     shell.fail("LayoutMap: '", pattern, "': expected a TensorLayout or a list of axes, got ",
@@ -242,7 +242,7 @@ distribution.set_distribution = shell.define("set_distribution -> nothing",
     { name = "value", type = "a distribution", doc = "A DataParallel, a ModelParallel or nil.",
       takes_names = true },
   }, function(value)
-    model_parallel = is(value, ModelParallel) and value or nil
+    model_parallel = has_metatable(value, ModelParallel) and value or nil
     if value ~= nil and not model_parallel then
       expect_instance("set_distribution", value, DataParallel)
     end

@@ -3,14 +3,14 @@
 -- cr.layers.Dense(3, {dtype = cr.dtype_policies.DTypePolicy "mixed_bfloat16"}).
 local cr, shell = ...
 local policies = {}
-local narrow = { int8 = true, int4 = true }
+local weight_modes = { int8 = true, int4 = true }
 local policy_named
 
 --- The policy for weights quantized by `mode`, such as "int8"; the dtypes are those of the policy
 --- `source`.
 local function quantized_policy(mode, source)
   local policy = policy_named(source)
-  if not narrow[mode:match "^[^/]*"] then
+  if not weight_modes[mode:match "^[^/]*"] then
     shell.fail("no way to keep weights in few bits is '", mode, "'")
   end
   return {

@@ -150,7 +150,7 @@ local function cross_from(given, features, crossing_dim)
   return given
 end
 
-local function new(features, output_mode, crosses, crossing_dim, hashing_dim,
+local function new_feature_space(features, output_mode, crosses, crossing_dim, hashing_dim,
   num_discretization_bins, name)
   if type(features) ~= "table" or next(features) == nil then
     shell.fail "The `features` argument cannot be None or empty."
@@ -229,14 +229,14 @@ function Space:adapt(data)
   if dataset then data = data:elements() end
   local names = adaptable(self)
   for _, name in ipairs(names) do self.preprocessors[name]:reset_state() end
-  local function learn(batch)
+  local function adapt_layers(batch)
     check_columns(self, batch)
     for _, name in ipairs(names) do
       self.preprocessors[name]:update_state(as_column(batch[name]))
     end
   end
-  if type(data) == "table" then learn(data) else
-    for batch in data do learn(batch) end
+  if type(data) == "table" then adapt_layers(data) else
+    for batch in data do adapt_layers(batch) end
   end
   for _, name in ipairs(names) do self.preprocessors[name]:finalize_state() end
   self.adapted, self.one_hot_encoders, self.encoded = true, {}, nil
@@ -259,7 +259,7 @@ local function cardinality(layer)
   return config.num_tokens or config.num_bins
 end
 
-local function encoded(self, name, spec, layer, feature)
+local function encode_feature(self, name, spec, layer, feature)
   if spec.output_mode == "one_hot" then
     if not self.one_hot_encoders[name] then
       if not feature.dtype:find "^int" then
@@ -267,14 +267,14 @@ local function encoded(self, name, spec, layer, feature)
           "' has `output_mode='one_hot'`. Thus its preprocessor should return an integer dtype. ",
           "Instead it returns a ", feature.dtype, " dtype.")
       end
-      local places = cardinality(layer)
-      if not places then
+      local token_count = cardinality(layer)
+      if not token_count then
         shell.fail("Feature '", name,
           "' has `output_mode='one_hot'`. However it isn't a standard feature and the ",
           "dimensionality of its output space is not known, thus it cannot be one-hot encoded. ",
           "Try using `output_mode='int'`.")
       end
-      self.one_hot_encoders[name] = layers.CategoryEncoding { num_tokens = places,
+      self.one_hot_encoders[name] = layers.CategoryEncoding { num_tokens = token_count,
         output_mode = "multi_hot" }
     end
     feature = self.one_hot_encoders[name](feature)
@@ -305,7 +305,7 @@ end
 local function encoded_features(self, features)
   local list, by_name = {}, {}
   local function add(name, spec, layer)
-    local feature = encoded(self, name, spec, layer, features[name])
+    local feature = encode_feature(self, name, spec, layer, features[name])
     list[#list + 1], by_name[name] = feature, feature
   end
   for _, name in ipairs(self.names) do add(name, self.features[name], self.preprocessors[name]) end
@@ -418,8 +418,8 @@ function FeatureSpace.from_config(config)
   for i, cross in ipairs(config.crosses) do
     crosses[i] = new_cross(cross.feature_names, cross.crossing_dim, cross.output_mode)
   end
-  local space = new(features, config.output_mode, crosses, config.crossing_dim, config.hashing_dim,
-    config.num_discretization_bins, config.name)
+  local space = new_feature_space(features, config.output_mode, crosses, config.crossing_dim,
+    config.hashing_dim, config.num_discretization_bins, config.name)
   space.adapted = config.adapted
   return space
 end
@@ -442,7 +442,7 @@ local options = {
   { name = "name", type = "a text", doc = "Name of the model that save() writes." },
 }
 local construct = shell.define("FeatureSpace -> a FeatureSpace",
-  "Preprocesses the columns of a table into features for a model.", options, new)
+  "Preprocesses the columns of a table into features for a model.", options, new_feature_space)
 return setmetatable(FeatureSpace, {
   __call = function(_, ...) return construct(...) end,
   __describe = function() return construct end,

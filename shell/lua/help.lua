@@ -184,7 +184,7 @@ local function base_help(base)
   return table.concat(lines, "\n") .. example_text(name)
 end
 
-local general = [[
+local general_help = [[
 Crescent: deep learning with the object model of Keras.
 
   help(cr.layers)         what there is
@@ -232,7 +232,7 @@ local function methods_help(name)
   return #lines > 0 and table.concat(lines, "\n\n")
 end
 
-local most_found = 12 -- The largest number of results that are shown for each group.
+local max_results = 12 -- The largest number of results that are shown for each group.
 
 -- Lines for those rows whose name or description contains the word: the name and the first
 -- sentence.
@@ -248,11 +248,11 @@ local function rows_about(word, title, rows, name_of)
   end
   table.sort(found, function(a, b) return a[1] < b[1] end)
   local lines = {}
-  for i = 1, math.min(#found, most_found) do
+  for i = 1, math.min(#found, max_results) do
     lines[i] = show.row(found[i][2], 33, found[i][3])
   end
-  if #found > most_found then
-    lines[#lines + 1] = string.format("  ... %d more", #found - most_found)
+  if #found > max_results then
+    lines[#lines + 1] = string.format("  ... %d more", #found - max_results)
   end
   return #lines > 0 and title .. ":\n" .. table.concat(lines, "\n")
 end
@@ -295,7 +295,7 @@ local function help_of_name(name)
 end
 
 function help_text(...)
-  if select("#", ...) == 0 then return general end
+  if select("#", ...) == 0 then return general_help end
   local value = ...
   if type(value) == "string" then return help_of_name(value) end
   local what = cr.describe(value)

@@ -19,8 +19,8 @@
 -- given_options(object) returns the table of options with which an object of a class in Lua was
 --   made.
 -- become_stack(model) makes a model of a class in Lua a stack of layers. add_to_stack(model, layer,
---   kept) appends a layer, which the configuration of the model contains if `kept` is true or if
---   init has run; pop_from_stack(model) removes the last one.
+--   in_config) appends a layer, which the configuration of the model contains if `in_config` is
+--   true or if init has run; pop_from_stack(model) removes the last one.
 -- dtypes() returns the names of all dtypes.
 -- dataset_class(name) returns the class of datasets with this name; nil if there is none.
 -- set_base(name, make) sets the function that makes the base for classes derived from a built-in
@@ -51,10 +51,12 @@ shell.printing, shell.methods, shell.variables = {}, {}, {}
 
 function shell.print_help(text) print(text) end
 
-local loaded = {}
+local loaded_libraries = {}
 function shell.library(name)
-  if loaded[name] == nil then loaded[name] = shell.source(name)(cr, shell) or true end
-  return loaded[name]
+  if loaded_libraries[name] == nil then
+    loaded_libraries[name] = shell.source(name)(cr, shell) or true
+  end
+  return loaded_libraries[name]
 end
 
 --- Raises an error at the line of the user's code that called these libraries. If that code is not

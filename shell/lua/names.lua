@@ -66,7 +66,7 @@ local function quoted(paths)
   return table.concat(few, " or ")
 end
 
--- The paths of what stands for a name of Python in the table at `path`, in a list.
+-- The list of paths in Crescent that replace the name `word` of the Python module at `path`.
 local function counterparts_of(word, path)
   local reduction = word:match "^reduce_(%l+)$"
   if reduction and rawget(cr.ops, reduction) then return { "cr.ops." .. reduction } end
@@ -95,9 +95,9 @@ function names.elsewhere(word, path)
   return question(others)
 end
 
---- The first hint that there is: for a name of Python; for a name of other tables; for a candidate
---- that is similar; if `everywhere` is true, for a name in the module of which the word is a
---- misspelling.
+--- Returns the first of these hints that applies: the counterpart of a name of Python; the same
+--- name in other tables; a similar candidate; if `everywhere` is true, a name anywhere in the
+--- module of which the word is a misspelling.
 function names.guess(word, candidates, everywhere, path)
   path = path or ""
   local hint = names.counterpart(word, path)

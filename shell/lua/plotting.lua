@@ -27,12 +27,12 @@ local function is_list(value)
   return type(value) == "table" and (#value > 0 or next(value) == nil)
 end
 
---- Converts what the function `name` was given to a tensor.
+--- Converts `value`, an argument of the function `name`, to a tensor.
 local function tensor_of(name, value)
   return is_tensor(value) and value or call_named(name, cr.ops.convert_to_tensor, value)
 end
 
---- Does the same, but leaves a list of numbers as it is.
+--- Converts `value` as tensor_of does, but leaves a list of numbers as it is.
 local function values_of(name, value)
   local is_flat = is_list(value) and type(value[1]) ~= "table"
   return is_flat and value or tensor_of(name, value)

@@ -13,20 +13,20 @@ tree.MAP_TO_NONE = setmetatable({}, { __name = "MAP_TO_NONE" })
 local function is_nested(x) return type(x) == "table" and shell.is_structure(x) end
 
 -- Returns the structure; fails if a table in it contains itself.
-local function finite(structure)
+local function without_cycles(structure)
   local around = {}
-  local function look(part, path)
+  local function check_part(part, path)
     if not is_nested(part) then return end
     if around[part] then
       shell.fail("a structure must have an end: the table at ", path, " contains itself")
     end
     around[part] = true
     for key, below in pairs(part) do
-      look(below, path == "the top" and tostring(key) or path .. "." .. tostring(key))
+      check_part(below, path == "the top" and tostring(key) or path .. "." .. tostring(key))
     end
     around[part] = nil
   end
-  look(structure, "the top")
+  check_part(structure, "the top")
   return structure
 end
 
@@ -100,7 +100,7 @@ tree.is_nested = is_nested
 --- @return a list
 function tree.flatten(structure)
   local leaves = {}
-  visit(finite(structure), {}, function(leaf) leaves[#leaves + 1] = leaf end)
+  visit(without_cycles(structure), {}, function(leaf) leaves[#leaves + 1] = leaf end)
   return leaves
 end
 
@@ -109,7 +109,9 @@ end
 --- @return a list of pairs
 function tree.flatten_with_path(structure)
   local leaves = {}
-  visit(finite(structure), {}, function(leaf, path) leaves[#leaves + 1] = { path, leaf } end)
+  visit(without_cycles(structure), {}, function(leaf, path)
+    leaves[#leaves + 1] = { path, leaf }
+  end)
   return leaves
 end
 
@@ -128,7 +130,7 @@ function tree.pack_sequence_as(structure, flat)
     for _, key in ipairs(keys_of(part)) do result[key] = pack(part[key]) end
     return result
   end
-  local result = pack(finite(structure))
+  local result = pack(without_cycles(structure))
   if next_leaf ~= #flat then
     shell.fail("pack_sequence_as: the structure has ", next_leaf, " leaves, got ", #flat)
   end
@@ -143,36 +145,36 @@ end
 --- @return a structure
 function tree.traverse(func, structure, top_down)
   shell.expect("function", func, "traverse", "func")
-  local function changed(part)
+  local function replace_part(part)
     local result = func(part)
     if result == tree.MAP_TO_NONE then return nil, true end
     if result == nil then return part, false end
     return result, true
   end
   local function walk(part)
-    local found = false
-    if top_down ~= false then part, found = changed(part) end
-    if not found and is_nested(part) then
+    local is_replaced = false
+    if top_down ~= false then part, is_replaced = replace_part(part) end
+    if not is_replaced and is_nested(part) then
       local result = {}
       for _, key in ipairs(keys_of(part)) do result[key] = walk(part[key]) end
       part = result
     end
-    if top_down == false then part = changed(part) end
+    if top_down == false then part = replace_part(part) end
     return part
   end
-  return walk(finite(structure))
+  return walk(without_cycles(structure))
 end
 
 --- Raises an error unless two structures are nested alike.
 --- @param a a structure
 --- @param b a structure
 --- @return nothing
-function tree.assert_same_structure(a, b) check_same(finite(a), b, {}) end
+function tree.assert_same_structure(a, b) check_same(without_cycles(a), b, {}) end
 --- Raises an error unless two structures have the same paths.
 --- @param a a structure
 --- @param b a structure
 --- @return nothing
-function tree.assert_same_paths(a, b) check_same(finite(a), b, {}) end
+function tree.assert_same_paths(a, b) check_same(without_cycles(a), b, {}) end
 
 --- Applies func to every shape (a list of sizes) of a structure.
 --- @param func a function
@@ -195,7 +197,7 @@ function tree.map_shape_structure(func, structure)
     for _, key in ipairs(keys_of(part)) do result[key] = walk(part[key]) end
     return result
   end
-  return walk(finite(structure))
+  return walk(without_cycles(structure))
 end
 
 --- Applies func to the corresponding leaves of structures that are nested alike.
@@ -205,7 +207,7 @@ end
 --- @return a structure
 function tree.map_structure(func, structure, ...)
   shell.expect("function", func, "map_structure", "func")
-  finite(structure)
+  without_cycles(structure)
   for _, other in ipairs { ... } do check_same(structure, other, {}) end
   return map_up_to("map_structure", structure, func, { structure, ... }, {})
 end
@@ -217,7 +219,7 @@ end
 --- @return a structure
 function tree.map_structure_up_to(shallow_structure, func, ...)
   shell.expect("function", func, "map_structure_up_to", "func")
-  return map_up_to("map_structure_up_to", finite(shallow_structure), func, { ... }, {})
+  return map_up_to("map_structure_up_to", without_cycles(shallow_structure), func, { ... }, {})
 end
 
 --- The structure itself, because Lua has one kind of table.

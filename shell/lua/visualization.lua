@@ -72,7 +72,7 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tenso
         return edges:slice({ 1, 1, k }, { -1, 1, k }):reshape { batch, 1, 1, 1 }
       end
       local left, top, right, bottom = edge(1), edge(2), edge(3), edge(4)
-      local function within(grow)
+      local function expand_range(grow)
         local x = ops.logical_and(ops.greater_equal(columns, left - grow),
           ops.less(columns, right + grow))
         local y = ops.logical_and(ops.greater_equal(rows, top - grow),
@@ -80,7 +80,7 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tenso
         return ops.logical_and(x, y)
       end
       local counts = ops.not_equal(labels:slice({ 1, i }, { -1, i }):reshape { batch, 1, 1, 1 }, -1)
-      local frame = ops.logical_and(within(out), ops.logical_not(within(-inside)))
+      local frame = ops.logical_and(expand_range(out), ops.logical_not(expand_range(-inside)))
       result = ops.where(ops.logical_and(frame, counts), paint, result)
     end
     return result

@@ -89,7 +89,7 @@ end
 -- Returns the options by name. The values cr.null and, for an option that is not boolean, false
 -- mean None of Keras: the option gets its default, but classifier_activation becomes nil (no
 -- activation).
-local function options_given(names, ...)
+local function options_by_name(names, ...)
   local given = {}
   for i, name in ipairs(names) do
     local value = select(i, ...)
@@ -195,7 +195,7 @@ end
 
 -- Makes the input for the images; returns the symbol of the images and the list of the model's
 -- inputs.
-local function input_of(net, o, row)
+local function make_input(net, o, row)
   if o.input_shape then o.input_shape = shapes.given(o.input_shape) end
   if not o.input_tensor then
     o.input_shape = (row.input_shape or usual_shape)(o, row)
@@ -238,13 +238,13 @@ local function weights_path(o, row)
     "https://storage.googleapis.com/" .. folder .. "/" .. (remote or file))
 end
 
-local function built(row, o, names)
+local function build_model(row, o, names)
   o.name = o.name or row.name
   check(o, names)
   resolve_activation(o)
   if row.check then row.check(o) end
   local net = new_net()
-  local x, inputs = input_of(net, o, row)
+  local x, inputs = make_input(net, o, row)
   local path = weights_path(o, row)
   local output = row.build(net, x, o)
   local model = cr.Model { inputs = inputs, outputs = output,
@@ -263,7 +263,7 @@ function application.define(row)
   local names = row.options or application.usual_options
   return shell.define(row.function_name .. " -> a model", row.doc .. " For images.",
     option_rows(names, row.name), function(...)
-    return built(row, options_given(names, ...), names)
+    return build_model(row, options_by_name(names, ...), names)
   end)
 end
 

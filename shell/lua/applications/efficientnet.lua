@@ -19,8 +19,8 @@ local stages = {
   { 3, 1, 192, 320, 6, 1 },
 }
 
-local function block(net, input, kernel, before, after, expansion, stride, rate, name)
-  local x, width = input, before * expansion
+local function block(net, input, kernel, input_width, output_width, expansion, stride, rate, name)
+  local x, width = input, input_width * expansion
   if expansion ~= 1 then
     x = blocks.convolved(net, x, width, 1, name .. "expand_conv")
     x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "expand_bn"),
@@ -35,23 +35,24 @@ local function block(net, input, kernel, before, after, expansion, stride, rate,
     depthwise_initializer = blocks.kernel_initializer, name = name .. "dwconv",
   }(x)
   x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "bn"), name .. "activation")
-  x = blocks.squeezed_and_excited(net, x, width, math.max(1, before // 4), name)
-  x = blocks.convolved(net, x, after, 1, name .. "project_conv")
+  x = blocks.squeezed_and_excited(net, x, width, math.max(1, input_width // 4), name)
+  x = blocks.convolved(net, x, output_width, 1, name .. "project_conv")
   x = blocks.normalized(net, x, momentum, name .. "project_bn")
-  if stride == 1 and before == after then return blocks.residual_add(net, x, input, rate, name) end
-  return x
+  if stride ~= 1 or input_width ~= output_width then return x end
+  return blocks.residual_add(net, x, input, rate, name)
 end
 
-local function staged(net, x, width_factor, depth_factor)
-  local total, done = 0, 0
+local function apply_stages(net, x, width_factor, depth_factor)
+  local total, block_count = 0, 0
   for _, stage in ipairs(stages) do total = total + blocks.repeats(stage[2], depth_factor) end
   for i, stage in ipairs(stages) do
-    local kernel, count, before, after, expansion, stride = table.unpack(stage)
-    before, after = shapes.divisible(before * width_factor), shapes.divisible(after * width_factor)
+    local kernel, count, input_width, output_width, expansion, stride = table.unpack(stage)
+    input_width = shapes.divisible(input_width * width_factor)
+    output_width = shapes.divisible(output_width * width_factor)
     for j = 1, blocks.repeats(count, depth_factor) do
-      x = block(net, x, kernel, j == 1 and before or after, after, expansion,
-        j == 1 and stride or 1, 0.2 * done / total, blocks.name(i, j))
-      done = done + 1
+      x = block(net, x, kernel, j == 1 and input_width or output_width, output_width, expansion,
+        j == 1 and stride or 1, 0.2 * block_count / total, blocks.name(i, j))
+      block_count = block_count + 1
     end
   end
   return x
@@ -69,7 +70,7 @@ local function build(net, x, o, row)
   x = blocks.convolved(net, x, shapes.divisible(32 * width_factor), 3, "stem_conv",
     { strides = 2, padding = "valid" })
   x = blocks.activated(net, blocks.normalized(net, x, momentum, "stem_bn"), "stem_activation")
-  x = staged(net, x, width_factor, depth_factor)
+  x = apply_stages(net, x, width_factor, depth_factor)
   return blocks.top_layers(net, x, o, shapes.divisible(1280 * width_factor), momentum, dropout)
 end
 

@@ -10,7 +10,7 @@ local momentum = 0.9
 -- One row per stage: number of blocks, width (channels) before and after, expansion factor, stride,
 -- ratio of squeeze and excite, and whether one convolution replaces the expansion and the depthwise
 -- convolution. All kernels have size 3.
-local small = {
+local small_stages = {
   { 2, 24, 24, 1, 1, 0, true },
   { 4, 24, 48, 4, 2, 0, true },
   { 4, 48, 64, 4, 2, 0, true },
@@ -18,7 +18,7 @@ local small = {
   { 9, 128, 160, 6, 1, 0.25 },
   { 15, 160, 256, 6, 2, 0.25 },
 }
-local medium = {
+local medium_stages = {
   { 3, 24, 24, 1, 1, 0, true },
   { 5, 24, 48, 4, 2, 0, true },
   { 5, 48, 80, 4, 2, 0, true },
@@ -27,7 +27,7 @@ local medium = {
   { 18, 176, 304, 6, 2, 0.25 },
   { 5, 304, 512, 6, 1, 0.25 },
 }
-local large = {
+local large_stages = {
   { 4, 32, 32, 1, 1, 0, true },
   { 7, 32, 64, 4, 2, 0, true },
   { 7, 64, 96, 4, 2, 0, true },
@@ -36,7 +36,7 @@ local large = {
   { 25, 224, 384, 6, 2, 0.25 },
   { 7, 384, 640, 6, 1, 0.25 },
 }
-local basic = {
+local basic_stages = {
   { 1, 32, 16, 1, 1, 0, true },
   { 2, 16, 32, 4, 2, 0, true },
   { 2, 32, 48, 4, 2, 0, true },
@@ -47,10 +47,11 @@ local basic = {
 
 -- ---- blocks
 
--- An inverted residual block: expands the width `before` by the factor `expansion`, applies the
--- convolution, and projects to the width `after`.
-local function block(net, input, before, after, expansion, stride, share, is_fused, rate, name)
-  local x, width = input, before * expansion
+-- An inverted residual block: expands the width `input_width` by the factor `expansion`, applies
+-- the convolution, and projects to the width `output_width`.
+local function block(net, input, input_width, output_width, expansion, stride, squeeze_ratio,
+    is_fused, rate, name)
+  local x, width = input, input_width * expansion
   if expansion ~= 1 then
     local kernel, strides = is_fused and 3 or 1, is_fused and stride or 1
     x = blocks.convolved(net, x, width, kernel, name .. "expand_conv", { strides = strides })
@@ -65,31 +66,32 @@ local function block(net, input, before, after, expansion, stride, share, is_fus
     x = blocks.activated(net, blocks.normalized(net, x, momentum, name .. "bn"),
       name .. "activation")
   end
-  if share > 0 then
-    x = blocks.squeezed_and_excited(net, x, width, math.max(1, math.floor(before * share)), name)
+  if squeeze_ratio > 0 then
+    local squeezed_width = math.max(1, math.floor(input_width * squeeze_ratio))
+    x = blocks.squeezed_and_excited(net, x, width, squeezed_width, name)
   end
   local is_all = is_fused and expansion == 1
-  x = blocks.convolved(net, x, after, is_all and 3 or 1, name .. "project_conv",
+  x = blocks.convolved(net, x, output_width, is_all and 3 or 1, name .. "project_conv",
     { strides = is_all and stride or 1 })
   x = blocks.normalized(net, x, momentum, name .. "project_bn")
   if is_all then x = blocks.activated(net, x, name .. "project_activation") end
-  if stride == 1 and before == after then return blocks.residual_add(net, x, input, rate, name) end
-  return x
+  if stride ~= 1 or input_width ~= output_width then return x end
+  return blocks.residual_add(net, x, input, rate, name)
 end
 
 -- The probability with which a block drops its samples grows from 0 at the first block to 0.2 at
 -- the last one of a model with depth factor 1.
-local function staged(net, x, stages, width, depth_factor)
+local function apply_stages(net, x, stages, width, depth_factor)
   local total, done = 0, 0
   for _, stage in ipairs(stages) do total = total + stage[1] end
   for i, stage in ipairs(stages) do
-    local count, before, after, expansion, stride, share, is_fused = table.unpack(stage, 1, 7)
-    before, after = width(before), width(after)
+    local count, input_width, output_width, expansion, stride, squeeze_ratio, is_fused =
+      table.unpack(stage, 1, 7)
+    input_width, output_width = width(input_width), width(output_width)
     for j = 1, blocks.repeats(count, depth_factor) do
       local is_first = j == 1
-      x = block(net, x, is_first and before or after, after, expansion, is_first and stride or 1,
-        share, is_fused,
-        0.2 * done / total, blocks.name(i, j))
+      x = block(net, x, is_first and input_width or output_width, output_width, expansion,
+        is_first and stride or 1, squeeze_ratio, is_fused, 0.2 * done / total, blocks.name(i, j))
       done = done + 1
     end
   end
@@ -111,18 +113,19 @@ end
 local function build(net, x, o, row)
   local stages, width_factor, depth_factor = table.unpack(row)
   local function width(n) return shapes.divisible(n * width_factor, true) end
-  if o.include_preprocessing then x = preprocessed(net, x, o, stages == basic) end
+  if o.include_preprocessing then x = preprocessed(net, x, o, stages == basic_stages) end
   x = blocks.convolved(net, x, width(stages[1][2]), 3, "stem_conv", { strides = 2 })
   x = blocks.activated(net, blocks.normalized(net, x, momentum, "stem_bn"), "stem_activation")
-  x = staged(net, x, stages, width, depth_factor)
+  x = apply_stages(net, x, stages, width, depth_factor)
   return blocks.top_layers(net, x, o, width(1280), momentum, 0.2,
     cr.initializers.Constant { value = 0.0 })
 end
 
 local rows = {
-  B0 = { basic, 1.0, 1.0, 224 }, B1 = { basic, 1.0, 1.1, 240 }, B2 = { basic, 1.1, 1.2, 260 },
-  B3 = { basic, 1.2, 1.4, 300 },
-  S = { small, 1.0, 1.0, 384 }, M = { medium, 1.0, 1.0, 480 }, L = { large, 1.0, 1.0, 480 },
+  B0 = { basic_stages, 1.0, 1.0, 224 }, B1 = { basic_stages, 1.0, 1.1, 240 },
+  B2 = { basic_stages, 1.1, 1.2, 260 }, B3 = { basic_stages, 1.2, 1.4, 300 },
+  S = { small_stages, 1.0, 1.0, 384 }, M = { medium_stages, 1.0, 1.0, 480 },
+  L = { large_stages, 1.0, 1.0, 480 },
 }
 local models = {}
 for variant, row in pairs(rows) do

@@ -29,7 +29,7 @@ local function concat(net, branches, name)
   return net.Concatenate { axis = 3, name = name }(branches)
 end
 
-local smaller, halving = { padding = "valid" }, { strides = 2, padding = "valid" }
+local valid_padding, stride_2 = { padding = "valid" }, { strides = 2, padding = "valid" }
 
 -- ---- blocks
 
@@ -67,18 +67,18 @@ end
 -- ---- the graph
 
 local function build(net, x, o)
-  x = chained(net, x, { { 32, 3, halving }, { 32, 3, smaller }, { 64, 3 } })
+  x = chained(net, x, { { 32, 3, stride_2 }, { 32, 3, valid_padding }, { 64, 3 } })
   x = net.MaxPooling2D { 3, strides = 2 }(x)
-  x = chained(net, x, { { 80, 1, smaller }, { 192, 3, smaller } })
+  x = chained(net, x, { { 80, 1, valid_padding }, { 192, 3, valid_padding } })
   x = net.MaxPooling2D { 3, strides = 2 }(x)
   x = mixed_5b(net, x)
   for i = 1, 10 do x = residual(net, x, "block35", i, 0.17) end
-  x = halved(net, x, { { { 384, 3, halving } }, { { 256, 1 }, { 256, 3 }, { 384, 3, halving } } },
+  x = halved(net, x, { { { 384, 3, stride_2 } }, { { 256, 1 }, { 256, 3 }, { 384, 3, stride_2 } } },
     "mixed_6a")
   for i = 1, 20 do x = residual(net, x, "block17", i, 0.1) end
   x = halved(net, x, {
-    { { 256, 1 }, { 384, 3, halving } }, { { 256, 1 }, { 288, 3, halving } },
-    { { 256, 1 }, { 288, 3 }, { 320, 3, halving } },
+    { { 256, 1 }, { 384, 3, stride_2 } }, { { 256, 1 }, { 288, 3, stride_2 } },
+    { { 256, 1 }, { 288, 3 }, { 320, 3, stride_2 } },
   }, "mixed_7a")
   for i = 1, 9 do x = residual(net, x, "block8", i, 0.2) end
   x = residual(net, x, "block8", 10, 1.0, true)

@@ -33,35 +33,36 @@ local halving = { strides = 2, padding = "valid" }
 -- ---- blocks, named after the size of the feature maps (35 x 35, ...)
 
 local function block_35(net, x, pool_width, name)
-  local narrow = convolved(net, x, 64, 1, 1)
-  local five = chained(net, x, { { 48, 1, 1 }, { 64, 5, 5 } })
-  local three = chained(net, x, { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3 } })
-  return concat(net, { narrow, five, three, pooled_around(net, x, pool_width) }, name)
+  local pointwise = convolved(net, x, 64, 1, 1)
+  local branch_5x5 = chained(net, x, { { 48, 1, 1 }, { 64, 5, 5 } })
+  local branch_3x3 = chained(net, x, { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3 } })
+  return concat(net, { pointwise, branch_5x5, branch_3x3, pooled_around(net, x, pool_width) }, name)
 end
 
-local function block_17(net, x, inside, name)
-  local narrow = convolved(net, x, 192, 1, 1)
-  local seven = chained(net, x, { { inside, 1, 1 }, { inside, 1, 7 }, { 192, 7, 1 } })
-  local twice = chained(net, x,
-    { { inside, 1, 1 }, { inside, 7, 1 }, { inside, 1, 7 }, { inside, 7, 1 }, { 192, 1, 7 } })
-  return concat(net, { narrow, seven, twice, pooled_around(net, x, 192) }, name)
+local function block_17(net, x, inner, name)
+  local pointwise = convolved(net, x, 192, 1, 1)
+  local branch_7x7 = chained(net, x, { { inner, 1, 1 }, { inner, 1, 7 }, { 192, 7, 1 } })
+  local branch_double = chained(net, x,
+    { { inner, 1, 1 }, { inner, 7, 1 }, { inner, 1, 7 }, { inner, 7, 1 }, { 192, 1, 7 } })
+  return concat(net, { pointwise, branch_7x7, branch_double, pooled_around(net, x, 192) }, name)
 end
 
 local function block_8(net, x, number)
   local function split(from, name)
     return concat(net, { convolved(net, from, 384, 1, 3), convolved(net, from, 384, 3, 1) }, name)
   end
-  local narrow = convolved(net, x, 320, 1, 1)
-  local three = split(convolved(net, x, 384, 1, 1), "mixed9_" .. number)
-  local twice = split(chained(net, x, { { 448, 1, 1 }, { 384, 3, 3 } }))
-  return concat(net, { narrow, three, twice, pooled_around(net, x, 192) }, "mixed" .. 9 + number)
+  local pointwise = convolved(net, x, 320, 1, 1)
+  local branch_3x3 = split(convolved(net, x, 384, 1, 1), "mixed9_" .. number)
+  local branch_double = split(chained(net, x, { { 448, 1, 1 }, { 384, 3, 3 } }))
+  return concat(net, { pointwise, branch_3x3, branch_double, pooled_around(net, x, 192) },
+    "mixed" .. 9 + number)
 end
 
 local function halved(net, x, branches, name)
-  local made = {}
-  for i, convolutions in ipairs(branches) do made[i] = chained(net, x, convolutions) end
-  made[#made + 1] = net.MaxPooling2D { 3, strides = 2 }(x)
-  return concat(net, made, name)
+  local outputs = {}
+  for i, convolutions in ipairs(branches) do outputs[i] = chained(net, x, convolutions) end
+  outputs[#outputs + 1] = net.MaxPooling2D { 3, strides = 2 }(x)
+  return concat(net, outputs, name)
 end
 
 -- ---- the graph
@@ -76,8 +77,8 @@ local function build(net, x, o)
   end
   x = halved(net, x, { { { 384, 3, 3, halving } },
     { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3, halving } } }, "mixed3")
-  for i, inside in ipairs { 128, 160, 160, 192 } do
-    x = block_17(net, x, inside, "mixed" .. 3 + i)
+  for i, inner in ipairs { 128, 160, 160, 192 } do
+    x = block_17(net, x, inner, "mixed" .. 3 + i)
   end
   x = halved(net, x, {
     { { 192, 1, 1 }, { 320, 3, 3, halving } },

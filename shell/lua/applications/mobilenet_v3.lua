@@ -19,10 +19,11 @@ end
 -- ---- blocks
 
 -- Squeeze and excite: each channel times a factor computed from the means of all channels.
-local function squeezed_and_excited(net, input, width, share, name)
+local function squeezed_and_excited(net, input, width, squeeze_ratio, name)
   name = name .. "squeeze_excite_"
   local x = net.GlobalAveragePooling2D { keepdims = true, name = name .. "avg_pool" }(input)
-  x = net.Conv2D { shapes.divisible(width * share), 1, padding = "same", name = name .. "conv" }(x)
+  x = net.Conv2D { shapes.divisible(width * squeeze_ratio), 1, padding = "same",
+    name = name .. "conv" }(x)
   x = net.ReLU { name = name .. "relu" }(x)
   x = net.Conv2D { width, 1, padding = "same", name = name .. "conv_1" }(x)
   return net.Multiply { name = name .. "mul" } { input, hard_sigmoid(net, x) }
@@ -31,7 +32,7 @@ end
 -- `row` has the expansion factor, width, kernel size, stride, ratio of squeeze and excite, and
 -- activation.
 local function block(net, input, row, number)
-  local expansion, width, kernel, stride, share, activation = table.unpack(row, 1, 6)
+  local expansion, width, kernel, stride, squeeze_ratio, activation = table.unpack(row, 1, 6)
   local channels = input.shape[4]
   local inside = shapes.divisible(channels * expansion)
   local name, x = "expanded_conv_", input
@@ -49,7 +50,7 @@ local function block(net, input, row, number)
     name = name .. "depthwise",
   }(x)
   x = activation(net, normalized(net, x, name .. "depthwise_bn"))
-  if share then x = squeezed_and_excited(net, x, inside, share, name) end
+  if squeeze_ratio then x = squeezed_and_excited(net, x, inside, squeeze_ratio, name) end
   x = net.Conv2D { width, 1, padding = "same", use_bias = false, name = name .. "project" }(x)
   x = normalized(net, x, name .. "project_bn")
   if stride == 1 and channels == width then return net.Add { name = name .. "add" } { input, x } end
@@ -58,7 +59,7 @@ end
 
 -- The rows of the blocks, with widths scaled by the function `width`; minimalistic models use
 -- kernels of size 3, no squeeze and excite, and relu.
-local function small(kernel, act, se, width)
+local function small_blocks(kernel, act, se, width)
   return {
     { 1, width(16), 3, 2, se, relu },
     { 72 / 16, width(24), 3, 2, nil, relu }, { 88 / 24, width(24), 3, 1, nil, relu },
@@ -70,7 +71,7 @@ local function small(kernel, act, se, width)
   }
 end
 
-local function large(kernel, act, se, width)
+local function large_blocks(kernel, act, se, width)
   return {
     { 1, width(16), 3, 1, nil, relu },
     { 4, width(24), 3, 2, nil, relu }, { 3, width(24), 3, 1, nil, relu },
@@ -102,8 +103,10 @@ local function build(net, x, o, rows, last_width)
   if o.include_preprocessing then x = net.Rescaling { 1 / 127.5, offset = -1.0 }(x) end
   x = net.Conv2D { 16, 3, strides = 2, padding = "same", use_bias = false, name = "conv" }(x)
   x = activation(net, normalized(net, x, "conv_bn"))
-  local kernel, share = o.minimalistic and 3 or 5, not o.minimalistic and 0.25 or nil
-  for i, row in ipairs(rows(kernel, activation, share, width)) do x = block(net, x, row, i - 1) end
+  local kernel, squeeze_ratio = o.minimalistic and 3 or 5, not o.minimalistic and 0.25 or nil
+  for i, row in ipairs(rows(kernel, activation, squeeze_ratio, width)) do
+    x = block(net, x, row, i - 1)
+  end
   x = net.Conv2D { shapes.divisible(x.shape[4] * 6), 1, padding = "same", use_bias = false,
     name = "conv_1" }(x)
   x = activation(net, normalized(net, x, "conv_1_bn"))
@@ -161,6 +164,6 @@ local function model(size, rows, last_width)
   }
 end
 
-local models = { MobileNetV3Small = model("small", small, 1024),
-  MobileNetV3Large = model("large", large, 1280) }
+local models = { MobileNetV3Small = model("small", small_blocks, 1024),
+  MobileNetV3Large = model("large", large_blocks, 1280) }
 return { mobilenet_v3 = imagenet.module { models = models, mode = "none" } }

@@ -10,12 +10,12 @@ end
 
 local function activated(net, x, name) return net.Activation { "relu", name = name }(x) end
 
-local function narrowed(net, x, width, name)
+local function pointwise_conv(net, x, width, name)
   return net.Conv2D { width, 1, padding = "same", use_bias = false,
     kernel_initializer = "he_normal", name = name }(x)
 end
 
-local function average(net, x, strides, padding, name)
+local function average_pooled(net, x, strides, padding, name)
   return net.AveragePooling2D { 3, strides = strides, padding = padding, name = name }(x)
 end
 
@@ -44,17 +44,17 @@ end
 -- Halves the image size: concatenates two poolings with stride 2 along the channels, one of them of
 -- the image shifted by one pixel.
 local function halved(net, p, width, id)
-  local function half(x, number)
+  local function pooled_half(x, number)
     x = net.AveragePooling2D { 1, strides = 2, padding = "valid",
       name = ("adjust_avg_pool_%d_%s"):format(number, id) }(x)
-    return narrowed(net, x, width // 2, ("adjust_conv_%d_%s"):format(number, id))
+    return pointwise_conv(net, x, width // 2, ("adjust_conv_%d_%s"):format(number, id))
   end
   p = activated(net, p, "adjust_relu_1_" .. id)
-  local first = half(p, 1)
+  local first = pooled_half(p, 1)
   local shifted = net.ZeroPadding2D { padding = { { 0, 1 }, { 0, 1 } } }(p)
   shifted = net.Cropping2D { cropping = { { 1, 0 }, { 1, 0 } } }(shifted)
-  local both = net.Concatenate { axis = -1 } { first, half(shifted, 2) }
-  return normalized(net, both, "adjust_bn_" .. id)
+  local concatenated = net.Concatenate { axis = -1 } { first, pooled_half(shifted, 2) }
+  return normalized(net, concatenated, "adjust_bn_" .. id)
 end
 
 -- Converts p, the result of the cell before the previous one, to the size and width of `input`.
@@ -62,12 +62,12 @@ local function match_shape(net, p, input, width, id)
   if not p then return input end
   if p.shape[3] ~= input.shape[3] then return halved(net, p, width, id) end
   if p.shape[4] == width then return p end
-  p = narrowed(net, activated(net, p), width, "adjust_conv_projection_" .. id)
+  p = pointwise_conv(net, activated(net, p), width, "adjust_conv_projection_" .. id)
   return normalized(net, p, "adjust_bn_" .. id)
 end
 
-local function entered(net, input, width, kind, id)
-  local h = narrowed(net, activated(net, input), width, kind .. "_conv_1_" .. id)
+local function normalized_input(net, input, width, kind, id)
+  local h = pointwise_conv(net, activated(net, input), width, kind .. "_conv_1_" .. id)
   return normalized(net, h, kind .. "_bn_1_" .. id)
 end
 
@@ -75,15 +75,15 @@ end
 
 local function normal_cell(net, input, p, width, id)
   p = match_shape(net, p, input, width, id)
-  local h = entered(net, input, width, "normal", id)
+  local h = normalized_input(net, input, width, "normal", id)
   local function add(number, a, b)
     return net.Add { name = ("normal_add_%d_%s"):format(number, id) } { a, b }
   end
-  local function separate(x, kernel, place)
-    return separated(net, x, width, kernel, 1, ("normal_%s_%s"):format(place, id))
+  local function separate(x, kernel, position)
+    return separated(net, x, width, kernel, 1, ("normal_%s_%s"):format(position, id))
   end
-  local function pool(x, place)
-    return average(net, x, 1, "same", ("normal_%s_%s"):format(place, id))
+  local function pool(x, position)
+    return average_pooled(net, x, 1, "same", ("normal_%s_%s"):format(position, id))
   end
   local x1 = add(1, separate(h, 5, "left1"), separate(p, 3, "right1"))
   local x2 = add(2, separate(p, 5, "left2"), separate(p, 3, "right2"))
@@ -95,25 +95,26 @@ end
 
 local function reduction_cell(net, input, p, width, id)
   p = match_shape(net, p, input, width, id)
-  local h = entered(net, input, width, "reduction", id)
+  local h = normalized_input(net, input, width, "reduction", id)
   local padded = net.ZeroPadding2D { padding = shapes.correct_pad(h, 3),
     name = "reduction_pad_1_" .. id }(h)
-  local function named(place) return ("reduction_%s_%s"):format(place, id) end
-  local function separate(x, kernel, strides, place)
-    return separated(net, x, width, kernel, strides, named(place))
+  local function layer_name(position) return ("reduction_%s_%s"):format(position, id) end
+  local function separate(x, kernel, strides, position)
+    return separated(net, x, width, kernel, strides, layer_name(position))
   end
-  local function largest(place)
-    return net.MaxPooling2D { 3, strides = 2, padding = "valid", name = named(place) }(padded)
+  local function max_pooled(position)
+    return net.MaxPooling2D { 3, strides = 2, padding = "valid",
+      name = layer_name(position) }(padded)
   end
   local left = separate(h, 5, 2, "left1")
-  local x1 = net.Add { name = named "add_1" } { left, separate(p, 7, 2, "right1") }
-  left = largest "left2"
-  local x2 = net.Add { name = named "add_2" } { left, separate(p, 7, 2, "right2") }
-  left = average(net, padded, 2, "valid", named "left3")
-  local x3 = net.Add { name = named "add3" } { left, separate(p, 5, 2, "right3") }
-  local x4 = net.Add() { x2, average(net, x1, 1, "same", named "left4") }
+  local x1 = net.Add { name = layer_name "add_1" } { left, separate(p, 7, 2, "right1") }
+  left = max_pooled "left2"
+  local x2 = net.Add { name = layer_name "add_2" } { left, separate(p, 7, 2, "right2") }
+  left = average_pooled(net, padded, 2, "valid", layer_name "left3")
+  local x3 = net.Add { name = layer_name "add3" } { left, separate(p, 5, 2, "right3") }
+  local x4 = net.Add() { x2, average_pooled(net, x1, 1, "same", layer_name "left4") }
   left = separate(x1, 3, 1, "left4")
-  local x5 = net.Add { name = named "add4" } { left, largest "right5" }
+  local x5 = net.Add { name = layer_name "add4" } { left, max_pooled "right5" }
   return net.Concatenate { axis = -1, name = "reduction_concat_" .. id } { x2, x3, x4, x5 }
 end
 

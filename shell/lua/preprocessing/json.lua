@@ -2,10 +2,10 @@
 -- in the order of their first occurrence.
 local json = {}
 
-local named = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r",
-  ["\b"] = "\\b", ["\f"] = "\\f" }
+local short_escapes = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t",
+  ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }
 local function escaped(character)
-  if named[character] then return named[character] end
+  if short_escapes[character] then return short_escapes[character] end
   local code = utf8.codepoint(character)
   if code >= 0x20 and code < 0x7F then return character end
   if code < 0x10000 then return string.format("\\u%04x", code) end

@@ -3,7 +3,7 @@
 
 -- Ranges of capital letters and the offset to their small letters. In a range {first, last, 1, 2}
 -- every second character is a capital letter.
-local runs = {
+local capital_ranges = {
   { 0x41, 0x5A, 32 }, { 0xC0, 0xD6, 32 }, { 0xD8, 0xDE, 32 },
   { 0x100, 0x12E, 1, 2 }, { 0x132, 0x136, 1, 2 }, { 0x139, 0x147, 1, 2 }, { 0x14A, 0x176, 1, 2 },
   { 0x178, 0x178, -121 },
@@ -17,13 +17,15 @@ local runs = {
   { 0x10A0, 0x10C5, 7264 },
   { 0x1E00, 0x1E94, 1, 2 }, { 0x1E9E, 0x1E9E, -7615 }, { 0x1EA0, 0x1EFE, 1, 2 },
 }
-local small = {}
-for _, run in ipairs(runs) do
-  for code = run[1], run[2], run[4] or 1 do small[utf8.char(code)] = utf8.char(code + run[3]) end
+local small_letters = {}
+for _, run in ipairs(capital_ranges) do
+  for code = run[1], run[2], run[4] or 1 do
+    small_letters[utf8.char(code)] = utf8.char(code + run[3])
+  end
 end
-small["\u{130}"] = "i\u{307}"
+small_letters["\u{130}"] = "i\u{307}"
 
 return function(text)
   if not text:find "[\xC3-\xE1]" then return text:lower() end
-  return (text:gsub("[\0-\x7F\xC2-\xF4][\x80-\xBF]*", small))
+  return (text:gsub("[\0-\x7F\xC2-\xF4][\x80-\xBF]*", small_letters))
 end

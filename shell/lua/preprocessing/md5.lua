@@ -8,17 +8,17 @@ local rounds = {
 local sines = {}
 for i = 1, 64 do sines[i] = math.floor(math.abs(math.sin(i)) * 0x100000000) end
 
-local function rotated(x, count)
+local function rotate_left(x, count)
   x = x & 0xFFFFFFFF
   return (x << count | x >> (32 - count)) & 0xFFFFFFFF
 end
 
-local function mixed(state, words)
+local function update_state(state, words)
   local a, b, c, d = table.unpack(state)
   for i = 0, 63 do
     local shifts, f, step, first = table.unpack(rounds[i // 16 + 1])
     local sum = a + f(b, c, d) + sines[i + 1] + words[(step * i + first) % 16 + 1]
-    a, d, c, b = d, c, b, (b + rotated(sum, shifts[i % 4 + 1])) & 0xFFFFFFFF
+    a, d, c, b = d, c, b, (b + rotate_left(sum, shifts[i % 4 + 1])) & 0xFFFFFFFF
   end
   for i, word in ipairs { a, b, c, d } do state[i] = (state[i] + word) & 0xFFFFFFFF end
 end
@@ -27,7 +27,7 @@ return function(text)
   local padded = text .. "\x80" .. ("\0"):rep((55 - #text) % 64) .. string.pack("<I8", #text * 8)
   local state = { 0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476 }
   for place = 1, #padded, 64 do
-    mixed(state, { string.unpack("<" .. ("I4"):rep(16), padded, place) })
+    update_state(state, { string.unpack("<" .. ("I4"):rep(16), padded, place) })
   end
   return string.pack("<I4I4I4I4", table.unpack(state))
 end

@@ -141,8 +141,10 @@ local function batch(self, i)
     end
     windows[k] = window
   end
-  local function taken(from, places) return cr.ops.take(from, cr.tensor(places, "int32"), 0) end
-  return taken(self.data, windows), taken(self.targets, rows)
+  local function gather_rows(from, row_indices)
+    return cr.ops.take(from, cr.tensor(row_indices, "int32"), 0)
+  end
+  return gather_rows(self.data, windows), gather_rows(self.targets, rows)
 end
 
 --- A dataset of the generator's batches for fit, evaluate and predict.

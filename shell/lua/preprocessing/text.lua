@@ -23,7 +23,7 @@ local options = {
     doc = "A function that splits a text into words, instead of the rules above." },
 }
 
-local function plain(pattern) return (pattern:gsub("%W", "%%%0")) end
+local function escaped_pattern(pattern) return (pattern:gsub("%W", "%%%0")) end
 
 --- The non-empty words of a text.
 function text.words(input, filters, lower, split)
@@ -39,7 +39,7 @@ function text.words(input, filters, lower, split)
       for character in filters:gmatch(utf8.charpattern) do is_filter[character] = split end
       input = input:gsub(utf8.charpattern, is_filter)
     else
-      input = input:gsub("[" .. plain(filters) .. "]", parts)
+      input = input:gsub("[" .. escaped_pattern(filters) .. "]", parts)
     end
   end
   local words, place = {}, 1
@@ -69,7 +69,7 @@ local function remainder(bytes, m)
   return result
 end
 
-local function hashed(input, n, hash_function, filters, lower, split, analyzer)
+local function hashed_words(input, n, hash_function, filters, lower, split, analyzer)
   if math.type(n) ~= "integer" or n < 2 then
     shell.fail("n: expected an integer from 2, got ", cr.show(n))
   end
@@ -93,13 +93,13 @@ end
 text.hashing_trick = shell.define("hashing_trick -> a list of integers",
   "The words of a text as numbers by hash, so that different words may have the same number.",
   { options.input, options.n, options.hash_function, options.filters, options.lower, options.split,
-    options.analyzer }, hashed)
+    options.analyzer }, hashed_words)
 
 text.one_hot = shell.define("one_hot -> a list of integers",
   "The words of a text as numbers from 1 to n - 1 by hash, as hashing_trick with the default hash.",
   { options.input, options.n, options.filters, options.lower, options.split, options.analyzer },
   function(input, n, filters, lower, split, analyzer)
-    return hashed(input, n, nil, filters, lower, split, analyzer)
+    return hashed_words(input, n, nil, filters, lower, split, analyzer)
   end)
 
 return text

@@ -29,7 +29,7 @@ local function words_of(self, given)
     or text.words(given, self.filters, self.lower, self.split)
 end
 
-local function each(list, name)
+local function iterator_of(list, name)
   if type(list) == "function" then return list end
   if type(list) ~= "table" then
     shell.fail("expected a list of ", name, ", or a function that gives one after the other, got ",
@@ -74,7 +74,7 @@ local function number_words(self)
 end
 
 function Tokenizer:fit_on_texts(texts)
-  for given in each(texts, "texts") do
+  for given in iterator_of(texts, "texts") do
     self.document_count = self.document_count + 1
     local words = words_of(self, given)
     for _, word in ipairs(words) do
@@ -90,7 +90,7 @@ function Tokenizer:fit_on_texts(texts)
 end
 
 function Tokenizer:fit_on_sequences(sequences)
-  for sequence in each(sequences, "lists of numbers") do
+  for sequence in iterator_of(sequences, "lists of numbers") do
     self.document_count = self.document_count + 1
     count_distinct(self.index_docs, sequence)
   end
@@ -115,7 +115,7 @@ local function translated(self, items, table_of)
 end
 
 function Tokenizer:texts_to_sequences_generator(texts)
-  local next = each(texts, "texts")
+  local next = iterator_of(texts, "texts")
   return function()
     local given = next()
     return given and translated(self, words_of(self, given), self.word_index)
@@ -123,23 +123,23 @@ function Tokenizer:texts_to_sequences_generator(texts)
 end
 
 function Tokenizer:sequences_to_texts_generator(sequences)
-  local next = each(sequences, "lists of numbers")
+  local next = iterator_of(sequences, "lists of numbers")
   return function()
     local sequence = next()
     return sequence and table.concat(translated(self, sequence, self.index_word), " ")
   end
 end
 
-local function all(next)
+local function collect(next)
   local list = {}
   for item in next do list[#list + 1] = item end
   return list
 end
 function Tokenizer:texts_to_sequences(texts)
-  return all(self:texts_to_sequences_generator(texts))
+  return collect(self:texts_to_sequences_generator(texts))
 end
 function Tokenizer:sequences_to_texts(sequences)
-  return all(self:sequences_to_texts_generator(sequences))
+  return collect(self:sequences_to_texts_generator(sequences))
 end
 
 -- For each mode, the matrix entry of a word that occurs n times in a text.
@@ -167,7 +167,7 @@ function Tokenizer:sequences_to_matrix(sequences, mode)
       "; expected binary, count, tfidf or freq")
   end
   local rows = {}
-  for sequence in each(sequences, "lists of numbers") do
+  for sequence in iterator_of(sequences, "lists of numbers") do
     local row, counts = {}, {}
     for i = 1, width do row[i] = 0 end
     for _, number in ipairs(sequence) do
@@ -184,7 +184,7 @@ end
 
 -- ---- as JSON
 
-local stored = { "num_words", "filters", "lower", "split", "char_level", "oov_token",
+local config_names = { "num_words", "filters", "lower", "split", "char_level", "oov_token",
   "document_count" }
 
 --- The configuration: texts and numbers, and counts as JSON texts, as in Keras.
@@ -195,7 +195,7 @@ function Tokenizer:get_config()
     return json.object(entries)
   end
   local config = {}
-  for _, name in ipairs(stored) do config[name] = self[name] end
+  for _, name in ipairs(config_names) do config[name] = self[name] end
   local documents, words = {}, {}
   for number in pairs(self.index_docs) do documents[#documents + 1] = number end
   table.sort(documents)
@@ -210,14 +210,16 @@ end
 
 function Tokenizer:to_json()
   local config, entries = self:get_config(), {}
-  for _, name in ipairs(stored) do entries[#entries + 1] = { name, json.value(config[name]) } end
+  for _, name in ipairs(config_names) do
+    entries[#entries + 1] = { name, json.value(config[name]) }
+  end
   for _, name in ipairs { "word_counts", "word_docs", "index_docs", "index_word", "word_index" } do
     entries[#entries + 1] = { name, json.text(config[name]) }
   end
   return json.object { { "class_name", json.text "Tokenizer" }, { "config", json.object(entries) } }
 end
 
-local function new(num_words, filters, lower, split, char_level, oov_token, analyzer,
+local function new_tokenizer(num_words, filters, lower, split, char_level, oov_token, analyzer,
   document_count)
   if num_words ~= nil and (math.type(num_words) ~= "integer" or num_words < 1) then
     shell.fail("Tokenizer: num_words: expected an integer from 1, got ", shell.shown(num_words))
@@ -241,7 +243,7 @@ local function from_json(given)
     if not entries then shell.fail("tokenizer_from_json: '", name, "' is missing or no JSON") end
     return entries
   end
-  local tokenizer = new(config.num_words, config.filters, config.lower, config.split,
+  local tokenizer = new_tokenizer(config.num_words, config.filters, config.lower, config.split,
     config.char_level, config.oov_token, nil,
     config.document_count or 0)
   for i, entry in ipairs(counts "word_counts") do
@@ -275,7 +277,7 @@ return {
       doc = "A function that splits a text into words, instead of the rules above." },
     { name = "document_count", type = "an integer", default = 0,
       doc = "Number of texts seen before." },
-  }, new),
+  }, new_tokenizer),
   tokenizer_from_json = shell.define("tokenizer_from_json -> a Tokenizer",
     "A Tokenizer from the JSON that its to_json() returned here or in Keras.",
     { { name = "json_string", type = "a text", required = true,

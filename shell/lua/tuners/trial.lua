@@ -164,7 +164,7 @@ end
 --- Runs the trial and reports the result to the study. Returns a table with its state, score and
 --- message, or with the error message `mistake`, which ends the search. After Ctrl-C or a signal
 --- the trial is released, so that the next search continues it, and the error is raised again.
-local function run(tuner, trial, fit)
+local function run_trial(tuner, trial, fit)
   local ok, score, state, mistake = pcall(score_of, tuner, trial, fit)
   if mistake or not ok and is_stop(tostring(score)) then trial:release() end
   if mistake then return { mistake = mistake } end
@@ -178,5 +178,5 @@ local function run(tuner, trial, fit)
 end
 
 return setmetatable({ load_weights = load_weights, is_stop = is_stop }, {
-  __call = function(_, ...) return run(...) end,
+  __call = function(_, ...) return run_trial(...) end,
 })

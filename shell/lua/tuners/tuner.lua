@@ -52,7 +52,7 @@ local function objective_of(self, objective)
   return name, direction
 end
 
-local function new(class, o)
+local function new_tuner(class, o)
   local self = setmetatable({ class = class, hypermodel = o.hypermodel, save_freq = o.save_freq,
     executions_per_trial = o.executions_per_trial, build = build,
     max_consecutive_failed_trials = o.max_consecutive_failed_trials,
@@ -178,4 +178,4 @@ function Tuner:__tostring()
   return self.class .. " of " .. self.objective .. " " .. tostring(self.study)
 end
 
-return { new = new }
+return { new = new_tuner }

@@ -17,7 +17,7 @@ local function checksum(path, algorithm)
   return sum
 end
 
-local function check_sum(path, wanted, algorithm)
+local function expect_checksum(path, wanted, algorithm)
   if algorithm == "auto" then algorithm = #wanted == 32 and "md5" or "sha256" end
   if algorithm ~= "md5" and algorithm ~= "sha256" then
     shell.fail("get_file: hash_algorithm must be auto, md5 or sha256, got ", tostring(algorithm))
@@ -91,7 +91,9 @@ return {
         origin and "from " .. origin .. " " or "", "there")
     end
     local sum = file_hash or md5_hash
-    if sum then check_sum(path, sum, md5_hash and not file_hash and "md5" or hash_algorithm) end
+    if sum then
+      expect_checksum(path, sum, md5_hash and not file_hash and "md5" or hash_algorithm)
+    end
     return extract and unpack_archive(path, folder) or path
   end),
 }

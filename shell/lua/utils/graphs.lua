@@ -191,13 +191,13 @@ end
 
 -- Adds the layers and edges of a model to the figure; `numbers` maps the path of a layer to the
 -- number of its node.
-local function gather(model, o, prefix, group, figure, numbers)
+local function add_model_to_figure(model, o, prefix, group, figure, numbers)
   local nested = expanded_in(model, o)
   for _, layer in ipairs(model.layers) do
     local path = prefix .. layer.name
     if nested[layer.name] then
       figure.groups[#figure.groups + 1] = { label = layer.name, parent = group }
-      gather(layer, o, path .. "/", #figure.groups - 1, figure, numbers)
+      add_model_to_figure(layer, o, path .. "/", #figure.groups - 1, figure, numbers)
     else
       numbers[path] = #figure.nodes
       figure.nodes[#figure.nodes + 1] = { lines = lines_of(layer, o), group = group }
@@ -211,7 +211,7 @@ end
 
 local function figure_of(model, o)
   local figure = { kind = "graph", nodes = {}, edges = {}, groups = {}, direction = o.rankdir }
-  gather(model, o, "", nil, figure, {})
+  add_model_to_figure(model, o, "", nil, figure, {})
   return figure
 end
 

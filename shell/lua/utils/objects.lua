@@ -6,7 +6,7 @@ local custom = {}  -- the registered classes and functions by name
 
 -- Registers a function or class under a name. A class is already known to the module since its
 -- definition.
-local function add(name, object)
+local function register(name, object)
   if type(object) == "function" then shell.register_function(name, object) end
   custom[name] = object
 end
@@ -45,8 +45,8 @@ objects.register_keras_serializable = shell.define(
         shell.fail "register_keras_serializable: a function has no name of its own: give one"
       end
       own = own:match "[^>]*$"
-      add(package .. ">" .. own, object)
-      if type(object) == "function" then custom[own] = object else add(own, object) end
+      register(package .. ">" .. own, object)
+      if type(object) == "function" then custom[own] = object else register(own, object) end
       if type(object) == "table" then shell.register_class(package .. ">" .. own, object) end
       return object
     end
@@ -68,15 +68,15 @@ end
 local Scope = {}
 Scope.__index = Scope
 
-function Scope.__close(scope)
-  for name in pairs(scope.objects) do custom[name] = scope.before[name] end
+function Scope.__close(new_scope)
+  for name in pairs(new_scope.objects) do custom[name] = new_scope.before[name] end
 end
 
-local function scope(given)
+local function new_scope(given)
   local before = {}
   for name, object in pairs(given) do
     before[name] = custom[name]
-    add(name, object)
+    register(name, object)
   end
   return setmetatable({ objects = given, before = before }, Scope)
 end
@@ -89,7 +89,7 @@ function objects.custom_object_scope(custom_objects)
   if type(custom_objects) ~= "table" then
     shell.fail("custom_object_scope: expected a table with names, got ", cr.show(custom_objects))
   end
-  return scope(custom_objects)
+  return new_scope(custom_objects)
 end
 objects.CustomObjectScope = objects.custom_object_scope
 
@@ -112,7 +112,7 @@ local models = { Sequential = true, Functional = true, Model = true }
 --- @return an object
 function objects.deserialize_keras_object(config, custom_objects)
   if type(config) ~= "table" or config.class_name == nil then return config end
-  local held <close> = scope(custom_objects or {})
+  local held <close> = new_scope(custom_objects or {})
   if models[config.class_name] then return cr.models.from_config(config) end
   for _, namespace in ipairs(namespaces) do
     local known = pcall(function() return assert(cr[namespace][config.class_name]) end)
