@@ -10,14 +10,16 @@ math.randomseed(7)
 -- ---- the table
 
 local districts = { "harbour", "old town", "university", "hills", "airport" }
-local liked = { harbour = 0.5, ["old town"] = 1.5, university = 1.0, hills = -0.5, airport = -2.0 }
-local remarks = {
+local district_scores = {
+  harbour = 0.5, ["old town"] = 1.5, university = 1.0, hills = -0.5, airport = -2.0,
+}
+local remark_scores = {
   ["Bright rooms, quiet street."] = 1, ["Needs some repairs!"] = -1.5, ["Balcony with a view"] = 1,
   ["Ground floor, no balcony"] = -0.5,
   ["Newly painted; bright."] = 0.5, ["Noisy street"] = -1,
 }
 local texts = {}
-for text in pairs(remarks) do texts[#texts + 1] = text end
+for text in pairs(remark_scores) do texts[#texts + 1] = text end
 table.sort(texts)
 
 --- Makes `count` random apartments; returns the table {column name = list of values} and a tensor
@@ -32,7 +34,7 @@ local function apartments(count)
     columns.heating[i] = ({ "gas", "district", "oil" })[math.random(3)]
     -- In this rule, small flats go fast near the university, and large ones in the hills.
     local fits = district == "university" and size < 50 or district == "hills" and size > 90
-    local score = liked[district] + remarks[text] + (fits and 2.5 or 0)
+    local score = district_scores[district] + remark_scores[text] + (fits and 2.5 or 0)
       + (columns.heating[i] == "oil" and -1 or 0) + math.random() - 0.5
     rented[i] = { score > 0 and 1 or 0 }
   end
@@ -77,7 +79,7 @@ local function accuracy(names, crosses)
 end
 
 print "Is an apartment rented within a week? What the columns of a table tell of it:\n"
-local every = { "size", "rooms", "district", "heating", "remark" }
+local all_columns = { "size", "rooms", "district", "heating", "remark" }
 print(string.format("%-44s %8s %9s", "columns", "features", "accuracy"))
 local function row(label, names, crosses)
   local correct, width = accuracy(names, crosses)
@@ -87,6 +89,6 @@ end
 row("size", { "size" })
 row("district", { "district" })
 row("remark (the words of a text)", { "remark" })
-local plain = row("all", every)
-row("all, and district with size as one", every, { { "district", "size" } })
-assert(plain > 0.8, "the columns tell most of it")
+local baseline_accuracy = row("all", all_columns)
+row("all, and district with size as one", all_columns, { { "district", "size" } })
+assert(baseline_accuracy > 0.8, "the columns tell most of it")

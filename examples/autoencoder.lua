@@ -28,16 +28,16 @@ autoencoder:fit(noisy:slice(1, 9000), clean:slice(1, 9000), { batch_size = 100, 
   validation_data = { noisy:slice(9001, 10000), clean:slice(9001, 10000) }, verbose = 2 })
 
 -- Ten test digits, each shown with noise, as the autoencoder reconstructs it, and without noise.
-local shown = noisy:slice(9001, 9010)
-local reconstructed = autoencoder:predict(shown, { verbose = 0 })
+local shown_digits = noisy:slice(9001, 9010)
+local reconstructed = autoencoder:predict(shown_digits, { verbose = 0 })
 local error = ((reconstructed - clean:slice(9001, 9010)):square():mean()):item()
-local rows = cr.ops.concatenate({ shown, reconstructed, clean:slice(9001, 9010) }, 0)
+local rows = cr.ops.concatenate({ shown_digits, reconstructed, clean:slice(9001, 9010) }, 0)
 local path = cr.utils.writable_path "autoencoder.png"
 cr.imshow(rows:reshape { 30, 28, 28 }, { columns = 10, file = path,
   title = "with noise, cleaned, as they are" })
-local code = encoder:predict(shown:slice(1, 1), { verbose = 0 }):totable()[1]
-for i, number in ipairs(code) do code[i] = ("%.1f"):format(number) end
-print("The first of them as 16 numbers: " .. table.concat(code, " "))
+local encoding = encoder:predict(shown_digits:slice(1, 1), { verbose = 0 }):totable()[1]
+for i, number in ipairs(encoding) do encoding[i] = ("%.1f"):format(number) end
+print("The first of them as 16 numbers: " .. table.concat(encoding, " "))
 print(("Mean squared error: %.4f; of the noise: %.4f"):format(error,
-  ((shown - clean:slice(9001, 9010)):square():mean()):item()))
+  ((shown_digits - clean:slice(9001, 9010)):square():mean()):item()))
 print("Picture: " .. path)

@@ -2,10 +2,10 @@
 -- and a table shows the error of each.
 --   crescent examples/boston.lua
 local cr = require "crescent"
-local here = (arg and arg[0] or "examples/boston.lua"):match "^(.*)/" or "."
+local script_folder = (arg and arg[0] or "examples/boston.lua"):match "^(.*)/" or "."
 cr.random.seed(7)
 
-local values, info = cr.data.read_csv(here .. "/data/boston.csv")
+local values, info = cr.data.read_csv(script_folder .. "/data/boston.csv")
 local features = #info.columns - 1
 local x = values:slice({ 1, 1 }, { -1, features })
 local y = values:slice({ 1, features + 1 }, { -1, features + 1 })
@@ -28,17 +28,18 @@ end
 print "Prices of houses: five networks, each tested on a fifth that it has not seen.\n"
 local rows, total = {}, 0
 for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
-  local function part(array, which) return cr.ops.take(array, fold[which], 0) end
-  local train = part(x, "train")
+  local function rows_of_fold(array, which) return cr.ops.take(array, fold[which], 0) end
+  local train = rows_of_fold(x, "train")
   -- Standardizes the features by the mean and the standard deviation of the training rows.
   local mean, deviation = train:mean { 0 }, train:std { 0 } + 1e-6
-  local function scaled(which) return (part(x, which) - mean) / deviation end
+  local function scaled(which) return (rows_of_fold(x, which) - mean) / deviation end
   local model = new_model()
-  model:fit(scaled "train", part(y, "train"), { epochs = 80, batch_size = 16, verbose = 0 })
-  local scores = model:evaluate(scaled "test", part(y, "test"), { verbose = 0, return_dict = true })
-  local guess = part(y, "train"):mean()
-  local naive = (part(y, "test") - guess):abs():mean():item()
-  rows[i] = string.format("%4d  %5d  %14.2f  %15.2f  %5.2f", i, #fold.test, scores.mae, naive,
+  model:fit(scaled "train", rows_of_fold(y, "train"), { epochs = 80, batch_size = 16, verbose = 0 })
+  local scores = model:evaluate(scaled "test", rows_of_fold(y, "test"),
+    { verbose = 0, return_dict = true })
+  local mean_price = rows_of_fold(y, "train"):mean()
+  local naive_error = (rows_of_fold(y, "test") - mean_price):abs():mean():item()
+  rows[i] = string.format("%4d  %5d  %14.2f  %15.2f  %5.2f", i, #fold.test, scores.mae, naive_error,
     scores.r2_score)
   total = total + scores.mae
 end

@@ -8,16 +8,17 @@
 local cr = require "crescent"
 
 local communicator = cr.config.communicator()
-local function say(...)
+--- Prints in the first process only.
+local function print_once(...)
   if communicator.rank == 0 then print(...) end
 end
-say(("A network that learns a spiral, by %d process(es)"):format(communicator.size))
+print_once(("A network that learns a spiral, by %d process(es)"):format(communicator.size))
 
 cr.utils.set_random_seed(1)
-local turns = cr.random.uniform({ 1500, 1 }, 0, 6)
+local radius = cr.random.uniform({ 1500, 1 }, 0, 6)
 local label = cr.ops.cast(cr.random.uniform({ 1500, 1 }):greater(0.5), "float32")
-local angle = turns + label * math.pi
-local x = cr.ops.concatenate({ angle:cos() * turns, angle:sin() * turns }, -1)
+local angle = radius + label * math.pi
+local x = cr.ops.concatenate({ angle:cos() * radius, angle:sin() * radius }, -1)
 
 local model = cr.Sequential {
   cr.layers.Dense(64, { activation = "relu", input_shape = { 2 } }),
@@ -28,6 +29,8 @@ local model = cr.Sequential {
 model:compile { optimizer = cr.optimizers.Adam(0.01), loss = "binary_crossentropy" }
 local history = model:fit(x, label, { epochs = 5, batch_size = 64, verbose = 0 })
 
-say("epoch      loss")
-for epoch, loss in ipairs(history.history.loss) do say(("%5d  %8.4f"):format(epoch, loss)) end
-say(("loss after 5 epochs: %.4f"):format(history.history.loss[5]))
+print_once("epoch      loss")
+for epoch, loss in ipairs(history.history.loss) do
+  print_once(("%5d  %8.4f"):format(epoch, loss))
+end
+print_once(("loss after 5 epochs: %.4f"):format(history.history.loss[5]))

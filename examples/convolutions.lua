@@ -33,28 +33,29 @@ local filters = kernel:reshape { 5, 5, 8 }:transpose { 2, 0, 1 }
 -- The outputs (feature maps) of the layer `name` for the digit: `cut` gives the model that ends at
 -- this layer.
 local digit = x:slice(9001, 9001)
-local function maps(name)
+local function feature_maps(name)
   local found = model:cut(name):predict(digit, { verbose = 0 })
   return ops.transpose(found[1], { 2, 0, 1 })
 end
 
 -- The gradient of the predicted class's score with respect to each pixel of the digit.
-local answer = ops.argmax(model:predict(digit, { verbose = 0 }), -1):item()
-local score_of_answer
+local predicted_class = ops.argmax(model:predict(digit, { verbose = 0 }), -1):item()
+local predicted_score
 local tape = cr.GradientTape(function()
-  score_of_answer = model(digit)[{ 1, answer + 1 }]
+  predicted_score = model(digit)[{ 1, predicted_class + 1 }]
 end, { digit })
-local saliency = tape:gradient(score_of_answer, digit):abs():reshape { 28, 28 }
+local saliency = tape:gradient(predicted_score, digit):abs():reshape { 28, 28 }
 
-local written = {}
+local written_files = {}
 local function draw(images, name, columns)
   local path = cr.utils.writable_path(("convolutions_%s.png"):format(name))
   cr.imshow(images, { scale = true, columns = columns, file = path, title = name })
-  written[#written + 1] = path
+  written_files[#written_files + 1] = path
 end
 draw(filters, "filters", 8)
-draw(maps "edges", "edges", 8)
-draw(maps "strokes", "strokes", 8)
+draw(feature_maps "edges", "edges", 8)
+draw(feature_maps "strokes", "strokes", 8)
 draw(saliency, "pixels")
-print(("Accuracy: %.3f. The digit %d is read as a %d."):format(score.accuracy, y[9001], answer))
-print("Pictures: " .. table.concat(written, ", "))
+print(("Accuracy: %.3f. The digit %d is read as a %d."):format(score.accuracy, y[9001],
+  predicted_class))
+print("Pictures: " .. table.concat(written_files, ", "))

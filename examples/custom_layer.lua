@@ -56,13 +56,13 @@ print(history)
 local temporary = os.tmpname()
 local path = temporary .. ".h5"
 model:save(path)
-local again = cr.models.load_model(path)
+local loaded_model = cr.models.load_model(path)
 os.remove(path)
 os.remove(temporary)
-assert(cr.ops.max(cr.ops.abs(again:predict(x) - model:predict(x))):item() < 1e-6)
+assert(cr.ops.max(cr.ops.abs(loaded_model:predict(x) - model:predict(x))):item() < 1e-6)
 assert(history.history.loss[#history.history.loss] < 0.01)
 print "Saved, loaded, and predicts the same."
 
 local points = cr.ops.linspace(-1, 1, 60)
-cr.plot(points, { learned = again:predict(points:reshape { 60, 1 }):reshape { 60 },
+cr.plot(points, { learned = loaded_model:predict(points:reshape { 60, 1 }):reshape { 60 },
   ["to be learned"] = (points * 3):sin() + (points * 7):cos() * 0.5 }, { title = "after training" })

@@ -32,20 +32,20 @@ local x = (ops.stack(pictures) + cr.random.normal({ count, size, size }, 0, 0.1)
   :reshape { count, size, size, 1 }
 local y = { kind = cr.tensor(labels, "int32"), box = cr.tensor(boxes) }
 local train_count = count * 9 // 10
-local function part(first, last)
+local function data_between(first, last)
   return x:slice(first, last), { kind = y.kind:slice(first, last), box = y.box:slice(first, last) }
 end
 
 local input = cr.Input { shape = { size, size, 1 } }
-local seen = input
+local features = input
 for _, filters in ipairs { 16, 32, 64 } do
-  seen = layers.Conv2D(filters, 3, { padding = "same", activation = "relu" })(seen)
-  seen = layers.MaxPooling2D(2)(seen)
+  features = layers.Conv2D(filters, 3, { padding = "same", activation = "relu" })(features)
+  features = layers.MaxPooling2D(2)(features)
 end
-seen = layers.Dense(64, { activation = "relu" })(layers.Flatten()(seen))
+features = layers.Dense(64, { activation = "relu" })(layers.Flatten()(features))
 local model = cr.Model { inputs = input, outputs = {
-  kind = layers.Dense(3, { activation = "softmax" })(seen),
-  box = layers.Dense(4, { activation = "sigmoid" })(seen),
+  kind = layers.Dense(3, { activation = "softmax" })(features),
+  box = layers.Dense(4, { activation = "sigmoid" })(features),
 } }
 model:compile {
   optimizer = cr.optimizers.Adam(2e-3),
@@ -53,28 +53,31 @@ model:compile {
   loss_weights = { kind = 1, box = 300 },
   metrics = { kind = { "accuracy" } },
 }
-local x_train, y_train = part(1, train_count)
+local x_train, y_train = data_between(1, train_count)
 model:fit(x_train, y_train, { batch_size = 40, epochs = epochs, verbose = 2 })
 
 -- For the test pictures: the intersection over union (IoU) of the predicted and the true boxes.
-local x_test, y_test = part(train_count + 1, count)
+local x_test, y_test = data_between(train_count + 1, count)
 local predicted = model:predict(x_test, { verbose = 0 })
-local a, b = predicted.box:transpose(), y_test.box:transpose()
+local predicted_box, true_box = predicted.box:transpose(), y_test.box:transpose()
 local function area(box) return ops.relu(box[3] - box[1]) * ops.relu(box[4] - box[2]) end
-local common = area { ops.maximum(a[1], b[1]), ops.maximum(a[2], b[2]), ops.minimum(a[3], b[3]),
-  ops.minimum(a[4], b[4]) }
-local iou = (common / (area(a) + area(b) - common)):mean():item()
-local guesses = ops.argmax(predicted.kind, -1)
-local right = ops.equal(guesses:cast "int32", y_test.kind):cast "float32":mean():item()
+local intersection = area {
+  ops.maximum(predicted_box[1], true_box[1]), ops.maximum(predicted_box[2], true_box[2]),
+  ops.minimum(predicted_box[3], true_box[3]), ops.minimum(predicted_box[4], true_box[4]),
+}
+local iou = (intersection / (area(predicted_box) + area(true_box) - intersection)):mean():item()
+local predicted_kinds = ops.argmax(predicted.kind, -1)
+local accuracy = ops.equal(predicted_kinds:cast "int32", y_test.kind):cast "float32":mean():item()
 
-local shown = 8
-local colour = ops["repeat"](ops.clip(x_test:slice(1, shown), 0, 1), 3, -1)
-local drawn = cr.visualization.draw_bounding_boxes(colour, {
-  boxes = ops.expand_dims(predicted.box:slice(1, shown) * size, 1), labels = cr.zeros { shown, 1 },
+local shown_count = 8
+local colour = ops["repeat"](ops.clip(x_test:slice(1, shown_count), 0, 1), 3, -1)
+local pictures_with_boxes = cr.visualization.draw_bounding_boxes(colour, {
+  boxes = ops.expand_dims(predicted.box:slice(1, shown_count) * size, 1),
+  labels = cr.zeros { shown_count, 1 },
 }, "xyxy", { color = { 255, 160, 0 }, line_thickness = 1 })
 local names = {}
-for i = 1, shown do names[i] = kinds[guesses[i] + 1] end
+for i = 1, shown_count do names[i] = kinds[predicted_kinds[i] + 1] end
 local path = cr.utils.writable_path "detection.png"
-cr.imshow(drawn, { labels = names, columns = 4, file = path })
-print(("Kinds named rightly: %.1f %%; boxes overlap by %.3f"):format(100 * right, iou))
+cr.imshow(pictures_with_boxes, { labels = names, columns = 4, file = path })
+print(("Kinds named rightly: %.1f %%; boxes overlap by %.3f"):format(100 * accuracy, iou))
 print("Picture: " .. path)

@@ -36,9 +36,10 @@ print(string.format("\nTest accuracy: %.4f", score.accuracy))
 -- The file has the format of Keras; the loaded model gives the same predictions and could be
 -- trained further.
 model:save(path)
-local again = cr.models.load_model(path)
-local before, after = model:predict(x_test, { verbose = 0 }), again:predict(x_test, { verbose = 0 })
-local difference = cr.ops.max(cr.ops.abs(before - after)):item()
+local loaded_model = cr.models.load_model(path)
+local expected = model:predict(x_test, { verbose = 0 })
+local predictions = loaded_model:predict(x_test, { verbose = 0 })
+local difference = cr.ops.max(cr.ops.abs(expected - predictions)):item()
 assert(difference == 0, "the loaded model predicts something else")
 print("Saved to " .. path .. ", loaded, and predicts the same.\n")
 
@@ -57,10 +58,10 @@ local function picture(digit)
   return rows
 end
 
-local guesses = cr.ops.argmax(after, -1):totable()
+local predicted_classes = cr.ops.argmax(predictions, -1):totable()
 for i = 1, 3 do
   local rows = picture(images[8000 + i]:totable())
-  rows[7] = string.format("%s    the model says %d, the label %d", rows[7], guesses[i],
+  rows[7] = string.format("%s    the model says %d, the label %d", rows[7], predicted_classes[i],
     labels[8000 + i])
   print(table.concat(rows, "\n") .. "\n")
 end

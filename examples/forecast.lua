@@ -7,46 +7,50 @@ local layers = cr.layers
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 local epochs = tonumber(arg[1]) or 150
 print "Air passengers a month: an LSTM learns ten years and forecasts two."
-local past, ahead, season = 36, 24, 12
+local input_months, forecast_months, season = 36, 24, 12
 
 local passengers = {}
 for line in io.lines(folder .. "AirPassengers.csv") do
   passengers[#passengers + 1] = tonumber(line:match ",%s*\"?([%d%.]+)\"?%s*$")
 end
-local known = #passengers - ahead
+local training_months = #passengers - forecast_months
 
 -- The network learns the growth: the logarithm of the passengers minus that of the same month one
 -- year before, times 5.
 local growth = {}
-for month = season + 1, known do
+for month = season + 1, training_months do
   growth[month - season] = math.log(passengers[month] / passengers[month - season]) * 5
 end
-local rows, answers = {}, {}
-for last = past, #growth - 1 do
+local rows, targets = {}, {}
+for last = input_months, #growth - 1 do
   local row = {}
-  for k = 1, past do row[k] = { growth[last - past + k] } end
-  rows[#rows + 1], answers[#answers + 1] = row, { growth[last + 1] }
+  for k = 1, input_months do row[k] = { growth[last - input_months + k] } end
+  rows[#rows + 1], targets[#targets + 1] = row, { growth[last + 1] }
 end
 
 cr.random.seed(2)
-local model = cr.Sequential { layers.LSTM(24, { input_shape = { past, 1 } }), layers.Dense(1) }
+local model = cr.Sequential {
+  layers.LSTM(24, { input_shape = { input_months, 1 } }),
+  layers.Dense(1),
+}
 model:compile { optimizer = cr.optimizers.Adam { learning_rate = 5e-3 }, loss = "mse" }
-local history = model:fit(cr.tensor(rows), cr.tensor(answers),
+local history = model:fit(cr.tensor(rows), cr.tensor(targets),
   { epochs = epochs, batch_size = 16, verbose = 0 }).history.loss
 print(string.format(
   "%d months to learn from; loss %.4f after the first epoch, %.4f after the last\n",
   #rows, history[1], history[#history]))
 
 local forecast, naive = {}, {}
-for i = 1, ahead do
+for i = 1, forecast_months do
   local row = {}
-  for k = 1, past do row[k] = { growth[#growth - past + k] } end
+  for k = 1, input_months do row[k] = { growth[#growth - input_months + k] } end
   local next_growth = model:predict(cr.tensor { row }, { verbose = 0 }):totable()[1][1]
   growth[#growth + 1] = next_growth
-  local year_before = i > season and forecast[i - season] or passengers[known + i - season]
+  local year_before = i > season and forecast[i - season]
+    or passengers[training_months + i - season]
   forecast[i] = year_before * math.exp(next_growth / 5)
   -- The naive forecast repeats the last year of the training data.
-  naive[i] = passengers[known + (i - 1) % season + 1 - season]
+  naive[i] = passengers[training_months + (i - 1) % season + 1 - season]
 end
 
 local low, high, columns = 280, 640, 72
@@ -55,18 +59,18 @@ local function column(value)
 end
 print(string.format("  month  %-" .. columns .. "s  counted  forecast",
   "o counted   x forecast   . the last known year"))
-local wrong, wrong_naive = 0, 0
-for i = 1, ahead do
-  local counted, cells = passengers[known + i], {}
+local error_sum, naive_error_sum = 0, 0
+for i = 1, forecast_months do
+  local counted, cells = passengers[training_months + i], {}
   for c = 1, columns do cells[c] = " " end
   cells[column(naive[i])] = "."
   cells[column(forecast[i])] = "x"
   cells[column(counted)] = "o"
   print(string.format("%4d-%02d  %s  %7.0f  %8.0f", 1959 + (i - 1) // 12, (i - 1) % 12 + 1,
     table.concat(cells), counted, forecast[i]))
-  wrong, wrong_naive = wrong + math.abs(forecast[i] - counted) / ahead,
-    wrong_naive + math.abs(naive[i] - counted) / ahead
+  error_sum, naive_error_sum = error_sum + math.abs(forecast[i] - counted) / forecast_months,
+    naive_error_sum + math.abs(naive[i] - counted) / forecast_months
 end
 print(string.format(
   "\nMean error in thousands of passengers: %.1f; of the last known year again: %.1f",
-  wrong, wrong_naive))
+  error_sum, naive_error_sum))

@@ -9,8 +9,8 @@ cr.random.seed(5)
 
 -- The data: eight clusters of points on a circle.
 local count = 4000
-local turns = ops.floor(cr.random.uniform({ count, 1 }, 0, 8)) * (math.pi / 4)
-local real = ops.concatenate({ turns:cos(), turns:sin() }, -1)
+local angles = ops.floor(cr.random.uniform({ count, 1 }, 0, 8)) * (math.pi / 4)
+local real_points = ops.concatenate({ angles:cos(), angles:sin() }, -1)
   + cr.random.normal({ count, 2 }, 0, 0.05)
 
 local function network(inputs, outputs)
@@ -36,8 +36,8 @@ function Gan:train_step(data)
 
   local critic_loss
   local tape = cr.GradientTape(function()
-    local forged = self.generator(cr.random.normal { batch, 8 })
-    critic_loss = bce(ones, self.critic(points)) + bce(zeros, self.critic(forged))
+    local generated = self.generator(cr.random.normal { batch, 8 })
+    critic_loss = bce(ones, self.critic(points)) + bce(zeros, self.critic(generated))
   end)
   local weights = self.critic.trainable_weights
   self.of_critic:apply_gradients(tape:gradient(critic_loss, weights), weights)
@@ -53,7 +53,7 @@ end
 
 local gan = Gan()
 gan:compile { optimizer = "adam" }
-gan:fit(real, { batch_size = 100, epochs = epochs, verbose = 0, callbacks = {
+gan:fit(real_points, { batch_size = 100, epochs = epochs, verbose = 0, callbacks = {
   cr.callbacks.LambdaCallback { on_epoch_end = function(epoch, logs)
     if (epoch + 1) % 10 == 0 then
       print(("epoch %d: critic %.3f, generator %.3f")
@@ -62,10 +62,10 @@ gan:fit(real, { batch_size = 100, epochs = epochs, verbose = 0, callbacks = {
   end },
 } })
 
-local forged = gan.generator:predict(cr.random.normal { 500, 8 }, { verbose = 0 })
-local radius = forged:square():sum(-1):sqrt()
+local generated = gan.generator:predict(cr.random.normal { 500, 8 }, { verbose = 0 })
+local radius = generated:square():sum(-1):sqrt()
 local path = cr.utils.writable_path "gan.png"
-cr.plot(forged[{ {}, 1 }], forged[{ {}, 2 }], { style = "points", file = path,
+cr.plot(generated[{ {}, 1 }], generated[{ {}, 2 }], { style = "points", file = path,
   title = "forged points", width = 500, height = 500 })
 print(("Forged points lie %.3f from the middle (real ones: 1.0), and %.3f off the ring"):format(
   radius:mean():item(), (radius - 1):abs():mean():item()))

@@ -5,16 +5,16 @@ local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local steps = tonumber(arg[1]) or 500
-local length, width, heads, blocks, batch = 64, 96, 4, 2, 16
+local window_length, width, heads, blocks, batch = 64, 96, 4, 2, 16
 
 print "A transformer of two blocks learns to write Lua, letter by letter."
-local parts = {}
+local sources = {}
 for path in cr.data.list_files(folder .. "/*.lua", { shuffle = false }):elements() do
   local file = assert(io.open(path, "rb"))
-  parts[#parts + 1] = file:read "a"
+  sources[#sources + 1] = file:read "a"
   file:close()
 end
-local text = table.concat(parts, "\n")
+local text = table.concat(sources, "\n")
 local letters, ids = {}, {}
 for i = 1, #text do
   local letter = text:sub(i, i)
@@ -41,7 +41,7 @@ local function block(x)
 end
 
 cr.random.seed(1)
-local input = cr.Input { shape = { length }, dtype = "int32" }
+local input = cr.Input { shape = { window_length }, dtype = "int32" }
 local x = Positions()(layers.Embedding(#letters, width)(input))
 for _ = 1, blocks do x = block(x) end
 local model = cr.Model(input, layers.Dense(#letters)(layers.LayerNormalization()(x)))
@@ -49,13 +49,13 @@ model:summary()
 model:compile { optimizer = cr.optimizers.AdamW { learning_rate = 2e-3 },
   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 
---- The ids of the `length` characters of the text that begin at `first`.
+--- The ids of the `window_length` characters of the text that begin at `first`.
 local function window_ids(first)
   local row = {}
-  for k = 1, length do row[k] = ids[text:sub(first + k - 1, first + k - 1)] end
+  for k = 1, window_length do row[k] = ids[text:sub(first + k - 1, first + k - 1)] end
   return row
 end
-local last = #text - length - 1
+local last = #text - window_length - 1
 local split = math.floor(last * 0.95)
 local function sample(n, from, to)
   local rows, answers = {}, {}
@@ -66,7 +66,7 @@ local function sample(n, from, to)
   return cr.tensor(rows, "int32"), cr.tensor(answers, "int32")
 end
 math.randomseed(1)
-local x_test, y_test = sample(64, split + length, last)
+local x_test, y_test = sample(64, split + window_length, last)
 local rows = { { 0, math.log(#letters) } }
 local rounds = math.min(5, steps)
 for round = 1, rounds do
@@ -81,19 +81,19 @@ end
 local function continue(beginning, count, temperature)
   local written = beginning
   for _ = 1, count do
-    local window = written:sub(-length)
+    local window = written:sub(-window_length)
     local row = {}
-    for k = 1, length do row[k] = ids[window:sub(k, k)] or 0 end
+    for k = 1, window_length do row[k] = ids[window:sub(k, k)] or 0 end
     local predicted = model:predict_on_batch(cr.tensor({ row }, "int32")):totable()
-    local logits = predicted[1][math.min(#window, length)]
+    local logits = predicted[1][math.min(#window, window_length)]
     local weights, total, top = {}, 0, math.max(table.unpack(logits))
     for i, logit in ipairs(logits) do
       weights[i] = math.exp((logit - top) / temperature)
       total = total + weights[i]
     end
-    local left, chosen = math.random() * total, 1
-    while left > weights[chosen] and chosen < #weights do
-      left = left - weights[chosen]
+    local remaining, chosen = math.random() * total, 1
+    while remaining > weights[chosen] and chosen < #weights do
+      remaining = remaining - weights[chosen]
       chosen = chosen + 1
     end
     written = written .. letters[chosen]

@@ -61,14 +61,14 @@ model:compile { optimizer = cr.optimizers.Adam(2e-3),
 model:fit(training, { epochs = epochs, validation_data = validation })
 
 -- confusion[i][k] counts the images of class i that the model predicts as class k.
-local confusion, right, count, misclassified = {}, 0, 0, nil
+local confusion, right_count, count, misclassified = {}, 0, 0, nil
 for i in ipairs(classes) do confusion[i] = {} end
 for images, labels in validation:elements() do
   local guesses = cr.ops.argmax(model:predict(images), -1):totable()
   for i, label in ipairs(labels:totable()) do
     local guess = guesses[i]
     confusion[label + 1][guess + 1] = (confusion[label + 1][guess + 1] or 0) + 1
-    count, right = count + 1, right + (guess == label and 1 or 0)
+    count, right_count = count + 1, right_count + (guess == label and 1 or 0)
     if guess ~= label then misclassified = misclassified
       or { images[i], classes[label + 1], classes[guess + 1] } end
   end
@@ -79,7 +79,7 @@ for i, class in ipairs(classes) do
   for k in ipairs(classes) do cells[k] = ("%4s"):format(confusion[i][k] or "") end
   print(("%12s%s"):format(class, table.concat(cells, " ")))
 end
-print(("\n%d of %d right: %.1f %%"):format(right, count, 100 * right / count))
+print(("\n%d of %d right: %.1f %%"):format(right_count, count, 100 * right_count / count))
 
 -- Prints one misclassified image as characters.
 if misclassified then

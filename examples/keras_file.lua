@@ -11,9 +11,9 @@ model:summary()
 
 -- A second file contains five pictures and the predictions that Keras makes for them.
 local x = cr.data.read(folder .. "keras3_cnn.io.h5", "inputs/0")
-local of_keras = cr.data.read(folder .. "keras3_cnn.io.h5", "outputs/0")
+local keras_outputs = cr.data.read(folder .. "keras3_cnn.io.h5", "outputs/0")
 local function difference(predictions)
-  return ("%.1e"):format((predictions - of_keras):abs():max():item())
+  return ("%.1e"):format((predictions - keras_outputs):abs():max():item())
 end
 local rows = { { "opened", "keras3_cnn.keras", difference(model:predict(x, { verbose = 0 })) } }
 
@@ -23,19 +23,19 @@ local y = cr.tensor({ 3, 0, 2, 1, 0 }, "int32")
 model:compile { optimizer = cr.optimizers.Adam(0.02), 
   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
 local losses = model:fit(x, y, { epochs = epochs, verbose = 0 }).history.loss
-local learned = model:predict(x, { verbose = 0 })
-rows[2] = { "learned on", "", difference(learned) }
+local trained_outputs = model:predict(x, { verbose = 0 })
+rows[2] = { "learned on", "", difference(trained_outputs) }
 
 -- Saves the model with its optimizer for Keras; the loaded model gives the same predictions.
-local saved = cr.utils.writable_path "learned.keras"
-model:save(saved)
-local again = cr.models.load_model(saved):predict(x, { verbose = 0 })
-assert((again - learned):abs():max():item() == 0)
-rows[3] = { "saved", saved, difference(again) }
+local keras_path = cr.utils.writable_path "learned.keras"
+model:save(keras_path)
+local loaded_outputs = cr.models.load_model(keras_path):predict(x, { verbose = 0 })
+assert((loaded_outputs - trained_outputs):abs():max():item() == 0)
+rows[3] = { "saved", keras_path, difference(loaded_outputs) }
 
-local exported = cr.utils.writable_path "learned.onnx"
-model:export(exported)
-rows[4] = { "exported", exported, "" }
+local onnx_path = cr.utils.writable_path "learned.onnx"
+model:export(onnx_path)
+rows[4] = { "exported", onnx_path, "" }
 
 print(("\nLoss: %.4f after the first epoch, %.4f after the last\n")
   :format(losses[1], losses[#losses]))

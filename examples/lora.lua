@@ -8,12 +8,12 @@ local epochs = tonumber(arg[1]) or 4
 
 local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz"):cast "float32" / 255
 local y = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz")
-local turned = cr.ops.flip(x, { 1, 2 })
-local learned, all = 8000, 10000
+local rotated = cr.ops.flip(x, { 1, 2 })
+local train_count, total_count = 8000, 10000
 -- The images and labels for training, and those for testing.
-local function train_part(images) return images:slice(1, learned), y:slice(1, learned) end
+local function train_part(images) return images:slice(1, train_count), y:slice(1, train_count) end
 local function test_part(images)
-  return images:slice(learned + 1, all), y:slice(learned + 1, all)
+  return images:slice(train_count + 1, total_count), y:slice(train_count + 1, total_count)
 end
 
 print "A network learns digits, then to read them upside down by small matrices beside its weights."
@@ -33,7 +33,7 @@ local function accuracy(images)
   local x_test, y_test = test_part(images)
   return model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).accuracy
 end
-local function trained()
+local function count_trainable_weights()
   local count = 0
   for _, weight in ipairs(model.trainable_weights) do
     local size = 1
@@ -44,22 +44,24 @@ local function trained()
 end
 
 local rows = {}
-local function note(what) rows[#rows + 1] = { what, trained(), accuracy(x), accuracy(turned) } end
+local function add_result(what)
+  rows[#rows + 1] = { what, count_trainable_weights(), accuracy(x), accuracy(rotated) }
+end
 
 compile()
 local x_train, y_train = train_part(x)
 model:fit(x_train, y_train, { batch_size = 64, epochs = epochs, verbose = 2 })
-note "trained on digits"
+add_result "trained on digits"
 
 for i = 2, 4 do model.layers[i]:enable_lora(8) end
 compile()
-local x_turned, y_turned = train_part(turned)
+local x_turned, y_turned = train_part(rotated)
 model:fit(x_turned, y_turned, { batch_size = 64, epochs = epochs, verbose = 2 })
-note "adapted to turned digits"
+add_result "adapted to turned digits"
 
 for i = 2, 4 do model.layers[i]:merge_lora() end
 compile()
-note "merged"
+add_result "merged"
 
 print(string.format("\n%-26s %14s %10s %10s", "", "weights trained", "upright", "turned"))
 for _, row in ipairs(rows) do

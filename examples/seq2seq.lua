@@ -10,31 +10,31 @@ math.randomseed(1)
 
 -- ---- numbers below 1000, in words
 
-local small = { [0] = "zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
-  "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
-  "eighteen", "nineteen" }
+local names_below_20 = { [0] = "zero", "one", "two", "three", "four", "five", "six", "seven",
+  "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
+  "seventeen", "eighteen", "nineteen" }
 local tens = { "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety" }
 local function words(n)
-  if n < 20 then return small[n] end
-  if n < 100 then return tens[n // 10] .. (n % 10 > 0 and "-" .. small[n % 10] or "") end
-  return small[n // 100] .. " hundred" .. (n % 100 > 0 and " and " .. words(n % 100) or "")
+  if n < 20 then return names_below_20[n] end
+  if n < 100 then return tens[n // 10] .. (n % 10 > 0 and "-" .. names_below_20[n % 10] or "") end
+  return names_below_20[n // 100] .. " hundred" .. (n % 100 > 0 and " and " .. words(n % 100) or "")
 end
 
 -- Letters have the ids 1, 2, ...; 0 is padding. The digits 0 to 9 have the ids 1 to 10; 0 is the
 -- start token of the decoder.
-local longest, alphabet = 0, " -abcdefghijklmnopqrstuvwxyz"
-for n = 0, 999 do longest = math.max(longest, #words(n)) end
+local max_length, alphabet = 0, " -abcdefghijklmnopqrstuvwxyz"
+for n = 0, 999 do max_length = math.max(max_length, #words(n)) end
 local function letters_of(n)
   local text, row = words(n), {}
-  for i = 1, longest do row[i] = i <= #text and alphabet:find(text:sub(i, i), 1, true) or 0 end
+  for i = 1, max_length do row[i] = i <= #text and alphabet:find(text:sub(i, i), 1, true) or 0 end
   return row
 end
 local function digits_of(n) return { n // 100 + 1, n // 10 % 10 + 1, n % 10 + 1 } end
 
 local numbers = {}
 for n = 0, 999 do table.insert(numbers, math.random(n + 1), n) end
-local learned = 800
-local function data(first, last)
+local train_count = 800
+local function data_between(first, last)
   local letter_ids, decoder_input, digit_ids = {}, {}, {}
   for i = first, last do
     local digits = digits_of(numbers[i])
@@ -47,7 +47,7 @@ end
 
 -- ---- the model
 
-local letters = cr.Input { shape = { longest }, dtype = "int32", name = "letters" }
+local letters = cr.Input { shape = { max_length }, dtype = "int32", name = "letters" }
 local decoder_input = cr.Input { shape = { 3 }, dtype = "int32", name = "begun" }
 local encoded = layers.Embedding(#alphabet + 1, 32, { mask_zero = true })(letters)
 encoded = layers.Bidirectional(layers.GRU(48, { return_sequences = true }))(encoded)
@@ -58,7 +58,7 @@ local digits = layers.Dense(11, { activation = "softmax" })(
 local model = cr.Model { inputs = { letters, decoder_input }, outputs = digits }
 model:compile { optimizer = cr.optimizers.Adam(5e-3), loss = "sparse_categorical_crossentropy",
   metrics = { "accuracy" } }
-local x, y = data(1, learned)
+local x, y = data_between(1, train_count)
 model:fit(x, y, { batch_size = 50, epochs = epochs, verbose = 0, callbacks = {
   cr.callbacks.LambdaCallback { on_epoch_end = function(epoch, logs)
     if (epoch + 1) % 10 == 0 then print(("epoch %d: loss %.4f"):format(epoch + 1, logs.loss)) end
@@ -67,22 +67,22 @@ model:fit(x, y, { batch_size = 50, epochs = epochs, verbose = 0, callbacks = {
 
 -- ---- predictions for the test numbers, one digit after the other
 
-local test = data(learned + 1, 1000)
+local test = data_between(train_count + 1, 1000)
 local rows = {}
-for i = 1, 1000 - learned do rows[i] = { 0, 0, 0 } end
+for i = 1, 1000 - train_count do rows[i] = { 0, 0, 0 } end
 for place = 1, 3 do
   local scores_of_digits = model:predict({ test[1], cr.tensor(rows, "int32") }, { verbose = 0 })
   for i, guess in ipairs(ops.argmax(scores_of_digits, -1):totable()) do
     rows[i][place + 1] = guess[place]
   end
 end
-local right = 0
+local right_count = 0
 print(("\n%-34s %s"):format("in words", "as it is read"))
 for i, row in ipairs(rows) do
-  local n = numbers[learned + i]
+  local n = numbers[train_count + i]
   local guess = (row[2] - 1) * 100 + (row[3] - 1) * 10 + row[4] - 1
-  right = right + (guess == n and 1 or 0)
+  right_count = right_count + (guess == n and 1 or 0)
   if i <= 10 then print(("%-34s %d"):format(words(n), guess)) end
 end
 print(("\nNumbers read rightly: %.1f %% of %d that it has not seen")
-  :format(100 * right / #rows, #rows))
+  :format(100 * right_count / #rows, #rows))

@@ -5,22 +5,22 @@ local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local epochs = tonumber(arg[1]) or 8
 print "Six kinds of sounds are written as WAV files, and told apart by their spectrograms."
-local rate, seconds, each = 8000, 0.75, 60
+local rate, seconds, sounds_per_kind = 8000, 0.75, 60
 local samples = math.floor(rate * seconds)
 
 -- ---- the sounds: the amplitude at time t in seconds, from -1 to 1; a and b are random numbers
 -- drawn for each sound
 
-local function turns(frequency, t) return math.sin(2 * math.pi * frequency * t) end
+local function sine(frequency, t) return math.sin(2 * math.pi * frequency * t) end
 local kinds = {
-  bell = function(t, a, b) return turns(300 + 900 * a, t) * math.exp(-(3 + 6 * b) * t) end,
+  bell = function(t, a, b) return sine(300 + 900 * a, t) * math.exp(-(3 + 6 * b) * t) end,
   clicks = function(t, a, b)
     return (t * (6 + 8 * a) + b) % 1 < 0.03 and math.random() * 2 - 1 or 0
   end,
-  falling = function(t, a, b) return turns(1200 + 800 * a - (700 + 300 * b) * t, t) end,
+  falling = function(t, a, b) return sine(1200 + 800 * a - (700 + 300 * b) * t, t) end,
   noise = function() return math.random() * 2 - 1 end,
-  rising = function(t, a, b) return turns(300 + 300 * a + (700 + 300 * b) * t, t) end,
-  siren = function(t, a, b) return turns(600 + 600 * a, t + 0.02 * turns(3 + 3 * b, t)) end,
+  rising = function(t, a, b) return sine(300 + 300 * a + (700 + 300 * b) * t, t) end,
+  siren = function(t, a, b) return sine(600 + 600 * a, t + 0.02 * sine(3 + 3 * b, t)) end,
 }
 local names = {}
 for name in pairs(kinds) do names[#names + 1] = name end
@@ -31,7 +31,7 @@ os.remove(folder)
 math.randomseed(1)
 for _, name in ipairs(names) do
   assert(os.execute(("mkdir -p '%s/%s'"):format(folder, name)))
-  for i = 1, each do
+  for i = 1, sounds_per_kind do
     local a, b, loud, hiss, sound = math.random(), math.random(), 0.2 + 0.6 * math.random(),
       0.15 * math.random(), {}
     for k = 1, samples do
@@ -44,25 +44,25 @@ end
 -- ---- reads the files and computes the mel spectrograms once; the network sees each as a picture
 -- of mel bins over time
 
-local training, rest = cr.utils.audio_dataset_from_directory(folder,
+local training, validation = cr.utils.audio_dataset_from_directory(folder,
   { sampling_rate = rate, output_sequence_length = samples, validation_split = 0.25,
     subset = "both", seed = 1 })
 local spectrogram = layers.MelSpectrogram { fft_length = 512, sequence_stride = 256,
   sampling_rate = rate, num_mel_bins = 32 }
 local function picture(x, y) return spectrogram(x:squeeze(-1)) / 40, y end
-local seen, unseen = training:map(picture):cache(), rest:map(picture):cache()
+local train_data, test_data = training:map(picture):cache(), validation:map(picture):cache()
 
 print "\nFrequencies from low (below) to high, over time:"
 local shades, frame_count = " .:-=+*#%@", samples // 256 + 1
-local shown = {}
-for x, y in unseen:elements() do
-  for i = 1, #y do shown[y[i]] = shown[y[i]] or x[i]:totable() end
+local shown_sounds = {}
+for x, y in test_data:elements() do
+  for i = 1, #y do shown_sounds[y[i]] = shown_sounds[y[i]] or x[i]:totable() end
 end
 for first = 0, #names - 1, 3 do
   for bin = 31, 1, -3 do
     local line = {}
     for kind = first, first + 2 do
-      local row = shown[kind][bin]
+      local row = shown_sounds[kind][bin]
       for time = 1, frame_count do
         local shade = math.max(1, math.min(#shades, math.floor((row[time] + 0.4) * 6) + 1))
         row[time] = shades:sub(shade, shade)
@@ -86,17 +86,17 @@ local model = cr.Sequential {
 }
 model:compile { optimizer = cr.optimizers.Adam { learning_rate = 3e-3 },
   loss = "sparse_categorical_crossentropy", metrics = { "accuracy" } }
-model:fit(seen, { epochs = epochs, verbose = 2 })
+model:fit(train_data, { epochs = epochs, verbose = 2 })
 
 -- ---- counts, for the validation sounds of each kind, the predicted kinds
 
-local counts, right, all = {}, 0, 0
-for x, y in unseen:elements() do
+local counts, right_count, total = {}, 0, 0
+for x, y in test_data:elements() do
   local guesses = ops.argmax(model:predict(x, { verbose = 0 }), -1)
   for i = 1, #y do
     local row = counts[y[i]] or {}
     counts[y[i]], row[guesses[i]] = row, (row[guesses[i]] or 0) + 1
-    right, all = right + (y[i] == guesses[i] and 1 or 0), all + 1
+    right_count, total = right_count + (y[i] == guesses[i] and 1 or 0), total + 1
   end
 end
 print(("\n%-8s taken for:%s"):format("", ("%9s"):rep(#names):format(table.unpack(names))))
@@ -105,5 +105,5 @@ for kind, name in ipairs(names) do
   for guess = 1, #names do row[guess] = (counts[kind - 1] or {})[guess - 1] or "." end
   print(("%-19s%s"):format(name, ("%9s"):rep(#names):format(table.unpack(row))))
 end
-print(("\n%d of %d sounds that it has not heard are named rightly"):format(right, all))
+print(("\n%d of %d sounds that it has not heard are named rightly"):format(right_count, total))
 assert(os.execute(("rm -r '%s'"):format(folder)))

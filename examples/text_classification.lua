@@ -8,16 +8,16 @@
 local cr = require "crescent"
 local layers = cr.layers
 local epochs, folder = tonumber(arg[1]) or 3, arg[2]
-local length, vocabulary = 100, 20000
+local max_tokens, vocabulary = 100, 20000
 print "A table of vectors learns whether critics are pleased."
 
 --- The tokens of a sentence: its words and all pairs of neighbouring words.
 local function tokens(sentence)
-  local list, before = {}, nil
+  local list, previous_word = {}, nil
   for word in sentence:gmatch "%S+" do
     list[#list + 1] = word
-    if before then list[#list + 1] = before .. " " .. word end
-    before = word
+    if previous_word then list[#list + 1] = previous_word .. " " .. word end
+    previous_word = word
   end
   return list
 end
@@ -33,15 +33,16 @@ local function read_reviews()
   end
 end
 
-local function any(list) return list[math.random(#list)] end
+local function random_item(list) return list[math.random(#list)] end
 local function make_reviews()
   local good, bad = { "charming", "gripping", "funny" }, { "dull", "tired", "loud", "flat" }
   for _ = 1, 4000 do
     local label, denied = math.random(0, 1), math.random() < 0.5
     local praises = (label == 1) ~= denied
-    add(("%s is %s %s , and %s"):format(any { "the film", "this comedy", "her new story" },
-      denied and "not" or any { "very", "quite" }, any(praises and good or bad),
-      any { "it ends at dawn", "nobody sings", "the hero is a cook", "it rains a lot" }), label)
+    add(("%s is %s %s , and %s"):format(random_item { "the film", "this comedy", "her new story" },
+      denied and "not" or random_item { "very", "quite" }, random_item(praises and good or bad),
+      random_item { "it ends at dawn", "nobody sings", "the hero is a cook", "it rains a lot" }),
+      label)
   end
 end
 
@@ -51,12 +52,12 @@ for i = #sentences, 2, -1 do
   local j = math.random(i)
   sentences[i], sentences[j] = sentences[j], sentences[i]
 end
-local tested = #sentences // 10
-local learned = #sentences - tested
+local test_count = #sentences // 10
+local train_count = #sentences - test_count
 
 -- Token ids: 0 is padding, 1 a token without an id of its own; the others are ordered by frequency.
 local counts, words = {}, {}
-for i = 1, learned do
+for i = 1, train_count do
   for _, token in ipairs(sentences[i].tokens) do
     if not counts[token] then words[#words + 1] = token end
     counts[token] = (counts[token] or 0) + 1
@@ -71,7 +72,7 @@ for i = 1, math.min(#words, vocabulary - 2) do ids[words[i]] = i + 1 end
 local rows, labels = {}, {}
 for i, sentence in ipairs(sentences) do
   local row = {}
-  for k = 1, length do
+  for k = 1, max_tokens do
     local token = sentence.tokens[k]
     row[k] = token and (ids[token] or 1) or 0
   end
@@ -81,7 +82,7 @@ local x, y = cr.tensor(rows, "int32"), cr.tensor(labels)
 
 cr.random.seed(1)
 local model = cr.Sequential {
-  layers.Embedding(vocabulary, 64, { mask_zero = true, input_shape = { length } }),
+  layers.Embedding(vocabulary, 64, { mask_zero = true, input_shape = { max_tokens } }),
   layers.Dropout(0.3),
   layers.GlobalAveragePooling1D(),
   layers.Dense(1, { activation = "sigmoid" }),
@@ -89,16 +90,16 @@ local model = cr.Sequential {
 model:summary()
 model:compile { optimizer = cr.optimizers.Adam { learning_rate = 4e-3 },
   loss = "binary_crossentropy", metrics = { "accuracy" } }
-local x_test, y_test = x:slice(learned + 1, #sentences), y:slice(learned + 1, #sentences)
-model:fit(x:slice(1, learned), y:slice(1, learned),
+local x_test, y_test = x:slice(train_count + 1, #sentences), y:slice(train_count + 1, #sentences)
+model:fit(x:slice(1, train_count), y:slice(1, train_count),
   { batch_size = 64, epochs = epochs, validation_data = { x_test, y_test }, verbose = 2 })
 
 local score = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true })
-local guesses = model:predict(x_test, { verbose = 0 }):totable()
+local probabilities = model:predict(x_test, { verbose = 0 }):totable()
 print "\npleased  meant  sentence"
 for i = 1, 8 do
-  local sentence = sentences[learned + i]
-  print(string.format("  %3.0f %%  %5s  %s", 100 * guesses[i][1],
+  local sentence = sentences[train_count + i]
+  print(string.format("  %3.0f %%  %5s  %s", 100 * probabilities[i][1],
     sentence.label == 1 and "yes" or "no", sentence.text:sub(1, 90)))
 end
-print(string.format("\nAccuracy on %d sentences it has not seen: %.4f", tested, score.accuracy))
+print(string.format("\nAccuracy on %d sentences it has not seen: %.4f", test_count, score.accuracy))

@@ -5,7 +5,7 @@ local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 local epochs = tonumber(arg[1]) or 5
-local change = 0.15
+local pixel_change = 0.15
 print "Two networks learn digits; one of them also learns to withstand an attack."
 
 local x = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
@@ -20,13 +20,13 @@ function Usual:init()
 end
 function Usual:call(pixels) return self.scores(self.hidden(pixels)) end
 
---- The pictures with each pixel changed by `change` in the direction that increases the loss.
+--- The pictures with each pixel changed by `pixel_change` in the direction that increases the loss.
 function Usual:attacked(pixels, labels)
   local loss
   local tape = cr.GradientTape(function()
     loss = self:compute_loss(pixels, labels, self(pixels))
   end, { pixels })
-  return ops.clip(pixels + tape:gradient(loss, pixels):sign() * change, 0, 1)
+  return ops.clip(pixels + tape:gradient(loss, pixels):sign() * pixel_change, 0, 1)
 end
 
 -- The training step, including the gradient with respect to the pixels, is traced once and
@@ -34,11 +34,11 @@ end
 local Robust = Usual:subclass "Robust"
 function Robust:train_step(data)
   local pixels, labels = data.x, data.y
-  local attacked = self:attacked(pixels, labels)
+  local attacked_pixels = self:attacked(pixels, labels)
   local loss
   local tape = cr.GradientTape(function()
     loss = self:compute_loss(pixels, labels, self(pixels, { training = true }))
-      + self:compute_loss(attacked, labels, self(attacked, { training = true }))
+      + self:compute_loss(attacked_pixels, labels, self(attacked_pixels, { training = true }))
   end)
   local weights = self.trainable_weights
   self.optimizer:apply_gradients(tape:gradient(loss, weights), weights)

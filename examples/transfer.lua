@@ -18,11 +18,11 @@ local labels = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz"):tot
 -- Returns the pictures of the digits from `low` to `high` and their labels, counted from 0. Of each
 -- digit the first `skipped` pictures are skipped and at most `most` taken.
 local function digits(low, high, skipped, most)
-  local seen, places, classes = {}, {}, {}
+  local digit_counts, places, classes = {}, {}, {}
   for place, digit in ipairs(labels) do
     if digit >= low and digit <= high then
-      seen[digit] = (seen[digit] or 0) + 1
-      if seen[digit] > skipped and seen[digit] <= skipped + most then
+      digit_counts[digit] = (digit_counts[digit] or 0) + 1
+      if digit_counts[digit] > skipped and digit_counts[digit] <= skipped + most then
         places[#places + 1], classes[#classes + 1] = place - 1, digit - low
       end
     end
@@ -57,7 +57,7 @@ local function fit(model, x, y, rate, rounds, batch_size, verbose)
   model:fit(x, y, { batch_size = batch_size, epochs = rounds, verbose = verbose })
 end
 
-local function trained(model)
+local function count_trainable_weights(model)
   local count = 0
   for _, weight in ipairs(model.trainable_weights) do
     local size = 1
@@ -71,7 +71,7 @@ local rows = {}
 local x_test, y_test = digits(5, 9, 100, 200)
 local function add_result(what, model, started)
   local accuracy = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).accuracy
-  rows[#rows + 1] = { what, trained(model), cr.utils.clock() - started, accuracy }
+  rows[#rows + 1] = { what, count_trainable_weights(model), cr.utils.clock() - started, accuracy }
 end
 
 -- ---- training on the digits 0 to 4
@@ -81,11 +81,11 @@ print "The first stages of a ResNet50 learn the digits 0 to 4."
 local started = cr.utils.clock()
 local base = stages()
 local x, y = digits(0, 4, 0, pictures_low)
-local old = classifier(base)
-fit(old, x, y, 1e-3, 3, 64, 1)
+local base_classifier = classifier(base)
+fit(base_classifier, x, y, 1e-3, 3, 64, 1)
 local x_old, y_old = digits(0, 4, pictures_low, 200)
 print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.shape[1],
-  100 * old:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy,
+  100 * base_classifier:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy,
   cr.utils.clock() - started))
 
 -- ---- training on the digits 5 to 9
@@ -93,19 +93,19 @@ print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.
 local x_few, y_few = digits(5, 9, 0, pictures_high)
 
 started = cr.utils.clock()
-local scratch = classifier(stages())
+local scratch_model = classifier(stages())
 print "A second one learns 5 to 9 from nothing."
-fit(scratch, x_few, y_few, 1e-3, 30, 10, 0)
-add_result("all of it, from nothing", scratch, started)
+fit(scratch_model, x_few, y_few, 1e-3, 30, 10, 0)
+add_result("all of it, from nothing", scratch_model, started)
 
 -- The layers of `base` are frozen and run in inference mode: batch normalization uses its stored
 -- statistics and does not update them.
 started = cr.utils.clock()
 base.trainable = false
-local new = classifier(base)
+local new_classifier = classifier(base)
 print "A classifier learns them on what the first one sees."
-fit(new, x_few, y_few, 1e-2, 30, 10, 0)
-add_result("a classifier on frozen stages", new, started)
+fit(new_classifier, x_few, y_few, 1e-2, 30, 10, 0)
+add_result("a classifier on frozen stages", new_classifier, started)
 
 -- Now the last stage (the layers conv3...) is also trained, with a low learning rate; batch
 -- normalization stays frozen.
@@ -114,8 +114,8 @@ base.trainable = true
 for _, layer in ipairs(base.layers) do
   layer.trainable = layer.name:find "^conv3" ~= nil and layer.class_name ~= "BatchNormalization"
 end
-fit(new, x_few, y_few, 1e-4, 9, 10, 0)
-add_result("and the last stage with it", new, started)
+fit(new_classifier, x_few, y_few, 1e-4, 9, 10, 0)
+add_result("and the last stage with it", new_classifier, started)
 
 print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", pictures_high, "",
   "weights trained", "seconds", "accuracy"))

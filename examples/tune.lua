@@ -5,11 +5,11 @@
 -- Two processes that run this script at the same time share the trials; if one is killed, the other
 -- continues its trial.
 local cr = require "crescent"
-local here = (arg and arg[0] or "examples/tune.lua"):match "^(.*)/" or "."
+local script_folder = (arg and arg[0] or "examples/tune.lua"):match "^(.*)/" or "."
 local trials = tonumber(arg and arg[1]) or 24
 
-local images = cr.data.read_idx(here .. "/data/mnist-t10k-images-idx3-ubyte.gz")
-local labels = cr.data.read_idx(here .. "/data/mnist-t10k-labels-idx1-ubyte.gz")
+local images = cr.data.read_idx(script_folder .. "/data/mnist-t10k-images-idx3-ubyte.gz")
+local labels = cr.data.read_idx(script_folder .. "/data/mnist-t10k-labels-idx1-ubyte.gz")
 local x = images:slice({ 1 }, { 3000 }):reshape { 3000, 784 }:cast "float32" / 255
 local y = labels:slice({ 1 }, { 3000 })
 
@@ -39,12 +39,12 @@ tuner:search(x, y, { epochs = 6, batch_size = 64, validation_split = 0.3 })
 print ""
 tuner:results_summary(8)
 tuner:plot("importance", { title = "How much each hyperparameter explains" })
-local picture = cr.utils.writable_path "tune.svg"
-tuner:plot("history", { file = picture, title = "Accuracy by trial" })
+local plot_path = cr.utils.writable_path "tune.svg"
+tuner:plot("history", { file = plot_path, title = "Accuracy by trial" })
 local model = tuner:get_best_models()[1]
-local rest = images:slice({ 7001 }, { 10000 }):reshape { 3000, 784 }:cast "float32" / 255
-local rest_labels = labels:slice({ 7001 }, { 10000 })
-local scores = model:evaluate(rest, rest_labels, { verbose = 0, return_dict = true })
+local test_images = images:slice({ 7001 }, { 10000 }):reshape { 3000, 784 }:cast "float32" / 255
+local test_labels = labels:slice({ 7001 }, { 10000 })
+local scores = model:evaluate(test_images, test_labels, { verbose = 0, return_dict = true })
 print(("Images that no trial has seen: %.1f %% right"):format(100 * scores.accuracy))
-print("Picture: " .. picture)
+print("Picture: " .. plot_path)
 os.execute("rm -r '" .. folder .. "'")

@@ -39,15 +39,15 @@ vae:compile { optimizer = cr.optimizers.Adam(2e-3), loss = crossentropy }
 local history = vae:fit(x, x, { batch_size = 100, epochs = epochs, verbose = 2 }).history
 
 -- A grid of 15 by 15 points of the plane; the decoder draws a digit for each point.
-local places = {}
+local points = {}
 for row = -7, 7 do
-  for column = -7, 7 do places[#places + 1] = { column * 0.3, row * 0.3 } end
+  for column = -7, 7 do points[#points + 1] = { column * 0.3, row * 0.3 } end
 end
-local digits = decoder:predict(cr.tensor(places), { verbose = 0 }):reshape { 225, 28, 28 }
+local digits = decoder:predict(cr.tensor(points), { verbose = 0 }):reshape { 225, 28, 28 }
 local path = cr.utils.writable_path "vae.png"
 cr.imshow(digits, { columns = 15, file = path, title = "places of the plane" })
 
-local place = encoder:predict(x:slice(1, 1), { verbose = 0 }):totable()[1]
-print(("The first digit lies at %.2f, %.2f"):format(place[1], place[2]))
+local point = encoder:predict(x:slice(1, 1), { verbose = 0 }):totable()[1]
+print(("The first digit lies at %.2f, %.2f"):format(point[1], point[2]))
 print(("Loss: %.2f"):format(history.loss[#history.loss]))
 print("Picture: " .. path)

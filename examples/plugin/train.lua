@@ -18,11 +18,11 @@ for i, wanted in ipairs { 2, -1, 0.5 } do assert(math.abs(learned[i] - wanted) <
 local temporary = os.tmpname()
 local path = temporary .. ".h5"
 model:save(path)
-local again = cr.models.load_model(path)
+local loaded_model = cr.models.load_model(path)
 os.remove(path)
 os.remove(temporary)
-assert(again.layers[1]:get_config().initializer)
-assert(cr.ops.max(cr.ops.abs(again:predict(x) - model:predict(x))):item() == 0)
+assert(loaded_model.layers[1]:get_config().initializer)
+assert(cr.ops.max(cr.ops.abs(loaded_model:predict(x) - model:predict(x))):item() == 0)
 
 -- The help of the class shows the text of the file scale.examples.
 for _, class in ipairs(cr.listing().classes) do
