@@ -68,8 +68,8 @@ bool Buffer::undo() {
   return true;
 }
 
-size_t Buffer::before() const { return previous_letter(text_, cursor_); }
-size_t Buffer::after() const { return next_letter(text_, cursor_); }
+size_t Buffer::previous_letter_start() const { return previous_letter(text_, cursor_); }
+size_t Buffer::next_letter_end() const { return next_letter(text_, cursor_); }
 
 size_t Buffer::line_start(size_t at) const {
   const size_t line_break = at == 0 ? text_.npos : text_.rfind('\n', at - 1);

@@ -21,8 +21,10 @@ class Buffer {
   /// Undoes the last change; returns false if there is none.
   bool undo();
 
-  size_t before() const;  ///< offset at which the letter in front of the cursor begins
-  size_t after() const;   ///< offset at which the letter behind the cursor ends
+  /// The offset at which the letter in front of the cursor begins.
+  size_t previous_letter_start() const;
+  /// The offset at which the letter behind the cursor ends.
+  size_t next_letter_end() const;
   size_t line_start() const { return line_start(cursor_); }
   size_t line_end() const { return line_end(cursor_); }
   /// word_start() is the offset of the nearest start of a word before the cursor, word_end() that

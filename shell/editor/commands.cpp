@@ -30,8 +30,9 @@ Editor::Session::Command Editor::Session::command_of(const std::string& key) {
       {"Enter C-j", [](S& s) { s.enter(); }},
       {"A-Enter S-Enter", [](S& s) { s.buffer_.insert("\n"); }},
       {"Tab", [](S& s) { s.complete(); }},
-      {"Left C-b", [](S& s) { s.buffer_.move(s.buffer_.before()); }},
-      {"Right C-f", [](S& s) { s.take_hint(true) ? void() : s.buffer_.move(s.buffer_.after()); }},
+      {"Left C-b", [](S& s) { s.buffer_.move(s.buffer_.previous_letter_start()); }},
+      {"Right C-f",
+       [](S& s) { s.take_hint(true) ? void() : s.buffer_.move(s.buffer_.next_letter_end()); }},
       {"C-Left A-Left A-b", [](S& s) { s.buffer_.move(s.buffer_.word_start()); }},
       {"C-Right A-Right A-f",
        [](S& s) { s.take_hint(false) ? void() : s.buffer_.move(s.buffer_.word_end()); }},
@@ -45,8 +46,9 @@ Editor::Session::Command Editor::Session::command_of(const std::string& key) {
       {"C-p PageUp", [](S& s) { s.older(); }},
       {"C-n PageDown", [](S& s) { s.newer(); }},
       {"C-r", [](S& s) { s.begin_search(); }},
-      {"Backspace C-h", [](S& s) { s.erase(s.buffer_.before(), s.buffer_.cursor()); }},
-      {"Delete", [](S& s) { s.erase(s.buffer_.cursor(), s.buffer_.after()); }},
+      {"Backspace C-h",
+       [](S& s) { s.erase(s.buffer_.previous_letter_start(), s.buffer_.cursor()); }},
+      {"Delete", [](S& s) { s.erase(s.buffer_.cursor(), s.buffer_.next_letter_end()); }},
       {"C-w A-Backspace", [](S& s) { s.kill(s.buffer_.word_start(), s.buffer_.cursor()); }},
       {"A-d C-Delete", [](S& s) { s.kill(s.buffer_.cursor(), s.buffer_.word_end()); }},
       {"C-u", [](S& s) { s.kill(s.buffer_.line_start(), s.buffer_.cursor()); }},
@@ -72,12 +74,13 @@ void Editor::Session::enter() {
 /// several lines, cancels the block; without any text, ends the session.
 void Editor::Session::erase_or_end_session() {
   if (buffer_.text().empty()) return finish(Result::end);
-  if (buffer_.cursor() < buffer_.text().size()) return erase(buffer_.cursor(), buffer_.after());
+  if (buffer_.cursor() < buffer_.text().size())
+    return erase(buffer_.cursor(), buffer_.next_letter_end());
   if (!buffer_.on_first_line()) finish(Result::interrupted);
 }
 
 void Editor::Session::leave_terminal() {
-  std::string text = drawn_last();
+  std::string text = final_output();
   text += screen_.leave();
   terminal_.write(text);
   terminal_.leave(false);
@@ -131,7 +134,7 @@ bool Editor::Session::take_hint(bool whole) {
 /// Shows the history's entry with this index. The index after the last entry means the draft, the
 /// text that was typed before older entries were shown.
 void Editor::Session::recall(size_t index) {
-  recalled_ = index;
+  recalled_index_ = index;
   const std::vector<std::string>& entries = history_.entries();
   buffer_.reset(index < entries.size() ? entries[index] : draft_, 0);
   top_ = 0;
@@ -140,13 +143,13 @@ void Editor::Session::recall(size_t index) {
 /// Shows an older entry that begins with the text in front of the cursor.
 void Editor::Session::older() {
   const std::vector<std::string>& entries = history_.entries();
-  if (recalled_ >= entries.size() || entries[recalled_] != buffer_.text()) {
+  if (recalled_index_ >= entries.size() || entries[recalled_index_] != buffer_.text()) {
     history_.refresh();
-    recalled_ = entries.size();
+    recalled_index_ = entries.size();
     draft_ = buffer_.text();
     draft_start_ = buffer_.before_cursor();
   }
-  size_t found = history_.find_start(recalled_, draft_start_);
+  size_t found = history_.find_start(recalled_index_, draft_start_);
   while (found < entries.size() && entries[found] == buffer_.text())
     found = history_.find_start(found, draft_start_);
   if (found >= entries.size()) return bell();
@@ -156,8 +159,8 @@ void Editor::Session::older() {
 
 void Editor::Session::newer() {
   const std::vector<std::string>& entries = history_.entries();
-  if (recalled_ >= entries.size()) return bell();
-  size_t next = recalled_ + 1;
+  if (recalled_index_ >= entries.size()) return bell();
+  size_t next = recalled_index_ + 1;
   while (next < entries.size() &&
          (!entries[next].starts_with(draft_start_) || entries[next] == buffer_.text()))
     ++next;
@@ -174,7 +177,7 @@ void Editor::Session::kill(size_t from, size_t to) {
 /// Erases to the end of the line; at the end of a line, joins it with the next one.
 void Editor::Session::kill_to_line_end() {
   const size_t end = buffer_.line_end();
-  kill(buffer_.cursor(), end > buffer_.cursor() ? end : buffer_.after());
+  kill(buffer_.cursor(), end > buffer_.cursor() ? end : buffer_.next_letter_end());
 }
 
 }  // namespace crescent::editor

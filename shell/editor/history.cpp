@@ -41,7 +41,7 @@ std::string read_from(int file, size_t& at) {
   return text;
 }
 
-std::string written(const std::string& entry) {
+std::string file_text_of(const std::string& entry) {
   std::string text = "> ";
   for (const char c : entry) {
     text += c;
@@ -72,20 +72,20 @@ void History::parse_entries(const std::string& text) {
 void History::read_new_entries(int file) {
   struct stat found;
   if (fstat(file, &found) != 0) return;
-  if (static_cast<size_t>(found.st_size) < read_) read_ = 0, entries_.clear();
-  parse_entries(read_from(file, read_));
+  if (static_cast<size_t>(found.st_size) < read_offset_) read_offset_ = 0, entries_.clear();
+  parse_entries(read_from(file, read_offset_));
 }
 
 void History::refresh() {
   struct stat found;
   if (path_.empty() || stat(path_.c_str(), &found) != 0) return;
-  if (static_cast<size_t>(found.st_size) == read_) return;
+  if (static_cast<size_t>(found.st_size) == read_offset_) return;
   if (const Descriptor file = open_locked(path_); file >= 0) read_new_entries(file);
 }
 
 /// Keeps only the last entries of a file that has become too long, about kShortenedBytes.
 void History::shorten(int file) {
-  size_t start = read_ - kShortenedBytes;
+  size_t start = read_offset_ - kShortenedBytes;
   std::string text = read_from(file, start);
   const size_t entry = text.find("\n> ");
   if (entry == text.npos) return;
@@ -93,7 +93,7 @@ void History::shorten(int file) {
   try {
     replace_file(path_, text);
     chmod(path_.c_str(), 0600);
-    read_ = text.size();
+    read_offset_ = text.size();
   } catch (const std::exception&) {
     // The file is not shortened; the next append() tries again.
   }
@@ -104,10 +104,10 @@ void History::append(const std::string& entry) {
   const Descriptor file = open_locked(path_);
   if (file < 0) return;
   read_new_entries(file);
-  const std::string text = written(entry);
+  const std::string text = file_text_of(entry);
   if (::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()))
-    read_ += text.size();
-  if (read_ > kMaxBytes) shorten(file);
+    read_offset_ += text.size();
+  if (read_offset_ > kMaxBytes) shorten(file);
 }
 
 void History::add(const std::string& entry) {

@@ -30,7 +30,7 @@ class History {
   void shorten(int file);
 
   std::string path_;
-  size_t read_ = 0;  // the offset up to which the file has been read
+  size_t read_offset_ = 0;  // the offset up to which the file has been read
   std::vector<std::string> entries_;
 };
 

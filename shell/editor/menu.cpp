@@ -13,9 +13,9 @@ int width_of_name(const Candidate& candidate) {
   return width_of(row);
 }
 
-CellRow row_of_candidate(const Candidate& candidate, bool chosen, int names, int columns) {
+CellRow row_of_candidate(const Candidate& candidate, bool selected, int names, int columns) {
   CellRow row;
-  append(row, candidate.text, chosen ? Style::chosen : Style::plain, std::min(names, columns));
+  append(row, candidate.text, selected ? Style::chosen : Style::plain, std::min(names, columns));
   if (candidate.help.empty()) return row;
   const auto gap = static_cast<size_t>(names + 2 - width_of(row));
   append(row, std::string(gap, ' '), Style::plain, columns);
@@ -25,31 +25,31 @@ CellRow row_of_candidate(const Candidate& candidate, bool chosen, int names, int
 
 }  // namespace
 
-const Candidate* Menu::chosen() const {
-  return chosen_ < 0 ? nullptr : &completions_.candidates[static_cast<size_t>(chosen_)];
+const Candidate* Menu::selected() const {
+  return selected_ < 0 ? nullptr : &completions_.candidates[static_cast<size_t>(selected_)];
 }
 
-void Menu::open(Completions completions, std::string typed) {
+void Menu::open(Completions completions, std::string typed_text) {
   completions_ = std::move(completions);
-  typed_ = std::move(typed);
-  chosen_ = -1;
+  typed_text_ = std::move(typed_text);
+  selected_ = -1;
 }
 
 void Menu::step(int by) {
   const int count = static_cast<int>(completions_.candidates.size());
-  chosen_ = chosen_ < 0 && by < 0 ? count - 1 : (chosen_ + by + count) % count;
+  selected_ = selected_ < 0 && by < 0 ? count - 1 : (selected_ + by + count) % count;
 }
 
 std::vector<CellRow> Menu::rows(size_t most, int columns) const {
   const std::vector<Candidate>& all = completions_.candidates;
-  const size_t shown = std::min(all.size(), most), chosen = static_cast<size_t>(chosen_ + 1);
-  const size_t first = chosen > shown ? chosen - shown : 0;
+  const size_t shown = std::min(all.size(), most), selected = static_cast<size_t>(selected_ + 1);
+  const size_t first = selected > shown ? selected - shown : 0;
   int names = 0;
   for (size_t i = first; i < first + shown; ++i) names = std::max(names, width_of_name(all[i]));
   names = std::min(names, columns * 2 / 3);
   std::vector<CellRow> rows;
   for (size_t i = first; i < first + shown; ++i)
-    rows.push_back(row_of_candidate(all[i], i + 1 == chosen, names, columns - 1));
+    rows.push_back(row_of_candidate(all[i], i + 1 == selected, names, columns - 1));
   if (shown < all.size() && !rows.empty()) {
     rows.emplace_back();
     const std::string count = std::to_string(first + shown) + " of " + std::to_string(all.size());

@@ -21,21 +21,21 @@ class Menu {
  public:
   bool is_open() const { return !completions_.candidates.empty(); }
   /// The selected candidate; null if none is selected.
-  const Candidate* chosen() const;
+  const Candidate* selected() const;
   size_t begin() const { return completions_.begin; }
-  void open(Completions completions, std::string typed);
+  void open(Completions completions, std::string typed_text);
   void close() { completions_ = {}; }
   /// Selects the next candidate (by = 1) or the previous one (by = -1); wraps around at the ends.
   void step(int by);
   /// The text that the user typed; the selected candidate replaces it.
-  const std::string& typed() const { return typed_; }
+  const std::string& typed_text() const { return typed_text_; }
   /// At most `most` rows: one for each candidate that fits, with its line of help.
   std::vector<CellRow> rows(size_t most, int columns) const;
 
  private:
   Completions completions_;
-  std::string typed_;
-  int chosen_ = -1;
+  std::string typed_text_;
+  int selected_ = -1;
 };
 
 /// The longest common prefix of the candidates.

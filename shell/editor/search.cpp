@@ -5,18 +5,18 @@
 namespace crescent::editor {
 
 void Search::begin(const std::string& text, size_t entries) {
-  active_ = true, failed_ = false;
+  is_active_ = true, has_failed_ = false;
   pattern_.clear();
-  before_ = found_ = text;
+  original_text_ = found_entry_ = text;
   index_ = entries;
 }
 
 void Search::find_from(const History& history, size_t from) {
-  const size_t found = history.find(from, pattern_);
-  failed_ = found == std::string::npos;
-  if (failed_) return;
-  index_ = found;
-  found_ = history.entries()[found];
+  const size_t index = history.find(from, pattern_);
+  has_failed_ = index == std::string::npos;
+  if (has_failed_) return;
+  index_ = index;
+  found_entry_ = history.entries()[index];
 }
 
 void Search::extend(const std::string& text, const History& history) {
@@ -30,9 +30,10 @@ void Search::shorten(const History& history) {
 }
 
 void Search::older(const History& history) {
-  for (const std::string last = found_; found_ == last && !failed_;) find_from(history, index_);
+  for (const std::string last = found_entry_; found_entry_ == last && !has_failed_;)
+    find_from(history, index_);
 }
 
-std::string Search::status() const { return (failed_ ? "not found: " : "search: ") + pattern_; }
+std::string Search::status() const { return (has_failed_ ? "not found: " : "search: ") + pattern_; }
 
 }  // namespace crescent::editor

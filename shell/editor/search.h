@@ -8,10 +8,10 @@ namespace crescent::editor {
 
 class Search {
  public:
-  bool is_active() const { return active_; }
+  bool is_active() const { return is_active_; }
   /// Begins a search; cancelling it restores `text`.
   void begin(const std::string& text, size_t entries);
-  void end() { active_ = false; }
+  void end() { is_active_ = false; }
   /// Adds `text` to the pattern and searches again from the entry that was found last.
   void extend(const std::string& text, const History& history);
   void shorten(const History& history);
@@ -20,16 +20,16 @@ class Search {
 
   const std::string& pattern() const { return pattern_; }
   /// The entry that was found; if none was, the text from before the search.
-  const std::string& found() const { return found_; }
-  const std::string& before() const { return before_; }
+  const std::string& found_entry() const { return found_entry_; }
+  const std::string& original_text() const { return original_text_; }
   /// The line that is shown while the search is active.
   std::string status() const;
 
  private:
   void find_from(const History& history, size_t from);
 
-  bool active_ = false, failed_ = false;
-  std::string pattern_, before_, found_;
+  bool is_active_ = false, has_failed_ = false;
+  std::string pattern_, original_text_, found_entry_;
   size_t index_ = 0;
 };
 

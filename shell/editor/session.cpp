@@ -22,11 +22,11 @@ Editor::Session::Session(const Callbacks& callbacks, const Settings& settings)
       history_(settings.history) {}
 
 void Editor::Session::begin() {
-  finished_ = false;
+  is_finished_ = false;
   buffer_.reset("", 0);
   menu_.close();
   search_.end();
-  keys_before_.clear();
+  pending_keys_.clear();
   size_ = terminal_.size();
   top_ = 0;
   if (!terminal_.is_raw()) terminal_.enter();
@@ -49,10 +49,10 @@ Editor::Result Editor::Session::edit(std::string& entry) {
   begin();
   if (!input_.pending()) show_and_wait();
   history_.refresh();
-  recalled_ = history_.entries().size();
-  while (!finished_) {
+  recalled_index_ = history_.entries().size();
+  while (!is_finished_) {
     handle(input_.next(Wakeups::file()));
-    if (!finished_ && !input_.pending()) show_and_wait();
+    if (!is_finished_ && !input_.pending()) show_and_wait();
   }
   wakeups_.reset();
   entry = buffer_.text();
@@ -95,8 +95,8 @@ void Editor::Session::wake(bool continued) {
 }
 
 void Editor::Session::insert_text(const std::string& text) {
-  keys_before_.clear();
-  if (search_.is_active()) return search_.extend(text, history_), show_found();
+  pending_keys_.clear();
+  if (search_.is_active()) return search_.extend(text, history_), show_found_entry();
   const bool narrowing = menu_.is_open();
   menu_.close();
   buffer_.insert(text);
@@ -110,11 +110,11 @@ void Editor::Session::insert_pasted(const std::string& text) {
 }
 
 void Editor::Session::press(std::string key) {
-  if (!keys_before_.empty()) key = std::exchange(keys_before_, "") + "," + key;
+  if (!pending_keys_.empty()) key = std::exchange(pending_keys_, "") + "," + key;
   if (search_.is_active() && press_in_search(key)) return;
   if (menu_.is_open() && press_in_menu(key)) return;
   if (key == kFirstKey)
-    keys_before_ = key;
+    pending_keys_ = key;
   else if (const Command command = command_of(key))
     command(*this);
 }
@@ -122,32 +122,33 @@ void Editor::Session::press(std::string key) {
 /// Handles a key during the search. For keys that are not commands of the search, ends the search,
 /// keeps the entry that was found, and returns false, so that the editor handles the key.
 bool Editor::Session::press_in_search(const std::string& key) {
-  if (key == "C-r") return search_.older(history_), show_found(), true;
-  if (key == "Backspace" || key == "C-h") return search_.shorten(history_), show_found(), true;
+  if (key == "C-r") return search_.older(history_), show_found_entry(), true;
+  if (key == "Backspace" || key == "C-h")
+    return search_.shorten(history_), show_found_entry(), true;
   search_.end();
   if (key != "Escape" && key != "C-g" && key != "C-c") return false;
-  buffer_.reset(search_.before(), search_.before().size());
+  buffer_.reset(search_.original_text(), search_.original_text().size());
   return true;
 }
 
-void Editor::Session::show_found() {
-  const std::string& found = search_.found();
+void Editor::Session::show_found_entry() {
+  const std::string& found = search_.found_entry();
   buffer_.reset(found, std::min(found.find(search_.pattern()), found.size()));
 }
 
 /// Handles a key while the menu is open. For keys that are not commands of the menu, closes the
 /// menu, keeps the selected candidate, and returns false, so that the editor handles the key.
 bool Editor::Session::press_in_menu(const std::string& key) {
-  if (key == "Tab" || key == "Down") return menu_.step(1), show_chosen(), true;
-  if (key == "S-Tab" || key == "Up") return menu_.step(-1), show_chosen(), true;
-  const bool chosen = menu_.chosen() != nullptr, cancelled = key == "Escape" || key == "C-g";
-  if (cancelled && chosen) buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.typed());
+  if (key == "Tab" || key == "Down") return menu_.step(1), show_selected_candidate(), true;
+  if (key == "S-Tab" || key == "Up") return menu_.step(-1), show_selected_candidate(), true;
+  const bool chosen = menu_.selected() != nullptr, cancelled = key == "Escape" || key == "C-g";
+  if (cancelled && chosen) buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.typed_text());
   menu_.close();
   return cancelled || (key == "Enter" && chosen);
 }
 
-void Editor::Session::show_chosen() {
-  buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.chosen()->text);
+void Editor::Session::show_selected_candidate() {
+  buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.selected()->text);
 }
 
 void Editor::Session::open_menu() {
@@ -173,11 +174,11 @@ void Editor::Session::complete() {
 }
 
 void Editor::Session::finish(Result result) {
-  finished_ = true;
+  is_finished_ = true;
   result_ = result;
   menu_.close();
   search_.end();
-  std::string text = drawn_last();
+  std::string text = final_output();
   if (result == Result::interrupted) text += "^C";
   if (result != Result::end) text += screen_.leave();
   terminal_.write(text);
@@ -217,13 +218,14 @@ void Editor::Session::draw() {
   const size_t line_end = hint_.find('\n');
   const std::string seen = hint_.substr(0, line_end) + (line_end == hint_.npos ? "" : " ...");
   const View view{buffer_.text(), buffer_.cursor(), styles(buffer_.cursor()), seen, rows_below()};
-  terminal_.write(drawn(view));
+  terminal_.write(output_of(view));
 }
 
-/// What draws the entry a last time, without hint and menu, as it remains on the screen.
-std::string Editor::Session::drawn_last() {
+/// Returns the output that draws the entry a last time, without hint and menu, as it remains on the
+/// screen.
+std::string Editor::Session::final_output() {
   const size_t end = buffer_.text().size();
-  return drawn({buffer_.text(), end, styles(std::string::npos), "", {}});
+  return output_of({buffer_.text(), end, styles(std::string::npos), "", {}});
 }
 
 /// The last rows of the news, which take at most half of the rows of the terminal.
@@ -235,8 +237,8 @@ std::vector<CellRow> Editor::Session::rows_of_news() const {
   return lay_out(view, {"", ""}, {size_.rows / 2, size_.columns}, top).rows;
 }
 
-/// What draws the news and, below them, the entry.
-std::string Editor::Session::drawn(const View& view) {
+/// Returns the output that draws the news and, below them, the entry.
+std::string Editor::Session::output_of(const View& view) {
   std::vector<CellRow> news = rows_of_news();
   const Size rest{size_.rows - static_cast<int>(news.size()), size_.columns};
   Frame frame = lay_out(view, settings_.prompts, rest, top_);

@@ -33,14 +33,14 @@ class Editor::Session {
   void press(std::string key);
   bool press_in_search(const std::string& key);
   bool press_in_menu(const std::string& key);
-  void show_found();
-  void show_chosen();
+  void show_found_entry();
+  void show_selected_candidate();
   void open_menu();
   void finish(Result result);
 
   void draw();
-  std::string drawn_last();
-  std::string drawn(const View& view);
+  std::string final_output();
+  std::string output_of(const View& view);
   std::vector<CellRow> rows_of_news() const;
   std::vector<CellRow> rows_below() const;
   std::string history_hint();
@@ -76,13 +76,13 @@ class Editor::Session {
   std::optional<Wakeups> wakeups_;  // exists from the first wait for input to the end of the entry
   Size size_;
   size_t top_ = 0;
-  std::string news_, hint_, killed_, keys_before_;
+  std::string news_, hint_, killed_, pending_keys_;
   // The text that was typed before older entries were shown, and the part of it in front of the
   // cursor.
   std::string draft_, draft_start_;
   // The index of the history entry that is shown; the index after the last entry means the draft.
-  size_t recalled_ = 0;
-  bool finished_ = false;
+  size_t recalled_index_ = 0;
+  bool is_finished_ = false;
   Result result_ = Result::entry;
 };
 

@@ -18,10 +18,10 @@ constexpr std::string_view kPasteBegins = "\x1b[200~", kPasteEnds = "\x1b[201~",
                            kSequence = "\x1b[";
 constexpr char kEscape = '\x1b';
 // The time in milliseconds to wait for the remaining bytes of a key, and of a paste.
-constexpr int kRestOfKey = 40, kRestOfPaste = 2000;
+constexpr int kKeyTimeout = 40, kPasteTimeout = 2000;
 // If a single read returns more bytes than this, they were pasted, not typed.
-constexpr size_t kTypedAtOnce = 32;
-constexpr int kRestOfBurst = 3;
+constexpr size_t kMaxTypedBytes = 32;
+constexpr int kBurstTimeout = 3;
 
 const char* terminal_name() {
   const char* name = std::getenv("TERM");
@@ -70,40 +70,40 @@ Input::Input(int file, std::function<bool()> is_stopped)
 
 /// Waits for input. Signals are blocked except during the wait itself, so that a signal between the
 /// call of is_stopped and the wait still ends the wait.
-Input::Waited Input::wait(int wakeups, int milliseconds) {
+Input::WaitResult Input::wait(int wakeups, int milliseconds) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   pollfd files[] = {{file_, POLLIN, 0}, {wakeups, POLLIN, 0}};
   const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1000000L};
-  Waited waited = Waited::late;
+  WaitResult waited = WaitResult::late;
   if (is_stopped_())
-    waited = Waited::stopped;
+    waited = WaitResult::stopped;
   else if (const int count = ppoll(files, 2, milliseconds < 0 ? nullptr : &limit, &before);
            count < 0)
-    waited = is_stopped_() ? Waited::stopped : Waited::woken;
+    waited = is_stopped_() ? WaitResult::stopped : WaitResult::woken;
   else if (count > 0)
-    waited = files[1].revents ? Waited::woken : Waited::input;
+    waited = files[1].revents ? WaitResult::woken : WaitResult::input;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return waited;
 }
 
-int Input::patience() const {
-  if (in_paste_) return kRestOfPaste;
-  return in_key_ || consumed_bytes_ < bytes_.size() ? kRestOfKey : -1;
+int Input::timeout_of_rest() const {
+  if (in_paste_) return kPasteTimeout;
+  return in_key_ || consumed_bytes_ < bytes_.size() ? kKeyTimeout : -1;
 }
 
-Input::Waited Input::read_more(int wakeups) {
-  const Waited waited = wait(wakeups, patience());
-  if (waited != Waited::input) return waited;
+Input::WaitResult Input::read_more(int wakeups) {
+  const WaitResult waited = wait(wakeups, timeout_of_rest());
+  if (waited != WaitResult::input) return waited;
   char chunk[65536];
   const ssize_t count = ::read(file_, chunk, sizeof chunk);
-  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Waited::woken;
-  if (count <= 0) return Waited::closed;
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return WaitResult::woken;
+  if (count <= 0) return WaitResult::closed;
   bytes_.erase(0, consumed_bytes_).append(chunk, static_cast<size_t>(count));
   consumed_bytes_ = 0;
   burst_ = bytes_.size();
-  return Waited::input;
+  return WaitResult::input;
 }
 
 /// Decodes the bytes of an incomplete key or paste as if they were complete, since no more bytes
@@ -113,10 +113,10 @@ void Input::decode_incomplete() {
     in_paste_ = false;
     events_.push_back({Event::Kind::pasted, with_plain_line_ends(paste_)});
   } else if (in_key_) {
-    give_keys(true);
+    take_keys_from_decoder(true);
   } else if (is_control(bytes_[consumed_bytes_])) {
     push_keys(bytes_.size() - consumed_bytes_);
-    give_keys(true);
+    take_keys_from_decoder(true);
   } else {
     events_.push_back({Event::Kind::text, bytes_.substr(consumed_bytes_)});
     consumed_bytes_ = bytes_.size();
@@ -127,16 +127,16 @@ Event Input::next(int wakeups) {
   while (events_.empty()) {
     if (decode()) continue;
     switch (read_more(wakeups)) {
-      case Waited::input:
+      case WaitResult::input:
         break;
-      case Waited::late:
+      case WaitResult::late:
         decode_incomplete();
         break;
-      case Waited::woken:
+      case WaitResult::woken:
         return {Event::Kind::woken, ""};
-      case Waited::stopped:
+      case WaitResult::stopped:
         return {Event::Kind::stopped, ""};
-      case Waited::closed:
+      case WaitResult::closed:
         return {Event::Kind::closed, ""};
     }
   }
@@ -154,7 +154,7 @@ bool Input::pending() {
 bool Input::in_burst() {
   if (pending()) return true;
   pollfd input{file_, POLLIN, 0};
-  return burst_ > kTypedAtOnce && poll(&input, 1, kRestOfBurst) > 0;
+  return burst_ > kMaxTypedBytes && poll(&input, 1, kBurstTimeout) > 0;
 }
 
 /// Turns the next bytes into events; returns false when more bytes are needed.
@@ -198,11 +198,11 @@ bool Input::decode_key() {
     return true;
   }
   if (!in_key_ && kPasteBegins.starts_with(rest)) return false;
-  if (in_key_ && rest[0] == kEscape) return give_keys(true), true;
+  if (in_key_ && rest[0] == kEscape) return take_keys_from_decoder(true), true;
   if (!in_key_ && rest.starts_with(kSequence)) return decode_sequence(rest);
   push_keys(1);
-  give_keys(false);
-  if (in_key_ && termkey_get_buffer_remaining(keys_.get()) == 0) give_keys(true);
+  take_keys_from_decoder(false);
+  if (in_key_ && termkey_get_buffer_remaining(keys_.get()) == 0) take_keys_from_decoder(true);
   return true;
 }
 
@@ -210,7 +210,7 @@ bool Input::decode_sequence(std::string_view rest) {
   const std::optional<size_t> length = sequence_length(rest);
   if (!length) return false;
   if (may_be_key(rest.substr(0, *length)))
-    push_keys(*length), give_keys(true);
+    push_keys(*length), take_keys_from_decoder(true);
   else
     consumed_bytes_ += *length;
   return true;
@@ -222,7 +222,7 @@ void Input::push_keys(size_t count) {
   in_key_ = keys_ != nullptr;
 }
 
-void Input::give_keys(bool all) {
+void Input::take_keys_from_decoder(bool all) {
   if (!keys_) return;
   const auto get = all ? termkey_getkey_force : termkey_getkey;
   for (TermKeyKey key; get(keys_.get(), &key) == TERMKEY_RES_KEY; in_key_ = false) {

@@ -35,17 +35,17 @@ class Input {
   bool in_burst();
 
  private:
-  enum class Waited { input, woken, stopped, late, closed };
-  Waited wait(int wakeups, int milliseconds);
-  Waited read_more(int wakeups);
-  int patience() const;
+  enum class WaitResult { input, woken, stopped, late, closed };
+  WaitResult wait(int wakeups, int milliseconds);
+  WaitResult read_more(int wakeups);
+  int timeout_of_rest() const;
   bool decode();
   bool decode_paste();
   bool decode_text();
   bool decode_key();
   bool decode_sequence(std::string_view rest);
   void push_keys(size_t count);
-  void give_keys(bool all);
+  void take_keys_from_decoder(bool all);
   void decode_incomplete();
 
   int file_;

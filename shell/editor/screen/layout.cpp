@@ -26,7 +26,7 @@ class Breaker {
       if (text_[at] == '\n')
         end_line(at, cursor), begin_row(at + 1, prompts_.next);
       else
-        place(at, end);
+        add_letter(at, end);
     }
     end_line(text_.size(), cursor);
     return std::move(sections_);
@@ -38,7 +38,7 @@ class Breaker {
     sections_.push_back({at, at, prompt});
     column_ = static_cast<int>(prompt.size());
   }
-  void place(size_t at, size_t end) {
+  void add_letter(size_t at, size_t end) {
     int width = width_of(text_.substr(at, end - at), column_);
     if (column_ + width > columns_) {
       begin_row(at, "");

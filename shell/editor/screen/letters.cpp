@@ -19,8 +19,8 @@ constexpr wchar_t kJoiner = 0x200d;
 /// locale.
 class Utf8Locale {
  public:
-  Utf8Locale() : before_(uselocale(utf8())) {}
-  ~Utf8Locale() { uselocale(before_); }
+  Utf8Locale() : previous_locale_(uselocale(utf8())) {}
+  ~Utf8Locale() { uselocale(previous_locale_); }
   Utf8Locale(const Utf8Locale&) = delete;
 
  private:
@@ -28,7 +28,7 @@ class Utf8Locale {
     static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
     return locale ? locale : LC_GLOBAL_LOCALE;
   }
-  locale_t before_;
+  locale_t previous_locale_;
 };
 
 struct Character {

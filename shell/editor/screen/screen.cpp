@@ -53,12 +53,12 @@ void append(CellRow& row, std::string_view text, Style style, int columns) {
 }
 
 void Screen::move(size_t row, int column) {
-  if (row > row_) append_move(out_, row - row_, 'B');
-  if (row < row_) append_move(out_, row_ - row, 'A');
+  if (row > row_) append_move(output_, row - row_, 'B');
+  if (row < row_) append_move(output_, row_ - row, 'A');
   row_ = row;
   if (column == column_) return;
-  out_ += '\r';
-  append_move(out_, static_cast<size_t>(column), 'C');
+  output_ += '\r';
+  append_move(output_, static_cast<size_t>(column), 'C');
   column_ = column;
 }
 
@@ -66,11 +66,11 @@ void Screen::write(const CellRow& row, size_t first) {
   Style style = Style::plain;
   for (size_t i = first; i < row.size(); ++i) {
     const std::string_view now = sequence_of(row[i].style, colours_);
-    if (now != sequence_of(style, colours_)) (out_ += "\x1b[m") += now;
+    if (now != sequence_of(style, colours_)) (output_ += "\x1b[m") += now;
     style = row[i].style;
-    out_ += row[i].shown;
+    output_ += row[i].shown;
   }
-  if (!sequence_of(style, colours_).empty()) out_ += "\x1b[m";
+  if (!sequence_of(style, colours_).empty()) output_ += "\x1b[m";
 }
 
 /// Changes the row with this index on the screen to `row`: writes only what differs, and erases the
@@ -85,7 +85,7 @@ void Screen::change(size_t index, const CellRow& row) {
   move(index, start);
   // Erases before writing: after the last column is written, the cursor stays there, and erasing
   // would delete that column.
-  if (width_of(before) > end) out_ += "\x1b[K";
+  if (width_of(before) > end) output_ += "\x1b[K";
   write(row, same);
   column_ = kUnknownColumn;
   if (same == row.size()) column_ = start;
@@ -93,17 +93,17 @@ void Screen::change(size_t index, const CellRow& row) {
 }
 
 std::string Screen::show(const Frame& frame) {
-  out_.clear();
+  output_.clear();
   if (rows_.empty()) rows_.emplace_back();
   if (rows_.size() > frame.rows.size()) {
     move(frame.rows.size(), 0);
-    out_ += "\x1b[J";
+    output_ += "\x1b[J";
     rows_.resize(frame.rows.size());
   }
   for (size_t i = 0; i < frame.rows.size(); ++i) {
     if (i == rows_.size()) {
       move(i - 1, column_);
-      out_ += '\n';
+      output_ += '\n';
       row_ = i, column_ = 0;
       rows_.emplace_back();
     }
@@ -113,15 +113,15 @@ std::string Screen::show(const Frame& frame) {
       column_ = frame.column;
   }
   move(frame.row, frame.column);
-  return std::exchange(out_, "");
+  return std::exchange(output_, "");
 }
 
 std::string Screen::leave() {
-  out_.clear();
+  output_.clear();
   if (!rows_.empty()) move(rows_.size() - 1, column_);
-  out_ += '\n';
+  output_ += '\n';
   forget();
-  return std::exchange(out_, "");
+  return std::exchange(output_, "");
 }
 
 std::string Screen::erase(int columns, bool breaks_rows) {

@@ -51,7 +51,7 @@ class Screen {
   std::vector<CellRow> rows_;
   size_t row_ = 0;
   int column_ = 0;
-  std::string out_;
+  std::string output_;
 };
 
 }  // namespace crescent::editor

@@ -16,7 +16,7 @@
 namespace crescent::editor {
 namespace {
 
-constexpr int kWaking[] = {SIGWINCH, SIGCONT};
+constexpr int kWakeupSignals[] = {SIGWINCH, SIGCONT};
 std::atomic<int> wakeup_file = -1;
 
 constexpr uint64_t kContinued = uint64_t{1} << 32;
@@ -33,15 +33,16 @@ extern "C" void crescent_wake_editor(int signal) { add_wakeup(signal == SIGCONT 
 struct {
   int file = -1;
   termios mode;
-} changed;
+} terminal_to_restore;
 
 void restore_mode() {
-  if (changed.file >= 0) tcsetattr(changed.file, TCSANOW, &changed.mode);
+  if (terminal_to_restore.file >= 0)
+    tcsetattr(terminal_to_restore.file, TCSANOW, &terminal_to_restore.mode);
 }
 
 void restore_at_exit(int file, const termios& mode) {
   static const bool registered = std::atexit(restore_mode) == 0;
-  if (registered) changed = {file, mode};
+  if (registered) terminal_to_restore = {file, mode};
 }
 
 std::string variable(const char* name) {
@@ -61,7 +62,7 @@ bool is_old(const std::string& name) {
 Terminal::Terminal(int input, int output) : input_(input), output_(output) {
   const std::string name = variable("TERM");
   can_edit_ = isatty(input) && isatty(output) && !name.empty() && name != "dumb" &&
-              tcgetattr(input, &before_) == 0;
+              tcgetattr(input, &original_mode_) == 0;
   is_modern_ = can_edit_ && !is_old(name);
 }
 
@@ -70,9 +71,11 @@ bool Terminal::breaks_rows() const {
 }
 
 Size Terminal::size() const {
-  winsize found{};
-  if (ioctl(output_, TIOCGWINSZ, &found) != 0 || found.ws_col == 0 || found.ws_row == 0) return {};
-  return {found.ws_row, std::max<int>(found.ws_col, 2)};
+  winsize window_size{};
+  if (ioctl(output_, TIOCGWINSZ, &window_size) != 0 || window_size.ws_col == 0 ||
+      window_size.ws_row == 0)
+    return {};
+  return {window_size.ws_row, std::max<int>(window_size.ws_col, 2)};
 }
 
 void Terminal::write(std::string_view bytes) const {
@@ -90,15 +93,15 @@ void Terminal::write(std::string_view bytes) const {
 }
 
 void Terminal::start_row() const {
-  winsize found{};
-  if (ioctl(output_, TIOCGWINSZ, &found) != 0 || found.ws_col == 0) return;
-  write("\x1b[7m%\x1b[m" + std::string(found.ws_col - 1, ' ') + "\r\x1b[K");
+  winsize window_size{};
+  if (ioctl(output_, TIOCGWINSZ, &window_size) != 0 || window_size.ws_col == 0) return;
+  write("\x1b[7m%\x1b[m" + std::string(window_size.ws_col - 1, ' ') + "\r\x1b[K");
 }
 
 void Terminal::enter() {
   if (mode_ == Mode::editing) return;
-  if (mode_ == Mode::original) tcgetattr(input_, &before_);
-  termios raw = before_;
+  if (mode_ == Mode::original) tcgetattr(input_, &original_mode_);
+  termios raw = original_mode_;
   raw.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
   raw.c_oflag |= OPOST | ONLCR;
   raw.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN | ISIG);
@@ -112,10 +115,10 @@ void Terminal::enter() {
 void Terminal::leave(bool typed_ahead) {
   const Mode left = typed_ahead ? Mode::typed_ahead : Mode::original;
   if (mode_ == Mode::original || mode_ == left) return;
-  termios mode = before_;
+  termios mode = original_mode_;
   if (typed_ahead) mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN);
-  if (typed_ahead) restore_at_exit(input_, before_);
-  if (!typed_ahead) changed.file = -1;
+  if (typed_ahead) restore_at_exit(input_, original_mode_);
+  if (!typed_ahead) terminal_to_restore.file = -1;
   if (is_modern_ && mode_ == Mode::editing) write("\x1b[?2004l");
   tcsetattr(input_, TCSANOW, &mode);
   mode_ = left;
@@ -127,11 +130,11 @@ Wakeups::Wakeups() {
   action.sa_handler = crescent_wake_editor;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (int i = 0; i < 2; ++i) sigaction(kWaking[i], &action, &before_[i]);
+  for (int i = 0; i < 2; ++i) sigaction(kWakeupSignals[i], &action, &previous_actions_[i]);
 }
 
 Wakeups::~Wakeups() {
-  for (int i = 0; i < 2; ++i) sigaction(kWaking[i], &before_[i], nullptr);
+  for (int i = 0; i < 2; ++i) sigaction(kWakeupSignals[i], &previous_actions_[i], nullptr);
 }
 
 int Wakeups::file() { return wakeup_file; }

@@ -45,7 +45,7 @@ class Terminal {
   int input_, output_;
   bool can_edit_ = false, is_modern_ = false;
   Mode mode_ = Mode::original;
-  termios before_{};
+  termios original_mode_{};
 };
 
 /// While an object of this class exists, the signals SIGWINCH and SIGCONT make the file descriptor
@@ -63,7 +63,7 @@ class Wakeups {
   static bool clear();
 
  private:
-  struct sigaction before_[2];
+  struct sigaction previous_actions_[2];
 };
 
 }  // namespace crescent::editor
