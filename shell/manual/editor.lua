@@ -6,7 +6,7 @@ local listing = cr.listing()
 --- The LuaLS name of a type of objects: "crescent.gradient_tape" for "gradient tape".
 local function type_name(name) return "crescent." .. name:gsub(" ", "_") end
 
-local known = {
+local luals_types = {
   ["a boolean"] = "boolean", ["true or false"] = "boolean", ["a string"] = "string",
   ["an integer"] = "integer", ["a number"] = "number", ["a function"] = "function",
   ["a table with names"] = "table", ["a shape"] = "integer[]", ["a dtype"] = "string",
@@ -16,7 +16,7 @@ local known = {
 }
 for _, row in ipairs(listing.types) do
   for _, article in ipairs { "a ", "an ", "the " } do
-    known[article .. row.name] = type_name(row.name)
+    luals_types[article .. row.name] = type_name(row.name)
   end
 end
 
@@ -24,7 +24,7 @@ end
 local function type_of(words)
   local names = {}
   for word in ((words or "") .. " or "):gmatch "(.-) or " do
-    names[#names + 1] = word == "nil" and "nil" or known[word] or "any"
+    names[#names + 1] = word == "nil" and "nil" or luals_types[word] or "any"
   end
   local text = table.concat(names, "|")
   return (text:find("any", 1, true) or text == "") and "any" or text
@@ -81,14 +81,14 @@ end
 --- others, one takes a table of all options.
 local function constructor(class)
   local options = type_name("options." .. class.path)
-  local result = known["the " .. class.kind] or "any"
+  local result = luals_types["the " .. class.kind] or "any"
   local parameters = {}
   for _, option in ipairs(class.options) do
     if option.required then parameters[#parameters + 1] = option end
   end
   local rest = { name = "options", type = options, doc = "By name.", required = false }
   parameters[#parameters + 1] = rest
-  known[options] = options
+  luals_types[options] = options
   local overload = ("---@overload fun(options: %s): %s\n"):format(options, result)
   return options_type(class) .. "\n" .. overload
     .. declaration(class.path, class, parameters, result) .. "\n"
@@ -107,7 +107,7 @@ local function add_operators(lines, name)
 end
 
 --- What the operators of a type give, by the name of the type.
-local results = { tensor = "crescent.tensor", variable = "crescent.tensor",
+local operator_results = { tensor = "crescent.tensor", variable = "crescent.tensor",
   symbol = "crescent.symbol" }
 
 --- The parameters of a method: an operation takes the object as its first tensor.
@@ -122,7 +122,7 @@ local function add_objects(lines)
     local variable = "type_" .. i
     local parent = row.parent and row.parent ~= row.name and ": " .. type_name(row.parent) or ""
     lines[#lines + 1] = "---@class " .. type_name(row.name) .. (seen[row.name] and "" or parent)
-    if results[row.name] then add_operators(lines, results[row.name]) end
+    if operator_results[row.name] then add_operators(lines, operator_results[row.name]) end
     seen[row.name] = true
     for _, property in ipairs(row.properties) do
       lines[#lines + 1] = ("---@field %s %s %s"):format(property.name, type_of(property.type),
@@ -140,14 +140,14 @@ end
 --- its members.
 local function add_tables(lines)
   local made = {}
-  local function make(path)
+  local function add_table(path)
     local parent = path:match "^(.*)%.[^%.]*$"
-    if parent then make(parent) end
+    if parent then add_table(parent) end
     if not made[path] then lines[#lines + 1] = path .. " = {}" end
     made[path] = true
   end
-  for _, row in ipairs(listing.functions) do make(row.path:match "^(.*)%.[^%.]*$") end
-  for _, class in ipairs(listing.classes) do make(class.path:match "^(.*)%.[^%.]*$") end
+  for _, row in ipairs(listing.functions) do add_table(row.path:match "^(.*)%.[^%.]*$") end
+  for _, class in ipairs(listing.classes) do add_table(class.path:match "^(.*)%.[^%.]*$") end
   lines[#lines + 1] = ""
   return made
 end

@@ -7,12 +7,12 @@
 -- a file of this folder.
 local cr, host = ...
 
-local loaded = {}
+local loaded_parts = {}
 function host.part(name)
-  if not loaded[name] then
-    loaded[name] = assert(load(host.text(name .. ".lua"), "=manual/" .. name))(cr, host)
+  if not loaded_parts[name] then
+    loaded_parts[name] = assert(load(host.text(name .. ".lua"), "=manual/" .. name))(cr, host)
   end
-  return loaded[name]
+  return loaded_parts[name]
 end
 
 host.listing = cr.listing()

@@ -12,7 +12,7 @@ local function with_links(text)
   return (html.escaped(text):gsub("arXiv:(%d+%.%d+)", '<a href="https://arxiv.org/abs/%1">%0</a>'))
 end
 
-local function read(text, file)
+local function read_notes(text, file)
   for line in text:gmatch "[^\n]+" do
     local path, word, said = line:match "^(cr%.%S+) (%l+): (.+)$"
     local heading = headings[word]
@@ -22,7 +22,7 @@ local function read(text, file)
   end
 end
 
-for _, file in ipairs(host.notes) do read(file.text, file.name) end
+for _, file in ipairs(host.notes) do read_notes(file.text, file.name) end
 
 function notes.of(path) return rows[path] or {} end
 

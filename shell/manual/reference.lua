@@ -109,7 +109,7 @@ local function member_path(prefix, name)
   return ("%s[%q]"):format(prefix:gsub("[.:]$", ""), name)
 end
 
-local function named(row)
+local function default_text(row)
   local name = keywords[row.name] and ("[%q]"):format(row.name) or row.name
   return ("%s = %s"):format(name, literal(row.default))
 end
@@ -141,7 +141,7 @@ local function call_text(callee, rows, by_position)
   local positions, names, all = {}, {}, by_position or takes_any_number(rows)
   for _, row in ipairs(rows) do
     local list = (all or row.required) and positions or names
-    list[#list + 1] = list == names and named(row) or row.variadic and "..." or row.name
+    list[#list + 1] = list == names and default_text(row) or row.variadic and "..." or row.name
   end
   if #names == 0 then return wrapped(callee .. "(", positions, ")") end
   if #positions == 0 then return wrapped(callee .. " { ", names, " }") end
@@ -175,7 +175,7 @@ local function message_of(class, config, name)
 end
 
 --- A value that the option does not accept, for an example of the error.
-local function refused(option)
+local function refused_value(option)
   if option.min then return option.min - 1 end
   if option.max then return option.max + 1 end
   return option.choices and "something"
@@ -189,7 +189,7 @@ local function error_section(class, own)
     if message and not session:find(escaped(message), 1, true) then lines[#lines + 1] = message end
   end
   for _, option in ipairs(own) do
-    local value = refused(option)
+    local value = refused_value(option)
     local config = value and { [option.name] = value }
     add(option.required and message_of(class, {}, option.name))
     add(config and message_of(class, config, option.name))

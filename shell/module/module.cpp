@@ -72,7 +72,7 @@ void fill_object_types() {
 void begin_process() {
   fill_object_types();
   run_lua_plugins();
-  set_object_side({initialize_handle, root, uses_variable, uses_object});
+  set_object_hooks({initialize_handle, root, uses_variable, uses_object});
   watch_tensor_memory(update_roots);
 }
 
@@ -206,7 +206,7 @@ int open(lua_State* L) {
   set_listing(L);
   run_scripts(L);
   set_format_class(L);
-  note_modules(L);
+  note_paths_of_modules(L);
   watch_cycles(L);
   return 1;
 }

@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The folder of the test programs in an installation.
-constexpr const char* kTests = "lib/crescent/tests";
+constexpr const char* kTestFolder = "lib/crescent/tests";
 /// The time that a test program may take, several times that of the slowest device.
 constexpr std::chrono::seconds kDeviceTestLimit{1800};
 
@@ -46,7 +46,7 @@ Dict options_in(const std::string& text) try {
   throw;
 }
 
-/// What a child process tells of its checks, through a pipe: before each of them, a line.
+/// The pipe through which a child process writes a line before each of its checks.
 class ChecksPipe {
  public:
   ChecksPipe() {
@@ -54,13 +54,13 @@ class ChecksPipe {
     if (pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: ", std::strerror(errno));
     from_ = Descriptor(ends[0]), to_ = Descriptor(ends[1]);
   }
-  void tell(const std::string& line) const {
+  void write_line(const std::string& line) const {
     const std::string whole = line + "\n";
     if (write(to_, whole.data(), whole.size()) < 0) std::_Exit(1);
   }
-  /// Reads what the child tells until it has closed the pipe, and returns true; returns false if it
-  /// told nothing for so long.
-  bool follow(std::chrono::milliseconds limit) {
+  /// Reads lines of the child until it closes the pipe, and returns true; returns false if no line
+  /// came within `limit`.
+  bool read_until_closed(std::chrono::milliseconds limit) {
     to_.close();
     for (;;) {
       pollfd waiting{from_, POLLIN, 0};
@@ -69,9 +69,9 @@ class ChecksPipe {
       if (ready > 0 && !read_some()) return true;
     }
   }
-  /// What the child did last.
+  /// The last line that the child wrote.
   std::string last_line() const {
-    const std::string_view lines = std::string_view(told_).substr(0, told_.size() - 1);
+    const std::string_view lines = std::string_view(lines_).substr(0, lines_.size() - 1);
     return std::string(lines.substr(lines.rfind('\n') + 1));
   }
 
@@ -79,15 +79,15 @@ class ChecksPipe {
   bool read_some() {
     char bytes[4096];
     const ssize_t count = read(from_, bytes, sizeof bytes);
-    if (count > 0) told_.append(bytes, static_cast<size_t>(count));
+    if (count > 0) lines_.append(bytes, static_cast<size_t>(count));
     return count > 0;
   }
 
   Descriptor from_, to_;
-  std::string told_ = "loading it\n";
+  std::string lines_ = "loading it\n";
 };
 
-constexpr const char* kEnd = "end";
+constexpr const char* kLastLine = "end";
 
 /// Checks the classes, and prints the report of each as soon as there is one; returns whether all
 /// passed.
@@ -95,7 +95,7 @@ bool print_checks(const std::string& plugin, const Dict& options, const ChecksPi
   bool ok = true;
   CheckProgress progress;
   progress.begins = [&](const std::string& class_name, const std::string& check) {
-    pipe.tell(concat("the check '", check, "' of ", class_name));
+    pipe.write_line(concat("the check '", check, "' of ", class_name));
   };
   progress.ended = [&](const CheckReport& report) {
     print(report.text() + "\n");
@@ -117,12 +117,12 @@ int check_classes(const std::string& plugin, const Dict& options, std::chrono::s
     report_crashes();
     const bool ok = print_checks(plugin, options, pipe);
     std::fflush(stdout);
-    pipe.tell(kEnd);
+    pipe.write_line(kLastLine);
     return ok ? 0 : 1;
   });
-  const bool in_time = pipe.follow(limit);
+  const bool in_time = pipe.read_until_closed(limit);
   in_time ? static_cast<void>(process.wait()) : process.kill();
-  if (in_time && pipe.last_line() == kEnd) return process.exit_status() == 0 ? 0 : 1;
+  if (in_time && pipe.last_line() == kLastLine) return process.exit_status() == 0 ? 0 : 1;
   print(
       concat("crescent: plugin '", plugin, "': ", pipe.last_line(), " ",
              in_time ? process.ending() : concat("did not end within ", limit.count(), " seconds"),
@@ -134,12 +134,12 @@ int check_classes(const std::string& plugin, const Dict& options, std::chrono::s
 /// The path of a test program, in the build or in an installation; empty if there is none.
 std::string test_program(const char* name) {
   const fs::path program = fs::read_symlink("/proc/self/exe"), folder = program.parent_path();
-  for (const fs::path& candidate : {folder / name, folder.parent_path() / kTests / name})
+  for (const fs::path& candidate : {folder / name, folder.parent_path() / kTestFolder / name})
     if (access(candidate.c_str(), X_OK) == 0) return candidate.string();
   return "";
 }
 
-int judge_device(const std::string& device, const PluginRecord& plugin) {
+int test_device(const std::string& device, const PluginRecord& plugin) {
   const char* before = std::getenv("CRESCENT_PLUGIN_PATH");
   const std::string folder = fs::path(plugin.path).parent_path().string();
   setenv("CRESCENT_PLUGIN_PATH", concat(folder, before ? ":" : "", before ? before : "").c_str(),
@@ -192,7 +192,7 @@ int check_plugin_command(const std::vector<std::string>& arguments) {
   if (status != 0) return status;
   const PluginRecord record = record_of(plugin);
   for (const auto& [kind, name] : record.classes)
-    if (kind == Device::kKind && judge_device(name, record) != 0) status = 1;
+    if (kind == Device::kKind && test_device(name, record) != 0) status = 1;
   return status;
 }
 

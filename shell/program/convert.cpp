@@ -49,14 +49,14 @@ class TemporaryTarget {
 };
 
 /// Collects the warnings that are raised while the object exists.
-class Warnings {
+class CollectedWarnings {
  public:
-  Warnings() {
+  CollectedWarnings() {
     texts().clear();
     set_warning_handler([](std::string_view text) { texts().emplace_back(text); });
   }
-  ~Warnings() { set_warning_handler(nullptr); }
-  Warnings(const Warnings&) = delete;
+  ~CollectedWarnings() { set_warning_handler(nullptr); }
+  CollectedWarnings(const CollectedWarnings&) = delete;
   static std::vector<std::string>& texts() {
     static std::vector<std::string> all;
     return all;
@@ -65,14 +65,14 @@ class Warnings {
 
 /// If a warning contains one of these texts, some content of the file was not converted. Other
 /// warnings say what the file does not contain.
-constexpr const char* kLost[] = {
+constexpr const char* kLossWarnings[] = {
     "Error in loading the saved optimizer state",
     "the model was not compiled: ", "is code, which files do not hold"};
 
 /// Converted content, which was written to the temporary target and read again.
 struct Converted {
   std::function<void(const std::string& path)> save;  ///< writes the content
-  std::string done = "read again, with the same numbers";
+  std::string check_text = "read again, with the same numbers";
 };
 
 [[noreturn]] void refuse(const std::string& from, const std::string& why) {
@@ -81,12 +81,12 @@ struct Converted {
 
 /// Prints the warnings since the last call; fails if one of them says that content would be lost.
 void refuse_losses(const std::string& from, const TemporaryTarget& target) {
-  for (std::string& text : Warnings::texts()) text = target.of_target(std::move(text));
-  for (const std::string& text : Warnings::texts())
-    for (const char* words : kLost)
+  for (std::string& text : CollectedWarnings::texts()) text = target.of_target(std::move(text));
+  for (const std::string& text : CollectedWarnings::texts())
+    for (const char* words : kLossWarnings)
       if (text.find(words) != text.npos) refuse(from, "this would be lost: " + text);
-  for (const std::string& text : Warnings::texts()) print("  note: " + text + "\n");
-  Warnings::texts().clear();
+  for (const std::string& text : CollectedWarnings::texts()) print("  note: " + text + "\n");
+  CollectedWarnings::texts().clear();
 }
 
 bool holds_models(const std::string& path) {
@@ -116,7 +116,7 @@ Dict save_options(const SchemaData& schema, const FileArguments& given) {
   return options;
 }
 
-std::string carried(Model& model) {
+std::string contents_of(Model& model) {
   std::string text =
       concat("  ", model.layers().size(), " layers, ", model.count_params(), " parameters\n");
   if (!model.compiled()) return text + "  not compiled\n";
@@ -131,7 +131,7 @@ Converted convert_model(const std::string& from, const std::string& to,
                         const TemporaryTarget& target, const FileArguments& given) {
   const ModelPtr model = load_model(from);
   refuse_losses(from, target);
-  print(carried(*model));
+  print(contents_of(*model));
   if (holds_models(to)) {
     const auto format = format_to_write<ModelFormat>(to);
     const Dict options = save_options(format->save_model_options(), given);
@@ -141,7 +141,7 @@ Converted convert_model(const std::string& from, const std::string& to,
     refuse_losses(from, target);
     if (is_written_only(to)) {
       print("  what it predicts alone: what compile was given and the layers stay behind\n");
-      converted.done = "";
+      converted.check_text = "";
     } else {
       check_same_weights(*model, *load_model(target.path()), to);
     }
@@ -190,12 +190,12 @@ double check_same_arrays(const NamedTensors& written, const std::string& path,
 }
 
 /// Converts arrays between two formats that both store arrays by name.
-Converted convert_arrays(const std::string& from, const Dict& told, const std::string& to,
+Converted convert_arrays(const std::string& from, const Dict& description, const std::string& to,
                          const TemporaryTarget& target) {
   const auto reader = format_to_read<ReadsArrays>(from);
   const auto writer = format_to_write<WritesArrays>(to);
   NamedTensors arrays;
-  for (const Value& array : told.at("arrays").as_list()) {
+  for (const Value& array : description.at("arrays").as_list()) {
     const std::string& name = array.as_dict().at("name").as_string();
     // the array of a .npy file has no name; it gets that which NumPy gives it in .npz
     arrays.emplace_back(name.empty() ? "arr_0" : name, reader->read_array(from, name));
@@ -204,7 +204,8 @@ Converted convert_arrays(const std::string& from, const Dict& told, const std::s
   converted.save(target.path());
   print(concat("  ", arrays.size(), " arrays\n"));
   const double largest = check_same_arrays(arrays, target.path(), to);
-  if (largest > 0) converted.done = concat("read again, with numbers rounded by up to ", largest);
+  if (largest > 0)
+    converted.check_text = concat("read again, with numbers rounded by up to ", largest);
   return converted;
 }
 
@@ -240,11 +241,11 @@ Converted with_target_in_errors(const TemporaryTarget& target, F f) {
 int convert(const std::vector<std::string>& arguments) {
   const FileArguments given(arguments, "convert", 2, {"dry-run"}, {"target"});
   const std::string &from = given.paths[0], &to = given.paths[1];
-  const Value told = described_file(from);
-  const std::string kind = told.as_dict().at("kind").as_string();
+  const Value description = described_file(from);
+  const std::string kind = description.as_dict().at("kind").as_string();
   const bool dry = given.has("dry-run");
   print(concat(dry ? "would convert '" : "converting '", from, "' (", kind, ") to '", to, "'\n"));
-  const Warnings warnings;
+  const CollectedWarnings warnings;
   const TemporaryTarget target(to);
   Converted converted;
   if (kind == "model")
@@ -252,13 +253,13 @@ int convert(const std::vector<std::string>& arguments) {
         with_target_in_errors(target, [&] { return convert_model(from, to, target, given); });
   else if (kind == "arrays" && !given.has("target") && !to.ends_with(".weights.h5"))
     converted = with_target_in_errors(
-        target, [&] { return convert_arrays(from, told.as_dict(), to, target); });
+        target, [&] { return convert_arrays(from, description.as_dict(), to, target); });
   else
     refuse(from, conversion_error(kind, to, given));
   if (!dry) converted.save(to);
-  print(dry                      ? "nothing was written\n"
-        : converted.done.empty() ? "done\n"
-                                 : concat("done: ", converted.done, "\n"));
+  print(dry                            ? "nothing was written\n"
+        : converted.check_text.empty() ? "done\n"
+                                       : concat("done: ", converted.check_text, "\n"));
   return 0;
 }
 

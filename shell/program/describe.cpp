@@ -14,7 +14,7 @@ namespace {
 
 int open_in_lua(lua_State* L) { return open_libraries(L), 0; }
 
-Dict everything() {
+Dict whole_listing() {
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
   lua_pushcfunction(L, open_in_lua);
@@ -141,7 +141,7 @@ int describe(const std::vector<std::string>& arguments) {
   const auto names = std::count_if(arguments.begin(), arguments.end(),
                                    [](const std::string& word) { return !word.starts_with("--"); });
   const FileArguments given(arguments, "describe", names, {"json"});
-  const Dict all = everything();
+  const Dict all = whole_listing();
   const std::vector<ListingEntry> entries = entries_of(all);
   for (const std::string& name : given.paths)
     print_found(entries_named(entries, name), given.has("json"));

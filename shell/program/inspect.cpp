@@ -157,37 +157,37 @@ std::string optimizer_text(const Value& optimizer) {
   return text_of(*name) + (rate ? ", learning_rate " + text_of(*rate) : "");
 }
 
-void print_all(const Dict& told) {
-  print(concat(told.at("path").as_string(), ": ", told.at("kind").as_string(), ", format ",
-               told.at("format").as_string(), ", ", grouped(told.at("bytes").as_int()),
+void print_all(const Dict& summary) {
+  print(concat(summary.at("path").as_string(), ": ", summary.at("kind").as_string(), ", format ",
+               summary.at("format").as_string(), ", ", grouped(summary.at("bytes").as_int()),
                " bytes\n"));
   const auto fact = [&](const char* key, const char* name) {
-    if (const Value* value = told.find(key)) print_fact(name, text_of(*value));
+    if (const Value* value = summary.find(key)) print_fact(name, text_of(*value));
   };
   fact("written_by", "written by");
   fact("backend", "backend");
-  if (const Value* name = told.find("name"))
-    print_fact("model", concat(told.at("class").as_string(), " '", name->as_string(), "'"));
-  if (const Value* parameters = told.find("parameters"))
+  if (const Value* name = summary.find("name"))
+    print_fact("model", concat(summary.at("class").as_string(), " '", name->as_string(), "'"));
+  if (const Value* parameters = summary.find("parameters"))
     print_fact("weights", concat(grouped(parameters->as_int()), " parameters, ",
-                                 grouped(told.at("bytes_of_weights").as_int()), " bytes"));
+                                 grouped(summary.at("bytes_of_weights").as_int()), " bytes"));
   fact("epochs_trained", "epochs");
   fact("output_mode", "output");
   fact("crosses", "crosses");
-  if (const Value* optimizer = told.find("optimizer"))
+  if (const Value* optimizer = summary.find("optimizer"))
     print_fact("optimizer", optimizer_text(*optimizer));
   fact("optimizer_arrays", "its arrays");
   for (const char* key : {"loss", "loss_weights", "metrics", "weighted_metrics"}) fact(key, key);
-  if (const Value* plugins = told.find("plugins")) print_plugins(plugins->as_dict());
+  if (const Value* plugins = summary.find("plugins")) print_plugins(plugins->as_dict());
   std::vector<TableRow> rows;
-  if (const Value* layers = told.find("layers")) add_layers(rows, *layers, "");
-  if (const Value* features = told.find("features"))
+  if (const Value* layers = summary.find("layers")) add_layers(rows, *layers, "");
+  if (const Value* features = summary.find("features"))
     for (const Value& feature : features->as_list()) {
       TableRow& row = rows.emplace_back();
       for (const char* key : {"name", "class", "dtype", "output_mode"})
         row.push_back(feature.as_dict().at(key).as_string());
     }
-  if (const Value* arrays = told.find("arrays"))
+  if (const Value* arrays = summary.find("arrays"))
     for (const Value& array : arrays->as_list())
       rows.push_back({array.as_dict().at("name").as_string(), array_text(array.as_dict())});
   if (!rows.empty()) print("\n"), print_rows(rows);
@@ -202,22 +202,22 @@ int64_t size_of_file(const std::string& path) {
 
 Value described_file(const std::string& path) {
   const FormatPtr format = format_to_read(path);
-  const Value told = summary_of(*format, path);
-  if (told.is_null())
+  const Value summary = summary_of(*format, path);
+  if (summary.is_null())
     fail("'", path, "': files of format ", format->class_name(),
          " are only written; inspect reads those of ", join(shown_formats()));
   Dict result{{"path", path}, {"format", format->class_name()}, {"bytes", size_of_file(path)}};
-  for (const DictEntry& entry : told.as_dict()) result.set(entry.key, entry.value);
+  for (const DictEntry& entry : summary.as_dict()) result.set(entry.key, entry.value);
   return result;
 }
 
 int inspect(const std::vector<std::string>& arguments) {
   const FileArguments given(arguments, "inspect", 1, {"json"});
-  const Value told = described_file(given.paths.front());
+  const Value summary = described_file(given.paths.front());
   if (given.has("json"))
-    print_json(told);
+    print_json(summary);
   else
-    print_all(told.as_dict());
+    print_all(summary.as_dict());
   return 0;
 }
 

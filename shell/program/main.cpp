@@ -126,7 +126,7 @@ int run_all(lua_State* L, const Invocation& call) {
   Variables variables(L);
   Variables* kept = has_prompt ? &variables : nullptr;
   const bool good = run_options(L, call, kept) && run_script(L, call, kept);
-  if (has_prompt && !told_to_end()) return run_prompt(L, variables, !call.has("no-init"));
+  if (has_prompt && !has_final_signal()) return run_prompt(L, variables, !call.has("no-init"));
   return good && (!idle || run_file(L, nullptr)) ? 0 : 1;
 }
 

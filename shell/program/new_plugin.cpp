@@ -80,19 +80,20 @@ Arguments read_arguments(const std::vector<std::string>& arguments) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// Replaces a word in the text where it begins a word. If `more` is false, it must be the whole
-/// word.
-void replace_word(std::string& text, const std::string& word, const std::string& by, bool more) {
+/// Replaces a word in the text where it begins a word. If `allows_suffix` is false, it must be the
+/// whole word.
+void replace_word(std::string& text, const std::string& word, const std::string& by,
+                  bool allows_suffix) {
   for (size_t at = 0; (at = text.find(word, at)) != text.npos;) {
     const size_t end = at + word.size();
     const bool begins = at == 0 || !is_word(text[at - 1]);
-    const bool ends = more || end == text.size() || !is_word(text[end]);
+    const bool ends = allows_suffix || end == text.size() || !is_word(text[end]);
     if (begins && ends) text.replace(at, word.size(), by);
     at += begins && ends ? by.size() : word.size();
   }
 }
 
-std::string filled(std::string text, const Example& example, const PluginNames& names) {
+std::string with_new_names(std::string text, const Example& example, const PluginNames& names) {
   const std::string file = example.file;
   replace_word(text, "acme." + file, names.name, false);
   replace_word(text, "acme_" + file, names.target, false);
@@ -186,7 +187,7 @@ int make_plugin(const std::vector<std::string>& arguments) {
   for (const PluginTemplate& file : plugin_templates())
     if (example.kind == std::string(file.kind))
       replace_file(names.name + "/" + file_name(file.file, example, names),
-                   filled(file.text, example, names));
+                   with_new_names(file.text, example, names));
   replace_file(names.name + "/README.md", readme(example, names));
   std::printf("Written to %s. To build and test it:\n%s", names.name.c_str(),
               commands_for(example, names).c_str());

@@ -11,10 +11,10 @@ namespace crescent::program {
 namespace {
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool may_stand(char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_' || c == '.'; }
+bool is_allowed(char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_' || c == '.'; }
 
 void check_letters(const std::string& name) {
-  if (!std::all_of(name.begin(), name.end(), may_stand))
+  if (!std::all_of(name.begin(), name.end(), is_allowed))
     fail(
         "new-plugin: a name has lower-case letters, digits, '_' and '.', such as 'acme.swish'; "
         "got '",

@@ -26,7 +26,8 @@ int64_t number_of(const std::string& text) {
   return step;
 }
 
-/// The folder and --step stand first, in any order; what follows is the script's.
+/// Parses the arguments: first the folder and --step N in either order, then the arguments of the
+/// script.
 ReplayArguments parse_replay(const std::vector<std::string>& arguments) {
   ReplayArguments given;
   auto at = arguments.begin();

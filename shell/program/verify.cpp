@@ -9,13 +9,13 @@
 namespace crescent::program {
 namespace {
 
-constexpr double kRelative = 1e-5, kAbsolute = 1e-6, kTrained = 1e-4;
+constexpr double kRelativeTolerance = 1e-5, kAbsoluteTolerance = 1e-6, kTrainedTolerance = 1e-4;
 
 /// The comparison of two tensors: the largest difference, and whether all differences are within
 /// the tolerance.
 struct Difference {
   double largest = 0;
-  bool small = true;
+  bool is_within_tolerance = true;
 };
 
 Difference difference(const Tensor& a, const Tensor& b, double relative) {
@@ -25,7 +25,8 @@ Difference difference(const Tensor& a, const Tensor& b, double relative) {
   for (size_t i = 0; i < x.size(); ++i) {
     if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
     const double off = std::abs(x[i] - y[i]);
-    result.small &= off <= kAbsolute + relative * std::max(std::abs(x[i]), std::abs(y[i]));
+    result.is_within_tolerance &=
+        off <= kAbsoluteTolerance + relative * std::max(std::abs(x[i]), std::abs(y[i]));
     if (!(off <= result.largest)) result.largest = off;
   }
   return result;
@@ -34,23 +35,24 @@ Difference difference(const Tensor& a, const Tensor& b, double relative) {
 /// Compares pairs of tensors, and remembers the first pair that differs.
 class Comparison {
  public:
-  explicit Comparison(double relative = kRelative) : relative_(relative) {}
+  explicit Comparison(double relative = kRelativeTolerance) : relative_(relative) {}
   void add(const std::string& what, const Tensor& a, const Tensor& b) {
     if (!a && !b) return;
     const Difference found = a && b ? difference(a, b, relative_) : Difference{INFINITY, false};
     largest_ = std::max(largest_, found.largest);
     ++count_;
-    if (!found.small && first_.empty())
-      first_ = concat(what, " ", a ? to_text(a.shape()) : "(none)", " and ",
-                      b ? to_text(b.shape()) : "(none)", ", off by ", found.largest);
+    if (!found.is_within_tolerance && first_difference_.empty())
+      first_difference_ = concat(what, " ", a ? to_text(a.shape()) : "(none)", " and ",
+                                 b ? to_text(b.shape()) : "(none)", ", off by ", found.largest);
   }
   /// Prints a line with the result of the comparison; returns whether all pairs are the same.
   bool report(const std::string& title) const {
     print(concat(title, ": ",
-                 first_.empty() ? concat("same (", count_, " arrays, off by ", largest_, ")")
-                                : concat("DIFFERENT, first in ", first_),
+                 first_difference_.empty()
+                     ? concat("same (", count_, " arrays, off by ", largest_, ")")
+                     : concat("DIFFERENT, first in ", first_difference_),
                  "\n"));
-    return first_.empty();
+    return first_difference_.empty();
   }
 
  private:
@@ -60,7 +62,7 @@ class Comparison {
   }
   double relative_, largest_ = 0;
   size_t count_ = 0;
-  std::string first_;
+  std::string first_difference_;
 };
 
 /// The corresponding layers of two models as pairs; fails if their numbers or classes differ.
@@ -138,7 +140,7 @@ bool same_gradients(Model& a, Model& b, const Tensors& x) {
   const crescent::Variables p = a.trainable_weights(), q = b.trainable_weights();
   if (p.size() != q.size()) fail("the models train ", p.size(), " and ", q.size(), " weights");
   const Tensors u = gradients_of(a, x, p), v = gradients_of(b, x, q);
-  Comparison comparison(kTrained);
+  Comparison comparison(kTrainedTolerance);
   for (size_t i = 0; i < p.size(); ++i)
     comparison.add(concat("the gradient of '", p[i].path(), "'"), u[i], v[i]);
   return comparison.report("gradients");
@@ -153,10 +155,10 @@ bool same_step(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
   share_seeds(a, b);
   const NamedValues p = a.train_on_batch(x, y), q = b.train_on_batch(x, y);
   const double off = std::abs(p.front().second - q.front().second);
-  const bool same = off <= kTrained * (1 + std::abs(p.front().second));
+  const bool same = off <= kTrainedTolerance * (1 + std::abs(p.front().second));
   print(concat("loss of a step: ", same ? "same" : "DIFFERENT", " (", p.front().second, " and ",
                q.front().second, ")\n"));
-  return same_weights(pairs, "weights after a step", kTrained) && same;
+  return same_weights(pairs, "weights after a step", kTrainedTolerance) && same;
 }
 
 }  // namespace
@@ -165,7 +167,7 @@ int verify(const std::vector<std::string>& arguments) {
   const FileArguments given(arguments, "verify", 2, {});
   const ModelPtr a = load_model(given.paths[0]), b = load_model(given.paths[1]);
   const Pairs pairs = pairs_of(*a, *b);
-  bool same = same_weights(pairs, "weights", kRelative);
+  bool same = same_weights(pairs, "weights", kRelativeTolerance);
   if (a->is_graph() && b->is_graph()) {
     const Tensors x = inputs_for(*a);
     same = same_values(*a, *b, pairs, x) && same;

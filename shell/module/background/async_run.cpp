@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 // The minimum time between two updates of the noted status, and the average time between two calls
 // of the listener.
-constexpr std::chrono::milliseconds kBetweenNotes{10}, kBetweenReports{100};
+constexpr std::chrono::milliseconds kNoteInterval{10}, kReportInterval{100};
 // If no call of the listener was due for some time, the next calls may follow one another without a
 // pause, as many as fit into this time.
 constexpr std::chrono::seconds kBurst{1};
@@ -51,8 +51,8 @@ AsyncRun::Status status_without_logs(const TrainingRun& run) {
 AsyncRun::AsyncRun(lua_State* L, TrainingRunPtr run)
     : run_(std::move(run)),
       lua_(lua_newthread(L)),
-      anchor_(L, -1),
-      noted_(status_without_logs(*run_)) {
+      lua_thread_reference_(L, -1),
+      noted_status_(status_without_logs(*run_)) {
   lua_pop(L, 1);
 }
 
@@ -65,12 +65,12 @@ void AsyncRun::start() {
 
 AsyncRun::Status AsyncRun::noted_status() const {
   const std::lock_guard lock(mutex_);
-  return noted_;
+  return noted_status_;
 }
 
-bool AsyncRun::tell_place() {
-  const EpochOfState now = epoch_of_state();
-  return std::exchange(reported_epoch_, now) != now;
+bool AsyncRun::mark_position_reported() {
+  const StateAndEpoch now = state_and_epoch();
+  return std::exchange(reported_position_, now) != now;
 }
 
 AsyncRun::Status AsyncRun::status() const {
@@ -89,7 +89,7 @@ void AsyncRun::note_status() const {
   now.logs = run_->logs();
   now.seconds = seconds_;
   const std::lock_guard lock(mutex_);
-  noted_ = std::move(now);
+  noted_status_ = std::move(now);
 }
 
 void AsyncRun::pause() {
@@ -103,8 +103,8 @@ void AsyncRun::resume() {
 void AsyncRun::step(int64_t batches) {
   expect_other_thread();
   pause();
-  steps_ = batches;
-  wait_until([this] { return steps_ == 0 || is_over(); });
+  remaining_batches_ = batches;
+  wait_until([this] { return remaining_batches_ == 0 || is_over(); });
 }
 
 void AsyncRun::stop() {
@@ -116,7 +116,7 @@ void AsyncRun::stop() {
 void AsyncRun::wait() {
   if (state_ == State::paused) fail("wait: the run is paused; run:resume() lets it go on");
   wait_until([this] { return is_over(); });
-  tell_place();
+  mark_position_reported();
 }
 
 void AsyncRun::abandon() {
@@ -137,7 +137,7 @@ void AsyncRun::wait_until(Done done) {
   Interruptible interruptible;
   StateLock::instance().unlock_until(done);
   if (done()) return;
-  steps_ = 0;
+  remaining_batches_ = 0;
   throw Interrupted("interrupted; the run goes on: run:stop() ends it");
 }
 
@@ -147,7 +147,7 @@ void AsyncRun::work() {
   const ComputingStep step(run_->model(), [this] { return !is_over(); });
   StateLock& lock = StateLock::instance();
   for (bool over = false; !over; lock.unlock()) {
-    lock.lock_in_background([this] { return state_ != State::paused || steps_ > 0; });
+    lock.lock_in_background([this] { return state_ != State::paused || remaining_batches_ > 0; });
     if (!is_over()) advance();
     over = is_over();
   }
@@ -164,7 +164,7 @@ void AsyncRun::advance() {
   if (is_over()) return;  // another thread abandoned the run while a step computed
   if (has_failed) {
     error_ = text_of(lua_, -1);
-    told_ = false;
+    is_error_reported_ = false;
     state_ = State::failed;
   } else if (run_->ended()) {
     state_ = State::ended;
@@ -172,16 +172,16 @@ void AsyncRun::advance() {
   lua_settop(lua_, 0);
   seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
   report();
-  if (steps_ > 0) --steps_;
+  if (remaining_batches_ > 0) --remaining_batches_;
 }
 
 /// Updates the noted status after a batch, unless it was updated a moment ago and the run
 /// continues. Calls the listener if the run has begun another epoch, ended or failed.
 void AsyncRun::report() {
   const auto now = Clock::now();
-  const EpochOfState here(state_, run_->epoch());
-  const bool is_news = here != reported_ && (is_over() || now >= next_report_);
-  if (!is_news && state_ == State::running && now - noted_at_ < kBetweenNotes) return;
+  const StateAndEpoch here(state_, run_->epoch());
+  const bool is_news = here != position_of_last_call_ && (is_over() || now >= next_call_time_);
+  if (!is_news && state_ == State::running && now - noted_time_ < kNoteInterval) return;
   const NullObserver observer;
   const auto body = [](lua_State*, const void* self) {
     static_cast<const AsyncRun*>(self)->note_status();
@@ -190,10 +190,10 @@ void AsyncRun::report() {
   // ignores the error of a metric here: it is raised when the epoch ends
   guarded(lua_, body, this);
   lua_settop(lua_, 0);
-  noted_at_ = Clock::now();
+  noted_time_ = Clock::now();
   if (!is_news) return;
-  reported_ = here;
-  next_report_ = std::max(next_report_, now - kBurst) + kBetweenReports;
+  position_of_last_call_ = here;
+  next_call_time_ = std::max(next_call_time_, now - kBurst) + kReportInterval;
   if (void (*const listener)() = run_listener) listener();
 }
 

@@ -35,16 +35,17 @@ class AsyncRun final : public Object {
   bool is_over() const { return state_ == State::ended || state_ == State::failed; }
   /// The error of a run that has failed; empty for other runs.
   std::string error() const { return state_ == State::failed ? error_ : ""; }
-  /// The status that was stored last: after the last batch, or some milliseconds ago.
+  /// The status that the thread of the run noted last: after the last batch, or some milliseconds
+  /// ago.
   Status noted_status() const;
 
   // The functions below may only be called by the thread of the script and of the prompt.
   /// Marks the error as reported to the user; returns true if it had not been reported.
-  bool tell_error() { return !told_.exchange(true); }
+  bool mark_error_reported() { return !is_error_reported_.exchange(true); }
   /// Marks the noted epoch and the state as reported to the user; returns true if one of them had
   /// not been reported.
-  bool tell_place();
-  bool is_told() const { return reported_epoch_ == epoch_of_state(); }
+  bool mark_position_reported();
+  bool is_reported() const { return reported_position_ == state_and_epoch(); }
 
   // The functions below may only be called by the thread that holds the lock of the Lua state.
   TrainingRun& run() const { return *run_; }
@@ -72,8 +73,8 @@ class AsyncRun final : public Object {
   void expect_other_thread() const;
   template <class Done>
   void wait_until(Done done);
-  using EpochOfState = std::pair<State, int64_t>;
-  EpochOfState epoch_of_state() const { return {state_, noted_status().epoch}; }
+  using StateAndEpoch = std::pair<State, int64_t>;
+  StateAndEpoch state_and_epoch() const { return {state_, noted_status().epoch}; }
   void work();
   void advance();
   void note_status() const;
@@ -81,22 +82,25 @@ class AsyncRun final : public Object {
 
   TrainingRunPtr run_;
   lua_State* lua_;  ///< the Lua thread in which callbacks run
-  Ref anchor_;
+  Ref lua_thread_reference_;
   std::thread thread_;
   std::atomic<State> state_ = State::running;
-  std::atomic<int64_t> steps_ = 0;  ///< the number of batches that a paused run may
-                                    ///< still process
-  std::string error_;               ///< does not change once the state is `failed`
-  std::atomic<bool> told_ = true;   ///< whether the error was reported to the user
-  EpochOfState reported_epoch_{State::running, -1};  ///< the epoch and state reported to the user
+  /// The number of batches that a paused run may still process.
+  std::atomic<int64_t> remaining_batches_ = 0;
+  std::string error_;                           ///< does not change once the state is `failed`
+  std::atomic<bool> is_error_reported_ = true;  ///< whether the error was reported to the user
+  /// The state and epoch that were last reported to the user.
+  StateAndEpoch reported_position_{State::running, -1};
   double seconds_ = 0;
 
-  mutable std::mutex mutex_;  ///< guards noted_
-  mutable Status noted_;
-  // Used only by the thread of the run: the time when the status was noted, the time from which the
-  // listener may be called again, and the epoch and state that the listener was called for.
-  std::chrono::steady_clock::time_point noted_at_, next_report_;
-  EpochOfState reported_{State::running, 0};
+  mutable std::mutex mutex_;  ///< guards noted_status_
+  mutable Status noted_status_;
+
+  // The members below are used only by the thread of the run.
+  std::chrono::steady_clock::time_point noted_time_;      ///< when the status was last noted
+  std::chrono::steady_clock::time_point next_call_time_;  ///< when the listener may next be called
+  /// The state and epoch at the last call of the listener.
+  StateAndEpoch position_of_last_call_{State::running, 0};
 };
 using AsyncRunPtr = std::shared_ptr<AsyncRun>;
 

@@ -5,10 +5,10 @@
 
 namespace crescent::lua {
 
-std::vector<std::string> untold_errors_of_runs() {
+std::vector<std::string> unreported_errors_of_runs() {
   std::vector<std::string> errors;
   for (const AsyncRunPtr& run : async_runs())
-    if (run->tell_error() && !run->error().empty())
+    if (run->mark_error_reported() && !run->error().empty())
       errors.push_back(
           concat("fit_async: model '", run->run().model().name(), "': ", run->error()));
   return errors;
@@ -19,8 +19,8 @@ std::vector<std::pair<const void*, std::string>> news_of_runs() {
   for (const AsyncRunPtr& run : async_runs()) {
     // A paused run still completes its batch, and only then is its position known.
     if (run->state() == AsyncRun::State::paused && is_computing(run->run().model())) continue;
-    const bool is_told = run->state() == AsyncRun::State::failed && !run->tell_error();
-    if (run->tell_place() && !is_told)
+    const bool is_reported = run->state() == AsyncRun::State::failed && !run->mark_error_reported();
+    if (run->mark_position_reported() && !is_reported)
       news.emplace_back(run.get(), concat("fit_async: model '", run->run().model().name(),
                                           "': ", status_text(*run, run->noted_status())));
   }
@@ -38,7 +38,7 @@ void refresh_runs() {
     }
   }
   std::erase_if(async_runs(),
-                [](const AsyncRunPtr& run) { return run->is_over() && run->is_told(); });
+                [](const AsyncRunPtr& run) { return run->is_over() && run->is_reported(); });
 }
 
 void stop_runs() {

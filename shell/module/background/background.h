@@ -7,7 +7,7 @@
 namespace crescent::lua {
 
 /// The errors of failed runs that have not been reported to the user.
-std::vector<std::string> untold_errors_of_runs();
+std::vector<std::string> unreported_errors_of_runs();
 /// The runs that have begun another epoch or changed their state since the last call, each as its
 /// address and a text with its status after the last batch. The function may be called while the
 /// Lua state is unlocked.

@@ -12,7 +12,8 @@
 namespace crescent::lua {
 namespace {
 
-ComputingStep* computing = nullptr;  // the step that computes; guarded by the lock of the Lua state
+// The step that computes, or null; guarded by the lock of the Lua state.
+ComputingStep* current_step = nullptr;
 
 }  // namespace
 
@@ -57,7 +58,7 @@ void ComputingStep::begin(std::span<const Program::Binding> variables) noexcept 
   is_open_ = may_unlock();
   if (!is_open_) return;
   used_.clear();
-  computing = this;
+  current_step = this;
   caller_ = current_or_null();
   stay_current(nullptr);
   StateLock::instance().begin_step();
@@ -66,7 +67,7 @@ void ComputingStep::begin(std::span<const Program::Binding> variables) noexcept 
 void ComputingStep::end() noexcept {
   if (--depth_ > 0 || !is_open_) return;
   StateLock::instance().end_step();
-  computing = nullptr;
+  current_step = nullptr;
   if (may_call_lua_()) stay_current(caller_);
 }
 
@@ -79,8 +80,8 @@ bool ComputingStep::uses_any_of(const Ids& ids) {
   return std::any_of(ids.begin(), ids.end(), [&](const void* id) { return used_.contains(id); });
 }
 
-ComputingStep* computing_step() { return computing; }
+ComputingStep* computing_step() { return current_step; }
 
-bool is_computing(const Model& model) { return computing && computing->is_of(model); }
+bool is_computing(const Model& model) { return current_step && current_step->is_of(model); }
 
 }  // namespace crescent::lua

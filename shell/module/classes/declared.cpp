@@ -16,7 +16,7 @@ std::shared_ptr<Configurable> self(lua_State* L) {
 /// the field's kind.
 Value value_for(lua_State* L, int index, const Field& field) {
   Value value = to_value(L, index);
-  return field.kind.empty() ? value : adapted(value, field.kind);
+  return field.kind.empty() ? value : with_function_objects(value, field.kind);
 }
 
 Signature signature_of_method(const Method& method) {

@@ -86,9 +86,9 @@ int assign(lua_State* L) {
 
 /// A metamethod for an operator that a type does not support. Its error message names the type,
 /// while Lua's own message would only say "userdata".
-class Refusal final : public Callable {
+class UnsupportedOperator final : public Callable {
  public:
-  explicit Refusal(const char* operation) : Callable(operation, {}, "") {}
+  explicit UnsupportedOperator(const char* operation) : Callable(operation, {}, "") {}
   int call(lua_State* L) const override {
     const HandleType* type = type_of(L, 1) ? type_of(L, 1) : type_of(L, 2);
     fail(type->name(), ": no ", name());
@@ -97,30 +97,31 @@ class Refusal final : public Callable {
 
 struct Operator {
   const char* key;
-  Refusal refusal;
+  UnsupportedOperator callable;
 };
 
 std::span<const Operator> operators() {
-  static const Operator list[] = {{"__add", Refusal("operator +")},
-                                  {"__sub", Refusal("operator -")},
-                                  {"__mul", Refusal("operator *")},
-                                  {"__div", Refusal("operator /")},
-                                  {"__mod", Refusal("operator %")},
-                                  {"__pow", Refusal("operator ^")},
-                                  {"__idiv", Refusal("operator //")},
-                                  {"__unm", Refusal("operator -")},
-                                  {"__band", Refusal("operator &")},
-                                  {"__bor", Refusal("operator |")},
-                                  {"__bxor", Refusal("operator ~")},
-                                  {"__shl", Refusal("operator <<")},
-                                  {"__shr", Refusal("operator >>")},
-                                  {"__bnot", Refusal("operator ~")},
-                                  {"__lt", Refusal("order (<, >)")},
-                                  {"__le", Refusal("order (<=, >=)")},
-                                  {"__concat", Refusal("operator ..; use tostring(...)")},
-                                  {"__len", Refusal("length (#)")},
-                                  {"__call", Refusal("call; it is not a function")},
-                                  {"__pairs", Refusal("pairs")}};
+  static const Operator list[] = {
+      {"__add", UnsupportedOperator("operator +")},
+      {"__sub", UnsupportedOperator("operator -")},
+      {"__mul", UnsupportedOperator("operator *")},
+      {"__div", UnsupportedOperator("operator /")},
+      {"__mod", UnsupportedOperator("operator %")},
+      {"__pow", UnsupportedOperator("operator ^")},
+      {"__idiv", UnsupportedOperator("operator //")},
+      {"__unm", UnsupportedOperator("operator -")},
+      {"__band", UnsupportedOperator("operator &")},
+      {"__bor", UnsupportedOperator("operator |")},
+      {"__bxor", UnsupportedOperator("operator ~")},
+      {"__shl", UnsupportedOperator("operator <<")},
+      {"__shr", UnsupportedOperator("operator >>")},
+      {"__bnot", UnsupportedOperator("operator ~")},
+      {"__lt", UnsupportedOperator("order (<, >)")},
+      {"__le", UnsupportedOperator("order (<=, >=)")},
+      {"__concat", UnsupportedOperator("operator ..; use tostring(...)")},
+      {"__len", UnsupportedOperator("length (#)")},
+      {"__call", UnsupportedOperator("call; it is not a function")},
+      {"__pairs", UnsupportedOperator("pairs")}};
   return list;
 }
 
@@ -253,7 +254,7 @@ void HandleType::create(lua_State* L, const void* key, lua_CFunction close) cons
     lua_setfield(L, -2, field);
   }
   for (const Operator& each : operators()) {
-    push_callable(L, each.refusal);
+    push_callable(L, each.callable);
     lua_setfield(L, -2, each.key);
   }
   each(&HandleType::metamethods_, [&](const std::string& name, const Callable& callable) {

@@ -18,26 +18,26 @@ class BatchCursor final : public Cursor {
   BatchCursor(std::shared_ptr<const LuaDataset> data, std::vector<int64_t> order)
       : data_(std::move(data)), order_(std::move(order)) {}
   bool next(Element& element) override {
-    if (at_ == order_.size()) return end();
-    element = data_->batch(order_[at_++]);
+    if (position_ == order_.size()) return end();
+    element = data_->batch(order_[position_++]);
     return true;
   }
   int64_t pass(int64_t count) override {
-    const auto passed = std::min(static_cast<size_t>(count), order_.size() - at_);
-    at_ += passed;
+    const auto passed = std::min(static_cast<size_t>(count), order_.size() - position_);
+    position_ += passed;
     return static_cast<int64_t>(passed);
   }
 
  private:
   bool end() {
-    if (!std::exchange(ended_, true)) data_->call_if_defined("on_epoch_end");
+    if (!std::exchange(has_ended_, true)) data_->call_if_defined("on_epoch_end");
     return false;
   }
 
   std::shared_ptr<const LuaDataset> data_;
   std::vector<int64_t> order_;
-  size_t at_ = 0;
-  bool ended_ = false;
+  size_t position_ = 0;
+  bool has_ended_ = false;
 };
 
 /// The batches in a random order, which is derived from a seed and the number of the pass (epoch).

@@ -21,21 +21,21 @@ bool defines(lua_State* L, int class_index, const char* name) {
   return push_member(L, class_index);
 }
 
-constexpr const char* kEnds[] = {"inputs", "outputs"};
+constexpr const char* kEndpoints[] = {"inputs", "outputs"};
 
 /// Whether the options inputs and outputs of a model are symbols, or one of them is a Functional.
 /// Otherwise they may be options that a class with an init declares under these names.
 bool has_graph(lua_State* L, int class_index, int options_index) {
   if (!is_model(base_at(L, class_index))) return false;
-  return std::any_of(std::begin(kEnds), std::end(kEnds), [&](const char* end) {
+  return std::any_of(std::begin(kEndpoints), std::end(kEndpoints), [&](const char* end) {
     const StackRestorer restorer(L);
     push_field(L, options_index, end);
     return is_symbolic(L, -1) || object_as<Functional>(L, -1);
   });
 }
 
-bool is_end(const std::string& name) {
-  return std::find(std::begin(kEnds), std::end(kEnds), name) != std::end(kEnds);
+bool is_endpoint(const std::string& name) {
+  return std::find(std::begin(kEndpoints), std::end(kEndpoints), name) != std::end(kEndpoints);
 }
 
 /// Those options in the table that the schema declares; the init of the class handles the others.
@@ -51,7 +51,7 @@ Dict known_options(lua_State* L, int class_index, int options_index, const Schem
     }
     const std::string name = text_of(L, -2);
     const Field* field = schema.find(name);
-    if (field && !(own_ends && field->keyword_only && is_end(name)))
+    if (field && !(own_ends && field->keyword_only && is_endpoint(name)))
       known.set(name, to_value(L, lua_gettop(L)));
     else if (!open)
       fail(schema.title, ": no option '", name, "'", did_you_mean(name, schema.names()));
@@ -103,7 +103,8 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
   auto object = base_at(L, class_index).make(info->schema, options);
   if (auto* configurable = dynamic_cast<Configurable*>(object.get())) configurable->attach(info);
   std::vector<const char*> taken;  // options that the base class handles and that init does not get
-  if (has_graph(L, class_index, options_index)) taken.assign(std::begin(kEnds), std::end(kEnds));
+  if (has_graph(L, class_index, options_index))
+    taken.assign(std::begin(kEndpoints), std::end(kEndpoints));
   if (is_model(base_at(L, class_index))) taken.push_back("build_input_shape");
   for (const char* option : taken) {
     lua_pushnil(L);
@@ -117,7 +118,7 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
 
 /// The object that the class's function from_config returns for the configuration on top of the
 /// stack.
-std::shared_ptr<Configurable> made_by_class(lua_State* L, int class_index) {
+std::shared_ptr<Configurable> new_object_of_class(lua_State* L, int class_index) {
   const int config = lua_gettop(L);
   lua_pushliteral(L, "from_config");
   push_member(L, class_index);
@@ -139,12 +140,12 @@ std::shared_ptr<Configurable> source_of(std::shared_ptr<LuaDataset> data, const 
 }
 
 /// The kinds of objects, besides layers, that options of Lua classes may hold.
-constexpr const char* kHeldKinds[] = {"optimizer",  "schedule",    "loss",        "metric",
-                                      "activation", "initializer", "regularizer", "constraint"};
+constexpr const char* kNestedKinds[] = {"optimizer",  "schedule",    "loss",        "metric",
+                                        "activation", "initializer", "regularizer", "constraint"};
 
 /// The number of options of the class that a configuration lacks; a large number if it has an
 /// option that the class does not have.
-size_t lacking_options(const ClassInfo& info, const Dict& config) {
+size_t count_missing_options(const ClassInfo& info, const Dict& config) {
   for (const DictEntry& entry : config)
     if (!info.schema.find(entry.key)) return std::numeric_limits<size_t>::max();
   return info.schema.names().size() - config.size();
@@ -158,9 +159,9 @@ const char* kind_of_object(std::string_view class_name, const Value& config) {
   const Dict options = config.is_dict() ? config.as_dict() : Dict();
   const char* best = nullptr;
   size_t least = std::numeric_limits<size_t>::max();
-  for (const char* kind : kHeldKinds) {
+  for (const char* kind : kNestedKinds) {
     const auto info = registry().find(kind, class_name);
-    const size_t lacking = info ? lacking_options(*info, options) : least;
+    const size_t lacking = info ? count_missing_options(*info, options) : least;
     if (lacking < least) least = lacking, best = kind;
   }
   return best;
@@ -249,7 +250,7 @@ class LuaFactory final : public Factory {
     const ClassPtr info = class_of_table(L, class_index);
     const bool makes_itself = defines(L, class_index, "from_config");
     makes_itself ? push_value(L, config) : push_config(L, with_objects(config, info->schema));
-    if (makes_itself) return made_by_class(L, class_index);
+    if (makes_itself) return new_object_of_class(L, class_index);
     const ObjectPtr object = make_instance(L, class_index, class_index + 1, info);
     if (auto data = std::dynamic_pointer_cast<LuaDataset>(object)) return source_of(data, *info);
     return std::dynamic_pointer_cast<Configurable>(object);

@@ -16,7 +16,7 @@ constexpr const char* kSignatures = "signatures";
 /// An ability of formats. A class has the ability if it defines one of the two methods.
 struct Ability {
   const char* name;
-  const char *method, *other;
+  const char *save_method, *load_method;
 };
 constexpr Ability kAbilities[] = {{ModelFormat::kAbility, "save_model", "load_model"},
                                   {WeightsFormat::kAbility, "save_weights", "load_weights"},
@@ -66,7 +66,7 @@ List signatures_of(lua_State* L, int table) {
 bool is_watched(std::string_view name) {
   return name == kEndings || name == kSignatures ||
          std::any_of(std::begin(kAbilities), std::end(kAbilities), [&](const Ability& ability) {
-           return name == ability.method || name == ability.other;
+           return name == ability.save_method || name == ability.load_method;
          });
 }
 
@@ -125,7 +125,7 @@ void ignore_result(lua_State*) {}
 
 }  // namespace
 
-void LuaFormat::take(const Dict& options) {
+void LuaFormat::set_options(const Dict& options) {
   info()->schema.configure(this, options);
   lua_State* L = current();
   const StackRestorer restorer(L);
@@ -137,12 +137,12 @@ void LuaFormat::take(const Dict& options) {
 }
 
 void LuaFormat::save_model(Model& model, const std::string& path, const Dict& options) {
-  take(options);
+  set_options(options);
   result_of(*this, "save_model", ignore_result, shared_model(model), path);
 }
 
 ModelPtr LuaFormat::load_model(const std::string& path, const Dict& options) {
-  take(options);
+  set_options(options);
   const auto model = [](lua_State* L) {
     ModelPtr loaded = object_as<Model>(L, -1);
     if (!loaded) fail("expected a model, got ", lua::describe(L, -1));
@@ -152,12 +152,12 @@ ModelPtr LuaFormat::load_model(const std::string& path, const Dict& options) {
 }
 
 void LuaFormat::save_weights(Model& model, const std::string& path, const Dict& options) {
-  take(options);
+  set_options(options);
   result_of(*this, "save_weights", ignore_result, shared_model(model), path);
 }
 
 void LuaFormat::load_weights(Model& model, const std::string& path, const Dict& options) {
-  take(options);
+  set_options(options);
   result_of(*this, "load_weights", ignore_result, shared_model(model), path);
 }
 
@@ -200,7 +200,7 @@ void set_format_traits(lua_State* L, int table, SchemaData& schema) {
   const std::vector<std::string> defined = defined_functions(L, table);
   List abilities;
   for (const Ability& ability : kAbilities)
-    if (is_any_of(defined, ability.method) || is_any_of(defined, ability.other))
+    if (is_any_of(defined, ability.save_method) || is_any_of(defined, ability.load_method))
       abilities.emplace_back(ability.name);
   schema.traits.set("abilities", std::move(abilities));
   schema.traits.set(kEndings, endings_of(L, table));

@@ -36,7 +36,7 @@ class LuaFormat final : public LuaObjectOf<Format>,
  private:
   /// Checks the options given to a call of saving or loading, and sets them as attributes that the
   /// methods of the class can read.
-  void take(const Dict& options);
+  void set_options(const Dict& options);
 };
 
 /// Sets the traits of a format class: the endings and signatures from its fields, and its abilities

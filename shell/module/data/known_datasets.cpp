@@ -6,22 +6,24 @@ namespace crescent::lua {
 namespace {
 
 /// The two tables {x_train, y_train} and {x_test, y_test}.
-using Parts = std::tuple<Tensors, Tensors>;
+using TrainTestTensors = std::tuple<Tensors, Tensors>;
 
-Parts in_tables(const TrainAndTest& data) {
+TrainTestTensors train_test_tables(const TrainAndTest& data) {
   return {{data.train.x, data.train.y}, {data.test.x, data.test.y}};
 }
 
-Parts mnist(const std::string& path) { return in_tables(load_mnist(path)); }
-Parts fashion_mnist() { return in_tables(load_fashion_mnist()); }
-Parts cifar10() { return in_tables(load_cifar10()); }
-Parts cifar100(const std::string& label_mode) { return in_tables(load_cifar100(label_mode)); }
-Parts boston_housing(const std::string& path, double test_split, int64_t seed) {
-  return in_tables(load_boston_housing(path, test_split, seed));
+TrainTestTensors mnist(const std::string& path) { return train_test_tables(load_mnist(path)); }
+TrainTestTensors fashion_mnist() { return train_test_tables(load_fashion_mnist()); }
+TrainTestTensors cifar10() { return train_test_tables(load_cifar10()); }
+TrainTestTensors cifar100(const std::string& label_mode) {
+  return train_test_tables(load_cifar100(label_mode));
 }
-Parts california_housing(const std::string& version, const std::string& path, double test_split,
-                         int64_t seed) {
-  return in_tables(load_california_housing(version, path, test_split, seed));
+TrainTestTensors boston_housing(const std::string& path, double test_split, int64_t seed) {
+  return train_test_tables(load_boston_housing(path, test_split, seed));
+}
+TrainTestTensors california_housing(const std::string& version, const std::string& path,
+                                    double test_split, int64_t seed) {
+  return train_test_tables(load_california_housing(version, path, test_split, seed));
 }
 
 // ---- IMDB and Reuters
@@ -42,37 +44,37 @@ void push_sequences(lua_State* L, const WordSequences& part) {
   lua_rawseti(L, -2, 2);
 }
 
-using TextParts = std::tuple<OnStack, OnStack>;
+using TrainTestTexts = std::tuple<OnStack, OnStack>;
 
-TextParts in_tables(const std::pair<WordSequences, WordSequences>& parts) {
+TrainTestTexts train_test_tables(const std::pair<WordSequences, WordSequences>& parts) {
   push_sequences(current(), parts.first);
   push_sequences(current(), parts.second);
   return {};
 }
 
-TextParts imdb(const std::string& path, std::optional<int64_t> num_words, int64_t skip_top,
-               std::optional<int64_t> maxlen, int64_t seed, Value start_char, Value oov_char,
-               int64_t index_from) {
-  return in_tables(
+TrainTestTexts imdb(const std::string& path, std::optional<int64_t> num_words, int64_t skip_top,
+                    std::optional<int64_t> maxlen, int64_t seed, Value start_char, Value oov_char,
+                    int64_t index_from) {
+  return train_test_tables(
       load_imdb(path, seed,
                 {num_words, skip_top, maxlen, word_at(start_char), word_at(oov_char), index_from}));
 }
 
-TextParts reuters(const std::string& path, std::optional<int64_t> num_words, int64_t skip_top,
-                  std::optional<int64_t> maxlen, double test_split, int64_t seed, Value start_char,
-                  Value oov_char, int64_t index_from) {
-  return in_tables(load_reuters(
+TrainTestTexts reuters(const std::string& path, std::optional<int64_t> num_words, int64_t skip_top,
+                       std::optional<int64_t> maxlen, double test_split, int64_t seed,
+                       Value start_char, Value oov_char, int64_t index_from) {
+  return train_test_tables(load_reuters(
       path, test_split, seed,
       {num_words, skip_top, maxlen, word_at(start_char), word_at(oov_char), index_from}));
 }
 
-constexpr const char* kParts =
+constexpr const char* kTrainTestResult =
     "Loads the data as two tables: {x, y} for training and {x, y} for testing.";
 
 template <class F>
 std::vector<CallablePtr> loader(F load, Parameters parameters) {
   std::vector<CallablePtr> all;
-  all.push_back(bound("load_data -> two tables", load, std::move(parameters), kParts));
+  all.push_back(bound("load_data -> two tables", load, std::move(parameters), kTrainTestResult));
   return all;
 }
 

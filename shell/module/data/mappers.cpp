@@ -49,7 +49,7 @@ Mapping mapping_at(lua_State* L, int index, int64_t workers, std::optional<bool>
     mapping.make = [mapper = script_mapper(Ref(L, index))] { return mapper; };
     return mapping;
   }
-  auto function = std::make_shared<const Copied>(L, index, "the function");
+  auto function = std::make_shared<const CopiedValue>(L, index, "the function");
   mapping.make = [function]() -> Mapper {
     auto state = std::make_shared<WorkerState>(function);
     return [state](Element element) { return state->call(element); };

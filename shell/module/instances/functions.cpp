@@ -86,15 +86,16 @@ ObjectPtr function_as(std::string_view kind, const Ref& function, const std::str
   return nullptr;
 }
 
-Value adapted(const Value& value, std::string_view kind) {
+Value with_function_objects(const Value& value, std::string_view kind) {
   if (value.is_list()) {
     List list;
-    for (const Value& item : value.as_list()) list.push_back(adapted(item, kind));
+    for (const Value& item : value.as_list()) list.push_back(with_function_objects(item, kind));
     return list;
   }
   if (value.is_dict()) {
     Dict dict;
-    for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, adapted(entry.value, kind));
+    for (const DictEntry& entry : value.as_dict())
+      dict.set(entry.key, with_function_objects(entry.value, kind));
     return dict;
   }
   auto function = value.object_as<LuaFunction>();
@@ -121,7 +122,7 @@ void adapt_options(Dict& options, const SchemaData& schema) {
     const Field* field = schema.find(option.key);
     if (!field) continue;
     option.value = number_of(option.value, *field);
-    if (!field->kind.empty()) option.value = adapted(option.value, field->kind);
+    if (!field->kind.empty()) option.value = with_function_objects(option.value, field->kind);
   }
 }
 

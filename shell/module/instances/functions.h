@@ -10,7 +10,7 @@ namespace crescent::lua {
 ObjectPtr function_as(std::string_view kind, const Ref& function, const std::string& name);
 /// The value in which all functions, also those in lists and dictionaries, are replaced by objects
 /// of the kind.
-Value adapted(const Value& value, std::string_view kind);
+Value with_function_objects(const Value& value, std::string_view kind);
 /// Replaces functions in options by objects of the kinds that the schema expects.
 void adapt_options(Dict& options, const SchemaData& schema);
 /// Registers a function as activation, loss, metric, ... under this name, by which files refer to

@@ -12,23 +12,24 @@
 namespace crescent::lua {
 namespace {
 
-// The key in a class table of a value that is set when the hooks of the class have been checked.
-const char noticed_key = 0;
+// The address is the key of a field of class tables, which is set once the hooks of the class have
+// been checked.
+const char hooks_checked_key = 0;
 
-/// A name that a Lua class may give to a function. If `unread` is null, C++ calls such a function;
-/// otherwise nothing calls it, and `unread` is the reason for a warning.
+/// A name that a Lua class may give to a function. If `reason_unused` is null, C++ calls such a
+/// function; otherwise nothing calls it, and `reason_unused` is the reason for a warning.
 struct Hook {
-  const char *base, *name, *unread;
+  const char *base, *name, *reason_unused;
 };
 
 constexpr const char* kShapesByCall = "output shapes are found by running call";
-constexpr const char* kSteps =
+constexpr const char* kOverrideSteps =
     "what fit compiles is the model's train_step, test_step or predict_step; override those";
 
 constexpr const char* kFilesKeepWeights =
     "files keep weights, which are variables in attributes too, and what get_config gives";
-constexpr const char* kCompiled = "files keep what cr.Model.compile was given";
-constexpr const char* kSlots = "slots() names what each variable has beside it";
+constexpr const char* kFilesKeepCompile = "files keep what cr.Model.compile was given";
+constexpr const char* kSlotsNameState = "slots() names what each variable has beside it";
 constexpr const char* kUpdateRule =
     "update_step(gradient, variable, learning_rate, state) is the rule";
 
@@ -54,11 +55,11 @@ constexpr Hook kHooksOfClasses[] = {
     {"Model", "predict_step", nullptr},
     {"Model", "compute_loss", nullptr},
     {"Model", "compute_metrics", nullptr},
-    {"Model", "get_compile_config", kCompiled},
-    {"Model", "compile_from_config", kCompiled},
-    {"Model", "make_train_function", kSteps},
-    {"Model", "make_test_function", kSteps},
-    {"Model", "make_predict_function", kSteps},
+    {"Model", "get_compile_config", kFilesKeepCompile},
+    {"Model", "compile_from_config", kFilesKeepCompile},
+    {"Model", "make_train_function", kOverrideSteps},
+    {"Model", "make_test_function", kOverrideSteps},
+    {"Model", "make_predict_function", kOverrideSteps},
     {"Activation", "call", nullptr},
     {"Constraint", "call", nullptr},
     {"Initializer", "call", nullptr},
@@ -68,7 +69,7 @@ constexpr Hook kHooksOfClasses[] = {
     {"Optimizer", "slots", nullptr},
     {"Optimizer", "initial_slot", nullptr},
     {"Optimizer", "update_step", nullptr},
-    {"Optimizer", "build", kSlots},
+    {"Optimizer", "build", kSlotsNameState},
     {"Optimizer", "apply", kUpdateRule},
     {"Optimizer", "apply_gradients", kUpdateRule},
     {"Metric", "update_state", nullptr},
@@ -113,7 +114,7 @@ const std::vector<Hook>& hooks() {
 }
 
 /// Whether the hook belongs to the base; a model also has the hooks of layers.
-bool belongs(const Hook& hook, std::string_view base) {
+bool is_hook_of(const Hook& hook, std::string_view base) {
   return !*hook.base || hook.base == base ||
          (base == "Model" && std::string_view(hook.base) == "Layer");
 }
@@ -130,22 +131,24 @@ std::string likely_hook(const std::string& name, std::string_view base,
   std::vector<std::string> events;
   for (const Hook& hook : hooks()) {
     const std::string other = hook.name;
-    if (!belongs(hook, base) || contains(defined, other)) continue;
+    if (!is_hook_of(hook, base) || contains(defined, other)) continue;
     if (is_misspelling(name, other)) return concat(" (did you mean '", other, "'?)");
     if (other.starts_with("on_")) events.push_back(other);
   }
   return name.starts_with("on_") ? did_you_mean(name, events) : "";
 }
 
-void look_at(const std::string& class_name, const std::string& name, const char* base,
-             const std::vector<std::string>& defined) {
+void warn_of_unused_name(const std::string& class_name, const std::string& name, const char* base,
+                         const std::vector<std::string>& defined) {
   for (const Hook& hook : hooks()) {
-    if (!belongs(hook, base) || name != hook.name) continue;
-    if (hook.unread) warn("class ", class_name, ": ", name, "() is not called: ", hook.unread);
+    if (!is_hook_of(hook, base) || name != hook.name) continue;
+    if (hook.reason_unused)
+      warn("class ", class_name, ": ", name, "() is not called: ", hook.reason_unused);
     return;
   }
   if (std::any_of(hooks().begin(), hooks().end(), [&](const Hook& hook) {
-        return name == hook.name && std::string_view(hook.base) == "Layer" && !belongs(hook, base);
+        return name == hook.name && std::string_view(hook.base) == "Layer" &&
+               !is_hook_of(hook, base);
       }))
     return warn("class ", class_name, ": ", name, "() is not called: layers have it, and ", base,
                 " does not");
@@ -167,8 +170,8 @@ std::vector<std::string> parameters_of(lua_State* L, int class_index, const std:
 
 /// Warns of a hook whose first parameter, which is the object, is meant for something else:
 /// function Net.call(x).
-void look_for_self(lua_State* L, int class_index, const std::string& class_name,
-                   const std::string& name) {
+void warn_of_missing_self(lua_State* L, int class_index, const std::string& class_name,
+                          const std::string& name) {
   static const std::set<std::string_view> kNamesOfObjects = {
       "self", "this",   "me",       "cls",       "class",    "object", "layer",   "model",
       "loss", "metric", "callback", "optimizer", "schedule", "data",   "dataset", "format"};
@@ -196,20 +199,21 @@ bool has_field(lua_State* L, int table, const std::string& name) {
 
 bool is_hook(std::string_view name, std::string_view base) {
   return std::any_of(hooks().begin(), hooks().end(),
-                     [&](const Hook& hook) { return belongs(hook, base) && name == hook.name; });
+                     [&](const Hook& hook) { return is_hook_of(hook, base) && name == hook.name; });
 }
 
 void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const char* base) {
   StackRestorer restorer(L);
-  if (lua_rawgetp(L, class_index, &noticed_key) != LUA_TNIL) return;
+  if (lua_rawgetp(L, class_index, &hooks_checked_key) != LUA_TNIL) return;
   lua_pushboolean(L, true);
-  lua_rawsetp(L, class_index, &noticed_key);
+  lua_rawsetp(L, class_index, &hooks_checked_key);
   const std::vector<std::string> defined = defined_functions(L, class_index);
   const std::string class_name = name_of_class(L, class_index);
   for (const std::string& name : defined) {
     const bool is_called = is_hook(name, base);
-    if (is_called) look_for_self(L, class_index, class_name, name);
-    if (is_called || !has_field(L, base_index, name)) look_at(class_name, name, base, defined);
+    if (is_called) warn_of_missing_self(L, class_index, class_name, name);
+    if (is_called || !has_field(L, base_index, name))
+      warn_of_unused_name(class_name, name, base, defined);
   }
 }
 

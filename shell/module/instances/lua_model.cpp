@@ -11,7 +11,7 @@ namespace {
 /// The Lua method of a stack that adds those layers of its configuration that init has not added.
 constexpr const char* kAddKeptLayers = "add_kept_layers";
 
-std::vector<Symbol> ends_in(const Value& value, const char* which) {
+std::vector<Symbol> endpoints_in(const Value& value, const char* which) {
   for (const Value& leaf : leaves_of(value))
     if (!leaf.object_as<BoxedSymbol>()) fail(which, ": expected a symbol, got ", leaf);
   return symbols_of(value);
@@ -112,7 +112,7 @@ Variables LuaModel::states() const {
 
 void LuaModel::connect(const Value& inputs, const Value& outputs) {
   if (graph_) fail_in_layer(name(), "Model ", name(), " has its inputs and outputs already");
-  adopt_graph(Functional::make(ends_in(inputs, "inputs"), ends_in(outputs, "outputs"),
+  adopt_graph(Functional::make(endpoints_in(inputs, "inputs"), endpoints_in(outputs, "outputs"),
                                Layer::name_.empty() ? "graph" : Layer::name_, true,
                                {structure_of(inputs), structure_of(outputs)}));
 }
@@ -135,30 +135,30 @@ Sequential& LuaModel::stack() const {
                 "Sequential first, Mine.super.init(self, { ... })");
 }
 
-void LuaModel::add(const LayerPtr& layer, bool kept) {
+void LuaModel::add(const LayerPtr& layer, bool in_config) {
   stack().add(layer);
   track(layer);
-  if (kept || has_started_) kept_.push_back(layer);
+  if (in_config || has_started_) config_layers_.push_back(layer);
   built_ = is_graph();
 }
 
 void LuaModel::pop() {
   const std::vector<LayerPtr> before = stack().layers();
   stack().pop();
-  std::erase(kept_, before.back());
+  std::erase(config_layers_, before.back());
   const std::vector<LayerPtr> after = stack().layers();
   if (std::find(after.begin(), after.end(), before.back()) == after.end()) untrack(before.back());
   built_ = is_graph();
 }
 
-/// The configurations of the layers in `kept_`.
+/// The configurations of the layers in `config_layers_`.
 List LuaModel::kept_layers() const {
   const Dict config = graph_->get_config();
   const List& all = config.at("layers").as_list();
   const std::vector<LayerPtr> layers = graph_->layers();
   const size_t inputs = all.size() - layers.size();  // 1 if `all` has an InputLayer, else 0
   const auto is_kept = [&](size_t i) {
-    return std::any_of(kept_.begin(), kept_.end(), [&](const LayerPtr& layer) {
+    return std::any_of(config_layers_.begin(), config_layers_.end(), [&](const LayerPtr& layer) {
       return i < inputs ? layer->class_name() == "InputLayer" : layer == layers[i - inputs];
     });
   };
@@ -215,7 +215,7 @@ std::vector<Symbol> LuaModel::graph_outputs() const {
 
 Dict LuaModel::base_config() const {
   Dict config = Model::get_config();
-  if (!kept_.empty()) config.set("layers", kept_layers());
+  if (!config_layers_.empty()) config.set("layers", kept_layers());
   // If init made the graph, init makes it again: then the configuration need not contain it.
   if (!has_given_graph_) return config;
   for (const DictEntry& entry : graph_->get_config())

@@ -28,9 +28,9 @@ class LuaModel final : public LuaLayerOf<Model> {
   void connect(const Value& inputs, const Value& outputs);
   /// Makes the model a stack of layers, which is empty at first.
   void become_stack();
-  /// Appends a layer to the stack. The configuration of the model contains the layer if `kept` is
-  /// true or if init has run; otherwise init makes the layer again.
-  void add(const LayerPtr& layer, bool kept);
+  /// Appends a layer to the stack. The configuration of the model contains the layer if `in_config`
+  /// is true or if init has run; otherwise init makes the layer again.
+  void add(const LayerPtr& layer, bool in_config);
   /// Removes the last layer of the stack.
   void pop();
   /// The graph or the stack; null if the model has neither. follow_graph() must be called after
@@ -68,8 +68,9 @@ class LuaModel final : public LuaLayerOf<Model> {
   Value built_for_;  ///< the input shapes for which the model was built; null before build, and for
                      ///< a model with a graph
   std::shared_ptr<Functional> graph_;
-  std::vector<LayerPtr> kept_;  ///< the layers of the stack that the configuration contains
-  bool has_started_ = false;    ///< whether init has run
+  /// The layers of the stack that the configuration contains.
+  std::vector<LayerPtr> config_layers_;
+  bool has_started_ = false;  ///< whether init has run
   /// true if the graph was given as an option; false if init made it
   bool has_given_graph_ = false;
 };

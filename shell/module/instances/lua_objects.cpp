@@ -98,16 +98,16 @@ void push_argument_shapes(lua_State* L, const CallOptions& call,
   }
 }
 
-struct Inputs {
+struct PushedInputs {
   const Tensors& tensors;
 };
-void push(lua_State* L, const Inputs& inputs) { push(L, OneOrMore<Tensor>{inputs.tensors}); }
+void push(lua_State* L, const PushedInputs& inputs) { push(L, OneOrMore<Tensor>{inputs.tensors}); }
 
 /// Makes push() push the logs as a table {name = number}.
-struct Numbers {
+struct PushedLogs {
   const Logs& logs;
 };
-void push(lua_State* L, const Numbers& numbers) {
+void push(lua_State* L, const PushedLogs& numbers) {
   lua_newtable(L);
   for (const auto& [name, value] : numbers.logs.values()) {
     push_float(L, value);
@@ -255,7 +255,7 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
   lua_State* L = current();
   StackRestorer restorer(L);
   const int first = lua_gettop(L) + 1;
-  invoke(L, "compute_mask", LUA_MULTRET, Inputs{inputs}, Inputs{masks});
+  invoke(L, "compute_mask", LUA_MULTRET, PushedInputs{inputs}, PushedInputs{masks});
   return returned_tensors(L, first);
 }
 
@@ -387,7 +387,7 @@ void LuaCallback::forward(const CallbackHook& hook, int64_t number, const Logs& 
   if (!has(name)) return;
   lua_State* L = current();
   StackRestorer restorer(L);
-  hook.number ? invoke(L, name, 0, number, Numbers{logs}) : invoke(L, name, 0, Numbers{logs});
+  hook.number ? invoke(L, name, 0, number, PushedLogs{logs}) : invoke(L, name, 0, PushedLogs{logs});
 }
 
 Dict LuaCallback::get_state() const {
@@ -411,7 +411,7 @@ void LuaCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   lua_State* L = current();
   StackRestorer restorer(L);
   reserve(L, 8);
-  push(L, Numbers{logs});
+  push(L, PushedLogs{logs});
   const int table = lua_gettop(L);
   push_self_method(L, "on_epoch_end");
   push(L, epoch);

@@ -7,12 +7,12 @@ namespace {
 
 /// The argument `state` of update_step: the slots of a variable by name, and the number of the
 /// step.
-struct State {
+struct PushedState {
   const std::vector<std::string>& names;
   Optimizer::Slots slots;
   const Tensor& step;
 };
-void push(lua_State* L, const State& state) {
+void push(lua_State* L, const PushedState& state) {
   lua_createtable(L, 0, static_cast<int>(state.names.size()) + 1);
   push_handle(L, state.step);
   lua_setfield(L, -2, "step");
@@ -59,7 +59,7 @@ void LuaOptimizer::update(const Variable& variable, const Tensor& gradient, cons
   if (names.size() != slots.size())
     fail("slots(): expected ", slots.size(), " names as when the optimizer was built, got ",
          names.size());
-  invoke(L, "update_step", 1, gradient, variable, rate, State{names, slots, step});
+  invoke(L, "update_step", 1, gradient, variable, rate, PushedState{names, slots, step});
   if (!lua_isnil(L, -1))
     fail("update_step(): expected nothing, got ", lua::describe(L, -1),
          "; the new value is given by variable:assign(value)");

@@ -8,11 +8,11 @@
 namespace crescent::lua {
 namespace {
 
-struct Arrays {
+struct NestedTensors {
   const Tensors& tensors;
   Value structure;
 };
-void push(lua_State* L, const Arrays& arrays) {
+void push(lua_State* L, const NestedTensors& arrays) {
   const bool none = std::none_of(arrays.tensors.begin(), arrays.tensors.end(),
                                  [](const Tensor& each) { return static_cast<bool>(each); });
   if (none && !arrays.structure.is_null()) return lua_pushnil(L);
@@ -21,13 +21,13 @@ void push(lua_State* L, const Arrays& arrays) {
 
 /// The argument `data` of a training step: {x, y, sample_weight}; its members can also be read by
 /// name.
-struct Data {
+struct StepData {
   const Batch& batch;
   Structures structures;
 };
-void push(lua_State* L, const Data& data) {
+void push(lua_State* L, const StepData& data) {
   const auto& [inputs, outputs] = data.structures;
-  const std::pair<const char*, Arrays> parts[] = {
+  const std::pair<const char*, NestedTensors> parts[] = {
       {"x", {data.batch.x, inputs}},
       {"y", {data.batch.y, outputs}},
       {"sample_weight", {data.batch.sample_weight, outputs}}};
@@ -78,12 +78,12 @@ StepLogs call_for_logs(const Model& model, const char* method, const A&... argum
 
 StepLogs LuaSteps::train_step(Model& model, const Batch& batch) const {
   if (!instance_of(model).has("train_step")) return Steps::train_step(model, batch);
-  return call_for_logs(model, "train_step", Data{batch, model.structures()});
+  return call_for_logs(model, "train_step", StepData{batch, model.structures()});
 }
 
 StepLogs LuaSteps::test_step(Model& model, const Batch& batch) const {
   if (!instance_of(model).has("test_step")) return Steps::test_step(model, batch);
-  return call_for_logs(model, "test_step", Data{batch, model.structures()});
+  return call_for_logs(model, "test_step", StepData{batch, model.structures()});
 }
 
 Tensors LuaSteps::predict_step(Model& model, const Tensors& x) const {
@@ -92,7 +92,7 @@ Tensors LuaSteps::predict_step(Model& model, const Tensors& x) const {
   StackRestorer restorer(L);
   reserve(L, 8);
   instance_of(model).push_self_method(L, "predict_step");
-  push(L, Arrays{x, model.structures().inputs});
+  push(L, NestedTensors{x, model.structures().inputs});
   protected_call(L, 2, 1);
   if (lua_isnil(L, -1)) fail("predict_step() returned nothing; expected a tensor");
   return tensors_of(nested_at(L, -1));
@@ -107,9 +107,9 @@ Tensor LuaSteps::compute_loss(Model& model, const Batch& batch, const Tensors& y
   reserve(L, 12);
   instance_of(model).push_self_method(L, "compute_loss");
   const auto [inputs, outputs] = model.structures();
-  push(L, Arrays{batch.x, inputs});
+  push(L, NestedTensors{batch.x, inputs});
   for (const Tensors* part : {&batch.y, &y_pred, &batch.sample_weight})
-    push(L, Arrays{*part, outputs});
+    push(L, NestedTensors{*part, outputs});
   push(L, training);
   protected_call(L, 6, 1);
   if (lua_isnil(L, -1)) fail("compute_loss() returned nothing; expected a scalar");
@@ -121,8 +121,9 @@ StepLogs LuaSteps::compute_metrics(Model& model, const Batch& batch, const Tenso
   if (!instance_of(model).has("compute_metrics"))
     return Steps::compute_metrics(model, batch, y_pred);
   const auto [inputs, outputs] = model.structures();
-  return call_for_logs(model, "compute_metrics", Arrays{batch.x, inputs}, Arrays{batch.y, outputs},
-                       Arrays{y_pred, outputs}, Arrays{batch.sample_weight, outputs});
+  return call_for_logs(model, "compute_metrics", NestedTensors{batch.x, inputs},
+                       NestedTensors{batch.y, outputs}, NestedTensors{y_pred, outputs},
+                       NestedTensors{batch.sample_weight, outputs});
 }
 
 /// Whether the training steps call the model. They do not call it if the class defines train_step

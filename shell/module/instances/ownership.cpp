@@ -13,7 +13,7 @@ Ownership::Ownership(lua_State* L) {
     }
   count_owners_of_nodes();
   for (const auto& [object, count] : owner_counts_)
-    if (object->weak_from_this().use_count() > count) keep(object);
+    if (object->weak_from_this().use_count() > count) mark_owned_by_cpp(object);
 }
 
 void Ownership::visit(Object* object) {
@@ -69,9 +69,9 @@ void Ownership::count_owners_of_nodes() {
         ++owner_counts_[node->outbound_layer.get()];
 }
 
-void Ownership::keep(Object* object) {
-  if (!kept_.insert(object).second) return;
-  each_below(object, [&](Object* owned) { keep(owned); });
+void Ownership::mark_owned_by_cpp(Object* object) {
+  if (!owned_by_cpp_.insert(object).second) return;
+  each_below(object, [&](Object* owned) { mark_owned_by_cpp(owned); });
 }
 
 }  // namespace crescent::lua

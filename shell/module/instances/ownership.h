@@ -17,7 +17,7 @@ class Ownership {
   explicit Ownership(lua_State* L);
   const std::vector<Object*>& handles() const { return handles_; }
   /// Whether C++ code owns the object, or owns an object that owns it directly or through others.
-  bool is_kept(Object* object) const { return kept_.contains(object); }
+  bool is_owned_by_cpp(Object* object) const { return owned_by_cpp_.contains(object); }
 
   /// Calls f for every sublayer and metric of the object.
   template <class F>
@@ -33,7 +33,7 @@ class Ownership {
   void visit_graph(const Functional& model);
   void add_owner(const Node* node);
   void count_owners_of_nodes();
-  void keep(Object* object);
+  void mark_owned_by_cpp(Object* object);
 
   std::vector<Object*> handles_;
   /// The counted owners of a node, and the index of the graph in which it was first found.
@@ -45,7 +45,7 @@ class Ownership {
   // the counted owners of each node; a node owns its layer
   std::unordered_map<const Node*, Owners> nodes_;
   size_t graphs_ = 0;
-  std::unordered_set<Object*> visited_, kept_;
+  std::unordered_set<Object*> visited_, owned_by_cpp_;
 };
 
 }  // namespace crescent::lua

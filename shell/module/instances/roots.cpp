@@ -13,7 +13,7 @@ const char roots_key = 0;
 // The key in the Lua registry of the metatable of sentinels: values without references, whose
 // finalizer therefore runs in each cycle of the garbage collector.
 const char sentinel_key = 0;
-thread_local bool changed = false;
+thread_local bool has_changed_owners = false;
 
 bool is_instance(Object* object) {
   auto* instance = dynamic_cast<Instance*>(object);
@@ -42,17 +42,17 @@ void list_instances(lua_State* L, int handles, Object* object, std::unordered_se
 /// Stops the garbage collector while code holds objects by their address only.
 class CollectorPause {
  public:
-  explicit CollectorPause(lua_State* L) : L_(L), running_(lua_gc(L, LUA_GCISRUNNING) == 1) {
-    if (running_) lua_gc(L_, LUA_GCSTOP);
+  explicit CollectorPause(lua_State* L) : L_(L), was_running_(lua_gc(L, LUA_GCISRUNNING) == 1) {
+    if (was_running_) lua_gc(L_, LUA_GCSTOP);
   }
   ~CollectorPause() {
-    if (running_) lua_gc(L_, LUA_GCRESTART);
+    if (was_running_) lua_gc(L_, LUA_GCRESTART);
   }
   CollectorPause(const CollectorPause&) = delete;
 
  private:
   lua_State* L_;
-  bool running_;
+  bool was_running_;
 };
 
 /// Computes a new table of roots. Before a root is removed, its handle is stored in the user values
@@ -68,7 +68,7 @@ void replace_roots(lua_State* L) {
   for (Object* object : ownership.handles()) {
     lua_rawgetp(L, handles, object);
     reference_owned_instances(L, *object);
-    if (is_instance(object) && ownership.is_kept(object))
+    if (is_instance(object) && ownership.is_owned_by_cpp(object))
       lua_rawsetp(L, -2, object);
     else
       lua_pop(L, 1);
@@ -99,7 +99,7 @@ void root(lua_State* L, int index, Object& object) {
   lua_pushvalue(L, index);
   lua_rawsetp(L, -2, &object);
   lua_pop(L, 1);
-  changed = true;
+  has_changed_owners = true;
 }
 
 void reference_owned_instances(lua_State* L, Object& object) {
@@ -117,15 +117,15 @@ void reference_owned_instances(lua_State* L, Object& object) {
   lua_setiuservalue(L, -2, kHeld);
 }
 
-void roots_changed() { changed = true; }
+void roots_changed() { has_changed_owners = true; }
 
 /// Updates the roots. Errors are ignored, because they only delay the release of objects.
 void update_roots(lua_State* L) {
-  if (!std::exchange(changed, false)) return;
+  if (!std::exchange(has_changed_owners, false)) return;
   try {
     replace_roots(L);
   } catch (const std::exception&) {
-    changed = true;
+    has_changed_owners = true;
   }
 }
 

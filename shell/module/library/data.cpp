@@ -15,7 +15,7 @@ namespace {
 
 /// The results of reading a table: a tensor of its values, and {columns = names, classes = texts by
 /// column}.
-std::tuple<Tensor, Dict> pair_of(const Table& table) {
+std::tuple<Tensor, Dict> values_and_info(const Table& table) {
   List classes;
   for (const std::vector<std::string>& texts : table.classes) classes.push_back(Value(texts));
   return {table.values, Dict{{"columns", Value(table.columns)}, {"classes", std::move(classes)}}};
@@ -23,7 +23,7 @@ std::tuple<Tensor, Dict> pair_of(const Table& table) {
 
 int push_table(lua_State* L, const std::string& path, ReadsTables& format) {
   const Dict options = options_at(L, 1, format.read_table_options());
-  return push_results(L, pair_of(format.read_table(path, options)));
+  return push_results(L, values_and_info(format.read_table(path, options)));
 }
 
 int read_csv(lua_State* L) {

@@ -10,7 +10,7 @@
 namespace crescent::lua {
 namespace {
 
-thread_local lua_State* (*starter)() = nullptr;
+thread_local lua_State* (*start_state)() = nullptr;
 
 // the largest number of calls that a message shows, since an endless recursion has too many
 constexpr int kMaxCalls = 8;
@@ -65,12 +65,12 @@ void run_file(const std::string& path) {
 void run_lua_plugins() { set_lua_runner(run_file); }
 
 void start_for_lua_plugins(lua_State* (*start)()) {
-  starter = start;
+  start_state = start;
   run_lua_plugins();
 }
 
 lua_State* state_for_lua_plugins() {
-  if (!current_or_null() && starter) stay_current(starter());
+  if (!current_or_null() && start_state) stay_current(start_state());
   return current();
 }
 

@@ -132,7 +132,7 @@ ClassPtr class_named(const KindInfo& space, const std::string& name) {
   return registry().get(space.name, name);
 }
 
-ObjectPtr made_from_config(ClassPtr& info, Value config) {
+ObjectPtr object_from_config(ClassPtr& info, Value config) {
   return make_object(info->kind, info->name, config.is_dict() ? config.as_dict() : Dict());
 }
 
@@ -176,14 +176,14 @@ int pairs_of_namespace(lua_State* L) {
 /// Implements get(identifier) of a namespace: returns the object for a name, a configuration or an
 /// object.
 int get_from(lua_State* L, const KindInfo& space, int index) {
-  const Value identifier = adapted(to_value(L, index), space.name);
+  const Value identifier = with_function_objects(to_value(L, index), space.name);
   return identifier.is_null() ? (lua_pushnil(L), 1)
                               : (push_object(L, get_object(space.name, identifier)), 1);
 }
 
-class Get final : public Callable {
+class GetFunction final : public Callable {
  public:
-  explicit Get(const KindInfo& space)
+  explicit GetFunction(const KindInfo& space)
       : Callable("get -> an object", {"identifier: a name, a configuration or an object"},
                  "The object for a name, a configuration or an object."),
         space_(space) {}
@@ -201,7 +201,7 @@ void set_functions(lua_State* L, const KindInfo& space) {
   static const CallablePtr serialized = bound(
       "serialize -> a table with names", [](Configurable& object) { return serialize(&object); },
       {"object"}, "The class name and configuration of an object as a table.");
-  gets.push_back(std::make_unique<const Get>(space));
+  gets.push_back(std::make_unique<const GetFunction>(space));
   for (const char* name : {"get", "deserialize"}) {
     push_callable(L, *gets.back());
     lua_setfield(L, -2, name);
@@ -282,7 +282,7 @@ const HandleType& class_type() {
         .property(
             "doc", [](ClassPtr& info) { return info->schema.description; },
             "The description of the class.")
-        .method("from_config -> an object of the class", &made_from_config,
+        .method("from_config -> an object of the class", &object_from_config,
                 {"config: a table with names=nil"},
                 "Creates an object from the options that get_config returned.")
         .raw_method("subclass -> a class", subclass,

@@ -14,7 +14,7 @@ class Generator final : public Object {
   SeedGenerator seeds;
 };
 
-const SeedGenerator& chosen(const std::shared_ptr<Generator>& generator) {
+const SeedGenerator& generator_or_global(const std::shared_ptr<Generator>& generator) {
   return generator ? generator->seeds : global_random();
 }
 
@@ -27,25 +27,25 @@ std::shared_ptr<Generator> generator_at(Any seed) {
 }
 
 Tensor normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
-  return chosen(generator_at(seed)).normal(shape, mean, stddev, dtype);
+  return generator_or_global(generator_at(seed)).normal(shape, mean, stddev, dtype);
 }
 Tensor uniform(const NewShape& shape, double low, double high, DType dtype, Any seed) {
-  return chosen(generator_at(seed)).uniform(shape, low, high, dtype);
+  return generator_or_global(generator_at(seed)).uniform(shape, low, high, dtype);
 }
 Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
-  return chosen(generator_at(seed)).truncated_normal(shape, mean, stddev, dtype);
+  return generator_or_global(generator_at(seed)).truncated_normal(shape, mean, stddev, dtype);
 }
 /// Draws integers n with low <= n < high.
 Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, Any seed) {
-  return ops::randint(shape, low, high, dtype, chosen(generator_at(seed)));
+  return ops::randint(shape, low, high, dtype, generator_or_global(generator_at(seed)));
 }
 /// The integers 0 to n-1 in random order, for cr.ops.take.
 Tensor permutation(int64_t n, Any seed) {
-  return Tensor::from(chosen(generator_at(seed)).permutation(n), {n});
+  return Tensor::from(generator_or_global(generator_at(seed)).permutation(n), {n});
 }
 /// A copy of the tensor in which the slices along an axis are in random order.
 Tensor shuffle(const Tensor& x, int axis, Any seed) {
-  return ops::shuffle(x, axis, chosen(generator_at(seed)));
+  return ops::shuffle(x, axis, generator_or_global(generator_at(seed)));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ const char shell_key = 0;
 
 /// The beginning of the names under which error messages refer to Lua libraries, as in
 /// "crescent/applications/resnet:12: ".
-constexpr std::string_view kChunks = "crescent/";
+constexpr std::string_view kChunkPrefix = "crescent/";
 
 /// Converts a row {name=, type=, default=, doc=, required=} to an option, for help and completion.
 Field option_from(const Dict& row) {
@@ -45,7 +45,7 @@ Field option_from(const Dict& row) {
 }
 
 /// A bit mask of the rows that have this flag; there is one row per parameter.
-unsigned flagged(const List& rows, const char* flag) {
+unsigned flag_mask(const List& rows, const char* flag) {
   unsigned bits = 0;
   for (size_t i = 0; i < rows.size(); ++i)
     if (rows[i].as_dict().contains(flag)) bits |= 1u << i;
@@ -81,7 +81,7 @@ void call_library(lua_State* L, int arguments, std::string_view name) {
     protected_call(L, arguments, LUA_MULTRET);
   } catch (const LuaError& error) {
     const std::string_view text = error.what();
-    const size_t colon = text.starts_with(kChunks) ? text.find(": ") : text.npos;
+    const size_t colon = text.starts_with(kChunkPrefix) ? text.find(": ") : text.npos;
     if (colon == text.npos) throw;
     fail(with_outer_name(text.substr(colon + 2), name));
   }
@@ -89,12 +89,12 @@ void call_library(lua_State* L, int arguments, std::string_view name) {
 
 /// A function that a Lua library defines by shell.define. Its body, a Lua function, is the second
 /// upvalue of the C function; it is called with one value per option.
-class Scripted final : public Callable {
+class LibraryFunction final : public Callable {
  public:
-  Scripted(const std::string& name, const std::string& doc, const List& rows)
-      : Scripted(name, doc, options_from(rows)) {
-    takes_names_ = flagged(rows, "takes_names");
-    takes_lists_ = flagged(rows, "takes_lists");
+  LibraryFunction(const std::string& name, const std::string& doc, const List& rows)
+      : LibraryFunction(name, doc, options_from(rows)) {
+    takes_names_ = flag_mask(rows, "takes_names");
+    takes_lists_ = flag_mask(rows, "takes_lists");
   }
 
   int call(lua_State* L) const override {
@@ -107,7 +107,7 @@ class Scripted final : public Callable {
   const SchemaData* options() const override { return &options_; }
 
  private:
-  Scripted(const std::string& name, const std::string& doc, SchemaData options)
+  LibraryFunction(const std::string& name, const std::string& doc, SchemaData options)
       : Callable(name, Parameters({options.fields.begin(), options.fields.end()}), doc),
         options_(std::move(options)) {
     options_.title = this->name();
@@ -119,7 +119,7 @@ class Scripted final : public Callable {
 
 /// Stores a function until the process ends, because Lua refers to each Callable by a plain
 /// pointer. This is no leak, since libraries define a limited number of functions.
-const Callable& kept(CallablePtr function) {
+const Callable& keep_callable(CallablePtr function) {
   static std::mutex mutex;
   static std::vector<CallablePtr> functions;
   const std::lock_guard lock(mutex);
@@ -131,7 +131,8 @@ const Callable& kept(CallablePtr function) {
 /// `body`.
 OnStack define(const std::string& name, const std::string& doc, Value options, Any body) {
   lua_State* L = current();
-  const Callable& function = kept(std::make_unique<const Scripted>(name, doc, options.as_list()));
+  const Callable& function =
+      keep_callable(std::make_unique<const LibraryFunction>(name, doc, options.as_list()));
   lua_pushlightuserdata(L, const_cast<Callable*>(&function));
   lua_pushvalue(L, body.index);
   lua_pushcclosure(L, crescent_invoke, 2);
@@ -140,12 +141,12 @@ OnStack define(const std::string& name, const std::string& doc, Value options, A
 
 void load_source(lua_State* L, const std::string& name) {
   const LuaSource& source = lua_source(name);
-  const std::string chunk = concat("=", kChunks, name);
+  const std::string chunk = concat("=", kChunkPrefix, name);
   if (luaL_loadbufferx(L, source.text.data(), source.text.size(), chunk.c_str(), "t") != LUA_OK)
     fail(text_of(L, -1));
 }
 
-OnStack source(const std::string& name) {
+OnStack library_chunk(const std::string& name) {
   load_source(current(), name);
   return {};
 }
@@ -240,8 +241,8 @@ LuaModel& lua_model(const std::shared_ptr<Object>& object) {
 }
 
 void become_stack(const std::shared_ptr<Object>& model) { lua_model(model).become_stack(); }
-void add_to_stack(const std::shared_ptr<Object>& model, const StackedLayer& layer, bool kept) {
-  lua_model(model).add(layer.layer, kept);
+void add_to_stack(const std::shared_ptr<Object>& model, const StackedLayer& layer, bool in_config) {
+  lua_model(model).add(layer.layer, in_config);
 }
 void pop_from_stack(const std::shared_ptr<Object>& model) { lua_model(model).pop(); }
 
@@ -252,10 +253,10 @@ std::vector<std::string> dtypes() {
   return names;
 }
 
-/// The bytes of a picture file of a figure, drawn by the picture class `way`
+/// The bytes of a picture file of a figure, drawn by the picture class `picture_class`
 /// (crescent/io/picture.h).
-std::string drawn(const std::string& way, Names figure, Names options) {
-  return make<Picture>(way)->draw(figure.dict, options.dict);
+std::string draw_picture(const std::string& picture_class, Names figure, Names options) {
+  return make<Picture>(picture_class)->draw(figure.dict, options.dict);
 }
 
 void save_drawn(const std::string& path, Names figure, Names options) {
@@ -266,13 +267,13 @@ const std::vector<CallablePtr>& script_functions() {
   static const std::vector<CallablePtr> functions = [] {
     std::vector<CallablePtr> all;
     all.push_back(bound("define", &define, {"name", "doc", "options", "body"}));
-    all.push_back(bound("source", &source, {"name"}));
+    all.push_back(bound("source", &library_chunk, {"name"}));
     all.push_back(bound("counted_name", &counted_name, {"class_name"}));
     all.push_back(bound("dataset_class", &dataset_class, {"name"}));
     all.push_back(bound("warn", &warning, {"text"}));
     all.push_back(bound("given_options", &given_options, {"object"}));
     all.push_back(bound("become_stack", &become_stack, {"model"}));
-    all.push_back(bound("add_to_stack", &add_to_stack, {"model", "layer", "kept=false"}));
+    all.push_back(bound("add_to_stack", &add_to_stack, {"model", "layer", "in_config=false"}));
     all.push_back(bound("pop_from_stack", &pop_from_stack, {"model"}));
     all.push_back(bound("dtypes", &dtypes, {}));
     all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
@@ -290,7 +291,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("set_shards_data", &crescent::set_shards_data, {"on"}));
     all.push_back(bound("shards_data", &crescent::shards_data, {}));
     all.push_back(bound("fitting_columns", &fitting_columns, {"columns", "least"}));
-    all.push_back(bound("draw", &drawn, {"way", "figure", "options"}));
+    all.push_back(bound("draw", &draw_picture, {"way", "figure", "options"}));
     all.push_back(bound("save_picture", &save_drawn, {"path", "figure", "options"}));
     all.push_back(bound("save_feature_space", &save_named_space, {"path", "space"}));
     all.push_back(bound("set_base", &set_base_of, {"name", "make"}));

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kJournal = "journal";
 // the beginning of the names of trial folders; a number follows
-constexpr const char* kTrials = "trial_";
+constexpr const char* kTrialPrefix = "trial_";
 
 void remove_folder(const std::string& path) {
   std::error_code ignored;
@@ -26,7 +26,7 @@ void remove_search(const std::string& folder) {
   std::error_code ignored;
   if (!fs::exists(fs::path(folder) / kJournal, ignored)) return;
   for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().filename().string().starts_with(kTrials)) fs::remove_all(entry, ignored);
+    if (entry.path().filename().string().starts_with(kTrialPrefix)) fs::remove_all(entry, ignored);
   fs::remove(fs::path(folder) / kJournal, ignored);
 }
 
@@ -63,22 +63,22 @@ void in_first_process(Any function) {
 
 /// While an object of this class exists, runs of this process exchange no data with other
 /// processes.
-class Alone {
+class SeparateProcess {
  public:
-  Alone() { set_communicator(nullptr), set_distribution(Distribution::none); }
-  ~Alone() { set_communicator(all_), set_distribution(before_); }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
+  SeparateProcess() { set_communicator(nullptr), set_distribution(Distribution::none); }
+  ~SeparateProcess() { set_communicator(communicator_), set_distribution(distribution_); }
+  SeparateProcess(const SeparateProcess&) = delete;
+  SeparateProcess& operator=(const SeparateProcess&) = delete;
 
  private:
-  std::shared_ptr<Communicator> all_ = communicator();
-  Distribution before_ = distribution();
+  std::shared_ptr<Communicator> communicator_ = communicator();
+  Distribution distribution_ = distribution();
 };
 
 /// Calls a function; training runs in it exchange no data with other processes.
 OnStack alone(Any function) {
   lua_State* L = current();
-  const Alone scope;
+  const SeparateProcess scope;
   lua_pushvalue(L, function.index);
   protected_call(L, 0, 1);
   return {};

@@ -29,9 +29,9 @@ std::string quoted(std::string_view text, char separator) {
 }
 
 /// The elements of a tensor as texts of fields.
-class Fields {
+class FieldTexts {
  public:
-  Fields(const Tensor& given, char separator) : separator_(separator) {
+  FieldTexts(const Tensor& given, char separator) : separator_(separator) {
     const DType dtype = given.dtype();
     if (dtype == DType::complex64)
       fail("write_csv: expected numbers or strings, got ", given.spec());
@@ -98,7 +98,7 @@ void write_matrix(const std::string& path, const Tensor& values,
   if (!columns.empty() && static_cast<int64_t>(columns.size()) != width)
     fail("write_csv: got ", columns.size(), " names for ", width, " columns");
   const char mark = checked_separator(separator);
-  const Fields fields(values, mark);
+  const FieldTexts fields(values, mark);
   replace_file(path, lines(values.dim(0), width, columns, mark, [&](int64_t row, int64_t column) {
                  return fields.at(row * width + column);
                }));
@@ -109,7 +109,7 @@ void write_table(const std::string& path, const NamedTensors& table,
   const char mark = checked_separator(separator);
   if (columns.empty())
     for (const auto& [name, tensor] : table) columns.push_back(name);
-  std::vector<Fields> fields;
+  std::vector<FieldTexts> fields;
   int64_t rows = 0;
   for (const std::string& name : columns) {
     const Tensor& column = column_named(table, name);

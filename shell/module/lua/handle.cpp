@@ -10,7 +10,7 @@ const char handles_key = 0;
 // the key in the Lua registry of a weak table {identity of value = userdata}
 const char values_key = 0;
 const char objects_key = 0;  // the key that marks the metatables of objects
-ObjectSide object_side{};
+ObjectHooks object_hooks{};
 
 /// Pushes what the weak table of `table_key` has for `identity`; returns false if that is nothing.
 bool push_from(lua_State* L, const void* table_key, const void* identity) {
@@ -41,16 +41,16 @@ bool push_remembered(lua_State* L, const void* identity) {
 
 void remember(lua_State* L, const void* identity) { put_into(L, &values_key, identity); }
 
-void set_object_side(const ObjectSide& side) { object_side = side; }
+void set_object_hooks(const ObjectHooks& hooks) { object_hooks = hooks; }
 
 void await_use(const Variable& variable) {
   StateLock& lock = StateLock::instance();
-  if (lock.is_within_step() && object_side.uses_variable(variable)) lock.await_batch_end();
+  if (lock.is_within_step() && object_hooks.uses_variable(variable)) lock.await_batch_end();
 }
 
 void await_use(Object& object) {
   StateLock& lock = StateLock::instance();
-  if (lock.is_within_step() && object_side.uses_object(object)) lock.await_batch_end();
+  if (lock.is_within_step() && object_hooks.uses_object(object)) lock.await_batch_end();
 }
 
 void mark_objects(lua_State* L) {
@@ -69,7 +69,7 @@ Object* to_object(lua_State* L, int index) {
   Object* object = peek_object(L, index);
   if (!object) return nullptr;
   await_use(*object);
-  object_side.given(L, index, *object);
+  object_hooks.may_be_owned(L, index, *object);
   return object;
 }
 
@@ -78,7 +78,7 @@ void push_object(lua_State* L, const ObjectPtr& object) {
   reserve(L, 12);
   if (push_from(L, &handles_key, object.get())) return;
   new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValues)) ObjectPtr(object);
-  object_side.initialize(L, object);
+  object_hooks.initialize(L, object);
   put_into(L, &handles_key, object.get());
 }
 

@@ -99,16 +99,17 @@ inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kHeld = 4, kTrac
 
 /// Functions for handles of objects. They are set by code in other folders, because this folder
 /// does not depend on those.
-struct ObjectSide {
+struct ObjectHooks {
   /// Sets the metatable of the new handle on top of the stack.
   void (*initialize)(lua_State* L, const ObjectPtr& object);
-  /// Called when C++ may own the object from now on.
-  void (*given)(lua_State* L, int index, Object& object);
-  /// Return whether the step that computes in the background may use the variable or the object.
+  /// Is called when C++ may own the object from now on.
+  void (*may_be_owned)(lua_State* L, int index, Object& object);
+  /// Returns whether the step that computes in the background may use the variable.
   bool (*uses_variable)(const Variable& variable);
+  /// Returns whether the step that computes in the background may use the object.
   bool (*uses_object)(Object& object);
 };
-void set_object_side(const ObjectSide& side);
+void set_object_hooks(const ObjectHooks& hooks);
 /// Marks the metatable on top of the stack as a metatable of objects.
 void mark_objects(lua_State* L);
 

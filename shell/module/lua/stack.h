@@ -8,8 +8,9 @@ namespace crescent::lua {
 /// Makes space for n more values, or fails.
 void reserve(lua_State* L, int n);
 
-/// Push table[name], and a global variable, without calling metamethods, which might raise errors.
+/// Pushes table[name] without calling metamethods, which might raise errors.
 void push_field(lua_State* L, int table, const char* name);
+/// Pushes the global variable `name` without calling metamethods.
 void push_global(lua_State* L, const char* name);
 /// Pushes the weak table stored in the registry under this key, which is made on first use; `mode`
 /// is the value of its __mode.

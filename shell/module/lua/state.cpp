@@ -7,7 +7,7 @@
 namespace crescent::lua {
 namespace {
 
-thread_local lua_State* calling = nullptr;
+thread_local lua_State* current_thread = nullptr;
 thread_local int callback_depth = 0;
 const char host_key = 0;
 
@@ -30,11 +30,11 @@ extern "C" int close_host(lua_State* L) {
 /// While an object of this class exists, current() returns the Lua thread given to it.
 class CallScope {
  public:
-  explicit CallScope(lua_State* L) : before_(calling) { calling = L; }
-  ~CallScope() { calling = before_; }
+  explicit CallScope(lua_State* L) : previous_thread_(current_thread) { current_thread = L; }
+  ~CallScope() { current_thread = previous_thread_; }
 
  private:
-  lua_State* before_;
+  lua_State* previous_thread_;
 };
 
 /// Whether the called function is in a part of the module that is written in Lua.
@@ -44,7 +44,7 @@ bool is_in_module(const lua_Debug& call) {
 
 /// Pushes the location of the call; if it is in a Lua library, the location in the user's code that
 /// led to it.
-void push_place(lua_State* L) {
+void push_location(lua_State* L) {
   lua_Debug call;
   bool inside = false;
   for (int level = 1; lua_getstack(L, level, &call); ++level) {
@@ -60,7 +60,7 @@ void push_place(lua_State* L) {
 /// Pushes the location of the call and the message, as error messages of Lua have them. In nested
 /// calls the location is added only once.
 void push_message(lua_State* L, const char* message) {
-  push_place(L);
+  push_location(L);
   const std::string_view position = lua_tostring(L, -1), text = message;
   lua_pushstring(L, message);
   text.starts_with(position) ? lua_remove(L, -2) : lua_concat(L, 2);
@@ -88,13 +88,13 @@ void open_host(lua_State* L) {
 }
 
 lua_State* current() {
-  if (!calling) fail("a Lua function can only be called on the thread that runs Lua");
-  return calling;
+  if (!current_thread) fail("a Lua function can only be called on the thread that runs Lua");
+  return current_thread;
 }
 
-lua_State* current_or_null() { return calling; }
+lua_State* current_or_null() { return current_thread; }
 
-void stay_current(lua_State* L) { calling = L; }
+void stay_current(lua_State* L) { current_thread = L; }
 
 bool in_callback() { return callback_depth > 0; }
 
@@ -121,7 +121,7 @@ void Ref::push(lua_State* L) const {
 
 void LuaError::push(lua_State* L) const {
   value_.push(L);
-  if (lua_type(L, -1) != LUA_TSTRING || raised_ == what()) return;
+  if (lua_type(L, -1) != LUA_TSTRING || raised_message_ == what()) return;
   lua_pop(L, 1);
   push_message(L, what());
 }

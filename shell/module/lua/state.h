@@ -58,7 +58,7 @@ class LuaError final : public Error {
 
  private:
   Ref value_;
-  std::string raised_ = what();
+  std::string raised_message_ = what();
 };
 
 using Body = int (*)(lua_State* L, const void* object);

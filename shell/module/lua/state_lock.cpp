@@ -31,39 +31,39 @@ bool StateLock::is_background() { return in_background; }
 
 /// Wakes the threads that wait for the lock. If the thread of the script does not wait for it, the
 /// background thread that has been ready longest gets the lock.
-void StateLock::pass_on() {
-  changed_.notify_all();
-  if (locked_ || wanted_ || step_state_ != StepState::none) return;
+void StateLock::notify_next_waiter() {
+  changed_condition_.notify_all();
+  if (is_locked_ || is_wanted_ || step_state_ != StepState::none) return;
   const auto next = std::find_if(waiters_.begin(), waiters_.end(),
                                  [](const Waiter* waiter) { return waiter->ready(); });
   if (next == waiters_.end()) return;
-  locked_ = (*next)->has_lock = true;
+  is_locked_ = (*next)->has_lock = true;
   waiters_.erase(next);
 }
 
 void StateLock::unlock() {
   const std::lock_guard lock(mutex_);
-  locked_ = false;
-  pass_on();
+  is_locked_ = false;
+  notify_next_waiter();
 }
 
 /// Locks when the lock is free; returns false if it does not become free before `end`.
-bool StateLock::take(std::unique_lock<std::mutex>& mutex, Time end) {
-  wanted_ = true;
-  const bool free = changed_.wait_until(mutex, end, [this] { return is_free(); });
-  wanted_ = false;
-  locked_ = locked_ || free;
+bool StateLock::acquire(std::unique_lock<std::mutex>& mutex, Time end) {
+  is_wanted_ = true;
+  const bool free = changed_condition_.wait_until(mutex, end, [this] { return is_free(); });
+  is_wanted_ = false;
+  is_locked_ = is_locked_ || free;
   return free;
 }
 
 void StateLock::lock() {
   std::unique_lock mutex(mutex_);
-  take(mutex, Time::max());
+  acquire(mutex, Time::max());
 }
 
 bool StateLock::try_lock_for(std::chrono::milliseconds time) {
   std::unique_lock mutex(mutex_);
-  return take(mutex, Clock::now() + time);
+  return acquire(mutex, Clock::now() + time);
 }
 
 void StateLock::lock_for_entry() {
@@ -77,7 +77,7 @@ void StateLock::unlock_until(const Condition& done, Time end) {
   {
     std::unique_lock lock(mutex_);
     while (!done() && !interrupted())
-      changed_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
+      changed_condition_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
   }
   lock();
 }
@@ -102,24 +102,24 @@ void StateLock::await_batch_end() {
 
 /// Unlocks, waits until no batch is being processed, and locks. After an interruption or at the
 /// time `end`, does not wait for the end of the batch. Returns whether no batch is being processed.
-/// The flag wanted_ is set before the mutex is released, so that a background thread gets the lock
-/// for one batch only.
+/// The flag is_wanted_ is set before the mutex is released, so that a background thread gets the
+/// lock for one batch only.
 bool StateLock::relock_between_batches(Time end) {
   std::unique_lock lock(mutex_);
-  locked_ = false;
-  pass_on();
-  wanted_ = true;
-  const auto is_between = [this] { return !locked_ && step_state_ == StepState::none; };
+  is_locked_ = false;
+  notify_next_waiter();
+  is_wanted_ = true;
+  const auto is_between = [this] { return !is_locked_ && step_state_ == StepState::none; };
   while (!is_between() && !interrupted() && Clock::now() < end)
-    changed_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
-  take(lock, Time::max());
+    changed_condition_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
+  acquire(lock, Time::max());
   return step_state_ == StepState::none;
 }
 
 void StateLock::await_computed() {
   if (!is_within_step()) return;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return step_state_ != StepState::computing; });
+  changed_condition_.wait(lock, [this] { return step_state_ != StepState::computing; });
 }
 
 void StateLock::lock_in_background(Condition ready) {
@@ -127,24 +127,24 @@ void StateLock::lock_in_background(Condition ready) {
   std::unique_lock lock(mutex_);
   Waiter waiter{std::move(ready)};
   waiters_.push_back(&waiter);
-  pass_on();
-  changed_.wait(lock, [&] { return waiter.has_lock; });
+  notify_next_waiter();
+  changed_condition_.wait(lock, [&] { return waiter.has_lock; });
 }
 
 void StateLock::begin_step() {
   const std::lock_guard lock(mutex_);
   step_state_ = StepState::computing;
-  locked_ = false;
-  pass_on();
+  is_locked_ = false;
+  notify_next_waiter();
 }
 
 void StateLock::end_step() {
   std::unique_lock lock(mutex_);
   step_state_ = StepState::computed;
-  changed_.notify_all();
-  changed_.wait(lock, [this] { return !locked_; });
+  changed_condition_.notify_all();
+  changed_condition_.wait(lock, [this] { return !is_locked_; });
   step_state_ = StepState::none;
-  locked_ = true;
+  is_locked_ = true;
 }
 
 StepPatience::StepPatience(std::chrono::milliseconds time) { patience_end = Clock::now() + time; }

@@ -47,10 +47,11 @@ class StateLock {
   /// Locks once `ready` is true; `ready` reads only atomics and what the holder of the lock
   /// changes.
   void lock_in_background(Condition ready);
-  /// begin_step() unlocks while a step computes, but only for the thread of the script: other
-  /// background threads continue to wait. end_step() locks again; if the thread of the script holds
-  /// the lock, it first waits until that thread unlocks.
+  /// Unlocks while a step computes, but only for the thread of the script: other background threads
+  /// continue to wait.
   void begin_step();
+  /// Locks again at the end of a step. If the thread of the script holds the lock, the function
+  /// first waits until that thread unlocks.
   void end_step();
   /// Whether the calling thread is a background thread.
   static bool is_background();
@@ -66,15 +67,15 @@ class StateLock {
     computing,
     computed  ///< the computation is over; its thread waits for the lock and gets it next
   };
-  void pass_on();
-  bool is_free() const { return !locked_ && step_state_ != StepState::computed; }
-  bool take(std::unique_lock<std::mutex>& mutex, Time end);
+  void notify_next_waiter();
+  bool is_free() const { return !is_locked_ && step_state_ != StepState::computed; }
+  bool acquire(std::unique_lock<std::mutex>& mutex, Time end);
   bool relock_between_batches(Time end);
 
   std::mutex mutex_;
-  std::condition_variable changed_;
-  bool locked_ = true, wanted_ = false;  ///< wanted_: whether the thread of the script waits for
-                                         ///< the lock
+  std::condition_variable changed_condition_;
+  bool is_locked_ = true;
+  bool is_wanted_ = false;  ///< whether the thread of the script waits for the lock
   std::atomic<StepState> step_state_ = StepState::none;  ///< changed only by the thread of the step
   bool entry_begins_ = false;
   std::list<Waiter*> waiters_;

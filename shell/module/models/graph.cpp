@@ -21,11 +21,11 @@ OnStack history(Symbol& symbol) {
   return {};
 }
 
-int64_t from_one(int index) { return index + 1; }
+int64_t one_based(int index) { return index + 1; }
 
-std::vector<int64_t> from_one(const std::vector<int>& indices) {
+std::vector<int64_t> one_based(const std::vector<int>& indices) {
   std::vector<int64_t> result;
-  for (int index : indices) result.push_back(from_one(index));
+  for (int index : indices) result.push_back(one_based(index));
   return result;
 }
 
@@ -134,10 +134,10 @@ const HandleType& node_type() {
             "inbound_layers", [](NodePtr& n) { return n->inbound_layers(); },
             "The layers that produce the inputs.")
         .property(
-            "node_indices", [](NodePtr& n) { return from_one(n->node_indices()); },
+            "node_indices", [](NodePtr& n) { return one_based(n->node_indices()); },
             "For each input, the number of the call that produces it.")
         .property(
-            "tensor_indices", [](NodePtr& n) { return from_one(n->tensor_indices()); },
+            "tensor_indices", [](NodePtr& n) { return one_based(n->tensor_indices()); },
             "For each input, the number of the output of the call that produces it.")
         .property(
             "input_tensors", [](NodePtr& n) { return n->inputs; }, "The input symbols.")
@@ -155,7 +155,7 @@ const HandleType& node_type() {
             "arguments", [](NodePtr& n) { return n->arguments; },
             "The arguments of the call besides the inputs.")
         .property(
-            "index", [](NodePtr& n) { return from_one(n->index()); },
+            "index", [](NodePtr& n) { return one_based(n->index()); },
             "The number of the call of the layer.")
         .method(
             "get_config -> a table with names", [](NodePtr& n) { return n->get_config(); }, {},
@@ -164,7 +164,7 @@ const HandleType& node_type() {
                                   [](NodePtr& n) {
                                     const std::string layer =
                                         n->outbound_layer ? n->outbound_layer->name() : "";
-                                    return printable(concat("<node ", from_one(n->index()),
+                                    return printable(concat("<node ", one_based(n->index()),
                                                             " of layer '", layer, "'>"));
                                   },
                                   {"node"}))

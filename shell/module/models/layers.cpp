@@ -49,12 +49,12 @@ Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional
   options.dtype = dtype;
   options.trainable = trainable;
   options.autocast = autocast;
-  options.regularizer = get<Regularizer>(adapted(regularizer, "regularizer"));
-  options.constraint = get<Constraint>(adapted(constraint, "constraint"));
+  options.regularizer = get<Regularizer>(with_function_objects(regularizer, "regularizer"));
+  options.constraint = get<Constraint>(with_function_objects(constraint, "constraint"));
   const crescent::Ref<Initializer> chosen =
-      initializer.is_null()
-          ? crescent::Ref<Initializer>("glorot_uniform")
-          : crescent::Ref<Initializer>(get<Initializer>(adapted(initializer, "initializer")));
+      initializer.is_null() ? crescent::Ref<Initializer>("glorot_uniform")
+                            : crescent::Ref<Initializer>(get<Initializer>(
+                                  with_function_objects(initializer, "initializer")));
   return layer.add_weight(name.value_or("weight"), shape.value_or(Shape{}), chosen, options);
 }
 
@@ -222,7 +222,7 @@ void add_state(HandleType& type) {
       .property(
           "activity_regularizer", [](Layer& l) { return l.activity_regularizer(); },
           [](Layer& l, Value r) {
-            l.set_activity_regularizer(get<Regularizer>(adapted(r, "regularizer")));
+            l.set_activity_regularizer(get<Regularizer>(with_function_objects(r, "regularizer")));
           },
           "The penalty on the output.");
 }

@@ -64,7 +64,8 @@ std::variant<LayerPtr, Symbol> graph_part(lua_State* L, int index, const Model& 
 }
 
 /// Returns the model with layers replaced as the table {[old] = new} says.
-std::shared_ptr<Functional> rewired(Model& model, Any table, std::optional<std::string> name) {
+std::shared_ptr<Functional> with_replaced_layers(Model& model, Any table,
+                                                 std::optional<std::string> name) {
   lua_State* L = current();
   if (!is_plain_table(L, table.index)) fail_expected(L, table.index, "a table {[old] = new}");
   std::vector<Replacement> replacements;
@@ -175,7 +176,7 @@ const std::vector<CallablePtr>& model_functions() {
               "A model from its configuration."));
     add(bound("model_from_json", &from_json, {"json", "custom_objects=nil"},
               "A model from what to_json returned."));
-    add(bound("rewire", &rewired,
+    add(bound("rewire", &with_replaced_layers,
               {"model", "replacements: a table of tensors by symbol", "name=nil"},
               "A model with the same layers and weights in which some are exchanged: {[old layer, "
               "its name or a symbol] = new layer, symbol, or false to leave the layer out}."));

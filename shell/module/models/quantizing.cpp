@@ -12,7 +12,8 @@ QuantizeOptions quantize_options(const Value& mode, const Value& config) {
   if (mode.is_object() && config.is_null()) return quantize_options({}, mode);
   if (!mode.is_null() && !mode.is_string())
     fail("argument 'mode': expected a text or a configuration of cr.quantizers, got ", mode);
-  return {.mode = mode.is_null() ? "" : mode.as_string(), .config = adapted(config, "quantizer")};
+  return {.mode = mode.is_null() ? "" : mode.as_string(),
+          .config = with_function_objects(config, "quantizer")};
 }
 
 /// A filter that calls a Lua function with each layer; nil and false exclude the layer.

@@ -43,9 +43,11 @@ static void push(lua_State* L, const SurgeryReport& report) {
 
 namespace {
 
-using Result = std::tuple<ModelPtr, SurgeryReport>;
+using ModelAndReport = std::tuple<ModelPtr, SurgeryReport>;
 
-Result result_of(SurgeryResult surgery) { return {surgery.model, {std::move(surgery.changes)}}; }
+ModelAndReport model_and_report(SurgeryResult surgery) {
+  return {surgery.model, {std::move(surgery.changes)}};
+}
 
 /// The model that holds the graph: for a model whose class is written in Lua the graph inside it,
 /// else the model itself.
@@ -64,16 +66,18 @@ std::string path_at(const Model& model, int index) {
   return layer->name();
 }
 
-Result inserted(Model& model, Any after, const LayerPtr& layer) {
-  return result_of(insert_after(graph_of(model), path_at(model, after.index), layer));
+ModelAndReport model_with_layer(Model& model, Any after, const LayerPtr& layer) {
+  return model_and_report(insert_after(graph_of(model), path_at(model, after.index), layer));
 }
 
-Result replaced(Model& model, Any old, const LayerPtr& layer, bool weights) {
-  return result_of(replace_layer(graph_of(model), path_at(model, old.index), layer, weights));
+ModelAndReport model_with_replaced_layer(Model& model, Any old, const LayerPtr& layer,
+                                         bool weights) {
+  return model_and_report(
+      replace_layer(graph_of(model), path_at(model, old.index), layer, weights));
 }
 
-Result removed(Model& model, Any layer) {
-  return result_of(remove_layer(graph_of(model), path_at(model, layer.index)));
+ModelAndReport model_without_layer(Model& model, Any layer) {
+  return model_and_report(remove_layer(graph_of(model), path_at(model, layer.index)));
 }
 
 /// Fails if the table at `index` contains a name that is not an option of cut. Otherwise the table
@@ -102,12 +106,12 @@ std::vector<std::string> paths_at(const Model& model, int index) {
   return paths;
 }
 
-Result cut_model(Model& model, Any to, Any from) {
+ModelAndReport cut_model(Model& model, Any to, Any from) {
   const std::vector<std::string> begin = paths_at(model, from.index),
                                  end = paths_at(model, to.index);
   if (begin.size() > 1) fail("cut: from: expected one layer, got ", begin.size());
   if (begin.empty() && end.empty()) fail("cut: expected a layer to cut at: to, from or both");
-  return result_of(cut(graph_of(model), begin.empty() ? "" : begin.front(), end));
+  return model_and_report(cut(graph_of(model), begin.empty() ? "" : begin.front(), end));
 }
 
 /// The symbols at `index`: the outputs of a model, a symbol or a list of symbols.
@@ -119,8 +123,8 @@ std::vector<Symbol> symbols_at(int index) {
   return Read<std::vector<Symbol>>::from(L, index);
 }
 
-Result rebased(Model& model, Any inputs) {
-  return result_of(rebase(graph_of(model), symbols_at(inputs.index)));
+ModelAndReport model_with_inputs(Model& model, Any inputs) {
+  return model_and_report(rebase(graph_of(model), symbols_at(inputs.index)));
 }
 
 }  // namespace
@@ -128,17 +132,17 @@ Result rebased(Model& model, Any inputs) {
 void add_surgery(HandleType& model) {
   model
       .method(
-          "insert_after -> a model, a report of the changes", &inserted,
+          "insert_after -> a model, a report of the changes", &model_with_layer,
           {"after: a layer, its name or path", "layer"},
           "A copy of the model in which the layer follows an existing one (a name, a path through "
           "nested models, or the layer itself), and a report of the changes. Layers and weights "
           "are shared; a compiled model stays compiled, and its optimizer keeps its state.")
       .method(
-          "replace -> a model, a report of the changes", &replaced,
+          "replace -> a model, a report of the changes", &model_with_replaced_layer,
           {"old: a layer, its name or path", "layer", "weights=true"},
           "A copy of the model in which the new layer replaces an existing one, and a report. With "
           "`weights`, its weights take the values of the old ones with the same name and shape.")
-      .method("remove -> a model, a report of the changes", &removed,
+      .method("remove -> a model, a report of the changes", &model_without_layer,
               {"layer: a layer, its name or path"},
               "A copy of the model without this layer, which must have one input and one output, "
               "and a report.")
@@ -147,7 +151,7 @@ void add_surgery(HandleType& model) {
           {"to: a layer or a list of them=nil", "from: a layer, its name or path=nil"},
           "The part of the model that ends with the outputs of a layer or of a list of layers and, "
           "with `from`, begins with new inputs of that layer; the second result is a report.")
-      .method("rebase -> a model, a report of the changes", &rebased,
+      .method("rebase -> a model, a report of the changes", &model_with_inputs,
               {"inputs: a symbol, a list of them, or a model"},
               "A copy of the model with the same layers on other inputs (a symbol, a list of "
               "symbols, or a model whose outputs are used), and a report.");

@@ -47,7 +47,7 @@ class Selection {
       add(each, shape, axis, last < 0 ? 1 : strides[static_cast<size_t>(last)]);
       axis = last + 1;
     }
-    if (picked_) place_picked();
+    if (list_offsets_) insert_list_axis();
   }
   Shape shape() const {
     Shape all;
@@ -61,7 +61,7 @@ class Selection {
  private:
   void add(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
     if (selector.kind == Selector::Kind::position)
-      begin_ += place_of(selector.first, shape, axis) * stride;
+      begin_ += offset_of(selector.first, shape, axis) * stride;
     else if (selector.kind == Selector::Kind::range)
       add_range(range_of(selector.first, selector.last, selector.step, shape, axis), stride);
     else
@@ -79,23 +79,23 @@ class Selection {
     const bool is_mask = selector.kind == Selector::Kind::mask;
     if (is_mask) expect_mask_fits(selector.tensor, shape, axis);
     const Tensor offsets = is_mask ? offsets_of_mask(selector.tensor, stride)
-                                   : places_of(selector.tensor, shape, axis) * stride;
-    if (picked_ && at_ != axes_.size()) at_ = 0;
-    if (!picked_) at_ = axes_.size();
-    picked_ = picked_ ? picked_ + offsets : offsets;
+                                   : offsets_of(selector.tensor, shape, axis) * stride;
+    if (list_offsets_ && list_axis_ != axes_.size()) list_axis_ = 0;
+    if (!list_offsets_) list_axis_ = axes_.size();
+    list_offsets_ = list_offsets_ ? list_offsets_ + offsets : offsets;
   }
-  void place_picked() {
-    const Tensor offsets = ops::cast(picked_, DType::int64).to(nullptr);
+  void insert_list_axis() {
+    const Tensor offsets = ops::cast(list_offsets_, DType::int64).to(nullptr);
     const auto* first = offsets.data<int64_t>();
-    axes_.insert(axes_.begin() + static_cast<ptrdiff_t>(at_),
+    axes_.insert(axes_.begin() + static_cast<ptrdiff_t>(list_axis_),
                  {offsets.shape(), {first, first + offsets.size()}});
   }
 
   std::vector<AxisIndices> axes_;
   int64_t begin_ = 0;
-  Tensor picked_;
-  size_t at_ = 0;  ///< the index in axes_ at which the axis of the elements selected by lists is
-                   ///< inserted
+  Tensor list_offsets_;
+  size_t list_axis_ = 0;  ///< the index in axes_ at which the axis of the elements selected by
+                          ///< lists is inserted
 };
 
 std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {

@@ -29,7 +29,7 @@ std::optional<bool> constant_condition(const Value& condition) {
 
 /// Selects elementwise from a where the condition is true, else from b; lists are handled item by
 /// item.
-Value chosen(const Tensor& condition, const Value& a, const Value& b) {
+Value select_nested(const Tensor& condition, const Value& a, const Value& b) {
   if (a.is_null() && b.is_null()) return {};
   if (!a.is_list() || !b.is_list())
     return Codec<Tensor>::encode(
@@ -38,7 +38,7 @@ Value chosen(const Tensor& condition, const Value& a, const Value& b) {
     fail("the branches give ", a.as_list().size(), " and ", b.as_list().size(), " results");
   List list;
   for (size_t i = 0; i < a.as_list().size(); ++i)
-    list.push_back(chosen(condition, a.as_list()[i], b.as_list()[i]));
+    list.push_back(select_nested(condition, a.as_list()[i], b.as_list()[i]));
   return list;
 }
 
@@ -46,7 +46,7 @@ Value cond(const Value& pred, Any true_fn, Any false_fn) {
   const ValueFunction yes = function_at(true_fn.index), no = function_at(false_fn.index);
   if (const auto holds = constant_condition(pred)) return *holds ? yes({}) : no({});
   const Value a = yes({});
-  return chosen(Codec<Tensor>::decode(pred), a, no({}));
+  return select_nested(Codec<Tensor>::decode(pred), a, no({}));
 }
 
 /// Calls the branch with this index, which counts from 1. An index outside of the list selects the
@@ -71,7 +71,7 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
     return call(std::clamp<int64_t>(static_cast<int64_t>(which.item()), 1, count) - 1);
   Value result = call(count - 1);
   for (int64_t i = count - 1; i-- > 0;)
-    result = chosen(ops::less_equal(which, i + 1), call(i), result);
+    result = select_nested(ops::less_equal(which, i + 1), call(i), result);
   return result;
 }
 
@@ -97,7 +97,7 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
       const Tensor more = ops::cast(Codec<Tensor>::decode(test), DType::boolean);
       active = active ? ops::logical_and(active, more) : more;
     }
-    vars = active ? chosen(active, next, vars) : next;
+    vars = active ? select_nested(active, next, vars) : next;
   }
   return vars;
 }
@@ -161,7 +161,7 @@ std::tuple<Value, Value> scan(Any f, const Value& init, const Value& xs,
 
 using Combine = std::function<Tensors(const Tensors& a, const Tensors& b)>;
 
-Tensors every_second(const Tensors& tensors, int axis, int64_t first, int64_t last) {
+Tensors slice_every_second(const Tensors& tensors, int axis, int64_t first, int64_t last) {
   Tensors parts;
   for (const Tensor& x : tensors) parts.push_back(ops::slice_axis(x, axis, first, last, 2));
   return parts;
@@ -184,14 +184,14 @@ Tensor interleaved(const Tensor& even, const Tensor& odd, int axis) {
 Tensors scan_pairs(const Combine& f, const Tensors& elems, int axis) {
   const int64_t n = elems[0].dim(axis);
   if (n < 2) return elems;
-  const Tensors odd =
-      scan_pairs(f, f(every_second(elems, axis, 0, n - 1), every_second(elems, axis, 1, n)), axis);
+  const Tensors odd = scan_pairs(
+      f, f(slice_every_second(elems, axis, 0, n - 1), slice_every_second(elems, axis, 1, n)), axis);
   Tensors even;
   for (const Tensor& x : elems) even.push_back(ops::slice_axis(x, axis, 0, 1));
   if (n > 2) {
     Tensors before;
     for (const Tensor& x : odd) before.push_back(ops::slice_axis(x, axis, 0, (n - 1) / 2));
-    const Tensors more = f(before, every_second(elems, axis, 2, n));
+    const Tensors more = f(before, slice_every_second(elems, axis, 2, n));
     for (size_t i = 0; i < even.size(); ++i)
       even[i] = ops::concatenate(Tensors{even[i], more[i]}, axis);
   }

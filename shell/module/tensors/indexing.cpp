@@ -37,7 +37,7 @@ Value basic_item(const Selector& selector, const Shape& shape, int axis) {
   const bool known = shape[axis] >= 0;
   if (selector.kind == Selector::Kind::range)
     return known ? closed_range(selector, shape, axis) : open_range(selector);
-  if (known) return place_of(selector.first, shape, axis);
+  if (known) return offset_of(selector.first, shape, axis);
   if (selector.first == 0)
     fail("position 0 is outside of axis ", axis, " of shape ", shape, kFromOne);
   return selector.first > 0 ? selector.first - 1 : selector.first;
@@ -45,25 +45,25 @@ Value basic_item(const Selector& selector, const Shape& shape, int axis) {
 
 /// Two keys for get_item: the first selects by the positions and ranges, the second selects by the
 /// lists from the result of the first.
-struct Keys {
-  List basic, picking;
-  bool has_basic = false, has_picking = false;
+struct SplitKey {
+  List range_key, list_key;
+  bool has_ranges = false, has_lists = false;
 };
 
-Keys keys_of(const Selectors& selectors, const Shape& shape) {
-  Keys keys;
+SplitKey split_key(const Selectors& selectors, const Shape& shape) {
+  SplitKey keys;
   int axis = 0;
   for (const Selector& each : selectors) {
     if (each.picks()) {
-      keys.has_picking = true;
-      keys.basic.insert(keys.basic.end(), static_cast<size_t>(each.axes()), whole_axis());
+      keys.has_lists = true;
+      keys.range_key.insert(keys.range_key.end(), static_cast<size_t>(each.axes()), whole_axis());
       if (each.kind == Selector::Kind::mask) expect_mask_fits(each.tensor, shape, axis);
-      keys.picking.push_back(Codec<Tensor>::encode(
-          each.kind == Selector::Kind::mask ? each.tensor : places_of(each.tensor, shape, axis)));
+      keys.list_key.push_back(Codec<Tensor>::encode(
+          each.kind == Selector::Kind::mask ? each.tensor : offsets_of(each.tensor, shape, axis)));
     } else {
-      keys.basic.push_back(basic_item(each, shape, axis));
-      keys.has_basic = keys.has_basic || !(keys.basic.back() == whole_axis());
-      if (each.kind == Selector::Kind::range) keys.picking.push_back(whole_axis());
+      keys.range_key.push_back(basic_item(each, shape, axis));
+      keys.has_ranges = keys.has_ranges || !(keys.range_key.back() == whole_axis());
+      if (each.kind == Selector::Kind::range) keys.list_key.push_back(whole_axis());
     }
     axis += each.axes();
   }
@@ -75,9 +75,9 @@ Value get_item(const Value& x, List key) {
 }
 
 Value read(const Value& x, const Selectors& selectors, const Shape& shape) {
-  Keys keys = keys_of(selectors, shape);
-  const Value left = keys.has_basic ? get_item(x, std::move(keys.basic)) : x;
-  return keys.has_picking ? get_item(left, std::move(keys.picking)) : left;
+  SplitKey keys = split_key(selectors, shape);
+  const Value left = keys.has_ranges ? get_item(x, std::move(keys.range_key)) : x;
+  return keys.has_lists ? get_item(left, std::move(keys.list_key)) : left;
 }
 
 /// The selected elements as a view without a copy. This works for positions followed by at most one
@@ -86,7 +86,7 @@ Tensor view_of(const Tensor& tensor, const Selectors& selectors) {
   Tensor view = tensor;
   size_t axis = 0;
   for (; axis < selectors.size() && selectors[axis].kind == Selector::Kind::position; ++axis) {
-    const int64_t row = place_of(selectors[axis].first, tensor.shape(), static_cast<int>(axis));
+    const int64_t row = offset_of(selectors[axis].first, tensor.shape(), static_cast<int>(axis));
     view = view.view_rows(row, 1).view(view.shape().slice(1, view.rank()));
   }
   for (size_t rest = axis; rest < selectors.size(); ++rest) {

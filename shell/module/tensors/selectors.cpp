@@ -97,14 +97,14 @@ Selectors selectors_at(lua_State* L, int index, const Shape& shape) {
   return selectors;
 }
 
-int64_t place_of(int64_t position, const Shape& shape, int axis) {
+int64_t offset_of(int64_t position, const Shape& shape, int axis) {
   const int64_t count = shape[axis], zero_based = position > 0 ? position - 1 : position + count;
   if (position == 0 || zero_based < 0 || zero_based >= count)
     fail("position ", position, " is outside of axis ", axis, " of shape ", shape, kFromOne);
   return zero_based;
 }
 
-Tensor places_of(const Tensor& list, const Shape& shape, int axis) {
+Tensor offsets_of(const Tensor& list, const Shape& shape, int axis) {
   const int64_t count = shape[axis];
   const Tensor whole = ops::cast(list, list.dtype() == DType::int64 ? DType::int64 : DType::int32);
   if (list.is_abstract() || count < 0)
@@ -113,7 +113,7 @@ Tensor places_of(const Tensor& list, const Shape& shape, int axis) {
   const Tensor positions = ops::cast(whole, DType::int64).to(nullptr);
   std::vector<int64_t> indices(static_cast<size_t>(positions.size()));
   for (size_t i = 0; i < indices.size(); ++i)
-    indices[i] = place_of(positions.data<int64_t>()[i], shape, axis);
+    indices[i] = offset_of(positions.data<int64_t>()[i], shape, axis);
   return Tensor::from(indices, list.shape());
 }
 

@@ -28,10 +28,10 @@ inline constexpr const char* kFromOne = "; positions count from 1, negative ones
 
 /// Converts a position to an offset from 0. Fails if it is outside of the axis and the length of
 /// the axis is known.
-int64_t place_of(int64_t position, const Shape& shape, int axis);
+int64_t offset_of(int64_t position, const Shape& shape, int axis);
 /// Converts the positions in a list to offsets from 0. The positions in an abstract tensor are
 /// checked when the program runs.
-Tensor places_of(const Tensor& list, const Shape& shape, int axis);
+Tensor offsets_of(const Tensor& list, const Shape& shape, int axis);
 void expect_mask_fits(const Tensor& mask, const Shape& shape, int axis);
 
 /// A range of an axis: it begins at the offset `first` and has `count` elements that are `step`

@@ -103,8 +103,8 @@ OnStack custom_gradient(Any f) {
 /// The directional derivative (jvp) of the results along the tangents. The gradient g(u) of
 /// sum(results * u) with respect to the primals is linear in u, so the gradient of sum(g(u) *
 /// tangents) with respect to u is this derivative.
-Tensors pushed_forward(GradientTape& tape, const Tensors& results, const Tensors& primals,
-                       const Tensors& tangents) {
+Tensors directional_derivative(GradientTape& tape, const Tensors& results, const Tensors& primals,
+                               const Tensors& tangents) {
   Tensors weights;
   for (const Tensor& result : results) weights.push_back(ops::ones_like(result));
   GradientTape linear;
@@ -144,7 +144,7 @@ std::tuple<Value, Value, Value> jvp(Any fun, const Value& primals, const Value& 
   if (results.size() != (has_aux ? 2 : 1))
     fail("jvp: expected the function to give ", has_aux ? "its result and more" : "one result",
          ", got ", results.size(), " values");
-  const Tensors forward = pushed_forward(tape, tensors_in(results[0]), at, along);
+  const Tensors forward = directional_derivative(tape, tensors_in(results[0]), at, along);
   return {results[0], with_tensors(results[0], forward), has_aux ? results[1] : Value()};
 }
 

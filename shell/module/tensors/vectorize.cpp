@@ -37,7 +37,7 @@ struct Vectorized {
   int rank(size_t i) const { return ranks.empty() ? 0 : ranks[i]; }
 };
 
-Shape leading(const Tensor& x, int core) {
+Shape leading_shape(const Tensor& x, int core) {
   if (x.rank() < core)
     fail("vectorize: expected an argument of at least ", core, " axes, got shape ", x.shape());
   return x.shape().slice(0, x.rank() - core);
@@ -47,25 +47,25 @@ int64_t size_or_unknown(const Shape& shape) { return shape.is_known() ? shape.si
 
 /// Calls f on the parts of the arguments that consist of their last axes, as many as f expects; the
 /// leading axes are broadcast against each other. The calls are recorded as a scan.
-Value vectorized(const ValueFunction& f, const Vectorized& asked, List arguments) {
+Value vectorized(const ValueFunction& f, const Vectorized& options, List arguments) {
   std::vector<size_t> mapped_arguments;
   Tensors rows;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto argument_number = static_cast<int64_t>(i) + 1;
-    if (std::find(asked.excluded.begin(), asked.excluded.end(), argument_number) !=
-        asked.excluded.end())
+    if (std::find(options.excluded.begin(), options.excluded.end(), argument_number) !=
+        options.excluded.end())
       continue;
     mapped_arguments.push_back(i);
     rows.push_back(tensor_in(arguments[i]));
   }
-  if (!asked.ranks.empty() && asked.ranks.size() != rows.size())
-    fail("vectorize: the signature has ", asked.ranks.size(), " arguments, got ", rows.size());
+  if (!options.ranks.empty() && options.ranks.size() != rows.size())
+    fail("vectorize: the signature has ", options.ranks.size(), " arguments, got ", rows.size());
   if (rows.empty()) return f(arguments);
   Shape batch;
   for (size_t i = 0; i < rows.size(); ++i)
-    batch = broadcast_shapes(batch, leading(rows[i], asked.rank(i)), "vectorize");
+    batch = broadcast_shapes(batch, leading_shape(rows[i], options.rank(i)), "vectorize");
   for (size_t i = 0; i < rows.size(); ++i) {
-    const int core = asked.rank(i), rank = rows[i].rank();
+    const int core = options.rank(i), rank = rows[i].rank();
     const Shape inner = rows[i].shape().slice(rank - core, rank);
     rows[i] = ops::reshape(ops::broadcast_to(rows[i], batch.concat(inner)),
                            Shape{size_or_unknown(batch)}.concat(inner));
@@ -89,11 +89,12 @@ class CallVectorized final : public Callable {
   int call(lua_State* L) const override {
     List arguments;
     for (int i = 1; i <= lua_gettop(L); ++i) arguments.push_back(to_value(L, i));
-    Vectorized asked;
-    asked.excluded = to_integers(L, lua_upvalueindex(3));
+    Vectorized options;
+    options.excluded = to_integers(L, lua_upvalueindex(3));
     if (lua_isstring(L, lua_upvalueindex(4)))
-      asked.ranks = core_ranks(text_of(L, lua_upvalueindex(4)));
-    const Value result = vectorized(function_at(lua_upvalueindex(2)), asked, std::move(arguments));
+      options.ranks = core_ranks(text_of(L, lua_upvalueindex(4)));
+    const Value result =
+        vectorized(function_at(lua_upvalueindex(2)), options, std::move(arguments));
     push_value(L, result);
     return 1;
   }

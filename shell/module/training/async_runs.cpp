@@ -98,7 +98,7 @@ namespace {
 
 std::string run_title(AsyncRun& run) {
   const AsyncRun::Status now = run.status();
-  run.tell_place();
+  run.mark_position_reported();
   return "<run: " + status_text(run, now) + ">";
 }
 
@@ -117,8 +117,8 @@ Value status_value(const AsyncRun& run, const AsyncRun::Status& status) {
 OnStack status(AsyncRun& run) {
   StateLock::instance().yield();
   const AsyncRun::Status now = run.status();
-  run.tell_place();
-  run.tell_error();
+  run.mark_position_reported();
+  run.mark_error_reported();
   push_report(current(), status_value(run, now), status_text(run, now));
   return {};
 }
@@ -131,7 +131,7 @@ std::string state_of(AsyncRun& run) {
 /// Waits until the run is over and returns its history; raises the error if the run failed.
 std::shared_ptr<History> wait(AsyncRun& run) {
   if (!run.is_over()) run.wait();
-  run.tell_error();
+  run.mark_error_reported();
   if (run.state() == AsyncRun::State::failed) fail(run.error());
   return run.run().history();
 }

@@ -127,7 +127,7 @@ Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
 Variable add_variable_of(LuaMetric& metric, std::optional<std::string> name,
                          std::optional<Shape> shape, DType dtype, const Value& initializer) {
   return metric.new_variable(std::move(name), std::move(shape), dtype,
-                             get<Initializer>(adapted(initializer, "initializer")));
+                             get<Initializer>(with_function_objects(initializer, "initializer")));
 }
 
 void add_losses_and_metrics(ObjectTypes& types, const HandleType& object) {

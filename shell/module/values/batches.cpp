@@ -226,7 +226,7 @@ bool take_batch(lua_State* L, Batch& batch, const DataNames& inputs, const DataN
       "again, in each epoch and by each fit, needs a function that starts over");
 }
 
-bool asked_a_dead_coroutine(const Error& error) {
+bool is_dead_coroutine_error(const Error& error) {
   return std::string_view(error.what()).ends_with("cannot resume dead coroutine");
 }
 
@@ -265,7 +265,7 @@ DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
         try {
           protected_call(now, 0, 3);
         } catch (const Error& error) {
-          if (asked_a_dead_coroutine(error)) fail_at_end();
+          if (is_dead_coroutine_error(error)) fail_at_end();
           throw;
         }
         return take_batch(now, batch, inputs, outputs);

@@ -19,11 +19,11 @@ constexpr int64_t kYoungGrowth = 256 << 10;
 const char heap_key = 0;
 
 // The bytes of the living tensors that were allocated since watch_tensor_memory was called.
-std::atomic<int64_t> live{0};
-std::atomic<int64_t> limit{kMinGrowth};
+std::atomic<int64_t> living_bytes{0};
+std::atomic<int64_t> collection_limit{kMinGrowth};
 std::atomic<int64_t> young_limit{std::numeric_limits<int64_t>::max()};
 // whether this thread is collecting now; finalizers also call collect()
-thread_local bool collecting = false;
+thread_local bool is_collecting = false;
 void (*prepare_collection)(lua_State*) = nullptr;
 
 int64_t heap_of(lua_State* L) { return int64_t{1024} * lua_gc(L, LUA_GCCOUNT); }
@@ -43,15 +43,17 @@ int64_t heap_limit(lua_State* L) {
 
 void collect_everything(lua_State* L) {
   lua_gc(L, LUA_GCCOLLECT);
-  const int64_t left = live.load(std::memory_order_relaxed);
-  limit.store(left + std::max({kMinGrowth, left / 2, heap_of(L)}), std::memory_order_relaxed);
+  const int64_t left = living_bytes.load(std::memory_order_relaxed);
+  collection_limit.store(left + std::max({kMinGrowth, left / 2, heap_of(L)}),
+                         std::memory_order_relaxed);
 }
 
 }  // namespace
 
 void watch_tensor_memory(void (*prepare)(lua_State*)) {
   prepare_collection = prepare;
-  set_allocation_observer([](int64_t bytes) { live.fetch_add(bytes, std::memory_order_relaxed); });
+  set_allocation_observer(
+      [](int64_t bytes) { living_bytes.fetch_add(bytes, std::memory_order_relaxed); });
 }
 
 /// Stores the mode of the collector, which lua_gc returns only when a mode is set.
@@ -66,20 +68,21 @@ void watch_collector(lua_State* L) {
 }
 
 bool collection_is_due() {
-  const int64_t bytes = live.load(std::memory_order_relaxed);
+  const int64_t bytes = living_bytes.load(std::memory_order_relaxed);
   return (bytes > young_limit.load(std::memory_order_relaxed) ||
-          bytes > limit.load(std::memory_order_relaxed)) &&
-         !collecting;
+          bytes > collection_limit.load(std::memory_order_relaxed)) &&
+         !is_collecting;
 }
 
 void collect(lua_State* L) {
   const auto is_too_much = [] {
-    return live.load(std::memory_order_relaxed) > limit.load(std::memory_order_relaxed);
+    return living_bytes.load(std::memory_order_relaxed) >
+           collection_limit.load(std::memory_order_relaxed);
   };
   const int64_t most_heap = heap_limit(L);
   const bool generational = most_heap > 0;
   if (!generational && !is_too_much()) return;
-  collecting = true;
+  is_collecting = true;
   prepare_collection(L);
   if (generational) lua_gc(L, LUA_GCSTEP, 0);
   // Collects all objects if the heap is full, because an explicit step collects no old objects and
@@ -89,9 +92,9 @@ void collect(lua_State* L) {
     collect_everything(L);
     if (generational) set_heap_limit(L);
   }
-  collecting = false;
+  is_collecting = false;
   if (generational)
-    young_limit.store(live.load(std::memory_order_relaxed) + kYoungGrowth,
+    young_limit.store(living_bytes.load(std::memory_order_relaxed) + kYoungGrowth,
                       std::memory_order_relaxed);
 }
 

@@ -12,84 +12,86 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 // For each signal, the handler that was set before the outermost Interruptible was made.
-struct sigaction before[std::size(kSignals)];
-volatile std::sig_atomic_t caught = 0;  // the signal that stopped the run; 0 for none
-int running = 0;
+struct sigaction previous_actions[std::size(kSignals)];
+volatile std::sig_atomic_t caught_signal = 0;  // the signal that stopped the run; 0 for none
+int interruptible_count = 0;
 // the Interruption of the thread that has the outermost Interruptible
 Interruption* volatile active_interruption = nullptr;
 // Whether the current command may continue after a first Ctrl-C (see answer()).
-bool answerable = false;
+bool may_answer = false;
 bool at_prompt = false;
-volatile std::sig_atomic_t ending = 0;  // the signal with which the process will end
-thread_local int elsewhere = 0;         // number of SignalsElsewhere objects on this thread
+volatile std::sig_atomic_t final_signal = 0;   // the signal with which the process will end
+thread_local int signals_elsewhere_count = 0;  // number of SignalsElsewhere objects on this thread
 
-const struct sigaction& handled_before(int signal) {
+const struct sigaction& previous_action(int signal) {
   size_t i = 0;
   while (kSignals[i] != signal) ++i;
-  return before[i];
+  return previous_actions[i];
 }
 
 extern "C" void crescent_on_interrupt(int signal) {
   active_interruption->request();
-  if (caught == 0) {
-    caught = signal;
+  if (caught_signal == 0) {
+    caught_signal = signal;
     return;
   }
-  caught = 0;
+  caught_signal = 0;
   if (!at_prompt || signal != SIGINT) end_soon(signal);
-  sigaction(signal, &handled_before(signal), nullptr);
+  sigaction(signal, &previous_action(signal), nullptr);
   std::raise(signal);  // the previous handler gets the signal when this handler returns
 }
 
-extern "C" void crescent_end(int) { _exit(128 + ending); }
+extern "C" void crescent_end(int) { _exit(128 + final_signal); }
 
 /// Flushes output if the signal's previous handling is the default, which kills the process.
 void flush_if_deadly(int signal) {
-  if (handled_before(signal).sa_handler == SIG_DFL) std::fflush(nullptr);
+  if (previous_action(signal).sa_handler == SIG_DFL) std::fflush(nullptr);
 }
 
 }  // namespace
 
-SignalsElsewhere::SignalsElsewhere() { ++elsewhere; }
-SignalsElsewhere::~SignalsElsewhere() { --elsewhere; }
+SignalsElsewhere::SignalsElsewhere() { ++signals_elsewhere_count; }
+SignalsElsewhere::~SignalsElsewhere() { --signals_elsewhere_count; }
 
-Interruptible::Interruptible() : outermost_(elsewhere == 0 && running++ == 0) {
+Interruptible::Interruptible()
+    : outermost_(signals_elsewhere_count == 0 && interruptible_count++ == 0) {
   if (!outermost_) return;
-  caught = 0;
+  caught_signal = 0;
   active_interruption = Interruption::current().get();
   struct sigaction action {};
   action.sa_handler = crescent_on_interrupt;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   for (size_t i = 0; i < std::size(kSignals); ++i) {
-    sigaction(kSignals[i], nullptr, &before[i]);
-    if (before[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    sigaction(kSignals[i], nullptr, &previous_actions[i]);
+    if (previous_actions[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
 }
 
 Interruptible::~Interruptible() {
-  if (elsewhere > 0) return;
-  --running;
+  if (signals_elsewhere_count > 0) return;
+  --interruptible_count;
   if (!outermost_) return;
-  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before[i], nullptr);
+  for (size_t i = 0; i < std::size(kSignals); ++i)
+    sigaction(kSignals[i], &previous_actions[i], nullptr);
   cancel_end();
   clear_interrupt();
-  const int signal = caught;
-  caught = 0;
+  const int signal = caught_signal;
+  caught_signal = 0;
   if (signal == 0) return;
   flush_if_deadly(signal);
   std::raise(signal);
 }
 
 void Interruptible::answer() {
-  if (outermost_ && caught == SIGINT && std::exchange(answerable, false)) caught = 0;
+  if (outermost_ && caught_signal == SIGINT && std::exchange(may_answer, false)) caught_signal = 0;
 }
 
-void begin_command() { answerable = at_prompt = true; }
+void begin_command() { may_answer = at_prompt = true; }
 
 void end_soon(int signal) {
   constexpr unsigned kSeconds = 2;
-  ending = signal;
+  final_signal = signal;
   struct sigaction action {};
   action.sa_handler = crescent_end;
   sigemptyset(&action.sa_mask);
@@ -98,8 +100,8 @@ void end_soon(int signal) {
 }
 
 void cancel_end() {
-  if (ending == 0) return;
-  ending = 0;
+  if (final_signal == 0) return;
+  final_signal = 0;
   alarm(0);
   std::signal(SIGALRM, SIG_DFL);
 }

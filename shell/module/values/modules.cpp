@@ -12,7 +12,7 @@ const char modules_key = 0;  // key in the Lua registry of the table {address = 
 
 /// Notes the table on top of the stack and the tables in it. `paths` is the index of the table of
 /// paths.
-void note(lua_State* L, int paths, const std::string& path) {
+void note_table(lua_State* L, int paths, const std::string& path) {
   reserve(L, 8);
   const int table = lua_gettop(L);
   lua_pushlightuserdata(L, const_cast<void*>(lua_topointer(L, table)));
@@ -21,18 +21,18 @@ void note(lua_State* L, int paths, const std::string& path) {
     lua_rawsetp(L, paths, lua_topointer(L, table));
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
       if (lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1) && !is_class(L, -1))
-        note(L, paths, path + "." + text_of(L, -2));
+        note_table(L, paths, path + "." + text_of(L, -2));
   }
   lua_settop(L, table);
 }
 
 }  // namespace
 
-void note_modules(lua_State* L) {
+void note_paths_of_modules(lua_State* L) {
   lua_newtable(L);
   const int paths = lua_gettop(L);
   lua_pushvalue(L, -2);
-  note(L, paths, "cr");
+  note_table(L, paths, "cr");
   lua_pop(L, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &modules_key);
 }

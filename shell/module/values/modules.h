@@ -7,7 +7,7 @@ namespace crescent::lua {
 
 /// Notes the path "cr" of the table on top of the stack, and the paths of the tables in it,
 /// "cr.layers". Classes and objects are not noted.
-void note_modules(lua_State* L);
+void note_paths_of_modules(lua_State* L);
 
 /// Fails if the address is that of a noted table, which a call with ':' passed to a function or a
 /// class of this name.

@@ -52,7 +52,7 @@ void push(lua_State* L, const std::optional<T>& value);
 /// Types of items that users read by their position in a list: layers, metrics, weights, sizes,
 /// shapes.
 template <class T>
-concept LookedUp = std::same_as<T, Variable> || std::convertible_to<T, ObjectPtr> ||
+concept ReadByPosition = std::same_as<T, Variable> || std::convertible_to<T, ObjectPtr> ||
     std::same_as<T, int64_t> || std::same_as<T, Shape>;
 template <class T>
 void push(lua_State* L, const std::vector<T>& items) {
@@ -63,7 +63,7 @@ void push(lua_State* L, const std::vector<T>& items) {
     push(L, item);
     lua_rawseti(L, -2, ++i);
   }
-  if constexpr (LookedUp<T>) mark_list(L);
+  if constexpr (ReadByPosition<T>) mark_list(L);
 }
 template <class T>
 void push(lua_State* L, const std::optional<T>& value) {

@@ -38,9 +38,9 @@ bool holds_lua_classes(Object& object) {
 }
 
 /// Copies a value and all values to which it refers.
-class Copied::Reader {
+class CopiedValue::Reader {
  public:
-  Reader(lua_State* L, Copied& copied) : L_(L), copied_(copied) { find_libraries(); }
+  Reader(lua_State* L, CopiedValue& copied) : L_(L), copied_(copied) { find_libraries(); }
 
   size_t read(int index, const std::string& what) {
     reserve(L_, 12);
@@ -195,16 +195,16 @@ class Copied::Reader {
   }
 
   lua_State* L_;
-  Copied& copied_;
+  CopiedValue& copied_;
   std::map<const void*, size_t> node_by_identity_;
   std::map<const void*, std::string> libraries_;  ///< paths: "string.format"
 };
 
 /// Makes the copied value in another state. If the value refers to a table or function several
 /// times, that is made once.
-class Copied::Maker {
+class CopiedValue::Maker {
  public:
-  Maker(lua_State* L, const Copied& copied) : L_(L), copied_(copied) {
+  Maker(lua_State* L, const CopiedValue& copied) : L_(L), copied_(copied) {
     lua_newtable(L_);
     values_table_ = lua_gettop(L_);
   }
@@ -285,7 +285,7 @@ class Copied::Maker {
   }
 
   lua_State* L_;
-  const Copied& copied_;
+  const CopiedValue& copied_;
   int values_table_;  ///< the stack index of the table {number of node = value made for it}
 };
 
@@ -321,13 +321,13 @@ void set_package_field(lua_State* L, const char* name, const std::string& text) 
 
 }  // namespace
 
-Copied::Copied(lua_State* L, int index, const std::string& what)
+CopiedValue::CopiedValue(lua_State* L, int index, const std::string& what)
     : path_(package_field(L, "path")), cpath_(package_field(L, "cpath")) {
   const StackRestorer restorer(L);
   root_ = Reader(L, *this).read(index, what);
 }
 
-void Copied::push(lua_State* L) const {
+void CopiedValue::push(lua_State* L) const {
   reserve(L, 8);
   set_package_field(L, "path", path_);
   set_package_field(L, "cpath", cpath_);

@@ -14,11 +14,11 @@ namespace crescent::lua {
 /// only be used in the state that made it.
 bool holds_lua_classes(Object& object);
 
-class Copied {
+class CopiedValue {
  public:
   /// Copies the value at `index`. Fails for a value that cannot be copied, with a message that
   /// names it; `what` is the name of the value at `index` in messages.
-  Copied(lua_State* L, int index, const std::string& what);
+  CopiedValue(lua_State* L, int index, const std::string& what);
   void push(lua_State* L) const;
 
  private:

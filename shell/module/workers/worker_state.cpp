@@ -64,7 +64,7 @@ int push_element(lua_State* L, const Element& element) {
   return static_cast<int>(element.size());
 }
 
-WorkerState::WorkerState(std::shared_ptr<const Copied> function) : L_(luaL_newstate()) {
+WorkerState::WorkerState(std::shared_ptr<const CopiedValue> function) : L_(luaL_newstate()) {
   if (!L_) fail("not enough memory for the Lua state of a worker");
   // opening the module writes to tables that the process shares, so only one state is opened at a
   // time

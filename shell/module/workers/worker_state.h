@@ -16,7 +16,7 @@ int push_element(lua_State* L, const Element& element);
 
 class WorkerState {
  public:
-  explicit WorkerState(std::shared_ptr<const Copied> function);
+  explicit WorkerState(std::shared_ptr<const CopiedValue> function);
   ~WorkerState();
   WorkerState(const WorkerState&) = delete;
   /// Calls the function with an element and returns its result. Only one thread at a time may call

@@ -41,7 +41,7 @@ class Comparisons {
   /// binds more tightly than the comparison, or if the operand is not a number and begins with
   /// neither a name nor a bracket.
   std::optional<Operand> left(size_t last) const {
-    const size_t first = kind(last) == Kind::number ? last : first_of(last);
+    const size_t first = kind_of(last) == Kind::number ? last : first_of(last);
     if (first == kNone || !may_precede(first)) return {};
     return Operand{first, last};
   }
@@ -50,11 +50,11 @@ class Comparisons {
   /// neither a name nor a bracket.
   std::optional<Operand> right(size_t first) const {
     const size_t number = is(first, "-") ? first + 1 : first;
-    const size_t last = kind(number) == Kind::number ? number : last_of(first);
+    const size_t last = kind_of(number) == Kind::number ? number : last_of(first);
     if (last == kNone || !may_follow(last)) return {};
     return Operand{first, last};
   }
-  bool is_number(const Operand& operand) const { return kind(operand.last) == Kind::number; }
+  bool is_number(const Operand& operand) const { return kind_of(operand.last) == Kind::number; }
   bool is_simple(const Operand& operand) const {
     return is_number(operand) || operand.first == operand.last;
   }
@@ -65,13 +65,13 @@ class Comparisons {
   void add(const LuaToken& token) {
     const size_t i = tokens_.size();
     tokens_.push_back(token);
-    partners_.push_back(kNone);
+    matching_brackets_.push_back(kNone);
     within_function_.push_back(std::find(blocks_.begin(), blocks_.end(), true) != blocks_.end());
     const int change = lua_depth_change(text_, token);
     if (token.kind == Kind::symbol) {
       if (change > 0) open_.push_back(i);
       if (change < 0 && !open_.empty()) {
-        partners_[i] = open_.back(), partners_[open_.back()] = i;
+        matching_brackets_[i] = open_.back(), matching_brackets_[open_.back()] = i;
         open_.pop_back();
       }
       return;
@@ -80,16 +80,16 @@ class Comparisons {
     if (change < 0 && !blocks_.empty()) blocks_.pop_back();
   }
 
-  Kind kind(size_t i) const { return i < tokens_.size() ? tokens_[i].kind : Kind::blank; }
+  Kind kind_of(size_t i) const { return i < tokens_.size() ? tokens_[i].kind : Kind::blank; }
   std::string_view word(size_t i) const {
     if (i >= tokens_.size()) return "";
     return text_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin);
   }
   bool is(size_t i, std::string_view expected) const {
-    return kind(i) != Kind::string && word(i) == expected;
+    return kind_of(i) != Kind::string && word(i) == expected;
   }
   bool is_one_of(size_t i, std::string_view symbols) const {
-    return kind(i) == Kind::symbol && symbols.find(word(i)) != symbols.npos;
+    return kind_of(i) == Kind::symbol && symbols.find(word(i)) != symbols.npos;
   }
   bool are_joined(size_t i, size_t next) const { return tokens_[i].end == tokens_[next].begin; }
   bool ends_operator(size_t i) const {
@@ -101,19 +101,19 @@ class Comparisons {
     return !(i > 0 && word(i - 1) == word(i)) && word(i + 1) != word(i);
   }
   bool ends_prefix(size_t i) const {
-    return kind(i) == Kind::name || kind(i) == Kind::string || is_one_of(i, ")]}");
+    return kind_of(i) == Kind::name || kind_of(i) == Kind::string || is_one_of(i, ")]}");
   }
 
   /// The first token of the operand that ends at `last`.
   size_t first_of(size_t last) const {
     for (size_t i = last;;) {
       const bool is_bracket = is_one_of(i, ")]}");
-      if (kind(i) == Kind::name) {
+      if (kind_of(i) == Kind::name) {
         if (i < 2 || !selects(i - 1)) return i;
         i -= 2;
         if (!ends_prefix(i)) return kNone;
-      } else if (is_bracket || kind(i) == Kind::string) {
-        const size_t opening = is_bracket ? partners_[i] : i;
+      } else if (is_bracket || kind_of(i) == Kind::string) {
+        const size_t opening = is_bracket ? matching_brackets_[i] : i;
         if (opening == kNone) return kNone;
         if (opening == 0 || !ends_prefix(opening - 1)) return is(i, ")") ? opening : kNone;
         i = opening - 1;
@@ -124,14 +124,16 @@ class Comparisons {
   }
   /// The last token of the operand that begins at `first`.
   size_t last_of(size_t first) const {
-    size_t i = is(first, "(") ? partners_[first] : kind(first) == Kind::name ? first : kNone;
+    size_t i = is(first, "(")                 ? matching_brackets_[first]
+               : kind_of(first) == Kind::name ? first
+                                              : kNone;
     while (i != kNone) {
       const size_t next = i + 1;
       if (selects(next))
         i = next + 1;
       else if (is_one_of(next, "([{"))
-        i = partners_[next];
-      else if (kind(next) == Kind::string)
+        i = matching_brackets_[next];
+      else if (kind_of(next) == Kind::string)
         i = next;
       else
         break;
@@ -143,17 +145,18 @@ class Comparisons {
     if (first == 0) return true;
     if (is_one_of(first - 1, "([{,;")) return true;
     if (is(first - 1, "=")) return !ends_operator(first - 1);
-    return kind(first - 1) == Kind::keyword && !is(first - 1, "not");
+    return kind_of(first - 1) == Kind::keyword && !is(first - 1, "not");
   }
   bool may_follow(size_t last) const {
-    const Kind next = kind(last + 1);
+    const Kind next = kind_of(last + 1);
     return last + 1 == tokens_.size() || next == Kind::keyword || next == Kind::name ||
            is_one_of(last + 1, ")]},;");
   }
 
   std::string_view text_;
   std::vector<LuaToken> tokens_;
-  std::vector<size_t> partners_;  // for each bracket: the index of the matching bracket, or kNone
+  /// For each token that is a bracket: the index of the matching bracket; kNone for other tokens.
+  std::vector<size_t> matching_brackets_;
   std::vector<bool> within_function_;  // for each token: whether it is inside of a function
   std::vector<size_t> open_;           // the indices of open brackets
   std::vector<bool> blocks_;           // for each open block: whether it is a function

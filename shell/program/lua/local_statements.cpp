@@ -24,11 +24,11 @@ class CodeReader {
   size_t begin() const { return token_.begin; }
   size_t end_of_last() const { return last_end_; }
   std::string_view word() const { return text_.substr(token_.begin, token_.end - token_.begin); }
-  bool is(std::string_view word) const {
-    return this->word() == word && kind() != Kind::string && !at_end();
+  bool is_token(std::string_view text) const {
+    return word() == text && kind() != Kind::string && !at_end();
   }
   /// Whether the next tokens are these symbols, without blanks between them.
-  bool are(std::string_view symbols) const {
+  bool are_symbols(std::string_view symbols) const {
     return kind() == Kind::symbol && text_.substr(token_.begin).starts_with(symbols);
   }
   int depth_change() const { return at_end() ? 0 : lua_depth_change(text_, token_); }
@@ -39,7 +39,7 @@ class CodeReader {
       find_code(token_.end);
     }
   }
-  bool take(std::string_view word) { return is(word) && (next(), true); }
+  bool skip_if(std::string_view text) { return is_token(text) && (next(), true); }
 
  private:
   void find_code(size_t at) {
@@ -64,37 +64,39 @@ void skip_balanced(CodeReader& code) {
 /// Skips the fields, indices, and arguments of calls that follow a value.
 void skip_suffixes(CodeReader& code) {
   while (!code.at_end()) {
-    const bool is_method = code.is(":") && !code.are("::");
-    if (is_method || (code.is(".") && !code.are("..")))
+    const bool is_method = code.is_token(":") && !code.are_symbols("::");
+    if (is_method || (code.is_token(".") && !code.are_symbols("..")))
       code.next(2);
     else if (code.kind() == Kind::string)
       code.next();
-    else if (code.is("(") || code.is("[") || code.is("{"))
+    else if (code.is_token("(") || code.is_token("[") || code.is_token("{"))
       skip_balanced(code);
     else
       return;
   }
 }
 
-bool begins_block(const CodeReader& code) { return code.is("function") || code.is("{"); }
+bool begins_block(const CodeReader& code) {
+  return code.is_token("function") || code.is_token("{");
+}
 bool is_unary(const CodeReader& code) {
-  return code.is("not") || code.is("-") || code.is("#") || code.is("~");
+  return code.is_token("not") || code.is_token("-") || code.is_token("#") || code.is_token("~");
 }
 
 void skip_operand(CodeReader& code) {
   while (is_unary(code)) code.next();
   if (begins_block(code)) return skip_balanced(code);
-  if (code.are("...")) return code.next(3);
-  const bool has_suffixes = code.kind() == Kind::name || code.is("(");
-  code.is("(") ? skip_balanced(code) : code.next();
+  if (code.are_symbols("...")) return code.next(3);
+  const bool has_suffixes = code.kind() == Kind::name || code.is_token("(");
+  code.is_token("(") ? skip_balanced(code) : code.next();
   if (has_suffixes) skip_suffixes(code);
 }
 
 /// The number of tokens of the binary operator at the current token; 0 if there is none.
 size_t operator_size(const CodeReader& code) {
   for (const char* two : {"..", "==", "~=", "<=", ">=", "<<", ">>", "//"})
-    if (code.are(two)) return 2;
-  if (code.is("and") || code.is("or")) return 1;
+    if (code.are_symbols(two)) return 2;
+  if (code.is_token("and") || code.is_token("or")) return 1;
   constexpr std::string_view kSingle = "+-*/^%&~|<>";
   return code.kind() == Kind::symbol && kSingle.find(code.word()) != kSingle.npos ? 1 : 0;
 }
@@ -109,13 +111,13 @@ void skip_expression(CodeReader& code) {
 
 void skip_expressions(CodeReader& code) {
   do skip_expression(code);
-  while (code.take(","));
+  while (code.skip_if(","));
 }
 
 LocalStatement::Variable variable(CodeReader& code) {
   LocalStatement::Variable found{std::string(code.word()), "", 0};
   code.next();
-  if (!code.take("<")) return found;
+  if (!code.skip_if("<")) return found;
   found.attribute = code.word();
   found.attribute_begin = code.begin();
   code.next(2);
@@ -134,11 +136,11 @@ LocalStatement local_function(CodeReader& code) {
 
 /// Reads a local statement; the current token of `code` is the token after the word `local`.
 LocalStatement local_statement(CodeReader& code) {
-  if (code.is("function")) return local_function(code);
+  if (code.is_token("function")) return local_function(code);
   LocalStatement statement;
   do statement.variables.push_back(variable(code));
-  while (code.take(","));
-  if (code.take("=")) skip_expressions(code);
+  while (code.skip_if(","));
+  if (code.skip_if("=")) skip_expressions(code);
   statement.end = code.end_of_last();
   return statement;
 }
@@ -150,7 +152,7 @@ std::vector<LocalStatement> local_statements(std::string_view text) {
   if (text.find("local") == text.npos) return found;
   int depth = 0;
   for (CodeReader code(text); !code.at_end();) {
-    if (depth == 0 && code.take("local")) {
+    if (depth == 0 && code.skip_if("local")) {
       found.push_back(local_statement(code));
       continue;
     }

@@ -20,7 +20,7 @@ namespace {
 const char main_key = 0;  // the key in the Lua registry of the function that call() runs
 
 /// Pushes the function `name` of the module crescent; pushes nil if the module is not loaded yet.
-void push_of_module(lua_State* L, const char* name) {
+void push_module_field(lua_State* L, const char* name) {
   const int base = lua_gettop(L);
   lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   if (lua_getfield(L, -1, "crescent") == LUA_TTABLE) {
@@ -33,7 +33,7 @@ void push_of_module(lua_State* L, const char* name) {
 
 /// Pushes a message for an error object that is not a string.
 void push_object_text(lua_State* L) {
-  push_of_module(L, "show");
+  push_module_field(L, "show");
   lua_pushvalue(L, 1);
   lua_pcall(L, 1, 1, 0);
   lua_pushfstring(L, "(error object is a %s value) %s", luaL_typename(L, 1),
@@ -76,7 +76,7 @@ std::string text_at_top(lua_State* L) {
 /// Appends the module's hint to the message on top of the stack, if there is one.
 void explain(lua_State* L, const std::string& source) {
   if (!lua_isstring(L, -1)) return;
-  push_of_module(L, "explained");
+  push_module_field(L, "explained");
   lua_pushvalue(L, -2);
   source.empty() ? lua_pushnil(L) : void(lua_pushlstring(L, source.data(), source.size()));
   const bool explained = lua_pcall(L, 2, 1, 0) == LUA_OK && lua_isstring(L, -1);
@@ -168,7 +168,7 @@ void refuse_compiled_chunks(lua_State* L) {
 
 /// Implements print in scripts: as at the prompt, it shows the contents of tables.
 int print(lua_State* L) {
-  push_of_module(L, "print");
+  push_module_field(L, "print");
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, 0);
   return 0;
@@ -178,7 +178,7 @@ int print(lua_State* L) {
 int print_values(lua_State* L, int first) {
   const int count = lua_gettop(L) - first + 1;
   if (count == 0) return LUA_OK;
-  push_of_module(L, "print");
+  push_module_field(L, "print");
   lua_insert(L, first);
   return call(L, count, 0);
 }

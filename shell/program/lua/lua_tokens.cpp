@@ -123,9 +123,9 @@ bool may_end_statement(std::string_view text, const LuaToken& token) {
 
 /// Finds the pairs of brackets in a text and sets the styles of unmatched brackets and of the pair
 /// at the cursor.
-class Brackets {
+class BracketStyles {
  public:
-  Brackets(std::string_view text, size_t cursor, std::vector<Style>& styles)
+  BracketStyles(std::string_view text, size_t cursor, std::vector<Style>& styles)
       : text_(text), cursor_(cursor), styles_(styles) {}
 
   void take(size_t at) {
@@ -179,7 +179,7 @@ int lua_depth_change(std::string_view text, const LuaToken& token) {
 
 std::vector<Style> lua_styles(std::string_view text, size_t cursor) {
   std::vector<Style> styles(text.size(), Style::plain);
-  Brackets brackets(text, cursor, styles);
+  BracketStyles brackets(text, cursor, styles);
   for (size_t at = 0; at < text.size();) {
     const LuaToken token = lua_token_at(text, at);
     if (const Style style = style_of(token.kind); style != Style::plain)

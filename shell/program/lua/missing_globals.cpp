@@ -51,22 +51,22 @@ std::string written_in_lua(const std::string& name) {
 class MissingGlobals {
  public:
   /// written_in_lua() of the name, which is computed once.
-  const std::string& written(const char* name) {
+  const std::string& lua_text_of(const char* name) {
     const std::lock_guard lock(mutex_);
-    const auto found = written_.find(name);
-    if (found != written_.end()) return found->second;
-    return written_.emplace(name, written_in_lua(name)).first->second;
+    const auto found = lua_texts_.find(name);
+    if (found != lua_texts_.end()) return found->second;
+    return lua_texts_.emplace(name, written_in_lua(name)).first->second;
   }
   /// Whether nobody was warned yet of the name at this location.
   bool is_new(const std::string& location, const std::string& name) {
     const std::lock_guard lock(mutex_);
-    return warned_.insert(location + name).second;
+    return warned_locations_.insert(location + name).second;
   }
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::string, std::less<>> written_;
-  std::set<std::string> warned_;
+  std::map<std::string, std::string, std::less<>> lua_texts_;
+  std::set<std::string> warned_locations_;
 };
 
 MissingGlobals& missing_globals() {
@@ -91,15 +91,15 @@ std::string reading_location(lua_State* L) {
 /// The metamethod __index of the table of global variables.
 int missing_global(lua_State* L) {
   if (lua_type(L, 2) != LUA_TSTRING) return 0;
-  const std::string& written = missing_globals().written(lua_tostring(L, 2));
-  if (written.empty()) return 0;
+  const std::string& lua_text = missing_globals().lua_text_of(lua_tostring(L, 2));
+  if (lua_text.empty()) return 0;
   const std::string name = lua_tostring(L, 2), location = reading_location(L);
   if (location.empty() || lua_calls(line_at(location_of(location + ":")), name) ||
       !missing_globals().is_new(location, name))
     return 0;
   std::fflush(stdout);
   std::fprintf(stderr, "crescent: %s: '%s' is a variable without a value; it is written %s\n",
-               location.c_str(), name.c_str(), written.c_str());
+               location.c_str(), name.c_str(), lua_text.c_str());
   return 0;
 }
 

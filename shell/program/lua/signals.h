@@ -41,6 +41,6 @@ void begin_prompt();
 /// these has ever arrived; 0 if none has.
 int stop_signal();
 /// True once SIGTERM or SIGHUP has arrived.
-bool told_to_end();
+bool has_final_signal();
 
 }  // namespace crescent::program

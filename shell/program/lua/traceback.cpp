@@ -22,13 +22,13 @@ std::string function_text(lua_State* L, lua_Debug& frame, int main) {
 }
 
 /// Collects the texts of those calls that are in the user's code.
-class Calls {
+class UserCalls {
  public:
-  Calls(lua_State* L, int main) : L_(L), main_(main) {}
+  UserCalls(lua_State* L, int main) : L_(L), main_(main) {}
 
   /// Adds the text of the call at this level of the stack if the call is in the user's code.
   /// Returns false if there is no such level.
-  bool take(int level) {
+  bool add_call(int level) {
     lua_Debug frame;
     if (!lua_getstack(L_, level, &frame)) return false;
     lua_getinfo(L_, "Sln", &frame);
@@ -91,10 +91,10 @@ bool is_of_user(const lua_Debug& frame) {
 
 std::string traceback(lua_State* L, int level, int main, std::string_view message) {
   if (is_full()) return full_traceback(L, level);
-  Calls calls(L, lua_absindex(L, main)), outer(L, lua_absindex(L, main));
-  while (calls.texts.size() <= 2 * kMaxAtEnd && calls.take(level)) ++level;
+  UserCalls calls(L, lua_absindex(L, main)), outer(L, lua_absindex(L, main));
+  while (calls.texts.size() <= 2 * kMaxAtEnd && calls.add_call(level)) ++level;
   int end = last_level(L);
-  while (outer.texts.size() < kMaxAtEnd && end >= level) outer.take(end--);
+  while (outer.texts.size() < kMaxAtEnd && end >= level) outer.add_call(end--);
   std::vector<std::string>& texts = calls.texts;
   texts.insert(texts.end(), outer.texts.rbegin(), outer.texts.rend());
   if (texts.empty() || adds_nothing(texts, message)) return "";

@@ -16,7 +16,7 @@ using Body = std::function<int(lua_State*)>;
 /// Stops runs in the background, as run:stop() does, and reports their errors.
 void end_runs() try {
   lua::stop_runs();
-  for (const std::string& error : lua::untold_errors_of_runs())
+  for (const std::string& error : lua::unreported_errors_of_runs())
     std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
 } catch (const Error& error) {
   std::fprintf(stderr, "crescent: %s\n", printable(error.what()).c_str());

@@ -17,13 +17,13 @@ namespace crescent::program {
 namespace {
 
 /// Shell code that lists the names of plugins.
-constexpr const char* kPlugins =
+constexpr const char* kPluginNamesCode =
     "$(\"$1\" plugins 2>/dev/null | sed -n 's/^\\([^ ]*\\) .*  (.*/\\1/p')";
 /// Shell code that lists the names of all that `crescent describe` describes.
-constexpr const char* kNames = "$(\"$1\" describe 2>/dev/null | sed 's/(.*//')";
+constexpr const char* kNamesCode = "$(\"$1\" describe 2>/dev/null | sed 's/(.*//')";
 /// Shell code that lists the endings of the files that formats read. It asks the program whenever
 /// something is completed, because plugins may add formats.
-constexpr const char* kEndings = "$(\"$1\" completion endings 2>/dev/null)";
+constexpr const char* kEndingsCode = "$(\"$1\" completion endings 2>/dev/null)";
 
 /// The beginning of the bash code. The function _crescent first searches the command: the first
 /// word that is neither an option nor the value of an option.
@@ -70,9 +70,10 @@ struct Candidates {
 Candidates candidates_for(const Command& command, std::string word) {
   const std::string_view name = command.name;
   if (word == "KIND") return {join(kinds_of_new_plugins(), " ")};
-  if (word == "FILE" || word == "A" || word == "B") return {"", kEndings};
+  if (word == "FILE" || word == "A" || word == "B") return {"", kEndingsCode};
   if (word == "FOLDER") return {"", ""};
-  if (word == "NAME" && name != "new-plugin") return {name == "describe" ? kNames : kPlugins};
+  if (word == "NAME" && name != "new-plugin")
+    return {name == "describe" ? kNamesCode : kPluginNamesCode};
   if (word.find('|') == word.npos) return {};
   std::replace(word.begin(), word.end(), '|', ' ');
   return {word};
@@ -131,7 +132,7 @@ std::string completion() {
   std::string options = "help ";
   const auto all = description();
   for (const auto& option : all.options()) options += "--" + option->long_name() + " ";
-  return concat(kBeginning, branch("*\" --plugin\"", {kPlugins, ".so .lua"}),
+  return concat(kBeginning, branch("*\" --plugin\"", {kPluginNamesCode, ".so .lua"}),
                 branch("\" \"*", {names + options, ".lua"}), branch("\"help \"*", {names}),
                 branches, kEnd);
 }

@@ -37,14 +37,14 @@ int markdown(lua_State* L) {
 }
 
 /// Returns the text of a part of the manual, by its name.
-int text(lua_State* L) {
+int push_manual_text(lua_State* L) {
   const ManualText& part = manual_text(luaL_checkstring(L, 1));
   lua_pushlstring(L, part.text.data(), part.text.size());
   return 1;
 }
 
 /// Sets a field of the table on top of the stack to a text.
-void set(lua_State* L, const char* name, const std::string& value) {
+void set_text(lua_State* L, const char* name, const std::string& value) {
   lua_pushlstring(L, value.data(), value.size());
   lua_setfield(L, -2, name);
 }
@@ -52,7 +52,7 @@ void set(lua_State* L, const char* name, const std::string& value) {
 void set_functions(lua_State* L) {
   lua_pushcfunction(L, markdown);
   lua_setfield(L, -2, "markdown");
-  lua_pushcfunction(L, text);
+  lua_pushcfunction(L, push_manual_text);
   lua_setfield(L, -2, "text");
 }
 
@@ -60,7 +60,9 @@ void set_commands(lua_State* L) {
   lua_newtable(L);
   for (const Command& command : commands()) {
     lua_newtable(L);
-    set(L, "name", command.name), set(L, "usage", usage_of(command)), set(L, "doc", command.doc);
+    set_text(L, "name", command.name);
+    set_text(L, "usage", usage_of(command));
+    set_text(L, "doc", command.doc);
     lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
   }
   lua_setfield(L, -2, "commands");
@@ -81,7 +83,7 @@ void set_files(lua_State* L, const char* field, const std::vector<std::string>& 
   lua_newtable(L);
   for (const std::string& path : files) {
     lua_newtable(L);
-    set(L, "name", fs::path(path).filename().string()), set(L, "text", read_file(path));
+    set_text(L, "name", fs::path(path).filename().string()), set_text(L, "text", read_file(path));
     lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
   }
   lua_setfield(L, -2, field);
@@ -113,7 +115,7 @@ int write_in_lua(lua_State* L) {
   if (luaL_loadbuffer(L, code.data(), code.size(), request.part) != LUA_OK) return lua_error(L);
   lua_getglobal(L, "cr");
   lua_newtable(L);
-  set(L, "folder", request.folder);
+  set_text(L, "folder", request.folder);
   set_functions(L), set_commands(L);
   set_files(L, "chapters", files_in(guide_folder(), ".md")), set_files(L, "notes", notes());
   lua_call(L, 2, 0);

@@ -14,30 +14,30 @@ using editor::Candidate;
 using editor::Completions;
 
 // The call that encloses the cursor is searched for in this number of bytes before the cursor.
-constexpr size_t kLooksBack = 2000;
+constexpr size_t kMaxSearchedBytes = 2000;
 // The largest number of Lua instructions that the user's code may execute for a hint or completion.
 constexpr int kMaxInstructions = 10'000'000;
 
-void give_up(lua_State* L, lua_Debug*) { luaL_error(L, "this takes too long"); }
+void fail_too_slow(lua_State* L, lua_Debug*) { luaL_error(L, "this takes too long"); }
 
 /// Calls a function of the module with string arguments. Returns true with the results on the
 /// stack, or false after an error, which is not shown because it would only disturb typing.
-bool ask(lua_State* L, const char* function, std::initializer_list<std::string_view> texts,
-         int results) {
+bool call_module_function(lua_State* L, const char* function,
+                          std::initializer_list<std::string_view> texts, int results) {
   push_module_function(L, function);
   for (const std::string_view text : texts) lua_pushlstring(L, text.data(), text.size());
-  lua_sethook(L, give_up, LUA_MASKCOUNT, kMaxInstructions);
+  lua_sethook(L, fail_too_slow, LUA_MASKCOUNT, kMaxInstructions);
   const int status = lua_pcall(L, static_cast<int>(texts.size()), results, 0);
   lua_sethook(L, nullptr, 0, 0);
   return status == LUA_OK;
 }
 
-/// The last kLooksBack bytes in front of the cursor, or less: if a line begins in them, the text
-/// from the start of that line.
+/// The last kMaxSearchedBytes bytes in front of the cursor, or less: if a line begins in them, the
+/// text from the start of that line.
 std::string_view tail(std::string_view text, size_t cursor) {
-  if (cursor <= kLooksBack) return text.substr(0, cursor);
-  const size_t line = text.find('\n', cursor - kLooksBack);
-  const size_t start = line < cursor ? line + 1 : cursor - kLooksBack;
+  if (cursor <= kMaxSearchedBytes) return text.substr(0, cursor);
+  const size_t line = text.find('\n', cursor - kMaxSearchedBytes);
+  const size_t start = line < cursor ? line + 1 : cursor - kMaxSearchedBytes;
   return text.substr(start, cursor - start);
 }
 
@@ -59,9 +59,9 @@ std::vector<Candidate> candidates_of(lua_State* L, int names, int helps) {
   return found;
 }
 
-Completions names(lua_State* L, std::string_view before, size_t cursor) {
+Completions name_completions(lua_State* L, std::string_view before, size_t cursor) {
   Completions found;
-  if (ask(L, "complete", {before}, 3)) {
+  if (call_module_function(L, "complete", {before}, 3)) {
     const int first = lua_gettop(L) - 2;
     found.begin = cursor - static_cast<size_t>(lua_tointeger(L, first + 1));
     found.candidates = candidates_of(L, first, first + 2);
@@ -71,10 +71,11 @@ Completions names(lua_State* L, std::string_view before, size_t cursor) {
 
 /// The completions of a string that is the value of an option or an argument, or a key; `before` is
 /// the text up to the quotation mark.
-Completions values(lua_State* L, std::string_view before, std::string_view typed, size_t begin) {
+Completions value_completions(lua_State* L, std::string_view before, std::string_view typed,
+                              size_t begin) {
   Completions found;
   found.begin = begin;
-  if (ask(L, "complete_value", {before, typed}, 2)) {
+  if (call_module_function(L, "complete_value", {before, typed}, 2)) {
     const int first = lua_gettop(L) - 1;
     found.candidates = candidates_of(L, first, first + 1);
   }
@@ -88,7 +89,7 @@ std::string size_of(const fs::directory_entry& entry) {
   return error ? "" : concat(bytes, " bytes");
 }
 
-Completions files(std::string_view typed, size_t begin) {
+Completions file_completions(std::string_view typed, size_t begin) {
   const size_t slash = typed.rfind('/') + 1;
   const std::string_view folder = typed.substr(0, slash), start = typed.substr(slash);
   Completions found;
@@ -119,7 +120,7 @@ void push_module_function(lua_State* L, const char* name) {
 std::string hint(lua_State* L, const std::string& text, size_t cursor) {
   const int height = lua_gettop(L);
   std::string found;
-  if (ask(L, "hint", {tail(text, cursor)}, 1) && lua_isstring(L, -1))
+  if (call_module_function(L, "hint", {tail(text, cursor)}, 1) && lua_isstring(L, -1))
     found = printable(lua_tostring(L, -1));
   lua_settop(L, height);
   return found;
@@ -131,11 +132,11 @@ Completions completions(lua_State* L, const std::string& text, size_t cursor) {
   const size_t begin = open_lua_string(before);
   Completions found;
   if (begin == before.npos) {
-    found = names(L, tail(text, cursor), cursor);
+    found = name_completions(L, tail(text, cursor), cursor);
   } else {
     const std::string_view typed = before.substr(begin);
-    found = values(L, tail(text, begin - 1), typed, begin);
-    if (found.candidates.empty()) found = files(typed, begin);
+    found = value_completions(L, tail(text, begin - 1), typed, begin);
+    if (found.candidates.empty()) found = file_completions(typed, begin);
   }
   lua_settop(L, height);
   return found;

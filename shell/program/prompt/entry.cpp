@@ -6,9 +6,9 @@ namespace crescent::program {
 namespace {
 
 // Entries of at most this size in bytes are compiled again as a whole after each line.
-constexpr size_t kQuick = 4096;
+constexpr size_t kMaxQuickBytes = 4096;
 // At most this number of statements at the end of an entry are tried as its last expression.
-constexpr size_t kMaxTries = 8;
+constexpr size_t kMaxTriedStatements = 8;
 
 /// Whether the text compiles; if not, an error message is left on the stack.
 bool compiles(lua_State* L, const std::string& text, const char* chunk) {
@@ -38,7 +38,7 @@ std::string code_that_returns(const std::string& expressions) {
 /// `compiles`: the whole text also compiles as statements, so the expression must be a call.
 bool read_with_expression(lua_State* L, const std::string& text, bool compiles, Entry& entry) {
   const std::vector<size_t> starts = lua_statements(text, compiles);
-  for (size_t i = 0; i < std::min(starts.size(), kMaxTries); ++i) {
+  for (size_t i = 0; i < std::min(starts.size(), kMaxTriedStatements); ++i) {
     const std::string before = text.substr(0, starts[i]), last = text.substr(starts[i]);
     if (!compiles_silently(L, "return " + last) || !compiles_silently(L, before + "return " + last))
       continue;
@@ -107,7 +107,7 @@ size_t command_end(std::string_view text) {
 }
 
 bool EntryChecker::is_complete(const std::string& text) {
-  if (text.size() > kQuick && open_.is_open(text)) return false;
+  if (text.size() > kMaxQuickBytes && open_.is_open(text)) return false;
   const std::string code = text.substr(command_end(text));
   Entry entry;
   if (read_entry(L_, code, "=entry", false, entry)) return true;

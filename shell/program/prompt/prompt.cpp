@@ -100,8 +100,8 @@ editor::Callbacks callbacks(lua_State* L, EntryChecker& checker, News& news) {
           [&news, is_asked = isatty(STDIN_FILENO) != 0] { return is_asked ? news.text() : ""; }};
 }
 
-void tell_of_failed_runs() {
-  for (const std::string& error : lua::untold_errors_of_runs())
+void report_failed_runs() {
+  for (const std::string& error : lua::unreported_errors_of_runs())
     std::fprintf(stderr, "crescent: %s\n", printable(error).c_str());
 }
 
@@ -125,12 +125,12 @@ editor::Editor::Result read(editor::Editor& editor, std::string& text) {
 void read_entries(editor::Editor& editor, Session& session, News& news) {
   using Result = editor::Editor::Result;
   const bool is_asked = isatty(STDIN_FILENO);
-  for (std::string text; !told_to_end() && !session.has_ended();) {
+  for (std::string text; !has_final_signal() && !session.has_ended();) {
     editor.set_prompts(is_asked ? prompts(session.number()) : editor::Prompts{"", ""});
-    tell_of_failed_runs();
+    report_failed_runs();
     news.begin_entry();
     const Result result = read(editor, text);
-    tell_of_failed_runs();
+    report_failed_runs();
     if (result == Result::end && is_asked) std::printf("\n");
     if (result == Result::end) return;
     if (result == Result::entry) session.evaluate(text);
@@ -165,7 +165,7 @@ int run_prompt(lua_State* L, Variables& variables, bool has_startup) {
   if (editor.can_edit()) signals.emplace(nullptr);
   read_entries(editor, session, news);
   variables.close();
-  return told_to_end() ? 1 : session.status();
+  return has_final_signal() ? 1 : session.status();
 }
 
 }  // namespace crescent::program

@@ -86,7 +86,7 @@ const Session::Command Session::kCommands[] = {
      [](Session& s, const std::string& rest) { s.time(rest); }},
     {":locals", "the local variables of the session",
      [](Session& s, const std::string&) {
-       s.push("show_locals");
+       s.push_prompt_function("show_locals");
        if (call(s.L_, 0, 0) != LUA_OK) report(s.L_);
      }},
     {":quit", "ends the session, as exit, quit and Ctrl-D do",
@@ -102,7 +102,7 @@ Session::Session(lua_State* L, Variables& variables) : L_(L), variables_(variabl
 }
 
 /// Pushes a function of shell/lua/prompt.lua.
-void Session::push(const char* function) const {
+void Session::push_prompt_function(const char* function) const {
   lua_rawgeti(L_, LUA_REGISTRYINDEX, functions_);
   lua_getfield(L_, -1, function);
   lua_remove(L_, -2);
@@ -115,7 +115,7 @@ void Session::evaluate(const std::string& text) {
   if (is_exit(words))
     exit_with(text.substr(std::min(text.find_first_of(kOpening), text.size())));
   else if (command_end(text) > 0)
-    obey(text);
+    run_command(text);
   else if (!answer(text))
     run(text);
   lua_settop(L_, 0);
@@ -159,7 +159,7 @@ void Session::exit_with(const std::string& arguments) {
 /// Answers `?name`, `name?` and `??word`; returns false for an entry that is no question.
 bool Session::answer(const std::string& text) const {
   if (text.find('?') == text.npos) return false;
-  push("answer");
+  push_prompt_function("answer");
   lua_pushlstring(L_, text.data(), text.size());
   if (call(L_, 1, 1) != LUA_OK) return report(L_), true;
   return lua_toboolean(L_, -1);
@@ -176,7 +176,7 @@ void Session::show_commands() const {
   print_paged(text + "help() tells of the rest.", false);
 }
 
-void Session::obey(const std::string& text) {
+void Session::run_command(const std::string& text) {
   const size_t end = command_end(text);
   const std::string name = without_blanks(text.substr(0, end));
   std::vector<std::string> names;
@@ -201,7 +201,7 @@ bool Session::load(const std::string& text, Entry& entry) const {
 
 void Session::run(const std::string& text) {
   Entry entry;
-  push("begin");
+  push_prompt_function("begin");
   lua_pushinteger(L_, number_);
   lua_call(L_, 1, 0);
   if (!load(text, entry)) return report(L_);
@@ -218,13 +218,13 @@ void Session::run(const std::string& text) {
   }
   // programs may have been traced with an earlier function of this name
   if (lua_names_function(text)) retrace_functions();
-  tell_time(seconds);
+  print_time(seconds);
 }
 
 /// Warns if the entry assigns a list that a call gave to several variables, as Python would.
 void Session::warn_of_list(const std::string& text) const {
   if (text.find(',') > text.find('=')) return;
-  push("warn_of_list");
+  push_prompt_function("warn_of_list");
   lua_pushlstring(L_, text.data(), text.size());
   if (call(L_, 1, 0) != LUA_OK) report(L_);
 }
@@ -233,7 +233,7 @@ void Session::warn_of_list(const std::string& text) const {
 /// nil if `comparisons` is empty.
 void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons) const {
   if (comparisons.empty()) return lua_pushnil(L_);
-  push("watcher");
+  push_prompt_function("watcher");
   lua_newtable(L_);
   for (const auto& [watched, other] : comparisons)
     for (const std::string& operand : {watched, other}) {
@@ -248,7 +248,7 @@ void Session::push_watcher(const std::vector<WatchedCode::Operands>& comparisons
 void Session::show(int first, const Entry& entry) const {
   const int count = lua_gettop(L_) - first + 1;
   if (count == 0) return;
-  push("show");
+  push_prompt_function("show");
   lua_pushboolean(L_, entry.is_silent);
   lua_pushboolean(L_, is_path(entry.shown));
   lua_rotate(L_, first, 3);
@@ -270,8 +270,8 @@ void Session::time(const std::string& text) {
 }
 
 /// At a terminal, prints how long a command took, if the time was long.
-void Session::tell_time(double seconds) const {
-  push("is_long");
+void Session::print_time(double seconds) const {
+  push_prompt_function("is_long");
   lua_pushnumber(L_, seconds);
   lua_call(L_, 1, 1);
   if (!lua_toboolean(L_, -1) || !isatty(STDERR_FILENO)) return;

@@ -34,17 +34,17 @@ class Session {
   void exit_with(const std::string& arguments);
   bool is_defined(const std::string& name) const;
   bool answer(const std::string& text) const;
-  void obey(const std::string& text);
+  void run_command(const std::string& text);
   void run(const std::string& text);
   bool load(const std::string& text, Entry& entry) const;
   void show(int first, const Entry& entry) const;
   void show_help(const std::string& name) const;
   void show_commands() const;
   void time(const std::string& text);
-  void tell_time(double seconds) const;
+  void print_time(double seconds) const;
   void warn_of_list(const std::string& text) const;
   void push_watcher(const std::vector<WatchedCode::Operands>& comparisons) const;
-  void push(const char* function) const;
+  void push_prompt_function(const char* function) const;
 
   lua_State* L_;
   Variables& variables_;

@@ -49,20 +49,20 @@ std::vector<TourEntry> tour_entries(lua_State* L) {
 /// Creates a temporary folder and makes it the current folder while the object exists.
 class TemporaryFolder {
  public:
-  TemporaryFolder() : before_(fs::current_path()) {
+  TemporaryFolder() : original_folder_(fs::current_path()) {
     std::string name = (fs::temp_directory_path() / "crescent-demo-XXXXXX").string();
     if (!mkdtemp(name.data())) fail("demo: the folder '", name, "' cannot be made");
     fs::current_path(path_ = name);
   }
   ~TemporaryFolder() {
     std::error_code ignored;
-    fs::current_path(before_, ignored);
+    fs::current_path(original_folder_, ignored);
     fs::remove_all(path_, ignored);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
 
  private:
-  fs::path before_, path_;
+  fs::path original_folder_, path_;
 };
 
 void print_plain(const std::string& entry, const editor::Prompts& prompts) {
@@ -79,7 +79,7 @@ class Stage {
   explicit Stage(bool is_fast) : is_slow_(!is_fast && terminal_.can_edit()) {}
 
   bool is_slow() const { return is_slow_; }
-  bool has_ended() const { return has_ended_ || told_to_end(); }
+  bool has_ended() const { return has_ended_ || has_final_signal(); }
   void say(const std::string& text) const {
     std::printf(terminal_.is_modern() ? "\x1b[1m%s\x1b[m\n" : "%s\n", text.c_str());
     std::fflush(stdout);
@@ -175,7 +175,7 @@ bool run_tour(lua_State* L, bool is_fast) {
   }
   stage.say("That was the tour: `crescent` is the prompt, help() tells of the rest.");
   variables.close();
-  return !told_to_end();
+  return !has_final_signal();
 }
 
 }  // namespace crescent::program
