@@ -5,7 +5,7 @@
 -- A peer prints lines "name value unit" with the names of our workloads. Commands with the same
 -- label are settings of one peer; the best of them counts in each round:
 --   -- PyTorch: peer.py -- PyTorch: env OMP_WAIT_POLICY=passive peer.py
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
+local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 
 local function quoted(words)
   local parts = {}
@@ -14,7 +14,7 @@ local function quoted(words)
 end
 
 local function read_arguments()
-  local options = { rounds = 3, run = { here .. "/run" }, labels = {}, peers = {} }
+  local options = { rounds = 3, run = { script_folder .. "/run" }, labels = {}, peers = {} }
   local i = 1
   while arg[i] and arg[i] ~= "--" do
     if arg[i] == "--markdown" then

@@ -2,8 +2,9 @@
 --   all_reduce          times all_reduce by size
 --   alone NAME STEPS    times steps of processes that each train a model of their own
 --   together NAME STEPS times steps of processes that train one model, on a batch for each
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
-package.path = here .. "/?.lua;" .. here .. "/../distribution/?.lua;" .. package.path
+local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
+package.path = script_folder .. "/?.lua;" .. script_folder .. "/../distribution/?.lua;"
+  .. package.path
 local cr = require "crescent"
 local ranks = require "ranks"
 
@@ -24,12 +25,12 @@ local function workload(name)
   local measure = require "measure"
   measure.all = function(_, w) found = w end
   measure.train, measure.predict, measure.op = measure.all, function() end, function() end
-  dofile(here .. "/workloads/" .. name .. ".lua")
+  dofile(script_folder .. "/workloads/" .. name .. ".lua")
   arg = mode
   return found
 end
 
-local function say(...) if cr.config.communicator().rank == 0 then print(...) end end
+local function print_once(...) if cr.config.communicator().rank == 0 then print(...) end end
 
 local function median(values)
   table.sort(values)
@@ -48,7 +49,7 @@ function tasks.all_reduce()
       for _ = 1, calls do sum(x) end
       if w > 1 then table.insert(windows, (cr.utils.clock() - begin) / calls) end
     end
-    say("all_reduce", bytes, median(windows))
+    print_once("all_reduce", bytes, median(windows))
   end
 end
 
@@ -67,10 +68,10 @@ local function time_steps(w, steps, count)
     epoch()
     windows[i] = (cr.utils.clock() - begin) / steps
   end
-  say("step", median(windows))
+  print_once("step", median(windows))
   local weights = 0
   for _, weight in ipairs(model.trainable_weights) do weights = weights + weight.value.size end
-  say("weights", weights)
+  print_once("weights", weights)
 end
 
 function tasks.alone(name, steps)
@@ -155,8 +156,9 @@ for name in options.only:gmatch "[^,]+" do
     print(("  %d processes here: predicted %.4g ms, measured %.4g ms (%+.0f %%)"):format(count,
       predicted * 1e3, measured * 1e3, 100 * (predicted / measured - 1)))
   end
-  -- what an all_reduce of as many bytes costs, and bytes of weights, gradients and Adam's state in
-  -- each process; divided weights are gathered in the forward and in the backward pass
+  -- Each row: a name; the number of bytes of which an all_reduce costs as much as the step's
+  -- communication; the bytes of weights, gradients and Adam's state in each process. Divided
+  -- weights are gathered in the forward and in the backward pass.
   local ways = {
     { "data parallel", function() return 4 * weights end, function() return 16 * weights end },
     { "bfloat16 gradients", function() return 2 * weights end,

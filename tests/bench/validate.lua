@@ -4,13 +4,13 @@ local cr = require "crescent"
 local ops = cr.ops
 local validate = {}
 
-local function wide(x) return x:cast "float64" end
-local function size_of(x) return x.size == 0 and 0 or ops.max(ops.abs(wide(x))):item() end
+local function in_float64(x) return x:cast "float64" end
+local function size_of(x) return x.size == 0 and 0 or ops.max(ops.abs(in_float64(x))):item() end
 
 --- Fails unless a and b differ by at most `share` of the largest magnitude.
 local function compare(name, what, a, b, share)
   local size = size_of(b)
-  local off = size_of(ops.where(ops.equal(a, b), 0.0, wide(a) - wide(b)))
+  local off = size_of(ops.where(ops.equal(a, b), 0.0, in_float64(a) - in_float64(b)))
   if off <= share * size + 1e-30 or size ~= size then return end
   error(("%s: %s differs from the same op by op: by %.3g, where the largest is %.3g"):format(name,
     what, off, size), 0)
@@ -44,11 +44,11 @@ function validate.training(name, w, batch, halves)
   compare(name, "the loss of the first steps", loss, plain_loss, share)
   local ways, longest = {}, 0
   for i, weight in ipairs(plain_weights) do
-    ways[i] = ops.norm(wide(weight) - wide(initial_weights[i])):item()
+    ways[i] = ops.norm(in_float64(weight) - in_float64(initial_weights[i])):item()
     longest = math.max(longest, ways[i] / math.sqrt(weight.size))
   end
   for i, weight in ipairs(weights) do
-    local off = ops.norm(wide(weight) - wide(plain_weights[i])):item()
+    local off = ops.norm(in_float64(weight) - in_float64(plain_weights[i])):item()
     if not (off <= 25 * share * ways[i] + 0.05 * longest * math.sqrt(weight.size)) then
       error(("%s: weight %d of shape %s goes another way than op by op: %.3g off of %.3g"):format(
         name, i, table.concat(weight.shape, "x"), off, ways[i]), 0)
@@ -73,7 +73,7 @@ function validate.op(name, f, inputs)
   local widened, any = {}, false
   for i, x in ipairs(inputs) do
     local floating = x.dtype:find "float" ~= nil
-    widened[i], any = floating and wide(x) or x, any or floating
+    widened[i], any = floating and in_float64(x) or x, any or floating
   end
   if not any then return end
   local got, wanted = table.pack(f(table.unpack(inputs))), table.pack(f(table.unpack(widened)))

@@ -40,7 +40,7 @@ local function check(alone, count)
       local apart = farthest(told[name], first[name])
       assert(apart == 0, string.format("%s: rank %d is %g from rank 0", name, rank, apart))
       -- Batch normalization that is not synchronized uses the statistics of each process's part of
-      -- the batch, so this case differs.
+      -- the batch, so the results of this case are not those of one process.
       if name ~= "moving_averages_are_one" then
         apart = farthest(told[name], alone[name])
         most = math.max(most, apart)

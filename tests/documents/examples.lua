@@ -1,8 +1,8 @@
 -- Runs the first Lua example of documents such as README.md as it is written. The files that it
 -- saves are removed.
 --   crescent tests/documents/examples.lua
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
-local root = here .. "/../.."
+local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = script_folder .. "/../.."
 
 -- The document, and the heading after which the first Lua example is run.
 local kExamples = {

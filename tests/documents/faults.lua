@@ -2,8 +2,8 @@
 -- test marked with its name in brackets: as a tag of a Catch2 test case, or as a word of the
 -- comment at a script's top.
 --   lua5.4 tests/documents/faults.lua [FOLDER]        FOLDER: another tree
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
-local root = arg[1] or here .. "/../.."
+local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = arg[1] or script_folder .. "/../.."
 local kCounts = { P = 14, L = 9 }
 
 local marked = {}
@@ -20,14 +20,14 @@ for line in file:lines() do
 end
 file:close()
 
-local wrong = {}
+local errors = {}
 for letter, count in pairs(kCounts) do
   for i = 1, count do
     local name = ("%s%02d"):format(letter, i)
-    if not rows[name] then wrong[#wrong + 1] = "tests/faults/README.md has no row " .. name end
-    if not marked[name] then wrong[#wrong + 1] = "no test is marked [" .. name .. "]" end
+    if not rows[name] then errors[#errors + 1] = "tests/faults/README.md has no row " .. name end
+    if not marked[name] then errors[#errors + 1] = "no test is marked [" .. name .. "]" end
   end
 end
-table.sort(wrong)
-for _, line in ipairs(wrong) do io.stderr:write(line, "\n") end
-os.exit(#wrong == 0)
+table.sort(errors)
+for _, line in ipairs(errors) do io.stderr:write(line, "\n") end
+os.exit(#errors == 0)

@@ -5,8 +5,8 @@
 -- --write writes the current output into the chapters. Numbers may differ by rounding. The code of
 -- the chapters writes files to the current folder.
 local cr = require "crescent"
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
-local root = here .. "/../.."
+local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = script_folder .. "/../.."
 
 local function contents(path)
   local file <close> = assert(io.open(path))
@@ -28,7 +28,7 @@ local function printed(code, name, globals)
 end
 
 local number = "[+-]?%d+%.?%d*[eE]?[+-]?%d*"
-local function parts(text)
+local function words_and_numbers(text)
   local values = {}
   local words = text:gsub(number, function(word)
     values[#values + 1] = tonumber(word)
@@ -38,8 +38,8 @@ local function parts(text)
 end
 
 local function is_same(a, b)
-  local words, values = parts(a)
-  local others, expected = parts(b)
+  local words, values = words_and_numbers(a)
+  local others, expected = words_and_numbers(b)
   if words ~= others or #values ~= #expected then return false end
   for i, value in ipairs(values) do
     if math.abs(value - expected[i]) > 1e-5 * math.max(1e-2, math.abs(expected[i])) then
@@ -60,7 +60,7 @@ if #chapters == 0 then
 end
 assert(#chapters > 0, "there is no chapter")
 
-local wrong, blocks = {}, 0
+local errors, blocks = {}, 0
 
 --- Returns the block "```lua" or "```text" that begins at `first`, and the number of the line after
 --- it.
@@ -88,7 +88,7 @@ local function run_block(lines, first, name, globals)
   if lines[behind] == "```text" then expected, behind = block_at(lines, behind) end
   blocks = blocks + 1
   if not is_same(answer, expected) then
-    table.insert(wrong, ("%s:%d: prints\n%s\nand not\n%s"):format(name, first, answer, expected))
+    table.insert(errors, ("%s:%d: prints\n%s\nand not\n%s"):format(name, first, answer, expected))
   end
   return code, answer, behind
 end
@@ -122,8 +122,8 @@ for _, path in ipairs(chapters) do
     file:write(text)
   end
 end
-if #wrong > 0 and not write then
-  print(table.concat(wrong, "\n\n"))
+if #errors > 0 and not write then
+  print(table.concat(errors, "\n\n"))
   os.exit(1)
 end
 print(("ok %d blocks of %d chapters"):format(blocks, #chapters))

@@ -3,7 +3,7 @@
 -- editors can be read.
 --   lua5.4 tests/documents/manual.lua PROGRAM FOLDER        FOLDER: where the pages go
 local program, folder = arg[1], arg[2]
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
+local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 
 local function output_of(command)
   local pipe <close> = assert(io.popen(command))
@@ -60,7 +60,8 @@ for line in output_of(("'%s' describe"):format(program)):gmatch "[^\n]+" do
   end
 end
 
-for name in output_of(("ls '%s'/../../examples/guide"):format(here)):gmatch "([^\n]+)%.md\n" do
+local guide_files = output_of(("ls '%s'/../../examples/guide"):format(script_folder))
+for name in guide_files:gmatch "([^\n]+)%.md\n" do
   if not pages["guide-" .. name .. ".html"] then table.insert(wrong, name .. " has no page") end
 end
 -- Classes that come from a paper name it in their page, and its arXiv number or DOI is a link.

@@ -1,8 +1,8 @@
 -- Checks that the map in core/README.md lists every public header, and that the table in
 -- examples/README.md lists every example.
 --   lua5.4 tests/documents/maps.lua [FOLDER]        FOLDER: another tree
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
-local root = arg[1] or here .. "/../.."
+local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = arg[1] or script_folder .. "/../.."
 
 local function read(path)
   local file = assert(io.open(root .. "/" .. path))
@@ -12,7 +12,7 @@ local function read(path)
 end
 
 -- The paths below the folder that `find` prints for the condition.
-local function found(folder, condition)
+local function has_entry(folder, condition)
   local list = assert(io.popen(("cd '%s/%s' && find . %s | sort"):format(root, folder, condition)))
   local paths = {}
   for line in list:lines() do paths[#paths + 1] = line:sub(3) end
@@ -28,7 +28,7 @@ end
 
 -- The map has a row for each folder of headers, such as `ops/`, which lists the headers in it.
 local map = read "core/README.md":match "\n## Map of the headers\n(.*)$"
-for _, path in ipairs(found("core/include/crescent", "-name '*.h'")) do
+for _, path in ipairs(has_entry("core/include/crescent", "-name '*.h'")) do
   local room, name = path:match "^(.-)/?([^/]*)$"
   demand("core/README.md", map, path, name .. "`")
   if room ~= "" and not map:find(room .. "/", 1, true) then
@@ -37,10 +37,10 @@ for _, path in ipairs(found("core/include/crescent", "-name '*.h'")) do
 end
 
 local examples = read "examples/README.md"
-for _, path in ipairs(found("examples", "-maxdepth 1 -type f ! -name README.md")) do
+for _, path in ipairs(has_entry("examples", "-maxdepth 1 -type f ! -name README.md")) do
   demand("examples/README.md", examples, path, path)
 end
-for _, path in ipairs(found("examples", "-mindepth 2 -name CMakeLists.txt")) do
+for _, path in ipairs(has_entry("examples", "-mindepth 2 -name CMakeLists.txt")) do
   local folder = path:match "^(.*)/"
   demand("examples/README.md", examples, folder, "](" .. folder .. "/")
 end

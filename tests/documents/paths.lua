@@ -6,8 +6,8 @@
 -- document, a folder above it, or an include folder; a file without a folder may be in any folder.
 -- `engine/plan` means plan.h or plan.cpp, `cases_*.cpp` any matching file. Words in capitals are
 -- placeholders (`formats/NAME`), and `build/...` are files of the build; neither is checked.
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
-local root = arg[1] or here .. "/../.."
+local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = arg[1] or script_folder .. "/../.."
 
 -- Paths in documents that are not in this tree: files inside archives, recorded cases, test
 -- results. An entry that no document mentions any more is an error.
@@ -48,7 +48,7 @@ local function read_tree()
   assert(files["CMakeLists.txt"], root .. " is no tree of Crescent")
 end
 
-local function there(path) return files[path] or folders[path] end
+local function path_exists(path) return files[path] or folders[path] end
 
 --- Normalizes a path: "a/./b/../c/" -> "a/c"; nil if the path leads out of the tree.
 local function normal(path)
@@ -84,13 +84,13 @@ end
 local function leads_somewhere(path)
   if not path then return false end
   if path:find("*", 1, true) then return matches_any(path, files) or matches_any(path, folders) end
-  return there(path) or files[path .. ".h"] or files[path .. ".cpp"] or files[path .. ".lua"]
+  return path_exists(path) or files[path .. ".h"] or files[path .. ".cpp"] or files[path .. ".lua"]
 end
 
 -- ---- paths in documents
 
 --- The folders that a path in a document of `folder` may be relative to.
-local function places(folder)
+local function paths_in(folder)
   local list = { folder }
   while folder ~= "" do
     folder = folder:match "^(.*)/" or ""
@@ -111,7 +111,7 @@ local function path_in(words)
 end
 
 local function is_found(path, folder)
-  for _, place in ipairs(places(folder)) do
+  for _, place in ipairs(paths_in(folder)) do
     if leads_somewhere(joined(place, path)) then return true end
   end
   return not path:find "/" and matches_any(path, names)
@@ -134,11 +134,11 @@ end
 
 -- ---- checking all documents
 
-local wrong, links, paths = {}, 0, 0
+local errors, links, paths = {}, 0, 0
 local used = {}
 
 local function report(document, number, text)
-  table.insert(wrong, ("%s:%d: %s"):format(document, number, text))
+  table.insert(errors, ("%s:%d: %s"):format(document, number, text))
 end
 
 local function check_link(document, number, target)
@@ -147,7 +147,7 @@ local function check_link(document, number, target)
   local path, anchor = target:match "^([^#]*)#?(.*)$"
   local folder = document:match "^(.*)/" or ""
   local full = path == "" and document or joined(folder, path)
-  if not full or not there(full) then
+  if not full or not path_exists(full) then
     report(document, number, ("the link (%s) leads nowhere"):format(target))
   elseif anchor ~= "" and not (files[full] and anchors_in(full)[anchor]) then
     report(document, number, ("(%s): there is no such heading"):format(target))
@@ -221,8 +221,8 @@ table.sort(documents)
 for _, document in ipairs(documents) do check(document) end
 check_exceptions()
 
-if #wrong > 0 then
-  print(table.concat(wrong, "\n"))
+if #errors > 0 then
+  print(table.concat(errors, "\n"))
   os.exit(1)
 end
 assert(links > 0 and paths > 0, "no link and no path was found: the documents are read wrongly")

@@ -1,8 +1,8 @@
 -- Checks that the glossary uses names of the code: a name in backticks in the first column of a row
 -- must occur in a file to which the row links, or in the path of such a file.
 --   lua5.4 tests/documents/terms.lua [FOLDER]        FOLDER: another tree
-local here = arg[0]:match "^(.*)/[^/]*$" or "."
-local root = arg[1] or here .. "/../.."
+local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
+local root = arg[1] or script_folder .. "/../.."
 local glossary = root .. "/core/GLOSSARY.md"
 
 local function text_of(path)
@@ -24,7 +24,7 @@ end
 
 local function has_word(text, word) return text:find("%f[%w_]" .. word .. "%f[^%w_]") end
 
-local wrong, count, number = {}, 0, 0
+local errors, count, number = {}, 0, 0
 for line in io.lines(glossary) do
   number = number + 1
   local term, rest = line:match "^| ([^|]+) |(.*)$"
@@ -33,14 +33,15 @@ for line in io.lines(glossary) do
     for name in term:gmatch "`([%w_]+)`" do
       count, text = count + 1, text or linked(rest)
       if not has_word(text, name) then
-        table.insert(wrong, ("core/GLOSSARY.md:%d: no file of the row has %s"):format(number, name))
+        table.insert(errors,
+          ("core/GLOSSARY.md:%d: no file of the row has %s"):format(number, name))
       end
     end
   end
 end
 
-if #wrong > 0 then
-  print(table.concat(wrong, "\n"))
+if #errors > 0 then
+  print(table.concat(errors, "\n"))
   os.exit(1)
 end
 assert(count > 0, "no name was found: the glossary is read wrongly")

@@ -41,17 +41,17 @@ end
 
 --- Checks that the file named in the example's last lines exists in the folder or among temporary
 --- files.
-local function check_written(name, text, where)
+local function check_written(name, text, temporary)
   local path = assert(text:match("[^ \n]*" .. name:gsub("%.", "%%.")), name .. " is not told of")
-  if path:sub(1, 1) ~= "/" then path = where .. "/" .. path end
+  if path:sub(1, 1) ~= "/" then path = temporary .. "/" .. path end
   assert(#read(path) > 100, path .. " is nearly empty")
 end
 
-local function run(name, where)
+local function run(name, temporary)
   local row = assert(rows[name], name .. ".lua has no row in the test of the examples")
-  local out, errors = where .. "/out", where .. "/errors"
+  local out, errors = temporary .. "/out", temporary .. "/errors"
   local is_good = os.execute(("cd '%s' && TMPDIR='%s' %s '%s/%s.lua' %s >'%s' 2>'%s'"):format(
-    folder == "-" and where or folder, where, command, examples, name, row[1], out, errors))
+    folder == "-" and temporary or folder, temporary, command, examples, name, row[1], out, errors))
   local text = read(out)
   assert(is_good, text .. read(errors))
   assert(read(errors) == "", name .. " complains: " .. read(errors))
@@ -59,7 +59,7 @@ local function run(name, where)
   local number = tonumber(text:match((row[2]:gsub("#", "(%%d+%%.?%%d*)"))))
   assert(number and number >= row[3] and number <= row[4], ("%s: expected a number from %g to %g "
     .. "by '%s', got %s in:\n%s"):format(name, row[3], row[4], row[2], tostring(number), text))
-  if row[5] then check_written(row[5], text, where) end
+  if row[5] then check_written(row[5], text, temporary) end
   print(("ok %s: %g"):format(name, number))
 end
 
@@ -69,8 +69,8 @@ for path in io.popen(("ls '%s'/*.lua"):format(examples)):lines() do
   if chosen == "all" or chosen == name then names[#names + 1] = name end
 end
 assert(#names > 0, "there is no such example")
-local where = os.tmpname()
-os.remove(where)
-assert(os.execute("mkdir " .. where))
-for _, name in ipairs(names) do run(name, where) end
-os.execute("rm -r " .. where)
+local temporary = os.tmpname()
+os.remove(temporary)
+assert(os.execute("mkdir " .. temporary))
+for _, name in ipairs(names) do run(name, temporary) end
+os.execute("rm -r " .. temporary)

@@ -1,4 +1,5 @@
--- S13: saving and loading a model needs little memory beyond the weights.
+-- Saving and loading a model needs little memory beyond the weights (S13 of
+-- tests/faults/README.md).
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../shell/support/?.lua;") .. package.path
 local check = require "check"
 local memory = require "memory"

@@ -4,8 +4,8 @@
 --   names.lua
 -- reads $CRESCENT_SHARED/reference/keras-names.json: {namespace: {name: signature}}
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/names"
-package.path = here .. "/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/names"
+package.path = script_folder .. "/?.lua;" .. package.path
 local json = require "json"
 local exceptions = require "exceptions"
 

@@ -1,8 +1,8 @@
 -- Plugins that provide a C table: their layers and ops behave like others, plugins built against
 -- earlier or later headers load, and faulty ones give errors that explain the fault.
 local cr = require "crescent"
-local here = arg[0]:match "^(.*)/[^/]*$"
-package.path = here .. "/../shell/support/?.lua;" .. package.path
+local script_folder = arg[0]:match "^(.*)/[^/]*$"
+package.path = script_folder .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
 -- The libraries are copied to a new folder, because folders that other users may write to are not
@@ -29,9 +29,9 @@ assert(largest(weights[1] * 2 - cr.tensor { 2, -1, 0.5 }) < 1e-3)
 assert(weights[2]:item() == 240, "240 steps, counted " .. weights[2]:item())
 local path = folder .. "/model.keras"
 model:save(path)
-local again = cr.models.load_model(path)
-assert(again.layers[1]:get_config().times == 2.0)
-assert(largest(again:predict(x) - model:predict(x)) == 0)
+local loaded_model = cr.models.load_model(path)
+assert(loaded_model.layers[1]:get_config().times == 2.0)
+assert(largest(loaded_model:predict(x) - model:predict(x)) == 0)
 local fined = cr.Sequential { cr.layers.TableScale { penalty = 5, input_shape = { 3 } } }
 fined:compile { loss = "mse" }
 assert(math.abs(fined:evaluate(x, x, { verbose = 0 }) - 5) < 1e-6)
@@ -56,8 +56,8 @@ local input = cr.Input { shape = { 3 } }
 local graph = cr.Model(input, cr.ops.table_softcap(cr.layers.Dense(1)(input), 5.0))
 graph:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.05 }, loss = "mse" }
 local target = cr.ops.tanh(cr.ops.sum(x, -1, true))
-local learned = graph:fit(x, target, { epochs = 20, verbose = 0 }).history.loss
-assert(learned[20] < learned[1] / 2)
+local losses = graph:fit(x, target, { epochs = 20, verbose = 0 }).history.loss
+assert(losses[20] < losses[1] / 2)
 graph:save(path)
 local opened = cr.models.load_model(path)
 assert(largest(opened:predict(x) - graph:predict(x)) == 0)

@@ -2,8 +2,8 @@
 -- layers and operations by the model's classes. Without the plugin the error names the missing
 -- class or format.
 local cr = require "crescent"
-local here = arg[0]:match "^(.*)/[^/]*$"
-package.path = here .. "/../shell/support/?.lua;" .. package.path
+local script_folder = arg[0]:match "^(.*)/[^/]*$"
+package.path = script_folder .. "/../shell/support/?.lua;" .. package.path
 
 local folder = os.tmpname()
 os.remove(folder)

@@ -1,8 +1,8 @@
 -- Methods and properties that a plugin's class declares are called, completed and described as
 -- those of built-in classes.
 local cr = require "crescent"
-local here = arg[0]:match "^(.*)/[^/]*$"
-package.path = here .. "/../shell/support/?.lua;" .. package.path
+local script_folder = arg[0]:match "^(.*)/[^/]*$"
+package.path = script_folder .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
 local folder = os.tmpname()

@@ -1,8 +1,8 @@
 -- Faults of plugins become Lua errors, in the program and in a stock interpreter, and the session
 -- continues.
 local cr = require "crescent"
-local here = arg[0]:match "^(.*)/[^/]*$"
-package.path = here .. "/../shell/support/?.lua;" .. package.path
+local script_folder = arg[0]:match "^(.*)/[^/]*$"
+package.path = script_folder .. "/../shell/support/?.lua;" .. package.path
 local check = require "check"
 
 -- The libraries are copied to a new folder, because folders that other users may write to are not

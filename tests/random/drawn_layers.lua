@@ -6,26 +6,28 @@ package.path = folder .. "/?.lua;" .. package.path
 local draw, kinds = require "model_recipes", require "model_layers"
 
 --- Collects the names of all layers in a recipe, including nested ones.
-local function collect(value, drawn)
+local function collect(value, drawn_counts)
   if type(value) ~= "table" then return end
-  if type(value[1]) == "string" then drawn[value[1]] = true end
-  if value.skip then drawn[value.skip] = true end
-  for _, item in pairs(value) do collect(item, drawn) end
+  if type(value[1]) == "string" then drawn_counts[value[1]] = true end
+  if value.skip then drawn_counts[value.skip] = true end
+  for _, item in pairs(value) do collect(item, drawn_counts) end
 end
 
-local drawn = {}
-for seed = 1, 5000 do collect(draw.recipe(seed).branches, drawn) end
-local wrong = {}
+local drawn_counts = {}
+for seed = 1, 5000 do collect(draw.recipe(seed).branches, drawn_counts) end
+local errors = {}
 local function check(is_right, ...)
-  if not is_right then wrong[#wrong + 1] = ("%s %s"):format(...) end
+  if not is_right then errors[#errors + 1] = ("%s %s"):format(...) end
 end
-local known = {}
+local layer_classes = {}
 for name in pairs(cr.layers) do
-  known[name] = true
-  check(drawn[name] or kinds.never[name], name, "is never drawn: add it to model_layers.lua")
-  check(not (drawn[name] and kinds.never[name]), name,
+  layer_classes[name] = true
+  check(drawn_counts[name] or kinds.never[name], name, "is never drawn: add it to model_layers.lua")
+  check(not (drawn_counts[name] and kinds.never[name]), name,
     "is drawn, though it is among those that are not")
 end
-for name in pairs(kinds.never) do check(known[name], name, "is left out, but is no layer") end
-for _, what in ipairs(wrong) do print(what) end
-assert(#wrong == 0, "layers of random models")
+for name in pairs(kinds.never) do
+  check(layer_classes[name], name, "is left out, but is no layer")
+end
+for _, what in ipairs(errors) do print(what) end
+assert(#errors == 0, "layers of random models")

@@ -27,10 +27,10 @@ if not options.count and not options.seconds then
   options.seconds = tonumber(os.getenv "CRESCENT_RANDOM_PROGRAMS")
   if not options.seconds then options.seconds, options.count = 60, 600 end
 end
-local first = options.seed or math.floor(cr.utils.clock() * 1000) % 2 ^ 31 | 0
+local first_seed = options.seed or math.floor(cr.utils.clock() * 1000) % 2 ^ 31 | 0
 
-local function wide(x) return x:cast "float64" end
-local function largest(x) return x.size == 0 and 0 or ops.max(ops.abs(wide(x))):item() end
+local function in_float64(x) return x:cast "float64" end
+local function largest(x) return x.size == 0 and 0 or ops.max(ops.abs(in_float64(x))):item() end
 
 --- For a result that only compiled runs have: the name of the float64 result to compare with.
 local function base(name)
@@ -50,7 +50,8 @@ local function spread_of(recipe, data, exact, once, turns)
     for turn = 1, turns do
       local move = { by = wider * unit * (wider > 2 and turn or 1), seed = turn }
       for name, value in pairs(runs.results(recipe, policy, true, data, move)) do
-        spread[name] = math.max(spread[name] or 0, largest(wide(value) - wide(still[name])))
+        spread[name] = math.max(spread[name] or 0,
+          largest(in_float64(value) - in_float64(still[name])))
       end
     end
   end
@@ -61,7 +62,7 @@ end
 --- large; returns nil if there is none.
 local function difference(compiled, once, exact, room, spread, unit)
   for name, value in pairs(compiled) do
-    local off = largest(wide(value) - wide(exact[base(name)]))
+    local off = largest(in_float64(value) - in_float64(exact[base(name)]))
     if not (off <= 8 * room[base(name)]) then
       return ("%s is off by %.3g, where %.3g would do"):format(name, off, room[base(name)])
     end
@@ -70,7 +71,7 @@ local function difference(compiled, once, exact, room, spread, unit)
   -- results arbitrarily, so op-by-op results are not compared.
   if unit > 1e-6 then return end
   for name, value in pairs(once) do
-    local off, size = largest(wide(value) - wide(exact[name])), largest(exact[name])
+    local off, size = largest(in_float64(value) - in_float64(exact[name])), largest(exact[name])
     if not (off <= 0.02 * (size + 0.01) + 8 * spread[name]) then
       return ("op by op, %s is off by %.3g of %.3g"):format(name, off, size)
     end
@@ -105,7 +106,7 @@ local function check_with(recipe, turns)
   local roundings = recipe.policy == "float32" and 32 or 4
   local spread, room = spread_of(recipe, data, exact, once, turns), {}
   for name, value in pairs(exact) do
-    local off = largest(wide(once[name]) - wide(value))
+    local off = largest(in_float64(once[name]) - in_float64(value))
     room[name] = math.max(off + roundings * unit * (largest(value) + 1e-3), spread[name])
   end
   local compiled = runs.results(recipe, recipe.policy, false, data, still_there)
@@ -222,10 +223,10 @@ if options.recipe then
   os.exit(not what)
 end
 local start, count, wrong, left_out = cr.utils.clock(), 0, 0, { none = 0, large = 0 }
-print(("models from seed %d on"):format(first))
+print(("models from seed %d on"):format(first_seed))
 while count < (options.count or math.huge)
   and cr.utils.clock() - start < (options.seconds or math.huge) do
-  local recipe = draw.recipe(first + count)
+  local recipe = draw.recipe(first_seed + count)
   local ok, what, why = pcall(check, recipe)
   if not ok then what = "an error: " .. tostring(what) end
   if what then

@@ -1,5 +1,5 @@
 -- A bit of a weight flips at a random step of a random training, and the replay of that step names
--- the weight. Steps before it are equal; of a step behind it, the first one that differs is told.
+-- the weight. Replays of earlier steps find no difference.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local program = require "program"
 

@@ -1,5 +1,5 @@
--- What the guide says of `crescent replay`, by its own code: its block of Lua is a script, and its
--- command has the answer in its comment.
+-- Checks the chapter of the guide on `crescent replay`: runs its block of Lua as a script, and its
+-- command, whose output must be that in the comment behind the command.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local program = require "program"
 

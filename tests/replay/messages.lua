@@ -1,4 +1,4 @@
--- What `crescent replay` tells of records, scripts and models that do not fit.
+-- The messages of `crescent replay` about records, scripts and models that do not fit each other.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local program = require "program"
 
@@ -20,7 +20,7 @@ model:fit(x, cr.ops.sum(x, 1, true) * FACTOR, { epochs = EPOCHS, batch_size = 8,
 print "behind fit"
 ]]
 
---- The script with these changes.
+--- The text of `script` with its words in capitals replaced: by `changes[word]`, or by a default.
 local function with(changes)
   local all = { UNITS = "4", EPOCHS = "4", KEPT = "nil", FREQ = "", NAME = "record", FACTOR = "1",
     DATA = "", BEFORE = "", MORE = "" }
@@ -28,8 +28,8 @@ local function with(changes)
   return (script:gsub("%u%u%u%u+", all))
 end
 
---- Records the script in a folder, then replays a step with another script; compares exit status
---- and words of the answer.
+--- Records the script in a folder, changes the script, and replays a step with it. Checks the exit
+--- status of the replay and that its output contains the remaining arguments.
 local function check(step, changes, status, ...)
   local words = { ... }
   program.with_folder(function(folder)
@@ -52,7 +52,7 @@ for _, step in ipairs { 4, 5, 6, 20 } do check(step, {}, 0, "step " .. step .. "
 -- A recorder with another option does not take over what the recorded one remembered.
 check(7, { NAME = "elsewhere" }, 0, "step 7: equal (")
 
--- The record.
+-- Messages about the record.
 check(21, {}, 2, "step 21 was not recorded: ", "has the steps 1 to 20")
 check(3, { KEPT = "2" }, 2, "the first backup in ", "is that after step 16", "max_to_keep")
 check(18, { KEPT = "2" }, 0, "step 18: equal")
@@ -64,7 +64,7 @@ program.with_folder(function(folder)
   assert(status == 2 and text:find("is no record of a training run", 1, true), text)
 end)
 
--- The data.
+-- Messages about the data.
 check(7, { BEFORE = "x = x * 2" }, 1, "step 5: the data differ: the inputs of the batch",
   "step 7 was asked for, and is computed from the backup after step 4")
 check(5, { FACTOR = "2" }, 1, "step 5: the data differ: the targets of the batch")
@@ -73,14 +73,14 @@ check(5, { DATA = "sample_weight = cr.ones { 40 } * 2," }, 1,
   "step 5: the data differ: the sample weights of the batch")
 check(7, { BEFORE = "x = x:slice(1, 32)" }, 2, "the snapshot was taken with 40 samples of data")
 
--- The model and the script.
+-- Messages about the model and the script.
 check(7, { UNITS = "5" }, 2, "variable 'first/kernel' is float32(3, 5)", "(3, 4)")
 check(7, { EPOCHS = "1" }, 2, "the run ended after step 5, before step 7")
 check(7, { script = "print 'hello'" }, 2, "hello", "ended with exit status 0",
   "did not compute step 7 of a fit with this ReplayRecorder")
 check(7, { script = "error 'oh'" }, 2, "oh", "ended with exit status 1")
 
--- Which value differs, where a backup has it: that after step 8.
+-- The message names the value that differs, and where, if there is a backup: here that of step 8.
 local changed = [[
 cr.callbacks.LambdaCallback { on_train_batch_end = function()
   if model.optimizer.iterations:item() ~= 8 then return end
@@ -109,7 +109,8 @@ end]])
   assert(not io.open(folder .. "/second.csv"), "a replay wrote a file")
 end)
 
--- A run that was killed and goes on counts its steps on; one with another seed begins anew.
+-- A run that was killed and continues also continues the count of its steps; a run with another
+-- seed begins at step 1.
 program.with_folder(function(folder)
   write(folder .. "/train.lua", [[
 local killed_after, seed = tonumber(arg[1]), tonumber(arg[2])
@@ -137,7 +138,7 @@ model:fit(x, cr.ops.sum(x, 1, true), { epochs = 4, batch_size = 8, verbose = 0, 
   end
 end)
 
--- A run that the script itself loads.
+-- A training run that the script itself loads from a file.
 program.with_folder(function(folder)
   write(folder .. "/train.lua", [[
 cr.utils.set_random_seed(1)
@@ -177,7 +178,7 @@ end]])
   assert(sums() == before)
 end)
 
--- The command line.
+-- Messages about the command line.
 for _, wrong in ipairs { {}, { "record" }, { "--step", 3 }, { "record", "--step", "x" },
   { "record", "--step", 0 }, { "record", "--stp", 3 } } do
   local status, text = program.run("replay", table.unpack(wrong))

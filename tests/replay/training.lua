@@ -47,21 +47,21 @@ end
 --- The data in one of the ways in which fit takes them, and the options that belong to it.
 local function data_of(x, y, batch_size)
   local options = { batch_size = batch_size, shuffle = one_of(true, true, "batch", false) }
-  local way = math.random(8)
-  if way == 1 then
+  local training_method = math.random(8)
+  if training_method == 1 then
     return { cr.data.dataset(x, y, { batch_size = batch_size, shuffle = true }) }, {}
   end
-  if way == 2 then
+  if training_method == 2 then
     return { cr.data.from_tensor_slices({ x, y }):shuffle(16):batch(batch_size) }, {}
   end
-  if way == 3 then
+  if training_method == 3 then
     options.sample_weight = cr.ops.abs(cr.random.normal { x.shape[1] })
-  elseif way == 4 then
+  elseif training_method == 4 then
     options.validation_split = 0.25
-  elseif way == 5 then
+  elseif training_method == 5 then
     return { cr.data.from_tensor_slices({ x, y }):shuffle(16):batch(batch_size):repeated() },
       { steps_per_epoch = math.random(2, 5) }
-  elseif way == 6 then
+  elseif training_method == 6 then
     local function batches()
       return coroutine.wrap(function()
         for first = 1, x.shape[1], batch_size do
@@ -110,10 +110,10 @@ if options.validation_split and chance(0.5) then
   table.insert(options.callbacks, cr.callbacks.ReduceLROnPlateau { patience = 0, min_delta = 10.0 })
 end
 table.insert(arguments, options)
-local way = math.random(3)
-if way == 1 then
+local training_method = math.random(3)
+if training_method == 1 then
   model:fit_async(table.unpack(arguments)):wait()
-elseif way == 2 then
+elseif training_method == 2 then
   local run = model:start_training(table.unpack(arguments))
   run:advance(3)
   run:finish()

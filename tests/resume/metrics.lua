@@ -72,7 +72,7 @@ end
 
 -- ---- what the processes do
 
-local function tell(name, model)
+local function print_metrics(name, model)
   local numbers = {}
   local function add(number) numbers[#numbers + 1] = ("%.17g"):format(number) end
   for _, weight in ipairs(model:get_weights()) do
@@ -109,11 +109,13 @@ local function start(name, seed)
 end
 
 local processes = {}
-function processes.whole(_, name) tell(name, fit(name, 1)) end
+function processes.whole(_, name) print_metrics(name, fit(name, 1)) end
 function processes.cut_fit(folder, name)
   assert(not pcall(fit, name, 1, { Cut(), backup(folder, name) }))
 end
-function processes.goes_on(folder, name) tell(name, fit(name, 2, { backup(folder, name) })) end
+function processes.goes_on(folder, name)
+  print_metrics(name, fit(name, 2, { backup(folder, name) }))
+end
 function processes.save_run(folder, name)
   local run = start(name, 1)
   run:advance(6)
@@ -123,7 +125,7 @@ function processes.load_run(folder, name)
   local run, model = start(name, 2)
   run:load(folder .. "/" .. name .. ".h5")
   run:finish()
-  tell(name, model)
+  print_metrics(name, model)
 end
 function processes.save_model(folder, name)
   local run, model = start(name, 1)
@@ -136,7 +138,7 @@ function processes.load_model(folder, name)
   local x, y = data_for(task_of(name))
   model:fit(x, y, { epochs = kEpochs, batch_size = 5, verbose = 0, validation_split = 0.2,
     resume = true })
-  tell(name, model)
+  print_metrics(name, model)
 end
 function processes.record(folder, name)
   fit(name, 1, { cr.callbacks.ReplayRecorder(folder .. "/" .. name, { save_freq = 3 }) })

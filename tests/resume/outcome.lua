@@ -1,7 +1,7 @@
 -- What a training has left, as text: every bit of weights, optimizer, history and draws.
 local outcome = {}
 
-local function tell(name, tensor)
+local function print_tensor(name, tensor)
   local numbers = {}
   for i, number in ipairs(cr.ops.cast(tensor, "float64"):reshape({ -1 }):totable()) do
     numbers[i] = ("%.17g"):format(number)
@@ -11,14 +11,16 @@ end
 
 --- Prints what the training of the model has left.
 function outcome.print(model)
-  for i, weight in ipairs(model:get_weights()) do tell("weight " .. i, weight) end
+  for i, weight in ipairs(model:get_weights()) do print_tensor("weight " .. i, weight) end
   for i, variable in ipairs(model.optimizer.variables) do
-    tell("optimizer " .. i, variable.value)
+    print_tensor("optimizer " .. i, variable.value)
   end
   local names = {}
   for name in pairs(model.history.history) do names[#names + 1] = name end
   table.sort(names)
-  for _, name in ipairs(names) do tell(name, cr.tensor(model.history.history[name], "float64")) end
+  for _, name in ipairs(names) do
+    print_tensor(name, cr.tensor(model.history.history[name], "float64"))
+  end
   print("draw", cr.random.uniform({}):item())
 end
 

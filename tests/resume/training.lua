@@ -224,7 +224,7 @@ local datasets = {
 }
 
 --- Options of fit for arrays.
-local ways = {
+local array_option_makers = {
   function() return {} end,
   function() return { sample_weight = cr.random.uniform({ rows }, 0, 1, { seed = draws }) } end,
   function() return { validation_split = 0.25 } end,
@@ -243,7 +243,7 @@ local function arguments_of()
     local data, options = datasets[math.random(#datasets)]()
     return { data }, options or {}
   end
-  local options = stateful and {} or ways[math.random(#ways)]()
+  local options = stateful and {} or array_option_makers[math.random(#array_option_makers)]()
   options.batch_size = batch_size
   options.shuffle = not stateful and one_of(true, true, "batch", false)
   return { x, y }, options

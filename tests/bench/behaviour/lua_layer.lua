@@ -18,7 +18,7 @@ function LuaDense:call(x) return self.activation(x:matmul(self.kernel) + self.bi
 
 local samples = 4096
 local x, y = measure.uniform(784)(samples), measure.integers(10)(samples)
-local one = x:slice(1, 1)
+local first_row = x:slice(1, 1)
 
 local function times(Dense)
   local model = cr.Sequential {
@@ -30,7 +30,7 @@ local function times(Dense)
     loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true } }
   local function fit() model:fit(x, y, { batch_size = 128, verbose = 0 }) end
   local function predict() model:predict(x, { batch_size = 256 }) end
-  local function predict_one() model:predict_on_batch(one) end
+  local function predict_one() model:predict_on_batch(first_row) end
   local seconds = {}
   for name, f in pairs { fit = fit, predict = predict, predict_one = predict_one } do
     f()

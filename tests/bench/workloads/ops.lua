@@ -1,7 +1,7 @@
 -- Single functions of cr.ops on four million numbers, measured in the bytes that they must read and
 -- write.
-local here = arg[0]:match "^(.*)/" or "."
-package.path = here .. "/../?.lua;" .. package.path
+local script_folder = arg[0]:match "^(.*)/" or "."
+package.path = script_folder .. "/../?.lua;" .. package.path
 local measure = require "measure"
 local cr = require "crescent"
 local ops = cr.ops

@@ -51,6 +51,7 @@ return {
     { "left out", "pass_stop(call_.thread, caller_);", "" },
   },
   { file = "shell/program/lua/missing_globals.cpp", tests = {},
-    { "wrong condition", "return warned_locations_.insert(location + name).second;", "return true;" },
+    { "wrong condition", "return warned_locations_.insert(location + name).second;",
+      "return true;" },
   },
 }

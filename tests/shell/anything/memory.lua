@@ -1,4 +1,5 @@
--- Temporary tensors are collected in time, and errors leave no memory behind [L02].
+-- Temporary tensors are collected in time, and errors leave no memory behind ([L02] of
+-- tests/faults/README.md).
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local memory = require "memory"
 collectgarbage "generational"  -- the mode of the garbage collector that the program uses
@@ -103,8 +104,8 @@ end
 one_model(20)
 local start = memory.mib "VmRSS"
 for i = 1, 200 do one_model(i) end
-local left = count_alive()
-assert(left == 0, left .. " objects that only refer to each other are left")
+local live_count = count_alive()
+assert(live_count == 0, live_count .. " objects that only refer to each other are left")
 local more = memory.mib "VmRSS" - start
 assert(sanitized or more < 30,
   string.format("%.1f MiB more after 200 models that refer to themselves", more))
@@ -126,8 +127,8 @@ for _ = 1, 20 do
     return cr.Model(inputs, cr.layers.Dense(3)(layer(inputs)))
   end)
 end
-left = count_alive()
-assert(left == 0, left .. " layers and graphs that refer to each other are left")
+live_count = count_alive()
+assert(live_count == 0, live_count .. " layers and graphs that refer to each other are left")
 
 -- objects that only C++ owns keep their attributes
 local function churn()

@@ -7,8 +7,8 @@ local cr = require "crescent"
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
 model:compile { loss = "mse" }
 local x = cr.ones { 4, 2 }
-local before = check.temporary ""
-local function path(ending) return before .. ending .. "\0" .. ending end
+local path_prefix = check.temporary ""
+local function path(ending) return path_prefix .. ending .. "\0" .. ending end
 
 local takers = {
   read_csv = function() cr.data.read_csv(path ".csv") end,
@@ -33,7 +33,7 @@ local takers = {
 -- files at the truncated paths, which must neither be changed nor read
 local endings = { ".csv", ".idx", ".npy", ".h5", ".so", ".lua" }
 for _, ending in ipairs(endings) do
-  local file = assert(io.open(before .. ending, "w"))
+  local file = assert(io.open(path_prefix .. ending, "w"))
   file:write "as it was"
   file:close()
 end
@@ -42,9 +42,9 @@ for name, take in pairs(takers) do
   assert(ok, name .. ": " .. tostring(message))
 end
 for _, ending in ipairs(endings) do
-  local file = assert(io.open(before .. ending))
+  local file = assert(io.open(path_prefix .. ending))
   assert(file:read "a" == "as it was", ending .. " was written to")
   file:close()
-  os.remove(before .. ending)
+  os.remove(path_prefix .. ending)
 end
 print "ok paths"

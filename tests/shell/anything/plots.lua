@@ -138,7 +138,7 @@ for _ in text:gmatch '<rect[^>]-stroke="#ffffff"' do bars = bars + 1 end
 assert(bars == 7)
 
 -- ---- images
-local function shown(images, options)
+local function draw_image(images, options)
   options.file = check.temporary ".png"
   assert(cr.imshow(images, options) == options.file)
   local read = cr.utils.load_img(options.file)
@@ -147,19 +147,19 @@ local function shown(images, options)
 end
 local colors = cr.tensor { { { 255, 0, 0 }, { 0, 255, 0 } }, { { 0, 0, 255 }, { 9, 9, 9 } } }
 for _, dtype in ipairs { "uint8", "int32" } do
-  local read = shown(cr.ops.cast(colors, dtype), { width = 4 })
+  local read = draw_image(cr.ops.cast(colors, dtype), { width = 4 })
   check.same({ table.unpack(read.shape) }, { 4, 4, 3 })
   check.near(read:slice({ 1, 1 }, { 1, 1 }), { { { 255, 0, 0 } } })
   check.near(read:slice({ 4, 4 }, { 4, 4 }), { { { 9, 9, 9 } } })
 end
-check.near(shown(cr.tensor { { 0.0, 1.0 }, { 0.5, 2.0 } }, { width = 2 }):reshape { 2, 2, 3 },
+check.near(draw_image(cr.tensor { { 0.0, 1.0 }, { 0.5, 2.0 } }, { width = 2 }):reshape { 2, 2, 3 },
   { { { 0, 0, 0 }, { 255, 255, 255 } }, { { 128, 128, 128 }, { 255, 255, 255 } } })
-check.near(shown(cr.tensor { { -1.0, 1.0 } }, { width = 2, scale = true }),
+check.near(draw_image(cr.tensor { { -1.0, 1.0 } }, { width = 2, scale = true }),
   { { { 0, 0, 0 }, { 255, 255, 255 } } })
 check.near(
-  shown(cr.tensor { { { 255, 0, 0, 0 }, { 255, 0, 0, 255 } } }:cast "uint8", { width = 2 }),
+  draw_image(cr.tensor { { { 255, 0, 0, 0 }, { 255, 0, 0, 255 } } }:cast "uint8", { width = 2 }),
   { { { 255, 255, 255 }, { 255, 0, 0 } } })
-check.same({ table.unpack(shown(cr.zeros { 6, 8, 8, 1 }, { columns = 3, width = 40 }).shape) },
+check.same({ table.unpack(draw_image(cr.zeros { 6, 8, 8, 1 }, { columns = 3, width = 40 }).shape) },
   { 24, 40, 3 })
 check.fails(function() cr.imshow(cr.zeros { 2 }, { file = "a.png" }) end, "expected an image")
 
@@ -203,20 +203,21 @@ local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
 model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
 local history = model:fit(cr.random.normal { 20, 3 }, cr.random.normal { 20, 1 },
   { epochs = 3, validation_split = 0.5, verbose = 0 })
-local function drawn(options)
+local function draw_history(options)
   return written(".svg", function(file)
     options.file = file
     return history:plot(options)
   end)
 end
-assert(polylines(drawn {}) == 4)
-assert(polylines(drawn { "loss" }) == 2)
-assert(polylines(drawn { metrics = { "mae", "loss" } }) == 4)
-assert(polylines(drawn { "loss", "val_loss" }) == 2 and polylines(drawn { "val_loss" }) == 1)
-assert(polylines(drawn { "val_loss", "loss", "mae", "loss" }) == 4)
-local both = drawn { "loss", "mae", title = "of both" }
+assert(polylines(draw_history {}) == 4)
+assert(polylines(draw_history { "loss" }) == 2)
+assert(polylines(draw_history { metrics = { "mae", "loss" } }) == 4)
+assert(polylines(draw_history { "loss", "val_loss" }) == 2)
+assert(polylines(draw_history { "val_loss" }) == 1)
+assert(polylines(draw_history { "val_loss", "loss", "mae", "loss" }) == 4)
+local both = draw_history { "loss", "mae", title = "of both" }
 assert(polylines(both) == 4 and both:find ">mae<" and both:find ">of both<")
-assert(drawn({}):find("stroke-dasharray", 1, true))
+assert(draw_history({}):find("stroke-dasharray", 1, true))
 check.fails(function() history:plot { "los" } end, "did you mean 'loss'")
 
 -- ---- graphs of models: each layer is a box, each edge a line, and a nested model a frame

@@ -13,12 +13,12 @@ shows({ ("x"):rep(500) }, '{ "' .. ("x"):rep(70) .. '"... (500 bytes) }')
 -- Lists of numbers are printed on one line and shortened.
 local numbers = {}
 for i = 1, 60 do numbers[i] = i * 100 end
-local shown = cr.show(numbers)
-assert(select(2, shown:gsub("\n", "")) <= 6, shown)
-for line in shown:gmatch "[^\n]+" do assert(#line <= 100, line) end
+local shown_text = cr.show(numbers)
+assert(select(2, shown_text:gsub("\n", "")) <= 6, shown_text)
+for line in shown_text:gmatch "[^\n]+" do assert(#line <= 100, line) end
 for i = 61, 10000 do numbers[i] = i end
-shown = cr.show(numbers)
-assert(shown:find "... 9900 more\n}$" and not shown:find "101", shown)
+shown_text = cr.show(numbers)
+assert(shown_text:find "... 9900 more\n}$" and not shown_text:find "101", shown_text)
 shows({ 0.1 + 0.2, 1 / 3, 1e-9 / 3, 2.0, -0.5, 1 / 0 },
   "{ 0.3, 0.33333333, 3.3333333e-10, 2.0, -0.5, inf }")
 

@@ -2,7 +2,8 @@
 -- call may end the process. Child processes make the calls in a temporary folder; if one crashes,
 -- its seed and the call are printed, and
 --   random_calls.lua child SEED COUNT verbose
--- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED sets the time and the seed [L03].
+-- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED sets the time and the seed. The
+-- fault is [L03] of tests/faults/README.md.
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = (folder .. "/../support/?.lua;") .. package.path
 

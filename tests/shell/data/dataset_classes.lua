@@ -1,7 +1,7 @@
 -- Classes of datasets written in Lua; their objects return batches by number, like PyDataset of
 -- Keras.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 

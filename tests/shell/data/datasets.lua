@@ -1,6 +1,6 @@
 -- cr.datasets reads files in Keras' cache folder, and explains which file is missing.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local imdb = require "imdb"
 local cr = require "crescent"

@@ -1,6 +1,6 @@
 -- Datasets of folders with one folder per class, and windows over time series.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 local utils = cr.utils
@@ -12,7 +12,7 @@ local function quiet(f, ...)
   for key, value in pairs((select(1, ...)) or {}) do options[key] = value end
   return f(root, options)
 end
-local function said(code)
+local function output_of(code)
   local ok, text = check.run(("local root = %q\n"):format(root) .. code)
   assert(ok, text)
   return text
@@ -102,11 +102,11 @@ do
 end
 
 do -- messages about the files that were found, and errors for wrong options
-  check.same(said "cr.utils.image_dataset_from_directory(root)",
+  check.same(output_of "cr.utils.image_dataset_from_directory(root)",
     "Found 10 files belonging to 2 classes.\n")
-  check.same(said "cr.utils.image_dataset_from_directory(root, { labels = false })",
+  check.same(output_of "cr.utils.image_dataset_from_directory(root, { labels = false })",
     "Found 10 files.\n")
-  check.same(said [[cr.utils.image_dataset_from_directory(root,
+  check.same(output_of [[cr.utils.image_dataset_from_directory(root,
     { seed = 1, validation_split = 0.3, subset = 'training' })]],
     "Found 10 files belonging to 2 classes.\nUsing 7 files for training.\n")
   local function fails(options, ...)

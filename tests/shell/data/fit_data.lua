@@ -1,7 +1,7 @@
 -- Data that fit accepts: generators, coroutines, datasets as validation data; and splits of rows.
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 
 local x = cr.random.normal { 24, 2 }

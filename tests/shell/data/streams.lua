@@ -1,6 +1,6 @@
 -- Chains of datasets: their elements and order, threads, and arguments that are refused.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 
@@ -12,14 +12,14 @@ local function collect(data)
   end
   return rows
 end
-local function counted(first, last)
+local function count_up(first, last)
   local list = {}
   for i = first, last do list[#list + 1] = i end
   return cr.data.from_list(list)
 end
 
 do -- the functions that make datasets: from lists, tensors and others
-  check.same(collect(counted(1, 3)), { 1, 2, 3 })
+  check.same(collect(count_up(1, 3)), { 1, 2, 3 })
   check.same(collect(cr.data.from_list { { "a.png", 0 }, { "b.png", 1 } }),
     { { "a.png", 0 }, { "b.png", 1 } })
   local x, y = cr.tensor { { 1, 2 }, { 3, 4 } }, cr.tensor({ 0, 1 }, "int32")
@@ -54,14 +54,14 @@ do -- the functions that make datasets: from lists, tensors and others
 end
 
 do -- take, skip, repeated and others: number, selection and order of elements
-  local ten = counted(1, 10)
+  local ten = count_up(1, 10)
   assert(ten.batches == 10)
   check.same(collect(ten:take(3)), { 1, 2, 3 })
   check.same(collect(ten:skip(8)), { 9, 10 })
   check.same(collect(ten:skip(99)), {})
   check.same(collect(ten:take(2):repeated(2)), { 1, 2, 1, 2 })
   check.same(collect(ten:repeated():take(12)), { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2 })
-  check.same(collect(counted(1, 0):repeated()), {})
+  check.same(collect(count_up(1, 0):repeated()), {})
   check.same(collect(ten:take(1):concatenate(ten:skip(9))), { 1, 10 })
   check.same(collect(ten:take(1):concatenate { ten:skip(9), ten:take(1) }), { 1, 10, 1 })
   check.same(collect(ten:zip(ten:skip(7))), { { 1, 8 }, { 2, 9 }, { 3, 10 } })
@@ -88,31 +88,31 @@ end
 -- Shuffle: a pass has every element once; the same seed gives the same order, another pass another
 -- order.
 do
-  local data = counted(1, 50):shuffle(20, { seed = 3 })
+  local data = count_up(1, 50):shuffle(20, { seed = 3 })
   local first, second = collect(data), collect(data)
-  local again = collect(counted(1, 50):shuffle(20, { seed = 3 }))
+  local again = collect(count_up(1, 50):shuffle(20, { seed = 3 }))
   check.same(again, first)
   assert(table.concat(first, ",") ~= table.concat(second, ","))
   table.sort(second)
-  check.same(second, collect(counted(1, 50)))
+  check.same(second, collect(count_up(1, 50)))
   for i, x in ipairs(first) do assert(x <= i + 19) end
-  local fixed = counted(1, 50):shuffle(50, { seed = 3, reshuffle_each_iteration = false })
+  local fixed = count_up(1, 50):shuffle(50, { seed = 3, reshuffle_each_iteration = false })
   check.same(collect(fixed), collect(fixed))
   cr.random.seed(5)
-  local drawn = collect(counted(1, 50):shuffle(50))
+  local drawn = collect(count_up(1, 50):shuffle(50))
   cr.random.seed(5)
-  check.same(collect(counted(1, 50):shuffle(50)), drawn)
+  check.same(collect(count_up(1, 50):shuffle(50)), drawn)
 end
 
 do -- batches and windows
-  check.same(collect(counted(1, 5):batch(2)), { { 1, 2 }, { 3, 4 }, { 5 } })
-  check.same(collect(counted(1, 5):batch(2, { drop_remainder = true })), { { 1, 2 }, { 3, 4 } })
-  check.same(collect(counted(1, 5):window(3, { shift = 1, drop_remainder = true })),
+  check.same(collect(count_up(1, 5):batch(2)), { { 1, 2 }, { 3, 4 }, { 5 } })
+  check.same(collect(count_up(1, 5):batch(2, { drop_remainder = true })), { { 1, 2 }, { 3, 4 } })
+  check.same(collect(count_up(1, 5):window(3, { shift = 1, drop_remainder = true })),
     { { 1, 2, 3 }, { 2, 3, 4 }, { 3, 4, 5 } })
-  check.same(collect(counted(1, 5):window(2, { shift = 2, stride = 2 })),
+  check.same(collect(count_up(1, 5):window(2, { shift = 2, stride = 2 })),
     { { 1, 3 }, { 3, 5 }, { 5 } })
-  check.same(collect(counted(1, 7):window(1, { shift = 3 })), { { 1 }, { 4 }, { 7 } })
-  check.same(collect(counted(1, 5):batch(2):unbatch()), { 1, 2, 3, 4, 5 })
+  check.same(collect(count_up(1, 7):window(1, { shift = 3 })), { { 1 }, { 4 }, { 7 } })
+  check.same(collect(count_up(1, 5):batch(2):unbatch()), { 1, 2, 3, 4, 5 })
   for x in cr.data.from_list({ 1, 2 }):batch(2):elements() do assert(x.dtype == "int32") end
   for x in cr.data.from_list({ 1.5, 2.0 }):batch(2):elements() do assert(x.dtype == "float32") end
   for x in cr.data.from_list({ { { 1, 2 } }, { { 3, 4 } } }):batch(2):elements() do
@@ -121,7 +121,7 @@ do -- batches and windows
   local function parts(i)
     return { a = cr.full({ 2 }, i), b = { cr.full({}, i), cr.full({ 1 }, i) } }, i
   end
-  for x, y in counted(1, 4):map(parts):batch(4):elements() do
+  for x, y in count_up(1, 4):map(parts):batch(4):elements() do
     check.same({ x.a.shape, x.b[1].shape, x.b[2].shape, y.shape },
       { { 4, 2 }, { 4 }, { 4, 1 }, { 4 } })
   end
@@ -129,7 +129,7 @@ do -- batches and windows
     collect(cr.data.from_list({ { cr.ones { 2 } }, { cr.ones { 3 } } }):batch(2)) end,
     "element 2", "(3,)", "(2,)", "same shape")
   check.fails(function() collect(cr.data.from_list({ { 1, 2 }, { 1 } }):batch(2)) end, "element 2")
-  check.fails(function() counted(1, 3):batch(0) end, "at least 1", "0")
+  check.fails(function() count_up(1, 3):batch(0) end, "at least 1", "0")
 end
 
 do -- map: any number of workers gives the same elements, also for random numbers
@@ -138,7 +138,7 @@ do -- map: any number of workers gives the same elements, also for random number
   local function work(i) return scale * i + helper(0), i, cr.random.uniform({ 2 }) end
   local function run(workers)
     cr.random.seed(7)
-    local data, rows = counted(1, 30):map(work, { workers = workers }), {}
+    local data, rows = count_up(1, 30):map(work, { workers = workers }), {}
     for _ = 1, 2 do
       for x, i, draw in data:elements() do rows[#rows + 1] = { x:totable(), i, draw:totable() } end
     end
@@ -148,14 +148,14 @@ do -- map: any number of workers gives the same elements, also for random number
   check.same(alone[5][1], { 20, 25 })
   assert(alone[1][3][1] ~= alone[2][3][1] and alone[1][3][1] ~= alone[31][3][1])
   for _, workers in ipairs { 1, 2, 5 } do check.same(run(workers), alone) end
-  check.same(collect(counted(1, 20):filter(function(x) return x % 5 == 0 end, { workers = 3 })),
+  check.same(collect(count_up(1, 20):filter(function(x) return x % 5 == 0 end, { workers = 3 })),
     { 5, 10, 15, 20 })
   -- after a pass that ended early, the next one is complete
-  local data = counted(1, 100):map(function(x) return x * 2 end, { workers = 2 })
+  local data = count_up(1, 100):map(function(x) return x * 2 end, { workers = 2 })
   for x in data:elements() do if x == 10 then break end end
   assert(#collect(data) == 100)
   -- an endless worker whose dataset was dropped is stopped
-  local endless = counted(1, 3):map(function(x)
+  local endless = count_up(1, 3):map(function(x)
     while x > 1 do end
     return x
   end, { workers = 2 })
@@ -172,7 +172,7 @@ do -- values that a worker's function may use
   shared_factor = 3
   local function fib(n) return n < 2 and n or fib(n - 1) + fib(n - 2) end
   local layer = cr.layers.Rescaling and cr.layers.Rescaling(2) or cr.layers.ReLU()
-  local text = counted(1, 3):map(function(i)
+  local text = count_up(1, 3):map(function(i)
     return format("%d:%d:%d", i, fib(i + 3), shared_factor), cr.ops.sum(cr.ones { 3 }):item(),
       layer(cr.ones { 1 })
   end, { workers = 2 })
@@ -185,31 +185,31 @@ do -- values that a worker's function may use
   file:close()
   package.path = folder .. "/?.lua;" .. package.path
   local tenfold = require "tenfold"
-  check.same(collect(counted(1, 2):map(function(x) return tenfold.of(x) end, { workers = 1 })),
+  check.same(collect(count_up(1, 2):map(function(x) return tenfold.of(x) end, { workers = 1 })),
     { 10, 20 })
   os.execute("rm -r '" .. folder .. "'")
   local thread = coroutine.create(function() end)
-  check.fails(function() counted(1, 2):map(function(x) return x, thread end, { workers = 1 }) end,
+  check.fails(function() count_up(1, 2):map(function(x) return x, thread end, { workers = 1 }) end,
     "'thread'", "coroutine")
   local Mine = cr.Layer:subclass "MineForWorkers"
   function Mine:call(x) return x end
   local mine = Mine()
-  check.fails(function() counted(1, 2):map(function(x) return mine(x) end, { workers = 1 }) end,
+  check.fails(function() count_up(1, 2):map(function(x) return mine(x) end, { workers = 1 }) end,
     "'mine'", "class written in Lua")
   local object = setmetatable({}, { __index = {} })
-  check.fails(function() counted(1, 2):map(function(x) return x, object end, { workers = 1 }) end,
+  check.fails(function() count_up(1, 2):map(function(x) return x, object end, { workers = 1 }) end,
     "'object'", "metatable")
   unused_class = Mine
-  local data = counted(1, 2):map(function(x) return unused_class(x) end, { workers = 1 })
+  local data = count_up(1, 2):map(function(x) return unused_class(x) end, { workers = 1 })
   check.fails(function() collect(data) end, "element 1", "'unused_class'", "class written in Lua")
   check.fails(function()
-    collect(counted(1, 2):map(function() return print end, { workers = 1 })) end, "element 1",
+    collect(count_up(1, 2):map(function() return print end, { workers = 1 })) end, "element 1",
     "got a function")
 end
 
 do -- errors name the element and end the pass
   for _, workers in ipairs { 0, 1, 3 } do
-    local data = counted(1, 9):map(function(x)
+    local data = count_up(1, 9):map(function(x)
       if x == 7 then error "no sevens" end
       return x
     end, { workers = workers })
@@ -218,19 +218,19 @@ do -- errors name the element and end the pass
       "no sevens")
     assert(seen == 6)
   end
-  check.fails(function() collect(counted(1, 3):filter(function() return "yes" end)) end,
+  check.fails(function() collect(count_up(1, 3):filter(function() return "yes" end)) end,
     "filter: element 1", "true or false")
-  check.fails(function() counted(1, 3):map(5) end, "a function or a layer")
-  check.fails(function() counted(1, 3):map(print, { workers = 999 }) end, "999")
+  check.fails(function() count_up(1, 3):map(5) end, "a function or a layer")
+  check.fails(function() count_up(1, 3):map(print, { workers = 999 }) end, "999")
 end
 
 -- Prefetching makes elements ahead of their use; functions of the script's own thread run only when
 -- an element is requested.
 do
-  check.same(collect(counted(1, 9):map(function(x) return x + 1 end, { workers = 2 }):prefetch(3)),
+  check.same(collect(count_up(1, 9):map(function(x) return x + 1 end, { workers = 2 }):prefetch(3)),
     { 2, 3, 4, 5, 6, 7, 8, 9, 10 })
   local calls = 0
-  local own = counted(1, 3):map(function(x) calls = calls + 1 return x * 2 end):prefetch(2)
+  local own = count_up(1, 3):map(function(x) calls = calls + 1 return x * 2 end):prefetch(2)
   check.same(collect(own), { 2, 4, 6 })
   check.same(collect(own:batch(2):prefetch(1)), { { 2, 4 }, { 6 } })
   assert(calls == 6)
@@ -239,14 +239,14 @@ do
     cr.data.from_list { 1 }:prefetch()]]
   assert(ok and select(2, told:gsub("not ahead; give its map or filter workers", "")) == 1, told)
   check.fails(function()
-    collect(counted(1, 3):map(function(x) error("broken " .. x) end, { workers = 1 }):prefetch())
+    collect(count_up(1, 3):map(function(x) error("broken " .. x) end, { workers = 1 }):prefetch())
   end, "element 1", "broken 1")
-  for x in counted(1, 1000):prefetch(2):elements() do if x == 3 then break end end
+  for x in count_up(1, 1000):prefetch(2):elements() do if x == 3 then break end end
 end
 
 do -- cache keeps the elements of the first complete pass
   local calls = 0
-  local data = counted(1, 4):map(function(x)
+  local data = count_up(1, 4):map(function(x)
     calls = calls + 1
     return cr.full({ 2 }, x), "text " .. x, { n = x }
   end):cache()
@@ -274,7 +274,7 @@ do -- cache keeps the elements of the first complete pass
     check.fails(function() collect(other) end, path)
   end
   os.remove(path)
-  check.fails(function() collect(counted(1, 2):cache "/nonexistent/cache") end,
+  check.fails(function() collect(count_up(1, 2):cache "/nonexistent/cache") end,
     "/nonexistent/cache")
 end
 

@@ -1,6 +1,6 @@
 -- CSV files with a type for each column: tables of arrays, and rows read as they are needed.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/data"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 
@@ -17,11 +17,11 @@ age,name,height,city,member
 42,"Bo ""B""",NA,Oslo,false
 23,Cy,2,,true
 ]]
-local function plain(column) return type(column) == "userdata" and column:totable() or column end
+local function as_list(column) return type(column) == "userdata" and column:totable() or column end
 -- Converts a column, a tensor of strings or a list, to a table of strings.
 local function texts(column)
   local list = {}
-  for i, text in ipairs(plain(column)) do list[i] = text end
+  for i, text in ipairs(as_list(column)) do list[i] = text end
   return list
 end
 

@@ -109,9 +109,9 @@ local given = cr.ops.tile and cr.ops.tile(causal:cast "float32", { 2, 1, 1 })
 check.near(masked:predict { x, given }, attention({ x, x }, { use_causal_mask = true }):totable())
 masked:save(path)
 check.near(cr.models.load_model(path):predict { x, given }, masked:predict({ x, given }):totable())
-local again = cr.models.clone_model(masked)
-again:set_weights(masked:get_weights())
-check.near(again:predict { x, given }, masked:predict({ x, given }):totable())
+local cloned_model = cr.models.clone_model(masked)
+cloned_model:set_weights(masked:get_weights())
+check.near(cloned_model:predict { x, given }, masked:predict({ x, given }):totable())
 
 -- classes in Lua declare their arguments
 local Scaled = cr.Layer:subclass("Scaled", {}, { { "scale", 1.0, "Factor." }, "shift" })
@@ -150,12 +150,12 @@ function Outer:call(inputs, args) return self.inner(inputs, { scale = args.scale
 check.near(Outer()(one, { scale = 4 }), { { 4, 4 } })
 
 -- help and completion list the arguments
-local said = {}
-local old = print
-print = function(text) said[#said + 1] = text end
+local printed_lines = {}
+local original_print = print
+print = function(text) printed_lines[#printed_lines + 1] = text end
 cr.help(layers.LSTM)
-print = old
-assert(table.concat(said):find "initial_state", "help lists arguments of a call")
+print = original_print
+assert(table.concat(printed_lines):find "initial_state", "help lists arguments of a call")
 lstm_layer = lstm
 assert(table.concat(cr.complete "lstm_layer(x, {init", " "):find "initial_state")
 

@@ -98,25 +98,25 @@ local function attention(options)
   return layer
 end
 -- a sliding window acts as a mask, alone and together with a causal mask
-local plain, near = attention {}, attention { sliding_window = 2 }
+local unlimited, windowed = attention {}, attention { sliding_window = 2 }
 local x = numbers({ 2, 6, 4 }, 4)
-plain { x, x }
-near { x, x }
-near:set_weights(plain:get_weights())
+unlimited { x, x }
+windowed { x, x }
+windowed:set_weights(unlimited:get_weights())
 local function band(f)
   local rows = {}
   for i = 1, 6 do rows[i] = {} for j = 1, 6 do rows[i][j] = f(i, j) and 1 or 0 end end
   return cr.tensor { rows, rows }
 end
-check.near(near { x, x }, plain({ x, x }, { attention_mask = band(function(i, j)
+check.near(windowed { x, x }, unlimited({ x, x }, { attention_mask = band(function(i, j)
   return math.abs(i - j) < 2
 end) }))
-check.near(near({ x, x }, { use_causal_mask = true }),
-  plain({ x, x }, { attention_mask = band(function(i, j)
+check.near(windowed({ x, x }, { use_causal_mask = true }),
+  unlimited({ x, x }, { attention_mask = band(function(i, j)
   return i - j == 0 or i - j == 1
 end) }))
-local scored = plain({ x, x }, { use_causal_mask = true, return_attention_scores = true })
-check.near(scored[1], plain({ x, x }, { use_causal_mask = true }))
+local scored = unlimited({ x, x }, { use_causal_mask = true, return_attention_scores = true })
+check.near(scored[1], unlimited({ x, x }, { use_causal_mask = true }))
 check.same(scored[2].shape, { 2, 2, 6, 6 })
 assert(scored[2]:totable()[1][1][2][3] == 0)
 
@@ -147,7 +147,7 @@ check.fails(function()
   whole({ image, image }, { use_causal_mask = true })
 end, "one attention axis")
 check.fails(function() attention { attention_axes = { 3 } } { image, image } end, "attention_axes")
-check.fails(function() plain { x, numbers({ 2, 3, 4, 5 }, 1) } end)
+check.fails(function() unlimited { x, numbers({ 2, 3, 4, 5 }, 1) } end)
 
 -- fewer heads for keys and values equal attention with all heads, in which keys and values are
 -- repeated
@@ -179,8 +179,8 @@ gated:set_weights(with_gate)
 local without = { table.unpack(with_gate, 1, 4) }
 table.move(with_gate, 7, 10, 5, without)
 without[7] = without[7] * 0.5
-plain:set_weights(without)
-check.near(gated { x, x }, plain { x, x })
+unlimited:set_weights(without)
+check.near(gated { x, x }, unlimited { x, x })
 
 -- flash attention refuses options that need the whole matrix of attention weights
 check.fails(function()

@@ -219,10 +219,10 @@ local withlambda = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }),
 end, { name = "twice" }) }
 withlambda:save(path)
 check.fails(function() cr.models.load_model(path):predict(x) end, "twice", "custom_objects")
-local again = cr.models.load_model(path, { custom_objects = { twice = function(t)
+local loaded_model = cr.models.load_model(path, { custom_objects = { twice = function(t)
   return t * 2
 end } })
-check.near(again:predict(x), withlambda:predict(x):totable())
+check.near(loaded_model:predict(x), withlambda:predict(x):totable())
 os.remove(path)
 do -- the help for a base explains how to derive a class from it
   local said, old = {}, print
@@ -255,9 +255,9 @@ do -- if get_config returns only options, the base adds the name and its other o
   for _, ending in ipairs { ".h5", ".keras" } do
     local path = check.temporary(ending)
     model:save(path)
-    local again = cr.models.load_model(path)
-    check.near(again:predict(cr.ones { 2, 4 }), model:predict(cr.ones { 2, 4 }), 0)
-    assert(again.layers[1].name == "five" and not again.layers[2].trainable)
+    local loaded_model = cr.models.load_model(path)
+    check.near(loaded_model:predict(cr.ones { 2, 4 }), model:predict(cr.ones { 2, 4 }), 0)
+    assert(loaded_model.layers[1].name == "five" and not loaded_model.layers[2].trainable)
     os.remove(path)
   end
 end

@@ -45,10 +45,11 @@ for _, row in ipairs {
   for _, ending in ipairs { ".keras", ".h5" } do
     local path = check.temporary(ending)
     model:save(path)
-    local again = cr.models.load_model(path)
-    check.same(again.layers[1].class_name, "My" .. name)
-    check.near(again:predict(x), model:predict(x), 1e-6, name .. ending)
-    check.near(again:evaluate(x, y, { verbose = 0 }), model:evaluate(x, y, { verbose = 0 }), 1e-6)
+    local loaded_model = cr.models.load_model(path)
+    check.same(loaded_model.layers[1].class_name, "My" .. name)
+    check.near(loaded_model:predict(x), model:predict(x), 1e-6, name .. ending)
+    check.near(loaded_model:evaluate(x, y, { verbose = 0 }),
+      model:evaluate(x, y, { verbose = 0 }), 1e-6)
     os.remove(path)
   end
 end
@@ -111,10 +112,10 @@ local theirs = with(function(t, p) return huber(t, p) * 2 end, cr.regularizers.L
 check.near(mine:get_weights()[1], theirs:get_weights()[1], 1e-6)
 local path = check.temporary ".keras"
 mine:save(path)
-local again = cr.models.load_model(path)
-again:fit(x, y, { shuffle = false, verbose = 0 })
+local loaded_model = cr.models.load_model(path)
+loaded_model:fit(x, y, { shuffle = false, verbose = 0 })
 mine:fit(x, y, { shuffle = false, verbose = 0 })
-check.near(again:get_weights()[1], mine:get_weights()[1], 1e-6)
+check.near(loaded_model:get_weights()[1], mine:get_weights()[1], 1e-6)
 os.remove(path)
 
 -- ---- member names that the base uses for something else -----------------------------------------

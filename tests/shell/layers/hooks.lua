@@ -35,12 +35,12 @@ check.fails(function() cr.metrics.Metric:subclass("Hiding", { result = 1 }) end,
 cr.losses.Loss:subclass("Free", { { "build", 1 } })
 
 -- misspelt hooks cause one warning, when the first object is made
-local once = warns([[
+local warnings = warns([[
   local Wrong = cr.Layer:subclass "Wrong"
   function Wrong:biuld() end
   function Wrong:call(inputs) return inputs end
   Wrong() Wrong() Wrong()]], "Wrong", "biuld() is not a hook of Layer", "did you mean 'build'?")
-assert(select(2, once:gsub("biuld", "")) == 1, once)
+assert(select(2, warnings:gsub("biuld", "")) == 1, warnings)
 warns([[
   local C = cr.callbacks.Callback:subclass "C"
   function C:on_epoch_ends() end

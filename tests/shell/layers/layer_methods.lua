@@ -86,9 +86,9 @@ check.fails(function()
     return t
   end } }):predict(steps)
 end, "turning_mask", "custom_objects")
-local again = cr.models.load_model(path, { custom_objects = { turning = function(t)
+local loaded_model = cr.models.load_model(path, { custom_objects = { turning = function(t)
   return t
 end, turning_mask = negated } })
-check.near(again:predict(steps), masked:predict(steps))
+check.near(loaded_model:predict(steps), masked:predict(steps))
 os.remove(path)
 print "ok layer methods"

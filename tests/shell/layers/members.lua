@@ -52,9 +52,9 @@ local scaled = cr.optimizers.LossScaleOptimizer { inner_optimizer = inner }
 assert(rawequal(scaled.inner_optimizer, inner) and scaled.dynamic_scale.name == "dynamic_scale")
 
 -- help and completion list methods and properties
-local what = cr.describe(cr.layers.RNN)
+local description = cr.describe(cr.layers.RNN)
 local texts = {}
-for _, member in ipairs(what.members) do texts[member.name] = member.text end
+for _, member in ipairs(description.members) do texts[member.name] = member.text end
 assert(texts.cell == "cell: an object of kind layer", texts.cell)
 assert(texts.reset_states == "reset_states(states)", texts.reset_states)
 the_rnn = rnn

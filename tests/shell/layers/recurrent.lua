@@ -196,11 +196,11 @@ local space = numbers { 2, 4, 5, 3 }
 local moved = conv(space)
 check.same({ moved[1].shape, moved[2].shape }, { { 2, 4, 5, 3 }, { 2, 5, 3 } })
 local lstm = layers.LSTM(3, { return_sequences = true })
-local function place(t, i) return ops.squeeze(t:slice({ 1, 1, i }, { -1, -1, i }), 2) end
-lstm(place(space, 1))
+local function channel_of(t, i) return ops.squeeze(t:slice({ 1, 1, i }, { -1, -1, i }), 2) end
+lstm(channel_of(space, 1))
 local kernel = conv:get_weights()
 lstm:set_weights { ops.squeeze(kernel[1], 0), ops.squeeze(kernel[2], 0), kernel[3] }
-for i = 1, 5 do check.near(place(moved[1], i), lstm(place(space, i))) end
+for i = 1, 5 do check.near(channel_of(moved[1], i), lstm(channel_of(space, i))) end
 local masked = conv(space, { mask = cr.tensor({ { 1, 0, 1, 0 }, { 1, 1, 1, 1 } }):cast "bool" })
 check.near(masked[1]:slice({ 1, 2 }, { 1, 2 }), masked[1]:slice({ 1, 1 }, { 1, 1 }))
 local first = layers.ConvLSTM2D(2, { 2, 3 },
@@ -255,8 +255,8 @@ loaded:reset_states()
 assert(ops.max(ops.abs(loaded:predict(x, { batch_size = 2 }) - further)):item() > 1e-6)
 local space_states = layers.ConvLSTM2D(2, 2,
   { stateful = true, padding = "same", batch_input_shape = { 2, 3, 4, 5, 2 } })
-local once, twice = space_states(images), space_states(images)
-assert(ops.max(ops.abs(once - twice)):item() > 0)
+local first_states, second_states = space_states(images), space_states(images)
+assert(ops.max(ops.abs(first_states - second_states)):item() > 0)
 check.same(space_states.states[1].shape, { 2, 4, 5, 2 })
 os.remove(path)
 

@@ -43,12 +43,12 @@ local sentences = layers.TimeDistributed(inner)(words)
 local document = cr.Model(words, layers.GRU(2)(sentences))
 local text = cr.tensor({ { { 1, 2, 0, 0, 0 }, { 3, 4, 5, 0, 0 } },
   { { 6, 0, 0, 0, 0 }, { 7, 8, 9, 1, 2 } } }, "int32")
-local before = document:predict(text)
-check.same(before.shape, { 2, 2 })
+local old_predictions = document:predict(text)
+check.same(old_predictions.shape, { 2, 2 })
 local path = check.temporary ".h5"
 for _, target in ipairs { "keras3", "keras2" } do
   document:save(path, { target = target })
-  check.near(cr.models.load_model(path):predict(text), before)
+  check.near(cr.models.load_model(path):predict(text), old_predictions)
 end
 local embedded = layers.TimeDistributed(layers.Embedding(10, 4, { mask_zero = true }))(text)
 check.same(embedded.shape, { 2, 2, 5, 4 })

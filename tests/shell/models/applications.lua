@@ -20,9 +20,9 @@ assert(rawget(apps, "LeNet") == nil)
 check.fails(function() apps.VGG16 { weights = "imagnet" } end, "either nil")
 check.same(apps.MobileNet { weights = false, include_top = false, pooling = false, alpha = 0.25,
   input_shape = { 32, 32, 3 } }.output_shape, { -1, 1, 1, 256 })
-local what = cr.describe(apps.MobileNet)
-check.same(what.options[2].name, "alpha")
-check.same(what.options[9].default, 1000)
+local description = cr.describe(apps.MobileNet)
+check.same(description.options[2].name, "alpha")
+check.same(description.options[9].default, 1000)
 _G.cr = cr
 check.same((cr.complete "cr.applications.ResNet15"), { "ResNet152", "ResNet152V2" })
 check.same((cr.complete "cr.applications.ResNet50{include_t"), { "include_top" })
@@ -57,8 +57,8 @@ cr.clear_session()
 local first = names_of(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
 assert(first.input_layer and first.activation and first.activation_1 and first.zero_padding2d
   and not first.activation_0)
-local again = names_of(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
-for name in pairs(again) do
+local names_of_second = names_of(apps.NASNetMobile { input_shape = { 32, 32, 3 }, classes = 3 })
+for name in pairs(names_of_second) do
   if name:match "^activation" then assert(not first[name], name) end
 end
 
@@ -106,8 +106,8 @@ local mobile = small("MobileNet", { alpha = 0.25 })
 local features = cr.Model { inputs = mobile.inputs,
   outputs = mobile:get_layer("conv_pw_6_relu").output }
 check.same(features:predict(x).shape, { 2, 2, 2, 128 })
-local clone = cr.models.clone_model(mobile)
-check.same(clone:to_json(), mobile:to_json())
+local cloned_model = cr.models.clone_model(mobile)
+check.same(cloned_model:to_json(), mobile:to_json())
 local pixels = cr.Input { shape = { 28, 28, 1 } }
 local wide = cr.ops.concatenate({ pixels, pixels, pixels }, -1)
 local padded = cr.layers.ZeroPadding2D { padding = 2 }(wide)
@@ -115,10 +115,10 @@ local on_grey = apps.MobileNet { input_tensor = padded, classes = 3, alpha = 0.2
 assert(#on_grey.inputs == 1 and on_grey.inputs[1] == pixels)
 check.same(on_grey:predict(cr.zeros { 1, 28, 28, 1 }).shape, { 1, 3 })
 -- an application applied to the output of a layer, with all its branches
-local before = apps.DenseNet121 { include_top = false, input_shape = { 64, 64, 3 } }
-local enlarged = cr.layers.UpSampling2D { 16 }(before.outputs[1])
+local original = apps.DenseNet121 { include_top = false, input_shape = { 64, 64, 3 } }
+local enlarged = cr.layers.UpSampling2D { 16 }(original.outputs[1])
 assert(apps.MobileNetV3Small { input_tensor = enlarged, include_top = false }.inputs[1]
-  == before.inputs[1])
+  == original.inputs[1])
 -- two applications that share an input, joined in one model
 local shared = cr.Input { shape = { 32, 32, 3 } }
 local left = apps.MobileNetV3Small { input_tensor = shared, include_top = false, pooling = "avg" }

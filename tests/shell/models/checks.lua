@@ -1,6 +1,6 @@
 -- cr.check: gradients of functions and checks of layers written in Lua.
-local here = arg[0]:match "^(.*)/[^/]*$"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg[0]:match "^(.*)/[^/]*$"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local cr = require "crescent"
 local check = require "check"
 

@@ -1,6 +1,6 @@
 -- File formats that are written in Lua.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 

@@ -1,8 +1,8 @@
 -- Objects of model classes that get inputs and outputs: they consist of the graph between these,
 -- and may have custom steps. They are trained, saved, loaded and nested in other models.
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 
 local L = cr.layers

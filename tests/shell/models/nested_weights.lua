@@ -49,10 +49,10 @@ end
 local path = check.temporary ".weights.h5"
 local more, one = stack("second", "third"), stack()
 more:save_weights(path)
-local before = one:get_weights()
+local old_weights = one:get_weights()
 check.fails(function() one:load_weights(path) end, "layers/dense_1 ('second')",
   "layers/dense_2 ('third')", "nothing was loaded", "skip_mismatch")
-check.near(one:get_weights()[1], before[1], 0)
+check.near(one:get_weights()[1], old_weights[1], 0)
 one:load_weights(path, { skip_mismatch = true })
 check.near(one:get_weights()[1], more:get_weights()[1], 0)
 more:load_weights(path)

@@ -2,8 +2,8 @@
 -- TensorFlowOpLayer, AddLoss, AddMetric): each is loaded and computes what TensorFlow's
 -- documentation describes.
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local ops = cr.ops
 

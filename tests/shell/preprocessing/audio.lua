@@ -1,6 +1,6 @@
 -- WAV files, and datasets made from folders of WAV files.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 

@@ -1,13 +1,13 @@
 -- Bounding boxes: their formats, and layers that transform them together with images. The numbers
 -- are those of Keras 3.15.1.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/preprocessing"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 local layers, boxes = cr.layers, cr.utils.bounding_boxes
 
 local b = cr.tensor { { 10, 20, 50, 60 }, { 70, 80, 100, 120 } }
-local other = cr.tensor { { 15, 25, 50, 70 }, { 0, 0, 100, 90 }, { -1, -1, -1, -1 } }
+local others = cr.tensor { { 15, 25, 50, 70 }, { 0, 0, 100, 90 }, { -1, -1, -1, -1 } }
 
 do -- conversion between formats, in both directions
   local size = { height = 200, width = 160 }
@@ -40,21 +40,21 @@ do -- conversion between formats, in both directions
 end
 
 do -- compute_iou: the overlap of boxes with other boxes
-  check.near(boxes.compute_iou(b, other, "xyxy"),
+  check.near(boxes.compute_iou(b, others, "xyxy"),
     cr.tensor { { 0.6282051, 0.1777778, 0 }, { 0, 0.03030303, 0 } })
-  check.near(boxes.compute_iou(other, other, "xyxy", { use_masking = true }),
+  check.near(boxes.compute_iou(others, others, "xyxy", { use_masking = true }),
     cr.tensor { { 1, 0.175, -1 }, { 0.175, 1, -1 }, { -1, -1, -1 } })
   local batch = cr.ops.stack { b, b + 1 }
-  check.same(boxes.compute_iou(batch, other, "xyxy").shape, { 2, 2, 3 })
-  check.near(boxes.compute_iou(other, batch, "xyxy")[1], boxes.compute_iou(other, b, "xyxy"))
-  check.near(boxes.compute_ciou(b, other:slice(1, 2), "xyxy"),
+  check.same(boxes.compute_iou(batch, others, "xyxy").shape, { 2, 2, 3 })
+  check.near(boxes.compute_iou(others, batch, "xyxy")[1], boxes.compute_iou(others, b, "xyxy"))
+  check.near(boxes.compute_ciou(b, others:slice(1, 2), "xyxy"),
     cr.tensor { 0.61285734, -0.14411585 })
-  check.fails(function() boxes.compute_iou(b, other, "rel_xyxy") end, "image_shape")
-  check.fails(function() boxes.compute_iou(b[1], other, "xyxy") end, "len(boxes1.shape)=1")
+  check.fails(function() boxes.compute_iou(b, others, "rel_xyxy") end, "image_shape")
+  check.fails(function() boxes.compute_iou(b[1], others, "xyxy") end, "len(boxes1.shape)=1")
 end
 
 do -- boxes relative to anchor boxes, as deltas
-  local anchors, options = other:slice(1, 2), { variance = { 0.1, 0.1, 0.2, 0.2 } }
+  local anchors, options = others:slice(1, 2), { variance = { 0.1, 0.1, 0.2, 0.2 } }
   local deltas = boxes.encode_box_to_deltas(anchors, b, "xyxy", "xyxy", options)
   check.near(deltas, cr.tensor { { -1.6666667, -0.7142857, -0.5889151, 0.66765720 },
     { 6.1111112, 3.5, -4.0546508, -6.0198641 } })
@@ -88,12 +88,12 @@ do -- moving and resizing boxes
 end
 
 local images = cr.random.uniform { 1, 20, 30, 3 }
-local given = { boxes = cr.tensor { { { 4, 5, 10, 9 }, { 12, 3, 25, 18 } } },
+local box_data = { boxes = cr.tensor { { { 4, 5, 10, 9 }, { 12, 3, 25, 18 } } },
   labels = cr.tensor({ { 2, 7 } }, "int32") }
 
 do -- boxes transformed together with images, with deterministic options
   local function moved(layer, expected, labels)
-    local result = layer { images = images, bounding_boxes = given }
+    local result = layer { images = images, bounding_boxes = box_data }
     check.near(result.bounding_boxes.boxes, cr.tensor { expected }, 1e-4)
     check.same(result.bounding_boxes.labels:totable(), { labels or { 2, 7 } })
     check.same(result.bounding_boxes.labels.dtype, "int32")
@@ -197,7 +197,7 @@ do -- boxes through several layers, in a graph, and in a file
   local options = { bounding_box_format = "xyxy" }
   local pipeline = layers.Pipeline { layers.Resizing(40, 60, options),
     layers.RandomTranslation({ 0.1, 0.1 }, { 0, 0 }, options) }
-  local result = pipeline { images = images, bounding_boxes = given,
+  local result = pipeline { images = images, bounding_boxes = box_data,
     labels = cr.tensor { 1 }, segmentation_masks = images }
   check.near(result.bounding_boxes.boxes, cr.tensor { { { 8, 14, 20, 22 }, { 24, 10, 50, 40 } } },
     1e-4)
@@ -211,27 +211,27 @@ do -- boxes through several layers, in a graph, and in a file
     bounding_boxes = { boxes = k, labels = n } }
   local model = cr.Model { inputs = { i, k, n },
     outputs = { out.images, out.bounding_boxes.boxes, out.bounding_boxes.labels } }
-  local predicted = model:predict({ images, given.boxes, given.labels }, { verbose = 0 })
-  check.near(predicted[2], given.boxes / 2)
+  local predicted = model:predict({ images, box_data.boxes, box_data.labels }, { verbose = 0 })
+  check.near(predicted[2], box_data.boxes / 2)
 end
 
 do -- error messages for mistakes
-  check.fails(function() layers.RandomFlip() { images = images, bounding_boxes = given } end,
+  check.fails(function() layers.RandomFlip() { images = images, bounding_boxes = box_data } end,
     "didn't specify a bounding box format", "RandomFlip")
   local flip = layers.RandomFlip { bounding_box_format = "xyxy" }
-  check.fails(function() flip { images = images, bounding_boxes = given.boxes } end,
+  check.fails(function() flip { images = images, bounding_boxes = box_data.boxes } end,
     "keys 'boxes' and 'labels'")
   check.fails(function()
-    flip { images = images, bounding_boxes = { boxes = given.boxes, labels = cr.ones { 1, 3 } } }
+    flip { images = images, bounding_boxes = { boxes = box_data.boxes, labels = cr.ones { 1, 3 } } }
   end, "(batch, count, 4)", "(1, 3)")
   check.fails(function() layers.RandomFlip { bounding_box_format = "xyhw" } end, "xywh")
   for _, name in ipairs { "CutMix", "RandomElasticTransform" } do
     check.fails(function()
-      layers[name] { bounding_box_format = "xyxy" } { images = images, bounding_boxes = given }
+      layers[name] { bounding_box_format = "xyxy" } { images = images, bounding_boxes = box_data }
     end, "does not move bounding boxes", "segmentation_masks")
   end
   check.fails(function()
-    layers.Pipeline { layers.Rescaling(2) } { images = images, bounding_boxes = given }
+    layers.Pipeline { layers.Rescaling(2) } { images = images, bounding_boxes = box_data }
   end, "Rescaling", "does not take bounding_boxes")
 end
 print "ok"

@@ -10,7 +10,7 @@ local columns = {
   color = { "red", "blue", "red", "green" },
   rooms = cr.tensor({ 1, 2, 2, 3 }, "int32"),
 }
-local function new(options)
+local function new_space(options)
   options.features = options.features or {
     age = "float_normalized", size = FeatureSpace.float_rescaled { scale = 10 },
     color = "string_categorical", rooms = "integer_categorical",
@@ -20,7 +20,7 @@ end
 
 -- ---- output as one tensor: columns in the order of their names
 
-local space = new {}
+local space = new_space {}
 check.fails(function() space(columns) end, "call `.adapt(data)`")
 space:adapt(columns)
 local deviation = math.sqrt(125)
@@ -35,7 +35,7 @@ check.near(space(columns), {
 check.near(space { age = 35, size = 0.5, color = "pink", rooms = 3 },
   { 0, 1, 0, 0, 0, 0, 0, 1, 0, 5 }, 1e-5, "a single row")
 
-local parts = new {}
+local parts = new_space {}
 local i = 0
 parts:adapt(function()
   i = i + 1
@@ -50,7 +50,7 @@ check.near(parts(columns), space(columns), 1e-5, "adapted in two batches")
 
 -- ---- output as one tensor per column; crosses, hashes, ranges
 
-local crossed = new {
+local crossed = new_space {
   features = {
     color = FeatureSpace.string_categorical { output_mode = "int" },
     rooms = FeatureSpace.integer_categorical { output_mode = "int" },
@@ -65,7 +65,7 @@ check.same(features.color:totable(), { { 1 }, { 3 }, { 1 }, { 2 } })
 check.same(features.age:totable(), { { 0 }, { 1 }, { 1 }, { 1 } }, "ranges part at 30")
 local cross = cr.layers.HashedCrossing(8) { features.color, features.rooms }
 check.same(features.color_X_rooms:totable(), cross:totable())
-local hashed = new { features = { color = "string_hashed",
+local hashed = new_space { features = { color = "string_hashed",
   rooms = FeatureSpace.integer_hashed { num_bins = 5 } }, hashing_dim = 4, crosses = { { "color",
   "rooms" } } }
 check.same(hashed(columns).shape, { 4, 4 + 5 + 32 })
@@ -98,7 +98,7 @@ do -- an archive stores the FeatureSpace itself
   local path = check.temporary ".keras"
   local options = { "output_mode", "crossing_dim", "hashing_dim", "num_discretization_bins" }
   local text = cr.layers.TextVectorization { output_mode = "tf_idf" }
-  local with_text = new { features = {
+  local with_text = new_space { features = {
     color = FeatureSpace.feature { dtype = "string", preprocessor = text, output_mode = "float" },
     size = FeatureSpace.float_discretized { num_bins = 3 }, age = "float",
   }, num_discretization_bins = 5 }
@@ -115,7 +115,7 @@ do -- an archive stores the FeatureSpace itself
     for _, option in ipairs(options) do check.same(loaded[option], each[option], option) end
   end
   os.remove(path)
-  check.fails(function() new {}:save(path) end, "call `.adapt(data)`")
+  check.fails(function() new_space {}:save(path) end, "call `.adapt(data)`")
 end
 check.same(space:get_preprocessed_features().color.dtype, "int64")
 
@@ -123,11 +123,11 @@ check.same(space:get_preprocessed_features().color.dtype, "int64")
 
 check.fails(function() FeatureSpace { features = {} } end, "cannot be None or empty")
 check.fails(function()
-  new { features = { age = "float_normal" } }
+  new_space { features = { age = "float_normal" } }
 end, "Invalid feature type", "float_normalized")
-check.fails(function() new { output_mode = "list" } end, "Expected one of {'dict', 'concat'}")
+check.fails(function() new_space { output_mode = "list" } end, "Expected one of {'dict', 'concat'}")
 check.fails(function()
-  new { crosses = { { "age", "sex" } } }
+  new_space { crosses = { { "age", "sex" } } }
 end, "present in the `features` dict", "sex")
 check.fails(function()
   FeatureSpace.string_categorical { output_mode = "count" }
@@ -135,7 +135,7 @@ end, "'int', 'one_hot', 'float'")
 check.fails(function() space { age = { 1 } } end, "there is no column 'color'")
 check.fails(function() space(3) end, "table of columns")
 check.fails(function()
-  new { features = { color = FeatureSpace.string_hashed { num_bins = 3,
+  new_space { features = { color = FeatureSpace.string_hashed { num_bins = 3,
     output_mode = "int" } } }(columns)
 end, "Cannot concatenate features because feature 'color'", "int64")
 

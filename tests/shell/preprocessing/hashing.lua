@@ -143,10 +143,10 @@ local model = cr.Model { inputs = input,
   outputs = cr.layers.Dense(2)(layers.Hashing { num_bins = 4, output_mode = "one_hot",
   salt = 7 }(input)) }
 local ids = cr.tensor({ { 3 }, { 5 }, { 8 } }, "int32")
-local before = model:predict(ids)
+local old_predictions = model:predict(ids)
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   model:save(path)
-  check.same(cr.models.load_model(path):predict(ids):totable(), before:totable(), ending)
+  check.same(cr.models.load_model(path):predict(ids):totable(), old_predictions:totable(), ending)
   os.remove(path)
 end

@@ -177,9 +177,9 @@ assert(os.execute("mkdir -p " .. folder))
 learned:save_assets(folder)
 local file = folder .. "/vocabulary.txt"
 check.same(io.open(file):read "a", "[UNK]\nd\nz\nc\nb\na")
-local again = layers.StringLookup()
-again:load_assets(folder)
-check.same(again:get_vocabulary(), learned:get_vocabulary())
+local rebuilt_layer = layers.StringLookup()
+rebuilt_layer:load_assets(folder)
+check.same(rebuilt_layer:get_vocabulary(), learned:get_vocabulary())
 local function written(text)
   local out = assert(io.open(file, "w"))
   out:write(text)
@@ -200,7 +200,7 @@ check.fails(function() layers.StringLookup { vocabulary = folder .. "/none.txt" 
 
 local words = cr.tensor { { "red", "big" }, { "blue", "small" }, { "red", "small" },
   { "green", "big" } }
-local answers = cr.tensor { { 1 }, { 0 }, { 1 }, { 0 } }
+local labels = cr.tensor { { 1 }, { 0 }, { 1 }, { 0 } }
 local function model_of(lookup)
   local input = cr.Input { shape = { 2 }, dtype = "string", name = "words" }
   local model = cr.Model { inputs = input,
@@ -213,7 +213,7 @@ local encode = layers.StringLookup { output_mode = "multi_hot" }
 encode:adapt(words)
 local model = model_of(encode)
 check.near(model:predict(words), model(words), 1e-6, "compiled as eager")
-local history = model:fit(words, answers, { epochs = 20, verbose = 0 })
+local history = model:fit(words, labels, { epochs = 20, verbose = 0 })
 assert(history.history.loss[20] < 0.5 * history.history.loss[1], "it learns from strings")
 local expected = model:predict(words):totable()
 for _, ending in ipairs { ".h5", ".keras" } do
@@ -265,37 +265,38 @@ local function archive(class, options, layer)
      %s}, "registered_name": null, "build_config": {"input_shape": [null, 1]}}],
      "build_input_shape": [null, 1]}, "registered_name": null, "compile_config": {}}]],
     class, options)
-  local place = check.temporary ".keras"
-  local assets = place .. "/assets/layers/" .. class:gsub("(%l)(%u)", "%1_%2"):lower()
+  local archive_path = check.temporary ".keras"
+  local assets = archive_path .. "/assets/layers/" .. class:gsub("(%l)(%u)", "%1_%2"):lower()
   assert(os.execute("mkdir -p " .. assets))
   for name, text in pairs { ["config.json"] = config,
     ["metadata.json"] = '{"keras_version": "3.15.1"}' } do
-    local out = assert(io.open(place .. "/" .. name, "w"))
+    local out = assert(io.open(archive_path .. "/" .. name, "w"))
     out:write(text)
     out:close()
   end
   local model = cr.Sequential { cr.Input { shape = { 1 }, dtype = "string" }, layer }
-  model:save_weights(place .. "/model.weights.h5")
+  model:save_weights(archive_path .. "/model.weights.h5")
   layer:save_assets(assets)
-  return place, model
+  return archive_path, model
 end
 
 local x = cr.tensor { { "d" }, { "c" }, { "?" } }
-local place, original = archive("StringLookup", [["invert": false, "num_oov_indices": 1,
+local archive_path, original = archive("StringLookup", [["invert": false, "num_oov_indices": 1,
   "oov_token": "[UNK]", "mask_token": null, "output_mode": "tf_idf", "vocabulary_size": 6,
   "oov_method": "floormod", "salt": null]], weighted)
-local from_keras = cr.models.load_model(place, { compile = false })
+local from_keras = cr.models.load_model(archive_path, { compile = false })
 check.near(from_keras:predict(x), original:predict(x), 1e-6)
 check.same(from_keras.layers[1]:get_vocabulary(), weighted:get_vocabulary())
-assert(os.execute("rm -r " .. place))
+assert(os.execute("rm -r " .. archive_path))
 local vectorize = layers.TextVectorization { output_sequence_length = 2 }
 vectorize:adapt { "c d c" }
-place, original = archive("TextVectorization", [["standardize": "lower_and_strip_punctuation",
+archive_path, original = archive("TextVectorization", [[
+  "standardize": "lower_and_strip_punctuation",
   "split": "whitespace", "ngrams": null, "output_mode": "int", "output_sequence_length": 2,
   "ragged": false, "vocabulary_size": 4]], vectorize)
-check.same(cr.models.load_model(place, { compile = false }):predict(x):totable(),
+check.same(cr.models.load_model(archive_path, { compile = false }):predict(x):totable(),
   { { 3, 0 }, { 2, 0 }, { 0, 0 } }, "? is no word")
-assert(os.execute("rm -r " .. place))
+assert(os.execute("rm -r " .. archive_path))
 
 -- A path to a vocabulary in the file of another program is not opened.
 local json = original:to_json():gsub('"vocabulary": %b[]', '"vocabulary": "/etc/passwd"')

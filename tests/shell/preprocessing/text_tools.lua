@@ -82,11 +82,11 @@ local want =
   .. [["split": " ", "char_level": false, "oov_token": null, "document_count": 2, ]]
   .. [["word_counts": "{\"the\": 2, \"cat\": 1, \"dog\": 2, ]]
 assert(json:sub(1, #want) == want, json)
-local again = text.tokenizer_from_json(json)
-check.same(again:to_json(), json)
-check.same(again:texts_to_sequences(texts), tokenizer:texts_to_sequences(texts))
-again:fit_on_texts { "cat cat cat" }
-check.same(again.word_index.cat, 1)
+local loaded_tokenizer = text.tokenizer_from_json(json)
+check.same(loaded_tokenizer:to_json(), json)
+check.same(loaded_tokenizer:texts_to_sequences(texts), tokenizer:texts_to_sequences(texts))
+loaded_tokenizer:fit_on_texts { "cat cat cat" }
+check.same(loaded_tokenizer.word_index.cat, 1)
 local from_python = [[{"class_name": "Tokenizer", "config": {"num_words": 10, "filters": ".",
  "lower": false, "split": " ", "char_level": false, "oov_token": "\u00e9\ud83d\ude00",
  "document_count": 1, "word_counts": "{\"a\\\"b\": 2}", "word_docs": "{\"a\\\"b\": 1}",

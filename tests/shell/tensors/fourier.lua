@@ -1,6 +1,6 @@
 -- Fourier transforms compared with their defining sums, and their gradients.
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/tensors"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/tensors"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 local ops = cr.ops

@@ -52,9 +52,9 @@ local output = cr.layers.Dense(1)(cr.ops.tanh(h) * 2 + cr.ops.sum(input, -1, { k
 local model = cr.Model { inputs = input, outputs = output }
 model:compile { optimizer = "adam", loss = "mse" }
 local y = cr.tensor { { 1 }, { 2 } }
-local before = model:evaluate(x, y, { verbose = 0 })
+local old_scores = model:evaluate(x, y, { verbose = 0 })
 model:fit(x, y, { epochs = 3, verbose = 0 })
-assert(model:evaluate(x, y, { verbose = 0 }) ~= before)
+assert(model:evaluate(x, y, { verbose = 0 }) ~= old_scores)
 local wanted = model:predict(x):totable()
 local function same_model(other)
   other:set_weights(model:get_weights())

@@ -37,9 +37,9 @@ end
 check_model(vae)
 
 -- the gradient also reaches layers that only the added loss needs
-local before = by_hand(vae)
+local old_loss = by_hand(vae)
 local history = vae:fit({ data, given }, nil, { epochs = 20, verbose = 0 }).history
-assert(by_hand(vae) < 0.9 * before)
+assert(by_hand(vae) < 0.9 * old_loss)
 assert(#history.divergence == 20)
 check_model(vae)
 
@@ -68,10 +68,10 @@ check.fails(function() vae:to_json() end, "no losses of symbols")
 check.fails(function()
   vae:save(check.temporary ".h5", { target = "keras2" })
 end, "no metrics of symbols")
-local other = cr.models.rewire(vae,
+local rewired_model = cr.models.rewire(vae,
   { [vae:get_layer "decoded"] = layers.Dense(6, { name = "other" }) })
-other:compile { optimizer = "sgd" }
-local third = other:evaluate({ data, given }, nil, { verbose = 0, return_dict = true })
+rewired_model:compile { optimizer = "sgd" }
+local third = rewired_model:evaluate({ data, given }, nil, { verbose = 0, return_dict = true })
 assert(third.loss > 0 and third.divergence > 0)
 
 -- the added losses of a model inside another model count too

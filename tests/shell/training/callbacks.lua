@@ -1,7 +1,7 @@
 -- Callbacks made of functions, lists of callbacks, and hooks called by a custom training loop.
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 
 local x = cr.random.normal { 16, 2 }

@@ -24,11 +24,11 @@ end, "expected a number of bytes >= 0, got -1")
 
 -- clear_session frees all compiled programs; models still work afterwards
 local x = cr.random.normal { 2, 5, 3 }
-local before = reader:predict_on_batch(x)
+local old_predictions = reader:predict_on_batch(x)
 assert(cr.config.memory().programs > 0)
 cr.clear_session()
 check.same(cr.config.memory().programs, 0)
-check.near(reader:predict_on_batch(x), before:totable(), 0)
+check.near(reader:predict_on_batch(x), old_predictions:totable(), 0)
 
 -- evaluate against the same model run op by op, after every way to change its weights
 local function make(eager)

@@ -104,26 +104,27 @@ end, x, y)
 model = make()
 run = model:fit_async(x, y, { epochs = 4, batch_size = 6, shuffle = false })
 run:pause()
-local done = run:status()
-assert(done.state == "paused")
-local place = done.epoch * 8 + done.batch
+local paused_status = run:status()
+assert(paused_status.state == "paused")
+local batch_number = paused_status.epoch * 8 + paused_status.batch
 run:step(3)
 local status = run:status()
 assert(status.state == "paused" and status.epochs == 4)
-assert(status.epoch * 8 + status.batch == place + 3, status.batch .. " after " .. place)
+assert(status.epoch * 8 + status.batch == batch_number + 3,
+  status.batch .. " after " .. batch_number)
 assert(status.logs.loss > 0 and status.logs.mae > 0 and status.batches == 8)
-local here = weights(model)
+local paused_weights = weights(model)
 model:predict(x)
 model:trace(x)
 cr.sleep(0.05)
-check.same(weights(model), here)
+check.same(weights(model), paused_weights)
 assert(tostring(run):find("paused, epoch 1 of 4, batch", 1, true), tostring(run))
 model.optimizer.learning_rate = 0
 run:step(2)
-check.same(weights(model), here) -- the new learning rate is used from the next batch on
+check.same(weights(model), paused_weights) -- the new learning rate is used from the next batch on
 model.optimizer.learning_rate = 1e-3
 run:step()
-assert(weights(model)[1][1][1] ~= here[1][1][1])
+assert(weights(model)[1][1][1] ~= paused_weights[1][1][1])
 check.fails(function() run:wait() end, "paused", "resume")
 run:resume()
 assert(run:wait().history.loss[4])

@@ -53,16 +53,16 @@ local function trained(policy)
   return score, attention(), model
 end
 
-local wide, wide_losses = trained "float32"
+local float32_model, float32_losses = trained "float32"
 for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do
   local mixed, mixed_losses, model = trained(policy)
-  print(string.format("accuracy %.4f and %.4f", wide.accuracy, mixed.accuracy))
-  assert(wide.accuracy > 0.91 and mixed.accuracy > wide.accuracy - 0.01)
-  for i, loss in ipairs(wide_losses) do
+  print(string.format("accuracy %.4f and %.4f", float32_model.accuracy, mixed.accuracy))
+  assert(float32_model.accuracy > 0.91 and mixed.accuracy > float32_model.accuracy - 0.01)
+  for i, loss in ipairs(float32_losses) do
     print(string.format("loss %.4f and %.4f", loss, mixed_losses[i]))
     -- with mixed_float16, training steps are skipped until the loss scale is small enough
-    local may_lag = policy == "mixed_float16" and i < #wide_losses
-    assert(may_lag or math.abs(mixed_losses[i] - loss) < 0.05 * wide_losses[1])
+    local may_lag = policy == "mixed_float16" and i < #float32_losses
+    assert(may_lag or math.abs(mixed_losses[i] - loss) < 0.05 * float32_losses[1])
   end
   if policy == "mixed_float16" then
     local path = os.tmpname() .. ".h5"

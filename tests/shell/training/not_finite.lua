@@ -17,9 +17,9 @@ end
 local function expect(text, ...)
   for _, part in ipairs { ... } do assert(text:find(part, 1, true), part .. " in:\n" .. text) end
 end
-local function same_weights(model, before)
+local function same_weights(model, old_weights)
   for k, weight in ipairs(model:get_weights()) do
-    check.same(weight:totable(), before[k]:totable())
+    check.same(weight:totable(), old_weights[k]:totable())
   end
 end
 
@@ -100,13 +100,13 @@ local root = cr.Sequential { layers.Dense(3, { name = "before", use_bias = false
   kernel_initializer = "identity", input_shape = { 3 } }), Root { name = "root" },
   layers.Dense(1, { name = "out" }) }
 root:compile { optimizer = "sgd", loss = "mse" }
-local before = root:get_weights()
+local old_weights = root:get_weights()
 local flat = cr.zeros { 8, 3 }
 local text = message(function()
   root:fit(flat, cr.ones { 8, 1 }, { verbose = 0, nan = "locate" })
 end)
 expect(text, "the gradient of before/kernel is not finite", "root (backward)")
-same_weights(root, before)
+same_weights(root, old_weights)
 
 -- Numbers that are not finite in the data, in the weights, or in the loss.
 data[11][2] = 0 / 0

@@ -1,7 +1,7 @@
 -- Optimizers written in Lua: an update rule for one variable, with state, options and schedules.
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 
 local L = cr.layers

@@ -51,12 +51,12 @@ end
 for name, build in pairs { images = images, sequences = sequences, attention = attention } do
   for _, policy in ipairs { "float32", "mixed_bfloat16" } do
     local plain, losses = trained(build, false, policy)
-    local again, own = trained(build, true, policy)
+    local copy_path, own = trained(build, true, policy)
     local most = policy == "float32" and 1e-5 or 2e-2
     for i, loss in ipairs(losses) do
       check.near(own[i], loss, most, name .. " with " .. policy)
     end
-    local weights = again:get_weights()
+    local weights = copy_path:get_weights()
     for i, weight in ipairs(plain:get_weights()) do
       local off = (weights[i] - weight):abs():max():item()
       assert(off <= most * (1 + weight:abs():max():item()),
@@ -69,9 +69,9 @@ end
 local path = os.tmpname() .. ".h5"
 local model = trained(sequences, true, "float32")
 model:save(path)
-local again = path:gsub("%.h5$", "_again.h5")
-cr.models.load_model(path):save(again)
-for _, name in ipairs { path, again } do
+local copy_path = path:gsub("%.h5$", "_again.h5")
+cr.models.load_model(path):save(copy_path)
+for _, name in ipairs { path, copy_path } do
   local file <close> = assert(io.open(name, "rb"))
   assert(file:read("a"):find('"remat": ?true'), "the file does not keep remat")
   os.remove(name)

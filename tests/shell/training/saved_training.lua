@@ -1,8 +1,8 @@
 -- Every optimizer, loss, metric and schedule is saved with a model, and training continues after
 -- loading without a difference.
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 
 local x = cr.random.normal { 16, 4 }
@@ -45,7 +45,7 @@ local function goes_on(what, options, targets, saves)
   end
 end
 
--- skipped, because they wrap other optimizers
+-- These optimizers wrap others, so the test skips them.
 local skipped = { LossScaleOptimizer = true, MultiOptimizer = true, OptimizerMap = true }
 for name in pairs(cr.optimizers) do
   local class = cr.describe(cr.optimizers[name])

@@ -1,8 +1,8 @@
 -- Custom steps, compiled: train_step, test_step, predict_step, compute_loss and compute_metrics of
 -- a class.
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 
 local x = cr.random.normal { 32, 3 }

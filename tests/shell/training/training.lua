@@ -103,25 +103,25 @@ do
 end
 
 -- train_on_batch returns the numbers of its batch alone, also after evaluate.
-local again = model(1, "mse")
-again.learning_rate = 0
-local alone = again:train_on_batch(x:slice(1, 4), y:slice(1, 4))
-again:evaluate(x, y, { verbose = 0 })
-check.same(again:train_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
-check.same(again:test_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
-assert(again:test_on_batch(x:slice(5, 12), y:slice(5, 12)) ~= alone)
+local constant_model = model(1, "mse")
+constant_model.learning_rate = 0
+local alone = constant_model:train_on_batch(x:slice(1, 4), y:slice(1, 4))
+constant_model:evaluate(x, y, { verbose = 0 })
+check.same(constant_model:train_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
+check.same(constant_model:test_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
+assert(constant_model:test_on_batch(x:slice(5, 12), y:slice(5, 12)) ~= alone)
 
 -- Generators without elements are errors.
 check.fails(function()
-  again:fit(function() end, { verbose = 0 })
+  constant_model:fit(function() end, { verbose = 0 })
 end, "fit: the data gave no batch")
 check.fails(function()
-  again:fit(function() end, { steps_per_epoch = 3, verbose = 0 })
+  constant_model:fit(function() end, { steps_per_epoch = 3, verbose = 0 })
 end, "fit: the data gave no batch")
-local left = 2
-local history = again:fit(function()
-  left = left - 1
-  if left >= 0 then return x, y end
+local remaining_batches = 2
+local history = constant_model:fit(function()
+  remaining_batches = remaining_batches - 1
+  if remaining_batches >= 0 then return x, y end
 end, { epochs = 4, verbose = 0 })
 check.same(#history.epoch, 1)
 
@@ -148,10 +148,10 @@ do -- losses and metrics accept Lua tables, and a generator may return a batch i
   check.near(cr.metrics.binary_accuracy({ { 1 }, { 0 } }, { { 0.9 }, { 0.8 } }), { { 1 }, { 0 } })
   check.near(cr.activations.softmax { { 1, 1 } }, { { 0.5, 0.5 } })
   check.same(cr.losses.Huber({ delta = 2 }).delta, 2)
-  local m, left = model(1, "mse"), 2
+  local m, remaining_batches = model(1, "mse"), 2
   m:fit(function()
-    left = left - 1
-    if left >= 0 then return { x, y, cr.ones { 12 } } end
+    remaining_batches = remaining_batches - 1
+    if remaining_batches >= 0 then return { x, y, cr.ones { 12 } } end
   end, { verbose = 0 })
   assert(m.optimizer.iterations:item() == 2)
 end

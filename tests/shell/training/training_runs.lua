@@ -56,18 +56,18 @@ do
     return of
   end
   for _, case in ipairs { { own, {} }, { make, { watch = { "gradients" } } } } do
-    local again = { epochs = 3, batch_size = 6, verbose = 0, validation_data = { x, y } }
-    for name, value in pairs(case[2]) do again[name] = value end
+    local resumed_run = { epochs = 3, batch_size = 6, verbose = 0, validation_data = { x, y } }
+    for name, value in pairs(case[2]) do resumed_run[name] = value end
     local function fresh()
       cr.clear_session()  -- names are counted from 1
       return case[1]()
     end
-    local whole = fresh():fit(x, y, again).history
+    local whole = fresh():fit(x, y, resumed_run).history
     for _, steps in ipairs { 3, 4, 5, 8 } do
-      local first = fresh():start_training(x, y, again)
+      local first = fresh():start_training(x, y, resumed_run)
       first:advance(steps)
       local state = first:snapshot()
-      local second = fresh():start_training(x, y, again)
+      local second = fresh():start_training(x, y, resumed_run)
       second:restore(state)
       local rest = second:finish().history
       for name, values in pairs(whole) do check.same(rest[name], values) end
@@ -84,10 +84,10 @@ local snapshot = run:snapshot()
 run:save(path)
 model:save(model_path)
 local fresh = make(11)
-local again = fresh:start_training(x, y, options)
-assert(again:load(path) == again)
-assert(again.epoch == 1 and again.batch == 2)
-again:finish()
+local resumed_run = fresh:start_training(x, y, options)
+assert(resumed_run:load(path) == resumed_run)
+assert(resumed_run.epoch == 1 and resumed_run.batch == 2)
+resumed_run:finish()
 check.same(weights(fresh), weights(fitted))
 run:finish()
 run:restore(snapshot)
@@ -143,26 +143,27 @@ check.fails(function() data:shard(0, 3) end, "count from 1")
 check.fails(function() data:shard(4, 3) end, "shard")
 check.fails(function() data:shard(1, 7) end, "batches of 6 samples")
 local calls = 0
-local made = cr.data.generator(function()
+local generated_data = cr.data.generator(function()
   calls = calls + 1
   if calls <= 5 then return x:slice(calls, calls), y:slice(calls, calls) end
 end)
-assert(made.samples == nil)
+assert(generated_data.samples == nil)
 local second, fourth = model:predict(x:slice(2, 2)):totable(),
   model:predict(x:slice(4, 4)):totable()
-check.near(model:predict(made:shard(2, 2)), { second[1], fourth[1] })
+check.near(model:predict(generated_data:shard(2, 2)), { second[1], fourth[1] })
 
 -- Replacing layers of the model during a run.
 local head = cr.layers.Dense(2, { name = "head" })
-local old = make()
-local other = cr.models.rewire(old, { [old.layers[3]] = head, [old.layers[2].name] = false },
+local original = make()
+local rewired = cr.models.rewire(original,
+  { [original.layers[3]] = head, [original.layers[2].name] = false },
   { name = "other" })
-assert(other.name == "other" and other:predict(x).shape[2] == 2 and #other.layers == 3)
-assert(other.layers[2] == old.layers[1] and old:predict(x).shape[2] == 1)
-check.fails(function() cr.models.rewire(old, { dens = head }) end, "No such layer")
-check.fails(function() cr.models.rewire(old, { [head] = false }) end, "no layer 'head'")
+assert(rewired.name == "other" and rewired:predict(x).shape[2] == 2 and #rewired.layers == 3)
+assert(rewired.layers[2] == original.layers[1] and original:predict(x).shape[2] == 1)
+check.fails(function() cr.models.rewire(original, { dens = head }) end, "No such layer")
+check.fails(function() cr.models.rewire(original, { [head] = false }) end, "no layer 'head'")
 check.fails(function()
-  cr.models.rewire(old, { [old.layers[1]] = "head" })
+  cr.models.rewire(original, { [original.layers[1]] = "head" })
 end, "expected a layer or a symbol")
 
 -- Calling fit again continues a run that was aborted.

@@ -21,7 +21,7 @@ end
 local options = { epochs = 3, batch_size = 8, verbose = 0, validation_data = { x, y } }
 
 local folder = check.temporary ""
-local function new(class, given)
+local function new_tuner(class, given)
   given = given or {}
   given[1], given.directory, given.seed = given[1] or build, folder, given.seed or 5
   given.overwrite = given.overwrite ~= false
@@ -40,7 +40,7 @@ local function outcome(tuner)
 end
 
 -- A random search: its trials, the best of them, and its table.
-local tuner = new("RandomSearch", { max_trials = 5, project_name = "random" })
+local tuner = new_tuner("RandomSearch", { max_trials = 5, project_name = "random" })
 assert(tostring(tuner):find "^RandomSearch of val_loss <study: 0 trials>", tostring(tuner))
 tuner:search(x, y, options)
 local trials = tuner.study.trials
@@ -61,15 +61,16 @@ check.near(model:evaluate(x, y, { verbose = 0 })[1], tuner.study.best_value, 1e-
 
 -- Repeating a search runs no trial again; the same seed in another project gives the same trials,
 -- and another seed gives others.
-local again = new("RandomSearch", { max_trials = 5, project_name = "random", overwrite = false })
-again:search(x, y, options)
-check.same(outcome(again), outcome(tuner))
-local elsewhere = new("RandomSearch", { max_trials = 5, project_name = "elsewhere" })
+local reopened = new_tuner("RandomSearch",
+  { max_trials = 5, project_name = "random", overwrite = false })
+reopened:search(x, y, options)
+check.same(outcome(reopened), outcome(tuner))
+local elsewhere = new_tuner("RandomSearch", { max_trials = 5, project_name = "elsewhere" })
 elsewhere:search(x, y, options)
 check.same(outcome(elsewhere), outcome(tuner))
-local other = new("RandomSearch", { max_trials = 5, project_name = "other", seed = 6 })
-other:search(x, y, options)
-assert(other.study.trials[1].score ~= trials[1].score)
+local other_tuner = new_tuner("RandomSearch", { max_trials = 5, project_name = "other", seed = 6 })
+other_tuner:search(x, y, options)
+assert(other_tuner.study.trials[1].score ~= trials[1].score)
 
 -- As in Keras Tuner's first guide: a model that is built by its first batch, and arguments by name.
 local function unbuilt(hp)
@@ -79,17 +80,17 @@ local function unbuilt(hp)
     metrics = { "accuracy", cr.metrics.SparseTopKCategoricalAccuracy { k = 1, name = "top" } } }
   return model
 end
-tuner = new("RandomSearch", { unbuilt, objective = "val_accuracy", max_trials = 3,
+tuner = new_tuner("RandomSearch", { unbuilt, objective = "val_accuracy", max_trials = 3,
   project_name = "unbuilt" })
 check.same(tuner.study.direction, "maximize")
-check.same(new("RandomSearch", { unbuilt, objective = "top", project_name = "top" })
+check.same(new_tuner("RandomSearch", { unbuilt, objective = "top", project_name = "top" })
   .study.direction, "maximize")
 tuner:search(x, cr.random.randint({ x.shape[1] }, 0, 2), { validation_split = 0.2, verbose = 0 })
 check.same(#tuner:get_best_models { num_models = 2 }, 2)
 check.same(#tuner:get_best_hyperparameters { num_trials = 3 }, 3)
 check.fails(function() tuner:get_best_models { num_model = 2 } end,
   "get_best_models: no option 'num_model'; it takes num_models")
-check.fails(function() new("RandomSearch", { unbuilt, objective = "val_acuracy" }) end,
+check.fails(function() new_tuner("RandomSearch", { unbuilt, objective = "val_acuracy" }) end,
   "direction = \"max\"")
 
 -- A grid search in which one choice has additional hyperparameters.
@@ -104,7 +105,7 @@ local function branching(hp)
   model:compile { loss = "mse" }
   return model
 end
-tuner = new("GridSearch", { branching, objective = "loss", project_name = "grid" })
+tuner = new_tuner("GridSearch", { branching, objective = "loss", project_name = "grid" })
 tuner:search(x, y, { epochs = 1, verbose = 0 })
 local seen = {}
 for i, trial in ipairs(tuner.study.trials) do
@@ -114,7 +115,7 @@ check.same(seen, { "flat", "deep1", "deep2", "deep3" })
 assert(tuner.study.space[2].conditions[1][1] == "kind")
 
 -- Hyperband: later rounds continue with the weights of earlier ones, for the remaining epochs.
-tuner = new("Hyperband", { max_epochs = 4, factor = 2, project_name = "hyperband" })
+tuner = new_tuner("Hyperband", { max_epochs = 4, factor = 2, project_name = "hyperband" })
 tuner:search(x, y, options)
 local went_on
 for _, trial in ipairs(tuner.study.trials) do
@@ -131,7 +132,7 @@ end
 assert(went_on)
 
 -- Bayesian optimization with several executions per trial, a pruner and a declared direction.
-tuner = new("BayesianOptimization", { max_trials = 8, num_initial_points = 3, lag = 1,
+tuner = new_tuner("BayesianOptimization", { max_trials = 8, num_initial_points = 3, lag = 1,
   objective = { name = "val_mae", direction = "min" }, executions_per_trial = 2,
   pruner = { n_startup_trials = 2, n_warmup_steps = 1 }, project_name = "bayesian" })
 tuner:search(x, y, options)
@@ -188,9 +189,9 @@ ok, cut = run_script(folder .. "/cut", -1)
 assert(ok, cut)
 assert(cut:gsub("^%d+", "") == whole:gsub("^%d+", ""), "the search went on with other numbers")
 -- For each kill, at most two batches are run again.
-local left = tonumber(cut:match "^%d+")
-assert(left <= 3 * 3 * 6 - (3 + 10 + 13 + 1) + 2 * cuts, left)
-assert(left > 0)
+local batch_count = tonumber(cut:match "^%d+")
+assert(batch_count <= 3 * 3 * 6 - (3 + 10 + 13 + 1) + 2 * cuts, batch_count)
+assert(batch_count > 0)
 
 -- Two processes that share a search find the trials of a single one.
 local two = [[
@@ -254,33 +255,35 @@ check.fails(function() hp:Float("bad", 0, 1, { sampling = "log" }) end, "needs m
 -- Hyperparameters that are defined before the search.
 local given = cr.tuners.HyperParameters()
 given:Fixed("units", 4)
-tuner = new("RandomSearch", { max_trials = 2, hyperparameters = given, tune_new_entries = false,
+tuner = new_tuner("RandomSearch", {
+  max_trials = 2, hyperparameters = given, tune_new_entries = false,
   project_name = "given" })
 tuner:search(x, y, options)
 check.same(tuner.study.trials[1].values, { units = 4, rate = 1e-3 })
 check.same(tuner.study.trials[2].values, { units = 4, rate = 1e-3 })
 
 -- Error messages for mistakes, and trials whose build fails.
-check.fails(function() new("RandomSearch", { function() return 3 end }) end,
+check.fails(function() new_tuner("RandomSearch", { function() return 3 end }) end,
   "a compiled model, got 3")
-check.fails(function() new("RandomSearch", { objective = "val_mea" }) end, "direction = \"max\"")
+check.fails(function() new_tuner("RandomSearch", { objective = "val_mea" }) end,
+  "direction = \"max\"")
 check.fails(function() cr.tuners.RandomSearch { build, max_trial = 3 } end,
   "did you mean 'max_trials'")
 check.fails(function() return cr.tuners.RandomSerch end, "did you mean 'RandomSearch'")
 check.fails(function() return tuner.serch end, "did you mean 'search'")
-tuner = new("RandomSearch", { max_trials = 2, project_name = "wrong" })
+tuner = new_tuner("RandomSearch", { max_trials = 2, project_name = "wrong" })
 check.fails(function() tuner:search(x, y, { epochs = 1, verbose = 0 }) end,
   "the logs have no 'val_loss'", "pass validation_data")
 local function failing(wanted) return function(hp)
   if wanted[tonumber(tostring(hp):match "^<trial (%d+)") or 0] then error("no such model", 0) end
   return build(hp)
 end end
-tuner = new("RandomSearch",
+tuner = new_tuner("RandomSearch",
   { failing { [1] = true, [3] = true }, max_trials = 5, project_name = "some" })
 tuner:search(x, y, options)
 assert(tuner.study.trials[1].state == "failed" and tuner.study.trials[1].message == "no such model")
 assert(tuner.study.trials[5].state == "complete")
-tuner = new("RandomSearch", { failing { true, true, true }, project_name = "all" })
+tuner = new_tuner("RandomSearch", { failing { true, true, true }, project_name = "all" })
 check.fails(function() tuner:search(x, y, options) end, "3 trials failed one after another",
   "no such model")
 os.execute("rm -r '" .. folder .. "'")

@@ -1,8 +1,8 @@
 -- model:validate checks the compiled steps, prints a summary, returns a report, and does not change
 -- the model.
 local cr = require "crescent"
-local here = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
-package.path = here .. "/../support/?.lua;" .. package.path
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/training"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 cr.utils.set_random_seed(4)
 local model = cr.Sequential {
