@@ -14,10 +14,10 @@ namespace crescent::lua {
 /// Identifies variables by id() and layers by their address.
 using Ids = std::vector<const void*>;
 
-/// Unlocks the Lua state while a compiled function, such as a training step, computes on the thread
-/// of a run, which creates the object. The state stays locked while a function computes that is
-/// called by Lua code (such as a callback), draws from global_random(), or exchanges data with
-/// other processes.
+/// An object that the thread of a run creates. It unlocks the Lua state while a compiled function,
+/// such as a training step, computes on that thread. The state stays locked while a function
+/// computes that is called by Lua code (such as a callback), draws from global_random(), or
+/// exchanges data with other processes.
 class ComputingStep final : public ComputationObserver {
  public:
   /// `may_call_lua` is called after a step, while the lock is held; it returns whether the run may
