@@ -7,7 +7,7 @@ local shapes = shell.library "applications/shapes"
 
 local momentum = 0.99
 
--- One row per stage: kernel size, number of blocks, width (channels) before and after, expansion
+-- One row per stage: kernel size, number of blocks, input and output width (channels), expansion
 -- factor, stride.
 local stages = {
   { 3, 1, 32, 16, 1, 1 },

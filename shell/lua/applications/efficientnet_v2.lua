@@ -7,7 +7,7 @@ local shapes = shell.library "applications/shapes"
 
 local momentum = 0.9
 
--- One row per stage: number of blocks, width (channels) before and after, expansion factor, stride,
+-- One row per stage: number of blocks, input and output width (channels), expansion factor, stride,
 -- ratio of squeeze and excite, and whether one convolution replaces the expansion and the depthwise
 -- convolution. All kernels have size 3.
 local small_stages = {
