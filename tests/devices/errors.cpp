@@ -15,7 +15,7 @@ Tensor ids(std::vector<int32_t> values) {
 }  // namespace
 
 TEST_CASE("errors: an index out of range is named, at the latest when somebody looks") {
-  const Tensor table = counted({3, 2});
+  const Tensor table = consecutive_numbers({3, 2});
   CHECK(rows_of(table, ids({2, 0})).to_vector() == std::vector<double>{4, 5, 0, 1});
   CHECK_THROWS_WITH(rows_of(table, ids({0, 3})).to_vector(),
                     Catch::Contains("row 3 at [1] is out of range for 3 rows"));
@@ -24,7 +24,7 @@ TEST_CASE("errors: an index out of range is named, at the latest when somebody l
 }
 
 TEST_CASE("errors: a step that fails has changed nothing") {
-  const Variable v(counted({3, 2}));
+  const Variable v(consecutive_numbers({3, 2}));
   const Function step([&](const Tensors& in) {
     const Tensor row = rows_of(v.value(), in[0]);
     v.assign_add(Tensor(1.0));
@@ -37,7 +37,7 @@ TEST_CASE("errors: a step that fails has changed nothing") {
 }
 
 TEST_CASE("errors: synchronize tells them, once") {
-  const Tensor table = counted({3, 2});
+  const Tensor table = consecutive_numbers({3, 2});
   auto fails = [&] {
     rows_of(table, ids({7}));
     device().synchronize();
@@ -48,9 +48,10 @@ TEST_CASE("errors: synchronize tells them, once") {
 }
 
 TEST_CASE("errors: shapes and dtypes are refused before anything runs") {
-  CHECK_THROWS_WITH(ops::matmul(counted({2, 3}), counted({2, 3})), Catch::Contains("(2, 3)"));
-  CHECK_THROWS_AS(counted({2}).data<double>(), Error);
-  CHECK_THROWS_AS(ops::square(counted({2})).item(), Error);
+  CHECK_THROWS_WITH(ops::matmul(consecutive_numbers({2, 3}), consecutive_numbers({2, 3})),
+                    Catch::Contains("(2, 3)"));
+  CHECK_THROWS_AS(consecutive_numbers({2}).data<double>(), Error);
+  CHECK_THROWS_AS(ops::square(consecutive_numbers({2})).item(), Error);
 }
 
 TEST_CASE("errors: abstract tensors have no values anywhere") {

@@ -127,8 +127,8 @@ TEST_CASE("tensors: go there and back, in every dtype") {
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32,
                       DType::int64, DType::uint8, DType::boolean}) {
     DYNAMIC_SECTION(name_of(dtype)) {
-      const Tensor here = on_cpu([&] { return ops::cast(counted({3, 5}), dtype); });
-      const Tensor moved = there(here);
+      const Tensor here = on_cpu([&] { return ops::cast(consecutive_numbers({3, 5}), dtype); });
+      const Tensor moved = on_device(here);
       CHECK(moved.storage()->memory() == device().memory());
       CHECK(moved.to_vector() == here.to_vector());
       CHECK(to_text(moved) == to_text(here));
@@ -138,13 +138,13 @@ TEST_CASE("tensors: go there and back, in every dtype") {
 }
 
 TEST_CASE("tensors: of nothing") {
-  const Tensor moved = there(Tensor(Shape{0, 3}, DType::float32));
+  const Tensor moved = on_device(Tensor(Shape{0, 3}, DType::float32));
   CHECK(moved.to_vector().empty());
   CHECK(moved.clone().shape() == Shape{0, 3});
 }
 
 TEST_CASE("tensors: results are in the device's memory") {
-  const Tensor y = ops::square(counted({4}));
+  const Tensor y = ops::square(consecutive_numbers({4}));
   CHECK(y.storage()->memory() == device().memory());
   CHECK(y.in_memory());
   CHECK(y.to_vector() == std::vector<double>{0, 1, 4, 9});
@@ -154,7 +154,7 @@ TEST_CASE("tensors: results are in the device's memory") {
 }
 
 TEST_CASE("tensors: a clone stays where its values are and is its own") {
-  const Tensor y = ops::square(counted({4})), copy = y.clone();
+  const Tensor y = ops::square(consecutive_numbers({4})), copy = y.clone();
   CHECK(copy.storage()->memory() == device().memory());
   CHECK(copy.storage() != y.storage());
   CHECK(copy.to_vector() == y.to_vector());
@@ -162,7 +162,7 @@ TEST_CASE("tensors: a clone stays where its values are and is its own") {
 }
 
 TEST_CASE("tensors: who writes to a result is heard by the next program") {
-  Tensor y = ops::square(counted({4}));
+  Tensor y = ops::square(consecutive_numbers({4}));
   const Tensor rows = y.view_rows(0, 2);
   float* values = y.mutable_data<float>();
   values[0] = 5;
@@ -175,7 +175,7 @@ TEST_CASE("tensors: who writes to a result is heard by the next program") {
 }
 
 TEST_CASE("tensors: what was filled after it was used is used anew") {
-  Tensor x = counted({3});
+  Tensor x = consecutive_numbers({3});
   CHECK(ops::sum(x).item() == 3);
   x.mutable_data<float>()[0] = 10;
   CHECK(ops::sum(x).item() == 13);
@@ -184,7 +184,7 @@ TEST_CASE("tensors: what was filled after it was used is used anew") {
 }
 
 TEST_CASE("tensors: one that was written by its storage is used anew") {
-  const Tensor x = counted({3});
+  const Tensor x = consecutive_numbers({3});
   CHECK(ops::sum(x).item() == 3);
   const float ten = 10;
   x.storage()->write(0, sizeof ten, &ten);
@@ -192,16 +192,16 @@ TEST_CASE("tensors: one that was written by its storage is used anew") {
 }
 
 TEST_CASE("tensors: the same contents are brought over once") {
-  if (fact("uploads") < 0) return;
-  const Tensor x = counted({1000});
+  if (reported_number("uploads") < 0) return;
+  const Tensor x = consecutive_numbers({1000});
   ops::sum(x);
-  const int64_t uploads = fact("uploads");
+  const int64_t uploads = reported_number("uploads");
   for (int i = 0; i < 5; ++i) ops::sum(x);
-  CHECK(fact("uploads") == uploads);
+  CHECK(reported_number("uploads") == uploads);
 }
 
 TEST_CASE("tensors: looking once does not stop later steps from being seen") {
-  const Variable v(counted({2}));
+  const Variable v(consecutive_numbers({2}));
   const Function step([&](const Tensors&) {
     v.assign_add(Tensor(1.0));
     return Tensors{};

@@ -16,10 +16,10 @@ Tensor twice(const Tensor& x) { return x * 2.0; }
 
 TEST_CASE("programs: inputs from anywhere") {
   const Function f([](const Tensors& in) { return Tensors{twice(in[0]) + in[1]}; });
-  const Tensor here = counted({3}), moved = there(counted({3}, 10));
+  const Tensor here = consecutive_numbers({3}), moved = on_device(consecutive_numbers({3}, 10));
   CHECK(f({here, moved})[0].to_vector() == Values{10, 13, 16});
   CHECK(f({moved, here})[0].to_vector() == Values{20, 23, 26});
-  const Tensor rows = there(counted({6}));
+  const Tensor rows = on_device(consecutive_numbers({6}));
   CHECK(f({rows.view_rows(3, 3), rows.view_rows(0, 3)})[0].to_vector() == Values{6, 9, 12});
 }
 
@@ -31,12 +31,12 @@ TEST_CASE("programs: results that somebody holds keep their values") {
 }
 
 TEST_CASE("programs: an input as it is, a constant, twice the same as results") {
-  const Tensor constant = counted({2}, 5);
+  const Tensor constant = consecutive_numbers({2}, 5);
   const Function f([&](const Tensors& in) {
     const Tensor y = in[0] + 1.0;
     return Tensors{in[0], constant, y, y, ops::reshape(y, {2, 1})};
   });
-  const Tensors out = f({counted({2})});
+  const Tensors out = f({consecutive_numbers({2})});
   CHECK(out[0].to_vector() == Values{0, 1});
   CHECK(out[1].to_vector() == Values{5, 6});
   CHECK(out[2].to_vector() == Values{1, 2});
@@ -46,7 +46,7 @@ TEST_CASE("programs: an input as it is, a constant, twice the same as results") 
 }
 
 TEST_CASE("programs: variables change in place, what was taken from them does not") {
-  const Variable v(counted({3}));
+  const Variable v(consecutive_numbers({3}));
   const Function step([&](const Tensors& in) {
     const Tensor before = v.value();
     v.assign(before + in[0]);
@@ -63,7 +63,8 @@ TEST_CASE("programs: variables change in place, what was taken from them does no
 }
 
 TEST_CASE("programs: variables change places") {
-  const Variable a(counted({2})), b(counted({2}, 10)), c(counted({2}, 20));
+  const Variable a(consecutive_numbers({2})), b(consecutive_numbers({2}, 10)),
+      c(consecutive_numbers({2}, 20));
   const Function turn([&](const Tensors&) {
     const Tensor x = a.value(), y = b.value(), z = c.value();
     a.assign(y), b.assign(z), c.assign(x);
@@ -76,7 +77,7 @@ TEST_CASE("programs: variables change places") {
 }
 
 TEST_CASE("programs: a variable that is assigned outside is read anew") {
-  const Variable v(counted({2}));
+  const Variable v(consecutive_numbers({2}));
   const Function f([&](const Tensors&) { return Tensors{ops::exp(v.value())}; },
                    OptimizeOptions{.inference = true});
   CHECK(f({})[0].to_vector()[0] == 1);
@@ -103,7 +104,7 @@ TEST_CASE("programs: int64 counts exactly") {
 TEST_CASE("programs: scans") {
   for (bool reverse : {false, true}) {
     DYNAMIC_SECTION((reverse ? "backward" : "forward")) {
-      const Tensor x = counted({4, 2}), w = counted({2}, 1);
+      const Tensor x = consecutive_numbers({4, 2}), w = consecutive_numbers({2}, 1);
       auto run = [&](const Tensors& in) {
         auto [states, outputs] = ops::scan(
             [&](const Tensors& s, const Tensors& step) {
@@ -143,8 +144,8 @@ TEST_CASE("programs: the gradient of a scan") {
 }
 
 TEST_CASE("programs: a loop of steps allocates nothing") {
-  const Variable v(counted({64}));
-  const Tensor x = there(counted({64}));
+  const Variable v(consecutive_numbers({64}));
+  const Tensor x = on_device(consecutive_numbers({64}));
   const Function step([&](const Tensors& in) {
     v.assign(v.value() * 0.9 + in[0]);
     return Tensors{ops::sum(v.value())};
@@ -190,7 +191,7 @@ TEST_CASE("programs: threads share them") {
 
 TEST_CASE("programs: a profile names what ran") {
   const Function f([](const Tensors& in) { return Tensors{ops::matmul(in[0], in[0])}; });
-  const Tensors in{counted({16, 16})};
+  const Tensors in{consecutive_numbers({16, 16})};
   const auto executable = f.executable(in);
   executable->profile(true);
   f(in), f(in);

@@ -15,34 +15,36 @@ inline std::string device_under_test() {
 }
 
 /// While an object of this class exists, another device is the current one.
-class On {
+class DeviceScope {
  public:
-  explicit On(const std::string& name) : before_(device().class_name()) { set_device(name); }
-  ~On() { set_device(before_); }
-  On(const On&) = delete;
+  explicit DeviceScope(const std::string& name) : previous_device_(device().class_name()) {
+    set_device(name);
+  }
+  ~DeviceScope() { set_device(previous_device_); }
+  DeviceScope(const DeviceScope&) = delete;
 
  private:
-  std::string before_;
+  std::string previous_device_;
 };
 
 template <class F>
 auto on_cpu(F f) {
-  const On cpu("cpu");
+  const DeviceScope cpu("cpu");
   return f();
 }
 
 /// The value of an integer that the device reports in its information(); -1 if there is none.
-inline int64_t fact(std::string_view name) {
+inline int64_t reported_number(std::string_view name) {
   const Dict facts = device().information();
   const Value* value = facts.find(name);
   return value ? value->as_int() : -1;
 }
 
 /// A copy of the tensor in the memory of the device under test.
-inline Tensor there(const Tensor& t) { return t.to(device().memory()); }
+inline Tensor on_device(const Tensor& t) { return t.to(device().memory()); }
 
 /// 0, 1, 2, ... as float32.
-inline Tensor counted(const Shape& shape, double first = 0) {
+inline Tensor consecutive_numbers(const Shape& shape, double first = 0) {
   std::vector<float> values(static_cast<size_t>(shape.size()));
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<float>(first + static_cast<double>(i));

@@ -13,7 +13,7 @@ std::string another() { return device_under_test() == "cpu" ? "far" : "cpu"; }
 TEST_CASE("switching: the device in use is the one that was asked for") {
   CHECK(device().class_name() == device_under_test());
   {
-    const On on(another());
+    const DeviceScope on(another());
     CHECK(device().class_name() == another());
   }
   CHECK(device().class_name() == device_under_test());
@@ -30,7 +30,7 @@ TEST_CASE("switching: names and options are checked") {
 }
 
 TEST_CASE("switching: options stay until they are changed") {
-  const On cpu("cpu");
+  const DeviceScope cpu("cpu");
   const Dict before = device().get_config();
   set_device("cpu", {{"threads", 1}});
   CHECK(device().information().at("threads").as_int() == 1);
@@ -42,15 +42,15 @@ TEST_CASE("switching: options stay until they are changed") {
 }
 
 TEST_CASE("switching: a compiled function follows, and comes back") {
-  const Variable v(counted({3}));
+  const Variable v(consecutive_numbers({3}));
   const Function f([&](const Tensors& in) {
     v.assign_add(in[0]);
     return Tensors{ops::sum(v.value() * in[1])};
   });
-  const Tensor x = there(counted({3}));
+  const Tensor x = on_device(consecutive_numbers({3}));
   CHECK(f({Tensor(1.0), x})[0].item() == 8);
   {
-    const On on(another());
+    const DeviceScope on(another());
     CHECK(f({Tensor(1.0), x})[0].item() == 11);
     CHECK(v.value().storage()->memory() == device().memory());
   }
@@ -60,13 +60,13 @@ TEST_CASE("switching: a compiled function follows, and comes back") {
 }
 
 TEST_CASE("switching: tensors of one device are used on the other") {
-  const Tensor ours = ops::square(counted({4}));
+  const Tensor ours = ops::square(consecutive_numbers({4}));
   const Tensor theirs = [] {
-    const On on(another());
-    return ops::square(counted({4}, 1));
+    const DeviceScope on(another());
+    return ops::square(consecutive_numbers({4}, 1));
   }();
   CHECK((ours + theirs).to_vector() == std::vector<double>{1, 5, 13, 25});
-  const On on(another());
+  const DeviceScope on(another());
   CHECK((ours + theirs).to_vector() == std::vector<double>{1, 5, 13, 25});
   CHECK(ops::sum(ours.view_rows(2, 2)).item() == 13);
 }
@@ -74,7 +74,7 @@ TEST_CASE("switching: tensors of one device are used on the other") {
 TEST_CASE("switching: results that are held outlive the device's time") {
   Tensor held;
   {
-    const On on(another());
+    const DeviceScope on(another());
     held = ops::exp(Tensor(0.0));
   }
   CHECK(held.item() == 1);
@@ -92,7 +92,7 @@ TEST_CASE("switching: a model trains on where it was") {
     const Dict options{{"batch_size", 8}, {"shuffle", false}, {"verbose", 0}};
     model->fit({x}, {y}, options);
     {
-      const On on(switching ? another() : device_under_test());
+      const DeviceScope on(switching ? another() : device_under_test());
       model->fit({x}, {y}, options);
     }
     model->fit({x}, {y}, options);

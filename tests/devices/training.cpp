@@ -65,14 +65,15 @@ class TransferCounter final : public Callback {
  public:
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_begin(int64_t, const Logs&) override {
-    uploads_ = fact("uploads"), bytes_ = fact("uploaded_bytes"), downloads_ = fact("downloads");
+    uploads_ = reported_number("uploads"), bytes_ = reported_number("uploaded_bytes"),
+    downloads_ = reported_number("downloads");
   }
   void on_train_batch_end(int64_t, const Logs&) override {
     if (epoch_ == 0) return;
     ++steps;
-    uploads += fact("uploads") - uploads_;
-    bytes += fact("uploaded_bytes") - bytes_;
-    downloads += fact("downloads") - downloads_;
+    uploads += reported_number("uploads") - uploads_;
+    bytes += reported_number("uploaded_bytes") - bytes_;
+    downloads += reported_number("downloads") - downloads_;
   }
   int64_t steps = 0, uploads = 0, bytes = 0, downloads = 0;
 
@@ -109,7 +110,7 @@ TEST_CASE("training: fit, evaluate and predict as on the cpu") {
 }
 
 TEST_CASE("training: a step brings its batch and takes nothing back") {
-  if (fact("downloads") < 0) return;
+  if (reported_number("downloads") < 0) return;
   for (const Example& example : examples()) {
     for (const bool shuffle : {true, false}) {
       DYNAMIC_SECTION(example.name << (shuffle ? " shuffled" : "")) {
@@ -133,13 +134,13 @@ TEST_CASE("training: a step brings its batch and takes nothing back") {
 }
 
 TEST_CASE("training: data that is there already stays there") {
-  if (fact("downloads") < 0) return;
+  if (reported_number("downloads") < 0) return;
   const Example& example = examples()[0];
   const auto [x, y] = data_for(example, 24);
   auto model = sequential(example.layers);
   compile(*model);
   auto counter = std::make_shared<TransferCounter>();
-  model->fit({there(x)}, {there(y)},
+  model->fit({on_device(x)}, {on_device(y)},
              {{"epochs", 3},
               {"batch_size", 8},
               {"verbose", 0},
@@ -160,7 +161,7 @@ TEST_CASE("training: shuffled data on the device is what it is on the host") {
     model->fit({inputs}, {targets}, {{"epochs", 2}, {"batch_size", 8}, {"verbose", 0}});
     return model->predict({x}, {})[0];
   };
-  CHECK(difference(trained(there(x), there(y)), trained(x, y)) < 1e-6);
+  CHECK(difference(trained(on_device(x), on_device(y)), trained(x, y)) < 1e-6);
 }
 
 TEST_CASE("training: weights, slots and metrics live on the device") {

@@ -13,7 +13,7 @@ class Choices {
  public:
   explicit Choices(uint64_t seed);
   /// Replays these choices; after their end all choices are 0.
-  explicit Choices(std::vector<uint32_t> given) : given_(std::move(given)), replays_(true) {}
+  explicit Choices(std::vector<uint32_t> preset) : preset_(std::move(preset)), replays_(true) {}
 
   /// A choice from 0 to count - 1.
   int64_t below(int64_t count);
@@ -32,8 +32,8 @@ class Choices {
   /// removed as a whole.
   class Step {
    public:
-    explicit Step(Choices& choices) : choices_(choices), first_(choices.made_.size()) {}
-    ~Step() { choices_.steps_.emplace_back(first_, choices_.made_.size()); }
+    explicit Step(Choices& choices) : choices_(choices), first_(choices.results_.size()) {}
+    ~Step() { choices_.steps_.emplace_back(first_, choices_.results_.size()); }
     Step(const Step&) = delete;
 
    private:
@@ -41,14 +41,14 @@ class Choices {
     size_t first_;
   };
 
-  const std::vector<uint32_t>& made() const { return made_; }
+  const std::vector<uint32_t>& made() const { return results_; }
   /// The range [first, end) of the choices of each step.
   const std::vector<std::pair<size_t, size_t>>& steps() const { return steps_; }
 
  private:
   uint32_t draw();
 
-  std::vector<uint32_t> given_, made_;
+  std::vector<uint32_t> preset_, results_;
   std::vector<std::pair<size_t, size_t>> steps_;
   uint64_t state_ = 0;
   bool replays_ = false;

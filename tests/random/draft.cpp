@@ -55,7 +55,7 @@ Draft::Draft(Choices& made_of, int64_t most) : choices(made_of), most_elements_(
     lengths_.push_back(is_long ? choices.of(kLong) : choices.of(kShort));
     lengths_.back() = std::min(lengths_.back(), most);
   }
-  if (choices.one_in(2)) floating_ = choices.of(kFloats);
+  if (choices.one_in(2)) floating_dtype_ = choices.of(kFloats);
 }
 
 Draft::Draft(Draft& around, Tensors locals)
@@ -63,7 +63,7 @@ Draft::Draft(Draft& around, Tensors locals)
       abstract_(std::move(locals)),
       lengths_(around.lengths_),
       most_elements_(around.most_elements_),
-      floating_(around.floating_) {
+      floating_dtype_(around.floating_dtype_) {
   for (const Tensor& local : abstract_) specs_.push_back(local.spec());
 }
 
@@ -83,7 +83,7 @@ Shape Draft::shape_of_rank(int rank) {
   return shape;
 }
 
-DType Draft::floating() { return choices.one_in(8) ? choices.of(kFloats) : floating_; }
+DType Draft::floating() { return choices.one_in(8) ? choices.of(kFloats) : floating_dtype_; }
 
 int Draft::input(const TensorSpec& spec) {
   Node node;

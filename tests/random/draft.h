@@ -71,7 +71,7 @@ class Draft {
   TensorSpecs specs_;
   std::vector<int64_t> lengths_;
   int64_t most_elements_;
-  DType floating_ = DType::float32;
+  DType floating_dtype_ = DType::float32;
 };
 
 /// A way to extend a draft: draws operands and adds a call of a function.

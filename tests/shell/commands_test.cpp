@@ -72,7 +72,7 @@ TEST_CASE("info tells as JSON what it tells as text") {
   CHECK(told.as_dict().at("plugins").as_list().size() > 5);
 }
 
-TEST_CASE("a misspelt option or plugin is told with what is right") {
+TEST_CASE("a misspelt option or plugin is reported with what is right") {
   CHECK_THAT(crescent_says("describe --jsn").text, Contains("did you mean '--json'?"));
   CHECK_THAT(crescent_says("info --jsn").text,
              Contains("did you mean '--json'?") && Contains("crescent info [--json]"));

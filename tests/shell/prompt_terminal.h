@@ -76,14 +76,15 @@ class Terminal {
   std::string expect(const std::string& text, int seconds = 30) {
     size_t searched = 0;
     for (const time_t end = time(nullptr) + seconds; time(nullptr) <= end; read_some(100)) {
-      if (const size_t at = seen_.find(text, searched); at != std::string::npos) {
-        std::string before = seen_.substr(0, at);
-        seen_.erase(0, at + text.size());
+      if (const size_t at = shown_text_.find(text, searched); at != std::string::npos) {
+        std::string before = shown_text_.substr(0, at);
+        shown_text_.erase(0, at + text.size());
         return before;
       }
-      searched = seen_.size() - std::min(seen_.size(), text.size());
+      searched = shown_text_.size() - std::min(shown_text_.size(), text.size());
     }
-    const std::string last = seen_.substr(seen_.size() - std::min<size_t>(seen_.size(), 2000));
+    const std::string last =
+        shown_text_.substr(shown_text_.size() - std::min<size_t>(shown_text_.size(), 2000));
     FAIL("no '" << text << "' within " << seconds << " s in what the terminal showed:\n" << last);
     return "";
   }
@@ -108,10 +109,10 @@ class Terminal {
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
       }
     }
-    FAIL("the program did not end; it showed:\n" << seen_);
+    FAIL("the program did not end; it showed:\n" << shown_text_);
     return -1;
   }
-  const std::string& seen() const { return seen_; }
+  const std::string& seen() const { return shown_text_; }
 
  private:
   static constexpr unsigned short kColumns = 120;
@@ -123,20 +124,21 @@ class Terminal {
     const ssize_t count = read(terminal_, buffer, sizeof buffer);
     // The program has closed its side of the terminal.
     if (count <= 0) return usleep(1000 * milliseconds), false;
-    seen_.append(buffer, static_cast<size_t>(count));
+    shown_text_.append(buffer, static_cast<size_t>(count));
     remove_row_starts();
     return true;
   }
   /// Removes from the output the sequence by which the editor moves to the start of a row.
   void remove_row_starts() {
     const std::string start = "\x1b[7m%\x1b[m" + std::string(kColumns - 1, ' ') + "\r\x1b[K";
-    for (size_t at; (at = seen_.find(start)) != std::string::npos;) seen_.erase(at, start.size());
+    for (size_t at; (at = shown_text_.find(start)) != std::string::npos;)
+      shown_text_.erase(at, start.size());
   }
 
   int terminal_ = -1;
   pid_t child_ = -1;
   bool ended_ = false;
-  std::string seen_;
+  std::string shown_text_;
 };
 
 /// Lua code that makes data x, y and a compiled model.

@@ -32,7 +32,7 @@ class Script {
     output_ = ends[0];
     fcntl(output_, F_SETFL, O_NONBLOCK);
     for (int tries = 0; seen().find("ready") == std::string::npos; ++tries) {
-      INFO(seen_);
+      INFO(shown_text_);
       REQUIRE(tries < 600);
       usleep(50000);
     }
@@ -58,15 +58,15 @@ class Script {
   const std::string& seen() {
     char buffer[4096];
     for (ssize_t count; (count = read(output_, buffer, sizeof buffer)) > 0;)
-      seen_.append(buffer, static_cast<size_t>(count));
-    return seen_;
+      shown_text_.append(buffer, static_cast<size_t>(count));
+    return shown_text_;
   }
 
  private:
   pid_t child_ = -1;
   int output_ = -1;
   bool ended_ = false;
-  std::string seen_;
+  std::string shown_text_;
 };
 
 constexpr double kSoon = 20;  // seconds within which the process must end, also on a busy machine

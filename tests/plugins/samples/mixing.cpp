@@ -11,17 +11,19 @@ using namespace crescent;
 
 namespace {
 
-/// Subtracts the mean of the batch.
+/// A layer that subtracts the mean of the batch.
 class Centered final : public UnaryLayer {
  public:
   static void describe(Schema<Centered>& s) { s.doc("Subtracts the mean of the batch."); }
   Tensor call(const Tensor& x, const Call&) override { return x - ops::mean(x, {0}, true); }
 };
 
-/// Has more weights for more samples.
-class Grown final : public UnaryLayer {
+/// A layer that makes a weight for each hundred samples of the batch it is built for.
+class WeightsGrowWithBatch final : public UnaryLayer {
  public:
-  static void describe(Schema<Grown>& s) { s.doc("A weight for each hundred samples."); }
+  static void describe(Schema<WeightsGrowWithBatch>& s) {
+    s.doc("A weight for each hundred samples.");
+  }
   void build(const Shape& shape) override {
     kernel_ = add_weight("kernel", {std::max<int64_t>(1, shape[0] / 100)});
   }
@@ -31,29 +33,29 @@ class Grown final : public UnaryLayer {
   Variable kernel_;
 };
 
-/// Squared errors, as fractions of those of the batch.
-class Shares final : public Loss {
+/// A loss: the squared error of each sample, divided by their sum over the batch.
+class RelativeErrors final : public Loss {
  public:
-  static void describe(Schema<Shares>& s) { s.doc("Shares of the error of the batch."); }
+  static void describe(Schema<RelativeErrors>& s) { s.doc("Shares of the error of the batch."); }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const Tensor each = ops::mean(ops::square(y_true - y_pred), {-1});
     return each / ops::sum(each);
   }
 };
 
-/// The sum of the errors of a batch.
-class Summed final : public Loss {
+/// A loss: the sum of the squared errors of the batch, as one number.
+class SummedErrors final : public Loss {
  public:
-  static void describe(Schema<Summed>& s) { s.doc("The sum of squared errors."); }
+  static void describe(Schema<SummedErrors>& s) { s.doc("The sum of squared errors."); }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     return ops::sum(ops::square(y_true - y_pred));
   }
 };
 
-/// The mean of all predictions that it ever saw.
-class Remembers final : public Metric {
+/// A metric whose reset_state() does nothing: the mean of the predictions of all updates.
+class MetricWithoutReset final : public Metric {
  public:
-  static void describe(Schema<Remembers>& s) { s.doc("Does not forget."); }
+  static void describe(Schema<MetricWithoutReset>& s) { s.doc("Does not forget."); }
   void update_state(const Tensor&, const Tensor& y_pred, const Tensor&) override {
     sum_.assign(sum_.value() + ops::mean(y_pred));
     count_.assign(count_.value() + 1.0);
@@ -65,10 +67,10 @@ class Remembers final : public Metric {
   Variable sum_ = add_variable("sum", {}), count_ = add_variable("count", {});
 };
 
-/// Goes up instead of down.
-class Ascends final : public Optimizer {
+/// An optimizer that follows the gradient upwards instead of downwards.
+class GradientAscent final : public Optimizer {
  public:
-  static void describe(Schema<Ascends>& s) { s.doc("Goes up."); }
+  static void describe(Schema<GradientAscent>& s) { s.doc("Goes up."); }
 
  protected:
   void update(const Variable& variable, const Tensor& gradient, const Tensor& rate, const Tensor&,
@@ -77,10 +79,10 @@ class Ascends final : public Optimizer {
   }
 };
 
-/// Goes down by a rate of its own.
-class Deaf final : public Optimizer {
+/// An optimizer that ignores the learning rate.
+class FixedRate final : public Optimizer {
  public:
-  static void describe(Schema<Deaf>& s) { s.doc("Goes down at a rate of its own."); }
+  static void describe(Schema<FixedRate>& s) { s.doc("Goes down at a rate of its own."); }
 
  protected:
   void update(const Variable& variable, const Tensor& gradient, const Tensor&, const Tensor&,
@@ -89,7 +91,7 @@ class Deaf final : public Optimizer {
   }
 };
 
-/// Goes down in the first rows of a variable alone.
+/// An optimizer that updates only the first eight rows of a matrix.
 class FirstRows final : public Optimizer {
  public:
   static void describe(Schema<FirstRows>& s) { s.doc("Goes down in eight rows."); }
@@ -109,11 +111,11 @@ class FirstRows final : public Optimizer {
 
 CRESCENT_PLUGIN("mixing", "1.0") {
   registry.add<Centered>("Centered");
-  registry.add<Grown>("Grown");
-  registry.add<Shares>("Shares");
-  registry.add<Summed>("Summed");
-  registry.add<Remembers>("Remembers");
-  registry.add<Ascends>("Ascends");
-  registry.add<Deaf>("Deaf");
+  registry.add<WeightsGrowWithBatch>("Grown");
+  registry.add<RelativeErrors>("Shares");
+  registry.add<SummedErrors>("Summed");
+  registry.add<MetricWithoutReset>("Remembers");
+  registry.add<GradientAscent>("Ascends");
+  registry.add<FixedRate>("Deaf");
   registry.add<FirstRows>("FirstRows");
 }

@@ -15,7 +15,7 @@ using namespace crescent;
 
 namespace {
 
-/// An op x -> x that adds a half to float32.
+/// An op that should return x, but adds 0.5 if x is float32.
 struct Rough final : OpOf<Rough> {
   static constexpr const char* kName = "rough.same";
   auto fields() const { return std::tie(); }
@@ -28,13 +28,14 @@ struct Rough final : OpOf<Rough> {
 
 Tensor same(const Tensor& x) { return apply1(Rough(), {x}); }
 
-/// A function of one triangle, whose gradient is wrong by a hundredth.
+/// The Cholesky factor of x, with a gradient that is 1.01 times the correct one.
 Tensor off_root(const Tensor& x) {
   const Tensor root = ops::cholesky(x);
   return root * 1.01 - ops::stop_gradient(root * 0.01);
 }
 
-/// An op without decompose() and compute(), whose kernel has another name.
+/// An op without decompose() and compute(); its kernel is registered under another name, so that
+/// nothing computes the op.
 struct NoWay final : OpOf<NoWay> {
   static constexpr const char* kName = "rough.noway";
   auto fields() const { return std::tie(); }
@@ -50,8 +51,19 @@ class NoWayKernel final : public CpuKernel {
   void run(const CpuArguments&) override {}
 };
 
-/// In what way a kernel is wrong.
-enum Fault { kExact, kPercent, kBeyond, kSums, kOrder, kPlace, kRows, kColumns, kFar, kReads };
+/// In what way TwiceKernel is wrong.
+enum Fault {
+  kExact,    ///< not at all
+  kPercent,  ///< returns 2.02 x
+  kBeyond,   ///< writes one element beyond its output
+  kSums,     ///< adds to the old contents of its output
+  kOrder,    ///< depends on the order in which threads compute blocks
+  kPlace,    ///< clears its output first, though the output may be the memory of the input
+  kRows,     ///< returns 0 from the ninth row on
+  kColumns,  ///< returns 0 from the 17th column on
+  kFar,      ///< writes 4000 elements beyond its output
+  kReads     ///< reads one element beyond its input
+};
 
 struct FaultNames {
   const char *op, *class_name, *signature;
@@ -67,7 +79,7 @@ constexpr FaultNames kFaults[] = {{"rough.exact", "TwiceExact", "twice_exact(x)"
                                   {"rough.far", "TwiceFar", "twice_far(x)"},
                                   {"rough.reads", "TwiceReads", "twice_reads(x)"}};
 
-/// An op x -> 2 x, whose kernel has the fault.
+/// An op that returns 2 x; its kernel has the fault F.
 template <Fault F>
 struct Twice final : OpOf<Twice<F>> {
   static constexpr const char* kName = kFaults[F].op;
@@ -120,6 +132,7 @@ void add_twice(Registry& registry, std::integer_sequence<Fault, F...>) {
   (functions.add(kFaults[F].class_name, kFaults[F].signature, twice<F>, "Twice its input."), ...);
 }
 
+/// A communicator that doubles sums, and writes a byte beyond the data of a broadcast.
 class Doubling final : public Communicator {
  public:
   static void describe(Schema<Doubling>& s) { s.doc("Doubles sums, and writes beyond copies."); }
@@ -136,6 +149,7 @@ class Doubling final : public Communicator {
   void leave(const std::string&) noexcept override {}
 };
 
+/// A loss that returns no tensor.
 class NoLoss final : public Loss {
  public:
   static void describe(Schema<NoLoss>& s) { s.doc("Gives no tensor."); }
