@@ -14,7 +14,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-/// one row of grey pixels
+/// An image of one row of four grey pixels.
 const Tensor kLine = Tensor::from(std::vector<uint8_t>{0, 100, 200, 40}, {1, 4, 1});
 
 Doubles by_pillow(int64_t width, const std::string& filter) {

@@ -187,7 +187,7 @@ TEST_CASE("every sample is seen once an epoch, in an order of the model's own") 
   CHECK(epochs[0] != epochs[1]);
 }
 
-TEST_CASE("a dataset that ends before the number which it announced is told of, once a run") {
+TEST_CASE("a dataset that ends before the number which it announced is reported, once a run") {
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   const auto announcing = [](int64_t elements) {

@@ -27,17 +27,18 @@ struct Folder {
 
 /// Aborts the run at the end of a batch: by an error, as in a crash, or by an interruption, as
 /// Ctrl-C does.
-class GivesUp final : public Callback {
+class AbortAtBatch final : public Callback {
  public:
-  GivesUp(int64_t after, bool by_interrupt) : after_(after), by_interrupt_(by_interrupt) {}
+  AbortAtBatch(int64_t last_batch, bool by_interrupt)
+      : last_batch_(last_batch), by_interrupt_(by_interrupt) {}
   void on_train_batch_end(int64_t, const Logs&) override {
-    if (++batches_ != after_) return;
+    if (++batches_ != last_batch_) return;
     if (by_interrupt_) return interrupt();
     fail("given up");
   }
 
  private:
-  int64_t after_, batches_ = 0;
+  int64_t last_batch_, batches_ = 0;
   bool by_interrupt_;
 };
 
@@ -80,7 +81,7 @@ std::shared_ptr<Model> persist(int64_t step, bool by_interrupt, const Fit& fit) 
   for (int64_t life = 0;; ++life) {
     REQUIRE(life < 50);
     const auto model = model_of(100 + life);
-    const auto gives_up = std::make_shared<GivesUp>(step, by_interrupt);
+    const auto gives_up = std::make_shared<AbortAtBatch>(step, by_interrupt);
     try {
       fit(*model, gives_up);
       if (model->epochs_trained() == kEpochs) return model;
@@ -108,7 +109,7 @@ TEST_CASE("a run that is kept in a file goes on after crashes and interruptions"
         fit(model, {{"resume", folder / "run.h5"}}, {gives_up});
       };
       try {
-        kept(*first, std::make_shared<GivesUp>(step, by_interrupt));
+        kept(*first, std::make_shared<AbortAtBatch>(step, by_interrupt));
       } catch (const Error&) {
       }
       CHECK(fs::exists(folder / "run.h5") == (by_interrupt || step > kBatches));
@@ -131,14 +132,14 @@ TEST_CASE("BackupAndRestore keeps the run every so many batches") {
       fit(model, {}, {gives_up, make<Callback>("BackupAndRestore", more)});
     };
     const auto first = model_of(1);
-    CHECK_THROWS(kept(*first, std::make_shared<GivesUp>(8, false)));
+    CHECK_THROWS(kept(*first, std::make_shared<AbortAtBatch>(8, false)));
     const auto last = persist(8, false, kept);
     check_same(*last, *whole);
     CHECK(fs::is_empty(folder.path));
   }
 }
 
-TEST_CASE("a damaged file of a run is told, and the one before it used when it was kept") {
+TEST_CASE("a damaged file of a run is reported, and the one before it used when it was kept") {
   const Folder folder;
   static std::string warning;
   set_warning_handler([](std::string_view text) { warning = text; });
@@ -147,7 +148,7 @@ TEST_CASE("a damaged file of a run is told, and the one before it used when it w
   for (const bool twice : {false, true}) {
     auto kept = [&](Model& model, int64_t crash) {
       fit(model, {},
-          {std::make_shared<GivesUp>(crash, false),
+          {std::make_shared<AbortAtBatch>(crash, false),
            make<Callback>(
                "BackupAndRestore",
                {{"backup_dir", folder.path}, {"save_freq", 2}, {"double_checkpoint", twice}})});
@@ -188,7 +189,7 @@ TEST_CASE("resume = true goes on with the run that was interrupted, or saved wit
   set_warning_handler([](std::string_view) {});
   const auto whole = model_of(1), model = model_of(1);
   fit(*whole);
-  fit(*model, {}, {std::make_shared<GivesUp>(7, true)});
+  fit(*model, {}, {std::make_shared<AbortAtBatch>(7, true)});
   CHECK(model->epochs_trained() == 1);
   save_model(*model, folder / "m.h5");
   fit(*model, {{"resume", true}});
@@ -233,7 +234,7 @@ TEST_CASE("an interrupted run keeps its weights, from which it goes on, beside E
   };
   const auto whole = model_of(1), model = model_of(1);
   fit(*whole, {}, {stopping()});
-  fit(*model, {}, {std::make_shared<GivesUp>(7, true), stopping()});
+  fit(*model, {}, {std::make_shared<AbortAtBatch>(7, true), stopping()});
   fit(*model, {{"resume", true}}, {stopping()});
   check_same(*model, *whole);
   set_warning_handler(nullptr);
@@ -245,7 +246,7 @@ TEST_CASE("the run is saved after the checkpoint, whose state it contains") {
   const Tensor x = data(8);
   const List callbacks{make<Callback>("BackupAndRestore", {{"backup_dir", folder.path}}),
                        make<Callback>("ModelCheckpoint", {{"filepath", folder / "best.keras"}}),
-                       std::make_shared<GivesUp>(1, false)};
+                       std::make_shared<AbortAtBatch>(1, false)};
   const auto all =
       model->start_training({x}, {targets(x)}, {{"callbacks", callbacks}})->callbacks();
   CHECK(all.back()->class_name() == "BackupAndRestore");

@@ -95,21 +95,21 @@ TEST_CASE("class weights name what they cannot read") {
     model->fit({x}, {targets}, {{"class_weight", weights}, {"verbose", 0}});
   };
   CHECK_NOTHROW(fit_with(y, List{1, 5}));
-  static std::string warned;
-  warned.clear();
-  set_warning_handler([](std::string_view text) { warned += text; });
+  static std::string warning_text;
+  warning_text.clear();
+  set_warning_handler([](std::string_view text) { warning_text += text; });
   fit_with(y, Dict{{"1", 5}});
-  CHECK(warned.empty());
+  CHECK(warning_text.empty());
   CHECK_THROWS_WITH(fit_with(y, Dict{{"1", 1}, {"2", 5}}),
                     Contains("no class 2") && Contains("0 to 1") && Contains("write [0] ="));
   CHECK_THROWS_WITH(fit_with(y, Dict{{"7", 5}}), Contains("no class 7"));
   CHECK_THROWS_WITH(fit_with(y, Dict{{"-1", 5}}), Contains("no class -1"));
   CHECK_THROWS_WITH(fit_with(ops::one_hot(y, 2), List{1, 5, 1}), Contains("no class 2"));
-  CHECK(warned.empty());
+  CHECK(warning_text.empty());
   auto number = small_model();  // its loss mse does not use classes
   number->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   number->fit({x}, {y}, {{"class_weight", Dict{{"1", 1}, {"2", 5}}}, {"verbose", 0}});
-  CHECK_THAT(warned, Contains("no class 2") && Contains("write [0] ="));
+  CHECK_THAT(warning_text, Contains("no class 2") && Contains("write [0] ="));
   set_warning_handler(nullptr);
   CHECK_THROWS_WITH(fit_with(y, Dict{{"0.5", 1}, {"1", 5}}),
                     Contains("whole numbers from 0") && Contains("'0.5'"));

@@ -77,7 +77,7 @@ Tensor samples(const Family& family, int64_t count) {
 }
 
 /// An op (x) -> x that returns -x unless two runs are in it at the same time.
-struct Meet final : OpOf<Meet> {
+struct WaitForOther final : OpOf<WaitForOther> {
   static constexpr const char* kName = "meet";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -94,7 +94,7 @@ struct Meet final : OpOf<Meet> {
 };
 
 /// An op (x) -> x that takes 200 ms.
-struct Linger final : OpOf<Linger> {
+struct SleepingOp final : OpOf<SleepingOp> {
   static constexpr const char* kName = "linger";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -109,7 +109,7 @@ struct Linger final : OpOf<Linger> {
 };
 
 template <class Operation>
-class Calling final : public Layer {
+class LayerOfOp final : public Layer {
  public:
   Tensors call(const Tensors& inputs, const Call&) override {
     return crescent::apply(std::make_shared<const Operation>(), inputs);
@@ -119,25 +119,25 @@ class Calling final : public Layer {
 }  // namespace
 
 TEST_CASE("predictions of one model run at the same time") {
-  const auto model = Sequential::make({std::make_shared<Calling<Meet>>()});
+  const auto model = Sequential::make({std::make_shared<LayerOfOp<WaitForOther>>()});
   const Tensor x = data(4);
-  Meet::inside = 2;
+  WaitForOther::inside = 2;
   model->predict({x});
-  Meet::inside = 0;
+  WaitForOther::inside = 0;
   CHECK(on_threads(2, [&](int) {
           if (!are_equal(model->predict({x})[0], x)) fail("the other thread did not come");
         }) == std::vector<std::string>(2));
 }
 
 TEST_CASE("who takes a turn alone waits for predictions that run") {
-  const auto model = Sequential::make({std::make_shared<Calling<Linger>>()});
+  const auto model = Sequential::make({std::make_shared<LayerOfOp<SleepingOp>>()});
   const Tensor x = data(4);
   model->predict({x});
   std::thread caller([&] { model->predict({x}); });
-  while (!Linger::inside) std::this_thread::yield();
+  while (!SleepingOp::inside) std::this_thread::yield();
   {
     const StepLock lock(*model);
-    CHECK_FALSE(Linger::inside);
+    CHECK_FALSE(SleepingOp::inside);
   }
   caller.join();
 }

@@ -9,7 +9,7 @@ namespace {
 
 /// A layer that computes a mean over both processes; a process that runs the layer alone would wait
 /// forever.
-class Shared final : public Layer {
+class MeanOverProcesses final : public Layer {
  public:
   Tensors call(const Tensors& inputs, const Call&) override {
     return {ops::all_reduce(inputs[0], ReduceKind::mean)};
@@ -17,9 +17,10 @@ class Shared final : public Layer {
 };
 
 /// Calls `act` at the end of the given batch, counted over epochs, or at the end of every epoch.
-class At final : public Callback {
+class ActionAtBatch final : public Callback {
  public:
-  At(int64_t batch, std::function<void(Model&)> act) : batch_(batch), act_(std::move(act)) {}
+  ActionAtBatch(int64_t batch, std::function<void(Model&)> act)
+      : batch_(batch), act_(std::move(act)) {}
   void on_train_batch_end(int64_t, const Logs&) override {
     if (++batches_ == batch_) act_(*model_);
   }
@@ -50,8 +51,8 @@ std::ostream& operator<<(std::ostream& out, const Outcome& o) {
 /// Trains three epochs of at most `batches` batches, each followed by a validation of two.
 Outcome fit(int64_t batches, Dict options = {}) {
   set_random_seed(3);
-  auto model = Sequential::make(
-      {make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}}), std::make_shared<Shared>()});
+  auto model = Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}}),
+                                 std::make_shared<MeanOverProcesses>()});
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   const Tensor x = small::data(batches * 4), y = small::targets(x);
   const Tensor held = small::data(8);
@@ -68,7 +69,7 @@ Outcome fit(int64_t batches, Dict options = {}) {
 /// only.
 Dict at(int rank, int64_t batch, std::function<void(Model&)> act) {
   if (communicator()->rank() != rank) return {};
-  return {{"callbacks", std::make_shared<At>(batch, std::move(act))}};
+  return {{"callbacks", std::make_shared<ActionAtBatch>(batch, std::move(act))}};
 }
 
 /// Whether a callback of this process saw an interruption that only the process with rank `who` got
@@ -77,7 +78,8 @@ bool sees_interruption(int who, int64_t batch) {
   const auto end = std::make_shared<EndOfRun>();
   Value callbacks = List{Value(end)};
   if (communicator()->rank() == who)
-    callbacks = List{Value(end), Value(std::make_shared<At>(batch, [](Model&) { interrupt(); }))};
+    callbacks = List{Value(end),
+                     Value(std::make_shared<ActionAtBatch>(batch, [](Model&) { interrupt(); }))};
   fit(3, {{"callbacks", callbacks}});
   return end->was_interrupted;
 }

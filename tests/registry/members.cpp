@@ -86,7 +86,7 @@ TEST_CASE("Methods are called by name, with defaults") {
   CHECK(counter->count == 0);
 }
 
-TEST_CASE("A method's mistakes are told in the words of the schema") {
+TEST_CASE("A method's mistakes are reported in the words of the schema") {
   const auto counter = make_counter(1);
   CHECK(message([&] { counter->call_method("ad"); }) ==
         "Counter: no method 'ad' (did you mean 'add'?)");

@@ -33,7 +33,7 @@ TEST_CASE("a default's text is the value that Python or Lua means by it") {
   }
 }
 
-TEST_CASE("the parameters of a text are told apart at commas outside of brackets and quotes") {
+TEST_CASE("the parameters of a text are separated at commas outside of brackets and quotes") {
   const std::vector<Parameter> all =
       parse_parameters("x, @scale=None, size=(3, 3), separator=',', *rest, **others");
   REQUIRE(all.size() == 6);

@@ -65,7 +65,7 @@ TEST_CASE("A stamp is read from the file") {
   CHECK(stamp.setup == nullptr);
 }
 
-TEST_CASE("Each difference between stamp and host is told") {
+TEST_CASE("Each difference between stamp and host is reported") {
   PluginInfo stamp = read_stamp(ElfFile("/proc/self/exe"));
   stamp.size += 8;
   CHECK_THAT(mismatch(stamp), Catch::Contains("bytes"));
@@ -84,7 +84,7 @@ TEST_CASE("Each difference between stamp and host is told") {
   CHECK_THAT(mismatch(stamp), Catch::Contains("no name"));
 }
 
-TEST_CASE("A stamp of another interface is told of, also where it is shorter than ours") {
+TEST_CASE("A stamp of another interface is reported, also where it is shorter than ours") {
   std::string bytes = own_bytes();
   const auto stamp = *ElfFile("/proc/self/exe").section(CRESCENT_PLUGIN_SECTION);
   const auto& header = *reinterpret_cast<const Elf64_Ehdr*>(bytes.data());

@@ -260,7 +260,7 @@ TEST_CASE("constants that somebody may write to are not taken for each other", "
   }
 }
 
-TEST_CASE("prepared values are told apart by all that they are made of", "[cpu]") {
+TEST_CASE("prepared values are distinguished by all that they are made of", "[cpu]") {
   const Tensor x = sines({8}, 1), y = sines({8}, 2);
   PrepackCache values;
   const PrepackKey key{nullptr, "constant", 0, {x.spec()}, {}, nullptr, x.contents()};

@@ -399,7 +399,7 @@ TEST_CASE("products of float32 are as exact on tiles as in vectors", "[cpu][matm
       std::vector<Array> in = {random({m, k}, DType::float32, 1),
                                random({k, n}, DType::float32, 2)};
       for (Array& x : in) {
-        // values over 17 orders of magnitude if `wide`
+        // If `wide` is true, the values differ by up to 17 orders of magnitude.
         for (double& v : x.values) v = wide ? static_cast<float>(v * std::exp(20 * v)) : v;
       }
       const Product op = matmul(false, false);

@@ -116,7 +116,7 @@ TEST_CASE("an optimizer goes on with the variables that stay") {
   CHECK(adam->iterations().value().item() == 4);
 }
 
-TEST_CASE("what cannot be rewired is told with names and shapes") {
+TEST_CASE("what cannot be rewired is reported with names and shapes") {
   Branches b;
   auto stranger = dense(kWidth, {{"name", "lefty"}});
   CHECK_THROWS_WITH(rewire(*b.model, {{stranger, dense()}}),

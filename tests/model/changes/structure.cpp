@@ -88,7 +88,7 @@ TEST_CASE("layers that are exchanged are seen by every model above") {
   CHECK_NOTHROW(model->train_on_batch({x}, {SeedGenerator(1).normal({8, 7})}));
 }
 
-TEST_CASE("what does not fit any more is told with both names") {
+TEST_CASE("what does not fit any more is reported with both names") {
   const Tensor x = data();
   auto inner = Sequential::make({first_dense()}, "inner");
   const Symbol in = Input({kWidth});

@@ -257,7 +257,7 @@ TEST_CASE("the same layers are called on other inputs") {
   CHECK_THROWS_WITH(rebase(*model, {in, in}), Contains("has 1 inputs (") && Contains("got 2"));
 }
 
-TEST_CASE("what cannot be operated on is told with names and shapes") {
+TEST_CASE("what cannot be operated on is reported with names and shapes") {
   const Symbol in = Input({kWidth}, "in");
   auto body = dense(7, {{"name", "body"}}), side = dense(7, {{"name", "side"}});
   auto model = Functional::make(
