@@ -174,7 +174,7 @@ TEST_CASE("Class names in snake case are those of Keras") {
   for (const auto& [name, snake] : rows) CHECK(snake_case(name) == snake);
 }
 
-TEST_CASE("UTF-8 is told from other bytes") {
+TEST_CASE("UTF-8 is distinguished from other bytes") {
   CHECK(utf8_length("a") == 1);
   CHECK(utf8_length("\xC3\xA4") == 2);
   CHECK(utf8_length("\xE2\x82\xAC") == 3);

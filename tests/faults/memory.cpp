@@ -1,5 +1,5 @@
-// S08: memory runs out while a model is saved. The test program replaces operator new to make
-// allocations fail.
+// Memory runs out while a model is saved (S08 of README.md in this folder). The test program
+// replaces operator new to make allocations fail.
 #include <cstdlib>
 #include <new>
 

@@ -30,7 +30,7 @@ void check_refused(const Saver& saver, const Folder& folder, const std::string& 
   CHECK(folder.count() == before);
 }
 
-TEST_CASE("S04: limits, folders and targets that take no file are told with path and reason") {
+TEST_CASE("S04: limits, folders and targets that take no file are reported with path and reason") {
   int64_t times = 0;
   for (const Saver& saver : savers(20)) {
     const Folder folder;

@@ -1,5 +1,5 @@
-// F27: the process that reads HDF5 files for Crescent is killed, stopped, missing, impossible to
-// start, or replaced by another program.
+// The process that reads HDF5 files for Crescent is killed, stopped, missing, impossible to start,
+// or replaced by another program (F27 of README.md in this folder).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -70,7 +70,7 @@ TEST_CASE("F27: a reader that is stopped is given up when its time is over") {
          "given up after its time and " + std::to_string(seconds - 1).substr(0, 4) + " s");
 }
 
-TEST_CASE("F27: a reader that is missing or cannot be started is told; nothing else reads") {
+TEST_CASE("F27: a reader that is missing or cannot be started is reported; nothing else reads") {
   const Folder folder;
   const std::string path = file_in(folder);
   const auto load = [&] { return failure([&] { FileReader reader(path); }); };
@@ -98,7 +98,7 @@ TEST_CASE("sends nonsense", "[.worker]") {
   (void)!::write(hdf5::kSocketDescriptor, bytes.data(), bytes.size());
 }
 
-TEST_CASE("F27: a reader of another version, or another program, is told") {
+TEST_CASE("F27: a reader of another version, or another program, is reported") {
   const Folder folder;
   const std::string path = file_in(folder);
   for (const char* program : {"ends at once", "is of another version", "sends nonsense"}) {

@@ -1,5 +1,5 @@
-// T17: the system starts fewer threads than requested, or none. The existing threads then do all
-// work, with the same results.
+// The system starts fewer threads than requested, or none (T17 of README.md in this folder). The
+// existing threads then do all work, with the same results.
 #include <cerrno>
 #include <fstream>
 #include <thread>

@@ -23,14 +23,14 @@ void save(const std::string& path, const std::string& text) { replace_file(path,
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit limit{bytes, before_.rlim_max};
+    getrlimit(RLIMIT_FSIZE, &previous_limit_);
+    rlimit limit{bytes, previous_limit_.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
-  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &previous_limit_); }
 
  private:
-  rlimit before_;
+  rlimit previous_limit_;
 };
 
 TEST_CASE("a full disk is an error and leaves the old file", "[S03]") {

@@ -159,7 +159,7 @@ TEST_CASE("F06: names that are no names make no file and reach no terminal as th
   CHECK_THAT(failure([&] { crescent::load_model(path); }), Catch::Contains("odd"));
 }
 
-std::string told;  // NOLINT: set by the warning handler
+std::string last_warning;  // NOLINT: set by the warning handler
 
 TEST_CASE("F21: weights that are not finite are loaded, and named in a warning", "[F21]") {
   Scratch scratch;
@@ -168,12 +168,12 @@ TEST_CASE("F21: weights that are not finite are loaded, and named in a warning",
   weights[0] = ops::full(weights[0].shape(), std::nan(""));
   model->set_weights(weights);
   crescent::save_weights(*model, scratch.path("w.h5"));
-  told.clear();
-  set_warning_handler([](std::string_view text) { told += text; });
+  last_warning.clear();
+  set_warning_handler([](std::string_view text) { last_warning += text; });
   crescent::load_weights(*small_sequential(), scratch.path("w.h5"));
   set_warning_handler(nullptr);
-  CHECK_THAT(told, Catch::Contains("NaN or infinite numbers in") &&
-                       Catch::Contains("first/kernel") && !Catch::Contains("last"));
+  CHECK_THAT(last_warning, Catch::Contains("NaN or infinite numbers in") &&
+                               Catch::Contains("first/kernel") && !Catch::Contains("last"));
 }
 
 TEST_CASE("5,000 layers open in seconds, and their names are more than an attribute holds") {

@@ -1,5 +1,5 @@
-// F26: one byte of a file is changed. In every format and at every position, loading must fail or
-// give the numbers that were saved.
+// One byte of a file is changed. In every format and at every position, loading must fail or give
+// the numbers that were saved (F26 of tests/faults/README.md).
 #include "models.h"
 
 namespace crescent::hdf5 {

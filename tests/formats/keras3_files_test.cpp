@@ -195,7 +195,8 @@ TEST_CASE("objects are where Keras 3 looks for them") {
   check_same(model->get_weights(), again->get_weights());
 }
 
-TEST_CASE("a layer with another number of variables is told in Keras' words, nothing is loaded") {
+TEST_CASE(
+    "a layer with another number of variables is reported in Keras' words, nothing is loaded") {
   Scratch scratch;
   auto model = small_sequential();
   crescent::save_weights(*model, scratch.path("m.weights.h5"));
@@ -394,7 +395,7 @@ TEST_CASE("what an archive cannot be is said") {
   check_same(other->get_weights(), model->get_weights());
 }
 
-TEST_CASE("an optimizer that never trained has its rate in a file, and nothing is told") {
+TEST_CASE("an optimizer that never trained has its rate in a file, and nothing is reported") {
   const auto model = small_sequential();
   model->compile({{"optimizer", "adam"}, {"loss", "mse"}});
   keras::Entries entries = keras::keras3_weight_entries(*model);
@@ -405,12 +406,12 @@ TEST_CASE("an optimizer that never trained has its rate in a file, and nothing i
   const std::string path = scratch.path("m.weights.h5");
   const FileImage image(tree_of(entries));
   replace_file(path, image.pieces());
-  static std::string told;
-  told.clear();
-  set_warning_handler([](std::string_view text) { told += text; });
+  static std::string last_warning;
+  last_warning.clear();
+  set_warning_handler([](std::string_view text) { last_warning += text; });
   crescent::load_weights(*model, path);
   set_warning_handler(nullptr);
-  CHECK(told.empty());
+  CHECK(last_warning.empty());
   CHECK(model->optimizer()->learning_rate().value().item() == 0.25);
 }
 

@@ -265,7 +265,7 @@ TEST_CASE("a class of a plugin that is not loaded: which one it was", "[P11]") {
   CHECK(contains(message, "\"acme.scale\", version \"1.2.0\""));
 }
 
-std::string warned;  // NOLINT: set by the warning handler
+std::string warning_text;  // NOLINT: set by the warning handler
 
 TEST_CASE("an optimizer's state that does not fit starts anew, with Keras' warning") {
   Scratch scratch;
@@ -278,11 +278,12 @@ TEST_CASE("an optimizer's state that does not fit starts anew, with Keras' warni
   CHECK(keras::match_optimizer(file, *model, {}, {}).size() == model->optimizer()->state().size());
   model->compile({{"optimizer", configured("SGD", {{"momentum", 0.9}})}, {"loss", "mse"}});
   model->optimizer()->build(model->trainable_weights());
-  set_warning_handler([](std::string_view text) { warned += text; });
+  set_warning_handler([](std::string_view text) { warning_text += text; });
   CHECK(keras::match_optimizer(file, *model, {}, {}).empty());
   set_warning_handler(nullptr);
-  CHECK(contains(warned, "freshly initialized optimizer: expected 6 arrays, the file has 10"));
-  CHECK(contains(warned, scratch.path("m.h5")));
+  CHECK(
+      contains(warning_text, "freshly initialized optimizer: expected 6 arrays, the file has 10"));
+  CHECK(contains(warning_text, scratch.path("m.h5")));
 }
 
 TEST_CASE("configurations that are no configurations") {

@@ -107,15 +107,15 @@ TEST_CASE("what a source lacks is an error that names it") {
   CHECK(contains(failure([&] { keras::load_model(weights, {}); }), "No model found in config"));
 }
 
-std::string told;  // NOLINT: set by the warning handler
+std::string last_warning;  // NOLINT: set by the warning handler
 
 std::string warnings_of_loading(Entries entries) {
-  told.clear();
-  set_warning_handler([](std::string_view text) { told += text; });
+  last_warning.clear();
+  set_warning_handler([](std::string_view text) { last_warning += text; });
   InMemory file(std::move(entries));
   keras::load_model(file, {});
   set_warning_handler(nullptr);
-  return told;
+  return last_warning;
 }
 
 TEST_CASE("a self-test tells when a model predicts otherwise than when it was saved") {
@@ -135,11 +135,11 @@ TEST_CASE("a self-test goes through every format of models") {
   for (const char* name : {"m.h5", "m.keras"}) {
     CAPTURE(name);
     crescent::save_model(*model, scratch.path(name), {{"self_test", true}});
-    told.clear();
-    set_warning_handler([](std::string_view text) { told += text; });
+    last_warning.clear();
+    set_warning_handler([](std::string_view text) { last_warning += text; });
     crescent::load_model(scratch.path(name));
     set_warning_handler(nullptr);
-    CHECK(told == "");
+    CHECK(last_warning == "");
   }
 }
 

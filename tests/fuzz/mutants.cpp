@@ -1,5 +1,5 @@
-// F14: mutated copies of real files are loaded through the public interface. Each must give a model
-// or an error, and the process must survive.
+// Mutated copies of real files are loaded through the public interface. Each must give a model or
+// an error, and the process must survive (F14 of tests/faults/README.md).
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>

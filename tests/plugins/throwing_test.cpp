@@ -109,7 +109,9 @@ TEST_CASE("What a plugin throws names layer, class and plugin", "[P05][L01]") {
   }
 }
 
-TEST_CASE("an optimizer that reads a slot which it has not named is told how to name it") {
+TEST_CASE(
+    "an optimizer that reads a slot which it has not named gets an error that says how to name "
+    "it") {
   load_plugin(library("careless"));
   const auto train = [](const char* optimizer, bool eagerly) {
     fit(model_of(dense(), {{"optimizer", optimizer}, {"run_eagerly", eagerly}}));
@@ -125,7 +127,7 @@ TEST_CASE("an optimizer that reads a slot which it has not named is told how to 
   }
 }
 
-TEST_CASE("an optimizer that gives two slots one name is told so") {
+TEST_CASE("an optimizer that gives two slots one name gets an error") {
   load_plugin(library("careless"));
   CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", "NamesSlotTwice"}})),
                     "optimizer NamesSlotTwice of plugin 'careless': slots() returns the name "

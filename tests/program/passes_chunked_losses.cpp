@@ -48,7 +48,7 @@ struct Head {
   }
 
  private:
-  /// Removes what stands in the way, as the passes before do.
+  /// Applies the passes that precede the one under test, without that pass.
   static Program optimize_without_chunks(Program program) {
     while (shapes(program) || transposes(program)) dead_code(program);
     dead_code(program);
