@@ -11,7 +11,7 @@
 namespace crescent::simulation {
 namespace {
 
-// mean seconds
+// Mean times in seconds.
 constexpr double kStep = 1e-3;       ///< from event to event of a rank
 constexpr double kLatency = 2e-3;    ///< from sending to arrival
 constexpr double kDetection = 5e-2;  ///< from a crash until others learn of it

@@ -8,14 +8,14 @@ namespace crescent::simulation {
 
 namespace fs = std::filesystem;
 
-Disk::Disk(std::string folder) : folder_(std::move(folder)), kept_(folder_ + ".kept") {
+Disk::Disk(std::string folder) : folder_(std::move(folder)), link_folder_(folder_ + ".kept") {
   fs::create_directory(folder_);
-  fs::create_directory(kept_);
+  fs::create_directory(link_folder_);
 }
 
 Disk::~Disk() {
   fs::remove_all(folder_);
-  fs::remove_all(kept_);
+  fs::remove_all(link_folder_);
 }
 
 std::vector<std::string> Disk::files() const {
@@ -58,7 +58,7 @@ void Disk::before_removal(const std::string& path) {
 /// Links the file to another name, under which it survives; returns that name.
 std::string Disk::keep(const std::string& path) {
   if (!fs::exists(path)) return {};
-  const std::string link = kept_ + "/" + std::to_string(links_++);
+  const std::string link = link_folder_ + "/" + std::to_string(links_++);
   fs::create_hard_link(path, link);
   return link;
 }

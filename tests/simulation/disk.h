@@ -44,7 +44,8 @@ class Disk {
   std::string keep(const std::string& path);
   void undo(const Change& change);
 
-  std::string folder_, kept_;  ///< kept_: the folder of the links to removed files
+  std::string folder_;
+  std::string link_folder_;  ///< the folder of the links to removed files
   int links_ = 0;
   std::vector<Change> changes_;               ///< since the last fsync of the folder
   std::map<std::string, uint64_t> unsynced_;  ///< how many bytes of a file are synced

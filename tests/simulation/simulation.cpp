@@ -20,7 +20,7 @@ using namespace crescent::simulation;
 namespace {
 
 constexpr int kMaxRanks = 4;
-constexpr int kStartsWithFaults = 3;
+constexpr int kFaultyStarts = 3;  ///< faults happen only in the first starts of a training
 
 int64_t number_in(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -168,7 +168,7 @@ std::vector<Start> simulate(int64_t seed) {
   std::string history;
   do {
     const int size = faults.size();
-    const FaultRates rates = starts.size() < kStartsWithFaults ? faults.rates() : FaultRates();
+    const FaultRates rates = starts.size() < kFaultyStarts ? faults.rates() : FaultRates();
     starts.push_back(start(training, size, faults.seed(), rates, disk));
     history += text_of(starts.back());
     INFO(history);

@@ -71,8 +71,8 @@ int remove_file(const char* path, Function remove_really) {
 
 }  // namespace
 
-WithoutSimulation::WithoutSimulation() : before_(std::exchange(is_real, true)) {}
-WithoutSimulation::~WithoutSimulation() { is_real = before_; }
+WithoutSimulation::WithoutSimulation() : was_real_(std::exchange(is_real, true)) {}
+WithoutSimulation::~WithoutSimulation() { is_real = was_real_; }
 
 }  // namespace crescent::simulation
 

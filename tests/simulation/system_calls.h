@@ -11,7 +11,7 @@ class WithoutSimulation {
   WithoutSimulation(const WithoutSimulation&) = delete;
 
  private:
-  bool before_;
+  bool was_real_;
 };
 
 }  // namespace crescent::simulation

@@ -64,14 +64,14 @@ std::string hash_of(const Model& model) {
 
 std::string best_in(const std::string& folder) { return folder + "/best.weights.h5"; }
 
-using Named = std::pair<std::string, Dict>;
+using ClassAndOptions = std::pair<std::string, Dict>;
 
-std::vector<Named> layers(Draws& draws) {
+std::vector<ClassAndOptions> layers(Draws& draws) {
   Dict first{{"units", draws.number(1, 9)},
              {"activation", draws.one_of({"relu", "tanh"})},
              {"input_shape", List{3}}};
   if (draws.coin()) first.set("kernel_regularizer", "l2");
-  std::vector<Named> all{{"Dense", first}};
+  std::vector<ClassAndOptions> all{{"Dense", first}};
   if (draws.coin()) all.push_back({"BatchNormalization", {{"synchronized", draws.coin()}}});
   if (draws.coin()) all.push_back({draws.one_of({"LayerNormalization", "UnitNormalization"}), {}});
   if (draws.coin()) all.push_back({"Dropout", {{"rate", 0.3}}});
@@ -85,16 +85,16 @@ std::vector<Named> layers(Draws& draws) {
   return all;
 }
 
-Named optimizer(Draws& draws) {
-  Named made{draws.one_of({"SGD", "Adam", "RMSprop", "AdamW", "Adagrad", "Lion"}), {}};
+ClassAndOptions optimizer(Draws& draws) {
+  ClassAndOptions made{draws.one_of({"SGD", "Adam", "RMSprop", "AdamW", "Adagrad", "Lion"}), {}};
   if (draws.coin()) made.second.set("use_ema", true);
   if (draws.coin()) made.second.set("gradient_accumulation_steps", 2);
   if (draws.coin()) made.second.set("clipnorm", 1.0);
   return made;
 }
 
-std::vector<Named> callbacks(Draws& draws) {
-  std::vector<Named> all;
+std::vector<ClassAndOptions> callbacks(Draws& draws) {
+  std::vector<ClassAndOptions> all;
   if (draws.coin()) all.push_back({"ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 0}}});
   if (draws.coin())
     all.push_back({"EarlyStopping",

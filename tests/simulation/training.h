@@ -21,18 +21,18 @@ class Training {
   std::string train(const std::string& folder, const AtStep& at_batch_end) const;
   /// Whether the training leaves its best weights in the folder.
   bool keeps_best() const { return keeps_best_; }
-  /// A hash of these weights.
+  /// A hash of the best weights in the folder.
   std::string hash_of_best(const std::string& folder) const;
 
  private:
-  using Named = std::pair<std::string, Dict>;  ///< a class and its options
+  using ClassAndOptions = std::pair<std::string, Dict>;  ///< name of a class, options
   std::shared_ptr<Sequential> model() const;
   Dict options(const std::string& folder, const AtStep& at_batch_end) const;
 
   int64_t seed_;
   Tensor x_, y_, weights_;
-  std::vector<Named> layers_, callbacks_;
-  Named optimizer_;
+  std::vector<ClassAndOptions> layers_, callbacks_;
+  ClassAndOptions optimizer_;
   Dict fit_, backup_;
   bool keeps_best_;
 };

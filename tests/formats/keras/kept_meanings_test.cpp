@@ -109,21 +109,21 @@ TEST_CASE("the layers that a FeatureSpace of Keras 3 encodes with are those that
                  "It is no model"));
 }
 
-std::string warned;  // NOLINT: set by the warning handler
+std::string warning_text;  // NOLINT: set by the warning handler
 
-TEST_CASE("padding that Theano puts at other ends is told") {
+TEST_CASE("padding that Theano puts at other ends is reported") {
   const auto told = [](const char* class_name, const char* options) {
     const std::string json =
         concat(R"({"class_name": "Sequential", "config": {"name": "s", "layers": [)",
                R"({"class_name": ")", class_name, R"(", "config": {"name": "here", )", options,
                R"(, "batch_input_shape": [null, 6, 6, 2]}}]}})");
-    warned.clear();
-    set_warning_handler([](std::string_view text) { warned += text; });
+    warning_text.clear();
+    set_warning_handler([](std::string_view text) { warning_text += text; });
     ConfigIn({"2.3.1", "tensorflow"}).model(parse_json(json));
-    CHECK(warned.empty());
+    CHECK(warning_text.empty());
     ConfigIn({"2.3.1", "theano"}).model(parse_json(json));
     set_warning_handler(nullptr);
-    return contains(warned, "because of here");
+    return contains(warning_text, "because of here");
   };
   const char* conv = "Conv2D";
   CHECK(told(conv, R"("filters": 2, "kernel_size": [2, 2], "padding": "same")"));

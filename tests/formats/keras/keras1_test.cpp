@@ -88,7 +88,7 @@ TEST_CASE("Keras 1's words are those of Keras 2") {
   }
 }
 
-TEST_CASE("what only Keras 1 had is told") {
+TEST_CASE("what only Keras 1 had is reported") {
   const auto why = [](const char* class_name, const char* options) {
     return failure([&] { in_keras2(class_name, options); });
   };

@@ -12,15 +12,15 @@ ModelPtr two_layers(const std::string& first, const std::string& second, int cla
        layer("Dense", {{"units", classes}, {"name", second}})});
 }
 
-std::string told;  // NOLINT: set by the warning handler
+std::string last_warning;  // NOLINT: set by the warning handler
 
 /// The warnings that loading the file into the model raises.
 std::string warnings(Model& model, const std::string& path, const Dict& options) {
-  told.clear();
-  set_warning_handler([](std::string_view text) { told += text; });
+  last_warning.clear();
+  set_warning_handler([](std::string_view text) { last_warning += text; });
   crescent::load_weights(model, path, options);
   set_warning_handler(nullptr);
-  return told;
+  return last_warning;
 }
 
 TEST_CASE("a name stands for another by the first pattern that fits") {
@@ -147,11 +147,11 @@ TEST_CASE("a report tells the fate of every weight and array") {
 
   auto other = two_layers("a", "b", 5);
   const Tensors before = other->get_weights();
-  told.clear();
-  set_warning_handler([](std::string_view text) { told += text; });
+  last_warning.clear();
+  set_warning_handler([](std::string_view text) { last_warning += text; });
   failure([&] { crescent::load_weights(*other, path, {{"report", true}}); });
   set_warning_handler(nullptr);
-  CHECK(contains(told, "misfitting  b/kernel (8, 5) <- b/b/kernel (8, 3)"));
+  CHECK(contains(last_warning, "misfitting  b/kernel (8, 5) <- b/b/kernel (8, 3)"));
   check_same(other->get_weights(), before);
 }
 

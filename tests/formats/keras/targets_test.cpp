@@ -147,7 +147,7 @@ TEST_CASE("a file is not written when Keras 2 cannot express the model") {
   CHECK(scratch.count() == 0);
 }
 
-std::string told;  // NOLINT: set by the warning handler
+std::string last_warning;  // NOLINT: set by the warning handler
 
 TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 is warned of") {
   Scratch scratch;
@@ -157,15 +157,15 @@ TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 i
         "config": {"l1": 0.5, "l2": 0.0}}}}]})");
   ModelPtr model = model_from_config(ConfigIn({"2.1.6", "tensorflow"}).model(old));
   const Tensor x = hdf5::ramp({3, 4}), before = model->predict({x}).front();
-  set_warning_handler([](std::string_view text) { told += text; });
+  set_warning_handler([](std::string_view text) { last_warning += text; });
   for (const char* target : {"keras3", "keras2", "keras3", "keras2"}) {
     crescent::save_model(*model, scratch.path("m.h5"), {{"target", target}});
     model = crescent::load_model(scratch.path("m.h5"));
     hdf5::check_same(model->predict({x}).front(), before);
   }
   set_warning_handler(nullptr);
-  CHECK(contains(told, "layer 'd', option 'activation': Keras 3's hard_sigmoid"));
-  CHECK(contains(told, "layer 'd', option 'activity_regularizer': Keras 3 divides"));
+  CHECK(contains(last_warning, "layer 'd', option 'activation': Keras 3's hard_sigmoid"));
+  CHECK(contains(last_warning, "layer 'd', option 'activity_regularizer': Keras 3 divides"));
   CHECK(contains(failure([&] { model->to_json(); }), "pass target = \"keras2\""));
   const std::string json = model->to_json({{"target", "keras2"}});
   CHECK(contains(json, R"("activation": "hard_sigmoid")"));
@@ -174,7 +174,7 @@ TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 i
   CHECK(contains(again, R"("activity_regularizer": {"class_name": "ActivityKeras2")"));
 }
 
-TEST_CASE("penalties that Keras 3 loses are told of, and left out of its files") {
+TEST_CASE("penalties that Keras 3 loses are reported, and left out of its files") {
   const auto incompatibilities = [](const std::string& name, const Dict& options) {
     const auto model = Sequential::make({layer(name, options)}, "s");
     return keras::to_text(keras::incompatibilities_of(model_config(*model), {}, "keras3"));
@@ -195,11 +195,11 @@ TEST_CASE("penalties that Keras 3 loses are told of, and left out of its files")
   const auto penalized = [&](const char* version) {
     return contains(to_json(ConfigIn({version, "torch"}).model(stack)), "activity_regularizer");
   };
-  set_warning_handler([](std::string_view text) { told += text; });
+  set_warning_handler([](std::string_view text) { last_warning += text; });
   CHECK(penalized("2.15.0"));
   CHECK_FALSE(penalized("3.15.1"));
   set_warning_handler(nullptr);
-  CHECK(contains(told, "layer 'd': Keras 3 calls what is in a TimeDistributed without"));
+  CHECK(contains(last_warning, "layer 'd': Keras 3 calls what is in a TimeDistributed without"));
 }
 
 TEST_CASE("formulas of Keras 2.3.1 stay through any number of saves") {
@@ -213,7 +213,7 @@ TEST_CASE("formulas of Keras 2.3.1 stay through any number of saves") {
   ModelPtr model = model_from_config(reader.model(old));
   model->compile(reader.compile_options(parse_json(
       R"({"optimizer_config": {"class_name": "Adagrad", "config": {}}, "loss": "mse"})")));
-  set_warning_handler([](std::string_view text) { told += text; });
+  set_warning_handler([](std::string_view text) { last_warning += text; });
   for (const char* name : {"m.h5", "m.keras", "m.h5"}) {
     const Value config = model_config(*model);
     CHECK(contains(to_json(config), R"("interpolation": "bilinear_keras2")"));
@@ -235,7 +235,7 @@ TEST_CASE("formulas of Keras 2.3.1 stay through any number of saves") {
     model = crescent::load_model(scratch.path(name));
   }
   set_warning_handler(nullptr);
-  CHECK(contains(told, "layer 'b', option 'moving_variance_ddof': Keras 3's formula of"));
+  CHECK(contains(last_warning, "layer 'b', option 'moving_variance_ddof': Keras 3's formula of"));
 }
 
 TEST_CASE("Keras 3's archive has Keras' names for formulas of Keras 2") {
