@@ -12,10 +12,10 @@ namespace {
 class EnvironmentVariable {
  public:
   EnvironmentVariable(const char* name, const char* value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before, was_set_ = true;
+    if (const char* previous = std::getenv(name)) previous_value_ = previous, was_set_ = true;
     set(value);
   }
-  ~EnvironmentVariable() { set(was_set_ ? before_.c_str() : nullptr); }
+  ~EnvironmentVariable() { set(was_set_ ? previous_value_.c_str() : nullptr); }
 
  private:
   void set(const char* value) const {
@@ -25,7 +25,7 @@ class EnvironmentVariable {
       unsetenv(name_);
   }
   const char* name_;
-  std::string before_;
+  std::string previous_value_;
   bool was_set_ = false;
 };
 

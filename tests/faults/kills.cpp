@@ -74,7 +74,7 @@ constexpr int64_t kEpochs = 6;
 
 /// A callback that sleeps in every batch, so that the process is likely to be killed during a
 /// batch.
-class Slow final : public Callback {
+class SleepingCallback final : public Callback {
  public:
   void on_train_batch_end(int64_t, const Logs&) override { usleep(500); }
 };
@@ -90,7 +90,7 @@ ModelPtr trained(const std::string& file, bool slow) {
   List callbacks{
       make<Callback>("ReduceLROnPlateau", {{"monitor", "val_loss"}, {"patience", 1}}),
       make<Callback>("EarlyStopping", {{"patience", 3}, {"restore_best_weights", true}})};
-  if (slow) callbacks.push_back(std::make_shared<Slow>());
+  if (slow) callbacks.push_back(std::make_shared<SleepingCallback>());
   if (!file.empty()) {
     const std::filesystem::path path = file;
     callbacks.push_back(

@@ -47,9 +47,9 @@ std::string output_for(const std::string& attributes, const std::string& kitty) 
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
   if (child == 0) print_detected_terminal();
-  std::string said;
+  std::string output_text;
   if (attributes.empty()) {
-    said = read_until(terminal, ".");
+    output_text = read_until(terminal, ".");
   } else {
     CHECK(read_until(terminal, "\033[c") == "\033[c");
     REQUIRE(write(terminal, attributes.data(), attributes.size()) > 0);
@@ -57,15 +57,17 @@ std::string output_for(const std::string& attributes, const std::string& kitty) 
     CHECK(question.find("a=q") != question.npos);
     const std::string answer = kitty + attributes;
     REQUIRE(write(terminal, answer.data(), answer.size()) > 0);
-    said = read_until(terminal, ".");
+    output_text = read_until(terminal, ".");
   }
   waitpid(child, nullptr, 0);
   close(terminal);
-  const size_t begin = said.find("kitty");
-  return begin == said.npos ? "nothing" : said.substr(begin);
+  const size_t begin = output_text.find("kitty");
+  return begin == output_text.npos ? "nothing" : output_text.substr(begin);
 }
 
-int milliseconds_in(const std::string& said) { return std::stoi(said.substr(said.find("ms") + 3)); }
+int milliseconds_in(const std::string& output_text) {
+  return std::stoi(output_text.substr(output_text.find("ms") + 3));
+}
 
 }  // namespace
 
@@ -77,10 +79,11 @@ TEST_CASE("terminals say what they can show") {
 }
 
 TEST_CASE("a terminal that does not answer is not waited for") {
-  const std::string said = output_for("", "");
-  CHECK_THAT(said, Catch::StartsWith("kitty 0 sixel 0"));
-  CHECK(milliseconds_in(said) >= 15);
-  CHECK(milliseconds_in(said) < 200);  // the timeout is 20 ms; the rest allows for a busy machine
+  const std::string output_text = output_for("", "");
+  CHECK_THAT(output_text, Catch::StartsWith("kitty 0 sixel 0"));
+  CHECK(milliseconds_in(output_text) >= 15);
+  CHECK(milliseconds_in(output_text) <
+        200);  // the timeout is 20 ms; the rest allows for a busy machine
 }
 
 TEST_CASE("answers of terminals") {

@@ -25,7 +25,7 @@ class SearchPath {
     set("XDG_DATA_HOME", data_.path());
   }
   ~SearchPath() {
-    for (const auto& [name, value] : before_)
+    for (const auto& [name, value] : previous_values_)
       value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
   }
   SearchPath(const SearchPath&) = delete;
@@ -38,11 +38,11 @@ class SearchPath {
  private:
   void set(const std::string& name, const std::string& value) {
     const char* before = std::getenv(name.c_str());
-    before_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
+    previous_values_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
     setenv(name.c_str(), value.c_str(), 1);
   }
   Folder folder_, cache_, data_;
-  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
+  std::vector<std::pair<std::string, std::optional<std::string>>> previous_values_;
 };
 
 /// Runs the check in a fork of this process, so that the registry of this process is not changed;

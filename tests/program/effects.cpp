@@ -11,11 +11,11 @@ using namespace ops;
 
 namespace {
 
-std::vector<double> written;
+std::vector<double> logged_sums;
 int now = 0;
 
 /// An op (x) -> nothing that logs the sum of x.
-struct Write final : OpOf<Write> {
+struct LogSum final : OpOf<LogSum> {
   static constexpr const char* kName = "write";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }
@@ -23,13 +23,13 @@ struct Write final : OpOf<Write> {
   bool compute(std::span<const Tensor> in, std::span<Tensor>) const override {
     double total = 0;
     for (double x : in[0].to_vector()) total += x;
-    written.push_back(total);
+    logged_sums.push_back(total);
     return true;
   }
 };
 
 /// An op (x) -> x that logs the sum of x.
-struct Told final : OpOf<Told> {
+struct LoggedIdentity final : OpOf<LoggedIdentity> {
   static constexpr const char* kName = "told";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override { return {in[0]}; }
@@ -37,12 +37,12 @@ struct Told final : OpOf<Told> {
   bool compute(std::span<const Tensor> in, std::span<Tensor> out) const override {
     for (int64_t i = 0; i < in[0].size(); ++i)
       out[0].mutable_data<float>()[i] = in[0].data<float>()[i];
-    return Write().compute(in, {});
+    return LogSum().compute(in, {});
   }
 };
 
 /// An op () -> the value of a clock.
-struct Now final : OpOf<Now> {
+struct ClockOp final : OpOf<ClockOp> {
   static constexpr const char* kName = "now";
   auto fields() const { return std::tie(); }
   TensorSpecs infer(std::span<const TensorSpec>) const override { return {{DType::float32, {}}}; }
@@ -55,15 +55,15 @@ struct Now final : OpOf<Now> {
 
 /// The values that a run of f logs.
 template <class F>
-std::vector<double> written_by(F f, const Tensors& inputs) {
+std::vector<double> sums_logged_by(F f, const Tensors& inputs) {
   const Function compiled(f);
   compiled(inputs);
-  written.clear();
+  logged_sums.clear();
   compiled(inputs);
-  return written;
+  return logged_sums;
 }
 
-void write(const Tensor& x) { apply(Write(), {x}); }
+void write(const Tensor& x) { apply(LogSum(), {x}); }
 
 }  // namespace
 
@@ -71,13 +71,13 @@ TEST_CASE("effects: what is unread is kept when somebody sees it", "[effects]") 
   const Program p = traced(
       [](const Tensors& in) {
         write(in[0] * 2.0);
-        apply(Told(), {in[0]});
-        apply(Now(), {});
+        apply(LoggedIdentity(), {in[0]});
+        apply(ClockOp(), {});
         return Tensors{exp(in[0])};
       },
       {f32({3})});
   CHECK(names(optimize(p)) == "multiply, write, told, exp");
-  CHECK(written_by(
+  CHECK(sums_logged_by(
             [](const Tensors& in) {
               write(in[0]);
               return Tensors{in[0] + 1.0};
@@ -88,21 +88,21 @@ TEST_CASE("effects: what is unread is kept when somebody sees it", "[effects]") 
 TEST_CASE("effects: each happens once a run, when run as well", "[effects]") {
   const auto twice = [](const Tensors& in) {
     write(in[0]), write(in[0]);
-    return Tensors{apply1(Told(), {in[0]}) + apply1(Told(), {in[0]})};
+    return Tensors{apply1(LoggedIdentity(), {in[0]}) + apply1(LoggedIdentity(), {in[0]})};
   };
-  CHECK(written_by(twice, {Tensor::full({2}, 1.0)}) == std::vector<double>(4, 2.0));
-  written.clear();
+  CHECK(sums_logged_by(twice, {Tensor::full({2}, 1.0)}) == std::vector<double>(4, 2.0));
+  logged_sums.clear();
   write(Tensor::full({2}, 3.0));
-  CHECK(written == std::vector<double>{6});
+  CHECK(logged_sums == std::vector<double>{6});
 }
 
 TEST_CASE("effects: nothing with one is done while compiling or kept for later", "[effects]") {
   const Variable v(Tensor::full({4}, 0.5));
   const auto constant = [&](const Tensors& in) {
     write(ops::zeros({2}) + 1.0), write(v.value() * 2.0);
-    return Tensors{in[0] + apply1(Now(), {}), in[0] - apply1(Now(), {})};
+    return Tensors{in[0] + apply1(ClockOp(), {}), in[0] - apply1(ClockOp(), {})};
   };
-  CHECK(written_by(constant, {Tensor(0.0)}) == std::vector<double>{2, 4});
+  CHECK(sums_logged_by(constant, {Tensor(0.0)}) == std::vector<double>{2, 4});
   const Function compiled(constant, {.inference = true});
   now = 10;
   CHECK(compiled({Tensor(0.0)})[0].item() == 10);
@@ -113,31 +113,31 @@ TEST_CASE("effects: their order stays when elementwise work between them is fuse
   const auto f = [](const Tensors& in) {
     const Tensor a = in[0] * 2.0, b = in[0] + 1.0;
     write(b);
-    const Tensor c = apply1(Told(), {in[0]}) + a, d = tanh(c);
+    const Tensor c = apply1(LoggedIdentity(), {in[0]}) + a, d = tanh(c);
     write(a);
-    const Tensor e = apply1(Told(), {b}) * c;
+    const Tensor e = apply1(LoggedIdentity(), {b}) * c;
     write(e);
     return Tensors{d + e * a, exp(b)};
   };
   const Tensors x{Tensor::full({1}, 1.0)};
   const std::vector<double> order{2, 1, 2, 2, 6};
-  CHECK(written_by(f, x) == order);
-  written.clear(), f(x);
-  CHECK(written == order);
+  CHECK(sums_logged_by(f, x) == order);
+  logged_sums.clear(), f(x);
+  CHECK(logged_sums == order);
 }
 
 TEST_CASE("effects: what is needed early does not bring one before another", "[effects]") {
   const auto f = [](const Tensors& in) {
     const Tensor a = in[0] * 2.0, total = sum(a);  // depends on every value that is fused with a
     write(in[0]);
-    const Tensor told = apply1(Told(), {in[1]});
+    const Tensor told = apply1(LoggedIdentity(), {in[1]});
     return Tensors{total, tanh(a + told)};
   };
   const Tensors x{Tensor::full({4}, 1.0), Tensor::full({4}, 2.0)};
   const std::vector<double> order{4, 8};
-  CHECK(written_by(f, x) == order);
-  written.clear(), f(x);
-  CHECK(written == order);
+  CHECK(sums_logged_by(f, x) == order);
+  logged_sums.clear(), f(x);
+  CHECK(logged_sums == order);
 }
 
 TEST_CASE("effects: in a scan they happen every step", "[effects]") {
@@ -151,14 +151,14 @@ TEST_CASE("effects: in a scan they happen every step", "[effects]") {
     return Tensors{in[0]};
   };
   const Tensors x{Tensor(9.0), Tensor::from(std::vector<float>{1, 2}, {2})};
-  CHECK(written_by(f, x) == std::vector<double>{9, 1, 9, 2});
+  CHECK(sums_logged_by(f, x) == std::vector<double>{9, 1, 9, 2});
 }
 
 TEST_CASE("effects: checks that need one do not overtake another", "[effects]") {
   const Program p = traced(
       [](const Tensors& in) {
         write(in[0]);
-        const Tensor rows = apply1(Told(), {in[1]});
+        const Tensor rows = apply1(LoggedIdentity(), {in[1]});
         return Tensors{gather(in[0], cast(rows, DType::int32))};
       },
       {f32({3}), f32({2})});

@@ -12,8 +12,8 @@ namespace {
 /// Sets the memory budget, and restores it at the end of the test.
 struct Budget {
   explicit Budget(size_t bytes) { set_program_cache(bytes); }
-  ~Budget() { set_program_cache(before_); }
-  size_t before_ = program_cache().budget;
+  ~Budget() { set_program_cache(previous_budget_); }
+  size_t previous_budget_ = program_cache().budget;
 };
 
 Tensor ones(int64_t n) { return Tensor::full({n}, 1); }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "tensor/elements.h"
 #include "tensor/strings.h"
@@ -88,7 +89,7 @@ Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
 }
 
 Tensor Tensor::from_bytes(const void* bytes, size_t count, const TensorSpec& spec) {
-  if (spec.bytes() != count) {
+  if (std::cmp_not_equal(spec.bytes(), count)) {
     fail("a tensor ", spec, " takes ", spec.bytes(), " bytes of values, got ", count);
   }
   Tensor result = uninitialized(spec);

@@ -115,12 +115,12 @@ std::string reason(const std::string& message) {
   return message;
 }
 
-std::string warned;  // NOLINT: set by the warning handler
+std::string warning_text;  // NOLINT: set by the warning handler
 
 /// Loads and compiles a model; returns the model or the message of the error.
 std::pair<ModelPtr, std::string> load(const Form& form, const std::string& base) {
-  warned.clear();
-  set_warning_handler([](std::string_view text) { warned += text; });
+  warning_text.clear();
+  set_warning_handler([](std::string_view text) { warning_text += text; });
   ModelPtr model;
   std::string problem;
   try {
@@ -129,9 +129,9 @@ std::pair<ModelPtr, std::string> load(const Form& form, const std::string& base)
     problem = error.what();
   }
   set_warning_handler(nullptr);
-  const bool options_known = warned.find(kNoOptions) == warned.npos,
-             state_lost = options_known && warned.find("Error in") != warned.npos;
-  if (model && form.compiled && (!model->compiled() || state_lost)) problem = warned;
+  const bool options_known = warning_text.find(kNoOptions) == warning_text.npos,
+             state_lost = options_known && warning_text.find("Error in") != warning_text.npos;
+  if (model && form.compiled && (!model->compiled() || state_lost)) problem = warning_text;
   return {model, problem};
 }
 
@@ -145,7 +145,8 @@ void check_model(const Form& form, const std::string& base, const std::string& p
     const Recording io(base + ".io.h5");
     const Tensors x = numbered(io, "x");
     check_near(model->predict(x), numbered(io, "p"), kPredictions);
-    if (form.compiled) check_training(*model, io, x, warned.find(kNoOptions) == warned.npos);
+    if (form.compiled)
+      check_training(*model, io, x, warning_text.find(kNoOptions) == warning_text.npos);
   } catch (const Error& error) {
     FAIL_CHECK(error.what());
   }

@@ -77,11 +77,11 @@ void compare(const Places& ours, const Places& keras, const std::string& name, b
   }
 }
 
-std::string warned;  // NOLINT: set by the warning handler
+std::string warning_text;  // NOLINT: set by the warning handler
 
 ModelPtr load_quietly(const std::string& path) {
-  warned.clear();
-  set_warning_handler([](std::string_view text) { warned += text; });
+  warning_text.clear();
+  set_warning_handler([](std::string_view text) { warning_text += text; });
   ModelPtr model;
   try {
     model = load_model(path);
@@ -108,14 +108,14 @@ void check_archive(const std::string& base, const std::string& name, Tally& tall
   if (!model) return tally.skipped(name + ".keras");
   const Copy copy(".keras");
   save_model(*model, copy.path());
-  compare(places_in(copy.path()), places_in(base + ".keras"), name, warned.empty());
+  compare(places_in(copy.path()), places_in(base + ".keras"), name, warning_text.empty());
   tally.compared();
 }
 
 void check_weights(const std::string& base, const std::string& name, Tally& tally) {
   const ModelPtr model = load_quietly(base + ".h5");
   if (!model) return tally.skipped(name + ".weights.h5");
-  const bool compiled = model->compiled() && warned.empty();
+  const bool compiled = model->compiled() && warning_text.empty();
   load_weights(*model, base + ".weights.h5");
   const Copy copy(".weights.h5");
   save_weights(*model, copy.path());
