@@ -83,6 +83,16 @@ constexpr Keras2Name kKeras2Names[] = {{"SGD", "momentum", "moment"},
 /// or all variables' slots of one name after the other.
 enum class Order { keras3, by_variable, by_slot };
 
+/// The parts of a layout of Keras 3, which differ between releases and options.
+struct Keras3Parts {
+  Order order = Order::keras3;
+  bool rate = true;       ///< the learning rate
+  bool unused = false;    ///< slots that Keras 2 stores without using them
+  bool extras = true;     ///< scalars that only some classes have
+  bool untracked = true;  ///< variables that Keras creates in build() without add_variable(): the
+                          ///< scalars of Adafactor for vectors, and the product of Nadam
+};
+
 class LayoutMaker {
  public:
   LayoutMaker(const Optimizer& optimizer, const Variables& trained)
@@ -99,7 +109,16 @@ class LayoutMaker {
 
   bool has_schedule() const { return has_schedule_; }
 
-  StateLayout keras3(Order order, bool rate, bool unused, bool extras) const {
+  /// Whether the optimizer is a LossScaleOptimizer, which hides the untracked variables of its
+  /// inner optimizer from Keras.
+  bool is_loss_scaled() const { return is_loss_scaled_; }
+
+  /// The parts that a file of today's Keras has.
+  Keras3Parts usual_parts() const {
+    return {.rate = !has_schedule_, .untracked = !is_loss_scaled_};
+  }
+
+  StateLayout keras3(const Keras3Parts& parts) const {
     StateLayout layout;
     // the entries of the LossScaleOptimizer itself; the count and the rate in use are those of its
     // inner optimizer
@@ -108,13 +127,22 @@ class LayoutMaker {
       layout.push_back({{}, kRate, {DType::float32, Shape{}}});
       append(layout, extras_);
     }
+    append(layout, inner_keras3(parts));
+    return layout;
+  }
+
+  /// The part of a layout that belongs to the inner optimizer of a LossScaleOptimizer; the whole
+  /// layout for other optimizers.
+  StateLayout inner_keras3(const Keras3Parts& parts) const {
+    StateLayout layout;
     layout.push_back({optimizer_.iterations(), kIteration, {DType::int32, Shape{}}});
-    if (rate) layout.push_back(entry_of(rate_));
+    if (parts.rate) layout.push_back(entry_of(rate_));
     append(layout, shared_);
-    append(layout, sorted(order));
-    if (unused) append(layout, unused_slots());
-    if (!is_loss_scaled_ && extras) append(layout, extras_);
-    if (class_name_ == kNadam && extras) layout.push_back(momentum_product("keras3"));
+    append(layout, sorted(parts.untracked ? with_scalars_for_vectors() : slots_, parts.order));
+    if (parts.unused) append(layout, unused_slots());
+    if (!is_loss_scaled_ && parts.extras) append(layout, extras_);
+    if (class_name_ == kNadam && parts.extras && parts.untracked)
+      layout.push_back(momentum_product("keras3"));
     return layout;
   }
 
@@ -125,7 +153,8 @@ class LayoutMaker {
     if (class_name_ == kNadam && extras) layout.push_back(momentum_product("keras2"));
     const bool by_variable =
         std::count(std::begin(kAlwaysByVariable), std::end(kAlwaysByVariable), class_name_) > 0;
-    append(layout, sorted(by_variable ? Order::by_variable : Order::by_slot));
+    append(layout,
+           sorted(with_scalars_for_vectors(), by_variable ? Order::by_variable : Order::by_slot));
     if (unused) append(layout, unused_slots());
     return layout;
   }
@@ -214,8 +243,7 @@ class LayoutMaker {
     return places;
   }
 
-  StateLayout sorted(Order order) const {
-    StateLayout slots = with_scalars_for_vectors();
+  StateLayout sorted(StateLayout slots, Order order) const {
     std::stable_sort(slots.begin(), slots.end(), [&](const StateEntry& a, const StateEntry& b) {
       return rank(a.slot, order) < rank(b.slot, order);
     });
@@ -267,7 +295,9 @@ std::vector<Candidate> candidates(const LayoutMaker& layouts, bool by_slot) {
       }
       for (const Order order : {Order::keras3, Order::by_variable, Order::by_slot})
         for (const bool rate : {!layouts.has_schedule(), layouts.has_schedule()})
-          all.push_back({layouts.keras3(order, rate, unused, extras), order != Order::keras3});
+          for (const bool untracked : {!layouts.is_loss_scaled(), layouts.is_loss_scaled()})
+            all.push_back(
+                {layouts.keras3({order, rate, unused, extras, untracked}), order != Order::keras3});
     }
   return all;
 }
@@ -401,7 +431,12 @@ StateLayout optimizer_layout(const Optimizer& optimizer, const Variables& traine
                              const std::string& target) {
   const LayoutMaker layouts(optimizer, trained);
   return target == "keras2" ? layouts.keras2(true, true, true)
-                            : layouts.keras3(Order::keras3, !layouts.has_schedule(), false, true);
+                            : layouts.keras3(layouts.usual_parts());
+}
+
+StateLayout inner_optimizer_layout(const Optimizer& optimizer, const Variables& trained) {
+  const LayoutMaker layouts(optimizer, trained);
+  return layouts.is_loss_scaled() ? layouts.inner_keras3(layouts.usual_parts()) : StateLayout();
 }
 
 std::vector<std::string> layout_names(const Optimizer& optimizer, const StateLayout& layout,

@@ -25,6 +25,10 @@ using StateLayout = std::vector<StateEntry>;
 CRESCENT_KERAS_API StateLayout optimizer_layout(const Optimizer& optimizer,
                                                 const Variables& trained,
                                                 const std::string& target);
+/// For a LossScaleOptimizer, the entries that a file of Keras 3 has for its inner optimizer alone;
+/// none for other optimizers.
+CRESCENT_KERAS_API StateLayout inner_optimizer_layout(const Optimizer& optimizer,
+                                                      const Variables& trained);
 /// The names that the target gives to the entries of `layout`.
 CRESCENT_KERAS_API std::vector<std::string> layout_names(const Optimizer& optimizer,
                                                          const StateLayout& layout,

@@ -6,6 +6,7 @@
 
 #include "crescent/ops/ops.h"
 #include "keras/model/optimizer_layout.h"
+#include "keras/vocabulary/objects.h"
 #include "keras/weights/flipped_kernels.h"
 #include "keras/weights/keras2_weights.h"
 #include "keras/weights/keras3_weights.h"
@@ -81,6 +82,13 @@ std::shared_ptr<Optimizer> optimizer_for(const Model& model, const Variables& tr
   for (size_t i = 0; i < std::min(numbers.size(), values.size()); ++i)
     numbers[i].assign(values[i].value());
   return other;
+}
+
+/// The name of an optimizer's configuration, or that of its class in snake case.
+std::string name_in_file(const Value& optimizer) {
+  const Dict config = config_of(optimizer.as_dict());
+  const std::string* name = text_at(config, "name");
+  return name && !name->empty() ? *name : to_snake_case(class_of(optimizer));
 }
 
 /// The attribute with the number of arrays, which shows whether one is missing. Keras ignores it.
@@ -159,12 +167,16 @@ void write_keras3_optimizer(Entries& entries, Model& model) {
   const Variables trained = model.trainable_weights();
   const auto kept = optimizer_for(model, trained);
   const Optimizer& optimizer = *kept;
-  const StateLayout layout = optimizer_layout(optimizer, trained, "keras3");
-  const std::string& name = optimizer.name();
-  entries.push_back({kOptimizerGroup,
-                     {{"name", name.empty() ? to_snake_case(optimizer.class_name()) : name},
-                      {kCount, static_cast<int64_t>(layout.size())}}});
-  write_layout(entries, layout, kOptimizerGroup, numbers_below(layout.size()));
+  const auto write = [&](const StateLayout& layout, const char* group, const std::string& name) {
+    entries.push_back({group, {{"name", name}, {kCount, static_cast<int64_t>(layout.size())}}});
+    write_layout(entries, layout, group, numbers_below(layout.size()));
+  };
+  const Value object = serialize(&optimizer);
+  write(optimizer_layout(optimizer, trained, "keras3"), kOptimizerGroup, name_in_file(object));
+  const StateLayout inner = inner_optimizer_layout(optimizer, trained);
+  if (!inner.empty())
+    write(inner, kInnerOptimizerGroup,
+          name_in_file(config_of(object.as_dict()).at("inner_optimizer")));
 }
 
 Matches match_optimizer(WeightSource& file, Model& model, const Matches& weights,

@@ -31,7 +31,9 @@ using LayerPaths = std::vector<std::pair<std::string, Layer*>>;
 LayerPaths keras3_paths(WeightSource& file, Model& model);
 LayerPaths keras3_paths(WeightSource& file, const LayerList& list);
 
-/// The path of the group with the variables of the optimizer.
-inline constexpr const char* kOptimizerGroup = "optimizer/vars";
+/// The paths of the groups with the variables of the optimizer, and with those of the inner
+/// optimizer of a LossScaleOptimizer, which are also in the first group.
+inline constexpr const char *kOptimizerGroup = "optimizer/vars",
+                            *kInnerOptimizerGroup = "optimizer/inner_optimizer/vars";
 
 }  // namespace crescent::keras

@@ -183,6 +183,39 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
         "001");  // ranks of slots for rows, columns, elements: 112 for a matrix, 001 for a vector
 }
 
+TEST_CASE("a LossScaleOptimizer hides what Keras does not track of its inner optimizer") {
+  const auto scaled = [](const std::string& inner) {
+    return Dict{{"inner_optimizer", Dict{{"class_name", inner}, {"config", Dict{}}}}};
+  };
+  const std::string inner = "iteration learning_rate momentum0 velocity0 momentum1 velocity1";
+  const Built nadam("LossScaleOptimizer", scaled("Nadam")), plain("Nadam", {});
+  CHECK(slots(optimizer_layout(*nadam.optimizer, nadam.trained, "keras3")) ==
+        "- - step_counter dynamic_scale " + inner);
+  CHECK(slots(inner_optimizer_layout(*nadam.optimizer, nadam.trained)) == inner);
+  CHECK(slots(optimizer_layout(*plain.optimizer, plain.trained, "keras3")) == inner + " -");
+  CHECK(inner_optimizer_layout(*plain.optimizer, plain.trained).empty());
+  // files with the product are read, too
+  std::vector<std::string> names(11);
+  std::vector<TensorSpec> specs(11, {DType::float32, {4, 4}});
+  for (size_t i = 0; i < names.size(); ++i) names[i] = concat(i);
+  for (size_t i : {0, 1, 2, 3, 4, 5, 10}) specs[i].shape = Shape{};
+  CHECK(slots(match_optimizer_state(*nadam.optimizer, nadam.trained, nadam.trained, names, specs)
+                  .layout) == "- - step_counter dynamic_scale " + inner + " -");
+
+  const auto adafactor = make<Optimizer>("LossScaleOptimizer", scaled("Adafactor"));
+  const Variables trained{Variable(Tensor({4, 5}, DType::float32)),
+                          Variable(Tensor({5}, DType::float32))};
+  adafactor->build(trained);
+  std::string ranks;
+  for (const StateEntry& place : optimizer_layout(*adafactor, trained, "keras3"))
+    ranks += concat(place.spec.shape.rank());
+  CHECK(ranks ==
+        "0000"
+        "00"
+        "112"
+        "1");
+}
+
 TEST_CASE("without names the order is Keras 3's") {
   const Built adam("Adam", {{"amsgrad", true}});
   const std::vector<std::string> names{"0", "1", "2", "3", "4", "5", "6", "7"};
