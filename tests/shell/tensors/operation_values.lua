@@ -155,6 +155,11 @@ row("threshold keeps the dtype", ops.threshold(ints { 0, 2 }, 0.5, 0.25), { 0, 2
 row("ranges of fractions", ops.arange(3.0), { 0, 1, 2 }, "float32")
 row("ranges of whole numbers", ops.arange(3), { 0, 1, 2 }, "int32")
 row("whole ends of geomspace", ops.geomspace(1, 16, 5, true, "int32"), { 1, 2, 4, 8, 16 })
+row("saturate_cast to half width", ops.saturate_cast(t { inf, -1e10, 7, nan }, "float16"),
+  { 65504, -65504, 7, nan }, "float16")
+row("saturate_cast of whole numbers to half width",
+  ops.saturate_cast(ints { 100000, -70000, 12 }, "float16"), { 65504, -65504, 12 }, "float16")
+row("saturate_cast of infinity", ops.saturate_cast(t { -inf }, "float32"), { -0x1.fffffep127 })
 row("saturate_cast to bool", ops.saturate_cast(t { -1.5, 2 }, "bool"), { false, true })
 row("full of a tensor", ops.full({ 2 }, ints { 3, 4 }), { 3, 4 }, "float32")
 row("vectors multiplied", ops.matmul(t { 1, 2 }, t { 3, 4 }), 11)
@@ -162,6 +167,20 @@ local short = ints({ { 100 } }, "int8")
 row("short whole numbers multiplied", ops.matmul(short, short), { 10000 }, "int32")
 row("products over nothing", ops.dot(ops.zeros { 1, 0 }, ops.zeros { 0, 2 }), { 0, 0 })
 row("segments that are none", ops.segment_max(t { 1, 5, 2 }, ints { 0, -1, 1 }, 2), { 1, 2 })
+row("segments with nan", ops.segment_max(t { 1, nan, 2 }, ints { 0, 0, 1 }, 2), { nan, 2 })
+row("segments that begin with nan", ops.segment_min(t { nan, 1, 2 }, ints { 0, 0, 1 }, 2),
+  { nan, 2 })
+local large = ints { 1216388546, 16777217 }
+row("a maximum of large whole numbers", ops.max(large, { initial = 0 }) - large[1], 0, "int32")
+row("a minimum of large whole numbers", ops.min(large, { initial = 2000000000 }) - large[2], 0,
+  "int32")
+row("the initial value is the maximum", ops.max(large, { initial = 1216388547 }) - large[1], 1,
+  "int32")
+row("a maximum of whole numbers and a fraction", ops.max(ints { 1 }, { initial = 2.5 }), 2, "int32")
+row("a maximum of nothing", ops.max(cr.zeros({ 0, 2 }, "int32"), { axis = 0, initial = -1 }),
+  { -1, -1 }, "int32")
+row("a median of nothing", ops.median(cr.zeros { 0, 2 }, 0), { nan, nan })
+row("a median of nothing but nan", ops.nanmedian(cr.zeros { 0 }), nan)
 check.fails(function() ops.segment_max(t { 1, 5 }, ints { 0 }, 2) end, "a number for each row")
 
 row("a mask as key", ops.get_item(t { 1, 2, 3 }, t { 1, 0, 1 }:cast "bool"), { 1, 3 })

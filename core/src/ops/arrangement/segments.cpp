@@ -54,6 +54,7 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
   template <class T>
   T joined(T a, T b) const {
     if (kind == SegmentKind::prod) return static_cast<T>(a * b);
+    if (b != b) return b;  // NaN
     return kind == SegmentKind::max ? std::max(a, b) : std::min(a, b);
   }
   template <class T>

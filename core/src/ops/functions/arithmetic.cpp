@@ -6,7 +6,22 @@
 
 #include "ops/functions/array_ops.h"
 
-namespace crescent::ops {
+namespace crescent {
+
+double largest_finite(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return std::numeric_limits<double>::max();
+    case DType::float16:
+      return 65504;
+    case DType::bfloat16:
+      return 3.3895313892515355e38;
+    default:
+      return static_cast<double>(std::numeric_limits<float>::max());
+  }
+}
+
+namespace ops {
 namespace {
 
 constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2, kLn10 = std::numbers::ln10;
@@ -108,11 +123,7 @@ Tensor sinc(const Tensor& given) {
 Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   if (!is_floating(x.dtype())) return x;
-  const double largest = x.dtype() == DType::float64   ? std::numeric_limits<double>::max()
-                         : x.dtype() == DType::float16 ? 65504.0
-                         : x.dtype() == DType::bfloat16
-                             ? 3.3895313892515355e38
-                             : static_cast<double>(std::numeric_limits<float>::max());
+  const double largest = largest_finite(x.dtype());
   const Tensor finite_or_nan =
       ops::where(ops::logical_or(ops::isfinite(x), ops::isnan(x)), x,
                  ops::where(ops::greater(x, 0), number_like(x, posinf.value_or(largest)),
@@ -167,4 +178,5 @@ Tensor squared_difference(const Tensor& x1, const Tensor& x2) {
   return ops::square(ops::subtract(x1, x2));
 }
 
-}  // namespace crescent::ops
+}  // namespace ops
+}  // namespace crescent

@@ -31,6 +31,8 @@ Tensor columns_of(const Tensor& images, const PatchGrid& grid);
 Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
                       const std::vector<int64_t>& spatial);
 
+/// The largest finite number of a floating-point dtype.
+double largest_finite(DType dtype);
 /// Casts half-width floats to float32; returns other tensors unchanged.
 inline Tensor without_halves(const Tensor& x) {
   const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;

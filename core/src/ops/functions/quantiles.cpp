@@ -22,6 +22,13 @@ Tensor with_axes_last(const Tensor& x, const Axes& axes) {
   return ops::reshape(moved, moved.shape().slice(0, kept).concat({n}));
 }
 
+/// Appends a column of NaN to rows (..., n).
+Tensor with_nan_column(const Tensor& rows) {
+  std::vector<int64_t> before(static_cast<size_t>(rows.rank())), after = before;
+  after.back() = 1;
+  return ops::pad(rows, before, after, std::numeric_limits<double>::quiet_NaN());
+}
+
 /// The position of a quantile in sorted elements: the indices of the elements below and above it,
 /// and the weight of the element above, from 0 to 1.
 struct QuantilePosition {
@@ -60,7 +67,9 @@ Tensor interpolate_sorted(const Tensor& sorted, const Tensor& position, const st
 
 Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
                    const std::string& method, bool keepdims, bool ignore_nan) {
-  const Tensor x = floating(given), rows = with_axes_last(x, axes);
+  const Tensor x = floating(given), given_rows = with_axes_last(x, axes);
+  // the quantiles of no elements are NaN, as those of a NaN
+  const Tensor rows = given_rows.dim(-1) > 0 ? given_rows : with_nan_column(given_rows);
   const int64_t n = rows.dim(-1);
   const Tensor nan = ops::isnan(rows);
   const Tensor sorted =

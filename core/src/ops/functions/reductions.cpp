@@ -1,6 +1,7 @@
 // Reductions along axes; without axes, over all of them.
 #include "crescent/ops/reductions.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -16,12 +17,18 @@ bool has_empty_reduced_axis(const Tensor& x, const Axes& axes) {
   return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
 }
 
-/// A maximum or minimum that includes an initial value.
+/// A maximum or minimum that includes an initial value. Integers are compared with a whole initial
+/// value as integers, since floats would round them.
 template <Tensor (*F)(const Tensor&, const Axes&, bool),
           Tensor (*Extreme)(const Operand&, const Operand&)>
 Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, double initial) {
-  if (has_empty_reduced_axis(x, axes)) return ops::sum(x, axes, keepdims) + initial;
-  return ops::cast(Extreme(F(x, axes, keepdims), initial), x.dtype());
+  if (has_empty_reduced_axis(x, axes))
+    return ops::cast(ops::sum(x, axes, keepdims) + initial, x.dtype());
+  const Tensor result = F(x, axes, keepdims);
+  const bool whole = std::trunc(initial) == initial && std::abs(initial) < 0x1p63;
+  if (!is_integer(x.dtype()) || !whole) return ops::cast(Extreme(result, initial), x.dtype());
+  const Tensor start = Tensor::scalar(initial, DType::int64);
+  return ops::cast(Extreme(ops::cast(result, DType::int64), start), x.dtype());
 }
 
 Tensor nan_to(const Tensor& x, double value) {

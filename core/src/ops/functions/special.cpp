@@ -146,8 +146,17 @@ Tensor view(const Tensor& x, std::optional<DType> dtype) {
 }
 
 Tensor saturate_cast(const Tensor& x, DType dtype) {
-  if (is_floating(dtype) || dtype == DType::complex64) return ops::cast(x, dtype);
+  if (dtype == DType::complex64 || x.dtype() == DType::complex64) return ops::cast(x, dtype);
   const bool fractions = is_floating(x.dtype());
+  if (is_floating(dtype) && fractions) {
+    const double largest = std::min(largest_finite(x.dtype()), largest_finite(dtype));
+    return ops::cast(ops::clip(x, -largest, largest), dtype);
+  }
+  if (dtype == DType::float16) {
+    constexpr int64_t kLargest = 65504;  // only float16 has no number for some integers
+    return ops::cast(ops::clip(ops::cast(x, DType::int64), -kLargest, kLargest), dtype);
+  }
+  if (is_floating(dtype)) return ops::cast(x, dtype);
   if (dtype == DType::int64) {
     if (!fractions) return ops::cast(x, dtype);
     return ops::cast(ops::clip(ops::cast(x, DType::float64), -0x1p63, 0x1p63 - 1024), dtype);
