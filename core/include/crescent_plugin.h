@@ -88,7 +88,7 @@ typedef struct crescent_option {
 
 typedef struct crescent_layer_class {
   size_t struct_size;
-  const char* name;
+  const char* name;  ///< of letters, digits, _, . and >, as those of options and ops are
   const char* doc;
   const crescent_option* const* options;
   size_t option_count;

@@ -1,5 +1,6 @@
 // Quantization of large weights to 8 or 4 bits, after which they are not trainable. Layers that
-// support it have a method "quantize" in their schema.
+// support it have a method "quantize" in their schema. Convolutions also have a property
+// "can_be_int8" and are quantized only on request, because Keras leaves them as they are.
 //
 //   quantize_model(*model, {.mode = "int8", .names = std::vector<std::string>{"dense", "embed"}});
 #pragma once
@@ -19,6 +20,9 @@ CRESCENT_API std::optional<std::string> quantization_mode(const Layer& layer);
 struct QuantizeOptions {
   std::string mode = {};  ///< "int8" or "int4"; empty if `config` determines it
   Value config = {};      ///< a quantizer (name, configuration or object); null: chosen by `mode`
+  /// Whether convolutions without groups are quantized, too, in the mode "int8". Keras cannot open
+  /// files with such layers.
+  bool convolutions = false;
   /// Option of quantize_model(): only layers are quantized whose names contain a match of one of
   /// these regular expressions. Fails for an expression that matches no quantizable layer.
   std::optional<std::vector<std::string>> names = {};
