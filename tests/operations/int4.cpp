@@ -2,10 +2,10 @@
 // and groups of lines.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <random>
 
 #include "crescent/crescent.h"
 #include "crescent/device/quantized_op_types.h"
+#include "draws.h"
 
 using namespace crescent;
 
@@ -15,18 +15,6 @@ constexpr int64_t kRows[] = {1, 2, 31, 32, 33, 127, 128, 129, 300};
 constexpr int64_t kColumns[] = {1, 2, 3, 7, 8, 9, 63, 64, 65, 126, 127, 128, 129, 200, 257};
 constexpr int64_t kBlocks[] = {1, 2, 3, 32, 128, 1000};
 constexpr int64_t kLines[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 20};
-
-template <size_t N>
-int64_t pick(const int64_t (&values)[N], std::mt19937& draw) {
-  return values[draw() % N];
-}
-
-std::vector<float> random_floats(int64_t count, std::mt19937& draw) {
-  std::uniform_real_distribution<float> uniform(-2, 2);
-  std::vector<float> values(static_cast<size_t>(count));
-  for (float& x : values) x = uniform(draw);
-  return values;
-}
 
 /// A random matrix of 4-bit values, with its floats in float64.
 struct RandomMatrix {
@@ -41,7 +29,7 @@ struct RandomMatrix {
         zeros(static_cast<size_t>(blocks * columns));
     for (int8_t& x : all) x = static_cast<int8_t>(draw());
     for (int8_t& x : zeros) x = static_cast<int8_t>(static_cast<int>(draw() % 16) - 8);
-    const std::vector<float> scales = random_floats(blocks * columns, draw);
+    const std::vector<float> scales = random_floats(blocks * columns, 2, draw);
     bytes = Tensor::from(all, {rows, width});
     scale = Tensor::from(scales, {blocks, columns});
     zero = Tensor::from(zeros, {blocks, columns});
@@ -86,7 +74,7 @@ TEST_CASE("products with 4-bit weights are those of float64, and a line has the 
   for (int trial = 0; trial < 800; ++trial) {
     const RandomMatrix matrix(draw);
     const int64_t lines = pick(kLines, draw), rows = matrix.rows, columns = matrix.columns;
-    const std::vector<float> x = random_floats(lines * rows, draw);
+    const std::vector<float> x = random_floats(lines * rows, 2, draw);
     const Tensor input = Tensor::from(x, {lines, rows}), y = matrix.product(input);
     REQUIRE(y.shape() == Shape{lines, columns});
     const std::vector<double> values = y.to_vector();
@@ -116,7 +104,7 @@ TEST_CASE("products with 4-bit weights of half-width floats and of float64 are t
       const RandomMatrix matrix(draw);
       const int64_t lines = pick(kLines, draw);
       const Tensor x = ops::cast(
-          Tensor::from(random_floats(lines * matrix.rows, draw), {lines, matrix.rows}), dtype);
+          Tensor::from(random_floats(lines * matrix.rows, 2, draw), {lines, matrix.rows}), dtype);
       const Tensor y = matrix.product(x), wide = ops::cast(x, DType::float32);
       REQUIRE(y.dtype() == dtype);
       const Tensor sizes = ops::matmul(ops::abs(wide), ops::abs(matrix.as_floats()));
@@ -131,9 +119,10 @@ TEST_CASE("products with 4-bit weights have the gradient of the product of float
   for (int trial = 0; trial < 50; ++trial) {
     const RandomMatrix matrix(draw);
     const int64_t lines = pick(kLines, draw);
-    const Tensor x = Tensor::from(random_floats(lines * matrix.rows, draw), {lines, matrix.rows});
+    const Tensor x =
+        Tensor::from(random_floats(lines * matrix.rows, 2, draw), {lines, matrix.rows});
     const Tensor g =
-        Tensor::from(random_floats(lines * matrix.columns, draw), {lines, matrix.columns});
+        Tensor::from(random_floats(lines * matrix.columns, 2, draw), {lines, matrix.columns});
     GradientTape tape;
     tape.watch(x);
     const Tensor y = matrix.product(x);

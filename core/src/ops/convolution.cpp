@@ -128,6 +128,20 @@ Tensors ConvBackwardKernel::vjp(const Vjp& v) const {
   return result;
 }
 
+ConvSpec conv_spec(const Shape& x, const Shape& kernel, std::vector<int64_t> strides,
+                   ops::Padding padding, std::vector<int64_t> dilation) {
+  const size_t spatial = spatial_of(x);
+  ConvSpec spec;
+  spec.strides = per_axis("conv", std::move(strides), spatial, "strides");
+  spec.dilation = per_axis("conv", std::move(dilation), spatial, "dilation values");
+  for (size_t i = 0; i < spatial; ++i) {
+    const int axis = static_cast<int>(i);
+    if (spec.strides[i] < 1) fail("conv: strides must be at least 1, got ", spec.strides[i]);
+    pad_axis(spec, padding, x[axis + 1], dilated(kernel[axis], spec.dilation[i]), spec.strides[i]);
+  }
+  return spec;
+}
+
 namespace ops {
 
 namespace {
@@ -152,17 +166,9 @@ Tensor conv(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
     });
   expect_rank_at_least("conv", x.shape(), 3);
   if (kernel.rank() != x.rank()) conv_shape("conv", x.shape(), kernel.shape(), {});
-  const size_t spatial = spatial_of(x.shape());
   Conv op;
-  op.spec.strides = per_axis("conv", std::move(strides), spatial, "strides");
-  op.spec.dilation = per_axis("conv", std::move(dilation), spatial, "dilation values");
+  op.spec = conv_spec(x.shape(), kernel.shape(), std::move(strides), padding, std::move(dilation));
   op.spec.groups = groups ? *groups : groups_of(x, kernel);
-  for (size_t i = 0; i < spatial; ++i) {
-    const int axis = static_cast<int>(i);
-    if (op.spec.strides[i] < 1) fail("conv: strides must be at least 1, got ", op.spec.strides[i]);
-    pad_axis(op.spec, padding, x.dim(axis + 1), dilated(kernel.dim(axis), op.spec.dilation[i]),
-             op.spec.strides[i]);
-  }
   const DType dtype = promote(x.dtype(), kernel.dtype());
   return apply1(op, {cast(x, dtype), cast(kernel, dtype)});
 }

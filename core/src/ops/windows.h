@@ -26,6 +26,10 @@ void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t wind
 /// Appends a padding of `total` elements; an odd element is at the end.
 void append_padding(ConvSpec& spec, int64_t total);
 
+/// The geometry of a convolution with one group, whose images and kernel have these shapes.
+ConvSpec conv_spec(const Shape& x, const Shape& kernel, std::vector<int64_t> strides,
+                   ops::Padding padding, std::vector<int64_t> dilation);
+
 /// The shape with `batch` in place of an unknown batch size.
 Shape with_batch(Shape shape, int64_t batch);
 

@@ -1,5 +1,6 @@
 #include "convolution/convolution.h"
 
+#include "crescent/device/quantized_op_types.h"
 #include "kernel/converted.h"
 
 namespace crescent::cpu {
@@ -20,8 +21,9 @@ Operands operands(const Request& r) {
   if (auto* op = dynamic_cast<const ConvBackwardKernel*>(&base)) {
     return {ConvPass::backward_kernel, op->spec, in[0].shape, r.outputs[0].shape, in[1].shape};
   }
-  const auto& op = static_cast<const Conv&>(base);
-  return {ConvPass::forward, op.spec, in[0].shape, in[1].shape, r.outputs[0].shape};
+  auto* of_bytes = dynamic_cast<const Int8Conv*>(&base);
+  const ConvSpec& spec = of_bytes ? of_bytes->spec : static_cast<const Conv&>(base).spec;
+  return {ConvPass::forward, spec, in[0].shape, in[1].shape, r.outputs[0].shape};
 }
 
 /// Makes a kernel with `make`, which does not support mixed precision; null for requests with mixed
@@ -76,6 +78,7 @@ std::span<const KernelEntry> convolution_kernels() {
                                           {"conv", kOnednn},
                                           {"conv", kIm2col},
                                           {"conv", kConverted},
+                                          {Int8Conv::kName, make_byte_convolution},
                                           {"conv_pool", make_winograd_pooled_convolution},
                                           {"conv_backward_data", kWinograd},
                                           {"conv_backward_data", kPointwise},

@@ -54,6 +54,8 @@ std::unique_ptr<Kernel> make_amx_convolution(const Request& request);
 std::unique_ptr<Kernel> make_onednn_convolution(const Request& request);
 /// Makes a kernel that computes matrix products of unfolded windows (im2col), for any request.
 std::unique_ptr<Kernel> make_unfolded_convolution(const Request& request);
+/// Makes a kernel for the op Int8Conv on float32 that multiplies bytes.
+std::unique_ptr<Kernel> make_byte_convolution(const Request& request);
 /// Makes a kernel for the gradient of an image, multiplied by the mask of a relu.
 std::unique_ptr<Kernel> make_relu_masked_convolution(const Request& request);
 /// Makes a kernel for a depthwise convolution, fused with the normalization of its input.

@@ -12,30 +12,45 @@
 namespace crescent::cpu::bytes {
 namespace {
 
-constexpr int kOffset = 128;  // what is added to the values of the left operand
-
-/// The operands of c = a b, as the code for every instruction set reads them: the rows of a, and b
-/// packed in panels of columns.
+/// The operands and results of a product, as the code for every instruction set reads them.
 struct Operands {
-  const uint8_t* a;
+  Left a;
   int64_t rows;
   const int8_t* b;
-  int64_t k, columns;
-  int32_t* c;
-  int64_t ldc;
+  Depth depth;
+  int64_t columns;
+  Sums c;
 
-  int64_t groups() const { return padded_depth(k) / kGroup; }
-  const uint8_t* row(int64_t i) const { return a + i * padded_depth(k); }
   const int32_t* corrections(int64_t panel) const {
-    return reinterpret_cast<const int32_t*>(b + panel * panel_bytes(k));
+    return reinterpret_cast<const int32_t*>(b + panel * panel_bytes(depth));
   }
   const int8_t* values(int64_t panel) const {
-    return b + panel * panel_bytes(k) + kPanelColumns * static_cast<int64_t>(sizeof(int32_t));
+    return b + panel * panel_bytes(depth) + kPanelColumns * static_cast<int64_t>(sizeof(int32_t));
   }
   int64_t width(int64_t panel) const {
     return std::min(kPanelColumns, columns - panel * kPanelColumns);
   }
+  int32_t* result(int64_t i, int64_t panel) const {
+    return c.values + i * c.stride + panel * kPanelColumns;
+  }
+  const float* factors(int64_t panel) const {
+    return c.factors ? c.factors + panel * kPanelColumns : nullptr;
+  }
 };
+
+/// Stores the sums of row i in a panel.
+void store(const Operands& o, int64_t i, int64_t panel, const int32_t* sums) {
+  const int64_t width = o.width(panel);
+  const size_t bytes = static_cast<size_t>(width) * sizeof *sums;
+  const float* factors = o.factors(panel);
+  if (!factors) {
+    std::memcpy(o.result(i, panel), sums, bytes);
+    return;
+  }
+  float scaled[kPanelColumns];
+  for (int64_t j = 0; j < width; ++j) scaled[j] = static_cast<float>(sums[j]) * factors[j];
+  std::memcpy(o.result(i, panel), scaled, bytes);
+}
 
 int32_t load_group(const uint8_t* from) {
   int32_t group;
@@ -43,23 +58,26 @@ int32_t load_group(const uint8_t* from) {
   return group;
 }
 
-void multiply_plain(const uint8_t* a, int64_t rows, const int8_t* b, int64_t k, int64_t columns,
-                    int32_t* c, int64_t ldc) {
-  const Operands o{a, rows, b, k, columns, c, ldc};
+void multiply_plain(const Left& a, int64_t rows, const int8_t* b, Depth depth, int64_t columns,
+                    const Sums& c) {
+  const Operands o{a, rows, b, depth, columns, c};
   for (int64_t panel = 0; panel < panels(columns); ++panel)
     for (int64_t i = 0; i < rows; ++i) {
       // unsigned, because unsigned integers wrap around on overflow
       uint32_t sums[kPanelColumns];
       for (int64_t j = 0; j < kPanelColumns; ++j)
         sums[j] = 0u - static_cast<uint32_t>(o.corrections(panel)[j]);
-      for (int64_t q = 0; q < padded_depth(k); ++q) {
-        const int left = o.row(i)[q];
-        const int8_t* right = o.values(panel) + q / kGroup * kGroup * kPanelColumns + q % kGroup;
-        for (int64_t j = 0; j < kPanelColumns; ++j)
-          sums[j] += static_cast<uint32_t>(left * right[j * kGroup]);
-      }
-      std::memcpy(c + i * ldc + panel * kPanelColumns, sums,
-                  static_cast<size_t>(o.width(panel)) * sizeof *sums);
+      const int8_t* right = o.values(panel);
+      for (int64_t run = 0; run < depth.runs; ++run)
+        for (int64_t q = 0; q < depth.groups_of_run() * kGroup; ++q) {
+          const int left = a.row(i)[a.runs[run] + q];
+          for (int64_t j = 0; j < kPanelColumns; ++j)
+            sums[j] += static_cast<uint32_t>(left * right[j * kGroup + q % kGroup]);
+          if (q % kGroup == kGroup - 1) right += kGroup * kPanelColumns;
+        }
+      int32_t results[kPanelColumns];
+      std::memcpy(results, sums, sizeof sums);
+      store(o, i, panel, results);
     }
 }
 
@@ -83,54 +101,63 @@ CRESCENT_VNNI inline void vnni_block(const Operands& o, int64_t i, int64_t panel
   const int8_t* b[kPanels];
 #pragma GCC unroll 8
   for (int p = 0; p < kPanels; ++p) b[p] = o.values(panel + p);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) {
-    a[r] = o.row(i + r);
+    a[r] = o.a.row(i + r);
 #pragma GCC unroll 8
     for (int p = 0; p < kPanels; ++p) sums[r][p] = _mm512_setzero_si512();
   }
-  for (int64_t q = 0, groups = o.groups(); q < groups; ++q) {
-    __m512i right[kPanels];
+  int64_t at = 0;  // the position in the panels
+  for (int64_t run = 0; run < o.depth.runs; ++run) {
+    const int64_t first = o.a.runs[run], end = first + o.depth.groups_of_run() * kGroup;
+    for (int64_t q = first; q < end; q += kGroup, at += kGroup * kPanelColumns) {
+      __m512i right[kPanels];
 #pragma GCC unroll 8
-    for (int p = 0; p < kPanels; ++p)
-      right[p] = _mm512_loadu_si512(b[p] + q * kGroup * kPanelColumns);
+      for (int p = 0; p < kPanels; ++p) right[p] = _mm512_loadu_si512(b[p] + at);
+#pragma GCC unroll 12
+      for (int r = 0; r < kRows; ++r) {
+        const __m512i left = _mm512_set1_epi32(load_group(a[r] + q));
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      const __m512i left = _mm512_set1_epi32(load_group(a[r] + q * kGroup));
-#pragma GCC unroll 8
-      for (int p = 0; p < kPanels; ++p) add_products(sums[r][p], left, right[p]);
+        for (int p = 0; p < kPanels; ++p) add_products(sums[r][p], left, right[p]);
+      }
     }
   }
 #pragma GCC unroll 8
   for (int p = 0; p < kPanels; ++p) {
     const auto mask = static_cast<__mmask16>((1u << o.width(panel + p)) - 1);
     const __m512i correction = _mm512_loadu_si512(o.corrections(panel + p));
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r)
-      _mm512_mask_storeu_epi32(o.c + (i + r) * o.ldc + (panel + p) * kPanelColumns, mask,
-                               _mm512_sub_epi32(sums[r][p], correction));
+    const float* factors = o.factors(panel + p);
+    const __m512 factor = factors ? _mm512_maskz_loadu_ps(mask, factors) : _mm512_setzero_ps();
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r) {
+      const __m512i sum = _mm512_sub_epi32(sums[r][p], correction);
+      const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), factor);
+      _mm512_mask_storeu_epi32(o.result(i + r, panel + p), mask,
+                               factors ? _mm512_castps_si512(scaled) : sum);
+    }
   }
 }
 
-/// Computes kPanels panels from `panel` on for all rows.
-template <int kPanels>
-CRESCENT_VNNI inline void vnni_panels(const Operands& o, int64_t panel) {
-  constexpr int kRows = kPanels > 4 ? 2 : 6;
-  int64_t i = 0;
+/// Computes kPanels panels from `panel` on for the rows from i on, kRows rows at a time and then
+/// fewer. For each sum there is a register; with fewer than ten sums, instructions wait for each
+/// other.
+template <int kRows, int kPanels>
+CRESCENT_VNNI inline void vnni_rows(const Operands& o, int64_t i, int64_t panel) {
   for (; i + kRows <= o.rows; i += kRows) vnni_block<kRows, kPanels>(o, i, panel);
-  for (; i < o.rows; ++i) vnni_block<1, kPanels>(o, i, panel);
+  if constexpr (kRows > 1) vnni_rows<kRows / 2, kPanels>(o, i, panel);
 }
 
-CRESCENT_VNNI void multiply_vnni(const uint8_t* a, int64_t rows, const int8_t* b, int64_t k,
-                                 int64_t columns, int32_t* c, int64_t ldc) {
+CRESCENT_VNNI void multiply_vnni(const Left& a, int64_t rows, const int8_t* b, Depth depth,
+                                 int64_t columns, const Sums& c) {
   constexpr int64_t kFewRows = 3;
-  const Operands o{a, rows, b, k, columns, c, ldc};
+  const Operands o{a, rows, b, depth, columns, c};
   const int64_t count = panels(columns);
   int64_t panel = 0;
   if (rows <= kFewRows)
-    for (; panel + 8 <= count; panel += 8) vnni_panels<8>(o, panel);
-  for (; panel + 4 <= count; panel += 4) vnni_panels<4>(o, panel);
-  for (; panel < count; ++panel) vnni_panels<1>(o, panel);
+    for (; panel + 8 <= count; panel += 8) vnni_rows<2, 8>(o, 0, panel);
+  for (; panel + 4 <= count; panel += 4) vnni_rows<6, 4>(o, 0, panel);
+  for (; panel + 2 <= count; panel += 2) vnni_rows<12, 2>(o, 0, panel);
+  if (panel < count) vnni_rows<12, 1>(o, 0, panel);
 }
 
 /// Bytes 0 and 2, or 1 and 3, of each four signed bytes as two integers of 16 bits.
@@ -143,27 +170,33 @@ template <int kRows>
 CRESCENT_AVX2 inline void avx2_block(const Operands& o, int64_t i, int64_t panel) {
   constexpr int kHalves = 2;  // vectors of eight columns in a panel
   __m256i sums[kRows][kHalves];
+  const uint8_t* a[kRows];
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r)
+  for (int r = 0; r < kRows; ++r) {
+    a[r] = o.a.row(i + r);
     for (int h = 0; h < kHalves; ++h) sums[r][h] = _mm256_setzero_si256();
+  }
   const int8_t* b = o.values(panel);
-  for (int64_t q = 0, groups = o.groups(); q < groups; ++q, b += kGroup * kPanelColumns) {
-    __m256i even[kHalves], odd[kHalves];
+  for (int64_t run = 0; run < o.depth.runs; ++run) {
+    const int64_t first = o.a.runs[run], end = first + o.depth.groups_of_run() * kGroup;
+    for (int64_t q = first; q < end; q += kGroup, b += kGroup * kPanelColumns) {
+      __m256i even[kHalves], odd[kHalves];
 #pragma GCC unroll 2
-    for (int h = 0; h < kHalves; ++h) {
-      const __m256i right = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b) + h);
-      even[h] = even_signed(right), odd[h] = odd_signed(right);
-    }
+      for (int h = 0; h < kHalves; ++h) {
+        const __m256i right = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b) + h);
+        even[h] = even_signed(right), odd[h] = odd_signed(right);
+      }
 #pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) {
-      const __m256i left = _mm256_set1_epi32(load_group(o.row(i + r) + q * kGroup)),
-                    left_even = _mm256_and_si256(left, _mm256_set1_epi16(0xff)),
-                    left_odd = _mm256_srli_epi16(left, 8);
+      for (int r = 0; r < kRows; ++r) {
+        const __m256i left = _mm256_set1_epi32(load_group(a[r] + q)),
+                      left_even = _mm256_and_si256(left, _mm256_set1_epi16(0xff)),
+                      left_odd = _mm256_srli_epi16(left, 8);
 #pragma GCC unroll 2
-      for (int h = 0; h < kHalves; ++h)
-        sums[r][h] =
-            _mm256_add_epi32(sums[r][h], _mm256_add_epi32(_mm256_madd_epi16(left_even, even[h]),
-                                                          _mm256_madd_epi16(left_odd, odd[h])));
+        for (int h = 0; h < kHalves; ++h)
+          sums[r][h] =
+              _mm256_add_epi32(sums[r][h], _mm256_add_epi32(_mm256_madd_epi16(left_even, even[h]),
+                                                            _mm256_madd_epi16(left_odd, odd[h])));
+      }
     }
   }
 #pragma GCC unroll 4
@@ -175,14 +208,13 @@ CRESCENT_AVX2 inline void avx2_block(const Operands& o, int64_t i, int64_t panel
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(results) + h,
                           _mm256_sub_epi32(sums[r][h], correction));
     }
-    std::memcpy(o.c + (i + r) * o.ldc + panel * kPanelColumns, results,
-                static_cast<size_t>(o.width(panel)) * sizeof *results);
+    store(o, i + r, panel, results);
   }
 }
 
-CRESCENT_AVX2 void multiply_avx2(const uint8_t* a, int64_t rows, const int8_t* b, int64_t k,
-                                 int64_t columns, int32_t* c, int64_t ldc) {
-  const Operands o{a, rows, b, k, columns, c, ldc};
+CRESCENT_AVX2 void multiply_avx2(const Left& a, int64_t rows, const int8_t* b, Depth depth,
+                                 int64_t columns, const Sums& c) {
+  const Operands o{a, rows, b, depth, columns, c};
   for (int64_t panel = 0; panel < panels(columns); ++panel) {
     int64_t i = 0;
     for (; i + 4 <= rows; i += 4) avx2_block<4>(o, i, panel);
@@ -196,22 +228,24 @@ CRESCENT_AVX2 void multiply_avx2(const uint8_t* a, int64_t rows, const int8_t* b
 
 void pack_row(const int8_t* row, int64_t step, int64_t k, uint8_t* to) {
   for (int64_t q = 0; q < k; ++q) to[q] = static_cast<uint8_t>(row[q * step] + kOffset);
-  std::fill(to + k, to + padded_depth(k), uint8_t{0});
+  std::fill(to + k, to + Depth{k}.padded(), uint8_t{0});
 }
 
-void pack_panel(const int8_t* b, int64_t row_step, int64_t column_step, int64_t k, int64_t columns,
-                int8_t* to) {
+void pack_panel(const int8_t* b, int64_t row_step, int64_t column_step, Depth depth,
+                int64_t columns, int8_t* to) {
   int32_t sums[kPanelColumns] = {};
   int8_t* values = to + sizeof sums;
-  std::fill_n(values, kPanelColumns * padded_depth(k), int8_t{0});
-  for (int64_t q = 0; q < k; ++q) {
-    int8_t* group = values + q / kGroup * kGroup * kPanelColumns + q % kGroup;
-    for (int64_t j = 0; j < columns; ++j) {
-      const int8_t value = b[q * row_step + j * column_step];
-      group[j * kGroup] = value;
-      sums[j] += value;
+  std::fill_n(values, kPanelColumns * depth.padded(), int8_t{0});
+  for (int64_t run = 0; run < depth.runs; ++run)
+    for (int64_t q = 0; q < depth.length; ++q) {
+      int8_t* group =
+          values + (run * depth.groups_of_run() + q / kGroup) * kGroup * kPanelColumns + q % kGroup;
+      for (int64_t j = 0; j < columns; ++j) {
+        const int8_t value = b[(run * depth.length + q) * row_step + j * column_step];
+        group[j * kGroup] = value;
+        sums[j] += value;
+      }
     }
-  }
   for (int32_t& sum : sums) sum = static_cast<int32_t>(static_cast<uint32_t>(sum) * kOffset);
   std::memcpy(to, sums, sizeof sums);
 }

@@ -107,7 +107,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   Tensor product(const std::string& equation, const Tensor& x, const QuantizedLayout& layout,
                  const Tensors& parts) const override {
     if (!has_ops(layout) || equation != kLastByFirst)
-      return QuantizationConfig::product(equation, x, layout, parts);
+      return product_of_decoded(*this, equation, x, layout, parts);
     Int4Product op;
     op.block = *block_;
     return apply1(op, {x, parts[0], parts[1], parts[2]});

@@ -15,7 +15,9 @@ struct QuantizedWeight {
   Tensors values_of_parts() const { return {parts.begin(), parts.end()}; }
 };
 
-class QuantizableLayer : public LoraLayer<UnaryLayer> {
+/// A layer of class Base whose largest weight can be quantized.
+template <class Base>
+class QuantizableLayerOf : public LoraLayer<Base> {
  public:
   void configured() override;
   /// Quantizes the weights, which cannot be trained from then on.
@@ -24,22 +26,41 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
  protected:
   template <class T>
   static void describe_quantization(Schema<T>& s) {
-    s.field("quantization_config", &QuantizableLayer::quantization_option_,
-            "How the weight is quantized if the dtype policy quantizes it, such as "
-            "\"int8_from_float32\"; null: as the mode of the policy says.")
-        .omit_null()
-        .method("quantize", &QuantizableLayer::quantize,
-                "Quantizes the largest weight and freezes it.")
+    describe_config(s,
+                    "How the weight is quantized if the dtype policy quantizes it, such as "
+                    "\"int8_from_float32\"; null: as the mode of the policy says.");
+    describe_quantize(s, &QuantizableLayerOf::quantize);
+  }
+  template <class T>
+  static void describe_config(Schema<T>& s, const char* doc) {
+    s.field("quantization_config", &QuantizableLayerOf::quantization_option_, doc).omit_null();
+  }
+  template <class T, class F>
+  static void describe_quantize(Schema<T>& s, F quantize) {
+    s.method("quantize", quantize, "Quantizes the largest weight and freezes it.")
         .arg("mode", "\"int8\" or \"int4\", or a configuration of that mode.", "")
         .arg("config", "A configuration of cr.quantizers; null: the default of the mode.", Value());
   }
+  /// Whether the dtype policy alone quantizes the layer; else it also needs a configuration.
+  virtual bool is_quantized_by_policy() const { return true; }
+  /// Fails if the layer cannot be quantized in this way.
+  virtual void check_config(const QuantizationConfig&) const {}
   bool is_quantized() const { return config_ != nullptr; }
+  const QuantizationConfig& config() const { return *config_; }
   /// Adds a weight as floats or in quantized form; called by build().
   void add_quantizable(QuantizedWeight& weight, const WeightRules& rules);
   /// The product of x and a quantized weight according to an einsum equation.
-  Tensor product(const std::string& equation, const Tensor& x, const QuantizedWeight& weight) const;
+  Tensor product(const std::string& equation, const Tensor& x,
+                 const QuantizedWeight& weight) const {
+    return config_->product(equation, x, weight.layout, weight.values_of_parts());
+  }
+  /// The numbers that the weight stands for.
+  Tensor floats(const QuantizedWeight& weight) const;
   /// The rows of a quantized table with these indices.
-  Tensor rows(const QuantizedWeight& table, const Tensor& ids) const;
+  Tensor rows(const QuantizedWeight& table, const Tensor& ids) const {
+    if (!is_quantized()) return apply1(Gather(), {table.values().value(), ids});
+    return config_->rows(table.layout, table.values_of_parts(), ids, this->compute_dtype());
+  }
 
   const Variable& adapted_weight() const override;
   Shape adapted_shape() const override { return quantizable_.front()->layout.shape; }
@@ -49,7 +70,6 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
 
  private:
   void add_parts(QuantizedWeight& weight);
-  Tensor floats(const QuantizedWeight& weight) const;
   Tensor decoded(const QuantizedWeight& weight, const Tensors& parts) const;
   Tensor merged_floats() const;
 
@@ -59,5 +79,114 @@ class QuantizableLayer : public LoraLayer<UnaryLayer> {
   /// weight that can have an adapter
   std::vector<QuantizedWeight*> quantizable_;
 };
+
+using QuantizableLayer = QuantizableLayerOf<UnaryLayer>;
+
+/// Converts a quantizer to a configuration; fails if its class is not a configuration.
+inline std::shared_ptr<QuantizationConfig> as_config(const std::shared_ptr<Quantizer>& given) {
+  auto config = std::dynamic_pointer_cast<QuantizationConfig>(given);
+  if (!config)
+    fail("quantization_config: expected one such as Int8QuantizationConfig, got ",
+         serialize(given.get()));
+  return config;
+}
+
+template <class Base>
+void QuantizableLayerOf<Base>::configured() {
+  LoraLayer<Base>::configured();
+  if (!quantization_option_ && !is_quantized_by_policy()) return;
+  config_ = QuantizationConfig::for_policy(this->policy_);
+  if (!quantization_option_) return;
+  const auto given = as_config(quantization_option_.shared());
+  if (config_ && given->mode() != config_->mode())
+    fail("quantization_config is of mode ", given->mode(), ", the dtype policy ",
+         this->policy_.name);
+  check_config(*given);
+  if (config_) config_ = given;
+}
+
+template <class Base>
+void QuantizableLayerOf<Base>::add_quantizable(QuantizedWeight& weight, const WeightRules& rules) {
+  quantizable_.push_back(&weight);
+  if (is_quantized()) return add_parts(weight);
+  weight.parts = {this->add_weight(weight.name, weight.layout.shape, rules)};
+}
+
+template <class Base>
+void QuantizableLayerOf<Base>::add_parts(QuantizedWeight& weight) {
+  weight.parts.clear();
+  for (const QuantizedComponent& part : config_->parts(weight.layout)) {
+    const std::string name = part.is_own_name ? part.ending : weight.name + part.ending;
+    const char* initializer = part.ending == "_scale" ? "ones" : "zeros";
+    weight.parts.push_back(
+        this->add_weight(name, part.shape, initializer,
+                         {.trainable = false, .dtype = part.dtype, .autocast = false}));
+  }
+}
+
+template <class Base>
+void QuantizableLayerOf<Base>::quantize(const Value& mode_or_config, const Value& given) {
+  const bool says_mode = !mode_or_config.is_string() && given.is_null();
+  const std::string mode = says_mode ? "" : mode_or_config.as_string();
+  const Value config = says_mode ? mode_or_config : given;
+  if (quantizable_.empty())
+    fail_in_layer(this->name_, "Cannot quantize a layer that isn't yet built. Layer '", this->name_,
+                  "' (of type '", this->class_name(), "') is not built yet.");
+  if (is_quantized())
+    fail_in_layer(this->name_, "Layer '", this->name_, "' is already quantized with dtype_policy='",
+                  this->policy_.name, "'. Received: mode=", mode);
+  auto wanted = as_config(get<Quantizer>(config.is_null() ? Value(mode) : config));
+  if (!mode.empty() && mode != wanted->mode())
+    fail("Contradictory arguments: mode='", mode, "' but config.mode='", wanted->mode(), "'");
+  check_config(*wanted);
+  const DTypePolicy policy = wanted->policy_from(this->policy_);
+  std::vector<Tensors> encoded;
+  for (const QuantizedWeight* weight : quantizable_)
+    encoded.push_back(wanted->encoded(weight->layout, weight->values()));
+  this->policy_ = policy, config_ = wanted, quantization_option_ = Ref<Quantizer>(wanted);
+  for (size_t i = 0; i < quantizable_.size(); ++i) {
+    add_parts(*quantizable_[i]);
+    for (size_t j = 0; j < encoded[i].size(); ++j) quantizable_[i]->parts[j].assign(encoded[i][j]);
+  }
+  this->structure_changed();
+}
+
+template <class Base>
+Tensor QuantizableLayerOf<Base>::floats(const QuantizedWeight& weight) const {
+  return is_quantized() ? decoded(weight, weight.values_of_parts()) : weight.values().value();
+}
+
+/// The numbers that stored parts of the weight stand for.
+template <class Base>
+Tensor QuantizableLayerOf<Base>::decoded(const QuantizedWeight& weight,
+                                         const Tensors& parts) const {
+  const Quantized kept = config_->decoded(weight.layout, parts);
+  if (!kept.scale) return kept.values;
+  return ops::cast(kept.values, kept.scale.dtype()) / weight.layout.scale_of_values(kept.scale);
+}
+
+template <class Base>
+const Variable& QuantizableLayerOf<Base>::adapted_weight() const {
+  static const Variable none;
+  return quantizable_.empty() ? none : quantizable_.front()->values();
+}
+
+template <class Base>
+Tensor QuantizableLayerOf<Base>::merged_floats() const {
+  return floats(*quantizable_.front()) + this->adapter()->weight_term();
+}
+
+template <class Base>
+Tensors QuantizableLayerOf<Base>::merged_values() const {
+  const Tensor merged = merged_floats();
+  return is_quantized() ? config_->encoded(quantizable_.front()->layout, merged) : Tensors{merged};
+}
+
+template <class Base>
+double QuantizableLayerOf<Base>::rounding_of_merge() const {
+  if (!is_quantized()) return 0;
+  const Tensor rounded = decoded(*quantizable_.front(), merged_values());
+  return ops::max(ops::abs(rounded - merged_floats())).item();
+}
 
 }  // namespace crescent

@@ -1,5 +1,7 @@
 // The layout of a weight that may be quantized: it determines which elements share a scale.
 #pragma once
+#include <algorithm>
+
 #include "crescent/layer/layer.h"
 
 namespace crescent {
@@ -17,13 +19,38 @@ struct QuantizedLayout {
   /// Whether each row has a scale, as in embedding tables, from which single rows are read.
   bool is_table() const { return shape.rank() == 2 && summed.front() == 1; }
   /// The shape of the weight as a matrix (summed axes, kept axes); a table keeps its shape.
-  Shape matrix() const;
+  inline Shape matrix() const;
   /// Converts scales with the axes of the weight, of size 1 along summed axes, to scales with the
   /// axes of the layer's result.
-  Tensor as_scale(const Tensor& of_values) const;
+  inline Tensor as_scale(const Tensor& of_values) const;
   /// The inverse of as_scale().
-  Tensor scale_of_values(const Tensor& scale) const;
+  inline Tensor scale_of_values(const Tensor& scale) const;
 };
+
+Shape QuantizedLayout::matrix() const {
+  if (is_table()) return shape;
+  int64_t rows = 1;
+  for (int axis : summed) rows *= shape[axis];
+  return {rows, rows == 0 ? 0 : shape.size() / rows};
+}
+
+Tensor QuantizedLayout::as_scale(const Tensor& of_values) const {
+  std::vector<int> order = kept;
+  order.insert(order.end(), summed.begin(), summed.end());
+  return ops::reshape(ops::transpose(of_values, order), scale_shape);
+}
+
+Tensor QuantizedLayout::scale_of_values(const Tensor& scale) const {
+  Shape kept_dims, dims;
+  std::vector<int> order;  // for each axis of the scale, the axis of the weight
+  for (int axis : kept) kept_dims.append(shape[axis]);
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const auto at = std::find(kept.begin(), kept.end(), axis);
+    dims.append(at == kept.end() ? 1 : shape[axis]);
+    if (at != kept.end()) order.push_back(static_cast<int>(at - kept.begin()));
+  }
+  return ops::reshape(ops::transpose(ops::reshape(scale, kept_dims), order), dims);
+}
 
 /// A variable of a quantized weight. Its name is `ending` if is_own_name is true, else the name of
 /// the weight followed by `ending`.

@@ -114,10 +114,11 @@ Tensor quantized_product(const std::string& equation, const Tensor& x, const Ten
   return apply1(op, {x, values, ops::cast(scale, x.dtype())});
 }
 
-Tensor QuantizationConfig::product(const std::string& equation, const Tensor& x,
-                                   const QuantizedLayout& layout, const Tensors& parts) const {
-  const Quantized weight = decoded(layout, parts);
-  if (weight.scale) return quantized_product(equation, x, weight.values, weight.scale, inputs());
+Tensor product_of_decoded(const QuantizationConfig& config, const std::string& equation,
+                          const Tensor& x, const QuantizedLayout& layout, const Tensors& parts) {
+  const Quantized weight = config.decoded(layout, parts);
+  if (weight.scale)
+    return quantized_product(equation, x, weight.values, weight.scale, config.inputs());
   return einsum_of(equation, x, ops::cast(weight.values, x.dtype()));
 }
 

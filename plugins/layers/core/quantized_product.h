@@ -31,5 +31,8 @@ inline constexpr const char *kLastByFirst = "...a,ab->...b", *kLastBySecond = ".
 /// `inputs` says how x is rounded; nullopt: x is not rounded.
 Tensor quantized_product(const std::string& equation, const Tensor& x, const Tensor& values,
                          const Tensor& scale, const std::optional<AbsMax>& inputs);
+/// The product of x and the weight that the variables `parts` store.
+Tensor product_of_decoded(const QuantizationConfig& config, const std::string& equation,
+                          const Tensor& x, const QuantizedLayout& layout, const Tensors& parts);
 
 }  // namespace crescent

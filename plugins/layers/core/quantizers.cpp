@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crescent/registry/registration.h"
+#include "quantized_product.h"
 
 namespace crescent {
 namespace {
@@ -48,6 +49,10 @@ class Int8QuantizationConfig final : public QuantizationConfig {
   Quantized decoded(const QuantizedLayout&, const Tensors& parts) const override {
     return {parts[0], parts[1]};
   }
+  Tensor product(const std::string& equation, const Tensor& x, const QuantizedLayout& layout,
+                 const Tensors& parts) const override {
+    return product_of_decoded(*this, equation, x, layout, parts);
+  }
   Tensor rows(const QuantizedLayout&, const Tensors& parts, const Tensor& ids,
               DType dtype) const override {
     const Tensor values = apply1(Gather(), {parts[0], ids}),
@@ -60,8 +65,6 @@ class Int8QuantizationConfig final : public QuantizationConfig {
 };
 
 }  // namespace
-
-Quantizer::~Quantizer() = default;
 
 void AbsMaxQuantizer::describe(Schema<AbsMaxQuantizer>& s) {
   s.doc("Scales the largest magnitude along some axes to the end of a range of integers.")
@@ -93,39 +96,6 @@ void AbsMaxQuantizer::check_axes(const QuantizedLayout& layout) const {
     fail("weight_quantizer: expected the axes that the layer sums along, ",
          Codec<std::vector<int64_t>>::encode({layout.summed.begin(), layout.summed.end()}),
          ", got ", Codec<std::vector<int64_t>>::encode(*axis_));
-}
-
-size_t AbsMax::hash() const {
-  size_t seed = detail::hash_field(low);
-  detail::mix(seed, detail::hash_field(high));
-  detail::mix(seed, detail::hash_field(epsilon));
-  return seed;
-}
-
-Quantized AbsMax::operator()(const Tensor& x, const std::vector<int>& axes) const {
-  const Tensor scale = static_cast<double>(high) / (ops::max(ops::abs(x), axes, true) + epsilon);
-  const Tensor rounded =
-      ops::clip(ops::round(x * scale), static_cast<double>(low), static_cast<double>(high));
-  return {ops::cast(rounded, DType::int8), scale};
-}
-
-std::string to_text(const AbsMax& range) {
-  return concat(range.low, "..", range.high, " + ", range.epsilon);
-}
-
-std::shared_ptr<QuantizationConfig> QuantizationConfig::for_policy(const DTypePolicy& policy) {
-  const Value encoded = Codec<DTypePolicy>::encode(policy);
-  if (!encoded.is_dict()) return nullptr;
-  const std::string text = encoded.as_dict().at("config").as_dict().at("mode").as_string();
-  const size_t slash = text.find('/');
-  const std::string mode = text.substr(0, slash);
-  if (!registry().find(kKind, mode))
-    fail("dtype \"", policy.name, "\": weights of mode ", mode,
-         " are not supported; expected int8 ", "or int4");
-  Dict options;
-  if (mode == "int4")
-    options.set("block_size", slash == text.npos ? Value(-1) : parse_json(text.substr(slash + 1)));
-  return std::dynamic_pointer_cast<QuantizationConfig>(make_object(kKind, mode, options));
 }
 
 CRESCENT_REGISTER(quantizers) {

@@ -1,6 +1,7 @@
 // The kind "quantizer": classes that round numbers to integers, and configurations of the quantized
 // weights of layers.
 #pragma once
+#include "crescent/device/quantized_op_types.h"
 #include "quantized_layout.h"
 
 namespace crescent {
@@ -8,26 +9,7 @@ namespace crescent {
 class Quantizer : public Plain {
  public:
   static constexpr const char* kKind = "quantizer";
-  ~Quantizer() override;
 };
-
-/// A tensor as integers and a scale: values / scale approximates the tensor.
-struct Quantized {
-  Tensor values, scale;
-};
-
-/// A way to round numbers to integers from `low` to `high`: the numbers are scaled so that the one
-/// with the largest magnitude becomes an end of this range.
-struct AbsMax {
-  int64_t low = -127, high = 127;
-  double epsilon = 1e-7;
-  bool operator==(const AbsMax&) const = default;
-  size_t hash() const;
-  /// Rounds x to int8, with a scale for each combination of indices of the other axes than `axes`.
-  /// The scale has size 1 along `axes`.
-  Quantized operator()(const Tensor& x, const std::vector<int>& axes) const;
-};
-std::string to_text(const AbsMax& range);
 
 class AbsMaxQuantizer final : public Quantizer {
  public:
@@ -62,12 +44,36 @@ class QuantizationConfig : public Quantizer {
   virtual Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const = 0;
   /// The result of the einsum equation for x and the weight that the variables `parts` store.
   virtual Tensor product(const std::string& equation, const Tensor& x,
-                         const QuantizedLayout& layout, const Tensors& parts) const;
+                         const QuantizedLayout& layout, const Tensors& parts) const = 0;
   /// The rows of a table that have the indices `ids`, as floats of type `dtype`.
   virtual Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
                       DType dtype) const = 0;
+  /// The dtype policy of a layer that is quantized so and had the policy `before`.
+  inline DTypePolicy policy_from(const DTypePolicy& before) const;
   /// The default configuration for a dtype policy such as "int4/128_from_float32".
-  static std::shared_ptr<QuantizationConfig> for_policy(const DTypePolicy& policy);
+  static inline std::shared_ptr<QuantizationConfig> for_policy(const DTypePolicy& policy);
 };
+
+DTypePolicy QuantizationConfig::policy_from(const DTypePolicy& before) const {
+  constexpr std::string_view kFrom = "_from_";
+  const size_t from = before.name.find(kFrom);
+  const size_t source = from == std::string::npos ? 0 : from + kFrom.size();
+  return DTypePolicy::named(concat(quantization(), kFrom, before.name.substr(source)));
+}
+
+std::shared_ptr<QuantizationConfig> QuantizationConfig::for_policy(const DTypePolicy& policy) {
+  const Value encoded = Codec<DTypePolicy>::encode(policy);
+  if (!encoded.is_dict()) return nullptr;
+  const std::string text = encoded.as_dict().at("config").as_dict().at("mode").as_string();
+  const size_t slash = text.find('/');
+  const std::string mode = text.substr(0, slash);
+  if (!registry().find(kKind, mode))
+    fail("dtype \"", policy.name, "\": weights of mode ", mode,
+         " are not supported; expected int8 ", "or int4");
+  Dict options;
+  if (mode == "int4")
+    options.set("block_size", slash == text.npos ? Value(-1) : parse_json(text.substr(slash + 1)));
+  return std::dynamic_pointer_cast<QuantizationConfig>(make_object(kKind, mode, options));
+}
 
 }  // namespace crescent

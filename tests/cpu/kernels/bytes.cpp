@@ -1,6 +1,8 @@
 // Products of 8-bit integers: exact for every instruction set, shape and extreme value.
 #include "matmul/bytes.h"
 
+#include <bit>
+
 #include "crescent/device/lowering.h"
 #include "crescent/ops/ops.h"
 #include "crescent/program/program.h"
@@ -39,20 +41,43 @@ int32_t product_at(const int8_t* a, int64_t step_a, const int8_t* b, int64_t ste
   return static_cast<int32_t>(sum);
 }
 
-/// Multiplies a (m, k) by b (k, n) with the instructions.
-std::vector<int32_t> multiply(bytes::Instructions instructions, const std::vector<int8_t>& a,
-                              const std::vector<int8_t>& b, int64_t m, int64_t n, int64_t k) {
-  std::vector<uint8_t> left(static_cast<size_t>(m * bytes::padded_depth(k)), 0xff);
-  std::vector<int8_t> right(static_cast<size_t>(bytes::panels(n) * bytes::panel_bytes(k)), 0x55);
-  for (int64_t i = 0; i < m; ++i)
-    bytes::pack_row(a.data() + i * k, 1, k, left.data() + i * bytes::padded_depth(k));
+/// A product with rows of `runs` runs of `length` values, which lie anywhere in memory.
+struct Runs {
+  int64_t m, n;
+  bytes::Depth depth;
+  std::vector<uint8_t> memory;
+  std::vector<int64_t> rows, runs;
+
+  Runs(int64_t m, int64_t n, bytes::Depth depth, std::mt19937& draw) : m(m), n(n), depth(depth) {
+    int64_t place = 0;
+    for (int64_t r = 0; r < depth.runs; ++r, place += depth.length + draw() % 3)
+      runs.push_back(place);
+    for (int64_t i = 0; i < m; ++i) rows.push_back(draw() % 7 + (i > 0 ? rows.back() : 0));
+    const int64_t end = rows.back() + place + bytes::kGroup;
+    for (int8_t x : random_bytes(end, draw)) memory.push_back(static_cast<uint8_t>(x));
+  }
+  int32_t at(int64_t i, int64_t q) const {
+    const int64_t place = rows[static_cast<size_t>(i)] +
+                          runs[static_cast<size_t>(q / depth.length)] + q % depth.length;
+    return memory[static_cast<size_t>(place)] - bytes::kOffset;
+  }
+  bytes::Left left() const { return {memory.data(), 0, rows.data(), runs.data()}; }
+};
+
+constexpr int64_t kBeside = 3;  // columns of a result that a product must not write
+
+std::vector<int8_t> packed(const std::vector<int8_t>& b, int64_t n, bytes::Depth depth) {
+  std::vector<int8_t> right(static_cast<size_t>(bytes::panels(n) * bytes::panel_bytes(depth)),
+                            0x55);
   for (int64_t p = 0; p < bytes::panels(n); ++p)
-    bytes::pack_panel(b.data() + p * bytes::kPanelColumns, n, 1, k,
+    bytes::pack_panel(b.data() + p * bytes::kPanelColumns, n, 1, depth,
                       std::min(bytes::kPanelColumns, n - p * bytes::kPanelColumns),
-                      right.data() + p * bytes::panel_bytes(k));
-  constexpr int64_t kBeside = 3;  // columns of c that the product must not write
-  std::vector<int32_t> c(static_cast<size_t>(m * (n + kBeside)), -1);
-  bytes::product_with(instructions)(left.data(), m, right.data(), k, n, c.data(), n + kBeside);
+                      right.data() + p * bytes::panel_bytes(depth));
+  return right;
+}
+
+/// The result c without the columns beside it, which must be unchanged.
+std::vector<int32_t> without_columns_beside(const std::vector<int32_t>& c, int64_t m, int64_t n) {
   std::vector<int32_t> result;
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n + kBeside; ++j) {
@@ -63,6 +88,19 @@ std::vector<int32_t> multiply(bytes::Instructions instructions, const std::vecto
         FAIL("column " << j << " of " << n << " was written");
     }
   return result;
+}
+
+/// Multiplies a (m, k) by b (k, n) with the instructions.
+std::vector<int32_t> multiply(bytes::Instructions instructions, const std::vector<int8_t>& a,
+                              const std::vector<int8_t>& b, int64_t m, int64_t n, int64_t k) {
+  const bytes::Depth depth{k};
+  std::vector<uint8_t> left(static_cast<size_t>(m * depth.padded()), 0xff);
+  for (int64_t i = 0; i < m; ++i)
+    bytes::pack_row(a.data() + i * k, 1, k, left.data() + i * depth.padded());
+  std::vector<int32_t> c(static_cast<size_t>(m * (n + kBeside)), -1);
+  bytes::product_with(instructions)({left.data(), depth.padded()}, m, packed(b, n, depth).data(),
+                                    depth, n, {c.data(), n + kBeside});
+  return without_columns_beside(c, m, n);
 }
 
 Array array_of(const std::vector<int8_t>& values, const Shape& shape) {
@@ -88,6 +126,40 @@ TEST_CASE("products of bytes are exact with all instructions of the processor") 
           if (c[static_cast<size_t>(i * n + j)] !=
               product_at(a.data() + i * k, 1, b.data() + j, n, k))
             FAIL(m << " x " << n << " x " << k << ", element " << i << ", " << j);
+    }
+  }
+}
+
+TEST_CASE("products of rows of several runs are exact, and their factors are applied once") {
+  std::mt19937 draw(3);
+  for (auto instructions :
+       {bytes::Instructions::plain, bytes::Instructions::avx2, bytes::Instructions::vnni}) {
+    if (!bytes::has(instructions)) continue;
+    for (int trial = 0; trial < 600; ++trial) {
+      const bytes::Depth depth{1 + static_cast<int64_t>(draw() % 40),
+                               1 + static_cast<int64_t>(draw() % 9)};
+      const Runs rows(pick(kRows, draw), pick(kColumns, draw), depth, draw);
+      const int64_t m = rows.m, n = rows.n;
+      const std::vector<int8_t> b = random_bytes(depth.size() * n, draw);
+      std::vector<float> factors;
+      for (int64_t j = 0; j < n; ++j) factors.push_back(static_cast<float>(draw() % 1000) / 7);
+      const bool has_factors = draw() % 2;
+      std::vector<int32_t> c(static_cast<size_t>(m * (n + kBeside)), -1);
+      bytes::product_with(instructions)(
+          rows.left(), m, packed(b, n, depth).data(), depth, n,
+          {c.data(), n + kBeside, has_factors ? factors.data() : nullptr});
+      const std::vector<int32_t> found = without_columns_beside(c, m, n);
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          int32_t sum = 0;
+          for (int64_t q = 0; q < depth.size(); ++q)
+            sum += rows.at(i, q) * b[static_cast<size_t>(q * n + j)];
+          const int32_t result = found[static_cast<size_t>(i * n + j)];
+          const float scaled = static_cast<float>(sum) * factors[static_cast<size_t>(j)];
+          if (has_factors ? std::bit_cast<float>(result) != scaled : result != sum)
+            FAIL(m << " x " << n << ", " << depth.runs << " x " << depth.length << ", element " << i
+                   << ", " << j);
+        }
     }
   }
 }

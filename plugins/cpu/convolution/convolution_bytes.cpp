@@ -1,0 +1,226 @@
+// Convolutions of 8-bit integers (op Int8Conv). A sample is rounded to bytes in an image with a
+// margin of zeros, in which the windows are read in place as rows of a matrix product. The sums are
+// exact, so neither tiles nor threads change a result.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "convolution/convolution.h"
+#include "convolution/rounding.h"
+#include "crescent/device/quantized_op_types.h"
+#include "elementwise/epilogue.h"
+#include "matmul/byte_panels.h"
+#include "threads/thread_scratch.h"
+
+namespace crescent::cpu {
+namespace {
+
+constexpr int64_t kTileValues = 1 << 14;  // approximate number of results of a tile
+constexpr int64_t kTilePixels = 24;       // tiles have multiples of this number of pixels
+constexpr int64_t kParts = 16;            // parts of a sample that several threads share
+constexpr int64_t kAlignment = 64;
+
+int64_t aligned(int64_t bytes) { return pieces(bytes, kAlignment) * kAlignment; }
+
+/// The places of a sample's bytes in the image with a margin, and of the windows in it.
+struct ByteImage {
+  explicit ByteImage(const ConvPlan& p);
+
+  int64_t lines;       ///< rows of the image with those of the margin
+  int64_t line_bytes;  ///< bytes of such a row
+  bytes::Depth depth;  ///< the number of values in a window, and of those that lie together
+  std::vector<int64_t> windows, runs;  ///< offsets of windows, and of runs within a window
+
+  /// The bytes of an image and of what is read behind it.
+  int64_t size() const { return aligned(lines * line_bytes + bytes::kGroup); }
+};
+
+ByteImage::ByteImage(const ConvPlan& p) : depth{p.in_channels} {
+  const auto& [d, h, w] = p.axes;
+  const auto length = [](const ConvPlan::Axis& a) { return a.before + a.in + a.after; };
+  const int64_t height = length(h), width = length(w), channels = p.in_channels;
+  lines = length(d) * height, line_bytes = width * channels;
+  const auto offset = [&](int64_t z, int64_t y, int64_t x) {
+    return ((z * height + y) * width + x) * channels;
+  };
+  for (int64_t z = 0; z < d.out; ++z)
+    for (int64_t y = 0; y < h.out; ++y)
+      for (int64_t x = 0; x < w.out; ++x)
+        windows.push_back(offset(z * d.stride, y * h.stride, x * w.stride));
+  const bool is_joined = w.dilation == 1;  // whether the taps of a row of a window lie together
+  if (is_joined) depth.length *= w.kernel;
+  for (int64_t z = 0; z < d.kernel; ++z)
+    for (int64_t y = 0; y < h.kernel; ++y)
+      for (int64_t x = 0; x < (is_joined ? 1 : w.kernel); ++x)
+        runs.push_back(offset(z * d.dilation, y * h.dilation, x * w.dilation));
+  depth.runs = static_cast<int64_t>(runs.size());
+}
+
+class ByteConvolution final : public EpilogueHost {
+ public:
+  explicit ByteConvolution(const Request& r)
+      : EpilogueHost(r),
+        plan_(r),
+        range_(r.op_as<Int8Conv>()->range),
+        image_(plan_),
+        right_{plan_.out_channels, 1, image_.depth, plan_.out_channels},
+        loops_(rounding_loops()),
+        multiply_(bytes::fastest_product()) {
+    tile_ = pixels_of(kTileValues / plan_.out_channels);
+  }
+
+  Prepared prepare(int input) override {
+    if (input != 1) return {};
+    is_packed_ = true;
+    return bytes::as_panels(right_);
+  }
+  void run(const Arguments& a) const override {
+    MaybeEpilogue epilogue;
+    begin(a, epilogue);
+    if (!is_packed_)
+      a.threads.parallel(right_.panels(), [&](int64_t panel, int) {
+        right_.pack(a.in<int8_t>(1), panel, reinterpret_cast<int8_t*>(a.scratch));
+      });
+    const int threads = a.threads.threads();
+    const int64_t whole = plan_.batch / threads * threads;
+    a.threads.parallel(whole, [&](int64_t sample, int) { compute(a, epilogue, sample); });
+    for (int64_t sample = whole; sample < plan_.batch; ++sample) share(a, epilogue, sample);
+  }
+
+ protected:
+  bool has_rows() const override { return true; }
+  size_t own_scratch_bytes() const override {
+    return static_cast<size_t>(panel_bytes() + sample_bytes());
+  }
+  std::string own_name() const override { return bytes::name_of_fastest(); }
+  double own_flops() const override { return plan_.flops(); }
+
+ private:
+  /// What a sample is computed from, in scratch memory.
+  struct Sample {
+    int64_t number;
+    uint8_t* image;
+    float* factors;  ///< for each output channel, what a sum is multiplied by
+    float largest, scale;
+  };
+
+  int64_t panel_bytes() const { return is_packed_ ? 0 : aligned(right_.bytes()); }
+  int64_t factor_bytes() const { return aligned(plan_.out_channels * int64_t{sizeof(float)}); }
+  int64_t sample_bytes() const { return image_.size() + factor_bytes(); }
+  int64_t sample_values() const { return plan_.in_pixels() * plan_.in_channels; }
+  /// A number of pixels of a tile near `pixels`.
+  int64_t pixels_of(int64_t pixels) const {
+    return std::min(plan_.out_pixels(), std::max<int64_t>(1, pixels / kTilePixels) * kTilePixels);
+  }
+  Sample sample_at(int64_t number, std::byte* memory) const {
+    return {number, reinterpret_cast<uint8_t*>(memory + factor_bytes()),
+            reinterpret_cast<float*>(memory), 0, 0};
+  }
+  const float* values(const Arguments& a, const Sample& s) const {
+    return a.in<float>(0) + s.number * sample_values();
+  }
+
+  /// Computes a sample on the calling thread.
+  void compute(const Arguments& a, const MaybeEpilogue& epilogue, int64_t number) const {
+    std::byte* memory = thread_scratch(static_cast<size_t>(sample_bytes() + tile_bytes()));
+    Sample s = sample_at(number, memory);
+    s.largest = loops_.largest(values(a, s), sample_values());
+    begin_sample(a, s);
+    round_lines(a, s, 0, image_.lines);
+    for (int64_t first = 0; first < plan_.out_pixels(); first += tile_)
+      compute_tile(a, epilogue, s, first, std::min(tile_, plan_.out_pixels() - first),
+                   memory + sample_bytes());
+  }
+
+  /// Computes a sample on all threads.
+  void share(const Arguments& a, const MaybeEpilogue& epilogue, int64_t number) const {
+    Sample s = sample_at(number, a.scratch + panel_bytes());
+    float largest[kParts] = {};
+    const auto part_of = [](int64_t whole, int64_t part) { return whole * part / kParts; };
+    a.threads.parallel(kParts, [&](int64_t part, int) {
+      const int64_t first = part_of(sample_values(), part);
+      largest[part] =
+          loops_.largest(values(a, s) + first, part_of(sample_values(), part + 1) - first);
+    });
+    s.largest = loops_.largest(largest, kParts);
+    begin_sample(a, s);
+    a.threads.parallel(kParts, [&](int64_t part, int) {
+      round_lines(a, s, part_of(image_.lines, part), part_of(image_.lines, part + 1));
+    });
+    const int64_t tile = std::min(tile_, pixels_of(plan_.out_pixels() / kParts));
+    a.threads.blocks(plan_.out_pixels(), tile, [&](int64_t begin, int64_t end) {
+      compute_tile(a, epilogue, s, begin, end - begin,
+                   thread_scratch(static_cast<size_t>(tile_bytes())));
+    });
+  }
+
+  /// Computes the scale of a sample and the factors from its largest value.
+  void begin_sample(const Arguments& a, Sample& s) const {
+    s.scale = static_cast<float>(range_.high) / (s.largest + static_cast<float>(range_.epsilon));
+    for (int64_t j = 0; j < plan_.out_channels; ++j)
+      s.factors[j] = 1 / (s.scale * a.in<float>(2)[j]);
+  }
+
+  /// Writes lines [begin, end) of the image.
+  void round_lines(const Arguments& a, const Sample& s, int64_t begin, int64_t end) const {
+    const auto& [d, h, w] = plan_.axes;
+    const int64_t height = h.before + h.in + h.after, channels = plan_.in_channels;
+    for (int64_t line = begin; line < end; ++line) {
+      uint8_t* to = s.image + line * image_.line_bytes;
+      const int64_t z = line / height - d.before, y = line % height - h.before;
+      if (z < 0 || z >= d.in || y < 0 || y >= h.in) {
+        std::fill_n(to, image_.line_bytes, uint8_t{bytes::kOffset});
+        continue;
+      }
+      to = std::fill_n(to, w.before * channels, uint8_t{bytes::kOffset});
+      round(s, values(a, s) + (z * h.in + y) * w.in * channels, w.in * channels, to);
+      std::fill_n(to + w.in * channels, w.after * channels, uint8_t{bytes::kOffset});
+    }
+  }
+  /// Rounds values to bytes. All are zero in a sample with an infinite value or NaN, whose results
+  /// are NaN.
+  void round(const Sample& s, const float* x, int64_t count, uint8_t* to) const {
+    if (s.scale > 0)
+      loops_.round(x, count, s.scale, static_cast<float>(range_.low),
+                   static_cast<float>(range_.high), bytes::kOffset, to);
+    else
+      std::fill_n(to, count, uint8_t{bytes::kOffset});
+  }
+
+  int64_t tile_bytes() const {
+    return has_epilogue() ? tile_ * plan_.out_channels * int64_t{sizeof(float)} : 0;
+  }
+  /// Computes `count` pixels from `first` on; the epilogue reads them in `memory`.
+  void compute_tile(const Arguments& a, const MaybeEpilogue& epilogue, const Sample& s,
+                    int64_t first, int64_t count, std::byte* memory) const {
+    const int64_t out = plan_.out_channels, at = (s.number * plan_.out_pixels() + first) * out;
+    int32_t* c = epilogue ? reinterpret_cast<int32_t*>(memory)
+                          : reinterpret_cast<int32_t*>(a.out<float>(0) + at);
+    const int8_t* right = is_packed_ ? a.in<int8_t>(1) : reinterpret_cast<int8_t*>(a.scratch);
+    multiply_({s.image, 0, image_.windows.data() + first, image_.runs.data()}, count, right,
+              image_.depth, out, {c, out, s.factors});
+    if (epilogue) (*epilogue)(at, at + count * out, c);
+  }
+
+  ConvPlan plan_;
+  AbsMax range_;
+  ByteImage image_;
+  bytes::Right right_;
+  RoundingLoops loops_;
+  bytes::Multiply multiply_;
+  int64_t tile_;  ///< pixels of a tile
+  bool is_packed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_byte_convolution(const Request& r) {
+  constexpr int64_t kMaxTerms = 1 << 17;  // of sums that fit 32 bits
+  const ConvPlan plan(r);
+  if (plan.dtype != DType::float32 || plan.empty() || !bytes::has(bytes::Instructions::avx2) ||
+      plan.taps() * plan.in_channels >= kMaxTerms)
+    return nullptr;
+  return std::make_unique<ByteConvolution>(r);
+}
+
+}  // namespace crescent::cpu

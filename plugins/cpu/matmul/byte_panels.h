@@ -1,0 +1,24 @@
+// Right operands of products of bytes (bytes.h), packed once per run or, for weights that seldom
+// change, before.
+#pragma once
+#include "kernel/kernel.h"
+#include "matmul/bytes.h"
+
+namespace crescent::cpu::bytes {
+
+/// A matrix of bytes (depth.size(), columns), whose values are `row_step` and `column_step` apart.
+struct Right {
+  int64_t row_step, column_step;
+  Depth depth;
+  int64_t columns;
+
+  int64_t panels() const { return bytes::panels(columns); }
+  int64_t bytes() const { return panels() * panel_bytes(depth); }
+  /// Packs panel `panel` of the matrix that begins at `from`; the panels begin at `to`.
+  void pack(const int8_t* from, int64_t panel, int8_t* to) const;
+};
+
+/// The conversion of an input, which is a single such matrix, to panels.
+Prepared as_panels(const Right& matrix);
+
+}  // namespace crescent::cpu::bytes
