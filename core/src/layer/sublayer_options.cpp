@@ -111,7 +111,11 @@ Dict options_for_sublayers(const Layer& layer) {
 
 void apply_options(Layer& layer, const Dict& options) {
   const Value *config = options.find(kQuantization), *rank = options.find(kLoraRank);
-  if (config && !is_quantized(layer)) layer.call_method("quantize", {{"config", *config}});
+  if (config && !is_quantized(layer)) {
+    Dict arguments{{"config", *config}};
+    if (layer.info()->schema.find_property("can_be_int8")) arguments.set("convolutions", true);
+    layer.call_method("quantize", arguments);
+  }
   if (!rank || has_adapter(layer)) return;
   const Value* alpha = options.find(kLoraAlpha);
   layer.call_method("enable_lora", {{"rank", *rank}, {"lora_alpha", alpha ? *alpha : Value()}});

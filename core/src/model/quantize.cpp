@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-constexpr const char* kQuantize = "quantize";
+constexpr const char *kQuantize = "quantize", *kCanBeInt8 = "can_be_int8";
 
 /// Whether a wrapper of the layer, such as SpectralNormalization, computes its weights.
 bool has_computed_weights(const Layer& layer) {
@@ -18,12 +18,25 @@ bool has_computed_weights(const Layer& layer) {
   });
 }
 
+/// Whether the layer is of a class that is quantized only on request.
+bool is_convolution(const Layer& layer) {
+  return layer.info() && layer.info()->schema.find_property(kCanBeInt8);
+}
+
 bool can_quantize(const Layer& layer) {
   return layer.info() && layer.info()->schema.find_method(kQuantize) &&
          !has_computed_weights(layer);
 }
 
+/// Whether quantizing a model with these options quantizes the layer.
+bool is_wanted(const Layer& layer, const QuantizeOptions& options) {
+  if (!can_quantize(layer) || !is_convolution(layer)) return can_quantize(layer);
+  return options.convolutions && layer.get_property(kCanBeInt8).as_bool();
+}
+
 void check_mode(const QuantizeOptions& options) {
+  if (options.convolutions && !options.mode.empty() && options.mode != "int8")
+    fail("quantize: convolutions are quantized to int8 only, got ", options.mode);
   if (!options.config.is_null()) return;
   if (options.mode.empty()) fail("You must provide either `mode` or `config` to `quantize`.");
   if (!registry().find("quantizer", options.mode))
@@ -74,7 +87,9 @@ void quantize_layer(Layer& layer, const QuantizeOptions& options) {
   if (!can_quantize(layer))
     fail_in_layer(layer.name(), "Layer ", layer.class_name(),
                   " does not have a `quantize` method implemented.");
-  layer.call_method(kQuantize, {{"mode", options.mode}, {"config", options.config}});
+  Dict arguments{{"mode", options.mode}, {"config", options.config}};
+  if (is_convolution(layer)) arguments.set("convolutions", options.convolutions);
+  layer.call_method(kQuantize, arguments);
 }
 
 void quantize_model(Model& model, const QuantizeOptions& options) {
@@ -83,7 +98,7 @@ void quantize_model(Model& model, const QuantizeOptions& options) {
     fail_in_layer(model.name(), "Cannot quantize a layer that isn't yet built. Layer '",
                   model.name(), "' (of type '", model.class_name(), "') is not built yet.");
   Layers layers = model.flatten_layers();
-  std::erase_if(layers, [](const Layer* layer) { return !can_quantize(*layer); });
+  std::erase_if(layers, [&](const Layer* layer) { return !is_wanted(*layer, options); });
   for (Layer* layer : chosen_layers(options, std::move(layers))) quantize_layer(*layer, options);
 }
 

@@ -66,6 +66,10 @@ class IncompatibilitySearch {
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
     const std::string location = inside.empty() ? concat("layer '", own, "'") : inside;
     const auto info = class_named("layer", name);
+    const Value* bytes = config.find("quantization_config");
+    if (!keras2_ && bytes && !bytes->is_null() && info && info->schema.find_property("can_be_int8"))
+      add_minor(location, "quantization_config",
+                "Keras has no convolutions of few bits and opens no model with one");
     // If the class has an option `layers`, config["layers"] is the value of this option, not the
     // list of layers of a model.
     const bool option = info && info->schema.find("layers");

@@ -1,6 +1,6 @@
 #include "convolution.h"
 
-#include "../lora.h"
+#include "../core/quantized_layer.h"
 #include "crescent/registry/registration.h"
 
 namespace crescent {
@@ -13,7 +13,7 @@ constexpr const char* kDoc[] = {
     "Convolution over volumes: (batch, three axes, channels) -> (batch, three axes, filters)."};
 
 template <int Axes>
-class ConvLayer final : public LoraLayer<BaseConv<Axes>> {
+class ConvLayer final : public QuantizableLayerOf<BaseConv<Axes>> {
  public:
   static void describe(Schema<ConvLayer>& s) {
     s.doc(kDoc[Axes]);
@@ -27,26 +27,69 @@ class ConvLayer final : public LoraLayer<BaseConv<Axes>> {
     BaseConv<Axes>::describe_rest(s);
     s.keyword_only(true);
     ConvLayer::describe_lora(s);
+    ConvLayer::describe_config(s,
+                               "How the kernel is quantized, if the dtype policy is one such as "
+                               "\"int8_from_float32\"; null: it is not. Keras has no such option.");
     s.keyword_only(false);
+    ConvLayer::describe_quantize(s, &ConvLayer::quantize_on_request);
+    s.arg("convolutions", "Must be true, because Keras does not quantize convolutions.", false);
+    s.property("can_be_int8", &ConvLayer::can_be_int8,
+               "Whether quantize with convolutions = true quantizes the kernel: one with groups "
+               "stays as it is.");
     BaseConv<Axes>::describe_mask(s);
   }
   void build(const Shape& input) override {
     BaseConv<Axes>::build(input);
     this->build_lora();
   }
+  bool can_be_int8() const { return this->groups_ == 1; }
+  void quantize_on_request(const Value& mode_or_config, const Value& config, bool convolutions) {
+    if (!convolutions)
+      fail_in_layer(this->name_, "Layer ", this->class_name(),
+                    " does not have a `quantize` method implemented. Pass convolutions = true to ",
+                    "quantize it nevertheless, in a way that Keras does not have.");
+    this->quantize(mode_or_config, config);
+  }
 
  protected:
-  const Variable& adapted_weight() const override { return this->kernel_; }
   const WeightRules& adapted_rules() const override { return this->kernel_rules_; }
+  bool is_quantized_by_policy() const override { return false; }
+  void check_config(const QuantizationConfig& config) const override {
+    if (config.mode() != "int8")
+      fail("quantize: convolutions are quantized to int8 only, got ", config.mode());
+    if (!can_be_int8())
+      fail("quantize: a convolution with groups stays as it is: expected groups = 1, got ",
+           this->groups_);
+  }
   Shape kernel_shape(int64_t channels) const override {
     Shape shape(this->kernel_size_);
     shape.append(channels / this->groups_);
     shape.append(this->filters_);
     return shape;
   }
-  Tensor convolution(const Tensor& x) const override {
-    return this->convolved(x, this->adapted_value(x.dtype()), this->groups_);
+  void add_kernel(const Shape& shape) override {
+    kernel_.layout = {shape, {}, {Axes + 1}, {this->filters_}};
+    for (int axis = 0; axis <= Axes; ++axis) kernel_.layout.summed.push_back(axis);
+    this->add_quantizable(kernel_, this->kernel_rules_);
   }
+  Tensor convolution(const Tensor& x) const override {
+    if (!this->is_quantized())
+      return this->convolved(x, this->adapted_value(x.dtype()), this->groups_);
+    const Tensor y = by_integers(x);
+    if (!this->adapter()) return y;
+    return y + this->convolved(x, ops::cast(this->adapter()->weight_term(), x.dtype()));
+  }
+
+ private:
+  Tensor by_integers(const Tensor& x) const {
+    const std::optional<AbsMax> inputs = this->config().inputs();
+    if (!inputs) return this->convolved(x, ops::cast(this->floats(kernel_), x.dtype()));
+    const Quantized kernel = this->config().decoded(kernel_.layout, kernel_.values_of_parts());
+    return int8_conv(x, kernel.values, kernel.scale, *inputs, this->strides_,
+                     padding_named(this->padding_), this->dilation_);
+  }
+
+  QuantizedWeight kernel_{"kernel", {}};
 };
 
 template <int Axes>
@@ -81,12 +124,16 @@ class ConvTranspose final : public BaseConv<Axes> {
     shape.append(channels);
     return shape;
   }
+  void add_kernel(const Shape& shape) override {
+    kernel_ = this->add_weight("kernel", shape, this->kernel_rules_);
+  }
   Tensor convolution(const Tensor& x) const override {
-    return ops::conv_transpose(x, this->kernel_, this->strides_, padding_named(this->padding_),
+    return ops::conv_transpose(x, kernel_, this->strides_, padding_named(this->padding_),
                                this->dilation_, output_padding_.value_or(std::vector<int64_t>{}));
   }
 
  private:
+  Variable kernel_;
   std::optional<std::vector<int64_t>> output_padding_;
 };
 

@@ -139,13 +139,13 @@ class BaseConv : public WindowedLayer<Axes> {
       fail("The number of input channels must be evenly divisible by the number of groups. ",
            "Received groups=", groups_, ", but the input has ", channels,
            " channels (full input shape is ", input, ").");
-    kernel_ = this->add_weight("kernel", kernel_shape(channels), kernel_rules_);
+    add_kernel(kernel_shape(channels));
   }
   virtual Shape kernel_shape(int64_t channels) const = 0;
+  virtual void add_kernel(const Shape& shape) = 0;
 
   int64_t filters_ = 0, groups_ = 1;
   WeightRules kernel_rules_{"glorot_uniform"};
-  Variable kernel_;
 };
 
 }  // namespace crescent

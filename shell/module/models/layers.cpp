@@ -239,9 +239,10 @@ void add_methods(HandleType& type) {
                   "its own call.")
       .method("quantize", &quantize_layer,
               {"mode: a text or a configuration of cr.quantizers=nil",
-               "config: a configuration of cr.quantizers=nil"},
+               "config: a configuration of cr.quantizers=nil", "convolutions=false"},
               "Quantizes the largest weight and freezes it: \"int8\", or as a configuration of "
-              "cr.quantizers says.")
+              "cr.quantizers says. A Conv1D, Conv2D or Conv3D also needs convolutions = true, "
+              "since Keras has no such layers.")
       .method(
           "get_losses_for",
           [](Layer& layer, std::optional<std::vector<Symbol>> inputs) {

@@ -139,10 +139,11 @@ void add_structure(HandleType& model) {
       .method("quantize", &quantize_model,
               {"mode: a text or a configuration of cr.quantizers=nil",
                "config: a configuration of cr.quantizers=nil",
-               "filters: a list of patterns or a function=nil"},
+               "filters: a list of patterns or a function=nil", "convolutions=false"},
               "Quantizes the largest weights of the layers and freezes them (\"int8\"). `filters` "
               "selects layers whose names match a regular expression or one of a list, or for "
-              "which a function of the layer returns true.");
+              "which a function of the layer returns true. `convolutions` quantizes Conv1D, Conv2D "
+              "and Conv3D too, if they have one group; Keras has no such layers.");
 }
 
 }  // namespace

@@ -5,9 +5,10 @@
 
 namespace crescent::lua {
 
-void quantize_layer(Layer& layer, const Value& mode, const Value& config);
+void quantize_layer(Layer& layer, const Value& mode, const Value& config, bool convolutions);
 /// Quantizes all layers that support it and that `filters` selects: nil (all layers), a regular
 /// expression for layer names or a list of them, or a function of a layer.
-void quantize_model(Model& model, const Value& mode, const Value& config, Any filters);
+void quantize_model(Model& model, const Value& mode, const Value& config, Any filters,
+                    bool convolutions);
 
 }  // namespace crescent::lua

@@ -32,5 +32,15 @@ measure.all("resnet20", {
   batch = 128, batches = 3, flops = 81.6e6,
   optimizer = cr.optimizers.SGD { learning_rate = 0.1, momentum = 0.9 },
   loss = cr.losses.SparseCategoricalCrossentropy { from_logits = true },
-  predictions = { 1, 256 },
+  predictions = { 1, 32, 256 },
 })
+
+local function quantized()
+  local quantized_model = model()
+  quantized_model:quantize("int8", { convolutions = true })
+  return quantized_model
+end
+for _, batch in ipairs { 1, 32, 256 } do
+  measure.predict("resnet20_int8_predict_b" .. batch,
+    { model = quantized, x = measure.uniform(32, 32, 3), batch = batch })
+end
