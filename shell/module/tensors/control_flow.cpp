@@ -49,8 +49,8 @@ Value cond(const Value& pred, Any true_fn, Any false_fn) {
   return select_nested(Codec<Tensor>::decode(pred), a, no({}));
 }
 
-/// Calls the branch with this index, which counts from 1. An index outside of the list selects the
-/// first or the last branch.
+/// Calls the branch with this index, which counts from 0 as in Keras. An index outside of the list
+/// selects the first or the last branch.
 Value switch_to(const Value& index, const Value& branches, const Value& operands) {
   const auto is_function = [](const Value& branch) { return branch.is_object(); };
   if (!branches.is_list() || branches.as_list().empty() ||
@@ -68,10 +68,10 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
                                                            : List{operands});
   };
   if (!which.is_abstract())
-    return call(std::clamp<int64_t>(static_cast<int64_t>(which.item()), 1, count) - 1);
+    return call(std::clamp<int64_t>(static_cast<int64_t>(which.item()), 0, count - 1));
   Value result = call(count - 1);
   for (int64_t i = count - 1; i-- > 0;)
-    result = select_nested(ops::less_equal(which, i + 1), call(i), result);
+    result = select_nested(ops::less_equal(which, i), call(i), result);
   return result;
 }
 
@@ -238,7 +238,8 @@ const std::vector<CallablePtr>& control_flow_functions() {
     all.push_back(
         bound("switch -> a tensor or a structure of them", &switch_to,
               {"index: a tensor", "branches: a list of functions", "operands: tensors=nil"},
-              "Calls the branch at this index with the operands."));
+              "Calls the branch at this index, which counts from 0, with the operands. An index "
+              "outside of the list selects the first or the last branch."));
     all.push_back(bound("while_loop -> a tensor or a structure of them", &while_loop,
                         {"cond: a function", "body: a function",
                          "loop_vars: a tensor or a structure of them", "maximum_iterations=nil"},

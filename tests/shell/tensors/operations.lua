@@ -102,10 +102,11 @@ check.near(cr.ops.map(function(row)
   return row:sum() * row
 end, cr.tensor { { 1, 2 }, { 3, 4 } }), { { 3, 6 }, { 21, 28 } })
 local pick = { function(v) return v end, function(v) return v * 10 end }
-check.near(cr.ops.switch(2, pick, { cr.tensor { 1 } }), { 10 })
-check.near(cr.compiled(function(i)
-  return cr.ops.switch(i, pick, { cr.tensor { 1 } })
-end)(cr.tensor(1)), { 1 })
+local switched = cr.compiled(function(i) return cr.ops.switch(i, pick, { cr.tensor { 1 } }) end)
+for index, result in pairs { [-1] = 1, [0] = 1, [1] = 10, [2] = 10 } do
+  check.near(cr.ops.switch(index, pick, { cr.tensor { 1 } }), { result })
+  check.near(switched(cr.tensor(index)), { result })
+end
 
 -- ---- tensors larger than any memory are refused at once
 local huge = math.maxinteger
