@@ -32,7 +32,7 @@ class Settings {
  public:
   Settings() {
     set_warning_handler([](std::string_view) {});
-    set_device("cpu", {{"deterministic", true}, {"threads", 1}});
+    set_device("cpu", {{"deterministic", true}, {"threads", 1}, {"overlap", false}});
     set_distribution(Distribution::data_parallel);
   }
   ~Settings() {

@@ -53,7 +53,9 @@ void CpuDevice::describe(Schema<CpuDevice>& s) {
   s.doc("Runs programs on the cores of this machine.")
       .field("threads", &CpuDevice::threads_, "How many compute; 0: all cores.")
       .field("deterministic", &CpuDevice::deterministic_,
-             "Makes whole runs give the same bits for any number of threads and processes.");
+             "Makes whole runs give the same bits for any number of threads and processes.")
+      .field("overlap", &CpuDevice::overlap_,
+             "Lets a thread of its own exchange sums between processes while a step computes.");
 }
 
 CpuDevice::CpuDevice() : pool_(available_cores()) {
@@ -67,7 +69,8 @@ bool CpuDevice::supports(const Op& op, std::span<const TensorSpec> inputs,
 }
 
 std::unique_ptr<Executable> CpuDevice::compile(const Program& program) {
-  auto executable = std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, cache_);
+  auto executable = std::make_unique<CpuExecutable>(program, options_, pool_, arenas_, cache_,
+                                                    overlap_ ? &exchange_thread_ : nullptr);
   clear_kernel_cache();
   return executable;
 }

@@ -1,6 +1,7 @@
 // The cpu device: it owns the threads and the settings, and compiles programs.
 #pragma once
 #include "crescent/program/device.h"
+#include "executor/exchange_thread.h"
 #include "kernel/kernel.h"
 #include "memory/arenas.h"
 #include "memory/prepack_cache.h"
@@ -24,11 +25,12 @@ class CpuDevice final : public Device {
 
  private:
   int64_t threads_ = 0;
-  bool deterministic_ = false;
+  bool deterministic_ = false, overlap_ = true;
   Options options_;
   Pool pool_;
   Arenas arenas_;
   PrepackCache cache_;
+  ExchangeThread exchange_thread_;
 };
 
 }  // namespace crescent::cpu

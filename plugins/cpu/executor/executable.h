@@ -12,8 +12,8 @@ namespace crescent::cpu {
 class CpuExecutable final : public Executable {
  public:
   CpuExecutable(const Program& program, const Options& options, Pool& pool, Arenas& arenas,
-                PrepackCache& cache)
-      : arenas_(arenas), user_(arenas), plan_(program, options, pool, cache) {}
+                PrepackCache& cache, ExchangeThread* exchange_thread)
+      : arenas_(arenas), user_(arenas), plan_(program, options, pool, cache, exchange_thread) {}
   void run(std::span<const Tensor> inputs, std::span<Tensor> variables,
            std::span<Tensor> outputs) override;
   size_t arena_bytes() const override { return plan_.arena_bytes(); }

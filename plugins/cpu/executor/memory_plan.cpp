@@ -153,18 +153,42 @@ void MemoryPlan::add_result_copies() {
   for (int& value : schedule_.outputs) own(value);
 }
 
+void MemoryPlan::find_ends() {
+  end_.resize(schedule_.steps.size());
+  int before_awaiting = static_cast<int>(schedule_.steps.size()) - 1;
+  for (size_t s = schedule_.steps.size(); s-- > 0;) {
+    const auto at = static_cast<int>(s);
+    end_[s] = schedule_.steps[s].is_overlapped ? before_awaiting : at;
+    if (schedule_.steps[s].awaits_exchanges) before_awaiting = at - 1;
+  }
+}
+
 void MemoryPlan::find_lives() {
+  find_ends();
   producer_step_.assign(schedule_.values.size(), -1);
   last_use_.assign(schedule_.values.size(), -1);
+  busy_until_.assign(schedule_.values.size(), -1);
   for (size_t s = 0; s < schedule_.steps.size(); ++s) {
     const Step& step = schedule_.steps[s];
-    if (may_fail(step)) last_failure_ = static_cast<int>(s);
-    for (int v : step.inputs) last_use_[schedule_.root(v)] = static_cast<int>(s);
+    if (may_fail(step)) last_failure_ = std::max(last_failure_, end_[s]);
+    const auto use = [&](size_t root) {
+      last_use_[root] = static_cast<int>(s);
+      if (step.is_overlapped) busy_until_[root] = std::max(busy_until_[root], end_[s]);
+    };
+    for (int v : step.inputs) use(schedule_.root(v));
     for (int v : step.outputs) {
       size_t root = schedule_.root(v);
-      producer_step_[root] = last_use_[root] = static_cast<int>(s);
+      use(root);
+      producer_step_[root] = static_cast<int>(s);
     }
   }
+}
+
+/// Whether an overlapped step still uses the value when `step`, whose index is `when`, writes to
+/// its memory. Overlapped steps run one after another.
+bool MemoryPlan::is_busy(int value, const Step& step, int when) const {
+  const int until = busy_until_[schedule_.root(value)];
+  return step.is_overlapped ? until > end_[static_cast<size_t>(when)] : until >= when;
 }
 
 /// Whether all reads of a variable's old value are over when `step` writes `result` to the same
@@ -173,6 +197,7 @@ bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result)
   int old_root = schedule_.root(old_value);
   int when = producer_step_[schedule_.root(result)];
   int last = last_use_[old_root];
+  if (is_busy(old_value, step, when)) return false;
   if (last != when) return last < when;
   for (size_t o = 0; o < step.outputs.size(); ++o) {
     if (schedule_.root(step.outputs[o]) != schedule_.root(result)) continue;
@@ -271,7 +296,7 @@ void MemoryPlan::pack() {
             {aligned(schedule_.bytes(output)), producer_step_[root], producer_step_[root], 0, {}});
       }
       Block& block = blocks[block_of[first]];
-      block.last = std::max(block.last, last_use_[root]);
+      block.last = std::max({block.last, last_use_[root], busy_until_[root]});
       block.owners.push_back(&locations[root].offset);
       locations[root].kind = Location::Kind::arena;
     }
@@ -279,8 +304,7 @@ void MemoryPlan::pack() {
   scratch.resize(schedule_.steps.size());
   for (size_t s = 0; s < schedule_.steps.size(); ++s) {
     size_t bytes = aligned(schedule_.steps[s].kernel->scratch_bytes());
-    if (bytes > 0)
-      blocks.push_back({bytes, static_cast<int>(s), static_cast<int>(s), 0, {&scratch[s]}});
+    if (bytes > 0) blocks.push_back({bytes, static_cast<int>(s), end_[s], 0, {&scratch[s]}});
   }
   arena_bytes = assign_offsets(blocks);
 }

@@ -40,19 +40,25 @@ struct MemoryPlan {
   void place_variable_results();
   void place_outputs();
   void cache_prepacked();
+  void find_ends();
   void find_lives();
   void share_in_place();
   void pack();
+  bool is_busy(int value, const Step& step, int when) const;
   bool can_write_in_place(const Step& step, int old_value, int result) const;
   bool have_elements_alike(int a, int b) const;
   Location& location(int value) { return locations[schedule_.root(value)]; }
 
   Schedule& schedule_;
-  int last_failure_ = -1;           ///< index of the last step that may fail
+  int last_failure_ = -1;           ///< index of the last step at whose end a run may fail
   std::vector<int> producer_step_;  ///< for each root value, the index of the step that computes
                                     ///< it; -1 if there is none
   std::vector<int> last_use_;     ///< for each root value, the index of the last step that reads or
                                   ///< computes it
+  std::vector<int> end_;          ///< for each step, the index of the last step that runs before
+                                  ///< the step has ended; the step's own unless it is overlapped
+  std::vector<int> busy_until_;   ///< for each root value, the largest end_ of the overlapped steps
+                                  ///< that read or compute it; -1 if there is none
   std::vector<int> shares_with_;  ///< for each root value, the root value whose memory it reuses,
                                   ///< or the value itself
 };

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "crescent/program/activity.h"
+#include "crescent/program/communicator.h"
 #include "crescent/program/distribution.h"
 #include "crescent/program/shard_ops.h"
 #include "kernel/composed.h"
@@ -12,8 +13,9 @@
 
 namespace crescent::cpu {
 
-Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& cache)
-    : pool_(pool), cache_(cache) {
+Plan::Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& cache,
+           ExchangeThread* exchange_thread)
+    : pool_(pool), cache_(cache), exchange_thread_(exchange_thread) {
   const std::optional<Program> sliced = by_slices(program);
   Schedule schedule(sliced ? *sliced : program, options, pool);
   const MemoryPlan plan(schedule);
@@ -66,7 +68,9 @@ void Plan::link(const Schedule& schedule, const MemoryPlan& plan) {
     const size_t first = arguments_.size();
     for (int value : step.inputs) add_argument(value);
     for (int value : step.outputs) add_argument(value);
-    calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), plan.scratch[s]});
+    calls_.push_back({step.kernel.get(), first, first + step.inputs.size(), plan.scratch[s],
+                      step.is_overlapped, step.awaits_exchanges});
+    can_overlap_ = can_overlap_ || (exchange_thread_ && step.is_overlapped);
     results_.push_back(step.outputs);
   }
 }
@@ -224,7 +228,8 @@ void Plan::run(Frame& frame, std::byte* arena, bool is_observed) {
 void Plan::run_calls(const Frame& frame, size_t first, size_t last) {
   size_t i = first;
   try {
-    if (frame.is_observed_ || shard_count_ > 0 || notes_activity()) run_carefully(frame, i, last);
+    if (frame.is_observed_ || shard_count_ > 0 || notes_activity() || can_overlap_)
+      run_carefully(frame, i, last);
     for (; i < last; ++i) run(frame, calls_[i]);
   } catch (DataError& error) {
     if (const std::string& scope = profile_[i].scope; !scope.empty())
@@ -233,6 +238,27 @@ void Plan::run_calls(const Frame& frame, size_t first, size_t last) {
   }
 }
 
+bool Plan::overlaps(const Frame& frame) const {
+  return can_overlap_ && !frame.is_observed_ && communicator()->size() > 1;
+}
+
+namespace {
+
+/// Awaits the exchanges that are still running when a run fails, because they use its memory.
+class ExchangeGuard {
+ public:
+  explicit ExchangeGuard(ExchangeThread* thread) : thread_(thread) {}
+  ~ExchangeGuard() {
+    if (thread_) thread_->wait_quietly();
+  }
+  ExchangeGuard(const ExchangeGuard&) = delete;
+
+ private:
+  ExchangeThread* thread_;
+};
+
+}  // namespace
+
 void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
   const ShardRange own = shard_count_ > 0 ? own_shards(shard_count_) : ShardRange{};
   const auto is_of_others = [&](size_t call) {
@@ -240,10 +266,23 @@ void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
            (shards_[call] < own.first || shards_[call] >= own.last);
   };
   const bool notes = notes_activity();
+  ExchangeThread* const thread = overlaps(frame) ? exchange_thread_ : nullptr;
+  const ExchangeGuard guard(thread);
+  const auto note = [&](size_t call) {
+    if (notes) enter_instruction(profile_[call].op, profile_[call].scope);
+  };
+  size_t last_exchange = i;
   for (; i < last; ++i) {
+    const Call& call = calls_[i];
+    if (thread && call.awaits_exchanges) note(last_exchange), thread->wait();
     if (is_of_others(i)) continue;
-    if (notes) enter_instruction(profile_[i].op, profile_[i].scope);
-    frame.is_observed_ ? run_observed(frame, i) : run(frame, calls_[i]);
+    note(i);
+    if (thread && call.is_overlapped) {
+      last_exchange = i;
+      thread->begin({call.kernel, arguments(frame, call), profile_[i].op, profile_[i].scope});
+    } else {
+      frame.is_observed_ ? run_observed(frame, i) : run(frame, call);
+    }
   }
 }
 

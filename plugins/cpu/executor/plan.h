@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "crescent/program/device.h"
+#include "executor/exchange_thread.h"
 #include "executor/prepack_stage.h"
 #include "kernel/kernel.h"
 #include "threads/work_trace.h"
@@ -18,7 +19,9 @@ namespace crescent::cpu {
 
 class Plan {
  public:
-  Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& cache);
+  /// With an exchange thread, exchanges with other processes are overlapped with other steps.
+  Plan(const Program& program, const Options& options, Pool& pool, PrepackCache& cache,
+       ExchangeThread* exchange_thread = nullptr);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -75,6 +78,7 @@ class Plan {
     size_t inputs, outputs;  ///< positions of the call's first input and first output in
                              ///< Frame::arguments_
     size_t scratch;          ///< the offset of scratch memory in the arena
+    bool is_overlapped, awaits_exchanges;  ///< as in Step
   };
   /// An argument of a kernel that points to memory of the caller or into the arena.
   struct Argument {
@@ -96,22 +100,25 @@ class Plan {
   /// Runs calls [first, last). If a kernel throws, the error names the instruction.
   void run_calls(const Frame& frame, size_t first, size_t last);
   /// Runs calls [i, last) of a run that is observed, reported as the activity of the process
-  /// (activity.h), or divided into logical shards. Calls that belong to shards of other processes
-  /// are left out.
+  /// (activity.h), divided into logical shards, or has overlapped exchanges. Calls that belong to
+  /// shards of other processes are left out.
   void run_carefully(const Frame& frame, size_t& i, size_t last);
+  /// Whether exchanges of the run are overlapped.
+  bool overlaps(const Frame& frame) const;
   void run_timed(const Frame& frame, size_t i);
   void run_observed(const Frame& frame, size_t i);  ///< runs call i and measures its time, reports
                                                     ///< it to the watcher, or both
   void notify_watcher(const Frame& frame, size_t i) const;
   ProfileEntry row_of(size_t i) const;
-  void run(const Frame& frame, const Call& call) const {
+  Arguments arguments(const Frame& frame, const Call& call) const {
     std::byte* const* arguments = frame.arguments_.data();
-    call.kernel->run(
-        {arguments + call.inputs, arguments + call.outputs, frame.arena_ + call.scratch, pool_});
+    return {arguments + call.inputs, arguments + call.outputs, frame.arena_ + call.scratch, pool_};
   }
+  void run(const Frame& frame, const Call& call) const { call.kernel->run(arguments(frame, call)); }
 
   Pool& pool_;
   PrepackCache& cache_;
+  ExchangeThread* exchange_thread_;
   size_t inputs_ = 0, outputs_ = 0;  ///< numbers of inputs and outputs of the program
   std::vector<Tensor> constants_;
   size_t arena_bytes_ = 0;
@@ -124,6 +131,7 @@ class Plan {
   /// for each call, the logical shard it belongs to, -1 for none; empty in programs without shards
   std::vector<int> shards_;
   int64_t shard_count_ = 0;
+  bool can_overlap_ = false;  ///< whether there is an exchange thread, and a call for it
   std::vector<bool> writes_;  ///< for each variable, whether the program writes it
   std::optional<PrepackStage> prepack_stage_;
   std::atomic<bool> profiling_{false}, observed_{false};  ///< whether the plan is profiled; whether

@@ -35,6 +35,7 @@ Schedule::Schedule(const Program& program, const Options& options, Pool& pool)
   join_column_sums(*this);
   join_slices(*this, options);
   join_reductions(*this);
+  overlap_exchanges(*this);
 }
 
 size_t Schedule::bytes(int value) const { return static_cast<size_t>(values[value].bytes()); }

@@ -16,6 +16,10 @@ struct Step {
   std::vector<int> inputs, outputs;  ///< indices of values
   int scope = 0;
   std::string form{};  ///< for a prepared value, the text that identifies its layout; else empty
+  /// Whether the step exchanges data with other processes while the steps after it run, up to the
+  /// next one that awaits exchanges.
+  bool is_overlapped = false;
+  bool awaits_exchanges = false;  ///< whether exchanges must have ended before the step runs
 };
 
 /// A program whose every step has a kernel. If several values share memory, one of them is their
@@ -60,6 +64,9 @@ void join_column_sums(Schedule& schedule);
 void join_slices(Schedule& schedule, const Options& options);
 /// Makes reductions compute elementwise steps whose results are read by these reductions only.
 void join_reductions(Schedule& schedule);
+/// Moves exchanges with other processes to where their data are ready, and finds those that run
+/// while later steps compute.
+void overlap_exchanges(Schedule& schedule);
 
 /// Makes the kernel of a scan, which compiles the scan's body to a separate plan.
 std::unique_ptr<Kernel> make_scan(const Scan& scan, const Request& request, Pool& pool);

@@ -9,7 +9,7 @@ assert(first == (os.getenv "CRESCENT_DEVICE" or "cpu"))
 local found = {}
 for _, device in ipairs(cr.config.devices()) do found[device.name] = device end
 assert(found.cpu and #found.cpu.doc > 0)
-check.same(found.cpu.options, { "threads", "deterministic" })
+check.same(found.cpu.options, { "threads", "deterministic", "overlap" })
 assert(found[first].in_use)
 
 cr.config.set_device("cpu", { threads = 2 })

@@ -198,7 +198,8 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
   };
   Tensors gradients(variables.size());
   ShardSums sums;
-  for (size_t i = 0; i < variables.size(); ++i) {
+  // the backward pass computes the gradients of the last variables first
+  for (size_t i = variables.size(); i-- > 0;) {
     Tensors of_shards;
     for (const auto& indices : by_shard[i]) of_shards.push_back(sum_of(indices));
     if (std::none_of(of_shards.begin(), of_shards.end(), [](const Tensor& g) { return bool(g); }))

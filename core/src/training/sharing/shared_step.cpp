@@ -10,8 +10,6 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kBucket = 1 << 16;  ///< the number of elements that are reduced at once
-
 void call(Model& model, const Tensors& x, bool training, Tensors& outputs) {
   CallOptions options;
   options.training = training;
@@ -128,30 +126,34 @@ Tensor mean_over_shares(const Share& share, const Tensor& own) {
   return whole + (part - ops::stop_gradient(part));
 }
 
-void sum_over_processes(Tensors& values, const Variables& of) {
-  std::map<DType, std::vector<size_t>> waiting;
-  std::map<DType, int64_t> sizes;
-  const auto send = [&](DType dtype) {
-    const std::vector<size_t> which = std::exchange(waiting[dtype], {});
-    sizes[dtype] = 0;
-    if (which.empty()) return;
+/// The backward pass computes the gradients of the last variables first.
+void sum_over_processes(Tensors& values, const Variables& of, const BucketSizes& sizes) {
+  struct Bucket {
+    std::vector<size_t> which;
+    int64_t elements = 0;
+  };
+  std::map<DType, Bucket> buckets;
+  const auto send = [&](Bucket& bucket) {
+    const std::vector<size_t> which = std::exchange(bucket, {}).which;
     const ProgramScope scope(
         concat(of[which.front()].path(),
                which.size() > 1 ? concat(" and ", which.size() - 1, " others") : ""));
     sum_together(values, which);
   };
-  for (size_t i = 0; i < values.size(); ++i) {
+  for (size_t i = values.size(); i-- > 0;) {
     Tensor& value = values[i];
     if (!value || division_of(of[i])) continue;
-    if (value.size() > kSmallGradient) {
+    if (value.size() > sizes.small) {
       const ProgramScope scope(of[i].path());
       value = ops::all_reduce(value);
       continue;
     }
-    waiting[value.dtype()].push_back(i);
-    if ((sizes[value.dtype()] += value.size()) > kBucket) send(value.dtype());
+    Bucket& bucket = buckets[value.dtype()];
+    bucket.which.push_back(i);
+    if ((bucket.elements += value.size()) > sizes.whole) send(bucket);
   }
-  for (const auto& [dtype, which] : waiting) send(dtype);
+  for (auto& [dtype, bucket] : buckets)
+    if (!bucket.which.empty()) send(bucket);
 }
 
 WrittenState::WrittenState(const Model& model) {

@@ -30,10 +30,16 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
 /// Returns the mean over the batch, where `own` is the mean over the rows of the share; only the
 /// rows of this process have a gradient.
 Tensor mean_over_shares(const Share& share, const Tensor& own);
+/// Numbers of elements: gradients of at most `small` are collected in buckets, which are summed
+/// when they have more than `whole`.
+struct BucketSizes {
+  int64_t small = kSmallGradient, whole = 1 << 16;
+};
 /// Replaces the values, such as gradients, of the variables `of` by their sums over the processes.
 /// The values of divided variables are sums already. Small values are summed together, as one
-/// tensor.
-void sum_over_processes(Tensors& values, const Variables& of);
+/// tensor; the sums begin with the last variables.
+CRESCENT_API void sum_over_processes(Tensors& values, const Variables& of,
+                                     const BucketSizes& sizes = {});
 
 /// The variables, such as moving averages, that calls of a model write besides the trained weights.
 /// A step may write them while an object of this class lives; mean() then replaces them by their

@@ -1,0 +1,70 @@
+#include "executor/exchange_thread.h"
+
+#include <utility>
+
+#include "crescent/program/activity.h"
+#include "crescent/system/thread.h"
+#include "threads/flush_denormals.h"
+
+namespace crescent::cpu {
+
+ExchangeThread::~ExchangeThread() {
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ExchangeThread::begin(const Exchange& exchange) {
+  if (!thread_.joinable()) thread_ = start_thread([this] { work(); });
+  if (!thread_.joinable()) return exchange.kernel->run(exchange.arguments);
+  {
+    const std::lock_guard lock(mutex_);
+    begun_.push_back(exchange);
+  }
+  changed_.notify_all();
+}
+
+void ExchangeThread::wait() {
+  if (const std::exception_ptr error = first_error()) std::rethrow_exception(error);
+}
+
+void ExchangeThread::wait_quietly() noexcept { first_error(); }
+
+std::exception_ptr ExchangeThread::first_error() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ended_ == begun_.size(); });
+  begun_.clear();
+  ended_ = 0;
+  return std::exchange(error_, nullptr);
+}
+
+void ExchangeThread::work() {
+  const FlushDenormals flush;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return stops_ || ended_ < begun_.size(); });
+    if (stops_) return;
+    const Exchange next = begun_[ended_];
+    const bool is_left_out = error_ != nullptr;
+    lock.unlock();
+    std::exception_ptr error;
+    if (!is_left_out) try {
+        run(next);
+      } catch (...) {
+        error = std::current_exception();
+      }
+    lock.lock();
+    if (error) error_ = error;
+    if (++ended_ == begun_.size()) changed_.notify_all();
+  }
+}
+
+void ExchangeThread::run(const Exchange& exchange) {
+  if (notes_activity()) enter_instruction(exchange.op, exchange.scope);
+  exchange.kernel->run(exchange.arguments);
+}
+
+}  // namespace crescent::cpu

@@ -1,0 +1,145 @@
+// Overlap: exchanges with other processes run while later steps compute. The sum of a gradient is
+// recorded behind the whole backward pass; it moves to where the gradient is ready, and so do steps
+// that only exchanges read, such as the concatenation of small gradients.
+//
+//   g1 = product(...)                  g1 = product(...)
+//   g2 = product(...)                  all_reduce(g1)       is overlapped
+//   all_reduce(g1)             ->      g2 = product(...)
+//   all_reduce(g2)                     all_reduce(g2)       awaits exchanges
+//   update(g1)                         update(g1)
+//
+// Exchanges keep their order, because it must be the same in all processes. All overlapped
+// exchanges are awaited by the first step that reads a result of one of them: it may write
+// variables, which must not change if an exchange fails.
+#include <algorithm>
+#include <numeric>
+
+#include "crescent/program/shard_ops.h"
+#include "executor/readers.h"
+
+namespace crescent::cpu {
+namespace {
+
+/// The bytes that steps read and write while an exchange is overlapped. For fewer, another thread
+/// costs more than it saves.
+constexpr size_t kMinOverlap = size_t{256} << 10;
+
+bool is_exchange(const Step& step) {
+  return step.op && (step.op->name() == AllReduce::kName || step.op->name() == ShardReduce::kName);
+}
+
+bool is_ordered(const Step& step) { return step.op && step.op->effect() == Effect::ordered; }
+
+bool checks(const Step& step) {
+  return step.kernel->may_fail() || (step.op && step.op->effect() == Effect::check);
+}
+
+class Overlap {
+ public:
+  explicit Overlap(Schedule& schedule) : schedule_(schedule), readers_(schedule) {}
+
+  void run() {
+    if (std::none_of(steps().begin(), steps().end(), is_exchange)) return;
+    find_moves();
+    move_up();
+    find_overlapped();
+  }
+
+ private:
+  std::vector<Step>& steps() { return schedule_.steps; }
+  size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
+
+  /// Finds the steps that may move: exchanges, and steps without effects that only such steps read.
+  void find_moves() {
+    std::vector<bool> is_kept(schedule_.values.size());
+    for (int value : schedule_.outputs) is_kept[root(value)] = true;
+    for (const Schedule::Binding& v : schedule_.variables)
+      if (v.result >= 0) is_kept[root(v.result)] = true;
+    moves_.resize(steps().size());
+    for (size_t s = steps().size(); s-- > schedule_.prepack_steps;)
+      moves_[s] = is_exchange(steps()[s]) || only_moved_read(steps()[s], is_kept);
+  }
+  bool only_moved_read(const Step& step, const std::vector<bool>& is_kept) const {
+    if (checks(step) || (step.op && step.op->effect() != Effect::none)) return false;
+    return std::all_of(step.outputs.begin(), step.outputs.end(), [&](int value) {
+      const std::vector<size_t>& readers = readers_.of(value);
+      return !is_kept[root(value)] && !readers.empty() &&
+             std::all_of(readers.begin(), readers.end(), [&](size_t s) { return moves_[s]; });
+    });
+  }
+
+  /// Moves each step that may move behind the steps that compute its inputs and the checks that
+  /// come before it, an exchange also behind the previous ordered step.
+  void move_up() {
+    std::vector<size_t> place(steps().size()), producer(schedule_.values.size(), 0);
+    size_t last_check = schedule_.prepack_steps, last_ordered = 0;
+    for (size_t s = 0; s < steps().size(); ++s) {
+      const Step& step = steps()[s];
+      place[s] = s;
+      if (moves_[s]) {
+        place[s] = is_exchange(step) ? std::max(last_check, last_ordered) : last_check;
+        for (int value : step.inputs) place[s] = std::max(place[s], producer[root(value)]);
+      }
+      for (int value : step.outputs) producer[root(value)] = place[s];
+      if (checks(step)) last_check = place[s];
+      if (is_ordered(step)) last_ordered = place[s];
+    }
+    std::vector<size_t> order(steps().size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return place[a] < place[b]; });
+    std::vector<Step> moved;
+    for (size_t s : order) moved.push_back(std::move(steps()[s]));
+    steps() = std::move(moved);
+  }
+
+  /// Collects exchanges up to the first step that reads a result of one of them, or that has
+  /// another effect outside of the program.
+  void find_overlapped() {
+    std::vector<bool> is_exchanged(schedule_.values.size());
+    std::vector<size_t> exchanges;
+    for (size_t s = 0; s < steps().size(); ++s) {
+      const Step& step = steps()[s];
+      const bool reads = std::any_of(step.inputs.begin(), step.inputs.end(),
+                                     [&](int value) { return is_exchanged[root(value)]; });
+      if (reads || (is_ordered(step) && !is_exchange(step))) {
+        overlap(exchanges, s);
+        for (size_t e : std::exchange(exchanges, {}))
+          for (int value : steps()[e].outputs) is_exchanged[root(value)] = false;
+      }
+      if (!is_exchange(step)) continue;
+      exchanges.push_back(s);
+      for (int value : step.outputs) is_exchanged[root(value)] = true;
+    }
+  }
+
+  /// Overlaps the exchanges with the steps before step `end`, but not the last ones, between which
+  /// and `end` there is little work.
+  void overlap(std::vector<size_t> exchanges, size_t end) {
+    size_t work = 0, s = end;
+    while (!exchanges.empty()) {
+      while (--s > exchanges.back()) work += bytes_of(steps()[s]);
+      if (work >= kMinOverlap) break;
+      end = s;
+      exchanges.pop_back();
+    }
+    for (size_t e : exchanges) steps()[e].is_overlapped = true;
+    if (!exchanges.empty()) steps()[end].awaits_exchanges = true;
+  }
+  size_t bytes_of(const Step& step) const {
+    size_t bytes = 0;
+    for (int value : step.inputs) bytes += schedule_.bytes(value);
+    for (int value : step.outputs) bytes += schedule_.bytes(value);
+    return bytes;
+  }
+
+  Schedule& schedule_;
+  const Readers readers_;    ///< the readers of each value before steps are moved
+  std::vector<bool> moves_;  ///< for each step before steps are moved, whether it may move
+};
+
+}  // namespace
+
+void overlap_exchanges(Schedule& schedule) { Overlap(schedule).run(); }
+
+}  // namespace crescent::cpu

@@ -1,0 +1,251 @@
+// Exchanges with other processes that run while later steps compute: the same bits as without, in
+// the same order, and a run that fails changes no variable.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "crescent/ops/ops.h"
+#include "crescent/program/activity.h"
+#include "crescent/program/communicator.h"
+#include "crescent/program/program.h"
+#include "crescent/program/shard_ops.h"
+#include "support.h"
+
+using namespace crescent;
+using cpu::CpuDevice;
+using cpu::test::are_same;
+using cpu::test::sines;
+
+namespace {
+
+/// A communicator of two processes, of which the other one has the same values. An exchange takes
+/// some time, and expects that nobody else writes its values meanwhile.
+class Twins final : public Communicator {
+ public:
+  static void describe(Schema<Twins>& s) { s.doc("Two processes with the same values."); }
+  int rank() const override { return 0; }
+  int size() const override { return 2; }
+  void all_reduce(ReduceKind kind, DType dtype, void* data, size_t count) override {
+    const size_t bytes = count * size_of(dtype);
+    const auto* begin = static_cast<const std::byte*>(data);
+    const std::vector<std::byte> before(begin, begin + bytes);
+    std::this_thread::sleep_for(std::chrono::microseconds(pause));
+    CHECK(std::equal(before.begin(), before.end(), begin));
+    counts.push_back(count);
+    instructions.push_back(running_instruction());
+    if (std::this_thread::get_id() != owner) ++overlapped;
+    if (static_cast<int>(counts.size()) == failing) fail("the process of rank 1 has ended");
+    REQUIRE((kind == ReduceKind::sum && dtype == DType::float32));
+    for (size_t i = 0; i < count; ++i) static_cast<float*>(data)[i] *= 2;
+  }
+  void broadcast(void*, size_t, int) override {}
+  void leave(const std::string&) noexcept override {}
+
+  int64_t pause = 0;                      ///< microseconds that an exchange takes
+  int failing = -1;                       ///< the number of the exchange that fails, from 1
+  std::vector<size_t> counts;             ///< the number of elements of each exchange
+  std::vector<std::string> instructions;  ///< what each exchange was noted as
+  std::atomic<int> overlapped = 0;        ///< the number of exchanges on another thread
+  std::thread::id owner = std::this_thread::get_id();
+};
+
+/// Sets the communicator, and forgets it at the end.
+class WithTwins {
+ public:
+  WithTwins() {
+    set_communicator(twins);
+    note_activity(true);
+  }
+  ~WithTwins() {
+    note_activity(false);
+    set_communicator(nullptr);
+  }
+  WithTwins(const WithTwins&) = delete;
+  const std::shared_ptr<Twins> twins = std::make_shared<Twins>();
+};
+
+CpuDevice& device_with(bool overlap) {
+  static const bool registered = (registry().add<CpuDevice>("cpu_of_twins"), true);
+  CHECK(registered);
+  static const auto make_device = [](bool on) {
+    return std::dynamic_pointer_cast<CpuDevice>(
+        make<Device>("cpu_of_twins", {{"overlap", on}, {"threads", 2}}));
+  };
+  static const auto with = make_device(true), without = make_device(false);
+  return overlap ? *with : *without;
+}
+
+/// Steps as in training: a chain of layers, gradients from the last layer to the first, their sums
+/// over the processes in buckets, and an update of the variables.
+struct Network {
+  explicit Network(int64_t seed) : random(static_cast<uint64_t>(seed)) {
+    rows = number(1, 500), layers = number(1, 6), small = one_of({0, 500, 1 << 20});
+    reads_own = number(0, 1) == 1;
+    for (int64_t i = 0; i <= layers; ++i) widths.push_back(number(1, 140));
+  }
+  int64_t number(int64_t first, int64_t last) {
+    return first + static_cast<int64_t>(random() % static_cast<uint64_t>(last - first + 1));
+  }
+  int64_t one_of(std::initializer_list<int64_t> list) {
+    return list.begin()[number(0, static_cast<int64_t>(list.size()) - 1)];
+  }
+
+  std::mt19937_64 random;
+  int64_t rows, layers;
+  int64_t small;   ///< gradients of at most so many elements are summed as one tensor
+  bool reads_own;  ///< whether steps read the gradients of this process, too
+  std::vector<int64_t> widths;
+
+  /// The weights, and an average of outputs, which no sum over processes changes.
+  Variables variables() const {
+    Variables all;
+    for (int64_t i = 0; i < layers; ++i)
+      all.emplace_back(sines({widths[i], widths[i + 1]}, static_cast<double>(i)) * 0.2);
+    all.emplace_back(ops::zeros({rows, widths.back()}));
+    return all;
+  }
+  Tensor input() const { return sines({rows, widths.front()}, 3); }
+
+  Tensors step(const Tensor& x, const Variables& all) const {
+    const Variables w(all.begin(), all.end() - 1);
+    const Variable& average = all.back();
+    Tensors activations{x};
+    for (const Variable& each : w)
+      activations.push_back(ops::tanh(ops::matmul(activations.back(), each)));
+    const Tensor first = ops::all_reduce(ops::sum(activations.back()));
+    Tensor error = activations.back() + 1e-3 * first;
+    Tensors gradients(w.size()), flat;
+    Tensor own = Tensor(1.0);
+    std::vector<int64_t> sizes;
+    for (size_t i = w.size(); i-- > 0;) {
+      error = error * (1.0 - ops::square(activations[i + 1]));
+      gradients[i] = ops::matmul(activations[i], error, true);
+      error = ops::matmul(error, w[i], false, true);
+      if (!reads_own) continue;
+      own = own + ops::sum(ops::abs(gradients[i]));
+      const Tensor wave = ops::tanh(gradients[i]);
+      own = own + ops::mean(ops::matmul(wave, wave, true));
+    }
+    for (size_t i = w.size(); i-- > 0;) {
+      if (gradients[i].size() > small) {
+        gradients[i] = ops::all_reduce(gradients[i]);
+      } else {
+        flat.push_back(ops::reshape(gradients[i], {-1}));
+        sizes.push_back(flat.back().size());
+      }
+    }
+    if (!flat.empty()) {
+      const Tensors sums = ops::split(ops::all_reduce(ops::concatenate(flat, 0)), sizes, 0);
+      for (size_t i = w.size(), k = 0; i-- > 0;)
+        if (gradients[i].size() <= small) gradients[i] = ops::reshape(sums[k++], w[i].shape());
+    }
+    average.assign(average.value() * 0.9 + activations.back());
+    for (size_t i = 0; i < w.size(); ++i) w[i].assign_sub(gradients[i] * 0.01);
+    return {ops::sum(gradients.front()), first, own, ops::mean(error)};
+  }
+};
+
+/// The results of steps of a network, and its variables after them.
+struct Trained {
+  Tensors results, variables;
+  std::string error;
+  std::vector<size_t> counts;
+  int overlapped = 0;
+};
+
+Trained train(const Network& network, bool overlap, int64_t pause, int steps, int failing = -1) {
+  const WithTwins with;
+  with.twins->pause = pause, with.twins->failing = failing;
+  const Variables all = network.variables();
+  Device& device = device_with(overlap);
+  const Program program =
+      optimize(trace([&](const Tensors& in) { return network.step(in[0], all); },
+                     TensorSpecs{network.input().spec()}),
+               {.device = &device});
+  const auto executable = compile(program, device);
+  Trained trained;
+  Tensors inputs{network.input()}, variables;
+  for (const Program::Binding& b : program.variables)
+    variables.push_back(b.variable.value().clone(nullptr));
+  try {
+    for (int i = 0; i < steps; ++i) {
+      trained.results = cpu::test::outputs_of(program);
+      executable->run(inputs, variables, trained.results);
+    }
+  } catch (const Error& error) {
+    trained.error = error.what();
+  }
+  trained.variables = variables;
+  trained.counts = with.twins->counts;
+  trained.overlapped = with.twins->overlapped;
+  for (const std::string& each : with.twins->instructions) CHECK(each.find("all_reduce_sum") == 0);
+  return trained;
+}
+
+void expect_same(const Tensors& a, const Tensors& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) REQUIRE(are_same(a[i], b[i]));
+}
+
+}  // namespace
+
+TEST_CASE("overlapped exchanges give the bits of exchanges in between, in the same order") {
+  int overlapped = 0, other = 0;
+  for (int64_t seed = 1; seed <= 150; ++seed) {
+    INFO("seed " << seed);
+    const Network network(seed);
+    const Trained alone = train(network, false, 0, 3);
+    CHECK(alone.overlapped == 0);
+    for (const int64_t pause : {0, 300}) {
+      const Trained together = train(network, true, pause, 3);
+      expect_same(together.results, alone.results);
+      expect_same(together.variables, alone.variables);
+      REQUIRE(together.counts == alone.counts);
+      ++(together.overlapped > 0 ? overlapped : other);
+    }
+  }
+  CHECK(overlapped > 50);
+  CHECK(other > 50);
+}
+
+TEST_CASE("an exchange that fails ends the step, which has changed no variable") {
+  for (int64_t seed = 1; seed <= 60; ++seed) {
+    const Network network(seed);
+    const Trained once = train(network, true, 0, 1);
+    for (size_t failing = 1; failing <= once.counts.size(); ++failing) {
+      INFO("seed " << seed << ", exchange " << failing);
+      const Trained failed =
+          train(network, true, 100, 2, static_cast<int>(once.counts.size() + failing));
+      CHECK(failed.error.find("the process of rank 1 has ended") != failed.error.npos);
+      expect_same(failed.variables, once.variables);
+      CHECK(failed.counts.size() == once.counts.size() + failing);
+    }
+  }
+}
+
+TEST_CASE("a profile and a watcher see exchanges where they stand") {
+  const WithTwins with;
+  Network network(1);
+  network.rows = 250, network.widths = {100, 120, 130}, network.layers = 2, network.small = 0;
+  const Variables all = network.variables();
+  Device& device = device_with(true);
+  const Program program =
+      optimize(trace([&](const Tensors& in) { return network.step(in[0], all); },
+                     TensorSpecs{network.input().spec()}),
+               {.device = &device});
+  const auto executable = compile(program, device);
+  Tensors inputs{network.input()}, variables, outputs = cpu::test::outputs_of(program);
+  for (const Program::Binding& b : program.variables)
+    variables.push_back(b.variable.value().clone(nullptr));
+  executable->run(inputs, variables, outputs);
+  CHECK(with.twins->overlapped > 0);
+  with.twins->overlapped = 0;
+  with.twins->pause = 2000;
+  executable->profile(true);
+  executable->run(inputs, variables, outputs);
+  CHECK(with.twins->overlapped == 0);
+  for (const ProfileEntry& row : executable->rows())
+    if (row.op == "all_reduce_sum") CHECK(row.seconds > 1e-3);
+}
