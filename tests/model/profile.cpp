@@ -117,6 +117,21 @@ TEST_CASE("the tables of a profile") {
     if (line.find("samples/s") == line.npos) CHECK(line.size() <= 80);
 }
 
+TEST_CASE("with op determinism the step of fit is profiled, which computes logical shards") {
+  auto model = compiled_network();
+  const auto ops_of = [&](const Tensors& y) {
+    std::vector<std::string> ops;
+    for (const ProfileEntry& row : model->profile({data(40, 32)}, y, {{"steps", 1}}).rows)
+      ops.push_back(row.op);
+    return join(ops);
+  };
+  CHECK_THAT(ops_of({data(40, 4)}), !Contains("shard_reduce"));
+  set_device("cpu", {{"deterministic", true}});
+  CHECK_THAT(ops_of({data(40, 4)}), Contains("shard_reduce") && Contains("shard_concat"));
+  CHECK_THAT(ops_of({}), !Contains("shard"));
+  set_device("cpu", {{"deterministic", false}});
+}
+
 TEST_CASE("what cannot be profiled is said") {
   auto model = network();
   const Tensor x = data(8, 32), y = data(8, 4);

@@ -281,8 +281,8 @@ void Stepper::run(const Batch& batch, bool training, const StepExtras& extras) {
   cache.inputs.clear();
 }
 
-CompiledStep Stepper::compiled_train(const Batch& batch) {
-  const Function function = lay_out(batch, true)->function;
+CompiledStep Stepper::compiled_train(const Batch& batch, const StepExtras& extras) {
+  const Function function = lay_out(batch, true, extras)->function;
   return {function, std::exchange(state_.steps.inputs, {}), 0};
 }
 

@@ -7,6 +7,7 @@
 #include "training/inspection/profile_tables.h"
 #include "training/metrics_scope.h"
 #include "training/pass.h"
+#include "training/sharing/shared_step.h"
 
 namespace crescent {
 namespace {
@@ -42,6 +43,15 @@ double time_steps(const CompiledStep& step, int64_t count) {
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return std::max(seconds, kTick) / static_cast<double>(count);
+}
+
+/// With op determinism the step computes logical shards, as in fit, unless other processes would
+/// have to compute some of them.
+StepExtras extras_of_fit(Model& model, const Profile& profile) {
+  StepExtras extras;
+  if (communicator()->size() == 1)
+    extras.share = group_for(model, "profile", ProcessGroup::now()).share(profile.batch_size);
+  return extras;
 }
 
 /// Merges the rows of equal instructions of one layer, and divides totals by the number of steps.
@@ -86,8 +96,9 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   const Arrays batch = rows(arrays, 0, profile.batch_size);
 
   Stepper stepper(*this);
-  const CompiledStep step = y.empty() ? stepper.compiled_predict(batch.x)
-                                      : stepper.compiled_train({batch.x, batch.y, {}});
+  const CompiledStep step =
+      y.empty() ? stepper.compiled_predict(batch.x)
+                : stepper.compiled_train({batch.x, batch.y, {}}, extras_of_fit(*this, profile));
   const Transaction transaction;  // the destructor restores the variables
   time_steps(step, 1);            // not timed: the first run takes longer
   const int64_t enough =

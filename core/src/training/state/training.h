@@ -208,7 +208,7 @@ class Stepper {
   void rehearse_eagerly(const Batch& batch);
   /// Writes the predictions to `outputs`, reusing their memory unless other handles share it.
   void predict(const Tensors& x, Tensors& outputs);
-  CompiledStep compiled_train(const Batch& batch);
+  CompiledStep compiled_train(const Batch& batch, const StepExtras& extras = {});
   CompiledStep compiled_test(const Batch& batch);
   CompiledStep compiled_predict(const Tensors& x);
   /// The current loss and metrics in Keras' order. A result with several elements has the names
