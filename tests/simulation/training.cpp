@@ -114,10 +114,21 @@ Training::Training(int64_t seed) : seed_(seed) {
   layers_ = layers(draws);
   optimizer_ = optimizer(draws);
   callbacks_ = callbacks(draws);
-  fit_ = {{"epochs", draws.number(1, 3)}, {"batch_size", draws.number(1, 30)}, {"verbose", 0}};
-  if (draws.coin()) fit_.set("validation_split", 0.3);
-  if (draws.coin()) fit_.set("shuffle", false);
-  if (draws.coin()) fit_.set("validation_freq", draws.number(1, 2));
+  batch_size_ = draws.number(1, 30);
+  fit_ = {{"epochs", draws.number(1, 3)}, {"verbose", 0}};
+  chain_.is_used = draws.number(0, 2) == 0;
+  if (chain_.is_used) {
+    chain_.is_cached = draws.coin();
+    chain_.skipped = draws.number(0, 1);
+    chain_.buffer = draws.coin() ? draws.number(1, 2 * rows) : 0;
+    chain_.repeats = draws.number(1, 2);
+    chain_.prefetched = draws.number(0, 3);
+  } else {
+    fit_.set("batch_size", batch_size_);
+    if (draws.coin()) fit_.set("validation_split", 0.3);
+    if (draws.coin()) fit_.set("shuffle", false);
+    if (draws.coin()) fit_.set("validation_freq", draws.number(1, 2));
+  }
   backup_.set("double_checkpoint", draws.coin());
   if (draws.coin()) backup_.set("save_freq", draws.number(1, 4));
   keeps_best_ = draws.coin();
@@ -125,6 +136,10 @@ Training::Training(int64_t seed) : seed_(seed) {
 
 std::string Training::text() const {
   std::string text = concat(x_.dim(0), weights_ ? " weighted" : "", " rows, fit ", Value(fit_));
+  if (chain_.is_used)
+    text += concat(chain_.is_cached ? ", cached" : "", ", ", chain_.skipped,
+                   " skipped, shuffled by ", chain_.buffer, ", ", chain_.repeats,
+                   " times, in batches of ", batch_size_, ", ", chain_.prefetched, " prefetched");
   for (const auto& [name, options] : layers_) text += concat(", ", name, " ", Value(options));
   text += concat(", ", optimizer_.first, " ", Value(optimizer_.second));
   for (const auto& [name, options] : callbacks_) text += concat(", ", name, " ", Value(options));
@@ -159,14 +174,29 @@ Dict Training::options(const std::string& folder, const AtStep& at_batch_end) co
                                                            {"save_weights_only", true},
                                                            {"save_best_only", true}}));
   all.set("callbacks", std::move(callbacks));
-  if (weights_) all.set("sample_weight", std::make_shared<BoxedTensor>(weights_));
+  if (weights_ && !chain_.is_used)
+    all.set("sample_weight", std::make_shared<BoxedTensor>(weights_));
   return all;
+}
+
+DatasetPtr Training::data() const {
+  Element parts;
+  for (const Tensor& each : {x_, y_, weights_})
+    if (each) parts.push_back(std::make_shared<BoxedTensor>(each));
+  StreamPtr rows = slices(std::move(parts));
+  if (chain_.is_cached) rows = cache(rows);
+  if (chain_.skipped > 0) rows = skip(rows, chain_.skipped);
+  if (chain_.buffer > 0) rows = shuffle(rows, {chain_.buffer, std::nullopt});
+  if (chain_.repeats > 1) rows = repeat(rows, chain_.repeats);
+  rows = batch(rows, {batch_size_, std::nullopt});
+  return chain_.prefetched > 0 ? prefetch_elements(rows, chain_.prefetched) : rows;
 }
 
 std::string Training::train(const std::string& folder, const AtStep& at_batch_end) const {
   const RandomScope random(seed_);
   const auto trained = model();
-  trained->fit({x_}, {y_}, options(folder, at_batch_end));
+  const Dict all = options(folder, at_batch_end);
+  chain_.is_used ? trained->fit(data(), all) : trained->fit({x_}, {y_}, all);
   if (!trained->stop_training && trained->epochs_trained() < fit_.at("epochs").as_int())
     fail("interrupted after ", step_count(*trained), " steps");
   return hash_of(*trained);

@@ -26,11 +26,19 @@ class Training {
 
  private:
   using ClassAndOptions = std::pair<std::string, Dict>;  ///< name of a class, options
+  /// How rows reach the model if they are not given as arrays; 0: without this part of the chain.
+  struct Chain {
+    bool is_used = false, is_cached = false;
+    int64_t skipped = 0, buffer = 0, repeats = 1, prefetched = 0;
+  };
   std::shared_ptr<Sequential> model() const;
+  DatasetPtr data() const;
   Dict options(const std::string& folder, const AtStep& at_batch_end) const;
 
   int64_t seed_;
   Tensor x_, y_, weights_;
+  Chain chain_;
+  int64_t batch_size_;
   std::vector<ClassAndOptions> layers_, callbacks_;
   ClassAndOptions optimizer_;
   Dict fit_, backup_;
