@@ -2,6 +2,7 @@
 #include "crescent/ops/creation.h"
 
 #include "crescent/registry/registration.h"
+#include "given_numbers.h"
 #include "shared/shared.h"
 
 namespace crescent::operations {
@@ -13,15 +14,16 @@ DType or_float(MaybeType dtype) { return dtype.value_or(DType::float32); }
 
 /// Converts a number to an operand; integers keep an integer dtype.
 Operand number_in(const Value& value) {
-  if (!value.is_number()) fail("arange: expected numbers, got ", value);
   return value.is_int() ? Operand(value.as_int()) : Operand(value.as_float());
 }
 
 /// If `stop` is missing, `start` is the end of the range, which begins at 0.
-Tensor arange(const Value& start, const Value& stop, const Value& step, MaybeType dtype) {
-  const Value from = stop.is_null() ? Value(0) : start, to = stop.is_null() ? start : stop;
-  return ops::arange(number_in(from), number_in(to), step.is_null() ? Operand(1) : number_in(step),
-                     dtype);
+Tensor arange(const GivenNumber& start, const GivenNumber& stop, const GivenNumber& step,
+              MaybeType dtype) {
+  const bool is_to = stop.value.is_null();
+  return ops::arange(is_to ? Operand(0) : number_in(start.value),
+                     number_in(is_to ? start.value : stop.value),
+                     step.value.is_null() ? Operand(1) : number_in(step.value), dtype);
 }
 
 Value linspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint, bool retstep,

@@ -9,12 +9,28 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
+bool has_tensor(const Value& value) {
+  return value.is_list() &&
+         std::any_of(value.as_list().begin(), value.as_list().end(),
+                     [](const Value& item) { return item.object_as<BoxedTensor>() != nullptr; });
+}
+
+/// The tensor of indices that a list of integers and scalar tensors gives.
+Tensor stacked(const List& indices) {
+  Tensors tensors;
+  for (const Value& index : indices) tensors.push_back(Codec<Tensor>::decode(index));
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i].is_int()) tensors[i] = ops::cast(tensors[i], DType::int32);
+  return ops::stack(tensors);
+}
+
 /// The start of a slice along each axis, given as numbers or as a tensor of numbers.
 struct Start {
   Sizes numbers;
   Tensor tensor;
 };
 Start start_in(const char* name, const Value& value) {
+  if (has_tensor(value)) return {{}, stacked(value.as_list())};
   if (value.is_list() || value.is_int()) return {Codec<Sizes>::decode(value), {}};
   if (!value.is_object())
     fail(name, ": expected start_indices that are integers or a tensor, got ", value);

@@ -2,6 +2,7 @@
 #include "crescent/ops/products.h"
 
 #include "crescent/registry/registration.h"
+#include "given_numbers.h"
 #include "shared/shared.h"
 
 namespace crescent::operations {
@@ -10,9 +11,10 @@ namespace {
 Tensor matmul(const Tensor& a, const Tensor& b) { return ops::matmul(a, b); }
 
 /// `axes` is the number of axes to sum over, or a list with the axes of each operand.
-Tensor tensordot(const Tensor& a, const Tensor& b, const Value& axes) {
+Tensor tensordot(const Tensor& a, const Tensor& b, const GivenIntegers& given) {
+  const Value& axes = given.value;
   if (axes.is_int()) return ops::tensordot(a, b, axes.as_int());
-  if (!axes.is_list() || axes.as_list().size() != 2)
+  if (axes.as_list().size() != 2)
     fail("tensordot: axes must be a number or two lists of axes, got ", axes);
   using Axes = std::vector<int>;
   return ops::tensordot(a, b, Codec<Axes>::decode(axes.as_list()[0]),

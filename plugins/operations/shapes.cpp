@@ -3,6 +3,7 @@
 
 #include "crescent/registry/registration.h"
 #include "given_axes.h"
+#include "given_numbers.h"
 #include "shared/shared.h"
 
 namespace crescent::operations {
@@ -12,25 +13,25 @@ using ops::Axes;
 using Sizes = std::vector<int64_t>;
 
 /// `sections` is a number of equal parts, or a list of the indices at which parts end.
-Tensors split_at(const Tensor& x, const Value& sections, int axis) {
-  if (sections.is_list()) return ops::split_at(x, Codec<Sizes>::decode(sections), axis);
-  return ops::split(x, Codec<int64_t>::decode(sections), axis);
+Tensors split_at(const Tensor& x, const GivenIntegers& sections, int axis) {
+  if (sections.value.is_list()) return ops::split_at(x, Codec<Sizes>::decode(sections.value), axis);
+  return ops::split(x, sections.value.as_int(), axis);
 }
-Tensors array_split(const Tensor& x, const Value& sections, int axis) {
-  if (sections.is_list()) return split_at(x, sections, axis);
-  return ops::array_split(x, Codec<int64_t>::decode(sections), axis);
+Tensors array_split(const Tensor& x, const GivenIntegers& sections, int axis) {
+  if (sections.value.is_list()) return split_at(x, sections, axis);
+  return ops::array_split(x, sections.value.as_int(), axis);
 }
-Tensors hsplit(const Tensor& x, const Value& sections) {
-  if (sections.is_list()) return split_at(x, sections, x.rank() == 1 ? 0 : 1);
-  return ops::hsplit(x, Codec<int64_t>::decode(sections));
+Tensors hsplit(const Tensor& x, const GivenIntegers& sections) {
+  if (sections.value.is_list()) return split_at(x, sections, x.rank() == 1 ? 0 : 1);
+  return ops::hsplit(x, sections.value.as_int());
 }
-Tensors vsplit(const Tensor& x, const Value& sections) {
-  if (sections.is_list()) return split_at(x, sections, 0);
-  return ops::vsplit(x, Codec<int64_t>::decode(sections));
+Tensors vsplit(const Tensor& x, const GivenIntegers& sections) {
+  if (sections.value.is_list()) return split_at(x, sections, 0);
+  return ops::vsplit(x, sections.value.as_int());
 }
-Tensors dsplit(const Tensor& x, const Value& sections) {
-  if (sections.is_list()) return split_at(x, sections, 2);
-  return ops::dsplit(x, Codec<int64_t>::decode(sections));
+Tensors dsplit(const Tensor& x, const GivenIntegers& sections) {
+  if (sections.value.is_list()) return split_at(x, sections, 2);
+  return ops::dsplit(x, sections.value.as_int());
 }
 
 Tensor broadcast_to(const Tensor& x, const Shape& shape) {
@@ -60,9 +61,9 @@ ops::PadWidths pad_widths(const Value& width) {
   return widths;
 }
 
-Tensor pad(const Tensor& x, const Value& width, const std::string& mode,
+Tensor pad(const Tensor& x, const GivenIntegers& width, const std::string& mode,
            std::optional<double> value) {
-  return ops::pad(x, pad_widths(width), mode, value);
+  return ops::pad(x, pad_widths(width.value), mode, value);
 }
 
 }  // namespace

@@ -201,7 +201,12 @@ debug.setmetatable(cr.null, {
 --- Prints the documentation of a class, a function, an object or a namespace.
 --- @param ... any value
 --- @return nothing
-function cr.help(...) return shell.library "help"(...) end
+function cr.help(...)
+  if ... == cr and select("#", ...) > 1 then
+    shell.fail "help: what cr contains is called with '.', not with ':': cr.help(...)"
+  end
+  return shell.library "help"(...)
+end
 
 --- Completions of the end of a text: a list of names, the number of characters of the text they
 --- replace, and a list of their descriptions.

@@ -17,7 +17,8 @@ end
 says(function() cr.data.EvenRows { count = 0 } end, "must be at least 1, got 0")
 says(function() cr.data.EvenRows { cuont = 2 } end, "count")
 says(function() cr.data.NoRows() end,
-  "dataset NoRows of plugin 'test.datasets': its method stream gave no dataset: 5")
+  "dataset NoRows of plugin 'test.datasets': its method stream must give a dataset, such as that "
+  .. "of from_tensor_slices, got 5")
 says(function() return cr.data.from_tensor_slice end, "from_tensor_slices")
 
 local report = cr.check.plugin("test.datasets", { raise = false })

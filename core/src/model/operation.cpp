@@ -71,6 +71,61 @@ Dict with_tensors(const SchemaData& parameters, Dict arguments) {
   return arguments;
 }
 
+/// The values of a tensor from `offset` on, as lists nested by the axes from `axis` on; a number
+/// for a scalar.
+Value nested_values(const Tensor& tensor, const std::vector<double>& values, int axis = 0,
+                    int64_t offset = 0) {
+  if (axis == tensor.rank()) {
+    const double value = values[static_cast<size_t>(offset)];
+    return is_floating(tensor.dtype()) ? Value(value) : Value(static_cast<int64_t>(value));
+  }
+  List list;
+  for (int64_t i = 0; i < tensor.dim(axis); ++i)
+    list.push_back(nested_values(tensor, values, axis + 1, offset * tensor.dim(axis) + i));
+  return list;
+}
+
+/// The largest number of axes of a tensor that stands for an argument of numbers: 0 for a number, 1
+/// for a list. nullopt for parameters that are no numbers.
+std::optional<int> axes_of_numbers(const Parameter& parameter) {
+  const std::string_view type = parameter.type;
+  if (parameter.is_tensor) return std::nullopt;
+  if (type == Codec<Shape>::type()) return 1;
+  if (!type.starts_with("an integer") && !type.starts_with("a number")) return std::nullopt;
+  return type.find("lists of") != type.npos ? Shape::kMaxRank : type.find("list of") != type.npos;
+}
+
+/// Whether the values of a tensor can stand for numbers with at most this number of axes.
+bool can_be_numbers(const Tensor& tensor, int axes) {
+  const DType dtype = tensor.dtype();
+  return tensor.rank() <= axes && dtype != DType::boolean && dtype != DType::string &&
+         dtype != DType::complex64;
+}
+
+/// Replaces tensors by their values where the parameter is a number or a list of numbers.
+Dict with_numbers(const Signature& signature, Dict arguments) {
+  for (DictEntry& argument : arguments) {
+    if (!argument.value.is_list() && !argument.value.object_as<BoxedTensor>()) continue;
+    const auto parameter =
+        std::find_if(signature.parameters.begin(), signature.parameters.end(),
+                     [&](const Parameter& each) { return each.name == argument.key; });
+    if (parameter == signature.parameters.end()) continue;
+    const auto axes = axes_of_numbers(*parameter);
+    if (!axes) continue;
+    argument.value = mapped(argument.value, [&](const Value& value) -> std::optional<Value> {
+      const auto boxed = value.object_as<BoxedTensor>();
+      if (!boxed || !can_be_numbers(boxed->tensor, *axes)) return std::nullopt;
+      if (boxed->tensor.is_abstract())
+        fail(signature.name, ": argument '", argument.key, "': expected ", parameter->type,
+             ", got a tensor ", boxed->tensor.spec(),
+             " whose values are not known before the recorded program runs; sizes of axes are "
+             "known: x.shape");
+      return nested_values(boxed->tensor, boxed->tensor.to_vector());
+    });
+  }
+  return arguments;
+}
+
 /// Runs f; if f reads elements of an abstract tensor, the error names the operation instead of an
 /// op inside it.
 template <class F>
@@ -110,7 +165,8 @@ Value Operation::operator()(const Dict& arguments) const {
   const bool symbols =
       std::any_of(arguments.begin(), arguments.end(),
                   [](const DictEntry& argument) { return has_symbol(argument.value); });
-  return symbols ? on_symbols(arguments) : on_tensors(arguments);
+  const Dict given = with_numbers(schema_->signature, arguments);
+  return symbols ? on_symbols(given) : on_tensors(given);
 }
 
 Value Operation::on_tensors(const Dict& arguments) const {

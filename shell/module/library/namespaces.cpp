@@ -2,6 +2,7 @@
 
 #include "classes/building.h"
 #include "classes/lua_class.h"
+#include "classes/object_types.h"
 #include "classes/options.h"
 #include "host/provided_datasets.h"
 #include "instances/instance.h"
@@ -261,6 +262,30 @@ int subclass(lua_State* L) {
        kind.base, " and keep one in an attribute: self.inner = ", prefix, info->name, "(...)");
 }
 
+/// The type of the objects of a class.
+const HandleType* type_of_objects(const ClassInfo& info) {
+  for (const ObjectType& each : object_types())
+    if (each.type.name() == info.kind) return &each.type;
+  return nullptr;
+}
+
+/// Fails for a name that a class does not have; most often it is that of a member of its objects.
+int fail_missing_of_class(lua_State* L) {
+  const ClassInfo& info = **to_handle<ClassPtr>(L, 1);
+  if (lua_type(L, 2) != LUA_TSTRING) fail("class ", info.name, ": no position ", describe(L, 2));
+  const std::string name = text_of(L, 2);
+  const HandleType* objects = type_of_objects(info);
+  if (objects && objects->find_method(name))
+    fail("class ", info.name, ": '", name, "' is a method of its objects: ", info.name,
+         "(...):", name, "(...)");
+  if (info.schema.find(name) || (objects && objects->find_getter(name)))
+    fail("class ", info.name, ": '", name, "' is an attribute of its objects: ", info.name,
+         "(...).", name);
+  std::vector<std::string> known = class_type().method_names();
+  for (std::string& property : class_type().property_names()) known.push_back(std::move(property));
+  fail("class ", info.name, ": no attribute '", name, "'", did_you_mean(name, known));
+}
+
 int same_classes(lua_State* L) {
   auto *a = to_handle<ClassPtr>(L, 1), *b = to_handle<ClassPtr>(L, 2);
   return lua_pushboolean(L, a && b && *a == *b), 1;
@@ -289,6 +314,7 @@ const HandleType& class_type() {
                     {"name: a string=nil", "options: a table of defaults=nil",
                      "arguments: a table with names=nil"},
                     "Defines a class derived from this one.")
+        .missing(raw("[]", fail_missing_of_class))
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
         .meta("__tostring",

@@ -50,13 +50,13 @@ Tensor slice(const Tensor& tensor, const std::vector<int64_t>& first,
   return result;
 }
 
-/// Calls a method that takes a table of numbers, such as x:reshape({2, 3}); also accepts the
-/// numbers as separate arguments: x:reshape(2, 3). `of_table` reads the table.
+/// Calls a method that takes a table or tensor of numbers, such as x:reshape({2, 3}); also accepts
+/// the numbers as separate arguments: x:reshape(2, 3). `of_table` reads the table or tensor.
 template <class OfTable, class F>
 int with_numbers_as_table(lua_State* L, OfTable of_table, F f) {
   const Tensor tensor = to_tensor(L, 1);
   std::vector<int64_t> numbers;
-  if (lua_gettop(L) == 2 && is_plain_table(L, 2))
+  if (lua_gettop(L) == 2 && (is_plain_table(L, 2) || is_tensor_like(L, 2)))
     numbers = of_table(L, 2);
   else
     for (int i = 2; i <= lua_gettop(L); ++i) numbers.push_back(Read<int64_t>::from(L, i));

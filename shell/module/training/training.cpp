@@ -9,6 +9,7 @@
 #include "instances/functions.h"
 #include "instances/instance.h"
 #include "instances/lua_objects.h"
+#include "lua/log_table.h"
 #include "training/model_training.h"
 #include "training/plots.h"
 
@@ -191,6 +192,7 @@ OnStack history_table(History& history) {
     push(L, values);
     lua_setfield(L, -2, name.c_str());
   }
+  mark_log_table(L);
   return {};
 }
 

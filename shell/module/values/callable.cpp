@@ -155,10 +155,24 @@ void check_self(lua_State* L, const Callable& callable) {
        ": methods are called with ':', object:", callable.name(), "(...)");
 }
 
+/// The class on which a method of objects was called: "the class Net"; "" for an object.
+std::string class_as_self(lua_State* L, const Callable& callable) {
+  return callable.is_method() && is_class(L, 1) ? describe(L, 1) : "";
+}
+
+/// Fails if a method refused the class on which it was called.
+void refuse_class(const std::string& class_text, const Callable& method, std::string_view message) {
+  if (class_text.empty() || !message.ends_with("got " + class_text)) return;
+  const std::string name = class_text.substr(class_text.rfind(' ') + 1);
+  fail(method.name(), ": expected an object, got ", class_text, ", which makes one: ", name,
+       "(...):", method.name(), "(...)");
+}
+
 /// Calls the function. A message that begins with what was expected, or with an axis, gets the name
 /// of the function.
 int call_named(lua_State* L, const Callable& function) {
   check_self(L, function);
+  const std::string class_text = class_as_self(L, function);
   const void* first = lua_istable(L, 1) ? lua_topointer(L, 1) : nullptr;
   try {
     return function.call(L);
@@ -168,6 +182,7 @@ int call_named(lua_State* L, const Callable& function) {
     refuse_module(L, first, function.name());
     if (dynamic_cast<LuaError*>(&error)) throw;
     const std::string_view message = error.what();
+    refuse_class(class_text, function, message);
     if (message.starts_with("expected ") || message.starts_with("axis "))
       error.add_context(function.name() + ": ");
     throw;

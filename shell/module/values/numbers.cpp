@@ -209,10 +209,25 @@ Tensors to_tensors(lua_State* L, int index) {
 
 namespace {
 
+/// Replaces a tensor of numbers with at most `axes` axes by its number or the table of its numbers:
+/// rates and sizes may be computed with tensors.
+void take_numbers_out(lua_State* L, int index, int axes) {
+  if (!is_tensor_like(L, index)) return;
+  index = lua_absindex(L, index);
+  const Tensor tensor = to_tensor(L, index);
+  const DType dtype = tensor.dtype();
+  const bool are_numbers =
+      dtype != DType::boolean && dtype != DType::string && dtype != DType::complex64;
+  if (!are_numbers || tensor.rank() > axes) return;
+  push_numbers(L, tensor);
+  lua_replace(L, index);
+}
+
 template <class T>
 std::vector<T> numbers_at(lua_State* L, int index, std::string_view what,
                           T (*read)(lua_State* L, int index)) {
   if (lua_isnil(L, index)) return {};
+  take_numbers_out(L, index, 1);
   if (lua_type(L, index) == LUA_TNUMBER) return {read(L, index)};
   if (!is_plain_table(L, index)) fail_expected(L, index, what);
   check_list(L, index);
@@ -226,28 +241,18 @@ std::vector<T> numbers_at(lua_State* L, int index, std::string_view what,
   return numbers;
 }
 
-/// Replaces a tensor without axes by its number: rates and sizes may be computed with tensors.
-void take_number_out(lua_State* L, int index) {
-  if (!is_tensor_like(L, index)) return;
-  index = lua_absindex(L, index);
-  const Tensor tensor = to_tensor(L, index);
-  if (tensor.rank() != 0) return;
-  push_numbers(L, tensor);
-  lua_type(L, -1) == LUA_TNUMBER ? lua_replace(L, index) : lua_pop(L, 1);
-}
-
 }  // namespace
 
 int64_t to_integer(lua_State* L, int index) {
   int exact = 0;
-  take_number_out(L, index);
+  take_numbers_out(L, index, 0);
   const lua_Integer n = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &exact) : 0;
   if (!exact) fail_expected(L, index, "an integer");
   return n;
 }
 
 double to_number(lua_State* L, int index) {
-  take_number_out(L, index);
+  take_numbers_out(L, index, 0);
   if (lua_type(L, index) != LUA_TNUMBER) fail_expected(L, index, "a number");
   return lua_tonumber(L, index);
 }

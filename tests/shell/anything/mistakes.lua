@@ -325,6 +325,23 @@ local rows = {
     "Sequential: argument 'layers': expected a layer, got \"dense\"" },
   { "cr.Sequential { cr.layers.Dense }", "Sequential: argument 'layers': expected a layer, got the "
     .. "class Dense; the class makes one: Dense(...)" },
+  { "cr.layers.Dense:get_weights()", "class Dense: 'get_weights' is a method of its objects: "
+    .. "Dense(...):get_weights(...)" },
+  { "return cr.layers.Dense.units", "class Dense: 'units' is an attribute of its objects: "
+    .. "Dense(...).units" },
+  { "return cr.layers.Dense.input_shape", "class Dense: 'input_shape' is an attribute of its objects: "
+    .. "Dense(...).input_shape" },
+  { "cr.layers.Dense.call(x)", "class Dense: 'call' is a method of its objects: "
+    .. "Dense(...):call(...)" },
+  { "return cr.layers.Dense.subclas", "class Dense: no attribute 'subclas' (did you mean 'subclass'?)" },
+  { "return cr.layers.Dense[1]", "class Dense: no position 1" },
+  { 'cr.Model:subclass("Net"):fit(x, y)',
+    "fit: expected an object, got the class Net, which makes one: Net(...):fit(...)" },
+  { 'cr.Layer:subclass("Own"):get_weights()',
+    "get_weights: expected an object, got the class Own, which makes one: Own(...):get_weights(...)" },
+  { "cr:help(x)", "help: what cr contains is called with '.', not with ':': cr.help(...)" },
+  { "return history.history.los", "there is no log 'los' (did you mean 'loss'?)" },
+  { "return history.history.Loss", "there is no log 'Loss' (did you mean 'loss'?)" },
   { "local i = cr.Input { 2 } cr.Model { inputs = i, output = i }",
     "Model: no option 'output' (did you mean 'outputs'?)" },
   { "model:fit(x, y, { verbose = 0, callbacks = { on_epoch_end = print } })",

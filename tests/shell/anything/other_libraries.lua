@@ -73,8 +73,12 @@ local rows = {
   { "self.dense = 3", "attempt to index a nil value (global 'self'); it is the object in functions "
     .. "that are written with ':', function Mine:call(x)" },
 
-  { "cr.ops.tile(x, cr.tensor { 1, 2 })", "expected an integer or a list of integers, got "
+  { "cr.ops.tile(x, x)", "expected an integer or a list of integers, got "
     .. "<Tensor>; sizes are numbers: x.shape is a list of them" },
+  { "cr.compiled(function(n) return cr.ops.tile(x, n) end)(cr.tensor { 2 })",
+    "tile: argument 'repeats': expected an integer or a list of integers, got a tensor float32(1,) "
+    .. "whose values are not known before the recorded program runs; sizes of axes are known: "
+    .. "x.shape" },
   { "local i = cr.Input { shape = { 2 } } local m = cr.Model { inputs = i, outputs = { i, i } } "
     .. "m:compile { loss = { 'mse', nil } } m:fit(x, { x, x }, { verbose = 0 })",
     '["mse"]; nil ends a list, an output without one is cr.null' },

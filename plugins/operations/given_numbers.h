@@ -1,0 +1,48 @@
+// Arguments whose meaning depends on their form: an integer or a list, an integer or a fraction.
+#pragma once
+#include "crescent/layer/operation.h"
+
+namespace crescent {
+
+/// An integer, a list of integers or a list of such lists.
+struct GivenIntegers {
+  Value value;
+};
+template <>
+struct Codec<GivenIntegers> {
+  static GivenIntegers decode(const Value& value) {
+    if (!value.is_list() && !value.is_number()) fail("expected ", type(), ", got ", value);
+    return {integers_in(value)};
+  }
+  static Value encode(const GivenIntegers& integers) { return integers.value; }
+  static std::string type() { return "an integer or lists of integers"; }
+
+ private:
+  static Value integers_in(const Value& value) {
+    if (!value.is_list()) return value.as_int();
+    List list;
+    for (const Value& item : value.as_list()) list.push_back(integers_in(item));
+    return list;
+  }
+};
+template <>
+struct detail::ArgumentTraits<GivenIntegers> {
+  using Type = GivenIntegers;
+  static constexpr bool is_tensor = false, is_list = true;
+};
+
+/// A number, which is an integer or a fraction, or null.
+struct GivenNumber {
+  Value value;
+};
+template <>
+struct Codec<GivenNumber> {
+  static GivenNumber decode(const Value& value) {
+    if (!value.is_null() && !value.is_number()) fail("expected a number, got ", value);
+    return {value};
+  }
+  static Value encode(const GivenNumber& number) { return number.value; }
+  static std::string type() { return "a number or null"; }
+};
+
+}  // namespace crescent
