@@ -261,12 +261,15 @@ void TestTerminal::expect(const std::string& text) {
 
 void TestTerminal::settle(std::chrono::milliseconds quiet) {
   const auto end = Clock::now() + std::chrono::seconds(30);
-  for (auto since = Clock::now(); Clock::now() - since < quiet && Clock::now() < end;) {
+  // counts observations, each after a millisecond, and not the time, which passes as well while
+  // this process waits for a processor and does not observe the other one
+  for (std::chrono::milliseconds observed{0}; observed < quiet && Clock::now() < end; ++observed) {
     int waiting = 0;
     const size_t before = output_.size();
     read_some(1);
     ioctl(file_, TIOCOUTQ, &waiting);
-    if (output_.size() != before || waiting > 0 || is_busy(child_)) since = Clock::now();
+    if (output_.size() != before || waiting > 0 || is_busy(child_))
+      observed = std::chrono::milliseconds(-1);
   }
 }
 
