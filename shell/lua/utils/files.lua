@@ -84,7 +84,8 @@ return {
   }, function(fname, origin, md5_hash, file_hash, cache_subdir, hash_algorithm, extract, cache_dir)
     fname = fname or origin and origin:match "([^/?#]+)[^/]*$"
     if not fname then shell.fail "get_file: expected fname, or origin" end
-    local folder = (cache_dir or default_folder()) .. "/" .. cache_subdir
+    local subfolder = cache_subdir ~= "" and "/" .. cache_subdir or ""
+    local folder = (cache_dir or default_folder()) .. subfolder
     local path = folder .. "/" .. fname
     if not is_there(path) then
       shell.fail("get_file: '", path, "' is not there and nothing is downloaded: put the file ",
