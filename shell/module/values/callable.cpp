@@ -362,6 +362,17 @@ void keep_list(lua_State* L, int index) {
 
 }  // namespace
 
+/// Pushes the items of the table of keywords at stack index 1, which are positional arguments, as
+/// in sum { x, axis = 1 }. Fails if there are positional arguments before the table.
+static void push_items(lua_State* L, const std::string& name) {
+  const auto count = static_cast<int>(lua_rawlen(L, 1));
+  if (count > 0 && lua_gettop(L) > 1)
+    fail(name, ": expected a table of arguments by name, got one with ", count,
+         " without a name, the first ", (lua_rawgeti(L, 1, 1), describe(L, -1)));
+  reserve(L, count);
+  for (int i = 1; i <= count; ++i) lua_rawgeti(L, 1, i);
+}
+
 void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const {
   const int wanted = static_cast<int>(parameters().size());
   const int given = lua_gettop(L);
@@ -386,6 +397,7 @@ void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists)
     lua_insert(L, 1);
     table = 1;
     list_with_names ? keep_list(L, given + 1) : lua_remove(L, given + 1);
+    if (!list_with_names) push_items(L, name());
   }
   const int positional = lua_gettop(L) - table;
   if (positional > wanted) fail_too_many(*this, positional);

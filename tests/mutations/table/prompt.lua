@@ -19,6 +19,7 @@ return {
   { file = "shell/module/values/callable.cpp", tests = {},
     { "wrong condition", "bool is_method() const override { return true; }", "" },
     { "left out", "refuse_class(class_text, function, message);", "" },
+    { "left out", "if (!list_with_names) push_items(L, name());", "" },
   },
   { file = "shell/module/lua/log_table.cpp", tests = {},
     { "wrong condition", "|| (!written.empty() && log.starts_with(written))", "" },

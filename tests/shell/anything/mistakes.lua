@@ -339,6 +339,11 @@ local rows = {
     "fit: expected an object, got the class Net, which makes one: Net(...):fit(...)" },
   { 'cr.Layer:subclass("Own"):get_weights()',
     "get_weights: expected an object, got the class Own, which makes one: Own(...):get_weights(...)" },
+  { "cr.ops.sum(x, { 1, keepdims = true })", "sum: expected a table of arguments by name, got one "
+    .. "with 1 without a name, the first 1" },
+  { "cr.ops.sum { x, x = x }", "sum: 'x' is given twice, by position and by name" },
+  { "cr.ops.sum { x, 0, true, 4, dtype = 3 }",
+    "sum: expected at most 3 arguments (x, axis, keepdims), got 4" },
   { "cr:help(x)", "help: what cr contains is called with '.', not with ':': cr.help(...)" },
   { "return history.history.los", "there is no log 'los' (did you mean 'loss'?)" },
   { "return history.history.Loss", "there is no log 'Loss' (did you mean 'loss'?)" },

@@ -129,3 +129,10 @@ for _, name in ipairs { "AUC", "PrecisionAtRecall" } do
     return cr.metrics[name] { recall = name ~= "AUC" and 0.5 or nil, num_thresholds = huge }
   end, "16777216")
 end
+
+-- positions and names in one table
+check.same(cr.ops.sum { cr.ones { 2, 3 }, axis = 1 }:totable(), { 3.0, 3.0 })
+check.same(cr.ops.sum { cr.ones { 2, 3 }, 1, keepdims = true }.shape, { 2, 1 })
+local class = cr.tensor({ 1 }, "int32")
+check.same(cr.ops.one_hot { class, num_classes = 3 }:totable(), { { 0.0, 1.0, 0.0 } })
+check.same(cr.utils.to_categorical { { 1 }, num_classes = 3 }:totable(), { { 0.0, 1.0, 0.0 } })
