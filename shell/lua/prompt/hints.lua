@@ -323,6 +323,8 @@ local runtime = {
   { "fit: option 'batch_size': expected an integer, got <Tensor",
     "; several tensors go into a table: validation_data = { x, y }" },
   { "module '([%w_]+)' not found:", function(name) return names.counterpart(name, "") end },
+  { "attempt to index a number value %(field '[^']+'%)",
+    "; an element t[i] of a tensor with one axis is a number, which has no methods" },
   { "number expected, got tensor", "; the number of a tensor of one element is t:item()" },
   { "expected a callback with a class_name",
     "; functions are a callback by: cr.callbacks.LambdaCallback { on_epoch_end = f }" },

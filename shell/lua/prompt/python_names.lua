@@ -5,7 +5,7 @@ local python_names = {}
 -- name with a dot counts in that table only. A name in two rows stands for both.
 local rows = {
   { "cr", "jax keras tf tensorflow torch" },
-  { "cr.ops", "F K functional linalg math np numpy cr.signal" },
+  { "cr.ops", "F K functional linalg math np numpy cr.ops.core cr.ops.nn cr.signal" },
   { "cr.layers", "nn" },
   { "cr.data", "pandas pd io" },
   { "cr.schedules", "lr_scheduler" },

@@ -73,6 +73,10 @@ local rows = {
   { "self.dense = 3", "attempt to index a nil value (global 'self'); it is the object in functions "
     .. "that are written with ':', function Mine:call(x)" },
 
+  { "cr.ops.nn.sigmoid(x)", "cr.ops: no function 'nn' (did you mean 'cr.ops'?)" },
+  { "cr.ops.core.cond(x)", "cr.ops: no function 'core' (did you mean 'cr.ops'?)" },
+  { "cr.ones { 2 }[1]:item()", "attempt to index a number value (field 'integer index'); an "
+    .. "element t[i] of a tensor with one axis is a number, which has no methods" },
   { "cr.ops.tile(x, x)", "expected an integer or a list of integers, got "
     .. "<Tensor>; sizes are numbers: x.shape is a list of them" },
   { "cr.compiled(function(n) return cr.ops.tile(x, n) end)(cr.tensor { 2 })",
