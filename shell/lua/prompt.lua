@@ -176,6 +176,16 @@ local function search(word)
   shell.print_help(table.concat(rows, "\n"))
 end
 
+--- Remembers what the names have to which the text of an entry gives functions.
+function prompt.remember_functions(text)
+  shell.library("prompt/named_functions").remember(text)
+end
+
+--- Whether the entry gave another function to a name that programs may have called.
+function prompt.have_functions_changed()
+  return shell.library("prompt/named_functions").have_changed()
+end
+
 --- Answers `?name`, `name?` and `??word`; false when the text is no question.
 function prompt.answer(text)
   local word = text:match "^%s*%?%?%s*(.-)%s*$"

@@ -205,6 +205,8 @@ void Session::run(const std::string& text) {
   lua_pushinteger(L_, number_);
   lua_call(L_, 1, 0);
   if (!load(text, entry)) return report(L_);
+  const bool names_function = lua_names_function(text);
+  if (names_function) remember_functions(text);
   const int first = lua_gettop(L_) - 1;
   const auto begin = std::chrono::steady_clock::now();
   lua::begin_command();
@@ -216,9 +218,22 @@ void Session::run(const std::string& text) {
   } else {
     report(L_);
   }
-  // programs may have been traced with an earlier function of this name
-  if (lua_names_function(text)) retrace_functions();
+  if (names_function && have_functions_changed()) retrace_functions();
   print_time(seconds);
+}
+
+void Session::remember_functions(const std::string& text) const {
+  push_prompt_function("remember_functions");
+  lua_pushlstring(L_, text.data(), text.size());
+  if (call(L_, 1, 0) != LUA_OK) report(L_);
+}
+
+/// Whether programs may have been traced with an earlier function of a name in the entry.
+bool Session::have_functions_changed() const {
+  push_prompt_function("have_functions_changed");
+  if (call(L_, 0, 1) != LUA_OK) return report(L_), true;
+  const bool have_changed = lua_toboolean(L_, -1);
+  return lua_pop(L_, 1), have_changed;
 }
 
 /// Warns if the entry assigns a list that a call gave to several variables, as Python would.

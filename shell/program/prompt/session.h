@@ -42,6 +42,8 @@ class Session {
   void show_commands() const;
   void time(const std::string& text);
   void print_time(double seconds) const;
+  void remember_functions(const std::string& text) const;
+  bool have_functions_changed() const;
   void warn_of_list(const std::string& text) const;
   void push_watcher(const std::vector<WatchedCode::Operands>& comparisons) const;
   void push_prompt_function(const char* function) const;

@@ -1,0 +1,45 @@
+-- Whether an entry gave another function to a name that programs traced before may have called.
+local _, shell = ...
+local of_path = shell.library("prompt/typed_value").of_path
+local named_functions = {}
+
+local values  -- the values before the entry by path; nil if the text does not tell all paths
+
+-- The table in which a path such as Net:call or tools.f is a field; nil for a variable's name.
+local function container_of(path)
+  local container = path:match "^(.*)[%.:]"
+  return container and of_path(container)
+end
+
+-- Whether the path is that of a function of a class, which makes programs be traced again itself.
+local function is_in_class(path)
+  local container = container_of(path)
+  return type(container) == "table" and type(container.subclass) == "function"
+end
+
+--- Remembers what the names have to which the text of an entry gives functions.
+function named_functions.remember(text)
+  local count = select(2, text:gsub("%f[%w_]function%f[^%w_]%s*[^%s%(]", ""))
+  values = not text:find "=%s*function" and {} or nil
+  for path in text:gmatch "%f[%w_]function%s+([%a_][%w_%.:]*)%s*%(" do
+    if values then values[path] = { of_path(path) } end
+    count = count - 1
+  end
+  if count ~= 0 then values = nil end
+end
+
+--- Whether the entry, which has run now, gave another function to a name that had a value, or to a
+--- field of what has no name outside of the entry.
+function named_functions.have_changed()
+  if not values then return true end
+  for path, before in pairs(values) do
+    local is_field, is_known = path:find "[%.:]", container_of(path) ~= nil
+    if is_field and not is_known then return true end
+    if before[1] ~= nil and not is_in_class(path) and of_path(path) ~= before[1] then
+      return true
+    end
+  end
+  return false
+end
+
+return named_functions
