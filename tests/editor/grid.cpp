@@ -1,5 +1,6 @@
 #include "grid.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -162,6 +163,8 @@ TestTerminal::TestTerminal(const Options& options)
     if (options.has_shell) become_job();
     options.program.empty() ? read_entries(options) : run(options.program);
   }
+  keys_ = open(ptsname(file_), O_RDONLY | O_NOCTTY);
+  REQUIRE(keys_ >= 0);
   parent_ = child_;
   if (options.has_shell) child_ = child_of(parent_);
   if (options.program.empty()) expect_row(0, ">");
@@ -169,6 +172,7 @@ TestTerminal::TestTerminal(const Options& options)
 
 TestTerminal::~TestTerminal() {
   kill(child_, SIGKILL);
+  close(keys_);
   close(file_);
   if (parent_ > 0) waitpid(parent_, nullptr, 0);
   vterm_free(terminal_);
@@ -187,6 +191,13 @@ void TestTerminal::read_some(int milliseconds) {
 bool TestTerminal::takes_keys() const {
   termios mode;
   return tcgetattr(file_, &mode) == 0 && (is_dumb_ || !(mode.c_lflag & ICANON));
+}
+
+/// Whether the process has not read all keys. The kernel delivers what send() wrote later, when it
+/// has time, and poll() waits for this.
+bool TestTerminal::has_unread_keys() const {
+  pollfd ready{keys_, POLLIN, 0};
+  return poll(&ready, 1, 0) > 0 && (ready.revents & POLLIN);
 }
 
 /// Reads output of the process while it writes input to it, so that the two processes cannot block
@@ -264,11 +275,9 @@ void TestTerminal::settle(std::chrono::milliseconds quiet) {
   // counts observations, each after a millisecond, and not the time, which passes as well while
   // this process waits for a processor and does not observe the other one
   for (std::chrono::milliseconds observed{0}; observed < quiet && Clock::now() < end; ++observed) {
-    int waiting = 0;
     const size_t before = output_.size();
     read_some(1);
-    ioctl(file_, TIOCOUTQ, &waiting);
-    if (output_.size() != before || waiting > 0 || is_busy(child_))
+    if (output_.size() != before || has_unread_keys() || is_busy(child_))
       observed = std::chrono::milliseconds(-1);
   }
 }

@@ -78,8 +78,11 @@ class TestTerminal {
   void wait_for(const std::string& what, const std::function<bool()>& holds);
   /// Whether the editor is reading keys; between two entries the terminal itself would echo them.
   bool takes_keys() const;
+  bool has_unread_keys() const;
 
-  int file_ = -1, rows_, columns_;
+  int file_ = -1;  ///< the end of the pseudo-terminal at which a terminal is
+  int keys_ = -1;  ///< the end from which the process reads keys
+  int rows_, columns_;
   bool is_dumb_;
   pid_t child_ = -1, parent_ = -1;  // parent_: the process that acts as shell, if there is one
   VTerm* terminal_;
