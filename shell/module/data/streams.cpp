@@ -60,8 +60,9 @@ StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) 
                      const Element made = mapper(std::move(element));
                      const auto data = made.empty() ? nullptr : made[0].object_as<Dataset>();
                      if (!data)
-                       fail("interleave: expected the function to give a dataset, such as "
-                            "cr.data.from_tensor_slices(x)");
+                       fail(
+                           "interleave: expected the function to give a dataset, such as "
+                           "cr.data.from_tensor_slices(x)");
                      return stream_of(data);
                    },
                    cycle, block, true};

@@ -329,16 +329,18 @@ local rows = {
     .. "Dense(...):get_weights(...)" },
   { "return cr.layers.Dense.units", "class Dense: 'units' is an attribute of its objects: "
     .. "Dense(...).units" },
-  { "return cr.layers.Dense.input_shape", "class Dense: 'input_shape' is an attribute of its objects: "
-    .. "Dense(...).input_shape" },
+  { "return cr.layers.Dense.input_shape", "class Dense: 'input_shape' is an attribute of its "
+    .. "objects: Dense(...).input_shape" },
   { "cr.layers.Dense.call(x)", "class Dense: 'call' is a method of its objects: "
     .. "Dense(...):call(...)" },
-  { "return cr.layers.Dense.subclas", "class Dense: no attribute 'subclas' (did you mean 'subclass'?)" },
+  { "return cr.layers.Dense.subclas",
+    "class Dense: no attribute 'subclas' (did you mean 'subclass'?)" },
   { "return cr.layers.Dense[1]", "class Dense: no position 1" },
   { 'cr.Model:subclass("Net"):fit(x, y)',
     "fit: expected an object, got the class Net, which makes one: Net(...):fit(...)" },
   { 'cr.Layer:subclass("Own"):get_weights()',
-    "get_weights: expected an object, got the class Own, which makes one: Own(...):get_weights(...)" },
+    "get_weights: expected an object, got the class Own, which makes one: "
+    .. "Own(...):get_weights(...)" },
   { "cr.ops.sum(x, { 1, keepdims = true })", "sum: expected a table of arguments by name, got one "
     .. "with 1 without a name, the first 1" },
   { "cr.ops.sum { x, x = x }", "sum: 'x' is given twice, by position and by name" },

@@ -82,7 +82,7 @@ for i = 0, 3 do check_same(x:slice(i + 1, i + 1), row(cr.tensor(i, "int32"))) en
 
 -- what is no integer
 check.fails(function() ops.tile(x, cr.tensor { 1.5 }) end, "expected an integer, got 1.5")
-check.fails(function() ops.zeros(cr.tensor({ { 2, 6 } }, "int32")) end, "expected a list of dimensions")
+check.fails(function() ops.zeros(cr.tensor { { 2, 6 } }) end, "expected a list of dimensions")
 check.fails(function() ops.tile(x, cr.tensor { true }) end, "expected an integer or a list")
 check.fails(function() ops.tile(x, cr.tensor { "a" }) end, "expected an integer or a list")
 check.fails(function() x:reshape(cr.tensor { true }) end, "expected a shape such as {2, 3}")

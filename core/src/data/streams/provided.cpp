@@ -50,7 +50,8 @@ StreamPtr provided_dataset(const std::string& class_name, const Dict& options) {
   const auto stream = blaming(*provider, [&] {
     const Value made = provider->call_method("stream");
     const auto given = made.object_as<Stream>();
-    if (!given) fail("its method stream must give a dataset, such as that of from_tensor_slices, got ", made);
+    if (!given)
+      fail("its method stream must give a dataset, such as that of from_tensor_slices, got ", made);
     return given;
   });
   return std::make_shared<ProvidedStream>(stream, provider->info());
