@@ -21,6 +21,9 @@ Value results_of(lua_State* L, int first, const Layer& layer) {
   if (lua_isnoneornil(L, first))
     fail_in_layer(layer.name(), "Layer ", layer.name(),
                   ": call() returned nothing; expected a tensor or a table of tensors");
+  if (is_plain_table(L, first) && lua_rawlen(L, first) == 0 && !is_keywords(L, first))
+    fail_in_layer(layer.name(), "Layer ", layer.name(),
+                  ": call() returned an empty table; expected a tensor or a table of tensors");
   if (lua_gettop(L) == first) return without_list_of_one(nested_at(L, first));
   List all;
   for (int i = first; i <= lua_gettop(L); ++i)

@@ -50,6 +50,10 @@ assert(not ok and message:find "classes.lua:%d+: wrong on purpose"
 local Nothing = cr.Layer:subclass "Nothing"
 function Nothing:call() end
 check.fails(function() Nothing { name = "n" }(x) end, "n", "returned nothing")
+local Empty = cr.Layer:subclass "Empty"
+function Empty:call() return {} end
+check.fails(function() Empty { name = "e" }(x) end, "Layer e: call() returned an empty table")
+check.fails(function() Empty()(cr.Input { shape = { 3 } }) end, "returned an empty table")
 check.fails(function() Nothing { whatever = 1 } end, "Nothing", "'whatever'")
 check.fails(function() cr.Layer {} end, "subclass")
 check.fails(function() cr.Layer:subclass() end, "expected a string")
