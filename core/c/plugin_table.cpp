@@ -4,10 +4,26 @@
 #include "errors.h"
 
 namespace crescent::c {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789",
+                           kAllowed =
+                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+                               "0123456789.>";
+
+/// Whether programs and files can contain the name: "Scale", "acme>Scale", "image.blur".
+bool is_name(std::string_view text) {
+  return text.find_first_not_of(kAllowed) == text.npos && kDigits.find(text[0]) == kDigits.npos;
+}
+
+}  // namespace
 
 std::string required_name(const char* text, const char* what) {
   std::string name = text_of(text, what);
   if (name.empty()) fail_argument("'", what, "' is empty");
+  if (!is_name(name))
+    fail_argument("'", what, "' is '", name,
+                  "', expected letters, digits, _, . and >, and no digit first");
   return name;
 }
 

@@ -19,7 +19,8 @@ const T& entry_of(const T* const* list, size_t index, const char* name) {
   require(list, name);
   return *require(list[index], concat(name, "[", index, "]").c_str());
 }
-/// Returns the name of a class, an option or a parameter; fails if it is NULL or empty.
+/// Returns the name of a class, an option or a parameter; fails if it is NULL or empty,
+/// or has other characters than letters, digits, _, . and >.
 std::string required_name(const char* text, const char* what);
 
 /// Handles of tensors that a callback may use during one call; the destructor frees them.

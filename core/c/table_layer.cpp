@@ -37,12 +37,19 @@ std::string type_of(const Value& default_value) {
   return default_value.is_null() ? "any value" : describe_kind(default_value.kind());
 }
 
+Value default_of(const std::string& option, const char* json) try {
+  return parse_json(json);
+} catch (Error& error) {
+  error.add_context(concat("option '", option, "': default_value: "));
+  throw;
+}
+
 Field field_of(const crescent_option& source) {
   const auto option = read_struct(&source, "option");
   Field field;
   field.name = required_name(option.name, "option->name");
   field.doc = option.doc ? option.doc : "";
-  if (option.default_value) field.default_value = parse_json(option.default_value);
+  if (option.default_value) field.default_value = default_of(field.name, option.default_value);
   field.type = type_of(field.default_value);
   field.takes_dict = field.default_value.is_null() || field.default_value.is_dict();
   field.access = std::make_shared<OptionAccess>(field.name, field.default_value);

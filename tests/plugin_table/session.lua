@@ -91,6 +91,8 @@ for name, message in pairs {
   null_option = "'options[0]' is NULL",
   taken_option = "layer 'TableTakenOption' has an option 'trainable' already",
   no_name = "'layer->name' is empty",
+  bad_name = "'layer->name' is 'bad name!', expected letters, digits, _, . and >",
+  bad_default = "option 'factor': default_value: JSON, line 1, column",
 } do
   check.fails(function() load(name) end, message)
 end
