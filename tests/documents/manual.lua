@@ -50,12 +50,12 @@ for name, place in pages["names.js"]:gmatch '%["([^"]*)","([^"]*)"' do
 end
 
 -- Counts what `describe` lists, except members of base classes, which are listed with the objects.
-local count = 0
+local listed = {}
 for line in output_of(("'%s' describe"):format(program)):gmatch "[^\n]+" do
   local name = line:match "^cr%.[^(]*"
   local is_member = name and name:find "%.%u[%w]*%.[%l_]+$"
   if name and not is_member then
-    count = count + 1
+    table.insert(listed, name)
     if not names[name] then table.insert(wrong, "the search does not know " .. name) end
   end
 end
@@ -120,6 +120,11 @@ assert(pages["cr.layers.Dense.html"]:find "must be at least 1, got", "no errors"
 -- The language server LuaLS reads this file only for types; its functions do nothing.
 local types = assert(loadfile(folder .. "/editor/crescent.d.lua"))()
 assert(types.layers.Dense and types.ops["repeat"])
+for _, name in ipairs(listed) do
+  local value = { cr = types }
+  for member in name:gmatch "[^.]+" do value = value and value[member] end
+  if value == nil then table.insert(wrong, "not in crescent.d.lua: " .. name) end
+end
 local declared = contents(folder .. "/editor/crescent.d.lua")
 for _, line in ipairs { "function type_1:abs() end", "function type_1:add(x2) end",
   "function cr.ops.abs(x) end", "---@operator add(any): crescent.tensor",
@@ -135,5 +140,5 @@ if #wrong > 0 then
   print(table.concat(wrong, "\n"))
   os.exit(1)
 end
-assert(links > 10000 and count > 900, "the pages or the listing are read wrongly")
-print(("ok %d links, %d names"):format(links, count))
+assert(links > 10000 and #listed > 900, "the pages or the listing are read wrongly")
+print(("ok %d links, %d names"):format(links, #listed))
