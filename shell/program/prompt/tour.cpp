@@ -10,6 +10,7 @@
 #include "crescent/base/error.h"
 #include "editor/screen/screen.h"
 #include "editor/screen/terminal.h"
+#include "host/temporary_folder.h"
 #include "module/library/lua_sources.h"
 #include "module/lua/state_lock.h"
 #include "program/lua/lua_state.h"
@@ -45,25 +46,6 @@ std::vector<TourEntry> tour_entries(lua_State* L) {
   lua_settop(L, 0);
   return entries;
 }
-
-/// Creates a temporary folder and makes it the current folder while the object exists.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : original_folder_(fs::current_path()) {
-    std::string name = (fs::temp_directory_path() / "crescent-demo-XXXXXX").string();
-    if (!mkdtemp(name.data())) fail("demo: the folder '", name, "' cannot be made");
-    fs::current_path(path_ = name);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::current_path(original_folder_, ignored);
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-
- private:
-  fs::path original_folder_, path_;
-};
 
 void print_plain(const std::string& entry, const editor::Prompts& prompts) {
   std::string text = prompts.first;

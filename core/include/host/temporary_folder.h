@@ -1,0 +1,21 @@
+// A folder for what is written into the current folder and is not to be kept.
+#pragma once
+#include <filesystem>
+
+#include "crescent/base/export.h"
+
+namespace crescent {
+
+/// A temporary folder, which is the current folder of the process while the object exists. The
+/// destructor removes it.
+class CRESCENT_API TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+
+ private:
+  std::filesystem::path before_, path_;
+};
+
+}  // namespace crescent
