@@ -25,7 +25,7 @@ class CpuDevice final : public Device {
 
  private:
   int64_t threads_ = 0;
-  bool deterministic_ = false, overlap_ = true;
+  bool deterministic_ = false, overlap_ = false;
   Options options_;
   Pool pool_;
   Arenas arenas_;
