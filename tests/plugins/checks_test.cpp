@@ -117,6 +117,31 @@ TEST_CASE("check_layer lets a layer that carries its state to the next batch beg
                                          {.shapes = {{5, 4}}, .dtypes = {}, .batch_size = 3});
   INFO(report.text());
   CHECK(report.ok());
+  for (const char* file : {".keras file", ".h5 file", ".weights.h5 file"})
+    CHECK_THAT(report.text(), Contains(std::string("ok      ") + file));
+}
+
+TEST_CASE("check_plugin draws values for required options") {
+  const CheckReport layer = report_of(
+      R"(Stretched of plugin 'narrow' with {"times": 4, "share": 0.25, "sense": "up"})", "narrow");
+  INFO(layer.text());
+  CHECK(layer.ok());
+  CHECK(layer.results.size() > 20);
+  CHECK_THAT(report_of("Between (schedule)", "narrow").text(), Contains("it requires ends"));
+  const auto given = check_plugin("core", {{"Dense", Dict{{"shapes", List{3}}}}});
+  CHECK(given.front().subject == R"(Dense of plugin 'core' with {"units": 4})");
+  CHECK(given.front().ok());
+}
+
+TEST_CASE("check_plugin compares results of a million elements") {
+  CHECK_THAT(failures_of("products (operation)", "narrow"),
+             StartsWith("larger sizes: of float32(17, 33), float32(17, 33), float32 beside"));
+}
+
+TEST_CASE("check_plugin finds a format that changes the dtype of an array") {
+  CHECK(failures_of("narrow (format)", "narrow") ==
+        "other arrays: the array 'of_float64', float64(4, 3), is read as float32(4, 3) or with "
+        "other elements\n");
 }
 
 TEST_CASE("check_plugin passes a model whose layers are built by its first call") {

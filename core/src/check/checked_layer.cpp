@@ -45,8 +45,11 @@ CheckedLayer::CheckedLayer(std::string class_name, Dict options, LayerChecks che
 
 LayerPtr CheckedLayer::make() const { return crescent::make<Layer>(class_name_, options_); }
 
-LayerPtr CheckedLayer::make(const char* dtype) const {
+LayerPtr CheckedLayer::make(const char* dtype) const try {
   return crescent::make<Layer>(class_name_, with_dtype(options_, dtype));
+} catch (const Error& error) {
+  if (is_of_exception(error)) throw;
+  skip("no layer is made with dtype ", dtype, ": ", error.what());
 }
 
 LayerPtr CheckedLayer::built() const {
@@ -129,6 +132,11 @@ Tensors Calls::operator()(const Tensors& inputs, const Tensors& masks) const {
   CallOptions options = options_;
   options.masks = masks;
   return layer_(inputs, options);
+}
+
+bool are_small(const Tensors& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [](const Tensor& t) { return t.size() <= kMostElements; });
 }
 
 std::vector<Shape> shapes_of(const Tensors& tensors) {

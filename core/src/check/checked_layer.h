@@ -14,7 +14,8 @@ class CheckedLayer {
   const LayerChecks& checks() const { return checks_; }
 
   LayerPtr make() const;
-  /// Makes the layer, and its sublayers, with this dtype policy.
+  /// Makes the layer, and its sublayers, with this dtype policy; skips the check if the layer
+  /// refuses it.
   LayerPtr make(const char* dtype) const;
   /// Makes the layer and calls it on inputs(), which builds it.
   LayerPtr built() const;
@@ -65,8 +66,12 @@ struct SizedLayer {
 };
 
 /// Layers for the usual inputs, for 257 samples, and for samples of larger shapes if the layer
-/// takes some.
+/// takes some, except for inputs whose results are too large.
 std::vector<SizedLayer> sized_layers(const CheckedLayer& checked);
+
+/// The size above which results are not checked, as those of outer products of images.
+constexpr int64_t kMostElements = 2000000;
+bool are_small(const Tensors& tensors);
 
 std::vector<Shape> shapes_of(const Tensors& tensors);
 std::string specs_text(const Tensors& tensors);

@@ -96,7 +96,7 @@ class Differences {
 };
 
 /// A direction and its name for messages.
-struct Direction {
+struct NamedDirection {
   std::string name;
   Values values;
 };
@@ -112,14 +112,14 @@ std::string place_text(const Shape& shape, size_t flat) {
 }
 
 /// Directions along single elements, followed by random directions of length 1.
-std::vector<Direction> directions_for(const Tensor& start, const GradientChecks& checks) {
+std::vector<NamedDirection> directions_for(const Tensor& start, const GradientChecks& checks) {
   std::mt19937_64 random(static_cast<uint64_t>(checks.seed));
   const auto size = static_cast<size_t>(start.size());
   std::vector<size_t> indices(size);
   std::iota(indices.begin(), indices.end(), 0);
   std::shuffle(indices.begin(), indices.end(), random);
   indices.resize(std::min(size, static_cast<size_t>(std::max<int64_t>(checks.elements, 0))));
-  std::vector<Direction> directions;
+  std::vector<NamedDirection> directions;
   for (const size_t place : indices) {
     directions.push_back({"element " + place_text(start.shape(), place), Values(size)});
     directions.back().values[place] = 1;
@@ -138,7 +138,7 @@ std::vector<Direction> directions_for(const Tensor& start, const GradientChecks&
 
 /// Whether the objective has a kink at this point: the one-sided differences differ, and still do
 /// with a step ten times smaller.
-bool is_kink(const Differences& differences, const Direction& direction, const Slopes& slopes,
+bool is_kink(const Differences& differences, const NamedDirection& direction, const Slopes& slopes,
              double allowed) {
   const double apart = std::abs(slopes.above - slopes.below);
   if (apart <= allowed + slopes.rounding) return false;
@@ -157,7 +157,7 @@ class Comparison {
       largest_ = std::max(largest_, std::abs(gradient_[i]));
     }
   }
-  void compare(const Differences& differences, const Direction& direction) {
+  void compare(const Differences& differences, const NamedDirection& direction) {
     const double given =
         std::inner_product(gradient_.begin(), gradient_.end(), direction.values.begin(), 0.0);
     const Slopes slopes = differences.along(direction.values);
@@ -191,7 +191,7 @@ class Comparison {
     std::snprintf(text, sizeof text, "%.4g", x);
     return text;
   }
-  void note_kink(const Direction& direction, const Slopes& slopes, double given) {
+  void note_kink(const NamedDirection& direction, const Slopes& slopes, double given) {
     if (kinks_++ > 0) return;
     kink_ = concat(direction.name, " there are slopes of ", rounded(slopes.below), " and ",
                    rounded(slopes.above), ", the gradient is ", rounded(given));
@@ -322,7 +322,7 @@ class GradientCheck {
       Comparison comparison(gradient ? gradient : ops::zeros_like(source.start),
                             precision.tolerance);
       try {
-        for (const Direction& direction : directions_for(source.start, checks_))
+        for (const NamedDirection& direction : directions_for(source.start, checks_))
           comparison.compare(differences, direction);
       } catch (check::Found& found) {
         if (!gradient) found.what += "; there is no gradient: nothing leads from the results to it";

@@ -19,15 +19,6 @@ void expect_right_gradient(const TensorFunction& f, const Tensors& inputs) {
            result.name, ": ", result.text);
 }
 
-/// The largest number of elements for which results are checked; outer products, for example, have
-/// more.
-constexpr int64_t kMostElements = 20000;
-
-bool are_small(const Tensors& tensors) {
-  return std::all_of(tensors.begin(), tensors.end(),
-                     [](const Tensor& t) { return t.size() <= kMostElements; });
-}
-
 bool have_gradients(const Tensors& results) {
   return is_finite(results) && std::any_of(results.begin(), results.end(),
                                            [](const Tensor& y) { return is_floating(y.dtype()); });

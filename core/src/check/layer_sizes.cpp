@@ -12,10 +12,13 @@ bool is_model(const Layer& layer) { return dynamic_cast<const Model*>(&layer); }
 
 std::vector<SizedLayer> sized_layers(const CheckedLayer& checked) {
   std::vector<SizedLayer> sized{{checked.built(), checked.inputs()}};
-  if (checked.takes_any_batch()) sized.push_back({checked.built(), checked.inputs(kManySamples)});
+  const auto add = [&](SizedLayer larger) {
+    if (are_small((*larger.layer)(larger.inputs))) sized.push_back(std::move(larger));
+  };
+  if (checked.takes_any_batch()) add({checked.built(), checked.inputs(kManySamples)});
   const CheckedLayer larger = checked.with_larger_samples();
   try {
-    sized.push_back({larger.built(), larger.inputs()});
+    add({larger.built(), larger.inputs()});
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {  // the options may fix the shape of samples

@@ -1,6 +1,7 @@
 // Checks of optimizers: in models, and on a quadratic function, whose minimum they must approach.
 #include "check/checked_layer.h"
 #include "check/classes.h"
+#include "crescent/io/format.h"
 #include "crescent/program/gradient.h"
 
 namespace crescent::check {

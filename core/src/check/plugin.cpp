@@ -5,6 +5,7 @@
 
 #include "check/checked_layer.h"
 #include "check/classes.h"
+#include "check/drawn_options.h"
 #include "check/isolation/progress.h"
 #include "crescent/registry/loader.h"
 #include "model/config.h"
@@ -33,17 +34,20 @@ constexpr KindRow kKindRows[] = {{"activation", check::add_activation_rows},
                                  {"communicator", check::add_communicator_rows},
                                  {"cpu_kernel", check::add_kernel_rows}};
 
-/// The options that a user gives for the check of one class.
+/// The options for the check of one class: those that a user gives, and values that are drawn for
+/// the others that it requires.
 struct ClassOptions {
-  Dict options;
+  Dict options, drawn;
   LayerChecks checks;
 
-  ClassOptions(const std::string& class_name, const Value* value) {
-    if (!value) return;
-    if (!value->is_dict())
+  ClassOptions(const std::string& kind, const std::string& class_name, const Value* value) {
+    if (value && !value->is_dict())
       fail("check_plugin: class '", class_name, "': expected {\"options\": {...}}, got ",
            to_json(*value));
-    for (const DictEntry& entry : value->as_dict()) read(class_name, entry.key, entry.value);
+    if (value)
+      for (const DictEntry& entry : value->as_dict()) read(class_name, entry.key, entry.value);
+    drawn = check::draw_options(registry().get(kind, class_name)->schema, options);
+    for (const DictEntry& entry : drawn) options.set(entry.key, entry.value);
   }
 
  private:
@@ -84,21 +88,34 @@ std::vector<LayerChecks> usual_inputs() {
   return all;
 }
 
-/// Finds shapes with which the layer can be called and stores them in `given`; if there are none,
-/// returns the error of the last attempt.
-std::string find_inputs(const CheckedClass& checked, ClassOptions& given) {
+/// Whether each output of the layer has a row for each sample of the inputs.
+bool keeps_samples(const check::CheckedLayer& checked) {
+  const Tensors outputs = (*checked.make())(checked.inputs());
+  return std::all_of(outputs.begin(), outputs.end(),
+                     [&](const Tensor& y) { return y.rank() > 0 && y.dim(0) == checked.batch(); });
+}
+
+/// Finds those of the inputs with which the layer can be called and stores them in `given`, if
+/// possible inputs whose first axis it takes for that of the batch; if there are none, returns the
+/// error of the last attempt.
+std::string find_inputs(const CheckedClass& checked, const std::vector<LayerChecks>& all,
+                        ClassOptions& given) {
   std::string said;
-  for (const LayerChecks& inputs : usual_inputs()) {
-    LayerChecks tried = inputs;
-    tried.without = given.checks.without;
-    const CheckReport report = check::first_check(checked.name, given.options, tried);
-    if (report.ok()) {
-      given.checks = tried;
-      return "";
+  std::optional<LayerChecks> found;
+  for (LayerChecks inputs : all) {
+    inputs.without = given.checks.without;
+    const CheckReport report = check::first_check(checked.name, given.options, inputs);
+    if (!report.ok()) {
+      said = report.results.front().text;
+      continue;
     }
-    said = report.results.front().text;
+    const bool keeps = keeps_samples({checked.name, given.options, inputs});
+    if (keeps || !found) found = inputs;
+    if (keeps) break;
   }
-  return said;
+  if (!found) return said;
+  given.checks = *found;
+  return "";
 }
 
 /// Adds the ops that the layer and its gradient apply, for inputs of each size, to the ops that
@@ -115,7 +132,11 @@ void note_layer(const CheckedClass& checked, const LayerChecks& checks) {
 }
 
 CheckReport check_layer_class(const CheckedClass& checked, ClassOptions given) {
-  const std::string said = given.checks.shapes.empty() ? find_inputs(checked, given) : "";
+  std::string said;
+  if (given.checks.shapes.empty())
+    said = find_inputs(checked, usual_inputs(), given);
+  else if (!given.drawn.empty())
+    said = find_inputs(checked, {given.checks}, given);
   if (said.empty()) {
     CheckReport report = check_layer(checked.name, given.options, given.checks);
     if (report.ok()) note_layer(checked, given.checks);
@@ -128,13 +149,24 @@ CheckReport check_layer_class(const CheckedClass& checked, ClassOptions given) {
         "which options and shapes it wants has to be said; of the usual ones it said: " + said}}};
 }
 
-/// The required options of a class that were not given.
+/// The required options of a class that were neither given nor drawn.
 std::string missing_options(const CheckedClass& checked) {
   std::vector<std::string> names;
   const auto info = registry().get(checked.kind, checked.name);
   for (const Field& field : info->schema.fields)
     if (field.required && !checked.options.contains(field.name)) names.push_back(field.name);
   return join(names);
+}
+
+/// Why no object of the class can be made without more options from the user; empty if one can.
+std::string lacking_options(const CheckedClass& checked, const ClassOptions& given) try {
+  if (const std::string missing = missing_options(checked); !missing.empty())
+    return concat("it requires ", missing);
+  if (!given.drawn.empty()) make_object(checked.kind, checked.name, checked.options);
+  return "";
+} catch (const Error& error) {
+  if (check::is_of_exception(error)) return "";
+  return concat("of ", to_json(given.drawn), " it said: ", error.what());
 }
 
 /// Removes the results of a check from the report; the name "gradients" removes all results whose
@@ -158,10 +190,10 @@ CheckReport check_class(const CheckedClass& checked, const ClassOptions& given) 
     report.results.push_back({"", CheckOutcome::skipped, "there are no checks of this kind"});
     return report;
   }
-  if (const std::string missing = missing_options(checked); !missing.empty()) {
+  if (const std::string lacking = lacking_options(checked, given); !lacking.empty()) {
     report.results.push_back({"options", CheckOutcome::skipped,
                               concat("which options it wants has to be said, as {\"", checked.name,
-                                     "\": {\"options\": {...}}}; it requires ", missing)});
+                                     "\": {\"options\": {...}}}; ", lacking)});
     return report;
   }
   try {
@@ -199,7 +231,7 @@ class ClassChecks {
       if (kind != "operation") continue;
       check::announce_class(name);
       check::announce("call");
-      applied_by_[name] = check::note_operation(checked(kind, name, given(name)));
+      applied_by_[name] = check::note_operation(checked(kind, name, given(kind, name)));
     }
     check_all([&](const auto& each) { return is_kernel(each) && is_noted(each.second); });
     check_all([&](const auto& each) { return !is_kernel(each); });
@@ -216,7 +248,9 @@ class ClassChecks {
     return std::any_of(applied_.begin(), applied_.end(),
                        [&](const check::AppliedOp& applied) { return applied.op->name() == op; });
   }
-  ClassOptions given(const std::string& name) const { return {name, options_.find(name)}; }
+  ClassOptions given(const std::string& kind, const std::string& name) const {
+    return {kind, name, options_.find(name)};
+  }
   CheckedClass checked(const std::string& kind, const std::string& name,
                        const ClassOptions& given) {
     return {kind, name, given.options, &applied_};
@@ -231,7 +265,7 @@ class ClassChecks {
   void check_one(const Named& each) {
     const auto& [kind, name] = each;
     check::announce_class(name);
-    const ClassOptions options = given(name);
+    const ClassOptions options = given(kind, name);
     const std::string kernel = faulty_kernel_of(name);
     if (kernel.empty())
       reports_.push_back(check_class(checked(kind, name, options), options));
@@ -239,6 +273,7 @@ class ClassChecks {
       reports_.push_back({concat(name, " (", kind, ")"),
                           {{"", CheckOutcome::skipped,
                             concat("its kernel ", kernel, " uses memory beyond its own")}}});
+    if (!options.drawn.empty()) reports_.back().subject += concat(" with ", to_json(options.drawn));
     check::announce_end(reports_.back());
     if (!is_kernel(each)) return;
     was_checked_.insert(name);

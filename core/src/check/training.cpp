@@ -1,10 +1,7 @@
-// Checks of metrics, callbacks and formats.
-#include <fstream>
-
+// Checks of metrics and callbacks, and the model that they are tried with.
 #include "check/checked_layer.h"
 #include "check/classes.h"
-#include "crescent/io/format.h"
-#include "crescent/system/file.h"
+#include "host/temporary_folder.h"
 
 namespace crescent::check {
 namespace {
@@ -114,108 +111,11 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
 
 void add_callback_rows(CheckReport& report, const CheckedClass& checked) {
   add_result(report, "in a run", [&] {
+    const TemporaryFolder folder;  // for the files that callbacks write
     const auto model = small_model({});
     train(*model, {{"callbacks", List{Value(checked.make<Callback>())}}});
     return std::string("a run of three epochs comes to its end");
   });
-}
-
-// ---- formats
-
-namespace {
-
-/// A file that `write` has written in the format. The constructor tries the file name extensions of
-/// the format until `write` raises no Error, because an extension may stand for one kind of
-/// content.
-class WrittenFile {
- public:
-  WrittenFile(const std::string& format, const std::function<void(const std::string&)>& write) {
-    const Dict traits = registry().traits(Format::kKind, format);
-    const Value* endings = traits.find("endings");
-    if (!endings) skip("the format has no ending of its own");
-    std::string said;
-    for (const auto& ending : Codec<std::vector<std::string>>::decode(*endings)) try {
-        file_ = std::make_unique<TemporaryFile>(ending.c_str());
-        write(path());
-        return;
-      } catch (const Interrupted&) {
-        throw;
-      } catch (const Error& error) {
-        if (is_of_exception(error)) throw;
-        if (said.empty()) said = error.what();
-      }
-    skip("what it can write is not known; it said: ", said);
-  }
-  const std::string& path() const { return file_->path(); }
-
- private:
-  std::unique_ptr<TemporaryFile> file_;
-};
-
-/// Reads truncated copies of the file, each of which must be rejected with an Error.
-void expect_refused_parts(const std::string& path, const std::function<void()>& read) {
-  const std::string whole = read_file(path);
-  for (const size_t bytes : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
-    std::ofstream(path, std::ios::binary).write(whole.data(), static_cast<std::streamsize>(bytes));
-    try {
-      read();
-    } catch (const Error& error) {
-      expect(std::string_view(error.what()).find(path) != std::string_view::npos,
-             "the error for a file that ends early does not name it: ", error.what());
-      continue;
-    }
-    found("a file that ends after ", bytes, " of ", whole.size(), " bytes is read as if whole");
-  }
-}
-
-std::string check_format_of_models(const CheckedClass& checked) {
-  const auto model = small_model({});
-  train(*model);
-  const WrittenFile file(checked.name, [&](const std::string& path) { save_model(*model, path); });
-  const Tensor x = SeedGenerator(3).normal({4, 3});
-  expect_near(load_model(file.path())->predict({x}), model->predict({x}), 1e-6,
-              "the model of the file, beside the one that was saved");
-  expect_refused_parts(file.path(), [&] { load_model(file.path()); });
-  return "a model comes back; files that end early are refused";
-}
-
-std::string check_format_of_weights(const CheckedClass& checked) {
-  const auto model = small_model({}), other = small_model({});
-  train(*model);
-  const WrittenFile file(checked.name,
-                         [&](const std::string& path) { save_weights(*model, path); });
-  load_weights(*other, file.path());
-  expect_near(other->get_weights(), model->get_weights(), 1e-6, "weights of the file");
-  expect_refused_parts(file.path(), [&] { load_weights(*other, file.path()); });
-  return "weights come back; files that end early are refused";
-}
-
-std::string check_format_of_arrays(const CheckedClass& checked) {
-  const Tensor x = SeedGenerator(3).normal({4, 3});
-  const WrittenFile file(checked.name, [&](const std::string& path) {
-    write_arrays(path, {{"x", x}});
-  });
-  const NamedTensors read = read_arrays(file.path());
-  expect(read.size() == 1, "of a file with one array ", read.size(), " are read");
-  expect_same_bits({read[0].second}, {x}, "the array of the file");
-  expect_refused_parts(file.path(), [&] { read_arrays(file.path()); });
-  return "an array comes back; files that end early are refused";
-}
-
-}  // namespace
-
-void add_format_rows(CheckReport& report, const CheckedClass& checked) {
-  const Dict traits = registry().traits(Format::kKind, checked.name);
-  const auto abilities = Codec<std::vector<std::string>>::decode(traits.at("abilities"));
-  const auto can = [&](const char* ability) {
-    return std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
-  };
-  if (can(ModelFormat::kAbility) && !traits.contains("written_only"))
-    add_result(report, "models", [&] { return check_format_of_models(checked); });
-  if (can(WeightsFormat::kAbility))
-    add_result(report, "weights", [&] { return check_format_of_weights(checked); });
-  if (can(ReadsArrays::kAbility) && can(WritesArrays::kAbility))
-    add_result(report, "arrays", [&] { return check_format_of_arrays(checked); });
 }
 
 }  // namespace crescent::check

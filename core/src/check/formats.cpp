@@ -1,0 +1,161 @@
+// Checks of formats: what is written must come back, and damaged files must be refused.
+#include <algorithm>
+#include <fstream>
+
+#include "check/checked_layer.h"
+#include "check/classes.h"
+#include "crescent/io/format.h"
+#include "crescent/system/file.h"
+
+namespace crescent::check {
+namespace {
+
+/// A file of the format in which `write` has written, with the first ending for which `write`
+/// raises no Error: formats have endings for what a file holds.
+class WrittenFile {
+ public:
+  WrittenFile(const std::string& format, const std::function<void(const std::string&)>& write) {
+    const Dict traits = registry().traits(Format::kKind, format);
+    const Value* endings = traits.find("endings");
+    if (!endings) skip("the format has no ending of its own");
+    std::string said;
+    for (const auto& ending : Codec<std::vector<std::string>>::decode(*endings)) try {
+        file_ = std::make_unique<TemporaryFile>(ending.c_str());
+        write(path());
+        return;
+      } catch (const Interrupted&) {
+        throw;
+      } catch (const Error& error) {
+        if (is_of_exception(error)) throw;
+        if (said.empty()) said = error.what();
+      }
+    skip("what it can write is not known; it said: ", said);
+  }
+  const std::string& path() const { return file_->path(); }
+
+ private:
+  std::unique_ptr<TemporaryFile> file_;
+};
+
+/// Reads truncated copies of the file, each of which must be rejected with an Error.
+void expect_refused_parts(const std::string& path, const std::function<void()>& read) {
+  const std::string whole = read_file(path);
+  for (const size_t bytes : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
+    std::ofstream(path, std::ios::binary).write(whole.data(), static_cast<std::streamsize>(bytes));
+    try {
+      read();
+    } catch (const Error& error) {
+      expect(std::string_view(error.what()).find(path) != std::string_view::npos,
+             "the error for a file that ends early does not name it: ", error.what());
+      continue;
+    }
+    found("a file that ends after ", bytes, " of ", whole.size(), " bytes is read as if whole");
+  }
+}
+
+std::string check_format_of_models(const CheckedClass& checked) {
+  const auto model = small_model({});
+  train(*model);
+  const WrittenFile file(checked.name, [&](const std::string& path) { save_model(*model, path); });
+  const Tensor x = SeedGenerator(3).normal({4, 3});
+  expect_near(load_model(file.path())->predict({x}), model->predict({x}), 1e-6,
+              "the model of the file, beside the one that was saved");
+  expect_refused_parts(file.path(), [&] { load_model(file.path()); });
+  return "a model comes back; files that end early are refused";
+}
+
+std::string check_format_of_weights(const CheckedClass& checked) {
+  const auto model = small_model({}), other = small_model({});
+  train(*model);
+  const WrittenFile file(checked.name,
+                         [&](const std::string& path) { save_weights(*model, path); });
+  load_weights(*other, file.path());
+  expect_near(other->get_weights(), model->get_weights(), 1e-6, "weights of the file");
+  expect_refused_parts(file.path(), [&] { load_weights(*other, file.path()); });
+  return "weights come back; files that end early are refused";
+}
+
+/// Arrays of every dtype that has numbers, of no axes, of four, and without elements.
+NamedTensors usual_arrays() {
+  const SeedGenerator random(3);
+  const Tensor x = random.normal({4, 3}),
+               count = ops::cast(random.uniform({4, 3}, 0, 3), DType::int32);
+  NamedTensors arrays;
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (dtype == DType::string) continue;
+    arrays.emplace_back(concat("of_", dtype), ops::cast(is_floating(dtype) ? x : count, dtype));
+  }
+  arrays.emplace_back("scalar", random.normal({}));
+  arrays.emplace_back("deep", random.normal({2, 1, 3, 2}));
+  arrays.emplace_back("empty", random.normal({0, 3}));
+  return arrays;
+}
+
+/// Expects in the file the arrays that were written. The name of a single array need not be stored.
+void expect_arrays(const std::string& path, const NamedTensors& written) {
+  const NamedTensors read = read_arrays(path);
+  expect(read.size() == written.size(), "of a file with ", written.size(), " arrays, ", read.size(),
+         " are read");
+  for (const auto& [name, array] : written) {
+    const auto found = std::find_if(read.begin(), read.end(), [&](const auto& each) {
+      return read.size() == 1 || each.first == name;
+    });
+    expect(found != read.end(), "the array '", name, "' is not read");
+    expect(have_same_bits({found->second}, {array}), "the array '", name, "', ",
+           to_text(array.spec()), ", is read as ", to_text(found->second.spec()),
+           " or with other elements");
+  }
+}
+
+std::string check_format_of_arrays(const CheckedClass& checked) {
+  const NamedTensors x{{"x", SeedGenerator(3).normal({4, 3})}};
+  const WrittenFile file(checked.name, [&](const std::string& path) { write_arrays(path, x); });
+  expect_arrays(file.path(), x);
+  expect_refused_parts(file.path(), [&] { read_arrays(file.path()); });
+  return "an array comes back; files that end early are refused";
+}
+
+/// Whether a file of these arrays can be written; fails if they do not come back from it.
+bool comes_back(const CheckedClass& checked, const NamedTensors& arrays) try {
+  const WrittenFile file(checked.name,
+                         [&](const std::string& path) { write_arrays(path, arrays); });
+  expect_arrays(file.path(), arrays);
+  return true;
+} catch (const Skipped&) {
+  return false;
+}
+
+/// Writes the usual arrays to a file each, and those that are not refused to one file.
+std::string check_format_of_other_arrays(const CheckedClass& checked) {
+  NamedTensors written;
+  std::vector<std::string> refused;
+  for (const auto& each : usual_arrays())
+    if (comes_back(checked, {each}))
+      written.push_back(each);
+    else
+      refused.push_back(each.first);
+  const bool together = comes_back(checked, written);
+  return concat(written.size(), " arrays come back, ", together ? "also of one file" : "one a file",
+                refused.empty() ? "" : ", and refused are ", join(refused));
+}
+
+}  // namespace
+
+void add_format_rows(CheckReport& report, const CheckedClass& checked) {
+  const Dict traits = registry().traits(Format::kKind, checked.name);
+  const auto abilities = Codec<std::vector<std::string>>::decode(traits.at("abilities"));
+  const auto can = [&](const char* ability) {
+    return std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
+  };
+  if (can(ModelFormat::kAbility) && !traits.contains("written_only"))
+    add_result(report, "models", [&] { return check_format_of_models(checked); });
+  if (can(WeightsFormat::kAbility))
+    add_result(report, "weights", [&] { return check_format_of_weights(checked); });
+  if (!can(ReadsArrays::kAbility) || !can(WritesArrays::kAbility)) return;
+  add_result(report, "arrays", [&] { return check_format_of_arrays(checked); });
+  if (report.results.back().outcome == CheckOutcome::passed)
+    add_result(report, "other arrays", [&] { return check_format_of_other_arrays(checked); });
+}
+
+}  // namespace crescent::check
