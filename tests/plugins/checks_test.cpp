@@ -138,6 +138,12 @@ TEST_CASE("check_plugin compares results of a million elements") {
              StartsWith("larger sizes: of float32(17, 33), float32(17, 33), float32 beside"));
 }
 
+TEST_CASE("check_plugin passes a format of several arrays") {
+  const CheckReport report = check_plugin("safetensors").front();
+  INFO(report.text());
+  CHECK(report.ok());
+}
+
 TEST_CASE("check_plugin finds a format that changes the dtype of an array") {
   CHECK(failures_of("narrow (format)", "narrow") ==
         "other arrays: the array 'of_float64', float64(4, 3), is read as float32(4, 3) or with "

@@ -31,6 +31,15 @@ Tensor NamedFormat::read_array(const std::string& path, const std::string& name)
   return open_file(path, name).find(name).read().clone();
 }
 
+NamedTensors NamedFormat::read_arrays(const std::string& path) {
+  NamedArrays file = open_file(path);
+  NamedTensors arrays;
+  const Names names = file.members("").value();
+  for (const std::string& name : names)
+    arrays.emplace_back(name, file.find(name).read().clone());
+  return arrays;
+}
+
 Value NamedFormat::inspect(const std::string& path) {
   NamedArrays file = open_file(path);
   return keras::inspect(file);

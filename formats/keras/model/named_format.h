@@ -16,6 +16,7 @@ class CRESCENT_KERAS_API NamedFormat : public Format,
   void save_weights(Model& model, const std::string& path, const Dict& option_values) final;
   void load_weights(Model& model, const std::string& path, const Dict& option_values) final;
   Tensor read_array(const std::string& path, const std::string& name) final;
+  NamedTensors read_arrays(const std::string& path) override;
   Value inspect(const std::string& path);
 
  private:
