@@ -377,6 +377,17 @@ TEST_CASE("new-plugin prints the program by its path where the PATH leads to non
   CHECK(word(folder / "other" + ":" + folder / "bin") == program);
 }
 
+TEST_CASE("check-plugin keeps no file that a callback writes into the current folder") {
+  const Folder folder;
+  const Outcome checked = crescent_says("check-plugin callbacks", "cd " + folder / "." + " &&");
+  INFO(checked.text);
+  CHECK(checked.status == 0);
+  CHECK_THAT(
+      checked.text,
+      Contains(R"(ModelCheckpoint (callback) with {"filepath": "drawn.keras"}: 2 checks passed)"));
+  CHECK(folder.count() == 0);
+}
+
 TEST_CASE("check-plugin says that a class ended its process, whatever the status") {
   const Folder folder;
   std::ofstream(folder / "ends.lua") << "-- acme.ends 0.1.0: Ends.\n-- provides: layer Ends\n"
