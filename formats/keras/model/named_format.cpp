@@ -35,8 +35,7 @@ NamedTensors NamedFormat::read_arrays(const std::string& path) {
   NamedArrays file = open_file(path);
   NamedTensors arrays;
   const Names names = file.members("").value();
-  for (const std::string& name : names)
-    arrays.emplace_back(name, file.find(name).read().clone());
+  for (const std::string& name : names) arrays.emplace_back(name, file.find(name).read().clone());
   return arrays;
 }
 

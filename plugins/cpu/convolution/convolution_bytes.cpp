@@ -37,7 +37,7 @@ struct ByteImage {
 
 ByteImage::ByteImage(const ConvPlan& p) : depth{p.in_channels} {
   const auto& [d, h, w] = p.axes;
-  const auto length = [](const ConvPlan::Axis& a) { return a.before + a.in + a.after; };
+  const auto length = [](const ConvPlan::Axis& a) { return a.pad_before + a.in + a.pad_after; };
   const int64_t height = length(h), width = length(w), channels = p.in_channels;
   lines = length(d) * height, line_bytes = width * channels;
   const auto offset = [&](int64_t z, int64_t y, int64_t x) {
@@ -164,17 +164,17 @@ class ByteConvolution final : public EpilogueHost {
   /// Writes lines [begin, end) of the image.
   void round_lines(const Arguments& a, const Sample& s, int64_t begin, int64_t end) const {
     const auto& [d, h, w] = plan_.axes;
-    const int64_t height = h.before + h.in + h.after, channels = plan_.in_channels;
+    const int64_t height = h.pad_before + h.in + h.pad_after, channels = plan_.in_channels;
     for (int64_t line = begin; line < end; ++line) {
       uint8_t* to = s.image + line * image_.line_bytes;
-      const int64_t z = line / height - d.before, y = line % height - h.before;
+      const int64_t z = line / height - d.pad_before, y = line % height - h.pad_before;
       if (z < 0 || z >= d.in || y < 0 || y >= h.in) {
         std::fill_n(to, image_.line_bytes, uint8_t{bytes::kOffset});
         continue;
       }
-      to = std::fill_n(to, w.before * channels, uint8_t{bytes::kOffset});
+      to = std::fill_n(to, w.pad_before * channels, uint8_t{bytes::kOffset});
       round(s, values(a, s) + (z * h.in + y) * w.in * channels, w.in * channels, to);
-      std::fill_n(to + w.in * channels, w.after * channels, uint8_t{bytes::kOffset});
+      std::fill_n(to + w.in * channels, w.pad_after * channels, uint8_t{bytes::kOffset});
     }
   }
   /// Rounds values to bytes. All are zero in a sample with an infinite value or NaN, whose results

@@ -50,7 +50,7 @@ double time_steps(const CompiledStep& step, int64_t count) {
 StepExtras extras_of_fit(Model& model, const Profile& profile) {
   StepExtras extras;
   if (communicator()->size() == 1)
-    extras.share = group_for(model, "profile", ProcessGroup::now()).share(profile.batch_size);
+    extras.share = group_for(model, "profile", ProcessGroup::current()).share(profile.batch_size);
   return extras;
 }
 
