@@ -14,9 +14,8 @@
 #include "support.h"
 
 using namespace crescent;
+using namespace crescent::cpu::test;
 using cpu::CpuDevice;
-using cpu::test::are_same;
-using cpu::test::sines;
 
 namespace {
 
@@ -171,7 +170,7 @@ Trained train(const Network& network, bool overlap, int64_t pause, int steps, in
     variables.push_back(b.variable.value().clone(nullptr));
   try {
     for (int i = 0; i < steps; ++i) {
-      trained.results = cpu::test::outputs_of(program);
+      trained.results = outputs_of(program);
       executable->run(inputs, variables, trained.results);
     }
   } catch (const Error& error) {
@@ -236,7 +235,7 @@ TEST_CASE("a profile and a watcher see exchanges where they stand") {
                      TensorSpecs{network.input().spec()}),
                {.device = &device});
   const auto executable = compile(program, device);
-  Tensors inputs{network.input()}, variables, outputs = cpu::test::outputs_of(program);
+  Tensors inputs{network.input()}, variables, outputs = outputs_of(program);
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value().clone(nullptr));
   executable->run(inputs, variables, outputs);

@@ -12,7 +12,7 @@
 #include "support.h"
 
 using namespace crescent;
-using cpu::test::test_device;
+using namespace crescent::cpu::test;
 
 namespace {
 

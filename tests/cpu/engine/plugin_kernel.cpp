@@ -10,9 +10,8 @@
 #include "support.h"
 
 using namespace crescent;
+using namespace crescent::cpu::test;
 using Catch::Matchers::Contains;
-using cpu::test::sines;
-using cpu::test::test_device;
 
 namespace {
 

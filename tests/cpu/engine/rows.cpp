@@ -10,10 +10,8 @@
 #include "support.h"
 
 using namespace crescent;
+using namespace crescent::cpu::test;
 using cpu::SliceRole;
-using cpu::test::are_same;
-using cpu::test::results_of;
-using cpu::test::sines;
 
 namespace {
 

@@ -10,10 +10,7 @@
 #include "tiling/rows.h"
 
 using namespace crescent;
-using cpu::test::are_same;
-using cpu::test::outputs_of;
-using cpu::test::sines;
-using cpu::test::test_device;
+using namespace crescent::cpu::test;
 
 namespace {
 
@@ -57,14 +54,6 @@ Tensor moved_on(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& 
 Tensors operands(int64_t batch) {
   return {sines({kSteps, batch, kUnits}, 1), sines({kSteps, batch}, 2), sines({batch, kUnits}, 3),
           sines({kUnits, kUnits}, 4),        sines({batch, kUnits}, 5), sines({kUnits}, 6)};
-}
-
-Program lowered(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) {
-  TensorSpecs specs;
-  for (const Tensor& x : inputs) specs.push_back(x.spec());
-  OptimizeOptions options;
-  options.device = &test_device();
-  return lower(optimize(trace(f, specs), options), test_device());
 }
 
 /// A program with a reverse scan; its outputs are the last state, and twice the state after every

@@ -13,10 +13,7 @@
 #include "tiling/sliced.h"
 
 using namespace crescent;
-using cpu::test::are_same;
-using cpu::test::outputs_of;
-using cpu::test::sines;
-using cpu::test::test_device;
+using namespace crescent::cpu::test;
 
 namespace {
 
@@ -53,14 +50,6 @@ Tensors operands(const Shape& x) {
   in.push_back(sines({1, 1, c, c}, 5));
   add_norm(6);
   return in;
-}
-
-Program lowered(const std::function<Tensors(const Tensors&)>& f, const Tensors& in) {
-  TensorSpecs specs;
-  for (const Tensor& x : in) specs.push_back(x.spec());
-  OptimizeOptions options;
-  options.device = &test_device();
-  return lower(optimize(trace(f, specs), options), test_device());
 }
 
 Program lowered(const Tensors& in, int64_t stride, bool residual) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "crescent/device/lowering.h"
@@ -21,6 +22,15 @@ inline Tensor sines(const Shape& shape, double first) {
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<float>(std::sin(first + static_cast<double>(i)));
   return Tensor::from(values, shape);
+}
+
+/// The program of a function of tensors with the specs of `inputs`, as the device gets it.
+inline Program lowered(const std::function<Tensors(const Tensors&)>& f, const Tensors& inputs) {
+  TensorSpecs specs;
+  for (const Tensor& x : inputs) specs.push_back(x.spec());
+  OptimizeOptions options;
+  options.device = &test_device();
+  return lower(optimize(trace(f, specs), options), test_device());
 }
 
 /// Allocates the outputs of a program.

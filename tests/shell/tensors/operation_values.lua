@@ -170,7 +170,7 @@ row("segments that are none", ops.segment_max(t { 1, 5, 2 }, ints { 0, -1, 1 }, 
 row("segments with nan", ops.segment_max(t { 1, nan, 2 }, ints { 0, 0, 1 }, 2), { nan, 2 })
 row("segments that begin with nan", ops.segment_min(t { nan, 1, 2 }, ints { 0, 0, 1 }, 2),
   { nan, 2 })
-local large = ints { 1216388546, 16777217 }
+local large = t({ 1216388546, 16777217 }, "int32")
 row("a maximum of large whole numbers", ops.max(large, { initial = 0 }) - large[1], 0, "int32")
 row("a minimum of large whole numbers", ops.min(large, { initial = 2000000000 }) - large[2], 0,
   "int32")
