@@ -52,7 +52,7 @@ Tensors operands(const Shape& x) {
   return in;
 }
 
-Program lowered(const Tensors& in, int64_t stride, bool residual) {
+Program lowered_network(const Tensors& in, int64_t stride, bool residual) {
   return lowered([&](const Tensors& x) { return network(x, stride, residual); }, in);
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("slices of the batch give what the whole does", "[cpu][slices]") {
   const int64_t stride = GENERATE(1, 2);
   CAPTURE(to_text(shape), stride);
   const Tensors in = operands(shape);
-  const Program program = lowered(in, stride, stride == 1);
+  const Program program = lowered_network(in, stride, stride == 1);
   CHECK(regions(program) >= 2);
   const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -148,7 +148,7 @@ TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
   CAPTURE(to_text(shape), stride, simd);
   cpu::test::SimdLimit limit(simd);
   const Tensors in = operands(shape);
-  const Program program = lowered(in, stride, false);
+  const Program program = lowered_network(in, stride, false);
   CHECK(count_in_slices(program, "depthwise_forward") == 1);
   CHECK(count_in_slices(program, "depthwise_backward") == 1);
   const Tensors wanted = run_one_by_one(program, in), got = run(program, in);
@@ -164,7 +164,7 @@ TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
 
 TEST_CASE("a program may get more threads than it was compiled for", "[cpu][slices]") {
   const Tensors in = operands({16, 32, 32, 64});
-  const Program program = lowered(in, 1, true);
+  const Program program = lowered_network(in, 1, true);
   test_device().set_threads(1);
   auto executable = test_device().compile(program);
   const Tensors wanted = run(program, in);
@@ -179,7 +179,7 @@ TEST_CASE("a program may get more threads than it was compiled for", "[cpu][slic
 TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][slices]") {
   constexpr int64_t kRuns = 2;
   const Tensors in = operands({16, 32, 32, 64});
-  Program program = lowered(in, 1, true);
+  Program program = lowered_network(in, 1, true);
   for (size_t i = 0; i < program.code.size(); ++i) {
     program.code[i].scope = static_cast<int>(program.scopes.size());
     program.scopes.push_back(concat("layer ", i));
@@ -217,7 +217,7 @@ TEST_CASE("a profile tells the instructions of a part in slices apart", "[cpu][s
 }
 
 TEST_CASE("what fits the caches stays whole", "[cpu][slices]") {
-  CHECK(regions(lowered(operands({4, 16, 16, 32}), 1, true)) == 0);
+  CHECK(regions(lowered_network(operands({4, 16, 16, 32}), 1, true)) == 0);
 }
 
 TEST_CASE("a kernel is not cut where something else goes through its rows", "[cpu][slices]") {
