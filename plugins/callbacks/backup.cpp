@@ -76,7 +76,6 @@ class BackupAndRestore final : public Callback {
     if (!delete_ || interrupted() || !is_reporting_process()) return;
     remove(path());
     remove(previous());
-    remove(folder_);  // fails for a folder with other files, which stays
   }
   bool comes_last() const override { return true; }
 

@@ -14,6 +14,7 @@ namespace {
 
 std::string text_of(const std::string& header) {
   const char* source = std::getenv("CRESCENT_SOURCE");
+  INFO("CRESCENT_SOURCE must name the checkout, whose headers are read");
   REQUIRE(source);
   std::ifstream in(std::string(source) + "/core/include/crescent/" + header);
   std::ostringstream text;

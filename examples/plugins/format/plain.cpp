@@ -42,6 +42,8 @@ class Plain final : public crescent::Format,
   void write_arrays(const std::string& path, const crescent::NamedTensors& arrays) override {
     if (arrays.size() != 1) crescent::fail("expected one array, got ", arrays.size());
     const crescent::Tensor& array = arrays[0].second;
+    if (array.dtype() != crescent::DType::float32)
+      crescent::fail("expected an array of float32, got ", array.spec());
     std::ofstream file(path);
     file << "numbers\n" << array.rank();
     for (int axis = 0; axis < array.rank(); ++axis) file << " " << array.dim(axis);

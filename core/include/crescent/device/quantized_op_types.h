@@ -3,10 +3,12 @@
 // lower half. `block` rows share a scale and a zero point in each column; the last block may have
 // fewer.
 #pragma once
-#include "crescent/ops/ops.h"
 #include "crescent/program/op_types.h"
 
 namespace crescent {
+namespace ops {
+enum class Padding : uint8_t;
+}
 
 /// A tensor as integers and a scale: values / scale approximates the tensor.
 struct Quantized {
