@@ -41,6 +41,9 @@ class BackupAndRestore final : public Callback {
 
   void try_resume(TrainingRun& run) override {
     const std::string current = path(), before = previous();
+    // The files hold the run until its next batch. A run that is interrupted while it is restored
+    // has neither its own state nor that of the files, and must not replace them.
+    is_saved_ = exists(current) || exists(before);
     if (exists(current)) {
       if (!exists(before)) return load(run, current);
       try {
@@ -135,7 +138,7 @@ class BackupAndRestore final : public Callback {
   bool double_ = false, delete_ = true;
 
   int64_t batches_ = 0;
-  bool is_saved_ = false;   ///< whether the run has been saved since the last batch
+  bool is_saved_ = false;   ///< whether the files hold the run as it is since the last batch
   bool is_broken_ = false;  ///< whether the backup could not be read
 };
 
