@@ -137,7 +137,7 @@ void Editor::Session::recall(size_t index) {
   recalled_index_ = index;
   const std::vector<std::string>& entries = history_.entries();
   buffer_.reset(index < entries.size() ? entries[index] : draft_, 0);
-  top_ = 0;
+  first_visible_row_ = 0;
 }
 
 /// Shows an older entry that begins with the text in front of the cursor.

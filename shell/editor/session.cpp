@@ -28,7 +28,7 @@ void Editor::Session::begin() {
   search_.end();
   pending_keys_.clear();
   size_ = terminal_.size();
-  top_ = 0;
+  first_visible_row_ = 0;
   if (!terminal_.is_raw()) terminal_.enter();
   terminal_.start_row();
   news_ = callbacks_.news();
@@ -241,7 +241,7 @@ std::vector<CellRow> Editor::Session::rows_of_news() const {
 std::string Editor::Session::output_of(const View& view) {
   std::vector<CellRow> news = rows_of_news();
   const Size rest{size_.rows - static_cast<int>(news.size()), size_.columns};
-  Frame frame = lay_out(view, settings_.prompts, rest, top_);
+  Frame frame = lay_out(view, settings_.prompts, rest, first_visible_row_);
   frame.row += news.size();
   frame.rows.insert(frame.rows.begin(), std::make_move_iterator(news.begin()),
                     std::make_move_iterator(news.end()));

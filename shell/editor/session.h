@@ -75,7 +75,7 @@ class Editor::Session {
   Search search_;
   std::optional<Wakeups> wakeups_;  // exists from the first wait for input to the end of the entry
   Size size_;
-  size_t top_ = 0;
+  size_t first_visible_row_ = 0;
   std::string news_, hint_, killed_, pending_keys_;
   // The text that was typed before older entries were shown, and the part of it in front of the
   // cursor.

@@ -34,8 +34,8 @@ Tensor mask_of(const O& op, std::span<const Tensor> in, size_t others) {
   return given ? ops::logical_and(given, earlier) : earlier;
 }
 
-/// The weights (b,h,t,s) that an op keeps, by the draw whose state is its last input; null without
-/// dropout.
+/// The dropout mask of the attention weights (b,h,t,s), which is true for the weights that stay. It
+/// is drawn from the random state that is the op's last input. Null without dropout.
 template <class O>
 Tensor dropout_mask(const O& op, std::span<const Tensor> in, const Shape& weights) {
   if (op.dropout <= 0) return {};

@@ -29,7 +29,7 @@ SchemaData& SchemaData::operator=(const SchemaData&) = default;
 SchemaData& SchemaData::operator=(SchemaData&&) noexcept = default;
 SchemaData::~SchemaData() = default;
 
-// ---- building
+// ---- building a schema
 
 #define CRESCENT_DEFINE(Type) template MemberType MemberType::of<Type>();
 CRESCENT_COMMON_MEMBER_TYPES(CRESCENT_DEFINE)

@@ -226,8 +226,8 @@ local function hint_of_value(kind, name)
 end
 
 local function hint_of_attribute(kind, name)
-  local says = counterparts.attribute(kind, name)
-  return says and "; " .. says or ""
+  local counterpart = counterparts.attribute(kind, name)
+  return counterpart and "; " .. counterpart or ""
 end
 
 -- Settings are read by a function without arguments and set by another one.
@@ -237,8 +237,8 @@ local function hint_of_setting(name)
 end
 
 local function hint_of_method(name)
-  local says = counterparts.methods[name]
-  return says and "; " .. says or names.guess(name, {})
+  local counterpart = counterparts.methods[name]
+  return counterpart and "; " .. counterpart or names.guess(name, {})
 end
 
 -- An activation, which options of Keras name, in the place of a layer.
