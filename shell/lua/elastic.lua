@@ -1,6 +1,6 @@
 -- The functions of cr.ops.image that draw random numbers.
 local cr, shell = ...
-local ops = cr.ops
+local ops = shell.filled(cr.ops)
 
 local image = {}
 

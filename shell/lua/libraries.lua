@@ -157,6 +157,14 @@ for _, name in ipairs { "plot", "optimize" } do
   end
 end
 
+-- The library plotting sets these methods when it runs.
+for _, name in ipairs { "history.plot", "model.plot" } do
+  shell.methods[name] = function(...)
+    shell.library "plotting"
+    return shell.methods[name](...)
+  end
+end
+
 -- cr.data contains functions, and finds the classes of datasets, which plugins define, when they
 -- are read.
 setmetatable(cr.data, {
@@ -185,13 +193,13 @@ cr.Sequential = setmetatable({ subclass = subclass }, {
 })
 cr.models.Sequential = cr.Sequential
 
-filled_later("elastic", "cr.ops.image", cr.ops.image)
+rawset(cr.ops, "image", filled_later("elastic", "cr.ops.image"))
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
 shell.set_base("Sequential", function() return shell.library "stacks" end)
 shell.set_base("Functional", function() return cr.Model end)
 shell.set_base("", function(...) return shell.library "derived"(...) end)
 
-for _, name in ipairs { "show", "plotting" } do shell.library(name) end
+shell.library "show"
 debug.setmetatable(cr.null, {
   __tostring = function(value)
     return value == cr.null and "null" or string.format("userdata: %p", value)
@@ -252,3 +260,4 @@ end
 function cr.begin_prompt(...) return shell.library "prompt"(...) end
 
 guard("cr", cr)
+filled_later("plotting", "cr", cr)

@@ -1,26 +1,9 @@
 -- cr.plot and other functions that draw figures, at the terminal or to files.
 local cr, shell = ...
 
---- Calls `draw` and returns its result; error messages begin with `name`, the function that the
---- user called.
-local function call_named(name, draw, ...)
-  local ok, result = pcall(draw, ...)
-  if ok then return result end
-  shell.fail(name, ": ", (tostring(result):gsub("^draw: ", "")
-    :gsub("^convert_to_tensor: argument 'x': ", "")))
-end
-
---- Draws the figure on the terminal or, if o.path is given, to that file. Error messages begin with
---- `name`, the function that the user called.
-local function show(name, figure, o)
-  local size = { width = o.width, height = o.height, scale = o.scale }
-  if o.file then
-    call_named(name, shell.save_picture, o.file, figure, size)
-    return o.file
-  end
-  io.stdout:write((call_named(name, shell.draw, "terminal", figure, size)))
-  io.stdout:flush()
-end
+local figures = shell.library "figures"
+local show, call_named = figures.show, figures.call_named
+local plotting = {}
 
 local function is_tensor(value) return getmetatable(value) == "tensor" end
 local function is_list(value)
@@ -100,7 +83,7 @@ local values = { name = "values", type = "a tensor or a list",
   doc = "The numbers to count.", required = true,
   takes_lists = true }
 
-cr.plot = shell.define("plot -> a path, or nothing",
+plotting.plot = shell.define("plot -> a path, or nothing",
   "Draws lines of y over x at the terminal or into a file: cr.plot(y), cr.plot(x, y), cr.plot({ "
     .. "loss = a, val_loss = b }, { file = 'loss.svg' }). NaN leaves a gap.", {
     { name = "x", type = "a tensor or a list", required = true, takes_lists = true,
@@ -125,7 +108,7 @@ cr.plot = shell.define("plot -> a path, or nothing",
       series = series, from = 1, whole = x == nil }, { file = path, width = wide, height = high })
   end)
 
-cr.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of the values.", {
+plotting.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of the values.", {
   values,
   { name = "bins", type = "an integer",
     doc = "Number of intervals; chosen by the number of values when not given." },
@@ -164,7 +147,7 @@ end
 --- The pair of pixel values that mean black and white.
 local function range_of(pixels) return pixels.dtype:find "int" and { 0, 255 } or { 0, 1 } end
 
-cr.imshow = shell.define("imshow -> a path, or nothing",
+plotting.imshow = shell.define("imshow -> a path, or nothing",
   "Draws an image (height, width) or (height, width, 1, 3 or 4), or a batch of images as a "
     .. "grid. Values are fractions from 0 to 1 or integers from 0 to 255.", {
     { name = "images", type = "a tensor", doc = "", required = true, takes_lists = true },
@@ -186,7 +169,7 @@ cr.imshow = shell.define("imshow -> a path, or nothing",
       { file = path, width = wide, height = high })
   end)
 
-cr.heatmap = shell.define("heatmap -> a path, or nothing",
+plotting.heatmap = shell.define("heatmap -> a path, or nothing",
   "Draws a matrix as a grid of coloured cells with their numbers, such as "
     .. "cr.utils.confusion_matrix or attention scores.", {
     { name = "values", type = "a matrix", doc = "", required = true, takes_lists = true },
@@ -208,7 +191,7 @@ cr.heatmap = shell.define("heatmap -> a path, or nothing",
       { file = path, width = wide, height = high })
   end)
 
-cr.sparkline = shell.define("sparkline -> a string",
+plotting.sparkline = shell.define("sparkline -> a string",
   "A line of text that shows a series of values as a small chart.", {
     values,
     { name = "width", type = "an integer",
@@ -258,4 +241,4 @@ shell.methods["model.plot"] = function(model, o)
   return show("plot", graphs.figure_of(model, o), {})
 end
 
-return { show = show }
+return plotting

@@ -11,6 +11,7 @@
 #include "data/datasets.h"
 #include "data/from_directory.h"
 #include "data/known_datasets.h"
+#include "host/late_classes.h"
 #include "images/functions.h"
 #include "instances/roots.h"
 #include "library/libraries.h"
@@ -70,6 +71,8 @@ void fill_object_types() {
 /// Initializes the data that all Lua states share. It must be complete before Lua states of worker
 /// threads are opened, since these threads read it.
 void begin_process() {
+  add_classes_late(register_lambda_layer);
+  add_classes_late(register_lambda_callbacks);
   fill_object_types();
   run_lua_plugins();
   set_object_hooks({initialize_handle, root, uses_variable, uses_object});
@@ -169,8 +172,6 @@ int open(lua_State* L) {
   std::call_once(begun, begin_process);
   watch_collector(L);
   create_types(L);
-  register_lambda_layer();
-  register_lambda_callbacks();
   lua_newtable(L);
   set_functions(L, tensor_functions());
   set_functions(L, graph_functions());

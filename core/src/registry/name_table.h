@@ -19,8 +19,9 @@ class NameTable {
     table.names.insert(name);
     table.words.emplace(name, entry);
     for (const std::string& alias : aliases) table.words.emplace(alias, entry);
-    table.spellings.emplace(snake_case(name), entry);
-    table.spellings.emplace(lower_case(name), entry);
+    std::string snake = snake_case(name), lower = lower_case(name);
+    if (lower != name && lower != snake) table.spellings.emplace(std::move(lower), entry);
+    if (snake != name) table.spellings.emplace(std::move(snake), entry);
   }
 
   void erase(std::string_view kind, const std::string& name, const T& entry) {
@@ -62,7 +63,7 @@ class NameTable {
   using Words = std::map<std::string, T, std::less<>>;
   struct Kind {
     std::set<std::string> names;
-    Words words, spellings;
+    Words words, spellings;  ///< spellings has those that are not the name itself
   };
   static const T* look_up(const Words& words, std::string_view word) {
     auto at = words.find(word);

@@ -1,7 +1,7 @@
 -- Methods of studies that are written in Lua: plotting a study, and running a function for each
 -- trial.
 local cr, shell = ...
-local plotting = shell.library "plotting"
+local show = shell.library("figures").show
 local is_stop = shell.library("tuners/trial").is_stop
 local studies = {}
 
@@ -110,7 +110,7 @@ function studies.plot(study, o)
   study:update()
   local figure = figures[o.what](study)
   figure.title = o.title
-  return plotting.show("plot", figure, o)
+  return show("plot", figure, o)
 end
 
 --- The score of a trial whose objective returned nothing: the value that it reported last.

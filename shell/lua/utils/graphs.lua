@@ -265,7 +265,7 @@ local function plot(model, path, o)
     shell.fail("plot_model: '", path, "' has no ending such as .png that says what to draw")
   elseif own_endings[ending] then
     local scale = ending == "png" and math.min(o.dpi / 100, 16) or nil
-    shell.library("plotting").show("plot_model", figure_of(model, o),
+    shell.library("figures").show("plot_model", figure_of(model, o),
       { file = path, scale = scale })
   elseif ending == "dot" then
     write(path, dot_of(model, o))

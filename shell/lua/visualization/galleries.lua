@@ -86,7 +86,7 @@ local function gallery(name, images, captions, o)
     labels = captions and labels or nil, legend = legend_of(name, o.legend_handles) }
   local in_pixels = o.path and not o.path:find "%.txt$"
   local width = in_pixels and math.min(columns, count) * o.scale * o.dpi or nil
-  return shell.library("plotting").show(name, figure, { file = o.path, width = width, scale = 1 })
+  return shell.library("figures").show(name, figure, { file = o.path, width = width, scale = 1 })
 end
 
 -- ---- options

@@ -36,8 +36,27 @@ bool is_build_from_outside(lua_State* L) {
   return instance && !instance->is_building();
 }
 
-/// The metamethod __index; its upvalues are the methods, the getters, and the Callable for keys
-/// that are neither.
+/// Pushes the method of a late parent, or nil; the arguments are the handle and the name.
+int push_late_method(lua_State* L) {
+  const Callable* method = type_of(L, 1)->find_late_method(text_of(L, 2));
+  method ? push_callable(L, *method) : lua_pushnil(L);
+  return 1;
+}
+
+/// Pushes the method of a late parent and adds it to the table of methods, which is the first
+/// upvalue; returns whether there is one. The arguments are those of crescent_index.
+bool add_late_method(lua_State* L) {
+  static const CallablePtr push_method = raw("methods", push_late_method);
+  finish(L, run(L, *push_method));
+  if (lua_isnil(L, -1)) return false;
+  lua_pushvalue(L, 2);
+  lua_pushvalue(L, -2);
+  lua_rawset(L, lua_upvalueindex(1));
+  return true;
+}
+
+/// The metamethod __index; its upvalues are the methods, the getters, the Callable for keys that
+/// are neither, and whether the type has a late parent.
 extern "C" int crescent_index(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     if (!is_build_from_outside(L) && push_from_instance(L)) return 1;
@@ -49,6 +68,8 @@ extern "C" int crescent_index(lua_State* L) {
       lua_settop(L, 1);
       return finish(L, run(L, *getter));
     }
+    lua_settop(L, 2);
+    if (lua_toboolean(L, lua_upvalueindex(4)) && add_late_method(L)) return 1;
   }
   lua_settop(L, 2);
   return finish(L, run(L, *static_cast<const Callable*>(lua_touserdata(L, lua_upvalueindex(3)))));
@@ -125,6 +146,12 @@ std::span<const Operator> operators() {
   return list;
 }
 
+/// Sets the field of the table on top of the stack that has the name of the function.
+void set_function(lua_State* L, const Callable& function) {
+  push_callable(L, function);
+  lua_setfield(L, -2, function.name().c_str());
+}
+
 const Callable& standard_missing() {
   static const CallablePtr callable = raw("[]", fail_missing);
   return *callable;
@@ -138,6 +165,8 @@ const Callable& standard_assign() {
 
 HandleType::HandleType(std::string name, const HandleType* parent)
     : name_(std::move(name)), parent_(parent) {}
+HandleType::HandleType(std::string name, LateParent parent)
+    : name_(std::move(name)), late_parent_(parent) {}
 HandleType::HandleType(HandleType&&) = default;
 HandleType::~HandleType() = default;
 
@@ -188,7 +217,8 @@ const Callable* HandleType::find_setter(const std::string& name) const {
 
 template <class Visit>
 void HandleType::each(Members HandleType::*members, Visit visit) const {
-  if (parent_) parent_->each(members, visit);
+  const HandleType* parent = members == &HandleType::methods_ ? this->parent() : parent_;
+  if (parent) parent->each(members, visit);
   for (const auto& [name, callable] : this->*members) visit(name, *callable);
 }
 
@@ -219,28 +249,37 @@ const Callable* HandleType::find_missing() const {
   return parent_ ? parent_->find_missing() : &standard_missing();
 }
 
+const Callable* HandleType::find_late_method(const std::string& name) const {
+  const Callable* method = late_parent_->find(name);
+  return method ? method : parent()->find_method(name);
+}
+
 HandleType::UnsettableReason HandleType::find_reason() const {
   return reason_ || !parent_ ? reason_ : parent_->find_reason();
 }
 
 void HandleType::push_methods(lua_State* L) const {
   lua_newtable(L);
-  each(&HandleType::methods_, [&](const std::string& name, const Callable& callable) {
-    push_callable(L, callable);
-    lua_setfield(L, -2, name.c_str());
-  });
+  each(&HandleType::methods_,
+       [&](const std::string&, const Callable& callable) { set_function(L, callable); });
 }
 
 void HandleType::create(lua_State* L, const void* key, lua_CFunction close) const {
   lua_newtable(L);
-  push_methods(L);
+  if (late_parent_) {
+    lua_newtable(L);
+    for (const Callable* method : own_methods()) set_function(L, *method);
+  } else {
+    push_methods(L);
+  }
   lua_newtable(L);
   each(&HandleType::getters_, [&](const std::string& name, const Callable& getter) {
     lua_pushlightuserdata(L, const_cast<Callable*>(&getter));
     lua_setfield(L, -2, name.c_str());
   });
   lua_pushlightuserdata(L, const_cast<Callable*>(find_missing()));
-  lua_pushcclosure(L, crescent_index, 3);
+  lua_pushboolean(L, late_parent_.has_value());
+  lua_pushcclosure(L, crescent_index, 4);
   lua_setfield(L, -2, "__index");
   push_callable(L, standard_assign());
   lua_setfield(L, -2, "__newindex");

@@ -3,6 +3,7 @@
 // derived one that matches.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,13 @@ namespace crescent::lua {
 class HandleType {
  public:
   explicit HandleType(std::string name, const HandleType* parent = nullptr);
+  /// A parent that has many methods and nothing else: `all` makes it when the names of its methods
+  /// are asked for; `find` makes the method of this name only, or returns null.
+  struct LateParent {
+    const HandleType& (*all)();
+    const Callable* (*find)(const std::string& name);
+  };
+  HandleType(std::string name, LateParent parent);
   HandleType(HandleType&&);
   ~HandleType();
 
@@ -54,7 +62,7 @@ class HandleType {
   HandleType& unsettable(UnsettableReason reason) { return reason_ = reason, *this; }
 
   const std::string& name() const { return name_; }
-  const HandleType* parent() const { return parent_; }
+  const HandleType* parent() const { return late_parent_ ? &late_parent_->all() : parent_; }
   /// The names of methods or properties, including those of parent types, for completion and help.
   std::vector<std::string> method_names() const;
   std::vector<std::string> property_names() const;
@@ -67,6 +75,8 @@ class HandleType {
   const Callable* find_missing() const;
   UnsettableReason find_reason() const;
   const Callable* find_positions() const { return positions_.get(); }
+  /// The method of a late parent; null if it has none of this name.
+  const Callable* find_late_method(const std::string& name) const;
 
   /// Makes the metatable and stores it in the Lua registry under `key`; `close` is its metamethod
   /// __gc.
@@ -85,7 +95,8 @@ class HandleType {
   void each(Members HandleType::*members, Visit visit) const;
 
   std::string name_;
-  const HandleType* parent_;
+  const HandleType* parent_ = nullptr;
+  std::optional<LateParent> late_parent_;
   Members methods_, getters_, setters_, metamethods_;
   CallablePtr missing_, positions_;
   UnsettableReason reason_ = nullptr;

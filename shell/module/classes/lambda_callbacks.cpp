@@ -118,10 +118,9 @@ class LearningRateScheduler final : public Callback {
 
 }  // namespace
 
-void register_lambda_callbacks() {
-  static const bool once = (registry().add<LambdaCallback>("LambdaCallback"),
-                            registry().add<LearningRateScheduler>("LearningRateScheduler"), true);
-  (void)once;
+void register_lambda_callbacks(Registry& registry) {
+  registry.add<LambdaCallback>("LambdaCallback");
+  registry.add<LearningRateScheduler>("LearningRateScheduler");
 }
 
 }  // namespace crescent::lua

@@ -116,9 +116,6 @@ Dict functions_of_lambdas(Layer& owner) {
   return named;
 }
 
-void register_lambda_layer() {
-  static const bool once = (registry().add<Lambda>("Lambda"), true);
-  (void)once;
-}
+void register_lambda_layer(Registry& registry) { registry.add<Lambda>("Lambda"); }
 
 }  // namespace crescent::lua

@@ -5,7 +5,7 @@
 
 namespace crescent::lua {
 
-void register_lambda_layer();
+void register_lambda_layer(Registry& registry);
 
 /// The functions of all Lambda layers inside `owner`, by the names that configurations use.
 Dict functions_of_lambdas(Layer& owner);

@@ -100,7 +100,7 @@ int same_nodes(lua_State* L) {
 
 const HandleType& symbol_type() {
   static const HandleType type = [] {
-    HandleType type("symbol", &operation_methods());
+    HandleType type("symbol", {operation_methods, find_operation_method});
     type.property(
             "shape", [](Symbol& s) { return s.shape(); }, "The shape; unknown sizes are false.")
         .property(

@@ -2,12 +2,14 @@
 // function is first called.
 #include "tensors/ops.h"
 
+#include <map>
 #include <mutex>
 
 #include "crescent/layer/operation.h"
 #include "tensors/control_flow.h"
 #include "tensors/indexing.h"
 #include "tensors/transforms.h"
+#include "values/modules.h"
 
 namespace crescent::lua {
 namespace {
@@ -28,8 +30,9 @@ class OperationFunction final : public Callable {
   OperationFunction(const std::string& name, const Dict& traits)
       : Callable(name, Parameters(parse_parameters(traits.at("parameters").as_string())),
                  traits.contains("doc") ? traits.at("doc").as_string() : ""),
-        has_method_(traits.at("method").as_bool()) {}
-  bool has_method() const { return has_method_; }
+        method_(traits.at("method").as_bool() ? as_method(*this) : nullptr) {}
+  /// The function as a method of tensors; null if it is none.
+  const Callable* method() const { return method_.get(); }
   Signature full_signature() const override {
     Signature full = get<Operation>(Value(name()))->schema().signature;
     full.name = name();
@@ -69,51 +72,38 @@ class OperationFunction final : public Callable {
       }
     }
   }
-  bool has_method_;
+  CallablePtr method_;
 };
 
-using FunctionPtr = std::unique_ptr<const OperationFunction>;
+/// The function of this name, which is made from the traits of its operation when it is first
+/// needed and stored until the process ends.
+const OperationFunction& function_of(const std::string& name, const Dict& traits) {
+  static std::mutex mutex;
+  static std::map<std::string, std::unique_ptr<const OperationFunction>> made;
+  const std::lock_guard lock(mutex);
+  auto& function = made[name];
+  if (!function) function = std::make_unique<const OperationFunction>(name, traits);
+  return *function;
+}
 
-FunctionPtr make_function(const std::string& name) {
-  return std::make_unique<const OperationFunction>(name, registry().traits(Operation::kKind, name));
+/// The function that has the name of an operation; null if the operation is not known.
+const OperationFunction* find_function(const std::string& name) {
+  const Dict traits = registry().traits(Operation::kKind, name);
+  return traits.empty() ? nullptr : &function_of(name, traits);
 }
 
 /// The functions of all operations in the index of plugins; making them loads no plugin.
-const std::vector<FunctionPtr>& functions() {
-  static const std::vector<FunctionPtr> all = [] {
-    std::vector<FunctionPtr> made;
+const std::vector<const OperationFunction*>& functions() {
+  static const std::vector<const OperationFunction*> all = [] {
+    std::vector<const OperationFunction*> made;
     for (const std::string& name : registry().names(Operation::kKind)) {
       const Dict traits = registry().traits(Operation::kKind, name);
       for (const Value& function : traits.at("functions").as_list())
-        made.push_back(std::make_unique<const OperationFunction>(function.as_string(), traits));
+        made.push_back(&function_of(function.as_string(), traits));
     }
     return made;
   }();
   return all;
-}
-
-/// The function of an operation that was registered after functions() was made; it is stored until
-/// the process ends.
-const Callable& later_function(const std::string& name) {
-  static std::mutex mutex;
-  static std::vector<FunctionPtr> later;
-  const std::lock_guard lock(mutex);
-  later.push_back(make_function(name));
-  return *later.back();
-}
-
-/// The metamethod __index of cr.ops: finds operations that were registered later.
-int index_ops(lua_State* L) {
-  const std::string name = text_of(L, 2);
-  if (!registry().find(Operation::kKind, name)) {
-    std::vector<std::string> known;
-    for (const FunctionPtr& function : functions()) known.push_back(function->name());
-    fail("cr.ops: no function '", name, "'", did_you_mean(name, known));
-  }
-  push_callable(L, later_function(name));
-  lua_pushvalue(L, -1);
-  lua_setfield(L, 1, name.c_str());
-  return 1;
 }
 
 /// Sets table[name]; for a name such as "image.resize" sets table.image.resize.
@@ -124,39 +114,96 @@ void set_function(lua_State* L, const Callable& function) {
     push_callable(L, function);
     return lua_setfield(L, -2, name.c_str());
   }
-  const std::string space = name.substr(0, dot);
-  lua_getfield(L, -1, space.c_str());
-  if (lua_isnil(L, -1)) {
+  push(L, name.substr(0, dot));
+  lua_pushvalue(L, -1);
+  if (lua_rawget(L, -3) == LUA_TNIL) {
     lua_pop(L, 1);
     lua_newtable(L);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -3, space.c_str());
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -5);
+    note_path_of_module(L, "cr.ops." + name.substr(0, dot));
   }
   push_callable(L, function);
   lua_setfield(L, -2, name.c_str() + dot + 1);
+  lua_pop(L, 2);
+}
+
+const char ops_key = 0;  // its address is the key of cr.ops in the Lua registry
+
+/// The metamethod __fill of cr.ops: adds the functions when one of them is first read, because
+/// reading the index of plugins takes a third of the start of a process.
+int fill_ops(lua_State* L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &ops_key);
+  if (luaL_getmetafield(L, -1, "__fill") == LUA_TNIL) return 0;
   lua_pop(L, 1);
+  for (const OperationFunction* function : functions()) set_function(L, *function);
+  for (const auto* more : {&control_flow_functions(), &transform_functions()})
+    for (const CallablePtr& function : *more) set_function(L, *function);
+  lua_getmetatable(L, -1);
+  lua_pushnil(L);
+  lua_setfield(L, -2, "__fill");
+  return 0;
+}
+
+/// The metamethod __index of cr.ops: adds the function of an operation, which may have been
+/// registered later; for other names, such as those of namespaces, adds all functions.
+int index_ops(lua_State* L) {
+  const std::string name = text_of(L, 2);
+  const OperationFunction* function = find_function(name);
+  if (!function) {
+    fill_ops(L);
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, 1) != LUA_TNIL) return 1;
+    if (registry().find(Operation::kKind, name)) function = find_function(name);
+  }
+  if (!function) {
+    std::vector<std::string> known;
+    for (const OperationFunction* each : functions()) known.push_back(each->name());
+    fail("cr.ops: no function '", name, "'", did_you_mean(name, known));
+  }
+  push_callable(L, *function);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, 1, name.c_str());
+  return 1;
+}
+
+/// The metamethod __pairs of cr.ops.
+int pairs_of_ops(lua_State* L) {
+  fill_ops(L);
+  lua_getglobal(L, "next");
+  lua_pushvalue(L, 1);
+  return 2;
 }
 
 }  // namespace
 
 void set_ops(lua_State* L) {
-  static const CallablePtr index = raw("__index", index_ops);
-  lua_createtable(L, 0, static_cast<int>(functions().size()));
-  for (const FunctionPtr& function : functions()) set_function(L, *function);
-  for (const auto* more : {&control_flow_functions(), &transform_functions()})
-    for (const CallablePtr& function : *more) set_function(L, *function);
-  lua_createtable(L, 0, 1);
-  push_callable(L, *index);
-  lua_setfield(L, -2, "__index");
+  static const CallablePtr metamethods[] = {raw("__index", index_ops), raw("__fill", fill_ops),
+                                            raw("__pairs", pairs_of_ops)};
+  lua_newtable(L);
+  lua_createtable(L, 0, static_cast<int>(std::size(metamethods)));
+  for (const CallablePtr& metamethod : metamethods) {
+    push_callable(L, *metamethod);
+    lua_setfield(L, -2, metamethod->name().c_str());
+  }
   lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &ops_key);
   lua_setfield(L, -2, "ops");
+}
+
+const Callable* find_operation_method(const std::string& name) {
+  const OperationFunction* function = find_function(name);
+  return function ? function->method() : nullptr;
 }
 
 const HandleType& operation_methods() {
   static const HandleType type = [] {
     HandleType methods("operations");
-    for (const FunctionPtr& function : functions())
-      if (function->has_method() && function->name().find('.') == std::string::npos)
+    for (const OperationFunction* function : functions())
+      if (function->method() && function->name().find('.') == std::string::npos)
         methods.method(as_method(*function));
     return methods;
   }();
@@ -166,8 +213,7 @@ const HandleType& operation_methods() {
 namespace {
 
 int call_operation(lua_State* L, const char* name) {
-  for (const FunctionPtr& function : functions())
-    if (function->name() == name) return function->call(L);
+  if (const OperationFunction* function = find_function(name)) return function->call(L);
   fail("there is no operation '", name, "'");
 }
 

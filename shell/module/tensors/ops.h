@@ -9,6 +9,8 @@ void set_ops(lua_State* L);
 /// The methods that tensors, variables and symbols inherit: all operations whose first argument is
 /// a tensor.
 const HandleType& operation_methods();
+/// One of these methods; null if there is none of this name.
+const Callable* find_operation_method(const std::string& name);
 /// An operator that calls `direct` or, if an operand is a symbol, the operation with the name
 /// `operation`.
 CallablePtr operator_for(const char* operation, CallablePtr direct);

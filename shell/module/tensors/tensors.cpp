@@ -230,7 +230,7 @@ Variable make_variable(const Tensor& initial, std::optional<std::string> name, b
 
 const HandleType& tensor_type() {
   static const HandleType type = [] {
-    HandleType type("tensor", &operation_methods());
+    HandleType type("tensor", {operation_methods, find_operation_method});
     add_common(type);
     type.property(
         "mask", [](const Tensor& t) { return t.mask(); },
@@ -245,7 +245,7 @@ const HandleType& tensor_type() {
 
 const HandleType& variable_type() {
   static const HandleType type = [] {
-    HandleType type("variable", &operation_methods());
+    HandleType type("variable", {operation_methods, find_operation_method});
     add_common(type);
     type.property("name", &Variable::name, "The name of the variable within its layer.")
         .property("path", &Variable::path, "The name preceded by the path of the layer.")

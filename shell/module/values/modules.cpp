@@ -37,6 +37,14 @@ void note_paths_of_modules(lua_State* L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &modules_key);
 }
 
+void note_path_of_module(lua_State* L, const std::string& path) {
+  const StackRestorer restorer(L);
+  const int table = lua_gettop(L);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &modules_key) != LUA_TTABLE) return;
+  push_string(L, path);
+  lua_rawsetp(L, -2, lua_topointer(L, table));
+}
+
 void refuse_module(lua_State* L, const void* address, const std::string& name) {
   if (!address || name.starts_with("__")) return;  // metamethods get the table itself
   const StackRestorer restorer(L);

@@ -9,6 +9,9 @@ namespace crescent::lua {
 /// "cr.layers". Classes and objects are not noted.
 void note_paths_of_modules(lua_State* L);
 
+/// Notes the path of the table on top of the stack, which was made after note_paths_of_modules.
+void note_path_of_module(lua_State* L, const std::string& path);
+
 /// Fails if the address is that of a noted table, which a call with ':' passed to a function or a
 /// class of this name.
 void refuse_module(lua_State* L, const void* address, const std::string& name);

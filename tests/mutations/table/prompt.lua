@@ -1,5 +1,11 @@
 -- Bugs to insert into what the prompt and scripts say: messages, lists, options of classes in Lua.
 return {
+  { file = "shell/module/tensors/ops.cpp", tests = {},
+    { "dropped term", "if (lua_rawget(L, 1) != LUA_TNIL) return 1;", "" },
+  },
+  { file = "core/src/registry/loader/plugin_loader.cpp", tests = {},
+    { "dropped term", "prepared_ ? add(registry_) : late_classes_.push_back(add);", "" },
+  },
   { file = "core/src/program/op_flops.cpp", tests = {},
     { "wrong term", "square * (2 * keys - square - 1)", "square * (2 * keys - square)" },
     { "wrong condition", "op.causal ? causal_share(", "!op.causal ? causal_share(" },

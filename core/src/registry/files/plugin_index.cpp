@@ -36,8 +36,8 @@ std::vector<IndexedPlugin> parse_index(const std::string& text, const std::strin
 Dict index_entry(const IndexedPlugin& plugin) {
   List classes;
   for (const IndexedClass& c : plugin.classes) {
-    // Other members are added only if they are needed, because every process reads the index when
-    // it starts.
+    // Other members are added only if they are needed, because almost every process reads the
+    // index.
     Dict entry{{"kind", c.kind}, {"name", c.name}};
     if (!c.aliases.empty()) entry.set("aliases", c.aliases);
     if (!c.traits.empty()) entry.set("traits", c.traits);
@@ -63,7 +63,7 @@ IndexedPlugin plugin_of_entry(const Dict& entry, const std::string& directory) {
       for (const Value& alias : given->as_list()) aliases.push_back(alias.as_string());
     const Value* traits = c.find("traits");
     plugin.classes.push_back({c.at("kind").as_string(), c.at("name").as_string(),
-                              std::move(aliases), traits ? traits->as_dict() : Dict()});
+                              std::move(aliases), traits ? traits->as_string() : ""});
   }
   return plugin;
 }

@@ -4,7 +4,10 @@
 //   {"crescent": "0.2.0", "plugins": [{"library": "losses.so", "bytes": 91234, "name": "losses",
 //   "version": "0.2.0",
 //     "classes": [{"kind": "loss", "name": "MeanSquaredError", "aliases": ["mse"],
-//      "traits": {}}]}]}
+//      "traits": "{...}"}]}]}
+//
+// Traits are JSON in a string, because every process that needs a class parses the index, but asks
+// for the traits of few classes.
 #pragma once
 #include <string>
 #include <vector>
@@ -16,7 +19,7 @@ namespace crescent {
 struct IndexedClass {
   std::string kind, name;
   std::vector<std::string> aliases;
-  Dict traits;  ///< the values set by Schema::trait
+  std::string traits;  ///< the values set by Schema::trait, as JSON; empty without traits
 };
 
 struct IndexedPlugin {

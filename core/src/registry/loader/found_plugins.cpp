@@ -68,6 +68,8 @@ void store_outcome(const TrialOutcome& outcome, TriedLibrary& library) try {
   }
   const std::string folder = fs::path(library.plugin.path).parent_path().string();
   library.plugin.classes = plugin_of_entry(report.as_dict(), folder).classes;
+  for (const IndexedClass& c : library.plugin.classes)
+    if (!c.traits.empty()) parse_json(c.traits).as_dict();
 } catch (const std::exception& error) {
   library.refused = concat("its trial gave no list of classes: ", error.what());
 }

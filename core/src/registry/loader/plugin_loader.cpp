@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "crescent/system/file.h"
+#include "host/late_classes.h"
 #include "registry/core_classes.h"
 #include "registry/elf/elf_tables.h"
 #include "registry/files/lua_plugin.h"
@@ -65,7 +66,8 @@ PluginRecord record_of_file(const std::string& path) try {
 
 Dict traits_in(const IndexedPlugin& plugin, std::string_view kind, std::string_view name) {
   for (const IndexedClass& c : plugin.classes)
-    if (c.name == name && c.kind == kind) return c.traits;
+    if (c.name == name && c.kind == kind && !c.traits.empty())
+      return parse_json(c.traits).as_dict();
   return {};
 }
 
@@ -116,7 +118,15 @@ void PluginLoader::prepare() {
   prepared_ = true;
   register_core_classes(registry_);
   read_built_in_index();
+  for (auto* add : std::exchange(late_classes_, {})) add(registry_);
 }
+
+void PluginLoader::add_late(void (*add)(Registry& registry)) {
+  std::lock_guard lock(loading_lock_);
+  prepared_ ? add(registry_) : late_classes_.push_back(add);
+}
+
+void add_classes_late(void (*add)(Registry& registry)) { PluginLoader::instance().add_late(add); }
 
 /// Reads the index of built-in plugins. Libraries that the index does not describe correctly are
 /// loaded at once to learn their classes, except in a trial process, which must not fail because of
@@ -435,7 +445,8 @@ IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
   IndexedPlugin plugin{path, record.name, record.version, {}};
   for (const auto& [kind, name] : record.classes) {
     const ClassInfoPtr info = registry_.state_->find_exact(kind, name);
-    plugin.classes.push_back({kind, name, info->aliases, info->schema.traits});
+    const Dict& traits = info->schema.traits;
+    plugin.classes.push_back({kind, name, info->aliases, traits.empty() ? "" : to_json(traits)});
   }
   return plugin;
 }

@@ -20,8 +20,11 @@ class PluginLoader final : public ClassSource {
   explicit PluginLoader(Registry& registry) : registry_(registry) {}
   static PluginLoader& instance();
 
-  /// Registers the classes of core and reads the index of built-in plugins, once.
+  /// Registers the classes of core, reads the index of built-in plugins and adds the classes of the
+  /// host, once.
   void prepare();
+  /// See host/late_classes.h.
+  void add_late(void (*add)(Registry& registry));
   /// From now on, the loader loads libraries without a trial in a child process (plugin_trial.h).
   /// Called by such a child process, and by a process that indexes trusted libraries.
   void stop_trials() { runs_trials_ = false; }
@@ -70,6 +73,7 @@ class PluginLoader final : public ClassSource {
   Registry& registry_;
   LoadingLock loading_lock_;
   bool prepared_ = false, runs_trials_ = true;
+  std::vector<void (*)(Registry&)> late_classes_;  // functions that prepare() will call
   std::vector<IndexedPlugin> built_in_;
   NameTable<const IndexedPlugin*> indexed_classes_;
   std::map<FileId, PluginRecord> loaded_;
