@@ -72,6 +72,17 @@ TEST_CASE("info tells as JSON what it tells as text") {
   CHECK(told.as_dict().at("plugins").as_list().size() > 5);
 }
 
+TEST_CASE("the kernels of OpenBLAS are those for the instruction sets of the processor") {
+#ifdef __x86_64__
+  if (!__builtin_cpu_supports("avx2")) return;
+  const char* expected = __builtin_cpu_supports("avx512bw") ? "SkylakeX" : "Haswell";
+  const std::string told = crescent_says("info --json", "OPENBLAS_CORETYPE=Prescott").text;
+  const crescent::Value facts = crescent::parse_json(told);
+  const crescent::Dict& device = facts.as_dict().at("device_information").as_dict();
+  CHECK(device.at("blas").as_dict().at("core") == crescent::Value(expected));
+#endif
+}
+
 TEST_CASE("a misspelt option or plugin is reported with what is right") {
   CHECK_THAT(crescent_says("describe --jsn").text, Contains("did you mean '--json'?"));
   CHECK_THAT(crescent_says("info --jsn").text,

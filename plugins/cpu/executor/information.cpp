@@ -2,10 +2,10 @@
 #include <hwy/targets.h>
 
 #include <fstream>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 
 #include "executor/device.h"
+#include "libraries/onednn_functions.h"
 #include "matmul/blas.h"
 
 namespace crescent::cpu {
@@ -26,11 +26,13 @@ std::string instruction_set() {
 }
 
 std::string onednn_version() {
+  if (!onednn_library().is_available()) return "missing";
   const dnnl_version_t* v = dnnl_version();
   return concat(v->major, ".", v->minor, ".", v->patch);
 }
 
 const char* onednn_instruction_set() {
+  if (!onednn_library().is_available()) return "none";
   switch (dnnl::get_effective_cpu_isa()) {
     case dnnl::cpu_isa::sse41:
       return "SSE4.1";
@@ -66,8 +68,7 @@ Dict CpuDevice::information() const {
           {"blas", Dict{{"path", blas.path},
                         {"parallel", blas.parallel},
                         {"core", blas.core},
-                        {"build", blas.build},
-                        {"reference_blas_answers", !blas.genuine}}},
+                        {"build", blas.build}}},
           {"deterministic", options_.deterministic}};
 }
 

@@ -6,22 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "libraries/openblas_functions.h"
 #include "linalg/lapack.h"
 #include "matmul/blas.h"
-
-extern "C" {
-void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*,
-             const int*, int*, const int*, int*, size_t, size_t);
-void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
-void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*,
-            const double*, const double*, const int*, double*, const int*, size_t, size_t, size_t,
-            size_t);
-void sgetrf_(const int*, const int*, float*, const int*, int*, int*);
-void strsm_(const char*, const char*, const char*, const char*, const int*, const int*,
-            const float*, const float*, const int*, float*, const int*, size_t, size_t, size_t,
-            size_t);
-void dpotrf_(const char*, const int*, double*, const int*, int*, size_t);
-}
 
 namespace crescent::cpu {
 namespace {
@@ -93,10 +80,14 @@ class EighKernel final : public BatchKernel {
   int work_ = 0, integers_ = 0;
 };
 
-template <class T>
-constexpr auto getrf = for_type<T>(sgetrf_, dgetrf_);
-template <class T>
-constexpr auto trsm = for_type<T>(strsm_, dtrsm_);
+template <class T, class... A>
+void getrf(A... arguments) {
+  for_type<T>(sgetrf_, dgetrf_)(arguments...);
+}
+template <class T, class... A>
+void trsm(A... arguments) {
+  for_type<T>(strsm_, dtrsm_)(arguments...);
+}
 
 /// The kernel of Solve: (a, b (n, columns)) -> x = a^-1 b. LAPACK sees the transposes and solves x'
 /// a' = b', with a' = p l u.

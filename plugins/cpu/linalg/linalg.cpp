@@ -7,23 +7,19 @@
 
 #include "kernel/converted.h"
 #include "kernel/typed.h"
+#include "libraries/openblas_functions.h"
 #include "linalg/eig.h"
 #include "linalg/lapack.h"
 #include "linalg/qr.h"
 #include "matmul/blas.h"
 
-extern "C" {
-void sgesdd_(const char*, const int*, const int*, float*, const int*, float*, float*, const int*,
-             float*, const int*, float*, const int*, int*, int*, size_t);
-void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
-             double*, const int*, double*, const int*, int*, int*, size_t);
-}
-
 namespace crescent::cpu {
 namespace {
 
-template <class T>
-constexpr auto gesdd = for_type<T>(sgesdd_, dgesdd_);
+template <class T, class... A>
+void gesdd(A... arguments) {
+  for_type<T>(sgesdd_, dgesdd_)(arguments...);
+}
 
 template <class T>
 class SvdKernel final : public Kernel {

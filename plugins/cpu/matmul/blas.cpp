@@ -5,19 +5,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "libraries/openblas_functions.h"
 #include "matmul/onednn.h"
-
-extern "C" {
-void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*,
-            const float*, const int*, const float*, const int*, const float*, float*, const int*);
-void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*,
-            const double*, const int*, const double*, const int*, const double*, double*,
-            const int*);
-void openblas_set_num_threads(int);
-char* openblas_get_corename();
-char* openblas_get_config();
-int openblas_get_parallel();
-}
 
 namespace crescent::cpu {
 namespace {
@@ -31,11 +20,10 @@ std::string library_of(const void* symbol) {
 
 BlasLibrary ask_library() {
   openblas_set_num_threads(1);
-  std::string path = library_of(reinterpret_cast<void*>(&openblas_get_config));
+  std::string path = library_of(reinterpret_cast<void*>(openblas_get_config));
   int parallel = openblas_get_parallel();
   return {path, openblas_get_corename(), openblas_get_config(),
-          kParallel[parallel < 0 || parallel > 2 ? 0 : parallel],
-          path == library_of(reinterpret_cast<void*>(&sgemm_))};
+          kParallel[parallel < 0 || parallel > 2 ? 0 : parallel]};
 }
 
 std::mutex& blas_mutex() {
@@ -47,7 +35,7 @@ constexpr char letter(bool transpose) { return transpose ? 'T' : 'N'; }
 
 // OpenBLAS expects columns in memory and sees row-major matrices as their transposes, so the call
 // computes c' = b' a'.
-template <class T, auto routine>
+template <class T>
 void openblas(const Product<T>& p) {
   const char ta = letter(p.transpose_a), tb = letter(p.transpose_b);
   const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k);
@@ -55,7 +43,7 @@ void openblas(const Product<T>& p) {
             ldc = static_cast<int>(p.ldc);
   const T one = 1;
   const BlasLock turn;
-  routine(&tb, &ta, &n, &m, &k, &one, p.b, &ldb, p.a, &lda, &p.beta, p.c, &ldc);
+  for_type<T>(sgemm_, dgemm_)(&tb, &ta, &n, &m, &k, &one, p.b, &ldb, p.a, &lda, &p.beta, p.c, &ldc);
 }
 
 void onednn_gemm(const Product<float>& p) {
@@ -81,12 +69,12 @@ BlasLock::~BlasLock() {
 
 template <>
 Gemm<float> gemm<float>(const Options& options) {
-  return options.onednn && kOnednnMultiplies ? onednn_gemm : openblas<float, sgemm_>;
+  return options.onednn && kOnednnMultiplies ? onednn_gemm : openblas<float>;
 }
 
 template <>
 Gemm<double> gemm<double>(const Options&) {
-  return openblas<double, dgemm_>;
+  return openblas<double>;
 }
 
 }  // namespace crescent::cpu

@@ -96,7 +96,6 @@ struct BlasLibrary {
   std::string build;     ///< the text with which the library describes its version and parallel
                          ///< model
   const char* parallel;  ///< "serial", "pthread", "openmp"
-  bool genuine;          ///< false if sgemm is from another library, the slow reference BLAS
 };
 const BlasLibrary& blas_library();
 

@@ -1,7 +1,5 @@
 #include "matmul/onednn.h"
 
-#include <oneapi/dnnl/dnnl_debug.h>
-
 #include <string_view>
 
 #include "matmul/matmul.h"

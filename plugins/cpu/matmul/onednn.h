@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "libraries/onednn_functions.h"
 #include "memory/object_pool.h"
 
 namespace crescent::cpu::onednn {
@@ -49,6 +49,7 @@ auto checked(const char* what, F&& f) -> decltype(f()) {
 /// Returns the kernel that make() returns; null if oneDNN has no implementation or only a slow one.
 template <class F>
 std::unique_ptr<Kernel> kernel_if_known(const char* what, F&& make) {
+  if (!onednn_library().is_available()) return nullptr;
   SingleThread alone;
   try {
     return make();
