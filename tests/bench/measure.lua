@@ -103,11 +103,17 @@ local function print_cut(name, profile)
   for c = 2, #cores do emit(name .. "_on_" .. cores[c], total[1] / total[c], "times") end
 end
 
+--- The batch size. A run of a moment only shows that a workload works: large networks then get few
+--- samples.
+local function batch_of(w, batch)
+  return w.is_large and options.seconds < 0.1 and math.min(batch, 4) or batch
+end
+
 --- Measures training on batches * batch samples: w.x and w.y are functions of the number of
 --- samples, w.flops the floating-point operations of a forward pass per sample.
 function measure.train(name, w)
   if not chosen(name) then return end
-  local batch = options.batch or w.batch
+  local batch = options.batch or batch_of(w, w.batch)
   if options.validate then return validate.training(name, w, batch, options.bf16) end
   local model, samples = w.model(), batch * w.batches
   model:compile { optimizer = w.optimizer, loss = w.loss }
@@ -162,7 +168,8 @@ end
 function measure.all(name, w)
   measure.train(name .. "_train" .. (w.per_step and "_step" or ""), w)
   for _, batch in ipairs(w.predictions or {}) do
-    measure.predict(name .. "_predict_b" .. batch, { model = w.model, x = w.x, batch = batch })
+    measure.predict(name .. "_predict_b" .. batch,
+      { model = w.model, x = w.x, batch = batch_of(w, batch) })
   end
 end
 
