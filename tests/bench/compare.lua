@@ -53,7 +53,7 @@ end
 local units, order = {}, {}  -- units by name; names in the order in which our workloads print them
 
 --- Runs a command and returns the values that it prints, by name.
-local function figures(words, ours)
+local function measured_values(words, ours)
   local values = {}
   io.stderr:write("# ", table.concat(words, " "), "\n")
   local output = assert(io.popen(quoted(words)))
@@ -111,11 +111,13 @@ local function rows_of(options, ours, theirs)
   end
   local rows = { header }
   for _, name in ipairs(order) do
-    local mine, row, known = all_of(ours, name), { name, units[name] }, false
-    row[3] = mine and text_of(median(mine)) or ""
+    local our_values, row, known = all_of(ours, name), { name, units[name] }, false
+    row[3] = our_values and text_of(median(our_values)) or ""
     for _, label in ipairs(options.labels) do
-      local values, ratios = mine and all_of(theirs[label], name), {}
-      for i, value in ipairs(values or {}) do ratios[i] = times_as_good(name, mine[i], value) end
+      local values, ratios = our_values and all_of(theirs[label], name), {}
+      for i, value in ipairs(values or {}) do
+        ratios[i] = times_as_good(name, our_values[i], value)
+      end
       table.insert(row, values and text_of(median(values)) or "")
       table.insert(row, values and string.format("%.2f", median(ratios)) or "")
       known = known or values
@@ -148,11 +150,11 @@ local options = read_arguments()
 local ours, theirs = {}, {}
 for _, label in ipairs(options.labels) do theirs[label] = {} end
 for round = 1, options.rounds do
-  ours[round] = figures(options.run, true)
+  ours[round] = measured_values(options.run, true)
   for _, label in ipairs(options.labels) do theirs[label][round] = {} end
   for _, peer in ipairs(options.peers) do
     local best = theirs[peer.label][round]
-    for name, value in pairs(figures(peer.command)) do
+    for name, value in pairs(measured_values(peer.command)) do
       if not best[name] or is_better(name, value, best[name]) then best[name] = value end
     end
   end

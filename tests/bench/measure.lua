@@ -40,7 +40,7 @@ cr.random.seed(0)
 local measure = {}
 
 --- Whether `--only` asks for this workload.
-local function chosen(name)
+local function is_chosen(name)
   if options.list then print(name) end
   return not options.list and (not options.only or options.only:find("," .. name .. ",", 1, true))
 end
@@ -82,7 +82,7 @@ measure.total_seconds = options.seconds
 
 --- Prints how the work of a step is divided into parts: the instructions that take at least 1 % of
 --- the time, and the whole step.
-local function print_cut(name, profile)
+local function print_division(name, profile)
   local cores, total = profile.cores, {}
   for c in ipairs(cores) do
     total[c] = 0
@@ -112,14 +112,15 @@ end
 --- Measures training on batches * batch samples: w.x and w.y are functions of the number of
 --- samples, w.flops the floating-point operations of a forward pass per sample.
 function measure.train(name, w)
-  if not chosen(name) then return end
+  if not is_chosen(name) then return end
   local batch = options.batch or batch_of(w, w.batch)
   if options.validate then return validate.training(name, w, batch, options.bf16) end
   local model, samples = w.model(), batch * w.batches
   model:compile { optimizer = w.optimizer, loss = w.loss }
   local x, y = w.x(samples), w.y(samples)
   if options.cores then
-    return print_cut(name, model:profile(x, y, { batch_size = batch, print_fn = function() end }))
+    return print_division(name, model:profile(x, y, { batch_size = batch,
+      print_fn = function() end }))
   end
   local function epoch() model:fit(x, y, { batch_size = batch, verbose = 0 }) end
   epoch()
@@ -136,11 +137,12 @@ end
 --- Measures predict_on_batch: the time of a call for one sample, or samples per second for larger
 --- batches.
 function measure.predict(name, w)
-  if not chosen(name) then return end
+  if not is_chosen(name) then return end
   local model, x = w.model(), w.x(w.batch)
   if options.validate then return validate.prediction(name, model, x, options.bf16) end
   if options.cores then
-    return print_cut(name, model:profile(x, { batch_size = w.batch, print_fn = function() end }))
+    return print_division(name, model:profile(x, { batch_size = w.batch,
+      print_fn = function() end }))
   end
   local function call() model:predict_on_batch(x) end
   for _ = 1, 5 do call() end
@@ -155,7 +157,7 @@ end
 --- Measures a function of tensors in bytes moved per second; the further arguments are functions
 --- that make its arguments.
 function measure.op(name, bytes, f, ...)
-  if not chosen(name) or options.cores then return end
+  if not is_chosen(name) or options.cores then return end
   local inputs = {}
   for i, make in ipairs { ... } do inputs[i] = make() end
   if options.validate then return validate.op(name, f, inputs) end

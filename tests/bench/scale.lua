@@ -89,7 +89,7 @@ if tasks[task] then return tasks[task](name, steps) end
 -- ---- what the first process does
 
 --- The lines that the first of `count` processes with this task writes, as lists of words.
-local function run(count, ...)
+local function lines_of_processes(count, ...)
   local passed, text = ranks.start(count, table.concat({ ... }, " "))
   assert(passed, text)
   local lines = {}
@@ -120,7 +120,7 @@ print "all_reduce between processes of this machine, in microseconds"
 local costs = {}
 for _, count in ipairs { 2, 4, 8 } do
   local points, texts = {}, {}
-  for _, words in ipairs(run(count, "all_reduce")) do
+  for _, words in ipairs(lines_of_processes(count, "all_reduce")) do
     local bytes, seconds = tonumber(words[2]), tonumber(words[3])
     table.insert(points, { bytes = bytes, seconds = seconds })
     table.insert(texts, ("%d B %.4g"):format(bytes, seconds * 1e6))
@@ -141,24 +141,28 @@ end
 for name in options.only:gmatch "[^,]+" do
   local function step(task, count)
     local seconds, weights
-    for _, words in ipairs(run(count, task, name, options.steps)) do
+    for _, words in ipairs(lines_of_processes(count, task, name, options.steps)) do
       if words[1] == "step" then seconds = tonumber(words[2]) end
       if words[1] == "weights" then weights = tonumber(words[2]) end
     end
     return assert(seconds, name .. ": no time was measured"), weights
   end
-  local single, weights = step("alone", 1)
-  print(("\n%s: %d weights, %.4g ms a step on one core"):format(name, weights, single * 1e3))
+  local seconds_of_one, weights = step("alone", 1)
+  print(("\n%s: %d weights, %.4g ms a step on one core"):format(name, weights,
+    seconds_of_one * 1e3))
   for _, count in ipairs { 2, 4 } do
-    local own = step("alone", count)
-    local predicted = own + costs[count].latency + costs[count].per_byte * weights * 4
-    local measured = step("together", count)
+    local separate_seconds = step("alone", count)
+    local predicted_seconds = separate_seconds + costs[count].latency
+      + costs[count].per_byte * weights * 4
+    local shared_seconds = step("together", count)
     print(("  %d processes here: predicted %.4g ms, measured %.4g ms (%+.0f %%)"):format(count,
-      predicted * 1e3, measured * 1e3, 100 * (predicted / measured - 1)))
+      predicted_seconds * 1e3, shared_seconds * 1e3,
+      100 * (predicted_seconds / shared_seconds - 1)))
   end
-  -- Each row: a name; the number of bytes of which an all_reduce costs as much as the step's
-  -- communication; the bytes of weights, gradients and Adam's state in each process. Divided
-  -- weights are gathered in the forward and in the backward pass.
+  -- Ways to train with many machines. Each row has a name, a function for the bytes of the
+  -- all_reduce that takes as long as the communication of a step, and a function for the bytes of
+  -- weights, gradients and Adam's state in each process. Divided weights are gathered in the
+  -- forward and in the backward pass.
   local ways = {
     { "data parallel", function() return 4 * weights end, function() return 16 * weights end },
     { "bfloat16 gradients", function() return 2 * weights end,
@@ -173,7 +177,7 @@ for name in options.only:gmatch "[^,]+" do
       local texts = {}
       for exponent = 1, 10, 3 do
         local count = 1 << exponent
-        local efficiency = single / (single + on_network(network, count, way[2]()))
+        local efficiency = seconds_of_one / (seconds_of_one + on_network(network, count, way[2]()))
         table.insert(texts, ("%d: %.0f %% (%.3g MB)"):format(count, 100 * efficiency,
           way[3](count) / 1e6))
       end

@@ -7,17 +7,17 @@ local validate = {}
 local function in_float64(x) return x:cast "float64" end
 local function size_of(x) return x.size == 0 and 0 or ops.max(ops.abs(in_float64(x))):item() end
 
---- Fails unless a and b differ by at most `share` of the largest magnitude.
-local function compare(name, what, a, b, share)
+--- Fails unless a and b differ by at most `tolerance` of the largest magnitude.
+local function compare(name, what, a, b, tolerance)
   local size = size_of(b)
-  local off = size_of(ops.where(ops.equal(a, b), 0.0, in_float64(a) - in_float64(b)))
-  if off <= share * size + 1e-30 or size ~= size then return end
+  local difference = size_of(ops.where(ops.equal(a, b), 0.0, in_float64(a) - in_float64(b)))
+  if difference <= tolerance * size + 1e-30 or size ~= size then return end
   error(("%s: %s differs from the same op by op: by %.3g, where the largest is %.3g"):format(name,
-    what, off, size), 0)
+    what, difference, size), 0)
 end
 
 --- The tolerance, which is larger where float16 or bfloat16 numbers are summed.
-local function share_of(halves) return halves and 0.1 or 2e-3 end
+local function tolerance_for(halves) return halves and 0.1 or 2e-3 end
 
 --- Compares the first training steps. The difference of a weight is relative to the distance that
 --- it has moved, and to the largest distance of any weight: where a gradient is 0 except for
@@ -40,18 +40,19 @@ function validate.training(name, w, batch, halves)
   end
   local loss, weights = run(false)
   local plain_loss, plain_weights = run(true)
-  local share = share_of(halves)
-  compare(name, "the loss of the first steps", loss, plain_loss, share)
-  local ways, longest = {}, 0
+  local tolerance = tolerance_for(halves)
+  compare(name, "the loss of the first steps", loss, plain_loss, tolerance)
+  local distances, longest = {}, 0
   for i, weight in ipairs(plain_weights) do
-    ways[i] = ops.norm(in_float64(weight) - in_float64(initial_weights[i])):item()
-    longest = math.max(longest, ways[i] / math.sqrt(weight.size))
+    distances[i] = ops.norm(in_float64(weight) - in_float64(initial_weights[i])):item()
+    longest = math.max(longest, distances[i] / math.sqrt(weight.size))
   end
   for i, weight in ipairs(weights) do
-    local off = ops.norm(in_float64(weight) - in_float64(plain_weights[i])):item()
-    if not (off <= 25 * share * ways[i] + 0.05 * longest * math.sqrt(weight.size)) then
+    local difference = ops.norm(in_float64(weight) - in_float64(plain_weights[i])):item()
+    local allowed = 25 * tolerance * distances[i] + 0.05 * longest * math.sqrt(weight.size)
+    if not (difference <= allowed) then
       error(("%s: weight %d of shape %s goes another way than op by op: %.3g off of %.3g"):format(
-        name, i, table.concat(weight.shape, "x"), off, ways[i]), 0)
+        name, i, table.concat(weight.shape, "x"), difference, distances[i]), 0)
     end
   end
 end
@@ -63,7 +64,7 @@ function validate.prediction(name, model, x, halves)
   local predicted = model:predict_on_batch(x)
   for _, from in ipairs { 1, n - rows + 1 } do
     compare(name, "the prediction", predicted:slice(from, from + rows - 1),
-      model(x:slice(from, from + rows - 1)), share_of(halves))
+      model(x:slice(from, from + rows - 1)), tolerance_for(halves))
   end
 end
 
@@ -77,10 +78,10 @@ function validate.op(name, f, inputs)
   end
   if not any then return end
   local got, wanted = table.pack(f(table.unpack(inputs))), table.pack(f(table.unpack(widened)))
-  local turned = name:find "svd" or name:find "qr" or name:find "eigh"
+  local has_free_sign = name:find "svd" or name:find "qr" or name:find "eigh"
   for i = 1, got.n do
     local a, b = got[i], wanted[i]
-    if turned then a, b = ops.abs(a), ops.abs(b) end
+    if has_free_sign then a, b = ops.abs(a), ops.abs(b) end
     compare(name, "result " .. i, a, b, 0.02)
   end
 end

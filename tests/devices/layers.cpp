@@ -121,11 +121,11 @@ TEST_CASE("layers: initial weights are the same bits everywhere") {
   for (const char* name : {"glorot_uniform", "he_normal", "random_normal", "truncated_normal",
                            "orthogonal", "zeros", "ones", "identity"}) {
     DYNAMIC_SECTION(name) {
-      auto made = [&] {
+      auto initialize = [&] {
         set_random_seed(11);
         return (*get<Initializer>(name))({4, 4}, DType::float32);
       };
-      CHECK(difference(made(), on_cpu(made)) < 2e-6);
+      CHECK(difference(initialize(), on_cpu(initialize)) < 2e-6);
     }
   }
 }

@@ -39,15 +39,15 @@ TEST_CASE("memory: knows whose it is") {
 
 TEST_CASE("memory: what is written is read, at any offset") {
   const auto storage = allocate(5000);
-  const std::vector<uint8_t> some{1, 2, 3, 4, 5, 6, 7};
+  const std::vector<uint8_t> written{1, 2, 3, 4, 5, 6, 7};
   for (size_t offset : {0, 1, 4090, 4993}) {
     DYNAMIC_SECTION("offset " << offset) {
-      storage->write(offset, some.size(), some.data());
-      std::vector<uint8_t> back(some.size());
-      storage->read(offset, back.size(), back.data());
-      CHECK(back == some);
-      const auto all = bytes_of(*storage);
-      CHECK(std::count(all.begin(), all.end(), 0) == 4993);
+      storage->write(offset, written.size(), written.data());
+      std::vector<uint8_t> read(written.size());
+      storage->read(offset, read.size(), read.data());
+      CHECK(read == written);
+      const auto contents = bytes_of(*storage);
+      CHECK(std::count(contents.begin(), contents.end(), 0) == 4993);
     }
   }
 }
@@ -127,12 +127,12 @@ TEST_CASE("tensors: go there and back, in every dtype") {
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16, DType::float16, DType::int32,
                       DType::int64, DType::uint8, DType::boolean}) {
     DYNAMIC_SECTION(name_of(dtype)) {
-      const Tensor here = on_cpu([&] { return ops::cast(consecutive_numbers({3, 5}), dtype); });
-      const Tensor moved = on_device(here);
-      CHECK(moved.storage()->memory() == device().memory());
-      CHECK(moved.to_vector() == here.to_vector());
-      CHECK(to_text(moved) == to_text(here));
-      CHECK(moved.to(nullptr).to_vector() == here.to_vector());
+      const Tensor on_host = on_cpu([&] { return ops::cast(consecutive_numbers({3, 5}), dtype); });
+      const Tensor moved_to_device = on_device(on_host);
+      CHECK(moved_to_device.storage()->memory() == device().memory());
+      CHECK(moved_to_device.to_vector() == on_host.to_vector());
+      CHECK(to_text(moved_to_device) == to_text(on_host));
+      CHECK(moved_to_device.to(nullptr).to_vector() == on_host.to_vector());
     }
   }
 }

@@ -16,9 +16,10 @@ Tensor twice(const Tensor& x) { return x * 2.0; }
 
 TEST_CASE("programs: inputs from anywhere") {
   const Function f([](const Tensors& in) { return Tensors{twice(in[0]) + in[1]}; });
-  const Tensor here = consecutive_numbers({3}), moved = on_device(consecutive_numbers({3}, 10));
-  CHECK(f({here, moved})[0].to_vector() == Values{10, 13, 16});
-  CHECK(f({moved, here})[0].to_vector() == Values{20, 23, 26});
+  const Tensor on_host = consecutive_numbers({3}),
+               moved_to_device = on_device(consecutive_numbers({3}, 10));
+  CHECK(f({on_host, moved_to_device})[0].to_vector() == Values{10, 13, 16});
+  CHECK(f({moved_to_device, on_host})[0].to_vector() == Values{20, 23, 26});
   const Tensor rows = on_device(consecutive_numbers({6}));
   CHECK(f({rows.view_rows(3, 3), rows.view_rows(0, 3)})[0].to_vector() == Values{6, 9, 12});
 }
@@ -65,12 +66,12 @@ TEST_CASE("programs: variables change in place, what was taken from them does no
 TEST_CASE("programs: variables change places") {
   const Variable a(consecutive_numbers({2})), b(consecutive_numbers({2}, 10)),
       c(consecutive_numbers({2}, 20));
-  const Function turn([&](const Tensors&) {
+  const Function rotate([&](const Tensors&) {
     const Tensor x = a.value(), y = b.value(), z = c.value();
     a.assign(y), b.assign(z), c.assign(x);
     return Tensors{};
   });
-  turn({});
+  rotate({});
   CHECK(a.value().to_vector() == Values{10, 11});
   CHECK(b.value().to_vector() == Values{20, 21});
   CHECK(c.value().to_vector() == Values{0, 1});

@@ -209,12 +209,12 @@ TEST_CASE("training: saved here, loaded here and on the cpu") {
       save_model(*model, path);
       const Tensor expected = model->predict({x}, {})[0];
       CHECK(load_model(path)->predict({x}, {})[0].to_vector() == expected.to_vector());
-      const Tensor elsewhere = on_cpu([&] { return load_model(path)->predict({x}, {})[0]; });
-      CHECK(difference(elsewhere, expected) < 3e-6);
-      auto again = load_model(path);
-      again->fit({x}, {y}, options);
+      const Tensor on_cpu_result = on_cpu([&] { return load_model(path)->predict({x}, {})[0]; });
+      CHECK(difference(on_cpu_result, expected) < 3e-6);
+      auto loaded = load_model(path);
+      loaded->fit({x}, {y}, options);
       model->fit({x}, {y}, options);
-      CHECK(again->predict({x}, {})[0].to_vector() == model->predict({x}, {})[0].to_vector());
+      CHECK(loaded->predict({x}, {})[0].to_vector() == model->predict({x}, {})[0].to_vector());
       std::remove(path.c_str());
     }
   }

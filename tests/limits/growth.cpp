@@ -44,9 +44,10 @@ constexpr int64_t kTimes = 4;
 /// of the algorithm.
 void check_growth(const std::string& what, int64_t n, const std::function<void(int64_t)>& work) {
   constexpr double kSlack = 2.5;  // allowance for other processes that use the caches
-  const double few = seconds(work, n), many = seconds(work, kTimes * n);
-  WARN(what << ": " << n << " in " << few << " s, " << kTimes * n << " in " << many << " s");
-  CHECK(many < kSlack * kTimes * few + 0.01);
+  const double seconds_for_n = seconds(work, n), seconds_for_more = seconds(work, kTimes * n);
+  WARN(what << ": " << n << " in " << seconds_for_n << " s, " << kTimes * n << " in "
+            << seconds_for_more << " s");
+  CHECK(seconds_for_more < kSlack * kTimes * seconds_for_n + 0.01);
 }
 
 /// Compiles a chain of n calls of `link`.

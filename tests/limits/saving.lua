@@ -27,18 +27,18 @@ local model = large()
 local weights = model:count_params() * 4 / 2 ^ 20
 for _, ending in ipairs { ".h5", ".keras", ".weights.h5" } do
   local path = check.temporary(ending)
-  local whole = ending == ".h5" or ending == ".keras"
-  local saved, saving = cost(function()
-    if whole then model:save(path) else model:save_weights(path) end
+  local is_whole_model = ending == ".h5" or ending == ".keras"
+  local save_mib, save_seconds = cost(function()
+    if is_whole_model then model:save(path) else model:save_weights(path) end
   end)
-  local loaded, loading = cost(function()
-    if whole then return cr.models.load_model(path) end
+  local load_mib, load_seconds = cost(function()
+    if is_whole_model then return cr.models.load_model(path) end
     model:load_weights(path)
   end)
-  if whole then loaded = loaded - weights end
+  if is_whole_model then load_mib = load_mib - weights end
   print(
     ("fault: S13 %s, %.0f MB of weights: saved in %d s with %.0f MB more, loaded in %d s with %.0f")
-      :format(ending, weights, saving, saved, loading, loaded))
-  assert(saved < 64 and loaded < 64, ending)
+      :format(ending, weights, save_seconds, save_mib, load_seconds, load_mib))
+  assert(save_mib < 64 and load_mib < 64, ending)
   os.remove(path)
 end

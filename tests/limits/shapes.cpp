@@ -25,9 +25,10 @@ double peak_of(const std::string& kind, int first, int last) {
 }
 
 void compare(const std::string& kind, int last) {
-  const double largest = peak_of(kind, last, last), all = peak_of(kind, 1, last);
-  WARN(kind << ": " << all << " MB for 1 to " << last << ", " << largest << " MB for the last");
-  CHECK(all < 2 * largest);
+  const double peak_of_largest = peak_of(kind, last, last), peak_of_all = peak_of(kind, 1, last);
+  WARN(kind << ": " << peak_of_all << " MB for 1 to " << last << ", " << peak_of_largest
+            << " MB for the last");
+  CHECK(peak_of_all < 2 * peak_of_largest);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
--- The memory for 100,000 temporary tensors of 100 kB must stay below twice the memory that is in
--- use at a time (and a little for the interpreter).
+-- The peak memory for 100,000 temporary tensors of 100 kB must stay below twice the memory that is
+-- in use at a time (and a little for the interpreter).
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../shell/support/?.lua;") .. package.path
 local memory = require "memory"
 local cr = require "crescent"

@@ -1,4 +1,4 @@
-// Random sizes and numbers.
+// Functions that draw random sizes and numbers.
 #pragma once
 #include <cstddef>
 #include <cstdint>

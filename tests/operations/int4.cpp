@@ -25,17 +25,17 @@ struct RandomMatrix {
   explicit RandomMatrix(std::mt19937& draw)
       : rows(pick(kRows, draw)), columns(pick(kColumns, draw)), block(pick(kBlocks, draw)) {
     const int64_t width = (columns + 1) / 2, blocks = (rows + block - 1) / block;
-    std::vector<int8_t> all(static_cast<size_t>(rows * width)),
+    std::vector<int8_t> packed(static_cast<size_t>(rows * width)),
         zeros(static_cast<size_t>(blocks * columns));
-    for (int8_t& x : all) x = static_cast<int8_t>(draw());
+    for (int8_t& x : packed) x = static_cast<int8_t>(draw());
     for (int8_t& x : zeros) x = static_cast<int8_t>(static_cast<int>(draw() % 16) - 8);
     const std::vector<float> scales = random_floats(blocks * columns, 2, draw);
-    bytes = Tensor::from(all, {rows, width});
+    bytes = Tensor::from(packed, {rows, width});
     scale = Tensor::from(scales, {blocks, columns});
     zero = Tensor::from(zeros, {blocks, columns});
     for (int64_t k = 0; k < rows; ++k)
       for (int64_t j = 0; j < columns; ++j) {
-        const auto byte = static_cast<uint8_t>(all[static_cast<size_t>(k * width + j / 2)]);
+        const auto byte = static_cast<uint8_t>(packed[static_cast<size_t>(k * width + j / 2)]);
         const int half = j % 2 ? byte >> 4 : byte & 15;
         const auto at = static_cast<size_t>(k / block * columns + j);
         floats.push_back(double((half > 7 ? half - 16 : half) - zeros[at]) * scales[at]);

@@ -37,8 +37,8 @@ struct RandomConvolution {
     x.append(channels), kernel.append(channels), kernel.append(filters);
     if (draw() % 4 == 0) op.range.low = -static_cast<int64_t>(draw() % 129);
     if (draw() % 4 == 0) op.range.high = up_to(127, draw);
-    const float most = std::pow(10.0f, static_cast<float>(draw() % 60) - 30);
-    inputs = {Tensor::from(random_floats(x.size(), most, draw), x), random_kernel(draw),
+    const float largest = std::pow(10.0f, static_cast<float>(draw() % 60) - 30);
+    inputs = {Tensor::from(random_floats(x.size(), largest, draw), x), random_kernel(draw),
               Tensor::from(random_floats(filters, 100, draw), {filters})};
   }
   /// Draws an axis into which the window fits.
@@ -166,8 +166,8 @@ TEST_CASE("the gradient of a convolution of bytes is that of the convolution of 
       return apply1(exact, {c.inputs[0], kernel}) / c.inputs[2];
     });
     const Tensor found = gradient_of([&] { return convolved(c.op, c.inputs); });
-    const double far = ops::max(ops::abs(found - wanted)).item();
-    CHECK(far <= 1e-5 * ops::max(ops::abs(wanted)).item());
+    const double difference = ops::max(ops::abs(found - wanted)).item();
+    CHECK(difference <= 1e-5 * ops::max(ops::abs(wanted)).item());
   }
 }
 

@@ -24,7 +24,7 @@ Tensor doubled(const Tensor& x) {
   return x * 2;
 }
 
-Tensor by_values(const Tensor& x) {
+Tensor branching_on_values(const Tensor& x) {
   ++calls;
   return x.to_vector().front() > 0 ? ops::exp(x) + 1 : x - 1;
 }
@@ -37,18 +37,18 @@ Value parts(const Tensor& x, const Tensors& others) {
               Codec<Tensors>::encode({others[0] * 2 + 1, others[1] - x})};
 }
 
-void add_rows() {
-  static const bool once = [] {
+void register_operations() {
+  static const bool registered = [] {
     Operations(registry(), "acme")
         .add("ScaledAndMoved", "scaled_and_moved(x, scale=2.0, offset=None, factor=None)",
              scaled_and_moved)
         .add("Doubled", "doubled(x)", doubled)
-        .add("ByValues", "by_values(x)", by_values)
+        .add("ByValues", "by_values(x)", branching_on_values)
         .add("WithNoise", "with_noise(x)", with_noise)
         .add("PartsOf", "parts_of(x, others)", parts);
     return true;
   }();
-  static_cast<void>(once);
+  static_cast<void>(registered);
   calls = 0;
 }
 
@@ -59,7 +59,7 @@ Tensor large(double value) { return ops::full({40000}, value); }
 }  // namespace
 
 TEST_CASE("a function on large tensors is recorded once for its specs and options") {
-  add_rows();
+  register_operations();
   const auto f = [](const Tensor& x, Dict more) {
     more.set("x", boxed(x));
     return first(call("scaled_and_moved", more));
@@ -83,7 +83,7 @@ TEST_CASE("a function on large tensors is recorded once for its specs and option
 }
 
 TEST_CASE("results lie where the function puts them") {
-  add_rows();
+  register_operations();
   for (double value : {1, 2}) {
     const Value result = call("parts_of", {{"x", boxed(large(0))},
                                            {"others", List{boxed(large(value)), boxed(large(8))}}});
@@ -97,7 +97,7 @@ TEST_CASE("results lie where the function puts them") {
 }
 
 TEST_CASE("single ops, and what looks at values or draws numbers, run as they are") {
-  add_rows();
+  register_operations();
   for (double value : {1, 2})
     CHECK(first(call("doubled", {{"x", boxed(large(value))}})) == 2 * value);
   CHECK(calls == 3);
@@ -111,7 +111,7 @@ TEST_CASE("single ops, and what looks at values or draws numbers, run as they ar
 }
 
 TEST_CASE("gradients and programs see the ops of a function") {
-  add_rows();
+  register_operations();
   const Tensor x = large(3);
   const auto f = [](const Tensor& at) {
     return Codec<Tensor>::decode(

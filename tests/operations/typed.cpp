@@ -12,11 +12,11 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 Tensor floats(std::vector<float> values, const Shape& shape) { return Tensor::from(values, shape); }
-Tensor whole(std::vector<int32_t> values, const Shape& shape) {
+Tensor int32_tensor(std::vector<int32_t> values, const Shape& shape) {
   return Tensor::from(values, shape);
 }
 Tensor booleans() { return ops::greater(floats({1, -1, 1, -1}, {4}), 0); }
-Tensor others() { return ops::greater(floats({1, 1, -1, -1}, {4}), 0); }
+Tensor other_booleans() { return ops::greater(floats({1, 1, -1, -1}, {4}), 0); }
 Tensor matrix() { return floats({3, -1, 2, 5, -4, 0.5f}, {2, 3}); }
 Tensor images() { return ops::reshape(ops::arange(48, DType::float32), {1, 4, 4, 3}); }
 
@@ -51,7 +51,8 @@ void check(const std::vector<Sample>& samples) {
 }  // namespace
 
 TEST_CASE("functions of numbers give what their rows give") {
-  const Tensor a = booleans(), b = others(), x = matrix(), n = whole({7, -7, 5}, {3});
+  const Tensor a = booleans(), b = other_booleans(), x = matrix(),
+               n = int32_tensor({7, -7, 5}, {3});
   check({{"add", {ops::add(a, b)}, {{"x1", boxed(a)}, {"x2", boxed(b)}}},
          {"multiply", {ops::multiply(a, b)}, {{"x1", boxed(a)}, {"x2", boxed(b)}}},
          {"abs", {ops::abs(a)}, {{"x", boxed(a)}}},
@@ -73,7 +74,7 @@ TEST_CASE("functions of numbers give what their rows give") {
 }
 
 TEST_CASE("functions of positions give what their rows give") {
-  const Tensor x = matrix(), at = whole({-1, 0}, {2});
+  const Tensor x = matrix(), at = int32_tensor({-1, 0}, {2});
   CHECK(ops::take(x, at, 1).to_vector() == std::vector<double>{2, 3, 0.5, 5});
   check({{"take", {ops::take(x, at, 1)}, {{"x", boxed(x)}, {"indices", boxed(at)}, {"axis", 1}}},
          {"take", {ops::take(x, at)}, {{"x", boxed(x)}, {"indices", boxed(at)}}},
@@ -86,9 +87,9 @@ TEST_CASE("functions of positions give what their rows give") {
           {ops::one_hot(at + 1, 3, 0)},
           {{"x", boxed(at + 1)}, {"num_classes", 3}, {"axis", 0}}},
          {"scatter_update",
-          {ops::scatter_update(x, whole({1, 2}, {1, 2}), floats({9}, {1}), "add")},
+          {ops::scatter_update(x, int32_tensor({1, 2}, {1, 2}), floats({9}, {1}), "add")},
           {{"inputs", boxed(x)},
-           {"indices", boxed(whole({1, 2}, {1, 2}))},
+           {"indices", boxed(int32_tensor({1, 2}, {1, 2}))},
            {"updates", boxed(floats({9}, {1}))},
            {"reduction", "add"}}},
          {"unique", {ops::unique(at).values}, {{"x", boxed(at)}}},
@@ -125,7 +126,7 @@ TEST_CASE("functions of shapes give what their rows give") {
 }
 
 TEST_CASE("functions of products give what their rows give") {
-  const Tensor a = booleans(), b = others(), x = matrix();
+  const Tensor a = booleans(), b = other_booleans(), x = matrix();
   const Tensor stack = ops::reshape(ops::arange(12, DType::float32), {2, 3, 2});
   const Tensor kernel = ops::reshape(ops::arange(9, DType::float32), {1, 3, 1, 3});
   const Tensor first = ops::transpose(images(), {0, 3, 1, 2});
@@ -205,25 +206,26 @@ TEST_CASE("Fourier transforms give what their rows give") {
     return Tensors{std::get<0>(x), std::get<1>(x)};
   };
   const Dict frames{{"sequence_length", 4}, {"sequence_stride", 2}, {"fft_length", 6}};
-  const auto with = [&](Dict arguments) {
+  const auto with_frames = [&](Dict arguments) {
     for (const DictEntry& entry : frames) arguments.set(entry.key, entry.value);
     return arguments;
   };
   const Tensors spectra = parts(ops::stft(signal, 4, 2, 6));
   const Value boxed_spectra = List{boxed(spectra[0]), boxed(spectra[1])};
-  check(
-      {{"fft", parts(ops::fft(pair)), {{"x", both}}},
-       {"fft2", parts(ops::fft2(pair)), {{"x", both}}},
-       {"ifft2", parts(ops::ifft2(pair)), {{"x", both}}},
-       {"rfft", parts(ops::rfft(re, 5)), {{"x", boxed(re)}, {"fft_length", 5}}},
-       {"irfft", {ops::irfft(pair)}, {{"x", both}}},
-       {"stft", spectra, with({{"x", boxed(signal)}})},
-       {"stft", parts(ops::stft(signal, 4, 2, 6, std::nullopt, false)),
-        with({{"x", boxed(signal)}, {"window", Value()}, {"center", false}})},
-       {"istft", {ops::istft(spectra, 4, 2, 6, 20)}, with({{"x", boxed_spectra}, {"length", 20}})},
-       {"istft",
-        {ops::istft(spectra, 4, 2, 6, {}, floats({1, 2, 2, 1}, {4}))},
-        with({{"x", boxed_spectra}, {"window", List{1, 2, 2, 1}}})}});
+  check({{"fft", parts(ops::fft(pair)), {{"x", both}}},
+         {"fft2", parts(ops::fft2(pair)), {{"x", both}}},
+         {"ifft2", parts(ops::ifft2(pair)), {{"x", both}}},
+         {"rfft", parts(ops::rfft(re, 5)), {{"x", boxed(re)}, {"fft_length", 5}}},
+         {"irfft", {ops::irfft(pair)}, {{"x", both}}},
+         {"stft", spectra, with_frames({{"x", boxed(signal)}})},
+         {"stft", parts(ops::stft(signal, 4, 2, 6, std::nullopt, false)),
+          with_frames({{"x", boxed(signal)}, {"window", Value()}, {"center", false}})},
+         {"istft",
+          {ops::istft(spectra, 4, 2, 6, 20)},
+          with_frames({{"x", boxed_spectra}, {"length", 20}})},
+         {"istft",
+          {ops::istft(spectra, 4, 2, 6, {}, floats({1, 2, 2, 1}, {4}))},
+          with_frames({{"x", boxed_spectra}, {"window", List{1, 2, 2, 1}}})}});
   CHECK_THROWS_WITH(ops::stft(signal, 4, 2, 6, "hanning"),
                     "window must be 'hann', 'hamming', values or null, got \"hanning\"");
 }
@@ -237,14 +239,14 @@ TEST_CASE("functions of images give what their rows give") {
   const Tensor places = floats({0.5f, -1, 1, 2.5f}, {2, 2});
   const auto channels_first = ops::DataFormat::channels_first;
   const Dict only{{"images", boxed(x)}};
-  const auto with = [&](Dict arguments) {
+  const auto with_images = [&](Dict arguments) {
     arguments.set("images", boxed(x));
     return arguments;
   };
   check(
       {{"image.resize",
         {image::resize(x, {7, 2}, {.interpolation = "bicubic", .antialias = true})},
-        with({{"size", List{7, 2}}, {"interpolation", "bicubic"}, {"antialias", true}})},
+        with_images({{"size", List{7, 2}}, {"interpolation", "bicubic"}, {"antialias", true}})},
        {"image.resize",
         {image::resize(first, {2, 6},
                        {.pad_to_aspect_ratio = true, .fill_value = 2, .format = channels_first})},
@@ -255,20 +257,21 @@ TEST_CASE("functions of images give what their rows give") {
          {"data_format", "channels_first"}}},
        {"image.scale_and_translate",
         {image::scale_and_translate(x, {1, 3, 4, 3}, halves, halves, {1, 2}, "linear")},
-        with({{"output_shape", List{1, 3, 4, 3}},
-              {"scale", boxed(halves)},
-              {"translation", boxed(halves)},
-              {"spatial_dims", List{1, 2}},
-              {"method", "linear"}})},
+        with_images({{"output_shape", List{1, 3, 4, 3}},
+                     {"scale", boxed(halves)},
+                     {"translation", boxed(halves)},
+                     {"spatial_dims", List{1, 2}},
+                     {"method", "linear"}})},
        {"image.pad_images",
         {image::pad_images(x, {.top = 1, .left = 2, .target_height = 7, .target_width = 9})},
-        with({{"top_padding", 1}, {"left_padding", 2}, {"target_height", 7}, {"target_width", 9}})},
+        with_images(
+            {{"top_padding", 1}, {"left_padding", 2}, {"target_height", 7}, {"target_width", 9}})},
        {"image.crop_images",
         {image::crop_images(x, {.top = 1, .left = 2, .bottom = 0, .right = 1})},
-        with({{"top_cropping", 1},
-              {"left_cropping", 2},
-              {"bottom_cropping", 0},
-              {"right_cropping", 1}})},
+        with_images({{"top_cropping", 1},
+                     {"left_cropping", 2},
+                     {"bottom_cropping", 0},
+                     {"right_cropping", 1}})},
        {"image.rgb_to_grayscale", {image::rgb_to_grayscale(x)}, only},
        {"image.rgb_to_hsv", {image::rgb_to_hsv(x)}, only},
        {"image.hsv_to_rgb", {image::hsv_to_rgb(x)}, only},
@@ -285,14 +288,14 @@ TEST_CASE("functions of images give what their rows give") {
          {"fill_mode", "wrap"}}},
        {"image.sample",
         {image::sample(x, rows, rows)},
-        with({{"rows", boxed(rows)}, {"columns", boxed(rows)}})},
+        with_images({{"rows", boxed(rows)}, {"columns", boxed(rows)}})},
        {"image.affine_transform",
         {image::affine_transform(x, shift, "nearest", "reflect")},
-        with(
+        with_images(
             {{"transform", boxed(shift)}, {"interpolation", "nearest"}, {"fill_mode", "reflect"}})},
        {"image.perspective_transform",
         {image::perspective_transform(x, start, end)},
-        with({{"start_points", boxed(start)}, {"end_points", boxed(end)}})},
+        with_images({{"start_points", boxed(start)}, {"end_points", boxed(end)}})},
        {"image.homography",
         {image::homography(start, end)},
         {{"start_points", boxed(start)}, {"end_points", boxed(end)}}}});
@@ -301,37 +304,42 @@ TEST_CASE("functions of images give what their rows give") {
 TEST_CASE("functions of bounding boxes give what their rows give") {
   namespace bounding_boxes = ops::bounding_boxes;
   const Tensor x = floats({1, 2, 5, 9, -1, 0, 4, 3}, {2, 4}), anchors = x + 1;
-  const auto with = [&](Dict arguments) {
+  const auto with_boxes = [&](Dict arguments) {
     arguments.set("boxes", boxed(x));
     return arguments;
   };
   const auto [cut, again] = bounding_boxes::clip_to_image_size(x, {}, 6, 7);
   check({{"bounding_boxes.convert_format",
           {bounding_boxes::convert_format(x, "xyxy", "rel_center_xywh", 10, 20)},
-          with({{"source", "xyxy"}, {"target", "rel_center_xywh"}, {"height", 10}, {"width", 20}})},
-         {"bounding_boxes.clip_to_image_size", {cut, again}, with({{"height", 6}, {"width", 7}})},
+          with_boxes(
+              {{"source", "xyxy"}, {"target", "rel_center_xywh"}, {"height", 10}, {"width", 20}})},
+         {"bounding_boxes.clip_to_image_size",
+          {cut, again},
+          with_boxes({{"height", 6}, {"width", 7}})},
          {"bounding_boxes.crop",
           {bounding_boxes::crop(x, 1, 2, 5, 6)},
-          with({{"top", 1}, {"left", 2}, {"height", 5}, {"width", 6}})},
-         {"bounding_boxes.pad", {bounding_boxes::pad(x, 1, 2)}, with({{"top", 1}, {"left", 2}})},
+          with_boxes({{"top", 1}, {"left", 2}, {"height", 5}, {"width", 6}})},
+         {"bounding_boxes.pad",
+          {bounding_boxes::pad(x, 1, 2)},
+          with_boxes({{"top", 1}, {"left", 2}})},
          {"bounding_boxes.affine_transform",
           {bounding_boxes::affine_transform(x, {.angle = 30, .translate_x = 0.25, .shear_y = 5}, 10,
                                             20)},
-          with({{"angle", 30},
-                {"translate_x", 0.25},
-                {"translate_y", 0},
-                {"scale", 1},
-                {"shear_x", 0},
-                {"shear_y", 5},
-                {"height", 10},
-                {"width", 20}})},
+          with_boxes({{"angle", 30},
+                      {"translate_x", 0.25},
+                      {"translate_y", 0},
+                      {"scale", 1},
+                      {"shear_x", 0},
+                      {"shear_y", 5},
+                      {"height", 10},
+                      {"width", 20}})},
          {"bounding_boxes.encode_box_to_deltas",
           {bounding_boxes::encode_box_to_deltas(anchors, x, "xyxy", "xyxy",
                                                 {.variance = floats({1, 2, 3, 4}, {4})})},
-          with({{"anchors", boxed(anchors)},
-                {"anchor_format", "xyxy"},
-                {"box_format", "xyxy"},
-                {"variance", List{1, 2, 3, 4}}})},
+          with_boxes({{"anchors", boxed(anchors)},
+                      {"anchor_format", "xyxy"},
+                      {"box_format", "xyxy"},
+                      {"variance", List{1, 2, 3, 4}}})},
          {"bounding_boxes.decode_deltas_to_boxes",
           {bounding_boxes::decode_deltas_to_boxes(anchors, x * 0.1, "xyxy", "yxyx")},
           {{"anchors", boxed(anchors)},

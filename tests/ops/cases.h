@@ -14,8 +14,8 @@ namespace crescent::test {
 struct In {
   Shape shape;
   double low = -2, high = 2;
-  DType dtype = DType::float64;  ///< float64 stands for the dtype under test; other dtypes are used
-                                 ///< as they are
+  /// float64 stands for the dtype under test; other dtypes are used as they are.
+  DType dtype = DType::float64;
 };
 In positive(const Shape& shape);  ///< values from [0.5, 2.5)
 In unit(const Shape& shape);      ///< values from (-0.9, 0.9)

@@ -76,18 +76,18 @@ const BinaryRow kBinary[] = {
     {"logical_or", ops::logical_or, false, Dtypes::one, false},
 };
 
-/// The ways in which two shapes can broadcast.
-struct Meeting {
+/// Two shapes that broadcast, and the name of the way in which they do.
+struct BroadcastShapes {
   const char* name;
   Shape a, b;
 };
-const Meeting kMeetings[] = {
+const BroadcastShapes kBroadcastShapes[] = {
     {"same", {3, 5}, {3, 5}}, {"row", {3, 5}, {5}},      {"column", {3, 5}, {3, 1}},
     {"scalar", {}, {3, 5}},   {"outer", {4, 1}, {1, 6}}, {"deep", {2, 1, 3, 1}, {4, 1, 5}},
     {"empty", {0, 3}, {3}},   {"both_scalar", {}, {}},
 };
 
-void add_binary(std::vector<Case>& cases, const BinaryRow& row, const Meeting& m) {
+void add_binary(std::vector<Case>& cases, const BinaryRow& row, const BroadcastShapes& m) {
   auto input = [&](const Shape& shape) {
     if (row.dtypes == Dtypes::one) return booleans(shape);
     return row.is_positive ? positive(shape) : In{shape};
@@ -112,8 +112,8 @@ std::vector<Case> elementwise_cases() {
                      row.dtypes,
                      row.has_gradient});
   }
-  for (const BinaryRow& row : kBinary) add_binary(cases, row, kMeetings[0]);
-  for (const Meeting& meeting : kMeetings) {
+  for (const BinaryRow& row : kBinary) add_binary(cases, row, kBroadcastShapes[0]);
+  for (const BroadcastShapes& meeting : kBroadcastShapes) {
     add_binary(cases, kBinary[2], meeting);
     add_binary(cases, kBinary[3], meeting);
     add_binary(cases, kBinary[12], meeting);

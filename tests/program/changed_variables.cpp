@@ -58,23 +58,23 @@ TEST_CASE("assigning is noticed, whatever memory the values come in") {
 }
 
 TEST_CASE("writing through a pointer is noticed") {
-  Tensor mine = row(0);
-  float* early = mine.mutable_data<float>();
-  Doubled d(mine);
+  Tensor initial = row(0);
+  float* written_early = initial.mutable_data<float>();
+  Doubled d(initial);
   CHECK(d.is_right());
   // This write comes too late to matter, since the variable has its own memory by now.
-  early[0] = 7;
+  written_early[0] = 7;
   CHECK(d.w.value().to_vector() == row(0).to_vector());
   CHECK(d.is_right());
 
-  Tensor taken = d.w.value();
-  taken.mutable_data<float>()[1] = 9;
+  Tensor value = d.w.value();
+  value.mutable_data<float>()[1] = 9;
   CHECK(d.is_right());
   CHECK(d.w.value().to_vector() == std::vector<double>{0, 9, 2});
-  Tensor held = d.w.value();
-  float* kept = held.mutable_data<float>();
+  Tensor second_value = d.w.value();
+  float* pointer = second_value.mutable_data<float>();
   for (int i = 0; i < 3; ++i) {
-    kept[2] = static_cast<float>(i);
+    pointer[2] = static_cast<float>(i);
     CHECK(d.is_right());
   }
 

@@ -53,12 +53,12 @@ Tensors run_together() {
   // This function is compiled before the communicator is set.
   static const Function mean(
       [](const Tensors& in) { return Tensors{ops::all_reduce(in[0], ReduceKind::mean)}; });
-  const auto talking = communicator();
+  const auto two_processes = communicator();
   set_communicator(nullptr);
-  expect(mean({Tensor::full({2}, 4 + talking->rank())})[0],
-         std::vector<double>(2, 4 + talking->rank()));
-  set_communicator(talking);
-  expect(mean({Tensor::full({2}, 4 + talking->rank())})[0], {4.5, 4.5});
+  expect(mean({Tensor::full({2}, 4 + two_processes->rank())})[0],
+         std::vector<double>(2, 4 + two_processes->rank()));
+  set_communicator(two_processes);
+  expect(mean({Tensor::full({2}, 4 + two_processes->rank())})[0], {4.5, 4.5});
   const auto halves = [](DType dtype) {
     return Tensor::full({3}, 2 + communicator()->rank(), dtype);
   };
@@ -68,9 +68,9 @@ Tensors run_together() {
   const int rank = communicator()->rank();
   CHECK(communicator()->all_gather(rank + 5.0) == std::vector<double>{5, 6});
   communicator()->barrier();
-  double told = rank == 1 ? 42 : 0;
-  communicator()->broadcast(&told, sizeof told, 1);
-  CHECK(told == 42);
+  double received = rank == 1 ? 42 : 0;
+  communicator()->broadcast(&received, sizeof received, 1);
+  CHECK(received == 42);
 
   const Tensor x = Tensor::from(std::vector<float>{1.0f + rank, 2.0f - rank, 3}, {3});
   expect(ops::all_reduce(x), {3, 3, 6});

@@ -12,7 +12,7 @@ using namespace ops;
 namespace {
 
 std::vector<double> logged_sums;
-int now = 0;
+int clock_value = 0;
 
 /// An op (x) -> nothing that logs the sum of x.
 struct LogSum final : OpOf<LogSum> {
@@ -48,7 +48,7 @@ struct ClockOp final : OpOf<ClockOp> {
   TensorSpecs infer(std::span<const TensorSpec>) const override { return {{DType::float32, {}}}; }
   Effect effect() const override { return Effect::state; }
   bool compute(std::span<const Tensor>, std::span<Tensor> out) const override {
-    out[0].mutable_data<float>()[0] = static_cast<float>(now++);
+    out[0].mutable_data<float>()[0] = static_cast<float>(clock_value++);
     return true;
   }
 };
@@ -63,14 +63,14 @@ std::vector<double> sums_logged_by(F f, const Tensors& inputs) {
   return logged_sums;
 }
 
-void write(const Tensor& x) { apply(LogSum(), {x}); }
+void log_sum(const Tensor& x) { apply(LogSum(), {x}); }
 
 }  // namespace
 
 TEST_CASE("effects: what is unread is kept when somebody sees it", "[effects]") {
   const Program p = traced(
       [](const Tensors& in) {
-        write(in[0] * 2.0);
+        log_sum(in[0] * 2.0);
         apply(LoggedIdentity(), {in[0]});
         apply(ClockOp(), {});
         return Tensors{exp(in[0])};
@@ -79,7 +79,7 @@ TEST_CASE("effects: what is unread is kept when somebody sees it", "[effects]") 
   CHECK(names(optimize(p)) == "multiply, write, told, exp");
   CHECK(sums_logged_by(
             [](const Tensors& in) {
-              write(in[0]);
+              log_sum(in[0]);
               return Tensors{in[0] + 1.0};
             },
             {Tensor::full({3}, 2.0)}) == std::vector<double>{6});
@@ -87,24 +87,24 @@ TEST_CASE("effects: what is unread is kept when somebody sees it", "[effects]") 
 
 TEST_CASE("effects: each happens once a run, when run as well", "[effects]") {
   const auto twice = [](const Tensors& in) {
-    write(in[0]), write(in[0]);
+    log_sum(in[0]), log_sum(in[0]);
     return Tensors{apply1(LoggedIdentity(), {in[0]}) + apply1(LoggedIdentity(), {in[0]})};
   };
   CHECK(sums_logged_by(twice, {Tensor::full({2}, 1.0)}) == std::vector<double>(4, 2.0));
   logged_sums.clear();
-  write(Tensor::full({2}, 3.0));
+  log_sum(Tensor::full({2}, 3.0));
   CHECK(logged_sums == std::vector<double>{6});
 }
 
 TEST_CASE("effects: nothing with one is done while compiling or kept for later", "[effects]") {
   const Variable v(Tensor::full({4}, 0.5));
   const auto constant = [&](const Tensors& in) {
-    write(ops::zeros({2}) + 1.0), write(v.value() * 2.0);
+    log_sum(ops::zeros({2}) + 1.0), log_sum(v.value() * 2.0);
     return Tensors{in[0] + apply1(ClockOp(), {}), in[0] - apply1(ClockOp(), {})};
   };
   CHECK(sums_logged_by(constant, {Tensor(0.0)}) == std::vector<double>{2, 4});
   const Function compiled(constant, {.inference = true});
-  now = 10;
+  clock_value = 10;
   CHECK(compiled({Tensor(0.0)})[0].item() == 10);
   CHECK(compiled({Tensor(0.0)})[1].item() == -13);
 }
@@ -112,11 +112,11 @@ TEST_CASE("effects: nothing with one is done while compiling or kept for later",
 TEST_CASE("effects: their order stays when elementwise work between them is fused", "[effects]") {
   const auto f = [](const Tensors& in) {
     const Tensor a = in[0] * 2.0, b = in[0] + 1.0;
-    write(b);
+    log_sum(b);
     const Tensor c = apply1(LoggedIdentity(), {in[0]}) + a, d = tanh(c);
-    write(a);
+    log_sum(a);
     const Tensor e = apply1(LoggedIdentity(), {b}) * c;
-    write(e);
+    log_sum(e);
     return Tensors{d + e * a, exp(b)};
   };
   const Tensors x{Tensor::full({1}, 1.0)};
@@ -129,9 +129,9 @@ TEST_CASE("effects: their order stays when elementwise work between them is fuse
 TEST_CASE("effects: what is needed early does not bring one before another", "[effects]") {
   const auto f = [](const Tensors& in) {
     const Tensor a = in[0] * 2.0, total = sum(a);  // depends on every value that is fused with a
-    write(in[0]);
-    const Tensor told = apply1(LoggedIdentity(), {in[1]});
-    return Tensors{total, tanh(a + told)};
+    log_sum(in[0]);
+    const Tensor logged = apply1(LoggedIdentity(), {in[1]});
+    return Tensors{total, tanh(a + logged)};
   };
   const Tensors x{Tensor::full({4}, 1.0), Tensor::full({4}, 2.0)};
   const std::vector<double> order{4, 8};
@@ -144,7 +144,7 @@ TEST_CASE("effects: in a scan they happen every step", "[effects]") {
   const auto f = [](const Tensors& in) {
     scan(
         [&](const Tensors& state, const Tensors& step) -> ScanResult {
-          write(in[0]), write(step[0]);
+          log_sum(in[0]), log_sum(step[0]);
           return {{state[0] + step[0]}, {}};
         },
         {in[0]}, {in[1]});
@@ -157,7 +157,7 @@ TEST_CASE("effects: in a scan they happen every step", "[effects]") {
 TEST_CASE("effects: checks that need one do not overtake another", "[effects]") {
   const Program p = traced(
       [](const Tensors& in) {
-        write(in[0]);
+        log_sum(in[0]);
         const Tensor rows = apply1(LoggedIdentity(), {in[1]});
         return Tensors{gather(in[0], cast(rows, DType::int32))};
       },

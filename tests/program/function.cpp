@@ -10,18 +10,18 @@
 #include "crescent/program/program.h"
 
 namespace {
-std::atomic<uint64_t> news{0};
+std::atomic<uint64_t> new_calls{0};
 }
 
 // Counts every operator new of this program.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t bytes) {
-  news.fetch_add(1, std::memory_order_relaxed);
+  new_calls.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
-  news.fetch_add(1, std::memory_order_relaxed);
+  new_calls.fetch_add(1, std::memory_order_relaxed);
   return std::malloc(bytes);
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
@@ -66,9 +66,10 @@ TEST_CASE("a running step allocates nothing") {
   Tensors outputs;
   for (int i = 0; i < 5; ++i) trainer.step.call(inputs, outputs);
   const double loss = outputs[0].item();
-  const uint64_t tensors = allocation_count(), objects = news.load();
+  const uint64_t tensors = allocation_count(), objects = new_calls.load();
   for (int i = 0; i < 100; ++i) trainer.step.call(inputs, outputs);
-  const uint64_t new_tensors = allocation_count() - tensors, new_objects = news.load() - objects;
+  const uint64_t new_tensors = allocation_count() - tensors,
+                 new_objects = new_calls.load() - objects;
   CHECK(new_tensors == 0);
   CHECK(new_objects == 0);
   CHECK(outputs[0].item() < loss);
@@ -114,10 +115,10 @@ TEST_CASE("a function is compiled once a signature") {
 
 TEST_CASE("results that are kept stay as they are") {
   const Function f([](const Tensors& in) { return Tensors{in[0] + 1.0}; });
-  Tensors kept;
-  for (int i = 0; i < 8; ++i) kept.push_back(f({Tensor::full({2}, i)})[0]);
+  Tensors results;
+  for (int i = 0; i < 8; ++i) results.push_back(f({Tensor::full({2}, i)})[0]);
   for (int i = 0; i < 8; ++i)
-    CHECK(kept[static_cast<size_t>(i)].to_vector() == std::vector<double>(2, i + 1.0));
+    CHECK(results[static_cast<size_t>(i)].to_vector() == std::vector<double>(2, i + 1.0));
 }
 
 TEST_CASE("results may be the next inputs") {
@@ -199,16 +200,16 @@ TEST_CASE("what a trace may not do fails clearly") {
 }
 
 TEST_CASE("state made on first use is made eagerly") {
-  Variable made;
+  Variable variable;
   const Function f([&](const Tensors& in) {
-    if (!made) {
+    if (!variable) {
       NoTrace eager;
-      made = Variable(SeedGenerator(1).normal({2}));
+      variable = Variable(SeedGenerator(1).normal({2}));
     }
-    return Tensors{in[0] * made};
+    return Tensors{in[0] * variable};
   });
   f({Tensor(2.0)});
-  CHECK(f({Tensor(2.0)})[0].to_vector()[0] == Approx(2 * made.value().to_vector()[0]));
+  CHECK(f({Tensor(2.0)})[0].to_vector()[0] == Approx(2 * variable.value().to_vector()[0]));
 }
 
 TEST_CASE("a function within a function, under a tape or on abstract tensors is its body") {
@@ -276,7 +277,7 @@ TEST_CASE("gradients belong to the layer of what they differentiate") {
 }
 
 TEST_CASE("states of a scan are kept only where somebody looks back") {
-  auto kept = [](bool with_gradient) {
+  auto keeps_states = [](bool with_gradient) {
     const Program p = optimize(trace(
         [&](const Tensors& in) {
           GradientTape tape;
@@ -297,6 +298,6 @@ TEST_CASE("states of a scan are kept only where somebody looks back") {
     }
     return count;
   };
-  CHECK(kept(true) == 1);
-  CHECK(kept(false) == 0);
+  CHECK(keeps_states(true) == 1);
+  CHECK(keeps_states(false) == 0);
 }

@@ -1,4 +1,5 @@
-// Divided variables: the op that gathers their parts, the pass that gathers again, and layouts.
+// Variables that are divided among processes: the op that gathers their parts, the pass
+// `gathering`, which gathers a second time instead of keeping the gathered variable, and layouts.
 #include <catch2/catch.hpp>
 
 #include "compile/passes/passes.h"
@@ -67,15 +68,15 @@ void use_variable() {
     v.assign_sub(gradient * 0.01);
     return Tensors{loss};
   });
-  const Variable alone(whole * 2.0);
+  const Variable undivided(whole * 2.0);
   const Tensor x = numbered({4, 5}) * 0.1;
   step({x});
   GradientTape tape;
-  const Tensor loss = ops::sum(ops::square(ops::matmul(x, alone)));
-  alone.assign_sub(tape.gradient(loss, Variables{alone})[0] * 0.01);
-  const std::vector<double> found = v.value().to_vector(), expected = alone.value().to_vector();
+  const Tensor loss = ops::sum(ops::square(ops::matmul(x, undivided)));
+  undivided.assign_sub(tape.gradient(loss, Variables{undivided})[0] * 0.01);
+  const std::vector<double> found = v.value().to_vector(), expected = undivided.value().to_vector();
   for (size_t i = 0; i < expected.size(); ++i) CHECK(found[i] == Approx(expected[i]));
-  const NoCollectives without("the test");
+  const NoCollectives no_collectives("the test");
   CHECK_THROWS_WITH(v.value(), Catch::Contains("the test reads 'variable' in this process alone"));
 }
 
@@ -111,12 +112,12 @@ TEST_CASE("a whole is gathered again behind another exchange", "[gathering]") {
         },
         TensorSpecs{{DType::float32, {3, 2}}});
   };
-  Program apart = recorded(true), together = recorded(false);
-  CHECK(passes::gathering(apart));
-  passes::validate(apart);
-  CHECK(names_of(apart) == "all_gather cast unary all_reduce all_gather cast unary binary");
-  CHECK(passes::gathering(together));
-  CHECK(names_of(together) == "all_gather cast unary unary binary");
+  Program with_exchange = recorded(true), without_exchange = recorded(false);
+  CHECK(passes::gathering(with_exchange));
+  passes::validate(with_exchange);
+  CHECK(names_of(with_exchange) == "all_gather cast unary all_reduce all_gather cast unary binary");
+  CHECK(passes::gathering(without_exchange));
+  CHECK(names_of(without_exchange) == "all_gather cast unary unary binary");
 }
 
 TEST_CASE("a layout is found by the path or by one pattern", "[gathering]") {

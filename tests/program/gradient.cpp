@@ -353,8 +353,8 @@ TEST_CASE("an upstream gradient weighs the target") {
   GradientTape tape;
   tape.watch(x);
   const Tensor y = ops::square(x);
-  const Tensor up = Tensor::from(std::vector<float>{1, 10}, {2});
-  CHECK(tape.gradient(y, std::span(&x, 1), up)[0].to_vector() == std::vector<double>{6, 60});
+  const Tensor upstream = Tensor::from(std::vector<float>{1, 10}, {2});
+  CHECK(tape.gradient(y, std::span(&x, 1), upstream)[0].to_vector() == std::vector<double>{6, 60});
   CHECK_THROWS_WITH(tape.gradient(y, std::span(&x, 1), Tensor::full({3}, 1)), Contains("upstream"));
 }
 

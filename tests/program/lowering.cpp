@@ -227,8 +227,8 @@ TEST_CASE("lowering: of post-ops a device may take some", "[lowering]") {
   REQUIRE(names(p) == "matmul+bias+add+relu");
   auto up_to = [](size_t count) {
     return PickyDevice([count](const Op& op) {
-      auto* with = dynamic_cast<const WithPostOps*>(&op);
-      return with ? with->post.size() <= count : is_simple(op);
+      auto* with_post_ops = dynamic_cast<const WithPostOps*>(&op);
+      return with_post_ops ? with_post_ops->post.size() <= count : is_simple(op);
     });
   };
   CHECK(names(lowered(p, up_to(3))) == names(p));
@@ -277,14 +277,14 @@ TEST_CASE("lowering: memory is free behind the last use", "[lowering]") {
       {f32({2, 3})});
   REQUIRE(names(p) == "exp, reshape, tanh, reduce, add");
   const std::vector<int> last = last_uses(p);
-  auto of = [&](size_t instruction) {
+  auto last_use_of = [&](size_t instruction) {
     return last[static_cast<size_t>(p.code[instruction].outputs[0])];
   };
   CHECK(last[static_cast<size_t>(p.inputs[0])] == 3);
-  CHECK(of(0) == 2);  // the last reader is tanh, which reads the memory as shape (6)
-  CHECK(of(1) == 2);
-  CHECK(of(2) == 4);
-  CHECK(of(4) == 5);  // the value is an output
+  CHECK(last_use_of(0) == 2);  // the last reader is tanh, which reads the memory as shape (6)
+  CHECK(last_use_of(1) == 2);
+  CHECK(last_use_of(2) == 4);
+  CHECK(last_use_of(4) == 5);  // the value is an output
 }
 
 TEST_CASE("lowering: what a variable becomes is kept to the end", "[lowering]") {

@@ -52,8 +52,9 @@ inline void check_same(const Tensors& a, const Tensors& b, double tolerance) {
     const auto x = a[i].to_vector(), y = b[i].to_vector();
     for (size_t e = 0; e < x.size(); ++e) {
       INFO("result " << i << " element " << e << ": " << x[e] << " and " << y[e]);
-      const double away = absolute_difference(y[e], x[e]);
-      REQUIRE((away == 0 || (std::isfinite(away) && away <= tolerance * (1 + std::abs(x[e])))));
+      const double difference = absolute_difference(y[e], x[e]);
+      REQUIRE((difference == 0 ||
+               (std::isfinite(difference) && difference <= tolerance * (1 + std::abs(x[e])))));
     }
   }
 }

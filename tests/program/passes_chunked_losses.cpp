@@ -1,5 +1,5 @@
-// Losses over many classes in chunks of rows: the numbers stay, and no value has all rows and
-// classes.
+// Losses over many classes, computed in chunks of rows: the numbers stay the same, and no
+// intermediate value has all rows and all classes.
 #include <algorithm>
 
 #include "crescent/program/gradient.h"
@@ -56,7 +56,7 @@ struct Head {
   }
 };
 
-/// Pseudo-random numbers.
+/// A generator of pseudo-random numbers.
 class Numbers {
  public:
   explicit Numbers(uint32_t seed) : state_(seed) {}
@@ -186,7 +186,8 @@ TEST_CASE("losses whose rows depend on each other are not chunked") {
   CHECK_FALSE(is_kept([&](T, T losses, GradientTape& tape, T x) {
     return Tensors{gradient(tape, ops::mean(losses), x)};
   }));
-  // The logits are a result, are read along the rows, or the gradient depends on all losses.
+  // The losses are not chunked where the logits are a result or are read along the rows, or where
+  // the gradient depends on all losses.
   CHECK(is_kept([&](T logits, T losses, GradientTape&, T) { return Tensors{logits, losses}; }));
   CHECK(is_kept([&](T logits, T losses, GradientTape&, T) {
     return Tensors{ops::cumsum(logits, 0), losses};

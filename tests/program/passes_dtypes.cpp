@@ -69,10 +69,10 @@ TEST_CASE("casts are left out where the dtype between has every number, and only
         const bool is_same = are_same(optimized(chain, x, &left), chain(x));
         CHECK(is_same);
         if (a == b || b == c) continue;
-        const Tensor all = limits_of(a, std::numeric_limits<double>::infinity());
-        const Tensor between = cast(all, b);
+        const Tensor limits = limits_of(a, std::numeric_limits<double>::infinity());
+        const Tensor between = cast(limits, b);
         const bool is_lossless =
-            are_same(cast(between, a), all) && between.to_vector() == all.to_vector();
+            are_same(cast(between, a), limits) && between.to_vector() == limits.to_vector();
         CHECK(left == (!is_lossless ? "fused" : a == c ? "" : "cast"));
       }
     }

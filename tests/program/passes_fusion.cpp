@@ -138,7 +138,7 @@ TEST_CASE("fusion: the gradient of a table joins those who read it", "[passes]")
   const Program q = rewritten(p, fusion);
   CHECK(names(q).find("scatter_add") == std::string::npos);
 
-  Program own = traced(
+  Program with_own_updates = traced(
       // The updates are computed from a value that the region itself computes.
       [](const Tensors& in) {
         const Tensor a = exp(in[0]);
@@ -147,7 +147,7 @@ TEST_CASE("fusion: the gradient of a table joins those who read it", "[passes]")
         return Tensors{a + apply1(op, {in[1], a})};
       },
       {f32({16, 3}), {DType::int32, {16}}});
-  CHECK(names(rewritten(own, fusion)).find("exp") == 0);
+  CHECK(names(rewritten(with_own_updates, fusion)).find("exp") == 0);
 }
 
 TEST_CASE("fusion: regions have limits", "[passes]") {
@@ -186,7 +186,7 @@ TEST_CASE("recomputation: the backward pass reads the input again instead of kep
       },
       {f32({6, 6}), f32({6, 6})});
   while (common_subexpressions(p) || algebra(p) || constants(p)) dead_code(p);
-  const auto kept = [](const Program& q) {
+  const auto output_count = [](const Program& q) {
     size_t count = 0;
     for (const auto& i : q.code) count += i.op->name() == "fused" ? i.outputs.size() : 0;
     return count;
@@ -199,8 +199,8 @@ TEST_CASE("recomputation: the backward pass reads the input again instead of kep
   check_same(run(p), run(lean), 0);
   lean = rewritten(lean, fusion);
   CHECK(lean.code.size() <= plain.code.size());
-  CHECK(kept(lean) < kept(plain));
-  CHECK(kept(lean) == 3);  // stored values: y, 1 + erf, and the gradient
+  CHECK(output_count(lean) < output_count(plain));
+  CHECK(output_count(lean) == 3);  // stored values: y, 1 + erf, and the gradient
 }
 
 TEST_CASE("recomputation: not of what is in memory, expensive or far away", "[passes]") {

@@ -49,9 +49,10 @@ Program with_kept_states(Program program, size_t kept) {
   Program::Instruction& loop = program.code.at(0);
   auto scan = std::make_shared<Scan>(dynamic_cast<const Scan&>(*loop.op));
   scan->keep_states = true;
-  const TensorSpecs made = scan->infer(program.specs_of(loop.inputs));
+  const TensorSpecs output_specs = scan->infer(program.specs_of(loop.inputs));
   const size_t first = loop.outputs.size();
-  for (size_t o = first; o < made.size(); ++o) loop.outputs.push_back(program.add_value(made[o]));
+  for (size_t o = first; o < output_specs.size(); ++o)
+    loop.outputs.push_back(program.add_value(output_specs[o]));
   loop.op = scan;
   program.outputs.push_back(loop.outputs.at(first + kept));
   return program;

@@ -115,11 +115,11 @@ TEST_CASE("an op whose options hold a NaN is found again, and -0 is another than
 }
 
 TEST_CASE("results keep memory for the signature of now only") {
-  constexpr int64_t kMany = 1 << 20;
+  constexpr int64_t kElements = 1 << 20;
   const Function f([](const Tensors& in) { return Tensors{in[0] + 1.0, in[0] * 2.0}; });
-  f({ones(kMany)});
+  f({ones(kElements)});
   const int64_t before = allocated_bytes();
-  for (int64_t n = 1; n <= 20; ++n) f({ones(kMany - n)});
-  // The 20 calls made two results of 4 kMany bytes each, which are not kept.
-  CHECK(allocated_bytes() < before + kMany);
+  for (int64_t n = 1; n <= 20; ++n) f({ones(kElements - n)});
+  // Each of the 20 calls made two results of 4 kMany bytes, whose memory was freed.
+  CHECK(allocated_bytes() < before + kElements);
 }

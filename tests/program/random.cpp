@@ -34,8 +34,9 @@ TEST_CASE("normal values have their mean and deviation, truncated ones their bou
   for (double x : normal) mean += x / 20000, square += (x - 2) * (x - 2) / 20000;
   CHECK(mean == Approx(2).margin(0.1));
   CHECK(square == Approx(9).margin(0.4));
-  const auto cut = generator.truncated_normal({20000}, 2, 3).to_vector();
-  CHECK(std::all_of(cut.begin(), cut.end(), [](double x) { return x >= -4 && x <= 8; }));
+  const auto truncated = generator.truncated_normal({20000}, 2, 3).to_vector();
+  CHECK(
+      std::all_of(truncated.begin(), truncated.end(), [](double x) { return x >= -4 && x <= 8; }));
 }
 
 TEST_CASE("a permutation has every number once") {

@@ -1,4 +1,5 @@
-// Rematerialization: the numbers stay, the memory falls, and what must run once runs once.
+// Rematerialization: results stay the same, memory falls, and ops that must run once are not run
+// again.
 #include "program/recording/rematerialization.h"
 
 #include <algorithm>
@@ -159,9 +160,9 @@ TEST_CASE("what passes a cut is kept, and the last segment as a whole") {
   const TensorSpecs specs{{DType::float32, {4}}};
   const Program plain = traced(body, specs, false);
   const auto copies = [&](std::vector<size_t> cuts) {
-    const Program again = rematerialized(plain, 3, std::move(cuts));
-    passes::validate(again);
-    return count(again, Unary::kName) - count(plain, Unary::kName);
+    const Program with_copies = rematerialized(plain, 3, std::move(cuts));
+    passes::validate(with_copies);
+    return count(with_copies, Unary::kName) - count(plain, Unary::kName);
   };
   CHECK(copies({}) == 0);
   CHECK(copies({1}) == 0);  // a passes the cut

@@ -28,14 +28,15 @@ std::vector<T> drawn(int64_t shard, int64_t count) {
 /// result.
 template <class T>
 Tensors values_of_shards(int64_t shards, int64_t count) {
-  const ShardRange own = own_shards(shards);
-  Tensors all;
+  const ShardRange own_range = own_shards(shards);
+  Tensors tensors;
   for (int64_t s = 0; s < shards; ++s) {
     std::vector<T> values = drawn<T>(s, count);
-    if (s < own.first || s >= own.last) std::fill(values.begin(), values.end(), T(77777));
-    all.push_back(Tensor::from(values, {count}));
+    if (s < own_range.first || s >= own_range.last)
+      std::fill(values.begin(), values.end(), T(77777));
+    tensors.push_back(Tensor::from(values, {count}));
   }
-  return all;
+  return tensors;
 }
 
 Tensor reduced(const Tensors& values, ReduceKind kind) {
@@ -68,12 +69,12 @@ void check_reduction(ReduceKind kind, int64_t shards, int64_t count) {
 }
 
 void check_concat(int64_t shards) {
-  const ShardRange own = own_shards(shards);
+  const ShardRange own_range = own_shards(shards);
   Tensors rows;
   std::vector<double> expected;
   for (int64_t s = 0; s < shards; ++s) {
     const int64_t count = 1 + s % 3;
-    const bool is_own = s >= own.first && s < own.last;
+    const bool is_own = s >= own_range.first && s < own_range.last;
     rows.push_back(Tensor::full({count, 2}, is_own ? s : -1));
     for (int64_t i = 0; i < 2 * count; ++i) expected.push_back(static_cast<double>(s));
   }
@@ -94,9 +95,9 @@ void check_program() {
     return Tensors{reduced(parts, ReduceKind::sum)};
   });
   std::vector<int32_t> rows{0, 1, 2, 0, 1, 2};
-  const ShardRange own = own_shards(3);
+  const ShardRange own_range = own_shards(3);
   for (int64_t i = 0; i < 6; ++i)
-    if (i / 2 < own.first || i / 2 >= own.last) rows[static_cast<size_t>(i)] = 99;
+    if (i / 2 < own_range.first || i / 2 >= own_range.last) rows[static_cast<size_t>(i)] = 99;
   const Tensor table = Tensor::from(std::vector<float>{1, 10, 100}, {3});
   CHECK(total({Tensor::from(rows, {6}), table})[0].item() == 222);
 }
@@ -119,10 +120,11 @@ void check_all() {
   }
   for (DType dtype : {DType::bfloat16, DType::float16, DType::int8, DType::uint8, DType::int16}) {
     INFO(name_of(dtype));
-    const ShardRange own = own_shards(5);
+    const ShardRange own_range = own_shards(5);
     Tensors values;
     for (int64_t s = 0; s < 5; ++s)
-      values.push_back(Tensor::full({3}, s >= own.first && s < own.last ? s + 1 : 20, dtype));
+      values.push_back(
+          Tensor::full({3}, s >= own_range.first && s < own_range.last ? s + 1 : 20, dtype));
     CHECK(reduced(values, ReduceKind::sum).to_vector() == std::vector<double>(3, 15));
   }
   for (ReduceKind kind : {ReduceKind::sum, ReduceKind::max, ReduceKind::min})

@@ -29,10 +29,10 @@ TEST_CASE("threads work side by side") {
   for (size_t id = 0; id < wrong.size(); ++id) {
     threads.emplace_back([&, id] {
       const double v = static_cast<double>(id + 1);
-      const Variable own(Tensor::full({8}, 0));
+      const Variable sum(Tensor::full({8}, 0));
       const Function step([&](const Tensors& in) {
-        own.assign_add(in[0]);
-        return Tensors{ops::sum(own.value())};
+        sum.assign_add(in[0]);
+        return Tensors{ops::sum(sum.value())};
       });
       for (int i = 1; i <= 50; ++i) {
         const Tensor x = Tensor::full({4, 4}, v);
@@ -56,7 +56,7 @@ TEST_CASE("threads that draw from one generator get what one thread would get, e
   set_random_seed(5);
   std::vector<double> alone, together;
   for (size_t id = 0; id < kThreads; ++id) draw(alone);
-  const double after = static_cast<double>(global_random().seed());
+  const double seed_after = static_cast<double>(global_random().seed());
   set_random_seed(5);
   std::vector<std::vector<double>> drawn(kThreads);
   std::vector<std::thread> threads;
@@ -66,7 +66,7 @@ TEST_CASE("threads that draw from one generator get what one thread would get, e
   std::sort(alone.begin(), alone.end());
   std::sort(together.begin(), together.end());
   CHECK(together == alone);
-  CHECK(static_cast<double>(global_random().seed()) == after);
+  CHECK(static_cast<double>(global_random().seed()) == seed_after);
 }
 
 TEST_CASE("a thread sees one policy or another while they are set") {

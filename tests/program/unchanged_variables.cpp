@@ -36,10 +36,10 @@ Tensor checked(const Tensor& x) {
 struct State {
   Variable a{Tensor::full({3}, 1)}, b{Tensor::full({3}, 2)}, c{Tensor::full({3}, 3)};
   std::vector<double> values() const {
-    std::vector<double> all;
+    std::vector<double> numbers;
     for (const Variable& v : {a, b, c})
-      for (double x : v.value().to_vector()) all.push_back(x);
-    return all;
+      for (double x : v.value().to_vector()) numbers.push_back(x);
+    return numbers;
   }
 };
 
@@ -188,10 +188,10 @@ TEST_CASE("what may fail comes before new values that it does not follow from") 
                               },
                               TensorSpecs{{DType::float32, {3}}}),
                           host_device());
-  size_t failing = program.code.size(), writing = 0;
+  size_t failing_index = program.code.size(), writing_index = 0;
   for (size_t i = 0; i < program.code.size(); ++i) {
-    if (may_fail(*program.code[i].op)) failing = i;
-    if (program.code[i].outputs[0] == program.variables[0].result) writing = i;
+    if (may_fail(*program.code[i].op)) failing_index = i;
+    if (program.code[i].outputs[0] == program.variables[0].result) writing_index = i;
   }
-  CHECK(failing < writing);
+  CHECK(failing_index < writing_index);
 }

@@ -37,10 +37,10 @@ TEST_CASE("a tensor of strings gives its texts back") {
 TEST_CASE("strings are moved and compared, and nothing else") {
   const Tensor t = texts({"x", "y", "z"});
   const Tensor both[] = {t, texts({"y"})};
-  const Tensor all = ops::flip(ops::concatenate(both, 0), {0});
-  CHECK(strings_of(all) == std::vector<std::string>{"y", "z", "y", "x"});
-  CHECK(ops::equal(all, texts({"y"})).to_vector() == std::vector<double>{1, 0, 1, 0});
-  CHECK(ops::not_equal(all, texts({"y"})).to_vector() == std::vector<double>{0, 1, 0, 1});
+  const Tensor joined = ops::flip(ops::concatenate(both, 0), {0});
+  CHECK(strings_of(joined) == std::vector<std::string>{"y", "z", "y", "x"});
+  CHECK(ops::equal(joined, texts({"y"})).to_vector() == std::vector<double>{1, 0, 1, 0});
+  CHECK(ops::not_equal(joined, texts({"y"})).to_vector() == std::vector<double>{0, 1, 0, 1});
   CHECK(strings_of(ops::pad(t, {1}, {0})) == std::vector<std::string>{"", "x", "y", "z"});
   CHECK(strings_of(ops::where(ops::equal(t, texts({"y"})), t, texts({"?"}))) ==
         std::vector<std::string>{"?", "y", "?"});
@@ -66,7 +66,7 @@ TEST_CASE("compiled programs have strings as inputs, results and constants") {
 }
 
 TEST_CASE("texts that no tensor holds go") {
-  const Tensor kept = texts({"kept through it all"});
+  const Tensor long_lived = texts({"kept through it all"});
   Tensor rows = texts(batch(0, 1000));
   const Tensor row = rows.view_rows(7, 1);
   rows = {};
@@ -75,7 +75,7 @@ TEST_CASE("texts that no tensor holds go") {
     REQUIRE(strings_of(moved)[0] == concat("text ", 1000 * i + 999));
   }
   CHECK(string_count() < 20000);
-  CHECK(strings_of(kept)[0] == "kept through it all");
+  CHECK(strings_of(long_lived)[0] == "kept through it all");
   CHECK(strings_of(row)[0] == "text 7");
 }
 

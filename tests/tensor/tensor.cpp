@@ -87,18 +87,18 @@ TEST_CASE("a mask travels beside the values") {
 }
 
 TEST_CASE("memory is counted, observed and aligned") {
-  static int64_t observed = 0;
-  set_allocation_observer([](int64_t bytes) { observed += bytes; });
+  static int64_t observed_bytes = 0;
+  set_allocation_observer([](int64_t bytes) { observed_bytes += bytes; });
   const int64_t before = allocated_bytes();
   const uint64_t count = allocation_count();
   {
     const Tensor t(Shape{1000}, DType::float32);
     CHECK(allocated_bytes() - before == 4000);
     CHECK(allocation_count() == count + 1);
-    CHECK(observed == 4000);
+    CHECK(observed_bytes == 4000);
     CHECK(reinterpret_cast<uintptr_t>(t.raw()) % 64 == 0);
   }
-  CHECK(observed == 0);
+  CHECK(observed_bytes == 0);
   CHECK(allocated_bytes() == before);
   set_allocation_observer(nullptr);
 }

@@ -29,7 +29,7 @@ model:compile { optimizer = "adam",
 
 --- Runs epochs on all sources in turn until `measure.total_seconds` have passed; returns for each
 --- source the list of seconds per epoch.
-local function rounds(shuffle)
+local function measure_sources(shuffle)
   local seconds, begin = {}, cr.utils.clock()
   repeat
     for i, source in ipairs(sources) do
@@ -51,8 +51,8 @@ end
 
 for _, order in ipairs { { "in_order", false }, { "shuffled_batches", "batch" },
   { "shuffled", true } } do
-  rounds(order[2])
-  local seconds = rounds(order[2])
+  measure_sources(order[2])
+  local seconds = measure_sources(order[2])
   local memory = seconds[1]
   for i, source in ipairs(sources) do
     local name, costs = "input_" .. order[1] .. "_" .. source[1], {}

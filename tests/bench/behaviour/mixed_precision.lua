@@ -9,7 +9,7 @@ local positive, negative, seeds = arg[1], arg[2], tonumber(arg[3] or 3)
 if not negative then error("expected two files of sentences", 0) end
 
 --- The sentences of both files, alternating, as lists of words.
-local function read()
+local function read_sentences()
   local texts = {}
   for label, path in ipairs { negative, positive } do
     local i = label
@@ -39,7 +39,7 @@ local function numbered(texts)
   return number
 end
 
-local texts = read()
+local texts = read_sentences()
 local number, x, y = numbered(texts), {}, {}
 for i, text in ipairs(texts) do
   local row = {}

@@ -28,19 +28,19 @@ end
 
 local function run(command) assert(os.execute(command .. " 2>/dev/null")) end
 local copy = path .. ".copy"
-local write = best(function()
+local write_seconds = best(function()
   run(string.format("dd if=/dev/zero of=%s bs=1M count=%d conv=fsync", copy,
     math.ceil(megabytes / 1.048576)))
 end)
 local read_seconds = best(function() run(string.format("dd if=%s of=/dev/null bs=1M", copy)) end)
 os.remove(copy)
-local save = best(function() model:save_weights(path) end)
-local load = best(function() model:load_weights(path) end)
+local save_seconds = best(function() model:save_weights(path) end)
+local load_seconds = best(function() model:load_weights(path) end)
 os.remove(path)
 
-measure.emit("disk_write", megabytes / write, "MB/s")
-measure.emit("save_weights", megabytes / save, "MB/s")
-measure.emit("save_weights_of_disk", write / save, "x")
+measure.emit("disk_write", megabytes / write_seconds, "MB/s")
+measure.emit("save_weights", megabytes / save_seconds, "MB/s")
+measure.emit("save_weights_of_disk", write_seconds / save_seconds, "x")
 measure.emit("disk_cached_read", megabytes / read_seconds, "MB/s")
-measure.emit("load_weights", megabytes / load, "MB/s")
-measure.emit("load_weights_of_disk", read_seconds / load, "x")
+measure.emit("load_weights", megabytes / load_seconds, "MB/s")
+measure.emit("load_weights_of_disk", read_seconds / load_seconds, "x")

@@ -8,8 +8,8 @@ namespace {
 struct Convolution {
   const char* name;
   Shape x, kernel;
-  int64_t stride, pad;  ///< pad: sum of the padding on both sides; if it is odd, the end gets one
-                        ///< more
+  /// pad: the sum of the padding on both sides; if it is odd, the end gets one more.
+  int64_t stride, pad;
 };
 
 const Convolution kConvolutions[] = {

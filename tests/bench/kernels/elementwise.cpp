@@ -11,7 +11,7 @@ using Body = Function::Body;
 constexpr int64_t kMillion = 1 << 20;
 
 template <class F>
-Body of_one(F f) {
+Body unary_body(F f) {
   return [f](const Tensors& in) { return Tensors{f(in[0])}; };
 }
 
@@ -20,7 +20,7 @@ void add_unary() {
       {"relu", ops::relu},       {"exp", ops::exp}, {"tanh", ops::tanh},
       {"sigmoid", ops::sigmoid}, {"log", ops::log}, {"erf", ops::erf}};
   for (const auto& [name, f] : kFunctions)
-    add(concat("elementwise/", name, "_1M"), {floats({kMillion})}, of_one(f), Limit::memory);
+    add(concat("elementwise/", name, "_1M"), {floats({kMillion})}, unary_body(f), Limit::memory);
 }
 
 void add_chains() {
@@ -35,12 +35,12 @@ void add_chains() {
       "elementwise/bias_relu_128x512", {floats({128, 512}), floats({512})},
       [](const Tensors& in) { return Tensors{ops::relu(in[0] + in[1])}; }, Limit::memory);
   add("elementwise/select_1M", {floats({kMillion})},
-      of_one([](const Tensor& x) { return ops::where(ops::greater(x, 0.3), x, 0.0); }),
+      unary_body([](const Tensor& x) { return ops::where(ops::greater(x, 0.3), x, 0.0); }),
       Limit::memory);
   add("elementwise/gelu_1M", {floats({kMillion})},
-      of_one([](const Tensor& x) { return ops::gelu(x, false); }), Limit::memory);
+      unary_body([](const Tensor& x) { return ops::gelu(x, false); }), Limit::memory);
   add("elementwise/cast_to_bf16_1M", {floats({kMillion})},
-      of_one([](const Tensor& x) { return ops::cast(x, DType::bfloat16); }), Limit::memory);
+      unary_body([](const Tensor& x) { return ops::cast(x, DType::bfloat16); }), Limit::memory);
 }
 
 /// A whole weight update of an optimizer: reads gradients, changes weights and slots in place.
@@ -58,23 +58,23 @@ void add_optimizer(const char* name, const Shape& shape) {
 }
 
 void add_reductions() {
-  add("reduction/sum_1M", {floats({kMillion})}, of_one([](const Tensor& x) { return ops::sum(x); }),
-      Limit::memory);
-  add("reduction/max_1M", {floats({kMillion})}, of_one([](const Tensor& x) { return ops::max(x); }),
-      Limit::memory);
+  add("reduction/sum_1M", {floats({kMillion})},
+      unary_body([](const Tensor& x) { return ops::sum(x); }), Limit::memory);
+  add("reduction/max_1M", {floats({kMillion})},
+      unary_body([](const Tensor& x) { return ops::max(x); }), Limit::memory);
   for (const Shape& shape : {Shape{8192, 128}, Shape{32768, 32}, Shape{104857, 10}})
     for (int axis : {0, 1})
       add(concat("reduction/", axis == 0 ? "columns_" : "rows_", shape[0], "x", shape[1]),
-          {floats(shape)}, of_one([axis](const Tensor& x) { return ops::sum(x, {axis}); }),
+          {floats(shape)}, unary_body([axis](const Tensor& x) { return ops::sum(x, {axis}); }),
           Limit::memory);
   add("reduction/argmax_128x10", {floats({128, 10})},
-      of_one([](const Tensor& x) { return ops::argmax(x, -1); }), Limit::memory);
+      unary_body([](const Tensor& x) { return ops::argmax(x, -1); }), Limit::memory);
 }
 
 void add_moves() {
   add("move/transpose_1024x1024", {floats({1024, 1024})},
-      of_one([](const Tensor& x) { return ops::transpose(x); }), Limit::memory);
-  add("move/heads_32x64x4x32", {floats({32, 64, 4, 32})}, of_one([](const Tensor& x) {
+      unary_body([](const Tensor& x) { return ops::transpose(x); }), Limit::memory);
+  add("move/heads_32x64x4x32", {floats({32, 64, 4, 32})}, unary_body([](const Tensor& x) {
         return ops::transpose(x, {0, 2, 1, 3});
       }),
       Limit::memory);
@@ -97,7 +97,7 @@ void add_moves() {
 void add_softmax() {
   for (const Shape& shape : {Shape{128, 10}, Shape{2048, 512}, Shape{8192, 64}})
     add(concat("softmax/", shape[0], "x", shape[1]), {floats(shape)},
-        of_one([](const Tensor& x) { return ops::softmax(x); }), Limit::memory);
+        unary_body([](const Tensor& x) { return ops::softmax(x); }), Limit::memory);
   add(
       "softmax/cross_entropy_128x10", {floats({128, 10}), integers({128}, 10)},
       [](const Tensors& in) { return Tensors{ops::sparse_softmax_cross_entropy(in[0], in[1])}; },
@@ -113,7 +113,7 @@ void add_random() {
     Random op;
     op.kind = kind, op.shape = {kMillion};
     add(concat("random/", name, "_1M"), {{{DType::int64, {2}}}},
-        of_one([op](const Tensor& s) { return apply1(op, {s}); }), Limit::memory);
+        unary_body([op](const Tensor& s) { return apply1(op, {s}); }), Limit::memory);
   }
 }
 

@@ -89,9 +89,9 @@ double best_rate(int threads, const std::function<double(int thread)>& work) {
     for (int t = 1; t < threads; ++t) others.emplace_back(run, t);
     run(0);
     others.clear();
-    double all = 0;
-    for (double amount : amounts) all += amount;
-    best = std::max(best, all / *std::max_element(seconds.begin(), seconds.end()));
+    double total = 0;
+    for (double amount : amounts) total += amount;
+    best = std::max(best, total / *std::max_element(seconds.begin(), seconds.end()));
   }
   return best;
 }

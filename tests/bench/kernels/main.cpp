@@ -37,17 +37,17 @@ ProfileEntry profile_of(const Function& f, const Tensors& inputs) {
   executable->profile(true);
   for (int run = 0; run < kRuns; ++run) f(inputs);
   executable->profile(false);
-  ProfileEntry all;
+  ProfileEntry total;
   for (const ProfileEntry& row : executable->rows()) {
-    if (row.seconds >= all.seconds) {
-      all.kernel = row.kernel, all.seconds = row.seconds;
-      all.parts = row.parts, all.largest_part = row.largest_part;
+    if (row.seconds >= total.seconds) {
+      total.kernel = row.kernel, total.seconds = row.seconds;
+      total.parts = row.parts, total.largest_part = row.largest_part;
     }
-    all.flops += row.flops / kRuns;
-    all.bytes += row.bytes / kRuns;
-    for (size_t c = 0; c < kProfiledCores.size(); ++c) all.seconds_on[c] += row.seconds_on[c];
+    total.flops += row.flops / kRuns;
+    total.bytes += row.bytes / kRuns;
+    for (size_t c = 0; c < kProfiledCores.size(); ++c) total.seconds_on[c] += row.seconds_on[c];
   }
-  return all;
+  return total;
 }
 
 /// Reports the largest speedup on several cores that the division of the work allows.

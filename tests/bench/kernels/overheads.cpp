@@ -8,20 +8,20 @@
 namespace crescent::bench {
 namespace {
 
-void region(benchmark::State& state) {
+void measure_parallel_region(benchmark::State& state) {
   cpu::Pool pool(threads());
   for (auto _ : state)
     pool.parallel(pool.threads(), [](int64_t part, int) { benchmark::DoNotOptimize(part); });
 }
 
-void compiled_call(benchmark::State& state) {
+void measure_compiled_call(benchmark::State& state) {
   const Function f([](const Tensors& in) { return Tensors{in[0] + 1.0}; });
   const Tensors inputs{Tensor::full({1}, 1)};
   Tensors outputs;
   for (auto _ : state) f.call(inputs, outputs);
 }
 
-void instructions(benchmark::State& state) {
+void measure_instructions(benchmark::State& state) {
   constexpr int kInstructions = 100;
   const Function f([](const Tensors& in) {
     Tensor y = in[0];
@@ -33,7 +33,7 @@ void instructions(benchmark::State& state) {
   for (auto _ : state) f.call(inputs, outputs);
 }
 
-void eager_op(benchmark::State& state) {
+void measure_eager_op(benchmark::State& state) {
   const Tensor x = Tensor::full({1}, 1);
   for (auto _ : state) benchmark::DoNotOptimize(x + x);
 }
@@ -42,10 +42,10 @@ void eager_op(benchmark::State& state) {
 
 void add_overheads() {
   const std::pair<const char*, void (*)(benchmark::State&)> kBenchmarks[] = {
-      {"region", region},
-      {"compiled_call", compiled_call},
-      {"100_instructions", instructions},
-      {"eager_op", eager_op}};
+      {"region", measure_parallel_region},
+      {"compiled_call", measure_compiled_call},
+      {"100_instructions", measure_instructions},
+      {"eager_op", measure_eager_op}};
   for (const auto& [name, f] : kBenchmarks)
     benchmark::RegisterBenchmark(concat("overhead/", name).c_str(), f)->UseRealTime();
 }

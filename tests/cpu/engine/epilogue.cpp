@@ -20,8 +20,8 @@ Tensor gradient(const Tensor& x, const Tensor& dy, bool mixed) {
   return ops::cast(ops::matmul(ops::transpose(half(x)), half(dy)), DType::float32);
 }
 
-/// A program that updates w and momentum. With `whole` the gradient is also an output, so that it
-/// must be stored as a whole.
+/// A program that updates w and momentum with a gradient. With `whole` the gradient is also an
+/// output, so that it must be stored as a whole.
 Program step(const Variable& w, const Variable& momentum, const TensorSpecs& specs, bool mixed,
              bool whole) {
   return optimize(trace(
@@ -64,9 +64,10 @@ TEST_CASE("an update within the product that makes its gradient gives the same b
       const Tensors inputs = {sines({k, m}, 3), sines({k, n}, 4), Tensor::full({}, 0.9f)};
       const TensorSpecs specs = {inputs[0].spec(), inputs[1].spec(), inputs[2].spec()};
       const Updated want = run(step(w, momentum, specs, mixed, true), inputs, {m, n});
-      const auto alone = gradient(inputs[0], inputs[1], mixed).to_vector();
-      for (size_t i = 0; i < alone.size(); i += 7)
-        REQUIRE(want.gradient[i] == Approx(alone[i]).epsilon(mixed ? 0.01 : 1e-4).margin(0.01));
+      const auto expected_gradient = gradient(inputs[0], inputs[1], mixed).to_vector();
+      for (size_t i = 0; i < expected_gradient.size(); i += 7)
+        REQUIRE(want.gradient[i] ==
+                Approx(expected_gradient[i]).epsilon(mixed ? 0.01 : 1e-4).margin(0.01));
       for (int threads : {1, 2, 3, 9}) {
         CAPTURE(m, n, k, mixed, threads);
         test_device().set_threads(threads);

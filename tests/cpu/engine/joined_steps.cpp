@@ -28,9 +28,9 @@ Result run(const Body& make, const Body& read, const Tensors& inputs, bool whole
   for (const Tensor& x : inputs) specs.push_back(x.spec());
   const Program program = optimize(trace(
       [&](const Tensors& in) {
-        const Tensors made = make(in);
-        Tensors results = read(made);
-        if (whole) results.insert(results.end(), made.begin(), made.end());
+        const Tensors made_values = make(in);
+        Tensors results = read(made_values);
+        if (whole) results.insert(results.end(), made_values.begin(), made_values.end());
         return results;
       },
       specs));
@@ -212,9 +212,9 @@ TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu]
     for (int64_t axes = 1 + below(4), most = 40000; axes > 0; --axes) {
       const int64_t extent = std::min(kExtents[below(std::size(kExtents))], most);
       most = std::max<int64_t>(most / extent, 1);
-      const int64_t kept = below(3) == 0 ? 1 : below(2) == 0 ? extent : 1 + below(extent);
-      whole.append(extent), cut.append(kept), size.push_back(kept);
-      start.push_back(below(extent - kept + 1));
+      const int64_t part = below(3) == 0 ? 1 : below(2) == 0 ? extent : 1 + below(extent);
+      whole.append(extent), cut.append(part), size.push_back(part);
+      start.push_back(below(extent - part + 1));
     }
     // The shape of the other operand determines how the slice is broadcast.
     Shape other_shape = cut;

@@ -1,5 +1,6 @@
-// Exchanges with other processes that run while later steps compute: the same bits as without, in
-// the same order, and a run that fails changes no variable.
+// The exchange of gradients with other processes while later steps compute: results have the same
+// bits as without overlap, exchanges happen in the same order, and a run that fails changes no
+// variable.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -19,8 +20,9 @@ using cpu::CpuDevice;
 
 namespace {
 
-/// A communicator of two processes, of which the other one has the same values. An exchange takes
-/// some time, and expects that nobody else writes its values meanwhile.
+/// A communicator for two processes, of which only this one exists: it acts as if the other process
+/// had the same values. An exchange takes some time, and expects that nobody else writes its values
+/// meanwhile.
 class Twins final : public Communicator {
  public:
   static void describe(Schema<Twins>& s) { s.doc("Two processes with the same values."); }
@@ -50,7 +52,7 @@ class Twins final : public Communicator {
   std::thread::id owner = std::this_thread::get_id();
 };
 
-/// Sets the communicator, and forgets it at the end.
+/// While an object of this class exists, the process computes with the communicator Twins.
 class WithTwins {
  public:
   WithTwins() {
@@ -72,8 +74,8 @@ CpuDevice& device_with(bool overlap) {
     return std::dynamic_pointer_cast<CpuDevice>(
         make<Device>("cpu_of_twins", {{"overlap", on}, {"threads", 2}}));
   };
-  static const auto with = make_device(true), without = make_device(false);
-  return overlap ? *with : *without;
+  static const auto overlapping = make_device(true), not_overlapping = make_device(false);
+  return overlap ? *overlapping : *not_overlapping;
 }
 
 /// Steps as in training: a chain of layers, gradients from the last layer to the first, their sums
@@ -81,7 +83,7 @@ CpuDevice& device_with(bool overlap) {
 struct Network {
   explicit Network(int64_t seed) : random(static_cast<uint64_t>(seed)) {
     rows = number(1, 500), layers = number(1, 6), small = one_of({0, 500, 1 << 20});
-    reads_own = number(0, 1) == 1;
+    reads_own_gradients = number(0, 1) == 1;
     for (int64_t i = 0; i <= layers; ++i) widths.push_back(number(1, 140));
   }
   int64_t number(int64_t first, int64_t last) {
@@ -93,17 +95,17 @@ struct Network {
 
   std::mt19937_64 random;
   int64_t rows, layers;
-  int64_t small;   ///< gradients of at most so many elements are summed as one tensor
-  bool reads_own;  ///< whether steps read the gradients of this process, too
+  int64_t small;             ///< gradients of at most so many elements are summed as one tensor
+  bool reads_own_gradients;  ///< whether steps read the gradients of this process, too
   std::vector<int64_t> widths;
 
-  /// The weights, and an average of outputs, which no sum over processes changes.
+  /// The weights, and an average of outputs; the update of the average needs no sum over processes.
   Variables variables() const {
-    Variables all;
+    Variables variables;
     for (int64_t i = 0; i < layers; ++i)
-      all.emplace_back(sines({widths[i], widths[i + 1]}, static_cast<double>(i)) * 0.2);
-    all.emplace_back(ops::zeros({rows, widths.back()}));
-    return all;
+      variables.emplace_back(sines({widths[i], widths[i + 1]}, static_cast<double>(i)) * 0.2);
+    variables.emplace_back(ops::zeros({rows, widths.back()}));
+    return variables;
   }
   Tensor input() const { return sines({rows, widths.front()}, 3); }
 
@@ -116,16 +118,16 @@ struct Network {
     const Tensor first = ops::all_reduce(ops::sum(activations.back()));
     Tensor error = activations.back() + 1e-3 * first;
     Tensors gradients(w.size()), flat;
-    Tensor own = Tensor(1.0);
+    Tensor sum_of_own = Tensor(1.0);
     std::vector<int64_t> sizes;
     for (size_t i = w.size(); i-- > 0;) {
       error = error * (1.0 - ops::square(activations[i + 1]));
       gradients[i] = ops::matmul(activations[i], error, true);
       error = ops::matmul(error, w[i], false, true);
-      if (!reads_own) continue;
-      own = own + ops::sum(ops::abs(gradients[i]));
+      if (!reads_own_gradients) continue;
+      sum_of_own = sum_of_own + ops::sum(ops::abs(gradients[i]));
       const Tensor wave = ops::tanh(gradients[i]);
-      own = own + ops::mean(ops::matmul(wave, wave, true));
+      sum_of_own = sum_of_own + ops::mean(ops::matmul(wave, wave, true));
     }
     for (size_t i = w.size(); i-- > 0;) {
       if (gradients[i].size() > small) {
@@ -142,7 +144,7 @@ struct Network {
     }
     average.assign(average.value() * 0.9 + activations.back());
     for (size_t i = 0; i < w.size(); ++i) w[i].assign_sub(gradients[i] * 0.01);
-    return {ops::sum(gradients.front()), first, own, ops::mean(error)};
+    return {ops::sum(gradients.front()), first, sum_of_own, ops::mean(error)};
   }
 };
 
@@ -157,10 +159,10 @@ struct Trained {
 Trained train(const Network& network, bool overlap, int64_t pause, int steps, int failing = -1) {
   const WithTwins with;
   with.twins->pause = pause, with.twins->failing = failing;
-  const Variables all = network.variables();
+  const Variables network_variables = network.variables();
   Device& device = device_with(overlap);
   const Program program =
-      optimize(trace([&](const Tensors& in) { return network.step(in[0], all); },
+      optimize(trace([&](const Tensors& in) { return network.step(in[0], network_variables); },
                      TensorSpecs{network.input().spec()}),
                {.device = &device});
   const auto executable = compile(program, device);
@@ -228,10 +230,10 @@ TEST_CASE("a profile and a watcher see exchanges where they stand") {
   const WithTwins with;
   Network network(1);
   network.rows = 250, network.widths = {100, 120, 130}, network.layers = 2, network.small = 0;
-  const Variables all = network.variables();
+  const Variables network_variables = network.variables();
   Device& device = device_with(true);
   const Program program =
-      optimize(trace([&](const Tensors& in) { return network.step(in[0], all); },
+      optimize(trace([&](const Tensors& in) { return network.step(in[0], network_variables); },
                      TensorSpecs{network.input().spec()}),
                {.device = &device});
   const auto executable = compile(program, device);

@@ -142,7 +142,7 @@ TEST_CASE("a variable is written in place, after its last read") {
 TEST_CASE("variables may take each other's values") {
   Builder b;
   Tensor first = numbers({100}), second = numbers({100}, 1000), third = numbers({100}, 5);
-  std::vector<double> was_first = first.to_vector(), was_second = second.to_vector();
+  std::vector<double> first_before = first.to_vector(), second_before = second.to_vector();
   int p = b.variable(first), q = b.variable(second), r = b.variable(third);
   int sum = b.add(binary(BinaryKind::add), {p, q});
   b.program.variables[0].result = q;
@@ -150,13 +150,13 @@ TEST_CASE("variables may take each other's values") {
   b.program.variables[2].result = sum;
   b.program.outputs = {sum, r};
   Tensors variables{first, second, third}, outputs = outputs_of(b.program);
-  std::vector<double> was_third = third.to_vector();
+  std::vector<double> third_before = third.to_vector();
   auto executable = compile(b.program, test_device());
   executable->run({}, variables, outputs);
-  CHECK(first.to_vector() == was_second);
-  CHECK(second.to_vector() == was_first);
+  CHECK(first.to_vector() == second_before);
+  CHECK(second.to_vector() == first_before);
   CHECK(third.to_vector() == outputs[0].to_vector());
-  CHECK(outputs[1].to_vector() == was_third);
+  CHECK(outputs[1].to_vector() == third_before);
 }
 
 TEST_CASE("random programs give the same as one value at a time") {
@@ -174,13 +174,13 @@ TEST_CASE("random programs give the same as one value at a time") {
     for (int step = 0; step < 12; ++step) {
       int a = live[static_cast<size_t>(std::rand()) % live.size()],
           c = live[static_cast<size_t>(std::rand()) % live.size()];
-      bool maximum = std::rand() % 2;
-      int v = b.add(binary(maximum ? BinaryKind::maximum : BinaryKind::subtract), {a, c});
+      bool is_maximum = std::rand() % 2;
+      int v = b.add(binary(is_maximum ? BinaryKind::maximum : BinaryKind::subtract), {a, c});
       std::vector<double> y(40);
       for (size_t i = 0; i < 40; ++i) {
         float x0 = static_cast<float>(values[static_cast<size_t>(a)][i]),
               x1 = static_cast<float>(values[static_cast<size_t>(c)][i]);
-        y[i] = maximum ? std::max(x0, x1) : x0 - x1;
+        y[i] = is_maximum ? std::max(x0, x1) : x0 - x1;
       }
       put(v, y);
       live.push_back(v);
@@ -258,10 +258,10 @@ TEST_CASE("several threads run executables at once, and one executable too") {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      auto own = compile(program, test_device());
+      auto separate = compile(program, test_device());
       Tensors inputs{x}, outputs{Tensor(TensorSpec{DType::float32, {300}})}, none;
       for (int i = 0; i < 20; ++i) {
-        (i % 2 ? own : shared)->run(inputs, none, outputs);
+        (i % 2 ? separate : shared)->run(inputs, none, outputs);
         wrong += outputs[0].to_vector() != want;
       }
     });
@@ -392,10 +392,10 @@ TEST_CASE("products of mixed precision run without tiles too", "[cpu][plan]") {
       },
       specs));
   const Tensors inputs = {numbers({40, 30}, -10), numbers({30, 20}, -7)};
-  const auto here = run_program(program, inputs)[0].to_vector();
+  const auto with_all_instructions = run_program(program, inputs)[0].to_vector();
   hwy::DisableTargets(HWY_AVX3);
-  const auto lesser = run_program(program, inputs)[0].to_vector();
+  const auto without_avx512 = run_program(program, inputs)[0].to_vector();
   hwy::DisableTargets(0);
-  for (size_t i = 0; i < here.size(); ++i)
-    CHECK(lesser[i] == Approx(here[i]).epsilon(1e-2).margin(5));
+  for (size_t i = 0; i < with_all_instructions.size(); ++i)
+    CHECK(without_avx512[i] == Approx(with_all_instructions[i]).epsilon(1e-2).margin(5));
 }

@@ -45,7 +45,7 @@ Tensor run_in_parts(const cpu::RowwiseProgram& rowwise) {
   return ops::concatenate(results, 0);
 }
 
-TensorSpec single(const Shape& shape) { return {DType::float32, shape}; }
+TensorSpec float32_spec(const Shape& shape) { return {DType::float32, shape}; }
 
 }  // namespace
 
@@ -119,12 +119,12 @@ TEST_CASE("programs whose rows see one another do not go by rows", "[cpu][rows]"
 }
 
 TEST_CASE("what is broadcast along the batch is whole in a slice", "[cpu][rows]") {
-  const TensorSpec images = single({6, 5, 7});
+  const TensorSpec images = float32_spec({6, 5, 7});
   Binary add;
   add.kind = BinaryKind::add;
   for (const Shape& shape : {Shape{1, 5, 7}, Shape{5, 7}, Shape{6, 7}, Shape{7}, Shape{}}) {
     CAPTURE(to_text(shape));
-    const auto cut = cpu::cut_of(add, {images, single(shape)}, {images});
+    const auto cut = cpu::cut_of(add, {images, float32_spec(shape)}, {images});
     REQUIRE(cut);
     CHECK(cut->inputs[0] == SliceRole::rows);
     CHECK(cut->inputs[1] == SliceRole::whole);
@@ -136,8 +136,8 @@ TEST_CASE("an op of some rows says how many it makes", "[cpu][rows]") {
   convolution.input = {6, 9, 9, 3};
   const OpPtr fewer = cpu::with_rows(std::make_shared<ConvBackwardData>(convolution), 2);
   CHECK(static_cast<const ConvBackwardData&>(*fewer).input == Shape{2, 9, 9, 3});
-  auto with = std::make_shared<WithPostOps>();
-  with->op = std::make_shared<ConvBackwardData>(convolution);
-  const OpPtr inner = static_cast<const WithPostOps&>(*cpu::with_rows(with, 3)).op;
+  auto wrapped = std::make_shared<WithPostOps>();
+  wrapped->op = std::make_shared<ConvBackwardData>(convolution);
+  const OpPtr inner = static_cast<const WithPostOps&>(*cpu::with_rows(wrapped, 3)).op;
   CHECK(static_cast<const ConvBackwardData&>(*inner).input == Shape{3, 9, 9, 3});
 }

@@ -21,14 +21,14 @@ constexpr int64_t kSteps = 5, kUnits = 48;
 using Step = Tensor (*)(const Tensor& h, const Tensor& x, const Tensor& keep,
                         const Tensors& around);
 
-Tensor simple(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+Tensor simple_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   return ops::tanh(ops::matmul(h * around[1], around[0]) + x + around[2]);
 }
 Tensor masked(const Tensor& h, const Tensor& x, const Tensor& keep, const Tensors& around) {
   const Tensor next = ops::softmax(ops::matmul(h, around[0], false, true) - x, -1);
   return ops::where(ops::greater(ops::expand_dims(keep, 1), 0.0), next, h);
 }
-Tensor in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+Tensor step_in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   const Tensor left = ops::slice_axis(h, 1, 0, kUnits / 2),
                right = ops::slice_axis(x, 1, kUnits / 2, kUnits);
   const Tensor rows = ops::reshape(ops::concatenate(Tensors{right, left}, 1), {h.dim(0), 2, -1});
@@ -36,16 +36,16 @@ Tensor in_pieces(const Tensor& h, const Tensor& x, const Tensor&, const Tensors&
          ops::mean(x, {1}, true);
 }
 /// A step in which the rows of the batch depend on each other.
-Tensor mixed(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+Tensor mixing_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   return ops::tanh(ops::matmul(h - ops::mean(h, {0}, true), around[0]) + x);
 }
-Tensor weighed(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+Tensor weighting_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   return ops::tanh(ops::matmul(ops::softmax(h, 0), around[0]) + x);
 }
-Tensor centered(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+Tensor centering_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   return ops::tanh(ops::matmul(h - ops::mean(h, {0, 1}, true), around[0]) + x);
 }
-Tensor moved_on(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
+Tensor concatenating_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   const int64_t batch = h.dim(0);
   const Tensor both = ops::concatenate(Tensors{h, x}, 0);
   return ops::tanh(ops::matmul(ops::slice_axis(both, 0, batch / 2, batch / 2 + batch), around[0]));
@@ -115,13 +115,13 @@ double distance(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 TEST_CASE("parts of the batch go through time on their own", "[cpu][scan]") {
-  const auto [step, is_cut] = GENERATE(table<Step, bool>({{simple, true},
+  const auto [step, is_cut] = GENERATE(table<Step, bool>({{simple_step, true},
                                                           {masked, true},
-                                                          {in_pieces, true},
-                                                          {mixed, false},
-                                                          {weighed, false},
-                                                          {centered, false},
-                                                          {moved_on, false}}));
+                                                          {step_in_pieces, true},
+                                                          {mixing_step, false},
+                                                          {weighting_step, false},
+                                                          {centering_step, false},
+                                                          {concatenating_step, false}}));
   for (const int64_t batch : {8, 24, 30, 128, 130}) {
     CAPTURE(batch);
     const Tensors inputs = operands(batch);
@@ -137,9 +137,9 @@ TEST_CASE("parts of the batch go through time on their own", "[cpu][scan]") {
       CHECK(distance(seen, ops::multiply(states[static_cast<size_t>(kSteps - 1 - t)], 2.0)) < 2e-5);
     }
     for (const int threads : {2, 3, 9}) {
-      const Tensors again = run(program, inputs, threads);
-      CHECK(are_same(got[0], again[0]));
-      CHECK(are_same(got[1], again[1]));
+      const Tensors on_threads = run(program, inputs, threads);
+      CHECK(are_same(got[0], on_threads[0]));
+      CHECK(are_same(got[1], on_threads[1]));
     }
   }
 }

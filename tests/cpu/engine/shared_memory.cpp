@@ -59,20 +59,20 @@ TEST_CASE("elastic memory grows at once and shrinks when little was wanted for l
   CHECK(memory.at_least(0) == nullptr);
   memory.at_least(1 << 20);
   CHECK(memory.bytes() == 1 << 20);
-  auto use = [&](size_t bytes) {
+  auto request_often = [&](size_t bytes) {
     for (int i = 0; i < 2 * Memory::kUses; ++i) {
       std::byte* at = memory.at_least(bytes);
       at[0] = at[bytes - 1] = std::byte{1};
     }
   };
-  use(600 << 10);
+  request_often(600 << 10);
   CHECK(memory.bytes() == 1 << 20);
-  use(1000);
+  request_often(1000);
   CHECK(memory.bytes() == 1000);
-  Memory patient;
-  patient.at_least(1 << 20);
-  for (int i = 0; i < 5 * Memory::kUses; ++i) patient.at_least(1);
-  CHECK(patient.bytes() == 1 << 20);
+  Memory rarely_used;
+  rarely_used.at_least(1 << 20);
+  for (int i = 0; i < 5 * Memory::kUses; ++i) rarely_used.at_least(1);
+  CHECK(rarely_used.bytes() == 1 << 20);
 }
 
 TEST_CASE("an arena is lent to one at a time, and goes with its last user") {
@@ -88,8 +88,8 @@ TEST_CASE("an arena is lent to one at a time, and goes with its last user") {
       CHECK(none.memory() == nullptr);
     }
     const Arenas::User another(arenas);
-    const Arenas::Lease again(arenas, 100);
-    CHECK((again.memory() == first || again.memory() == second));
+    const Arenas::Lease later_lease(arenas, 100);
+    CHECK((later_lease.memory() == first || later_lease.memory() == second));
     CHECK(allocated_bytes() - before == (1 << 20) + (1 << 10));
   }
   CHECK(allocated_bytes() == before);
@@ -127,10 +127,10 @@ TEST_CASE("programs that run side by side, in arenas of different places, are ri
   for (size_t id = 0; id < kThreads; ++id) {
     threads.emplace_back([&, id] {
       for (size_t i = 0; i < 200; ++i) {
-        const size_t which = (i * (id + 1) + id) % executables.size();
-        Tensor y(inputs[which].spec());
-        executables[which]->run(std::span(&inputs[which], 1), {}, std::span(&y, 1));
-        wrong += y.to_vector() != expected[which].to_vector();
+        const size_t number = (i * (id + 1) + id) % executables.size();
+        Tensor y(inputs[number].spec());
+        executables[number]->run(std::span(&inputs[number], 1), {}, std::span(&y, 1));
+        wrong += y.to_vector() != expected[number].to_vector();
       }
     });
   }
@@ -141,19 +141,19 @@ TEST_CASE("programs that run side by side, in arenas of different places, are ri
 TEST_CASE("large constants of one number share memory") {
   UniformConstants constants;
   const Tensor zeros = constants.shared(Tensor(Shape{100, 1000}, DType::float32));
-  const Tensor fewer = constants.shared(Tensor(Shape{90, 1000}, DType::float32));
-  const Tensor more = constants.shared(Tensor(Shape{101, 1000}, DType::float32));
-  const Tensor most = constants.shared(Tensor(Shape{150, 1000}, DType::float32));
-  CHECK(fewer.raw() == zeros.raw());
-  CHECK(fewer.shape() == Shape{90, 1000});
-  CHECK(more.raw() == most.raw());
-  CHECK(most.to_vector() == std::vector<double>(150000, 0));
+  const Tensor smaller = constants.shared(Tensor(Shape{90, 1000}, DType::float32));
+  const Tensor slightly_larger = constants.shared(Tensor(Shape{101, 1000}, DType::float32));
+  const Tensor much_larger = constants.shared(Tensor(Shape{150, 1000}, DType::float32));
+  CHECK(smaller.raw() == zeros.raw());
+  CHECK(smaller.shape() == Shape{90, 1000});
+  CHECK(slightly_larger.raw() == much_larger.raw());
+  CHECK(much_larger.to_vector() == std::vector<double>(150000, 0));
   const Tensor ones = constants.shared(Tensor::full({100, 1000}, 1)),
                wide = constants.shared(Tensor::full({100, 1000}, 0, DType::float64));
   CHECK(ones.to_vector() == std::vector<double>(100000, 1));
   CHECK(wide.to_vector() == std::vector<double>(100000, 0));
-  const Tensor mixed = sines({100, 1000}, 0), small(Shape{3}, DType::float32);
-  CHECK(constants.shared(mixed).raw() == mixed.raw());
+  const Tensor varied = sines({100, 1000}, 0), small(Shape{3}, DType::float32);
+  CHECK(constants.shared(varied).raw() == varied.raw());
   CHECK(constants.shared(small).raw() == small.raw());
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("what a program reads is prepared anew elsewhere while it runs", "[cpu
   const Tensor x = sines({8}, 1);
   const PrepackedValuePtr value =
       cache.find({nullptr, "constant", 0, {x.spec()}, {}, nullptr, x.contents()});
-  const PrepackCache::ExecutionScope own(cache);
+  const PrepackCache::ExecutionScope scope(cache);
   const auto prepared = [&] {
     PrepackCache::ExclusiveUpdate update(cache);
     std::byte* memory = update.begin(*value, kBytes);
@@ -300,8 +300,8 @@ TEST_CASE("a prepared value is checked on every run", "[cpu]") {
       {.inference = true}));
   Tensor y(table.spec());
   const auto run = [&](const std::vector<double>& at) {
-    Tensor now = ops::cast(Tensor::from(at, {3}), DType::int32);
-    executable->run(std::span(&table, 1), std::span(&now, 1), std::span(&y, 1));
+    Tensor indices = ops::cast(Tensor::from(at, {3}), DType::int32);
+    executable->run(std::span(&table, 1), std::span(&indices, 1), std::span(&y, 1));
   };
   run({0, 2, 1});
   CHECK_THROWS_AS(run({0, 7, 1}), Error);

@@ -91,9 +91,10 @@ std::vector<double> numbers(const Tensor& t) {
 /// the input of a relu is near 0 and only one of the two is positive.
 double relative_distance(const Tensor& got, const Tensor& want) {
   const std::vector<double> a = numbers(got), b = numbers(want);
-  double apart = 0, size = 0;
-  for (size_t i = 0; i < a.size(); ++i) apart += std::pow(a[i] - b[i], 2), size += b[i] * b[i];
-  return std::sqrt(apart / std::max(size, 1e-12));
+  double squared_distance = 0, squared_norm = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    squared_distance += std::pow(a[i] - b[i], 2), squared_norm += b[i] * b[i];
+  return std::sqrt(squared_distance / std::max(squared_norm, 1e-12));
 }
 
 int64_t regions(const Program& program) {
@@ -132,8 +133,8 @@ TEST_CASE("slices of the batch give what the whole does", "[cpu][slices]") {
   }
   for (int64_t threads : {1, 2, 3, 7}) {
     test_device().set_threads(threads);
-    const Tensors again = run(program, in);
-    for (size_t i = 0; i < got.size(); ++i) CHECK(are_same(again[i], got[i]));
+    const Tensors second_run = run(program, in);
+    for (size_t i = 0; i < got.size(); ++i) CHECK(are_same(second_run[i], got[i]));
   }
   test_device().set_threads(0);
 }
@@ -157,9 +158,9 @@ TEST_CASE("depthwise convolutions normalize row by row", "[cpu][slices]") {
     CHECK(relative_distance(got[i], wanted[i]) < 2e-3);
   }
   test_device().set_threads(3);
-  const Tensors again = run(program, in);
+  const Tensors second_run = run(program, in);
   test_device().set_threads(0);
-  for (size_t i = 0; i < got.size(); ++i) CHECK(are_same(again[i], got[i]));
+  for (size_t i = 0; i < got.size(); ++i) CHECK(are_same(second_run[i], got[i]));
 }
 
 TEST_CASE("a program may get more threads than it was compiled for", "[cpu][slices]") {

@@ -24,7 +24,8 @@ struct Rule {
   double dropout = 0;
   int64_t first_row = 0;
 
-  /// What weight number `weight` is multiplied by.
+  /// The factor by which dropout multiplies attention weight number `weight`: 0 or 1 / (1 -
+  /// dropout).
   double factor(const Sizes& z, int64_t weight) const {
     if (dropout == 0) return 1;
     const int64_t i = first_row * z.heads * z.queries * z.keys + weight;
@@ -41,7 +42,7 @@ struct Rule {
   }
 };
 
-/// The attention weights (b,h,t,s) and the statistics (b,h,t,2).
+/// The attention weights (b,h,t,s), and for each query the statistics of its softmax (b,h,t,2).
 struct Weights {
   Array weights, statistics;
 };
@@ -59,12 +60,12 @@ Weights weights_of(const Sizes& z, const Array& q, const Array& k, const Rule& r
       }
       if (!rule.allows(b, h, i, j)) w[j] = masked_score(DType::float32);
     }
-    const double top = *std::max_element(w, w + z.keys);
+    const double largest = *std::max_element(w, w + z.keys);
     double total = 0;
-    for (int64_t j = 0; j < z.keys; ++j) total += w[j] = std::exp(w[j] - top);
+    for (int64_t j = 0; j < z.keys; ++j) total += w[j] = std::exp(w[j] - largest);
     for (int64_t j = 0; j < z.keys; ++j) w[j] /= total;
     double* statistics = &r.statistics.values[static_cast<size_t>(2 * row)];
-    statistics[0] = top, statistics[1] = total;
+    statistics[0] = largest, statistics[1] = total;
   }
   return r;
 }
@@ -131,7 +132,7 @@ std::vector<Array> operands(const Sizes& z, DType dtype) {
 }
 
 /// A random mask in which each query attends at least to key 0, unless the mask has a single key.
-Array some(const Shape& shape) {
+Array random_mask(const Shape& shape) {
   Array mask = random(shape, DType::boolean, 5, 0, 2);
   if (shape[3] == 1) return mask;
   for (int64_t i = 0; i < shape.size(); i += shape[3]) mask.values[static_cast<size_t>(i)] = 1;
@@ -139,7 +140,7 @@ Array some(const Shape& shape) {
 }
 
 /// A mask in which query i attends to the keys from i - before to i + after.
-Array band(int64_t queries, int64_t keys, int64_t before, int64_t after) {
+Array band_mask(int64_t queries, int64_t keys, int64_t before, int64_t after) {
   Array mask = zeros({1, 1, queries, keys}, DType::boolean);
   for (int64_t i = 0; i < queries; ++i)
     for (int64_t j = std::max<int64_t>(0, i - before); j < std::min(keys, i + after + 1); ++j)
@@ -148,7 +149,7 @@ Array band(int64_t queries, int64_t keys, int64_t before, int64_t after) {
 }
 
 /// A mask in which sample b attends to the keys from 7 b to 40 + b.
-Array padding(int64_t batch, int64_t keys) {
+Array padding_mask(int64_t batch, int64_t keys) {
   Array mask = zeros({batch, 1, 1, keys}, DType::boolean);
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t j = 7 * b; j < 40 + b; ++j) mask.values[static_cast<size_t>(b * keys + j)] = 1;
@@ -182,7 +183,8 @@ Array gradient_of_context(const Sizes& z, DType dtype) {
   return random({z.batch, z.queries, z.heads, z.value_width}, dtype, 4);
 }
 
-/// The inputs of the gradient, but for the mask.
+/// Appends to q, k and v what the gradient needs besides: the context, the statistics of the
+/// weights, and the gradient of the context.
 std::vector<Array> with_results(const Sizes& z, std::vector<Array> in, const Rule& rule) {
   const Weights w = weights_of(z, in[0], in[1], rule);
   const DType dtype = in[0].spec.dtype;
@@ -228,7 +230,7 @@ TEST_CASE("attention agrees with plain loops for lengths around its tiles", "[cp
 }
 
 TEST_CASE("the plain gradient of attention agrees with finite differences", "[cpu][attention]") {
-  const Array mask = some({2, 1, 5, 7});
+  const Array mask = random_mask({2, 1, 5, 7});
   for (const Rule& rule : {Rule{}, Rule{nullptr, true}, Rule{&mask, false}, Rule{&mask, true},
                            Rule{nullptr, false, 0.4}, Rule{&mask, true, 0.2}}) {
     const Sizes z{2, 5, 7, 3, 4, 6};
@@ -259,7 +261,7 @@ TEST_CASE("attention drops the weights that a draw tells", "[cpu][attention]") {
 TEST_CASE("attention drops weights for lengths around its tiles", "[cpu][attention]") {
   for (int64_t queries : {1, 3, 64, 65, 129})
     for (int64_t keys : {1, 2, 15, 17, 63, 64, 65, 511, 512, 513, 1030}) {
-      const Array mask = band(queries, keys, 40, 40);
+      const Array mask = band_mask(queries, keys, 40, 40);
       for (bool causal : {false, true}) {
         check_both({2, queries, keys, 2, 3, 2}, DType::float32, {nullptr, causal, 0.3, queries});
         check_both({2, queries, keys, 2, 3, 2}, DType::float32, {&mask, causal, 0.3, keys % 3});
@@ -273,7 +275,7 @@ TEST_CASE("attention looks where the mask lets it", "[cpu][attention]") {
   const Sizes z{2, 9, 21, 3, 8, 5};
   for (const Shape& shape : {Shape{2, 3, 9, 21}, Shape{2, 1, 1, 21}, Shape{1, 1, 9, 21},
                              Shape{2, 1, 9, 1}, Shape{1, 1, 1, 1}, Shape{1, 3, 1, 21}}) {
-    const Array mask = some(shape);
+    const Array mask = random_mask(shape);
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
       check_both(z, dtype, {&mask, causal});
   }
@@ -283,13 +285,13 @@ TEST_CASE("keys that no query of a block may see are left out", "[cpu][attention
   const SimdLimit limit(GENERATE(kNative, kNoAvx2));
   const bool causal = GENERATE(false, true);
   const Sizes z{2, 150, 150, 2, 8, 5};
-  for (const Array& mask :
-       {band(150, 150, 150, 0), band(150, 150, 20, 0), band(150, 150, 9, 30), padding(2, 150)}) {
+  for (const Array& mask : {band_mask(150, 150, 150, 0), band_mask(150, 150, 20, 0),
+                            band_mask(150, 150, 9, 30), padding_mask(2, 150)}) {
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
       check_both(z, dtype, {&mask, causal});
   }
-  const Array narrow = band(700, 700, 70, 3), late = band(700, 300, 700, -390),
-              alike = some({1, 1, 1, 700}), whole = some({1, 1, 150, 1});
+  const Array narrow = band_mask(700, 700, 70, 3), late = band_mask(700, 300, 700, -390),
+              alike = random_mask({1, 1, 1, 700}), whole = random_mask({1, 1, 150, 1});
   check_both({1, 700, 700, 1, 4, 3}, DType::float32, {&narrow, causal});
   check_both({1, 700, 300, 1, 4, 3}, DType::float32, {&late, causal});
   check_both({1, 700, 700, 1, 2, 3}, DType::float32, {&alike, causal});
@@ -302,7 +304,7 @@ TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
   const Sizes z{1, 3, 5, 1, 4, 4}, longer{1, 130, 600, 1, 4, 4};
   Array mask = zeros({1, 1, 3, 5}, DType::boolean);
   // masks with which some of the queries attend to no key
-  Array one = some({1, 1, 3, 5}), last = zeros({1, 1, 1, 600}, DType::boolean);
+  Array one = random_mask({1, 1, 3, 5}), last = zeros({1, 1, 1, 600}, DType::boolean);
   for (size_t j = 0; j < 5; ++j) one.values[5 + j] = 0;
   last.values[100] = last.values[599] = 1;
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
@@ -329,7 +331,8 @@ TEST_CASE("NaN and infinity in attention spread as in the plain form", "[cpu][at
           run(*make_kernel({op_of<Attention>(rule), specs, out, options}), in, out, 2).outputs[0];
       CAPTURE(which, step, causal, bad);
       for (int64_t i = 0; i < wanted.spec.shape.size(); ++i) {
-        // A key that no query of a block sees is not read, while the plain form multiplies it by 0.
+        // A kernel does not read keys that no query of its block may attend to, while the plain
+        // form multiplies them by 0, which makes NaN of infinities.
         if (causal && which > 0 && i / 3 < step) continue;
         if (std::isfinite(wanted[i]))
           CHECK(got[i] == Approx(wanted[i]).margin(1e-5));

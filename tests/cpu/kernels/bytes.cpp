@@ -15,7 +15,7 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-/// The numbers around which the loops change: rows and panels of a block, values of a group.
+/// Sizes around which the loops change: numbers of rows, of columns, and of terms in a sum (depth).
 constexpr int64_t kRows[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 17, 64, 65};
 constexpr int64_t kColumns[] = {1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 143, 200};
 constexpr int64_t kDepths[] = {1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257};
@@ -41,7 +41,8 @@ int32_t product_at(const int8_t* a, int64_t step_a, const int8_t* b, int64_t ste
   return static_cast<int32_t>(sum);
 }
 
-/// A product with rows of `runs` runs of `length` values, which lie anywhere in memory.
+/// A left operand for products whose rows consist of runs: `depth.runs` runs of `depth.length`
+/// values each, which lie anywhere in memory.
 struct Runs {
   int64_t m, n;
   bytes::Depth depth;
@@ -64,7 +65,7 @@ struct Runs {
   bytes::Left left() const { return {memory.data(), 0, rows.data(), runs.data()}; }
 };
 
-constexpr int64_t kBeside = 3;  // columns of a result that a product must not write
+constexpr int64_t kMarginColumns = 3;  // columns of a result that a product must not write
 
 std::vector<int8_t> packed(const std::vector<int8_t>& b, int64_t n, bytes::Depth depth) {
   std::vector<int8_t> right(static_cast<size_t>(bytes::panels(n) * bytes::panel_bytes(depth)),
@@ -80,8 +81,8 @@ std::vector<int8_t> packed(const std::vector<int8_t>& b, int64_t n, bytes::Depth
 std::vector<int32_t> without_columns_beside(const std::vector<int32_t>& c, int64_t m, int64_t n) {
   std::vector<int32_t> result;
   for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n + kBeside; ++j) {
-      const int32_t value = c[static_cast<size_t>(i * (n + kBeside) + j)];
+    for (int64_t j = 0; j < n + kMarginColumns; ++j) {
+      const int32_t value = c[static_cast<size_t>(i * (n + kMarginColumns) + j)];
       if (j < n)
         result.push_back(value);
       else if (value != -1)
@@ -97,9 +98,9 @@ std::vector<int32_t> multiply(bytes::Instructions instructions, const std::vecto
   std::vector<uint8_t> left(static_cast<size_t>(m * depth.padded()), 0xff);
   for (int64_t i = 0; i < m; ++i)
     bytes::pack_row(a.data() + i * k, 1, k, left.data() + i * depth.padded());
-  std::vector<int32_t> c(static_cast<size_t>(m * (n + kBeside)), -1);
+  std::vector<int32_t> c(static_cast<size_t>(m * (n + kMarginColumns)), -1);
   bytes::product_with(instructions)({left.data(), depth.padded()}, m, packed(b, n, depth).data(),
-                                    depth, n, {c.data(), n + kBeside});
+                                    depth, n, {c.data(), n + kMarginColumns});
   return without_columns_beside(c, m, n);
 }
 
@@ -144,10 +145,10 @@ TEST_CASE("products of rows of several runs are exact, and their factors are app
       std::vector<float> factors;
       for (int64_t j = 0; j < n; ++j) factors.push_back(static_cast<float>(draw() % 1000) / 7);
       const bool has_factors = draw() % 2;
-      std::vector<int32_t> c(static_cast<size_t>(m * (n + kBeside)), -1);
+      std::vector<int32_t> c(static_cast<size_t>(m * (n + kMarginColumns)), -1);
       bytes::product_with(instructions)(
           rows.left(), m, packed(b, n, depth).data(), depth, n,
-          {c.data(), n + kBeside, has_factors ? factors.data() : nullptr});
+          {c.data(), n + kMarginColumns, has_factors ? factors.data() : nullptr});
       const std::vector<int32_t> found = without_columns_beside(c, m, n);
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {

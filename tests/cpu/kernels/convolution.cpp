@@ -19,10 +19,10 @@ struct Case {
 Shape output_shape(const Case& c) {
   Shape y = c.x;
   for (int i = 0; i + 2 < c.x.rank(); ++i) {
-    const int64_t reach = (c.kernel[i] - 1) * c.spec.dilation[i] + 1;
-    y.set(
-        i + 1,
-        (c.x[i + 1] + c.spec.pad_before[i] + c.spec.pad_after[i] - reach) / c.spec.strides[i] + 1);
+    const int64_t window_extent = (c.kernel[i] - 1) * c.spec.dilation[i] + 1;
+    y.set(i + 1, (c.x[i + 1] + c.spec.pad_before[i] + c.spec.pad_after[i] - window_extent) /
+                         c.spec.strides[i] +
+                     1);
   }
   y.set(y.rank() - 1, c.kernel[-1]);
   return y;
@@ -188,9 +188,9 @@ TEST_CASE("Winograd's algorithm gives the moments of its result", "[cpu][conv]")
       variance.values[i % channels] += std::pow(y[i] - mean[i % channels], 2) / pixels;
     Conv op;
     op.spec = c.spec;
-    WithPostOps told = with_post_ops(op, true, Combine::none, ActivationKind::none);
-    told.post.push_back(PostOp::moments);
-    CHECK(check(convolution_kernels, told, {x, kernel, bias}, {y, mean, variance}) >= 2);
+    WithPostOps with_moments = with_post_ops(op, true, Combine::none, ActivationKind::none);
+    with_moments.post.push_back(PostOp::moments);
+    CHECK(check(convolution_kernels, with_moments, {x, kernel, bias}, {y, mean, variance}) >= 2);
   }
 }
 
@@ -251,11 +251,11 @@ TEST_CASE("Winograd's algorithm with max pooling", "[cpu][conv]") {
     op.pool = std::make_shared<const PoolArgmax>(argmax_indices);
     const TensorSpecs in{x.spec, kernel.spec, bias.spec}, out{y.spec, {DType::uint8, y.spec.shape}};
     const Outcome outcome = run(*make_kernel({op, in, out, Options{}}), {x, kernel, bias}, out, 2);
-    Array won = y;
+    Array maxima = y;
     for (int64_t i = 0; i < y.spec.shape.size(); ++i)
-      won.values[i] = element(i, static_cast<int64_t>(outcome.outputs[1][i]));
+      maxima.values[i] = element(i, static_cast<int64_t>(outcome.outputs[1][i]));
     CHECK(difference(outcome.outputs[0], y) < 2e-5);
-    CHECK(difference(won, y) < 2e-5);
+    CHECK(difference(maxima, y) < 2e-5);
   }
 }
 

@@ -47,18 +47,19 @@ void check_geometry(const Geometry& g) {
   if (y_shape[1] < 1 || y_shape[2] < 1 || !has_row_loops(spec, x.spec, kernel.spec, {f32, y_shape}))
     return;
   CAPTURE(to_text(x_shape), to_text(y_shape), to_text(spec));
-  Array normal = x, shut = x;
+  Array normalized = x, activated = x;
   for (size_t i = 0; i < x.values.size(); ++i) {
     const auto k = static_cast<int64_t>(i) % c;
-    shut.values[i] = (x.values[i] - mean[k]) * rstd[k] * gamma[k] + beta[k];
-    normal.values[i] = std::max(0.0, shut.values[i]);
+    activated.values[i] = (x.values[i] - mean[k]) * rstd[k] * gamma[k] + beta[k];
+    normalized.values[i] = std::max(0.0, activated.values[i]);
   }
   for (const bool relu : {false, true}) {
-    const Array& seen = relu ? normal : shut;
+    const Array& kernel_input = relu ? normalized : activated;
     Array y = zeros(y_shape);
     each_tap(g, y_shape, [&](int64_t from, int64_t tap, int64_t to) {
       for (int64_t k = 0; k < c; ++k)
-        y.values[static_cast<size_t>(to * c + k)] += seen[from * c + k] * kernel[tap * c + k];
+        y.values[static_cast<size_t>(to * c + k)] +=
+            kernel_input[from * c + k] * kernel[tap * c + k];
     });
     DepthwiseForward op;
     op.spec = spec, op.relu = relu, op.output = y_shape;
@@ -75,13 +76,13 @@ void check_geometry(const Geometry& g) {
   };
   each_tap(g, y_shape, [&](int64_t from, int64_t tap, int64_t to) {
     for (int64_t k = 0; k < c; ++k) {
-      dkernel.values[static_cast<size_t>(tap * c + k)] += normal[from * c + k] * dy(to, k);
+      dkernel.values[static_cast<size_t>(tap * c + k)] += normalized[from * c + k] * dy(to, k);
       dx.values[static_cast<size_t>(from * c + k)] += kernel[tap * c + k] * dy(to, k);
     }
   });
   for (size_t i = 0; i < dx.values.size(); ++i) {
     const auto k = static_cast<int64_t>(i) % c;
-    dx.values[i] *= normal.values[i] > 0;
+    dx.values[i] *= normalized.values[i] > 0;
     sums.values[static_cast<size_t>(k)] += dx.values[i];
     products.values[static_cast<size_t>(k)] += dx.values[i] * (x.values[i] - mean[k]);
   }

@@ -126,9 +126,10 @@ double relative_error(const Array& got, const Array& want, double floor) {
   double worst = 0;
   for (size_t i = 0; i < want.values.size(); ++i) {
     const double g = got.values[i], w = want.values[i];
-    const double away = absolute_difference(g, w);
-    worst = std::max(worst,
-                     std::isfinite(away) && away > 0 ? away / std::max(std::abs(w), floor) : away);
+    const double difference = absolute_difference(g, w);
+    worst = std::max(worst, std::isfinite(difference) && difference > 0
+                                ? difference / std::max(std::abs(w), floor)
+                                : difference);
   }
   return worst;
 }
@@ -144,9 +145,9 @@ TEST_CASE("unary functions agree with double over their whole range") {
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int k = 0; k < kUnaryCount; ++k) {
       const UnaryKind kind = static_cast<UnaryKind>(k);
-      const bool unit = kind == UnaryKind::arcsin || kind == UnaryKind::arccos;
+      const bool in_unit_interval = kind == UnaryKind::arcsin || kind == UnaryKind::arccos;
       for (double range : {1e-3, 1.0, 10.0, 80.0, 600.0}) {
-        if ((unit && range > 1) ||
+        if ((in_unit_interval && range > 1) ||
             (dtype == DType::float32 && range > 80 && kind != UnaryKind::sin))
           continue;
         Array x = random({1013}, dtype, static_cast<unsigned>(k + 1), -range, range);
@@ -156,12 +157,12 @@ TEST_CASE("unary functions agree with double over their whole range") {
         REQUIRE(kernel);
         Outcome got = run(*kernel, {x}, {want.spec}, 1);
         CAPTURE(name_of(kind), to_text(dtype), range);
-        const bool wave =
+        const bool is_periodic =
             kind == UnaryKind::sin || kind == UnaryKind::cos || kind == UnaryKind::tan;
-        const double floor = wave ? 0.1 : dtype == DType::float32 ? 1e-38 : 1e-300;
-        const double most = kind == UnaryKind::erf ? 2.4e-7 : 1e-6;
-        CHECK(relative_error(got.outputs[0], want, floor) <=
-              (dtype == DType::float32 ? most : 4e-15));
+        const double least_magnitude = is_periodic ? 0.1 : dtype == DType::float32 ? 1e-38 : 1e-300;
+        const double tolerance = kind == UnaryKind::erf ? 2.4e-7 : 1e-6;
+        CHECK(relative_error(got.outputs[0], want, least_magnitude) <=
+              (dtype == DType::float32 ? tolerance : 4e-15));
       }
     }
   }
@@ -237,11 +238,11 @@ TEST_CASE("binary functions broadcast in every pattern, for every number of thre
           for (size_t i = 0; i < at.size(); ++i) {
             int64_t rest = static_cast<int64_t>(i), offset = 0, stride = 1;
             for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-              const int own = axis - (shape.rank() - in.rank());
+              const int in_axis = axis - (shape.rank() - in.rank());
               const int64_t c = rest % shape[axis];
               rest /= shape[axis];
-              if (own >= 0 && in[own] > 1) offset += c * stride;
-              if (own >= 0) stride *= in[own];
+              if (in_axis >= 0 && in[in_axis] > 1) offset += c * stride;
+              if (in_axis >= 0) stride *= in[in_axis];
             }
             at[i] = static_cast<size_t>(offset);
           }
@@ -269,15 +270,15 @@ TEST_CASE("columns and rows are read by steps of every kind") {
     op.steps.push_back({Kind::binary, {}, kind, DType::float32, {a, b, 0}});
   };
   step(BinaryKind::add, 0, 2);  // the result is register 4: the columns
-  // The result is register 5.
+  // The result of this step gets the number 5, by which later steps read it.
   op.steps.push_back({Kind::unary, UnaryKind::square, {}, DType::float32, {2, 0, 0}});
-  // The result is register 6.
+  // The result gets the number 6.
   step(BinaryKind::subtract, 0, 3);
-  // The result is register 7.
+  // The result gets the number 7.
   step(BinaryKind::multiply, 6, 1);
-  // The result is register 8.
+  // The result gets the number 8.
   step(BinaryKind::add, 4, 5);
-  // The result is register 9.
+  // The result gets the number 9.
   step(BinaryKind::add, 7, 8);
   op.outputs = {9, 2};
   std::vector<Array> x;

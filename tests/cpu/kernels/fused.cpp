@@ -90,13 +90,13 @@ TEST_CASE("what a fused kernel compares is what others read in its memory") {
   const TensorSpecs in{x.spec, one.spec}, out{{DType::boolean, op.shape}, result, result};
   for (int threads : {1, 3}) {
     const Outcome got = run(*make_kernel({op, in, out, Options{}}), {x, one}, out, threads);
-    int64_t equal = 0;
+    int64_t equal_count = 0;
     for (int64_t i = 0; i < op.shape.size(); ++i) {
       CHECK((got.outputs[0][i] != 0) == (got.outputs[1][i] == 1));
-      equal += got.outputs[0][i] != 0;
+      equal_count += got.outputs[0][i] != 0;
     }
-    CHECK(equal > 100);
-    CHECK(equal < op.shape.size() - 100);
+    CHECK(equal_count > 100);
+    CHECK(equal_count < op.shape.size() - 100);
   }
 }
 
@@ -117,20 +117,21 @@ TEST_CASE("steps compiled as one give the bits of single steps") {
                 binary(B::add, 17, 5),      binary(B::multiply, 12, 6),  binary(B::divide, 19, 18),
                 binary(B::subtract, 7, 20)};
   adam.outputs = {12, 16, 21};
-  Fused seen = adam;  // an intermediate result is an output, so the steps are not fused
-  seen.outputs.push_back(13);
+  Fused with_visible_step =
+      adam;  // an intermediate result is an output, so the steps are not fused
+  with_visible_step.outputs.push_back(13);
   std::vector<Array> in;
   for (int i = 0; i < 9; ++i) {
-    const bool number = i == 2 || (i >= 4 && i != 7);
-    in.push_back(
-        random(number ? Shape{} : adam.shape, DType::float32, static_cast<unsigned>(i), 0.01, 1));
+    const bool is_number = i == 2 || (i >= 4 && i != 7);
+    in.push_back(random(is_number ? Shape{} : adam.shape, DType::float32, static_cast<unsigned>(i),
+                        0.01, 1));
   }
   TensorSpecs specs;
   for (const Array& a : in) specs.push_back(a.spec);
   const TensorSpec wide{DType::float32, adam.shape};
   const TensorSpecs three(3, wide), four(4, wide);
   const Outcome together = run(*make_kernel({adam, specs, three, Options{}}), in, three, 2),
-                apart = run(*make_kernel({seen, specs, four, Options{}}), in, four, 2);
+                apart = run(*make_kernel({with_visible_step, specs, four, Options{}}), in, four, 2);
   for (size_t i = 0; i < 3; ++i) CHECK((together.bits[i] == apart.bits[i]));
 }
 
@@ -170,8 +171,8 @@ TEST_CASE("a fused scatter rounds sums of halves for the steps behind it") {
               {FusedStep::Kind::cast, {}, {}, DType::float32, {2, 0, 0}}};
   op.outputs = {3};
   Array updates = zeros({2, 33}, dtype), ones = zeros(op.shape);
-  const double lost = dtype == DType::float16 ? 0x1p-12 : 0x1p-9;
-  for (size_t j = 0; j < 33; ++j) updates.values[j] = 1, updates.values[33 + j] = lost;
+  const double too_small = dtype == DType::float16 ? 0x1p-12 : 0x1p-9;
+  for (size_t j = 0; j < 33; ++j) updates.values[j] = 1, updates.values[33 + j] = too_small;
   std::fill_n(ones.values.begin(), 33, 1);
   CHECK(check(elementwise_kernels, op, {zeros({2}, DType::int32), updates}, {ones}) == 2);
 }
@@ -266,8 +267,8 @@ TEST_CASE("steps that read their own results are no loop that reads inputs in th
       in.push_back(inputs.back().spec);
     }
     for (int input = 0; input < static_cast<int>(count); ++input) {
-      // The result of the previous step replaces the input, from the first step on that reads the
-      // input.
+      // In place of this input, the chain reads the result of the previous step, from the first
+      // step on that reads the input.
       const auto reads = [&](const FusedStep& step) {
         const auto end = step.args.begin() + operands_of(step);
         return std::find(step.args.begin(), end, input) != end;

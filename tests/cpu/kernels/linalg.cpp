@@ -84,10 +84,10 @@ TEST_CASE("QR of what is singular, tiny or huge", "[cpu][linalg]") {
     const auto qr = run_op(Qr{}, a, {{20, 12}, {12, 12}});
     CHECK(difference(product(transposed(qr[0]), qr[0]),
                      diagonal(std::vector<double>(12, 1), DType::float32)) < 1e-5);
-    Array back = product(qr[0], qr[1]);
-    for (Array* each : {&back, &a})
+    Array reconstructed = product(qr[0], qr[1]);
+    for (Array* each : {&reconstructed, &a})
       for (double& x : each->values) x /= scale == 0 ? 1 : scale;
-    CHECK(difference(back, a) < 1e-5);
+    CHECK(difference(reconstructed, a) < 1e-5);
   }
 }
 

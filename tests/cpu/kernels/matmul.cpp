@@ -28,8 +28,9 @@ double activate(double x, ActivationKind e) {
 int64_t broadcast_offset(const Shape& shape, const Shape& leading, int64_t item) {
   int64_t at = 0, stride = shape[-1] * shape[-2];
   for (int i = leading.rank() - 1; i >= 0; --i) {
-    const int own = i - (leading.rank() - (shape.rank() - 2));
-    if (own >= 0) at += (shape[own] == 1 ? 0 : item % leading[i]) * stride, stride *= shape[own];
+    const int shape_axis = i - (leading.rank() - (shape.rank() - 2));
+    if (shape_axis >= 0)
+      at += (shape[shape_axis] == 1 ? 0 : item % leading[i]) * stride, stride *= shape[shape_axis];
     item /= leading[i];
   }
   return at;
@@ -312,7 +313,7 @@ TEST_CASE("more tiles for many threads change no bits", "[cpu][matmul]") {
       const Request request{lowered, specs, {&out, 1}, options};
       for (bool prepared : {false, true}) {
         auto few = make(request), many = make(request);
-        // There is no such kernel: the processor has no AMX, or the product is too small for it.
+        // No kernel uses AMX here: the processor lacks it, or the product is too small for it.
         if (!few) continue;
         CAPTURE(m, n, k, form, prepared, few->name());
         CHECK(run(*few, in, {out}, 1, prepared).bits == run(*many, in, {out}, 9, prepared).bits);

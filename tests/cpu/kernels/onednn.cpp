@@ -21,15 +21,18 @@ TEST_CASE("a primitive that oneDNN does not run is an error") {
   const auto desc = transposition();
   const float values[6] = {1, 2, 3, 4, 5, 6};
   float result[6] = {};
-  onednn::Primitives whole, half;
-  const int good = whole.add(dnnl::reorder(desc), desc,
-                             {{DNNL_ARG_FROM, desc.src_desc()}, {DNNL_ARG_TO, desc.dst_desc()}});
-  const int bad = half.add(dnnl::reorder(desc), desc, {{DNNL_ARG_FROM, desc.src_desc()}});
-  const onednn::Primitives::Region in_whole(whole, 1), in_half(half, 1);
-  CHECK(in_whole.workers() == 1);
-  in_whole.run(0, good, {values, result});
+  onednn::Primitives complete, incomplete;
+  const int valid_index =
+      complete.add(dnnl::reorder(desc), desc,
+                   {{DNNL_ARG_FROM, desc.src_desc()}, {DNNL_ARG_TO, desc.dst_desc()}});
+  const int invalid_index =
+      incomplete.add(dnnl::reorder(desc), desc, {{DNNL_ARG_FROM, desc.src_desc()}});
+  const onednn::Primitives::Region in_complete(complete, 1), in_incomplete(incomplete, 1);
+  CHECK(in_complete.workers() == 1);
+  in_complete.run(0, valid_index, {values, result});
   CHECK(result[1] == 4);
-  CHECK_THROWS_WITH(in_half.run(0, bad, {values}), "oneDNN's reorder failed: invalid_arguments");
+  CHECK_THROWS_WITH(in_incomplete.run(0, invalid_index, {values}),
+                    "oneDNN's reorder failed: invalid_arguments");
 }
 
 TEST_CASE("a kernel that oneDNN does not know is left to others, what goes wrong is not") {

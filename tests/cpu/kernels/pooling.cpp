@@ -75,9 +75,9 @@ void check_case(const PoolCase& c, DType dtype, bool max) {
   CHECK(check(pooling_kernels, backward, max ? std::vector<Array>{x, dy} : std::vector<Array>{dy},
               {dx}) >= 2);
   if (!max) return;
-  PoolArgmax told;
-  told.window = c.window, told.spec = forward.spec;
-  CHECK(check(pooling_kernels, told, {x}, {y, argmax_indices}) >= 2);
+  PoolArgmax with_argmax;
+  with_argmax.window = c.window, with_argmax.spec = forward.spec;
+  CHECK(check(pooling_kernels, with_argmax, {x}, {y, argmax_indices}) >= 2);
   PoolArgmaxBackward from_argmax;
   from_argmax.window = c.window, from_argmax.spec = forward.spec, from_argmax.input = c.x;
   CHECK(check(pooling_kernels, from_argmax, {argmax_indices, dy}, {dx}) >= 2);

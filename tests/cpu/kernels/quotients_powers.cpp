@@ -14,9 +14,11 @@ TEST_CASE("remainders of floats are exact, and powers that are products are that
       Array want = zeros({1013}, dtype);
       for (size_t i = 0; i < want.values.size(); ++i) {
         const double r = std::fmod(a.values[i], b.values[i]);
-        const bool other = r != 0 && (r < 0) != (b.values[i] < 0);
+        const bool has_other_sign = r != 0 && (r < 0) != (b.values[i] < 0);
         const double sum = r + b.values[i];
-        want.values[i] = !other ? r : dtype == DType::float32 ? static_cast<float>(sum) : sum;
+        want.values[i] = !has_other_sign           ? r
+                         : dtype == DType::float32 ? static_cast<float>(sum)
+                                                   : sum;
       }
       Outcome got = run(*make(binary(BinaryKind::mod), {a.spec, b.spec}, {want.spec}), {a, b},
                         {want.spec}, 1);
@@ -54,9 +56,9 @@ TEST_CASE("powers are right to the last places, and at the edges as C's") {
   for (size_t i = 0; i < a.values.size(); ++i) {
     const double value = got.outputs[0].values[i];
     const double want = float_of(std::pow(a.values[i], b.values[i]));
-    const double unit = std::max(std::abs(want) * 0x1p-23, 0x1p-149);
+    const double unit_in_last_place = std::max(std::abs(want) * 0x1p-23, 0x1p-149);
     CAPTURE(i, a.values[i], b.values[i], value, want);
-    CHECK((value == want || std::abs(value - want) <= unit ||
+    CHECK((value == want || std::abs(value - want) <= unit_in_last_place ||
            (std::isnan(value) && std::isnan(want))));
   }
 }

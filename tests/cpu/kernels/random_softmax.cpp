@@ -16,7 +16,7 @@ Array state(int64_t seed, int64_t counter) {
   return s;
 }
 
-Random draw(RandomKind kind, const Shape& shape, DType dtype, double a = 0, double b = 1) {
+Random random_op(RandomKind kind, const Shape& shape, DType dtype, double a = 0, double b = 1) {
   Random op;
   op.kind = kind, op.shape = shape, op.dtype = dtype, op.a = a, op.b = b;
   return op;
@@ -49,14 +49,15 @@ Spread spread_of(const Array& x) {
 
 TEST_CASE("uniform numbers are the words of Philox, for any number of threads") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
-  const Random op = draw(RandomKind::uniform, {30001}, DType::float32);
+  const Random op = random_op(RandomKind::uniform, {30001}, DType::float32);
   const Outcome one = sample(op, 1234567890123, 7, 1);
   for (int64_t i : {0, 1, 5, 1023, 1024, 8192, 20000, 30000}) {
     CHECK(one.outputs[0][i] == static_cast<double>(word(1234567890123, 7, i) >> 8) * 0x1p-24);
   }
   for (int threads : {2, 3}) CHECK(sample(op, 1234567890123, 7, threads).bits == one.bits);
   CHECK(sample(op, 1234567890123, 8, 1).bits != one.bits);
-  const Outcome wide = sample(draw(RandomKind::uniform, {5000}, DType::float64, -2, 3), -5, 1, 2);
+  const Outcome wide =
+      sample(random_op(RandomKind::uniform, {5000}, DType::float64, -2, 3), -5, 1, 2);
   const uint64_t bits = (uint64_t{word(-5, 1, 6)} << 32 | word(-5, 1, 7)) >> 11;
   CHECK(wide.outputs[0][3] == Approx(-2 + 5 * static_cast<double>(bits) * 0x1p-53).epsilon(1e-14));
 }
@@ -64,14 +65,14 @@ TEST_CASE("uniform numbers are the words of Philox, for any number of threads") 
 TEST_CASE("every number of a long draw is that of its own word") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const int64_t count = 300001;  // more than 65,536 blocks of four numbers
-  const Array uniform =
-                  sample(draw(RandomKind::uniform, {count}, DType::float32), 9, 1, 3).outputs[0],
-              bits = sample(draw(RandomKind::bits, {count}, DType::int32), 9, 1, 3).outputs[0];
+  const Array uniform = sample(random_op(RandomKind::uniform, {count}, DType::float32), 9, 1, 3)
+                            .outputs[0],
+              bits = sample(random_op(RandomKind::bits, {count}, DType::int32), 9, 1, 3).outputs[0];
   int64_t wrong = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const uint32_t own = word(9, 1, i);
-    wrong += uniform[i] != static_cast<double>(own >> 8) * 0x1p-24 ||
-             static_cast<uint32_t>(static_cast<int32_t>(bits[i])) != own;
+    const uint32_t expected = word(9, 1, i);
+    wrong += uniform[i] != static_cast<double>(expected >> 8) * 0x1p-24 ||
+             static_cast<uint32_t>(static_cast<int32_t>(bits[i])) != expected;
   }
   CHECK(wrong == 0);
 }
@@ -79,7 +80,8 @@ TEST_CASE("every number of a long draw is that of its own word") {
 TEST_CASE("every float64 of a long draw is that of its own two words") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const int64_t count = 20001;
-  const Array u = sample(draw(RandomKind::uniform, {count}, DType::float64), 9, 1, 3).outputs[0];
+  const Array u =
+      sample(random_op(RandomKind::uniform, {count}, DType::float64), 9, 1, 3).outputs[0];
   int64_t wrong = 0;
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t bits = (uint64_t{word(9, 1, 2 * i)} << 32 | word(9, 1, 2 * i + 1)) >> 11;
@@ -92,8 +94,9 @@ TEST_CASE("normal numbers of a long draw are pairs of the uniform ones") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64}) {
     for (int64_t count : {1, 2, 15, 513, 1024, 1027, 20001}) {
-      const Array u = sample(draw(RandomKind::uniform, {count + 1}, dtype), 9, 1, 3).outputs[0],
-                  x = sample(draw(RandomKind::normal, {count}, dtype), 9, 1, 3).outputs[0];
+      const Array u = sample(random_op(RandomKind::uniform, {count + 1}, dtype), 9, 1, 3)
+                          .outputs[0],
+                  x = sample(random_op(RandomKind::normal, {count}, dtype), 9, 1, 3).outputs[0];
       double most = 0;
       for (int64_t i = 0; i < count; ++i) {
         const int64_t first = i / 2 * 2;
@@ -109,31 +112,35 @@ TEST_CASE("normal numbers of a long draw are pairs of the uniform ones") {
 }
 
 TEST_CASE("bits are the words") {
-  const Outcome got = sample(draw(RandomKind::bits, {2000}, DType::int32), 3, 4, 2);
+  const Outcome got = sample(random_op(RandomKind::bits, {2000}, DType::int32), 3, 4, 2);
   CHECK(static_cast<uint32_t>(static_cast<int32_t>(got.outputs[0][1999])) == word(3, 4, 1999));
 }
 
 TEST_CASE("distributions have their moments and bounds") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   for (DType dtype : {DType::float32, DType::float64}) {
-    const Array u = sample(draw(RandomKind::uniform, {200000}, dtype, -1, 3), 1, 2, 2).outputs[0];
+    const Array u =
+        sample(random_op(RandomKind::uniform, {200000}, dtype, -1, 3), 1, 2, 2).outputs[0];
     CHECK(spread_of(u).mean == Approx(1).margin(0.02));
     CHECK(spread_of(u).deviation == Approx(4 / std::sqrt(12)).margin(0.02));
     CHECK(*std::max_element(u.values.begin(), u.values.end()) < 3);
     CHECK(*std::min_element(u.values.begin(), u.values.end()) >= -1);
-    const Outcome normal = sample(draw(RandomKind::normal, {200001}, dtype, 2, 0.5), 1, 3, 1);
+    const Outcome normal = sample(random_op(RandomKind::normal, {200001}, dtype, 2, 0.5), 1, 3, 1);
     CHECK(spread_of(normal.outputs[0]).mean == Approx(2).margin(0.01));
     CHECK(spread_of(normal.outputs[0]).deviation == Approx(0.5).margin(0.01));
-    CHECK(sample(draw(RandomKind::normal, {200001}, dtype, 2, 0.5), 1, 3, 3).bits == normal.bits);
+    CHECK(sample(random_op(RandomKind::normal, {200001}, dtype, 2, 0.5), 1, 3, 3).bits ==
+          normal.bits);
     const Array t =
-        sample(draw(RandomKind::truncated_normal, {200000}, dtype, 1, 0.1), 1, 4, 2).outputs[0];
+        sample(random_op(RandomKind::truncated_normal, {200000}, dtype, 1, 0.1), 1, 4, 2)
+            .outputs[0];
     CHECK(spread_of(t).mean == Approx(1).margin(0.001));
     CHECK(spread_of(t).deviation == Approx(0.0879626).margin(0.001));
     for (double v : t.values)
       if (!(std::abs(v - 1) <= 0.2000001)) FAIL("out of bounds: " << v);
   }
-  CHECK(spread_of(sample(draw(RandomKind::normal, {50000}, DType::bfloat16), 1, 2, 2).outputs[0])
-            .deviation == Approx(1).margin(0.02));
+  CHECK(
+      spread_of(sample(random_op(RandomKind::normal, {50000}, DType::bfloat16), 1, 2, 2).outputs[0])
+          .deviation == Approx(1).margin(0.02));
 }
 
 TEST_CASE("softmax along any axis") {
@@ -151,11 +158,11 @@ TEST_CASE("softmax along any axis") {
         const int64_t n = shape[at], lines = shape.size() / n;
         for (int64_t line = 0; line < lines; ++line) {
           const int64_t base = line / inner * n * inner + line % inner;
-          double top = -1e300, sum = 0;
-          for (int64_t i = 0; i < n; ++i) top = std::max(top, x[base + i * inner]);
-          for (int64_t i = 0; i < n; ++i) sum += std::exp(x[base + i * inner] - top);
+          double largest = -1e300, sum = 0;
+          for (int64_t i = 0; i < n; ++i) largest = std::max(largest, x[base + i * inner]);
+          for (int64_t i = 0; i < n; ++i) sum += std::exp(x[base + i * inner] - largest);
           for (int64_t i = 0; i < n; ++i) {
-            const double z = x[base + i * inner] - top - std::log(sum);
+            const double z = x[base + i * inner] - largest - std::log(sum);
             want.values[static_cast<size_t>(base + i * inner)] = log ? z : std::exp(z);
           }
         }

@@ -11,7 +11,7 @@ using namespace crescent::cpu::test;
 
 namespace {
 
-double start(ReduceKind kind) {
+double initial_value(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::prod:
     case ReduceKind::all:
@@ -46,14 +46,14 @@ Array reduced(ReduceKind kind, const Array& x, const std::vector<int>& axes) {
   std::vector<int64_t> dims;
   int64_t count = 1;
   for (int i = 0; i < x.spec.shape.rank(); ++i) {
-    const bool out = std::find(axes.begin(), axes.end(), i) != axes.end();
-    if (out)
+    const bool is_reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (is_reduced)
       count *= x.spec.shape[i];
     else
       dims.push_back(x.spec.shape[i]);
   }
   Array y = zeros(Shape(dims), x.spec.dtype);
-  std::fill(y.values.begin(), y.values.end(), start(kind));
+  std::fill(y.values.begin(), y.values.end(), initial_value(kind));
   for (int64_t i = 0; i < x.spec.shape.size(); ++i) {
     int64_t rest = i, index = 0, stride = 1;
     for (int axis = x.spec.shape.rank() - 1; axis >= 0; --axis) {

@@ -18,7 +18,7 @@ const std::vector<int64_t> kLengths = {1,    17,   63,   64,   65,   255,  257, 
 constexpr int64_t kLongestColumn = 300;
 
 /// The indices at which one element differs from the others: first, middle and the last three.
-std::vector<int64_t> places(int64_t n) {
+std::vector<int64_t> probe_indices(int64_t n) {
   std::vector<int64_t> at{0, n / 2, n - 3, n - 2, n - 1};
   std::erase_if(at, [&](int64_t i) { return i < 0 || i >= n; });
   at.erase(std::unique(at.begin(), at.end()), at.end());
@@ -28,7 +28,7 @@ std::vector<int64_t> places(int64_t n) {
 /// Rows of `n` random elements from `low` to `high`, one row for each index of places(n); at this
 /// index the row has the element `special`.
 Array rows_with(int64_t n, DType dtype, double low, double high, double special) {
-  const auto at = places(n);
+  const auto at = probe_indices(n);
   const auto rows = static_cast<int64_t>(at.size());
   Array x = random({rows, n}, dtype, static_cast<unsigned>(n), low, high);
   for (int64_t r = 0; r < rows; ++r)
@@ -38,7 +38,7 @@ Array rows_with(int64_t n, DType dtype, double low, double high, double special)
 
 /// The array of f(row) for each row of x.
 template <class F>
-Array of_rows(const Array& x, DType dtype, F&& f) {
+Array for_each_row(const Array& x, DType dtype, F&& f) {
   const int64_t rows = x.spec.shape[0], n = x.spec.shape[1];
   Array y = zeros({rows}, dtype);
   for (int64_t r = 0; r < rows; ++r)
@@ -74,7 +74,7 @@ constexpr Reduction kReductions[] = {
     {ReduceKind::all, 1, 1, 0}};
 
 /// Transposes the array, so that the reduced axis comes first.
-Array turned(const Array& x) {
+Array transposed(const Array& x) {
   const int64_t rows = x.spec.shape[0], n = x.spec.shape[1];
   Array y = zeros({n, rows}, x.spec.dtype);
   for (int64_t r = 0; r < rows; ++r)
@@ -98,7 +98,8 @@ TEST_CASE("reductions of rows of any length take in the last element", "[cpu][le
       if (product && size_of(dtype) < 4) continue;
       for (int64_t n : kLengths) {
         const Array x = rows_with(n, dtype, row.low, row.high, row.special);
-        Array want = of_rows(x, dtype, [&](auto a, auto b) { return reduced(row.kind, a, b); });
+        Array want =
+            for_each_row(x, dtype, [&](auto a, auto b) { return reduced(row.kind, a, b); });
         if (dtype == DType::uint8)
           for (double& v : want.values) v = std::fmod(v, 256);
         Reduce op;
@@ -107,7 +108,7 @@ TEST_CASE("reductions of rows of any length take in the last element", "[cpu][le
         CHECK(check(reduction_kernels, op, {x}, {want}, 2) >= 1);
         if (n > kLongestColumn) continue;
         op.axes = {0};
-        CHECK(check(reduction_kernels, op, {turned(x)}, {want}, 2) >= 1);
+        CHECK(check(reduction_kernels, op, {transposed(x)}, {want}, 2) >= 1);
       }
     }
   }
@@ -136,10 +137,10 @@ TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu
     for (int64_t n : kLengths) {
       for (double special : {largest, 1.0}) {
         const Array x = rows_with(n, dtype, -1, 1, special);
-        const Array logs = of_rows(x, dtype, [](auto a, auto b) {
-          const double top = *std::max_element(a, b);
-          return top + std::log(std::accumulate(a, b, 0.0, [&](double sum, double v) {
-                   return sum + std::exp(v - top);
+        const Array logs = for_each_row(x, dtype, [](auto a, auto b) {
+          const double maximum = *std::max_element(a, b);
+          return maximum + std::log(std::accumulate(a, b, 0.0, [&](double sum, double v) {
+                   return sum + std::exp(v - maximum);
                  }));
         });
         for (bool log : {false, true}) {
@@ -154,7 +155,7 @@ TEST_CASE("softmax of rows of any length sees the largest wherever it is", "[cpu
           CHECK(check(softmax_kernels, op, {x}, {want}) >= 1);
           if (n > kLongestColumn) continue;
           op.axis = 0;
-          CHECK(check(softmax_kernels, op, {turned(x)}, {turned(want)}) >= 1);
+          CHECK(check(softmax_kernels, op, {transposed(x)}, {transposed(want)}) >= 1);
         }
         if (dtype == DType::bfloat16) continue;
         const auto rows = x.spec.shape[0];
@@ -185,7 +186,7 @@ TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[
         // The extreme value occurs once, or also at later indices up to the end of the row.
         for (bool equals : {false, true}) {
           Array x = rows_with(n, dtype, 1, 4, max ? 7 : 0);
-          const auto at = places(n);
+          const auto at = probe_indices(n);
           for (size_t r = 0; equals && r < at.size(); ++r)
             for (int64_t i = at[r]; i < n; i += std::max<int64_t>(1, n / 9))
               x.values[r * static_cast<size_t>(n) + static_cast<size_t>(i)] = max ? 7 : 0;
@@ -197,7 +198,7 @@ TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[
           CHECK(check(reduction_kernels, op, {x}, {want}) >= 1);
           if (n > kLongestColumn) continue;
           op.axis = 0;
-          CHECK(check(reduction_kernels, op, {turned(x)}, {want}) >= 1);
+          CHECK(check(reduction_kernels, op, {transposed(x)}, {want}) >= 1);
         }
       }
     }
@@ -211,7 +212,7 @@ TEST_CASE("argmax and argmin of rows of any length give the first that is no num
     for (int64_t n : {3, 17, 257, 2049, 6147})
       for (bool max : {true, false}) {
         Array x = rows_with(n, dtype, 1, 4, NAN);
-        const auto at = places(n);
+        const auto at = probe_indices(n);
         // The NaN at the last index comes later, so it must not be found.
         for (size_t r = 0; r < at.size(); ++r)
           x.values[r * static_cast<size_t>(n) + static_cast<size_t>(n - 1)] = NAN;
@@ -223,7 +224,7 @@ TEST_CASE("argmax and argmin of rows of any length give the first that is no num
         CHECK(check(reduction_kernels, op, {x}, {want}) >= 1);
         if (n > kLongestColumn) continue;
         op.axis = 0;
-        CHECK(check(reduction_kernels, op, {turned(x)}, {want}) >= 1);
+        CHECK(check(reduction_kernels, op, {transposed(x)}, {want}) >= 1);
       }
 }
 
@@ -244,7 +245,7 @@ TEST_CASE("cumulative sums of any length", "[cpu][lengths]") {
       op.axis = 1, op.reverse = reverse;
       CHECK(check(reduction_kernels, op, {x}, {want}) >= 1);
       op.axis = 0;
-      CHECK(check(reduction_kernels, op, {turned(x)}, {turned(want)}) >= 1);
+      CHECK(check(reduction_kernels, op, {transposed(x)}, {transposed(want)}) >= 1);
     }
   }
 }
@@ -257,11 +258,11 @@ TEST_CASE("layer normalization of rows of any length and with any epsilon", "[cp
         const Array x = rows_with(n, dtype, -1, 1, 3), gamma = random({n}, dtype, 2, 0.5, 1.5),
                     beta = random({n}, dtype, 3);
         const Array mean =
-            of_rows(x, dtype, [](auto a, auto b) { return reduced(ReduceKind::mean, a, b); });
-        const Array rstd = of_rows(x, dtype, [&](auto a, auto b) {
-          const double center = reduced(ReduceKind::mean, a, b);
+            for_each_row(x, dtype, [](auto a, auto b) { return reduced(ReduceKind::mean, a, b); });
+        const Array rstd = for_each_row(x, dtype, [&](auto a, auto b) {
+          const double mean = reduced(ReduceKind::mean, a, b);
           const double squares = std::accumulate(
-              a, b, 0.0, [&](double s, double v) { return s + (v - center) * (v - center); });
+              a, b, 0.0, [&](double s, double v) { return s + (v - mean) * (v - mean); });
           return 1 / std::sqrt(squares / static_cast<double>(n) + epsilon);
         });
         Array y = x;

@@ -118,10 +118,10 @@ TEST_CASE("slices, flips, padding, broadcasts and concatenation") {
       Array y = random(second, dtype, 3, 0, 100), want = zeros(whole, dtype);
       for_each(whole, [&](std::vector<int64_t> at, size_t i) {
         int64_t& c = at[static_cast<size_t>(axis)];
-        const bool first = c < x.spec.shape[axis];
-        if (!first) c -= x.spec.shape[axis];
+        const bool is_first = c < x.spec.shape[axis];
+        if (!is_first) c -= x.spec.shape[axis];
         want.values[i] =
-            first ? x.values[index_in(x.spec.shape, at)] : y.values[index_in(second, at)];
+            is_first ? x.values[index_in(x.spec.shape, at)] : y.values[index_in(second, at)];
       });
       CHECK(check(shape_kernels, concat, {x, y}, {want}) == 2);
     }

@@ -164,9 +164,10 @@ inline double difference(const Array& got, const Array& want) {
 }
 
 inline bool prepares(Kernel& kernel, size_t inputs) {
-  bool any = false;
-  for (size_t i = 0; i < inputs; ++i) any |= kernel.prepare(static_cast<int>(i)).kernel != nullptr;
-  return any;
+  bool any_prepared = false;
+  for (size_t i = 0; i < inputs; ++i)
+    any_prepared |= kernel.prepare(static_cast<int>(i)).kernel != nullptr;
+  return any_prepared;
 }
 
 /// The op wrapped with the given post-ops (bias, activation, ...).
@@ -254,9 +255,9 @@ inline Array numeric_gradient(const Function& f, std::vector<Array> inputs, size
     double& x = inputs[which].values[i];
     const double before = x;
     x = before + kStep;
-    const double up = objective();
+    const double objective_above = objective();
     x = before - kStep;
-    gradient.values[i] = (up - objective()) / (2 * kStep);
+    gradient.values[i] = (objective_above - objective()) / (2 * kStep);
     x = before;
   }
   return gradient;

@@ -111,8 +111,8 @@ int64_t (*whole_binary(BinaryKind kind))(int64_t, int64_t) {
 Kernel unary_kernel(UnaryKind kind, const Request& r) {
   const Elements in(r.in[0].dtype), out(r.out[0].dtype);
   const auto f = real_unary(kind);
-  const bool exact = in.floating || kind == U::logical_not;
-  if (!f || !exact) return {};
+  const bool is_exact = in.floating || kind == U::logical_not;
+  if (!f || !is_exact) return {};
   return [=, n = r.out[0].shape.size()](const std::byte* const* x, std::byte* const* y) {
     for (int64_t i = 0; i < n; ++i) out.set_real(y[0], i, f(in.real(x[0], i)));
   };

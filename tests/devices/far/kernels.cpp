@@ -112,8 +112,8 @@ Strides strides_of(const Shape& shape, const Shape& to) {
   Strides strides{};
   int64_t step = 1;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    const int there = axis + to.rank() - shape.rank();
-    strides[static_cast<size_t>(there)] = shape[axis] == 1 ? 0 : step;
+    const int to_axis = axis + to.rank() - shape.rank();
+    strides[static_cast<size_t>(to_axis)] = shape[axis] == 1 ? 0 : step;
     step *= shape[axis];
   }
   return strides;

@@ -82,11 +82,11 @@ Kernel arg_reduce(const ArgReduce& op, const Request& r) {
     for (int64_t line = 0; line < view.outer * view.inner; ++line) {
       const int64_t first = line / view.inner * view.length * view.inner + line % view.inner;
       int64_t best = 0;
-      double top = in.real(x[0], first);
-      for (int64_t i = 1; i < view.length && !std::isnan(top); ++i) {
+      double best_value = in.real(x[0], first);
+      for (int64_t i = 1; i < view.length && !std::isnan(best_value); ++i) {
         const double value = in.real(x[0], first + i * view.inner);
-        if (max ? value > top : value < top) top = value, best = i;
-        if (std::isnan(value)) top = value, best = i;
+        if (max ? value > best_value : value < best_value) best_value = value, best = i;
+        if (std::isnan(value)) best_value = value, best = i;
       }
       out.set_whole(y[0], line, best);
     }

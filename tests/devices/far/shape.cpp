@@ -54,14 +54,14 @@ Kernel pad(const Pad& op, const Request& r) {
 }
 
 Kernel join(const Concat& op, const Request& r) {
-  const AxisView all(r.out[0].shape, op.axis);
+  const AxisView view(r.out[0].shape, op.axis);
   const size_t bytes = size_of(r.out[0].dtype);
   std::vector<size_t> pieces;  // number of bytes of each input per index of the outer axes
   for (const TensorSpec& in : r.in)
-    pieces.push_back(static_cast<size_t>(in.shape[op.axis] * all.inner) * bytes);
+    pieces.push_back(static_cast<size_t>(in.shape[op.axis] * view.inner) * bytes);
   return [=](const std::byte* const* x, std::byte* const* y) {
     std::byte* to = y[0];
-    for (int64_t outer = 0; outer < all.outer; ++outer) {
+    for (int64_t outer = 0; outer < view.outer; ++outer) {
       for (size_t i = 0; i < pieces.size(); to += pieces[i++])
         std::memcpy(to, x[i] + static_cast<size_t>(outer) * pieces[i], pieces[i]);
     }
