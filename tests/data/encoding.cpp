@@ -16,10 +16,10 @@ using Doubles = std::vector<double>;
 /// One row of pad_sequences, computed element by element.
 Doubles padded_row(const Doubles& sequence, int64_t width, bool pad_in_front, bool cut_in_front,
                    double value) {
-  Doubles kept = sequence;
-  while (std::ssize(kept) > width) kept.erase(cut_in_front ? kept.begin() : kept.end() - 1);
-  while (std::ssize(kept) < width) kept.insert(pad_in_front ? kept.begin() : kept.end(), value);
-  return kept;
+  Doubles row = sequence;
+  while (std::ssize(row) > width) row.erase(cut_in_front ? row.begin() : row.end() - 1);
+  while (std::ssize(row) < width) row.insert(pad_in_front ? row.begin() : row.end(), value);
+  return row;
 }
 
 }  // namespace

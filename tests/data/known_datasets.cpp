@@ -74,12 +74,13 @@ TEST_CASE("digits come as arrays to train on and to test with") {
 
 TEST_CASE("a data set that is not there is named with the place where Keras gets it") {
   const KerasHome home;
-  const std::string said = "is not there, and nothing is downloaded; put Keras' file there (from ";
-  CHECK_THROWS_WITH(load_mnist(), Contains("datasets/mnist.npz' " + said + "https://"));
-  CHECK_THROWS_WITH(load_fashion_mnist(), Contains("train-images-idx3-ubyte.gz' " + said));
+  const std::string advice =
+      "is not there, and nothing is downloaded; put Keras' file there (from ";
+  CHECK_THROWS_WITH(load_mnist(), Contains("datasets/mnist.npz' " + advice + "https://"));
+  CHECK_THROWS_WITH(load_fashion_mnist(), Contains("train-images-idx3-ubyte.gz' " + advice));
   CHECK_THROWS_WITH(load_cifar10(), Contains("cifar-10-python.tar.gz"));
-  CHECK_THROWS_WITH(load_imdb(), Contains("imdb.npz' " + said));
-  CHECK_THROWS_WITH(load_reuters(), Contains("reuters.npz' " + said));
+  CHECK_THROWS_WITH(load_imdb(), Contains("imdb.npz' " + advice));
+  CHECK_THROWS_WITH(load_reuters(), Contains("reuters.npz' " + advice));
 }
 
 TEST_CASE("planes of colour become channels") {

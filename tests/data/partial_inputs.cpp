@@ -116,8 +116,8 @@ std::vector<std::pair<std::string, MakeData>> ways(int64_t size) {
       {"shuffled batches",
        stream([size](auto s) { return batches_of(shuffle(s, {.buffer = 13, .seed = 4}), size); })},
       {"a long chain", stream([size](auto s) {
-         const auto some = take(skip(repeat(shuffle(s, {.buffer = 7, .seed = 4}), 2), 5), 90);
-         return prefetch_elements(take(batches_of(some, size), 40), 2);
+         const auto chain = take(skip(repeat(shuffle(s, {.buffer = 7, .seed = 4}), 2), 5), 90);
+         return prefetch_elements(take(batches_of(chain, size), 40), 2);
        })},
       {"batches in any order",
        stream([size](auto s) { return shuffle(batches_of(s, size), {.buffer = 3, .seed = 9}); })},

@@ -22,8 +22,8 @@ Doubles counted_to(int64_t count) {
 }
 
 Tensor row_numbers(int64_t rows, int64_t columns = 1) {
-  const Doubles all = counted_to(rows * columns);
-  return Tensor::from(std::vector<int32_t>(all.begin(), all.end()), {rows, columns});
+  const Doubles numbers = counted_to(rows * columns);
+  return Tensor::from(std::vector<int32_t>(numbers.begin(), numbers.end()), {rows, columns});
 }
 
 Doubles sorted(Doubles numbers) {
@@ -32,9 +32,9 @@ Doubles sorted(Doubles numbers) {
 }
 
 Doubles joined(const Tensor& a, const Tensor& b) {
-  Doubles all = a.to_vector();
-  for (const double number : b.to_vector()) all.push_back(number);
-  return all;
+  Doubles numbers = a.to_vector();
+  for (const double number : b.to_vector()) numbers.push_back(number);
+  return numbers;
 }
 
 // Four rows of class 0 and eight of class 1.
@@ -93,10 +93,11 @@ TEST_CASE("each row is tested in one fold and trained on in the others") {
 
 TEST_CASE("stratified folds have equal shares of each class") {
   for (const Fold& fold : k_folds(12, 4, {.seed = 4, .stratify = kLabels})) {
-    double ones = 0;
-    for (const double row : fold.test.to_vector()) ones += kLabels.to_vector()[size_t(row)];
+    double count_of_ones = 0;
+    for (const double row : fold.test.to_vector())
+      count_of_ones += kLabels.to_vector()[size_t(row)];
     CHECK(fold.test.size() == 3);
-    CHECK(ones == 2);
+    CHECK(count_of_ones == 2);
   }
 }
 

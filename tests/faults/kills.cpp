@@ -109,18 +109,18 @@ ModelPtr trained(const std::string& file, bool slow) {
 
 /// The state of the model that the run has changed, as bytes.
 std::string bits(const Model& model) {
-  std::string all;
+  std::string bytes;
   Variables variables = model.weights();
   for (const Variable& v : model.optimizer()->state()) variables.push_back(v);
   variables.push_back(model.shuffle_order().state());
   for (const Variable& v : variables)
     for (const double number : v.value().to_vector())
-      all.append(reinterpret_cast<const char*>(&number), sizeof number);
+      bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
   for (const auto& [name, values] : model.history()->history()) {
-    all += name;
-    all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    bytes += name;
+    bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
   }
-  return all;
+  return bytes;
 }
 
 TEST_CASE("trains", "[.worker]") {
@@ -135,19 +135,19 @@ TEST_CASE("T01: training that is killed and started again ends with the bits of 
   std::mt19937 random(11);
   int kills = 0, runs = 0;
   for (; kills < kKills; ++runs) {
-    const std::string kept = folder / "run.h5", result = folder / "bits";
-    std::filesystem::remove(result);
+    const std::string run_file = folder / "run.h5", bits_file = folder / "bits";
+    std::filesystem::remove(bits_file);
     for (bool ended = false; !ended;) {
-      const FileTime before = written(kept);
-      Worker worker("trains", {kept, result});
-      wait_for_progress(worker, kept, before, random() % 40'000);
+      const FileTime before = written(run_file);
+      Worker worker("trains", {run_file, bits_file});
+      wait_for_progress(worker, run_file, before, random() % 40'000);
       ended = !worker.runs();
       if (ended) CHECK(worker.wait() == 0);
       kills += !ended;
     }
-    REQUIRE(std::filesystem::exists(result));
-    CHECK(read_file(result) == whole);
-    CHECK_FALSE(std::filesystem::exists(kept));
+    REQUIRE(std::filesystem::exists(bits_file));
+    CHECK(read_file(bits_file) == whole);
+    CHECK_FALSE(std::filesystem::exists(run_file));
   }
   report("T01 kill -9 at a random moment of training, and the same call again", kills,
          concat(runs, " runs, each with the bits of a run that was left alone"));

@@ -8,12 +8,13 @@
 
 namespace {
 
-thread_local bool counted = false;
+thread_local bool counts_allocations = false;
 // Number of allocations before the one that fails; negative: all succeed.
 thread_local int64_t allocations_left = -1;
 
 void* allocate(size_t size) {
-  if (counted && allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
+  if (counts_allocations && allocations_left >= 0 && allocations_left-- == 0)
+    throw std::bad_alloc();
   if (void* memory = std::malloc(size ? size : 1)) return memory;
   throw std::bad_alloc();
 }
@@ -34,12 +35,12 @@ namespace {
 /// allocations.
 template <class Work>
 bool starve(int64_t n, const Work& work) {
-  counted = true, allocations_left = n;
+  counts_allocations = true, allocations_left = n;
   try {
     work();
   } catch (const std::exception&) {
   }
-  counted = false;
+  counts_allocations = false;
   return allocations_left < 0;
 }
 

@@ -120,14 +120,15 @@ Endings endings_of(std::string_view ability) {
       return value ? Codec<Endings>::decode(*value) : Endings();
     };
     const Endings abilities = texts("abilities"), endings = texts("endings");
-    const bool can = std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
+    const bool has_ability =
+        std::find(abilities.begin(), abilities.end(), ability) != abilities.end();
     if (traits.find("written_only")) continue;  // files of this format cannot be read back
     if (ability == WeightsFormat::kAbility && name == "archive")
       continue;  // this format stores a whole model or nothing
     if (kOwnArrays.contains(name)) continue;
-    // This format writes several files, each of which is replaced like a single one.
+    // The format "sharded" writes several files, each of which is replaced like a single one.
     if (name == "sharded") continue;
-    if (can && !endings.empty()) found.push_back(endings.front());
+    if (has_ability && !endings.empty()) found.push_back(endings.front());
   }
   if (ability == WeightsFormat::kAbility) found.push_back(".weights.h5");
   return found;

@@ -27,11 +27,11 @@ TEST_CASE("S07: a reader of a file that two processes save to always sees a whol
     const Folder folder;
     const std::string path = folder / ("m" + all[i].ending);
     all[i].save(path, 1);
-    const std::string which = std::to_string(i);
+    const std::string saver_number = std::to_string(i);
     // The first saver does kSaves saves, each of the others a tenth of this number.
-    const std::string times = std::to_string(i == 0 ? kSaves : kSaves / 10);
-    Worker one("saves often", {which, path, "1000", times}),
-        two("saves often", {which, path, "2000", times});
+    const std::string save_count = std::to_string(i == 0 ? kSaves : kSaves / 10);
+    Worker one("saves often", {saver_number, path, "1000", save_count}),
+        two("saves often", {saver_number, path, "2000", save_count});
     for (; one.runs() || two.runs(); ++reads) {
       const std::string message = failure([&] { all[i].load(path); });
       REQUIRE(message == "");

@@ -29,8 +29,8 @@ const char* other_program = nullptr;
 bool fails(const char* call) {
   const char* wanted = failing.load();
   if (!wanted || std::strcmp(wanted, call) != 0) return false;
-  const int left = --calls_left;
-  if (left > 0 || (left < 0 && !lasting)) return false;
+  const int remaining_calls = --calls_left;
+  if (remaining_calls > 0 || (remaining_calls < 0 && !lasting)) return false;
   errno = error_to_give;
   return true;
 }

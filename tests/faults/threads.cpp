@@ -17,7 +17,7 @@ namespace {
 std::vector<double> results_of_work() {
   set_device("cpu", {{"threads", 4}});
   const Tensor x = SeedGenerator(3).normal({300, 200});
-  std::vector<double> all{ops::sum(ops::matmul(x, x, true, false)).item()};
+  std::vector<double> results{ops::sum(ops::matmul(x, x, true, false)).item()};
   std::vector<Element> elements;
   for (int64_t i = 0; i < 40; ++i) elements.push_back({Value(i)});
   Mapping squares;
@@ -28,13 +28,13 @@ std::vector<double> results_of_work() {
   const StreamPtr stream = prefetch_elements(map(list_stream(elements), squares), 2);
   const CursorPtr cursor = stream->open(0);
   for (Element element; cursor->next(element);)
-    all.push_back(static_cast<double>(element[0].as_int()));
+    results.push_back(static_cast<double>(element[0].as_int()));
   const DatasetPtr data = prefetch(batch(list_stream(elements), {7, {}}));
   for (int epoch = 0; epoch < 2; ++epoch) {
     data->begin_epoch();
-    for (Batch given; data->next(given);) all.push_back(ops::sum(given.x[0]).item());
+    for (Batch given; data->next(given);) results.push_back(ops::sum(given.x[0]).item());
   }
-  return all;
+  return results;
 }
 
 int64_t threads_in_use() { return device().information().at("threads").as_int(); }

@@ -47,11 +47,11 @@ TEST_CASE("training goes on bit for bit from an archive, and through h5 and back
     Scratch scratch;
     auto model = trained(optimizer);
     crescent::save_model(*model, scratch.path("m.keras"));
-    auto once = crescent::load_model(scratch.path("m.keras"));
-    CHECK(once->epochs_trained() == 2);
-    crescent::save_model(*once, scratch.path("m.h5"));
-    auto twice = crescent::load_model(scratch.path("m.h5"));
-    crescent::save_model(*twice, scratch.path("n.keras"));
+    auto from_archive = crescent::load_model(scratch.path("m.keras"));
+    CHECK(from_archive->epochs_trained() == 2);
+    crescent::save_model(*from_archive, scratch.path("m.h5"));
+    auto from_h5 = crescent::load_model(scratch.path("m.h5"));
+    crescent::save_model(*from_h5, scratch.path("n.keras"));
     check_goes_on(*model, *crescent::load_model(scratch.path("n.keras")));
   }
 }
@@ -95,9 +95,11 @@ TEST_CASE("weights with the state of the optimizer") {
   other->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
   crescent::load_weights(*other, path);
   check_same(model->get_weights(), other->get_weights());
-  const Variables kept = model->optimizer()->state(), loaded = other->optimizer()->state();
-  REQUIRE(kept.size() == loaded.size());
-  for (size_t i = 0; i < kept.size(); ++i) check_same(kept[i].value(), loaded[i].value());
+  const Variables saved_state = model->optimizer()->state(),
+                  loaded_state = other->optimizer()->state();
+  REQUIRE(saved_state.size() == loaded_state.size());
+  for (size_t i = 0; i < saved_state.size(); ++i)
+    check_same(saved_state[i].value(), loaded_state[i].value());
   // This model is not compiled, so only the weights are loaded.
   crescent::load_weights(*plain, path);
 }
@@ -190,9 +192,9 @@ TEST_CASE("objects are where Keras 3 looks for them") {
     INFO(place);
     CHECK(file.members(place).value_or(keras::Names{}).size() == 3);
   }
-  auto again = clone_model(*model);
-  crescent::load_weights(*again, path);
-  check_same(model->get_weights(), again->get_weights());
+  auto clone = clone_model(*model);
+  crescent::load_weights(*clone, path);
+  check_same(model->get_weights(), clone->get_weights());
 }
 
 TEST_CASE(
@@ -276,9 +278,9 @@ TEST_CASE("a configuration that somebody changed is what counts") {
   REQUIRE(at != config.npos);
   config.replace(at, 6, "\"tanh\"");
   pack(path, members);
-  const auto again = crescent::load_model(path);
-  CHECK(again->get_layer("first")->get_config().at("activation") == Value("tanh"));
-  check_same(again->get_weights(), model->get_weights());
+  const auto loaded = crescent::load_model(path);
+  CHECK(loaded->get_layer("first")->get_config().at("activation") == Value("tanh"));
+  check_same(loaded->get_weights(), model->get_weights());
 }
 
 TEST_CASE("a damaged archive is refused") {

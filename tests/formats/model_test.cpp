@@ -17,24 +17,24 @@ TEST_CASE("a Sequential predicts the same after saving and loading") {
   Scratch scratch;
   auto model = small_sequential();
   crescent::save_model(*model, scratch.path("m.h5"));
-  auto again = crescent::load_model(scratch.path("m.h5"));
-  CHECK(again->name() == "small");
-  CHECK(again->class_name() == "Sequential");
-  CHECK(model_config(*again) == model_config(*model));
-  check_same(model->predict({ramp({5, 4})}), again->predict({ramp({5, 4})}));
+  auto loaded = crescent::load_model(scratch.path("m.h5"));
+  CHECK(loaded->name() == "small");
+  CHECK(loaded->class_name() == "Sequential");
+  CHECK(model_config(*loaded) == model_config(*model));
+  check_same(model->predict({ramp({5, 4})}), loaded->predict({ramp({5, 4})}));
 }
 
 TEST_CASE("loading a model draws no initial values: all come from the file") {
   Scratch scratch;
-  auto draws = [] { return global_random().state().value().to_vector()[1]; };
-  double begin = draws();
+  auto draw_count = [] { return global_random().state().value().to_vector()[1]; };
+  double draws_before = draw_count();
   auto model = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{4}}})});
-  double made = draws();
+  double draws_after_making = draw_count();
   crescent::save_model(*model, scratch.path("m.h5"));
-  auto again = crescent::load_model(scratch.path("m.h5"));
+  auto loaded = crescent::load_model(scratch.path("m.h5"));
   // Making the model draws one number more than loading it: for the initial value of the kernel.
-  CHECK(draws() - made == made - begin - 1);
-  check_same(model->get_weights(), again->get_weights());
+  CHECK(draw_count() - draws_after_making == draws_after_making - draws_before - 1);
+  check_same(model->get_weights(), loaded->get_weights());
 }
 
 TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") {
@@ -61,12 +61,13 @@ TEST_CASE("training goes on bit for bit: optimizer, dropout, order of samples") 
     Tensor x = ramp({100, 4}), y = labels(100, 3);
     model->fit({x}, {y}, kFit);
     crescent::save_model(*model, scratch.path("m.h5"));
-    auto again = crescent::load_model(scratch.path("m.h5"));
-    REQUIRE(again->compiled());
-    CHECK(again->epochs_trained() == model->epochs_trained());
-    auto here = model->fit({x}, {y}, kFit), there = again->fit({x}, {y}, kFit);
-    CHECK(here->at("loss") == there->at("loss"));
-    check_same(model->get_weights(), again->get_weights());
+    auto loaded = crescent::load_model(scratch.path("m.h5"));
+    REQUIRE(loaded->compiled());
+    CHECK(loaded->epochs_trained() == model->epochs_trained());
+    auto original_history = model->fit({x}, {y}, kFit),
+         loaded_history = loaded->fit({x}, {y}, kFit);
+    CHECK(original_history->at("loss") == loaded_history->at("loss"));
+    check_same(model->get_weights(), loaded->get_weights());
   }
 }
 
@@ -108,9 +109,9 @@ TEST_CASE("shared layers and models inside models") {
   for (const char* target : {"keras3", "keras2"}) {
     CAPTURE(target);
     crescent::save_model(*model, scratch.path("m.h5"), {{"target", target}});
-    auto again = crescent::load_model(scratch.path("m.h5"));
-    CHECK(model_config(*again) == model_config(*model));
-    check_same(model->predict(x), again->predict(x));
+    auto loaded = crescent::load_model(scratch.path("m.h5"));
+    CHECK(model_config(*loaded) == model_config(*model));
+    check_same(model->predict(x), loaded->predict(x));
   }
 }
 
@@ -121,12 +122,12 @@ TEST_CASE("what is written for Keras reads back without our own attribute") {
   for (const char* target : {"keras3", "keras2"}) {
     crescent::save_model(*model, scratch.path("m.h5"), {{"target", target}});
     std::string bytes = read_bytes(scratch.path("m.h5"));
-    size_t own = bytes.find(std::string("crescent\0", 9));
-    REQUIRE(own != bytes.npos);
-    bytes.replace(own, 8, "crescend");
+    size_t attribute = bytes.find(std::string("crescent\0", 9));
+    REQUIRE(attribute != bytes.npos);
+    bytes.replace(attribute, 8, "crescend");
     write_bytes(scratch.path("foreign.h5"), bytes);
-    auto again = crescent::load_model(scratch.path("foreign.h5"));
-    check_same(model->predict(x), again->predict(x));
+    auto loaded = crescent::load_model(scratch.path("foreign.h5"));
+    check_same(model->predict(x), loaded->predict(x));
   }
 }
 
@@ -228,9 +229,9 @@ TEST_CASE("recurrent layers that a GPU trained under Keras 2") {
          dataset_node("model_weights/r/r/kernel:0", for_cudnn(weights[0], gates)),
          dataset_node("model_weights/r/r/recurrent_kernel:0", for_cudnn(weights[1], gates)),
          dataset_node("model_weights/r/r/bias:0", bias)});
-    auto again = crescent::load_model(scratch.path("m.h5"));
-    check_same(model->get_weights(), again->get_weights());
-    check_same(model->predict({ramp({4, 5, 2})}), again->predict({ramp({4, 5, 2})}));
+    auto loaded = crescent::load_model(scratch.path("m.h5"));
+    check_same(model->get_weights(), loaded->get_weights());
+    check_same(model->predict({ramp({4, 5, 2})}), loaded->predict({ramp({4, 5, 2})}));
   }
 }
 
@@ -258,8 +259,8 @@ TEST_CASE("a class of a plugin that is not loaded: which one it was", "[P11]") {
   Dict entry{{"class_name", "Scale"}, {"config", Dict{{"name", "mine"}}}};
   Dict config{{"class_name", "Sequential"},
               {"config", Dict{{"name", "s"}, {"layers", List{entry}}}}};
-  Dict own{{"model", config}, {"plugins", Dict{{"Scale", List{"acme.scale", "1.2.0"}}}}};
-  write_tree(scratch.path("m.h5"), {{"", {{"crescent", to_json(own)}}, {}}});
+  Dict attribute{{"model", config}, {"plugins", Dict{{"Scale", List{"acme.scale", "1.2.0"}}}}};
+  write_tree(scratch.path("m.h5"), {{"", {{"crescent", to_json(attribute)}}, {}}});
   std::string message = failure([&] { crescent::load_model(scratch.path("m.h5")); });
   CHECK(contains(message, "Unknown layer: Scale (layer 'mine')"));
   CHECK(contains(message, "\"acme.scale\", version \"1.2.0\""));

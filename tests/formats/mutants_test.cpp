@@ -17,8 +17,8 @@ std::string file_with_variable_texts(const Scratch& scratch) {
   H5Tset_size(text, H5T_VARIABLE);
   auto attribute = [&](hid_t object, const char* name, const char* value) {
     Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
-    Handle made(H5Acreate2(object, name, text, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-    H5Awrite(made, text, &value);
+    Handle created(H5Acreate2(object, name, text, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    H5Awrite(created, text, &value);
   };
   attribute(file, "model_config", R"({"class_name": "Sequential", "config": []})");
   Handle group(H5Gcreate2(file, "model_weights", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);

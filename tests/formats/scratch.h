@@ -61,7 +61,7 @@ std::string failure(const Work& work) {
   return "";
 }
 
-/// Reads a whole dataset.
+/// Reads a whole dataset of an HDF5 file.
 inline Array read_one(const std::string& path, const std::string& dataset) {
   FileReader reader(path);
   return reader.read({dataset}, reader.describe({dataset})).front();

@@ -128,7 +128,7 @@ TEST_CASE("a file of ours without the checksum of an array, or its seal, is dama
 TEST_CASE("arrays that changed places are seen, with their checksums or without") {
   DamagedFile damaged_file;
   const std::vector<std::string> objects = damaged_file.surgery().objects();
-  int swapped = 0;
+  int swapped_count = 0;
   for (const std::string& a : objects)
     for (const std::string& b : objects) {
       if (!(a < b) || b.starts_with(a + "/") ||
@@ -137,9 +137,9 @@ TEST_CASE("arrays that changed places are seen, with their checksums or without"
       CAPTURE(a, b);
       auto message = damaged_file.after([&](Surgery& s) { s.swap(a, b); });
       CHECK(message);
-      ++swapped;
+      ++swapped_count;
     }
-  CHECK(swapped > 100);
+  CHECK(swapped_count > 100);
 }
 
 TEST_CASE("no change of an attribute or an object loads as other numbers", "[F26]") {
@@ -280,9 +280,9 @@ TEST_CASE("others may add attributes and objects to a file of ours, and take our
   DamagedFile damaged_file;
   auto add = [](const Surgery& s, const std::string& object, const char* name) {
     Handle scalar(H5Screate(H5S_SCALAR), H5Sclose), parent = s.open(object);
-    Handle made(H5Acreate2(parent, name, H5T_NATIVE_INT, scalar, H5P_DEFAULT, H5P_DEFAULT),
-                H5Aclose);
-    REQUIRE(made.valid());
+    Handle attribute(H5Acreate2(parent, name, H5T_NATIVE_INT, scalar, H5P_DEFAULT, H5P_DEFAULT),
+                     H5Aclose);
+    REQUIRE(attribute.valid());
   };
   CHECK_FALSE(damaged_file.after([&](Surgery& s) {
     add(s, "", "comment");

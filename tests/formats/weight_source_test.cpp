@@ -79,12 +79,12 @@ ModelPtr fitted_model() {
 TEST_CASE("a model goes through any source of weights and trains on alike") {
   auto model = fitted_model();
   InMemory file(keras::model_entries(*model, "memory", {}));
-  auto again = keras::load_model(file, {});
-  CHECK(model_config(*again) == model_config(*model));
-  CHECK(again->epochs_trained() == 2);
-  for (const ModelPtr& each : {model, again})
+  auto loaded = keras::load_model(file, {});
+  CHECK(model_config(*loaded) == model_config(*model));
+  CHECK(loaded->epochs_trained() == 2);
+  for (const ModelPtr& each : {model, loaded})
     each->fit({ramp({32, 4})}, {labels(32, 3)}, {{"epochs", 1}, {"verbose", 0}});
-  check_same(model->get_weights(), again->get_weights());
+  check_same(model->get_weights(), loaded->get_weights());
 }
 
 TEST_CASE("weights go through any source, in both layouts") {

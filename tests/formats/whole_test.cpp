@@ -14,7 +14,7 @@ std::string saved(const Scratch& scratch, const char* name, double rate = 0.001)
   return path;
 }
 
-std::string trouble(const std::string& path) {
+std::string error_message(const std::string& path) {
   return failure([&] { crescent::load_model(path); });
 }
 
@@ -25,7 +25,7 @@ TEST_CASE("an array that was added to a file of ours is named") {
     CAPTURE(name);
     const std::string path = saved(scratch, "m.h5");
     Surgery(path).add(name);
-    const std::string message = trouble(path);
+    const std::string message = error_message(path);
     CHECK(contains(message, "was changed since it was saved: '/" + std::string(name) + "'"));
   }
   const std::string weights = scratch.path("m.weights.h5");
@@ -52,7 +52,7 @@ TEST_CASE("an array or a group of another file of ours is seen, though it fits")
     const std::string path = saved(scratch, "m.h5");
     Surgery(path).unlink(object);
     Surgery(path).copy(Surgery(other), object, object);
-    CHECK(contains(trouble(path), "it is not what was saved under this name"));
+    CHECK(contains(error_message(path), "it is not what was saved under this name"));
   }
 }
 
@@ -95,17 +95,17 @@ TEST_CASE("a file that another program wrote over ours is its own, whatever is l
   // A single object with a checksum marks a file as written by Crescent, so the checksums of the
   // other objects count as missing.
   Surgery(path).copy(Surgery(ours), "crescent_random", "crescent_random");
-  CHECK(contains(trouble(path), "damaged"));
+  CHECK(contains(error_message(path), "damaged"));
 }
 
 TEST_CASE("a list of what a file holds is not lost without being missed", "[F26]") {
   Scratch scratch;
   const std::string path = saved(scratch, "m.h5");
   Surgery(path).remove("", kContents);
-  CHECK(contains(trouble(path), "damaged"));
+  CHECK(contains(error_message(path), "damaged"));
   saved(scratch, "m.h5");
   Surgery(path).remove("", kSeals);
-  CHECK(contains(trouble(path), "damaged"));
+  CHECK(contains(error_message(path), "damaged"));
 }
 
 /// Removes the list of objects and its checksum, which files of earlier versions do not have.
@@ -128,7 +128,7 @@ TEST_CASE("files with seals from before there was a list are read", "[F28]") {
   Surgery(path).add("extra");
   check_same(crescent::load_model(path)->get_weights(), wanted);
   Surgery(path).swap(kKernel, "model_weights/second/second/kernel");
-  CHECK(contains(trouble(path), "it is not what was saved under this name"));
+  CHECK(contains(error_message(path), "it is not what was saved under this name"));
 }
 
 TEST_CASE("an array that stays in its file is compared as it is read", "[F26]") {

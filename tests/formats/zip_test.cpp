@@ -252,13 +252,13 @@ TEST_CASE("F13: a member that grows a hundred times is refused before memory is 
 
 /// An archive of Keras whose members another program has compressed again.
 std::string packed_archive(const std::string& archive, const std::string& weights = "") {
-  const zip::Archive read = opened(archive);
+  const zip::Archive original_archive = opened(archive);
   std::vector<Crafted> members;
-  for (const zip::Member& member : read.members()) {
+  for (const zip::Member& member : original_archive.members()) {
     const bool replaced = member.name == "model.weights.h5" && !weights.empty();
-    Crafted made = packed(replaced ? weights : read.text(member));
-    made.name = made.name_before = member.name;
-    members.push_back(std::move(made));
+    Crafted crafted_member = packed(replaced ? weights : original_archive.text(member));
+    crafted_member.name = crafted_member.name_before = member.name;
+    members.push_back(std::move(crafted_member));
   }
   return crafted(members);
 }

@@ -43,10 +43,10 @@ using namespace crescent;
 using namespace crescent::hdf5;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  constexpr size_t kFile = 1 << 16;
+  constexpr size_t kFileSize = 1 << 16;
   static const int memory = memfd_create("fuzz", MFD_CLOEXEC);
   static const std::string path = "/proc/self/fd/" + std::to_string(memory);
-  if (ftruncate(memory, kFile) != 0) return 0;
+  if (ftruncate(memory, kFileSize) != 0) return 0;
   // For most inputs the expected greeting is put in front.
   std::string frames;
   if (size > 0 && data[0] % 8 != 0) {

@@ -68,9 +68,9 @@ struct Tally {
     constexpr double kTimeout = 5;
     const double start = seconds_used();
     try_to_load(path);
-    const double used = seconds_used() - start;
-    CHECK(used < kTimeout);
-    slowest = std::max(slowest, used);
+    const double seconds = seconds_used() - start;
+    CHECK(seconds < kTimeout);
+    slowest = std::max(slowest, seconds);
   }
 
  private:
@@ -96,23 +96,23 @@ TEST_CASE("F14: changed copies of golden files never end the process that loads 
   REQUIRE(files.size() > 0);
   Mutation mutation(seed ? static_cast<unsigned>(std::atoi(seed)) : 1);
   Tally tally;
-  int made = 0;
-  for (; made < mutants && Clock::now() < until; ++made) {
-    const fs::path& file = files[static_cast<size_t>(made) % files.size()];
+  int count = 0;
+  for (; count < mutants && Clock::now() < until; ++count) {
+    const fs::path& file = files[static_cast<size_t>(count) % files.size()];
     const std::string name = file.filename().string();
     const Mutant mutant(name.substr(name.find('.')));
     std::string bytes = bytes_of(file);
     mutation.apply(bytes);
     mutant.write(bytes);
-    CAPTURE(file, made);
+    CAPTURE(file, count);
     tally.load(mutant.path.string());
   }
   set_warning_handler(nullptr);
   std::printf(
       "fault: F14 changed copies of %zu golden files %d times: %d loaded, %d refused, "
       "%d ended the reader process, 0 this one; the slowest took %.2f s\n",
-      files.size(), made, tally.loaded, tally.refused, tally.readers_died, tally.slowest);
-  CHECK(tally.loaded + tally.refused + tally.readers_died == made);
+      files.size(), count, tally.loaded, tally.refused, tally.readers_died, tally.slowest);
+  CHECK(tally.loaded + tally.refused + tally.readers_died == count);
 }
 
 }  // namespace

@@ -80,12 +80,12 @@ Source source() {
                                                                        : Source::other;
 }
 
-bool there(const std::string& path) {
+bool is_there(const std::string& path) {
   if (fs::exists(path)) return true;
-  const bool named = environment("CRESCENT_GOLDEN") || environment("CRESCENT_SHARED");
-  const bool folder_there = fs::exists(folder());
-  const bool promised = folder_there ? source() != Source::other : named;
-  if (promised) FAIL(path << " is not there");
+  const bool is_folder_named = environment("CRESCENT_GOLDEN") || environment("CRESCENT_SHARED");
+  const bool folder_exists = fs::exists(folder());
+  const bool must_exist = folder_exists ? source() != Source::other : is_folder_named;
+  if (must_exist) FAIL(path << " is not there");
   WARN("skipped: " << path << " is not there");
   return false;
 }
@@ -153,8 +153,10 @@ Tensor Recording::tensor(const std::string& place) const {
 std::string Recording::dtype(const std::string& place) const {
   if (const auto text = text_if_any(place, "dtype")) return *text;
   const hid_t dataset = H5Dopen(file_, place.c_str(), H5P_DEFAULT), type = H5Dget_type(dataset);
-  const bool whole = H5Tget_class(type) == H5T_INTEGER;
-  const std::string kind = !whole ? "float" : H5Tget_sign(type) == H5T_SGN_NONE ? "uint" : "int";
+  const bool is_integer = H5Tget_class(type) == H5T_INTEGER;
+  const std::string kind = !is_integer                         ? "float"
+                           : H5Tget_sign(type) == H5T_SGN_NONE ? "uint"
+                                                               : "int";
   const size_t bits = H5Tget_size(type) * 8;
   H5Tclose(type);
   H5Dclose(dataset);
@@ -201,9 +203,9 @@ std::string Recording::text(const std::string& place, const char* attribute) con
 namespace {
 
 double times_tolerance(double got, double want, Tolerance tolerance) {
-  const double away = absolute_difference(got, want);
-  if (away == 0 || !std::isfinite(away)) return away;
-  return away / (tolerance.absolute + tolerance.relative * std::abs(want));
+  const double difference = absolute_difference(got, want);
+  if (difference == 0 || !std::isfinite(difference)) return difference;
+  return difference / (tolerance.absolute + tolerance.relative * std::abs(want));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ enum class Source { recorded, own, other };
 Source source();
 /// Whether a file or folder exists. A missing file of our own sets fails the test; any other is
 /// reported as skipped.
-bool there(const std::string& path);
+bool is_there(const std::string& path);
 /// The names of the files with this ending in a folder, sorted; none if there is no such folder.
 std::vector<std::string> files_ending(const std::string& folder, std::string_view ending);
 /// All files of the folder at any depth, sorted, without `programs`, whose models need custom

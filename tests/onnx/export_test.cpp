@@ -58,7 +58,7 @@ struct Stack {
   const char* what;
   Shape input;
   std::vector<std::pair<const char*, Dict>> layers;
-  bool whole = false;
+  bool takes_integers = false;
 };
 
 const std::vector<Stack> kStacks{
@@ -133,8 +133,8 @@ TEST_CASE("stacks of layers predict the same from an ONNX file, for batches of a
         given.set("input_shape", List(stack.input.begin(), stack.input.end()));
       model->add(layer(name, given));
     }
-    if (!stack.whole) randomize_weights(*model);
-    check_predictions(*model, stack.whole);
+    if (!stack.takes_integers) randomize_weights(*model);
+    check_predictions(*model, stack.takes_integers);
   }
 }
 
@@ -238,8 +238,8 @@ TEST_CASE("sequences and images of any size predict the same from an ONNX file")
       if (model->layers().empty()) given.set("input_shape", Codec<Shape>::encode(stack.input));
       model->add(layer(name, given));
     }
-    if (!stack.whole) randomize_weights(*model);
-    check_predictions(*model, stack.whole);
+    if (!stack.takes_integers) randomize_weights(*model);
+    check_predictions(*model, stack.takes_integers);
   }
   const Symbol words = Input({-1, 8}, "words");
   const Symbol seen =
@@ -272,9 +272,10 @@ TEST_CASE("what a graph of ONNX cannot say is refused before anything is written
   auto halved = Sequential::make(
       {layer("MaxPooling1D", {{"name", "halves"}, {"input_shape", List{Value(), 2}}})});
   CHECK_THAT(refused(*halved), Catch::Contains("halves") && Catch::Contains("an open axis"));
-  auto turned = std::make_shared<Angle>();
-  turned->set_name("turned");
-  auto angle = Sequential::make({layer("Dense", {{"units", 2}, {"input_shape", List{3}}}), turned});
+  auto angle_layer = std::make_shared<Angle>();
+  angle_layer->set_name("turned");
+  auto angle =
+      Sequential::make({layer("Dense", {{"units", 2}, {"input_shape", List{3}}}), angle_layer});
   CHECK_THAT(refused(*angle), Catch::Contains("turned") && Catch::Contains("arctan2"));
   auto unbuilt = Sequential::make({layer("Dense", {{"units", 2}})});
   CHECK_THAT(refused(*unbuilt), Catch::Contains("must be built"));

@@ -15,7 +15,7 @@ std::vector<int64_t> numbers(const Tensor& x) {
   return numbers;
 }
 
-std::vector<int> narrow(const std::vector<int64_t>& values) {
+std::vector<int> to_ints(const std::vector<int64_t>& values) {
   return {values.begin(), values.end()};
 }
 
@@ -122,7 +122,7 @@ using Reduction = Tensor (*)(const Tensor&, const ops::Axes&, bool);
 template <Reduction f>
 Tensor reduce(const Node& node, const Tensors& x) {
   const auto axes = x.size() > 1 ? numbers(x[1]) : node.integers("axes");
-  return f(x[0], narrow(axes), node.integer("keepdims", 1) != 0);
+  return f(x[0], to_ints(axes), node.integer("keepdims", 1) != 0);
 }
 
 template <Tensor (*f)(const Tensor&)>
@@ -212,7 +212,7 @@ const std::map<std::string, Single> kSingle{
     {"Tanh", unary<ops::tanh>},
     {"Transpose",
      [](const Node& n, const Tensors& x) {
-       return ops::transpose(x[0], narrow(n.integers("perm")));
+       return ops::transpose(x[0], to_ints(n.integers("perm")));
      }},
     {"Unsqueeze", unsqueeze},
     {"Where", [](const Node&, const Tensors& x) { return ops::where(x[0], x[1], x[2]); }},
@@ -283,25 +283,25 @@ Tensors scan(const Node& node, const Tensors& x, const Values& around) {
   const size_t states = x.size() - sequences, outputs = body.outputs.size() - states;
   const bool reverse = !node.integers("scan_input_directions", {0}).empty() &&
                        node.integers("scan_input_directions", {0})[0] == 1;
-  Tensors now(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(states));
+  Tensors current_states(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(states));
   std::vector<Tensors> rows(outputs);
   const int64_t steps = x[states].dim(0);
   for (int64_t i = 0; i < steps; ++i) {
-    Tensors given = now;
+    Tensors given = current_states;
     for (size_t q = states; q < x.size(); ++q) {
       const Tensor row = x[q].view_rows(reverse ? steps - 1 - i : i, 1);
       given.push_back(row.view(row.shape().slice(1, row.rank())));
     }
     const Tensors results = run(body, given, around);
-    now = {results.begin(), results.begin() + static_cast<std::ptrdiff_t>(states)};
+    current_states = {results.begin(), results.begin() + static_cast<std::ptrdiff_t>(states)};
     for (size_t o = 0; o < outputs; ++o) rows[o].push_back(results[states + o]);
   }
   const auto out = node.integers("scan_output_directions", std::vector<int64_t>(outputs, 0));
   for (size_t o = 0; o < outputs; ++o) {
     if (out[o]) std::reverse(rows[o].begin(), rows[o].end());
-    now.push_back(ops::stack(rows[o], 0));
+    current_states.push_back(ops::stack(rows[o], 0));
   }
-  return now;
+  return current_states;
 }
 
 Tensors top_k(const Tensors& x) {

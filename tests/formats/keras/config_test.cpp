@@ -171,9 +171,9 @@ TEST_CASE("tensors given by name are inputs at their places, or arguments of the
   Value written = keras_model_config(model_config(*model), "keras3");
   CHECK(to_json(written).find(R"("attention_mask": {"class_name": "__keras_tensor__")") !=
         std::string::npos);
-  auto again = std::dynamic_pointer_cast<Functional>(
+  auto reread = std::dynamic_pointer_cast<Functional>(
       model_from_config(read(to_json(written).c_str(), "3.15.1")));
-  check_call(*again);
+  check_call(*reread);
 }
 
 TEST_CASE("functions have options and arguments where Keras 3 has them") {
@@ -227,20 +227,20 @@ TEST_CASE("functions have options and arguments where Keras 3 has them") {
 
 TEST_CASE("compile arguments of every generation") {
   ConfigIn reader({"2.2.4", "tensorflow"});
-  Dict old = reader.compile_options(parse_json(
+  Dict old_options = reader.compile_options(parse_json(
       R"({"optimizer_config": {"class_name": "SGD", "config": {"lr": 0.5, "momentum": 0.0,
     "decay": 0.1, "nesterov": false}}, "loss": "mse", "metrics": ["acc"],
       "sample_weight_mode": null, "loss_weights": null})"));
-  CHECK(old.keys() == std::vector<std::string>{"optimizer", "loss", "metrics"});
-  const Dict& sgd = old.at("optimizer").as_dict().at("config").as_dict();
+  CHECK(old_options.keys() == std::vector<std::string>{"optimizer", "loss", "metrics"});
+  const Dict& sgd = old_options.at("optimizer").as_dict().at("config").as_dict();
   CHECK(sgd.at("learning_rate").as_dict().at("class_name") == Value("InverseTimeDecay"));
   CHECK_FALSE(sgd.contains("lr"));
   CHECK_FALSE(sgd.contains("decay"));
 
-  Dict tf = reader.compile_options(
+  Dict tf_options = reader.compile_options(
       parse_json(R"({"loss": "mse", "metrics": [[{"class_name": "MeanMetricWrapper",
     "config": {"name": "accuracy", "dtype": "float32", "fn": "binary_accuracy"}}]]})"));
-  CHECK(to_json(tf.at("metrics")) ==
+  CHECK(to_json(tf_options.at("metrics")) ==
         R"([{"class_name": "BinaryAccuracy", "config": {"name": "accuracy"}}])");
 
   // From Keras 2.9 on, the configuration of a loss class also contains the function that it wraps,

@@ -93,9 +93,9 @@ TEST_CASE("a FeatureSpace is written as Keras reads it, and read again") {
   const std::string path = scratch.path("ours.keras");
   format_to_write(path, ModelFormat::kAbility)
       ->call_method("save_feature_space", {{"path", path}, {"space", space}});
-  const Dict said = parse_json(unpacked(path).at("config.json")).as_dict();
-  CHECK(said.at("module") == Value("keras.utils"));
-  const Dict& features = said.at("config").as_dict().at("features").as_dict();
+  const Dict config = parse_json(unpacked(path).at("config.json")).as_dict();
+  CHECK(config.at("module") == Value("keras.utils"));
+  const Dict& features = config.at("config").as_dict().at("features").as_dict();
   CHECK(features.keys() == std::vector<std::string>{"size", "color", "plain"});
   CHECK(contains(to_json(features.at("plain")), R"("class_name": "TFDIdentity")"));
   CHECK(contains(to_json(features.at("color")), R"("vocabulary": ["[UNK]", "red", "blue"])"));
@@ -106,9 +106,9 @@ TEST_CASE("a FeatureSpace is no model, and looked into as itself") {
   Scratch scratch;
   const std::string path = written(scratch);
   CHECK(contains(failure([&] { crescent::load_model(path); }), "It is no model"));
-  const Dict told = format_to_read(path)->call_method("inspect", {{"path", path}}).as_dict();
-  CHECK(told.at("kind") == Value("feature space"));
-  CHECK(to_json(told.at("crosses")) == R"([["color", "plain"]])");
+  const Dict facts = format_to_read(path)->call_method("inspect", {{"path", path}}).as_dict();
+  CHECK(facts.at("kind") == Value("feature space"));
+  CHECK(to_json(facts.at("crosses")) == R"([["color", "plain"]])");
   const std::string model = scratch.path("model.keras");
   crescent::save_model(*small_sequential(), model);
   CHECK(format_to_read(model)

@@ -57,10 +57,10 @@ TEST_CASE("every kernel of Theano's convolutions has its positions backwards") {
   for (const auto& [name, shape, kernels] : rows) {
     INFO(name);
     const auto model = one_layer(name, {{"filters", 2}, {"kernel_size", 3}}, shape);
-    const FlippedKernels turned(*model, {"2.3.1", "theano"});
+    const FlippedKernels flipped(*model, {"2.3.1", "theano"});
     int found = 0;
     for (const Variable& weight : model->weights()) {
-      const auto convert = turned.conversion_of(weight);
+      const auto convert = flipped.conversion_of(weight);
       CHECK((convert != nullptr) == (weight.shape().rank() >= 3));
       if (!convert) continue;
       ops::Axes positions;
@@ -73,19 +73,19 @@ TEST_CASE("every kernel of Theano's convolutions has its positions backwards") {
 }
 
 TEST_CASE("kernels of Theano are turned around where it turns them while it computes") {
-  const auto turned = [](const char* name, Dict options, const List& shape) {
+  const auto is_flipped = [](const char* name, Dict options, const List& shape) {
     options.set("kernel_size", 3);
     const auto model = one_layer(name, options, shape);
     const Origin theano{"2.3.1", "theano"};
     return FlippedKernels(*model, theano).conversion_of(model->weights().front()) != nullptr;
   };
   const Dict filters{{"filters", 2}};
-  CHECK(turned("Conv1D", filters, {5, 2}));
-  CHECK(turned("Conv2DTranspose", filters, {5, 5, 2}));
-  CHECK(turned("Conv3DTranspose", filters, {5, 5, 5, 2}));
-  CHECK_FALSE(turned("DepthwiseConv2D", {}, {5, 5, 2}));
-  CHECK_FALSE(turned("SeparableConv1D", filters, {5, 2}));
-  CHECK_FALSE(turned("SeparableConv2D", filters, {5, 5, 2}));
+  CHECK(is_flipped("Conv1D", filters, {5, 2}));
+  CHECK(is_flipped("Conv2DTranspose", filters, {5, 5, 2}));
+  CHECK(is_flipped("Conv3DTranspose", filters, {5, 5, 5, 2}));
+  CHECK_FALSE(is_flipped("DepthwiseConv2D", {}, {5, 5, 2}));
+  CHECK_FALSE(is_flipped("SeparableConv1D", filters, {5, 2}));
+  CHECK_FALSE(is_flipped("SeparableConv2D", filters, {5, 5, 2}));
 }
 
 TEST_CASE("the layers that a FeatureSpace of Keras 3 encodes with are those that do the same") {
@@ -100,9 +100,9 @@ TEST_CASE("the layers that a FeatureSpace of Keras 3 encodes with are those that
   const auto object = [](const char* class_name) -> Value {
     return Dict{{"class_name", class_name}, {"config", Dict{{"name", "c"}, {"axis", -1}}}};
   };
-  const Value read = ConfigIn({"3.15.1", ""}).model(object("TFDConcat"));
-  CHECK(read.as_dict().at("class_name") == Value("Concatenate"));
-  CHECK(read.as_dict().at("config").as_dict().at("axis") == Value(-1));
+  const Value converted = ConfigIn({"3.15.1", ""}).model(object("TFDConcat"));
+  CHECK(converted.as_dict().at("class_name") == Value("Concatenate"));
+  CHECK(converted.as_dict().at("config").as_dict().at("axis") == Value(-1));
   CHECK(contains(failure([&] {
                    ConfigIn({"3.15.1", ""}).model(object("FeatureSpace"));
                  }),
@@ -112,7 +112,7 @@ TEST_CASE("the layers that a FeatureSpace of Keras 3 encodes with are those that
 std::string warning_text;  // NOLINT: set by the warning handler
 
 TEST_CASE("padding that Theano puts at other ends is reported") {
-  const auto told = [](const char* class_name, const char* options) {
+  const auto warning_of = [](const char* class_name, const char* options) {
     const std::string json =
         concat(R"({"class_name": "Sequential", "config": {"name": "s", "layers": [)",
                R"({"class_name": ")", class_name, R"(", "config": {"name": "here", )", options,
@@ -126,14 +126,17 @@ TEST_CASE("padding that Theano puts at other ends is reported") {
     return contains(warning_text, "because of here");
   };
   const char* conv = "Conv2D";
-  CHECK(told(conv, R"("filters": 2, "kernel_size": [2, 2], "padding": "same")"));
-  CHECK(told(conv, R"("filters": 2, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same")"));
-  CHECK_FALSE(told(conv, R"("filters": 2, "kernel_size": [3, 3], "padding": "same")"));
-  CHECK_FALSE(told(conv, R"("filters": 2, "kernel_size": 1, "strides": 2, "padding": "same")"));
-  CHECK_FALSE(told(conv, R"("filters": 2, "kernel_size": [2, 2], "padding": "valid")"));
-  CHECK(told("MaxPooling2D", R"("pool_size": [2, 2], "strides": null, "padding": "same")"));
-  CHECK(told("MaxPooling2D", R"("pool_size": [5, 5], "strides": [1, 1], "padding": "same")"));
-  CHECK_FALSE(told("MaxPooling2D", R"("pool_size": [3, 3], "strides": [1, 1], "padding": "same")"));
+  CHECK(warning_of(conv, R"("filters": 2, "kernel_size": [2, 2], "padding": "same")"));
+  CHECK(warning_of(conv,
+                   R"("filters": 2, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same")"));
+  CHECK_FALSE(warning_of(conv, R"("filters": 2, "kernel_size": [3, 3], "padding": "same")"));
+  CHECK_FALSE(
+      warning_of(conv, R"("filters": 2, "kernel_size": 1, "strides": 2, "padding": "same")"));
+  CHECK_FALSE(warning_of(conv, R"("filters": 2, "kernel_size": [2, 2], "padding": "valid")"));
+  CHECK(warning_of("MaxPooling2D", R"("pool_size": [2, 2], "strides": null, "padding": "same")"));
+  CHECK(warning_of("MaxPooling2D", R"("pool_size": [5, 5], "strides": [1, 1], "padding": "same")"));
+  CHECK_FALSE(
+      warning_of("MaxPooling2D", R"("pool_size": [3, 3], "strides": [1, 1], "padding": "same")"));
 }
 
 TEST_CASE("a model's JSON says its module to Keras 3, and has old names alone for Keras 2") {
@@ -186,8 +189,8 @@ TEST_CASE("a map of policies has one for the layer of a name") {
                R"(", "dtype": {"class_name": "DTypePolicyMap", "config": {
       "default_policy": "mixed_bfloat16", "policy_map": {"first": "float64", "out.*": {
         "class_name": "DTypePolicy", "config": {"name": "float32"}}, ".*r": "float16"}}}}})");
-    const Value read = ConfigIn({"3.15.1", ""}).model(parse_json(json));
-    return read.as_dict().at("config").as_dict().at("dtype");
+    const Value model_config = ConfigIn({"3.15.1", ""}).model(parse_json(json));
+    return model_config.as_dict().at("config").as_dict().at("dtype");
   };
   CHECK(policy("first") == Value("float64"));
   CHECK(policy("outside") == Value("float32"));
@@ -199,14 +202,14 @@ TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and sta
   Scratch scratch;
   const auto model = one_layer("Activation", {{"name", "a"}, {"activation", "sigmoid"}}, {3});
   const auto opened = [&](const char* version, const char* loss) {
-    const Value compile =
+    const Value compile_config =
         Dict{{"optimizer_config", Dict{{"class_name", "SGD"}, {"config", Dict()}}},
              {"loss", loss},
              {"metrics", List{"accuracy", "mae"}}};
     const std::vector<std::string> none, layers{"a"};
     write_tree(scratch.path("m.h5"), {{"",
                                        {{"model_config", model->to_json({{"target", "keras2"}})},
-                                        {"training_config", to_json(compile)},
+                                        {"training_config", to_json(compile_config)},
                                         {"keras_version", std::string(version)},
                                         {"backend", std::string("tensorflow")}},
                                        {}},
@@ -237,13 +240,13 @@ TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and sta
 }
 
 TEST_CASE("masks weigh losses in files of Keras 2.3 to 2.10, through saves of ours too") {
-  const auto weighs = [](const char* version) {
+  const auto masks_weigh_losses = [](const char* version) {
     return ConfigIn({version, ""}).compile_options(Dict()).contains("mask_as_weights");
   };
   for (const char* version : {"2.2.4-tf", "2.3.0-tf", "2.3.1", "2.4.0", "2.10.0"})
-    CHECK(weighs(version));
+    CHECK(masks_weigh_losses(version));
   for (const char* version : {"1", "2.1.6", "2.2.4", "2.11.0", "2.15.0", "3.15.1"})
-    CHECK_FALSE(weighs(version));
+    CHECK_FALSE(masks_weigh_losses(version));
   const auto masked = Sequential::make(
       {layer("Masking", {{"input_shape", List{5, 4}}}), layer("GRU", {{"units", 2}})});
   const auto incompatibilities = [&](const char* target) {
@@ -260,27 +263,29 @@ TEST_CASE("masks weigh losses in files of Keras 2.3 to 2.10, through saves of ou
   Scratch scratch;
   for (const char* name : {"m.h5", "m.keras"}) {
     crescent::save_model(*masked, scratch.path(name));
-    const auto again = crescent::load_model(scratch.path(name));
-    CHECK(again->compile_config().as_dict().at(word) == Value(true));
+    const auto loaded = crescent::load_model(scratch.path(name));
+    CHECK(loaded->compile_config().as_dict().at(word) == Value(true));
   }
 }
 
 TEST_CASE("what nobody knows is named by its kind and its place", "[F01]") {
   const char* unknown = R"({"class_name": "Strange", "config": {"rate": 1}})";
-  const auto why = [&](const std::string& json) {
+  const auto unknown_class_message = [&](const std::string& json) {
     return failure([&] { compile_arguments(json.c_str()); });
   };
-  CHECK_THAT(why(concat(R"({"optimizer_config": )", unknown, R"(, "loss": "mse"})")),
-             Catch::Contains("Unknown optimizer: Strange"));
-  CHECK_THAT(why(concat(R"({"optimizer": "sgd", "loss": )", unknown, "}")),
-             Catch::Contains("Unknown loss: Strange"));
-  CHECK_THAT(why(concat(R"({"optimizer": "sgd", "loss": "mse", "metrics": [)", unknown, "]}")),
-             Catch::Contains("Unknown metric: Strange"));
   CHECK_THAT(
-      why(concat(R"({"optimizer_config": {"class_name": "SGD", "config": {"learning_rate": )",
+      unknown_class_message(concat(R"({"optimizer_config": )", unknown, R"(, "loss": "mse"})")),
+      Catch::Contains("Unknown optimizer: Strange"));
+  CHECK_THAT(unknown_class_message(concat(R"({"optimizer": "sgd", "loss": )", unknown, "}")),
+             Catch::Contains("Unknown loss: Strange"));
+  CHECK_THAT(unknown_class_message(
+                 concat(R"({"optimizer": "sgd", "loss": "mse", "metrics": [)", unknown, "]}")),
+             Catch::Contains("Unknown metric: Strange"));
+  CHECK_THAT(unknown_class_message(concat(
+                 R"({"optimizer_config": {"class_name": "SGD", "config": {"learning_rate": )",
                  unknown, R"(}}, "loss": "mse"})")),
-      Catch::Contains("Unknown schedule: Strange") &&
-          Catch::Contains("option 'learning_rate' of optimizer SGD"));
+             Catch::Contains("Unknown schedule: Strange") &&
+                 Catch::Contains("option 'learning_rate' of optimizer SGD"));
 }
 
 TEST_CASE("a layer that is called as in training stays so when it predicts, through files too") {

@@ -142,7 +142,7 @@ TEST_CASE("gates of Keras 1 are side by side, in Keras 2's order") {
                             Tensor::full(shape, static_cast<double>(gates[gate])));
     return result;
   };
-  const auto order = [](Model& model) {
+  const auto gate_order = [](Model& model) {
     std::string gates;
     for (const Tensor& weight : model.get_weights()) {
       const Tensor row = weight.rank() == 2 ? weight.view_rows(0, 1).view({weight.dim(1)}) : weight;
@@ -153,9 +153,9 @@ TEST_CASE("gates of Keras 1 are side by side, in Keras 2's order") {
     return gates;
   };
   const List shape{Value(), 4, 3};
-  CHECK(order(*loaded(shaped("LSTM", {{"output_dim", kUnits}}, shape), arrays("icfo"))) ==
+  CHECK(gate_order(*loaded(shaped("LSTM", {{"output_dim", kUnits}}, shape), arrays("icfo"))) ==
         "ifco ifco ifco ");
-  CHECK(order(*loaded(shaped("GRU", {{"output_dim", kUnits}}, shape), arrays("zrh"))) ==
+  CHECK(gate_order(*loaded(shaped("GRU", {{"output_dim", kUnits}}, shape), arrays("zrh"))) ==
         "zrh zrh zrh ");
 }
 

@@ -16,11 +16,11 @@ std::string tensor(const std::string& layer) {
 /// The configuration of a graph's layer that is called once.
 std::string entry(const std::string& module, const std::string& class_name, const std::string& name,
                   const std::string& config, const std::string& args, const std::string& kwargs) {
-  const bool called = !args.empty();
+  const bool is_called = !args.empty();
   return concat(R"({"module": ")", module, R"(", "class_name": ")", class_name,
                 R"(", "config": {"name": ")", name, R"(")", config.empty() ? "" : ", ", config,
                 R"(}, "name": ")", name, R"(", "inbound_nodes": [)",
-                called ? concat(R"({"args": [)", args, R"(], "kwargs": {)", kwargs, "}}") : "",
+                is_called ? concat(R"({"args": [)", args, R"(], "kwargs": {)", kwargs, "}}") : "",
                 "]}");
 }
 
@@ -81,10 +81,10 @@ TEST_CASE("a mask that somebody gave stays") {
   const auto lost = model_with("true", convolution + ", ", "c", given("not_equal"));
   CHECK(inputs_of(lost) == 2);
   for (const char* target : {"keras3", "crescent"}) {
-    const auto again = model_from_json(model->to_json({{"target", target}}));
-    again->set_weights(model->get_weights());
-    CHECK(inputs_of(again) == 2);
-    CHECK(masked(again));
+    const auto reread = model_from_json(model->to_json({{"target", target}}));
+    reread->set_weights(model->get_weights());
+    CHECK(inputs_of(reread) == 2);
+    CHECK(masked(reread));
   }
 }
 
@@ -104,9 +104,9 @@ TEST_CASE("a list of masks may have none for an input") {
   const Tensor steps =
       ops::cast(Tensor::from(std::vector<int32_t>{1, 0, 0}, {1, 3}), DType::boolean);
   for (const char* target : {"keras3", "crescent"}) {
-    const auto again = model_from_json(model->to_json({{"target", target}}));
+    const auto reread = model_from_json(model->to_json({{"target", target}}));
     // With this mask every step attends only to the first step.
-    const Tensor y = again->predict({x, steps}).front();
+    const Tensor y = reread->predict({x, steps}).front();
     CHECK(ops::max(ops::abs(y - ops::slice(x, {0, 0, 0}, {1, 1, 2}))).item() < 1e-6);
   }
 }

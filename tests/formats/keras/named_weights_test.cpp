@@ -24,9 +24,9 @@ TEST_CASE("weights by name come back, nested ones and those of a half-width type
     Scratch scratch;
     auto model = nested();
     crescent::save_weights(*model, scratch.path(name));
-    auto again = nested();
-    crescent::load_weights(*again, scratch.path(name));
-    check_same(model->get_weights(), again->get_weights());
+    auto loaded = nested();
+    crescent::load_weights(*loaded, scratch.path(name));
+    check_same(model->get_weights(), loaded->get_weights());
     check_same(crescent::read_array(scratch.path(name), "inner/norm/gamma"),
                crescent::read_array(scratch.path(name), "inner/norm/moving_variance"));
     check_same(crescent::read_array(scratch.path(name), "last/kernel"),
@@ -47,7 +47,7 @@ TEST_CASE("weights by name come back, nested ones and those of a half-width type
 }
 
 TEST_CASE("weights of layers that nobody named are found in another process, by their order") {
-  const auto made = [](int layers_before) {
+  const auto make_model = [](int layers_before) {
     for (int i = 0; i < layers_before; ++i) layer("Dense", {{"units", 1}});
     const auto dense = [](int units) {
       return layer("Dense", {{"units", units}, {"input_shape", List{4}}});
@@ -59,7 +59,7 @@ TEST_CASE("weights of layers that nobody named are found in another process, by 
   for (const std::string name : kFiles) {
     CAPTURE(name);
     Scratch scratch;
-    auto model = made(0), again = made(7);
+    auto model = make_model(0), again = make_model(7);
     crescent::save_weights(*model, scratch.path(name));
     crescent::load_weights(*again, scratch.path(name));
     check_same(model->get_weights(), again->get_weights());

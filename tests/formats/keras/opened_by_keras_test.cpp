@@ -67,7 +67,7 @@ TEST_CASE("groups of layers have the snake case of Keras 3") {
 }
 
 TEST_CASE("attention takes its tensors in a list, heads take them one by one") {
-  // Keras 3: "Attention layer must be called on a list of inputs"
+  // Otherwise Keras 3 fails: "Attention layer must be called on a list of inputs"
   CHECK(contains(in_archive(*on_two(layer("Attention", {}))), R"("args": [[{"class_name")"));
   CHECK(
       contains(in_archive(*on_two(layer("AdditiveAttention", {}))), R"("args": [[{"class_name")"));

@@ -25,10 +25,10 @@ Variables two_alike() {
 std::vector<TensorSpec> specs_of(const std::vector<std::string>& names) {
   std::vector<TensorSpec> specs;
   for (const std::string& name : names) {
-    const bool number = name.find("iter") != name.npos || name.find("rate") != name.npos ||
-                        name.find("scale") != name.npos || name.find("counter") != name.npos;
-    const bool idle = name.find("vhat") != name.npos;
-    specs.push_back({DType::float32, number ? Shape{} : idle ? Shape{1} : Shape{4, 4}});
+    const bool is_number = name.find("iter") != name.npos || name.find("rate") != name.npos ||
+                           name.find("scale") != name.npos || name.find("counter") != name.npos;
+    const bool is_unused = name.find("vhat") != name.npos;
+    specs.push_back({DType::float32, is_number ? Shape{} : is_unused ? Shape{1} : Shape{4, 4}});
   }
   return specs;
 }
@@ -61,7 +61,7 @@ TEST_CASE("entries of every generation are placed by their order") {
     const char* optimizer;
     Dict options;
     std::vector<std::string> names;
-    const char* placed;
+    const char* expected_slots;
   };
   const PlacedEntries rows[] = {
       {"Adam",
@@ -131,7 +131,7 @@ TEST_CASE("entries of every generation are placed by their order") {
     INFO(row.optimizer << ": " << join(row.names));
     const MatchedState state = Built(row.optimizer, row.options).place(row.names);
     CHECK(state.problem == "");
-    CHECK(slots(state.layout) == row.placed);
+    CHECK(slots(state.layout) == row.expected_slots);
   }
 }
 
@@ -159,9 +159,10 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
                   .layout) == "iteration learning_rate momentum0 velocity0 momentum1 velocity1 -");
   nadam.optimizer->iterations().assign(Tensor::scalar(2, DType::int64));
   const double one = 0.9 * (1 - 0.5 * 0.96), two = 0.9 * (1 - 0.5 * 0.96 * 0.96);
-  const StateEntry kept = optimizer_layout(*nadam.optimizer, nadam.trained, "keras3").back();
-  CHECK(kept.slot == "u_product");
-  CHECK(kept.number == Approx(one * two));
+  const StateEntry product_entry =
+      optimizer_layout(*nadam.optimizer, nadam.trained, "keras3").back();
+  CHECK(product_entry.slot == "u_product");
+  CHECK(product_entry.number == Approx(one * two));
   CHECK(optimizer_layout(*nadam.optimizer, nadam.trained, "keras2")[1].slot == "m_schedule");
   const Built slow("Nadam", {{"gradient_accumulation_steps", 3}});
   // 8 batches with accumulation over 3 are two updates.
@@ -296,10 +297,10 @@ TEST_CASE("what is written is placed again, in Keras' order and by its names") {
     CHECK(text == row.names);
     std::vector<TensorSpec> specs;
     for (const StateEntry& place : layout) specs.push_back(place.spec);
-    const MatchedState again =
+    const MatchedState rematched =
         match_optimizer_state(*built.optimizer, built.trained, built.trained, names, specs);
-    CHECK(again.problem == "");
-    CHECK(slots(again.layout) == slots(layout));
+    CHECK(rematched.problem == "");
+    CHECK(slots(rematched.layout) == slots(layout));
   }
 }
 

@@ -169,9 +169,9 @@ TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 i
   CHECK(contains(failure([&] { model->to_json(); }), "pass target = \"keras2\""));
   const std::string json = model->to_json({{"target", "keras2"}});
   CHECK(contains(json, R"("activation": "hard_sigmoid")"));
-  const std::string again = to_json(model_config(*model_from_json(json)));
-  CHECK(contains(again, R"("activation": "hard_sigmoid_keras2")"));
-  CHECK(contains(again, R"("activity_regularizer": {"class_name": "ActivityKeras2")"));
+  const std::string rewritten = to_json(model_config(*model_from_json(json)));
+  CHECK(contains(rewritten, R"("activation": "hard_sigmoid_keras2")"));
+  CHECK(contains(rewritten, R"("activity_regularizer": {"class_name": "ActivityKeras2")"));
 }
 
 TEST_CASE("penalties that Keras 3 loses are reported, and left out of its files") {

@@ -16,13 +16,13 @@ namespace {
 
 /// The tolerance, relative to the largest output. The float32 results of Keras differ from float64
 /// results by up to this share, because the roundings of hundreds of layers add up.
-constexpr double kShare = 1e-5;
+constexpr double kTolerance = 1e-5;
 
 void check_numbers(Model& model, const Recording& io) {
   set_weights(model, io.json("/", "weights").as_list());
   const Tensor x = io.tensor("inputs/0"), wanted = io.tensor("outputs/0");
   const Tensor got = model.predict({x}).front();
-  CHECK(difference(got, wanted, {0, kShare * ops::max(ops::abs(wanted)).item()}) == "");
+  CHECK(difference(got, wanted, {0, kTolerance * ops::max(ops::abs(wanted)).item()}) == "");
   if (io.text_if_any("/", "layer_stats"))
     CHECK(first_difference(model, x, io.json("/", "layer_stats").as_list()) == "");
 }
@@ -53,7 +53,7 @@ void check_from_lua(std::string name, const std::string& json, const Recording& 
 template <class Check>
 void for_each_application(Check check) {
   const std::string applications = folder() + "/applications";
-  if (source() == Source::own || !there(applications)) return;
+  if (source() == Source::own || !is_there(applications)) return;
   Tally tally;
   const std::string ending = ".json.gz";
   for (const std::string& file : files_ending(applications, ending)) {

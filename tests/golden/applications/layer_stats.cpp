@@ -16,9 +16,9 @@ Stats stats_of(const Tensor& x) {
 
 /// The tolerance is that of float32 over hundreds of layers.
 bool near(const Stats& got, const Stats& wanted) {
-  const double reach = 1e-4 * wanted.root_mean_square + 1e-6;
-  return std::abs(got.mean - wanted.mean) <= reach &&
-         std::abs(got.root_mean_square - wanted.root_mean_square) <= reach;
+  const double tolerance = 1e-4 * wanted.root_mean_square + 1e-6;
+  return std::abs(got.mean - wanted.mean) <= tolerance &&
+         std::abs(got.root_mean_square - wanted.root_mean_square) <= tolerance;
 }
 
 bool is_inside(const List& row) { return row[0].as_string().find('/') != std::string::npos; }

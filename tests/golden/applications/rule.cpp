@@ -33,15 +33,15 @@ double fan_in(const Shape& shape, bool of_channels) {
 /// initial values.
 Tensor ruled(uint32_t n, const Variable& weight, const Layer& layer, const std::string& leaf) {
   const Shape& shape = weight.shape();
-  const std::set<std::string> kept{"count", "iterations", "seeds"};
+  const std::set<std::string> initial{"count", "iterations", "seeds"};
   const std::set<std::string> positive{"gamma", "moving_variance", "variance"};
-  const std::set<std::string> small{"beta", "bias", "moving_mean", "mean"};
-  if (layer.class_name() == "Normalization" || kept.contains(leaf)) return {};
+  const std::set<std::string> near_zero{"beta", "bias", "moving_mean", "mean"};
+  if (layer.class_name() == "Normalization" || initial.contains(leaf)) return {};
   if (positive.contains(leaf)) return by_rule(n, shape, [](double u) { return 0.5 + u; });
-  if (small.contains(leaf)) return by_rule(n, shape, [](double u) { return (u - 0.5) * 0.2; });
+  if (near_zero.contains(leaf)) return by_rule(n, shape, [](double u) { return (u - 0.5) * 0.2; });
   const bool of_channels = leaf == "depthwise_kernel" || layer.class_name() == "DepthwiseConv2D";
-  const double reach = std::sqrt(4.5 / fan_in(shape, of_channels));
-  return by_rule(n, shape, [&](double u) { return (u - 0.5) * 2 * reach; });
+  const double half_range = std::sqrt(4.5 / fan_in(shape, of_channels));
+  return by_rule(n, shape, [&](double u) { return (u - 0.5) * 2 * half_range; });
 }
 
 std::map<const void*, const Layer*> owners(Model& model) {

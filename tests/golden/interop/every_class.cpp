@@ -27,18 +27,18 @@ Dict object(const std::string& class_name, const Dict& config) {
   return {{"class_name", class_name}, {"config", config}};
 }
 
-// ---- the tables
+// ---- options and arguments that the test cannot derive from the classes
 
 /// Options that a class requires, for which not every value of the type is valid.
-struct Needed {
+struct RequiredOptions {
   const char *kind, *class_name;
   Dict options;
 };
-const std::vector<Needed>& needed() {
+const std::vector<RequiredOptions>& required_options() {
   static const Dict dense = object("Dense", {{"units", 2}}),
                     lstm = object("LSTM", {{"units", 2}, {"return_sequences", true}}),
                     cell = object("LSTMCell", {{"units", 2}});
-  static const std::vector<Needed> rows = {
+  static const std::vector<RequiredOptions> rows = {
       {"layer", "InputLayer", {{"batch_input_shape", List{Value(), 4}}}},
       {"layer", "EinsumDense", {{"equation", "ab,bc->ac"}, {"output_shape", 3}}},
       {"layer", "Lambda", {{"function", "relu"}}},
@@ -65,7 +65,8 @@ const std::vector<Needed>& needed() {
   return rows;
 }
 
-/// Registered classes that a model does not contain by themselves, or that need other objects.
+/// Registered classes that are not tested on their own: models, and classes that need other objects
+/// as options.
 const std::set<std::string> kNotAlone = {"Sequential",    "Functional",   "Model",
                                          "Wrapper",       "OptimizerMap", "MultiOptimizer",
                                          "ActivityKeras2"};
@@ -124,22 +125,22 @@ std::optional<Dict> config_with(const std::string& kind, const std::string& name
 }
 
 Dict least_options(const std::string& kind, const ClassInfo& info) {
-  for (const Needed& row : needed())
+  for (const RequiredOptions& row : required_options())
     if (kind == row.kind && info.name == row.class_name) return row.options;
   Dict options;
   for (const Field& field : info.schema.fields) {
     if (!field.required) continue;
     for (const Value& value : candidates(field, {})) {
-      Dict with = options;
-      with.set(field.name, value);
+      Dict extended = options;
+      extended.set(field.name, value);
       try {
         info.schema.find(field.name);
-        make_object(kind, info.name, with);
-        options = with;
+        make_object(kind, info.name, extended);
+        options = extended;
         break;
       } catch (const Error& error) {
         if (std::string(error.what()).find("'" + field.name + "'") == std::string::npos) {
-          options = with;
+          options = extended;
           break;
         }
       }
@@ -148,19 +149,19 @@ Dict least_options(const std::string& kind, const ClassInfo& info) {
   return options;
 }
 
-struct Tried {
+struct TriedConfig {
   std::string option;  ///< the option that is changed from its default; empty if none is
   Dict config;
 };
 
-std::vector<Tried> configs_of(const std::string& kind, const ClassInfo& info) {
+std::vector<TriedConfig> configs_of(const std::string& kind, const ClassInfo& info) {
   const Dict least = least_options(kind, info);
   const auto base = config_with(kind, info.name, least);
   if (!base) {
     FAIL_CHECK(kind << " " << info.name << " cannot be made with " << to_json(least));
     return {};
   }
-  std::vector<Tried> configs{{"", *base}};
+  std::vector<TriedConfig> configs{{"", *base}};
   for (const Field& field : info.schema.fields) {
     if (!field.stored || field.name == "name" || !base->contains(field.name)) continue;
     for (const Value& value : candidates(field, base->at(field.name))) {
@@ -175,7 +176,7 @@ std::vector<Tried> configs_of(const std::string& kind, const ClassInfo& info) {
   return configs;
 }
 
-// ---- writing and reading
+// ---- writing configurations and reading them again
 
 Value reparsed(const Value& value) { return parse_json(to_json(value)); }
 
@@ -205,13 +206,13 @@ std::string text(const Dict& config) {
   return to_json(mapped(plain, [](const Value& part) -> std::optional<Value> {
     if (!is_object(part)) return std::nullopt;
     std::string name = class_of(part);
-    Dict own = config_of(part.as_dict());
-    golden::to_one_form(name, own);
-    if (const std::string* random = text_at(own, "distribution");
+    Dict own_config = config_of(part.as_dict());
+    golden::to_one_form(name, own_config);
+    if (const std::string* random = text_at(own_config, "distribution");
         random && *random == "truncated_normal")
-      own.set("distribution", "normal");
-    own.erase(kCarryMask);
-    return object(name, parse_json(text(sorted(own))).as_dict());
+      own_config.set("distribution", "normal");
+    own_config.erase(kCarryMask);
+    return object(name, parse_json(text(sorted(own_config))).as_dict());
   }));
 }
 
@@ -262,17 +263,18 @@ void check_constructors(const Value& written) {
     const Dict& object = part.as_dict();
     const std::string* module = text_at(object, "module");
     if (!module || !module->starts_with("keras.")) return std::nullopt;
-    const std::string space = module->substr(6);
-    const auto signature = signatures().find(space + "." + class_of(object));
+    const std::string namespace_name = module->substr(6);
+    const auto signature = signatures().find(namespace_name + "." + class_of(object));
     if (signature == signatures().end()) return std::nullopt;
-    const auto common = kCommon.find(space);
-    const bool open = signature->second.contains("**kwargs") && common != kCommon.end();
+    const auto common = kCommon.find(namespace_name);
+    const bool accepts_common = signature->second.contains("**kwargs") && common != kCommon.end();
     const auto handed_on = kHandedOn.find(signature->first);
     for (const DictEntry& option : config_of(object)) {
-      const bool taken = signature->second.contains(option.key) ||
-                         (open && common->second.contains(option.key)) ||
-                         (handed_on != kHandedOn.end() && handed_on->second.contains(option.key));
-      if (!taken)
+      const bool is_accepted =
+          signature->second.contains(option.key) ||
+          (accepts_common && common->second.contains(option.key)) ||
+          (handed_on != kHandedOn.end() && handed_on->second.contains(option.key));
+      if (!is_accepted)
         FAIL_CHECK("Keras 3's " << signature->first << " does not take '" << option.key << "'");
     }
     return std::nullopt;
@@ -304,28 +306,29 @@ void check_layer_config(const std::string& name, const Dict& config) {
 /// Checks an optimizer, loss or metric as the argument `option` of compile.
 void check_compiled(const std::string& option, const std::string& name, const Dict& config) {
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}})});
-  Dict compile{{"optimizer", "sgd"}, {"loss", "mean_squared_error"}};
+  Dict compile_options{{"optimizer", "sgd"}, {"loss", "mean_squared_error"}};
   const Value given = object(name, config);
-  compile.set(option, option == "metrics" ? Value(List{given}) : given);
+  compile_options.set(option, option == "metrics" ? Value(List{given}) : given);
   const std::string kind = option == "metrics" ? "metric" : option;
-  model->compile(compile);
+  model->compile(compile_options);
   const Value full = model->compile_config();
-  const auto read = [&](const std::string& version, const Value& written) {
-    const Dict back = ConfigIn({version, "tensorflow"}).compile_options(reparsed(written));
-    const Value& value = option == "metrics" ? back.at(option).as_list().front() : back.at(option);
-    const auto made = get_object(kind, value);
+  const auto check_read = [&](const std::string& version, const Value& written) {
+    const Dict options_read = ConfigIn({version, "tensorflow"}).compile_options(reparsed(written));
+    const Value& value =
+        option == "metrics" ? options_read.at(option).as_list().front() : options_read.at(option);
+    const auto object_read = get_object(kind, value);
     INFO(version << ": " << to_json(written));
-    CHECK(made->class_name() == name);
-    CHECK(text(made->get_config()) == text(config));
+    CHECK(object_read->class_name() == name);
+    CHECK(text(object_read->get_config()) == text(config));
   };
   const Dict keras3 = keras3_compile_config(full);
   check_constructors(reparsed(keras3));
   if (incompatibilities_of(model_config(*model), full, "keras3").empty()) {
-    read("3.15.1", keras3);
-    read("3.15.1", keras_training_config(full, "keras3"));
+    check_read("3.15.1", keras3);
+    check_read("3.15.1", keras_training_config(full, "keras3"));
   }
   if (incompatibilities_of(model_config(*model), full, "keras2").empty())
-    read("2.3.1", keras_training_config(full, "keras2"));
+    check_read("2.3.1", keras_training_config(full, "keras2"));
 }
 
 template <class Check>
@@ -334,7 +337,7 @@ void each_class(const std::string& kind, const Check& check) {
   for (const std::string& name : registry().names(kind)) {
     const auto info = registry().get(kind, name);
     if (kNotAlone.contains(name)) continue;
-    for (const Tried& tried : configs_of(kind, *info)) {
+    for (const TriedConfig& tried : configs_of(kind, *info)) {
       INFO(kind << " " << name << ", " << tried.option);
       try {
         check(name, tried.config);

@@ -34,10 +34,10 @@ ModelPtr load_json(const std::string& base) {
 /// Loads .weights.h5 into the model of the .h5 file, whose own weights are erased before.
 ModelPtr load_keras3_weights(const std::string& base) {
   const ModelPtr model = load_model(base + ".h5");
-  Variables all = model->weights_in_keras_order();
+  Variables variables = model->weights_in_keras_order();
   if (model->compiled())
-    for (const Variable& state : model->optimizer()->state()) all.push_back(state);
-  for (Variable& variable : all) variable.assign(Tensor(variable.spec()));
+    for (const Variable& state : model->optimizer()->state()) variables.push_back(state);
+  for (Variable& variable : variables) variable.assign(Tensor(variable.spec()));
   load_weights(*model, base + ".weights.h5");
   return model;
 }
@@ -174,7 +174,7 @@ std::set<std::string> models_in(const std::string& folder) {
 
 TEST_CASE("models of the real Keras predict, evaluate and train on as they did there") {
   const std::string interop = folder() + "/interop";
-  if (!there(interop)) return;
+  if (!is_there(interop)) return;
   Tally tally(kMissing);
   for (const auto& entry : fs::directory_iterator(interop))
     for (const std::string& name : models_in(entry.path()))

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// ---- the tables
+// ---- differences that are allowed, with their reasons
 
 /// Keys that Keras writes and Crescent does not, with the reason.
 const std::map<std::string, const char*> kLeftOut = {
@@ -79,7 +79,7 @@ const std::map<std::string, Value> kNeutral = {{"amsgrad", false},
                                                {"use_ema", false},
                                                {"zero_output_for_mask", false}};
 
-bool neutral(const DictEntry& entry, const std::string& place) {
+bool is_neutral(const DictEntry& entry, const std::string& place) {
   if (entry.key == "name") return place == "training_config/optimizer_config/config";
   if (entry.key == "axis")
     return place == "training_config/loss/config" && entry.value == Value(-1);
@@ -91,7 +91,7 @@ bool neutral(const DictEntry& entry, const std::string& place) {
 const std::set<std::string> kMaskOperations = {"interop/k3/c16_masked_mha.h5",
                                                "interop/k3/d01_emb_lstm_functional.h5"};
 
-// ---- configurations
+// ---- comparing configurations
 
 /// Collects, in order, the edges in a call's arguments or in a list of the graph's inputs or
 /// outputs, and arguments that are not edges.
@@ -152,10 +152,10 @@ Dict as_we_write(const Dict& object) {
   result.set("class_name", one_name);
   if (name == "Bidirectional") {  // Keras 2.3.1 makes both directions from one layer
     config.erase("backward_layer");
-    Dict& ahead = config["layer"].as_dict()["config"].as_dict();
-    const std::string own = ahead.at("name").as_string();
-    if (own.starts_with("forward_")) ahead.set("name", own.substr(8));
-    ahead.erase("zero_output_for_mask");
+    Dict& forward_config = config["layer"].as_dict()["config"].as_dict();
+    const std::string forward_name = forward_config.at("name").as_string();
+    if (forward_name.starts_with("forward_")) forward_config.set("name", forward_name.substr(8));
+    forward_config.erase("zero_output_for_mask");
   }
   result.set("config", config);
   return result;
@@ -163,8 +163,8 @@ Dict as_we_write(const Dict& object) {
 
 /// Replaces a list of one element by the element, for axis and metrics of tf.keras.
 Value single(const std::string& key, const Value& value) {
-  const bool one = value.is_list() && value.as_list().size() == 1;
-  const bool wrapped = one && (key == "axis" || value.as_list().front().is_list());
+  const bool is_single = value.is_list() && value.as_list().size() == 1;
+  const bool wrapped = is_single && (key == "axis" || value.as_list().front().is_list());
   return wrapped && (key == "axis" || key == "metrics") ? Value(value.as_list().front()) : value;
 }
 
@@ -233,7 +233,7 @@ void compare(const Value& ours, const Value& keras, const std::string& place,
       compare(ours.as_list()[i], keras.as_list()[i], concat(place, "/", i), differences);
   } else if (ours.is_dict() && keras.is_dict()) {
     for (const DictEntry& entry : keras.as_dict())
-      if (!ours.as_dict().contains(entry.key) && !neutral(entry, place))
+      if (!ours.as_dict().contains(entry.key) && !is_neutral(entry, place))
         differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is not written"));
     for (const DictEntry& entry : ours.as_dict()) {
       const Value* theirs = keras.as_dict().find(entry.key);
@@ -248,7 +248,7 @@ void compare(const Value& ours, const Value& keras, const std::string& place,
   }
 }
 
-// ---- files
+// ---- comparing files
 
 using hdf5::KerasFile;
 using Names = std::vector<std::string>;
@@ -277,21 +277,23 @@ bool ends_alike(std::string ours, const std::string& keras) {
 /// Compares a list of arrays in a group: number, last parts of names, dtypes, shapes.
 void compare_arrays(KerasFile& ours, KerasFile& keras, const std::string& group, bool names_count,
                     std::set<std::string>& differences) {
-  const Names own = ours.texts(group, "weight_names").value_or(Names()),
-              theirs = keras.texts(group, "weight_names").value_or(Names());
-  const bool tf_keras = !theirs.empty() && (theirs.front().ends_with("iter:0") ||
-                                            theirs.front().ends_with("iteration:0"));
+  const Names our_names = ours.texts(group, "weight_names").value_or(Names()),
+              their_names = keras.texts(group, "weight_names").value_or(Names());
+  const bool tf_keras = !their_names.empty() && (their_names.front().ends_with("iter:0") ||
+                                                 their_names.front().ends_with("iteration:0"));
   // Tf.keras' lists of optimizer weights differ from those of both versions that Crescent writes.
   if (tf_keras) return;
-  if (own.size() != theirs.size()) {
-    differences.insert(concat(group, ": ", own.size(), " arrays instead of ", theirs.size()));
+  if (our_names.size() != their_names.size()) {
+    differences.insert(
+        concat(group, ": ", our_names.size(), " arrays instead of ", their_names.size()));
     return;
   }
   Names own_paths, their_paths;
-  for (size_t i = 0; i < own.size(); ++i) {
-    own_paths.push_back(group + "/" + own[i]), their_paths.push_back(group + "/" + theirs[i]);
-    if (names_count && !ends_alike(last_part(own[i]), last_part(theirs[i])))
-      differences.insert(concat(group, ": '", own[i], "' instead of '", theirs[i], "'"));
+  for (size_t i = 0; i < our_names.size(); ++i) {
+    own_paths.push_back(group + "/" + our_names[i]),
+        their_paths.push_back(group + "/" + their_names[i]);
+    if (names_count && !ends_alike(last_part(our_names[i]), last_part(their_names[i])))
+      differences.insert(concat(group, ": '", our_names[i], "' instead of '", their_names[i], "'"));
   }
   const std::vector<TensorSpec> specs = ours.describe(own_paths),
                                 wanted = keras.describe(their_paths);
@@ -307,9 +309,9 @@ void compare_files(KerasFile& ours, KerasFile& keras, bool keras3, bool mask_ope
     if (!mask_operations || attribute == std::string("training_config"))
       compare(json(ours, attribute, keras3), json(keras, attribute, keras3), attribute,
               differences);
-  const Names own = ours.texts("model_weights", "layer_names").value(),
+  const Names our_names = ours.texts("model_weights", "layer_names").value(),
               theirs = keras.texts("model_weights", "layer_names").value();
-  if (own != theirs) differences.insert("other layer_names");
+  if (our_names != theirs) differences.insert("other layer_names");
   for (const std::string& layer : theirs)
     compare_arrays(ours, keras, "model_weights/" + layer, keras3, differences);
   if (keras3 && ours.members("model_weights/top_level_model_weights").has_value() !=
@@ -335,10 +337,10 @@ void check_file(const std::string& path, const std::string& place, Tally& tally)
   if (!model || (keras.text("", "training_config") && !model->compiled()))
     return tally.skipped(place);
   const std::string version = keras.text("", "keras_version").value_or("1");
-  const bool keras3 = version.starts_with("3");
+  const bool is_keras3 = version.starts_with("3");
   const std::string copy = scratch_file();
   try {
-    save_model(*model, copy, {{"target", keras3 ? "keras3" : "keras2"}});
+    save_model(*model, copy, {{"target", is_keras3 ? "keras3" : "keras2"}});
   } catch (const Error& error) {
     FAIL_CHECK(place << ": " << error.what());
     return;
@@ -346,7 +348,7 @@ void check_file(const std::string& path, const std::string& place, Tally& tally)
   std::set<std::string> differences;
   {
     KerasFile ours(copy);
-    compare_files(ours, keras, keras3, kMaskOperations.contains(place), differences);
+    compare_files(ours, keras, is_keras3, kMaskOperations.contains(place), differences);
   }
   fs::remove(copy);
   for (const std::string& difference : differences) FAIL_CHECK(place << ": " << difference);
@@ -360,7 +362,7 @@ const std::set<std::string> kMissingAfterwards = {"interop/k3/c09_customloss.h5"
 }  // namespace
 
 TEST_CASE("a file of Keras is written again as Keras wrote it") {
-  if (source() == Source::own || !there(folder())) return;
+  if (source() == Source::own || !is_there(folder())) return;
   Tally tally(kMissingAfterwards);
   for (const fs::path& path : files_of_models())
     if (path.extension() == ".h5" && path.parent_path() != folder())

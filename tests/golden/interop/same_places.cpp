@@ -130,7 +130,7 @@ const std::set<std::string> kMissingPlaces = {"interop/k3/c20_lambda.keras",
 }  // namespace
 
 TEST_CASE("objects and variables are where Keras 3 has them") {
-  if (source() == Source::own || !there(folder())) return;
+  if (source() == Source::own || !is_there(folder())) return;
   Tally tally(kMissingPlaces);
   std::set<std::string> bases;
   for (const fs::path& path : files_of_models())

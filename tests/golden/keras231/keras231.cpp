@@ -27,7 +27,7 @@ Tensor tensor_of(const Value& numbers, const Shape& shape) {
 /// A part of the recording; empty if there is none.
 Dict part(const char* name) {
   const std::string path = folder() + "/keras231.json";
-  if (!there(path)) return {};
+  if (!is_there(path)) return {};
   std::ifstream file(path);
   return parse_json(std::string(std::istreambuf_iterator<char>(file), {}))
       .as_dict()
@@ -58,8 +58,10 @@ Tensor weight_of(const Variable& weight, size_t j) {
 /// The weight in the order of Crescent's axes. Theano, with which the recording was computed, flips
 /// the kernels of depthwise convolutions.
 Tensor in_our_order(const Layer& layer, const Variable& weight, const Tensor& value) {
-  const bool single = layer.class_name() == "DepthwiseConv2D" && weight.name() == "kernel";
-  return single || weight.name() == "depthwise_kernel" ? ops::flip(value, {0, 1}) : value;
+  const bool is_depthwise_kernel =
+      layer.class_name() == "DepthwiseConv2D" && weight.name() == "kernel";
+  return is_depthwise_kernel || weight.name() == "depthwise_kernel" ? ops::flip(value, {0, 1})
+                                                                    : value;
 }
 
 void check_layer(Layer& layer, const Dict& recorded) {
@@ -86,10 +88,10 @@ Value config_of(const std::string& name, const Dict& recorded) {
   const std::string wrapper = "Bidirectional_";
   if (!name.starts_with(wrapper)) return config;
   const Value& units = recorded.at("weight_shapes").as_list().at(1).as_list().at(0);
-  const bool sequences = recorded.at("y_shape").as_list().at(0).as_list().size() == 3;
-  config.as_dict().set("layer",
-                       Dict{{"class_name", name.substr(wrapper.size())},
-                            {"config", Dict{{"units", units}, {"return_sequences", sequences}}}});
+  const bool returns_sequences = recorded.at("y_shape").as_list().at(0).as_list().size() == 3;
+  config.as_dict().set(
+      "layer", Dict{{"class_name", name.substr(wrapper.size())},
+                    {"config", Dict{{"units", units}, {"return_sequences", returns_sequences}}}});
   return config;
 }
 
@@ -101,16 +103,17 @@ TEST_CASE("layers with the options of Keras 2.3.1 give its outputs") {
   Tally tally(kMissing);
   for (const auto& [name, value] : recorded) {
     INFO(name);
-    const Dict& kept = value.as_dict();
-    const LayerPtr layer = kept.contains("config") ? layer_if_known(name.substr(0, name.find('_')),
-                                                                    config_of(name, kept), "2.3.1")
-                                                   : nullptr;
+    const Dict& layer_record = value.as_dict();
+    const LayerPtr layer =
+        layer_record.contains("config")
+            ? layer_if_known(name.substr(0, name.find('_')), config_of(name, layer_record), "2.3.1")
+            : nullptr;
     if (!layer) {
       tally.skipped(name);
       continue;
     }
     try {
-      check_layer(*layer, kept);
+      check_layer(*layer, layer_record);
       tally.compared();
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
@@ -136,9 +139,9 @@ TEST_CASE("losses give what they gave in Keras 2.3.1") {
       tally.skipped(name);
       continue;
     } else if (name.starts_with("MSE class")) {
-      const bool sum = name.ends_with(", sum");
+      const bool is_sum = name.ends_with(", sum");
       const auto loss =
-          make<Loss>("MeanSquaredError", {{"reduction", sum ? "sum" : "sum_over_batch_size"}});
+          make<Loss>("MeanSquaredError", {{"reduction", is_sum ? "sum" : "sum_over_batch_size"}});
       const Tensor weights = Tensor::from(std::vector<float>{1, 3}, {2});
       got = ops::reshape((*loss)(truth, prediction, weights), {1});
     } else if (name.starts_with("sparse")) {
@@ -211,8 +214,8 @@ TEST_CASE("batch normalization trains as in Keras 2.3.1") {
   Tensors want = weights("weights_after");
   // The recording was computed with Theano, whose variance includes epsilon.
   constexpr double kEpsilon = 1e-3;
-  const double share = 1 - recorded.at("momentum").as_float();
-  want.back() = want.back() - share * kEpsilon * kRows / (kRows - 1 - kEpsilon);
+  const double batch_share = 1 - recorded.at("momentum").as_float();
+  want.back() = want.back() - batch_share * kEpsilon * kRows / (kRows - 1 - kEpsilon);
   for (size_t i = 0; i < want.size(); ++i)
     CHECK(difference(layer->get_weights()[i], want[i], kValues) == "");
 }

@@ -44,7 +44,7 @@ struct Results {
     return all;
   }
   /// A copy of the results with the tensors of `all`, which are in the order of all().
-  Results with(const Tensors& all) const {
+  Results with_tensors(const Tensors& all) const {
     Results other = *this;
     auto next = all.begin();
     for (Tensors* part : {&other.outputs, &other.grad_inputs, &other.grad_weights})
@@ -121,14 +121,14 @@ void run_case(const Case& c) {
     FAIL_CHECK(c.name << ": the recording has nothing to compare");
   c.layer->set_weights(weights);
   const Function compiled([&c](const Tensors& inputs) { return run(c, inputs).all(); });
-  compare(c, eager.with(compiled(c.inputs)), "compiled");
+  compare(c, eager.with_tensors(compiled(c.inputs)), "compiled");
 }
 
 }  // namespace
 
 TEST_CASE("layers give Keras' outputs and gradients, eager and compiled") {
   const std::string path = folder() + "/layers.h5";
-  if (!there(path)) return;
+  if (!is_there(path)) return;
   const Recording file(path);
   Tally tally(kMissing);
   for (const std::string& name : file.names("/")) {

@@ -153,7 +153,7 @@ void check_masks(Layer& layer, const Dict& recorded, const Tensor& mask) {
 
 TEST_CASE("layers make of a mask what they make of it in Keras") {
   const std::string path = folder() + "/masks.json";
-  if (source() == Source::own || !there(path)) return;
+  if (source() == Source::own || !is_there(path)) return;
   std::ifstream file(path);
   const Value recorded = parse_json(std::string(std::istreambuf_iterator<char>(file), {}));
   const Tensor mask = mask_tensor(recorded.as_dict().at("mask"));

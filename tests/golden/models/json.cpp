@@ -52,9 +52,9 @@ std::vector<std::string> weights_of(const Model& model) {
 /// same text.
 void check_writing(const Model& model, const std::string& target) {
   INFO(target);
-  const ModelPtr again = model_from_json(model.to_json({{"target", target}}));
-  CHECK(weights_of(*again) == weights_of(model));
-  const std::string json = again->to_json({{"target", target}});
+  const ModelPtr reread = model_from_json(model.to_json({{"target", target}}));
+  CHECK(weights_of(*reread) == weights_of(model));
+  const std::string json = reread->to_json({{"target", target}});
   CHECK(model_from_json(json)->to_json({{"target", target}}) == json);
 }
 
@@ -70,8 +70,8 @@ void check_writing_for_keras(const Model& model, const std::string& target) {
 }
 
 void check_writing(const Model& model) {
-  const std::string own = model.to_json({{"target", "crescent"}});
-  CHECK(own == to_json(model_config(model)));
+  const std::string json = model.to_json({{"target", "crescent"}});
+  CHECK(json == to_json(model_config(model)));
   check_writing(model, "crescent");
   check_writing_for_keras(model, "keras2");
   check_writing_for_keras(model, "keras3");
@@ -90,12 +90,12 @@ void check_json(const std::string& place, const std::string& json, Tally& tally)
 }  // namespace
 
 TEST_CASE("the JSON of every model that Keras wrote becomes a model") {
-  if (!there(folder())) return;
+  if (!is_there(folder())) return;
   Tally tally(kMissingConfigs);
   for (const fs::path& path : files_of_models()) {
     const std::string place = fs::relative(path, folder()).string();
-    const bool json = place.ends_with(".json") || place.ends_with(".json.gz");
-    if (json && path.parent_path() != folder())
+    const bool is_json = place.ends_with(".json") || place.ends_with(".json.gz");
+    if (is_json && path.parent_path() != folder())
       check_json(place, read_file_unpacked(path), tally);
     else if (place.ends_with(".h5") && !place.ends_with("ops.h5"))
       if (const auto text = json_in(path)) check_json(place, *text, tally);
@@ -111,7 +111,7 @@ const std::set<std::string> kReadOtherwise = {"c16_masked_mha.json",
 
 TEST_CASE("what Keras 3 wrote is written again as it was") {
   const std::string interop = folder() + "/interop/k3";
-  if (source() == Source::own || !there(interop)) return;
+  if (source() == Source::own || !is_there(interop)) return;
   for (const std::string& name : files_ending(interop, ".json")) {
     if (kReadOtherwise.contains(name)) continue;
     const Value keras = parse_json(read_file_unpacked(interop + "/" + name));

@@ -61,7 +61,7 @@ void check_folder(const std::string& folder, Tally& tally) {
   for (const std::string& io : files_ending(folder, ".io.h5")) {
     const std::string name = io.substr(0, io.size() - 6), path = folder + "/" + name + ".h5";
     const std::string place = fs::path(folder).filename().string() + "/" + name;
-    // Skipped: applications.cpp tests these.
+    // Files with a .json.gz are tested by applications.cpp.
     if (fs::exists(folder + "/" + name + ".json.gz")) continue;
     INFO(path);
     try {
@@ -148,19 +148,19 @@ void check_training(const std::string& path, bool eagerly) {
 }  // namespace
 
 TEST_CASE("models that Keras saved predict what Keras predicted") {
-  if (!there(folder())) return;
+  if (!is_there(folder())) return;
   Tally tally(kMissing);
   check_folder(folder(), tally);
   for (const auto& entry : fs::directory_iterator(folder()))
     if (entry.is_directory()) check_folder(entry.path(), tally);
   if (source() == Source::recorded)
-    for (const std::string& name : kFolders) there(folder() + "/" + name);
+    for (const std::string& name : kFolders) is_there(folder() + "/" + name);
   tally.check();
 }
 
 TEST_CASE("training follows Keras' losses, metrics and final weights") {
   const std::string models = folder() + "/models";
-  if (source() != Source::own && !there(models)) return;
+  if (source() != Source::own && !is_there(models)) return;
   Tally tally;
   for (const std::string& name : files_ending(models, ".h5")) {
     if (!name.starts_with("train_")) continue;

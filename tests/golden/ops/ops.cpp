@@ -160,14 +160,14 @@ void run_case(const Case& c) {
   if (kEagerOnly.contains(c.operation->name())) return;
   const Function compiled([&](const Tensors& inputs) {
     const Results results = run(c, inputs, direct);
-    Tensors all = results.outputs;
-    all.insert(all.end(), results.grad_inputs.begin(), results.grad_inputs.end());
-    return all;
+    Tensors tensors = results.outputs;
+    tensors.insert(tensors.end(), results.grad_inputs.begin(), results.grad_inputs.end());
+    return tensors;
   });
-  const Tensors all = compiled(c.inputs);
+  const Tensors tensors = compiled(c.inputs);
   const auto end =
-      all.begin() + static_cast<std::ptrdiff_t>(c.file.names(c.place("outputs")).size());
-  compare(c, {Tensors(all.begin(), end), Tensors(end, all.end())}, "compiled");
+      tensors.begin() + static_cast<std::ptrdiff_t>(c.file.names(c.place("outputs")).size());
+  compare(c, {Tensors(tensors.begin(), end), Tensors(end, tensors.end())}, "compiled");
   if (c.inputs.empty() || c.operation->schema().result == OperationResult::host_value) return;
   compare(c, run(c, c.inputs, [&](const Tensors& inputs) { return through_symbols(c, inputs); }),
           "through symbols");
@@ -200,7 +200,7 @@ void collect_cases(const Recording& file, const std::string& group,
 
 TEST_CASE("operations give Keras' outputs and gradients, eager, compiled and through symbols") {
   const std::string path = folder() + "/ops.h5";
-  if (!there(path)) return;
+  if (!is_there(path)) return;
   const Recording file(path);
   Tally tally(kMissing);
   std::vector<std::string> names;

@@ -1,2 +1,3 @@
--- Files of `programs` that do not agree yet, with the reason; used by programs.lua.
+-- The files of the folder `programs` of recorded cases whose results differ from those of Keras,
+-- with the reason; programs.lua reads this table.
 return {}

@@ -37,13 +37,13 @@ local function arrays_in(path)
   return table.concat(arrays, "\n"), #arrays
 end
 
-local compared = 0
+local compared_count = 0
 for folder in io.popen("ls '" .. scratch .. "'"):lines() do
-  local again = scratch .. "/" .. folder .. "/keras.keras"
+  local saved_path = scratch .. "/" .. folder .. "/keras.keras"
   local recorded, count = arrays_in(cases .. "/" .. folder .. "/model.keras")
-  if io.open(again) and not found[folder .. ".keras"] then
-    compared = compared + count
-    local written = arrays_in(again)
+  if io.open(saved_path) and not found[folder .. ".keras"] then
+    compared_count = compared_count + count
+    local written = arrays_in(saved_path)
     if written ~= recorded then
       found[folder .. ".keras"] = "saved again it has\n" .. written .. "\nwhere Keras has\n"
         .. recorded
@@ -52,10 +52,10 @@ for folder in io.popen("ls '" .. scratch .. "'"):lines() do
 end
 os.execute("rm -rf '" .. scratch .. "'")
 
-local failed = not total or total == 0 or compared == 0
-local differing = 0
+local failed = not total or total == 0 or compared_count == 0
+local differing_count = 0
 for file, problem in pairs(found) do
-  differing = differing + 1
+  differing_count = differing_count + 1
   if not expected[file] then
     say(file .. " differs, and is not in differing.lua: " .. problem)
     failed = true
@@ -68,5 +68,5 @@ for file in pairs(expected) do
   end
 end
 say(string.format("%d files, %d agree; %d arrays were where they were", total or 0,
-  (total or 0) - differing, compared))
+  (total or 0) - differing_count, compared_count))
 leave(not failed)

@@ -30,7 +30,7 @@ struct Case {
 };
 
 template <class T>
-std::shared_ptr<T> made(Case& c, Dict config) {
+std::shared_ptr<T> make_recorded(Case& c, Dict config) {
   return get<T>(Dict{{"class_name", c.class_name}, {"config", std::move(config)}});
 }
 
@@ -40,11 +40,11 @@ void check_loss(Case& c) {
   for (const char* reduction : {"sum_over_batch_size", "sum", "none"}) {
     Dict config = c.config;
     config.set("reduction", reduction);
-    const auto loss = made<Loss>(c, config);
+    const auto loss = make_recorded<Loss>(c, config);
     c.check((*loss)(truth, prediction), reduction);
     if (weight) c.check((*loss)(truth, prediction, weight), std::string(reduction) + "_weighted");
   }
-  const auto loss = made<Loss>(c, c.config);
+  const auto loss = make_recorded<Loss>(c, c.config);
   if (c.file.has(c.place + "/grad")) {
     GradientTape tape;
     tape.watch(prediction);
@@ -56,7 +56,7 @@ void check_loss(Case& c) {
 }
 
 void check_metric(Case& c) {
-  const auto metric = made<Metric>(c, c.config);
+  const auto metric = make_recorded<Metric>(c, c.config);
   for (const std::string& update : c.file.names(c.place)) {
     metric->update_state(c.tensor(update + "/y_true"), c.tensor(update + "/y_pred"),
                          c.tensor_if_any(update + "/sample_weight"));
@@ -65,7 +65,7 @@ void check_metric(Case& c) {
 }
 
 void check_steps(Case& c, bool compiled) {
-  const auto optimizer = made<Optimizer>(c, c.config);
+  const auto optimizer = make_recorded<Optimizer>(c, c.config);
   Variables weights;
   for (const Tensor& initial : c.file.tensors(c.place + "/w0"))
     weights.push_back(Variable(initial));
@@ -92,7 +92,7 @@ void check_optimizer(Case& c) {
 
 template <class T>
 void check_function(Case& c) {
-  c.check((*made<T>(c, c.config))(c.tensor("x")), "value");
+  c.check((*make_recorded<T>(c, c.config))(c.tensor("x")), "value");
 }
 
 /// Classes that are recorded but not implemented.
@@ -114,7 +114,7 @@ const GoldenGroup kGroups[] = {
 
 TEST_CASE("losses, metrics, optimizers, regularizers and constraints give Keras' numbers") {
   const std::string path = folder() + "/training.h5";
-  if (!there(path)) return;
+  if (!is_there(path)) return;
   const Recording file(path);
   Tally tally(kMissing);
   for (const GoldenGroup& group : kGroups)
