@@ -1,5 +1,6 @@
-// Rows for layers that change images at random. Their seed makes each call draw the same numbers.
-// Layers that build histograms, which have no gradient, get integers.
+// Rows of the table of layers (layer_rows.h) for layers that change images at random. Their seed
+// makes each call draw the same numbers. Layers that build histograms, which have no gradient, get
+// integers.
 #include "layer_rows.h"
 
 namespace crescent {

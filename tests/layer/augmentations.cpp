@@ -9,8 +9,8 @@ namespace {
 
 /// Bilinear interpolation between the pixels around (y, x); `inside` maps positions beyond the
 /// edges into the image.
-double between(int n, double y, double x, int c,
-               const std::function<double(int, int, int, int)>& inside) {
+double interpolated(int n, double y, double x, int c,
+                    const std::function<double(int, int, int, int)>& inside) {
   const int row = int(std::floor(y)), column = int(std::floor(x));
   const double down = y - row, right = x - column;
   return inside(n, row, column, c) * (1 - down) * (1 - right) +
@@ -27,7 +27,7 @@ double reflecting(int n, int y, int x, int c) {
 TEST_CASE("translations show what is a share of the size away") {
   check("RandomTranslation", {{"height_factor", both(0.3)}, {"width_factor", both(-0.25)}},
         [](int n, int y, int x, int c) {
-          return between(n, y - 0.3 * kHeight, x + 0.25 * kWidth, c, reflecting);
+          return interpolated(n, y - 0.3 * kHeight, x + 0.25 * kWidth, c, reflecting);
         });
   const auto filled = [](int n, int y, int x, int c) {
     return y < 0 || x < 0 || y >= kHeight || x >= kWidth ? 7 : value(n, y, x, c);
@@ -55,32 +55,32 @@ TEST_CASE("rotations, zooms and shears are around their middle or their corner")
   const double angle = 2 * M_PI * 0.1, cx = (kWidth - 1) / 2.0, cy = (kHeight - 1) / 2.0;
   check("RandomRotation", {{"factor", both(0.1)}}, [&](int n, int y, int x, int c) {
     const double right = x - cx, down = y - cy;
-    return between(n, cy + std::sin(angle) * right + std::cos(angle) * down,
-                   cx + std::cos(angle) * right - std::sin(angle) * down, c, reflecting);
+    return interpolated(n, cy + std::sin(angle) * right + std::cos(angle) * down,
+                        cx + std::cos(angle) * right - std::sin(angle) * down, c, reflecting);
   });
   check("RandomZoom", {{"height_factor", both(0.3)}, {"width_factor", both(-0.4)}},
         [&](int n, int y, int x, int c) {
-          return between(n, cy + 1.3 * (y - cy), cx + 0.6 * (x - cx), c, reflecting);
+          return interpolated(n, cy + 1.3 * (y - cy), cx + 0.6 * (x - cx), c, reflecting);
         });
   check("RandomZoom", {{"height_factor", both(0.3)}}, [&](int n, int y, int x, int c) {
-    return between(n, cy + 1.3 * (y - cy), cx + 1.3 * (x - cx), c, reflecting);
+    return interpolated(n, cy + 1.3 * (y - cy), cx + 1.3 * (x - cx), c, reflecting);
   });
   const auto slanted = [](double side) {
     return [side](int n, int y, int x, int c) {
-      return between(n, y + side * 0.1 * x, x + side * 0.2 * y, c, reflecting);
+      return interpolated(n, y + side * 0.1 * x, x + side * 0.2 * y, c, reflecting);
     };
   };
   // The direction is random for each image.
   const Dict shear{{"x_factor", both(0.2)}, {"y_factor", both(0.1)}, {"seed", 1}};
   const std::vector<double> got = trained("RandomShear", shear, images())[0].to_vector();
-  const size_t each = got.size() / kBatch;
+  const size_t image_size = got.size() / kBatch;
   for (int n = 0; n < kBatch; ++n) {
-    const size_t last = size_t(n) * each + each - 1;
+    const size_t last = size_t(n) * image_size + image_size - 1;
     const double left = slanted(-1)(n, kHeight - 1, kWidth - 1, kChannels - 1),
                  right = slanted(1)(n, kHeight - 1, kWidth - 1, kChannels - 1);
     CHECK((got[last] == Approx(left) || got[last] == Approx(right)));
     for (int c = 0; c < kChannels; ++c)
-      CHECK(got[size_t(n) * each + size_t(c)] == Approx(value(n, 0, 0, c)));
+      CHECK(got[size_t(n) * image_size + size_t(c)] == Approx(value(n, 0, 0, c)));
   }
 }
 
@@ -90,15 +90,15 @@ TEST_CASE("flips mirror an image or leave it") {
         trained("RandomFlip", {{"mode", mode}, {"seed", 4}}, images())[0].to_vector();
     size_t i = 0;
     for (int n = 0; n < kBatch; ++n) {
-      int kept = 0, mirrored = 0;
+      int same_count = 0, mirrored_count = 0;
       for (int y = 0; y < kHeight; ++y)
         for (int x = 0; x < kWidth; ++x)
           for (int c = 0; c < kChannels; ++c, ++i) {
             const int row = down ? kHeight - 1 - y : y, column = across ? kWidth - 1 - x : x;
-            kept += got[i] == value(n, y, x, c);
-            mirrored += got[i] == value(n, row, column, c);
+            same_count += got[i] == value(n, y, x, c);
+            mirrored_count += got[i] == value(n, row, column, c);
           }
-      CHECK(std::max(kept, mirrored) == kHeight * kWidth * kChannels);
+      CHECK(std::max(same_count, mirrored_count) == kHeight * kWidth * kChannels);
     }
   };
   flipped("horizontal", false, true);
@@ -162,21 +162,21 @@ TEST_CASE("mixtures are of two images, and of their labels by the same shares") 
     CHECK(ops::max(ops::abs(ops::sum(mixed[1], {1}) - 1.0)).item() < 1e-5);
     // The mixed label must equal the mean of the mixed image: exactly for MixUp, up to whole pixels
     // for CutMix.
-    const Tensor said = ops::squeeze(ops::matmul(mixed[1], numbers), 1);
-    const Tensor apart = ops::abs(ops::mean(mixed[0], {1, 2, 3}) - said);
-    CHECK(ops::max(apart).item() < (std::string(name) == "MixUp" ? 1e-3 : 14.0));
-    CHECK(ops::mean(apart).item() < (std::string(name) == "MixUp" ? 1e-4 : 2.0));
+    const Tensor label_means = ops::squeeze(ops::matmul(mixed[1], numbers), 1);
+    const Tensor differences = ops::abs(ops::mean(mixed[0], {1, 2, 3}) - label_means);
+    CHECK(ops::max(differences).item() < (std::string(name) == "MixUp" ? 1e-3 : 14.0));
+    CHECK(ops::mean(differences).item() < (std::string(name) == "MixUp" ? 1e-4 : 2.0));
   }
   CHECK_THROWS_WITH(
       trained("MixUp", {}, x, {{"labels", Codec<Tensor>::encode(ops::arange(kCount))}}),
       Catch::Matchers::Contains("(batch, classes)"));
   // Mixing ratios from Beta(a, a): mean 1/2, variance 1 / (4 (2 a + 1)).
   for (const double alpha : {0.2, 1.0, 3.0}) {
-    const Tensor each = ops::eye(1000, 1000);
+    const Tensor labels = ops::eye(1000, 1000);
     const Tensors result =
         trained("MixUp", {{"alpha", alpha}, {"seed", 1}}, ops::zeros({1000, 1, 1, 1}),
-                {{"labels", Codec<Tensor>::encode(each)}});
-    const Tensor shares = ops::sum(result[1] * each, {1});
+                {{"labels", Codec<Tensor>::encode(labels)}});
+    const Tensor shares = ops::sum(result[1] * labels, {1});
     CHECK(ops::mean(shares).item() == Approx(0.5).margin(0.04));
     CHECK(ops::variance(shares).item() == Approx(1 / (4 * (2 * alpha + 1))).epsilon(0.15));
   }

@@ -53,17 +53,18 @@ TEST_CASE("brightness, contrast and their kin") {
   check("RandomColorJitter",
         {{"brightness_factor", both(0.1)}, {"contrast_factor", List{-0.4, 0.4}}},
         [&](int n, int y, int x, int c) {
-          double bright = 0;
+          double mean_brightness = 0;
           for (int row = 0; row < kHeight; ++row)
             for (int column = 0; column < kWidth; ++column)
-              bright += clipped(value(n, row, column, c) + 25.5) / (kHeight * kWidth);
-          return clipped((clipped(value(n, y, x, c) + 25.5) - bright) * 1.4 + bright);
+              mean_brightness += clipped(value(n, row, column, c) + 25.5) / (kHeight * kWidth);
+          return clipped((clipped(value(n, y, x, c) + 25.5) - mean_brightness) * 1.4 +
+                         mean_brightness);
         });
 }
 
 TEST_CASE("filters weigh neighbours") {
-  const auto around = [](int n, int y, int x, int c,
-                         const std::function<double(int, int)>& weight) {
+  const auto weighted_neighbours = [](int n, int y, int x, int c,
+                                      const std::function<double(int, int)>& weight) {
     double sum = 0;
     for (int dy = -1; dy <= 1; ++dy)
       for (int dx = -1; dx <= 1; ++dx)
@@ -73,9 +74,9 @@ TEST_CASE("filters weigh neighbours") {
   };
   for (const double factor : {0.0, 0.5, 0.9})
     check("RandomSharpness", {{"factor", both(factor)}}, [&](int n, int y, int x, int c) {
-      const double smooth = around(
+      const double smoothed = weighted_neighbours(
           n, y, x, c, [](int dy, int dx) { return dy == 0 && dx == 0 ? 5.0 / 13 : 1.0 / 13; });
-      return clipped(value(n, y, x, c) + (1 - 2 * factor) * (smooth - value(n, y, x, c)));
+      return clipped(value(n, y, x, c) + (1 - 2 * factor) * (smoothed - value(n, y, x, c)));
     });
   const auto bell = [](int d, double sigma) {
     const double side = std::exp(-0.5 / (sigma * sigma));
@@ -83,7 +84,8 @@ TEST_CASE("filters weigh neighbours") {
   };
   check("RandomGaussianBlur", {{"factor", both(1)}, {"sigma", both(0.8)}},
         [&](int n, int y, int x, int c) {
-          return around(n, y, x, c, [&](int dy, int dx) { return bell(dy, 0.8) * bell(dx, 0.8); });
+          return weighted_neighbours(n, y, x, c,
+                                     [&](int dy, int dx) { return bell(dy, 0.8) * bell(dx, 0.8); });
         });
   check("RandomGaussianBlur", {{"factor", both(0)}}, value);
 }
@@ -99,16 +101,17 @@ TEST_CASE("tones are cut, inverted and stretched") {
           .to_vector();
   size_t i = 0;
   for (int n = 0; n < kBatch; ++n) {
-    double kept = 0, inverted = 255;
+    double largest_kept = 0, least_inverted = 255;
     for (int y = 0; y < kHeight; ++y)
       for (int x = 0; x < kWidth; ++x)
         for (int c = 0; c < kChannels; ++c, ++i) {
           const double v = value(n, y, x, c);
           const bool stays = std::abs(solarized[i] - v) < 1e-3;
           if (!stays) CHECK(solarized[i] == Approx(255 - v).margin(1e-3));
-          (stays ? kept : inverted) = stays ? std::max(kept, v) : std::min(inverted, v);
+          (stays ? largest_kept : least_inverted) =
+              stays ? std::max(largest_kept, v) : std::min(least_inverted, v);
         }
-    CHECK(kept < inverted);
+    CHECK(largest_kept < least_inverted);
   }
   check("AutoContrast", {}, [](int n, int y, int x, int c) {
     double low = 255, high = 0;
@@ -124,7 +127,7 @@ TEST_CASE("tones are cut, inverted and stretched") {
 }
 
 TEST_CASE("levelled histograms") {
-  const auto level = [](int n, int y, int x, int c) {
+  const auto equalized = [](int n, int y, int x, int c) {
     std::vector<int> counts(256, 0);
     for (int image = 0; image < kBatch; ++image)
       for (int row = 0; row < kHeight; ++row)
@@ -142,7 +145,7 @@ TEST_CASE("levelled histograms") {
   for (int n = 0; n < kBatch; ++n)
     for (int y = 0; y < kHeight; ++y)
       for (int x = 0; x < kWidth; ++x)
-        for (int c = 0; c < kChannels; ++c, ++i) same += got[i] == level(n, y, x, c);
+        for (int c = 0; c < kChannels; ++c, ++i) same += got[i] == equalized(n, y, x, c);
   CHECK(same > got.size() * 9 / 10);
   const Tensor flat = Tensor::full({1, 2, 2, 1}, 9);
   CHECK(trained("Equalization", {}, flat)[0].to_vector() == flat.to_vector());
@@ -159,9 +162,9 @@ TEST_CASE("local histograms are levelled, cut off and blended") {
               counts[size_t(value(n, row, column, c))] += 1;
           double excess = 0;
           for (double& count : counts) {
-            const double cut = std::min(count, limit * pixels / 256);
-            excess += count - cut;
-            count = cut;
+            const double clipped_count = std::min(count, limit * pixels / 256);
+            excess += count - clipped_count;
+            count = clipped_count;
           }
           double sum = 0;
           for (int v = 0; v <= int(value(n, y, x, c)); ++v) sum += counts[size_t(v)] + excess / 256;

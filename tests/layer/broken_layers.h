@@ -7,8 +7,8 @@ namespace crescent {
 /// A faulty layer and the check that must find it.
 struct BrokenLayer {
   const char* name;
-  std::string check;  ///< the row of check_layer's report that must fail
-  std::string says;   ///< a part of the row's text
+  std::string check;          ///< the row of check_layer's report that must fail
+  std::string expected_text;  ///< a part of the row's text
 };
 
 /// Registers the faulty layers under their names and returns the list of them.

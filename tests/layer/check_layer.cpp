@@ -37,7 +37,7 @@ LayerPtr layer_of(const LayerRow& row) { return make<Layer>(row.name, row.option
 struct Special {
   const char* name;
   int64_t batch_size;  ///< batch size with which the layer must be called; 0: any
-  std::vector<std::string> without;
+  std::vector<std::string> skipped_checks;
 };
 const Special kSpecial[] = {
     {"AlphaDropout", 2, {}},  // noise_shape contains the batch size
@@ -64,7 +64,7 @@ LayerChecks checks_of(const LayerRow& row) {
   checks.low = row.low, checks.high = row.high;
   for (const Special& special : kSpecial)
     if (special.name == std::string(row.name))
-      checks.batch_size = special.batch_size, checks.without = special.without;
+      checks.batch_size = special.batch_size, checks.without = special.skipped_checks;
   return checks;
 }
 
@@ -89,9 +89,10 @@ TEST_CASE("every layer keeps the rules of layers") {
 
 TEST_CASE("every row has its layer, except for those that wait for it") {
   for (const LayerRow& row : layer_rows()) {
-    const bool there = registry().find(Layer::kKind, row.name) != nullptr;
-    if (there == kMissing.contains(row.name))
-      FAIL_CHECK(row.name << (there ? " is there: take it out of the list" : " is not registered"));
+    const bool exists = registry().find(Layer::kKind, row.name) != nullptr;
+    if (exists == kMissing.contains(row.name))
+      FAIL_CHECK(
+          row.name << (exists ? " is there: take it out of the list" : " is not registered"));
   }
 }
 

@@ -44,7 +44,7 @@ TEST_CASE("check_layer finds each of the layers that are wrong in one way", "[P1
     const CheckResult* result = result_of(report, broken.check);
     REQUIRE(result);
     CHECK(result->outcome == CheckOutcome::failed);
-    CHECK_THAT(result->text, Contains(broken.says));
+    CHECK_THAT(result->text, Contains(broken.expected_text));
   }
 }
 
@@ -73,10 +73,10 @@ TEST_CASE("check_gradient compares each input in float64 and float32") {
   for (const DType dtype : {DType::float64, DType::float32}) {
     const Tensors x{values({1, 2, 3}, dtype), values({0.5, -1, 2}, dtype)};
     CHECK(failure_of([](const Tensors& in) { return Tensors{ops::sin(in[0]) * in[1]}; }, x) == "");
-    const auto wrong = [](const Tensors& in) {
+    const auto with_wrong_gradient = [](const Tensors& in) {
       return Tensors{in[0] * in[1] + ops::stop_gradient(in[1] * in[1])};
     };
-    CHECK_THAT(failure_of(wrong, x), Catch::StartsWith("by input 2: by element {"));
+    CHECK_THAT(failure_of(with_wrong_gradient, x), Catch::StartsWith("by input 2: by element {"));
   }
 }
 
@@ -84,10 +84,10 @@ TEST_CASE("check_gradient differentiates by each of two inputs that are one tens
   const Tensor x = values({1, 2, 3});
   const auto f = [](const Tensors& in) { return Tensors{ops::sin(in[0]) * in[1]}; };
   CHECK(failure_of(f, {x, x}) == "");
-  const auto off = [](const Tensors& in) {
+  const auto one_percent_off = [](const Tensors& in) {
     return Tensors{(in[0] * 1.01 - ops::stop_gradient(in[0] * 0.01)) * in[1]};
   };
-  CHECK_THAT(failure_of(off, {x, x}), Catch::StartsWith("by input 1: by element {"));
+  CHECK_THAT(failure_of(one_percent_off, {x, x}), Catch::StartsWith("by input 1: by element {"));
 }
 
 TEST_CASE("check_gradient reports kinks, and no kink excuses a gradient beside both slopes") {
@@ -96,10 +96,10 @@ TEST_CASE("check_gradient reports kinks, and no kink excuses a gradient beside b
       check_gradient([](const Tensors& in) { return Tensors{ops::relu(in[0])}; }, x);
   CHECK(report.ok());
   CHECK_THAT(report.text(), Contains("at a kink: by "));
-  const auto beyond = [](const Tensors& in) {
+  const auto beyond_both_slopes = [](const Tensors& in) {
     return Tensors{ops::relu(in[0]) + (in[0] - ops::stop_gradient(in[0])) * 3.0};
   };
-  CHECK_THAT(failure_of(beyond, x), Contains("differences give"));
+  CHECK_THAT(failure_of(beyond_both_slopes, x), Contains("differences give"));
 }
 
 TEST_CASE("check_gradient differentiates by variables and leaves them as they were") {

@@ -8,7 +8,7 @@ using namespace crescent;
 
 namespace {
 
-Tensor called(const char* name, const Dict& options, const Tensor& x, bool training = false) {
+Tensor call_layer(const char* name, const Dict& options, const Tensor& x, bool training = false) {
   const LayerPtr layer = make<Layer>(name, options);
   CallOptions call;
   call.training = training;
@@ -44,17 +44,18 @@ TEST_CASE("adaptive pooling takes floor(i n / m) to ceil((i + 1) n / m)") {
     return *std::max_element(v.begin() + std::ptrdiff_t(first), v.begin() + std::ptrdiff_t(last));
   };
   const Dict three{{"output_size", 3}, {"dtype", "float64"}};
-  check_near(called("AdaptiveAveragePooling1D", three, x), {mean(0, 3), mean(2, 5), mean(4, 7)});
-  check_near(called("AdaptiveMaxPooling1D", three, x),
+  check_near(call_layer("AdaptiveAveragePooling1D", three, x),
+             {mean(0, 3), mean(2, 5), mean(4, 7)});
+  check_near(call_layer("AdaptiveMaxPooling1D", three, x),
              {largest(0, 3), largest(2, 5), largest(4, 7)});
   const Dict one{{"output_size", 1}, {"dtype", "float64"}};
-  check_near(called("AdaptiveAveragePooling1D", one, x), {mean(0, 7)});
+  check_near(call_layer("AdaptiveAveragePooling1D", one, x), {mean(0, 7)});
 }
 
 TEST_CASE("interpolation weighs the middles of cells") {
   const Tensor x = Tensor::from(std::vector<float>{0, 1, 4, 9}, {1, 1, 4, 1});
   const auto doubled = [&](const char* interpolation) {
-    return called("UpSampling2D", {{"size", List{1, 2}}, {"interpolation", interpolation}}, x);
+    return call_layer("UpSampling2D", {{"size", List{1, 2}}, {"interpolation", interpolation}}, x);
   };
   check_near(doubled("nearest"), {0, 0, 1, 1, 4, 4, 9, 9});
   check_near(doubled("bilinear"), {0, 0.25, 0.75, 1.75, 3.25, 5.25, 7.75, 9});
@@ -67,7 +68,8 @@ TEST_CASE("interpolation weighs the middles of cells") {
   CHECK(cubic[0] == Approx((0 * near + 1 * far) / (near + far + 0)).margin(1e-6));
   const Tensor flat = Tensor::from(std::vector<float>(12, 3), {1, 3, 4, 1});
   for (const char* name : {"bilinear", "bicubic", "lanczos3", "lanczos5"})
-    check_near(called("UpSampling2D", {{"interpolation", name}}, flat), std::vector<double>(48, 3));
+    check_near(call_layer("UpSampling2D", {{"interpolation", name}}, flat),
+               std::vector<double>(48, 3));
 }
 
 TEST_CASE("margins can be given as in Keras, and are written as pairs") {
@@ -84,10 +86,10 @@ TEST_CASE("margins can be given as in Keras, and are written as pairs") {
   CHECK_THROWS_WITH(make<Layer>("ZeroPadding2D", {{"padding", List{1, 2, 3}}}),
                     Contains("`padding` should have 2 elements"));
   CHECK_THROWS_WITH(make<Layer>("Cropping1D", {{"cropping", -1}}), Contains("at least 0"));
-  CHECK_THROWS_WITH(called("Cropping1D", {{"cropping", 2}}, numbers({1, 4, 1})),
+  CHECK_THROWS_WITH(call_layer("Cropping1D", {{"cropping", 2}}, numbers({1, 4, 1})),
                     Contains("should be smaller than the corresponding spatial dimension"));
-  check_near(called("Cropping1D", {{"cropping", List{1, 0}}},
-                    Tensor::from(std::vector<float>{1, 2, 3}, {1, 3, 1})),
+  check_near(call_layer("Cropping1D", {{"cropping", List{1, 0}}},
+                        Tensor::from(std::vector<float>{1, 2, 3}, {1, 3, 1})),
              {2, 3});
 }
 
@@ -155,28 +157,28 @@ TEST_CASE("a synchronized batch normalisation alone is a plain one") {
   const Tensor x = numbers({5, 3, 2});
   const Dict plain{{"dtype", "float64"}},
       synchronized{{"dtype", "float64"}, {"synchronized", true}};
-  check_near(called("BatchNormalization", synchronized, x, true),
-             called("BatchNormalization", plain, x, true).to_vector());
+  check_near(call_layer("BatchNormalization", synchronized, x, true),
+             call_layer("BatchNormalization", plain, x, true).to_vector());
 }
 
 TEST_CASE("dropout of channels drops whole channels, alpha dropout keeps mean and variance") {
   const Tensor ones = Tensor::full({3, 4, 5, 6}, 1, DType::float32);
-  const Tensor dropped = called("SpatialDropout2D", {{"rate", 0.5}, {"seed", 3}}, ones, true);
+  const Tensor dropped = call_layer("SpatialDropout2D", {{"rate", 0.5}, {"seed", 3}}, ones, true);
   const Tensor spread = ops::max(dropped, {1, 2}) - ops::min(dropped, {1, 2});
   CHECK(ops::max(spread).item() == 0);
-  const double share = ops::mean(ops::equal(dropped, 0)).item();
-  CHECK(share > 0.1);
-  CHECK(share < 0.9);
+  const double dropped_share = ops::mean(ops::equal(dropped, 0)).item();
+  CHECK(dropped_share > 0.1);
+  CHECK(dropped_share < 0.9);
   const Tensor noise = SeedGenerator(5).normal({200, 500}, 0, 1);
-  const Tensor kept = called("AlphaDropout", {{"rate", 0.3}, {"seed", 3}}, noise, true);
-  CHECK(ops::mean(kept).item() == Approx(0).margin(0.02));
-  CHECK(ops::variance(kept).item() == Approx(1).margin(0.03));
+  const Tensor transformed = call_layer("AlphaDropout", {{"rate", 0.3}, {"seed", 3}}, noise, true);
+  CHECK(ops::mean(transformed).item() == Approx(0).margin(0.02));
+  CHECK(ops::variance(transformed).item() == Approx(1).margin(0.03));
 }
 
 TEST_CASE("stochastic depth drops whole samples and scales the others") {
   const Tensor ones = Tensor::full({64, 3, 2}, 1, DType::float32);
   const Dict options{{"drop_path_rate", 0.5}};
-  const std::vector<double> values = called("StochasticDepth", options, ones, true).to_vector();
+  const std::vector<double> values = call_layer("StochasticDepth", options, ones, true).to_vector();
   int dropped = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     CHECK((values[i] == 0 || values[i] == 2));
@@ -185,14 +187,14 @@ TEST_CASE("stochastic depth drops whole samples and scales the others") {
   }
   CHECK(dropped > 6 * 16);
   CHECK(dropped < 6 * 48);
-  check_near(called("StochasticDepth", options, ones), ones.to_vector());
+  check_near(call_layer("StochasticDepth", options, ones), ones.to_vector());
   CHECK_THROWS_WITH(make<Layer>("StochasticDepth", {{"drop_path_rate", 1.0}}),
                     Catch::Matchers::Contains("below 1"));
 }
 
 TEST_CASE("scaling layers of applications") {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2});
-  check_near(called("LayerScale", {{"init_values", 0.5}, {"projection_dim", 2}}, x),
+  check_near(call_layer("LayerScale", {{"init_values", 0.5}, {"projection_dim", 2}}, x),
              {0.5, 1, 1.5, 2});
   const LayerPtr scaled = make<Layer>("CustomScaleLayer", {{"scale", 0.1}});
   check_near((*scaled)(Tensors{x, x * 10}).front(), {2, 4, 6, 8});
@@ -210,12 +212,12 @@ TEST_CASE("normalising preprocessing learns mean and variance") {
 TEST_CASE("groups that do not fit the channels are refused in Keras' words") {
   using Catch::Matchers::Contains;
   CHECK_THROWS_WITH(
-      called("GroupNormalization", {{"groups", 8}}, numbers({2, 4})),
+      call_layer("GroupNormalization", {{"groups", 8}}, numbers({2, 4})),
       Contains("Number of groups (8) cannot be more than the number of channels (4)"));
-  CHECK_THROWS_WITH(called("GroupNormalization", {{"groups", 3}}, numbers({2, 4})),
+  CHECK_THROWS_WITH(call_layer("GroupNormalization", {{"groups", 3}}, numbers({2, 4})),
                     Contains("The number of groups (3) must divide the number of channels"));
   CHECK_THROWS_WITH(
-      called("Conv1D", {{"filters", 4}, {"kernel_size", 1}, {"groups", 2}}, numbers({1, 2, 3})),
+      call_layer("Conv1D", {{"filters", 4}, {"kernel_size", 1}, {"groups", 2}}, numbers({1, 2, 3})),
       Contains("The number of input channels must be evenly divisible"));
   CHECK_THROWS_WITH(
       make<Layer>("DepthwiseConv2D", {{"kernel_size", 3}, {"strides", 2}, {"dilation_rate", 2}}),
@@ -244,7 +246,7 @@ TEST_CASE("layers over steps tell which steps of their output count") {
       Tensor::from(std::vector<float>{1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0}, {2, 6}), DType::boolean);
   const Tensor x = ops::cast(numbers({2, 6, 2}), DType::float32).with_mask(mask);
   const auto mask_after = [&](const char* name, const Dict& options) {
-    const Tensor y = called(name, options, x);
+    const Tensor y = call_layer(name, options, x);
     const Tensor found = y.mask();
     return found ? found.to_vector() : std::vector<double>();
   };
@@ -280,7 +282,7 @@ TEST_CASE("layers over steps tell which steps of their output count") {
   CHECK(mask_after("Conv1D", {{"filters", 2}, {"kernel_size", 2}, {"carry_mask", false}}).empty());
   CHECK(mask_after("Conv1DTranspose", {{"filters", 2}, {"kernel_size", 2}}).empty());
   const Tensor none = x.with_mask(ops::zeros_like(mask));
-  check_near(called("GlobalAveragePooling1D", {}, none), {0, 0, 0, 0});
+  check_near(call_layer("GlobalAveragePooling1D", {}, none), {0, 0, 0, 0});
 }
 
 TEST_CASE("what Keras wrote loses masks where Keras does") {
@@ -330,16 +332,16 @@ TEST_CASE("images are resized and cut out of the middle") {
   const Tensor row = Tensor::from(std::vector<float>{0, 1, 2, 3, 4, 5}, {1, 1, 6, 1});
   const auto resized = [&](Dict options) {
     options.set("height", 1);
-    return called("Resizing", options, row).to_vector();
+    return call_layer("Resizing", options, row).to_vector();
   };
   CHECK(resized({{"width", 4}, {"interpolation", "nearest"}}) == std::vector<double>{0, 2, 3, 5});
   CHECK(resized({{"width", 3}}) == std::vector<double>{0.5, 2.5, 4.5});
   CHECK(resized({{"width", 2}, {"crop_to_aspect_ratio", true}}) == std::vector<double>{2, 3});
-  check_near(called("CenterCrop", {{"height", 1}, {"width", 2}}, row), {2, 3});
-  check_near(called("CenterCrop", {{"height", 1}, {"width", 2}},
-                    Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 4, 1})),
+  check_near(call_layer("CenterCrop", {{"height", 1}, {"width", 2}}, row), {2, 3});
+  check_near(call_layer("CenterCrop", {{"height", 1}, {"width", 2}},
+                        Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 4, 1})),
              {2, 3});
-  const Tensor framed = called(
+  const Tensor framed = call_layer(
       "Resizing", {{"height", 2}, {"width", 2}, {"pad_to_aspect_ratio", true}, {"fill_value", 9}},
       Tensor::from(std::vector<float>{1, 2, 3, 4}, {1, 1, 4, 1}));
   // interpolated between the rows above and below
@@ -349,7 +351,7 @@ TEST_CASE("images are resized and cut out of the middle") {
       DType::uint8);
   const auto whole = [&](const char* name, Dict options, const Tensor& images) {
     options.set("height", 1);
-    const Tensor result = called(name, options, images);
+    const Tensor result = call_layer(name, options, images);
     CHECK(result.dtype() == (options.find("interpolation") ? images.dtype() : DType::float32));
     return result.to_vector();
   };
@@ -377,7 +379,7 @@ TEST_CASE("a scale stands in the configuration as it was given") {
 TEST_CASE("integers become vectors of zeros and ones, or of counts") {
   const Tensor ids = Tensor::from(std::vector<int32_t>{2, 0, 2}, {1, 3});
   const auto encoded = [&](const char* mode, const Tensor& x) {
-    return called("CategoryEncoding", {{"num_tokens", 3}, {"output_mode", mode}}, x);
+    return call_layer("CategoryEncoding", {{"num_tokens", 3}, {"output_mode", mode}}, x);
   };
   check_near(encoded("multi_hot", ids), {1, 0, 1});
   check_near(encoded("count", ids), {1, 0, 2});

@@ -45,11 +45,12 @@ TEST_CASE("nodes go when nobody needs them, and the rest is counted anew") {
   auto dense = std::make_shared<Linear>(2);
   const Symbol a = Input({3});
   (void)(*dense)(a);
-  const Symbol kept = (*dense)(a);
+  const Symbol second_call = (*dense)(a);
   CHECK(dense->inbound_nodes().size() == 1);
-  CHECK(kept.node_index() == 0);
-  CHECK(to_text(kept).find("shape=(None, 2) dtype=float32 (created by layer '" + dense->name() +
-                           "')") != std::string::npos);
+  CHECK(second_call.node_index() == 0);
+  CHECK(to_text(second_call)
+            .find("shape=(None, 2) dtype=float32 (created by layer '" + dense->name() + "')") !=
+        std::string::npos);
 }
 
 TEST_CASE("a layer on symbols is shared") {

@@ -1,4 +1,4 @@
-// Rows for check_layer: how to make each layer, and its inputs.
+// The table of layers for check_layer: each row tells how to make a layer, and its inputs.
 #pragma once
 #include <span>
 #include <vector>

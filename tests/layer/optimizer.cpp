@@ -20,15 +20,15 @@ Tensor gradient(std::vector<float> values) {
   return Tensor::from(values, {static_cast<int64_t>(values.size())});
 }
 
-std::vector<double> after(const Dict& options, std::vector<float> w,
-                          std::vector<std::vector<float>> gradients) {
+std::vector<double> weights_after(const Dict& options, std::vector<float> w,
+                                  std::vector<std::vector<float>> gradients) {
   auto sgd = make<Optimizer>("SGD", options);
   const Variables variables{weight(w)};
   for (const auto& g : gradients) sgd->apply(Tensors{gradient(g)}, variables);
   return variables.front().value().to_vector();
 }
 
-std::vector<double> near(std::vector<double> v) {
+std::vector<double> rounded(std::vector<double> v) {
   for (double& x : v) x = std::round(x * 1e5) / 1e5;
   return v;
 }
@@ -36,38 +36,38 @@ std::vector<double> near(std::vector<double> v) {
 }  // namespace
 
 TEST_CASE("gradients are clipped by value, norm and global norm, one of them") {
-  CHECK(near(after({{"learning_rate", 1}, {"clipvalue", 0.5}}, {1, 1}, {{2, -0.25}})) ==
+  CHECK(rounded(weights_after({{"learning_rate", 1}, {"clipvalue", 0.5}}, {1, 1}, {{2, -0.25}})) ==
         std::vector<double>{0.5, 1.25});
-  CHECK(near(after({{"learning_rate", 1}, {"clipnorm", 1}}, {1, 1}, {{3, 4}})) ==
+  CHECK(rounded(weights_after({{"learning_rate", 1}, {"clipnorm", 1}}, {1, 1}, {{3, 4}})) ==
         std::vector<double>{0.4, 0.2});
-  CHECK(near(after({{"learning_rate", 1}, {"global_clipnorm", 1}}, {1, 1}, {{3, 4}})) ==
+  CHECK(rounded(weights_after({{"learning_rate", 1}, {"global_clipnorm", 1}}, {1, 1}, {{3, 4}})) ==
         std::vector<double>{0.4, 0.2});
-  CHECK_THROWS_WITH(after({{"clipnorm", 1}, {"clipvalue", 1}}, {1}, {{1}}),
+  CHECK_THROWS_WITH(weights_after({{"clipnorm", 1}, {"clipvalue", 1}}, {1}, {{1}}),
                     Contains("only one of"));
 }
 
 TEST_CASE("decay, accumulation and averages follow Keras 3") {
-  CHECK(near(after({{"learning_rate", 0.5}, {"weight_decay", 0.1}}, {2}, {{1}})) ==
+  CHECK(rounded(weights_after({{"learning_rate", 0.5}, {"weight_decay", 0.1}}, {2}, {{1}})) ==
         std::vector<double>{1.4});
-  CHECK(near(after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1}, {{1}})) ==
-        std::vector<double>{1});
-  CHECK(near(after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1}, {{1}, {3}})) ==
-        std::vector<double>{-1});
-  CHECK(near(after({{"learning_rate", 1}, {"loss_scale_factor", 4}}, {1}, {{4}})) ==
+  CHECK(rounded(weights_after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1},
+                              {{1}})) == std::vector<double>{1});
+  CHECK(rounded(weights_after({{"learning_rate", 1}, {"gradient_accumulation_steps", 2}}, {1},
+                              {{1}, {3}})) == std::vector<double>{-1});
+  CHECK(rounded(weights_after({{"learning_rate", 1}, {"loss_scale_factor", 4}}, {1}, {{4}})) ==
         std::vector<double>{0});
-  CHECK(near(after({{"learning_rate", 1},
-                    {"use_ema", true},
-                    {"ema_momentum", 0.5},
-                    {"ema_overwrite_frequency", 2}},
-                   {1}, {{1}, {1}})) == std::vector<double>{-0.5});
+  CHECK(rounded(weights_after({{"learning_rate", 1},
+                               {"use_ema", true},
+                               {"ema_momentum", 0.5},
+                               {"ema_overwrite_frequency", 2}},
+                              {1}, {{1}, {1}})) == std::vector<double>{-0.5});
   // with gradient accumulation, the moving average changes with every batch, but the weight is
   // overwritten with it after a number of updates, not of batches
-  CHECK(near(after({{"learning_rate", 1},
-                    {"use_ema", true},
-                    {"ema_momentum", 0.5},
-                    {"ema_overwrite_frequency", 2},
-                    {"gradient_accumulation_steps", 2}},
-                   {1}, {{1}, {1}, {3}, {3}})) == std::vector<double>{-1.5});
+  CHECK(rounded(weights_after({{"learning_rate", 1},
+                               {"use_ema", true},
+                               {"ema_momentum", 0.5},
+                               {"ema_overwrite_frequency", 2},
+                               {"gradient_accumulation_steps", 2}},
+                              {1}, {{1}, {1}, {3}, {3}})) == std::vector<double>{-1.5});
 }
 
 TEST_CASE("state is iterations, rate, then slots; the rate can be set") {

@@ -21,7 +21,7 @@ Tensor sound(int64_t batch, int64_t samples, int64_t channels) {
   return Tensor::from(values, {batch, samples, channels});
 }
 
-Tensor called(const char* name, Dict options, const Tensor& x) {
+Tensor call_layer(const char* name, Dict options, const Tensor& x) {
   options.set("dtype", "float64");
   return (*make<Layer>(name, options))(x);
 }
@@ -55,7 +55,7 @@ TEST_CASE("STFTSpectrogram tells of windows what its mode says") {
   const Tensor x = sound(2, 20, 2);
   const auto check = [&](const char* mode, auto formula) {
     const Tensor y =
-        called("STFTSpectrogram", {{"mode", mode}, {"frame_length", 8}, {"frame_step", 3}}, x);
+        call_layer("STFTSpectrogram", {{"mode", mode}, {"frame_length", 8}, {"frame_step", 3}}, x);
     REQUIRE(y.shape() == Shape{2, 5, 10});
     const std::vector<double> got = y.to_vector();
     size_t i = 0;
@@ -75,7 +75,7 @@ TEST_CASE("STFTSpectrogram tells of windows what its mode says") {
   check("log", [&](Complex z, int64_t) { return 0.5 * std::log(std::max(power(z), 1e-7)); });
   // Angles of numbers close to 0 are not compared.
   const Tensor angles =
-      called("STFTSpectrogram", {{"mode", "angle"}, {"frame_length", 8}, {"frame_step", 3}}, x);
+      call_layer("STFTSpectrogram", {{"mode", "angle"}, {"frame_length", 8}, {"frame_step", 3}}, x);
   const Complex z = spectrum(0, 0, 0, 1, 8, 20);
   CHECK(angles.to_vector()[1] == Approx(std::atan2(z.im, z.re)));
 }
@@ -83,43 +83,44 @@ TEST_CASE("STFTSpectrogram tells of windows what its mode says") {
 TEST_CASE("STFTSpectrogram arranges channels, pads, and takes other lengths and windows") {
   const Tensor x = sound(2, 20, 2);
   const Dict base{{"mode", "real"}, {"frame_length", 8}, {"frame_step", 4}};
-  const auto with = [&](const Dict& more) {
+  const auto with_base = [&](const Dict& more) {
     Dict options = base;
     for (const DictEntry& entry : more) options.set(entry.key, entry.value);
     return options;
   };
-  const Tensor plain = called("STFTSpectrogram", base, x);
-  const Tensor expanded = called("STFTSpectrogram", with({{"expand_dims", true}}), x);
+  const Tensor plain = call_layer("STFTSpectrogram", base, x);
+  const Tensor expanded = call_layer("STFTSpectrogram", with_base({{"expand_dims", true}}), x);
   REQUIRE(expanded.shape() == Shape{2, 4, 5, 2});
   CHECK(ops::transpose(expanded, {0, 1, 3, 2}).to_vector() == plain.to_vector());
   const Tensor first_x = ops::transpose(x, {0, 2, 1});
-  const Dict first = with({{"data_format", "channels_first"}});
-  const Tensor y = called("STFTSpectrogram", first, first_x);
+  const Dict first = with_base({{"data_format", "channels_first"}});
+  const Tensor y = call_layer("STFTSpectrogram", first, first_x);
   REQUIRE(y.shape() == Shape{2, 10, 4});
   CHECK(ops::transpose(y, {0, 2, 1}).to_vector() == plain.to_vector());
   Dict first_expanded = first;
   first_expanded.set("expand_dims", true);
-  const Tensor z = called("STFTSpectrogram", first_expanded, first_x);
+  const Tensor z = call_layer("STFTSpectrogram", first_expanded, first_x);
   REQUIRE(z.shape() == Shape{2, 2, 4, 5});
   CHECK(ops::transpose(z, {0, 2, 1, 3}).to_vector() == plain.to_vector());
 
-  const Tensor both = called("STFTSpectrogram", with({{"mode", "stft"}, {"expand_dims", true}}), x);
+  const Tensor both =
+      call_layer("STFTSpectrogram", with_base({{"mode", "stft"}, {"expand_dims", true}}), x);
   REQUIRE(both.shape() == Shape{2, 4, 10, 2});
   CHECK(ops::slice_axis(both, 2, 0, 5).to_vector() == expanded.to_vector());
 
   // 20 samples with a step of 4: 5 windows over 24 samples, of which 2 are padding at the start.
-  const Tensor padded = called("STFTSpectrogram", with({{"padding", "same"}}), x);
+  const Tensor padded = call_layer("STFTSpectrogram", with_base({{"padding", "same"}}), x);
   REQUIRE(padded.shape() == Shape{2, 5, 10});
   CHECK(padded.to_vector()[0] == Approx(spectrum(0, -2, 0, 0, 8, 20).re));
-  const Tensor longer = called("STFTSpectrogram", with({{"fft_length", 16}}), x);
+  const Tensor longer = call_layer("STFTSpectrogram", with_base({{"fft_length", 16}}), x);
   REQUIRE(longer.shape() == Shape{2, 4, 18});
   CHECK(longer.to_vector()[3] == Approx(spectrum(0, 0, 0, 3, 16, 20).re));
   const Tensor bare =
-      called("STFTSpectrogram", with({{"window", Value()}, {"scaling", Value()}}), x);
+      call_layer("STFTSpectrogram", with_base({{"window", Value()}, {"scaling", Value()}}), x);
   double sum = 0;
   for (int64_t t = 0; t < 8; ++t) sum += sample(0, t, 0);
   CHECK(bare.to_vector()[0] == Approx(sum));
-  CHECK(called("STFTSpectrogram", {}, sound(1, 600, 1)).shape() == Shape{1, 3, 129});
+  CHECK(call_layer("STFTSpectrogram", {}, sound(1, 600, 1)).shape() == Shape{1, 3, 129});
   const LayerPtr layer = make<Layer>("STFTSpectrogram", base);
   CHECK(layer->compute_output_shape({{-1, -1, 2}}).front() == Shape{-1, -1, 10});
   REQUIRE(layer->trainable_weights().size() == 1);
@@ -156,7 +157,7 @@ TEST_CASE("MelSpectrogram sums the power of windows in triangles over mels") {
     return sum;
   };
   const int64_t times = kSamples / kStride + 1;
-  const Tensor y = called("MelSpectrogram", options, x);
+  const Tensor y = call_layer("MelSpectrogram", options, x);
   REQUIRE(y.shape() == Shape{2, kBins, times});
   const std::vector<double> got = y.to_vector();
   std::vector<double> want;
@@ -168,13 +169,13 @@ TEST_CASE("MelSpectrogram sums the power of windows in triangles over mels") {
 
   Dict magnitude = options;
   magnitude.set("mag_exp", 1);
-  CHECK(called("MelSpectrogram", magnitude, x).to_vector()[0] == Approx(expected(0, 0, 0, 1)));
+  CHECK(call_layer("MelSpectrogram", magnitude, x).to_vector()[0] == Approx(expected(0, 0, 0, 1)));
 
   Dict loud = options;
   loud.set("power_to_db", true);
   loud.set("top_db", 15);
   loud.set("ref_power", 3);
-  const std::vector<double> decibels = called("MelSpectrogram", loud, x).to_vector();
+  const std::vector<double> decibels = call_layer("MelSpectrogram", loud, x).to_vector();
   double most = -1e9;
   for (double& power : want) {
     power = 10 * std::log10(std::max(power, 1e-10)) - 10 * std::log10(3);
@@ -183,7 +184,7 @@ TEST_CASE("MelSpectrogram sums the power of windows in triangles over mels") {
   for (size_t i = 0; i < want.size(); ++i)
     CHECK(decibels[i] == Approx(std::max(want[i], most - 15)).epsilon(1e-6).margin(1e-6));
 
-  CHECK(called("MelSpectrogram", {}, ops::zeros({16000}, DType::float64)).shape() ==
+  CHECK(call_layer("MelSpectrogram", {}, ops::zeros({16000}, DType::float64)).shape() ==
         Shape{128, 32});
   const LayerPtr layer = make<Layer>("MelSpectrogram", options);
   CHECK(layer->compute_output_shape({{-1, kSamples}}).front() == Shape{-1, kBins, times});

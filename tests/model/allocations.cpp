@@ -9,18 +9,18 @@
 #include "crescent/crescent.h"
 
 namespace {
-std::atomic<uint64_t> news = 0;
+std::atomic<uint64_t> new_calls = 0;
 }
 
 // GCC cannot see that the replaced operators new and delete belong together.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(size_t size) {
-  ++news;
+  ++new_calls;
   if (void* p = std::malloc(size ? size : 1)) return p;
   throw std::bad_alloc();
 }
 void* operator new(size_t size, const std::nothrow_t&) noexcept {
-  ++news;
+  ++new_calls;
   return std::malloc(size ? size : 1);
 }
 void operator delete(void* p) noexcept { std::free(p); }
@@ -35,22 +35,22 @@ class AllocationCounter final : public Callback {
  public:
   void on_epoch_begin(int64_t epoch, const Logs&) override { epoch_ = epoch; }
   void on_train_batch_end(int64_t batch, const Logs&) override {
-    const uint64_t storages = allocation_count(), all = news;
+    const uint64_t storages = allocation_count(), all = new_calls;
     // From epoch 10 on, all buffers of a prefetching run have been used once.
     if (epoch_ > 9 && batch > 0) {
       most_storages = std::max(most_storages, storages - storages_);
-      most_news = std::max(most_news, all - news_);
+      most_news = std::max(most_news, all - new_calls_);
       ++steps;
     }
     storages_ = allocation_count();
-    news_ = news;
+    new_calls_ = new_calls;
   }
   uint64_t most_storages = 0, most_news = 0;
   int steps = 0;
 
  private:
   int64_t epoch_ = 0;
-  uint64_t storages_ = 0, news_ = 0;
+  uint64_t storages_ = 0, new_calls_ = 0;
 };
 
 }  // namespace

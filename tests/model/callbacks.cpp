@@ -44,9 +44,10 @@ TEST_CASE("early stopping ends a run and takes back the best weights") {
   const std::vector<double>& losses = history->at("loss");
   const double best = *std::min_element(losses.begin(), losses.end());
   CHECK(losses.front() == best);
-  auto again = model_with(2.5);
-  fit(*again, Value(), 1, {{"batch_size", 32}, {"shuffle", false}});
-  CHECK(model->get_weights().front().to_vector() == again->get_weights().front().to_vector());
+  auto second_model = model_with(2.5);
+  fit(*second_model, Value(), 1, {{"batch_size", 32}, {"shuffle", false}});
+  CHECK(model->get_weights().front().to_vector() ==
+        second_model->get_weights().front().to_vector());
 }
 
 TEST_CASE("a run of NaN is ended") {

@@ -233,11 +233,11 @@ TEST_CASE("TensorBoard's files hold values, steps and histograms") {
   const std::string limits = field(histogram, 6), counts = field(histogram, 7);
   REQUIRE(limits.size() == counts.size());
   for (const double x : kernel) {
-    double inside = 0;
+    double count_inside = 0;
     for (size_t i = 8; i < limits.size(); i += 8)
       if (number_at<double>(limits, i - 8) < x && x <= number_at<double>(limits, i))
-        inside = number_at<double>(counts, i);
-    CHECK(inside >= 1);
+        count_inside = number_at<double>(counts, i);
+    CHECK(count_inside >= 1);
   }
   std::filesystem::remove_all(folder);
   CHECK_THROWS_WITH(make<Callback>("TensorBoard", {{"write_images", true}}),
@@ -252,7 +252,7 @@ TEST_CASE("RemoteMonitor posts a form, or JSON") {
   const auto history = fit_sums(*model, make<Callback>("RemoteMonitor", options), 2);
   options.set("send_as_json", true);
   options.set("path", "/json");
-  const auto again = fit_sums(*model, make<Callback>("RemoteMonitor", options), 1);
+  const auto sent_history = fit_sums(*model, make<Callback>("RemoteMonitor", options), 1);
   const std::vector<std::string> requests = server.requests();
   CHECK_THAT(requests[0], Contains("POST /publish/epoch/end/ HTTP/1.1\r\n") &&
                               Contains("X-Run: 7\r\n") &&
@@ -260,7 +260,7 @@ TEST_CASE("RemoteMonitor posts a form, or JSON") {
                               Contains("application/x-www-form-urlencoded"));
   CHECK_THAT(requests[2], Contains("POST /json HTTP/1.1\r\n") && Contains("application/json"));
   const Value sent = parse_json(requests[2].substr(requests[2].find("\r\n\r\n") + 4));
-  CHECK(sent.as_dict().at("loss").as_float() == again->at("loss")[0]);
+  CHECK(sent.as_dict().at("loss").as_float() == sent_history->at("loss")[0]);
   fit_sums(*model, make<Callback>("RemoteMonitor", {{"root", "http://localhost:1"}}), 1);  // warns
   CHECK_THROWS_WITH(make<Callback>("RemoteMonitor", {{"root", "ftp://x"}}), Contains("http://"));
 }
@@ -293,11 +293,11 @@ namespace {
 
 class NotingCallback final : public ForwardingCallback {
  public:
-  std::vector<std::string> told;
+  std::vector<std::string> calls;
 
  private:
   void forward(const CallbackHook& hook, int64_t number, const Logs& logs) override {
-    told.push_back(
+    calls.push_back(
         concat(hook.name, " ", hook.number ? hook.number : "-", " ", number, " ", logs.at("loss")));
   }
 };
@@ -313,6 +313,6 @@ TEST_CASE("each hook of the list calls its function, and forwarding callbacks he
     hook.call(callback, 3, std::as_const(logs));
     const std::string expected =
         concat(hook.name, " ", hook.number ? hook.number : "-", " ", hook.number ? 3 : 0, " 0.5");
-    CHECK(std::exchange(callback.told, {}) == std::vector{expected, expected});
+    CHECK(std::exchange(callback.calls, {}) == std::vector{expected, expected});
   }
 }

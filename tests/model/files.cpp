@@ -91,9 +91,9 @@ TEST_CASE("npy: round trip, damaged ones refused") {
                       DType::boolean, DType::float16}) {
     const Tensor t = ops::cast(Tensor::from(std::vector<float>{1, 0, 3, 4, 5, 6}, {2, 3}), dtype);
     write_npy(file.path, t);
-    const Tensor again = read_npy(file.path);
-    CHECK(again.spec() == t.spec());
-    CHECK(again.to_vector() == t.to_vector());
+    const Tensor reread = read_npy(file.path);
+    CHECK(reread.spec() == t.spec());
+    CHECK(reread.to_vector() == t.to_vector());
   }
   write_npy(file.path, Tensor::scalar(3));
   CHECK(read_npy(file.path).rank() == 0);

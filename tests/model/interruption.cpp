@@ -114,10 +114,10 @@ TEST_CASE_METHOD(
     Fixture,
     "generators have no known last batch; what they give after an interruption is not trained on") {
   const Warnings collected;
-  int made = 0;
+  int batch_count = 0;
   auto source = generator_dataset([&](Batch& batch) {
     batch = {{x}, {y}, {}};
-    if (++made == 3) interrupt();
+    if (++batch_count == 3) interrupt();
     return true;
   });
   CHECK(model->fit(source, {{"verbose", 0}})->epoch().empty());

@@ -51,9 +51,9 @@ TEST_CASE("Sequential without an input shape waits for data") {
   CHECK_THROWS_WITH(model->summary(), Contains("This model has not yet been built."));
   CHECK(model->predict({Tensor({5, 4}, DType::float32)}).front().shape() == Shape{5, 2});
   CHECK(model->count_params() == 4 * 3 + 3 + 3 * 2 + 2);
-  auto again = model_from_config(model_config(*model));
-  CHECK(again->built());
-  CHECK(to_json(model_config(*again)) == to_json(model_config(*model)));
+  auto from_config = model_from_config(model_config(*model));
+  CHECK(from_config->built());
+  CHECK(to_json(model_config(*from_config)) == to_json(model_config(*model)));
 }
 
 TEST_CASE("functional models rebuild from their configuration") {
@@ -67,11 +67,11 @@ TEST_CASE("functional models rebuild from their configuration") {
   auto model = Functional::make({a, b}, {out, side}, "two");
   CHECK(model->output_names() == std::vector<std::string>{"out", "side"});
   CHECK(model->count_params() == 28 + 10 + 5);
-  auto again = model_from_json(model->to_json());
-  CHECK(again->to_json() == model->to_json());
-  again->set_weights(model->get_weights());
+  auto from_json = model_from_json(model->to_json());
+  CHECK(from_json->to_json() == model->to_json());
+  from_json->set_weights(model->get_weights());
   const Tensor x = global_random().normal({3, 6}), y = global_random().normal({3, 6});
-  const Tensors p = model->predict({x, y}), q = again->predict({x, y});
+  const Tensors p = model->predict({x, y}), q = from_json->predict({x, y});
   CHECK(near(p[0], q[0]));
   CHECK(near(p[1], q[1]));
   CHECK_THROWS_WITH(Functional::make({a}, {out}),
@@ -89,10 +89,10 @@ TEST_CASE("a model is a layer") {
   auto model = Functional::make({a, b}, {both});
   CHECK(model->trainable_weights().size() == 2);
   CHECK(model->count_params() == 20);
-  auto again = clone_model(*model);
-  again->set_weights(model->get_weights());
+  auto clone = clone_model(*model);
+  clone->set_weights(model->get_weights());
   const Tensor x = global_random().normal({2, 4}), y = global_random().normal({2, 4});
-  CHECK(near(model->predict({x, y}).front(), again->predict({x, y}).front()));
+  CHECK(near(model->predict({x, y}).front(), clone->predict({x, y}).front()));
   std::string text;
   for (const std::string& line : model->summary()) text += line + "\n";
   CHECK_THAT(text, Contains("Total params: 20"));

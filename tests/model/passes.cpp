@@ -112,15 +112,15 @@ TEST_CASE("an epoch ends after its steps or with the data; generators give batch
   CHECK(batches_of_epochs(unsized(), 3, 2) == Counts{2, 2});
   CHECK(batches_of_epochs(unsized(), 1, 3) == Counts{1, 1, 1});
   set_warning_handler(nullptr);
-  int64_t made = 0;
+  int64_t batch_count = 0;
   auto source = generator_dataset([&](Batch& batch) {
-    if (made++ % 4 == 3) return false;
+    if (batch_count++ % 4 == 3) return false;
     batch = {{x}, {y}, {}};
     return true;
   });
   auto history = model->fit(source, {{"epochs", 2}, {"verbose", 0}});
   CHECK(history->epoch().size() == 2);
-  CHECK(made == 8);
+  CHECK(batch_count == 8);
   CHECK(model->predict(prefetch(array_dataset({x}, {}, {}, {.batch_size = 3}))).front().shape() ==
         Shape{8, 1});
 }

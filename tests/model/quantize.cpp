@@ -25,7 +25,7 @@ std::string modes_after(const QuantizeOptions& options) {
 }
 
 /// The kernel of a layer after it was quantized to 4 bits, as float values.
-std::vector<double> kept_in_4_bits(const std::vector<float>& kernel, int64_t block) {
+std::vector<double> after_4_bits(const std::vector<float>& kernel, int64_t block) {
   const auto rows = static_cast<int64_t>(kernel.size());
   const auto layer = make<Layer>("Dense", {{"units", 1}, {"use_bias", false}});
   (*layer)(std::vector<Tensor>{ops::eye(rows)});
@@ -54,12 +54,12 @@ TEST_CASE("4 bits are off by a step of 15 at most, whatever the size and the sig
       {0, 0, 0, 0, 1, 1, 1, 1, 1, -1, -1}};
   for (const auto& kernel : kernels)
     for (const int64_t block : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 16, 128}) {
-      const std::vector<double> kept = kept_in_4_bits(kernel, block);
+      const std::vector<double> quantized = after_4_bits(kernel, block);
       for (size_t i = 0; i < kernel.size(); ++i) {
         const auto size = static_cast<size_t>(block);
         const double step = step_of(kernel, i - i % size, size);
-        CAPTURE(block, i, kept[i], step);
-        CHECK(std::abs(kept[i] - kernel[i]) < 1.0001 * step + 1e-6);
+        CAPTURE(block, i, quantized[i], step);
+        CHECK(std::abs(quantized[i] - kernel[i]) < 1.0001 * step + 1e-6);
       }
     }
 }

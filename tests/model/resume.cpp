@@ -78,9 +78,9 @@ void check_same(const Model& a, const Model& b) {
 /// Calls fit again after every abort, each time with a model that has other initial weights.
 template <class Fit>
 std::shared_ptr<Model> persist(int64_t step, bool by_interrupt, const Fit& fit) {
-  for (int64_t life = 0;; ++life) {
-    REQUIRE(life < 50);
-    const auto model = model_of(100 + life);
+  for (int64_t attempt = 0;; ++attempt) {
+    REQUIRE(attempt < 50);
+    const auto model = model_of(100 + attempt);
     const auto gives_up = std::make_shared<AbortAtBatch>(step, by_interrupt);
     try {
       fit(*model, gives_up);
@@ -105,16 +105,16 @@ TEST_CASE("a run that is kept in a file goes on after crashes and interruptions"
       (void)model_of(1);  // advances the global random state
       // The first attempt has the initial weights of the uninterrupted run.
       const auto first = model_of(1);
-      auto kept = [&](Model& model, const CallbackPtr& gives_up) {
+      auto fit_with_resume = [&](Model& model, const CallbackPtr& gives_up) {
         fit(model, {{"resume", folder / "run.h5"}}, {gives_up});
       };
       try {
-        kept(*first, std::make_shared<AbortAtBatch>(step, by_interrupt));
+        fit_with_resume(*first, std::make_shared<AbortAtBatch>(step, by_interrupt));
       } catch (const Error&) {
       }
       CHECK(fs::exists(folder / "run.h5") == (by_interrupt || step > kBatches));
       if (!fs::exists(folder / "run.h5")) continue;
-      check_same(*persist(step, by_interrupt, kept), *whole);
+      check_same(*persist(step, by_interrupt, fit_with_resume), *whole);
       CHECK(fs::is_empty(folder.path));
     }
   set_warning_handler(nullptr);
@@ -126,14 +126,14 @@ TEST_CASE("BackupAndRestore keeps the run every so many batches") {
   fit(*whole);
   for (const int64_t every : {1, 3, 7}) {
     CAPTURE(every);
-    auto kept = [&](Model& model, const CallbackPtr& gives_up, Dict more = {}) {
+    auto fit_with_backup = [&](Model& model, const CallbackPtr& gives_up, Dict more = {}) {
       more.set("backup_dir", folder.path);
       more.set("save_freq", every);
       fit(model, {}, {gives_up, make<Callback>("BackupAndRestore", more)});
     };
     const auto first = model_of(1);
-    CHECK_THROWS(kept(*first, std::make_shared<AbortAtBatch>(8, false)));
-    const auto last = persist(8, false, kept);
+    CHECK_THROWS(fit_with_backup(*first, std::make_shared<AbortAtBatch>(8, false)));
+    const auto last = persist(8, false, fit_with_backup);
     check_same(*last, *whole);
     CHECK(fs::is_empty(folder.path));
   }
@@ -146,24 +146,25 @@ TEST_CASE("a damaged file of a run is reported, and the one before it used when 
   const auto whole = model_of(1);
   fit(*whole);
   for (const bool twice : {false, true}) {
-    auto kept = [&](Model& model, int64_t crash) {
+    auto fit_with_backup = [&](Model& model, int64_t crash) {
       fit(model, {},
           {std::make_shared<AbortAtBatch>(crash, false),
            make<Callback>(
                "BackupAndRestore",
                {{"backup_dir", folder.path}, {"save_freq", 2}, {"double_checkpoint", twice}})});
     };
-    CHECK_THROWS(kept(*model_of(1), 7));
+    CHECK_THROWS(fit_with_backup(*model_of(1), 7));
     CHECK(fs::exists(folder / "run.previous.h5") == twice);
     fs::resize_file(folder / "run.h5", fs::file_size(folder / "run.h5") / 2);
-    const auto again = model_of(2);
+    const auto resumed = model_of(2);
     if (twice) {
-      kept(*again, 1000);
+      fit_with_backup(*resumed, 1000);
       CHECK_THAT(warning, Contains("run.h5'") && Contains("going on from"));
-      check_same(*again, *whole);
+      check_same(*resumed, *whole);
     } else {
-      CHECK_THROWS_WITH(kept(*again, 1000), Contains("run.h5'") && Contains("delete it"));
-      CHECK(again->epochs_trained() == 0);
+      CHECK_THROWS_WITH(fit_with_backup(*resumed, 1000),
+                        Contains("run.h5'") && Contains("delete it"));
+      CHECK(resumed->epochs_trained() == 0);
       fs::remove(folder / "run.h5");
     }
   }
@@ -172,14 +173,14 @@ TEST_CASE("a damaged file of a run is reported, and the one before it used when 
 
 TEST_CASE("files of a run stay when that is asked for: nothing is left to train then") {
   const Folder folder;
-  auto kept = [&](Model& model) {
+  auto fit_with_backup = [&](Model& model) {
     return fit(model, {},
                {make<Callback>("BackupAndRestore",
                                {{"backup_dir", folder.path}, {"delete_checkpoint", false}})});
   };
   const auto first = model_of(1), second = model_of(2);
-  kept(*first);
-  CHECK(kept(*second)->epoch().size() == kEpochs);
+  fit_with_backup(*first);
+  CHECK(fit_with_backup(*second)->epoch().size() == kEpochs);
   check_same(*second, *first);
 }
 
@@ -199,11 +200,11 @@ TEST_CASE("resume = true goes on with the run that was interrupted, or saved wit
   check_same(*loaded, *whole);
 
   // Without `resume`, or if no run was left unfinished, the next run starts anew.
-  const ModelPtr anew = load_model(folder / "m.h5");
-  CHECK(fit(*anew)->epoch().size() == kEpochs);
-  CHECK(anew->epochs_trained() == 1 + kEpochs);
-  fit(*anew, {{"resume", true}});
-  CHECK(anew->epochs_trained() == 1 + 2 * kEpochs);
+  const ModelPtr reloaded = load_model(folder / "m.h5");
+  CHECK(fit(*reloaded)->epoch().size() == kEpochs);
+  CHECK(reloaded->epochs_trained() == 1 + kEpochs);
+  fit(*reloaded, {{"resume", true}});
+  CHECK(reloaded->epochs_trained() == 1 + 2 * kEpochs);
   set_warning_handler(nullptr);
 }
 
@@ -247,10 +248,10 @@ TEST_CASE("the run is saved after the checkpoint, whose state it contains") {
   const List callbacks{make<Callback>("BackupAndRestore", {{"backup_dir", folder.path}}),
                        make<Callback>("ModelCheckpoint", {{"filepath", folder / "best.keras"}}),
                        std::make_shared<AbortAtBatch>(1, false)};
-  const auto all =
+  const auto ordered =
       model->start_training({x}, {targets(x)}, {{"callbacks", callbacks}})->callbacks();
-  CHECK(all.back()->class_name() == "BackupAndRestore");
-  CHECK(all[all.size() - 2]->class_name() == "ModelCheckpoint");
+  CHECK(ordered.back()->class_name() == "BackupAndRestore");
+  CHECK(ordered[ordered.size() - 2]->class_name() == "ModelCheckpoint");
 }
 
 TEST_CASE("what resume and BackupAndRestore do not take") {

@@ -11,25 +11,27 @@ TEST_CASE("weights of samples and classes multiply the loss") {
   const Tensor x = data(6), y = targets(x);
   auto model = small_model();
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  const double plain = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
+  const double unweighted = model->evaluate({x}, {y}, {{"verbose", 0}}).front().second;
   const double doubled =
       model->evaluate({x}, {y}, {{"verbose", 0}, {"sample_weight", boxed(Tensor::full({6}, 2))}})
           .front()
           .second;
-  CHECK(doubled == Approx(2 * plain));
+  CHECK(doubled == Approx(2 * unweighted));
   auto classes = small_model("softmax", 2);
   classes->compile(
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
        {"loss", "sparse_categorical_crossentropy"}});
   const Tensor numbers = labels(6, 2);
-  const double once = classes->train_on_batch({x}, {numbers}, {}, {}, true).front().second;
-  const double thrice =
+  const double unweighted_loss =
+      classes->train_on_batch({x}, {numbers}, {}, {}, true).front().second;
+  const double tripled_loss =
       classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 3}}, true).front().second;
-  CHECK(thrice == Approx(3 * once).epsilon(1e-5));
-  const double some = classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}}, true).front().second;
-  const double all =
+  CHECK(tripled_loss == Approx(3 * unweighted_loss).epsilon(1e-5));
+  const double loss_of_class_0 =
+      classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}}, true).front().second;
+  const double loss_with_both =
       classes->train_on_batch({x}, {numbers}, {}, {{"0", 3}, {"1", 1}}, true).front().second;
-  CHECK(some == Approx(all).epsilon(1e-5));
+  CHECK(loss_of_class_0 == Approx(loss_with_both).epsilon(1e-5));
 }
 
 TEST_CASE("class weights weigh what is trained on, not what is validated on") {
@@ -55,8 +57,8 @@ TEST_CASE("class weights multiply sample weights of any rank") {
   model->compile(
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
        {"loss", "sparse_categorical_crossentropy"}});
-  const Tensor own = Tensor::from(std::vector<float>{1, 2, 0.5f, 3, 0, 4}, {6});
-  const auto classes = y.to_vector(), weights = own.to_vector();
+  const Tensor own_weights = Tensor::from(std::vector<float>{1, 2, 0.5f, 3, 0, 4}, {6});
+  const auto classes = y.to_vector(), weights = own_weights.to_vector();
   std::vector<float> products;
   for (size_t i = 0; i < 6; ++i)
     products.push_back(static_cast<float>(weights[i] * (classes[i] == 0 ? 5 : 7)));
@@ -65,9 +67,9 @@ TEST_CASE("class weights multiply sample weights of any rank") {
   };
   const Dict by_class{{"0", 5}, {"1", 7}};
   const double want = loss(Tensor::from(products, {6}), {});
-  CHECK(loss(own, by_class) == Approx(want));
-  CHECK(loss(ops::reshape(own, {6, 1}), by_class) == Approx(want));
-  auto fitted = [&](const Tensor& sample_weight) {
+  CHECK(loss(own_weights, by_class) == Approx(want));
+  CHECK(loss(ops::reshape(own_weights, {6, 1}), by_class) == Approx(want));
+  auto fit_loss = [&](const Tensor& sample_weight) {
     return model
         ->fit({x}, {y},
               {{"sample_weight", boxed(sample_weight)}, {"class_weight", by_class}, {"verbose", 0}})
@@ -78,13 +80,13 @@ TEST_CASE("class weights multiply sample weights of any rank") {
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
        {"loss", "categorical_crossentropy"}});
   const Tensor columns = ops::one_hot(ops::cast(y, DType::int32), 2, DType::float32);
-  CHECK(model->train_on_batch({x}, {columns}, {own}, by_class, true).front().second ==
+  CHECK(model->train_on_batch({x}, {columns}, {own_weights}, by_class, true).front().second ==
         Approx(want));
   model->compile(
       {{"optimizer", Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", 0.0}}}}},
        {"loss", "sparse_categorical_crossentropy"}});
-  CHECK(fitted(own) == Approx(want));
-  CHECK(fitted(ops::reshape(own, {6, 1})) == Approx(want));
+  CHECK(fit_loss(own_weights) == Approx(want));
+  CHECK(fit_loss(ops::reshape(own_weights, {6, 1})) == Approx(want));
 }
 
 TEST_CASE("class weights name what they cannot read") {

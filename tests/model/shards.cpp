@@ -107,12 +107,12 @@ TEST_CASE("other data goes to its shards by whole batches, as many to each") {
   };
   CHECK(epoch_of(*shard(generator(8), 1, 3)) == Batches{{1}, {4}});
   CHECK(epoch_of(*shard(prefetch(generator(8)), 0, 3)) == Batches{{0}, {3}});
-  const DatasetPtr again = shard(generator(8), 2, 3);
-  again->begin_epoch();
+  const DatasetPtr same_shard = shard(generator(8), 2, 3);
+  same_shard->begin_epoch();
   Batch batch;
-  again->next(batch);
+  same_shard->next(batch);
   const DatasetPtr resumed = shard(generator(8), 2, 3);
-  resumed->restore(again->state(), 1);
+  resumed->restore(same_shard->state(), 1);
   REQUIRE(resumed->next(batch));
   CHECK(batch.x.front().to_vector() == std::vector<double>{5});
   CHECK(shard(generator_dataset([](Batch&) { return false; }, 7), 0, 3)->batches() == 2);

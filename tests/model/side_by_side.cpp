@@ -178,17 +178,17 @@ TEST_CASE("callers beside a training see the weights between two of its steps") 
   const Dict compiled{{"optimizer", "adam"}, {"loss", "mse"}};
   alone->compile(compiled), model->compile(compiled);
   constexpr int kSteps = 150;
-  std::set<std::vector<double>> moments{alone->predict_on_batch({seen})[0].to_vector()};
+  std::set<std::vector<double>> possible_results{alone->predict_on_batch({seen})[0].to_vector()};
   for (int step = 0; step < kSteps; ++step) {
     alone->train_on_batch({x}, {y});
-    moments.insert(alone->predict_on_batch({seen})[0].to_vector());
+    possible_results.insert(alone->predict_on_batch({seen})[0].to_vector());
   }
-  CHECK(moments.size() > kSteps / 2);
+  CHECK(possible_results.size() > kSteps / 2);
   std::atomic<bool> ended{false};
   CHECK(on_threads(kThreads, [&](int number) {
           if (number > 0) {
             while (!ended)
-              if (!moments.contains(model->predict_on_batch({seen})[0].to_vector()))
+              if (!possible_results.contains(model->predict_on_batch({seen})[0].to_vector()))
                 fail("weights of no moment");
             return;
           }
@@ -242,9 +242,9 @@ TEST_CASE("callers of a model that keeps states take turns") {
           for (int i = 0; i < kCalls; ++i)
             got[static_cast<size_t>(number)].insert(model->predict_on_batch({x})[0].to_vector());
         }) == kNoErrors);
-  std::multiset<std::vector<double>> all;
-  for (const auto& own : got) all.insert(own.begin(), own.end());
-  CHECK(all == expected);
+  std::multiset<std::vector<double>> joined;
+  for (const auto& own : got) joined.insert(own.begin(), own.end());
+  CHECK(joined == expected);
 }
 
 TEST_CASE("models share threads, each with callers of its own") {

@@ -149,12 +149,12 @@ TEST_CASE(
   const Tensors y{open_npy(file.path), open_npy(wide_file.path)};
   const DatasetPtr data =
       array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &order});
-  const DatasetPtr again = prefetch(
+  const DatasetPtr same_data = prefetch(
       array_dataset({in_memory}, y, {}, {.batch_size = 64, .shuffle = true, .order = &same}));
   const std::vector<double> first = epoch_of(data), second = epoch_of(data);
   CHECK(first != second);
-  CHECK(epoch_of(again) == first);
-  CHECK(epoch_of(again) == second);
+  CHECK(epoch_of(same_data) == first);
+  CHECK(epoch_of(same_data) == second);
   int64_t neighbours = 0;
   for (size_t i = 1; i < first.size(); ++i) neighbours += first[i] == first[i - 1] + 1;
   CHECK(neighbours < 50);
@@ -229,19 +229,19 @@ TEST_CASE("what is written into a batch of a file stays out of the file and of l
     data->begin_epoch();
     REQUIRE(data->next(batch));
   }
-  const DatasetPtr again = array_dataset({in_file}, {}, {}, {.batch_size = 100});
-  again->begin_epoch();
-  REQUIRE(again->next(batch));
+  const DatasetPtr smaller_batches = array_dataset({in_file}, {}, {}, {.batch_size = 100});
+  smaller_batches->begin_epoch();
+  REQUIRE(smaller_batches->next(batch));
   CHECK(batch.x.front().to_vector() == x.to_vector());
 }
 
 TEST_CASE(
     "prefetch gives what was made before an error, begins again in the middle, and ends while it "
     "works") {
-  std::atomic<int> made = 0;
+  std::atomic<int> batch_count = 0;
   auto source = generator_dataset([&](Batch& batch) {
-    if (made == 5) fail("no more than five");
-    batch.x = {Tensor::scalar(made++)};
+    if (batch_count == 5) fail("no more than five");
+    batch.x = {Tensor::scalar(batch_count++)};
     return true;
   });
   const DatasetPtr data = prefetch(source);
@@ -253,10 +253,10 @@ TEST_CASE(
   }
   CHECK_THROWS_WITH(data->next(batch), "no more than five");
   CHECK_FALSE(data->next(batch));
-  made = 0;
+  batch_count = 0;
   data->begin_epoch();
   REQUIRE(data->next(batch));
-  made = 0;
+  batch_count = 0;
   data->begin_epoch();
   REQUIRE(data->next(batch));
   const DatasetPtr slow = prefetch(generator_dataset([](Batch& next) {

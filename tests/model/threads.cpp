@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-const std::vector<std::string> kNoErrorsOfFour(4);
+const std::vector<std::string> kNoErrorsOnFourThreads(4);
 
 }  // namespace
 
@@ -27,14 +27,14 @@ TEST_CASE("several threads predict with one model, built by whichever comes firs
             const Tensor x = data(8 + number);
             const Tensor first = model->predict({x}, {{"batch_size", 4}})[0];
             for (int i = 0; i < 50; ++i) {
-              const Tensor all = model->predict({x}, {{"batch_size", 3 + i % 5}})[0];
-              const Tensor batch = model->predict_on_batch({x})[0];
+              const Tensor in_batches = model->predict({x}, {{"batch_size", 3 + i % 5}})[0];
+              const Tensor at_once = model->predict_on_batch({x})[0];
               const auto numbers = first.to_vector();
               for (size_t k = 0; k < numbers.size(); ++k)
-                wrong += std::abs(all.to_vector()[k] - numbers[k]) > 1e-5 ||
-                         std::abs(batch.to_vector()[k] - numbers[k]) > 1e-5;
+                wrong += std::abs(in_batches.to_vector()[k] - numbers[k]) > 1e-5 ||
+                         std::abs(at_once.to_vector()[k] - numbers[k]) > 1e-5;
             }
-          }) == kNoErrorsOfFour);
+          }) == kNoErrorsOnFourThreads);
     CHECK(wrong == 0);
   }
 }
@@ -60,7 +60,7 @@ TEST_CASE("threads predict while another trains, and training has the bits of on
             const Tensor given = model->predict({x}, {{"batch_size", 16}})[0];
             if (given.shape() != Shape{64, 1}) fail("a wrong shape");
           }
-        }) == kNoErrorsOfFour);
+        }) == kNoErrorsOnFourThreads);
   const Variables expected = alone->weights(), weights = model->weights();
   for (size_t i = 0; i < weights.size(); ++i)
     CHECK(weights[i].value().to_vector() == expected[i].value().to_vector());
@@ -116,7 +116,7 @@ TEST_CASE("who has a turn may assign weights while others predict") {
             const double got = model->predict({x})[0].to_vector()[0];
             wrong += got != 0 && std::abs(got - expected) > 1e-6;
           }
-        }) == kNoErrorsOfFour);
+        }) == kNoErrorsOnFourThreads);
   CHECK(wrong == 0);
 }
 
@@ -129,6 +129,6 @@ TEST_CASE("ops run at once on several threads") {
             wrong += product.to_vector()[0] !=
                      (number + 2.0) * (number + 1.0) * static_cast<double>(i % 9 + 1);
           }
-        }) == kNoErrorsOfFour);
+        }) == kNoErrorsOnFourThreads);
   CHECK(wrong == 0);
 }

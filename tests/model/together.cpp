@@ -55,11 +55,12 @@ Outcome fit(int64_t batches, Dict options = {}) {
                                  std::make_shared<MeanOverProcesses>()});
   model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   const Tensor x = small::data(batches * 4), y = small::targets(x);
-  const Tensor held = small::data(8);
+  const Tensor validation_inputs = small::data(8);
   options.set("epochs", 3);
   options.set("batch_size", 4);
   options.set("verbose", 0);
-  options.set("validation_data", List{small::boxed(held), small::boxed(small::targets(held))});
+  options.set("validation_data", List{small::boxed(validation_inputs),
+                                      small::boxed(small::targets(validation_inputs))});
   model->fit({x}, {y}, options);
   const double steps = model->optimizer()->iterations().value().item();
   return {static_cast<int64_t>(steps), model->epochs_trained()};
@@ -67,7 +68,7 @@ Outcome fit(int64_t batches, Dict options = {}) {
 
 /// Options with a callback that calls `act` at the end of this batch, in the process with this rank
 /// only.
-Dict at(int rank, int64_t batch, std::function<void(Model&)> act) {
+Dict options_at(int rank, int64_t batch, std::function<void(Model&)> act) {
   if (communicator()->rank() != rank) return {};
   return {{"callbacks", std::make_shared<ActionAtBatch>(batch, std::move(act))}};
 }
@@ -93,12 +94,12 @@ void run_together() {
   CHECK(fit(rank == 0 ? 3 : 5) == Outcome{9, 3});
   CHECK(fit(rank == 0 ? 5 : 3, {{"steps_per_epoch", 4}}) == Outcome{6, 3});
   for (int who : {0, 1}) {
-    CHECK(fit(3, at(who, 2, stop)) == Outcome{2, 1});
+    CHECK(fit(3, options_at(who, 2, stop)) == Outcome{2, 1});
     // There is no validation after the last batch of the stopped run.
-    CHECK(fit(3, at(who, 3, stop)) == Outcome{3, 1});
-    CHECK(fit(3, at(who, 0, stop)) == Outcome{3, 1});
-    CHECK(fit(3, at(who, 4, ask)) == Outcome{4, 1});
-    CHECK(fit(3, at(who, 0, ask)) == Outcome{3, 1});
+    CHECK(fit(3, options_at(who, 3, stop)) == Outcome{3, 1});
+    CHECK(fit(3, options_at(who, 0, stop)) == Outcome{3, 1});
+    CHECK(fit(3, options_at(who, 4, ask)) == Outcome{4, 1});
+    CHECK(fit(3, options_at(who, 0, ask)) == Outcome{3, 1});
     CHECK(sees_interruption(who, 0));
     CHECK(sees_interruption(who, 2));
   }
@@ -121,7 +122,7 @@ TEST_CASE("processes that train together stop together") {
 
 TEST_CASE("the second of two, which fails", "[.][fails]") {
   be_second_of_two();
-  CHECK_THROWS_WITH(fit(3, at(1, 2, break_down)), Catch::Contains("the disk is full"));
+  CHECK_THROWS_WITH(fit(3, options_at(1, 2, break_down)), Catch::Contains("the disk is full"));
 }
 
 TEST_CASE("a process that fails in training takes the others out of their waiting") {
@@ -133,7 +134,7 @@ TEST_CASE("a process that fails in training takes the others out of their waitin
 
 TEST_CASE("the second of two, which is killed", "[.][killed]") {
   be_second_of_two();
-  fit(3, at(1, 2, be_killed));
+  fit(3, options_at(1, 2, be_killed));
 }
 
 TEST_CASE("nobody waits for a process that was killed") {
@@ -143,7 +144,7 @@ TEST_CASE("nobody waits for a process that was killed") {
 
 TEST_CASE("the second of two, which hangs", "[.][hangs]") {
   be_second_of_two();
-  fit(3, at(1, 2, [](Model&) { pause(); }));
+  fit(3, options_at(1, 2, [](Model&) { pause(); }));
 }
 
 TEST_CASE("a process that hangs is waited for as long as the communicator's option says") {
@@ -162,5 +163,5 @@ TEST_CASE("what ends with the first of two", "[.][left_alone]") {
 
 TEST_CASE("the first of two processes may be the one that fails") {
   const FirstOfTwo second("[left_alone]");
-  CHECK_THROWS_WITH(fit(3, at(0, 3, break_down)), Catch::Contains("the disk is full"));
+  CHECK_THROWS_WITH(fit(3, options_at(0, 3, break_down)), Catch::Contains("the disk is full"));
 }

@@ -285,10 +285,10 @@ TEST_CASE("on_batch_begin and on_batch_end are the older names of the hooks of t
 TEST_CASE("a callback can look at its model after the run, and learns when it is gone") {
   class Keeper final : public Callback {
    public:
-    void on_epoch_end(int64_t, Logs& logs) override { kept = logs; }
-    void on_train_batch_end(int64_t, const Logs& logs) override { lazy = logs; }
+    void on_epoch_end(int64_t, Logs& logs) override { copied_logs = logs; }
+    void on_train_batch_end(int64_t, const Logs& logs) override { lazy_logs = logs; }
     const ModelRef& model() const { return model_; }
-    Logs kept, lazy;
+    Logs copied_logs, lazy_logs;
   };
   auto keeper = std::make_shared<Keeper>();
   {
@@ -302,9 +302,9 @@ TEST_CASE("a callback can look at its model after the run, and learns when it is
   CHECK_FALSE(keeper->model());
   CHECK(keeper->model().lock() == nullptr);
   CHECK_THROWS_WITH(keeper->model()->compiled(), Contains("the model of this callback is gone"));
-  // The kept logs are a copy, whose numbers stay available.
-  CHECK(std::isfinite(keeper->lazy.at("loss")));
-  CHECK(keeper->kept.at("loss") == keeper->lazy.at("loss"));
+  // The callback stored a copy of the logs, whose numbers stay available after the run.
+  CHECK(std::isfinite(keeper->lazy_logs.at("loss")));
+  CHECK(keeper->copied_logs.at("loss") == keeper->lazy_logs.at("loss"));
 }
 
 TEST_CASE("a batch has its own numbers, whatever was computed before") {
@@ -331,7 +331,7 @@ TEST_CASE("a batch has its own numbers, whatever was computed before") {
 
 namespace {
 
-/// A subclassed model.
+/// A subclassed model with a residual connection.
 class Residual final : public Model {
  public:
   Residual()

@@ -121,14 +121,14 @@ class Recipe {
   }
 
   Value callbacks() {
-    List all;
+    List callbacks;
     if (roll(2))
-      all.push_back(make<Callback>(
+      callbacks.push_back(make<Callback>(
           "EarlyStopping", {{"monitor", "loss"}, {"patience", 1}, {"restore_best_weights", true}}));
     if (roll(2))
-      all.push_back(make<Callback>("ReduceLROnPlateau",
-                                   {{"monitor", "loss"}, {"patience", 0}, {"min_delta", 10.0}}));
-    return all;
+      callbacks.push_back(make<Callback>(
+          "ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 0}, {"min_delta", 10.0}}));
+    return callbacks;
   }
 
   unsigned seed_;
@@ -188,14 +188,14 @@ TEST_CASE("50 runs that stop anywhere, are kept and go on elsewhere give the bit
     Recipe recipe(seed, arrays);
     const ModelPtr whole = recipe.model(seed);
     const TrainingRunPtr unbroken = recipe.start(*whole);
-    const int64_t all = unbroken->advance(1000);
+    const int64_t step_count = unbroken->advance(1000);
     REQUIRE(unbroken->ended());
     const double drawn = global_random().uniform({1}).item();
 
     const ModelPtr first = recipe.model(seed);
     const TrainingRunPtr stopped = recipe.start(*first);
-    const int64_t stop = static_cast<int64_t>(std::mt19937(seed)()) % (all + 1);
-    CAPTURE(stop, all);
+    const int64_t stop = static_cast<int64_t>(std::mt19937(seed)()) % (step_count + 1);
+    CAPTURE(stop, step_count);
     REQUIRE(stopped->advance(stop) == stop);
     stopped->save(file.path);
     save_model(*first, model_file.path);
@@ -343,40 +343,43 @@ TEST_CASE("snapshots of other runs, models and data are refused with the reason"
   const Tensor narrow({46, 3}, DType::float32);
   CHECK_THROWS_WITH(other_shape->start_training({narrow}, {targets()})->restore(snapshot),
                     Contains("kernel") && Contains("another model"));
-  auto again = simple_model();
-  CHECK_THROWS_WITH(start(*again, {{"shuffle", false}})->restore(snapshot), Contains("shuffle"));
-  CHECK_THROWS_WITH(start(*again, {{"validation_split", 0.3}})->restore(snapshot),
+  auto restarted = simple_model();
+  CHECK_THROWS_WITH(start(*restarted, {{"shuffle", false}})->restore(snapshot),
+                    Contains("shuffle"));
+  CHECK_THROWS_WITH(start(*restarted, {{"validation_split", 0.3}})->restore(snapshot),
                     Contains("validation data"));
-  CHECK_THROWS_WITH(again->start_training({inputs()}, {targets()})->restore(snapshot),
+  CHECK_THROWS_WITH(restarted->start_training({inputs()}, {targets()})->restore(snapshot),
                     Contains("batch_size=12"));
   const Tensor few = inputs().view_rows(0, 24);
-  CHECK_THROWS_WITH(again->start_training({few}, {targets().view_rows(0, 24)}, {{"batch_size", 12}})
-                        ->restore(snapshot),
-                    Contains("46 samples"));
-  CHECK_THROWS_WITH(start(*again)->restore(Value(3)), Contains("expected a snapshot"));
-  CHECK_THROWS_WITH(start(*again)->restore(Dict{{"a", 1}}), Contains("expected the snapshot"));
-  CHECK_THROWS_WITH(start(*again)->load("/nonexistent/run.h5"), Contains("/nonexistent/run.h5"));
+  CHECK_THROWS_WITH(
+      restarted->start_training({few}, {targets().view_rows(0, 24)}, {{"batch_size", 12}})
+          ->restore(snapshot),
+      Contains("46 samples"));
+  CHECK_THROWS_WITH(start(*restarted)->restore(Value(3)), Contains("expected a snapshot"));
+  CHECK_THROWS_WITH(start(*restarted)->restore(Dict{{"a", 1}}), Contains("expected the snapshot"));
+  CHECK_THROWS_WITH(start(*restarted)->load("/nonexistent/run.h5"),
+                    Contains("/nonexistent/run.h5"));
   CHECK_THROWS_WITH(run->save("/tmp/run.txt"), Contains("run.txt"));
 }
 
 TEST_CASE("a generator goes on where it is asked as often, and cannot go back") {
-  auto of = [](Model& model, const DatasetPtr& data) {
+  auto start_on = [](Model& model, const DatasetPtr& data) {
     return model.start_training(data, {{"epochs", 2}, {"verbose", 0}});
   };
   auto whole = simple_model(), model = simple_model();
-  of(*whole, generator(5))->finish();
+  start_on(*whole, generator(5))->finish();
   const DatasetPtr data = generator(5);
-  auto run = of(*model, data);
+  auto run = start_on(*model, data);
   run->advance(7);
   const Value snapshot = run->snapshot();
   run->restore(snapshot);  // restores the state in which the run already is
   run->finish();
   CHECK(bits(model->weights()) == bits(whole->weights()));
-  CHECK_THROWS_WITH(of(*model, data)->restore(snapshot), Contains("cannot go back"));
-  CHECK_THROWS_WITH(of(*model, generator(1))->restore(snapshot), Contains("other data"));
-  auto again = of(*model, generator(5));
-  again->restore(snapshot);
-  again->finish();
+  CHECK_THROWS_WITH(start_on(*model, data)->restore(snapshot), Contains("cannot go back"));
+  CHECK_THROWS_WITH(start_on(*model, generator(1))->restore(snapshot), Contains("other data"));
+  auto second_run = start_on(*model, generator(5));
+  second_run->restore(snapshot);
+  second_run->finish();
   CHECK(bits(model->weights()) == bits(whole->weights()));
 }
 
@@ -438,12 +441,12 @@ TEST_CASE("an interruption is of one thread's runs; the run goes on afterwards")
   CHECK(other->ended());
   run->finish();
   CHECK(bits(model->weights()) == bits(whole->weights()));
-  const std::shared_ptr<Interruption> here = Interruption::current();
+  const std::shared_ptr<Interruption> interruption = Interruption::current();
   clear_interrupt();
   std::thread([&] {
     CHECK_FALSE(interrupted());
-    const InheritInterrupt us(here);
-    here->request();
+    const InheritInterrupt inherited(interruption);
+    interruption->request();
     CHECK(interrupted());
   }).join();
   CHECK(interrupted());

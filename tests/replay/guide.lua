@@ -1,5 +1,5 @@
 -- Checks the chapter of the guide on `crescent replay`: runs its block of Lua as a script, and its
--- command, whose output must be that in the comment behind the command.
+-- command, whose output must be that in the comment after the command.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local program = require "program"
 

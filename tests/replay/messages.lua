@@ -21,7 +21,7 @@ print "behind fit"
 ]]
 
 --- The text of `script` with its words in capitals replaced: by `changes[word]`, or by a default.
-local function with(changes)
+local function script_with(changes)
   local all = { UNITS = "4", EPOCHS = "4", KEPT = "nil", FREQ = "", NAME = "record", FACTOR = "1",
     DATA = "", BEFORE = "", MORE = "" }
   for name, text in pairs(changes or {}) do all[name] = text end
@@ -33,10 +33,10 @@ end
 local function check(step, changes, status, ...)
   local words = { ... }
   program.with_folder(function(folder)
-    write(folder .. "/train.lua", with { KEPT = changes.KEPT, FREQ = changes.FREQ })
+    write(folder .. "/train.lua", script_with { KEPT = changes.KEPT, FREQ = changes.FREQ })
     local good, text = program.run_in(folder, "train.lua")
     assert(good == 0 and text == "behind fit\n", text)
-    write(folder .. "/train.lua", changes.script or with(changes))
+    write(folder .. "/train.lua", changes.script or script_with(changes))
     local got
     got, text = program.run("replay", folder .. "/record", "--step", step)
     assert(got == status, ("status %d for %d: %s"):format(got, status, text))
@@ -49,7 +49,8 @@ end
 check(1, {}, 0, "step 1: equal (", " tensors)")
 for _, step in ipairs { 4, 5, 6, 20 } do check(step, {}, 0, "step " .. step .. ": equal (") end
 
--- A recorder with another option does not take over what the recorded one remembered.
+-- If the changed script records into another folder, its recorder does not take over the state of
+-- the recorder in the record; the step is equal nevertheless.
 check(7, { NAME = "elsewhere" }, 0, "step 7: equal (")
 
 -- Messages about the record.

@@ -9,7 +9,7 @@ math.randomseed(seed)
 local function one_of(...) return select(math.random(select("#", ...)), ...) end
 local function chance(share) return math.random() < share end
 
---- A layer in Lua with a state that is not trained and a draw.
+--- A layer in Lua with a state that is not trained and a random draw.
 local Scaled = cr.layers.Layer:subclass "Scaled"
 function Scaled:build()
   self.calls = self:add_weight { name = "calls", shape = {}, initializer = "zeros",

@@ -70,7 +70,7 @@ local function model_with(name, seed)
   return model, data_for(task)
 end
 
--- ---- what the processes do
+-- ---- what each process does that the script starts
 
 local function print_metrics(name, model)
   local numbers = {}
@@ -151,7 +151,7 @@ if arg[1] then
   return
 end
 
--- ---- the test
+-- ---- starting the processes and comparing what they print
 
 local function run(process, folder)
   local status, text = program.run(arg[0], process, folder)

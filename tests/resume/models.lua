@@ -31,9 +31,9 @@ local function compiled(model, optimizer)
   return model
 end
 
--- ---- classes of models
+-- ---- model classes that are written in Lua
 
---- A train_step of its own that updates a metric of its own.
+--- A model with its own train_step, which updates a metric of the model.
 local Measured = cr.Model:subclass "Measured"
 function Measured:init()
   self.body = stack { activation = "tanh" }
@@ -73,11 +73,11 @@ function Rivals:train_step(data)
   local loss = self:improve(self.judge_optimizer, self.judge, function()
     return self:judgement(values) - self:judgement(self.maker(noise, { training = true }))
   end)
-  local back = self:improve(self.optimizer, self.maker, function()
+  local maker_loss = self:improve(self.optimizer, self.maker, function()
     return self:judgement(self.maker(noise, { training = true }))
   end)
-  self.judged:update_state(back)
-  return { loss = loss, back = back, judged = self.judged:result() }
+  self.judged:update_state(maker_loss)
+  return { loss = loss, maker_loss = maker_loss, judged = self.judged:result() }
 end
 
 --- A model whose inputs are known only with the data.

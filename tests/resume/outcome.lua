@@ -1,4 +1,4 @@
--- What a training has left, as text: every bit of weights, optimizer, history and draws.
+-- The outcome of a training as text: every bit of weights, optimizer, history and random draws.
 local outcome = {}
 
 local function print_tensor(name, tensor)
@@ -9,7 +9,7 @@ local function print_tensor(name, tensor)
   print(name, table.concat(numbers, " "))
 end
 
---- Prints what the training of the model has left.
+--- Prints the outcome of the model's training.
 function outcome.print(model)
   for i, weight in ipairs(model:get_weights()) do print_tensor("weight " .. i, weight) end
   for i, variable in ipairs(model.optimizer.variables) do

@@ -12,7 +12,7 @@ local losses, metrics, ops = cr.losses, cr.metrics, cr.ops
 local function one_of(...) return (select(math.random(select("#", ...)), ...)) end
 local function chance(share) return math.random() < share end
 
--- ---- layers
+-- ---- drawing layers
 
 --- A layer with a state that is not trained and a draw from the global generator.
 local Scaled = layers.Layer:subclass "Scaled"
@@ -81,7 +81,7 @@ local function stack_of(width, batch)
   return stack
 end
 
--- ---- tasks, with losses and metrics that fit them
+-- ---- drawing a task, with losses and metrics that fit it
 
 --- A metric with a variable that has the shape of what the metric gets.
 local Largest = metrics.Metric:subclass "Largest"
@@ -94,7 +94,7 @@ function Largest:update_state(y_true, y_pred)
 end
 function Largest:result() return ops.sum(self.largest) end
 
-local function with(class, ...)
+local function maker_of(class, ...)
   local options = table.pack(...)
   return function() return class(table.unpack(options)) end
 end
@@ -102,33 +102,36 @@ end
 local tasks = {
   values = { units = 1, activation = "linear",
     losses = { "mse", "mae", "log_cosh", losses.Huber(0.5) },
-    metrics = { with(metrics.RootMeanSquaredError), with(metrics.R2Score),
-      with(metrics.PearsonCorrelation), with(metrics.ConcordanceCorrelation),
-      with(metrics.CosineSimilarity), with(metrics.MeanAbsolutePercentageError), Largest } },
+    metrics = { maker_of(metrics.RootMeanSquaredError), maker_of(metrics.R2Score),
+      maker_of(metrics.PearsonCorrelation), maker_of(metrics.ConcordanceCorrelation),
+      maker_of(metrics.CosineSimilarity), maker_of(metrics.MeanAbsolutePercentageError),
+      Largest } },
   several = { units = 3, activation = "linear", losses = { "mse", "mae" },
-    metrics = { with(metrics.R2Score), with(metrics.PearsonCorrelation), Largest } },
+    metrics = { maker_of(metrics.R2Score), maker_of(metrics.PearsonCorrelation), Largest } },
   binary = { units = 1, activation = "sigmoid",
     losses = { "binary_crossentropy", losses.BinaryFocalCrossentropy() },
-    metrics = { with(metrics.AUC), with(metrics.Precision), with(metrics.BinaryIoU),
-      with(metrics.F1Score, { threshold = 0.5 }), with(metrics.PrecisionAtRecall, 0.5),
-      with(metrics.FBetaScore, { threshold = 0.5, beta = 2 }), with(metrics.FalsePositives) } },
+    metrics = { maker_of(metrics.AUC), maker_of(metrics.Precision), maker_of(metrics.BinaryIoU),
+      maker_of(metrics.F1Score, { threshold = 0.5 }), maker_of(metrics.PrecisionAtRecall, 0.5),
+      maker_of(metrics.FBetaScore, { threshold = 0.5, beta = 2 }),
+      maker_of(metrics.FalsePositives) } },
   classes = { units = 4, activation = "softmax",
     losses = { "categorical_crossentropy", "kl_divergence", "categorical_focal_crossentropy" },
-    metrics = { with(metrics.F1Score), with(metrics.CategoricalCrossentropy), with(metrics.AUC),
-      with(metrics.TopKCategoricalAccuracy, 2), with(metrics.OneHotMeanIoU, 4), Largest } },
+    metrics = { maker_of(metrics.F1Score), maker_of(metrics.CategoricalCrossentropy),
+      maker_of(metrics.AUC),
+      maker_of(metrics.TopKCategoricalAccuracy, 2), maker_of(metrics.OneHotMeanIoU, 4), Largest } },
   labels = { units = 4, activation = "softmax", losses = { "sparse_categorical_crossentropy" },
-    metrics = { with(metrics.SparseCategoricalCrossentropy),
-      with(metrics.SparseTopKCategoricalAccuracy, 2) } },
+    metrics = { maker_of(metrics.SparseCategoricalCrossentropy),
+      maker_of(metrics.SparseTopKCategoricalAccuracy, 2) } },
 }
 local task_name = one_of("values", "values", "binary", "classes", "labels", "several")
 local task = tasks[task_name]
 
 local function metrics_of()
-  local made = { task_name == "labels" and "accuracy" or one_of("mae", "accuracy") }
+  local metrics_list = { task_name == "labels" and "accuracy" or one_of("mae", "accuracy") }
   for _, metric in ipairs(task.metrics) do
-    if chance(0.4) then made[#made + 1] = metric() end
+    if chance(0.4) then metrics_list[#metrics_list + 1] = metric() end
   end
-  return made
+  return metrics_list
 end
 
 --- The targets of this task for inputs.
@@ -141,7 +144,7 @@ local function targets_for(x)
   return task_name == "labels" and labels or ops.one_hot(labels, 4)
 end
 
--- ---- optimizers
+-- ---- drawing an optimizer
 
 local schedules = optimizers.schedules
 local rate = one_of(0.01, 0.01, 0.02, schedules.ExponentialDecay(0.02, 3, 0.9),
@@ -178,7 +181,7 @@ local function optimizer_of()
     { initial_scale = 8.0, dynamic_growth_steps = 4 })
 end
 
--- ---- data
+-- ---- drawing data
 
 local batch_size = math.random(4, 16)
 local rows = batch_size * math.random(3, 7) + (stateful and 0 or math.random(0, batch_size - 1))
@@ -249,7 +252,7 @@ local function arguments_of()
   return { x, y }, options
 end
 
--- ---- callbacks
+-- ---- drawing callbacks
 
 --- A callback in Lua with a state.
 local Slower = callbacks.Callback:subclass "Slower"
@@ -280,7 +283,7 @@ local function callbacks_of(watched)
   return list
 end
 
--- ---- the run
+-- ---- training with the drawn layers, data, optimizer and callbacks
 
 cr.utils.set_random_seed(seed + offset)
 if chance(0.3) then cr.config.enable_op_determinism() end

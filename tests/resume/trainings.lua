@@ -5,11 +5,11 @@ local program = require "program"
 
 local scripts = { "training", "models" }
 local count = tonumber(os.getenv "CRESCENT_RESUMES") or 60
-local resumed = 0
+local resumed_count = 0
 
 --- Runs the script to its end, with `offset` added to the seed of weights and draws; returns the
 --- lines of its outcome, without warnings.
-local function finished(script, seed, folder, offset)
+local function run_script(script, seed, folder, offset)
   local status, text = program.run(program.here .. "/" .. script .. ".lua", seed, folder, offset)
   assert(status == 0, ("%s %d: %s"):format(script, seed, text))
   local lines = {}
@@ -27,7 +27,7 @@ local function expect_same(lines, expected, what)
   end
 end
 
-local function is_kept(folder)
+local function has_backup(folder)
   local pipe = assert(io.popen("ls " .. folder .. "/backup 2>&1"))
   local text = pipe:read "a"
   pipe:close()
@@ -37,16 +37,16 @@ end
 for seed = 1, count do
   local script = scripts[seed % 2 + 1]
   program.with_folder(function(folder)
-    local whole = finished(script, seed, folder, 0)
+    local whole = run_script(script, seed, folder, 0)
     os.execute("rm -rf " .. folder .. "/*")
     math.randomseed(seed)
     local batch = math.random(2, 12)
     program.run(program.here .. "/" .. script .. ".lua", seed, folder, 0, batch)
-    if not is_kept(folder) then return end
-    expect_same(finished(script, seed, folder, 1000), whole,
+    if not has_backup(folder) then return end
+    expect_same(run_script(script, seed, folder, 1000), whole,
       ("%s %d, killed after batch %d"):format(script, seed, batch))
-    resumed = resumed + 1
+    resumed_count = resumed_count + 1
   end)
 end
-assert(resumed > count / 2, resumed .. " runs were killed and resumed")
-print(resumed .. " trainings went on in another process")
+assert(resumed_count > count / 2, resumed_count .. " runs were killed and resumed")
+print(resumed_count .. " trainings went on in another process")

@@ -15,8 +15,8 @@ double kernel(const Points& points, const double* a, const double* b,
               const std::vector<double>& lengths) {
   double squared = 0;
   for (size_t d = 0; d < points.dimensions; ++d) {
-    const double apart = points.categorical[d] ? double(a[d] != b[d]) : a[d] - b[d];
-    squared += std::pow(apart / lengths[d], 2);
+    const double difference = points.categorical[d] ? double(a[d] != b[d]) : a[d] - b[d];
+    squared += std::pow(difference / lengths[d], 2);
   }
   const double r = std::sqrt(squared);
   return (1 + std::sqrt(5) * r + 5 * r * r / 3) * std::exp(-std::sqrt(5) * r);
@@ -75,9 +75,9 @@ TEST_CASE("Predictions and likelihood are those of the formulas") {
               k[i][j] = kernel(points, points.at(i), points.at(j), lengths) + (i == j) * kNoise;
           return k;
         };
-        double log_determinant, log_of_all;
+        double log_determinant, pending_log_determinant;
         const Matrix observed = inverse_of(matrix_of(n), &log_determinant);
-        const Matrix all = inverse_of(matrix_of(n + pending), &log_of_all);
+        const Matrix with_pending = inverse_of(matrix_of(n + pending), &pending_log_determinant);
         double likelihood = -log_determinant / 2;
         for (size_t i = 0; i < n; ++i)
           for (size_t j = 0; j < n; ++j) likelihood -= values[i] * observed[i][j] * values[j] / 2;
@@ -91,7 +91,7 @@ TEST_CASE("Predictions and likelihood are those of the formulas") {
               mean += kernel(points, points.at(i), at.at(c), lengths) * observed[i][j] * values[j];
           for (size_t i = 0; i < n + pending; ++i)
             for (size_t j = 0; j < n + pending; ++j)
-              variance -= kernel(points, points.at(i), at.at(c), lengths) * all[i][j] *
+              variance -= kernel(points, points.at(i), at.at(c), lengths) * with_pending[i][j] *
                           kernel(points, points.at(j), at.at(c), lengths);
           CHECK(predictions[c].mean == Approx(mean).margin(1e-9));
           CHECK(predictions[c].deviation == Approx(std::sqrt(variance)).margin(1e-7));

@@ -145,11 +145,11 @@ TEST_CASE("Locks of trials go with their process") {
   int ready[2];
   REQUIRE(pipe(ready) == 0);
   auto child = Process::copy([&] {
-    Journal own(file.path());
-    const Journal::Lock lock(own);
-    const bool held = own.try_hold(1) && own.try_hold(2);
-    own.release(2);
-    if (::write(ready[1], held ? "y" : "n", 1) != 1) return 1;
+    Journal child_journal(file.path());
+    const Journal::Lock lock(child_journal);
+    const bool holds_both = child_journal.try_hold(1) && child_journal.try_hold(2);
+    child_journal.release(2);
+    if (::write(ready[1], holds_both ? "y" : "n", 1) != 1) return 1;
     pause();
     return 0;
   });

@@ -59,11 +59,11 @@ TEST_CASE("Hyperband has the brackets of KerasTuner") {
     for (int64_t i = 0; i < round.size; ++i, ++next) {
       INFO("trial " << next + 1);
       REQUIRE(next < trials.size());
-      const Dict& told = trials[next].suggested;
-      CHECK(told.at("tuner/bracket") == Value(round.bracket));
-      CHECK(told.at("tuner/round") == Value(round.round));
-      CHECK(told.at("tuner/epochs") == Value(round.epochs));
-      CHECK(told.at("tuner/initial_epoch") == Value(round.initial_epoch));
+      const Dict& suggested = trials[next].suggested;
+      CHECK(suggested.at("tuner/bracket") == Value(round.bracket));
+      CHECK(suggested.at("tuner/round") == Value(round.round));
+      CHECK(suggested.at("tuner/epochs") == Value(round.epochs));
+      CHECK(suggested.at("tuner/initial_epoch") == Value(round.initial_epoch));
     }
   CHECK(next == trials.size());
 }
@@ -84,21 +84,21 @@ TEST_CASE("The best trials of a round go on in the next one, with their values")
 TEST_CASE("Bayesian optimization is nearer to the least value of Branin than chance") {
   constexpr double kMinimum = 0.397887;
   for (const int64_t lag : {1, 8}) {
-    int better = 0;
+    int better_count = 0;
     double random_sum = 0, bayesian_sum = 0;
     for (int seed = 1; seed <= 10; ++seed) {
       Dict options{{"seed", seed}, {"max_trials", 40}, {"lag", lag}};
-      const double random = best_of(options) - kMinimum;
+      const double random_score = best_of(options) - kMinimum;
       options.set("oracle", "bayesian");
       const double bayesian = best_of(options) - kMinimum;
-      better += bayesian < random;
-      random_sum += std::log10(random);
+      better_count += bayesian < random_score;
+      random_sum += std::log10(random_score);
       bayesian_sum += std::log10(bayesian);
     }
     WARN("Branin after 40 trials, lag " << lag << ": mean log10 of the regret " << bayesian_sum / 10
                                         << ", by chance " << random_sum / 10 << "; better in "
-                                        << better << " of 10");
-    CHECK(better >= 8);
+                                        << better_count << " of 10");
+    CHECK(better_count >= 8);
     CHECK(bayesian_sum < random_sum - 5);
   }
 }
@@ -116,7 +116,7 @@ TEST_CASE("Bayesian optimization goes on among failures, constant scores and sin
     return x < 0.5 ? NAN : x;
   });
   CHECK(broken.size() == 40);
-  double late = 0;
-  for (size_t i = 30; i < 40; ++i) late += broken[i].has_score();
-  CHECK(late >= 1);
+  double late_scores = 0;
+  for (size_t i = 30; i < 40; ++i) late_scores += broken[i].has_score();
+  CHECK(late_scores >= 1);
 }

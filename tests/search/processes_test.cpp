@@ -29,12 +29,12 @@ int64_t number_from(const char* variable, int64_t fallback) {
   return text ? std::atoll(text) : fallback;
 }
 
-/// The state of the trials, by number, in memory that all processes share.
+/// What the processes note about each trial, in memory that all processes share.
 struct Board {
-  std::atomic<int> owner[kMaxTrials + 1];     ///< the process that runs the trial
-  std::atomic<int> steps[kMaxTrials + 1];     ///< completed steps of the trial
-  std::atomic<int> told[kMaxTrials + 1];      ///< how many times the trial has got its score
-  std::atomic<double> value[kMaxTrials + 1];  ///< hyperparameter of the trial; 0: not drawn yet
+  std::atomic<int> owner[kMaxTrials + 1];         ///< the process that runs the trial
+  std::atomic<int> steps[kMaxTrials + 1];         ///< completed steps of the trial
+  std::atomic<int> score_counts[kMaxTrials + 1];  ///< how many times the trial has got its score
+  std::atomic<double> value[kMaxTrials + 1];      ///< hyperparameter of the trial; 0: not drawn yet
   std::atomic<int> resumed, errors;
 };
 
@@ -62,8 +62,9 @@ double value_of(Trial& trial) {
 
 void run_trial(Study& study, Trial& trial, Board& board) {
   const int64_t k = trial.number();
-  const int before = board.owner[k].exchange(getpid());
-  if (before != 0 && before != getpid() && is_still_running(before)) ++board.errors;
+  const int previous_owner = board.owner[k].exchange(getpid());
+  if (previous_owner != 0 && previous_owner != getpid() && is_still_running(previous_owner))
+    ++board.errors;
   if (board.steps[k] > 0) ++board.resumed;
   const double x = value_of(trial), known = board.value[k].exchange(x);
   if (known != 0 && known != x) ++board.errors;
@@ -74,7 +75,7 @@ void run_trial(Study& study, Trial& trial, Board& board) {
     board.steps[k] = step;
   }
   study.tell(trial, x);
-  ++board.told[k];
+  ++board.score_counts[k];
 }
 
 int work(const Dict& options, Board& board) {
@@ -99,17 +100,17 @@ TEST_CASE("Eight processes under kill -9 lose no trial and run none twice") {
   for (int i = 0; i < kProcesses; ++i) all.push_back(start());
   std::mt19937 random(12);
   const auto begin = std::chrono::steady_clock::now();
-  int64_t killed = 0;
-  while (killed < kills) {
+  int64_t kill_count = 0;
+  while (kill_count < kills) {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % (15000 + 10 * trials)));
     std::unique_ptr<Process>& chosen = all[random() % all.size()];
     if (!chosen->runs()) break;
     chosen->kill();
-    ++killed;
+    ++kill_count;
     chosen = start();
   }
   for (const auto& process : all) CHECK(process->wait() == 0);
-  CHECK(killed == kills);
+  CHECK(kill_count == kills);
   CHECK(board.errors == 0);
   CHECK(board.resumed > 0);
 
@@ -121,16 +122,17 @@ TEST_CASE("Eight processes under kill -9 lose no trial and run none twice") {
     const TrialRecord& trial = history.at(i);
     const double x = draw(11, i, "x");
     wrong += trial.state != TrialRecord::State::complete || trial.values != Dict{{"x", x}} ||
-             trial.score != 1 + x || trial.reports.size() != kSteps || board.told[i] > 1;
+             trial.score != 1 + x || trial.reports.size() != kSteps || board.score_counts[i] > 1;
   }
   CHECK(wrong == 0);
-  int64_t tells = 0;
+  int64_t score_count = 0;
   std::ifstream lines(file.path());
-  for (std::string line; std::getline(lines, line);) tells += line.find("{\"tell\"") != line.npos;
-  CHECK(tells == trials);
+  for (std::string line; std::getline(lines, line);)
+    score_count += line.find("{\"tell\"") != line.npos;
+  CHECK(score_count == trials);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-  WARN(trials << " trials, " << killed << " kills, " << board.resumed << " trials cut and gone on, "
-              << passed.count() << " s");
+  WARN(trials << " trials, " << kill_count << " kills, " << board.resumed
+              << " trials cut and gone on, " << passed.count() << " s");
   munmap(&board, sizeof board);
 }
 

@@ -73,16 +73,16 @@ TEST_CASE("A trial that was let go is asked for again, with its values and repor
   REQUIRE(other);
   CHECK(other->number() == 2);
   trial = nullptr;
-  TrialPtr again = second->ask();
-  REQUIRE(again);
-  CHECK(again->number() == 1);
-  CHECK(again->values() == values);
-  CHECK(mixed(*again, 1) == score);
-  CHECK(again->record().attributes.at("note") == Value("half"));
-  again->report(99, 1);
-  CHECK(again->record().reports.size() == 1);
-  second->tell(*again, score);
-  CHECK_THROWS_WITH(second->tell(*again, score), Catch::Contains("has ended already"));
+  TrialPtr resumed_trial = second->ask();
+  REQUIRE(resumed_trial);
+  CHECK(resumed_trial->number() == 1);
+  CHECK(resumed_trial->values() == values);
+  CHECK(mixed(*resumed_trial, 1) == score);
+  CHECK(resumed_trial->record().attributes.at("note") == Value("half"));
+  resumed_trial->report(99, 1);
+  CHECK(resumed_trial->record().reports.size() == 1);
+  second->tell(*resumed_trial, score);
+  CHECK_THROWS_WITH(second->tell(*resumed_trial, score), Catch::Contains("has ended already"));
   CHECK_THROWS_WITH(first->tell(*other, score), Catch::Contains("is of another study"));
 }
 

@@ -24,9 +24,9 @@ StreamPtr keeping(StreamPtr source, bool keeps, int64_t workers) {
 }
 
 Interleaving nothing() {
-  Interleaving how;
-  how.make = [](Element) { return list_stream({}); };
-  return how;
+  Interleaving options;
+  options.make = [](Element) { return list_stream({}); };
+  return options;
 }
 
 struct Stage {

@@ -80,10 +80,10 @@ TEST_CASE("stages give the elements that their names say") {
 TEST_CASE("batches hold elements in order, the rest in a last one") {
   CHECK(batches(batch(counted(5), {2, {}, 1, false})) == std::vector<Numbers>{{0, 1}, {2, 3}, {4}});
   CHECK(batches(batch(counted(5), {2, {}, 1, true})) == std::vector<Numbers>{{0, 1}, {2, 3}});
-  const CursorPtr again = unbatch(batch(counted(3), {2, {}, 1, false}))->open(0);
+  const CursorPtr unbatched = unbatch(batch(counted(3), {2, {}, 1, false}))->open(0);
   for (int64_t i = 0; i < 3; ++i) {
     Element element;
-    REQUIRE(again->next(element));
+    REQUIRE(unbatched->next(element));
     CHECK(Codec<Tensor>::decode(element[0]).item() == double(i));
   }
 }
@@ -142,9 +142,9 @@ TEST_CASE("an element that fails is named, by each pass that comes to it") {
 }
 
 TEST_CASE("a pass that is left early ends its threads") {
-  std::atomic<int> made = 0;
+  std::atomic<int> made_count = 0;
   const auto slow = [&](const Value& x) {
-    ++made;
+    ++made_count;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return x;
   };
@@ -152,10 +152,10 @@ TEST_CASE("a pass that is left early ends its threads") {
     const CursorPtr cursor = prefetch_elements(map(counted(100000), mapping(slow, 4)), 4)->open(0);
     CHECK(numbers(*cursor, 3) == of({0, 1, 2}));
   }
-  const int after = made;
-  CHECK(after < 1000);
+  const int count_after = made_count;
+  CHECK(count_after < 1000);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK(made == after);
+  CHECK(made_count == count_after);
 }
 
 TEST_CASE("a dataset in the middle of a pass goes on in another that takes over its state") {
@@ -180,10 +180,11 @@ TEST_CASE("a dataset in the middle of a pass goes on in another that takes over 
 }
 
 TEST_CASE("a cache makes each element once") {
-  std::atomic<int> made = 0;
-  const StreamPtr kept = cache(map(counted(7), mapping([&](const Value& x) { return ++made, x; })));
-  CHECK(pass(kept, 0) == pass(kept, 1));
-  CHECK(made == 7);
+  std::atomic<int> made_count = 0;
+  const StreamPtr cached =
+      cache(map(counted(7), mapping([&](const Value& x) { return ++made_count, x; })));
+  CHECK(pass(cached, 0) == pass(cached, 1));
+  CHECK(made_count == 7);
 }
 
 TEST_CASE("passing over elements comes to the same place as taking them") {
@@ -194,11 +195,11 @@ TEST_CASE("passing over elements comes to the same place as taking them") {
                                prefetch_elements(counted(20), 3),
                                skip(counted(23), 3)};
   for (const StreamPtr& stream : streams) {
-    const Numbers all = pass(stream);
+    const Numbers expected = pass(stream);
     const CursorPtr cursor = stream->open(0);
-    CHECK(numbers(*cursor, 2) == Numbers(all.begin(), all.begin() + 2));
+    CHECK(numbers(*cursor, 2) == Numbers(expected.begin(), expected.begin() + 2));
     CHECK(cursor->pass(11) == 11);
-    CHECK(numbers(*cursor) == Numbers(all.begin() + 13, all.end()));
+    CHECK(numbers(*cursor) == Numbers(expected.begin() + 13, expected.end()));
     CHECK(cursor->pass(1) == 0);
   }
 }

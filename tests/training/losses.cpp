@@ -22,7 +22,9 @@ double clipped(double p) { return std::min(std::max(p, kEpsilon), 1 - kEpsilon);
 double entropy(double t, double p) {
   return -(t * std::log(clipped(p)) + (1 - t) * std::log(1 - clipped(p)));
 }
-double share(const Row& p, size_t i) { return p[i] / std::accumulate(p.begin(), p.end(), 0.0); }
+double normalized_at(const Row& p, size_t i) {
+  return p[i] / std::accumulate(p.begin(), p.end(), 0.0);
+}
 double dot(const Row& a, const Row& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
@@ -128,7 +130,7 @@ const Formula kFormulas[] = {
      [](const Row& t, const Row& p) {
        double sum = 0;
        for (size_t i = 0; i < t.size(); ++i)
-         sum -= (t[i] * 0.7 + 0.3 / double(t.size())) * std::log(share(p, i));
+         sum -= (t[i] * 0.7 + 0.3 / double(t.size())) * std::log(normalized_at(p, i));
        return sum;
      }},
     {"CategoricalFocalCrossentropy",
@@ -136,16 +138,17 @@ const Formula kFormulas[] = {
      [](const Row& t, const Row& p) {
        double sum = 0;
        for (size_t i = 0; i < t.size(); ++i)
-         sum -= 0.25 * std::pow(1 - share(p, i), 1.5) * t[i] * std::log(share(p, i));
+         sum -=
+             0.25 * std::pow(1 - normalized_at(p, i), 1.5) * t[i] * std::log(normalized_at(p, i));
        return sum;
      }},
     {"SparseCategoricalCrossentropy",
      {},
-     [](const Row& t, const Row& p) { return -std::log(share(p, size_t(t[0]))); },
+     [](const Row& t, const Row& p) { return -std::log(normalized_at(p, size_t(t[0]))); },
      true},
     {"Crossentropy",
      {},
-     [](const Row& t, const Row& p) { return -std::log(share(p, size_t(t[0]))); },
+     [](const Row& t, const Row& p) { return -std::log(normalized_at(p, size_t(t[0]))); },
      true},
     {"CategoricalGeneralizedCrossEntropy",
      {{"q", 0.7}},
@@ -161,8 +164,9 @@ const Formula kFormulas[] = {
      {{"alpha", 0.3}, {"beta", 0.6}, {"axis", List{1}}},
      [](const Row& t, const Row& p) {
        const Row ones(t.size(), 1);
-       const double both = dot(t, p), missed = dot(t, ones) - both, in_vain = dot(p, ones) - both;
-       return 1 - both / (both + 0.3 * missed + 0.6 * in_vain + kEpsilon);
+       const double shared = dot(t, p), missed = dot(t, ones) - shared,
+                    false_alarms = dot(p, ones) - shared;
+       return 1 - shared / (shared + 0.3 * missed + 0.6 * false_alarms + kEpsilon);
      }},
 };
 
@@ -192,12 +196,12 @@ TEST_CASE("losses are what their formulas say, eager and compiled") {
     const std::vector<Row>& truth = formula.class_numbers ? kNumbers : kTruth;
     const Tensor got = (*loss)(tensor(truth), tensor(kPredicted));
     const Function compiled([&](const Tensors& x) { return Tensors{(*loss)(x[0], x[1])}; });
-    const Tensor again = compiled({tensor(truth), tensor(kPredicted)})[0];
+    const Tensor compiled_result = compiled({tensor(truth), tensor(kPredicted)})[0];
     REQUIRE(got.shape() == Shape{2});
     for (size_t i = 0; i < 2; ++i) {
       const double want = formula.of(truth[i], kPredicted[i]);
       CHECK(got.to_vector()[i] == Approx(want).epsilon(2e-5));
-      CHECK(again.to_vector()[i] == Approx(want).epsilon(2e-5));
+      CHECK(compiled_result.to_vector()[i] == Approx(want).epsilon(2e-5));
     }
   }
 }
@@ -278,15 +282,15 @@ TEST_CASE("circle loss compares every pair") {
   const Row labels{0, 0, 1, 1};
   Row want;
   for (size_t i = 0; i < 4; ++i) {
-    Row near, far;
+    Row same_class, other_class;
     for (size_t j = 0; j < 4; ++j) {
       const double distance = std::max(1 - dot(x[i], x[j]), 0.0);
       if (labels[i] == labels[j] && i != j)
-        near.push_back(-8 * std::max(0.4 + distance, 0.0) * (0.4 - distance));
+        same_class.push_back(-8 * std::max(0.4 + distance, 0.0) * (0.4 - distance));
       if (labels[i] != labels[j])
-        far.push_back(8 * std::max(1.4 - distance, 0.0) * (0.6 - distance));
+        other_class.push_back(8 * std::max(1.4 - distance, 0.0) * (0.6 - distance));
     }
-    want.push_back(std::log1p(std::exp(log_sum_exp(near) + log_sum_exp(far))));
+    want.push_back(std::log1p(std::exp(log_sum_exp(same_class) + log_sum_exp(other_class))));
   }
   const auto circle = make<Loss>("Circle", {{"gamma", 8}, {"reduction", "sum"}});
   const Tensor classes = Tensor::from(std::vector<int32_t>{0, 0, 1, 1}, {4});
@@ -298,9 +302,9 @@ TEST_CASE("circle loss compares every pair") {
 }
 
 TEST_CASE("CTC sums over every way to spread the labels over time") {
-  constexpr int kTime = 4, kClasses = 3;
+  constexpr int kTimeSteps = 4, kClasses = 3;
   const std::vector<std::vector<int32_t>> labels{{1, 2, 0}, {1, 1, 0}, {2, 0, 0}};
-  const Tensor logits = SeedGenerator(5).normal({3, kTime, kClasses});
+  const Tensor logits = SeedGenerator(5).normal({3, kTimeSteps, kClasses});
   const std::vector<double> values = logits.to_vector();
   std::vector<int32_t> flat;
   for (const auto& row : labels) flat.insert(flat.end(), row.begin(), row.end());
@@ -316,9 +320,9 @@ TEST_CASE("CTC sums over every way to spread the labels over time") {
     for (int code = 0; code < 81; ++code) {
       std::vector<int> path, collapsed;
       double log_p = 0;
-      for (int t = 0, rest = code; t < kTime; ++t, rest /= kClasses) {
+      for (int t = 0, rest = code; t < kTimeSteps; ++t, rest /= kClasses) {
         const int c = rest % kClasses;
-        const double* at = &values[(row * kTime + size_t(t)) * kClasses];
+        const double* at = &values[(row * kTimeSteps + size_t(t)) * kClasses];
         log_p += at[c] - log_sum_exp({at[0], at[1], at[2]});
         if (c != 0 && (path.empty() || path.back() != c)) collapsed.push_back(c);
         path.push_back(c);

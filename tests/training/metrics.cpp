@@ -248,9 +248,9 @@ TEST_CASE("overlap of classes") {
   double matrix[3][3] = {};
   for (size_t i = 0; i < 6; ++i) ++matrix[t[i]][p[i]];
   auto overlap = [&](int c) {
-    double all = -matrix[c][c];
-    for (int i = 0; i < 3; ++i) all += matrix[c][i] + matrix[i][c];
-    return matrix[c][c] / all;
+    double union_size = -matrix[c][c];
+    for (int i = 0; i < 3; ++i) union_size += matrix[c][i] + matrix[i][c];
+    return matrix[c][c] / union_size;
   };
   auto value = [&](const char* name, const Dict& options, const Tensor& a, const Tensor& b) {
     auto metric = make<Metric>(name, options);
@@ -282,8 +282,9 @@ TEST_CASE("F-scores of classes and their averages") {
   double f[2], positives[2] = {2, 2}, tp[2] = {}, fp[2] = {}, fn[2] = {};
   const std::vector<double> t = truth.to_vector(), s = scores.to_vector();
   for (size_t i = 0; i < t.size(); ++i) {
-    const bool is = t[i] > 0, said = s[i] > 0.5;
-    tp[i % 2] += is && said, fp[i % 2] += !is && said, fn[i % 2] += is && !said;
+    const bool is_positive = t[i] > 0, is_predicted = s[i] > 0.5;
+    tp[i % 2] += is_positive && is_predicted, fp[i % 2] += !is_positive && is_predicted,
+        fn[i % 2] += is_positive && !is_predicted;
   }
   auto score = [](double a, double b, double c) {
     const double p = ratio(a, a + b), r = ratio(a, a + c);
@@ -397,9 +398,9 @@ TEST_CASE("means of losses and shares of right answers") {
   sum->update_state(v, {}, weights), mean->update_state(v, {}, weights);
   CHECK(sum->result().item() == 17);
   CHECK(mean->result().item() == 17 / 4.0);
-  auto again = make<Metric>("Mean");
-  again->update_state(v, weights, {});  // a second argument without a third one is the weight
-  CHECK(again->result().item() == 17 / 4.0);
+  auto second_mean = make<Metric>("Mean");
+  second_mean->update_state(v, weights, {});  // a second argument without a third one is the weight
+  CHECK(second_mean->result().item() == 17 / 4.0);
 }
 
 TEST_CASE("metrics are found by the snake case of their class names") {
@@ -446,9 +447,9 @@ TEST_CASE("the root of squared errors has no mask in Keras 3, and that of y_pred
     return std::vector<double>{values[1].second, values[2].second};
   };
   // squared errors 0, (1), 16, 1, 1, (1), those of masked steps in parentheses
-  const double all = 20.0 / 6, valid = 18.0 / 4;
-  CHECK(results(false)[0] == Approx(std::sqrt(all)));
-  CHECK(results(false)[1] == Approx(valid));
-  CHECK(results(true)[0] == Approx(std::sqrt(valid)));
-  CHECK(results(true)[1] == Approx(valid));
+  const double mse_of_all_steps = 20.0 / 6, mse_of_valid_steps = 18.0 / 4;
+  CHECK(results(false)[0] == Approx(std::sqrt(mse_of_all_steps)));
+  CHECK(results(false)[1] == Approx(mse_of_valid_steps));
+  CHECK(results(true)[0] == Approx(std::sqrt(mse_of_valid_steps)));
+  CHECK(results(true)[1] == Approx(mse_of_valid_steps));
 }

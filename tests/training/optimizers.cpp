@@ -162,14 +162,14 @@ const OptimizerRow kOptimizers[] = {
      {{"learning_rate", 0.1}},
      [](Numbers& w, const Numbers& g, State& s, double t, size_t) {
        Numbers &m = s.get("m", w.size()), &v = s.get("v", w.size()), &product = s.get("p", 1, 1);
-       const double now = 0.9 * (1 - 0.5 * std::pow(0.96, t)),
+       const double momentum = 0.9 * (1 - 0.5 * std::pow(0.96, t)),
                     next = 0.9 * (1 - 0.5 * std::pow(0.96, t + 1));
-       product[0] *= now;
+       product[0] *= momentum;
        for (size_t i = 0; i < w.size(); ++i) {
          m[i] = 0.9 * m[i] + 0.1 * g[i];
          v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
          const double mean =
-             next * m[i] / (1 - product[0] * next) + (1 - now) * g[i] / (1 - product[0]);
+             next * m[i] / (1 - product[0] * next) + (1 - momentum) * g[i] / (1 - product[0]);
          w[i] -= 0.1 * mean / (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-7);
        }
      }},
@@ -192,12 +192,12 @@ const OptimizerRow kOptimizers[] = {
      [](Numbers& w, const Numbers& g, State& s, double, size_t) {
        Numbers &n = s.get("n", w.size(), 0.1), &z = s.get("z", w.size());
        for (size_t i = 0; i < w.size(); ++i) {
-         const double now = n[i] + g[i] * g[i];
-         z[i] += g[i] + 2 * 0.3 * w[i] - (std::sqrt(now) - std::sqrt(n[i])) / 0.2 * w[i];
-         n[i] = now;
-         const double quadratic = std::sqrt(now) / 0.2 + 2 * (0.2 + 0.4 / (2 * 0.2));
-         const double kept = std::min(std::max(z[i], -0.1), 0.1);
-         w[i] = (kept - z[i]) / quadratic;
+         const double new_sum = n[i] + g[i] * g[i];
+         z[i] += g[i] + 2 * 0.3 * w[i] - (std::sqrt(new_sum) - std::sqrt(n[i])) / 0.2 * w[i];
+         n[i] = new_sum;
+         const double quadratic = std::sqrt(new_sum) / 0.2 + 2 * (0.2 + 0.4 / (2 * 0.2));
+         const double clipped = std::min(std::max(z[i], -0.1), 0.1);
+         w[i] = (clipped - z[i]) / quadratic;
        }
      }},
     {"Adafactor",
@@ -249,12 +249,12 @@ const OptimizerRow kOptimizers[] = {
        for (double& x : w) x -= x * 0.004 * 0.1;
        if (columns == 0) return adam(w, g, s, t, 0.05, 0.9, 0.999);
        Numbers& m = s.get("m", w.size());
-       Numbers ahead(w.size());
+       Numbers lookahead(w.size());
        for (size_t i = 0; i < w.size(); ++i) {
          m[i] = 0.95 * m[i] + g[i];
-         ahead[i] = g[i] + 0.95 * m[i];
+         lookahead[i] = g[i] + 0.95 * m[i];
        }
-       const Numbers step = orthogonal(ahead, w.size() / columns, columns);
+       const Numbers step = orthogonal(lookahead, w.size() / columns, columns);
        for (size_t i = 0; i < w.size(); ++i)
          w[i] -= 0.1 * 0.2 * std::sqrt(double(columns)) * step[i];
      }},
@@ -331,7 +331,7 @@ TEST_CASE("accumulated gradients make the steps of their means, with every rule 
         return Variables{weight(initial[0].clone(), "dense/kernel"),
                          weight(initial[1].clone(), "dense/bias")};
       };
-      const Variables once = weights(), often = weights();
+      const Variables by_means_weights = weights(), in_batches = weights();
       const auto by_means = make<Optimizer>(row.name, plain),
                  by_parts = make<Optimizer>(row.name, accumulating);
       for (int step = 0; step < 3; ++step) {
@@ -339,11 +339,12 @@ TEST_CASE("accumulated gradients make the steps of their means, with every rule 
         for (int part = 0; part < 3; ++part) {
           const Tensors gradients{random.normal({2, 3}), random.normal({3})};
           for (size_t i : {0, 1}) means[i] = means[i] + gradients[i] / 3.0;
-          by_parts->apply(gradients, often);
+          by_parts->apply(gradients, in_batches);
         }
-        by_means->apply(means, once);
+        by_means->apply(means, by_means_weights);
         for (size_t i : {0, 1}) {
-          const auto got = often[i].value().to_vector(), want = once[i].value().to_vector();
+          const auto got = in_batches[i].value().to_vector(),
+                     want = by_means_weights[i].value().to_vector();
           for (size_t k = 0; k < got.size(); ++k)
             CHECK(got[k] == Approx(want[k]).epsilon(1e-4).margin(1e-5));
         }

@@ -98,26 +98,25 @@ class Surgery {
 
 /// A new layer of the same structure with the flags of the last compile.
 LayerPtr rebuilt(const Layer& layer, const Flags& flags) {
-  LayerPtr made;
-  std::vector<std::pair<LayerPtr, bool>> own;
+  LayerPtr result;
   if (auto* stack = dynamic_cast<const Sequential*>(&layer)) {
     std::vector<LayerPtr> layers{make<Layer>("InputLayer", {{"input_shape", List{kWidth}}})};
     for (const LayerPtr& each : stack->layers()) layers.push_back(rebuilt(*each, flags));
-    made = Sequential::make(layers);
+    result = Sequential::make(layers);
   } else if (auto* holder = dynamic_cast<const Holder*>(&layer)) {
-    made = std::make_shared<Holder>(rebuilt(*holder->head(), flags));
+    result = std::make_shared<Holder>(rebuilt(*holder->head(), flags));
   } else if (auto* graph = dynamic_cast<const Functional*>(&layer)) {
     const Symbol in = Input({kWidth});
     Symbol x = in;
     for (const LayerPtr& each : graph->layers())
       if (each->class_name() != "InputLayer") x = (*rebuilt(*each, flags))(x);
-    made = Functional::make({in}, {x});
+    result = Functional::make({in}, {x});
   } else {
     Dict config = layer.get_config();
     config.erase("name"), config.erase("batch_input_shape");
-    made = make<Layer>(layer.class_name(), config);
+    result = make<Layer>(layer.class_name(), config);
   }
-  return made;
+  return result;
 }
 
 /// Copies flags from the layers of `from` to those at the same positions of `to`.

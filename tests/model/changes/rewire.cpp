@@ -51,21 +51,22 @@ TEST_CASE("layers are left out, put in, and exchanged in the middle of branches"
   const Tensor x = data();
   Branches b;
   const Tensors before = b.model->predict({x});
-  auto without = rewire(*b.model, {{b.dropout, LayerPtr()}});
-  CHECK(near(without->predict({x}), before));
-  CHECK(names(*without) == std::vector<std::string>{"in", "body", "left", "right", "sum", "head"});
+  auto without_dropout = rewire(*b.model, {{b.dropout, LayerPtr()}});
+  CHECK(near(without_dropout->predict({x}), before));
+  CHECK(names(*without_dropout) ==
+        std::vector<std::string>{"in", "body", "left", "right", "sum", "head"});
 
   const Symbol trunk = b.body->output().front();
   auto norm = make<Layer>("BatchNormalization", {{"name", "norm"}});
-  auto with = rewire(*b.model, {{trunk, (*norm)(trunk)}});
-  CHECK(with->get_layer("norm") == norm);
+  auto with_norm = rewire(*b.model, {{trunk, (*norm)(trunk)}});
+  CHECK(with_norm->get_layer("norm") == norm);
   // Factor by which a new BatchNormalization multiplies at inference.
   const double scale = 1 / std::sqrt(1 + 1e-3);
   auto by_hand = [&] {
     const Tensor t = (*b.body)(x)*scale;
     return (*b.head)((*b.left)(t) + (*b.right)(t));
   };
-  CHECK(near(with->predict({x}).front(), by_hand()));
+  CHECK(near(with_norm->predict({x}).front(), by_hand()));
 
   auto swapped = rewire(*b.model, {{b.left, dense(kWidth, {{"name", "l2"}})},
                                    {b.right, dense(kWidth, {{"name", "r2"}})}});
@@ -80,15 +81,15 @@ TEST_CASE("layers are left out, put in, and exchanged in the middle of branches"
 TEST_CASE("every call of a shared layer is exchanged, with its arguments") {
   const Tensor x = data();
   const Symbol in = Input({kWidth});
-  auto twice = dense(), other = dense();
+  auto called_twice = dense(), other = dense();
   CallOptions in_training;
   in_training.training = true;
-  const Symbol noisy =
-      (*make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}))((*twice)(in), in_training);
-  auto model = Functional::make({in}, {(*twice)(noisy)});
-  auto changed = rewire(
-      *model,
-      {{twice, other}, {model->get_layer("drop"), make<Layer>("Dropout", {{"rate", 1e-9}})}});
+  const Symbol noisy = (*make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}))(
+      (*called_twice)(in), in_training);
+  auto model = Functional::make({in}, {(*called_twice)(noisy)});
+  auto changed =
+      rewire(*model, {{called_twice, other},
+                      {model->get_layer("drop"), make<Layer>("Dropout", {{"rate", 1e-9}})}});
   CHECK(near(changed->predict({x}).front(), (*other)((*other)(x))));
   CHECK(changed->layers().size() == 3);
   const NodePtr call = changed->layers()[2]->inbound_nodes().back();

@@ -15,7 +15,7 @@ namespace {
 
 /// Whether running f changes the layer's weights.
 template <class F>
-bool moves(const Layer& layer, F f) {
+bool changes_weights(const Layer& layer, F f) {
   const Tensors before = layer.get_weights();
   f();
   return !near(before, layer.get_weights());
@@ -52,7 +52,7 @@ TEST_CASE("a model sees what is added to and taken from a model inside it") {
     CAPTURE(outer->name());
     const Tensor before = outer->predict({x}).front();
     CHECK(near(before, (*outer)(x)));
-    CHECK(moves(*added, [&] { outer->train_on_batch({x}, {y}); }));
+    CHECK(changes_weights(*added, [&] { outer->train_on_batch({x}, {y}); }));
     CHECK_FALSE(near(before, outer->predict({x}).front()));
     CHECK(outer->optimizer()->slot("momentum").size() == outer->trainable_weights().size());
     CHECK_THAT(joined(outer->summary({{"expand_nested", true}})),
@@ -61,7 +61,7 @@ TEST_CASE("a model sees what is added to and taken from a model inside it") {
   inner->pop();
   for (const ModelPtr& outer : outers) {
     CHECK(near(outer->predict({x}).front(), (*outer)(x)));
-    CHECK_FALSE(moves(*added, [&] { outer->train_on_batch({x}, {y}); }));
+    CHECK_FALSE(changes_weights(*added, [&] { outer->train_on_batch({x}, {y}); }));
   }
 }
 
@@ -80,8 +80,8 @@ TEST_CASE("layers that are exchanged are seen by every model above") {
   model->set_head(head);
   for (Model* each : {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
     CHECK(near(each->predict({x}).front(), (*each)(x)));
-    CHECK(moves(*head, [&] { each->fit({x}, {y}, {{"verbose", 0}}); }));
-    CHECK_FALSE(moves(*old, [&] { each->train_on_batch({x}, {y}); }));
+    CHECK(changes_weights(*head, [&] { each->fit({x}, {y}, {{"verbose", 0}}); }));
+    CHECK_FALSE(changes_weights(*old, [&] { each->train_on_batch({x}, {y}); }));
   }
   model->set_head(dense(7));  // the outputs have another width, so their memory is planned anew
   CHECK(model->predict({x}).front().shape() == Shape{8, 7});
@@ -129,7 +129,7 @@ TEST_CASE("regularizers, masks, names and constraints count as structure") {
 TEST_CASE("the classic GAN: a model trains as it was compiled") {
   const Warnings watch;
   set_random_seed(7);
-  const bool fit = GENERATE(false, true), eager = GENERATE(false, true);
+  const bool uses_fit = GENERATE(false, true), eager = GENERATE(false, true);
   auto generator = Sequential::make({dense(8, {{"input_shape", List{2}}, {"activation", "relu"}}),
                                      dense(1, {{"activation", "linear"}})},
                                     "g");
@@ -145,7 +145,7 @@ TEST_CASE("the classic GAN: a model trains as it was compiled") {
 
   SeedGenerator noise(3);
   auto train = [&](Model& model, const Tensor& x, const Tensor& y) {
-    if (!fit) return model.train_on_batch({x}, {y}, {}, {}, true).front().second;
+    if (!uses_fit) return model.train_on_batch({x}, {y}, {}, {}, true).front().second;
     return model.fit({x}, {y}, {{"verbose", 0}})->at("loss").back();
   };
   const Tensor ones({8, 1}, DType::float32), zeros({8, 1}, DType::float32);
@@ -154,13 +154,13 @@ TEST_CASE("the classic GAN: a model trains as it was compiled") {
   for (int step = 0; step < 20; ++step) {
     const Tensor fake = generator->predict({noise.normal({8, 2})}).front(),
                  real = noise.normal({8, 1}) + 3.0;
-    CHECK(moves(*discriminator, [&] {
+    CHECK(changes_weights(*discriminator, [&] {
       d_losses.push_back(
           (train(*discriminator, real, real_labels) + train(*discriminator, fake, fake_labels)) /
           2);
     }));
     const Tensors d = discriminator->get_weights();
-    CHECK(moves(*generator, [&] { train(*gan, noise.normal({8, 2}), real_labels); }));
+    CHECK(changes_weights(*generator, [&] { train(*gan, noise.normal({8, 2}), real_labels); }));
     CHECK(near(d, discriminator->get_weights()));  // compares the moving statistics, too
   }
   CHECK(d_losses.back() < d_losses.front());
@@ -181,16 +181,16 @@ TEST_CASE("flags of compile hold for a model that is built later, and compile ta
   body->set_trainable(true);
   head->set_trainable(false);
   model->train_on_batch({x}, {y});
-  CHECK_FALSE(moves(*body, [&] { model->train_on_batch({x}, {y}); }));
-  CHECK(moves(*head, [&] { model->fit({x}, {y}, {{"verbose", 0}}); }));
+  CHECK_FALSE(changes_weights(*body, [&] { model->train_on_batch({x}, {y}); }));
+  CHECK(changes_weights(*head, [&] { model->fit({x}, {y}, {{"verbose", 0}}); }));
   CHECK(warnings.size() == 1);
   compile(*model);
-  CHECK(moves(*body, [&] { model->train_on_batch({x}, {y}); }));
-  CHECK_FALSE(moves(*head, [&] { model->train_on_batch({x}, {y}); }));
+  CHECK(changes_weights(*body, [&] { model->train_on_batch({x}, {y}); }));
+  CHECK_FALSE(changes_weights(*head, [&] { model->train_on_batch({x}, {y}); }));
   CHECK(warnings.size() == 1);
   model->set_trainable(false);
   compile(*model);
-  CHECK_FALSE(moves(*model, [&] { model->train_on_batch({x}, {y}); }));
+  CHECK_FALSE(changes_weights(*model, [&] { model->train_on_batch({x}, {y}); }));
   CHECK(warnings.size() == 2);
   CHECK_THAT(warnings.back(), Contains("does not have any trainable weights"));
   body->set_trainable(true), model->set_trainable(true);
@@ -218,7 +218,7 @@ TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows
   base->set_trainable(true);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   CHECK(near(of_head.front().value(), momentum));
-  CHECK(moves(*base, [&] { model->train_on_batch({x}, {y}); }));
+  CHECK(changes_weights(*base, [&] { model->train_on_batch({x}, {y}); }));
   const Variables both = adam->slot("momentum");
   REQUIRE(both.size() == 4);
   CHECK(both[2] == of_head[0]);
@@ -239,9 +239,10 @@ TEST_CASE("a Sequential built from its first data takes other sizes where its la
   auto shape = [](const ModelPtr& model, const Shape& x) {
     return model->predict({Tensor(x, DType::float32)}).front().shape();
   };
-  auto of = [](const char* name, Dict options = {}) { return make<Layer>(name, options); };
-  auto words = Sequential::make({of("Embedding", {{"input_dim", 10}, {"output_dim", 4}}),
-                                 of("LSTM", {{"units", 3}, {"return_sequences", true}}), dense(2)});
+  auto layer_of = [](const char* name, Dict options = {}) { return make<Layer>(name, options); };
+  auto words =
+      Sequential::make({layer_of("Embedding", {{"input_dim", 10}, {"output_dim", 4}}),
+                        layer_of("LSTM", {{"units", 3}, {"return_sequences", true}}), dense(2)});
   CHECK(shape(words, {2, 11}) == Shape{2, 11, 2});
   CHECK(words->input_shape().front() == Shape{-1, 11});
   CHECK(shape(words, {5, 12}) == Shape{5, 12, 2});
@@ -251,22 +252,23 @@ TEST_CASE("a Sequential built from its first data takes other sizes where its la
                            {{"verbose", 0}}));
   const Dict config = words->get_config();
   CHECK(to_json(config.at("build_input_shape")) == "[null, 11]");
-  auto again = clone_model(*words);
-  CHECK(shape(again, {1, 5}) == Shape{1, 5, 2});
+  auto clone = clone_model(*words);
+  CHECK(shape(clone, {1, 5}) == Shape{1, 5, 2});
 
-  auto outer =
-      Sequential::make({Sequential::make({of("Conv1D", {{"filters", 3}, {"kernel_size", 2}})}),
-                        of("GlobalMaxPooling1D")});
+  auto outer = Sequential::make(
+      {Sequential::make({layer_of("Conv1D", {{"filters", 3}, {"kernel_size", 2}})}),
+       layer_of("GlobalMaxPooling1D")});
   CHECK(shape(outer, {2, 11, 4}) == Shape{2, 3});
   CHECK(shape(outer, {2, 12, 4}) == Shape{2, 3});
   CHECK(shape(clone_model(*outer), {2, 13, 4}) == Shape{2, 3});
   CHECK_THROWS_WITH(shape(outer, {2, 12, 5}), Contains("(12, 5)"));
 
-  auto flat = Sequential::make({of("Flatten"), dense(1)});
+  auto flat = Sequential::make({layer_of("Flatten"), dense(1)});
   CHECK(shape(flat, {2, 11}) == Shape{2, 1});
   CHECK_THROWS_WITH(shape(flat, {2, 12}),
                     Contains("to have shape (11,) but got array with shape (12,)"));
-  auto declared = Sequential::make({of("LSTM", {{"units", 2}, {"input_shape", List{11, 4}}})});
+  auto declared =
+      Sequential::make({layer_of("LSTM", {{"units", 2}, {"input_shape", List{11, 4}}})});
   CHECK_THROWS_WITH(shape(declared, {2, 12, 4}),
                     Contains("to have shape (11, 4) but got array with shape (12, 4)"));
 }

@@ -17,8 +17,8 @@ LayerPtr identity(const std::string& kind, const std::string& name) {
   return make<Layer>("Activation", {{"activation", "linear"}, {"name", name}});
 }
 
-/// A Sequential, or the same layers as a graph; with an identity layer "same" of this kind, unless
-/// `kind` is empty.
+/// A model of some layers: a Sequential or, if `functional` is true, a graph. If `kind` is not
+/// empty, the model has an identity layer of this kind with the name "same".
 std::shared_ptr<Functional> stack(bool functional, const std::string& kind) {
   set_random_seed(3);
   std::vector<LayerPtr> layers{dense(6, {{"name", "first"}})};
@@ -137,21 +137,22 @@ TEST_CASE("a layer that takes the place of another has its weights where they fi
   CHECK_FALSE(same_bits(fresh.model->get_layer("fresh")->get_weights(), old));
   auto built = dense(2, {{"name", "built"}});
   built->build_for({{-1, 6}});
-  const Tensors own = built->get_weights();
+  const Tensors built_weights = built->get_weights();
   CHECK(report(replace_layer(*model, "last", built)).starts_with("built new 0>1 2 its own"));
-  CHECK(same_bits(built->get_weights(), own));
+  CHECK(same_bits(built->get_weights(), built_weights));
 }
 
 TEST_CASE("every call of a shared layer is meant, with its arguments") {
   const Symbol in = Input({kWidth}, "in");
-  auto twice = dense(kWidth, {{"name", "twice"}}), next = dense(kWidth, {{"name", "next"}});
+  auto called_twice = dense(kWidth, {{"name", "twice"}}), next = dense(kWidth, {{"name", "next"}});
   auto drop = make<Layer>("Dropout", {{"rate", 1e-9}, {"name", "drop"}});
   CallOptions in_training;
   in_training.training = true;
-  auto model = Functional::make({in}, {(*twice)((*drop)((*twice)(in), in_training))});
+  auto model = Functional::make({in}, {(*called_twice)((*drop)((*called_twice)(in), in_training))});
   const Tensor x = data();
   const SurgeryResult more = insert_after(*model, "twice", next);
-  CHECK(near(more.model->predict({x}).front(), (*next)((*twice)((*next)((*twice)(x))))));
+  CHECK(near(more.model->predict({x}).front(),
+             (*next)((*called_twice)((*next)((*called_twice)(x))))));
   CHECK(report(more) == "next new 0>2 2 new");
   bool keeps_training = false;
   for (const NodePtr& call : drop->inbound_nodes()) keeps_training = call->training == true;
