@@ -23,9 +23,10 @@ constexpr int kFirstRepetitions = 2, kSureRepetitions = 200;
 /// every number independently, while a kernel rounds equal numbers alike, so that their errors add
 /// up. Therefore a result is reported only if it exceeds twice the tolerance.
 constexpr double kFactor = 6, kSureFactor = 12;
-/// The largest number of candidates of which kSureRepetitions choose each at least once.
+/// If rounding decides which of several numbers an op chooses, kSureRepetitions repetitions choose
+/// each of at most this many numbers at least once.
 constexpr size_t kMaxCandidates = 8;
-/// the largest number of nodes of a recipe whose gradients are cheap to check
+/// Up to this number of nodes, the gradients of a recipe are cheap to check.
 constexpr size_t kFewNodes = 8;
 constexpr int64_t kForThreads = 16'000;  ///< fewest elements for which kernels use several threads
 
@@ -167,19 +168,21 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
   // If several functions have kinks at the same point, their composition may have none, and
   // gradients cannot show that. So the inputs are shifted, each by different amounts, because equal
   // numbers would still coincide.
-  std::vector<Array> places = inputs_;
-  const bool moves = has_corners(recipe) && (recipe.nodes.size() > given + 1 || has_body(recipe));
-  for (size_t k = 0; k < given && moves; ++k)
-    for (size_t i = 0; i < places[k].values.size() && is_floating(places[k].spec.dtype); ++i)
-      places[k].values[i] +=
+  std::vector<Array> shifted_inputs = inputs_;
+  const bool is_shifted =
+      has_corners(recipe) && (recipe.nodes.size() > given + 1 || has_body(recipe));
+  for (size_t k = 0; k < given && is_shifted; ++k)
+    for (size_t i = 0;
+         i < shifted_inputs[k].values.size() && is_floating(shifted_inputs[k].spec.dtype); ++i)
+      shifted_inputs[k].values[i] +=
           0.01 * std::sin(static_cast<double>(i) * 3.3 + 1 + 0.7 * static_cast<double>(k));
-  const std::vector<Array> exact = interpret(program_, places);
+  const std::vector<Array> exact = interpret(program_, shifted_inputs);
   const auto direction = [](size_t input, size_t i, double turn) {
     return std::cos(static_cast<double>(i) * (7.1 + turn) + static_cast<double>(input));
   };
   // The loss sum(outputs . upstreams), with the inputs shifted by `step` in the direction `turn`.
   const auto loss = [&](double step, double turn) {
-    std::vector<Array> moved = places;
+    std::vector<Array> moved = shifted_inputs;
     for (size_t k = 0; k < given; ++k)
       for (size_t i = 0; i < moved[k].values.size() && is_floating(moved[k].spec.dtype); ++i)
         moved[k].values[i] += step * direction(k, i, turn);
@@ -189,7 +192,7 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
     size_t upstream = given;
     for (size_t o = 0; o < outputs; ++o) {
       if (!is_floating(results[o].spec.dtype)) continue;
-      const Array& weights = places[upstream++];
+      const Array& weights = shifted_inputs[upstream++];
       for (size_t i = 0; i < weights.values.size(); ++i)
         sum += weights.values[i] * results[o].values[i];
     }
@@ -210,19 +213,20 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
       }
     }
     constexpr double kStep = 1e-5;
-    const double ahead = loss(kStep, turn), behind = loss(-kStep, turn);
-    const double forwards = (ahead - base) / kStep, backwards = (base - behind) / kStep;
-    const double half = (loss(kStep / 2, turn) - loss(-kStep / 2, turn)) / kStep;
-    const double room = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(base) / kStep;
-    slope.found = (ahead - behind) / (2 * kStep);
+    const double loss_ahead = loss(kStep, turn), loss_behind = loss(-kStep, turn);
+    const double forward_slope = (loss_ahead - base) / kStep,
+                 backward_slope = (base - loss_behind) / kStep;
+    const double half_step_slope = (loss(kStep / 2, turn) - loss(-kStep / 2, turn)) / kStep;
+    const double tolerance = 1e-4 * (1 + magnitude) + 1e-9 * std::abs(base) / kStep;
+    slope.found = (loss_ahead - loss_behind) / (2 * kStep);
     // A finite difference that spans many steps of a function hides them: floor of large numbers
     // seems to have the slope of its argument although its derivative is 0, and a remainder seems
     // to be flat although its derivative is large.
     const bool hides_steps =
         jumps && std::max(std::abs(slope.found), std::abs(slope.given)) * kStep > 1;
-    slope.is_smooth = !hides_steps && std::abs(slope.found - half) < room / 4 &&
-                      std::abs(forwards - backwards) < room;
-    slope.agrees = !std::isfinite(slope.given) || std::abs(slope.found - slope.given) <= room;
+    slope.is_smooth = !hides_steps && std::abs(slope.found - half_step_slope) < tolerance / 4 &&
+                      std::abs(forward_slope - backward_slope) < tolerance;
+    slope.agrees = !std::isfinite(slope.given) || std::abs(slope.found - slope.given) <= tolerance;
     return slope;
   };
   const Slope slope = in_direction(0);
@@ -308,20 +312,20 @@ class Ways {
 
   Outcome run_all() {
     compiled();
-    threads();
-    eager();
-    other_identities();
-    as_recorded();
-    with_variables();
-    lowered();
-    rematerialized();
-    in_chunks();
-    slopes();
+    check_threads();
+    check_eager();
+    check_other_identities();
+    check_as_recorded();
+    check_with_variables();
+    check_lowered();
+    check_rematerialized();
+    check_in_chunks();
+    check_slopes();
     return outcome_;
   }
 
  private:
-  void take(const char* way, const std::function<Tensors()>& results) {
+  void check_way(const char* way, const std::function<Tensors()>& results) {
     if (outcome_.difference) return;
     try {
       if (auto wrong = expected_.compare(results())) outcome_.difference = Difference{way, *wrong};
@@ -331,33 +335,33 @@ class Ways {
   }
 
   void compiled() {
-    take("compiled", [&] { return run_program(optimize(expected_.program()), inputs_); });
+    check_way("compiled", [&] { return run_program(optimize(expected_.program()), inputs_); });
   }
-  void threads() {
+  void check_threads() {
     if (!is_large(recipe_)) return;
     set_device("cpu", {{"threads", 3}});
-    take("compiled, for three threads",
-         [&] { return run_program(optimize(expected_.program()), inputs_); });
+    check_way("compiled, for three threads",
+              [&] { return run_program(optimize(expected_.program()), inputs_); });
     set_device("cpu", {{"threads", 1}});
   }
-  void eager() {
+  void check_eager() {
     if (choices_.one_in(2)) return;
-    take("op by op", [&] { return run(recipe_, inputs_); });
+    check_way("op by op", [&] { return run(recipe_, inputs_); });
   }
-  void other_identities() {
+  void check_other_identities() {
     if (!choices_.one_in(3) || outcome_.difference) return;
     const Recipe other = rewritten(recipe_, choices_);
-    take("written another way",
-         [&] { return run_program(optimize(traced(other, inputs_)), inputs_); });
+    check_way("written another way",
+              [&] { return run_program(optimize(traced(other, inputs_)), inputs_); });
     if (outcome_.difference) outcome_.other = other;
   }
-  void as_recorded() {
+  void check_as_recorded() {
     if (!choices_.one_in(8)) return;
-    take("compiled as recorded", [&] { return run_program(expected_.program(), inputs_); });
+    check_way("compiled as recorded", [&] { return run_program(expected_.program(), inputs_); });
   }
   /// Runs the program twice and changes the variables in between: cached values that depend on them
   /// must be computed again.
-  void with_variables() {
+  void check_with_variables() {
     if (!choices_.one_in(4)) return;
     OptimizeOptions options;
     options.inference = choices_.one_in(2);
@@ -365,7 +369,7 @@ class Ways {
     const Function function(
         [&](const Tensors& given) { return run(recipe_, variables.all(given)); }, options);
     const auto call = [&](const Tensors& inputs) { return function(variables.given(inputs)); };
-    take("with variables", [&] { return call(inputs_); });
+    check_way("with variables", [&] { return call(inputs_); });
     const Tensors others = draw_inputs(recipe_, 1);
     variables.assign(others);
     try {
@@ -375,38 +379,39 @@ class Ways {
     } catch (const Unreliable&) {
     }
     variables.assign(inputs_);
-    take("with values of variables as before", [&] { return call(inputs_); });
+    check_way("with values of variables as before", [&] { return call(inputs_); });
   }
-  void lowered() {
+  void check_lowered() {
     if (!choices_.one_in(8)) return;
     const PickyDevice device = draw_device(choices_);
-    take("lowered for a device of few kernels", [&] {
+    check_way("lowered for a device of few kernels", [&] {
       return run_program(lower(optimize(expected_.program(), {.device = &device}), device),
                          inputs_);
     });
   }
-  /// Computes values again from a random instruction on, with random cuts before it. In half widths
-  /// a copy may be rounded where the original is not, so that terms of the two that cancel each
-  /// other in the reference do not.
-  void rematerialized() {
+  /// Runs the program with rematerialization: the instructions from a random one on count as the
+  /// backward pass, which computes earlier values again, except at random cuts. 16-bit floats are
+  /// left out, because a copy may be rounded where the original is not, so that terms that cancel
+  /// in the reference do not.
+  void check_rematerialized() {
     if (!choices_.one_in(4) || has_halves()) return;
     const auto length = static_cast<int64_t>(expected_.program().code.size());
     const auto backward = static_cast<size_t>(choices_.below(length + 1));
     std::vector<size_t> cuts;
     for (size_t i = 1; i < backward; ++i)
       if (choices_.one_in(3)) cuts.push_back(i);
-    take("with values computed again", [&] {
+    check_way("with values computed again", [&] {
       return run_program(optimize(crescent::rematerialized(expected_.program(), backward, cuts)),
                          inputs_);
     });
   }
-  void in_chunks() {
+  void check_in_chunks() {
     Program program = expected_.program();
     const int64_t limit = int64_t{64} << choices_.below(8);
     if (!passes::chunked_losses(program, limit)) return;
-    take("with losses in chunks", [&] { return run_program(optimize(program), inputs_); });
+    check_way("with losses in chunks", [&] { return run_program(optimize(program), inputs_); });
   }
-  void slopes() {
+  void check_slopes() {
     const bool is_short = recipe_.nodes.size() <= kFewNodes;
     if (!(choices_.one_in(4) || is_short) || outcome_.difference ||
         recipe_.calls("stop_gradient") || has_halves())

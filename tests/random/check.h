@@ -16,9 +16,9 @@ struct Difference {
 
 struct Outcome {
   std::optional<Difference> difference;
-  std::optional<Recipe> other;  ///< the recipe rewritten by identities, if only this one gave a
-                                ///< different result
-  bool skipped = false;         ///< whether the reference is unreliable for this recipe
+  /// The recipe rewritten by identities, if only the rewritten one gave a different result.
+  std::optional<Recipe> other;
+  bool skipped = false;  ///< whether the reference is unreliable for this recipe
 };
 
 /// Checks a recipe. `variant` is the seed of the choices that are not part of the recipe:

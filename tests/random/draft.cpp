@@ -156,18 +156,19 @@ int Draft::same_shape(int value) {
 }
 
 int Draft::partner(int value) {
-  const TensorSpec beside = spec(value);
+  const TensorSpec other_spec = spec(value);
   const bool any_dtype = choices.one_in(8);
   const auto accepts = [&](const TensorSpec& s) {
-    return is_number(s) && (any_dtype || s.dtype == beside.dtype) &&
-           broadcasts(s.shape, beside.shape);
+    return is_number(s) && (any_dtype || s.dtype == other_spec.dtype) &&
+           broadcasts(s.shape, other_spec.shape);
   };
   return operand(accepts, [&] {
     Shape shape;
-    const int rank = beside.shape.rank(), first = static_cast<int>(choices.below(rank + 1));
-    const int kept = choices.one_in(2) ? first : 0;
-    for (int i = kept; i < rank; ++i) shape.append(choices.one_in(4) ? 1 : beside.shape[i]);
-    return TensorSpec{any_dtype ? floating() : beside.dtype, shape};
+    const int rank = other_spec.shape.rank(), first = static_cast<int>(choices.below(rank + 1));
+    const int first_kept = choices.one_in(2) ? first : 0;
+    for (int i = first_kept; i < rank; ++i)
+      shape.append(choices.one_in(4) ? 1 : other_spec.shape[i]);
+    return TensorSpec{any_dtype ? floating() : other_spec.dtype, shape};
   });
 }
 

@@ -15,8 +15,8 @@ int64_t draw_size(Choices& choices) {
   return choices.of(kSizes);
 }
 
-/// Rows by family. A family is drawn first and then a row, because otherwise the family with most
-/// rows would dominate.
+/// The generators of calls by family, such as reductions or images. A family is drawn first and
+/// then one of its generators, because otherwise the family with most generators would dominate.
 const std::vector<std::vector<CallGenerator>>& families() {
   static const std::vector<std::vector<CallGenerator>> all{
       regular_rows(), regular_rows(), regular_rows(), shape_rows(),   shape_rows(), indexing_rows(),
@@ -72,21 +72,21 @@ Recipe without_unused(const Recipe& recipe) {
         for (int& value : *several) f(value);
     }
   };
-  Recipe kept = recipe;
+  Recipe result = recipe;
   for (size_t i = count; i-- > 0;)
     if (needed[i])
-      each_operand(kept.nodes[i], [&](int value) { needed[static_cast<size_t>(value)] = true; });
+      each_operand(result.nodes[i], [&](int value) { needed[static_cast<size_t>(value)] = true; });
   std::vector<int> numbers(count);
-  kept.nodes.clear();
+  result.nodes.clear();
   for (size_t i = 0; i < count; ++i) {
     if (!needed[i]) continue;
-    numbers[i] = static_cast<int>(kept.nodes.size());
-    kept.nodes.push_back(recipe.nodes[i]);
-    each_operand(kept.nodes.back(),
+    numbers[i] = static_cast<int>(result.nodes.size());
+    result.nodes.push_back(recipe.nodes[i]);
+    each_operand(result.nodes.back(),
                  [&](int& value) { value = numbers[static_cast<size_t>(value)]; });
   }
-  for (int& output : kept.outputs) output = numbers[static_cast<size_t>(output)];
-  return kept;
+  for (int& output : result.outputs) output = numbers[static_cast<size_t>(output)];
+  return result;
 }
 
 }  // namespace

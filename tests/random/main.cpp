@@ -31,8 +31,8 @@ using namespace crescent::random_programs;
 
 namespace {
 
-constexpr uint64_t kMaxReported = 5;  ///< limit of failures that are printed; further ones are
-                                      ///< only counted
+/// The number of failures that are printed; further ones are only counted.
+constexpr uint64_t kMaxReported = 5;
 
 using Check = std::function<Outcome(const Recipe&, uint64_t)>;
 using Clock = std::chrono::steady_clock;
@@ -43,7 +43,7 @@ double seconds_since(Clock::time_point start) {
 struct Options {
   double seconds = 0;            ///< time limit in seconds; 0: none
   uint64_t seed = 0, count = 0;  ///< seed 0: drawn from the clock; count 0: no limit
-  bool rows = false, apart = false, has_seed = false, first = false;
+  bool prints_rows = false, runs_apart = false, has_seed = false, ends_at_first = false;
 
   bool is_over(uint64_t programs, double passed) const {
     return (count > 0 && programs >= count) || (seconds > 0 && passed >= seconds);
@@ -55,15 +55,15 @@ Options read(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (std::strcmp(argv[i], "--rows") == 0) {
-      options.rows = true;
+      options.prints_rows = true;
       continue;
     }
     if (std::strcmp(argv[i], "--first") == 0) {
-      options.first = true;
+      options.ends_at_first = true;
       continue;
     }
     if (std::strcmp(argv[i], "--apart") == 0) {
-      options.apart = true;
+      options.runs_apart = true;
       continue;
     }
     if (!value) fail("expected a number after ", argv[i]);
@@ -89,7 +89,7 @@ Options read(int argc, char** argv) {
   return options;
 }
 
-std::string all_of(int pipe) {
+std::string read_all(int pipe) {
   std::string text;
   char part[4096];
   for (ssize_t n; (n = ::read(pipe, part, sizeof part)) > 0;)
@@ -112,7 +112,7 @@ Outcome check_apart(const Recipe& recipe, uint64_t seed) {
     _exit(write(ends[1], text.data(), text.size()) < 0);
   }
   close(ends[1]);
-  const std::string text = all_of(ends[0]);
+  const std::string text = read_all(ends[0]);
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
@@ -174,21 +174,21 @@ int run(const Options& options) {
   std::fflush(stdout);
   print_seed_on_crashes();
   const Check check_one =
-      options.apart ? Check(check_apart)
-                    : [](const Recipe& recipe, uint64_t seed) { return check(recipe, seed); };
+      options.runs_apart ? Check(check_apart)
+                         : [](const Recipe& recipe, uint64_t seed) { return check(recipe, seed); };
   for (; !options.is_over(programs, seconds_since(start)); ++programs) {
     const uint64_t seed = options.seed + programs;
     std::snprintf(seed_text, sizeof seed_text, "seed %llu ends the process\n",
                   static_cast<unsigned long long>(seed));
     Choices choices(seed);
     const Recipe recipe = draw_recipe(choices);
-    if (options.rows)
+    if (options.prints_rows)
       for (const Node& node : recipe.nodes) ++drawn[node.function];
     const Outcome outcome = check_one(recipe, seed);
     skipped += outcome.skipped;
     if (!outcome.difference) continue;
     ++different;
-    if (options.first) {
+    if (options.ends_at_first) {
       std::printf("seed %llu differs, %s: %s\n", static_cast<unsigned long long>(seed),
                   outcome.difference->way.c_str(), outcome.difference->text.c_str());
       break;

@@ -79,18 +79,18 @@ end
 
 --- A branch of a model: an input, and the layers that reduce it to rows.
 local function branch(kind, most)
-  local all = inputs[kind]()
-  all.layers = {}
+  local result = inputs[kind]()
+  result.layers = {}
   if kind == "words" then
     kind = "sequences"
-    all.layers[1] = { pick { "Embedding", "Embedding", "ReversibleEmbedding" }, { input_dim = 20,
+    result.layers[1] = { pick { "Embedding", "Embedding", "ReversibleEmbedding" }, { input_dim = 20,
       output_dim = pick { 1, 3, 8 }, mask_zero = chance(2) } }
-  elseif all.gaps then
-    all.layers[1] = { "Masking" }
+  elseif result.gaps then
+    result.layers[1] = { "Masking" }
   end
-  for _ = 1, math.random(most) do table.insert(all.layers, layer_on(kind)) end
-  for _, layer in ipairs(pick(kinds.ends[kind])) do table.insert(all.layers, layer) end
-  return all
+  for _ = 1, math.random(most) do table.insert(result.layers, layer_on(kind)) end
+  for _, layer in ipairs(pick(kinds.ends[kind])) do table.insert(result.layers, layer) end
+  return result
 end
 
 --- An optimizer that suits the policy. Ftrl divides differences of roots by the learning rate,

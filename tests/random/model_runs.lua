@@ -9,9 +9,9 @@ local runs = {}
 local function option_of(value)
   if type(value) ~= "table" then return value end
   if type(value[1]) == "string" and layers[value[1]] then return runs.layer(value) end
-  local all = {}
-  for key, item in pairs(value) do all[key] = option_of(item) end
-  return all
+  local converted = {}
+  for key, item in pairs(value) do converted[key] = option_of(item) end
+  return converted
 end
 
 function runs.layer(what) return layers[what[1]](option_of(what[2] or {})) end
@@ -50,10 +50,10 @@ local function same_shape(a, b)
   return table.concat(a.shape, ",", 2) == table.concat(b.shape, ",", 2)
 end
 
-local function branch(of, floats)
-  local input = cr.Input { shape = of.shape, dtype = of.words and "int32" or floats }
+local function branch(recipe, floats)
+  local input = cr.Input { shape = recipe.shape, dtype = recipe.words and "int32" or floats }
   local y, before = input, nil
-  for _, what in ipairs(of.layers) do
+  for _, what in ipairs(recipe.layers) do
     local layer = node(what, y)
     local z = call(layer, what, y, before)
     -- Applies the same layer twice, if its output has the shape of its input.
@@ -70,7 +70,7 @@ local names = { "first", "second" }
 --- Builds the model; its inputs have the dtype `floats`, whatever the policy.
 function runs.build(recipe, floats)
   local inputs, ends, outputs = {}, {}, {}
-  for i, of in ipairs(recipe.branches) do inputs[i], ends[i] = branch(of, floats) end
+  for i, part in ipairs(recipe.branches) do inputs[i], ends[i] = branch(part, floats) end
   local y = #ends > 1 and layers.Concatenate() (ends) or ends[1]
   for i = 1, recipe.heads do
     outputs[i] = layers.Dense { units = recipe.units, activation = recipe.activation,
@@ -85,23 +85,25 @@ function runs.unit(policy)
 end
 
 --- Perturbs x by random amounts up to by * (|x| + 1); if `zeros` is true, zeros stay 0.
-local function moved(x, by, seed, zeros)
+local function perturbed(x, by, seed, zeros)
   if not x.dtype:find "float" or by == 0 then return x end
-  local way = cr.random.uniform(x.shape, -1, 1, x.dtype, seed)
-  if zeros then way = way * ops.cast(ops.not_equal(x, 0), x.dtype) end
-  return x + way * (ops.abs(x) + 1) * by
+  local change = cr.random.uniform(x.shape, -1, 1, x.dtype, seed)
+  if zeros then change = change * ops.cast(ops.not_equal(x, 0), x.dtype) end
+  return x + change * (ops.abs(x) + 1) * by
 end
 
 local function floating(list, dtype)
-  local all = {}
-  for i, x in ipairs(list) do all[i] = x.dtype:find "float" and x:cast(dtype) or x end
-  return all
+  local result = {}
+  for i, x in ipairs(list) do result[i] = x.dtype:find "float" and x:cast(dtype) or x end
+  return result
 end
 
 local function all_moved(list, move, seed, zeros)
-  local all = {}
-  for i, x in ipairs(list) do all[i] = moved(x, move.by, 100 * move.seed + seed + i, zeros) end
-  return all
+  local result = {}
+  for i, x in ipairs(list) do
+    result[i] = perturbed(x, move.by, 100 * move.seed + seed + i, zeros)
+  end
+  return result
 end
 
 local function one_or_all(list) return #list == 1 and list[1] or list end

@@ -43,12 +43,13 @@ local still_there = { by = 0, seed = 0 }
 --- The largest change of each result when weights and inputs are perturbed `turns` times, in
 --- float64 and under the recipe's policy. The policy is needed because a gradient that should be 0
 --- is only a rounding error there, and some optimizers turn it into steps of full length.
-local function spread_of(recipe, data, exact, once, turns)
+local function spread_of(recipe, data, exact, op_by_op, repetitions)
   local unit, spread = runs.unit(recipe.policy), {}
-  local wider = recipe.policy == "float32" and 16 or 2
-  for policy, still in pairs { float64 = exact, [recipe.policy] = once } do
-    for turn = 1, turns do
-      local move = { by = wider * unit * (wider > 2 and turn or 1), seed = turn }
+  local perturbation = recipe.policy == "float32" and 16 or 2
+  for policy, still in pairs { float64 = exact, [recipe.policy] = op_by_op } do
+    for repetition = 1, repetitions do
+      local move = { by = perturbation * unit * (perturbation > 2 and repetition or 1),
+        seed = repetition }
       for name, value in pairs(runs.results(recipe, policy, true, data, move)) do
         spread[name] = math.max(spread[name] or 0,
           largest(in_float64(value) - in_float64(still[name])))
@@ -58,29 +59,31 @@ local function spread_of(recipe, data, exact, once, turns)
   return spread
 end
 
---- Describes a compiled result whose error exceeds `room`, or an op-by-op result whose error is too
---- large; returns nil if there is none.
-local function difference(compiled, once, exact, room, spread, unit)
+--- Describes a compiled result whose error exceeds `tolerances`, or an op-by-op result whose error
+--- is too large; returns nil if there is none.
+local function difference(compiled, op_by_op, exact, tolerances, spread, unit)
   for name, value in pairs(compiled) do
-    local off = largest(in_float64(value) - in_float64(exact[base(name)]))
-    if not (off <= 8 * room[base(name)]) then
-      return ("%s is off by %.3g, where %.3g would do"):format(name, off, room[base(name)])
+    local deviation = largest(in_float64(value) - in_float64(exact[base(name)]))
+    if not (deviation <= 8 * tolerances[base(name)]) then
+      return ("%s is off by %.3g, where %.3g would do"):format(name, deviation,
+        tolerances[base(name)])
     end
   end
   -- In float16 and bfloat16, probabilities near 1 and steps that loss scaling skips may change
   -- results arbitrarily, so op-by-op results are not compared.
   if unit > 1e-6 then return end
-  for name, value in pairs(once) do
-    local off, size = largest(in_float64(value) - in_float64(exact[name])), largest(exact[name])
-    if not (off <= 0.02 * (size + 0.01) + 8 * spread[name]) then
-      return ("op by op, %s is off by %.3g of %.3g"):format(name, off, size)
+  for name, value in pairs(op_by_op) do
+    local deviation, size = largest(in_float64(value) - in_float64(exact[name])),
+      largest(exact[name])
+    if not (deviation <= 0.02 * (size + 0.01) + 8 * spread[name]) then
+      return ("op by op, %s is off by %.3g of %.3g"):format(name, deviation, size)
     end
   end
 end
 
---- Checks a recipe, with `turns` perturbations. Returns a description of a difference, or nil and
---- the reason why the recipe is not checked.
-local function check_with(recipe, turns)
+--- Checks a recipe, with `repetitions` perturbations. Returns a description of a difference, or nil
+--- and the reason why the recipe is not checked.
+local function check_with(recipe, repetitions)
   cr.random.seed(recipe.seed)
   cr.config.set_dtype_policy(recipe.policy)
   local ok, model = pcall(runs.build, recipe, "float32")
@@ -89,13 +92,13 @@ local function check_with(recipe, turns)
   local data = { weights = model:get_weights() }
   data.x, data.y = draw.data(recipe, shape)
   local exact = runs.results(recipe, "float64", true, data, still_there)
-  local once = runs.results(recipe, recipe.policy, true, data, still_there)
+  local op_by_op = runs.results(recipe, recipe.policy, true, data, still_there)
   for name, value in pairs(exact) do
     -- Skips results that are too large for float32 (random programs test single ops there). The
     -- limit for a loss is 7, a probability of 1e-3, because the logarithm of smaller probabilities
     -- has too steep a gradient.
-    local most = not recipe.policy:find "float16" and 1e6 or name == "loss" and 7 or 1e3
-    if not (largest(value) < most and largest(once[name]) < most) then return nil, "large" end
+    local limit = not recipe.policy:find "float16" and 1e6 or name == "loss" and 7 or 1e3
+    if not (largest(value) < limit and largest(op_by_op[name]) < limit) then return nil, "large" end
     -- The direction of a vector that consists of rounding errors is arbitrary, and its gradient is
     -- huge, so such recipes are skipped.
     if recipe.loss == "cosine_similarity" and name:find "^prediction" and largest(value) < 1e-6 then
@@ -104,13 +107,14 @@ local function check_with(recipe, turns)
   end
   local unit = runs.unit(recipe.policy)
   local roundings = recipe.policy == "float32" and 32 or 4
-  local spread, room = spread_of(recipe, data, exact, once, turns), {}
+  local spread, tolerances = spread_of(recipe, data, exact, op_by_op, repetitions), {}
   for name, value in pairs(exact) do
-    local off = largest(in_float64(once[name]) - in_float64(value))
-    room[name] = math.max(off + roundings * unit * (largest(value) + 1e-3), spread[name])
+    local deviation = largest(in_float64(op_by_op[name]) - in_float64(value))
+    tolerances[name] = math.max(deviation + roundings * unit * (largest(value) + 1e-3),
+      spread[name])
   end
   local compiled = runs.results(recipe, recipe.policy, false, data, still_there)
-  return difference(compiled, once, exact, room, spread, unit)
+  return difference(compiled, op_by_op, exact, tolerances, spread, unit)
 end
 
 --- Checks a recipe. Before a result counts as wrong, it is checked with more perturbations: where
@@ -122,7 +126,7 @@ local function check(recipe)
   return what, why
 end
 
--- ---- failures ----------------------------------------------------------------------------------
+-- ---- printing failing recipes and making them smaller -------------------------------------------
 
 local function text_of(value)
   if type(value) == "string" then return ("%q"):format(value) end
@@ -137,9 +141,9 @@ end
 
 local function copy(value)
   if type(value) ~= "table" then return value end
-  local all = {}
-  for key, item in pairs(value) do all[key] = copy(item) end
-  return all
+  local result = {}
+  for key, item in pairs(value) do result[key] = copy(item) end
+  return result
 end
 
 --- Whether the check of a recipe fails; an error counts as a failure.
@@ -150,7 +154,7 @@ end
 
 --- The functions that make a recipe smaller; each returns false if there is nothing to change.
 local function changes_of(recipe)
-  local all = {
+  local changes = {
     function(r)
       if not r.branches[2] then return false end
       r.branches[2] = nil
@@ -178,23 +182,23 @@ local function changes_of(recipe)
   }
   for b, branch in ipairs(recipe.branches) do
     for i = #branch.layers, 1, -1 do
-      all[#all + 1] = function(r)
+      changes[#changes + 1] = function(r)
         return #r.branches[b].layers > 1 and table.remove(r.branches[b].layers, i) and true or false
       end
-      all[#all + 1] = function(r)
+      changes[#changes + 1] = function(r)
         local layer = r.branches[b].layers[i]
         if not (layer.again or layer.skip) then return false end
         layer.again, layer.skip = nil, nil
       end
     end
     for i, size in ipairs(branch.shape) do
-      all[#all + 1] = function(r)
+      changes[#changes + 1] = function(r)
         if size < 2 then return false end
         r.branches[b].shape[i] = size // 2
       end
     end
   end
-  return all
+  return changes
 end
 
 --- Simplifies a recipe (fewer layers, shorter axes, simpler training) as long as its check still
@@ -215,7 +219,7 @@ local function shrink(recipe, deadline)
   return recipe
 end
 
--- ---- main --------------------------------------------------------------------------------------
+-- ---- checking random recipes until the time or number is reached --------------------------------
 
 if options.recipe then
   local what = differs(dofile(options.recipe))

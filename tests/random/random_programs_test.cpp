@@ -59,19 +59,19 @@ bool agrees_with_reference(const Recipe& recipe) {
 TEST_CASE("choices are made again") {
   Choices choices(5);
   const Recipe recipe = draw_recipe(choices);
-  Choices again(choices.made());
-  CHECK(to_lua(draw_recipe(again)) == to_lua(recipe));
-  CHECK(again.made() == choices.made());
-  CHECK(again.steps() == choices.steps());
+  Choices replayed(choices.made());
+  CHECK(to_lua(draw_recipe(replayed)) == to_lua(recipe));
+  CHECK(replayed.made() == choices.made());
+  CHECK(replayed.steps() == choices.steps());
 }
 
 TEST_CASE("the reference computes what ops compute in float64") {
-  int compared = 0;
+  int compared_count = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     INFO("seed " << seed);
-    compared += agrees_with_reference(drawn(seed));
+    compared_count += agrees_with_reference(drawn(seed));
   }
-  CHECK(compared > 10);
+  CHECK(compared_count > 10);
 }
 
 /// Programs whose intermediate values are complex numbers or coordinates are left out, because
@@ -80,7 +80,7 @@ TEST_CASE("the reference computes what ops of special fields compute in float64"
   constexpr int kWideRows = 30;
   int wide_rows = 0;
   for (const CallGenerator& row : special_rows()) {
-    int compared = 0;
+    int compared_count = 0;
     for (uint64_t seed = 1; seed <= 150; ++seed) {
       INFO(row.function << ", seed " << seed);
       Choices choices(seed);
@@ -91,9 +91,9 @@ TEST_CASE("the reference computes what ops of special fields compute in float64"
         continue;
       }
       draft.recipe.gradients = true;
-      compared += agrees_with_reference(draft.recipe);
+      compared_count += agrees_with_reference(draft.recipe);
     }
-    wide_rows += compared > 0;
+    wide_rows += compared_count > 0;
   }
   CHECK(wide_rows >= kWideRows);
 }
@@ -122,25 +122,25 @@ TEST_CASE("the reference tells of how many numbers rounding decides whether they
 }
 
 TEST_CASE("some random programs have losses that are computed in chunks") {
-  int chunked = 0;
+  int chunked_count = 0;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
     const Recipe recipe = drawn(seed);
     TensorSpecs specs;
     for (const Tensor& x : draw_inputs(recipe, 0)) specs.push_back(x.spec());
     Program program = trace([&](const Tensors& in) { return run(recipe, in); }, specs);
-    chunked += passes::chunked_losses(program, 256);
+    chunked_count += passes::chunked_losses(program, 256);
   }
-  CHECK(chunked > 1);
+  CHECK(chunked_count > 1);
 }
 
 TEST_CASE("one of several right values is no output, and no operand of another row") {
-  int inner = 0;
+  int inner_count = 0;
   for (uint64_t seed = 1; seed <= 2000; ++seed) {
     const Recipe recipe = drawn(seed);
     for (int output : recipe.outputs) CHECK(!recipe.nodes[static_cast<size_t>(output)].inner);
-    for (const Node& node : recipe.nodes) inner += node.inner;
+    for (const Node& node : recipe.nodes) inner_count += node.inner;
   }
-  CHECK(inner > 0);
+  CHECK(inner_count > 0);
   Choices choices(1);
   Draft draft(choices, 64);
   const TensorSpec spec{DType::float32, {2}};

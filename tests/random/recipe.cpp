@@ -27,10 +27,10 @@ double number(Style style, int64_t i, double phase) {
 
 Tensor draw(const TensorSpec& spec, Style style, double phase) {
   std::vector<double> values(static_cast<size_t>(spec.shape.size()));
-  const bool whole = !is_floating(spec.dtype);
+  const bool is_integer = !is_floating(spec.dtype);
   for (size_t i = 0; i < values.size(); ++i) {
     double x = number(style, static_cast<int64_t>(i), phase);
-    if (whole) x = std::floor(style == Style::small ? x * 63'000 : x * 2);
+    if (is_integer) x = std::floor(style == Style::small ? x * 63'000 : x * 2);
     if (spec.dtype == DType::uint8) x = std::abs(x);
     if (spec.dtype == DType::boolean) x = x > 0;
     values[i] = x;
@@ -78,9 +78,9 @@ Tensors scan(const Node& node, const Tensors& values) {
     return {{local.back()}, outputs};
   };
   const ops::ScanResult result = ops::scan(body, {one(0)}, {one(1)}, reverse);
-  Tensors all{result.states[0]};
-  if (node.stacks) all.push_back(result.outputs[0]);
-  return all;
+  Tensors results{result.states[0]};
+  if (node.stacks) results.push_back(result.outputs[0]);
+  return results;
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ Tensors call(const Node& node, const Tensors& values);
 /// input (zeros if there is none). `inputs` are the recipe's inputs, followed by the upstream
 /// gradients of the floating-point outputs.
 Tensors run(const Recipe& recipe, const Tensors& inputs);
-/// Draws inputs for run().
+/// Draws the inputs that the function run() takes.
 Tensors draw_inputs(const Recipe& recipe, int run);
 
 /// A Lua script that prints the results of the recipe, compiled, eagerly and in float64, where they

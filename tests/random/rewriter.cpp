@@ -96,12 +96,13 @@ class Rewriter {
     enum { target, output, mask_index = 4 };
     const int logits = std::get<int>(loss.arguments[output].value);
     const int64_t last = spec(logits).shape[-1] - 1;
-    const int64_t by = std::get<Value>(loss.arguments[mask_index].value) == Value(0) ? -1 : 1;
+    const int64_t label_shift =
+        std::get<Value>(loss.arguments[mask_index].value) == Value(0) ? -1 : 1;
     const int labels = std::get<int>(loss.arguments[target].value);
-    loss.arguments[target].value = call("add", {{"x1", labels}, {"x2", Value(by)}});
+    loss.arguments[target].value = call("add", {{"x1", labels}, {"x2", Value(label_shift)}});
     loss.arguments[output].value =
-        call("roll", {{"x", logits}, {"shift", Value(by)}, {"axis", Value(-1)}});
-    loss.arguments[mask_index].value = Value(by < 0 ? last : 0);
+        call("roll", {{"x", logits}, {"shift", Value(label_shift)}, {"axis", Value(-1)}});
+    loss.arguments[mask_index].value = Value(label_shift < 0 ? last : 0);
     return add(loss);
   }
 
@@ -110,14 +111,14 @@ class Rewriter {
   /// Rewrites a scan as its unrolled steps.
   int unrolled(const Node& scan) {
     int carry = std::get<int>(scan.arguments[0].value);
-    const int along = std::get<int>(scan.arguments[1].value);
+    const int sequence = std::get<int>(scan.arguments[1].value);
     const auto& captured = std::get<std::vector<int>>(scan.arguments[2].value);
     const bool reverse = scan.arguments.size() > 3;
-    const int64_t steps = spec(along).shape[0];
+    const int64_t steps = spec(sequence).shape[0];
     std::vector<int> stacked(static_cast<size_t>(steps));
     for (int64_t k = 0; k < steps; ++k) {
       const int64_t t = reverse ? steps - 1 - k : k;
-      std::vector<int> local{carry, call("get_item", {{"x", along}, {"key", Value(t)}})};
+      std::vector<int> local{carry, call("get_item", {{"x", sequence}, {"key", Value(t)}})};
       local.insert(local.end(), captured.begin(), captured.end());
       for (Node inner : scan.body) {
         for (Argument& argument : inner.arguments) {
@@ -135,18 +136,18 @@ class Rewriter {
 
   /// The same value as x, computed by other ops.
   int same(int x) {
-    const TensorSpec own = spec(x);
-    const Shape& shape = own.shape;
+    const TensorSpec x_spec = spec(x);
+    const Shape& shape = x_spec.shape;
     const int rank = shape.rank();
     const List dims(shape.begin(), shape.end());
-    const bool is_bool = own.dtype == DType::boolean, is_full = rank == Shape::kMaxRank;
+    const bool is_bool = x_spec.dtype == DType::boolean, is_full = rank == Shape::kMaxRank;
     switch (choices_.below(15)) {
       case 0:
         return is_bool || has_signs_ ? x : call("add", {{"x1", x}, {"x2", Value(0)}});
       case 1:
         return is_bool ? x : call("multiply", {{"x1", x}, {"x2", Value(1)}});
       case 2:
-        return is_floating(own.dtype) ? call("divide", {{"x1", x}, {"x2", Value(1)}}) : x;
+        return is_floating(x_spec.dtype) ? call("divide", {{"x1", x}, {"x2", Value(1)}}) : x;
       case 3:
         return is_bool ? x : call("negative", {{"x", call("negative", {{"x", x}})}});
       case 4:
@@ -170,14 +171,14 @@ class Rewriter {
         return joined(first, part(x, axis, at, n), axis);
       }
       case 8: {
-        const char* wider = own.dtype == DType::float64   ? nullptr
-                            : own.dtype == DType::float32 ? "float64"
-                            : is_floating(own.dtype)      ? "float32"
-                            : own.dtype == DType::int64   ? nullptr
-                            : is_bool                     ? "float32"
-                            : own.dtype == DType::int32   ? "int64"
-                                                          : "int32";
-        return wider ? cast(cast(x, wider), name_of(own.dtype)) : x;
+        const char* wider = x_spec.dtype == DType::float64   ? nullptr
+                            : x_spec.dtype == DType::float32 ? "float64"
+                            : is_floating(x_spec.dtype)      ? "float32"
+                            : x_spec.dtype == DType::int64   ? nullptr
+                            : is_bool                        ? "float32"
+                            : x_spec.dtype == DType::int32   ? "int64"
+                                                             : "int32";
+        return wider ? cast(cast(x, wider), name_of(x_spec.dtype)) : x;
       }
       case 9: {
         if (is_full) return x;
@@ -220,12 +221,12 @@ class Rewriter {
 
   int turned(int x) {
     const int rank = spec(x).shape.rank();
-    List there, back(static_cast<size_t>(rank));
-    for (int i = 0; i < rank; ++i) there.insert(there.begin() + choices_.below(i + 1), Value(i));
+    List order, inverse_order(static_cast<size_t>(rank));
+    for (int i = 0; i < rank; ++i) order.insert(order.begin() + choices_.below(i + 1), Value(i));
     for (int i = 0; i < rank; ++i)
-      back[static_cast<size_t>(there[static_cast<size_t>(i)].as_int())] = Value(i);
-    const int other = call("transpose", {{"x", x}, {"axes", Value(there)}});
-    return call("transpose", {{"x", other}, {"axes", Value(back)}});
+      inverse_order[static_cast<size_t>(order[static_cast<size_t>(i)].as_int())] = Value(i);
+    const int other = call("transpose", {{"x", x}, {"axes", Value(order)}});
+    return call("transpose", {{"x", other}, {"axes", Value(inverse_order)}});
   }
 
   const Recipe& from_;

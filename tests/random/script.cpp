@@ -32,12 +32,12 @@ local wide = {}
 for i, x in ipairs(inputs) do wide[i] = x.dtype:find "float" and x:cast "float64" or x end
 local exact = { f(table.unpack(wide)) }
 for i = 1, #once do
-  local function apart(a, b)
+  local function distance(a, b)
     return ops.max(ops.abs(a:cast "float64" - b:cast "float64")):item()
   end
-  print("result " .. i, "compiled and op by op", apart(compiled[i], once[i]),
-    "compiled and float64", apart(compiled[i], exact[i]),
-    "op by op and float64", apart(once[i], exact[i]))
+  print("result " .. i, "compiled and op by op", distance(compiled[i], once[i]),
+    "compiled and float64", distance(compiled[i], exact[i]),
+    "op by op and float64", distance(once[i], exact[i]))
 end
 )";
 

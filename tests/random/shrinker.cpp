@@ -21,8 +21,8 @@ class Shrinker {
   Shrunk run() {
     for (bool smaller = true; smaller && !is_late();) {
       smaller = false;
-      smaller = without_steps() || smaller;
-      smaller = with_less() || smaller;
+      smaller = remove_steps() || smaller;
+      smaller = lower_choices() || smaller;
     }
     return {choices_, tried_};
   }
@@ -55,7 +55,7 @@ class Shrinker {
     return true;
   }
 
-  bool without_steps() {
+  bool remove_steps() {
     bool smaller = false;
     for (size_t count : {4u, 2u, 1u}) {
       for (size_t i = steps_.size(); i-- > 0;) {
@@ -69,11 +69,11 @@ class Shrinker {
     return smaller;
   }
 
-  bool with_less() {
+  bool lower_choices() {
     bool smaller = false;
     for (size_t i = 0; i < choices_.size(); ++i) {
-      const uint32_t own = choices_[i];
-      for (uint32_t less : {0u, own / 2, own - 1}) {
+      const uint32_t value = choices_[i];
+      for (uint32_t less : {0u, value / 2, value - 1}) {
         if (i >= choices_.size() || choices_[i] == 0 || less >= choices_[i]) continue;
         Numbers candidate = choices_;
         candidate[i] = less;

@@ -47,11 +47,12 @@ std::vector<int> draw_order(Dice& dice, int rank) {
 Shape regrouped(Dice& dice, const Shape& shape) {
   if (dice.happens(20)) return shape;
   std::vector<int64_t> dims;
-  int64_t left = shape.size();
+  int64_t remaining = shape.size();
   for (int64_t factor : {2, 3, 4, 5}) {
-    if (left > 0 && left % factor == 0 && dice.happens(50)) dims.push_back(factor), left /= factor;
+    if (remaining > 0 && remaining % factor == 0 && dice.happens(50))
+      dims.push_back(factor), remaining /= factor;
   }
-  dims.push_back(left);
+  dims.push_back(remaining);
   if (dice.happens(40)) dims.insert(dims.begin() + dice.below(int64_t(dims.size()) + 1), 1);
   return Shape(dims);
 }
@@ -181,18 +182,18 @@ Shape Drawing::part_of(const Shape& shape) {
 int Drawing::letter(char name, DType dtype) {
   if (auto known = letters_.find(name); known != letters_.end()) return known->second;
   const bool is_product = universe_.products && (name == 'x' || name == 'z') && dice_.happens(80);
-  int made = 0;
+  int value = 0;
   if (passes::is_number_letter(name))
-    made = number(dice_.one_of({0.0, 1.0, -1.0, 2.0, 4.0, 8.0, 0.5, 0.125, -2.0, 3.0, 100.0, 4096.0,
-                                16384.0, 0x1p-14, 0x1p-20}),
-                  dtype);
+    value = number(dice_.one_of({0.0, 1.0, -1.0, 2.0, 4.0, 8.0, 0.5, 0.125, -2.0, 3.0, 100.0,
+                                 4096.0, 16384.0, 0x1p-14, 0x1p-20}),
+                   dtype);
   else if (is_product && is_floating(dtype))
-    made = product(dtype);
+    value = product(dtype);
   else if (universe_.products)  // one number per channel, or per element
-    made = input(dice_.happens(50) ? Shape{universe_.shape[-1]} : universe_.shape, dtype);
+    value = input(dice_.happens(50) ? Shape{universe_.shape[-1]} : universe_.shape, dtype);
   else
-    made = input(part_of(universe_.shape), dtype);
-  return letters_[name] = made;
+    value = input(part_of(universe_.shape), dtype);
+  return letters_[name] = value;
 }
 
 int Drawing::call(const Term& term, DType dtype) {
@@ -256,9 +257,9 @@ int Drawing::moved(const Term& term, DType dtype) {
 
 /// The gradient of a pooling; the pooled image is an existing value or a new one.
 int Drawing::pooled(const Term& term, DType dtype) {
-  const bool max = term.operands.size() == 2;
+  const bool is_max = term.operands.size() == 2;
   Pool forward;
-  forward.max = max;
+  forward.max = is_max;
   const Shape image{dice_.from(1, 2), dice_.from(3, 6), dice_.from(3, 6), dice_.from(1, 3)};
   for (int axis = 0; axis < 2; ++axis) {
     const int64_t window = dice_.from(1, 3);
@@ -273,12 +274,12 @@ int Drawing::pooled(const Term& term, DType dtype) {
   const TensorSpec specs[] = {{dtype, image}};
   const int g = letters_['g'] = input(forward.infer(specs)[0].shape, dtype);
   PoolBackward op;
-  op.max = max, op.window = forward.window, op.spec = forward.spec, op.input = image;
-  return max ? add(op, {x, g}) : add(op, {g});
+  op.max = is_max, op.window = forward.window, op.spec = forward.spec, op.input = image;
+  return is_max ? add(op, {x, g}) : add(op, {g});
 }
 
 int Drawing::any_operands(const Term& term, DType dtype) {
-  auto any = [&](DType of) {
+  auto random_operand = [&](DType of) {
     int x = input(part_of(universe_.shape), of);
     if (dice_.happens(30)) x = number(1.5, of);
     if (!dice_.happens(60)) return x;
@@ -289,18 +290,20 @@ int Drawing::any_operands(const Term& term, DType dtype) {
   if (term.op == Unary::kName) {
     Unary op;
     op.kind = static_cast<UnaryKind>(dice_.below(kUnaryCount));
-    return add(op, {any(dtype)});
+    return add(op, {random_operand(dtype)});
   }
   if (term.op == Binary::kName) {
     Binary op;
     op.kind = static_cast<BinaryKind>(dice_.below(kBinaryCount));
-    return add(op, {any(dtype), any(dtype)});
+    return add(op, {random_operand(dtype), random_operand(dtype)});
   }
-  if (term.op == Select::kName) return add(Select{}, {any(DType::boolean), any(dtype), any(dtype)});
+  if (term.op == Select::kName)
+    return add(Select{},
+               {random_operand(DType::boolean), random_operand(dtype), random_operand(dtype)});
   if (term.op == Cast::kName) {
     Cast op;
     op.dtype = dtype;
-    return add(op, {any(draw_dtype(dice_))});
+    return add(op, {random_operand(draw_dtype(dice_))});
   }
   if (term.op == BatchNormBackward::kName) return batch_norm_backward(dtype);
   if (term.op == ConvBackwardData::kName) {
@@ -331,8 +334,8 @@ int Drawing::batch_norm_backward(DType dtype) {
 int Drawing::product(DType dtype, bool may_have_more) {
   const Shape wanted = universe_.shape;
   if (wanted.rank() < 2) fail("a product has two axes");
-  const bool rounds = may_have_more && dtype == DType::float32 && dice_.happens(30);
-  const DType inner = rounds ? DType::bfloat16 : dtype;
+  const bool is_rounded = may_have_more && dtype == DType::float32 && dice_.happens(30);
+  const DType inner = is_rounded ? DType::bfloat16 : dtype;
   auto operand = [&](int64_t rows, int64_t columns, bool is_weight) {
     std::vector<int64_t> dims{rows, columns};
     const bool is_batched = wanted.rank() > 2 && !is_weight;
@@ -363,7 +366,7 @@ int Drawing::product(DType dtype, bool may_have_more) {
     y = add(Matmul{}, {a, operand(depth, wanted[-1], dice_.happens(70))});
   }
   if (may_have_more && dice_.happens(30)) y = biased(y, inner);
-  if (!rounds) return y;
+  if (!is_rounded) return y;
   Cast op;
   op.dtype = dtype;
   y = add(op, {y});

@@ -92,8 +92,8 @@ class Formula {
     const bool selects = term.op == Select::kName;
     std::vector<z3::expr> operands;
     for (const Term& operand : term.operands) {
-      const Domain own = selects && operands.empty() ? Domain::boolean : domain;
-      const Result x = of(operand, own);
+      const Domain operand_domain = selects && operands.empty() ? Domain::boolean : domain;
+      const Result x = of(operand, operand_domain);
       if (!x) return {};
       operands.push_back(*x);
     }
@@ -188,7 +188,7 @@ std::optional<z3::check_result> differs(const passes::RewriteRule& rule, Domain 
 }  // namespace
 
 TEST_CASE("the identities of elementwise functions are proved") {
-  int proved = 0;
+  int proved_count = 0;
   for (const passes::RuleTable* table : passes::rule_tables()) {
     for (const passes::RewriteRule& rule : table->rules()) {
       for (Domain domain : kDomains) {
@@ -198,12 +198,12 @@ TEST_CASE("the identities of elementwise functions are proved") {
         INFO(rule.pattern << " -> " << rule.replacement << " of " << name_of(domain)
                           << " is wrong for " << where);
         CHECK(*answer == z3::unsat);
-        ++proved;
+        ++proved_count;
       }
     }
   }
-  std::printf("%d proofs\n", proved);
-  CHECK(proved > 60);
+  std::printf("%d proofs\n", proved_count);
+  CHECK(proved_count > 60);
 }
 
 TEST_CASE("a wrong identity is refuted") {

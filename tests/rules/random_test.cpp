@@ -59,9 +59,9 @@ double rounding(DType dtype) {
 
 struct Evaluation {
   Tensor result;
-  double largest = 1;   ///< the largest magnitude of intermediate values
-  double rounding = 0;  ///< rounding error of the narrowest floating-point dtype among intermediate
-                        ///< values
+  double largest = 1;  ///< the largest magnitude of intermediate values
+  /// The rounding error of the narrowest floating-point dtype among intermediate values.
+  double rounding = 0;
 };
 
 /// Runs the instructions of the program one by one.
@@ -135,11 +135,12 @@ bool try_rule(const RuleTable& table, const RewriteRule& rule, uint64_t seed) {
 TEST_CASE("every rule computes the same on random programs") {
   for (const RuleTable* table : passes::rule_tables()) {
     for (const RewriteRule& rule : table->rules()) {
-      uint64_t applied = 0;
-      for (uint64_t seed = 1; seed <= trials(); ++seed) applied += try_rule(*table, rule, seed);
-      INFO("pass " << table->pass() << ", rule " << rule.pattern << " applied in " << applied
+      uint64_t applied_count = 0;
+      for (uint64_t seed = 1; seed <= trials(); ++seed)
+        applied_count += try_rule(*table, rule, seed);
+      INFO("pass " << table->pass() << ", rule " << rule.pattern << " applied in " << applied_count
                    << " of " << trials());
-      CHECK(applied >= trials() / 100);
+      CHECK(applied_count >= trials() / 100);
     }
   }
 }

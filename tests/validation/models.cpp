@@ -47,7 +47,7 @@ class RandomModel {
       x.push_back(values(whole, row));
     }
     std::vector<Symbol> given;
-    for (const Symbol& input : inputs) given.push_back(before(input, row));
+    for (const Symbol& input : inputs) given.push_back(maybe_activated(input, row));
     Dict options = row.options;
     if (!options.contains("dtype")) options.set("dtype", policy_);
     for (const Symbol& out : (*make<Layer>(row.name, options))(given))
@@ -84,7 +84,7 @@ class RandomModel {
   }
 
   /// A layer drawn at random among those that keep the shape and range of their input.
-  Symbol before(const Symbol& x, const LayerRow& row) {
+  Symbol maybe_activated(const Symbol& x, const LayerRow& row) {
     if (row.dtype != DType::float32 || row.low != -1 || row.high != 1 || likely()) return x;
     return call("Activation", {{"activation", pick<std::string>({"tanh", "softsign", "sigmoid"})}},
                 x);

@@ -24,19 +24,19 @@ Tensor sample_numbers(const Shape& shape, int64_t seed = 1) {
 
 using Body = std::function<Tensors(const Tensors&)>;
 
-CheckedProgram subject(const Body& body, const Tensors& inputs) {
+CheckedProgram traced_program(const Body& body, const Tensors& inputs) {
   TensorSpecs specs;
   for (const Tensor& input : inputs) specs.push_back(input.spec());
   return validation::checked_program(trace(body, specs), false, inputs);
 }
 
-Validation checked(const CheckedProgram& given) {
+Validation validation_of(const CheckedProgram& given) {
   Validation report;
   check(given, "step", {}, report);
   return report;
 }
 
-/// The subject compiled with a faulty pass before the usual passes.
+/// The program compiled with a faulty pass before the usual passes.
 CheckedProgram with_faulty_pass(CheckedProgram given, const char* name, bool (*wrong)(Program&)) {
   const auto usual = given.optimize;
   given.optimize = [=](Program program, const PassObserver& observer) {
@@ -128,7 +128,7 @@ bool lost_cast(Program& program) {
 }  // namespace
 
 TEST_CASE("a program that is compiled rightly has no findings") {
-  const Validation report = checked(subject(network, data()));
+  const Validation report = validation_of(traced_program(network, data()));
   CHECK(report.ok());
   CHECK(report.kernels > 0);
   CHECK(report.elements > 0);
@@ -146,7 +146,7 @@ TEST_CASE("a pass that rewrites wrongly is named, with the instruction") {
                                WrongPass{"lost_cast", lost_cast, "cast int32 6x4 -> 6x4"}}) {
     INFO(row.name);
     const Finding finding =
-        only(checked(with_faulty_pass(subject(network, data()), row.name, row.pass)));
+        only(validation_of(with_faulty_pass(traced_program(network, data()), row.name, row.pass)));
     CHECK(finding.pass == row.name);
     CHECK(finding.instruction == row.instruction);
     CHECK(finding.layer == "dense");
@@ -185,12 +185,12 @@ class DoubledKernel final : public CpuKernel {
     for (int64_t i = 0; i < rows_; ++i) {
       float sum = 0;
       for (int64_t j = 0; j < columns_; ++j) {
-        const bool last = j + 1 == columns_;
+        const bool is_last = j + 1 == columns_;
         const float value =
             fault == Fault::axis ? x[j % rows_ * columns_ + i % columns_] : x[i * stride + j];
         sum += fault == Fault::term && j == 3 ? value : 2 * value;
         if (fault == Fault::rounding) sum = bfloat16_to_float(float_to_bfloat16(sum));
-        y[i * columns_ + j] = fault == Fault::tail && last ? 0 : sum;
+        y[i * columns_ + j] = fault == Fault::tail && is_last ? 0 : sum;
       }
     }
   }
@@ -216,7 +216,7 @@ TEST_CASE("a kernel that computes wrongly is named, with the layer that asked fo
        {Fault::none, Fault::stride, Fault::term, Fault::tail, Fault::axis, Fault::rounding}) {
     INFO(static_cast<int>(each));
     fault = each;
-    const Validation report = checked(subject(body, {sample_numbers({5, 9})}));
+    const Validation report = validation_of(traced_program(body, {sample_numbers({5, 9})}));
     fault = Fault::none;
     if (each == Fault::none) {
       CHECK(report.ok());
@@ -232,7 +232,7 @@ TEST_CASE("a kernel that computes wrongly is named, with the layer that asked fo
 }
 
 TEST_CASE("what the caller's executable gives is checked, too") {
-  const CheckedProgram given = subject(network, data());
+  const CheckedProgram given = traced_program(network, data());
   validation::ProgramResult outcome;
   const Function function(network);
   outcome.outputs = function(data());

@@ -41,19 +41,20 @@ double number_of(uint64_t bits, DType dtype) {
 }
 
 /// Reinterprets bytes as numbers of another dtype (little-endian).
-void view(const Call& call) {
+void interpret_view(const Call& call) {
   const Array& x = *call.in[0];
   Array& out = call.out[0];
   const size_t from = size_of(x.spec.dtype), to = size_of(out.spec.dtype);
   std::vector<unsigned char> bytes;
   for (double value : x.values) {
-    const uint64_t all = bits(value, x.spec.dtype);
-    for (size_t i = 0; i < from; ++i) bytes.push_back(static_cast<unsigned char>(all >> (8 * i)));
+    const uint64_t element_bits = bits(value, x.spec.dtype);
+    for (size_t i = 0; i < from; ++i)
+      bytes.push_back(static_cast<unsigned char>(element_bits >> (8 * i)));
   }
   for (size_t k = 0; k < out.values.size(); ++k) {
-    uint64_t all = 0;
-    for (size_t i = 0; i < to; ++i) all |= uint64_t{bytes[k * to + i]} << (8 * i);
-    out.values[k] = number_of(all, out.spec.dtype);
+    uint64_t element_bits = 0;
+    for (size_t i = 0; i < to; ++i) element_bits |= uint64_t{bytes[k * to + i]} << (8 * i);
+    out.values[k] = number_of(element_bits, out.spec.dtype);
   }
 }
 
@@ -61,7 +62,7 @@ void view(const Call& call) {
 
 bool interpret_bits(const Call& call) {
   if (call.op.name() != "view") return false;
-  view(call);
+  interpret_view(call);
   return true;
 }
 

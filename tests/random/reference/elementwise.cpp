@@ -12,11 +12,11 @@ namespace {
 class Broadcast {
  public:
   Broadcast(const Array& in, const Shape& shape) : values_(in.values) {
-    const std::vector<int64_t> own = strides_of(in.spec.shape);
+    const std::vector<int64_t> strides = strides_of(in.spec.shape);
     const int missing = shape.rank() - in.spec.shape.rank();
     for (int i = 0; i < shape.rank(); ++i) {
       const bool repeats = i < missing || in.spec.shape[i - missing] == 1;
-      strides_.push_back(repeats ? 0 : own[static_cast<size_t>(i - missing)]);
+      strides_.push_back(repeats ? 0 : strides[static_cast<size_t>(i - missing)]);
     }
   }
   double operator[](const Places& places) const {
@@ -223,7 +223,7 @@ double compute(BinaryKind kind, double a, double b, DType dtype, Rounding& round
   }
 }
 
-void unary(UnaryKind kind, const Call& call) {
+void interpret_unary(UnaryKind kind, const Call& call) {
   const Array& x = *call.in[0];
   const DType dtype = x.spec.dtype;
   const double units = is_floating(dtype) ? units_of(kind, dtype) : 0;
@@ -238,7 +238,7 @@ void unary(UnaryKind kind, const Call& call) {
   }
 }
 
-void binary(BinaryKind kind, const Call& call) {
+void interpret_binary(BinaryKind kind, const Call& call) {
   Array& out = call.out[0];
   const DType dtype = call.in[0]->spec.dtype;
   const Broadcast a(*call.in[0], out.spec.shape), b(*call.in[1], out.spec.shape);
@@ -261,7 +261,7 @@ void binary(BinaryKind kind, const Call& call) {
   call.equalities->take(std::move(are_equal));
 }
 
-void select(const Call& call) {
+void interpret_select(const Call& call) {
   Array& out = call.out[0];
   const Broadcast condition(*call.in[0], out.spec.shape), a(*call.in[1], out.spec.shape),
       b(*call.in[2], out.spec.shape);
@@ -272,7 +272,7 @@ void select(const Call& call) {
   }
 }
 
-void cast(const Call& call) {
+void interpret_cast(const Call& call) {
   const Array& x = *call.in[0];
   const DType from = x.spec.dtype, to = call.out[0].spec.dtype;
   if (is_floating(from) && size_of(from) == 2 && is_floating(to)) call.out[0].half = from;
@@ -287,8 +287,8 @@ void cast(const Call& call) {
       y = is_floating(from) ? call.rounding.of_arithmetic(value, value, value, to)
                             : nearest(value, to);
     } else {
-      const double most = to == DType::int64 ? 0x1p62 : 0x1p8 * (1 << (8 * (size_of(to) - 1))) / 2;
-      if (is_floating(from) && !(std::abs(value) < most))
+      const double limit = to == DType::int64 ? 0x1p62 : 0x1p8 * (1 << (8 * (size_of(to) - 1))) / 2;
+      if (is_floating(from) && !(std::abs(value) < limit))
         throw Unreliable("a fraction that fits no integer");
       if (is_floating(from) && to == DType::uint8 && value <= -1)
         throw Unreliable("a fraction that fits no integer");
@@ -301,23 +301,24 @@ void cast(const Call& call) {
 
 void refuse_near(double a, double b, DType dtype) {
   // the smallest magnitude of numbers whose difference may have cancelled
-  const double met = size_of(dtype) == 2 ? 1e-6 : 1;
-  const double apart = std::abs(a - b), most = std::max({std::abs(a), std::abs(b), met}),
+  const double least_cancelled = size_of(dtype) == 2 ? 1e-6 : 1;
+  const double difference = std::abs(a - b),
+               largest = std::max({std::abs(a), std::abs(b), least_cancelled}),
                smallest = smallest_normal(dtype) * unit_of(dtype);
-  if (apart != 0 && apart <= 8 * unit_of(dtype) * most + 2 * smallest)
+  if (difference != 0 && difference <= 8 * unit_of(dtype) * largest + 2 * smallest)
     throw Unreliable("rounding decides what is equal");
 }
 
 bool interpret_elementwise(const Call& call) {
   const std::string_view name = call.op.name();
   if (name == Unary::kName)
-    unary(static_cast<const Unary&>(call.op).kind, call);
+    interpret_unary(static_cast<const Unary&>(call.op).kind, call);
   else if (name == Binary::kName)
-    binary(static_cast<const Binary&>(call.op).kind, call);
+    interpret_binary(static_cast<const Binary&>(call.op).kind, call);
   else if (name == Select::kName)
-    select(call);
+    interpret_select(call);
   else if (name == Cast::kName)
-    cast(call);
+    interpret_cast(call);
   else
     return false;
   return true;

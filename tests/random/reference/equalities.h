@@ -1,11 +1,11 @@
-// The pairs of numbers that a program compares for equality, and whose equality rounding decides.
+// Comparisons of numbers for equality, in which rounding decides whether two numbers are equal.
 #pragma once
 #include <cstddef>
 #include <vector>
 
 namespace crescent::random_programs {
 
-/// Compares which numbers are equal in the repetitions with which are equal in the exact
+/// Compares the results of equality comparisons in the repetitions with those in the exact
 /// interpretation. If rounding decides about many elements of one comparison, the spread of the
 /// results is too small: where, for example, one of many nearly equal numbers is the least and
 /// receives the gradient, or many equal numbers share it, the repetitions do not choose each of

@@ -152,7 +152,7 @@ double condition(const Matrix& a, const Factors& factors) {
   return norm(a) * norm(factors.solve(identity(a.rows)));
 }
 
-void solve(const Call& call) {
+void interpret_solve(const Call& call) {
   for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const Factors factors(a);
@@ -161,7 +161,7 @@ void solve(const Call& call) {
   }
 }
 
-void solve_triangular(const Call& call) {
+void interpret_solve_triangular(const Call& call) {
   const bool lower = call.op.text() == "tri_solve(true)";
   for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
     Matrix a = matrix_of(*call.in[0], i), x = matrix_of(*call.in[1], i), inverse = identity(a.rows);
@@ -174,21 +174,21 @@ void solve_triangular(const Call& call) {
   }
 }
 
-void lu_factor(const Call& call) {
+void interpret_lu_factor(const Call& call) {
   for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const Factors factors(a);
     // for a matrix that is not square, 8 takes the place of the condition number
-    const double off = steps(a.rows) * (a.rows == a.columns ? condition(a, factors) : 8);
-    put(call, 0, i, factors.lu.values, off * std::max(1.0, largest_of(factors.lu)));
+    const double roundings = steps(a.rows) * (a.rows == a.columns ? condition(a, factors) : 8);
+    put(call, 0, i, factors.lu.values, roundings * std::max(1.0, largest_of(factors.lu)));
     std::vector<Real> pivots(factors.pivots.begin(), factors.pivots.end());
     put(call, 1, i, pivots, 0);
     call.out[2].values[i] = static_cast<double>(factors.sign());
-    put(call, 3, i, {factors.logarithm()}, off * static_cast<double>(a.rows));
+    put(call, 3, i, {factors.logarithm()}, roundings * static_cast<double>(a.rows));
   }
 }
 
-void cholesky(const Call& call) {
+void interpret_cholesky(const Call& call) {
   for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
     const Matrix a = matrix_of(*call.in[0], at);
     Matrix l{a.rows, a.rows};
@@ -237,10 +237,11 @@ struct Eigen {
 
  private:
   static bool is_diagonal(const Matrix& a) {
-    Real beside = 0, on = 0;
+    Real off_diagonal = 0, on_diagonal = 0;
     for (size_t i = 0; i < a.rows; ++i)
-      for (size_t j = 0; j < a.rows; ++j) (i == j ? on : beside) += a(i, j) * a(i, j);
-    return beside <= 1e-38L * on;
+      for (size_t j = 0; j < a.rows; ++j)
+        (i == j ? on_diagonal : off_diagonal) += a(i, j) * a(i, j);
+    return off_diagonal <= 1e-38L * on_diagonal;
   }
   /// Applies a Jacobi rotation to axes p and q, so that the element (p, q) becomes 0.
   void clear(Matrix& a, size_t p, size_t q) {
@@ -256,7 +257,7 @@ struct Eigen {
   }
 };
 
-void eigh(const Call& call) {
+void interpret_eigh(const Call& call) {
   for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const Eigen eigen(a);
@@ -271,14 +272,14 @@ void eigh(const Call& call) {
 /// iteration, and returns that eigenvalue.
 Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
   constexpr int kMaxSteps = 60;
-  constexpr Real kNear = 1e-18L;
+  constexpr Real kConverged = 1e-18L;
   const Real shift = a(at, at) + 1e-3L;
   Matrix shifted = a;
   for (size_t i = 0; i < a.rows; ++i) shifted(i, i) -= shift;
   const Factors factors(shifted);
   vector(at, 0) = 1;
   Real value = shift, last = 0;
-  for (int step = 0; step < kMaxSteps && std::abs(value - last) > kNear; ++step) {
+  for (int step = 0; step < kMaxSteps && std::abs(value - last) > kConverged; ++step) {
     const Matrix next = factors.solve(vector);
     Real dot = 0, square = 0;
     for (size_t i = 0; i < a.rows; ++i)
@@ -291,7 +292,7 @@ Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
 
 /// Eigenvalues and eigenvectors of real, nearly diagonal matrices, as pairs of real and imaginary
 /// parts. The largest element of an eigenvector is positive.
-void eig(const Call& call) {
+void interpret_eig(const Call& call) {
   const Shape& pairs = call.in[0]->spec.shape;
   const auto n = static_cast<size_t>(pairs[-2]);
   for (size_t at = 0; at < call.in[0]->values.size() / (2 * n * n); ++at) {
@@ -316,12 +317,12 @@ void eig(const Call& call) {
 /// Singular values from the eigenvalues of a a' or a' a, whichever is smaller. Squaring loses half
 /// of the digits, but long double has enough. Columns of u that belong to a singular value of 0 are
 /// 0.
-void svd(const Call& call) {
-  constexpr Real kNothing = 1e-9L;
+void interpret_svd(const Call& call) {
+  constexpr Real kZeroThreshold = 1e-9L;
   for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
     const Matrix given = matrix_of(*call.in[0], at);
-    const bool wide = given.rows < given.columns;
-    const Matrix a = wide ? transposed(given) : given;
+    const bool is_wide = given.rows < given.columns;
+    const Matrix a = is_wide ? transposed(given) : given;
     const Eigen eigen(product(transposed(a), a));
     const size_t k = a.columns;
     Matrix v{k, k};
@@ -330,7 +331,7 @@ void svd(const Call& call) {
     for (size_t j = 0; j < k; ++j) {
       const size_t from = k - 1 - j;
       s[j] = std::sqrt(std::max(eigen.values[from], Real{0}));
-      if (s[j] <= kNothing * s[0]) s[j] = 0;
+      if (s[j] <= kZeroThreshold * s[0]) s[j] = 0;
       for (size_t i = 0; i < k; ++i) v(i, j) = eigen.vectors(i, from);
       gap = std::min(gap, eigen.gap(j));
     }
@@ -338,16 +339,16 @@ void svd(const Call& call) {
     for (size_t i = 0; i < u.rows; ++i)
       for (size_t j = 0; j < k; ++j) u(i, j) = s[j] == 0 ? 0 : u(i, j) / s[j];
     const double square = norm(a) * norm(transposed(a)), off = steps(a.rows) * square / gap;
-    put(call, 0, at, (wide ? v : u).values, off);
+    put(call, 0, at, (is_wide ? v : u).values, off);
     put(call, 1, at, s, steps(a.rows) * std::sqrt(square));
-    put(call, 2, at, transposed(wide ? u : v).values, off);
+    put(call, 2, at, transposed(is_wide ? u : v).values, off);
   }
 }
 
 /// Subtracts from a column its projection on the first `count` columns of q; returns its remaining
 /// length.
 Real take_away(const Matrix& q, size_t count, std::vector<Real>& column) {
-  for (int again = 0; again < 2; ++again)
+  for (int pass = 0; pass < 2; ++pass)
     for (size_t j = 0; j < count; ++j) {
       Real dot = 0;
       for (size_t i = 0; i < q.rows; ++i) dot += q(i, j) * column[i];
@@ -377,7 +378,7 @@ Matrix orthonormal(const Matrix& a, size_t count) {
 }
 
 /// QR decomposition, with a positive diagonal of r.
-void qr(const Call& call) {
+void interpret_qr(const Call& call) {
   for (size_t i = 0; i < count_of(*call.in[0]); ++i) {
     const Matrix a = matrix_of(*call.in[0], i);
     const size_t k = std::min(a.rows, a.columns);
@@ -388,9 +389,9 @@ void qr(const Call& call) {
     for (size_t row = 0; row < k; ++row)
       for (size_t column = 0; column < k; ++column) square(row, column) = r(row, column);
     substitute(square, false, false, inverse);
-    const double off = steps(a.rows) * norm(square) * norm(inverse);
-    put(call, 0, i, q.values, off);
-    put(call, 1, i, r.values, off * largest_of(r));
+    const double roundings = steps(a.rows) * norm(square) * norm(inverse);
+    put(call, 0, i, q.values, roundings);
+    put(call, 1, i, r.values, roundings * largest_of(r));
   }
 }
 
@@ -398,16 +399,17 @@ void qr(const Call& call) {
 
 bool interpret_matrices(const Call& call) {
   using Interpret = void (*)(const Call&);
-  constexpr std::pair<std::string_view, Interpret> kOps[] = {{"solve", solve},
-                                                             {"tri_solve", solve_triangular},
-                                                             {"lu_factor", lu_factor},
-                                                             {"eigh", eigh},
-                                                             {"cholesky", cholesky},
-                                                             {"svd_batch", svd},
-                                                             {"svd", svd},
-                                                             {"qr_batch", qr},
-                                                             {"qr", qr},
-                                                             {"eig", eig}};
+  constexpr std::pair<std::string_view, Interpret> kOps[] = {
+      {"solve", interpret_solve},
+      {"tri_solve", interpret_solve_triangular},
+      {"lu_factor", interpret_lu_factor},
+      {"eigh", interpret_eigh},
+      {"cholesky", interpret_cholesky},
+      {"svd_batch", interpret_svd},
+      {"svd", interpret_svd},
+      {"qr_batch", interpret_qr},
+      {"qr", interpret_qr},
+      {"eig", interpret_eig}};
   for (const auto& [name, interpret] : kOps) {
     if (name != call.op.name()) continue;
     interpret(call);

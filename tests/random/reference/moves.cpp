@@ -28,7 +28,7 @@ void gather_places(const Array& x, Array& out, From from) {
 
 using At = std::vector<int64_t>;
 
-void broadcast_to(const Call& call) {
+void interpret_broadcast_to(const Call& call) {
   const Shape& x = call.in[0]->spec.shape;
   const size_t missing = static_cast<size_t>(call.out[0].spec.shape.rank() - x.rank());
   gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
@@ -38,14 +38,14 @@ void broadcast_to(const Call& call) {
   });
 }
 
-void transpose(const Transpose& op, const Call& call) {
+void interpret_transpose(const Transpose& op, const Call& call) {
   gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
     for (size_t i = 0; i < in.size(); ++i) in[static_cast<size_t>(op.axes[i])] = out[i];
     return true;
   });
 }
 
-void reverse(const Reverse& op, const Call& call) {
+void interpret_reverse(const Reverse& op, const Call& call) {
   const Shape& x = call.in[0]->spec.shape;
   gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
     in = out;
@@ -57,14 +57,14 @@ void reverse(const Reverse& op, const Call& call) {
   });
 }
 
-void slice(const Slice& op, const Call& call) {
+void interpret_slice(const Slice& op, const Call& call) {
   gather_places(*call.in[0], call.out[0], [&](const At& out, At& in) {
     for (size_t i = 0; i < in.size(); ++i) in[i] = op.start[i] + out[i] * op.stride[i];
     return true;
   });
 }
 
-void pad(const Pad& op, const Call& call) {
+void interpret_pad(const Pad& op, const Call& call) {
   const Shape& x = call.in[0]->spec.shape;
   const double value = nearest(op.value, call.in[0]->spec.dtype);
   std::fill(call.out[0].values.begin(), call.out[0].values.end(), value);
@@ -78,7 +78,7 @@ void pad(const Pad& op, const Call& call) {
   });
 }
 
-void concat(const Concat& op, const Call& call) {
+void interpret_concat(const Concat& op, const Call& call) {
   const size_t axis = static_cast<size_t>(op.axis);
   int64_t begin = 0;
   for (const Array* part : call.in) {
@@ -93,7 +93,7 @@ void concat(const Concat& op, const Call& call) {
 }
 
 /// Gathers elements of x along an axis; indices out of range are clamped.
-void gather(const Gather& op, const Call& call) {
+void interpret_gather(const Gather& op, const Call& call) {
   const Array& indices = *call.in[1];
   const Shape& x = call.in[0]->spec.shape;
   const std::vector<int64_t> strides = strides_of(indices.spec.shape);
@@ -109,7 +109,7 @@ void gather(const Gather& op, const Call& call) {
   });
 }
 
-void take_along(const TakeAlong& op, const Call& call) {
+void interpret_take_along(const TakeAlong& op, const Call& call) {
   const Shape& x = call.in[0]->spec.shape;
   const size_t axis = static_cast<size_t>(x.axis(op.axis));
   const std::vector<double>& indices = call.in[1]->values;
@@ -121,7 +121,7 @@ void take_along(const TakeAlong& op, const Call& call) {
   });
 }
 
-void one_hot(const OneHot& op, const Call& call) {
+void interpret_one_hot(const OneHot& op, const Call& call) {
   const std::vector<double>& indices = call.in[0]->values;
   for (size_t i = 0; i < indices.size(); ++i) {
     const double at = indices[i];
@@ -130,7 +130,7 @@ void one_hot(const OneHot& op, const Call& call) {
   }
 }
 
-void iota(const Iota& op, const Call& call) {
+void interpret_iota(const Iota& op, const Call& call) {
   Places places(op.shape);
   for (double& y : call.out[0].values) {
     y = nearest(static_cast<double>(places.at()[static_cast<size_t>(op.shape.axis(op.axis))]),
@@ -139,11 +139,11 @@ void iota(const Iota& op, const Call& call) {
   }
 }
 
-void fill(const Fill& op, const Call& call) {
+void interpret_fill(const Fill& op, const Call& call) {
   std::fill(call.out[0].values.begin(), call.out[0].values.end(), nearest(op.value, op.dtype));
 }
 
-void check(const CheckIndices& op, const Call& call) {
+void interpret_check(const CheckIndices& op, const Call& call) {
   for (size_t i = 0; i < call.out[0].values.size(); ++i) {
     const double x = std::trunc(call.in[0]->values[i]);
     if (!(x >= 0 && x < static_cast<double>(op.size))) throw Unreliable("an index out of range");
@@ -155,35 +155,35 @@ void check(const CheckIndices& op, const Call& call) {
 
 bool interpret_moves(const Call& call) {
   const std::string_view name = call.op.name();
-  const auto with = [&]<class T>(void (*f)(const T&, const Call&)) {
+  const auto interpret_as = [&]<class T>(void (*f)(const T&, const Call&)) {
     f(static_cast<const T&>(call.op), call);
   };
   if (name == Reshape::kName || name == StopGradient::kName || name == Bitcast::kName)
     call.out[0].values = call.in[0]->values;
   else if (name == BroadcastTo::kName)
-    broadcast_to(call);
+    interpret_broadcast_to(call);
   else if (name == Transpose::kName)
-    with(transpose);
+    interpret_as(interpret_transpose);
   else if (name == Reverse::kName)
-    with(reverse);
+    interpret_as(interpret_reverse);
   else if (name == Slice::kName)
-    with(slice);
+    interpret_as(interpret_slice);
   else if (name == Pad::kName)
-    with(pad);
+    interpret_as(interpret_pad);
   else if (name == Concat::kName)
-    with(concat);
+    interpret_as(interpret_concat);
   else if (name == Gather::kName)
-    with(gather);
+    interpret_as(interpret_gather);
   else if (name == TakeAlong::kName)
-    with(take_along);
+    interpret_as(interpret_take_along);
   else if (name == OneHot::kName)
-    with(one_hot);
+    interpret_as(interpret_one_hot);
   else if (name == Iota::kName)
-    with(iota);
+    interpret_as(interpret_iota);
   else if (name == Fill::kName)
-    with(fill);
+    interpret_as(interpret_fill);
   else if (name == CheckIndices::kName)
-    with(check);
+    interpret_as(interpret_check);
   else
     return false;
   return true;

@@ -46,10 +46,10 @@ void run_on_device(const OpPtr& op, const Call& call) {
     if (dtype == DType::complex64 || dtype == DType::string) throw Unreliable("no numbers");
     std::vector<double>& values = call.out[i].values;
     values = results[i].to_vector();
-    const bool chosen =
+    const bool is_selection =
         std::all_of(values.begin(), values.end(), [&](double x) { return given.count(x) != 0; });
     for (double& x : values)
-      if (!chosen && x != 0) x = call.rounding(x, dtype, kUnits, most);
+      if (!is_selection && x != 0) x = call.rounding(x, dtype, kUnits, most);
   }
 }
 
@@ -81,15 +81,15 @@ class Interpreter {
       : rounding_(rounding), equalities_(equalities), inside_(inside) {}
 
   std::vector<Array> run(const Program& program, const Arrays& inputs) {
-    std::vector<Array> made(program.values.size());
+    std::vector<Array> computed(program.values.size());
     Arrays values;
-    for (const Array& value : made) values.push_back(&value);
+    for (const Array& value : computed) values.push_back(&value);
     size_t next = 0;
     for (int input : program.inputs) values[static_cast<size_t>(input)] = inputs[next++];
     for (const auto& binding : program.variables)
       values[static_cast<size_t>(binding.value)] = inputs[next++];
     for (const Program::Constant& constant : program.constants)
-      made[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
+      computed[static_cast<size_t>(constant.value)] = constant_of(constant.tensor);
     const std::unordered_set<int> scaled = scaled_values(program);
     for (const Program::Instruction& instruction : program.code) {
       Arrays in;
@@ -102,7 +102,7 @@ class Interpreter {
       }
       step(instruction.op, in, out, !out.empty() && scaled.count(instruction.outputs[0]) != 0);
       for (size_t i = 0; i < out.size(); ++i)
-        made[static_cast<size_t>(instruction.outputs[i])] = std::move(out[i]);
+        computed[static_cast<size_t>(instruction.outputs[i])] = std::move(out[i]);
     }
     std::vector<Array> outputs;
     outputs.reserve(program.outputs.size());
@@ -171,7 +171,7 @@ class Interpreter {
     std::vector<Array> inputs;
     for (const Array* in : call.in) inputs.push_back(*in);
     const Arrays pointers = pointers_to(inputs);
-    const size_t stacked = op.body->outputs.size() - states;
+    const size_t stacked_count = op.body->outputs.size() - states;
     for (int64_t k = 0; k < steps; ++k) {
       const int64_t t = op.reverse ? steps - 1 - k : k;
       for (size_t q = states; q < states + sequences; ++q) {
@@ -184,11 +184,12 @@ class Interpreter {
         std::copy(part.values.begin(), part.values.end(),
                   call.out[output].values.begin() + t * static_cast<int64_t>(part.values.size()));
       };
-      for (size_t s = 0; s < states && op.keep_states; ++s) put(inputs[s], states + stacked + s);
+      for (size_t s = 0; s < states && op.keep_states; ++s)
+        put(inputs[s], states + stacked_count + s);
       const std::vector<Array> results =
           Interpreter(rounding_, equalities_, inside_).run(*op.body, pointers);
       for (size_t s = 0; s < states; ++s) inputs[s] = results[s];
-      for (size_t o = 0; o < stacked; ++o) put(results[states + o], states + o);
+      for (size_t o = 0; o < stacked_count; ++o) put(results[states + o], states + o);
     }
     for (size_t s = 0; s < states; ++s) call.out[s].values = inputs[s].values;
   }
@@ -282,8 +283,8 @@ double Rounding::operator()(double result, DType dtype, double units, double ext
   if (rounds_) --units;
   const double unit = unit_of(dtype), normal = smallest_normal(dtype);
   // 16-bit floats are summed in float32
-  const double of_parts = size_of(dtype) == 2 ? 8 * unit_of(DType::float32) : unit;
-  double moved = result + random() * (unit * units * std::abs(result) + of_parts * extra);
+  const double unit_of_sums = size_of(dtype) == 2 ? 8 * unit_of(DType::float32) : unit;
+  double moved = result + random() * (unit * units * std::abs(result) + unit_of_sums * extra);
   // Subnormal numbers may be flushed to 0, and they have fewer digits.
   if (std::abs(result) < normal && result != 0)
     moved = dtype == DType::float16 ? moved + random() * unit * normal : random() > 0 ? 0 : moved;

@@ -17,8 +17,8 @@ namespace crescent::random_programs {
 struct Array {
   TensorSpec spec;
   std::vector<double> values;
-  std::optional<DType> half = {};  ///< the 16-bit floating-point dtype from which it was cast, if
-                                   ///< any
+  /// The 16-bit floating-point dtype from which the values were cast, if they were.
+  std::optional<DType> half = {};
 
   DType read_as() const { return half.value_or(spec.dtype); }
 };

@@ -63,7 +63,7 @@ void transform_rows(const Call& call, size_t n, int sign, double scale, Whole wh
   }
 }
 
-void fourier(const Call& call) {
+void interpret_fourier(const Call& call) {
   const int sign = call.op.text() == "operations.fourier(1)" ? 1 : -1;
   const auto n = static_cast<size_t>(call.in[0]->spec.shape[-1]);
   transform_rows(call, n, sign, 1, [&](size_t row, size_t k) {
@@ -71,7 +71,7 @@ void fourier(const Call& call) {
   });
 }
 
-void real_fourier(const Call& call) {
+void interpret_real_fourier(const Call& call) {
   const auto n = static_cast<size_t>(call.in[0]->spec.shape[-1]);
   transform_rows(call, n, -1, 1, [&](size_t row, size_t k) {
     return std::complex<double>(call.in[0]->values[row + k]);
@@ -80,7 +80,7 @@ void real_fourier(const Call& call) {
 
 /// The inverse real transform: the second half of the spectrum is the mirrored conjugate of the
 /// first, and elements that are their own mirror images have no imaginary part.
-void real_of_fourier(const Call& call) {
+void interpret_real_of_fourier(const Call& call) {
   const auto n = static_cast<size_t>(call.out[0].spec.shape[-1]);
   transform_rows(call, n, 1, 1 / static_cast<double>(n), [&](size_t row, size_t k) {
     const size_t at = row + std::min(k, n - k);
@@ -94,11 +94,11 @@ void real_of_fourier(const Call& call) {
 bool interpret_signals(const Call& call) {
   const std::string_view name = call.op.name();
   if (name == "operations.fourier")
-    fourier(call);
+    interpret_fourier(call);
   else if (name == "operations.real_fourier")
-    real_fourier(call);
+    interpret_real_fourier(call);
   else if (name == "operations.real_of_fourier")
-    real_of_fourier(call);
+    interpret_real_of_fourier(call);
   else
     return false;
   return true;

@@ -40,35 +40,35 @@ struct Sum {
   }
 };
 
-/// For each element of the result (which has the kept axes) the offset in x at which its line of
-/// summed elements begins, and the offsets of the elements relative to it.
+/// For each element of the result, the offset in x at which the elements of its sum begin, and the
+/// offsets of these elements relative to it. The axes of the result are those that are kept.
 struct Lines {
   std::vector<size_t> begins, elements;
 
   Lines(const Shape& x, const std::vector<int>& axes) {
     const std::vector<int64_t> strides = strides_of(x);
-    Shape kept, gone;
-    std::vector<int64_t> kept_strides, gone_strides;
+    Shape kept_axes, reduced_axes;
+    std::vector<int64_t> kept_strides, reduced_strides;
     for (int i = 0; i < x.rank(); ++i) {
-      const bool is_gone = std::find(axes.begin(), axes.end(), i) != axes.end();
-      (is_gone ? gone : kept).append(x[i]);
-      (is_gone ? gone_strides : kept_strides).push_back(strides[static_cast<size_t>(i)]);
+      const bool is_reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
+      (is_reduced ? reduced_axes : kept_axes).append(x[i]);
+      (is_reduced ? reduced_strides : kept_strides).push_back(strides[static_cast<size_t>(i)]);
     }
-    begins = all_places(kept, kept_strides);
-    elements = all_places(gone, gone_strides);
+    begins = all_places(kept_axes, kept_strides);
+    elements = all_places(reduced_axes, reduced_strides);
   }
 
  private:
   static std::vector<size_t> all_places(const Shape& shape, const std::vector<int64_t>& strides) {
-    std::vector<size_t> all(static_cast<size_t>(shape.size()));
+    std::vector<size_t> offsets(static_cast<size_t>(shape.size()));
     Places places(shape);
-    for (size_t& place : all) {
+    for (size_t& place : offsets) {
       int64_t at = 0;
       for (size_t i = 0; i < strides.size(); ++i) at += strides[i] * places.at()[i];
       place = static_cast<size_t>(at);
       places.next();
     }
-    return all;
+    return offsets;
   }
 };
 
@@ -82,13 +82,13 @@ double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<
   const DType dtype = x.spec.dtype;
   Sum sum;
   double product = 1, most = -INFINITY, least = INFINITY;
-  bool any = false, all = true;
+  bool any_nonzero = false, all_nonzero = true;
   for (size_t element : elements) {
     const double v = x.values[begin + element];
     sum.add(v);
     product *= v;
     most = std::max(most, v), least = std::min(least, v);
-    any = any || v != 0, all = all && v != 0;
+    any_nonzero = any_nonzero || v != 0, all_nonzero = all_nonzero && v != 0;
     if (kind == ReduceKind::prod && !is_floating(dtype)) {
       if (!(std::abs(product) < 0x1p53)) throw Unreliable("large integers");
       product = nearest(product, dtype);
@@ -110,14 +110,14 @@ double reduced(ReduceKind kind, const Array& x, size_t begin, const std::vector<
     case ReduceKind::min:
       return least;
     case ReduceKind::any:
-      return any;
+      return any_nonzero;
     case ReduceKind::all:
-      return all;
+      return all_nonzero;
   }
   throw Unreliable("an unknown kind");
 }
 
-void reduce(const Reduce& op, const Call& call) {
+void interpret_reduce(const Reduce& op, const Call& call) {
   const Array& x = *call.in[0];
   if (op.kind == ReduceKind::max || op.kind == ReduceKind::min) refuse_nan(x);
   const Lines lines(x.spec.shape, op.axes);
@@ -125,7 +125,7 @@ void reduce(const Reduce& op, const Call& call) {
     call.out[0].values[i] = reduced(op.kind, x, lines.begins[i], lines.elements, call.rounding);
 }
 
-void arg_reduce(const ArgReduce& op, const Call& call) {
+void interpret_arg_reduce(const ArgReduce& op, const Call& call) {
   const Array& x = *call.in[0];
   refuse_nan(x);
   const Lines lines(x.spec.shape, {x.spec.shape.axis(op.axis)});
@@ -138,7 +138,7 @@ void arg_reduce(const ArgReduce& op, const Call& call) {
   }
 }
 
-void cumulative(const Cumulative& op, const Call& call) {
+void interpret_cumulative(const Cumulative& op, const Call& call) {
   const Array& x = *call.in[0];
   const Lines lines(x.spec.shape, {x.spec.shape.axis(op.axis)});
   const size_t n = lines.elements.size();
@@ -152,7 +152,7 @@ void cumulative(const Cumulative& op, const Call& call) {
   }
 }
 
-void top_k(const TopK& op, const Call& call) {
+void interpret_top_k(const TopK& op, const Call& call) {
   const Array& x = *call.in[0];
   refuse_nan(x);
   const size_t n = static_cast<size_t>(x.spec.shape[-1]), k = static_cast<size_t>(op.k);
@@ -169,7 +169,7 @@ void top_k(const TopK& op, const Call& call) {
   }
 }
 
-void scatter_add(const ScatterAdd& op, const Call& call) {
+void interpret_scatter_add(const ScatterAdd& op, const Call& call) {
   const Array &indices = *call.in[0], &updates = *call.in[1];
   const Shape& shape = updates.spec.shape;
   const int end = op.axis + indices.spec.shape.rank();
@@ -192,7 +192,7 @@ void scatter_add(const ScatterAdd& op, const Call& call) {
                                             roundings_one_by_one(sums[i].terms), false);
 }
 
-void matmul(const Matmul& op, const Call& call) {
+void interpret_matmul(const Matmul& op, const Call& call) {
   const Array &a = *call.in[0], &b = *call.in[1];
   Array& out = call.out[0];
   const Shape &sa = a.spec.shape, &sb = b.spec.shape, &so = out.spec.shape;
@@ -227,21 +227,21 @@ void matmul(const Matmul& op, const Call& call) {
 
 bool interpret_sums(const Call& call) {
   const std::string_view name = call.op.name();
-  const auto with = [&]<class T>(void (*f)(const T&, const Call&)) {
+  const auto interpret_as = [&]<class T>(void (*f)(const T&, const Call&)) {
     f(static_cast<const T&>(call.op), call);
   };
   if (name == Reduce::kName)
-    with(reduce);
+    interpret_as(interpret_reduce);
   else if (name == ArgReduce::kName)
-    with(arg_reduce);
+    interpret_as(interpret_arg_reduce);
   else if (name == Cumulative::kName)
-    with(cumulative);
+    interpret_as(interpret_cumulative);
   else if (name == TopK::kName)
-    with(top_k);
+    interpret_as(interpret_top_k);
   else if (name == ScatterAdd::kName)
-    with(scatter_add);
+    interpret_as(interpret_scatter_add);
   else if (name == Matmul::kName)
-    with(matmul);
+    interpret_as(interpret_matmul);
   else
     return false;
   return true;

@@ -61,7 +61,7 @@ class Sums {
   int64_t terms_ = 0;  ///< number of terms of all results together
 };
 
-void conv(const Conv& op, const Call& call) {
+void interpret_conv(const Conv& op, const Call& call) {
   const Array &x = *call.in[0], &kernel = *call.in[1];
   Sums sums(call.out[0]);
   for_each_tap(op.spec, x.spec.shape, kernel.spec.shape, call.out[0].spec.shape,
@@ -69,7 +69,7 @@ void conv(const Conv& op, const Call& call) {
   sums.round(call.rounding);
 }
 
-void conv_data(const ConvBackwardData& op, const Call& call) {
+void interpret_conv_data(const ConvBackwardData& op, const Call& call) {
   const Array &dy = *call.in[0], &kernel = *call.in[1];
   Sums sums(call.out[0]);
   for_each_tap(op.spec, call.out[0].spec.shape, kernel.spec.shape, dy.spec.shape,
@@ -77,7 +77,7 @@ void conv_data(const ConvBackwardData& op, const Call& call) {
   sums.round(call.rounding);
 }
 
-void conv_kernel(const ConvBackwardKernel& op, const Call& call) {
+void interpret_conv_kernel(const ConvBackwardKernel& op, const Call& call) {
   const Array &x = *call.in[0], &dy = *call.in[1];
   Sums sums(call.out[0]);
   for_each_tap(op.spec, x.spec.shape, op.kernel, dy.spec.shape,
@@ -103,7 +103,7 @@ void for_each_under(const ConvSpec& spec, const std::vector<int64_t>& window, co
   }
 }
 
-void pool(const Pool& op, const Call& call) {
+void interpret_pool(const Pool& op, const Call& call) {
   const Array& x = *call.in[0];
   Array& out = call.out[0];
   Places at(out.spec.shape);
@@ -119,7 +119,7 @@ void pool(const Pool& op, const Call& call) {
   }
 }
 
-void pool_backward(const PoolBackward& op, const Call& call) {
+void interpret_pool_backward(const PoolBackward& op, const Call& call) {
   const Array& dy = *call.in[op.max ? 1 : 0];
   Array& dx = call.out[0];
   std::vector<double> magnitudes(dx.values.size());
@@ -140,8 +140,8 @@ void pool_backward(const PoolBackward& op, const Call& call) {
   }
   // Sums of 16-bit floats are rounded after each addition; the additions are few, because few
   // windows overlap.
-  const double of_halves = unit_of(dx.spec.dtype) / unit_of(DType::float32) / 8;
-  const double factor = size_of(dx.spec.dtype) == 2 ? of_halves : 1;
+  const double unit_of_halves = unit_of(dx.spec.dtype) / unit_of(DType::float32) / 8;
+  const double factor = size_of(dx.spec.dtype) == 2 ? unit_of_halves : 1;
   for (size_t i = 0; i < magnitudes.size(); ++i)
     dx.values[i] = call.rounding(dx.values[i], dx.spec.dtype, 1, 2 * factor * magnitudes[i]);
 }
@@ -162,19 +162,19 @@ bool interpret_windows(const Call& call) {
   if (name == Conv::kName || name == ConvBackwardData::kName || name == ConvBackwardKernel::kName ||
       name == BandedMatmul::kName)
     refuse_infinite(call);
-  const auto with = [&]<class T>(void (*f)(const T&, const Call&)) {
+  const auto interpret_as = [&]<class T>(void (*f)(const T&, const Call&)) {
     f(static_cast<const T&>(call.op), call);
   };
   if (name == Conv::kName)
-    with(conv);
+    interpret_as(interpret_conv);
   else if (name == ConvBackwardData::kName)
-    with(conv_data);
+    interpret_as(interpret_conv_data);
   else if (name == ConvBackwardKernel::kName)
-    with(conv_kernel);
+    interpret_as(interpret_conv_kernel);
   else if (name == Pool::kName)
-    with(pool);
+    interpret_as(interpret_pool);
   else if (name == PoolBackward::kName)
-    with(pool_backward);
+    interpret_as(interpret_pool_backward);
   else
     return false;
   return true;

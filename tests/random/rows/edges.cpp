@@ -1,6 +1,6 @@
-// Edge cases that select algorithms in kernels and passes: ties and zeros, integers that floats
-// cannot represent, both orders of operands, transposed square matrices, and rows about as long as
-// the pieces that kernels process.
+// Generators of random calls (CallGenerator in draft.h) for edge cases that select algorithms in
+// kernels and passes: ties and zeros, integers that floats cannot represent, both orders of
+// operands, transposed square matrices, and rows about as long as the pieces that kernels process.
 #include "crescent/error.h"
 #include "random/draft.h"
 
@@ -80,7 +80,7 @@ int square_product(Draft& d) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 8, 16, 17, 33};
   const int64_t n = d.choices.of(kSizes), rows = d.choices.one_in(2) ? n * 4 : n;
   const DType dtype = d.floating();
-  const auto turned = [&](int x) {
+  const auto maybe_transposed = [&](int x) {
     return d.choices.one_in(2) ? d.call("transpose", {{"x", x}, {"axes", Value(List{1, 0})}}) : x;
   };
   const auto scaled = [&](int x) {
@@ -91,7 +91,8 @@ int square_product(Draft& d) {
   };
   const int w = d.input({dtype, {n, n}});
   const int x = d.choices.one_in(3) ? w : d.input({dtype, {rows, n}});
-  const int left = scaled(d.shape(x)[0] == n ? turned(x) : x), right = scaled(turned(w));
+  const int left = scaled(d.shape(x)[0] == n ? maybe_transposed(x) : x),
+            right = scaled(maybe_transposed(w));
   int y = d.call("matmul", {{"x1", left}, {"x2", right}});
   y = scaled(y);
   if (d.choices.one_in(2)) y = d.call("add", {{"x1", y}, {"x2", d.input({dtype, {n}})}});

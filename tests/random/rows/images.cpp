@@ -1,4 +1,4 @@
-// Rows for convolutions, pooling and patches.
+// Generators of random calls (CallGenerator in draft.h) for convolutions, pooling and patches.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 

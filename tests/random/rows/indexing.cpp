@@ -1,4 +1,5 @@
-// Rows for functions that read and write at indices.
+// Generators of random calls (CallGenerator in draft.h) for functions that read and write at
+// indices, such as gather and scatter.
 #include "crescent/ops/ops.h"
 #include "random/draft.h"
 
@@ -180,8 +181,8 @@ int counted(Draft& d, const Shape& shape, int64_t first, int64_t count) {
 int ctc_loss(Draft& d) {
   const int64_t batch = 1 + d.choices.below(3), most = 1 + d.choices.below(3),
                 classes = 2 + d.choices.below(4), time = 2 * most + 1 + d.choices.below(3);
-  const bool first = d.choices.one_in(2);
-  const int target = counted(d, {batch, most}, first ? 1 : 0, classes - 1);
+  const bool blank_is_first = d.choices.one_in(2);
+  const int target = counted(d, {batch, most}, blank_is_first ? 1 : 0, classes - 1);
   const int output = d.input({d.floating(), {batch, time, classes}});
   const int target_length = counted(d, {batch}, 1, most),
             output_length = counted(d, {batch}, time - 1, 2);
@@ -189,7 +190,7 @@ int ctc_loss(Draft& d) {
                              {"output", output},
                              {"target_length", target_length},
                              {"output_length", output_length},
-                             {"mask_index", Value(first ? 0 : classes - 1)}});
+                             {"mask_index", Value(blank_is_first ? 0 : classes - 1)}});
 }
 
 int ctc_decode(Draft& d) {

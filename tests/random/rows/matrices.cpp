@@ -1,6 +1,6 @@
-// Rows for linear algebra with matrices that are well conditioned by construction. A result that is
-// one of several correct ones, such as eigenvectors up to sign, is made unique before other
-// functions use it.
+// Generators of random calls (CallGenerator in draft.h) for linear algebra, with matrices that are
+// well conditioned by construction. A result that is one of several correct ones, such as
+// eigenvectors up to sign, is made unique before other functions use it.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -10,7 +10,7 @@ namespace {
 int multiplied(Draft& d, int x, const decltype(Argument::value)& by) {
   return d.call("multiply", {{"x1", x}, {"x2", by}});
 }
-int with(Draft& d, const char* function, int x) { return d.call(function, {{"x", x}}); }
+int apply_to(Draft& d, const char* function, int x) { return d.call(function, {{"x", x}}); }
 
 /// `count` consecutive elements of an axis, at a random position.
 int cut(Draft& d, int x, int axis, int64_t count) {
@@ -43,14 +43,14 @@ int matrices(Draft& d, bool square) {
     x = cut(d, cut(d, x, rank - 2, n), rank - 1, n);
   }
   const int64_t products = most * d.shape(x)[-1] * d.shape(x)[-2];
-  int64_t room = std::max<int64_t>(1, kMaxProducts / products);
+  int64_t allowed_batch = std::max<int64_t>(1, kMaxProducts / products);
   for (int axis = 0; axis < rank - 2; ++axis) {
-    x = cut(d, x, axis, std::min<int64_t>(room, 9));
-    room = std::max<int64_t>(1, room / d.shape(x)[axis]);
+    x = cut(d, x, axis, std::min<int64_t>(allowed_batch, 9));
+    allowed_batch = std::max<int64_t>(1, allowed_batch / d.shape(x)[axis]);
   }
   if (d.choices.one_in(4))
     x = d.call("swapaxes", {{"x", x}, {"axis1", Value(-1)}, {"axis2", Value(-2)}});
-  return with(d, "tanh", x);
+  return apply_to(d, "tanh", x);
 }
 
 int eye_like(Draft& d, int x) {
@@ -59,7 +59,7 @@ int eye_like(Draft& d, int x) {
                         {"dtype", Value(name_of(d.dtype(x)))}});
 }
 /// Scales matrices such that adding them to the identity changes it by at most `share` (in norm).
-int small(Draft& d, int x, double share) {
+int scaled_to_norm(Draft& d, int x, double share) {
   const int64_t most = std::max(d.shape(x)[-1], d.shape(x)[-2]);
   return multiplied(d, x, Value(share / static_cast<double>(most)));
 }
@@ -69,7 +69,7 @@ int sum(Draft& d, int x, int y) { return d.call("add", {{"x1", x}, {"x2", y}}); 
 /// reverse order, so that elimination has to exchange rows.
 int near_identity(Draft& d, bool square) {
   const int x = matrices(d, square);
-  const int result = sum(d, small(d, x, 0.5), eye_like(d, x));
+  const int result = sum(d, scaled_to_norm(d, x, 0.5), eye_like(d, x));
   return d.choices.one_in(2) ? d.call("flip", {{"x", result}, {"axis", Value(-2)}}) : result;
 }
 
@@ -81,12 +81,12 @@ int near_diagonal(Draft& d, bool square, bool descending) {
                                         {"stop", Value(descending ? 0 : n + 1)},
                                         {"step", Value(descending ? -1 : 1)},
                                         {"dtype", Value(name_of(d.dtype(x)))}});
-  return sum(d, small(d, x, 0.25), multiplied(d, eye_like(d, x), numbers));
+  return sum(d, scaled_to_norm(d, x, 0.25), multiplied(d, eye_like(d, x), numbers));
 }
 
 /// Symmetric matrices with eigenvalues between 1 and 2.
 int positive_definite(Draft& d) {
-  const int x = small(d, matrices(d, true), 1);
+  const int x = scaled_to_norm(d, matrices(d, true), 1);
   const int square =
       d.call("matmul",
              {{"x1", x},
@@ -113,7 +113,7 @@ int solve(Draft& d) {
 
 /// Solves with triangular matrices; the other triangle is not read.
 int solve_triangular(Draft& d) {
-  const int x = matrices(d, true), a = sum(d, small(d, x, 0.5), eye_like(d, x));
+  const int x = matrices(d, true), a = sum(d, scaled_to_norm(d, x, 0.5), eye_like(d, x));
   const bool lower = d.choices.one_in(2);
   const int b = right_side(d, a, d.choices.one_in(3));
   return d.call("solve_triangular", {{"a", a}, {"b", b}, {"lower", Value(lower)}});
@@ -128,7 +128,7 @@ int lstsq(Draft& d) {
 }
 
 int inverse(Draft& d, const char* function, bool square) {
-  return with(d, function, near_identity(d, square));
+  return apply_to(d, function, near_identity(d, square));
 }
 
 int slogdet(Draft& d) {
@@ -147,7 +147,7 @@ int cholesky(Draft& d) {
 }
 
 int cholesky_inverse(Draft& d) {
-  const int x = matrices(d, true), a = sum(d, small(d, x, 0.5), eye_like(d, x));
+  const int x = matrices(d, true), a = sum(d, scaled_to_norm(d, x, 0.5), eye_like(d, x));
   return d.call("cholesky_inverse", {{"x", a}, {"upper", Value(d.choices.one_in(2))}});
 }
 
@@ -157,15 +157,15 @@ int matrix_rank(Draft& d) {
   const int a = near_identity(d, false);
   const int64_t rows = d.shape(a)[-1];
   const int x = d.input({d.dtype(a), {rows, 1 + d.choices.below(6)}});
-  const int b = sum(d, small(d, with(d, "tanh", x), 0.5), eye_like(d, x));
-  return with(d, "matrix_rank", d.call("matmul", {{"x1", a}, {"x2", b}}));
+  const int b = sum(d, scaled_to_norm(d, apply_to(d, "tanh", x), 0.5), eye_like(d, x));
+  return apply_to(d, "matrix_rank", d.call("matmul", {{"x1", a}, {"x2", b}}));
 }
 
 /// The signs of the diagonal of a factor, one for each column.
 int signs(Draft& d, int factor) {
   const int diagonal =
       d.inner(d.call("diagonal", {{"x", factor}, {"axis1", Value(-2)}, {"axis2", Value(-1)}}));
-  return d.inner(with(d, "sign", diagonal));
+  return d.inner(apply_to(d, "sign", diagonal));
 }
 int along(Draft& d, int signs, int axis) {
   return d.inner(d.call("expand_dims", {{"x", signs}, {"axis", Value(axis)}}));
@@ -184,7 +184,7 @@ int eig(Draft& d) {
   const int a = near_diagonal(d, true, false);
   if (d.shape(a)[-1] > 8) fail("too large");
   const int values = d.inner(d.call("eig", {{"x", a}}, 0));
-  return d.call("sort", {{"x", d.inner(with(d, "real", values))}, {"axis", Value(-1)}});
+  return d.call("sort", {{"x", d.inner(apply_to(d, "real", values))}, {"axis", Value(-1)}});
 }
 
 int svd(Draft& d) {

@@ -1,4 +1,5 @@
-// Rows for nested programs: scans whose bodies are drawn at random too.
+// Generators of random calls (CallGenerator in draft.h) for nested programs: scans whose bodies are
+// drawn at random too.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -20,14 +21,14 @@ int step(Draft& body, const TensorSpec& carry) {
   const auto is_beside = [&](const TensorSpec& s) {
     return s.dtype == carry.dtype && fits(carry.shape, s.shape);
   };
-  const auto some = [&] {
+  const auto random_value = [&] {
     for (int turn = 0; turn < 6; ++turn) {
       const int value = static_cast<int>(body.choices.below(body.values()));
       if (is_beside(body.spec(value))) return value;
     }
     return 0;
   };
-  const int a = some(), b = some();
+  const int a = random_value(), b = random_value();
   const auto two = [&](const char* function) {
     return body.call(function, {{"x1", a}, {"x2", b}});
   };

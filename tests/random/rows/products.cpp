@@ -1,4 +1,5 @@
-// Rows for matrix products, normalization with parameters, and attention.
+// Generators of random calls (CallGenerator in draft.h) for matrix products, normalization with
+// parameters, and attention.
 #include <cmath>
 
 #include "crescent/base/error.h"
@@ -141,13 +142,13 @@ int einsum(Draft& d) {
   const Shape shape = d.shape(a);
   if (shape.rank() != equation.rank) fail("another rank");
   Shape other;
-  int64_t own = 1;
+  int64_t new_length = 1;
   for (int axis : equation.other) {
     const int64_t n = axis < 0 ? d.length() : shape[axis];
-    if (axis < 0) own = n;
+    if (axis < 0) new_length = n;
     other.append(n);
   }
-  refuse_many(shape.size() * own);
+  refuse_many(shape.size() * new_length);
   if (other.size() > d.most_elements()) fail("too large");
   const int b = d.input({d.dtype(a), other});
   const int y = d.call(

@@ -1,4 +1,5 @@
-// Functions of cr.ops whose arguments follow from a line of text:
+// Generators of random calls (CallGenerator in draft.h) that follow from a line of text for each
+// function of cr.ops, such as
 //   "sum(x=n, axis=axes, keepdims=flag)!"
 // Operands: n numbers, f floating-point numbers, p those of at least 0.5, q of at least 1.5, u
 // between -1 and 1, w integers, b booleans, y a value that broadcasts with the first operand.

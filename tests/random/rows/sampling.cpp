@@ -1,4 +1,5 @@
-// Rows for functions that interpolate or compare images.
+// Generators of random calls (CallGenerator in draft.h) for functions that interpolate or compare
+// images.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 

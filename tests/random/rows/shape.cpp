@@ -1,5 +1,5 @@
-// Rows for functions that move elements: operations on two slices of a value, concatenations,
-// repetitions, indices.
+// Generators of random calls (CallGenerator in draft.h) for functions that move elements:
+// operations on two slices of a value, concatenations, repetitions, indices.
 #include "crescent/base/error.h"
 #include "random/draft.h"
 
@@ -22,7 +22,7 @@ int axis_from_0(Draft& d, int x) {
   return static_cast<int>(d.choices.below(d.shape(x).rank()));
 }
 
-/// A function of two slices of one value, such as x[:, 0] * x[:, 1].
+/// A call of a function with two slices of one value, such as x[:, 0] * x[:, 1].
 int slices_meet(Draft& d) {
   const int x = d.fraction(1);
   const int axis = d.choices.one_in(2) ? axis_from_0(d, x) : d.shape(x).rank() - 1;
@@ -211,7 +211,7 @@ constexpr std::pair<const char*, Make> kRows[] = {
 
 std::vector<CallGenerator> shape_rows() {
   std::vector<CallGenerator> rows;
-  // Rows whose operands are views, which exercise most of the engine.
+  // Generators whose operands are views, which exercise most of the engine.
   for (const auto& [function, make] : kRows) rows.push_back({function, make});
   for (size_t i = 0; i < std::size(kRows) / 2; ++i) {
     rows.push_back({"get_item", views});

@@ -1,5 +1,6 @@
-// Rows for Fourier transforms, whose complex numbers are pairs of tensors, and for functions of
-// complex tensors, which only the rows here use.
+// Generators of random calls (CallGenerator in draft.h) for Fourier transforms, whose complex
+// numbers are pairs of tensors, and for functions of complex tensors, which only the generators
+// here use.
 #include <cmath>
 
 #include "crescent/base/error.h"
@@ -99,20 +100,20 @@ Windows windows(Draft& d) {
 }
 
 int stft(Draft& d) {
-  const Windows all = windows(d);
+  const Windows sizes = windows(d);
   const int x = portion(d, d.fraction(1), 1, 200, 40'000);
   std::vector<Argument> arguments{{"x", x}};
-  all.give(arguments);
-  return shrunk(d, d.call("stft", arguments, real_or_imaginary(d)), all.length);
+  sizes.give(arguments);
+  return shrunk(d, d.call("stft", arguments, real_or_imaginary(d)), sizes.length);
 }
 
 int istft(Draft& d) {
-  const Windows all = windows(d);
+  const Windows sizes = windows(d);
   const int64_t count = 1 + d.choices.below(6), batch = 1 + d.choices.below(3);
-  const TensorSpec spec{d.floating(), {batch, count, all.fft_length / 2 + 1}};
+  const TensorSpec spec{d.floating(), {batch, count, sizes.fft_length / 2 + 1}};
   const int re = d.input(spec), im = d.input(spec);
   std::vector<Argument> arguments{{"x", std::vector<int>{re, im}}};
-  all.give(arguments);
+  sizes.give(arguments);
   const int y = d.call("istft", arguments);
   // tanh limits the result: at the ends of windows, small numbers are divided by small numbers
   return d.call("tanh", {{"x", y}});
