@@ -62,7 +62,7 @@ class Pair final : public Communicator {
   void receive(void* data, size_t bytes) const {
     char kind = kFarewell;
     if (!read(&kind, 1)) fail("the process of rank ", other(), " has ended");
-    if (kind == kFarewell) fail("the process of rank ", other(), " left: ", rest());
+    if (kind == kFarewell) fail("the process of rank ", other(), " left: ", remaining_text());
     if (!read(data, bytes)) fail("the process of rank ", other(), " ended while it sent");
   }
   bool write(char kind, const void* data, size_t bytes) const {
@@ -87,7 +87,7 @@ class Pair final : public Communicator {
     }
     return true;
   }
-  std::string rest() const {
+  std::string remaining_text() const {
     std::string text;
     for (char c; read(&c, 1);) text += c;
     return text;

@@ -34,8 +34,9 @@ end
 
 cr.config.enable_op_determinism()
 if ranks.started then
-  local all = cr.config.communicator()
-  training.run(ranks, all.size > 4 and { "long", "images" } or names, ranks.task, all.rank)
+  local communicator = cr.config.communicator()
+  training.run(ranks, communicator.size > 4 and { "long", "images" } or names, ranks.task,
+    communicator.rank)
   return
 end
 
@@ -44,12 +45,12 @@ local function check(alone, count, names)
   local good, text = ranks.start(count, folder)
   assert(good, text)
   for rank = 0, count - 1 do
-    local told = ranks.told(folder, rank)
+    local results = ranks.told(folder, rank)
     for _, name in ipairs(names) do
-      assert(#alone[name] > 0 and #alone[name] == #told[name], name)
+      assert(#alone[name] > 0 and #alone[name] == #results[name], name)
       for i, number in ipairs(alone[name]) do
-        assert(told[name][i] == number, string.format("%s: rank %d of %d has %.17g for %.17g", name,
-          rank, count, told[name][i], number))
+        assert(results[name][i] == number, string.format("%s: rank %d of %d has %.17g for %.17g",
+          name, rank, count, results[name][i], number))
       end
     end
   end

@@ -14,9 +14,10 @@ if not ranks.started then
   return
 end
 
-local all = cr.config.communicator()
-assert(all.name == "mpi" and all.size >= 2, "the communicator is " .. all.name)
-local n, rank = all.size, all.rank
+local communicator = cr.config.communicator()
+assert(communicator.name == "mpi" and communicator.size >= 2, "the communicator is "
+  .. communicator.name)
+local n, rank = communicator.size, communicator.rank
 
 local function expect(what, tensor, ...)
   local numbers = tensor:cast("float64"):totable()

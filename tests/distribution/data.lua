@@ -81,14 +81,16 @@ end
 
 -- The results of training on each source, for every size of the last batch.
 local function numbers(folder)
-  local all = {}
+  local results = {}
   local x = cr.data.read_npy(folder .. "/x.npy")
   for rest = 0, 31 do
     local rows = kBatch + rest
     local y = cr.ops.sum(rows_of(x, rows), 1, true)
-    for _, name in ipairs(names) do all[name .. rest] = fitted(sources[name](folder, rows, y)) end
+    for _, name in ipairs(names) do
+      results[name .. rest] = fitted(sources[name](folder, rows, y))
+    end
   end
-  return all
+  return results
 end
 
 -- The results of runs whose processes each give their part of 60 rows, by a generator and by
@@ -97,13 +99,14 @@ local function numbers_of_parts(folder)
   local rows = 60
   local y = cr.ops.sum(rows_of(cr.data.read_npy(folder .. "/x.npy"), rows), 1, true)
   local size = cr.distribution.distribution() and cr.config.communicator().size or 1
-  local all = {}
-  all.parts = fitted { generated(folder, rows, y):batch(24 // size), {} }
+  local results = {}
+  results.parts = fitted { generated(folder, rows, y):batch(24 // size), {} }
   local rank = cr.config.communicator().rank
   local x = cr.data.open_npy(folder .. "/x.npy")
-  all.sharded = fitted { cr.data.from_tensor_slices({ rows_of(x, rows), y }):shard(rank + 1, size)
+  results.sharded = fitted { cr.data.from_tensor_slices({ rows_of(x, rows), y }):shard(rank + 1,
+    size)
     :batch(24 // size), {} }
-  return all
+  return results
 end
 
 if ranks.started then
@@ -120,22 +123,23 @@ end
 -- Compares the results of each process with those of a single process, `alone`. Where the order of
 -- the rows in a batch differs, sums have other rounding errors.
 local function check(alone, folder, count, allowed)
-  local most, cases = 0, 0
+  local largest, cases = 0, 0
   for rank = 0, count - 1 do
-    local told = ranks.told(folder, rank)
+    local results = ranks.told(folder, rank)
     for name, expected in pairs(alone) do
       cases = cases + 1
-      assert(#told[name] == #expected and #expected > 10, name)
+      assert(#results[name] == #expected and #expected > 10, name)
       for i, number in ipairs(expected) do
-        local apart = math.abs(told[name][i] - number)
-        most = apart ~= apart and math.huge or math.max(most, apart)
+        local difference = math.abs(results[name][i] - number)
+        largest = difference ~= difference and math.huge or math.max(largest, difference)
         local reordered = name == "parts" or name == "sharded"
-        assert(apart <= (reordered and 1e-6 or allowed),
-          string.format("%s: rank %d of %d is %g from one process", name, rank, count, apart))
+        assert(difference <= (reordered and 1e-6 or allowed),
+          string.format("%s: rank %d of %d is %g from one process", name, rank, count, difference))
       end
     end
   end
-  print(string.format("%d processes: %d runs compared, at most %.1e from one", count, cases, most))
+  print(string.format("%d processes: %d runs compared, at most %.1e from one", count, cases,
+    largest))
 end
 
 local folder = ranks.folder()

@@ -24,13 +24,13 @@ for _, case in ipairs { { 2, 2 }, { 3, 3 }, { 4, 2 } } do
   local good, text = ranks.start(count, folder .. ":" .. parts)
   assert(good, text)
   for rank = 0, count - 1 do
-    local told = ranks.told(folder, rank)
+    local results = ranks.told(folder, rank)
     for name, expected in pairs(alone) do
       local what = string.format("%s, rank %d of %d", name, rank, count)
-      assert(#told[name] == #expected, what .. ": " .. #told[name] .. " numbers")
+      assert(#results[name] == #expected, what .. ": " .. #results[name] .. " numbers")
       for i, number in ipairs(expected) do
-        assert(math.abs(told[name][i] - number) < 1e-5 * math.max(1, math.abs(number)),
-          string.format("%s, number %d: %.9g for %.9g", what, i, told[name][i], number))
+        assert(math.abs(results[name][i] - number) < 1e-5 * math.max(1, math.abs(number)),
+          string.format("%s, number %d: %.9g for %.9g", what, i, results[name][i], number))
       end
     end
   end

@@ -10,7 +10,7 @@ local function data()
   return x, cr.ops.sum(x, 1, true)
 end
 
-local function made()
+local function make_model()
   cr.utils.set_random_seed(3)
   local model = divided.perceptron {}
   model:compile { optimizer = cr.optimizers.Adam(0.01, { use_ema = true }), loss = "mse" }
@@ -23,7 +23,7 @@ end
 
 -- Trains the model and saves it in every way.
 local function save(folder)
-  local model = made()
+  local model = make_model()
   local x, y = data()
   model:fit(x, y, { epochs = 2, batch_size = 10, verbose = 0, callbacks = { backup(folder),
     cr.callbacks.ModelCheckpoint(folder .. "/checkpoint.keras") } })
@@ -45,10 +45,10 @@ local function go_on(folder)
     numbers[name .. "/evaluated"] = { found.loss }
     numbers[name .. "/predicted"] = model:predict(x):reshape({ -1 }):totable()
   end
-  local model = made()
+  local model = make_model()
   model:load_weights(folder .. "/w.weights.h5")
   numbers["w.weights.h5"] = divided.numbers_of(model)
-  local resumed = made()
+  local resumed = make_model()
   numbers.resumed = divided.numbers_of(resumed, resumed:fit(x, y, { epochs = 4, batch_size = 10,
     verbose = 0, callbacks = { backup(folder) } }))
   return numbers
@@ -96,12 +96,12 @@ end
 -- distribution is removed, new models have whole weights.
 function refusals.file_and_distribution(folder)
   local x, y = data()
-  local model, options = made(), { epochs = 1, verbose = 0 }
+  local model, options = make_model(), { epochs = 1, verbose = 0 }
   model:fit(x, y, options)
   expect_error("no/m.keras", model.save, model, folder .. "/no/m.keras")
   cr.distribution.set_distribution(nil)
   assert(cr.distribution.distribution() == nil)
-  made():fit(x, y, options)
+  make_model():fit(x, y, options)
   expect_error("has weights that are divided among processes", model.fit, model, x, y, options)
 end
 
@@ -109,11 +109,11 @@ local stages = { save = save, go_on = go_on }
 
 if ranks.started then
   local folder, stage = ranks.task:match "^(.*):(.*)$"
-  local all = cr.config.communicator()
-  divided.distribute(all.size)
-  if refusals[stage] then return refusals[stage](folder, all.rank) end
+  local communicator = cr.config.communicator()
+  divided.distribute(communicator.size)
+  if refusals[stage] then return refusals[stage](folder, communicator.rank) end
   for name, numbers in pairs(stages[stage](folder)) do
-    ranks.tell(folder, all.rank, stage .. "/" .. name, numbers)
+    ranks.tell(folder, communicator.rank, stage .. "/" .. name, numbers)
   end
   return
 end

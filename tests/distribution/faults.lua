@@ -3,13 +3,14 @@ package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 
 local function model(units)
-  local made = cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 } }), cr.layers.Dense(1) }
-  made:compile { optimizer = "sgd", loss = "mse" }
-  return made
+  local network = cr.Sequential { cr.layers.Dense(units, { input_shape = { 3 } }),
+    cr.layers.Dense(1) }
+  network:compile { optimizer = "sgd", loss = "mse" }
+  return network
 end
-local function fit(made, samples, options)
+local function fit(network, samples, options)
   options.verbose = 0
-  made:fit(cr.ops.ones { samples, 3 }, cr.ops.ones { samples, 1 }, options)
+  network:fit(cr.ops.ones { samples, 3 }, cr.ops.ones { samples, 1 }, options)
 end
 
 local tasks = {}

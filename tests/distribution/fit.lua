@@ -15,12 +15,12 @@ local kAllowed = 1e-5
 
 local function farthest(a, b)
   assert(#a == #b and #a > 0, #a .. " numbers and " .. #b)
-  local most = 0
+  local largest = 0
   for i = 1, #a do
-    local apart = math.abs(a[i] - b[i])
-    most = apart ~= apart and math.huge or math.max(most, apart)
+    local difference = math.abs(a[i] - b[i])
+    largest = difference ~= difference and math.huge or math.max(largest, difference)
   end
-  return most
+  return largest
 end
 
 local function check(alone, count)
@@ -33,25 +33,26 @@ local function check(alone, count)
     assert(times == 1, "told " .. times .. " times: " .. why)
   end
   local first = ranks.told(folder, 0)
-  local most = 0
+  local largest = 0
   for rank = 0, count - 1 do
-    local told = ranks.told(folder, rank)
+    local results = ranks.told(folder, rank)
     for _, name in ipairs(names) do
-      local apart = farthest(told[name], first[name])
-      assert(apart == 0, string.format("%s: rank %d is %g from rank 0", name, rank, apart))
+      local difference = farthest(results[name], first[name])
+      assert(difference == 0, string.format("%s: rank %d is %g from rank 0", name, rank,
+        difference))
       -- Batch normalization that is not synchronized uses the statistics of each process's part of
       -- the batch, so the results of this case are not those of one process.
       if name ~= "moving_averages_are_one" then
-        apart = farthest(told[name], alone[name])
-        most = math.max(most, apart)
-        assert(apart <= kAllowed,
-          string.format("%s: %d processes are %g from one", name, count, apart))
+        difference = farthest(results[name], alone[name])
+        largest = math.max(largest, difference)
+        assert(difference <= kAllowed,
+          string.format("%s: %d processes are %g from one", name, count, difference))
       end
     end
   end
   os.execute("rm -r " .. folder)
   print(string.format("%d processes: %d cases compared, at most %.1e from one", count, #names,
-    most))
+    largest))
 end
 
 local folder = ranks.folder()

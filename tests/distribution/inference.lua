@@ -18,15 +18,19 @@ local function numbers()
   local model = cr.Sequential { cr.layers.Dense(5, { activation = "tanh", input_shape = { 4 } }),
     Measured(), cr.layers.Dense(1) }
   model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
-  local all = model:predict(x, { batch_size = 5 }):reshape({ -1 }):totable()
+  local results = model:predict(x, { batch_size = 5 }):reshape({ -1 }):totable()
   for _, value in ipairs(model:predict(x:slice({ 1, 1 }, { 2, 4 })):reshape({ -1 }):totable()) do
-    all[#all + 1] = value
+    results[#results + 1] = value
   end
   local found = model:evaluate(x, y, { batch_size = 6, verbose = 0, return_dict = true })
-  for _, name in ipairs { "loss", "mae", "mean", "squares" } do all[#all + 1] = found[name] end
+  for _, name in ipairs { "loss", "mae", "mean", "squares" } do
+    results[#results + 1] = found[name]
+  end
   local history = model:fit(x, y, { batch_size = 10, epochs = 2, verbose = 0 }).history
-  for _, name in ipairs { "loss", "mae", "mean", "squares" } do all[#all + 1] = history[name][2] end
-  return all
+  for _, name in ipairs { "loss", "mae", "mean", "squares" } do
+    results[#results + 1] = history[name][2]
+  end
+  return results
 end
 
 if ranks.started then
@@ -43,11 +47,12 @@ for count = 2, 4 do
   local good, text = ranks.start(count, folder)
   assert(good, text)
   for rank = 0, count - 1 do
-    local told = ranks.told(folder, rank).numbers
-    assert(#told == #alone, #told .. " numbers, expected " .. #alone)
+    local numbers_of_rank = ranks.told(folder, rank).numbers
+    assert(#numbers_of_rank == #alone, #numbers_of_rank .. " numbers, expected " .. #alone)
     for i, number in ipairs(alone) do
-      assert(math.abs(told[i] - number) < 1e-5 * math.max(1, math.abs(number)),
-        string.format("rank %d of %d, number %d: %g for %g", rank, count, i, told[i], number))
+      assert(math.abs(numbers_of_rank[i] - number) < 1e-5 * math.max(1, math.abs(number)),
+        string.format("rank %d of %d, number %d: %g for %g", rank, count, i, numbers_of_rank[i],
+          number))
     end
   end
   os.execute("rm -r " .. folder)

@@ -1,5 +1,5 @@
--- Sums that are exchanged while the backward pass runs give the bits of sums that are exchanged
--- behind it, with op determinism and without.
+-- With and without op determinism, sums that are exchanged while the backward pass runs have the
+-- bits of sums that are exchanged after it.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 
@@ -35,9 +35,9 @@ local function weights_of(name, settings, optimizer)
   model:compile { optimizer = optimizer, loss = "mse" }
   local x = cr.random.normal { 500, 150 }
   model:fit(x, cr.ops.sum(x, -1, true), { batch_size = 192, epochs = 2, verbose = 0 })
-  local all = {}
-  for _, weight in ipairs(model:get_weights()) do all[#all + 1] = weight:reshape { -1 } end
-  return cr.ops.concatenate(all, -1):totable()
+  local flat = {}
+  for _, weight in ipairs(model:get_weights()) do flat[#flat + 1] = weight:reshape { -1 } end
+  return cr.ops.concatenate(flat, -1):totable()
 end
 
 if ranks.started then

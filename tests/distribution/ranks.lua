@@ -31,13 +31,13 @@ end
 
 --- Reads what one rank wrote with ranks.tell: lists of numbers by name.
 function ranks.told(folder, rank)
-  local all = {}
+  local lists = {}
   for line in io.lines(folder .. "/" .. rank) do
     local name, rest = line:match "^(%S+) (.*)$"
-    all[name] = {}
-    for number in rest:gmatch "%S+" do table.insert(all[name], tonumber(number)) end
+    lists[name] = {}
+    for number in rest:gmatch "%S+" do table.insert(lists[name], tonumber(number)) end
   end
-  return all
+  return lists
 end
 
 --- Makes a new folder, which the caller must remove.

@@ -24,8 +24,9 @@ end
 if ranks.started then
   local folder, victim, batch, delay = ranks.task:match "^(.*):(.*):(.*):(.*)$"
   local rank, batches = cr.config.communicator().rank, 0
-  -- The run has 32 batches. In the batch that the test names, the victim starts a timer that kills
-  -- it, wherever it is then; if the run is faster than the timer, the victim ends in batch 28.
+  -- The run has 32 batches and is killed by the process of rank `victim`: in batch number `batch`
+  -- this process starts a timer that kills it after `delay` seconds, wherever it is then. If the
+  -- run is faster than the timer, the process kills itself in batch 28.
   local Killed = cr.callbacks.Callback:subclass "Killed"
   function Killed:on_train_batch_end()
     batches = batches + 1

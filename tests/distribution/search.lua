@@ -1,5 +1,5 @@
--- Processes that mpirun starts share a search: each runs trials of its own, and all of them are
--- those that one process makes.
+-- Processes that mpirun starts share a search: each runs some of the trials, and together these are
+-- the trials that a single process runs.
 package.path = arg[0]:match "^(.*)/" .. "/?.lua;" .. package.path
 local ranks = require "ranks"
 

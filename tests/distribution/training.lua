@@ -79,8 +79,8 @@ function cases.weights_and_masks()
       validation_split = 0.2 })
 end
 
--- The kernel of attention draws the numbers of its dropout by the place of a weight in the whole
--- batch; attention over two axes has several rows for each sample.
+-- The kernel of attention draws dropout by the index of a weight in the whole batch, not in the
+-- part of a process; attention over two axes has several rows for each sample.
 function cases.attention()
   local x = normal(21, 3, 4, 2)
   local input = cr.Input { shape = { 3, 4, 2 } }

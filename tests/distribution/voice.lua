@@ -12,12 +12,12 @@ if not ranks.started then
   local _, summaries = text:gsub("Total params", "")
   assert(summaries == 1, summaries .. " summaries: " .. text)
   for rank = 0, 2 do
-    local told = ranks.told(folder, rank)
+    local results = ranks.told(folder, rank)
     -- Rank 1 stops one run in its third batch; early stopping ends another run after two epochs.
-    assert(told.stopped[1] == 3, "rank " .. rank .. " stopped after " .. told.stopped[1])
-    assert(told.early[1] == 2, "rank " .. rank .. " had epochs: " .. told.early[1])
-    assert(told.own[1] == 1, "rank " .. rank .. " trained on other data than its own")
-    assert(told.threads[1] >= 1)
+    assert(results.stopped[1] == 3, "rank " .. rank .. " stopped after " .. results.stopped[1])
+    assert(results.early[1] == 2, "rank " .. rank .. " had epochs: " .. results.early[1])
+    assert(results.own[1] == 1, "rank " .. rank .. " trained on other data than its own")
+    assert(results.threads[1] >= 1)
   end
   local file = assert(io.open(folder .. "/log.csv"))
   local _, lines = file:read("a"):gsub("\n", "")
@@ -36,9 +36,9 @@ if not ranks.started then
   local steps = ranks.told(folder, 0).steps[1]
   assert(steps > 0, text)
   for rank = 1, 2 do
-    local told = ranks.told(folder, rank).steps[1]
-    assert(told == steps,
-      "rank " .. rank .. " stopped after " .. told .. ", rank 0 after " .. steps)
+    local step_count = ranks.told(folder, rank).steps[1]
+    assert(step_count == steps,
+      "rank " .. rank .. " stopped after " .. step_count .. ", rank 0 after " .. steps)
   end
   local _, interruptions = text:gsub("fit: interrupted", "")
   assert(interruptions == 1, interruptions .. " times: " .. text)
@@ -50,7 +50,7 @@ end
 
 local folder, rank = ranks.task, cr.config.communicator().rank
 local x, y = cr.ops.ones { 20, 3 }, cr.ops.ones { 20, 1 }
-local function made()
+local function make_model()
   cr.utils.set_random_seed(5)
   local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
   model:compile { optimizer = "sgd", loss = "mse" }
@@ -66,12 +66,12 @@ if folder:find ":endless" then
   function Endless:on_train_end()
     ranks.tell(folder, rank, "steps", { self.model.optimizer.iterations:item() })
   end
-  made():fit(x, y, { epochs = 1000000, batch_size = 5, verbose = 0, callbacks = { Endless(),
+  make_model():fit(x, y, { epochs = 1000000, batch_size = 5, verbose = 0, callbacks = { Endless(),
     cr.callbacks.BackupAndRestore(folder .. "/backup", { save_freq = false }) } })
   return
 end
 
-local model = made()
+local model = make_model()
 model:summary()
 model:fit(x, y, { epochs = 4, batch_size = 5, callbacks = {
   cr.callbacks.CSVLogger(folder .. "/log.csv"),
@@ -81,11 +81,11 @@ local Stopping = cr.callbacks.Callback:subclass "Stopping"
 function Stopping:on_train_batch_end(batch)
   if rank == 1 and batch == 2 then self.model.stop_training = true end
 end
-model = made()
+model = make_model()
 model:fit(x, y, { epochs = 4, batch_size = 5, verbose = 0, callbacks = { Stopping() } })
 ranks.tell(folder, rank, "stopped", { model.optimizer.iterations:item() })
 
-model = made()
+model = make_model()
 local history = model:fit(x, y, { epochs = 9, verbose = 0, callbacks = {
   cr.callbacks.EarlyStopping { monitor = "loss", patience = 1, min_delta = 1e9 } } })
 ranks.tell(folder, rank, "early", { #history.history.loss })
@@ -94,8 +94,8 @@ ranks.tell(folder, rank, "threads", { cr.config.threads() })
 -- Without a distribution each process trains on data of its own.
 cr.distribution.set_distribution(nil)
 assert(cr.distribution.distribution() == nil)
-model = made()
+model = make_model()
 model:fit(cr.ops.ones { 2, 3 } * rank, cr.ops.zeros { 2, 1 }, { verbose = 0 })
 local weights = model:get_weights()[1]:totable()
-local same = weights[1][1] == made():get_weights()[1]:totable()[1][1]
+local same = weights[1][1] == make_model():get_weights()[1]:totable()[1][1]
 ranks.tell(folder, rank, "own", { (rank == 0) == same and 1 or 0 })

@@ -60,11 +60,11 @@ Tensors sums_in_one_program(const Gradients& gradients, int rank) {
   for (const Tensor& value : values)
     if (value) inputs.push_back(value);
   const Function sum([&](const Tensors& in) {
-    Tensors all = values, sums;
-    for (size_t i = 0, next = 0; i < all.size(); ++i)
-      if (all[i]) all[i] = in[next++];
-    sum_over_processes(all, gradients.variables, gradients.sizes);
-    for (const Tensor& each : all)
+    Tensors exchanged = values, sums;
+    for (size_t i = 0, next = 0; i < exchanged.size(); ++i)
+      if (exchanged[i]) exchanged[i] = in[next++];
+    sum_over_processes(exchanged, gradients.variables, gradients.sizes);
+    for (const Tensor& each : exchanged)
       if (each) sums.push_back(each);
     return sums;
   });
@@ -82,7 +82,7 @@ TEST_CASE("buckets of every size give the sums of single gradients") {
     std::vector<Tensors> sums(static_cast<size_t>(size));
     Disk disk("/tmp/crescent_buckets");
     const auto outcomes = Cluster(size, 1, {}, disk).run([&](int rank) {
-      const CommunicatorScope talks(
+      const CommunicatorScope scope(
           std::make_shared<SimulatedCommunicator>(*Cluster::current(), rank));
       sums[static_cast<size_t>(rank)] = sums_in_one_program(gradients, rank);
     });

@@ -11,7 +11,7 @@
 namespace crescent::simulation {
 namespace {
 
-// Mean times in seconds.
+// Mean durations of the simulation, in seconds.
 constexpr double kStep = 1e-3;       ///< from event to event of a rank
 constexpr double kLatency = 2e-3;    ///< from sending to arrival
 constexpr double kDetection = 5e-2;  ///< from a crash until others learn of it
@@ -46,22 +46,22 @@ std::vector<Outcome> Cluster::run(const std::function<void(int)>& program) {
 
 void Cluster::run_rank(int rank, const std::function<void(int)>& program) {
   cluster_of_thread = this, rank_of_thread = rank;
-  own().turn.acquire();
+  own_rank().turn.acquire();
   try {
     program(rank);
   } catch (const Crashed&) {
   } catch (const std::exception& error) {
-    own().outcome = {Outcome::End::failed, error.what()};
+    own_rank().outcome = {Outcome::End::failed, error.what()};
   }
-  if (own().has_crashed) own().outcome = {Outcome::End::crashed, ""};
+  if (own_rank().has_crashed) own_rank().outcome = {Outcome::End::crashed, ""};
   leave("has ended");
-  own().has_ended = true;
+  own_rank().has_ended = true;
   pass_turn();
 }
 
 int Cluster::process_id() const { return first_process_ + rank_of_thread; }
 
-Cluster::Rank& Cluster::own() { return ranks_[static_cast<size_t>(rank_of_thread)]; }
+Cluster::Rank& Cluster::own_rank() { return ranks_[static_cast<size_t>(rank_of_thread)]; }
 
 int64_t Cluster::draw(int64_t below) {
   return static_cast<int64_t>(random_() % static_cast<uint64_t>(below));
@@ -73,7 +73,7 @@ bool Cluster::happens(double probability) {
 
 double Cluster::delay(double mean) { return std::exponential_distribution(1 / mean)(random_); }
 
-// ---- turns
+// ---- whose turn it is
 
 /// The time at which the rank can go on.
 double Cluster::due(const Rank& rank) const {
@@ -89,7 +89,7 @@ double Cluster::due(const Rank& rank) const {
 void Cluster::pass_turn() {
   const auto next = std::min_element(ranks_.begin(), ranks_.end(),
                                      [&](const Rank& a, const Rank& b) { return due(a) < due(b); });
-  Rank& before = own();
+  Rank& before = own_rank();
   if (&*next == &before || due(*next) == kNever) return;
   const bool ended = before.has_ended;  // no member may be used after the last turn was passed
   next->turn.release();
@@ -98,22 +98,22 @@ void Cluster::pass_turn() {
 
 bool Cluster::pass_event() {
   ++events_;
-  own().time += delay(kStep);
-  if (!own().has_crashed) draw_faults();
+  own_rank().time += delay(kStep);
+  if (!own_rank().has_crashed) draw_faults();
   pass_turn();
-  return !own().has_crashed;
+  return !own_rank().has_crashed;
 }
 
 void Cluster::pass_event_or_end() {
   if (!pass_event()) throw Crashed();
 }
 
-// ---- faults
+// ---- drawing faults
 
 void Cluster::draw_faults() {
   if (happens(rates_.stall)) {
     ++faults_.stalls;
-    own().time += 2 * kTimeout;
+    own_rank().time += 2 * kTimeout;
   }
   if (happens(rates_.interruption)) {
     ++faults_.interruptions;
@@ -148,17 +148,17 @@ void Cluster::crash(int rank) {
   crashed.has_crashed = true;
 }
 
-// ---- messages
+// ---- sending and receiving messages
 
 void Cluster::send(int to, Bytes message) {
   std::deque<Message>& inbox =
       ranks_[static_cast<size_t>(to)].inbox[static_cast<size_t>(rank_of_thread)];
   const double last = inbox.empty() ? 0 : inbox.back().arrival;
-  inbox.push_back({std::max(last, own().time + delay(kLatency)), std::move(message), {}});
+  inbox.push_back({std::max(last, own_rank().time + delay(kLatency)), std::move(message), {}});
 }
 
 Cluster::Bytes Cluster::receive(int from) {
-  Rank& rank = own();
+  Rank& rank = own_rank();
   std::deque<Message>& inbox = rank.inbox[static_cast<size_t>(from)];
   rank.waits_for = from;
   pass_turn();

@@ -94,7 +94,7 @@ class Cluster {
     Outcome outcome;
   };
 
-  Rank& own();
+  Rank& own_rank();
   bool happens(double probability);
   double delay(double mean);
   double due(const Rank& rank) const;

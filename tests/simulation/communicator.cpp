@@ -60,8 +60,8 @@ void SimulatedCommunicator::all_reduce(ReduceKind kind, DType dtype, void* data,
   send_to_all(data, bytes);
   std::vector<Bytes> parts(static_cast<size_t>(size()));
   for (int i = 0; i < size(); ++i) {
-    const auto* own = static_cast<const std::byte*>(data);
-    parts[static_cast<size_t>(i)] = i == rank_ ? Bytes(own, own + bytes) : receive(i);
+    const auto* own_bytes = static_cast<const std::byte*>(data);
+    parts[static_cast<size_t>(i)] = i == rank_ ? Bytes(own_bytes, own_bytes + bytes) : receive(i);
   }
   const std::vector<int> order = order_of_ranks(size(), calls_);
   with_type(dtype, [&](auto zero) {
@@ -88,10 +88,10 @@ void SimulatedCommunicator::gather(void* data, const std::vector<size_t>& bytes)
   auto* at = static_cast<std::byte*>(data);
   std::vector<std::byte*> parts;
   for (size_t part : bytes) parts.push_back(std::exchange(at, at + part));
-  const auto own = static_cast<size_t>(rank_);
-  if (bytes[own] > 0) send_to_all(parts[own], bytes[own]);
+  const auto own_rank = static_cast<size_t>(rank_);
+  if (bytes[own_rank] > 0) send_to_all(parts[own_rank], bytes[own_rank]);
   for (size_t i = 0; i < bytes.size(); ++i) {
-    if (i == own || bytes[i] == 0) continue;
+    if (i == own_rank || bytes[i] == 0) continue;
     const Bytes message = receive(static_cast<int>(i));
     std::memcpy(parts[i], message.data(), bytes[i]);
   }

@@ -26,7 +26,7 @@ std::vector<std::string> Disk::files() const {
   return names;
 }
 
-void Disk::created(const std::string& path) {
+void Disk::after_creation(const std::string& path) {
   changes_.push_back({Change::Kind::creation, path, "", ""});
   unsynced_[path] = 0;
 }
@@ -35,7 +35,7 @@ void Disk::before_write(const std::string& path) {
   unsynced_.try_emplace(path, fs::file_size(path));
 }
 
-void Disk::synced(const std::string& path) {
+void Disk::after_sync(const std::string& path) {
   if (path == folder_)
     changes_.clear();
   else
@@ -64,7 +64,7 @@ std::string Disk::keep(const std::string& path) {
 }
 
 void Disk::undo(const Change& change) {
-  const WithoutSimulation real;
+  const WithoutSimulation without_simulation;
   if (change.kind == Change::Kind::creation) fs::remove(change.path);
   if (change.kind == Change::Kind::renaming) {
     fs::rename(change.to, change.path);

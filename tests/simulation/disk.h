@@ -24,9 +24,9 @@ class Disk {
   std::vector<std::string> files() const;
 
   // Called after the system call, or before it if the call removes a file.
-  void created(const std::string& path);
+  void after_creation(const std::string& path);
   void before_write(const std::string& path);
-  void synced(const std::string& path);
+  void after_sync(const std::string& path);
   void before_rename(const std::string& from, const std::string& to);
   void before_removal(const std::string& path);
 

@@ -71,7 +71,7 @@ Start start(const Training& training, int size, uint64_t seed, const FaultRates&
   start.size = size;
   start.hashes.resize(static_cast<size_t>(size));
   start.outcomes = cluster.run([&](int rank) {
-    const CommunicatorScope talks(std::make_shared<SimulatedCommunicator>(cluster, rank));
+    const CommunicatorScope scope(std::make_shared<SimulatedCommunicator>(cluster, rank));
     start.hashes[static_cast<size_t>(rank)] = training.train(disk.folder(), [&](int64_t steps) {
       if (rank == 0) start.last_step = steps;
       if (rank == 0 && start.first_step == 0) start.first_step = steps;
@@ -141,8 +141,8 @@ class Faults {
   /// 0, or a number between the two, whose logarithm is uniform.
   double rate(double low, double high) {
     if (random_() % 2 == 0) return 0;
-    const double share = std::generate_canonical<double, 53>(random_);
-    return low * std::pow(high / low, share);
+    const double fraction = std::generate_canonical<double, 53>(random_);
+    return low * std::pow(high / low, fraction);
   }
   std::mt19937_64 random_;
 };

@@ -16,7 +16,7 @@
 namespace crescent::simulation {
 namespace {
 
-thread_local bool is_real = false;
+thread_local bool calls_are_real = false;
 
 template <class Function>
 Function* real(Function*, const char* name) {
@@ -32,9 +32,9 @@ std::string path_of(int file) {
 /// A system call of a rank on a path of its disk.
 class DiskCall {
  public:
-  /// If the call cannot fail, it fails only if the rank has crashed.
+  /// A call with `can_fail` false fails only if the rank has crashed.
   explicit DiskCall(const std::string& path, bool can_fail = true) {
-    Cluster* cluster = is_real ? nullptr : Cluster::current();
+    Cluster* cluster = calls_are_real ? nullptr : Cluster::current();
     if (!cluster || !(cluster->disk().has(path) || path == cluster->disk().folder())) return;
     cluster_ = cluster;
     fails_ = !cluster->pass_event() || (can_fail && cluster->disk_fails());
@@ -55,11 +55,12 @@ int open_file(const char* path, int flags, mode_t mode) {
   const DiskCall call(path);
   if (call.fails(EIO)) return -1;
   const int file = open_really(path, flags, mode);
-  if (call && file >= 0 && (flags & O_CREAT)) call.disk().created(path);
+  if (call && file >= 0 && (flags & O_CREAT)) call.disk().after_creation(path);
   return file;
 }
 
-/// Removes a file by `remove_really`. A removal that fails would leave a file that no one removes.
+/// Removes a file by calling `remove_really`. The disk never makes a removal fail, because the file
+/// would stay for good.
 template <class Function>
 int remove_file(const char* path, Function remove_really) {
   const DiskCall call(path, false);
@@ -71,8 +72,8 @@ int remove_file(const char* path, Function remove_really) {
 
 }  // namespace
 
-WithoutSimulation::WithoutSimulation() : was_real_(std::exchange(is_real, true)) {}
-WithoutSimulation::~WithoutSimulation() { is_real = was_real_; }
+WithoutSimulation::WithoutSimulation() : were_real_(std::exchange(calls_are_real, true)) {}
+WithoutSimulation::~WithoutSimulation() { calls_are_real = were_real_; }
 
 }  // namespace crescent::simulation
 
@@ -120,7 +121,7 @@ int fsync(int file) {
   const DiskCall call(path);
   if (!call) return fsync_really(file);
   if (call.fails(EIO)) return -1;
-  call.disk().synced(path);
+  call.disk().after_sync(path);
   return 0;
 }
 

@@ -11,7 +11,7 @@ class WithoutSimulation {
   WithoutSimulation(const WithoutSimulation&) = delete;
 
  private:
-  bool was_real_;
+  bool were_real_;
 };
 
 }  // namespace crescent::simulation

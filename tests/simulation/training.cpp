@@ -71,35 +71,39 @@ std::vector<ClassAndOptions> layers(Draws& draws) {
              {"activation", draws.one_of({"relu", "tanh"})},
              {"input_shape", List{3}}};
   if (draws.coin()) first.set("kernel_regularizer", "l2");
-  std::vector<ClassAndOptions> all{{"Dense", first}};
-  if (draws.coin()) all.push_back({"BatchNormalization", {{"synchronized", draws.coin()}}});
-  if (draws.coin()) all.push_back({draws.one_of({"LayerNormalization", "UnitNormalization"}), {}});
-  if (draws.coin()) all.push_back({"Dropout", {{"rate", 0.3}}});
-  if (draws.coin()) all.push_back({"GaussianNoise", {{"stddev", 0.1}}});
+  std::vector<ClassAndOptions> layers{{"Dense", first}};
+  if (draws.coin()) layers.push_back({"BatchNormalization", {{"synchronized", draws.coin()}}});
+  if (draws.coin())
+    layers.push_back({draws.one_of({"LayerNormalization", "UnitNormalization"}), {}});
+  if (draws.coin()) layers.push_back({"Dropout", {{"rate", 0.3}}});
+  if (draws.coin()) layers.push_back({"GaussianNoise", {{"stddev", 0.1}}});
   if (draws.number(0, 3) == 0) {
-    all.push_back({"Reshape", {{"target_shape", List{-1, 1}}}});
-    all.push_back({draws.one_of({"GRU", "LSTM", "GlobalMaxPooling1D"}), {}});
-    if (all.back().first != "GlobalMaxPooling1D") all.back().second.set("units", 3);
+    layers.push_back({"Reshape", {{"target_shape", List{-1, 1}}}});
+    layers.push_back({draws.one_of({"GRU", "LSTM", "GlobalMaxPooling1D"}), {}});
+    if (layers.back().first != "GlobalMaxPooling1D") layers.back().second.set("units", 3);
   }
-  all.push_back({"Dense", {{"units", 1}}});
-  return all;
+  layers.push_back({"Dense", {{"units", 1}}});
+  return layers;
 }
 
 ClassAndOptions optimizer(Draws& draws) {
-  ClassAndOptions made{draws.one_of({"SGD", "Adam", "RMSprop", "AdamW", "Adagrad", "Lion"}), {}};
-  if (draws.coin()) made.second.set("use_ema", true);
-  if (draws.coin()) made.second.set("gradient_accumulation_steps", 2);
-  if (draws.coin()) made.second.set("clipnorm", 1.0);
-  return made;
+  ClassAndOptions optimizer{draws.one_of({"SGD", "Adam", "RMSprop", "AdamW", "Adagrad", "Lion"}),
+                            {}};
+  if (draws.coin()) optimizer.second.set("use_ema", true);
+  if (draws.coin()) optimizer.second.set("gradient_accumulation_steps", 2);
+  if (draws.coin()) optimizer.second.set("clipnorm", 1.0);
+  return optimizer;
 }
 
 std::vector<ClassAndOptions> callbacks(Draws& draws) {
-  std::vector<ClassAndOptions> all;
-  if (draws.coin()) all.push_back({"ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 0}}});
+  std::vector<ClassAndOptions> callbacks;
   if (draws.coin())
-    all.push_back({"EarlyStopping",
-                   {{"monitor", "loss"}, {"patience", 0}, {"restore_best_weights", draws.coin()}}});
-  return all;
+    callbacks.push_back({"ReduceLROnPlateau", {{"monitor", "loss"}, {"patience", 0}}});
+  if (draws.coin())
+    callbacks.push_back(
+        {"EarlyStopping",
+         {{"monitor", "loss"}, {"patience", 0}, {"restore_best_weights", draws.coin()}}});
+  return callbacks;
 }
 
 }  // namespace
@@ -116,13 +120,13 @@ Training::Training(int64_t seed) : seed_(seed) {
   callbacks_ = callbacks(draws);
   batch_size_ = draws.number(1, 30);
   fit_ = {{"epochs", draws.number(1, 3)}, {"verbose", 0}};
-  chain_.is_used = draws.number(0, 2) == 0;
-  if (chain_.is_used) {
-    chain_.is_cached = draws.coin();
-    chain_.skipped = draws.number(0, 1);
-    chain_.buffer = draws.coin() ? draws.number(1, 2 * rows) : 0;
-    chain_.repeats = draws.number(1, 2);
-    chain_.prefetched = draws.number(0, 3);
+  dataset_chain_.is_used = draws.number(0, 2) == 0;
+  if (dataset_chain_.is_used) {
+    dataset_chain_.is_cached = draws.coin();
+    dataset_chain_.skipped = draws.number(0, 1);
+    dataset_chain_.buffer = draws.coin() ? draws.number(1, 2 * rows) : 0;
+    dataset_chain_.repeats = draws.number(1, 2);
+    dataset_chain_.prefetched = draws.number(0, 3);
   } else {
     fit_.set("batch_size", batch_size_);
     if (draws.coin()) fit_.set("validation_split", 0.3);
@@ -136,10 +140,11 @@ Training::Training(int64_t seed) : seed_(seed) {
 
 std::string Training::text() const {
   std::string text = concat(x_.dim(0), weights_ ? " weighted" : "", " rows, fit ", Value(fit_));
-  if (chain_.is_used)
-    text += concat(chain_.is_cached ? ", cached" : "", ", ", chain_.skipped,
-                   " skipped, shuffled by ", chain_.buffer, ", ", chain_.repeats,
-                   " times, in batches of ", batch_size_, ", ", chain_.prefetched, " prefetched");
+  if (dataset_chain_.is_used)
+    text += concat(dataset_chain_.is_cached ? ", cached" : "", ", ", dataset_chain_.skipped,
+                   " skipped, shuffled by ", dataset_chain_.buffer, ", ", dataset_chain_.repeats,
+                   " times, in batches of ", batch_size_, ", ", dataset_chain_.prefetched,
+                   " prefetched");
   for (const auto& [name, options] : layers_) text += concat(", ", name, " ", Value(options));
   text += concat(", ", optimizer_.first, " ", Value(optimizer_.second));
   for (const auto& [name, options] : callbacks_) text += concat(", ", name, " ", Value(options));
@@ -149,13 +154,13 @@ std::string Training::text() const {
 
 /// Layers have names of their own, because ranks in one process would count them together.
 std::shared_ptr<Sequential> Training::model() const {
-  std::vector<LayerPtr> made;
+  std::vector<LayerPtr> layers;
   for (const auto& [name, options] : layers_) {
     Dict named = options;
-    named.set("name", concat("layer_", made.size()));
-    made.push_back(make<Layer>(name, named));
+    named.set("name", concat("layer_", layers.size()));
+    layers.push_back(make<Layer>(name, named));
   }
-  auto model = Sequential::make(made);
+  auto model = Sequential::make(layers);
   model->compile({{"optimizer", make<Optimizer>(optimizer_.first, optimizer_.second)},
                   {"loss", "mse"},
                   {"metrics", List{"mae", "R2Score"}}});
@@ -163,7 +168,7 @@ std::shared_ptr<Sequential> Training::model() const {
 }
 
 Dict Training::options(const std::string& folder, const AtStep& at_batch_end) const {
-  Dict backup = backup_, all = fit_;
+  Dict backup = backup_, merged = fit_;
   backup.set("backup_dir", folder);
   List callbacks{std::make_shared<AtBatchEnd>(at_batch_end),
                  make<Callback>("BackupAndRestore", backup)};
@@ -173,10 +178,10 @@ Dict Training::options(const std::string& folder, const AtStep& at_batch_end) co
                                                            {"monitor", "loss"},
                                                            {"save_weights_only", true},
                                                            {"save_best_only", true}}));
-  all.set("callbacks", std::move(callbacks));
-  if (weights_ && !chain_.is_used)
-    all.set("sample_weight", std::make_shared<BoxedTensor>(weights_));
-  return all;
+  merged.set("callbacks", std::move(callbacks));
+  if (weights_ && !dataset_chain_.is_used)
+    merged.set("sample_weight", std::make_shared<BoxedTensor>(weights_));
+  return merged;
 }
 
 DatasetPtr Training::data() const {
@@ -184,19 +189,20 @@ DatasetPtr Training::data() const {
   for (const Tensor& each : {x_, y_, weights_})
     if (each) parts.push_back(std::make_shared<BoxedTensor>(each));
   StreamPtr rows = slices(std::move(parts));
-  if (chain_.is_cached) rows = cache(rows);
-  if (chain_.skipped > 0) rows = skip(rows, chain_.skipped);
-  if (chain_.buffer > 0) rows = shuffle(rows, {chain_.buffer, std::nullopt});
-  if (chain_.repeats > 1) rows = repeat(rows, chain_.repeats);
+  if (dataset_chain_.is_cached) rows = cache(rows);
+  if (dataset_chain_.skipped > 0) rows = skip(rows, dataset_chain_.skipped);
+  if (dataset_chain_.buffer > 0) rows = shuffle(rows, {dataset_chain_.buffer, std::nullopt});
+  if (dataset_chain_.repeats > 1) rows = repeat(rows, dataset_chain_.repeats);
   rows = batch(rows, {batch_size_, std::nullopt});
-  return chain_.prefetched > 0 ? prefetch_elements(rows, chain_.prefetched) : rows;
+  return dataset_chain_.prefetched > 0 ? prefetch_elements(rows, dataset_chain_.prefetched) : rows;
 }
 
 std::string Training::train(const std::string& folder, const AtStep& at_batch_end) const {
   const RandomScope random(seed_);
   const auto trained = model();
-  const Dict all = options(folder, at_batch_end);
-  chain_.is_used ? trained->fit(data(), all) : trained->fit({x_}, {y_}, all);
+  const Dict fit_options = options(folder, at_batch_end);
+  dataset_chain_.is_used ? trained->fit(data(), fit_options)
+                         : trained->fit({x_}, {y_}, fit_options);
   if (!trained->stop_training && trained->epochs_trained() < fit_.at("epochs").as_int())
     fail("interrupted after ", step_count(*trained), " steps");
   return hash_of(*trained);

@@ -9,7 +9,7 @@ namespace crescent::simulation {
 
 class Training {
  public:
-  /// A function that gets the number of steps since the training began first.
+  /// A function that gets the number of steps since the training was first started.
   using AtStep = std::function<void(int64_t steps)>;
   /// Draws the model, the data and the options of fit.
   explicit Training(int64_t seed);
@@ -26,8 +26,9 @@ class Training {
 
  private:
   using ClassAndOptions = std::pair<std::string, Dict>;  ///< name of a class, options
-  /// How rows reach the model if they are not given as arrays; 0: without this part of the chain.
-  struct Chain {
+  /// The transformations of the dataset from which the model gets its rows, unless they are given
+  /// as arrays. A 0, or `repeats` = 1, leaves out the transformation.
+  struct DatasetChain {
     bool is_used = false, is_cached = false;
     int64_t skipped = 0, buffer = 0, repeats = 1, prefetched = 0;
   };
@@ -37,7 +38,7 @@ class Training {
 
   int64_t seed_;
   Tensor x_, y_, weights_;
-  Chain chain_;
+  DatasetChain dataset_chain_;
   int64_t batch_size_;
   std::vector<ClassAndOptions> layers_, callbacks_;
   ClassAndOptions optimizer_;
