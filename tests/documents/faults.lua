@@ -4,7 +4,7 @@
 --   lua5.4 tests/documents/faults.lua [FOLDER]        FOLDER: another tree
 local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = arg[1] or script_folder .. "/../.."
-local kCounts = { P = 14, L = 9 }
+local kFaultCounts = { P = 14, L = 9 }
 
 local marked = {}
 local tests = assert(io.popen(("grep -rhoE '\\[[PL][0-9]{2}\\]' '%s/tests' --include=*.cpp "
@@ -21,7 +21,7 @@ end
 file:close()
 
 local errors = {}
-for letter, count in pairs(kCounts) do
+for letter, count in pairs(kFaultCounts) do
   for i = 1, count do
     local name = ("%s%02d"):format(letter, i)
     if not rows[name] then errors[#errors + 1] = "tests/faults/README.md has no row " .. name end

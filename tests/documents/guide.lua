@@ -14,7 +14,7 @@ local function contents(path)
 end
 
 --- The output of the code when it runs with these globals.
-local function printed(code, name, globals)
+local function output_of(code, name, globals)
   local lines = {}
   function globals.print(...)
     local words = table.pack(...)
@@ -84,7 +84,7 @@ end
 local function run_block(lines, first, name, globals)
   local code, behind = block_at(lines, first)
   local expected = ""
-  local answer = printed(code, "=" .. name, globals)
+  local answer = output_of(code, "=" .. name, globals)
   if lines[behind] == "```text" then expected, behind = block_at(lines, behind) end
   blocks = blocks + 1
   if not is_same(answer, expected) then

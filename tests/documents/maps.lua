@@ -22,27 +22,27 @@ local function has_entry(folder, condition)
 end
 
 local missing = {}
-local function demand(document, text, path, word)
+local function check_mentions(document, text, path, word)
   if not text:find(word, 1, true) then missing[#missing + 1] = document .. " lacks " .. path end
 end
 
 -- The map has a row for each folder of headers, such as `ops/`, which lists the headers in it.
 local map = read "core/README.md":match "\n## Map of the headers\n(.*)$"
 for _, path in ipairs(has_entry("core/include/crescent", "-name '*.h'")) do
-  local room, name = path:match "^(.-)/?([^/]*)$"
-  demand("core/README.md", map, path, name .. "`")
-  if room ~= "" and not map:find(room .. "/", 1, true) then
-    missing[#missing + 1] = "core/README.md lacks the room " .. room
+  local folder, name = path:match "^(.-)/?([^/]*)$"
+  check_mentions("core/README.md", map, path, name .. "`")
+  if folder ~= "" and not map:find(folder .. "/", 1, true) then
+    missing[#missing + 1] = "core/README.md lacks the room " .. folder
   end
 end
 
 local examples = read "examples/README.md"
 for _, path in ipairs(has_entry("examples", "-maxdepth 1 -type f ! -name README.md")) do
-  demand("examples/README.md", examples, path, path)
+  check_mentions("examples/README.md", examples, path, path)
 end
 for _, path in ipairs(has_entry("examples", "-mindepth 2 -name CMakeLists.txt")) do
   local folder = path:match "^(.*)/"
-  demand("examples/README.md", examples, folder, "](" .. folder .. "/")
+  check_mentions("examples/README.md", examples, folder, "](" .. folder .. "/")
 end
 
 for _, line in ipairs(missing) do io.stderr:write(line, "\n") end

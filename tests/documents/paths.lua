@@ -28,7 +28,7 @@ local kTop = { core = true, plugins = true, shell = true, formats = true, tests 
 local kIncluded = { "core/include", "core/include/crescent", "core/src", "plugins/cpu", "formats",
   "formats/hdf5/src", "shell/module" }
 
--- ---- the tree
+-- ---- listing the files of the tree
 
 local files, folders, names = {}, { [""] = true }, {}
 local function read_tree()
@@ -51,7 +51,7 @@ end
 local function path_exists(path) return files[path] or folders[path] end
 
 --- Normalizes a path: "a/./b/../c/" -> "a/c"; nil if the path leads out of the tree.
-local function normal(path)
+local function normalized(path)
   local parts = {}
   for part in path:gmatch "[^/]+" do
     if part == ".." then
@@ -65,7 +65,7 @@ local function normal(path)
 end
 
 local function joined(folder, path)
-  return normal(folder == "" and path or folder .. "/" .. path)
+  return normalized(folder == "" and path or folder .. "/" .. path)
 end
 
 local function pattern_of(glob)
@@ -87,7 +87,7 @@ local function leads_somewhere(path)
   return path_exists(path) or files[path .. ".h"] or files[path .. ".cpp"] or files[path .. ".lua"]
 end
 
--- ---- paths in documents
+-- ---- finding paths in documents
 
 --- The folders that a path in a document of `folder` may be relative to.
 local function paths_in(folder)
@@ -179,7 +179,7 @@ local function check_code(document, number, line)
   for words in line:gmatch "[%w_%-%./]+" do
     if kTop[words:match "^(%w+)/" or ""] and path_in(words) then
       paths = paths + 1
-      if not leads_somewhere(normal(words)) then
+      if not leads_somewhere(normalized(words)) then
         report(document, number, ("there is no %s"):format(words))
       end
     end

@@ -109,8 +109,8 @@ local function is_same(a, b)
   local other, expected = parts(b)
   if text ~= other or #values ~= #expected then return false end
   for i, value in ipairs(values) do
-    local room = 1e-5 * math.max(1e-2, math.abs(expected[i]))
-    if math.abs(value - expected[i]) > room then return false end
+    local tolerance = 1e-5 * math.max(1e-2, math.abs(expected[i]))
+    if math.abs(value - expected[i]) > tolerance then return false end
   end
   return true
 end
@@ -135,7 +135,7 @@ end
 --- Runs the lines of an example; returns the lines with the current output, and whether this equals
 --- the recorded output.
 local function run_again(lines)
-  local again, environment, same = {}, setmetatable({}, { __index = _G }), true
+  local rerun_lines, environment, same = {}, setmetatable({}, { __index = _G }), true
   local expected, answers = {}, {}
   local function compare()
     local text, wanted = table.concat(answers, "\n"), table.concat(expected, "\n")
@@ -148,15 +148,15 @@ local function run_again(lines)
       if code then
         compare()
         expected, answers = {}, run_entry(code, environment)
-        again[#again + 1] = line
-        for _, answer in ipairs(answers) do again[#again + 1] = answer end
+        rerun_lines[#rerun_lines + 1] = line
+        for _, answer in ipairs(answers) do rerun_lines[#rerun_lines + 1] = answer end
       else
         expected[#expected + 1] = line
       end
     end
     compare()
   end)
-  return again, same
+  return rerun_lines, same
 end
 
 local function lines_of(text)
@@ -181,8 +181,8 @@ end
 local function write(path)
   local texts = {}
   for _, example in ipairs(examples_in(path)) do
-    local again = run_again(example.lines)
-    texts[#texts + 1] = example.heading .. "\n" .. table.concat(again, "\n") .. "\n"
+    local rerun_lines = run_again(example.lines)
+    texts[#texts + 1] = example.heading .. "\n" .. table.concat(rerun_lines, "\n") .. "\n"
   end
   local file = assert(io.open(path, "w"))
   file:write(table.concat(texts, "\n")):close()
@@ -201,10 +201,10 @@ local function check(row)
   if session == "" or run[session] then return end
   run[session] = true
   errors = errors + (row.errors and 1 or 0)
-  local again, same = run_again(lines_of(session))
+  local rerun_lines, same = run_again(lines_of(session))
   if not same then
     problem("%s\n  says\n%s\n  and gives\n%s", row.path or row.name, session,
-      table.concat(again, "\n"))
+      table.concat(rerun_lines, "\n"))
   end
 end
 for _, row in ipairs(listing.functions) do check(row) end

@@ -69,7 +69,7 @@ local function parameters_of(signature)
   return list
 end
 
--- ---- comparing
+-- ---- comparing defaults and options
 
 --- The value that None stands for in options of Keras.
 local meant = { activation = "linear", data_format = "channels_last", dtype = "float32" }
@@ -138,16 +138,16 @@ end
 local function compare_name(namespace, space, name, signature)
   compared = compared + 1
   local ok, value = pcall(function() return space[name] end)
-  local there, why = ok and value ~= nil, reason(namespace, name)
+  local exists, why = ok and value ~= nil, reason(namespace, name)
   if why then
     excepted = excepted + 1
-    if there then
+    if exists then
       problem("%s.%s is there: take it out of the exceptions (%s)", namespace, name, why)
     end
     return
   end
-  if not there and is_pending(namespace, name) then return end
-  if not there then return problem("%s.%s is missing", namespace, name) end
+  if not exists and is_pending(namespace, name) then return end
+  if not exists then return problem("%s.%s is missing", namespace, name) end
   local info = cr.describe(value)
   local has_options = info and (info.what == "class" and info.name
     or info.what == "function" and info.options)

@@ -147,17 +147,17 @@ TEST_CASE("bars are never wider than the terminal, and say all in the end") {
     REQUIRE(last != text.npos);
     for (const char* name : {"loss: ", "mae: ", "accuracy: "})
       CHECK(text.find(name, last) != text.npos);
-    const bool whole = text.find("[" + std::string(30, '=') + "]", last) != text.npos;
-    CHECK(whole == (columns == 120));
+    const bool has_full_bar = text.find("[" + std::string(30, '=') + "]", last) != text.npos;
+    CHECK(has_full_bar == (columns == 120));
   }
 }
 
 TEST_CASE("a bar becomes shorter with the terminal") {
   const std::string text = written_on(
       100, kSlowFit + "model:fit(cr.data.generator(slow(), { batches = 8 }), { epochs = 1 })", 40);
-  const size_t change = text.find("narrower\n");
-  REQUIRE(change != text.npos);
-  std::vector<std::string> lines = lines_of(text.substr(change + 9));
+  const size_t change_position = text.find("narrower\n");
+  REQUIRE(change_position != text.npos);
+  std::vector<std::string> lines = lines_of(text.substr(change_position + 9));
   REQUIRE(lines.size() > 3);
   // Drops the lines that were already written when the width changed.
   lines.erase(lines.begin(), lines.begin() + 2);

@@ -37,10 +37,10 @@ TEST_CASE("--help of a command tells its arguments") {
 }
 
 TEST_CASE("--help of new-plugin and check-plugin tells what their options take") {
-  const std::string kinds = crescent_says("new-plugin --help").text;
+  const std::string help_text = crescent_says("new-plugin --help").text;
   for (const char* kind : {"layer", "op", "loss", "metric", "optimizer", "callback", "format",
                            "device", "communicator", "dataset", "lua", "lua-dataset"})
-    CHECK_THAT(kinds, Contains(kind));
+    CHECK_THAT(help_text, Contains(kind));
   CHECK_THAT(crescent_says("check-plugin --help").text, Contains("{\"Class\": {\"options\": {"));
 }
 
@@ -66,10 +66,10 @@ TEST_CASE("help as a word is --help") {
 }
 
 TEST_CASE("info tells as JSON what it tells as text") {
-  const crescent::Value told = crescent::parse_json(crescent_says("info --json").text);
-  CHECK(told.as_dict().at("crescent").is_string());
-  CHECK(told.as_dict().at("device_information").is_dict());
-  CHECK(told.as_dict().at("plugins").as_list().size() > 5);
+  const crescent::Value info = crescent::parse_json(crescent_says("info --json").text);
+  CHECK(info.as_dict().at("crescent").is_string());
+  CHECK(info.as_dict().at("device_information").is_dict());
+  CHECK(info.as_dict().at("plugins").as_list().size() > 5);
 }
 
 TEST_CASE("the kernels of OpenBLAS are those for the instruction sets of the processor") {
@@ -111,10 +111,10 @@ TEST_CASE("the demo shows a tour without pauses, one mistake in it, and leaves n
   INFO(tour.text);
   CHECK(tour.status == 0);
   const std::string complaint = "\ncrescent: ";  // those of help are indented
-  const size_t mistake = tour.text.find(complaint);
-  REQUIRE(mistake != tour.text.npos);
-  CHECK(tour.text.find(complaint, mistake + 1) == tour.text.npos);
-  CHECK_THAT(tour.text.substr(mistake), Contains("(did you mean 'activation'?)"));
+  const size_t mistake_position = tour.text.find(complaint);
+  REQUIRE(mistake_position != tour.text.npos);
+  CHECK(tour.text.find(complaint, mistake_position + 1) == tour.text.npos);
+  CHECK_THAT(tour.text.substr(mistake_position), Contains("(did you mean 'activation'?)"));
   const std::string learned = "{ accuracy = ";
   REQUIRE_THAT(tour.text, Contains(learned));
   CHECK(std::stod(tour.text.substr(tour.text.find(learned) + learned.size())) > 0.98);

@@ -32,9 +32,9 @@ TEST_CASE("inspect tells of models in every format what they hold") {
   for (const char* name : {"m.h5", "m.keras"}) {
     INFO(name);
     save_model(*model, folder / name);
-    const Outcome told = crescent_says("inspect " + (folder / name) + " --json");
-    REQUIRE(told.status == 0);
-    const Dict facts = parse_json(told.text).as_dict();
+    const Outcome inspected = crescent_says("inspect " + (folder / name) + " --json");
+    REQUIRE(inspected.status == 0);
+    const Dict facts = parse_json(inspected.text).as_dict();
     CHECK(facts.at("kind") == Value("model"));
     CHECK(facts.at("name") == Value("small"));
     CHECK(facts.at("parameters") == Value(3 * 4 + 4 + 4 * 2 + 2));
@@ -105,21 +105,21 @@ TEST_CASE("convert writes the same model in another format, or nothing") {
   CHECK(crescent_says("convert " + (folder / "a.h5") + " " + (folder / "w.npz")).status == 0);
   CHECK(crescent_says("convert " + (folder / "w.npz") + " " + (folder / "w.safetensors")).status ==
         0);
-  auto again = trained_model(0.5);
-  load_weights(*again, folder / "w.safetensors");
+  auto loaded = trained_model(0.5);
+  load_weights(*loaded, folder / "w.safetensors");
   const ModelPtr first = load_model(folder / "a.h5");
   for (size_t i = 0; i < 4; ++i)
-    CHECK(again->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
+    CHECK(loaded->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
 }
 
 TEST_CASE("convert names the array of a .npy file") {
   Folder folder;
   crescent_says("-e 'cr.data.write_npy(\"" + (folder / "a.npy") + "\", cr.ones { 2, 3 })'");
   for (const char* name : {"b.h5", "b.npz", "b.safetensors"}) {
-    const std::string to = folder / name, back = to + ".npy";
-    CHECK(crescent_says("convert " + (folder / "a.npy") + " " + to).status == 0);
-    CHECK_THAT(crescent_says("inspect " + to).text, Catch::Contains("arr_0"));
-    CHECK(crescent_says("convert " + to + " " + back).status == 0);
+    const std::string converted_path = folder / name, npy_path = converted_path + ".npy";
+    CHECK(crescent_says("convert " + (folder / "a.npy") + " " + converted_path).status == 0);
+    CHECK_THAT(crescent_says("inspect " + converted_path).text, Catch::Contains("arr_0"));
+    CHECK(crescent_says("convert " + converted_path + " " + npy_path).status == 0);
   }
 }
 
@@ -136,11 +136,11 @@ TEST_CASE("convert writes weights in several files, and messages name the target
   CHECK_THAT(done.text, Catch::Contains("weights alone"));
   CHECK_THAT(done.text, !Catch::Contains(".convert-"));
   CHECK(folder.count() == before + 2);  // two new files: the index and one shard of weights
-  auto again = trained_model(0.5);
-  load_weights(*again, to);
+  auto loaded = trained_model(0.5);
+  load_weights(*loaded, to);
   const ModelPtr first = load_model(folder / "a.h5");
   for (size_t i = 0; i < 4; ++i)
-    CHECK(again->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
+    CHECK(loaded->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
   const Outcome lost = crescent_says("convert " + (folder / "a.h5") + " " + (folder / "no/b.h5"));
   CHECK_THAT(lost.text, Catch::Contains("no folder") && !Catch::Contains(".convert-"));
 }
@@ -304,9 +304,9 @@ bool has_row(const Value& rows, const char* key, const std::string& name) {
 TEST_CASE("describe --json lists everything that can be called, the same each time") {
   const Outcome first = crescent_says("describe --json");
   REQUIRE(first.status == 0);
-  const Value all = parse_json(first.text);
-  check_rows(all, "");
-  const Dict& sections = all.as_dict();
+  const Value listing = parse_json(first.text);
+  check_rows(listing, "");
+  const Dict& sections = listing.as_dict();
   CHECK(has_row(sections.at("functions"), "path", "cr.ops.add"));
   CHECK(has_row(sections.at("functions"), "path", "cr.utils.FeatureSpace"));
   CHECK(has_row(sections.at("classes"), "name", "Dense"));

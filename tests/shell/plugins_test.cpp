@@ -26,10 +26,10 @@ struct LuaFolder {
 };
 
 TEST_CASE("crescent plugins lists every plugin, as JSON too") {
-  const Outcome all = crescent_says("plugins");
-  CHECK(all.status == 0);
-  CHECK_THAT(all.text, Contains("losses ") && Contains("(built-in, loaded on first use)") &&
-                           Contains("MeanSquaredError"));
+  const Outcome listing = crescent_says("plugins");
+  CHECK(listing.status == 0);
+  CHECK_THAT(listing.text, Contains("losses ") && Contains("(built-in, loaded on first use)") &&
+                               Contains("MeanSquaredError"));
   const crescent::Value rows = crescent::parse_json(crescent_says("plugins --json").text);
   bool found = false;
   for (const crescent::Value& row : rows.as_list())
@@ -77,9 +77,9 @@ TEST_CASE("Of two plugins with a class of one name it is said which has it") {
       crescent_says("--plugin " + one + " --plugin " + two + " -e 'cr.layers.Gate()'");
   CHECK_THAT(both.text,
              Contains("the layer Gate of '" + two + "' takes the place of that of '" + one + "'"));
-  const Outcome once =
+  const Outcome loaded_twice =
       crescent_says("--plugin " + one + " --plugin " + one + " -e 'cr.layers.Gate()'");
-  CHECK_THAT(once.text, !Contains("takes the place"));
+  CHECK_THAT(loaded_twice.text, !Contains("takes the place"));
 }
 
 TEST_CASE("A format in a plugin in Lua is listed, and files are converted to it and from it") {
@@ -109,8 +109,9 @@ end
   const Outcome seen = crescent_says("--plugin acme.mine inspect " + from, environment);
   CHECK_THAT(seen.text, Contains("format Mine") && Contains("x") && Contains("float32 (1)"));
   CHECK(crescent_says("--plugin acme.mine convert " + from + " " + to, environment).status == 0);
-  const Outcome back = crescent_says("--plugin acme.mine convert " + to + " " + again, environment);
-  CHECK_THAT(back.text, Contains("2 arrays"));
+  const Outcome converted_back =
+      crescent_says("--plugin acme.mine convert " + to + " " + again, environment);
+  CHECK_THAT(converted_back.text, Contains("2 arrays"));
   std::ifstream written(again);
   CHECK(std::string(std::istreambuf_iterator<char>(written), {}).size() == 10);
   const Outcome unknown = crescent_says("convert " + to + " " + again, environment);
@@ -213,10 +214,11 @@ inner()
 local function more() return 1 + more() end
 more()
 )";
-  const auto says = [&](const char* name) {
+  const auto message_of = [&](const char* name) {
     return crescent_says(std::string("-e 'cr.layers.") + name + "()'", lua.environment()).text;
   };
-  const std::string deep = says("Deep"), bare = says("Bare"), endless = says("Endless");
+  const std::string deep = message_of("Deep"), bare = message_of("Bare"),
+                    endless = message_of("Endless");
   CHECK_THAT(deep, Contains("deep.lua:3: attempt to index a nil value (field 'a') (called from ") &&
                        Contains("deep.lua:4, called from ") && Contains("deep.lua:5)"));
   CHECK_THAT(bare, Contains("no luck (at ") && Contains("bare.lua:3, called from ") &&
@@ -237,21 +239,22 @@ function Rows:get(number) return cr.full({ 3, self.width }, number) end
 local Torn = Rows:subclass "TornRows"
 function Torn:get(number) return cr.ones { 3, number } end
 )";
-  const auto says = [&](const std::string& command) {
+  const auto output_of = [&](const std::string& command) {
     return crescent_says(command, lua.environment()).text;
   };
-  CHECK_THAT(says("plugins LuaRows"), Contains("LuaRows (dataset) is in acme.rows 0.1.0"));
+  CHECK_THAT(output_of("plugins LuaRows"), Contains("LuaRows (dataset) is in acme.rows 0.1.0"));
   CHECK_THAT(
-      says("-e 'print(cr.data.LuaRows(), cr.data.LuaRows { count = 2, width = 5 }.batches)'"),
+      output_of("-e 'print(cr.data.LuaRows(), cr.data.LuaRows { count = 2, width = 5 }.batches)'"),
       Contains("<LuaRows: 4 elements>") && Contains("2"));
-  CHECK_THAT(says("-e 'for x in cr.data.LuaRows { width = 7 }:take(1):elements() do print(x) end'"),
-             Contains("[1. 1. 1. 1. 1. 1. 1.]"));
-  CHECK_THAT(says("-e 'help(cr.data.LuaRows)'"), Contains("count") && Contains("How many."));
-  CHECK_THAT(says("-e 'cr.data.LuaRows { count = true }'"),
+  CHECK_THAT(
+      output_of("-e 'for x in cr.data.LuaRows { width = 7 }:take(1):elements() do print(x) end'"),
+      Contains("[1. 1. 1. 1. 1. 1. 1.]"));
+  CHECK_THAT(output_of("-e 'help(cr.data.LuaRows)'"), Contains("count") && Contains("How many."));
+  CHECK_THAT(output_of("-e 'cr.data.LuaRows { count = true }'"),
              Contains("LuaRows: option 'count': expected a number, got true"));
-  CHECK_THAT(says("-e 'cr.data.LuaRows:subclass \"Mine\"'"), Contains("cr.data.Dataset"));
-  CHECK_THAT(says("describe LuaRows"), StartsWith("cr.data.LuaRows") && Contains("How many."));
-  const std::string checked = says("check-plugin acme.rows");
+  CHECK_THAT(output_of("-e 'cr.data.LuaRows:subclass \"Mine\"'"), Contains("cr.data.Dataset"));
+  CHECK_THAT(output_of("describe LuaRows"), StartsWith("cr.data.LuaRows") && Contains("How many."));
+  const std::string checked = output_of("check-plugin acme.rows");
   INFO(checked);
   CHECK_THAT(checked, Contains("LuaRows (dataset): 4 checks passed, 0 failed") &&
                           Contains("TornRows (dataset)") && Contains("element 2 is"));
@@ -343,10 +346,11 @@ TEST_CASE("new-plugin puts the names of the plugin in the place of the example's
                            "device", "communicator", "dataset", "lua", "lua-dataset"}) {
     std::string name = std::string("own.my_") + kind;
     std::replace(name.begin(), name.end(), '-', '_');
-    const Outcome made = crescent_says("new-plugin " + name + " --kind " + kind, in_folder);
-    INFO(kind << ": " << made.text);
-    CHECK(made.status == 0);
-    CHECK_THAT(made.text, Contains("CRESCENT_PLUGIN_PATH=" + name) || Contains("cmake -S " + name));
+    const Outcome created = crescent_says("new-plugin " + name + " --kind " + kind, in_folder);
+    INFO(kind << ": " << created.text);
+    CHECK(created.status == 0);
+    CHECK_THAT(created.text,
+               Contains("CRESCENT_PLUGIN_PATH=" + name) || Contains("cmake -S " + name));
     for (const fs::directory_entry& file : fs::directory_iterator(folder / name.c_str())) {
       std::ifstream in(file.path());
       const std::string text(std::istreambuf_iterator<char>(in), {});

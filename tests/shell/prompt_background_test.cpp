@@ -87,10 +87,10 @@ TEST_CASE("entries answer at once while a step that takes long computes") {
   StateFolder state;
   Terminal terminal(state);
   terminal.expect("> ");
-  const std::vector<double> alone = answer_times(terminal, 10000, 30);
+  const std::vector<double> times_without_run = answer_times(terminal, 10000, 30);
   terminal.enter(heavy_run(1024, 4096));
   terminal.expect("begun");
-  const std::vector<double> beside = answer_times(terminal, 20000, 30);
+  const std::vector<double> times_during_run = answer_times(terminal, 20000, 30);
   terminal.enter("print('run' .. 'ning', run) run:pause() print('pau' .. 'sed', run.state)");
   terminal.expect("running\t<run: running, epoch");
   terminal.expect("paused\tpaused");
@@ -98,17 +98,18 @@ TEST_CASE("entries answer at once while a step that takes long computes") {
       "s = run:status() print('step', s.seconds / (s.epoch + s.batch), 'sec' .. 'onds')");
   terminal.expect("step\t");
   const double step = std::stod(terminal.expect("seconds"));
-  INFO("a step takes " << step << " s; entries alone " << alone[15] << " s at the median, "
-                       << alone[27] << " s at the ninth tenth; beside it " << beside[15] << " and "
-                       << beside[27] << " s");
+  INFO("a step takes " << step << " s; entries alone " << times_without_run[15]
+                       << " s at the median, " << times_without_run[27]
+                       << " s at the ninth tenth; beside it " << times_during_run[15] << " and "
+                       << times_during_run[27] << " s");
   CHECK(step > 0.1);
   // A loaded machine delays entries with and without a run; on other machines the bound is 50 ms.
   // One of ten entries may begin between two steps, when it has to wait. If all entries waited for
   // the end of the step, the median would be half a step.
-  const bool is_loaded = alone[27] > 0.01;
+  const bool is_loaded = times_without_run[27] > 0.01;
   const double bound = is_loaded ? step / 4 : std::min(0.05, step / 4);
-  CHECK(beside[15] < bound);
-  CHECK(beside[27] < bound);
+  CHECK(times_during_run[15] < bound);
+  CHECK(times_during_run[27] < bound);
   terminal.enter("run:resume(); 'res' .. 'umed'");
   terminal.expect("resumed");
   usleep(100000);  // the end of input counts only while the prompt reads

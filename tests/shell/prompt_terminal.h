@@ -74,14 +74,14 @@ class Terminal {
 
   /// Reads until the text appears in the output since the last call; returns the output before it.
   std::string expect(const std::string& text, int seconds = 30) {
-    size_t searched = 0;
+    size_t search_start = 0;
     for (const time_t end = time(nullptr) + seconds; time(nullptr) <= end; read_some(100)) {
-      if (const size_t at = shown_text_.find(text, searched); at != std::string::npos) {
+      if (const size_t at = shown_text_.find(text, search_start); at != std::string::npos) {
         std::string before = shown_text_.substr(0, at);
         shown_text_.erase(0, at + text.size());
         return before;
       }
-      searched = shown_text_.size() - std::min(shown_text_.size(), text.size());
+      search_start = shown_text_.size() - std::min(shown_text_.size(), text.size());
     }
     const std::string last =
         shown_text_.substr(shown_text_.size() - std::min<size_t>(shown_text_.size(), 2000));
@@ -93,7 +93,7 @@ class Terminal {
   void signal(int number) { REQUIRE(kill(child_, number) == 0); }
   pid_t process() const { return child_; }
   /// The processor time in seconds of the program's first thread.
-  double computed() const {
+  double processor_seconds() const {
     double nanoseconds = 0;
     std::ifstream("/proc/" + std::to_string(child_) + "/schedstat") >> nanoseconds;
     return nanoseconds * 1e-9;

@@ -70,10 +70,10 @@ Options options_of(const Session& session, const TestFolder& folder) {
   std::ofstream(folder.path / "script.lua") << session.script;
   std::istringstream words(session.arguments);
   for (std::string word; words >> word;) {
-    const size_t equals = word.find('=');
+    const size_t separator = word.find('=');
     if (word.starts_with("TERM=")) options.name = word.substr(5);
-    if (equals != word.npos && std::isupper(word[0]))
-      options.environment.push_back({word.substr(0, equals), word.substr(equals + 1)});
+    if (separator != word.npos && std::isupper(word[0]))
+      options.environment.push_back({word.substr(0, separator), word.substr(separator + 1)});
     else
       options.program.push_back(word);
   }

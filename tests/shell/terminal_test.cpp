@@ -35,10 +35,11 @@ size_t commands_in(const std::string& text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]),
                next = static_cast<unsigned char>(text[i + 1]);
-    const bool control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-    const bool of_unicode = (c == 0xc2 && next < 0xa0) ||
-                            (c == 0xe2 && next == 0x80 && text.compare(i, 3, "\xe2\x80\xae") == 0);
-    count += control || of_unicode || c == 0xff;
+    const bool is_control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+    const bool is_unicode_control =
+        (c == 0xc2 && next < 0xa0) ||
+        (c == 0xe2 && next == 0x80 && text.compare(i, 3, "\xe2\x80\xae") == 0);
+    count += is_control || is_unicode_control || c == 0xff;
   }
   return count;
 }

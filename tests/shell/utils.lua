@@ -106,7 +106,7 @@ check.fails(function() cr.config.enable_unsafe_deserialization() end, "custom_ob
 check.fails(function() cr.config.set_backend "jax" end, "crescent", "jax")
 check.fails(function() utils.disable_interactive_logging() end, "verbose")
 
--- progress bars (Progbar)
+-- Progbar prints a progress bar
 local ok, text = check.run [[
 local bar = cr.utils.Progbar(3, { width = 3, interval = 0 })
 bar:update(1, { { "loss", 1 }, { "rate", 5 } })

@@ -1,5 +1,5 @@
--- Compiled Lua chunks are refused unless the caller of load explicitly allows them ([L05] of
--- tests/faults/README.md). A stock interpreter, which has no global `cr` before it is required,
+-- Compiled Lua chunks are refused unless the caller of load explicitly allows them (the fault [L05]
+-- in tests/faults/README.md). A stock interpreter, which has no global `cr` before it is required,
 -- keeps its own behaviour.
 if not cr then os.exit(true) end
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path

@@ -46,8 +46,8 @@ check.same(count, 2)
 
 -- a weight that nobody refers to any more leaves no trace for later ones
 for _ = 1, 200 do
-  local made = cr.layers.Dense(1)
-  made:build { -1, 2 }
-  assert(rawequal(made.weights[1], made.kernel) and made.kernel.path:find "kernel")
+  local layer = cr.layers.Dense(1)
+  layer:build { -1, 2 }
+  assert(rawequal(layer.weights[1], layer.kernel) and layer.kernel.path:find "kernel")
 end
 print "ok identity"

@@ -1,5 +1,5 @@
 -- Every function and method is called with every kind of invalid argument; it may fail but not
--- crash ([L03] of tests/faults/README.md).
+-- crash (the fault [L03] in tests/faults/README.md).
 local cr = require "crescent"
 local quick = cr.layers.Dense(2, { input_shape = { 3 } })
 local model = cr.Sequential { quick }

@@ -1,5 +1,5 @@
 -- Parts of objects stay valid after the objects are garbage-collected, also in coroutines and
--- finalizers ([L04] of tests/faults/README.md).
+-- finalizers (the fault [L04] in tests/faults/README.md).
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
 local cr = require "crescent"

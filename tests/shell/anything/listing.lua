@@ -17,11 +17,11 @@ for _, class in ipairs(listing.classes) do
   end
 end
 for _, type in ipairs(listing.types) do
-  local own = members[type.name] or {}
+  local rows_by_name = members[type.name] or {}
   for _, list in ipairs { type.methods, type.properties } do
-    for _, row in ipairs(list) do own[row.name] = row end
+    for _, row in ipairs(list) do rows_by_name[row.name] = row end
   end
-  members[type.name] = own
+  members[type.name] = rows_by_name
   if type.parent ~= type.name then parents[type.name] = type.parent end
 end
 
@@ -29,10 +29,10 @@ local function has_member(type, name)
   return type and (members[type][name] or has_member(parents[type], name))
 end
 
-local offered = 0
+local offered_count = 0
 local function check_completion(path, is_listed)
   for _, name in ipairs((cr.complete(path))) do
-    offered = offered + 1
+    offered_count = offered_count + 1
     assert(is_listed(name), path .. name .. " is offered, and not listed")
   end
 end
@@ -58,18 +58,18 @@ objects = { layer = dense, model = model, optimizer = model.optimizer,
   variable = dense.weights[1], symbol = cr.Input { shape = { 2 } }, class = cr.layers.Dense }
 for name, object in pairs(objects) do
   local class = cr.describe(object).class
-  local own = {}
+  local class_members = {}
   for _, list in ipairs(class and { class.options, class.members } or {}) do
-    for _, row in ipairs(list) do own[row.name] = true end
+    for _, row in ipairs(list) do class_members[row.name] = true end
   end
   check_completion("objects." .. name .. ".", function(member)
-    return has_member(name, member) or own[member]
+    return has_member(name, member) or class_members[member]
   end)
   check_completion("objects." .. name .. ":", function(member)
-    return has_member(name, member) or own[member]
+    return has_member(name, member) or class_members[member]
   end)
 end
-assert(offered > 2000, offered)
+assert(offered_count > 2000, offered_count)
 
 -- ---- every entry has a description
 
@@ -121,13 +121,14 @@ for _, row in ipairs(listing.functions) do
     takes_one = takes_one and not parameter.required
     defaults[parameter.name] = parameter.default
   end
-  local without = takes_one and next(defaults) ~= nil and table.pack(pcall(cr.ops[name], x))
-  if without and without[1] then
-    local with = table.pack(cr.ops[name](x, defaults))
+  local with_defaults_left_out = takes_one and next(defaults) ~= nil
+    and table.pack(pcall(cr.ops[name], x))
+  if with_defaults_left_out and with_defaults_left_out[1] then
+    local with_explicit_defaults = table.pack(cr.ops[name](x, defaults))
     compared = compared + 1
-    assert(with.n == without.n - 1, row.path)
-    for i = 1, with.n do
-      assert(cr.show(with[i]) == cr.show(without[i + 1]), row.path)
+    assert(with_explicit_defaults.n == with_defaults_left_out.n - 1, row.path)
+    for i = 1, with_explicit_defaults.n do
+      assert(cr.show(with_explicit_defaults[i]) == cr.show(with_defaults_left_out[i + 1]), row.path)
     end
   end
 end

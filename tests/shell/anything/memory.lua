@@ -1,4 +1,4 @@
--- Temporary tensors are collected in time, and errors leave no memory behind ([L02] of
+-- Temporary tensors are collected in time, and errors leave no memory behind (the fault [L02] in
 -- tests/faults/README.md).
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local memory = require "memory"
@@ -22,9 +22,9 @@ assert(sanitized or most < before + 32,
 local results, most_alive = setmetatable({}, { __mode = "v" }), 0
 for i = 1, 100 do
   results[i] = live[1] + i -- a result of 4 MiB
-  local alive = 0
-  for _ in pairs(results) do alive = alive + 1 end
-  most_alive = math.max(most_alive, alive)
+  local alive_count = 0
+  for _ in pairs(results) do alive_count = alive_count + 1 end
+  most_alive = math.max(most_alive, alive_count)
 end
 assert(most_alive <= 3, most_alive .. " temporary results at a time")
 
@@ -131,48 +131,49 @@ live_count = count_alive()
 assert(live_count == 0, live_count .. " layers and graphs that refer to each other are left")
 
 -- objects that only C++ owns keep their attributes
-local function churn()
+local function collect_and_allocate()
   for _ = 1, 6 do
     collectgarbage()
     local waste = {}
     for i = 1, 200 do waste[i] = cr.ones { 3 } end
   end
 end
-local function hidden(wrap)
+local function model_with_hidden_layer(wrap)
   local layer = Inner { name = "hidden" }
   layer.factor, layer.note = cr.ones { 100 } * 3, { deep = { cr.ones { 2 } } }
   return wrap(layer)
 end
 local function check_kept(model, find)
-  churn()
+  collect_and_allocate()
   local first = model(data)
-  churn()
+  collect_and_allocate()
   assert(find(model).note.deep[1]:sum():item() == 2 and find(model).factor:sum():item() == 300)
-  churn()
+  collect_and_allocate()
   assert((model(data) - first):abs():max():item() == 0)
 end
-check_kept(hidden(function(l)
+check_kept(model_with_hidden_layer(function(l)
   return cr.Sequential { cr.Input { shape = { 1000 } }, l }
 end), function(m)
   return m:get_layer "hidden"
 end)
-check_kept(hidden(function(l) return cr.Sequential { cr.Sequential { l } } end), function(m)
+check_kept(model_with_hidden_layer(function(l) return cr.Sequential { cr.Sequential { l } } end),
+  function(m)
   return m.layers[1]:get_layer "hidden"
 end)
-check_kept(hidden(function(l)
+check_kept(model_with_hidden_layer(function(l)
   local inner = cr.Sequential { cr.Input { shape = { 1000 } }, l }
-  churn()
+  collect_and_allocate()
   local outer = cr.Sequential { cr.Input { shape = { 1000 } } }
   outer:add(inner)
   return outer
 end), function(m) return m.layers[1]:get_layer "hidden" end)
-check_kept(hidden(function(l)
+check_kept(model_with_hidden_layer(function(l)
   local inputs = cr.Input { shape = { 1000 } }
   local first = cr.Model(inputs, cr.layers.Dense(2)(l(inputs)))
-  churn()
+  collect_and_allocate()
   return cr.Model(first.inputs, first.layers[2].output)
 end), function(m) return m:get_layer "hidden" end)
-check_kept(hidden(function(l)
+check_kept(model_with_hidden_layer(function(l)
   local Holder = cr.Model:subclass "HolderInMemory"
   function Holder:init() self.parts = { l } end
   function Holder:call(t) return self.parts[1](t) end

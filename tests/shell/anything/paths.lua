@@ -10,7 +10,7 @@ local x = cr.ones { 4, 2 }
 local path_prefix = check.temporary ""
 local function path(ending) return path_prefix .. ending .. "\0" .. ending end
 
-local takers = {
+local calls_with_path = {
   read_csv = function() cr.data.read_csv(path ".csv") end,
   read_idx = function() cr.data.read_idx(path ".idx") end,
   read_npy = function() cr.data.read_npy(path ".npy") end,
@@ -37,7 +37,7 @@ for _, ending in ipairs(endings) do
   file:write "as it was"
   file:close()
 end
-for name, take in pairs(takers) do
+for name, take in pairs(calls_with_path) do
   local ok, message = pcall(check.fails, take, "zero byte")
   assert(ok, name .. ": " .. tostring(message))
 end

@@ -107,29 +107,30 @@ check.fails(function() cr.plot() end, "'x'")
 check.fails(function() cr.plot(1) end, "expected a tensor, a list", "got 1")
 
 -- ---- error messages begin with the name of the function that was called
-local function says(text, ...)
+local function expect_error(text, ...)
   local ok, message = pcall(...)
   assert(not ok and message:find(text, 1, true) and not message:find "draw:", message)
 end
-says("heatmap: ", cr.heatmap, { 1, 2 })
-says("heatmap: ", cr.heatmap, { { 1 } }, { width = -1 })
-says("heatmap: ", cr.heatmap, { { 1 } }, { file = "a.pdf" })
-says("imshow: ", cr.imshow, { { 1 } }, { height = -1, file = check.temporary ".png" })
-says("imshow: ", cr.imshow, cr.zeros { 2, 2, 2, 2, 2 })
-says("hist: ", cr.hist, { 1 }, { bins = 0 })
-says("plot: ", cr.plot, { 1 }, { style = "dots" })
-says("sparkline: ", cr.sparkline, { 1 }, { width = -1 })
+expect_error("heatmap: ", cr.heatmap, { 1, 2 })
+expect_error("heatmap: ", cr.heatmap, { { 1 } }, { width = -1 })
+expect_error("heatmap: ", cr.heatmap, { { 1 } }, { file = "a.pdf" })
+expect_error("imshow: ", cr.imshow, { { 1 } }, { height = -1, file = check.temporary ".png" })
+expect_error("imshow: ", cr.imshow, cr.zeros { 2, 2, 2, 2, 2 })
+expect_error("hist: ", cr.hist, { 1 }, { bins = 0 })
+expect_error("plot: ", cr.plot, { 1 }, { style = "dots" })
+expect_error("sparkline: ", cr.sparkline, { 1 }, { width = -1 })
 
 -- ---- there must be as many labels as series
-says("plot: label: expected 2 texts, got 1", cr.plot, { { 1, 2 }, { 3, 4 } }, { label = "a" })
-says("plot: label: expected 1 texts, got 2", cr.plot, { 1, 2 }, { label = { "a", "b" } })
-says("plot: label: expected 0 texts, got 1", cr.plot, { a = { 1, 2 } }, { label = { "b" } })
-says("heatmap: columns: expected 1 texts, got 2", cr.heatmap, { { 1 }, { 2 } },
+expect_error("plot: label: expected 2 texts, got 1", cr.plot, { { 1, 2 }, { 3, 4 } },
+  { label = "a" })
+expect_error("plot: label: expected 1 texts, got 2", cr.plot, { 1, 2 }, { label = { "a", "b" } })
+expect_error("plot: label: expected 0 texts, got 1", cr.plot, { a = { 1, 2 } }, { label = { "b" } })
+expect_error("heatmap: columns: expected 1 texts, got 2", cr.heatmap, { { 1 }, { 2 } },
   { labels = { "a", "b" } })
-says("imshow: labels: expected 2 texts, got 1", cr.imshow, cr.zeros { 2, 3, 5 },
+expect_error("imshow: labels: expected 2 texts, got 1", cr.imshow, cr.zeros { 2, 3, 5 },
   { labels = { "a" } })
 
--- ---- histograms
+-- ---- histograms are drawn as bars
 text = written(".svg", function(file)
   return cr.hist(cr.random.normal { 500 }, { bins = 7, file = file })
 end)
@@ -137,20 +138,20 @@ local bars = 0
 for _ in text:gmatch '<rect[^>]-stroke="#ffffff"' do bars = bars + 1 end
 assert(bars == 7)
 
--- ---- images
+-- ---- images of numbers and of colours are drawn as pictures
 local function draw_image(images, options)
   options.file = check.temporary ".png"
   assert(cr.imshow(images, options) == options.file)
-  local read = cr.utils.load_img(options.file)
+  local picture = cr.utils.load_img(options.file)
   os.remove(options.file)
-  return read
+  return picture
 end
 local colors = cr.tensor { { { 255, 0, 0 }, { 0, 255, 0 } }, { { 0, 0, 255 }, { 9, 9, 9 } } }
 for _, dtype in ipairs { "uint8", "int32" } do
-  local read = draw_image(cr.ops.cast(colors, dtype), { width = 4 })
-  check.same({ table.unpack(read.shape) }, { 4, 4, 3 })
-  check.near(read:slice({ 1, 1 }, { 1, 1 }), { { { 255, 0, 0 } } })
-  check.near(read:slice({ 4, 4 }, { 4, 4 }), { { { 9, 9, 9 } } })
+  local picture = draw_image(cr.ops.cast(colors, dtype), { width = 4 })
+  check.same({ table.unpack(picture.shape) }, { 4, 4, 3 })
+  check.near(picture:slice({ 1, 1 }, { 1, 1 }), { { { 255, 0, 0 } } })
+  check.near(picture:slice({ 4, 4 }, { 4, 4 }), { { { 9, 9, 9 } } })
 end
 check.near(draw_image(cr.tensor { { 0.0, 1.0 }, { 0.5, 2.0 } }, { width = 2 }):reshape { 2, 2, 3 },
   { { { 0, 0, 0 }, { 255, 255, 255 } }, { { 128, 128, 128 }, { 255, 255, 255 } } })
@@ -176,7 +177,7 @@ assert(bar_of(cr.tensor { { 0.0, 1.0 } }, {}):find ">0.0</text>.*>1.0</text>")
 assert(bar_of(cr.tensor({ { 0, 9 } }, "uint8"), {}):find ">200</text>")
 assert(not bar_of(cr.zeros { 2, 2, 3 }, {}):find "<text")
 
--- ---- matrices
+-- ---- confusion matrices are drawn with their numbers
 local matrix = cr.utils.confusion_matrix({ 0, 1, 2, 1 }, { 0, 2, 2, 1 })
 check.near(matrix, { { 1, 0, 0 }, { 0, 1, 1 }, { 0, 0, 1 } })
 assert(matrix.dtype == "int32")
@@ -192,13 +193,13 @@ local numbers = 0
 for _ in text:gmatch ">[01]</text>" do numbers = numbers + 1 end
 assert(numbers == 9)
 
--- ---- sparklines
+-- ---- sparklines are one line of block characters
 assert(cr.sparkline { 0, 1, 2, 3, 4, 5, 6, 7 } == "▁▂▃▄▅▆▇█")
 assert(cr.sparkline { 0, nan, 7 } == "▁ █")
 assert(cr.sparkline(cr.tensor { 7, 0 }) == "█▁")
 assert(cr.sparkline({ 0, 0, 7, 7 }, { width = 2 }) == "▁█")
 
--- ---- history:plot
+-- ---- history:plot draws the losses and metrics of a training
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
 model:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
 local history = model:fit(cr.random.normal { 20, 3 }, cr.random.normal { 20, 1 },

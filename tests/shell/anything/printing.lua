@@ -3,12 +3,12 @@
 local cr = require "crescent"
 local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
 
-local function shows(value, text) check.same(cr.show(value), text, "shown") end
+local function check_shown(value, text) check.same(cr.show(value), text, "shown") end
 
 -- Strings are quoted inside of tables; long ones are shortened.
-shows({ "a", b = "c\n" }, [[{ "a", b = "c\n" }]])
-shows("plain", "plain")
-shows({ ("x"):rep(500) }, '{ "' .. ("x"):rep(70) .. '"... (500 bytes) }')
+check_shown({ "a", b = "c\n" }, [[{ "a", b = "c\n" }]])
+check_shown("plain", "plain")
+check_shown({ ("x"):rep(500) }, '{ "' .. ("x"):rep(70) .. '"... (500 bytes) }')
 
 -- Lists of numbers are printed on one line and shortened.
 local numbers = {}
@@ -19,27 +19,27 @@ for line in shown_text:gmatch "[^\n]+" do assert(#line <= 100, line) end
 for i = 61, 10000 do numbers[i] = i end
 shown_text = cr.show(numbers)
 assert(shown_text:find "... 9900 more\n}$" and not shown_text:find "101", shown_text)
-shows({ 0.1 + 0.2, 1 / 3, 1e-9 / 3, 2.0, -0.5, 1 / 0 },
+check_shown({ 0.1 + 0.2, 1 / 3, 1e-9 / 3, 2.0, -0.5, 1 / 0 },
   "{ 0.3, 0.33333333, 3.3333333e-10, 2.0, -0.5, inf }")
 
 -- Tensors: aligned in tables and shortened there; a tensor on its own is followed by dtype and
 -- shape.
-shows({ a = cr.tensor { { 1, 20 }, { 300, 4 } } },
+check_shown({ a = cr.tensor { { 1, 20 }, { 300, 4 } } },
   "{\n  a = [[  1.  20.]\n       [300.   4.]]\n}")
-shows({ cr.zeros { 2, 64, 64, 3 }, cr.zeros({ 100 }, "int32") },
+check_shown({ cr.zeros { 2, 64, 64, 3 }, cr.zeros({ 100 }, "int32") },
   "{ <float32(2, 64, 64, 3)>, <int32(100)> }")
-shows(cr.tensor { { 1, 2 } }, "[[1. 2.]]\n<float32(1, 2)>")
-shows(cr.tensor { { "a", "日本語" }, { "日本語", "b" }, { "é", "e\u{301}" } },
+check_shown(cr.tensor { { 1, 2 } }, "[[1. 2.]]\n<float32(1, 2)>")
+check_shown(cr.tensor { { "a", "日本語" }, { "日本語", "b" }, { "é", "e\u{301}" } },
   '[[     "a" "日本語"]\n ["日本語"      "b"]\n [     "é"      "e\u{301}"]]\n<string(3, 2)>')
 
 -- Functions of the module show their signature, as much of it as fits; fields of many lines come
 -- last.
-shows(cr.ops.clip, "<clip(x, x_min, x_max)>")
-shows({ f = cr.ops.clip }, "{ f = <clip(x, x_min, x_max)> }")
-shows(cr.tree.flatten, "<function(structure)>")
+check_shown(cr.ops.clip, "<clip(x, x_min, x_max)>")
+check_shown({ f = cr.ops.clip }, "{ f = <clip(x, x_min, x_max)> }")
+check_shown(cr.tree.flatten, "<function(structure)>")
 assert(cr.show(cr.Input):find "^<Input%(shape=nil, .*, %.%.%.%)>$" and #cr.show(cr.Input) < 80)
 cr.config.print { width = 20 }
-shows(cr.config.is_interactive_logging_enabled, "<is_interactive_logging_enabled(...)>")
+check_shown(cr.config.is_interactive_logging_enabled, "<is_interactive_logging_enabled(...)>")
 cr.config.print {}
 assert(cr.show(print):find "^function" and cr.show(function() end):find "^function")
 do
@@ -47,7 +47,7 @@ do
   assert(described:find("mean = 1.5", 1, true) and described:find('what = "tensor"', 1, true))
   assert(select(2, described:gsub("\n", "")) < 16 and not described:find "argpartition", described)
   assert(#cr.describe(cr.tensor { 1, 2 }).methods > 100)
-  shows({ what = "x", methods = { 1 } }, '{ methods = { 1 }, what = "x" }')
+  check_shown({ what = "x", methods = { 1 } }, '{ methods = { 1 }, what = "x" }')
 end
 
 -- NaN is printed without a sign, whatever its sign bit is
@@ -78,7 +78,7 @@ end
 
 -- The settings of cr.config.print apply to tensors and tables.
 cr.config.print { precision = 3, threshold = 5, width = 20 }
-shows({ 1 / 3 }, "{ 0.333 }")
+check_shown({ 1 / 3 }, "{ 0.333 }")
 check.same(tostring(cr.tensor { 1 / 3, 1 }), "[0.333 1.   ]")
 check.same(tostring(cr.arange(7)), "[0 1 2 ... 4 5 6]")
 check.same(tostring(cr.tensor { 1111, 2222, 3333, 4444 }), "[1111. 2222. 3333.\n 4444.]")
@@ -92,26 +92,26 @@ check.fails(function() cr.config.print { pager = 5 } end, "pager must be true or
 check.fails(function() cr.config.print { time = -1 } end, "time must be a number not below 0, got")
 check.fails(function() cr.config.print { time = "x" } end, "time must be a number not below 0, got")
 cr.config.print {}
-shows({ 1 / 3 }, "{ 0.33333333 }")
+check_shown({ 1 / 3 }, "{ 0.33333333 }")
 check.same(tostring(cr.arange(7)), "[0 1 2 3 4 5 6]")
 
 -- tostring describes an object in one line.
-local function says(value, text) check.same(tostring(value), text) end
-says(cr.optimizers.Adam(0.01), "<Adam learning_rate=0.01>")
-says(cr.metrics.MeanSquaredError { name = "error" }, "<MeanSquaredError name=error>")
-says(cr.losses.Huber { delta = 2 }, "<Huber delta=2.0>")
-says(cr.callbacks.EarlyStopping { monitor = "loss", patience = 3 },
+local function check_tostring(value, text) check.same(tostring(value), text) end
+check_tostring(cr.optimizers.Adam(0.01), "<Adam learning_rate=0.01>")
+check_tostring(cr.metrics.MeanSquaredError { name = "error" }, "<MeanSquaredError name=error>")
+check_tostring(cr.losses.Huber { delta = 2 }, "<Huber delta=2.0>")
+check_tostring(cr.callbacks.EarlyStopping { monitor = "loss", patience = 3 },
   "<EarlyStopping monitor=loss patience=3>")
 local model = cr.Sequential({ cr.layers.Dense(2, { input_shape = { 3 }, name = "d" }) },
   { name = "m" })
-says(model, "<Sequential name=m, 1 layer, 8 parameters>")
-says(model.layers[1], "<Dense name=d>")
-says(cr.Sequential({}, { name = "e" }), "<Sequential name=e, 0 layers, not built>")
-says(cr.data.dataset(cr.zeros { 100, 3 }), 
+check_tostring(model, "<Sequential name=m, 1 layer, 8 parameters>")
+check_tostring(model.layers[1], "<Dense name=d>")
+check_tostring(cr.Sequential({}, { name = "e" }), "<Sequential name=e, 0 layers, not built>")
+check_tostring(cr.data.dataset(cr.zeros { 100, 3 }), 
   "<Dataset of float32(None, 3), 4 batches, 100 samples>")
-says(cr.data.from_tensor_slices(cr.zeros { 100, 3 }):take(7),
+check_tostring(cr.data.from_tensor_slices(cr.zeros { 100, 3 }):take(7),
   "<Dataset of float32(3,), 7 elements>")
-says(cr.utils.FeatureSpace { features = { age = "float" } },
+check_tostring(cr.utils.FeatureSpace { features = { age = "float" } },
   "<FeatureSpace: 1 features, 0 crosses, output_mode=concat, not adapted>")
 
 -- null is called so, in tables and alone.
@@ -122,7 +122,7 @@ check.same(cr.show { cr.null, a = cr.null }, "{ null, a = null }")
 local report = model:profile(cr.zeros { 4, 3 }, { print_fn = function() end })
 assert(cr.show(report):find "^<profile of %d+ instructions>$" and #report.rows > 0, cr.show(report))
 report = model:validate(cr.zeros { 4, 3 }, { print_fn = function() end })
-says(report, "<validation: ok, 0 findings>")
+check_tostring(report, "<validation: ok, 0 findings>")
 
 -- at the prompt, print shows the contents of tables
 local ok, text = check.run "cr.print({ 1, 'a' }, 'b', nil, cr.tensor { 1 })"

@@ -2,12 +2,12 @@
 -- call may end the process. Child processes make the calls in a temporary folder; if one crashes,
 -- its seed and the call are printed, and
 --   random_calls.lua child SEED COUNT verbose
--- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED sets the time and the seed. The
--- fault is [L03] of tests/faults/README.md.
+-- makes the same calls again. CRESCENT_RANDOM_CALLS=SECONDS,SEED sets the time and the seed. A
+-- crash is the fault that tests/faults/README.md describes as [L03].
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = (folder .. "/../support/?.lua;") .. package.path
 
--- ---- the parent ---------------------------------------------------------------------------------
+-- ---- the parent process, which starts child processes -------------------------------------------
 
 local function read(path)
   local file = io.open(path)
@@ -16,7 +16,7 @@ local function read(path)
   return text
 end
 
-local function parent()
+local function run_parent()
   local check = require "check"
   local given = os.getenv "CRESCENT_RANDOM_CALLS" or ""
   local seconds, first = tonumber(given:match "^%d+") or 25, tonumber(given:match ",(%d+)") or 1
@@ -33,13 +33,14 @@ local function parent()
   if read "/proc/self/maps":find "lib[at]san" then
     limit = 'ASAN_OPTIONS="$ASAN_OPTIONS:max_allocation_size_mb=2000:allocator_may_return_null=1" '
   end
-  local children = 4
+  local child_count = 4
   local failures = {}
-  for seed = first, first + children - 1 do
+  for seed = first, first + child_count - 1 do
     local command = string.format(
       "cd '%s' && (%sCRESCENT_RANDOM_CALLS_UNTIL=%d timeout -s KILL %d '%s' '%s' child %d)"
         .. " > out.txt 2> err.txt < /dev/null",
-      scratch, limit, seconds // children, seconds // children + 60, interpreter, script, seed)
+      scratch, limit, seconds // child_count, seconds // child_count + 60, interpreter, script,
+        seed)
     local ok, how, status = os.execute(command)
     if not ok then
       failures[#failures + 1] = string.format("seed %d ended by %s %s in call %s\n%s", seed, how,
@@ -54,9 +55,9 @@ local function parent()
   print "ok random_calls"
 end
 
-if arg[1] ~= "child" then return parent() end
+if arg[1] ~= "child" then return run_parent() end
 
--- ---- the child ----------------------------------------------------------------------------------
+-- ---- the child process, which makes random calls -----------------------------------------------
 
 local cr = require "crescent"
 local Values = require "random_values"
@@ -270,7 +271,7 @@ local operators = {
 }
 local operator_names = sorted(operators)
 
-local function operate()
+local function call_operator()
   local name = values:one_of(operator_names)
   local object, text = some_object()
   local other, other_text = values:any()
@@ -283,7 +284,7 @@ end
 local function call_metamethod()
   local object, text = some_object()
   local meta = getmetatable(object)
-  if type(meta) ~= "table" then return operate() end
+  if type(meta) ~= "table" then return call_operator() end
   local name = values:one_of(sorted(meta))
   if type(meta[name]) ~= "function" then return end
   local list, n, rest = arguments { "self", "other" }
@@ -340,7 +341,8 @@ end
 
 local actions = { { 22, call_function }, { 18, construct }, { 6, construct_wildly },
   { 24, call_method }, { 10, touch_property },
-  { 10, operate }, { 2, call_metamethod }, { 14, call_object }, { 3, derive }, { 3, make_model } }
+  { 10, call_operator }, { 2, call_metamethod }, { 14, call_object }, { 3, derive },
+  { 3, make_model } }
 local total = 0
 for _, action in ipairs(actions) do total = total + action[1] end
 

@@ -108,8 +108,8 @@ do -- errors about labels and ids name the row of the data, even if shuffling ha
   local classes = compiled("sparse_categorical_crossentropy",
     layers.Dense(3, { activation = "softmax", input_shape = { 4 } }))
   for _, shuffle in ipairs { true, false } do
-    local fit = { batch_size = 5, shuffle = shuffle, verbose = 0 }
-    check.fails(function() classes:fit(x, y, fit) end, "(row 13 of the data)", "label 7",
+    local fit_options = { batch_size = 5, shuffle = shuffle, verbose = 0 }
+    check.fails(function() classes:fit(x, y, fit_options) end, "(row 13 of the data)", "label 7",
       "out of range for 3 classes")
   end
   check.fails(function() classes:evaluate(x, y, { batch_size = 5, verbose = 0 }) end,

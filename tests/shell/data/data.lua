@@ -177,42 +177,42 @@ local function printed(f, ...)
   assert(ok, err)
   return table.concat(lines, "\n")
 end
-local function says(text, ...)
+local function expect_parts(text, ...)
   for _, part in ipairs { ... } do
     assert(text:find(part, 1, true), part .. " is not in\n" .. text)
   end
 end
-says(printed(cr.help), "cr.Sequential")
-says(printed(cr.help, cr.layers.Dense), "units", "required", "use_bias", "default true",
+expect_parts(printed(cr.help), "cr.Sequential")
+expect_parts(printed(cr.help, cr.layers.Dense), "units", "required", "use_bias", "default true",
   "By name only")
-says(printed(cr.help, cr.layers), "Conv2D")
-says(printed(cr.help, cr.ops.sum), "sum(x, axis=nil, keepdims=false)")
-says(printed(cr.help, cr.Sequential().fit), "validation_split", "epochs")
-says(printed(cr.help, cr.layers.Dense(1)), "get_weights", "Methods")
-says(printed(cr.help, cr), "layers")
-says(printed(cr.help, nil), "nil")
-says(printed(cr.help, 5), "number")
+expect_parts(printed(cr.help, cr.layers), "Conv2D")
+expect_parts(printed(cr.help, cr.ops.sum), "sum(x, axis=nil, keepdims=false)")
+expect_parts(printed(cr.help, cr.Sequential().fit), "validation_split", "epochs")
+expect_parts(printed(cr.help, cr.layers.Dense(1)), "get_weights", "Methods")
+expect_parts(printed(cr.help, cr), "layers")
+expect_parts(printed(cr.help, nil), "nil")
+expect_parts(printed(cr.help, 5), "number")
 assert(cr.show { 1, "two", { three = 3 } } == '{ 1, "two", { three = 3 } }')
 assert(cr.show { [1] = 1, ["a b"] = 2 } == '{ 1, ["a b"] = 2 }')
 local loop = { 1 }
 loop.self = loop
 assert(cr.show(loop):find "above")
-local function completes(line, ...)
+local function check_completes(line, ...)
   local list = cr.complete(line)
   local set = {}
   for _, name in ipairs(list) do set[name] = true end
   for _, name in ipairs { ... } do assert(set[name], name .. " does not complete " .. line) end
 end
 _G.cr = cr
-completes("cr.lay", "layers")
-completes("x = cr.layers.Conv2", "Conv2D", "Conv2DTranspose")
-completes("cr.layers.Dense{un", "units")
-completes("cr.layers.Dense(3, {activ", "activation", "activity_regularizer")
+check_completes("cr.lay", "layers")
+check_completes("x = cr.layers.Conv2", "Conv2D", "Conv2DTranspose")
+check_completes("cr.layers.Dense{un", "units")
+check_completes("cr.layers.Dense(3, {activ", "activation", "activity_regularizer")
 _G.a_model = cr.Sequential()
-completes("a_model:su", "summary")
-completes("a_model:fit(x, y, {ep", "epochs")
-completes("a_model.lay", "layers")
-completes("pri", "print")
-completes("string.for", "format")
+check_completes("a_model:su", "summary")
+check_completes("a_model:fit(x, y, {ep", "epochs")
+check_completes("a_model.lay", "layers")
+check_completes("pri", "print")
+check_completes("string.for", "format")
 assert(#cr.complete "nothing.here" == 0)
 print "ok data"

@@ -75,8 +75,8 @@ do -- fit shuffles the batches: a new order in each epoch, and the same orders a
   end
   local shuffled = orders {}
   check.same(orders { shuffle = true }, shuffled)
-  local kept = "1 2 3 4"
-  check.same(orders { shuffle = false }, kept .. (" " .. kept):rep(5))
+  local in_order = "1 2 3 4"
+  check.same(orders { shuffle = false }, in_order .. (" " .. in_order):rep(5))
   local distinct, epochs = 0, {}
   for epoch = 0, 5 do
     local order = shuffled:sub(8 * epoch + 1, 8 * epoch + 7)

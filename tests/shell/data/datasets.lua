@@ -86,13 +86,13 @@ end
 
 do -- texts as lists of word numbers, as the code of Keras returns them
   write(root .. "imdb.npz", bytes_of(imdb.file))
-  local function is(want, options)
+  local function check_imdb(want, options)
     local train, test = cr.datasets.imdb.load_data(options)
     check.same({ train[1], train[2]:totable(), test[1], test[2]:totable() }, want)
   end
-  is(imdb.plain, {})
-  is(imdb.limited, { num_words = 9, skip_top = 4, maxlen = 5, seed = 5, index_from = 2 })
-  is(imdb.dropped, { num_words = 9, start_char = false, oov_char = false })
+  check_imdb(imdb.plain, {})
+  check_imdb(imdb.limited, { num_words = 9, skip_top = 4, maxlen = 5, seed = 5, index_from = 2 })
+  check_imdb(imdb.dropped, { num_words = 9, start_char = false, oov_char = false })
   check.fails(function() cr.datasets.imdb.load_data { maxlen = 1 } end,
     "After filtering for sequences shorter than maxlen=1, no sequence was kept. Increase maxlen.")
   write(root .. "imdb_word_index.json", '{"the": 1, "caf\\u00e9": 7}')

@@ -7,7 +7,7 @@ local utils = cr.utils
 
 local root = check.temporary ""
 local function run(command) assert(os.execute(command)) end
-local function quiet(f, ...)
+local function quietly(f, ...)
   local options = { verbose = false }
   for key, value in pairs((select(1, ...)) or {}) do options[key] = value end
   return f(root, options)
@@ -29,7 +29,7 @@ run("echo no image > '" .. root .. "/dark/notes.txt'")
 local images = utils.image_dataset_from_directory
 
 do -- in the order of the files, with labels of each kind
-  local data = quiet(images, { shuffle = false, batch_size = 4, image_size = { 2, 3 } })
+  local data = quietly(images, { shuffle = false, batch_size = 4, image_size = { 2, 3 } })
   check.same(data.class_names, { "bright", "dark" })
   assert(#data.file_paths == 10 and data.file_paths[4]:match "bright/more/4.bmp$"
     and data.batches == 3)
@@ -47,7 +47,7 @@ do -- in the order of the files, with labels of each kind
   check.near(firsts, { 201, 202, 203, 204, 1, 2, 3, 4, 5, 6 }, 0.02)
   local function first_labels(options)
     options.shuffle, options.image_size = false, { 2, 2 }
-    for _, y in quiet(images, options):elements() do return y and y:totable() end
+    for _, y in quietly(images, options):elements() do return y and y:totable() end
   end
   check.same(first_labels { label_mode = "binary", batch_size = 5 },
     { { 0 }, { 0 }, { 0 }, { 0 }, { 1 } })
@@ -57,12 +57,12 @@ do -- in the order of the files, with labels of each kind
   check.same(first_labels { class_names = { "dark" }, batch_size = 10 }, { 0, 0, 0, 0, 0, 0 })
   check.same(first_labels { labels = { 5, 5, 5, 5, 5, 5, 5, 5, 5, 6 }, batch_size = 2 }, { 5, 5 })
   assert(first_labels { labels = false } == nil and first_labels { label_mode = false } == nil)
-  for x in quiet(images,
+  for x in quietly(images,
     { batch_size = false, color_mode = "grayscale", data_format = "channels_first",
     image_size = { 5, 4 } }):elements() do
     check.same(x.shape, { 1, 5, 4 })
   end
-  for x in quiet(images,
+  for x in quietly(images,
     { batch_size = 1, shuffle = false, pad_to_aspect_ratio = true,
     image_size = { 6, 6 } }):elements() do
     local rows = x[1]:totable()
@@ -82,23 +82,23 @@ do
     return values
   end
   local options = { seed = 3, image_size = { 2, 2 }, batch_size = 4 }
-  local data = quiet(images, options)
+  local data = quietly(images, options)
   local first, second = order(data), order(data)
-  check.same(order(quiet(images, options)), first)
+  check.same(order(quietly(images, options)), first)
   assert(table.concat(first, " ") ~= table.concat(second, " "))
   table.sort(first)
   check.same(first, { 1, 2, 3, 4, 5, 6, 201, 202, 203, 204 })
   -- numpy.random.RandomState(3).shuffle of 10 files; the last two are for validation
   options.validation_split, options.subset = 0.2, "both"
-  local training, validation = quiet(images, options)
-  local kept, left = order(training), order(validation)
-  assert(#kept == 8 and #left == 2)
-  table.sort(left)
-  check.same(left, { 5, 204 })
+  local training, validation = quietly(images, options)
+  local training_order, validation_order = order(training), order(validation)
+  assert(#training_order == 8 and #validation_order == 2)
+  table.sort(validation_order)
+  check.same(validation_order, { 5, 204 })
   options.subset = "validation"
-  local again = order(quiet(images, options))
-  table.sort(again)
-  check.same(again, left)
+  local validation_again = order(quietly(images, options))
+  table.sort(validation_again)
+  check.same(validation_again, validation_order)
 end
 
 do -- messages about the files that were found, and errors for wrong options
@@ -111,7 +111,7 @@ do -- messages about the files that were found, and errors for wrong options
     "Found 10 files belonging to 2 classes.\nUsing 7 files for training.\n")
   local function fails(options, ...)
     local words = { ... }
-    check.fails(function() quiet(images, options) end, table.unpack(words))
+    check.fails(function() quietly(images, options) end, table.unpack(words))
   end
   fails({ label_mode = "ints" }, "`label_mode` argument must be one of", "ints")
   fails({ labels = "guessed" }, "`labels` argument should be a list", "guessed")
@@ -137,7 +137,7 @@ do -- messages about the files that were found, and errors for wrong options
   -- a file that is not an image ends the pass with an error that names it
   run("echo nothing > '" .. root .. "/empty/broken.png'")
   check.fails(function()
-    for _ in quiet(images, { shuffle = false, batch_size = 2 }):elements() do end
+    for _ in quietly(images, { shuffle = false, batch_size = 2 }):elements() do end
   end, "broken.png", "element 11")
   os.remove(root .. "/empty/broken.png")
 end
@@ -161,7 +161,7 @@ do -- datasets of text files
 end
 
 do -- a model is trained on images from the folder
-  local data = quiet(images,
+  local data = quietly(images,
     { image_size = { 4, 6 }, batch_size = 5, seed = 1,
     class_names = { "bright", "dark" ,"empty" } })
   local model = cr.Sequential { cr.layers.Flatten(), cr.layers.Dense(3) }

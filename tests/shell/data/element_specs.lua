@@ -95,7 +95,7 @@ local function next_parts(elements)
   return got[1] and got[2] ~= nil and { table.unpack(got, 2, got.n) } or nil
 end
 
-local looked_at = 0
+local checked_count = 0
 for chain = 1, 300 do
   local data = source()
   for _ = 1, random(0, 4) do data = steps[random(#steps)](data) end
@@ -105,7 +105,7 @@ for chain = 1, 300 do
     local text = element_text(parts)
     assert(spec and text:find(pattern_of(spec)),
       string.format("seed %d, chain %d: %s, got %s", seed, chain, data, text))
-    looked_at = looked_at + 1
+    checked_count = checked_count + 1
   end
 end
-assert(looked_at > 300)
+assert(checked_count > 300)

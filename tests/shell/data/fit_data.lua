@@ -82,8 +82,8 @@ do -- splits of rows into parts
     { share = 1 / 3, seed = 3, stratify = labels })
   assert(#first[1] == 16 and #second[1] == 8)
   assert(second[2]:cast "float32":sum():item() == 2) -- sum over 6 elements
-  local again = cr.data.split({ rows, labels }, { share = 1 / 3, seed = 3, stratify = labels })
-  check.same(again[1]:totable(), first[1]:totable())
+  local same_split = cr.data.split({ rows, labels }, { share = 1 / 3, seed = 3, stratify = labels })
+  check.same(same_split[1]:totable(), first[1]:totable())
   local seen = {}
   for _, part in ipairs { first[1], second[1] } do
     for _, row in ipairs(part:totable()) do
@@ -127,9 +127,9 @@ do -- a dataset contains the targets, so they cannot be given separately
   check.fails(function()
     model:fit(function() return x, y end, y, { verbose = 0, steps_per_epoch = 1 })
   end, "`y` should not be passed")
-  local once = coroutine.wrap(function() coroutine.yield(x, y) end)
-  model:fit(once, { verbose = 0 })
-  check.fails(function() model:fit(once, { verbose = 0 }) end,
+  local single_batch = coroutine.wrap(function() coroutine.yield(x, y) end)
+  model:fit(single_batch, { verbose = 0 })
+  check.fails(function() model:fit(single_batch, { verbose = 0 }) end,
     "the coroutine that gives the data has ended")
   local ok, said = check.run([[
     local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }

@@ -33,18 +33,18 @@ do -- the functions that make datasets: from lists, tensors and others
   end
   check.fails(function() cr.data.from_tensor_slices { x, cr.ones { 3 } } end, "same length", "2",
     "3")
-  local passes = 0
-  local made = cr.data.from_generator(function()
-    passes = passes + 1
+  local pass_count = 0
+  local generated = cr.data.from_generator(function()
+    pass_count = pass_count + 1
     local i = 0
     return function()
       i = i + 1
       if i <= 3 then return i, i * i end
     end
   end)
-  check.same(collect(made), { { 1, 1 }, { 2, 4 }, { 3, 9 } })
-  check.same(#collect(made:zip(made)), 3)
-  assert(passes == 3)
+  check.same(collect(generated), { { 1, 1 }, { 2, 4 }, { 3, 9 } })
+  check.same(#collect(generated:zip(generated)), 3)
+  assert(pass_count == 3)
   check.fails(function() collect(cr.data.from_generator(function() return 5 end)) end,
     "return a function", "got 5")
   -- datasets of arrays, whose elements are batches, have the same methods
@@ -90,8 +90,8 @@ end
 do
   local data = count_up(1, 50):shuffle(20, { seed = 3 })
   local first, second = collect(data), collect(data)
-  local again = collect(count_up(1, 50):shuffle(20, { seed = 3 }))
-  check.same(again, first)
+  local same_seed = collect(count_up(1, 50):shuffle(20, { seed = 3 }))
+  check.same(same_seed, first)
   assert(table.concat(first, ",") ~= table.concat(second, ","))
   table.sort(second)
   check.same(second, collect(count_up(1, 50)))
@@ -144,10 +144,11 @@ do -- map: any number of workers gives the same elements, also for random number
     end
     return rows
   end
-  local alone = run(0)
-  check.same(alone[5][1], { 20, 25 })
-  assert(alone[1][3][1] ~= alone[2][3][1] and alone[1][3][1] ~= alone[31][3][1])
-  for _, workers in ipairs { 1, 2, 5 } do check.same(run(workers), alone) end
+  local in_one_thread = run(0)
+  check.same(in_one_thread[5][1], { 20, 25 })
+  assert(in_one_thread[1][3][1] ~= in_one_thread[2][3][1]
+    and in_one_thread[1][3][1] ~= in_one_thread[31][3][1])
+  for _, workers in ipairs { 1, 2, 5 } do check.same(run(workers), in_one_thread) end
   check.same(collect(count_up(1, 20):filter(function(x) return x % 5 == 0 end, { workers = 3 })),
     { 5, 10, 15, 20 })
   -- after a pass that ended early, the next one is complete
@@ -230,14 +231,15 @@ do
   check.same(collect(count_up(1, 9):map(function(x) return x + 1 end, { workers = 2 }):prefetch(3)),
     { 2, 3, 4, 5, 6, 7, 8, 9, 10 })
   local calls = 0
-  local own = count_up(1, 3):map(function(x) calls = calls + 1 return x * 2 end):prefetch(2)
-  check.same(collect(own), { 2, 4, 6 })
-  check.same(collect(own:batch(2):prefetch(1)), { { 2, 4 }, { 6 } })
+  local prefetched = count_up(1, 3):map(function(x) calls = calls + 1 return x * 2 end):prefetch(2)
+  check.same(collect(prefetched), { 2, 4, 6 })
+  check.same(collect(prefetched:batch(2):prefetch(1)), { { 2, 4 }, { 6 } })
   assert(calls == 6)
-  local ok, told = check.run [[
+  local ok, output = check.run [[
     cr.data.from_list { 1 }:map(function(x) return x end):prefetch()
     cr.data.from_list { 1 }:prefetch()]]
-  assert(ok and select(2, told:gsub("not ahead; give its map or filter workers", "")) == 1, told)
+  assert(ok and select(2, output:gsub("not ahead; give its map or filter workers", "")) == 1,
+    output)
   check.fails(function()
     collect(count_up(1, 3):map(function(x) error("broken " .. x) end, { workers = 1 }):prefetch())
   end, "element 1", "broken 1")
@@ -255,9 +257,9 @@ do -- cache keeps the elements of the first complete pass
   assert(#collect(data) == 4 and #collect(data) == 4 and calls == 5)
   local path = check.temporary ".cache"
   calls = 0
-  local kept = data:cache(path)
+  local cached = data:cache(path)
   local first = {}
-  for x, y, z in kept:elements() do first[#first + 1] = { x:totable(), y, z.n } end
+  for x, y, z in cached:elements() do first[#first + 1] = { x:totable(), y, z.n } end
   data = nil
   local other = cr.data.from_generator(function() error "not asked" end):cache(path)
   local second = {}

@@ -35,12 +35,12 @@ do -- the type of a column is found from its values
   check.same(texts(table_.member), { "true", "false", "true" })
   local heights = table_.height:totable()
   assert(heights[1] == 1.5 and heights[2] ~= heights[2] and heights[3] == 2)
-  local some,
+  local selected,
     order = cr.data.read_table(people,
     { columns = { "height", "age" }, types = { age = "float64" }, defaults = { height = -1 } })
   check.same(order, { "height", "age" })
-  check.same(some.height:totable(), { 1.5, -1, 2 })
-  assert(some.age.dtype == "float64" and some.name == nil)
+  check.same(selected.height:totable(), { 1.5, -1, 2 })
+  assert(selected.age.dtype == "float64" and selected.name == nil)
   local bool = cr.data.read_table(people, { columns = { "member" }, types = { member = "bool" } })
   check.same(bool.member:totable(), { true, false, true })
 end
@@ -48,15 +48,15 @@ end
 do -- separators, names, no header, other quotes, other missing values, large numbers
   local path = file_of "1;'a;b';3000000000\n2;c;-\n"
   local options = { separator = ";", quote = "'", names = { "x", "y", "z" }, na_values = { "-" } }
-  local read = cr.data.read_table(path, options)
-  check.same(read.x:totable(), { 1, 2 })
-  check.same(texts(read.y), { "a;b", "c" })
+  local loaded = cr.data.read_table(path, options)
+  check.same(loaded.x:totable(), { 1, 2 })
+  check.same(texts(loaded.y), { "a;b", "c" })
   -- Integers cannot be missing, so a column with missing values becomes float32.
-  assert(read.z.dtype == "float32")
+  assert(loaded.z.dtype == "float32")
   options.defaults = { z = 7 }
-  read = cr.data.read_table(path, options)
-  assert(read.z.dtype == "int64")
-  check.same(read.z:totable(), { 3000000000, 7 })
+  loaded = cr.data.read_table(path, options)
+  assert(loaded.z.dtype == "int64")
+  check.same(loaded.z:totable(), { 3000000000, 7 })
   check.same(select(2, cr.data.read_table(path, { separator = ";", quote = "'", header = false })),
     { "column_1", "column_2", "column_3" })
   os.remove(path)

@@ -8,7 +8,7 @@ local x = cr.random.uniform({ 2, 4, 3 }, -1, 1, { seed = 3 })
 
 --- Checks that the layer `given`, used as the activation of a layer, computes the same as the
 --- function, in Dense, in convolutions and in every step of a recurrent layer.
-local function same_as(given, function_)
+local function check_same_as(given, function_)
   for _, make in ipairs {
     function(f) return layers.Dense(5, { activation = f }) end,
     function(f) return layers.Conv1D(5, 2, { activation = f }) end,
@@ -24,10 +24,10 @@ local function same_as(given, function_)
     check.near(a(x), b(x), 1e-6, a.name)
   end
 end
-same_as(layers.LeakyReLU(0.1), cr.activations.leaky_relu { negative_slope = 0.1 })
-same_as(layers.ReLU { max_value = 0.25 }, cr.activations.relu { max_value = 0.25 })
-same_as(layers.Activation "sigmoid", "sigmoid")
-same_as({ class_name = "ELU", config = { alpha = 0.5 } }, cr.activations.elu { alpha = 0.5 })
+check_same_as(layers.LeakyReLU(0.1), cr.activations.leaky_relu { negative_slope = 0.1 })
+check_same_as(layers.ReLU { max_value = 0.25 }, cr.activations.relu { max_value = 0.25 })
+check_same_as(layers.Activation "sigmoid", "sigmoid")
+check_same_as({ class_name = "ELU", config = { alpha = 0.5 } }, cr.activations.elu { alpha = 0.5 })
 
 -- a model with a layer as the activation of Dense trains like one with this layer after Dense
 local function model(inner, behind)
@@ -36,9 +36,9 @@ local function model(inner, behind)
   }
   list[#list + 1] = behind
   list[#list + 1] = layers.Dense(2, { activation = layers.Softmax(), kernel_initializer = "ones" })
-  local made = cr.Sequential(list)
-  made:compile { optimizer = "sgd", loss = "mse" }
-  return made
+  local built = cr.Sequential(list)
+  built:compile { optimizer = "sgd", loss = "mse" }
+  return built
 end
 local inside, behind = model(layers.LeakyReLU(0.1)), model(nil, layers.LeakyReLU(0.1))
 local rows, targets = x:reshape { 8, 3 }, cr.ones { 8, 2 }
@@ -71,15 +71,16 @@ check.fails(function() layers.Dense(2, { activation = "LeakyReLU" }) end, "leaky
 
 -- applied to symbols, activations become layers of the graph
 local edge = cr.Input { shape = { 3 } }
-local function all(x)
+local function sum_of_activations(x)
   return cr.activations.sigmoid(x) * 5 + cr.activations.elu(x, 0.5) + cr.activations.get "relu"(x)
 end
-local graph, values = cr.Model(edge, all(edge)), cr.random.normal { 4, 3 }
-check.near(graph:predict(values, { verbose = 0 }), all(values))
+local graph, values = cr.Model(edge, sum_of_activations(edge)), cr.random.normal { 4, 3 }
+check.near(graph:predict(values, { verbose = 0 }), sum_of_activations(values))
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
   graph:save(path)
-  check.near(cr.models.load_model(path):predict(values, { verbose = 0 }), all(values))
+  check.near(cr.models.load_model(path):predict(values, { verbose = 0 }),
+    sum_of_activations(values))
   os.remove(path)
 end
 
@@ -94,8 +95,8 @@ for written, made in pairs {
     config = { alpha = 0.5 } } (two),
   ['"class_name": "ReLU", "config": {"name": "re_lu"'] = A.relu(two, { max_value = 6 }),
 } do
-  local read = cr.models.model_from_json(cr.Model(two, made):to_json())
-  local text = read:to_json():gsub("([a-z_]+)_%d+", "%1")
+  local reread = cr.models.model_from_json(cr.Model(two, made):to_json())
+  local text = reread:to_json():gsub("([a-z_]+)_%d+", "%1")
   assert(text:find(written, 1, true), written .. " is not in " .. text)
 end
 check.near(cr.Model(two, A.softmax(two, 1)):predict(x, { verbose = 0 }), A.softmax(x, 1))

@@ -82,11 +82,13 @@ check.fails(function() layers.Attention() { query, value } end, "do not fit")
 -- dropout sets some attention weights to zero and scales the others up
 local dropping = layers.Attention { dropout = 0.5, seed = 3 }
 local dropped = dropping({ query, value, key }, { training = true, return_attention_scores = true })
-local kept = 0
+local kept_count = 0
 for _, rows in ipairs(dropped[2]:totable()) do
-  for _, row in ipairs(rows) do for _, w in ipairs(row) do kept = kept + (w > 0 and 1 or 0) end end
+  for _, row in ipairs(rows) do
+    for _, w in ipairs(row) do kept_count = kept_count + (w > 0 and 1 or 0) end
+  end
 end
-assert(kept > 8 and kept < 32, kept)
+assert(kept_count > 8 and kept_count < 32, kept_count)
 check.near(dropping { query, value, key }, (mixed(scores)))
 check.near(ops.max(ops.abs(layers.Attention { dropout = 1 } ({ query, value, key },
   { training = true }))), 0)
@@ -123,22 +125,22 @@ assert(scored[2]:totable()[1][1][2][3] == 0)
 -- attention along the second of three axes treats each row of the first axis separately
 local image = numbers({ 2, 3, 4, 5 }, 5)
 local rows = attention { attention_axes = { 2 } }
-local seen = rows { image, image }
-check.same(seen.shape, { 2, 3, 4, 5 })
-local flat = attention {}
+local by_rows = rows { image, image }
+check.same(by_rows.shape, { 2, 3, 4, 5 })
+local sequence_attention = attention {}
 local as_rows = image:reshape { 6, 4, 5 }
-flat { as_rows, as_rows }
-flat:set_weights(rows:get_weights())
-check.near(seen:reshape { 6, 4, 5 }, flat { as_rows, as_rows })
+sequence_attention { as_rows, as_rows }
+sequence_attention:set_weights(rows:get_weights())
+check.near(by_rows:reshape { 6, 4, 5 }, sequence_attention { as_rows, as_rows })
 check.near(rows({ image, image }, { use_causal_mask = true }):reshape { 6, 4, 5 },
-  flat({ as_rows, as_rows }, { use_causal_mask = true }))
+  sequence_attention({ as_rows, as_rows }, { use_causal_mask = true }))
 -- attention over all axes treats the image as one sequence
 local whole = attention {}
 local everywhere = whole({ image, image }, { return_attention_scores = true })
 check.same(everywhere[2].shape, { 2, 2, 3, 4, 3, 4 })
 local sequence = image:reshape { 2, 12, 5 }
-flat:set_weights(whole:get_weights())
-check.near(everywhere[1]:reshape { 2, 12, 5 }, flat { sequence, sequence })
+sequence_attention:set_weights(whole:get_weights())
+check.near(everywhere[1]:reshape { 2, 12, 5 }, sequence_attention { sequence, sequence })
 local line = band(function()
   return true
 end):slice({ 1, 1, 1 }, { 2, 3, 4 }):reshape { 2, 3, 4, 1, 1 } * cr.ones { 1, 1, 1, 3, 4 }
@@ -176,10 +178,10 @@ assert(#with_gate == 10)
 -- in the list of weights, those of the gate are between those of key and value, as in Keras
 with_gate[5], with_gate[6] = cr.zeros { 4, 2, 3 }, cr.zeros { 2, 3 }
 gated:set_weights(with_gate)
-local without = { table.unpack(with_gate, 1, 4) }
-table.move(with_gate, 7, 10, 5, without)
-without[7] = without[7] * 0.5
-unlimited:set_weights(without)
+local without_gate = { table.unpack(with_gate, 1, 4) }
+table.move(with_gate, 7, 10, 5, without_gate)
+without_gate[7] = without_gate[7] * 0.5
+unlimited:set_weights(without_gate)
 check.near(gated { x, x }, unlimited { x, x })
 
 -- flash attention refuses options that need the whole matrix of attention weights
@@ -196,8 +198,9 @@ check.same(attention { flash_attention = true } { x, x }.shape, { 2, 6, 4 })
 local ok, text = check.run [[
 local words = cr.Input { shape = { 6 }, dtype = "int32" }
 local embedded = cr.layers.Embedding(10, 4, { mask_zero = true })(words)
-local seen = cr.layers.MultiHeadAttention(2, 3)({ embedded, embedded }, { use_causal_mask = true })
-local grouped = cr.layers.GroupQueryAttention(2, 4, 2) { seen, seen }
+local by_rows = cr.layers.MultiHeadAttention(2, 3)({ embedded, embedded },
+  { use_causal_mask = true })
+local grouped = cr.layers.GroupQueryAttention(2, 4, 2) { by_rows, by_rows }
 local attended = cr.layers.Attention { use_scale = true } { grouped, grouped }
 local pooled = cr.layers.GlobalAveragePooling1D()(attended)
 local model = cr.Model(words, pooled)

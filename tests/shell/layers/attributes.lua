@@ -19,17 +19,17 @@ do -- predict, evaluate, a nested layer, an attribute that was nil, and one that
   local inner = Scale {}
   local model = cr.Sequential { cr.Sequential { inner, layers.Activation "linear" } }
   model:compile { loss = "mse" }
-  local function all()
+  local function outputs()
     return { model:predict(one):item(), model(one):item(),
       model:evaluate(one, one * 0, { verbose = 0 }) ^ 0.5 }
   end
-  check.near(all(), { 2, 2, 2 })
+  check.near(outputs(), { 2, 2, 2 })
   inner.factor = 5
-  check.near(all(), { 5, 5, 5 })
+  check.near(outputs(), { 5, 5, 5 })
   inner.offset = 1
-  check.near(all(), { 6, 6, 6 })
+  check.near(outputs(), { 6, 6, 6 })
   inner.offset = nil
-  check.near(all(), { 5, 5, 5 })
+  check.near(outputs(), { 5, 5, 5 })
   model:predict(one)
   local before = traced
   inner.factor = 5 -- assigning the same value causes no new trace

@@ -10,7 +10,7 @@ local words = cr.ops.cast(cr.random.uniform({ 3, 5 }, 0, 6, { seed = 2 }), "int3
 
 -- ---- layers in Lua that hold layers
 
---- Layers that init makes.
+--- A layer whose sublayers are made by init.
 local Early = layers.Layer:subclass "Early"
 function Early:init()
   self.dense = layers.Dense(4, { name = "dense" })
@@ -18,7 +18,7 @@ function Early:init()
 end
 function Early:call(inputs) return self.dense(inputs) + self.attention(inputs, inputs) end
 
---- Layers that build makes, one of them in a wrapper.
+--- A layer whose sublayers are made by build; one of them is in a wrapper.
 local Late = layers.Layer:subclass "Late"
 function Late:build()
   self.wrapped = layers.TimeDistributed(layers.Dense(4, { name = "dense" }), { name = "wrapped" })
@@ -26,12 +26,12 @@ function Late:build()
 end
 function Late:call(inputs) return self.wrapped(inputs) + self.conv(inputs) end
 
---- A layer that holds layers of the user that hold layers.
+--- A layer that holds two layers of Lua classes, which hold layers in turn.
 local Outer = layers.Layer:subclass "Outer"
 function Outer:init() self.early, self.late = Early { name = "early" }, Late { name = "late" } end
 function Outer:call(inputs) return self.early(inputs) + self.late(inputs) end
 
---- A cell of RNN that holds a layer.
+--- A cell for the layer RNN that holds a layer.
 local Cell = layers.Layer:subclass "Cell"
 function Cell:init() self.state_size, self.dense = 4, layers.Dense(4, { name = "dense" }) end
 function Cell:call(inputs, states)
@@ -45,7 +45,7 @@ function Derived:init()
 end
 function Derived:call(inputs) return self.attention(inputs, inputs) end
 
--- ---- the models
+-- ---- models of every form that contain these layers
 
 local function on_steps(...) return cr.Sequential { layers.Input { shape = { 5, 4 } }, ... } end
 local function on_words(layer)
@@ -82,7 +82,7 @@ local function data_for(name)
   return (name == "embedding" or name == "reversible") and words or x
 end
 
--- ---- the changes
+-- ---- the ways to change the layers: quantizing and adapting
 
 local function each_layer(layer, f)
   f(layer)
@@ -133,11 +133,11 @@ local function changed(name, change)
   return model
 end
 
--- ---- the test
+-- ---- saving, loading and cloning the changed models
 
 local function predictions(model, name) return model:predict(data_for(name), { verbose = 0 }) end
 
---- Whether the weights of the adapters are added to others, which rounds, in files of this kind.
+--- Whether files of this kind store the sum of a weight and its adapter, which is rounded.
 local function is_merged(ending, change)
   return (ending == ".keras" or ending == ".weights.h5")
     and (change == "lora" or change == "both")
@@ -165,16 +165,16 @@ local function check_files(folder)
     local model = changed(name, change)
     local expected = predictions(model, name)
     for _, ending in ipairs(kModels) do
-      local far = is_merged(ending, change) and 0.3 or 0
+      local tolerance = is_merged(ending, change) and 0.3 or 0
       local loaded = cr.models.load_model(path_of(folder, name, change, ending))
-      expect_same(predictions(loaded, name), expected, name .. " " .. change .. ending, far)
+      expect_same(predictions(loaded, name), expected, name .. " " .. change .. ending, tolerance)
     end
     for _, ending in ipairs(kWeights) do
-      local far = is_merged(ending, change) and 0.3 or 0
+      local tolerance = is_merged(ending, change) and 0.3 or 0
       local fresh = cr.models.clone_model(model)
       fresh(data_for(name))
       fresh:load_weights(path_of(folder, name, change, ending))
-      expect_same(predictions(fresh, name), expected, name .. " " .. change .. ending, far)
+      expect_same(predictions(fresh, name), expected, name .. " " .. change .. ending, tolerance)
     end
   end)
 end

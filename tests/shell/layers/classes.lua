@@ -229,15 +229,16 @@ end } })
 check.near(loaded_model:predict(x), withlambda:predict(x):totable())
 os.remove(path)
 do -- the help for a base explains how to derive a class from it
-  local said, old = {}, print
-  print = function(text) said[#said + 1] = text end
+  local printed, original_print = {}, print
+  print = function(text) printed[#printed + 1] = text end
   cr.help(cr.Layer)
   cr.help(cr.losses.Loss)
   cr.help(Scaled)
-  print = old
-  assert(said[1]:find('cr.Layer:subclass("Mine"', 1, true) and said[1]:find "add_weight%(self")
-  assert(said[2]:find('cr.losses.Loss:subclass("Mine"', 1, true))
-  assert(said[3]:find "^Scaled %(layer, plugin Lua%)\n\n%S", said[3])
+  print = original_print
+  assert(printed[1]:find('cr.Layer:subclass("Mine"', 1, true)
+    and printed[1]:find "add_weight%(self")
+  assert(printed[2]:find('cr.losses.Loss:subclass("Mine"', 1, true))
+  assert(printed[3]:find "^Scaled %(layer, plugin Lua%)\n\n%S", printed[3])
 end
 Scaled = cr.Layer:subclass("Scaled", { { "units", 1 } })
 assert(Scaled().units == 1, "a class may be defined again")

@@ -43,7 +43,7 @@ for _, maker in ipairs(makers) do
   end
 end
 
--- a function of the user's sees them so too
+-- an activation function that the user writes gets the outputs in this data format as well
 local seen
 local conv = layers.Conv2D(3, 2, { data_format = "channels_first", activation = function(x)
   seen = x.shape

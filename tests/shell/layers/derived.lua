@@ -15,7 +15,8 @@ local function trained(layer, x, y)
   return model, history.history.loss
 end
 
--- ---- layers: the same training, and the same after saving ---------------------------------------
+-- ---- a derived layer trains like its base class, also after saving and loading
+-- -------------------
 
 local steps, images = cr.random.normal { 8, 4, 3 }, cr.random.normal { 8, 5, 5, 2 }
 for _, row in ipairs {
@@ -96,26 +97,26 @@ function Start:call(shape, dtype) return Start.super.call(self, shape, dtype) + 
 local Slower = cr.optimizers.schedules.ExponentialDecay:subclass "Slower"
 function Slower:call(step) return Slower.super.call(self, step) * 0.5 end
 
-local function with(loss, penalty, bound, start, schedule)
+local function train_with(loss, penalty, bound, start, schedule)
   local model = cr.Sequential { layers.Dense { 2, input_shape = { 3 }, kernel_regularizer = penalty,
     kernel_constraint = bound, kernel_initializer = start } }
   model:compile { optimizer = cr.optimizers.SGD(schedule), loss = loss }
   model:fit(x, y, { epochs = 2, shuffle = false, verbose = 0 })
   return model
 end
-local mine = with(Doubled { delta = 0.5 }, Penalty(0.01), Bounded(1.5), Start(0.25),
+local derived_model = train_with(Doubled { delta = 0.5 }, Penalty(0.01), Bounded(1.5), Start(0.25),
   Slower(0.1, 10, 0.9))
 local huber = cr.losses.Huber { delta = 0.5, reduction = "none" }
-local theirs = with(function(t, p) return huber(t, p) * 2 end, cr.regularizers.L2(0.03),
-  cr.constraints.MaxNorm(1.5), cr.initializers.Constant(1.25),
+local equivalent_model = train_with(function(t, p) return huber(t, p) * 2 end,
+  cr.regularizers.L2(0.03), cr.constraints.MaxNorm(1.5), cr.initializers.Constant(1.25),
   cr.optimizers.schedules.ExponentialDecay(0.05, 10, 0.9))
-check.near(mine:get_weights()[1], theirs:get_weights()[1], 1e-6)
+check.near(derived_model:get_weights()[1], equivalent_model:get_weights()[1], 1e-6)
 local path = check.temporary ".keras"
-mine:save(path)
+derived_model:save(path)
 local loaded_model = cr.models.load_model(path)
 loaded_model:fit(x, y, { shuffle = false, verbose = 0 })
-mine:fit(x, y, { shuffle = false, verbose = 0 })
-check.near(loaded_model:get_weights()[1], mine:get_weights()[1], 1e-6)
+derived_model:fit(x, y, { shuffle = false, verbose = 0 })
+check.near(loaded_model:get_weights()[1], derived_model:get_weights()[1], 1e-6)
 os.remove(path)
 
 -- ---- member names that the base uses for something else -----------------------------------------
@@ -130,16 +131,16 @@ for _, row in ipairs {
   { Summed, layers.EinsumDense, { "ab,bc->ac", 3, bias_axes = "c" }, cr.random.normal { 2, 4 }, 1 },
 } do
   local Mine, Theirs, options, inputs, factor = table.unpack(row)
-  local mine = cr.Sequential { Mine(options) }
-  local theirs = cr.Sequential { Theirs(options) }
-  mine(inputs)
-  theirs(inputs)
-  theirs:set_weights(mine:get_weights())
-  check.near(mine:predict(inputs), theirs:predict(inputs) * factor, 1e-6)
+  local derived_stack = cr.Sequential { Mine(options) }
+  local base_stack = cr.Sequential { Theirs(options) }
+  derived_stack(inputs)
+  base_stack(inputs)
+  base_stack:set_weights(derived_stack:get_weights())
+  check.near(derived_stack:predict(inputs), base_stack:predict(inputs) * factor, 1e-6)
   for _, ending in ipairs { ".keras", ".h5" } do
     local file = check.temporary(ending)
-    mine:save(file)
-    check.near(cr.models.load_model(file):predict(inputs), mine:predict(inputs), 1e-6)
+    derived_stack:save(file)
+    check.near(cr.models.load_model(file):predict(inputs), derived_stack:predict(inputs), 1e-6)
     os.remove(file)
   end
 end
@@ -236,22 +237,22 @@ for _, row in ipairs {
   function Mine:call(given) return Mine.super.call(self, given) + self.shift end
   local given = { shift = 1 }
   for option, value in pairs(options) do given[option] = value end
-  local mine, theirs = Mine(given), layers[name](options)
+  local derived_layer, base_layer = Mine(given), layers[name](options)
   if data then
-    mine:adapt(data)
-    theirs:adapt(data)
+    derived_layer:adapt(data)
+    base_layer:adapt(data)
   end
-  check.near(mine(inputs), theirs(inputs) + 1, 1e-6, name)
+  check.near(derived_layer(inputs), base_layer(inputs) + 1, 1e-6, name)
   if name:find "Lookup" or name:find "Text" then
-    check.same(mine:get_vocabulary(), theirs:get_vocabulary())
+    check.same(derived_layer:get_vocabulary(), base_layer:get_vocabulary())
   end
-  if theirs:get_config().vocabulary then
-    check.same(mine:get_config().vocabulary, theirs:get_config().vocabulary)
+  if base_layer:get_config().vocabulary then
+    check.same(derived_layer:get_config().vocabulary, base_layer:get_config().vocabulary)
   end
-  local model = cr.Sequential { mine, layers.Flatten(), layers.Dense(1) }
+  local model = cr.Sequential { derived_layer, layers.Flatten(), layers.Dense(1) }
   if #inputs.shape == 1 then
     local i = cr.Input { shape = {}, dtype = inputs.dtype }
-    local features = layers.Rescaling { 1 }(mine(i))
+    local features = layers.Rescaling { 1 }(derived_layer(i))
     if #features.shape == 1 then features = cr.ops.expand_dims(features, -1) end
     model = cr.Model { inputs = i, outputs = layers.Dense(1)(features) }
   end

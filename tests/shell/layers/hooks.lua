@@ -11,7 +11,7 @@ local function stderr_of(code)
   return text
 end
 
-local function warns(code, ...)
+local function expect_warnings(code, ...)
   local text = stderr_of(code)
   for _, part in ipairs { ... } do
     assert(text:find(part, 1, true), "expected '" .. part .. "' in:\n" .. text)
@@ -35,13 +35,13 @@ check.fails(function() cr.metrics.Metric:subclass("Hiding", { result = 1 }) end,
 cr.losses.Loss:subclass("Free", { { "build", 1 } })
 
 -- misspelt hooks cause one warning, when the first object is made
-local warnings = warns([[
+local warnings = expect_warnings([[
   local Wrong = cr.Layer:subclass "Wrong"
   function Wrong:biuld() end
   function Wrong:call(inputs) return inputs end
   Wrong() Wrong() Wrong()]], "Wrong", "biuld() is not a hook of Layer", "did you mean 'build'?")
 assert(select(2, warnings:gsub("biuld", "")) == 1, warnings)
-warns([[
+expect_warnings([[
   local C = cr.callbacks.Callback:subclass "C"
   function C:on_epoch_ends() end
   C()]], "on_epoch_ends()", "did you mean 'on_epoch_end'?")
@@ -79,7 +79,7 @@ for base, words in pairs {
 end
 
 -- a hook that is written with '.' has the object in its first parameter
-warns([[
+expect_warnings([[
   local L = cr.losses.Loss:subclass "L"
   function L.call(y_true, y_pred) return y_true - y_pred end
   L()]], "L: call() gets the object as 'y_true'", "function L:call(y_true, y_pred)")
@@ -90,27 +90,27 @@ assert(stderr_of [[
   function L.helper(inputs) return inputs end
   L.compute_mask = function() end
   L()(x)]] == "")
-warns([[
+expect_warnings([[
   local L = cr.Layer:subclass "L"
   function L:call(inputs) return inputs end
   function L:compute_output_shape(shape) return shape end
   L()]], "compute_output_shape() is not called", "found by running call")
-warns([[
+expect_warnings([[
   local L = cr.losses.Loss:subclass "L"
   function L:call(t, p) return t - p end
   function L:build(shape) end
   L()]], "build() is not called", "layers have it, and Loss does not")
-warns([[
+expect_warnings([[
   local L = cr.Layer:subclass "L"
   function L:call(inputs) return inputs end
   function L:save_assets(path) end
   L()]], "save_assets() is not called", "get_config")
-warns([[
+expect_warnings([[
   local N = cr.Model:subclass "N"
   function N:call(inputs) return inputs end
   function N:compile_from_config(config) end
   N()]], "compile_from_config() is not called", "cr.Model.compile")
-warns([[
+expect_warnings([[
   local N = cr.Model:subclass "N"
   function N:init() self.d = cr.layers.Dense(1) end
   function N:call(inputs) return self.d(inputs) end
@@ -139,15 +139,15 @@ model:fit(x, y, { verbose = 0, batch_size = 2, shuffle = false, callbacks = { Wa
 check.same(seen, { "begin0", "end0number", "begin1", "end1number" })
 
 -- reset_states of a class is called, and may call that of the base class
-local resets = 0
+local reset_count = 0
 local Counting = cr.Layer:subclass "Counting"
 function Counting:call(inputs) return inputs end
 function Counting:reset_states()
-  resets = resets + 1
+  reset_count = reset_count + 1
   cr.Layer.reset_states(self)
 end
 cr.Sequential { cr.Input { shape = { 2 } }, Counting() }:reset_states()
-assert(resets == 1)
+assert(reset_count == 1)
 
 do -- functions of a class call those of its base, as layers of Keras do
   local Ported = cr.Layer:subclass "Ported"
@@ -202,26 +202,26 @@ do
   end
   function Around:call(inputs) return self.inner(inputs) end
   local input = cr.Input { batch_shape = { 4, 2 } }
-  local kept = cr.Model(input, Around { inner = L.Dense(1) }(Numbered()(Keeping()(input))))
-  local got = kept(x)
+  local original = cr.Model(input, Around { inner = L.Dense(1) }(Numbered()(Keeping()(input))))
+  local got = original(x)
   for _, ending in ipairs { ".keras", ".weights.h5" } do
     local path = check.temporary(ending)
-    local again
+    local loaded
     if ending == ".keras" then
-      kept:save(path)
-      again = cr.models.load_model(path)
+      original:save(path)
+      loaded = cr.models.load_model(path)
     else
-      kept:save_weights(path)
-      again = cr.models.clone_model(kept)
-      again:load_weights(path)
+      original:save_weights(path)
+      loaded = cr.models.clone_model(original)
+      loaded:load_weights(path)
     end
     os.remove(path)
-    local w = kept.layers[3].w
-    check.near(again.layers[3].w, w * 2)
-    again.layers[3].w:assign(w)
-    check.near(again(x), got)
-    check.near(again.layers[2].words, { 1, 2, 3 })
-    check.same(again.layers[4].inner.class_name, "Dense")
+    local w = original.layers[3].w
+    check.near(loaded.layers[3].w, w * 2)
+    loaded.layers[3].w:assign(w)
+    check.near(loaded(x), got)
+    check.near(loaded.layers[2].words, { 1, 2, 3 })
+    check.same(loaded.layers[4].inner.class_name, "Dense")
   end
   local Again = cr.Layer:subclass "BuiltAgain"
   function Again:call(inputs) return inputs * self.factor end

@@ -67,15 +67,15 @@ for mode, far in pairs { int8 = 0.03, int4 = 0.5 } do
   for _, row in ipairs(rows) do
     local layer = layers[row[1].class_name]:from_config { config = row[1]:get_config() }
     local before = layer(row[2], row[3])
-    local trained = #layer.trainable_weights
+    local trainable_count = #layer.trainable_weights
     layer:quantize(mode)
     local after = layer(row[2], row[3])
     assert(ops.max(ops.abs(after - before)):item() < far, layer.name)
-    assert(#layer.trainable_weights < trained and layer.quantization_mode == mode)
-    local again = layers[row[1].class_name]:from_config { config = layer:get_config() }
-    again(row[2], row[3])
-    again:set_weights(layer:get_weights())
-    check.near(again(row[2], row[3]), after)
+    assert(#layer.trainable_weights < trainable_count and layer.quantization_mode == mode)
+    local remade = layers[row[1].class_name]:from_config { config = layer:get_config() }
+    remade(row[2], row[3])
+    remade:set_weights(layer:get_weights())
+    check.near(remade(row[2], row[3]), after)
   end
 end
 
@@ -98,10 +98,10 @@ check.same(model.layers[1].weights[2]:totable(), frozen)
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = os.tmpname() .. ending
   model:save(path)
-  local again = cr.models.load_model(path)
-  check.near(again:predict(x), model:predict(x))
-  assert(again.layers[3].dtype_policy == "int8_from_float32")
-  check.fails(function() again:save(path .. ".h5", { target = "keras2" }) end, "of few bits")
+  local loaded = cr.models.load_model(path)
+  check.near(loaded:predict(x), model:predict(x))
+  assert(loaded.layers[3].dtype_policy == "int8_from_float32")
+  check.fails(function() loaded:save(path .. ".h5", { target = "keras2" }) end, "of few bits")
   os.remove(path)
 end
 local chosen = build()

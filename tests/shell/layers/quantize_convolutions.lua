@@ -26,7 +26,7 @@ do
   check.same(convolution.weights[2]:totable(), dense.weights[2]:reshape({ 2, 3, 4, 5 }):totable())
   check.same(convolution.weights[3]:totable(), dense.weights[3]:totable())
   assert(convolution.quantization_mode == "int8" and #convolution.trainable_weights == 1)
-  -- a window as large as the image is a product
+  -- with a window as large as the image, a convolution equals a matrix product
   local x = uniform(6, 2, 3, 4)
   check.near(convolution(x):reshape { 6, 5 }, dense(x:reshape { 6, 24 }))
 end
@@ -50,16 +50,16 @@ for _, config in ipairs(configs) do
   for _, row in ipairs(rows) do
     local layer = layers[row[1].class_name]:from_config { config = row[1]:get_config() }
     local before = ops.cast(layer(row[2]), "float32")
-    local trained = #layer.trainable_weights
+    local trainable_count = #layer.trainable_weights
     layer:quantize { config = config, convolutions = true }
     local after = layer(row[2])
-    local far = ops.max(ops.abs(ops.cast(after, "float32") - before)):item()
-    assert(far < 0.03 * ops.max(ops.abs(before)):item(), layer.name .. " " .. far)
-    assert(far > 0 and #layer.trainable_weights == trained - 1)
-    local again = cr.models.clone_model(cr.Sequential { layer }).layers[1]
-    again(row[2])
-    again:set_weights(layer:get_weights())
-    check.same(again(row[2]):totable(), after:totable())
+    local difference = ops.max(ops.abs(ops.cast(after, "float32") - before)):item()
+    assert(difference < 0.03 * ops.max(ops.abs(before)):item(), layer.name .. " " .. difference)
+    assert(difference > 0 and #layer.trainable_weights == trainable_count - 1)
+    local cloned_layer = cr.models.clone_model(cr.Sequential { layer }).layers[1]
+    cloned_layer(row[2])
+    cloned_layer:set_weights(layer:get_weights())
+    check.same(cloned_layer(row[2]):totable(), after:totable())
   end
 end
 
@@ -73,7 +73,7 @@ do
   check.same(both:slice(1, 4):totable(), layer(x):totable())
 end
 
--- ---- models and their files
+-- ---- quantized models are saved and loaded
 local function network()
   local input = cr.Input { shape = { 8, 8, 4 } }
   local x = layers.Conv2D(8, 3, { padding = "same", name = "first" })(input)
@@ -103,16 +103,16 @@ local found = model:predict(x, { verbose = 0 })
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
   model:save(path)
-  local again = cr.models.load_model(path)
-  check.same(again:predict(x, { verbose = 0 }):totable(), found:totable())
-  check.same(modes(again), modes(model))
+  local loaded = cr.models.load_model(path)
+  check.same(loaded:predict(x, { verbose = 0 }):totable(), found:totable())
+  check.same(modes(loaded), modes(model))
 end
 for _, ending in ipairs { ".weights.h5", ".weights.json", ".safetensors", ".npz" } do
   local path = check.temporary(ending)
   model:save_weights(path)
-  local again = cr.models.clone_model(model)
-  again:load_weights(path)
-  check.same(again:predict(x, { verbose = 0 }):totable(), found:totable())
+  local clone = cr.models.clone_model(model)
+  clone:load_weights(path)
+  check.same(clone:predict(x, { verbose = 0 }):totable(), found:totable())
 end
 local empty = cr.models.model_from_json(model:to_json())
 empty:set_weights(model:get_weights())
@@ -133,8 +133,8 @@ end
 
 -- ---- surgery keeps quantized layers, and what is not quantized is trained
 do
-  local cut = model:cut "second"
-  assert(cut:get_layer("second").quantization_mode == "int8")
+  local cut_model = model:cut "second"
+  assert(cut_model:get_layer("second").quantization_mode == "int8")
   local before = model:get_layer("first").weights[2]:totable()
   model:compile { optimizer = "sgd", loss = "mse" }
   local losses = model:fit(x, cr.zeros { 5, 3 }, { epochs = 3, verbose = 0 }).history.loss

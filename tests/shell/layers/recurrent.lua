@@ -18,18 +18,19 @@ function Minimal:call(inputs)
   if inputs[3] then h = h + inputs[3] end
   return { h, h }
 end
-local own = layers.RNN(Minimal { units = 5 }, { return_sequences = true })
-local got = own(x)
+local minimal = layers.RNN(Minimal { units = 5 }, { return_sequences = true })
+local got = minimal(x)
 local plain = layers.SimpleRNN(5, { return_sequences = true, use_bias = false })
 plain(x)
-plain:set_weights(own:get_weights())
+plain:set_weights(minimal:get_weights())
 check.near(got, plain(x))
-assert(own.cell.units == 5 and #own.weights == 2)
+assert(minimal.cell.units == 5 and #minimal.weights == 2)
 check.near(layers.RNN(Minimal { units = 3 })(x, { constants = cr.zeros { 2, 3 } }).shape, { 2, 3 })
 local shifted = layers.RNN(Minimal { units = 3 })
 shifted(x)
-local with, without = shifted(x, { constants = { cr.ones { 2, 3 } } }), shifted(x)
-assert(ops.max(ops.abs(with - without)):item() > 0.1)
+local with_constants, without_constants = shifted(x, { constants = { cr.ones { 2, 3 } } }),
+  shifted(x)
+assert(ops.max(ops.abs(with_constants - without_constants)):item() > 0.1)
 check.fails(function() plain(x, { constants = x }) end, "constants", "the cell takes none")
 check.fails(function()
   layers.RNN(layers.Dense(3))
@@ -67,11 +68,11 @@ assert(#summed == 3)
 check.near(summed[1], summed[2])
 check.near(ops.sum(layers.RNN(KerasCell { units = 1, two = true }, { return_sequences = true,
   return_state = true })(x)[3] * 0), 0)
-local kept = cr.Sequential { layers.RNN(KerasCell { units = 3 }, { input_shape = { 4, 3 } }) }
-local kept_path = check.temporary ".keras"
-kept:save(kept_path)
-check.near(cr.models.load_model(kept_path):predict(x), kept:predict(x))
-os.remove(kept_path)
+local custom = cr.Sequential { layers.RNN(KerasCell { units = 3 }, { input_shape = { 4, 3 } }) }
+local custom_path = check.temporary ".keras"
+custom:save(custom_path)
+check.near(cr.models.load_model(custom_path):predict(x), custom:predict(x))
+os.remove(custom_path)
 
 -- paths of cell weights begin with the layer's name, so that those of several layers are distinct
 local both = cr.Sequential { cr.Input { shape = { 2, 3 } },
@@ -179,14 +180,14 @@ local dropping = layers.SimpleRNN(40,
 local start = cr.ones { 2, 40 }
 local y = dropping(x, { initial_state = start, training = true }):totable()
 for sample = 1, 2 do
-  local zeros = 0
+  local zero_count = 0
   for unit = 1, 40 do
     local one = y[sample][1][unit]
     assert(one == 0 or math.abs(one - 2) < 1e-5)
     assert(math.abs(y[sample][4][unit] - one ^ 4) < 1e-3)
-    if one == 0 then zeros = zeros + 1 end
+    if one == 0 then zero_count = zero_count + 1 end
   end
-  assert(zeros > 8 and zeros < 32)
+  assert(zero_count > 8 and zero_count < 32)
 end
 check.near(dropping(x, { initial_state = start }), cr.ones { 2, 4, 40 })
 
@@ -272,7 +273,7 @@ do -- a stateful model without given batch_size uses the batch size for which it
     model:predict(cr.ones { 3, 3, 1 })
   end, "Found: 3 samples. Batch size: 2.")
 end
--- Losses that a cell adds in a step are refused, because they would not reach the model's loss.
+-- A cell that adds losses is refused, because they would not reach the model's loss.
 check.fails(function() layers.RNN(layers.GRUCell(2, { activity_regularizer = "l2" })) end,
   "give it to the layer around the cell")
 
@@ -309,9 +310,9 @@ for _, make in ipairs {
     local copy = cr.models.model_from_json(model:to_json { target = target })
     copy:set_weights(model:get_weights())
     check.near(copy:predict(data), want, 1e-5)
-    local again = cr.models.clone_model(copy)
-    again:set_weights(model:get_weights())
-    check.near(again:predict(data), want, 1e-5)
+    local clone = cr.models.clone_model(copy)
+    clone:set_weights(model:get_weights())
+    check.near(clone:predict(data), want, 1e-5)
   end
 end
 

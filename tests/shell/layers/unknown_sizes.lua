@@ -4,7 +4,7 @@ package.path = arg[0]:match "^(.*)/[^/]*$" .. "/../support/?.lua;" .. package.pa
 local check = require "check"
 local layers = cr.layers
 
-local function through(name, layer, open, symbolic, given, real)
+local function check_shapes(name, layer, open, symbolic, given, real)
   local input = cr.Input { shape = open }
   local output = layer(input)
   check.same(output.shape, symbolic, name .. " on symbols")
@@ -14,10 +14,10 @@ end
 
 local images, steps = { -1, -1, 4 }, { -1, 4 }
 local function on_images(name, layer, symbolic, real)
-  through(name, layer, images, symbolic, { 2, 7, 6, 4 }, real)
+  check_shapes(name, layer, images, symbolic, { 2, 7, 6, 4 }, real)
 end
 local function on_steps(name, layer, symbolic, real)
-  through(name, layer, steps, symbolic, { 2, 7, 4 }, real)
+  check_shapes(name, layer, steps, symbolic, { 2, 7, 4 }, real)
 end
 
 on_steps("adaptive mean", layers.AdaptiveAveragePooling1D(3), { -1, 3, 4 }, { 2, 3, 4 })
@@ -34,7 +34,7 @@ on_images("groups", layers.GroupNormalization(2), { -1, -1, -1, 4 }, { 2, 7, 6, 
 on_images("depthwise", layers.DepthwiseConv2D(3), { -1, -1, -1, 4 }, { 2, 5, 4, 4 })
 on_steps("separable", layers.SeparableConv1D(3, 2), { -1, -1, 3 }, { 2, 6, 3 })
 on_steps("dropout", layers.SpatialDropout1D(0.5), { -1, -1, 4 }, { 2, 7, 4 })
-through("channels first", layers.Conv1D { 3, 2, data_format = "channels_first" }, { 4, -1 },
+check_shapes("channels first", layers.Conv1D { 3, 2, data_format = "channels_first" }, { 4, -1 },
   { -1, 3, -1 }, { 2, 4, 7 }, { 2, 3, 6 })
 
 -- slices of tensors in the call of a class

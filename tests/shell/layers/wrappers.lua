@@ -9,15 +9,15 @@ local x = numbers { 2, 4, 3 }
 
 -- ---- TimeDistributed gives the same as the layer called on every step
 local conv = layers.Conv1D(2, 2)
-local each = layers.TimeDistributed(conv)
+local per_step = layers.TimeDistributed(conv)
 local images = numbers { 2, 3, 5, 4 }
-local got = each(images)
+local got = per_step(images)
 check.same(got.shape, { 2, 3, 4, 2 })
 for step = 1, 3 do
-  local own = ops.squeeze(images:slice({ 1, step }, { -1, step }), 1)
-  check.near(ops.squeeze(got:slice({ 1, step }, { -1, step }), 1), conv(own))
+  local step_images = ops.squeeze(images:slice({ 1, step }, { -1, step }), 1)
+  check.near(ops.squeeze(got:slice({ 1, step }, { -1, step }), 1), conv(step_images))
 end
-assert(rawequal(each.layer, conv) and #each.weights == 2)
+assert(rawequal(per_step.layer, conv) and #per_step.weights == 2)
 check.same(layers.TimeDistributed(layers.TimeDistributed(layers.Dense(2)))(images:reshape { 2, 3, 5,
   4 }).shape, { 2, 3, 5, 2 })
 check.fails(function()
@@ -66,9 +66,9 @@ for _, sequences in ipairs { false, true } do
     local y = layer(x)
     assert(layer.forward_layer.name == "forward_memory"
       and layer.backward_layer.name == "backward_memory")
-    local ahead, back = layer.forward_layer(x), layer.backward_layer(x)
-    if sequences then back = ops.flip(back, { 1 }) end
-    check.near(y, merge(ahead, back))
+    local forward, backward = layer.forward_layer(x), layer.backward_layer(x)
+    if sequences then backward = ops.flip(backward, { 1 }) end
+    check.near(y, merge(forward, backward))
   end
 end
 local two = layers.Bidirectional(layers.GRU(3, { return_sequences = true, return_state = true }),
@@ -76,18 +76,18 @@ local two = layers.Bidirectional(layers.GRU(3, { return_sequences = true, return
 local outputs = two(x)
 assert(#outputs == 4)
 local half = numbers { 2, 3 }
-local started = two(x, { initial_state = { half, half * 2 } })
-check.near(started[1], two.forward_layer(x, { initial_state = half })[1])
-check.near(started[4], two.backward_layer(x, { initial_state = half * 2 })[2])
+local from_states = two(x, { initial_state = { half, half * 2 } })
+check.near(from_states[1], two.forward_layer(x, { initial_state = half })[1])
+check.near(from_states[4], two.backward_layer(x, { initial_state = half * 2 })[2])
 check.fails(function() two(x, { initial_state = { half } }) end, "initial_state")
 
 -- masked steps of a sequence give zeros, so that both directions match
 local padded = ops.concatenate({ x, cr.zeros { 2, 2, 3 } }, 1)
 local masked = cr.Sequential { layers.Masking { input_shape = { 6, 3 } },
   layers.Bidirectional(layers.LSTM(3, { return_sequences = true })) }
-local all = masked:predict(padded)
-check.near(all:slice({ 1, 1 }, { -1, 4 }), masked.layers[2](x))
-assert(ops.max(ops.abs(all:slice({ 1, 5 }, { -1, 6 }))):item() == 0)
+local outputs = masked:predict(padded)
+check.near(outputs:slice({ 1, 1 }, { -1, 4 }), masked.layers[2](x))
+assert(ops.max(ops.abs(outputs:slice({ 1, 5 }, { -1, 6 }))):item() == 0)
 
 -- two different layers, and errors for layers that do not fit each other
 local pair = layers.Bidirectional(layers.LSTM(3, { return_sequences = true }),

@@ -41,9 +41,9 @@ end
 -- ---- the graphs of the models: names, numbers and shapes of layers
 
 local function small(name, options)
-  local all = { input_shape = { 32, 32, 3 }, classes = 3 }
-  for key, value in pairs(options or {}) do all[key] = value end
-  return apps[name](all)
+  local merged = { input_shape = { 32, 32, 3 }, classes = 3 }
+  for key, value in pairs(options or {}) do merged[key] = value end
+  return apps[name](merged)
 end
 
 local function names_of(model)
@@ -127,7 +127,7 @@ local both = cr.Model { inputs = shared,
   outputs = cr.ops.concatenate({ left.outputs[1], right.outputs[1] }, -1) }
 check.same(both.outputs[1].shape, { -1, 576 + 768 })
 
--- ---- files of weights
+-- ---- weights are loaded from files
 
 for _, ending in ipairs { ".weights.h5", ".h5" } do
   local path = check.temporary(ending)
@@ -171,7 +171,7 @@ check.fails(function()
   apps.VGG16 { weights = "imagenet", input_shape = { 64, 64, 3 } }
 end, "should be (224, 224, 3)", "(64, 64, 3)")
 
--- ---- options of applications
+-- ---- options of applications are checked
 
 -- errors are reported at the user's line
 check.fails(function() apps.ResNet50 { classes = {} } end, "applications.lua:", "classes")

@@ -7,7 +7,7 @@ local layers = cr.layers
 local x, y = cr.ones { 4, 2 }, cr.ones { 4, 1 }
 local path = check.temporary ".h5"
 
-local function wrote(code, ...)
+local function expect_warning(code, ...)
   local ok, text =
     check.run(string.format("local path = %q\nlocal x, y = cr.ones { 4, 2 }, cr.ones { 4, 1 }\n%s",
     path, code))
@@ -26,7 +26,8 @@ local with_activation = [[
   }
   m:save(path)
   m:save(path)]]
-local text = wrote(with_activation, "'triple' is code", "custom_objects = {triple = triple}")
+local text = expect_warning(with_activation, "'triple' is code",
+  "custom_objects = {triple = triple}")
 assert(select(2, text:gsub("is code", "")) == 1, "told once: " .. text)
 check.fails(function()
   cr.models.load_model(path)
@@ -38,14 +39,14 @@ end } })
 check.near(model:predict(x), { { 6 }, { 6 }, { 6 }, { 6 } })
 
 -- a user function with the name of a built-in one is not replaced by the built-in one
-wrote([[
+expect_warning([[
   function relu(t) return t * 5 end
   cr.Sequential { cr.layers.Dense(1, { activation = relu, input_shape = { 2 } }) }:save(path)]],
   "'function' is code")
 check.fails(function() cr.models.load_model(path) end, "unknown activation 'function'")
 
 -- functions of the user as loss and metric
-wrote([[
+expect_warning([[
   function gap(t, p) return (t - p):abs():mean(-1) end
   local m = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
   m:compile { optimizer = "sgd", loss = gap, metrics = { gap } }
@@ -56,7 +57,7 @@ local written = file:read "a"
 file:close()
 assert(written:find('"loss": "gap"', 1, true), "Keras writes its name")
 assert(not written:find('"class_name": "function"', 1, true))
-text = wrote([[
+text = expect_warning([[
   local m = cr.models.load_model(path)
   assert(not m.compiled)]], "the model was not compiled", "gap", "custom_objects = {gap = gap}")
 model = cr.models.load_model(path, { custom_objects = { gap = function(t, p)
@@ -70,20 +71,20 @@ local class = [[
   local Twice = cr.Layer:subclass "TwiceInFile"
   function Twice:call(t) return t * 2 end
 ]]
-text = wrote(class .. [[cr.Sequential { cr.Input { shape = { 2 } }, Twice() }:save(path)]])
+text = expect_warning(class .. [[cr.Sequential { cr.Input { shape = { 2 } }, Twice() }:save(path)]])
 assert(not text:find "is code", text)
 check.fails(function()
   cr.models.load_model(path)
 end, "TwiceInFile", "a class from Lua", "define it before loading",
   "custom_objects = {TwiceInFile = TwiceInFile}")
-wrote(class .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 16)]])
+expect_warning(class .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 16)]])
 local Other = cr.Layer:subclass "OtherInFile"
 function Other:call(t) return t * 2 end
 check.near(cr.models.load_model(path, { custom_objects = { TwiceInFile = Other } }):predict(x),
   { { 2, 2 }, { 2, 2 }, { 2, 2 }, { 2, 2 } })
 
 -- a class with the name of a built-in one, and one in a package
-local beside = [[
+local code_with_classes = [[
   local Mine = cr.Layer:subclass "StochasticDepth"
   function Mine:call(t) return t * 3 end
   local Packed = cr.utils.register_keras_serializable "acme" (cr.Layer:subclass "PackedInFile")
@@ -92,21 +93,23 @@ local beside = [[
 for _, ending in ipairs { ".keras", ".h5" } do
   local file = check.temporary(ending)
   local function open(code)
-    local text = wrote(("local path = %q\n"):format(file) .. code)
+    local text = expect_warning(("local path = %q\n"):format(file) .. code)
     assert(not text:find "crescent: ", text)
   end
-  open(beside .. [[cr.Sequential { cr.Input { shape = { 2 } }, Mine(), Packed() }:save(path)]])
-  open(beside .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 32)]])
+  open(code_with_classes
+    .. [[cr.Sequential { cr.Input { shape = { 2 } }, Mine(), Packed() }:save(path)]])
+  open(code_with_classes .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 32)]])
   check.fails(function() cr.models.load_model(file) end, "Unknown layer: Custom>StochasticDepth",
     "custom_objects = {StochasticDepth = StochasticDepth}")
   check.near(cr.models.load_model(file, { custom_objects = { StochasticDepth = Other,
     PackedInFile = Other } }):predict(x), 4 * x)
   os.remove(file)
 end
-local json = wrote(beside .. [[print(cr.Sequential { cr.Input { shape = { 2 } }, Mine(),
+local json = expect_warning(code_with_classes
+  .. [[print(cr.Sequential { cr.Input { shape = { 2 } }, Mine(),
   Packed() }:to_json())]], '"registered_name": "Custom>StochasticDepth"',
   '"class_name": "PackedInFile"', '"registered_name": "acme>PackedInFile"'):match "{\"module.*}"
-wrote(beside .. "local json = [==[" .. json .. [[]==]
+expect_warning(code_with_classes .. "local json = [==[" .. json .. [[]==]
   assert(cr.models.model_from_json(json):predict(x):sum():item() == 32)]])
 
 -- .keras archives can contain functions of any kind, of Lambda layers, and with several inputs
@@ -154,7 +157,7 @@ model = cr.models.model_from_json(json, objects)
 model:set_weights(graph:get_weights())
 check.near(model:predict({ x * 5, x }, { verbose = 0 }), expected)
 check.same(cr.models.model_from_json(json, { custom_objects = objects }):to_json(), json)
-wrote([[
+expect_warning([[
   local m = cr.Sequential { cr.Input { shape = { 2 } },
     cr.layers.Lambda(function(t) return t * 3 end, { name = "thrice" }),
     cr.layers.Dense(1, { activation = function(t) return t end }) }
@@ -207,6 +210,6 @@ end
 -- built-in functions cause no warning
 local with_ours = [[
   cr.Sequential { cr.layers.Dense(1, { activation = "relu", input_shape = { 2 } }) }:save(path)]]
-assert(wrote(with_ours) == "")
+assert(expect_warning(with_ours) == "")
 os.remove(path)
 print "ok code_in_files"

@@ -24,13 +24,13 @@ local function check_files(model, layers)
   for _, ending in ipairs { ".keras", ".h5" } do
     local path = check.temporary(ending)
     model:save(path)
-    local again = cr.models.load_model(path)
-    check.same(again.class_name, model.class_name)
-    check.same(#again.layers, layers, ending)
-    check.near(again:predict(x), model:predict(x), 1e-6, ending)
+    local loaded = cr.models.load_model(path)
+    check.same(loaded.class_name, model.class_name)
+    check.same(#loaded.layers, layers, ending)
+    check.near(loaded:predict(x), model:predict(x), 1e-6, ending)
     local more = { shuffle = false, verbose = 0 }
     local copy = cr.models.load_model(path)
-    check.near(again:fit(x, y, more).history.loss, copy:fit(x, y, more).history.loss, 1e-7)
+    check.near(loaded:fit(x, y, more).history.loss, copy:fit(x, y, more).history.loss, 1e-7)
     os.remove(path)
   end
 end

@@ -11,7 +11,7 @@ end
 
 --- Checks that `got` is at least `products`, the operations of the matrix products, and larger by
 --- at most the fraction `share`.
-local function near(got, products, share)
+local function expect_flops(got, products, share)
   assert(got >= products and got <= products * (1 + share), got .. " beside " .. products)
 end
 
@@ -37,14 +37,14 @@ assert(flops(layers.EinsumDense("abc,cd->abd", { output_shape = { 3, 5 } }), { 3
   == 2 * 3 * 7 * 5)
 assert(flops(layers.MaxPooling2D(2), { 8, 8, 3 }) == 8 * 8 * 3)
 assert(flops(layers.Flatten(), { 8, 8, 3 }) == 0)
-near(flops(layers.LSTM(60), { 10, 40 }), 10 * 2 * 4 * 60 * (40 + 60), 0.05)
-near(flops(layers.GRU(60), { 10, 40 }), 10 * 2 * 3 * 60 * (40 + 60), 0.05)
-near(flops(layers.SimpleRNN(60), { 10, 40 }), 10 * 2 * 60 * (40 + 60), 0.05)
+expect_flops(flops(layers.LSTM(60), { 10, 40 }), 10 * 2 * 4 * 60 * (40 + 60), 0.05)
+expect_flops(flops(layers.GRU(60), { 10, 40 }), 10 * 2 * 3 * 60 * (40 + 60), 0.05)
+expect_flops(flops(layers.SimpleRNN(60), { 10, 40 }), 10 * 2 * 60 * (40 + 60), 0.05)
 do -- attention: four projections, the scores, and the weighted sums
   local input = cr.Input { shape = { 20, 64 } }
   local model = cr.Model { inputs = input,
     outputs = layers.MultiHeadAttention { num_heads = 4, key_dim = 16 }(input, input) }
-  near(model:flops(), 4 * 2 * 20 * 64 * 64 + 2 * 2 * 20 * 20 * 64, 0.05)
+  expect_flops(model:flops(), 4 * 2 * 20 * 64 * 64 + 2 * 2 * 20 * 20 * 64, 0.05)
 end
 for _, keys in ipairs { 1, 7, 20, 33 } do -- causal attention: query i is compared with keys up to i
   local query, memory = cr.Input { shape = { 20, 4, 16 } }, cr.Input { shape = { keys, 4, 16 } }
@@ -59,8 +59,8 @@ for _, keys in ipairs { 1, 7, 20, 33 } do -- causal attention: query i is compar
 end
 
 -- ---- networks: twice the number of multiplications that their papers state
-near(cr.applications.ResNet50 { weights = false }:flops(), 2 * 3.855e9, 0.02)
-near(cr.applications.MobileNet { weights = false }:flops(), 2 * 0.5687e9, 0.04)
+expect_flops(cr.applications.ResNet50 { weights = false }:flops(), 2 * 3.855e9, 0.02)
+expect_flops(cr.applications.MobileNet { weights = false }:flops(), 2 * 0.5687e9, 0.04)
 
 -- ---- the count is for one sample, whatever the batch size; a shared layer counts for each call
 local small = cr.Sequential { layers.Dense(5, { batch_input_shape = { 8, 7 }, use_bias = false }) }
@@ -72,10 +72,10 @@ assert(cr.Model { inputs = input, outputs = shared(shared(input)) }:flops() == 2
 local Own = cr.Model:subclass "OwnForFlops"
 function Own:init() self.dense = layers.Dense(5, { use_bias = false }) end
 function Own:call(x) return self.dense(x) end
-local own = Own()
-check.fails(function() own:flops() end, "call the model first")
-own(cr.zeros { 3, 7 })
-assert(own:flops() == 70)
+local subclassed = Own()
+check.fails(function() subclassed:flops() end, "call the model first")
+subclassed(cr.zeros { 3, 7 })
+assert(subclassed:flops() == 70)
 local open = cr.Input { shape = { -1, 7 } }
 check.fails(function() cr.Model { inputs = open, outputs = layers.Dense(5)(open) }:flops() end,
   "only the batch size may be unknown", "(None, None, 7)")
@@ -104,7 +104,7 @@ for _, width in ipairs { 40, 60, 100 } do
     assert(utf8.len(line) <= math.max(width, 46), line)
   end
 end
-local split = cr.Model { inputs = input, outputs = layers.Add() { shared(input), input } }
-text = lines_of(split, { flops = true })
+local branched = cr.Model { inputs = input, outputs = layers.Add() { shared(input), input } }
+text = lines_of(branched, { flops = true })
 assert(text:find "Connected to%s+FLOPs" and text:find "%s98%s", text)
 print "ok"

@@ -138,8 +138,8 @@ do -- a format that saves whole models
   local path = check.temporary "model.whole"
   local model = model_of(2)
   model:save(path)
-  local again = cr.models.load_model(path)
-  check.near(again:predict(cr.ones { 1, 3 }), model:predict(cr.ones { 1, 3 }), 1e-6)
+  local loaded = cr.models.load_model(path)
+  check.near(loaded:predict(cr.ones { 1, 3 }), model:predict(cr.ones { 1, 3 }), 1e-6)
   function Whole:load_model() return 3 end
 
   check.fails(function() cr.models.load_model(path) end, path, "Whole: load_model()",

@@ -43,10 +43,10 @@ do -- the model is the graph, and its class's own train_step is compiled
   for _, ending in ipairs { ".h5", ".keras" } do
     local path = check.temporary(ending)
     model:save(path)
-    local again = cr.models.load_model(path)
-    same_predictions(again, model)
-    assert(again:fit(x, y, { verbose = 0 }).history.twice)
-    assert(again.optimizer.iterations:item() == model.optimizer.iterations:item() + 2)
+    local loaded = cr.models.load_model(path)
+    same_predictions(loaded, model)
+    assert(loaded:fit(x, y, { verbose = 0 }).history.twice)
+    assert(loaded.optimizer.iterations:item() == model.optimizer.iterations:item() + 2)
     os.remove(path)
   end
   local weights = check.temporary ".weights.h5"
@@ -124,9 +124,9 @@ do -- losses and metrics added for symbols, and replaced layers
     if graph.class_name == "GivenGraph" then
       local path = check.temporary ".keras"
       graph:save(path)
-      local again = cr.models.load_model(path)
+      local loaded = cr.models.load_model(path)
       os.remove(path)
-      check.near(again:evaluate(data, targets, { verbose = 0 }), { found.loss,
+      check.near(loaded:evaluate(data, targets, { verbose = 0 }), { found.loss,
         found["mean of last"] })
     end
   end
@@ -167,10 +167,10 @@ do -- a class with an init may declare options named inputs and outputs
     for _, ending in ipairs { ".keras", ".h5" } do
       local path = check.temporary(ending)
       net:save(path)
-      local again = cr.models.load_model(path)
+      local loaded = cr.models.load_model(path)
       os.remove(path)
-      check.near(again:predict(one), net:predict(one))
-      check.same(again.given, net.given)
+      check.near(loaded:predict(one), net:predict(one))
+      check.same(loaded.given, net.given)
     end
   end
   local Declared = cr.Model:subclass("Declared", { { "outputs", 4 } })

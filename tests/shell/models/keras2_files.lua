@@ -23,9 +23,9 @@ do
     model:fit(x, y, { verbose = 0 })
     local path = check.temporary ".h5"
     model:save(path, { target = "keras2" })
-    local again = cr.models.load_model(path)
-    check.near(again:train_on_batch(x, y), model:train_on_batch(x, y))
-    check.near(again:predict(x), model:predict(x))
+    local loaded = cr.models.load_model(path)
+    check.near(loaded:train_on_batch(x, y), model:train_on_batch(x, y))
+    check.near(loaded:predict(x), model:predict(x))
     return written(path)
   end
   assert(saved(cr.optimizers.Nadam(0.01)):find('"schedule_decay": 1.0', 1, true))
@@ -34,7 +34,7 @@ do
 end
 
 do -- differences if Keras 2.3.1 runs on Theano
-  local function told(layer, optimizer)
+  local function warning_of(layer, optimizer)
     local path = check.temporary ".h5"
     local _, text = check.run(string.format([[
       local model = cr.Sequential { cr.Input { shape = { 6, 6, 2 } }, %s, cr.layers.Flatten(),
@@ -46,11 +46,12 @@ do -- differences if Keras 2.3.1 runs on Theano
   end
   local turned, padded = "turns kernels of convolutions", "at other ends"
   local conv = "cr.layers.Conv2D(3, 3)"
-  assert(told(conv, "cr.optimizers.SGD(0.1, { momentum = 0.9 })"):find(turned, 1, true))
-  assert(told(conv, "'adam'"):find(turned, 1, true))
-  local plain = told(conv, "'sgd'")
+  assert(warning_of(conv, "cr.optimizers.SGD(0.1, { momentum = 0.9 })"):find(turned, 1, true))
+  assert(warning_of(conv, "'adam'"):find(turned, 1, true))
+  local plain = warning_of(conv, "'sgd'")
   assert(not plain:find(turned, 1, true) and not plain:find(padded, 1, true), plain)
-  assert(not told("cr.layers.Dense(3)", "'adam'"):find(turned, 1, true))
-  assert(told("cr.layers.Conv2D(3, 2, { padding = 'same' })", "'sgd'"):find(padded, 1, true))
-  assert(not told("cr.layers.Conv2D(3, 3, { padding = 'same' })", "'sgd'"):find(padded, 1, true))
+  assert(not warning_of("cr.layers.Dense(3)", "'adam'"):find(turned, 1, true))
+  assert(warning_of("cr.layers.Conv2D(3, 2, { padding = 'same' })", "'sgd'"):find(padded, 1, true))
+  assert(not warning_of("cr.layers.Conv2D(3, 3, { padding = 'same' })", "'sgd'"):find(padded, 1,
+    true))
 end

@@ -36,7 +36,7 @@ check.fails(function() model:get_layer(2) end, "at index 2", "only has 1 layers"
 check.fails(function() model.get_layer() end, "got no value", "object:get_layer(...)")
 check.fails(function() model.fit(dense, x, y) end, "expected a", "Dense")
 
--- layers called on data
+-- layers can be called on data
 check.same(dense(x).shape, { 20, 2 })
 check.same(dense(x, { training = true }).shape, { 20, 2 })
 check.same(dense { { 1, 2, 3 } }.shape, { 1, 2 })
@@ -86,14 +86,14 @@ alone.optimizer.learning_rate = 0.2
 check.near(alone.optimizer.learning_rate, 0.2)
 
 -- batches that a function returns
-local produced = 0
+local batch_count = 0
 local function batches()
-  produced = produced + 1
-  if produced % 4 == 0 then return nil end
+  batch_count = batch_count + 1
+  if batch_count % 4 == 0 then return nil end
   return x:slice(1, 10), y:slice(1, 10)
 end
 h = alone:fit(batches, { epochs = 2, verbose = 0 })
-assert(#h.history.loss == 2 and produced >= 8)
+assert(#h.history.loss == 2 and batch_count >= 8)
 check.fails(function() alone:fit(function() error "no data" end, { verbose = 0 }) end, "no data")
 
 -- several inputs and outputs, by position and by name
@@ -168,11 +168,11 @@ local misspelt = [[
 {"module": "m", "class_name": "Sequential", "config": {"layers": [{"class_name": "Dens"}]}}]]
 check.fails(function() cr.models.model_from_json(misspelt) end, "Unknown layer: Dens",
   "did you mean 'Dense'?")
-local with = layers.Dense(2,
+local dense_with_objects = layers.Dense(2,
   { kernel_regularizer = cr.regularizers.L2(0.5),
   kernel_initializer = cr.initializers.Constant(2.0) })
-local twin = layers.Dense.from_config and layers.Dense:from_config(with:get_config())
-check.same(twin:get_config(), with:get_config())
+local twin = layers.Dense.from_config and layers.Dense:from_config(dense_with_objects:get_config())
+check.same(twin:get_config(), dense_with_objects:get_config())
 assert(cr.optimizers.get("adam").class_name == "Adam"
   and cr.losses.get("mse").class_name == "MeanSquaredError")
 check.same(cr.losses.serialize(cr.losses.MeanSquaredError()).class_name, "MeanSquaredError")

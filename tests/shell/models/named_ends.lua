@@ -46,10 +46,10 @@ assert(
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   model:save(path)
-  local again = cr.models.load_model(path)
-  check.near(again:predict(x).class, predicted.class:totable())
-  check.same(again:to_json(), model:to_json())
-  check.near(again:evaluate(x, y)[1], model:evaluate(x, y)[1])
+  local loaded = cr.models.load_model(path)
+  check.near(loaded:predict(x).class, predicted.class:totable())
+  check.same(loaded:to_json(), model:to_json())
+  check.near(loaded:evaluate(x, y)[1], model:evaluate(x, y)[1])
   os.remove(path)
 end
 check.fails(function()
@@ -116,10 +116,10 @@ do -- a model class whose call returns a table with names
     "no data is expected for 'c'", "expected a, b")
   local path = check.temporary ".keras"
   net:save(path)
-  local again = cr.models.load_model(path)
+  local loaded = cr.models.load_model(path)
   os.remove(path)
-  check.near(again:predict(rows, { verbose = 0 }).a, net:predict(rows, { verbose = 0 }).a)
-  again:fit(rows, targets, { verbose = 0 })
+  check.near(loaded:predict(rows, { verbose = 0 }).a, net:predict(rows, { verbose = 0 }).a)
+  loaded:fit(rows, targets, { verbose = 0 })
   local Mixed = cr.Model:subclass "MixedOutputs"
   function Mixed:call(inputs) return { inputs, b = inputs } end
   check.fails(function() Mixed()(rows) end, "by position or by name")

@@ -17,13 +17,13 @@ local function check_files(model, x, y)
   end
   local trained = model:fit(x, y, { verbose = 0, shuffle = false, batch_size = 8 }).history.loss[1]
   for _, path in ipairs(paths) do
-    local again = cr.models.load_model(path)
+    local loaded = cr.models.load_model(path)
     os.remove(path)
-    check.same(cr.tree.map_structure(function() return 1 end, again:predict(x, { verbose = 0 })),
+    check.same(cr.tree.map_structure(function() return 1 end, loaded:predict(x, { verbose = 0 })),
       cr.tree.map_structure(function() return 1 end, before))
-    local got = cr.tree.flatten(again:predict(x, { verbose = 0 }))
+    local got = cr.tree.flatten(loaded:predict(x, { verbose = 0 }))
     for i, want in ipairs(cr.tree.flatten(before)) do check.near(got[i], want, 1e-5) end
-    local history = again:fit(x, y, { verbose = 0, shuffle = false, batch_size = 8 }).history
+    local history = loaded:fit(x, y, { verbose = 0, shuffle = false, batch_size = 8 }).history
     check.near(history.loss[1], trained, 1e-5, path)
   end
 end
@@ -232,15 +232,16 @@ do -- random models and layers, nested three levels deep
   local function structure(leaf, depth)
     local kind = depth == 0 and 0 or math.random(0, 3)
     if kind <= 1 then return leaf() end
-    local made = {}
+    local result = {}
     for place = 1, math.random(2, 3) do
-      made[kind == 2 and place or ({ "zeta", "alpha", "mid" })[place]] = structure(leaf, depth - 1)
+      result[kind == 2 and place or ({ "zeta", "alpha", "mid" })[place]] = structure(leaf,
+        depth - 1)
     end
-    return made
+    return result
   end
   local function nested(leaf)
-    local made = { structure(leaf, 2), structure(leaf, 2) }
-    return math.random(2) == 1 and made or { right = made[1], left = made[2] }
+    local result = { structure(leaf, 2), structure(leaf, 2) }
+    return math.random(2) == 1 and result or { right = result[1], left = result[2] }
   end
   for trial = 1, 12 do
     cr.clear_session()

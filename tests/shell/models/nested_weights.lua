@@ -63,16 +63,16 @@ local dropping = cr.Sequential { layers.Dense(3, { input_shape = { 3 } }), layer
 dropping:save_weights(path)
 one:load_weights(path)
 -- a model nested in a nested model
-local function around(inner)
+local function model_around(inner)
   local i = cr.Input { shape = { 3 } }
   return cr.Model { inputs = i, outputs = inner(i) }
 end
-around(more):save_weights(path)
-check.fails(function() around(one):load_weights(path) end,
+model_around(more):save_weights(path)
+check.fails(function() model_around(one):load_weights(path) end,
   "layers/sequential/layers/dense_1 ('second')")
 os.remove(path)
 
--- the file does not have the layers that are to be renamed
+-- the option `rename` names layers that the file does not have
 path = check.temporary ".h5"
 more:save_weights(path)
 check.fails(function()

@@ -13,7 +13,7 @@ local function bytes(path)
   return all
 end
 
-local function holds(path, ...)
+local function check_contains(path, ...)
   local all = bytes(path)
   for _, text in ipairs { ... } do
     assert(all:find(text, 1, true), path .. " lacks " .. text)
@@ -54,14 +54,15 @@ local x = cr.random.uniform({ 4, 3 }, { seed = 1 })
 local model = tower()
 local weights = check.temporary ".weights.h5"
 model:save_weights(weights)
-local at = "layers/tower/"
+local prefix = "layers/tower/"
 check_places(weights, {
-  [at .. "again"] = 2, [at .. "blocks/dense"] = 3, [at .. "blocks/dense_1"] = 4,
-  [at .. "nested/container_1/dense"] = 5, [at .. "nested/container_1/container/dense"] = 6,
-  [at .. "nested/dense"] = 7, [at .. "heads/dense"] = 8, [at .. "heads/dense_1"] = 9,
-  [at .. "_hidden"] = 10, [at .. "body/layers/dense"] = 11, [at .. "body/layers/dense_1"] = 12,
+  [prefix .. "again"] = 2, [prefix .. "blocks/dense"] = 3, [prefix .. "blocks/dense_1"] = 4,
+  [prefix .. "nested/container_1/dense"] = 5, [prefix .. "nested/container_1/container/dense"] = 6,
+  [prefix .. "nested/dense"] = 7, [prefix .. "heads/dense"] = 8, [prefix .. "heads/dense_1"] = 9,
+  [prefix .. "_hidden"] = 10, [prefix .. "body/layers/dense"] = 11,
+  [prefix .. "body/layers/dense_1"] = 12,
 })
-check.fails(function() cr.data.read_hdf5(weights, at .. "stem/vars/1") end, "stem")
+check.fails(function() cr.data.read_hdf5(weights, prefix .. "stem/vars/1") end, "stem")
 local other = tower()
 other:load_weights(weights)
 check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
@@ -82,10 +83,10 @@ local order = { "again", "blocks/dense", "blocks/dense_1", "nested/container_1/d
   "nested/container_1/container/dense", "nested/dense", "heads/dense", "heads/dense_1", "_hidden",
   "body/layers/dense", "body/layers/dense_1" }
 for i, place in ipairs(order) do
-  local old = i < 10 and "layer_" .. i - 1 or place:gsub("body", "layer_9")
+  local old_place = i < 10 and "layer_" .. i - 1 or place:gsub("body", "layer_9")
   for k = 0, 1 do
-    local values = cr.data.read_hdf5(weights, at .. place .. "/vars/" .. k)
-    numbered[at .. old .. "/vars/" .. k] = values
+    local values = cr.data.read_hdf5(weights, prefix .. place .. "/vars/" .. k)
+    numbered[prefix .. old_place .. "/vars/" .. k] = values
   end
 end
 local old_file = check.temporary ".weights.h5"
@@ -114,13 +115,14 @@ model:save(archive)
 model:save_weights(weights)
 check_places(weights, { head = 5, ["layers/tower/blocks/dense"] = 5, ["layers/tower/again"] = 4,
   ["layers/sequential/layers/dense"] = 6 })
-holds(archive, '"registered_name": "lab>Net"', '"class_name": "Net"',
+check_contains(archive, '"registered_name": "lab>Net"', '"class_name": "Net"',
   '"build_config": {"input_shape": [4, 3]}')
 other = cr.models.load_model(archive)
-local again = Net { units = 5 }
-again:predict(x, { verbose = 0 })
-again:load_weights(weights)
-check.same(again:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbose = 0 }):totable())
+local reloaded = Net { units = 5 }
+reloaded:predict(x, { verbose = 0 })
+reloaded:load_weights(weights)
+check.same(reloaded:predict(x, { verbose = 0 }):totable(),
+  model:predict(x, { verbose = 0 }):totable())
 local function losses(of)
   return of:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
 end
@@ -142,7 +144,7 @@ check.same(cr.models.load_model(archive):predict(x, { verbose = 0 }):totable(),
   predicted:totable())
 for _, path in ipairs { archive, weights } do os.remove(path) end
 
--- options that are layers, models and other objects are these objects after a file, too
+-- options that hold layers, models and other objects hold such objects again after loading
 local Pair = lab(cr.Model:subclass("Pair", { { "parts" }, { "loss_of" }, { "measures", {} },
   { "rule" }, { "free" } }))
 function Pair:call(inputs)
@@ -188,15 +190,15 @@ local twins = cr.Sequential { Twins { input_shape = { 2 } } }
 twins:set_weights { cr.tensor { 1, 2 }, cr.tensor { 3, 4 } }
 for _, ending in ipairs { ".h5", ".keras", ".weights.h5", ".safetensors", ".npz" } do
   local path = os.tmpname() .. ending
-  local read = cr.models.clone_model(twins)
+  local clone = cr.models.clone_model(twins)
   if ending == ".h5" or ending == ".keras" then
     twins:save(path)
-    read = cr.models.load_model(path)
+    clone = cr.models.load_model(path)
   else
     twins:save_weights(path)
-    read:load_weights(path)
+    clone:load_weights(path)
   end
-  check.same(read(cr.ones { 1, 2 }):totable(), { { 4, 6 } })
+  check.same(clone(cr.ones { 1, 2 }):totable(), { { 4, 6 } })
   os.remove(path)
 end
 

@@ -6,7 +6,7 @@ local L, ops = cr.layers, cr.ops
 local lab = cr.utils.register_keras_serializable "lab"
 local function named(name, f) return cr.utils.register_keras_serializable("lab", name)(f) end
 
-local function holds(path, ...)
+local function check_contains(path, ...)
   local file = assert(io.open(path, "rb"))
   local all = file:read "a"
   file:close()
@@ -31,13 +31,13 @@ end
 function AbsoluteSum:update_state(t, p) self.sum:assign(self.sum + ops.sum(ops.abs(t - p))) end
 function AbsoluteSum:result() return self.sum end
 local snake = named("snake", function(t) return t + ops.square(ops.sin(t)) end)
-local near = named("near", function(t, p) return ops.mean(ops.abs(t - p), -1) end)
+local mean_distance = named("near", function(t, p) return ops.mean(ops.abs(t - p), -1) end)
 named("small", function(w) return 0.01 * ops.sum(ops.abs(w)) end)
 local model = cr.Sequential {
   L.Dense(3, { activation = snake, kernel_regularizer = "small", input_shape = { 3 } }),
   L.Activation "snake", L.Dense(2, { activation = "lab>snake" }) }
 model:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = Pinball { q = 0.3 },
-  metrics = { AbsoluteSum(), near } }
+  metrics = { AbsoluteSum(), mean_distance } }
 check.same(cr.utils.get_registered_name(snake), "lab>snake")
 local history = model:fit(x, y, { epochs = 1, verbose = 0 }).history
 assert(history.near and history.absolute_sum and not history["lab>near"])
@@ -49,11 +49,13 @@ local function object(name)
 end
 model:save(archive)
 model:save(h5)
-holds(archive, '"activation": ' .. snake_object,
+check_contains(archive, '"activation": ' .. snake_object,
   '"kernel_regularizer": ' .. snake_object:gsub("snake", "small"),
   (snake_object:gsub("snake", "near")))
-for _, name in ipairs { "Slow", "Pinball", "AbsoluteSum" } do holds(archive, object(name)) end
-holds(h5, '"class_name": "lab>Slow"', '"class_name": "lab>Pinball"',
+for _, name in ipairs { "Slow", "Pinball", "AbsoluteSum" } do
+  check_contains(archive, object(name))
+end
+check_contains(h5, '"class_name": "lab>Slow"', '"class_name": "lab>Pinball"',
   '"class_name": "lab>AbsoluteSum"', '"lab>near"', '"activation": ' .. snake_object)
 local function losses(of)
   return of:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
@@ -65,8 +67,8 @@ for i, path in ipairs { archive, h5 } do
   check.near(from[i].optimizer:get_config().learning_rate, 0.5)
   check.near(from[i].loss.q, 0.3)
 end
-local went_on = losses(model)
-for _, loaded in ipairs(from) do check.same(losses(loaded), went_on) end
+local later_losses = losses(model)
+for _, loaded in ipairs(from) do check.same(losses(loaded), later_losses) end
 for _, path in ipairs { archive, h5 } do os.remove(path) end
 
 -- functions of two packages may have one short name; it means the last one that was registered

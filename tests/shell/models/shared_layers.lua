@@ -10,9 +10,9 @@ local x = cr.random.normal { 5, 3 }
 local function saved(model, ending)
   local path = check.temporary(ending)
   model:save(path)
-  local again = cr.models.load_model(path)
+  local loaded = cr.models.load_model(path)
   os.remove(path)
-  return again
+  return loaded
 end
 
 --- All ways to copy the model, by name.
@@ -52,18 +52,18 @@ do -- a layer of the inner model that is called again on the model's output; the
   local clone = cr.models.clone_model(outer)
   assert(rawequal(clone:get_layer "shared", clone:get_layer "inner":get_layer "shared"))
   for _, ending in ipairs { ".keras", ".h5" } do
-    local again = saved(outer, ending)
-    check.near(again:predict(x), outer:predict(x), 1e-6)
-    assert(rawequal(again:get_layer "shared", again:get_layer "inner":get_layer "shared"), ending)
+    local loaded = saved(outer, ending)
+    check.near(loaded:predict(x), outer:predict(x), 1e-6)
+    assert(rawequal(loaded:get_layer "shared", loaded:get_layer "inner":get_layer "shared"), ending)
   end
   check_copies(outer, 2)
-  -- the same, if the JSON has Keras' key shared_object_id
+  -- JSON with Keras' key shared_object_id gives one shared layer, too
   local json, places = outer:to_json():gsub("crescent_shared", "shared_object_id")
   assert(places >= 4, "the layer and the input, at two places each")
-  local again = cr.models.model_from_json(json)
-  check.same(#again.weights, 2)
-  again:set_weights(outer:get_weights())
-  check.near(again:predict(x), outer:predict(x), 1e-6)
+  local reread = cr.models.model_from_json(json)
+  check.same(#reread.weights, 2)
+  reread:set_weights(outer:get_weights())
+  check.near(reread:predict(x), outer:predict(x), 1e-6)
 end
 
 do -- a whole model used at two depths, and a layer used inside a wrapper and outside
@@ -73,8 +73,8 @@ do -- a whole model used at two depths, and a layer used inside a wrapper and ou
   check_copies(cr.Model { inputs = i, outputs = stack(middle(stack(i))) }, 6)
   local dense = layers.Dense(3, { name = "inside" })
   local steps = layers.Reshape { 1, 3 }(i)
-  local all = layers.Flatten()(layers.TimeDistributed(dense)(steps))
-  check_copies(cr.Model { inputs = i, outputs = dense(all) }, 2)
+  local flattened = layers.Flatten()(layers.TimeDistributed(dense)(steps))
+  check_copies(cr.Model { inputs = i, outputs = dense(flattened) }, 2)
 end
 
 do -- with an optimizer that has state, training continues with the same numbers
@@ -84,9 +84,9 @@ do -- with an optimizer that has state, training continues with the same numbers
   local outer = cr.Model { inputs = i, outputs = dense(inner(i)) }
   outer:compile { optimizer = "adam", loss = "mse" }
   outer:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
-  local again = { saved(outer, ".keras"), saved(outer, ".h5") }
+  local loaded_models = { saved(outer, ".keras"), saved(outer, ".h5") }
   outer:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
-  for _, each in ipairs(again) do
+  for _, each in ipairs(loaded_models) do
     each:fit(x, x, { epochs = 2, verbose = 0, shuffle = false })
     check.near(each:predict(x), outer:predict(x), 1e-6)
   end

@@ -5,7 +5,7 @@ local cr = require "crescent"
 
 local x, y = cr.random.normal { 8, 4 }, cr.random.normal { 8, 3 }
 
-local function moves(layer, f)
+local function changes_weights(layer, f)
   local before = layer:get_weights()
   f()
   for i, value in ipairs(layer:get_weights()) do
@@ -34,8 +34,8 @@ net:predict(x)
 local old, head = net.head, cr.layers.Dense(3)
 net.head = head
 check.near(net:predict(x), net(x):totable())
-assert(moves(head, function() net:train_on_batch(x, y) end), "the new head learns")
-assert(not moves(old, function()
+assert(changes_weights(head, function() net:train_on_batch(x, y) end), "the new head learns")
+assert(not changes_weights(old, function()
   net:train_on_batch(x, y)
 end), "the old head is no part of the model")
 assert(#net.weights == 4 and #net.optimizer.variables == 2 + 2 * 4)
@@ -46,12 +46,12 @@ outer:compile { optimizer = "adam", loss = "mse" }
 outer:train_on_batch(x, y)
 net.head = cr.layers.Dense(3)
 check.near(outer:predict(x), outer(x):totable())
-assert(moves(net.head, function() outer:fit(x, y, { verbose = 0 }) end))
+assert(changes_weights(net.head, function() outer:fit(x, y, { verbose = 0 }) end))
 
 -- a layer in two attributes is removed when the last attribute is
 net.same = net.head
 net.same = nil
-assert(moves(net.head, function() net:train_on_batch(x, y) end))
+assert(changes_weights(net.head, function() net:train_on_batch(x, y) end))
 assert(#net.weights == 4)
 
 -- layers in a table are found by compile
@@ -60,7 +60,7 @@ table.insert(net.blocks, block)
 net:compile { optimizer = "adam", loss = "mse" }
 net:train_on_batch(x, y)
 assert(#net.weights == 6)
-assert(moves(block, function() net:train_on_batch(x, y) end))
+assert(changes_weights(block, function() net:train_on_batch(x, y) end))
 
 -- a nested Sequential grows and shrinks
 local inner = cr.Sequential { cr.layers.Dense(4, { input_shape = { 4 } }) }
@@ -69,7 +69,7 @@ both:compile { optimizer = "adam", loss = "mse" }
 both:fit(x, y, { verbose = 0 })
 local added = cr.layers.Dense(4)
 inner:add(added)
-assert(moves(added, function() both:fit(x, y, { verbose = 0 }) end))
+assert(changes_weights(added, function() both:fit(x, y, { verbose = 0 }) end))
 check.near(both:predict(x), both(x):totable())
 inner:add(cr.layers.Dense(7))
 check.fails(function() both:predict(x) end, inner.name, both.name, "(None, 7)")

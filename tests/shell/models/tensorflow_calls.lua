@@ -39,8 +39,8 @@ end
 
 local both = '["a", 0, 0, {"y": ["b", 0, 0], "name": null}]'
 local function on_a(arguments) return '["a", 0, 0, {' .. (arguments or "") .. "}]" end
-local all = '{"start": null, "stop": null, "step": null}'
-local part = '{"start": 1, "stop": 3, "step": null}'
+local whole_slice = '{"start": null, "stop": null, "step": null}'
+local middle_slice = '{"start": 1, "stop": 3, "step": null}'
 local pair = '[["a", 0, 0, {"axis": %d}], ["b", 0, 0, {"axis": %d}]]'
 
 local rows = {
@@ -81,11 +81,11 @@ local rows = {
     cr.tensor { { 0, 0, 1, 0 }, { 0, 1, 0, 0 }, { 0, 0, 0, 1 } },
     lambda("math.argmax", on_a '"axis": 1', "m") },
   { "cast", on_a '"dtype": "int32"', ops.trunc(a) },
-  { "__operators__.getitem", on_a('"slice_spec": [' .. all .. ", " .. part .. "]"),
+  { "__operators__.getitem", on_a('"slice_spec": [' .. whole_slice .. ", " .. middle_slice .. "]"),
     a:slice({ 1, 2 }, { -1, 3 }) },
   { "__operators__.getitem", on_a('"slice_spec": {"class_name": "__tuple__", "items": ['
       .. '{"class_name": "__ellipsis__"}, -1]}'), a:slice({ 1, 4 }, { -1, 4 }):reshape { 3 } },
-  { "__operators__.getitem", on_a('"slice_spec": [' .. all .. ", null]"),
+  { "__operators__.getitem", on_a('"slice_spec": [' .. whole_slice .. ", null]"),
     ops.reshape(a, { 3, 1, 4 }) },
 }
 for _, row in ipairs(rows) do

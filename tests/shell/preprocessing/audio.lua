@@ -4,7 +4,7 @@ package.path = script_folder .. "/../support/?.lua;" .. package.path
 local check = require "check"
 local cr = require "crescent"
 
-local function refused(f, arguments, ...)
+local function expect_refusal(f, arguments, ...)
   check.fails(function() f(table.unpack(arguments)) end, ...)
 end
 
@@ -17,13 +17,13 @@ end
 
 do -- sounds are read as they were written, as exactly as the number of bits allows
   local audio = cr.tensor { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1.5, -2 } }
-  local kept = { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1, -1 } }
+  local clipped = { { 0, -1 }, { 0.5, 0.25 }, { -0.3, 0.9 }, { 1, -1 } }
   for _, bits in ipairs { 8, 16, 24, 32 } do
     cr.data.write_wav(path, audio, 8000, { bits = bits })
     local got, rate = cr.data.read_wav(path)
     assert(rate == 8000 and got.dtype == "float32")
     check.same(got.shape, { 4, 2 })
-    check.near(got:totable(), kept, 1.01 / 2 ^ (bits - 1) + 1e-7)
+    check.near(got:totable(), clipped, 1.01 / 2 ^ (bits - 1) + 1e-7)
     cr.data.write_wav(path, got, 8000, { bits = bits })
     check.same(cr.data.read_wav(path):totable(), got:totable())
   end
@@ -51,23 +51,24 @@ local function wav(options)
 end
 
 do -- files with additional chunks, with extended formats, and with unknown lengths
-  local function reads(options, expected)
+  local function check_reading(options, expected)
     write(wav(options))
     check.near(cr.data.read_wav(path):totable(), expected, 1e-6)
   end
-  reads({}, { { 0.5 }, { -1 } })
-  reads({ before = "LIST" .. string.pack("<s4", "abc") .. "\0" }, { { 0.5 }, { -1 } })
-  reads({ coding = 0xfffe, extension = string.pack("<I2I2I4I2", 22, 16, 4, 1) .. ("\0"):rep(14) },
-    { { 0.5 }, { -1 } })
-  reads({ size = 0xffffffff }, { { 0.5 }, { -1 } })
-  reads({ coding = 3, bits = 64, frame = 8, data = string.pack("<d", 0.125) }, { { 0.125 } })
-  reads({ bits = 24, frame = 3, data = "\0\0\x40\0\0\x80" }, { { 0.5 }, { -1 } })
+  check_reading({}, { { 0.5 }, { -1 } })
+  check_reading({ before = "LIST" .. string.pack("<s4", "abc") .. "\0" }, { { 0.5 }, { -1 } })
+  check_reading({ coding = 0xfffe, extension = string.pack("<I2I2I4I2", 22, 16, 4, 1)
+    .. ("\0"):rep(14) }, { { 0.5 }, { -1 } })
+  check_reading({ size = 0xffffffff }, { { 0.5 }, { -1 } })
+  check_reading({ coding = 3, bits = 64, frame = 8, data = string.pack("<d", 0.125) },
+    { { 0.125 } })
+  check_reading({ bits = 24, frame = 3, data = "\0\0\x40\0\0\x80" }, { { 0.5 }, { -1 } })
 end
 
 do  -- files with contradictory headers
   local function fails(bytes, ...)
     write(bytes)
-    refused(cr.data.read_wav, { path }, path, ...)
+    expect_refusal(cr.data.read_wav, { path }, path, ...)
   end
   fails("", "is no WAV file")
   fails("RIFF\0\0\0\0AVI ", "is no WAV file")
@@ -93,10 +94,11 @@ do  -- files with contradictory headers
       pcall(cr.data.read_wav, path)
     end
   end
-  refused(cr.data.write_wav, { path, cr.zeros { 2, 2, 2 }, 100 }, path, "(samples, channels)")
-  refused(cr.data.write_wav, { path, cr.zeros { 2 }, 0 }, "sampling rate")
-  refused(cr.data.write_wav, { path, cr.zeros { 2 }, 100, { bits = 12 } }, "bits")
-  refused(cr.data.read_wav, { "nowhere.wav" }, "nowhere.wav")
+  expect_refusal(cr.data.write_wav, { path, cr.zeros { 2, 2, 2 }, 100 }, path,
+    "(samples, channels)")
+  expect_refusal(cr.data.write_wav, { path, cr.zeros { 2 }, 0 }, "sampling rate")
+  expect_refusal(cr.data.write_wav, { path, cr.zeros { 2 }, 100, { bits = 12 } }, "bits")
+  expect_refusal(cr.data.read_wav, { "nowhere.wav" }, "nowhere.wav")
 end
 os.remove(path)
 
@@ -159,12 +161,12 @@ do -- a model learns from the dataset
 end
 
 do -- errors for invalid arguments
-  refused(dataset, { { ragged = true } }, "ragged", "output_sequence_length")
-  refused(dataset, { { sampling_rate = 0 } }, "sampling_rate")
+  expect_refusal(dataset, { { ragged = true } }, "ragged", "output_sequence_length")
+  expect_refusal(dataset, { { sampling_rate = 0 } }, "sampling_rate")
   local function first(options) for x in dataset(options):elements() do return x end end
-  refused(first, { { sampling_rate = 8000 } }, "1000 samples a second", "8000", ".wav")
+  expect_refusal(first, { { sampling_rate = 8000 } }, "1000 samples a second", "8000", ".wav")
   cr.data.write_wav(root .. "/low/5.wav", cr.zeros { 10, 2 }, 1000)
-  refused(first, { { batch_size = 8 } }, "(")
+  expect_refusal(first, { { batch_size = 8 } }, "(")
 end
 os.execute("rm -r '" .. root .. "'")
 print "ok"

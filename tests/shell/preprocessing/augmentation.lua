@@ -54,14 +54,14 @@ do
   for _, ending in ipairs { ".keras", ".h5" } do
     local path = check.temporary(ending)
     model:save(path)
-    local again = cr.models.load_model(path)
-    check.near(again:predict(x, { verbose = 0 }), expected)
-    check.same(again.layers[1]:get_config(), model.layers[1]:get_config())
+    local loaded = cr.models.load_model(path)
+    check.near(loaded:predict(x, { verbose = 0 }), expected)
+    check.same(loaded.layers[1]:get_config(), model.layers[1]:get_config())
     os.remove(path)
   end
-  local twice = layers.RandomFlip { seed = 1 }
+  local flip = layers.RandomFlip { seed = 1 }
   local results = {}
-  for i = 1, 12 do results[i] = twice(x[1]):totable()[1][1][1] end
+  for i = 1, 12 do results[i] = flip(x[1]):totable()[1][1][1] end
   table.sort(results)
   assert(results[1] ~= results[12], "every draw is the same")
 end
@@ -79,8 +79,8 @@ do -- configurations that Keras 3 writes
   check.same(model.layers[#model.layers]:get_config().factor, { 0, 0.2 })
   local pipeline = layers.Pipeline { layers.RandomFlip { name = "f" }, name = "p" }
   local written = cr.Sequential { cr.Input { shape = { 8, 10, 3 } }, pipeline }:to_json()
-  local again = cr.models.model_from_json(written)
-  assert(again.layers[#again.layers].layers[1].name == "f")
+  local reread = cr.models.model_from_json(written)
+  assert(reread.layers[#reread.layers].layers[1].name == "f")
 end
 
 do -- a layer as a function of map of a dataset

@@ -92,35 +92,36 @@ local box_data = { boxes = cr.tensor { { { 4, 5, 10, 9 }, { 12, 3, 25, 18 } } },
   labels = cr.tensor({ { 2, 7 } }, "int32") }
 
 do -- boxes transformed together with images, with deterministic options
-  local function moved(layer, expected, labels)
+  local function check_moved(layer, expected, labels)
     local result = layer { images = images, bounding_boxes = box_data }
     check.near(result.bounding_boxes.boxes, cr.tensor { expected }, 1e-4)
     check.same(result.bounding_boxes.labels:totable(), { labels or { 2, 7 } })
     check.same(result.bounding_boxes.labels.dtype, "int32")
   end
   local xyxy = "xyxy"
-  moved(layers.RandomRotation({ 0.1, 0.1 }, { bounding_box_format = xyxy }),
+  check_moved(layers.RandomRotation({ 0.1, 0.1 }, { bounding_box_format = xyxy }),
     { { 3.3602886, 8.5044575, 10.565532, 15.267237 }, { 8.6568537, 0, 27.990857, 17.846107 } })
-  moved(layers.RandomTranslation({ 0.1, 0.1 }, { -0.2, -0.2 }, { bounding_box_format = xyxy }),
-    { { 0, 7, 4, 11 }, { 6, 5, 19, 20 } })
-  moved(layers.RandomZoom({ 0.3, 0.3 }, { -0.2, -0.2 }, { bounding_box_format = xyxy }),
+  check_moved(layers.RandomTranslation({ 0.1, 0.1 }, { -0.2, -0.2 },
+    { bounding_box_format = xyxy }), { { 0, 7, 4, 11 }, { 6, 5, 19, 20 } })
+  check_moved(layers.RandomZoom({ 0.3, 0.3 }, { -0.2, -0.2 }, { bounding_box_format = xyxy }),
     { { 1.375, 6.0384615, 8.875, 9.1153841 }, { 11.375, 4.5, 27.625, 16.038460 } })
-  moved(layers.CenterCrop(10, 12, { bounding_box_format = xyxy }),
+  check_moved(layers.CenterCrop(10, 12, { bounding_box_format = xyxy }),
     { { 0, 0, 1, 4 }, { 3, 0, 12, 10 } })
-  moved(layers.CenterCrop(30, 12, { bounding_box_format = xyxy }),
+  check_moved(layers.CenterCrop(30, 12, { bounding_box_format = xyxy }),
     { { 0, 7.5, 0, 13.5 }, { 1.5, 4.5, 12, 27 } }, { -1, 7 })
-  moved(layers.Resizing(10, 12, { bounding_box_format = xyxy }),
+  check_moved(layers.Resizing(10, 12, { bounding_box_format = xyxy }),
     { { 1.6, 2.5, 4, 4.5 }, { 4.8, 1.5, 10, 9 } })
-  moved(layers.Resizing(10, 12, { crop_to_aspect_ratio = true, bounding_box_format = xyxy }),
+  check_moved(layers.Resizing(10, 12, { crop_to_aspect_ratio = true, bounding_box_format = xyxy }),
     { { 0.5, 2.5, 3.5, 4.5 }, { 4.5, 1.5, 11, 9 } }) -- the box encloses the same pixels as before
-  moved(layers.Resizing(10, 12, { pad_to_aspect_ratio = true, bounding_box_format = xyxy }),
+  check_moved(layers.Resizing(10, 12, { pad_to_aspect_ratio = true, bounding_box_format = xyxy }),
     -- The box encloses the same pixels as before.
     { { 1.6, 7 / 2.4, 4, 11 / 2.4 }, { 4.8, 5 / 2.4, 10, 20 / 2.4 } })
-  moved(layers.RandomBrightness(0.5, { bounding_box_format = xyxy }),
+  check_moved(layers.RandomBrightness(0.5, { bounding_box_format = xyxy }),
     { { 4, 5, 10, 9 }, { 12, 3, 25, 18 } })
-  moved(layers.MaxNumBoundingBoxes(3, { bounding_box_format = xyxy }),
+  check_moved(layers.MaxNumBoundingBoxes(3, { bounding_box_format = xyxy }),
     { { 4, 5, 10, 9 }, { 12, 3, 25, 18 }, { -1, -1, -1, -1 } }, { 2, 7, -1 })
-  moved(layers.MaxNumBoundingBoxes(1, { bounding_box_format = xyxy }), { { 4, 5, 10, 9 } }, { 2 })
+  check_moved(layers.MaxNumBoundingBoxes(1, { bounding_box_format = xyxy }), { { 4, 5, 10, 9 } },
+    { 2 })
 end
 
 -- A transformed box must enclose the transformed mask of the area that it enclosed before.
@@ -151,7 +152,7 @@ end
 
 do
   local black = { fill_mode = "constant", interpolation = "nearest", bounding_box_format = "xywh" }
-  local function with(options)
+  local function with_black_fill(options)
     for key, value in pairs(black) do options[key] = value end
     return options
   end
@@ -163,10 +164,10 @@ do
     check_boxes_follow_masks(layers.RandomFlip(plain), 0)
     check_boxes_follow_masks(layers.RandomCrop(15, 21, plain), 0)
     check_boxes_follow_masks(layers.RandomCrop(30, 21, plain), 2)
-    check_boxes_follow_masks(layers.RandomTranslation(0.3, 0.3, with { seed = seed }), 1)
-    check_boxes_follow_masks(layers.RandomRotation(0.25, with { seed = seed }), 1.5)
-    check_boxes_follow_masks(layers.RandomZoom(0.3, 0.2, with { seed = seed }), 1.5)
-    check_boxes_follow_masks(layers.RandomShear(0.3, 0.2, with { seed = seed }), 1.5)
+    check_boxes_follow_masks(layers.RandomTranslation(0.3, 0.3, with_black_fill { seed = seed }), 1)
+    check_boxes_follow_masks(layers.RandomRotation(0.25, with_black_fill { seed = seed }), 1.5)
+    check_boxes_follow_masks(layers.RandomZoom(0.3, 0.2, with_black_fill { seed = seed }), 1.5)
+    check_boxes_follow_masks(layers.RandomShear(0.3, 0.2, with_black_fill { seed = seed }), 1.5)
     check_boxes_follow_masks(layers.RandomPerspective { scale = 0.4, interpolation = "nearest",
       bounding_box_format = "xywh", seed = seed }, 2)
     check_boxes_follow_masks(layers.RandAugment { num_ops = 1, interpolation = "nearest",

@@ -4,7 +4,7 @@ local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
 
-local function of(layer, x) return layer(x):totable() end
+local function output_of(layer, x) return layer(x):totable() end
 local function column(...)
   local rows = {}
   for i, value in ipairs { ... } do rows[i] = { value } end
@@ -14,25 +14,28 @@ end
 -- ---- Hashing: the examples of Keras' documentation and tests
 
 local letters = column("A", "B", "C", "D", "E")
-check.same(of(layers.Hashing { num_bins = 3 }, letters), { { 1 }, { 0 }, { 1 }, { 1 }, { 2 } })
-check.same(of(layers.Hashing { num_bins = 3, mask_value = "" }, column("A", "B", "", "C", "D")),
+check.same(output_of(layers.Hashing { num_bins = 3 }, letters),
+  { { 1 }, { 0 }, { 1 }, { 1 }, { 2 } })
+check.same(output_of(layers.Hashing { num_bins = 3, mask_value = "" },
+  column("A", "B", "", "C", "D")),
   { { 1 }, { 1 }, { 0 }, { 2 }, { 2 } })
-check.same(of(layers.Hashing { num_bins = 3, salt = { 133, 137 } }, letters),
+check.same(output_of(layers.Hashing { num_bins = 3, salt = { 133, 137 } }, letters),
   { { 1 }, { 2 }, { 1 }, { 0 }, { 2 } })
-check.same(of(layers.Hashing { num_bins = 3, salt = 133 }, letters),
+check.same(output_of(layers.Hashing { num_bins = 3, salt = 133 }, letters),
   { { 0 }, { 0 }, { 2 }, { 1 }, { 0 } })
 local numbers = cr.tensor({ 0, 1, 2, 3, 4 }, "int64")
-check.same(of(layers.Hashing(3), numbers), { 1, 0, 1, 0, 2 })
-check.same(of(layers.Hashing { num_bins = 3, salt = { 133, 137 } }, numbers), { 1, 1, 2, 0, 1 })
-check.same(of(layers.Hashing(3), cr.tensor { 0.5, 1.9, 2.0, 3.0, 4.0 }), { 1, 0, 1, 0, 2 },
+check.same(output_of(layers.Hashing(3), numbers), { 1, 0, 1, 0, 2 })
+check.same(output_of(layers.Hashing { num_bins = 3, salt = { 133, 137 } }, numbers),
+  { 1, 1, 2, 0, 1 })
+check.same(output_of(layers.Hashing(3), cr.tensor { 0.5, 1.9, 2.0, 3.0, 4.0 }), { 1, 0, 1, 0, 2 },
   "fractions are cut off")
 local names = column("omar", "stringer", "marlo", "wire", "skywalker")
-check.same(of(layers.Hashing(2), names), { { 0 }, { 0 }, { 1 }, { 0 }, { 0 } })
-check.same(of(layers.Hashing { num_bins = 3, mask_value = "omar" }, names),
+check.same(output_of(layers.Hashing(2), names), { { 0 }, { 0 }, { 1 }, { 0 }, { 0 } })
+check.same(output_of(layers.Hashing { num_bins = 3, mask_value = "omar" }, names),
   { { 0 }, { 1 }, { 2 }, { 1 }, { 1 } })
-check.same(of(layers.Hashing { num_bins = 2, salt = { 211, 137 } }, names),
+check.same(output_of(layers.Hashing { num_bins = 2, salt = { 211, 137 } }, names),
   { { 1 }, { 0 }, { 1 }, { 0 }, { 1 } })
-check.same(of(layers.Hashing(1), letters), { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } })
+check.same(output_of(layers.Hashing(1), letters), { { 0 }, { 0 }, { 0 }, { 0 }, { 0 } })
 
 -- Fingerprints of texts of every length, compared with those of the FarmHash library, in the range
 -- of Lua integers.
@@ -48,15 +51,15 @@ local fingerprints = {
     .. "to the end of it"] = 0x3328a086d88ae669,
 }
 for text, fingerprint in pairs(fingerprints) do
-  check.same(of(layers.Hashing { num_bins = math.maxinteger }, cr.tensor { text }),
+  check.same(output_of(layers.Hashing { num_bins = math.maxinteger }, cr.tensor { text }),
     { below(fingerprint) }, text)
 end
 
-check.same(of(layers.Hashing { num_bins = 3, output_mode = "one_hot" }, numbers),
+check.same(output_of(layers.Hashing { num_bins = 3, output_mode = "one_hot" }, numbers),
   { { 0, 1, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 0, 0 }, { 0, 0, 1 } })
-check.same(of(layers.Hashing { num_bins = 3, output_mode = "multi_hot" },
+check.same(output_of(layers.Hashing { num_bins = 3, output_mode = "multi_hot" },
   cr.tensor({ { 0, 1, 2, 3 } }, "int32")), { { 1, 1, 0 } })
-check.same(of(layers.Hashing { num_bins = 3, output_mode = "count" },
+check.same(output_of(layers.Hashing { num_bins = 3, output_mode = "count" },
   cr.tensor({ { 0, 1, 2, 3, 4 } }, "int32")), { { 2, 2, 1 } })
 check.same(layers.Hashing(3)(numbers).dtype, "int64")
 check.same(layers.Hashing { num_bins = 3, dtype = "int32" }(numbers).dtype, "int32")
@@ -71,12 +74,12 @@ end, "`dtype` should be an integer type")
 check.fails(function() layers.Hashing { num_bins = 2, output_mode = "onehot" } end, "one_hot")
 check.fails(function() layers.Hashing { num_bins = 2, sparse = true } end, "tensors are dense")
 
--- ---- HashedCrossing
+-- ---- HashedCrossing hashes pairs of features
 
 local first, second = cr.tensor { "A", "B", "A", "B", "A" },
   cr.tensor({ 101, 101, 101, 102, 102 }, "int32")
-check.same(of(layers.HashedCrossing(5), { first, second }), { 1, 4, 1, 1, 3 })
-check.same(of(layers.HashedCrossing { num_bins = 5, output_mode = "one_hot" },
+check.same(output_of(layers.HashedCrossing(5), { first, second }), { 1, 4, 1, 1, 3 })
+check.same(output_of(layers.HashedCrossing { num_bins = 5, output_mode = "one_hot" },
   { first:reshape { 5, 1 }, second:reshape { 5, 1 } })[4],
   { 0, 1, 0, 0, 0 })
 check.fails(function() layers.HashedCrossing(5) { first } end, "at least two inputs")
@@ -91,30 +94,33 @@ end, "should have shape")
 -- ---- Discretization: the examples of its documentation, and quantiles estimated from a stream
 
 local x = cr.tensor { { -1.5, 1.0, 3.4, 0.5 }, { 0.0, 3.0, 1.3, 0.0 } }
-check.same(of(layers.Discretization { bin_boundaries = { 0, 1, 2 } }, x),
+check.same(output_of(layers.Discretization { bin_boundaries = { 0, 1, 2 } }, x),
   { { 0, 2, 3, 1 }, { 1, 3, 2, 1 } })
 local learned = layers.Discretization { num_bins = 4, epsilon = 0.01 }
 check.fails(function() learned(x) end, "call `adapt(dataset)` before")
 learned:adapt(x)
-check.same(of(learned, x), { { 0, 2, 3, 2 }, { 1, 3, 3, 1 } })
+check.same(output_of(learned, x), { { 0, 2, 3, 2 }, { 1, 3, 3, 1 } })
 check.same(learned(x).dtype, "int32")
-check.same(of(layers.Discretization { bin_boundaries = { 0 } }, cr.tensor { 0 / 0 }), { 1 },
+check.same(output_of(layers.Discretization { bin_boundaries = { 0 } }, cr.tensor { 0 / 0 }), { 1 },
   "NaN is beyond all")
-check.same(of(layers.Discretization { bin_boundaries = { 0, 2 }, output_mode = "count" }, x),
+check.same(output_of(layers.Discretization { bin_boundaries = { 0, 2 }, output_mode = "count" }, x),
   { { 1, 2, 1 }, { 0, 3, 1 } })
 
 local values = {}
 for i = 1, 1000 do values[i] = (i * 7919) % 1000 end
-local once, many = layers.Discretization { num_bins = 4 }, layers.Discretization { num_bins = 4 }
-once:adapt(cr.tensor(values))
-check.near(once.bin_boundaries, { 249.5, 499.5, 749.5 }, 1e-2, "quarters")
-many:reset_state()
-for i = 1, 1000, 100 do many:update_state(cr.tensor { table.unpack(values, i, i + 99) }) end
-many:finalize_state()
-check.near(many.bin_boundaries, once.bin_boundaries, 2e-2, "in ten batches")
+local adapted_once, adapted_in_batches = layers.Discretization { num_bins = 4 },
+  layers.Discretization { num_bins = 4 }
+adapted_once:adapt(cr.tensor(values))
+check.near(adapted_once.bin_boundaries, { 249.5, 499.5, 749.5 }, 1e-2, "quarters")
+adapted_in_batches:reset_state()
+for i = 1, 1000, 100 do
+  adapted_in_batches:update_state(cr.tensor { table.unpack(values, i, i + 99) })
+end
+adapted_in_batches:finalize_state()
+check.near(adapted_in_batches.bin_boundaries, adapted_once.bin_boundaries, 2e-2, "in ten batches")
 local streamed = layers.Discretization { num_bins = 4 }
 streamed:adapt(cr.data.dataset(cr.tensor(values), { batch_size = 100 }))
-check.same(streamed.bin_boundaries, many.bin_boundaries, "from a dataset")
+check.same(streamed.bin_boundaries, adapted_in_batches.bin_boundaries, "from a dataset")
 check.fails(function() layers.Discretization {} end, "either `num_bins` or `bin_boundaries`")
 check.fails(function()
   layers.Discretization { num_bins = 2, bin_boundaries = { 1, 2, 3 } }

@@ -35,9 +35,9 @@ do -- images are read as they were written
   for _, ending in ipairs { ".png", ".bmp", ".ppm" } do
     local path, image = check.temporary(ending), ramp(5, 7, 3)
     utils.save_img(path, image, { scale = false })
-    local read = utils.load_img(path)
-    assert(read.dtype == "uint8")
-    check.same(read:totable(), image:totable(), ending)
+    local loaded = utils.load_img(path)
+    assert(loaded.dtype == "uint8")
+    check.same(loaded:totable(), image:totable(), ending)
     check.same(cr.data.read(path):totable(), image:totable())
     os.remove(path)
   end
@@ -54,9 +54,9 @@ do -- images are read as they were written
   end
   path = check.temporary ".jpg"
   utils.save_img(path, smooth, { scale = false })
-  local read = utils.load_img(path)
-  check.same(read.shape, { 16, 16, 3 })
-  assert(cr.ops.max(cr.ops.abs(read:cast "float32" - cr.tensor(smooth))):item() < 8)
+  local loaded = utils.load_img(path)
+  check.same(loaded.shape, { 16, 16, 3 })
+  assert(cr.ops.max(cr.ops.abs(loaded:cast "float32" - cr.tensor(smooth))):item() < 8)
   assert(content(path):sub(1, 2) == "\xff\xd8")
   -- Saving as JPEG warns that the alpha channel is dropped.
   utils.save_img(path, ramp(4, 4, 4), { scale = false })
@@ -116,36 +116,36 @@ end
 do -- resizing: results computed by hand for a row of four pixels
   local path = check.temporary ".pgm"
   write(path, "P5\n4 1\n255\n" .. string.char(0, 100, 200, 40))
-  local function sized(width, how, more)
+  local function resized(width, how, more)
     local options = { color_mode = "grayscale", target_size = { 1, width }, interpolation = how }
     for key, value in pairs(more or {}) do options[key] = value end
     local row = {}
     for i, pixel in ipairs(utils.load_img(path, options):totable()[1]) do row[i] = pixel[1] end
     return row
   end
-  check.same(sized(2, "nearest"), { 100, 40 })
-  check.same(sized(2, "box"), { 50, 120 })
+  check.same(resized(2, "nearest"), { 100, 40 })
+  check.same(resized(2, "box"), { 50, 120 })
   -- bilinear downscaling to half: a triangle twice as wide gives the neighbours the weights 1/4 and
   -- 3/4
-  check.same(sized(2, "bilinear"), { 71, 117 })
-  check.same(sized(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
-  check.same(sized(1, "nearest", { keep_aspect_ratio = true }), { 100 })
-  for _, how in ipairs { "bicubic", "hamming", "lanczos" } do assert(#sized(3, how) == 3) end
-  check.fails(function() sized(2, "bilinaer") end, "Invalid interpolation method bilinaer",
+  check.same(resized(2, "bilinear"), { 71, 117 })
+  check.same(resized(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
+  check.same(resized(1, "nearest", { keep_aspect_ratio = true }), { 100 })
+  for _, how in ipairs { "bicubic", "hamming", "lanczos" } do assert(#resized(3, how) == 3) end
+  check.fails(function() resized(2, "bilinaer") end, "Invalid interpolation method bilinaer",
     "did you mean 'bilinear'?", "lanczos")
   check.fails(function() utils.load_img(path, "cmyk") end, "color_mode must be", "cmyk")
   check.fails(function() utils.load_img(path, { target_size = { 0, 2 } }) end, "{height, width}")
   os.remove(path)
   -- resizing of fractions without widening the filter
   local row = cr.tensor { { { 0 }, { 100 }, { 200 }, { 40 } } }
-  local function smart(width, how)
+  local function smart_resized(width, how)
     return cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 1, width },
       how):reshape { width }
   end
-  check.near(smart(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
+  check.near(smart_resized(8, "bilinear"), { 0, 25, 75, 125, 175, 160, 80, 40 })
   -- pixels outside of the crop do not influence the result
-  local cut = cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 2, 4 })
-  check.near(cut:reshape { 8 }, { 100, 125, 175, 200, 100, 125, 175, 200 })
+  local cropped = cr.preprocessing.image.smart_resize(row:reshape { 1, 4, 1 }, { 2, 4 })
+  check.near(cropped:reshape { 8 }, { 100, 125, 175, 200, 100, 125, 175, 200 })
   local tall = cr.preprocessing.image.smart_resize(ramp(6, 4, 3), { 2, 2 })
   check.same(tall.shape, { 2, 2, 3 })
   check.same(cr.preprocessing.image.smart_resize(cr.ones { 2, 6, 4, 3 }, { 3, 5 }).shape,

@@ -4,44 +4,47 @@ local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
 
-local function of(layer, x) return layer(x):totable() end
+local function output_of(layer, x) return layer(x):totable() end
 
 -- ---- StringLookup: the examples of its documentation
 
 local vocabulary = { "a", "b", "c", "d" }
 local data = cr.tensor { { "a", "c", "d" }, { "d", "z", "b" } }
-check.same(of(layers.StringLookup { vocabulary = vocabulary }, data), { { 1, 3, 4 }, { 4, 0, 2 } })
-check.same(of(layers.StringLookup { vocabulary = cr.tensor(vocabulary) }, data),
+check.same(output_of(layers.StringLookup { vocabulary = vocabulary }, data),
+  { { 1, 3, 4 }, { 4, 0, 2 } })
+check.same(output_of(layers.StringLookup { vocabulary = cr.tensor(vocabulary) }, data),
   { { 1, 3, 4 }, { 4, 0, 2 } }, "a tensor of terms")
-check.same(of(layers.StringLookup { vocabulary = vocabulary, num_oov_indices = 2 },
+check.same(output_of(layers.StringLookup { vocabulary = vocabulary, num_oov_indices = 2 },
   cr.tensor { { "a", "c", "d" }, { "m", "z", "b" } }),
   { { 2, 4, 5 }, { 0, 1, 3 } })
 local inverse = layers.StringLookup { vocabulary = vocabulary, invert = true }
-check.same(of(inverse, cr.tensor({ { 1, 3, 4 }, { 4, 0, 2 } }, "int64")),
+check.same(output_of(inverse, cr.tensor({ { 1, 3, 4 }, { 4, 0, 2 } }, "int64")),
   { { "a", "c", "d" }, { "d", "[UNK]", "b" } })
-check.same(of(inverse, cr.tensor({ 99, -1 }, "int64")), { "[UNK]", "[UNK]" })
+check.same(output_of(inverse, cr.tensor({ 99, -1 }, "int64")), { "[UNK]", "[UNK]" })
 local masked = layers.StringLookup { vocabulary = vocabulary, mask_token = "", invert = true }
-check.same(of(masked, cr.tensor({ 0, 1, 2 }, "int64")), { "", "[UNK]", "a" })
-check.same(of(layers.StringLookup { vocabulary = vocabulary, mask_token = "" },
+check.same(output_of(masked, cr.tensor({ 0, 1, 2 }, "int64")), { "", "[UNK]", "a" })
+check.same(output_of(layers.StringLookup { vocabulary = vocabulary, mask_token = "" },
   cr.tensor { "a", "", "q" }), { 2, 0, 1 })
-check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "one_hot" },
+check.same(output_of(layers.StringLookup { vocabulary = vocabulary, output_mode = "one_hot" },
   cr.tensor { "b", "z" }),
   { { 0, 0, 1, 0, 0 }, { 1, 0, 0, 0, 0 } })
-check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "multi_hot" },
+check.same(output_of(layers.StringLookup { vocabulary = vocabulary, output_mode = "multi_hot" },
   cr.tensor { { "a", "c", "d", "d" }, { "d", "z", "b", "z" } }),
   { { 0, 1, 0, 1, 1 }, { 1, 0, 1, 0, 1 } })
-check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "count",
+check.same(output_of(layers.StringLookup { vocabulary = vocabulary, output_mode = "count",
   mask_token = "" },
   cr.tensor { { "a", "c", "d", "d" }, { "d", "z", "b", "" } }), { { 0, 1, 0, 1, 2 },
   { 1, 0, 1, 0, 1 } }, "the mask is not counted")
-check.same(of(layers.StringLookup { vocabulary = vocabulary, output_mode = "count", max_tokens = 7,
+check.same(output_of(layers.StringLookup { vocabulary = vocabulary, output_mode = "count",
+  max_tokens = 7,
   pad_to_max_tokens = true }, data)[1],
   { 0, 1, 0, 1, 1, 0, 0 })
 local documents = cr.tensor { { "a", "c", "d", "d" }, { "d", "z", "b", "z" } }
-check.near(of(layers.StringLookup { vocabulary = vocabulary, idf_weights = { 0.25, 0.75, 0.6, 0.4 },
+check.near(output_of(layers.StringLookup { vocabulary = vocabulary,
+  idf_weights = { 0.25, 0.75, 0.6, 0.4 },
   output_mode = "tf_idf" }, documents),
   { { 0, 0.25, 0, 0.6, 0.8 }, { 1.0, 0, 0.75, 0, 0.4 } }, 1e-6)
-check.near(of(layers.StringLookup {
+check.near(output_of(layers.StringLookup {
   vocabulary = { "[UNK]", "a", "b", "c", "d" }, idf_weights = { 0.9, 0.25, 0.75, 0.6, 0.4 },
   output_mode = "tf_idf",
 }, documents), { { 0, 0.25, 0, 0.6, 0.8 }, { 1.8, 0, 0.75, 0, 0.4 } }, 1e-6)
@@ -54,7 +57,7 @@ check.same(learned:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" },
   "by frequency, then from the end of the alphabet")
 check.same(learned:get_vocabulary { include_special_tokens = false }, { "d", "z", "c", "b", "a" })
 check.same(learned:vocabulary_size(), 6)
-check.same(of(learned, cr.tensor { "d", "a", "?" }), { 1, 5, 0 })
+check.same(output_of(learned, cr.tensor { "d", "a", "?" }), { 1, 5, 0 })
 for name, source in pairs {
   lists = { { "a", "c", "d" }, { "d", "z", "b" } },
   dataset = cr.data.dataset(data, { batch_size = 1 }),
@@ -84,33 +87,33 @@ local idf = { d = math.log(1 + 2 / 3), z = math.log(1 + 2 / 2), c = math.log(2),
   a = math.log(2) }
 local mean = (idf.d + 4 * math.log(2)) / 5
 check.same(weighted:get_vocabulary(), { "[UNK]", "d", "z", "c", "b", "a" })
-check.near(of(weighted, cr.tensor { { "d", "d", "z", "?" } }),
+check.near(output_of(weighted, cr.tensor { { "d", "d", "z", "?" } }),
   { { mean, 2 * idf.d, idf.z, 0, 0, 0 } }, 1e-6)
 local in_parts = layers.StringLookup { output_mode = "tf_idf" }
 in_parts:reset_state()
 in_parts:update_state(documents:slice(1, 1))
 in_parts:update_state(documents:slice(2, 2))
 in_parts:finalize_state()
-check.same(of(in_parts, documents), of(weighted, documents), "in two batches")
+check.same(output_of(in_parts, documents), output_of(weighted, documents), "in two batches")
 
--- ---- IntegerLookup
+-- ---- IntegerLookup: indices of integers
 
 local numbers = { 12, 36, 1138, 42 }
-check.same(of(layers.IntegerLookup { vocabulary = numbers },
+check.same(output_of(layers.IntegerLookup { vocabulary = numbers },
   cr.tensor({ { 12, 1138, 42 }, { 42, 1000, 36 } }, "int32")), { { 1, 3, 4 }, { 4, 0, 2 } })
-check.same(of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 2 },
+check.same(output_of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 2 },
   cr.tensor({ { 12, 1138, 42 }, { 37, 1000, -3 } }, "int64")),
   { { 2, 4, 5 }, { 1, 0, 1 } }, "by the remainder")
-check.same(of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 3,
+check.same(output_of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 3,
   oov_method = "farmhash" }, cr.tensor({ 0, 1, 2, 3, 4 }, "int64")),
   { 1, 0, 1, 0, 2 }, "by the hash")
-check.same(of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 3,
+check.same(output_of(layers.IntegerLookup { vocabulary = numbers, num_oov_indices = 3,
   oov_method = "farmhash", salt = { 133, 137 } },
   cr.tensor({ 0, 1, 2, 3, 4 }, "int64")), { 1, 1, 2, 0, 1 }, "by the other hash")
 local counted = layers.IntegerLookup { mask_token = 0 }
 counted:adapt(cr.tensor({ { 12, 1138, 42, 0 }, { 42, 1000, 36, 0 } }, "int64"))
 check.same(counted:get_vocabulary(), { 0, -1, 42, 1138, 1000, 36, 12 })
-check.same(of(layers.IntegerLookup { vocabulary = numbers, invert = true },
+check.same(output_of(layers.IntegerLookup { vocabulary = numbers, invert = true },
   cr.tensor({ 1, 0, 4 }, "int64")), { 12, -1, 42 })
 
 check.same(layers.StringLookup { vocabulary = vocabulary,

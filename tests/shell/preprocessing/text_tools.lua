@@ -26,7 +26,7 @@ for _, number in ipairs(numbers) do assert(number >= 1 and number < 50) end
 check.fails(function() text.one_hot("a", 1) end, "n: expected an integer from 2")
 check.fails(function() text.hashing_trick("a", 5, "sha") end, '"md5" or a function')
 
--- ---- Tokenizer
+-- ---- Tokenizer converts texts to word indices and back
 
 local texts = { "the cat the dog", "A dog, a bird" }
 local tokenizer = text.Tokenizer()
@@ -107,14 +107,14 @@ check.same(couples, { { 1, 2 }, { 2, 1 } }, "word 0 is none")
 check.same(labels, { 1, 1 })
 couples, labels = sequence.skipgrams({ 1, 2, 3, 4 }, 9,
   { window_size = 2, seed = 5, categorical = true })
-local positive = 0
+local positive_count = 0
 for i, label in ipairs(labels) do
-  positive = positive + label[2]
+  positive_count = positive_count + label[2]
   assert(label[1] + label[2] == 1)
   assert(couples[i][2] >= 1 and couples[i][2] < 9)
   if label[2] == 1 then assert(math.abs(couples[i][1] - couples[i][2]) <= 2) end
 end
-check.same({ #couples, positive }, { 20, 10 })
+check.same({ #couples, positive_count }, { 20, 10 })
 check.same(sequence.skipgrams({ 1, 2, 3, 4 }, 9, { window_size = 2, seed = 5 }), couples,
   "the seed decides")
 check.same(#sequence.skipgrams({ 1, 2, 3 }, 4,

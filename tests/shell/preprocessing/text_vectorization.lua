@@ -5,7 +5,7 @@ local check = require "check"
 local cr = require "crescent"
 local layers = cr.layers
 
-local function of(layer, x) return layer(x):totable() end
+local function output_of(layer, x) return layer(x):totable() end
 local function text_layer(options)
   options.vocabulary = options.vocabulary or { "earth", "wind", "and", "fire" }
   return layers.TextVectorization(options)
@@ -17,34 +17,38 @@ local layer = layers.TextVectorization { max_tokens = 5000, output_mode = "int",
   output_sequence_length = 4 }
 layer:adapt { "foo bar", "bar baz", "baz bada boom" }
 check.same(layer:get_vocabulary(), { "", "[UNK]", "baz", "bar", "foo", "boom", "bada" })
-check.same(of(layer, cr.tensor { { "foo qux bar" }, { "qux baz" } }),
+check.same(output_of(layer, cr.tensor { { "foo qux bar" }, { "qux baz" } }),
   { { 4, 1, 3, 0 }, { 1, 2, 0, 0 } })
 check.same(text_layer {}:get_vocabulary(), { "", "[UNK]", "earth", "wind", "and", "fire" })
 
 -- ---- the steps: standardizing, splitting, n-grams
 
 local texts = cr.tensor { "Earth, WIND\tand  'Fire'!", "wind" }
-check.same(of(text_layer {}, texts), { { 2, 3, 4, 5 }, { 3, 0, 0, 0 } }, "as long as the longest")
-check.same(of(text_layer { output_sequence_length = 2 }, texts), { { 2, 3 }, { 3, 0 } })
-check.same(of(text_layer { output_sequence_length = 6 }, texts)[2], { 3, 0, 0, 0, 0, 0 })
-check.same(of(text_layer { standardize = "lower" }, texts), { { 1, 3, 4, 1 }, { 3, 0, 0, 0 } })
-check.same(of(text_layer { standardize = "strip_punctuation" }, texts),
+check.same(output_of(text_layer {}, texts), { { 2, 3, 4, 5 }, { 3, 0, 0, 0 } },
+  "as long as the longest")
+check.same(output_of(text_layer { output_sequence_length = 2 }, texts), { { 2, 3 }, { 3, 0 } })
+check.same(output_of(text_layer { output_sequence_length = 6 }, texts)[2], { 3, 0, 0, 0, 0, 0 })
+check.same(output_of(text_layer { standardize = "lower" }, texts),
+  { { 1, 3, 4, 1 }, { 3, 0, 0, 0 } })
+check.same(output_of(text_layer { standardize = "strip_punctuation" }, texts),
   { { 1, 1, 4, 1 }, { 3, 0, 0, 0 } })
-check.same(of(text_layer { standardize = cr.null }, cr.tensor { "wind, wind" }), { { 1, 3 } })
-check.same(of(text_layer { standardize = false }, cr.tensor { "wind, wind" }), { { 1, 3 } })
-check.same(of(text_layer { split = "character", vocabulary = { "a", "ß", "é" } },
+check.same(output_of(text_layer { standardize = cr.null }, cr.tensor { "wind, wind" }),
+  { { 1, 3 } })
+check.same(output_of(text_layer { standardize = false }, cr.tensor { "wind, wind" }), { { 1, 3 } })
+check.same(output_of(text_layer { split = "character", vocabulary = { "a", "ß", "é" } },
   cr.tensor { "aßé\xff?" }), { { 2, 3, 4, 1 } },
   "characters of UTF-8; ? is punctuation")
-check.same(of(text_layer { vocabulary = { "é", "É" } }, cr.tensor { "É É" }), { { 3, 3 } },
+check.same(output_of(text_layer { vocabulary = { "é", "É" } }, cr.tensor { "É É" }), { { 3, 3 } },
   "TensorFlow knows lower case of ASCII only")
-check.same(of(text_layer { split = cr.null }, cr.tensor { { "Earth" }, { "Wind and" } }),
+check.same(output_of(text_layer { split = cr.null }, cr.tensor { { "Earth" }, { "Wind and" } }),
   { { 2 }, { 1 } })
-check.same(of(text_layer { ngrams = 2, vocabulary = { "wind", "earth wind", "wind and" } },
+check.same(output_of(text_layer { ngrams = 2, vocabulary = { "wind", "earth wind", "wind and" } },
   cr.tensor { "earth wind and" }), { { 1, 2, 1, 3, 4 } })
-check.same(of(text_layer { ngrams = { 2 }, vocabulary = { "wind", "earth wind", "wind and" } },
+check.same(output_of(text_layer { ngrams = { 2 }, vocabulary = { "wind", "earth wind",
+  "wind and" } },
   cr.tensor { "earth wind and" }), { { 3, 4 } })
-check.same(of(text_layer {}, cr.tensor { "" }), { {} }, "an empty text")
-check.same(of(text_layer { output_sequence_length = 2 }, cr.tensor { " " }), { { 0, 0 } })
+check.same(output_of(text_layer {}, cr.tensor { "" }), { {} }, "an empty text")
+check.same(output_of(text_layer { output_sequence_length = 2 }, cr.tensor { " " }), { { 0, 0 } })
 
 local upper = text_layer {
   vocabulary = { "EARTH", "WIND" },
@@ -54,7 +58,7 @@ local upper = text_layer {
     return cr.tensor(list)
   end,
 }
-check.same(of(upper, cr.tensor { "earth x wind" }), { { 2, 1, 3 } })
+check.same(output_of(upper, cr.tensor { "earth x wind" }), { { 2, 1, 3 } })
 local by_comma = text_layer {
   standardize = "lower",
   split = function(given)
@@ -66,34 +70,36 @@ local by_comma = text_layer {
     return cr.tensor(rows)
   end,
 }
-check.same(of(by_comma, cr.tensor { "Earth,Fire", "wind,and" }), { { 2, 5 }, { 3, 4 } })
+check.same(output_of(by_comma, cr.tensor { "Earth,Fire", "wind,and" }), { { 2, 5 }, { 3, 4 } })
 
 -- ---- outputs with counts of words
 
 local counted = cr.tensor { "earth wind wind storm storm", "fire" }
-check.same(of(text_layer { output_mode = "count" }, counted),
+check.same(output_of(text_layer { output_mode = "count" }, counted),
   { { 2, 1, 2, 0, 0 }, { 0, 0, 0, 0, 1 } })
-check.same(of(text_layer { output_mode = "multi_hot" }, counted),
+check.same(output_of(text_layer { output_mode = "multi_hot" }, counted),
   { { 1, 1, 1, 0, 0 }, { 0, 0, 0, 0, 1 } })
-check.same(of(text_layer { output_mode = "count", max_tokens = 7, pad_to_max_tokens = true },
+check.same(output_of(text_layer { output_mode = "count", max_tokens = 7, pad_to_max_tokens = true },
   counted)[2], { 0, 0, 0, 0, 1, 0, 0 })
-check.near(of(text_layer { output_mode = "tf_idf", idf_weights = { 0.5, 2, 3, 4 } }, counted),
+check.near(output_of(text_layer { output_mode = "tf_idf", idf_weights = { 0.5, 2, 3, 4 } },
+  counted),
   { { 2 * 2.375, 0.5, 4, 0, 0 }, { 0, 0, 0, 0, 4 } }, 1e-6)
 local weighted = layers.TextVectorization { output_mode = "tf_idf" }
 weighted:adapt(cr.tensor { "a b b", "b c" })
 check.same(weighted:get_vocabulary(), { "[UNK]", "b", "c", "a" })
 local b, others = math.log(1 + 2 / 3), math.log(1 + 2 / 2)
-check.near(of(weighted, cr.tensor { "b b c x" }), { { (b + 2 * others) / 3, 2 * b, others, 0 } },
+check.near(output_of(weighted, cr.tensor { "b b c x" }),
+  { { (b + 2 * others) / 3, 2 * b, others, 0 } },
   1e-6)
 
 -- ---- adapt in many batches
 
 local lines = { "the cat sat", "on the mat", "The end." }
-local once, many = layers.TextVectorization(), layers.TextVectorization()
-once:adapt(lines)
-many:adapt(cr.data.dataset(cr.tensor(lines), { batch_size = 1 }))
-check.same(once:get_vocabulary(), { "", "[UNK]", "the", "sat", "on", "mat", "end", "cat" })
-check.same(many:get_vocabulary(), once:get_vocabulary())
+local adapted_once, adapted_in_batches = layers.TextVectorization(), layers.TextVectorization()
+adapted_once:adapt(lines)
+adapted_in_batches:adapt(cr.data.dataset(cr.tensor(lines), { batch_size = 1 }))
+check.same(adapted_once:get_vocabulary(), { "", "[UNK]", "the", "sat", "on", "mat", "end", "cat" })
+check.same(adapted_in_batches:get_vocabulary(), adapted_once:get_vocabulary())
 
 -- ---- error messages for mistakes
 

@@ -68,7 +68,7 @@ do -- masks in the palette of Keras; classes from num_classes on are not drawn
       { num_classes = 2, color_mapping = { { 1, 1, 1 } } })
   end, "class 0")
 end
--- ---- galleries
+-- ---- galleries of images, written to files of every kind
 
 local function content(path)
   local file = assert(io.open(path, "rb"))

@@ -15,7 +15,7 @@ local function gradient(f, x)
 end
 
 --- Checks the gradients of the function at these positions, also in rows longer than a block.
-local function row(what, f, places, want)
+local function check_gradients(what, f, places, want)
   for _, dtype in ipairs { "float32", "float64", "float16", "bfloat16" } do
     local x = cr.tensor(places):cast(dtype)
     check.near(gradient(f, x):cast "float64", want, 2e-3, what .. ", " .. dtype)
@@ -28,32 +28,34 @@ end
 
 local function activation(name) return cr.activations[name] end
 
-row("relu", ops.relu, { -1, 0, 1 }, { 0, 0, 1 })
+check_gradients("relu", ops.relu, { -1, 0, 1 }, { 0, 0, 1 })
 for _, relu6 in ipairs { ops.relu6, activation "relu6", layers.ReLU(6),
   cr.activations.relu { max_value = 6 } } do
-  row("relu6", relu6, { -1, 0, 3, 6, 7 }, { 0, 0, 1, 0, 0 })
+  check_gradients("relu6", relu6, { -1, 0, 3, 6, 7 }, { 0, 0, 1, 0, 0 })
 end
 for _, hard_tanh in ipairs { ops.hard_tanh, activation "hard_tanh" } do
-  row("hard_tanh", hard_tanh, { -2, -1, 0, 1, 2 }, { 0, 0, 1, 0, 0 })
+  check_gradients("hard_tanh", hard_tanh, { -2, -1, 0, 1, 2 }, { 0, 0, 1, 0, 0 })
 end
 for _, hard_sigmoid in ipairs { ops.hard_sigmoid, activation "hard_sigmoid" } do
-  row("hard_sigmoid", hard_sigmoid, { -4, -3, 0, 3, 4 }, { 0, 0, 1 / 6, 0, 0 })
+  check_gradients("hard_sigmoid", hard_sigmoid, { -4, -3, 0, 3, 4 }, { 0, 0, 1 / 6, 0, 0 })
 end
 for _, hard_silu in ipairs { ops.hard_silu, activation "hard_silu" } do
-  row("hard_silu", hard_silu, { -4, -3, 0, 3, 4 }, { 0, 0, 0.5, 1, 1 })
+  check_gradients("hard_silu", hard_silu, { -4, -3, 0, 3, 4 }, { 0, 0, 0.5, 1, 1 })
 end
 for _, sparse_sigmoid in ipairs { ops.sparse_sigmoid, activation "sparse_sigmoid" } do
-  row("sparse_sigmoid", sparse_sigmoid, { -2, -1, 0, 1, 2 }, { 0, 0, 0.5, 0, 0 })
+  check_gradients("sparse_sigmoid", sparse_sigmoid, { -2, -1, 0, 1, 2 }, { 0, 0, 0.5, 0, 0 })
 end
 -- clip has the gradient 1 at its limits, and so has relu at the limits max_value and threshold
-row("clip", function(x) return ops.clip(x, 0, 6) end, { -1, 0, 3, 6, 7 }, { 0, 1, 1, 1, 0 })
+check_gradients("clip", function(x) return ops.clip(x, 0, 6) end, { -1, 0, 3, 6, 7 },
+  { 0, 1, 1, 1, 0 })
 for _, make in ipairs { layers.ReLU, cr.activations.relu } do
-  row("relu with a limit", make { max_value = 2 }, { -1, 0, 1, 2, 3 }, { 0, 0, 1, 1, 0 })
-  row("relu with a limit and a slope", make { max_value = 2, negative_slope = 0.5 },
+  check_gradients("relu with a limit", make { max_value = 2 }, { -1, 0, 1, 2, 3 },
+    { 0, 0, 1, 1, 0 })
+  check_gradients("relu with a limit and a slope", make { max_value = 2, negative_slope = 0.5 },
     { -1, 0, 1, 2, 3 }, { 0.5, 0, 1, 1, 0 })
-  row("relu with a slope", make { negative_slope = 0.5 }, { -1, 0, 1 }, { 0.5, 0.5, 1 })
-  row("relu with a threshold", make { threshold = 1 }, { 0, 1, 2 }, { 0, 0, 1 })
-  row("relu with a threshold and a slope", make { threshold = 1, negative_slope = 0.5 },
+  check_gradients("relu with a slope", make { negative_slope = 0.5 }, { -1, 0, 1 }, { 0.5, 0.5, 1 })
+  check_gradients("relu with a threshold", make { threshold = 1 }, { 0, 1, 2 }, { 0, 0, 1 })
+  check_gradients("relu with a threshold and a slope", make { threshold = 1, negative_slope = 0.5 },
     { 0, 1, 2 }, { 0.5, 0, 1 })
   -- values: relu of Keras is 0 at its threshold, and gives no NaN for infinity
   local f = make { max_value = 6, threshold = 1, negative_slope = 0.5 }

@@ -45,8 +45,8 @@ check.near(here + x, { 2, 6, 12 })
 assert(tostring(square(x)) == tostring(here) and square(x)[2] == 4)
 
 -- This is the only process.
-local all = cr.config.communicator()
-assert(all.name == "single" and all.rank == 0 and all.size == 1)
+local communicator = cr.config.communicator()
+assert(communicator.name == "single" and communicator.rank == 0 and communicator.size == 1)
 cr.config.set_communicator "single"
 check.fails(function()
   cr.config.set_communicator "singel"

@@ -55,7 +55,7 @@ end
 local function random_key(shape)
   local key, written, axis, length, picks = {}, {}, 1, nil, 0
   local axes = random(#shape)
-  local with_lists, alone = random(2) == 1, random(4) == 1
+  local with_lists, is_single_list = random(2) == 1, random(4) == 1
   while axis <= axes do
     local n, item, text = shape[axis], nil, nil
     local kind = random(6)
@@ -65,7 +65,7 @@ local function random_key(shape)
     elseif kind == 3 and n > 0 and with_lists then
       length = length or random(3)
       local list_shape = { random(4) == 1 and 1 or length }
-      if alone and axis == axes and picks == 0 then list_shape = { 2, length } end
+      if is_single_list and axis == axes and picks == 0 then list_shape = { 2, length } end
       item = random_list(n, list_shape)
       text, picks = item.tensor, picks + 1
     elseif kind == 4 and n > 0 and with_lists and picks == 0 and axis == axes then
@@ -137,10 +137,10 @@ local function random_assigned(shape, dtype)
     return value, function() return value end
   end
   local first = random(#shape)
-  local own = { table.unpack(shape, first) }
-  local value, array = random_array(own, dtype)
-  if random(2) == 1 and size_of(own) > 0 then value = value:totable() end
-  return value, function(i) return array.values[(i - 1) % size_of(own) + 1] end
+  local value_shape = { table.unpack(shape, first) }
+  local value, array = random_array(value_shape, dtype)
+  if random(2) == 1 and size_of(value_shape) > 0 then value = value:totable() end
+  return value, function(i) return array.values[(i - 1) % size_of(value_shape) + 1] end
 end
 
 local reads, writes = 0, 0
@@ -244,10 +244,10 @@ for dtype, numbers in pairs {
   int64 = { 2.0 ^ 63, 1e30 },
 } do
   for _, number in ipairs(numbers) do
-    local kept = cr.tensor({ 5, 6 }, dtype)
-    local function assign() kept[type(number) == "table" and { {} } or 2] = number end
+    local integers = cr.tensor({ 5, 6 }, dtype)
+    local function assign() integers[type(number) == "table" and { {} } or 2] = number end
     check.fails(assign, "an element of " .. dtype .. " is an integer that fits, got")
-    check.same(kept:totable(), { 5, 6 })
+    check.same(integers:totable(), { 5, 6 })
   end
 end
 local filled = cr.tensor({ 0, 0, 0, 0 }, "uint8")
@@ -293,16 +293,16 @@ v[{ 2, 1 }] = -1
 check.same(double():totable(), { { 14, 10 }, { -2, 12 } })
 check.fails(function() v.value[1] = 0 end, "variable", "clone()")
 local initial = cr.ones { 2 }
-local own = cr.Variable(initial)
+local variable = cr.Variable(initial)
 initial[1] = 3
-check.same(own:totable(), { 1, 1 })
+check.same(variable:totable(), { 1, 1 })
 local assigned = cr.ones { 2 }
-own:assign(assigned)
+variable:assign(assigned)
 check.fails(function() assigned[1] = 3 end, "variable", "clone()")
-check.same(own:totable(), { 1, 1 })
-own:assign { 2, 2 }
+check.same(variable:totable(), { 1, 1 })
+variable:assign { 2, 2 }
 assigned[1] = 3 -- allowed now, since the variable no longer uses this tensor
-check.same(own:totable(), { 2, 2 })
+check.same(variable:totable(), { 2, 2 })
 
 -- the prepacked weight is updated after the assignment
 local dense = cr.layers.Dense(2, { use_bias = false })

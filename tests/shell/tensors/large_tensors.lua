@@ -94,8 +94,8 @@ for _, n in ipairs { 1, 2, 6, 8, 16, 30, 64, 100, 256 } do
     local a, b = x:cast "float64", y:cast "float64"
     local function expect_near(got, want)
       check.same(got.dtype, dtype, what)
-      local apart = ops.max(ops.abs(got:cast "float64" - want)):item()
-      assert(apart < (dtype == "float32" and 2e-5 or 1e-10), what .. ": " .. apart)
+      local difference = ops.max(ops.abs(got:cast "float64" - want)):item()
+      assert(difference < (dtype == "float32" and 2e-5 or 1e-10), what .. ": " .. difference)
     end
     local re, im = ops.fft { x, y }
     expect_near(re, ops.matmul(a, cos) + ops.matmul(b, sin))
@@ -134,8 +134,8 @@ for _, dtype in ipairs { "float32", "float64" } do
   for _, size in ipairs { { 1, 1, 3 }, { 20, 33, 300 }, { 65, 130, 17 }, { 12, 16, 700 } } do
     local rows = ops.cast(cr.random.normal { size[1], size[3] }, dtype)
     local others = ops.cast(cr.random.normal { size[2], size[3] }, dtype)
-    local apart = ops.expand_dims(rows, 1) - ops.expand_dims(others, 0)
-    local want = ops.sqrt(ops.sum(ops.square(apart), -1))
+    local differences = ops.expand_dims(rows, 1) - ops.expand_dims(others, 0)
+    local want = ops.sqrt(ops.sum(ops.square(differences), -1))
     assert(ops.max(ops.abs(ops.cdist(rows, others) / want - 1)):item() < 1e-6)
     expect_equal(ops.cdist(rows:slice(1, 1), others), ops.cdist(rows, others):slice(1, 1), "a row")
   end
@@ -173,10 +173,10 @@ for _, dtype in ipairs { "float32", "float64", "float16", "uint8" } do
       local a, b = axes[1] % #shape, axes[2] % #shape
       if a ~= b then
         local what = table.concat({ "turn", dtype, #shape, a, b }, " ")
-        local once = ops.rot90(x, 1, axes)
-        expect_equal(once, ops.swapaxes(ops.flip(x, b), a, b), what)
+        local turned_once = ops.rot90(x, 1, axes)
+        expect_equal(turned_once, ops.swapaxes(ops.flip(x, b), a, b), what)
         expect_equal(ops.rot90(x, 3, axes), ops.flip(ops.swapaxes(x, a, b), b), what)
-        expect_equal(ops.rot90(once, -1, axes), x, what)
+        expect_equal(ops.rot90(turned_once, -1, axes), x, what)
       end
     end
   end
@@ -231,8 +231,8 @@ for _, dtype in ipairs { "int32", "int64", "int16", "int8", "uint8", "float32" }
     expect_equal(ops.unique(x), different, "unique of " .. dtype)
     expect_equal(ops.take(different, places, 0), x, "inverse of " .. dtype)
     assert(ops.all(ops.greater(different:slice(2, -1), different:slice(1, -2))):item())
-    local some = ops.unique(x, { size = 3 })
-    expect_equal(some, different:slice(1, 3), "three of " .. dtype)
+    local first_three = ops.unique(x, { size = 3 })
+    expect_equal(first_three, different:slice(1, 3), "three of " .. dtype)
   end
 end
 

@@ -9,8 +9,8 @@ local nan = 0 / 0
 local function transposed(x) return ops.swapaxes(x, -1, -2) end
 local function expect_near(a, b, what)
   check.same(a.shape, b.shape, what)
-  local apart = ops.max(ops.abs(a - b)):item()
-  assert(apart < 1e-8, what .. ": " .. apart)
+  local difference = ops.max(ops.abs(a - b)):item()
+  assert(difference < 1e-8, what .. ": " .. difference)
 end
 
 -- Checks that the rows of a matrix, permuted by the pivots, equal the product of the factors.
@@ -99,8 +99,9 @@ for _, batch in ipairs { {}, { 2 } } do
     local wide = { solved(f, "float64") }
     for i, narrow in ipairs { solved(f, "float32") } do
       check.same(narrow.dtype, "float32")
-      local apart = ops.max(ops.abs(narrow - wide[i])):item() / ops.max(ops.abs(wide[i])):item()
-      assert(apart < 1e-5, name .. ": " .. apart)
+      local difference = ops.max(ops.abs(narrow - wide[i])):item()
+        / ops.max(ops.abs(wide[i])):item()
+      assert(difference < 1e-5, name .. ": " .. difference)
     end
   end
 end

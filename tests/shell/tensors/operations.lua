@@ -24,20 +24,20 @@ assert(cr.describe(cr.ops.clip).signature == "clip(x, x_min, x_max)")
 
 -- Operators, functions and methods of symbols.
 local input = cr.Input { shape = { 4 } }
-local function computes(symbol, expected)
+local function check_computes(symbol, expected)
   check.near(cr.Model { inputs = input, outputs = symbol }:predict(x), expected)
 end
-computes(1 - input * 2 + input / 2, { { -0.5, -2, -3.5, -5 }, { 8.5, -8, 11.5, -11 } })
-computes(-input, { { -1, -2, -3, -4 }, { 5, -6, 7, -8 } })
-computes(input ^ 2 // 3 % 4, { { 0, 1, 3, 1 }, { 0, 0, 0, 1 } })
-computes(x:slice(1, 1) + input, { { 2, 4, 6, 8 }, { -4, 8, -4, 12 } })
-computes(cr.ops.relu(input), { { 1, 2, 3, 4 }, { 0, 6, 0, 8 } })
-computes(input:relu():sum(-1), { 10, 14 })
-computes(cr.ops.where(input:greater(2), input, 0), { { 0, 0, 3, 4 }, { 0, 6, 0, 8 } })
-computes(cr.ops.concatenate({ input, input }, -1):slice({ 1, 4 }, { -1, 5 }),
+check_computes(1 - input * 2 + input / 2, { { -0.5, -2, -3.5, -5 }, { 8.5, -8, 11.5, -11 } })
+check_computes(-input, { { -1, -2, -3, -4 }, { 5, -6, 7, -8 } })
+check_computes(input ^ 2 // 3 % 4, { { 0, 1, 3, 1 }, { 0, 0, 0, 1 } })
+check_computes(x:slice(1, 1) + input, { { 2, 4, 6, 8 }, { -4, 8, -4, 12 } })
+check_computes(cr.ops.relu(input), { { 1, 2, 3, 4 }, { 0, 6, 0, 8 } })
+check_computes(input:relu():sum(-1), { 10, 14 })
+check_computes(cr.ops.where(input:greater(2), input, 0), { { 0, 0, 3, 4 }, { 0, 6, 0, 8 } })
+check_computes(cr.ops.concatenate({ input, input }, -1):slice({ 1, 4 }, { -1, 5 }),
   { { 4, 1 }, { 8, -5 } })
-computes(cr.ops.get_item(input, { "...", { step = -2 } }), { { 4, 2 }, { 8, 6 } })
-computes(input * cr.tensor { 1, 0, 2, 0 }, { { 1, 0, 6, 0 }, { -5, 0, -14, 0 } })
+check_computes(cr.ops.get_item(input, { "...", { step = -2 } }), { { 4, 2 }, { 8, 6 } })
+check_computes(input * cr.tensor { 1, 0, 2, 0 }, { { 1, 0, 6, 0 }, { -5, 0, -14, 0 } })
 check.same(cr.ops.shape(input), { -1, 4 })
 local best, where_best = cr.ops.top_k(input, 1)
 assert(best.shape[2] == 1 and where_best.dtype == "int32")
@@ -72,8 +72,9 @@ model:save(path)
 check.near(cr.models.load_model(path):predict(x), wanted)
 
 -- A model with operations inside another model, called twice.
-local twice = cr.Input { shape = { 4 } }
-local outer = cr.Model { inputs = twice, outputs = model(twice) + model(twice * 1) }
+local outer_input = cr.Input { shape = { 4 } }
+local outer = cr.Model { inputs = outer_input,
+  outputs = model(outer_input) + model(outer_input * 1) }
 check.near((outer:predict(x) / 2), wanted)
 
 -- Control flow: a condition with a known value selects a branch; otherwise both branches are

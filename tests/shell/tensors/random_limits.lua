@@ -25,8 +25,8 @@ for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
   for _, deviation in ipairs { 1, 0.05, 3 } do
     for _, n in ipairs { 1023, 1025, 100003 } do
       local least, most = extremes(cr.random.truncated_normal({ n }, 0.5, deviation, dtype, 3))
-      local reach = 2 * deviation
-      assert(least >= 0.5 - reach and most <= 0.5 + reach,
+      local allowed_deviation = 2 * deviation
+      assert(least >= 0.5 - allowed_deviation and most <= 0.5 + allowed_deviation,
         string.format("%s, deviation %g: %.9g to %.9g", dtype, deviation, least, most))
     end
   end

@@ -75,12 +75,12 @@ for _ = 1, 20 do
   end
 end
 
--- a position that a compiled function computes; the program is recorded once
+-- a compiled function may compute a position; its program is recorded only once
 local x = ops.reshape(ops.arange(12), { 4, 3 })
 local row = cr.compiled(function(i) return ops.slice(x, { i, 0 }, { 1, 3 }) end)
 for i = 0, 3 do check_same(x:slice(i + 1, i + 1), row(cr.tensor(i, "int32"))) end
 
--- what is no integer
+-- values that are no integers are refused
 check.fails(function() ops.tile(x, cr.tensor { 1.5 }) end, "expected an integer, got 1.5")
 check.fails(function() ops.zeros(cr.tensor { { 2, 6 } }) end, "expected a list of dimensions")
 check.fails(function() ops.tile(x, cr.tensor { true }) end, "expected an integer or a list")
@@ -89,7 +89,7 @@ check.fails(function() x:reshape(cr.tensor { true }) end, "expected a shape such
 check.fails(function() ops.slice(x, { cr.tensor(1.5), 0 }, { 1, 1 }) end,
   "slice: expected integer indices, got float32")
 
--- what is not known yet
+-- values that are not known while a program is recorded are refused
 for name, f in pairs {
   tile = function(n) return ops.tile(x, n) end,
   reshape = function(n) return ops.reshape(x, { n[1], -1 }) end,

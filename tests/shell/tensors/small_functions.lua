@@ -99,7 +99,7 @@ local small = cr.tensor({ 200, 250 }, "uint8")
 check.same(ops.get_item(cr.arange(251 * 300):reshape { 251, 300 }, { small, small }):totable(),
   { 200 * 300 + 200, 250 * 300 + 250 })
 
--- random draws of items
+-- items are drawn at random
 cr.random.seed(5)
 local n = 20000
 local drawn = cr.random.choice(cr.tensor { 10, 20, 30 }, { n }, { p = { 0.5, 0.2, 0.3 } })
@@ -109,13 +109,13 @@ for i, share in ipairs { 0.5, 0.2, 0.3 } do
   assert(math.abs(got - share) < 5 * math.sqrt(share * (1 - share) / n), got)
 end
 check.same(cr.random.choice(6, { 6 }, { replace = false }):sort():totable(), { 0, 1, 2, 3, 4, 5 })
-local firsts = 0
+local count_of_first = 0
 for _ = 1, 400 do
   local two = cr.random.choice({ 7, 8, 9 }, { 2 }, { replace = false, p = { 0.8, 0.2, 0 } })
   check.same(two:sort():totable(), { 7, 8 })
-  firsts = firsts + (two[1] == 7 and 1 or 0)
+  count_of_first = count_of_first + (two[1] == 7 and 1 or 0)
 end
-assert(math.abs(firsts / 400 - 0.8) < 5 * math.sqrt(0.16 / 400), firsts)
+assert(math.abs(count_of_first / 400 - 0.8) < 5 * math.sqrt(0.16 / 400), count_of_first)
 check.same(cr.random.choice(5, { 3 }, { seed = 2 }):totable(),
   cr.random.choice(5, { 3 }, { seed = 2 }):totable())
 local item = cr.random.choice(cr.tensor { "a", "b" }):item()
@@ -144,7 +144,7 @@ check.near(statistics.std, ops.std(many):item(), 1e-4)
 assert(cr.describe(cr.zeros { 0 }).statistics.min == nil)
 assert(cr.describe(cr.tensor { "a" }).statistics == nil)
 
--- confusion matrices
+-- confusion_matrix counts pairs of labels
 local confusion = cr.utils.confusion_matrix
 check.same(confusion({ 0, 1, 1, 2 }, { 0, 1, 0, 1 }):totable(),
   { { 1, 0, 0 }, { 1, 1, 0 }, { 0, 1, 0 } })
@@ -192,7 +192,7 @@ end
 assert(text() == "flag\n1\n0\n", "the file before stays")
 os.remove(path)
 
--- slices of rows of a file are in memory
+-- a row that a dataset reads from a file is an ordinary tensor in memory
 path = check.temporary ".npy"
 cr.data.write_npy(path, t)
 local filed = cr.data.open(path)

@@ -3,7 +3,7 @@ package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") ..
 local check = require "check"
 local cr = require "crescent"
 
--- making tensors
+-- tensors are made from tables, numbers and shapes
 check.same(cr.tensor { { 1, 2, 3 }, { 4, 5, 6 } }.shape, { 2, 3 })
 assert(cr.tensor { 1, 2 }.dtype == "float32", "tables become float32")
 assert(cr.tensor({ 1, 2 }, "int32").dtype == "int32"
@@ -62,7 +62,7 @@ check.same(t:slice(-1):totable(), { { 4, 5, 6 } })
 check.fails(function() t:slice(0, 1) end, "count from 1")
 check.fails(function() t:slice(1, 3) end, "outside")
 
--- changes of shape
+-- the shape of a tensor can be changed
 check.same(t:reshape { 3, 2 }:totable(), { { 1, 2 }, { 3, 4 }, { 5, 6 } })
 check.same(t:reshape(-1).shape, { 6 })
 check.same(t:reshape(3, -1).shape, { 3, 2 })
@@ -122,9 +122,9 @@ check.near(v + 1, { 4, 5 })
 v:assign_add(cr.ones { 2 })
 v:assign_sub(2)
 check.near(v, { 2, 3 })
-local kept = v.value
+local old_value = v.value
 v:assign(cr.zeros { 2 })
-check.near(kept, { 2, 3 })
+check.near(old_value, { 2, 3 })
 check.fails(function() v:assign { 1, 2, 3 } end, "v", "(2,)", "(3,)")
 assert(v == v and v ~= cr.Variable(cr.tensor { 1 }))
 v.trainable = false

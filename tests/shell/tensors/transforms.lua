@@ -59,7 +59,7 @@ check.fails(function() ops.scan(running, cr.tensor(0)) end, "length")
 check.fails(function() ops.scan(running, cr.tensor(0), xs, 3) end, "length is 3", "4 steps")
 check.fails(function() ops.scan(running, cr.tensor(0), xs, { unroll = 0 }) end, "unroll")
 
--- associative_scan
+-- associative_scan computes sums and products of all first elements
 for n = 1, 9 do
   local x = cr.arange(n) + 1.0
   check.near(ops.associative_scan(function(a, b) return a + b end, x), ops.cumsum(x))
@@ -81,7 +81,7 @@ check.near(gradient(function(x)
 end, xs), { 4, 3, 2, 1 })
 check.fails(function() ops.associative_scan(function() return {} end, xs) end, "1 tensors, got 0")
 
--- custom_gradient
+-- custom_gradient: the function returns its result and the function that computes the gradient
 local log1pexp = ops.custom_gradient(function(x)
   local e = ops.exp(x)
   return ops.log(1 + e), function(upstream) return upstream * (1 - 1 / (1 + e)) end
@@ -114,7 +114,7 @@ check.fails(function()
   gradient(ops.custom_gradient(function(x) return x, function() return {} end end), xs)
 end, "custom_gradient", "1 tensors", "got 0")
 
--- jvp
+-- jvp returns the value of a function and its change in the direction of the tangents
 local value, change = ops.jvp(function(x)
   return ops.sin(x)
 end, { cr.tensor { 0, 1 } }, { cr.tensor { 1, 2 } })
@@ -139,7 +139,7 @@ end, { a }, { a })):totable(), { 0, 0 })
 check.fails(function() ops.jvp(ops.sin, { a }, { cr.tensor { 1, 2 } }) end, "primal 1", "tangent")
 check.fails(function() ops.jvp(ops.sin, { a }, {}) end, "tangent for each")
 
--- vectorize and map
+-- vectorize and map apply a function to each element or row
 local function larger(x, y) return ops.maximum(x, y) end
 check.same(ops.vectorize(larger)(cr.tensor { { 1 }, { 5 } }, cr.tensor { 2, 6 }):totable(),
   { { 2, 6 }, { 5, 6 } })
@@ -156,7 +156,7 @@ end, elements = matrix }
 check.near(rows.sum, ops.sum(matrix, { 1, 2 }))
 check.near(ops.map(function(x) return x[1] + x[2] end, { xs, xs }), { 2, 4, 6, 8 })
 
--- rearrange, eig, polar
+-- functions that are written with others: rearrange, eig, polar
 local x = cr.arange(24)
 x = ops.reshape(x, { 2, 3, 4 })
 check.same(ops.rearrange(x, "a b c -> c a b"):totable(), ops.transpose(x, { 2, 0, 1 }):totable())

@@ -20,7 +20,7 @@ vae:compile { optimizer = "sgd" }
 local data, given = cr.random.normal { 32, 6 }, cr.random.normal { 32, 2 }
 
 -- the expected losses, computed by hand
-local function by_hand(model)
+local function expected_losses(model)
   local h = model:get_layer "hidden"(data)
   local m, s = model:get_layer "mean"(h), model:get_layer "spread"(h)
   local y = model:get_layer "decoded"(m + (s * 0.5):exp() * given)
@@ -28,7 +28,7 @@ local function by_hand(model)
   return (ops.sum((data - y) * (data - y), -1) + kl):mean():item(), kl:mean():item()
 end
 local function check_model(model)
-  local loss, kl = by_hand(model)
+  local loss, kl = expected_losses(model)
   local result = model:evaluate({ data, given }, nil, { verbose = 0, return_dict = true })
   check.near(result.loss, loss, 1e-4)
   check.near(result.divergence, kl, 1e-4)
@@ -37,9 +37,9 @@ end
 check_model(vae)
 
 -- the gradient also reaches layers that only the added loss needs
-local old_loss = by_hand(vae)
+local old_loss = expected_losses(vae)
 local history = vae:fit({ data, given }, nil, { epochs = 20, verbose = 0 }).history
-assert(by_hand(vae) < 0.9 * old_loss)
+assert(expected_losses(vae) < 0.9 * old_loss)
 assert(#history.divergence == 20)
 check_model(vae)
 
@@ -48,9 +48,9 @@ check_model(vae)
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   vae:save(path)
-  local again = cr.models.load_model(path)
-  check_model(again)
-  check.same(again:fit({ data, given }, nil,
+  local loaded = cr.models.load_model(path)
+  check_model(loaded)
+  check.same(loaded:fit({ data, given }, nil,
     { epochs = 1, verbose = 0, shuffle = false }).history.loss,
     cr.models.load_model(path):fit({ data, given }, nil,
       { epochs = 1, verbose = 0, shuffle = false }).history.loss)
@@ -78,7 +78,7 @@ assert(third.loss > 0 and third.divergence > 0)
 local outer = cr.Model({ x, noise }, vae { x, noise } * 2)
 outer:compile { optimizer = "sgd" }
 check.near(outer:evaluate({ data, given }, nil, { verbose = 0, return_dict = true }).loss,
-  (by_hand(vae)), 1e-4)
+  (expected_losses(vae)), 1e-4)
 
 -- error messages for mistakes
 check.fails(function()

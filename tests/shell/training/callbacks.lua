@@ -13,24 +13,25 @@ local function new_model(optimizer)
 end
 
 do -- LambdaCallback: every hook, with its number and logs
-  local told = {}
-  local function teller(name)
+  local calls = {}
+  local function recorder(name)
     return function(a, b)
-      told[#told + 1] = name .. (math.type(a) == "integer" and a or "")
+      calls[#calls + 1] = name .. (math.type(a) == "integer" and a or "")
         .. ((b or a).loss and "+" or "")
     end
   end
   local model = new_model()
   model:fit(x, y, { epochs = 1, verbose = 0, batch_size = 8,
     callbacks = cr.callbacks.LambdaCallback {
-    on_epoch_begin = teller "epoch", on_epoch_end = teller "end", on_train_begin = teller "begin",
-    on_train_batch_begin = teller "batch", on_train_batch_end = teller "done" } })
-  check.same(told, { "begin", "epoch0", "batch0", "done0+", "batch1", "done1+", "end0+" })
-  local predicted = 0
+    on_epoch_begin = recorder "epoch", on_epoch_end = recorder "end",
+    on_train_begin = recorder "begin",
+    on_train_batch_begin = recorder "batch", on_train_batch_end = recorder "done" } })
+  check.same(calls, { "begin", "epoch0", "batch0", "done0+", "batch1", "done1+", "end0+" })
+  local predict_count = 0
   model:predict(x, { callbacks = { cr.callbacks.LambdaCallback { on_predict_batch_end = function()
-    predicted = predicted + 1
+    predict_count = predict_count + 1
   end } } })
-  assert(predicted == 1)
+  assert(predict_count == 1)
   check.fails(function()
     cr.callbacks.LambdaCallback { on_epoch_begin = 3 }
   end, "on_epoch_begin", "expected a function")
@@ -57,10 +58,10 @@ do -- LearningRateScheduler
 end
 
 do -- a custom training loop calls the hooks of a list of callbacks
-  local told = {}
+  local calls = {}
   local Mine = cr.callbacks.Callback:subclass "Mine"
   function Mine:on_epoch_end(epoch, logs)
-    told[#told + 1] = { epoch, logs.loss, self.model ~= nil }
+    calls[#calls + 1] = { epoch, logs.loss, self.model ~= nil }
     logs.extra = 7
   end
   local model = new_model()
@@ -77,7 +78,7 @@ do -- a custom training loop calls the hooks of a list of callbacks
     assert(logs.extra == 7)
   end
   list:on_train_end()
-  check.same(told, { { 0, 0.5, true }, { 1, 0.25, true } })
+  check.same(calls, { { 0, 0.5, true }, { 1, 0.25, true } })
   check.near(list.callbacks[2].history.loss, { 0.5, 0.25 })
 end
 
@@ -98,8 +99,8 @@ do -- losses, metrics and activations called as functions
   check.fails(function() cr.losses.huber(t) end, "expected y_true and y_pred")
   local dense = cr.layers.Dense(2,
     { activation = cr.activations.elu { alpha = 0.5 }, input_shape = { 2 } })
-  local again = cr.layers.Dense:from_config(dense:get_config())
-  check.same(again:get_config().activation, { class_name = "elu", config = { alpha = 0.5 } })
+  local remade = cr.layers.Dense:from_config(dense:get_config())
+  check.same(remade:get_config().activation, { class_name = "elu", config = { alpha = 0.5 } })
   assert(cr.layers.Dense(2, { activation = cr.activations.elu() }):get_config().activation == "elu")
 end
 
@@ -179,10 +180,10 @@ do -- several optimizers for the weights of one model
   end, "Learning rate cannot be accessed on a MultiOptimizer")
   local path = check.temporary ".h5"
   model:save(path)
-  local again = cr.models.load_model(path)
+  local loaded = cr.models.load_model(path)
   model:fit(x, y, { verbose = 0, shuffle = false })
-  again:fit(x, y, { verbose = 0, shuffle = false })
-  check.near(again:get_weights()[3], model:get_weights()[3]:totable(), 0)
+  loaded:fit(x, y, { verbose = 0, shuffle = false })
+  check.near(loaded:get_weights()[3], model:get_weights()[3]:totable(), 0)
   os.remove(path)
 end
 
@@ -253,11 +254,11 @@ do
   check.same(epochs(Own {}, "val_own", rising), 3)
   Own._direction = "down"
   check.same(epochs(Own {}, "own", rising), 2)
-  local own = Own {}
-  own._direction = "up"
-  check.same(epochs(own, "own", rising), 3)
-  own._direction = "sideways"
-  check.fails(function() epochs(own, "own", rising) end, '"up" or "down"')
+  local metric = Own {}
+  metric._direction = "up"
+  check.same(epochs(metric, "own", rising), 3)
+  metric._direction = "sideways"
+  check.fails(function() epochs(metric, "own", rising) end, '"up" or "down"')
   check.same(epochs(cr.metrics.AUC { name = "loss_of_face" }, "loss_of_face", rising), 3)
   check.fails(function()
     epochs(function(t, p) return cr.ops.mean(t - p, -1) end, "function", rising)

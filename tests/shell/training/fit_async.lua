@@ -46,7 +46,7 @@ check.same(run.history.history, history)
 check.same(run:wait().history, history)
 
 -- Runs with callbacks, with generators, with a custom train_step, and op by op.
-local function both(build, data, targets, more)
+local function check_same_as_fit(build, data, targets, more)
   local results = {}
   for _, how in ipairs { "fit", "fit_async" } do
     cr.random.seed(7)
@@ -70,16 +70,16 @@ local function both(build, data, targets, more)
   check.same(results.fit_async, results.fit)
   assert(#results.fit[1] > 5 and results.fit[1][#results.fit[1]] == "end")
 end
-both(make, x, y)
-both(function() return make { run_eagerly = true } end, x, y, { epochs = 1 })
-both(make, function()
+check_same_as_fit(make, x, y)
+check_same_as_fit(function() return make { run_eagerly = true } end, x, y, { epochs = 1 })
+check_same_as_fit(make, function()
   local at = 0
   return function()
     at = at % 8 + 1
     return x:slice(at, at + 5), y:slice(at, at + 5)
   end
 end, nil, { steps_per_epoch = 8, batch_size = cr.null })
-both(make, function()
+check_same_as_fit(make, function()
   return cr.data.from_tensor_slices({ x, y }):map(function(a, b) return a * 2, b end):batch(8)
 end, nil, { batch_size = cr.null })
 local Own = cr.Model:subclass "OwnAsync"
@@ -94,7 +94,7 @@ function Own:train_step(data)
     self.trainable_weights)
   return { loss = loss }
 end
-both(function()
+check_same_as_fit(function()
   local own = Own {}
   own:compile { optimizer = "sgd", loss = "mse" }
   return own
@@ -131,24 +131,25 @@ assert(run:wait().history.loss[4])
 
 -- run:stop() ends a run as stop_training does: after the epoch, and with on_train_end.
 model = make()
-local ended = 0
+local end_count = 0
 run = model:fit_async(x, y, { epochs = 1000, batch_size = 6,
-  callbacks = cr.callbacks.LambdaCallback { on_train_end = function() ended = ended + 1 end } })
+  callbacks = cr.callbacks.LambdaCallback {
+    on_train_end = function() end_count = end_count + 1 end } })
 run:pause()
 run:step(11)
 run:stop()
-assert(run.state == "ended" and ended == 1 and #run.history.history.loss == 2)
+assert(run.state == "ended" and end_count == 1 and #run.history.history.loss == 2)
 run:stop()
 run:step(2)
 run:resume()
 run:pause()
-assert(run.state == "ended" and ended == 1)
+assert(run.state == "ended" and end_count == 1)
 
 -- In scripts, calls that read the status let the run continue, so that loops that poll it end.
 run = make():fit_async(x, y, { epochs = 5 })
-local looks = 0
-while run:status().state == "running" do looks = looks + 1 end
-assert(run.state == "ended" and looks < 1e6)
+local look_count = 0
+while run:status().state == "running" do look_count = look_count + 1 end
+assert(run.state == "ended" and look_count < 1e6)
 run = make():fit_async(x, y, { epochs = 2 })
 for _ = 1, 1000 do
   cr.sleep(0.01)

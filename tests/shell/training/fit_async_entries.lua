@@ -141,9 +141,9 @@ local function sequential(options)
     local one = cr.Sequential { layers.Dense(256, { activation = "tanh", input_shape = { 8 } }),
       layers.Dropout(0.3), layers.Dense(256, { activation = "relu" }), layers.BatchNormalization(),
       layers.Dense(2) }
-    local all = { optimizer = "adam", loss = "mse", metrics = { "mae" } }
-    for name, value in pairs(options or {}) do all[name] = value end
-    one:compile(all)
+    local arguments = { optimizer = "adam", loss = "mse", metrics = { "mae" } }
+    for name, value in pairs(options or {}) do arguments[name] = value end
+    one:compile(arguments)
     return one
   end
 end
@@ -162,7 +162,7 @@ function Own:train_step(given)
     self.trainable_weights)
   return { loss = loss + cr.ops.sum(cr.random.normal { 2 }) * 0 } -- draws random numbers
 end
-local function own()
+local function make_own_model()
   local one = Own {}
   one:compile { optimizer = "sgd", loss = "mse" }
   one:predict(x:slice(1, 1)) -- builds the model before an entry can draw random numbers
@@ -194,7 +194,7 @@ entries = entries + with_entries(sequential { run_eagerly = true }, x, y,
   function() return { epochs = 1 } end)
 entries = entries + with_entries(sequential { loss = function(t, p) return ops.square(t - p) end },
   x, y)
-entries = entries + with_entries(own, x, y)
+entries = entries + with_entries(make_own_model, x, y)
 entries = entries + with_entries(sequential(), generator, nil,
   function() return { steps_per_epoch = 12, batch_size = cr.null } end)
 print(entries .. " entries")

@@ -46,9 +46,10 @@ check.near(trace.shared[1]:reshape { -1 }, shared(x):reshape { -1 })
 check.fails(function() return trace.iner end, "no layer 'iner' was called",
   "did you mean 'inner'")
 assert(trace[6] == nil and trace[1].value == nil)
-local kept = model:trace(x, { layers = { "inner", "out" }, values = true, statistics = false })
-assert(#kept == 2 and kept[1].min == nil)
-check.near(kept[1].value:reshape { -1 }, numbers)
+local partial_trace = model:trace(x, { layers = { "inner", "out" }, values = true,
+  statistics = false })
+assert(#partial_trace == 2 and partial_trace[1].min == nil)
+check.near(partial_trace[1].value:reshape { -1 }, numbers)
 check.fails(function() model:trace(x, { layers = "Out" }) end, "no layer 'Out'")
 
 -- A trace prints as a table of limited width, without columns that would be empty.

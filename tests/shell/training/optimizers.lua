@@ -52,10 +52,10 @@ do -- the optimizer is saved with its state, and training continues
     local model = trained(Heavy { momentum = 0.8 })
     local path = check.temporary(ending)
     model:save(path)
-    local again = cr.models.load_model(path)
-    assert(again.optimizer.momentum == 0.8)
-    for _, each in ipairs { model, again } do each:fit(x, y, { verbose = 0, shuffle = false }) end
-    same_weights(again, model, 0)
+    local loaded = cr.models.load_model(path)
+    assert(loaded.optimizer.momentum == 0.8)
+    for _, each in ipairs { model, loaded } do each:fit(x, y, { verbose = 0, shuffle = false }) end
+    same_weights(loaded, model, 0)
     os.remove(path)
   end
 end
@@ -140,18 +140,18 @@ do
   local one = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
   one:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = "mse" }
   one:fit(a, b, { verbose = 0 })
-  local went_on = {}
+  local later_losses = {}
   for _, ending in ipairs { ".keras", ".h5" } do
     local file = check.temporary(ending)
     one:save(file)
-    local again = cr.models.load_model(file)
-    check.near(again.optimizer:get_config().decay, 0.25)
-    check.near(again.optimizer:get_config().learning_rate, 0.5)
-    went_on[#went_on + 1] = again
+    local loaded = cr.models.load_model(file)
+    check.near(loaded.optimizer:get_config().decay, 0.25)
+    check.near(loaded.optimizer:get_config().learning_rate, 0.5)
+    later_losses[#later_losses + 1] = loaded
     os.remove(file)
   end
   local want = one:fit(a, b, { verbose = 0 }).history.loss
-  for _, again in ipairs(went_on) do
+  for _, again in ipairs(later_losses) do
     check.same(again:fit(a, b, { verbose = 0 }).history.loss, want)
   end
 end

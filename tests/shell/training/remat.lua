@@ -51,16 +51,16 @@ end
 for name, build in pairs { images = images, sequences = sequences, attention = attention } do
   for _, policy in ipairs { "float32", "mixed_bfloat16" } do
     local plain, losses = trained(build, false, policy)
-    local copy_path, own = trained(build, true, policy)
-    local most = policy == "float32" and 1e-5 or 2e-2
+    local remat_model, remat_losses = trained(build, true, policy)
+    local tolerance = policy == "float32" and 1e-5 or 2e-2
     for i, loss in ipairs(losses) do
-      check.near(own[i], loss, most, name .. " with " .. policy)
+      check.near(remat_losses[i], loss, tolerance, name .. " with " .. policy)
     end
-    local weights = copy_path:get_weights()
+    local weights = remat_model:get_weights()
     for i, weight in ipairs(plain:get_weights()) do
-      local off = (weights[i] - weight):abs():max():item()
-      assert(off <= most * (1 + weight:abs():max():item()),
-        ("%s with %s, weight %d: off by %g"):format(name, policy, i, off))
+      local difference = (weights[i] - weight):abs():max():item()
+      assert(difference <= tolerance * (1 + weight:abs():max():item()),
+        ("%s with %s, weight %d: off by %g"):format(name, policy, i, difference))
     end
   end
 end

@@ -17,10 +17,10 @@ local function new_model(options)
   return model
 end
 
-local function goes_on(what, options, targets, saves)
+local function check_goes_on(what, options, targets, saves)
   local model = new_model(options)
-  local fit = { verbose = 0, batch_size = 8, shuffle = false, epochs = 2 }
-  model:fit(x, targets, fit)
+  local fit_options = { verbose = 0, batch_size = 8, shuffle = false, epochs = 2 }
+  model:fit(x, targets, fit_options)
   local path, loaded = check.temporary ".h5", {}
   for _, target in ipairs(saves or { "keras3", "keras2" }) do
     local saved, why = pcall(model.save, model, path, { target = target })
@@ -31,10 +31,10 @@ local function goes_on(what, options, targets, saves)
       assert(target == "keras2" and tostring(why):find "Keras 2.3.1 has no", why)
     end
   end
-  model:fit(x, targets, fit)
+  model:fit(x, targets, fit_options)
   local values = model:evaluate(x, targets, { verbose = 0, return_dict = true })
   for _, again in ipairs(loaded) do
-    again:fit(x, targets, fit)
+    again:fit(x, targets, fit_options)
     local steps = again.optimizer.variables[1]:item()
     assert(steps == 8, what .. ": " .. steps .. " steps")
     check.near(again:get_weights()[1], model:get_weights()[1]:totable(), 1e-6, what)
@@ -50,15 +50,16 @@ local skipped = { LossScaleOptimizer = true, MultiOptimizer = true, OptimizerMap
 for name in pairs(cr.optimizers) do
   local class = cr.describe(cr.optimizers[name])
   if class and class.what == "class" and class.kind == "optimizer" and not skipped[name] then
-    goes_on(name, { optimizer = cr.optimizers[name] { learning_rate = 0.01 }, loss = "mse" }, y)
+    check_goes_on(name, { optimizer = cr.optimizers[name] { learning_rate = 0.01 }, loss = "mse" },
+      y)
   end
 end
-goes_on("LossScaleOptimizer",
+check_goes_on("LossScaleOptimizer",
   { optimizer = cr.optimizers.LossScaleOptimizer(cr.optimizers.Nadam(0.01)), loss = "mse" }, y)
-goes_on("a schedule",
+check_goes_on("a schedule",
   { optimizer = cr.optimizers.SGD(cr.optimizers.schedules.CosineDecayRestarts(0.1, 3)),
   loss = "mse" }, y)
-goes_on("averages", { optimizer = cr.optimizers.Lamb { learning_rate = 0.01, use_ema = true,
+check_goes_on("averages", { optimizer = cr.optimizers.Lamb { learning_rate = 0.01, use_ema = true,
   gradient_accumulation_steps = 2 }, loss = "mse" }, y,
   { "keras3" }) -- Keras 2 has no averages of weights
 
@@ -67,7 +68,7 @@ local of_classes = { SparseCategoricalCrossentropy = true,
 for name in pairs(cr.losses) do
   local class = cr.describe(cr.losses[name])
   if class and class.what == "class" and name ~= "CTC" and name ~= "Loss" then
-    goes_on(name, { optimizer = "sgd", loss = cr.losses[name]() },
+    check_goes_on(name, { optimizer = "sgd", loss = cr.losses[name]() },
       of_classes[name] and classes or y)
   end
 end
@@ -88,7 +89,7 @@ for name in pairs(cr.metrics) do
   local class = cr.describe(cr.metrics[name])
   if class and class.what == "class" and class.kind == "metric" and not numbers_only[name] then
     local numbers = sparse[name]
-    goes_on(name, { optimizer = "sgd",
+    check_goes_on(name, { optimizer = "sgd",
       loss = numbers and "sparse_categorical_crossentropy" or "mse",
       metrics = { cr.metrics[name](needed[name] or {}) } }, numbers and classes or y)
   end

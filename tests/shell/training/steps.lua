@@ -42,17 +42,17 @@ local function trained(class, options)
 end
 
 do -- a class's own train_step is compiled once, and gives the same as the default step
-  local own, logs = trained(Own)
+  local with_own_step, logs = trained(Own)
   local usual = trained(Usual)
-  check.near(own:get_weights()[1], usual:get_weights()[1]:totable(), 1e-6)
+  check.near(with_own_step:get_weights()[1], usual:get_weights()[1]:totable(), 1e-6)
   assert(traced <= 3, "traced " .. traced .. " times")
   check.near(logs.twice[3], 2 * logs.loss[3])
   assert(logs.mae == nil)
   local eager = trained(Own, { eagerly = true })
-  check.near(eager:get_weights()[1], own:get_weights()[1]:totable(), 1e-6)
-  local values = own:evaluate(x, y, { return_dict = true, verbose = 0 })
+  check.near(eager:get_weights()[1], with_own_step:get_weights()[1]:totable(), 1e-6)
+  local values = with_own_step:evaluate(x, y, { return_dict = true, verbose = 0 })
   assert(values.loss and not values.twice)
-  local on_batch = own:train_on_batch(x, y)
+  local on_batch = with_own_step:train_on_batch(x, y)
   assert(#on_batch == 2)
 end
 
@@ -95,7 +95,7 @@ do -- layers that the step builds: batches of unknown size go through a stack an
     assert(losses[3] < losses[1], cr.show(losses))
     assert(#model.weights == 8)
   end
-  -- a stack may take the loss that compile was given
+  -- the train_step of a Sequential may compute the loss that compile was given
   local Compiled = cr.Sequential:subclass "Compiled"
   Compiled.train_step = Own.train_step
   local model = Compiled { net() }

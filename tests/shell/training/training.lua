@@ -60,13 +60,13 @@ check.same(counter.count, 2, "a second fit begins anew")
 local labels = cr.tensor { 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1 }
 local classes = model(2, "sparse_categorical_crossentropy")
 classes.learning_rate = 0
-local function weighed(weights)
+local function results_with(weights)
   return classes:train_on_batch(x, labels, { class_weight = weights })
 end
-check.near(weighed { [1] = 5 }, weighed { [0] = 1, [1] = 5 }, 1e-6)
-check.near(weighed { 5 }, weighed { [0] = 1, [1] = 5 }, 1e-6)
+check.near(results_with { [1] = 5 }, results_with { [0] = 1, [1] = 5 }, 1e-6)
+check.near(results_with { 5 }, results_with { [0] = 1, [1] = 5 }, 1e-6)
 for _, weights in ipairs { { 1, 5 }, { [1] = 1, [2] = 5 } } do
-  check.fails(function() weighed(weights) end, "no class 2", "0 to 1", "write [0] =")
+  check.fails(function() results_with(weights) end, "no class 2", "0 to 1", "write [0] =")
 end
 classes:fit(x, labels, { class_weight = { [0] = 1, [1] = 5 }, verbose = 0 })
 local third = model(3, "sparse_categorical_crossentropy")
@@ -93,8 +93,8 @@ do
     local units, activation, loss, accuracy, targets = table.unpack(case)
     local wanted = results(units, activation, loss, { accuracy, loss }, targets)
     local loss_alone = cr.losses[loss]
-    local function own(t, p) return loss_alone(t, p) end
-    for _, name in ipairs { "crossentropy", "ce", "CE", own } do
+    local function custom_loss(t, p) return loss_alone(t, p) end
+    for _, name in ipairs { "crossentropy", "ce", "CE", custom_loss } do
       for _, metrics in ipairs { { "accuracy", "ce" }, { "Acc", "crossentropy" } } do
         check.near(results(units, activation, name, metrics, targets), wanted, 1e-5)
       end
@@ -157,11 +157,11 @@ do -- losses and metrics accept Lua tables, and a generator may return a batch i
 end
 
 do -- functions are metrics of single outputs, too
-  local function far(y_true, y_pred) return cr.ops.abs(y_true - y_pred) end
+  local function absolute_error(y_true, y_pred) return cr.ops.abs(y_true - y_pred) end
   local input = cr.Input { shape = { 2 } }
   local a, b = cr.layers.Dense(1, { name = "a" }), cr.layers.Dense(1, { name = "b" })
   local two = cr.Model { inputs = input, outputs = { a(input), b(input) } }
-  two:compile { loss = { "mse", "mse" }, metrics = { { "mae", far }, { "mae" } } }
+  two:compile { loss = { "mse", "mse" }, metrics = { { "mae", absolute_error }, { "mae" } } }
   local logs = two:evaluate(cr.ones { 4, 2 }, { cr.ones { 4, 1 }, cr.ones { 4, 1 } },
     { verbose = 0, return_dict = true })
   check.near(logs.a_function, logs.a_mae, 1e-6)

@@ -48,21 +48,21 @@ do
     self.optimizer:apply_gradients(tape:gradient(loss, all), all)
     return { loss = loss, twice = loss * 2 }
   end
-  local function own()
+  local function make_own_model()
     cr.random.seed(4)
     local input = cr.Input { shape = { 3 } }
-    local of = Own { inputs = input, outputs = cr.layers.Dense(1)(input) }
-    of:compile { optimizer = "sgd", loss = "mse" }
-    return of
+    local model = Own { inputs = input, outputs = cr.layers.Dense(1)(input) }
+    model:compile { optimizer = "sgd", loss = "mse" }
+    return model
   end
-  for _, case in ipairs { { own, {} }, { make, { watch = { "gradients" } } } } do
+  for _, case in ipairs { { make_own_model, {} }, { make, { watch = { "gradients" } } } } do
     local resumed_run = { epochs = 3, batch_size = 6, verbose = 0, validation_data = { x, y } }
     for name, value in pairs(case[2]) do resumed_run[name] = value end
     local function fresh()
       cr.clear_session()  -- names are counted from 1
       return case[1]()
     end
-    local whole = fresh():fit(x, y, resumed_run).history
+    local uninterrupted = fresh():fit(x, y, resumed_run).history
     for _, steps in ipairs { 3, 4, 5, 8 } do
       local first = fresh():start_training(x, y, resumed_run)
       first:advance(steps)
@@ -70,7 +70,7 @@ do
       local second = fresh():start_training(x, y, resumed_run)
       second:restore(state)
       local rest = second:finish().history
-      for name, values in pairs(whole) do check.same(rest[name], values) end
+      for name, values in pairs(uninterrupted) do check.same(rest[name], values) end
     end
   end
 end
@@ -171,30 +171,30 @@ local GivesUp = cr.callbacks.Callback:subclass "GivesUp"
 function GivesUp:on_epoch_end(epoch)
   if epoch == 1 then error "given up" end
 end
-local kept = check.temporary ".h5"
+local backup_path = check.temporary ".h5"
 local function persist(seed, callback)
   local trained = make(seed)
   local history = trained:fit(x, y,
-    { epochs = 3, batch_size = 6, verbose = 0, callbacks = callback, resume = kept })
+    { epochs = 3, batch_size = 6, verbose = 0, callbacks = callback, resume = backup_path })
   return trained, history
 end
 check.fails(function() persist(7, GivesUp()) end, "given up")
 local trained, history = persist(11)
 assert(#history.epoch == 3)
 check.same(weights(trained), weights(fitted))
-assert(not io.open(kept), "the file of a run that ended is removed")
+assert(not io.open(backup_path), "the file of a run that ended is removed")
 check.fails(function() fitted:fit(x, y, { resume = 3 }) end, "the path of a file")
 
 -- The number of epochs is saved with a run only if it was changed; otherwise the new run's options
 -- determine it.
 do
-  local kept = make():start_training(x, y, options)
-  kept:advance(5)
-  kept:save(path)
+  local backup_path = make():start_training(x, y, options)
+  backup_path:advance(5)
+  backup_path:save(path)
   local longer = { epochs = 4, batch_size = 6, verbose = 0 }
   assert(make():start_training(x, y, longer):load(path).epochs == 4)
-  kept.epochs = 5
-  kept:save(path)
+  backup_path.epochs = 5
+  backup_path:save(path)
   local later = make():start_training(x, y, options):load(path)
   assert(later.epochs == 5 and later:restore(later:snapshot()) == later)
   assert(#later:finish().history.loss == 5)

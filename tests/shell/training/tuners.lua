@@ -65,9 +65,9 @@ local reopened = new_tuner("RandomSearch",
   { max_trials = 5, project_name = "random", overwrite = false })
 reopened:search(x, y, options)
 check.same(outcome(reopened), outcome(tuner))
-local elsewhere = new_tuner("RandomSearch", { max_trials = 5, project_name = "elsewhere" })
-elsewhere:search(x, y, options)
-check.same(outcome(elsewhere), outcome(tuner))
+local other_project = new_tuner("RandomSearch", { max_trials = 5, project_name = "elsewhere" })
+other_project:search(x, y, options)
+check.same(outcome(other_project), outcome(tuner))
 local other_tuner = new_tuner("RandomSearch", { max_trials = 5, project_name = "other", seed = 6 })
 other_tuner:search(x, y, options)
 assert(other_tuner.study.trials[1].score ~= trials[1].score)
@@ -117,19 +117,19 @@ assert(tuner.study.space[2].conditions[1][1] == "kind")
 -- Hyperband: later rounds continue with the weights of earlier ones, for the remaining epochs.
 tuner = new_tuner("Hyperband", { max_epochs = 4, factor = 2, project_name = "hyperband" })
 tuner:search(x, y, options)
-local went_on
+local has_continued
 for _, trial in ipairs(tuner.study.trials) do
   local first, last = trial.reports[1].step, trial.reports[#trial.reports].step
   local hp = tuner.study:hyperparameters(trial.number)
   assert(first == hp:get "tuner/initial_epoch" + 1 and last == hp:get "tuner/epochs")
   if first > 1 then
-    went_on = true
+    has_continued = true
     local before = tuner.study.trials[hp:get "tuner/trial_id"]
     check.same(before.values, trial.values)
     assert(trial.reports[1].value < 2 * before.score)
   end
 end
-assert(went_on)
+assert(has_continued)
 
 -- Bayesian optimization with several executions per trial, a pruner and a declared direction.
 tuner = new_tuner("BayesianOptimization", { max_trials = 8, num_initial_points = 3, lag = 1,
@@ -184,12 +184,13 @@ for _, kill in ipairs { 3, 10, 13, 1 } do
   assert(not done, "the process was not killed")
   cuts = cuts + 1
 end
-local cut
-ok, cut = run_script(folder .. "/cut", -1)
-assert(ok, cut)
-assert(cut:gsub("^%d+", "") == whole:gsub("^%d+", ""), "the search went on with other numbers")
+local resumed_outcome
+ok, resumed_outcome = run_script(folder .. "/cut", -1)
+assert(ok, resumed_outcome)
+assert(resumed_outcome:gsub("^%d+", "") == whole:gsub("^%d+", ""),
+  "the search went on with other numbers")
 -- For each kill, at most two batches are run again.
-local batch_count = tonumber(cut:match "^%d+")
+local batch_count = tonumber(resumed_outcome:match "^%d+")
 assert(batch_count <= 3 * 3 * 6 - (3 + 10 + 13 + 1) + 2 * cuts, batch_count)
 assert(batch_count > 0)
 

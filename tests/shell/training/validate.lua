@@ -34,7 +34,7 @@ for i, w in ipairs(model:get_weights()) do
   assert(cr.ops.all(cr.ops.equal(w, before[i])):item(), "validate changed a weight")
 end
 assert(model.optimizer.iterations == iterations)
-local again = model:test_on_batch(x, y)
-for i, value in ipairs(logs) do assert(again[i] == value) end
+local later_logs = model:test_on_batch(x, y)
+for i, value in ipairs(logs) do assert(later_logs[i] == value) end
 check.fails(function() model:validate(x, y, { batchsize = 1 }) end, "did you mean 'batch_size'?")
 check.fails(function() model:validate(x, cr.zeros { 3 }) end, "samples")
