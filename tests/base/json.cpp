@@ -8,7 +8,7 @@ using namespace crescent;
 
 namespace {
 
-std::string complaint(std::string_view text) {
+std::string error_message(std::string_view text) {
   try {
     parse_json(text);
   } catch (const Error& error) {
@@ -63,10 +63,11 @@ TEST_CASE("What Python writes is read") {
 }
 
 TEST_CASE("Errors name line and column") {
-  CHECK(complaint("{\"a\": 1,\n \"a\": 2}") ==
+  CHECK(error_message("{\"a\": 1,\n \"a\": 2}") ==
         "JSON, line 2, column 2: the key \"a\" is there twice");
-  CHECK(complaint("[1, 2") == "JSON, line 1, column 6: expected ',' or ']' (the text ends here)");
-  CHECK(complaint("[1,\n\n  nul]") == "JSON, line 3, column 3: expected a value, got \"nul\"");
+  CHECK(error_message("[1, 2") ==
+        "JSON, line 1, column 6: expected ',' or ']' (the text ends here)");
+  CHECK(error_message("[1,\n\n  nul]") == "JSON, line 3, column 3: expected a value, got \"nul\"");
 }
 
 TEST_CASE("Hostile text is refused", "[F23]") {
@@ -119,19 +120,19 @@ TEST_CASE("Hostile text is refused", "[F23]") {
                            "-nan",
                            "tru",
                            "truee"})
-    CHECK(complaint(text).substr(0, 4) == "JSON");
-  CHECK(complaint(std::string_view("1\0", 2)).substr(0, 4) == "JSON");
-  CHECK(complaint(std::string_view("\"\0\"", 3)).substr(0, 4) == "JSON");
-  CHECK(complaint(std::string_view("[1\0]", 4)).substr(0, 4) == "JSON");
+    CHECK(error_message(text).substr(0, 4) == "JSON");
+  CHECK(error_message(std::string_view("1\0", 2)).substr(0, 4) == "JSON");
+  CHECK(error_message(std::string_view("\"\0\"", 3)).substr(0, 4) == "JSON");
+  CHECK(error_message(std::string_view("[1\0]", 4)).substr(0, 4) == "JSON");
 }
 
 TEST_CASE("Nesting is bounded at 1000, in what is read and in what is written", "[F23]") {
   const Value deepest = parse_json(std::string(1000, '[') + std::string(1000, ']'));
   CHECK(to_json(deepest).size() == 2000);
   CHECK_THROWS_WITH(to_json(List{deepest}), Catch::Contains("1000 deep"));
-  CHECK(complaint(std::string(1001, '[') + std::string(1001, ']')).find("1000 deep") !=
+  CHECK(error_message(std::string(1001, '[') + std::string(1001, ']')).find("1000 deep") !=
         std::string::npos);
-  CHECK(complaint(std::string(10'000'000, '[')).find("1000 deep") != std::string::npos);
+  CHECK(error_message(std::string(10'000'000, '[')).find("1000 deep") != std::string::npos);
 }
 
 TEST_CASE("A large dictionary is read in linear time") {
@@ -143,13 +144,13 @@ TEST_CASE("A large dictionary is read in linear time") {
 
 TEST_CASE("A key that is there twice is an error in dictionaries of any size") {
   for (int size = 1; size < 40; ++size)
-    for (int twice = 0; twice < size; ++twice) {
+    for (int duplicate = 0; duplicate < size; ++duplicate) {
       std::string text = "{";
       for (int i = 0; i < size; ++i) text += "\"k" + std::to_string(i) + "\": 0, ";
-      const std::string key = "\"k" + std::to_string(twice) + "\"";
-      CHECK(complaint(text + key + ": 1}") == "JSON, line 1, column " +
-                                                  std::to_string(text.size() + 1) + ": the key " +
-                                                  key + " is there twice");
+      const std::string key = "\"k" + std::to_string(duplicate) + "\"";
+      CHECK(error_message(text + key + ": 1}") == "JSON, line 1, column " +
+                                                      std::to_string(text.size() + 1) +
+                                                      ": the key " + key + " is there twice");
     }
 }
 

@@ -86,8 +86,9 @@ void check_drawn_anew(TestTerminal& terminal) {
   const VTermPos after = terminal.cursor();
   CHECK(before.col == after.col);
   for (int i = 0; i < terminal.rows(); ++i) {
-    const int old = i + before.row - after.row;
-    if (old >= 0 && old < terminal.rows()) CHECK(rows[static_cast<size_t>(old)] == terminal.row(i));
+    const int old_row = i + before.row - after.row;
+    if (old_row >= 0 && old_row < terminal.rows())
+      CHECK(rows[static_cast<size_t>(old_row)] == terminal.row(i));
   }
 }
 
@@ -111,7 +112,7 @@ TEST_CASE("random keys leave the screen as it would be drawn anew") {
     terminal.take_output();
     // The height stays the same, because libvterm 0.1.4 crashes at some changes of the height.
     if (random() % 8 == 0) terminal.resize(options.rows, 15 + int(random() % 40));
-    REQUIRE(terminal.computed() > 0);
+    REQUIRE(terminal.processor_seconds() > 0);
   }
   terminal.settle();
   terminal.send("\x03ok\r");

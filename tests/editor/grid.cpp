@@ -289,7 +289,7 @@ void TestTerminal::resize(int rows, int columns) {
   REQUIRE(ioctl(file_, TIOCSWINSZ, &size) == 0);
 }
 
-double TestTerminal::computed() const {
+double TestTerminal::processor_seconds() const {
   std::ifstream file("/proc/" + std::to_string(child_) + "/schedstat");
   double nanoseconds = 0;
   file >> nanoseconds;

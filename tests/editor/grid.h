@@ -35,8 +35,8 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> environment;
   bool ends = true;       ///< whether the process ends at the end of the input
   bool has_shell = true;  ///< if false, there is no shell that could continue a stopped process
-  std::vector<std::string> program;  ///< if not empty, the path of a program that runs with its
-                                     ///< arguments instead of the editor alone
+  /// If not empty: the path and the arguments of a program that runs instead of the editor alone.
+  std::vector<std::string> program;
 };
 
 /// A process that reads entries with the editor and prints each in square brackets, with "|" for
@@ -66,7 +66,7 @@ class TestTerminal {
   std::string take_output() { return std::exchange(output_, ""); }
   pid_t process() const { return child_; }
   /// The processor time of the process in seconds.
-  double computed() const;
+  double processor_seconds() const;
   /// The exit status, once the process has ended.
   int end();
   /// Sends a signal to the process, as its shell would.

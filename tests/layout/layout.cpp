@@ -18,10 +18,10 @@ const fs::path kRoot = fs::weakly_canonical(CRESCENT_SOURCE_DIR);
 
 // The folders of public headers and of core's sources, the lowest layer first. crescent.h and
 // plugin.h are above all of them.
-const std::vector<std::string> kHeaderRooms = {"base",    "system", "registry", "tensor",
-                                               "program", "device", "ops",      "search",
-                                               "layer",   "data",   "model",    "io"};
-const std::vector<std::string> kSourceRooms = {
+const std::vector<std::string> kHeaderFolders = {"base",    "system", "registry", "tensor",
+                                                 "program", "device", "ops",      "search",
+                                                 "layer",   "data",   "model",    "io"};
+const std::vector<std::string> kSourceFolders = {
     "base",   "system",     "registry", "tensor", "program", "random",
     "device", "compile",    "ops",      "search", "layer",   "optimization",
     "data",   "validation", "training", "model",  "check"};
@@ -69,27 +69,30 @@ fs::path resolve(const fs::path& file, const std::string& name) {
 }
 
 /// The index in the list of the folder below `root` that contains the file; -1 if none does.
-int room_number(const fs::path& file, const fs::path& root, const std::vector<std::string>& rooms) {
+int folder_number(const fs::path& file, const fs::path& root,
+                  const std::vector<std::string>& ordered_folders) {
   const fs::path inside = fs::relative(file, root);
-  const auto at = std::find(rooms.begin(), rooms.end(), inside.begin()->string());
-  return at == rooms.end() ? -1 : int(at - rooms.begin());
+  const auto at =
+      std::find(ordered_folders.begin(), ordered_folders.end(), inside.begin()->string());
+  return at == ordered_folders.end() ? -1 : int(at - ordered_folders.begin());
 }
 
 /// Fails for files below `root` that are in no listed folder, or that include a file of a higher
 /// folder.
-void check_rooms(const fs::path& root, const std::vector<std::string>& rooms) {
+void check_folders(const fs::path& root, const std::vector<std::string>& ordered_folders) {
   for (const fs::path& file : sources_below(root)) {
     if (file.parent_path() == root) continue;
     INFO(fs::relative(file, kRoot).string());
-    REQUIRE(room_number(file, root, rooms) >= 0);
+    REQUIRE(folder_number(file, root, ordered_folders) >= 0);
     for (const Include& include : includes_of(file)) {
       if (!include.quoted || kGenerated.count(include.name)) continue;
       INFO("includes " << include.name);
       const fs::path included = resolve(file, include.name);
       REQUIRE_FALSE(included.empty());
       if (fs::relative(included, root).string().starts_with("..")) continue;
-      CHECK(room_number(included, root, rooms) >= 0);
-      CHECK(room_number(included, root, rooms) <= room_number(file, root, rooms));
+      CHECK(folder_number(included, root, ordered_folders) >= 0);
+      CHECK(folder_number(included, root, ordered_folders) <=
+            folder_number(file, root, ordered_folders));
     }
   }
 }
@@ -115,12 +118,12 @@ Includes includes_of_folders() {
 /// Fails if folders include each other in a circle: folders that include none of the remaining ones
 /// are removed until only circles are left.
 void check_no_circles(Includes all) {
-  for (bool some = true; some;) {
-    some = false;
+  for (bool has_removed = true; has_removed;) {
+    has_removed = false;
     for (auto at = all.begin(); at != all.end();) {
       const bool is_free = std::none_of(at->second.begin(), at->second.end(),
                                         [&](const auto& other) { return all.count(other) > 0; });
-      some = some || is_free;
+      has_removed = has_removed || is_free;
       at = is_free ? all.erase(at) : std::next(at);
     }
   }
@@ -129,9 +132,9 @@ void check_no_circles(Includes all) {
 
 }  // namespace
 
-TEST_CASE("Every file of core is in a room and includes nothing of one above it") {
-  check_rooms(kRoot / "core/include/crescent", kHeaderRooms);
-  check_rooms(kRoot / "core/src", kSourceRooms);
+TEST_CASE("Every file of core is in a listed folder and includes nothing of a folder above it") {
+  check_folders(kRoot / "core/include/crescent", kHeaderFolders);
+  check_folders(kRoot / "core/src", kSourceFolders);
 }
 
 TEST_CASE("No folders include each other in a circle") {
@@ -156,12 +159,13 @@ TEST_CASE("crescent.h has every public header that is not for authors of devices
           reached.insert(root / include.name).second)
         left.push_back(root / include.name);
   }
-  const std::set<std::string> apart = {"numpy_random.h", "pattern.h", "progress.h",   "thread.h",
-                                       "terminal.h",     "crash.h",   "user_folder.h"};
+  const std::set<std::string> included_separately = {"numpy_random.h", "pattern.h",  "progress.h",
+                                                     "thread.h",       "terminal.h", "crash.h",
+                                                     "user_folder.h"};
   for (const fs::path& file : sources_below(root / "crescent")) {
     if (file.parent_path().filename() == "device") continue;
     INFO(fs::relative(file, root).string());
-    CHECK(reached.count(file) + apart.count(file.filename().string()) == 1);
+    CHECK(reached.count(file) + included_separately.count(file.filename().string()) == 1);
   }
 }
 
@@ -193,15 +197,15 @@ TEST_CASE("Public headers show the standard library alone") {
 TEST_CASE("What every plugin reads is cheap to read") {
   const std::set<std::string> slow = {"sstream", "iostream", "regex", "map", "functional"};
   std::set<fs::path> seen;
-  std::vector<fs::path> left = {kRoot / "core/include/crescent/plugin.h"};
-  while (!left.empty()) {
-    const fs::path file = left.back();
-    left.pop_back();
+  std::vector<fs::path> pending = {kRoot / "core/include/crescent/plugin.h"};
+  while (!pending.empty()) {
+    const fs::path file = pending.back();
+    pending.pop_back();
     if (file.empty() || !seen.insert(file).second) continue;
     for (const Include& include : includes_of(file)) {
       INFO(file.filename().string() << " includes <" << include.name << ">");
       CHECK(slow.count(include.name) == 0);
-      if (include.quoted) left.push_back(resolve(file, include.name));
+      if (include.quoted) pending.push_back(resolve(file, include.name));
     }
   }
 }
@@ -281,9 +285,9 @@ TEST_CASE("No plugin compiles sources of another folder") {
 namespace {
 
 // The folders of the Lua module, the lowest layer first. module.cpp is above all of them.
-const std::vector<std::string> kModuleRooms = {"lua",     "values",     "instances", "workers",
-                                               "images",  "classes",    "tensors",   "data",
-                                               "library", "background", "training",  "models"};
+const std::vector<std::string> kModuleFolders = {"lua",     "values",     "instances", "workers",
+                                                 "images",  "classes",    "tensors",   "data",
+                                                 "library", "background", "training",  "models"};
 const fs::path kModule = kRoot / "shell/module";
 
 // The unit of a file: the common name of a header and its source, such as "values/convert".
@@ -291,9 +295,10 @@ std::string unit_of(const fs::path& file) {
   return fs::relative(file, kModule).replace_extension().string();
 }
 
-int room_of(const std::string& unit) {
-  const std::string room = fs::path(unit).begin()->string();
-  return int(std::find(kModuleRooms.begin(), kModuleRooms.end(), room) - kModuleRooms.begin());
+int folder_of(const std::string& unit) {
+  const std::string folder = fs::path(unit).begin()->string();
+  return int(std::find(kModuleFolders.begin(), kModuleFolders.end(), folder) -
+             kModuleFolders.begin());
 }
 
 // For each unit of the module, the other units that it includes.
@@ -312,15 +317,15 @@ Includes units_of_module() {
 
 }  // namespace
 
-TEST_CASE("The rooms of the Lua module include what is below them") {
+TEST_CASE("The folders of the Lua module include what is below them") {
   const auto units = units_of_module();
   REQUIRE(units.size() > 30);
   for (const auto& [unit, included] : units)
     for (const std::string& other : included) {
       INFO(unit << " includes " << other);
-      CHECK(room_of(other) <= room_of(unit));
+      CHECK(folder_of(other) <= folder_of(unit));
     }
-  for (const std::string& room : kModuleRooms) CHECK(fs::exists(kModule / room));
+  for (const std::string& folder : kModuleFolders) CHECK(fs::exists(kModule / folder));
 }
 
 TEST_CASE("No units of the Lua module include each other, whichever way round") {

@@ -34,10 +34,10 @@ TEST_CASE("histograms count every finite value once") {
     const Histogram h = histogram_of(values, static_cast<int64_t>(random() % 20));
     REQUIRE(h.edges.size() == h.counts.size() + 1);
     for (size_t k = 0; k < h.counts.size(); ++k) {
-      const bool last = k + 1 == h.counts.size();
+      const bool is_last = k + 1 == h.counts.size();
       double expected = 0;
       for (const double value : values)
-        expected += value >= h.edges[k] && (last || value < h.edges[k + 1]);
+        expected += value >= h.edges[k] && (is_last || value < h.edges[k + 1]);
       CHECK(h.counts[k] == expected);
     }
     double sum = 0;
@@ -54,11 +54,11 @@ TEST_CASE("long lines keep the extremes of every column") {
   std::vector<Point> line;
   for (int i = 0; i < 100'000; ++i)
     line.push_back({i * 0.006, static_cast<double>(random() % 100'000)});
-  const std::vector<Point> kept = thinned(line, 1);
-  CHECK(kept.size() <= 4 * 601);
+  const std::vector<Point> thinned_line = thinned(line, 1);
+  CHECK(thinned_line.size() <= 4 * 601);
   for (int column = 0; column < 600; ++column) {
     double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
-    const std::vector<Point>* const both[] = {&line, &kept};
+    const std::vector<Point>* const both[] = {&line, &thinned_line};
     for (int k : {0, 1})
       for (const Point& p : *both[k])
         if (std::floor(p.x) == column) {

@@ -14,12 +14,12 @@ namespace {
 class Letters {
  public:
   explicit Letters(std::string_view text) : text_(text) {}
-  bool ended() const { return at_ == text_.size(); }
+  bool is_at_end() const { return at_ == text_.size(); }
   char next() {
-    REQUIRE(!ended());
+    REQUIRE(!is_at_end());
     return text_[at_++];
   }
-  char peek() const { return ended() ? '\0' : text_[at_]; }
+  char peek() const { return is_at_end() ? '\0' : text_[at_]; }
   int number() {
     int value = 0, digits = 0;
     for (; peek() >= '0' && peek() <= '9'; ++digits) value = 10 * value + (next() - '0');
@@ -107,16 +107,16 @@ Raster decoded_sixel(const std::string& text) {
 std::string decoded_kitty(const std::string& text) {
   std::string data;
   Letters letters(text);
-  for (bool more = true, first = true; more; first = false) {
+  for (bool has_more = true, first = true; has_more; first = false) {
     letters.expect("\033_G");
     if (first) letters.expect("a=T,f=100,q=2,");
     letters.expect("m=");
-    more = letters.number() == 1;
+    has_more = letters.number() == 1;
     letters.expect(";");
     std::string piece;
     while (letters.peek() != '\033') piece += letters.next();
     REQUIRE(piece.size() <= 4096);
-    REQUIRE((!more || piece.size() % 4 == 0));
+    REQUIRE((!has_more || piece.size() % 4 == 0));
     data += piece;
     letters.expect("\033\\");
   }

@@ -1,4 +1,4 @@
-// Makes figures for tests.
+// Functions that make figures as Dict for the tests of this folder.
 #pragma once
 #include <random>
 
@@ -33,39 +33,43 @@ inline Value boxed(Tensor tensor) {
 
 /// A random figure of any kind.
 inline Dict random_figure(std::mt19937& random) {
-  const auto some = [&](int64_t most) { return static_cast<int64_t>(random() % (most + 1)); };
+  const auto random_count = [&](int64_t most) {
+    return static_cast<int64_t>(random() % (most + 1));
+  };
   Dict figure;
-  switch (some(3)) {
+  switch (random_count(3)) {
     case 0: {
       const char* const styles[] = {"line", "points", "bars", "histogram"};
       List series;
-      for (int64_t i = some(3); i >= 0; --i)
-        series.push_back(Dict{{"y", random_numbers(random, some(40))},
-                              {"label", std::string(static_cast<size_t>(some(30)), 'l')},
+      for (int64_t i = random_count(3); i >= 0; --i)
+        series.push_back(Dict{{"y", random_numbers(random, random_count(40))},
+                              {"label", std::string(static_cast<size_t>(random_count(30)), 'l')},
                               {"dashed", random() % 2 == 0},
-                              {"style", styles[some(3)]}});
+                              {"style", styles[random_count(3)]}});
       figure = {{"kind", "axes"}, {"series", series}, {"whole", random() % 2 == 0}};
       break;
     }
     case 1: {
-      const int64_t count = 1 + some(8);
+      const int64_t count = 1 + random_count(8);
       figure = {{"kind", "images"},
-                {"pixels", boxed(random_tensor(random, {count, 1 + some(20), 1 + some(20),
-                                                        std::vector<int64_t>{1, 3, 4}[some(2)]}))}};
+                {"pixels",
+                 boxed(random_tensor(random, {count, 1 + random_count(20), 1 + random_count(20),
+                                              std::vector<int64_t>{1, 3, 4}[random_count(2)]}))}};
       List labels;
       for (int64_t i = 0; i < count; ++i) labels.push_back(i % 2 ? "first" : "ä\nsecond one");
       if (random() % 2) figure.set("labels", labels);
-      if (random() % 2) figure.set("range", List{0, some(9)});
+      if (random() % 2) figure.set("range", List{0, random_count(9)});
       if (random() % 2)
         figure.set("legend", List{Dict{{"label", "what is red"}, {"color", List{255, 0, 0}}}});
       break;
     }
     case 2:
-      figure = {{"kind", "heatmap"},
-                {"values", boxed(random_tensor(random, {1 + some(12), 1 + some(12)}))}};
+      figure = {
+          {"kind", "heatmap"},
+          {"values", boxed(random_tensor(random, {1 + random_count(12), 1 + random_count(12)}))}};
       break;
     default:
-      figure = {{"kind", "sparkline"}, {"values", random_numbers(random, some(100))}};
+      figure = {{"kind", "sparkline"}, {"values", random_numbers(random, random_count(100))}};
   }
   if (random() % 2) figure.set("title", "a title that is rather long, longer than some pictures");
   if (random() % 2) figure.set("xlabel", "what is below <&>");

@@ -79,7 +79,7 @@ assert(largest(cr.layers.TablePower { squares = 2 }(x) - x * x * x * x) < 1e-4)
 cr.check.layer(cr.layers.TablePower, { squares = 1 }, { 3 })
 check.fails(function() cr.layers.TablePower { squares = -1 } end, "squares must not be negative")
 
--- Faulty plugins give errors.
+-- Faulty plugins give errors that explain the fault.
 check.fails(function() load "wrong_version" end, "its table has version 2")
 check.fails(function() load "no_table" end, "its table is not one")
 check.fails(function() load "start_fails" end, "the licence server is asleep")

@@ -53,7 +53,7 @@ void write(const std::string& path, const std::string& bytes) {
 }
 
 /// Changes the file and returns the error message of the check of its addresses.
-std::string complaint(std::string bytes, void (*change)(std::string&)) {
+std::string error_message(std::string bytes, void (*change)(std::string&)) {
   const Folder folder;
   change(bytes);
   write(folder / "changed.so", bytes);
@@ -97,7 +97,7 @@ Elf64_Sym& symbol_of_library(std::string& bytes) {
 
 TEST_CASE("A library is checked before the system's loader trusts it", "[P02]") {
   const std::string bytes = bytes_of(library("good"));
-  CHECK(complaint(bytes, [](std::string&) {}) == "");
+  CHECK(error_message(bytes, [](std::string&) {}) == "");
   using Change = void (*)(std::string&);
   const Change changes[] = {
       [](std::string& b) { segment(b, PT_LOAD).p_memsz = 1; },
@@ -136,7 +136,7 @@ TEST_CASE("A library is checked before the system's loader trusts it", "[P02]") 
       [](std::string& b) { first<Elf64_Verneed>(b, DT_VERNEED).vn_next = 1u << 30; }};
   for (const Change& change : changes) {
     INFO("change " << &change - changes);
-    CHECK_THAT(complaint(bytes, change), Contains("damaged"));
+    CHECK_THAT(error_message(bytes, change), Contains("damaged"));
   }
 }
 

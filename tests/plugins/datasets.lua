@@ -10,16 +10,16 @@ local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 2 } }) }
 model:compile { loss = "mse" }
 model:fit(rows:map(function(x) return x, x end):batch(2), { epochs = 2, verbose = 0 })
 
-local function says(f, words)
+local function expect_error(f, words)
   local good, message = pcall(f)
   assert(not good and tostring(message):find(words, 1, true), message)
 end
-says(function() cr.data.EvenRows { count = 0 } end, "must be at least 1, got 0")
-says(function() cr.data.EvenRows { cuont = 2 } end, "count")
-says(function() cr.data.NoRows() end,
+expect_error(function() cr.data.EvenRows { count = 0 } end, "must be at least 1, got 0")
+expect_error(function() cr.data.EvenRows { cuont = 2 } end, "count")
+expect_error(function() cr.data.NoRows() end,
   "dataset NoRows of plugin 'test.datasets': its method stream must give a dataset, such as that "
   .. "of from_tensor_slices, got 5")
-says(function() return cr.data.from_tensor_slice end, "from_tensor_slices")
+expect_error(function() return cr.data.from_tensor_slice end, "from_tensor_slices")
 
 local report = cr.check.plugin("test.datasets", { raise = false })
 local text = tostring(report)

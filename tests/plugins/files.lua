@@ -13,35 +13,35 @@ local model = folder .. "/m.keras"
 
 -- The output of the program for this Lua code; `path` is the plugin search path.
 local program = arg[-1]
-local function says(text, path)
+local function output_of(text, path)
   local file = folder .. "/script.lua"
   local script = assert(io.open(file, "w"))
   script:write('local cr = require "crescent"\n', text)
   script:close()
   local pipe = io.popen(("CRESCENT_PLUGIN_PATH='%s' XDG_CACHE_HOME='%s' '%s' '%s' 2>&1"):format(
     path or "", folder, program, file))
-  local said = pipe:read "a"
+  local output = pipe:read "a"
   pipe:close()
-  return said
+  return output
 end
 
-local saves = ([[
+local saving_code = ([[
 local input = cr.Input { shape = { 3 } }
 local model = cr.Model { inputs = input, outputs = cr.ops.failing(input) }
 model:save "%s"
 model:save_weights "%s/w.halfway"
 print "saved"
 ]]):format(model, folder)
-local said = says(saves, folder)
+local said = output_of(saving_code, folder)
 assert(said == "saved\n", said)
-assert(says(saves):find "no function 'failing'")
+assert(output_of(saving_code):find "no function 'failing'")
 
-local loads =
+local loading_code =
   ([[print(cr.models.load_model("%s"):predict(cr.ones { 1, 3 }, { verbose = 0 }):item(1))]])
   :format(model)
-said = says(loads:gsub(":item%(1%)", ":totable()[1][1]"), folder)
+said = output_of(loading_code:gsub(":item%(1%)", ":totable()[1][1]"), folder)
 assert(said:find "1%.0\n$", said)
-said = says(loads)
+said = output_of(loading_code)
 assert(said:find("Unknown operation: failing", 1, true), said)
 assert(said:find("It was saved from plugin \"unchecked\", version \"1.0.0\"", 1, true), said)
 

@@ -201,7 +201,7 @@ TEST_CASE("The names of built-in plugins are reserved") {
 TEST_CASE(
     "An unknown class may be one of a plugin that is refused, unless its name is nearly known") {
   const SearchPath place({"setup_throws"});
-  const auto says = [](const char* name, const std::string& words) {
+  const auto expect_message = [](const char* name, const std::string& words) {
     try {
       registry().get("layer", name);
     } catch (const Error& error) {
@@ -210,10 +210,12 @@ TEST_CASE(
     return false;
   };
   CHECK(holds([&] {
-    return says("TotallyUnheardOf", "plugin 'bad.setup_throws' (" + place / "setup_throws.so" +
-                                        "), whose classes are not known, is refused: ");
+    return expect_message("TotallyUnheardOf", "plugin 'bad.setup_throws' (" +
+                                                  place / "setup_throws.so" +
+                                                  "), whose classes are not known, is refused: ");
   }));
   CHECK(holds([&] {
-    return says("Denze", "'Denze' (did you mean 'Dense'?)") && !says("Denze", "is refused");
+    return expect_message("Denze", "'Denze' (did you mean 'Dense'?)") &&
+           !expect_message("Denze", "is refused");
   }));
 }

@@ -87,7 +87,7 @@ check.fails(function()
   layer:measured("mze", { 0, 0 })
 end, "Centre.measured: argument 'metric': unknown metric 'mze'")
 
--- properties
+-- properties can be read and set
 assert(layer.factor == 1)
 layer.factor = 2.5
 assert(layer.factor == 2.5 and layer:get_config().scale == 2.5)

@@ -15,7 +15,7 @@ namespace {
 
 struct Refusal {
   const char* library;
-  std::vector<std::string> says;
+  std::vector<std::string> message_parts;
 };
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("A plugin that does not fit is refused, and the message says why", "[P
     std::string message = refusal(library(row.library));
     INFO(row.library << " is refused with: " << message);
     CHECK_FALSE(message.empty());
-    for (const std::string& text : row.says) {
+    for (const std::string& text : row.message_parts) {
       INFO("must say: " << text);
       CHECK(message.find(text) != std::string::npos);
     }

@@ -61,8 +61,8 @@ model:fit(x, y, { verbose = 0 })
 -- A Lua layer that calls itself: the error names it only once, however deep the recursion is.
 local Endless = cr.Layer:subclass "Endless"
 function Endless:call(inputs) return self(inputs) end
-local well, endless = pcall(function() return Endless { name = "e" }(x) end)
-assert(not well and #endless < 500 and endless:find "Layer e %(Endless%)", endless)
+local ok, message = pcall(function() return Endless { name = "e" }(x) end)
+assert(not ok and #message < 500 and message:find "Layer e %(Endless%)", message)
 
 -- If Lua code inside a layer raises an error, its value is kept; the layer's name is added if the
 -- value is a message.

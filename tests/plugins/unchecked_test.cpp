@@ -41,16 +41,16 @@ void differentiate(const char* how, bool compiled) {
 
 /// The standard error output of a fork of this process, and the signal that ended it.
 std::pair<std::string, int> words_of_crash(const std::function<void()>& work) {
-  const Descriptor said = memory_file("crash");
+  const Descriptor error_output = memory_file("crash");
   Process process = Process::copy(
       [&] {
         report_crashes();
         work();
         return 0;
       },
-      {.descriptors = {{said, 2}}});
+      {.descriptors = {{error_output, 2}}});
   process.wait();
-  return {contents_of(said), process.signal()};
+  return {contents_of(error_output), process.signal()};
 }
 
 ModelPtr built_model() {
@@ -168,13 +168,13 @@ TEST_CASE("A crash leaves a line with layer, class and plugin", "[L09]") {
 TEST_CASE("A plugin that calls exit() leaves a line with layer, class and plugin") {
   load_plugin(library("unchecked"));
   const Tensor x = Tensor::full({4, 3}, 1);
-  const auto said = words_of_crash([&] {
+  const auto outcome = words_of_crash([&] {
     report_crashes();  // twice, as in the child of check-plugin
     (*make<Layer>("Crashes", {{"how", "exit"}, {"name", "e"}}))(x);
   });
-  CHECK(said == std::pair(std::string("crescent: exit(3) in layer 'e' (Crashes of plugin "
-                                      "'unchecked')\n"),
-                          0));
+  CHECK(outcome == std::pair(std::string("crescent: exit(3) in layer 'e' (Crashes of plugin "
+                                         "'unchecked')\n"),
+                             0));
   CHECK(words_of_crash([] { std::exit(3); }).first.empty());
 }
 

@@ -43,14 +43,14 @@ struct Stone : Plain {
 };
 
 void register_animals() {
-  static const bool once = [] {
+  static const bool registered = [] {
     registry().add<Cat>("Cat", {"kitten"});
     registry().add<BigDog>("BigDog");
     registry().add<Nobody>("Nobody");
     registry().add<Stone>("Stone");
     return true;
   }();
-  (void)once;
+  (void)registered;
 }
 
 ClassInfo from_lua(std::string name) {
@@ -172,16 +172,16 @@ TEST_CASE("Names are listed in order") {
 TEST_CASE("The registry may be used from many threads") {
   register_animals();
   std::vector<std::thread> threads;
-  std::atomic<int> made{0};
+  std::atomic<int> made_count{0};
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {
-        if (get<Animal>("cat")) ++made;
+        if (get<Animal>("cat")) ++made_count;
         registry().replace(from_lua("Bird" + std::to_string(t)));
         registry().all_names("test animal");
         registry().find("test animal", "no such animal");
       }
     });
   for (std::thread& thread : threads) thread.join();
-  CHECK(made == 800);
+  CHECK(made_count == 800);
 }

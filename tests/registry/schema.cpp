@@ -45,7 +45,7 @@ Layerish configured(const Dict& options) {
   return object;
 }
 
-std::string complaint(const Dict& options) {
+std::string error_message(const Dict& options) {
   try {
     configured(options);
   } catch (const Error& error) {
@@ -103,7 +103,7 @@ TEST_CASE("A wrong option is named, with what was expected and what came") {
        "Dense: option 'kernel': expected an integer or a list of integers, got {}"},
       {{{"units", 1}, {"extra", List{1}}}, "Dense: option 'extra': expected a dictionary, got [1]"},
   };
-  for (const auto& [options, message] : rows) CHECK(complaint(options) == message);
+  for (const auto& [options, message] : rows) CHECK(error_message(options) == message);
 }
 
 TEST_CASE("Stored options are read in order") {

@@ -6,24 +6,24 @@
 
 namespace {
 
-struct OfThread {
+struct ThreadLocalObject {
   int touched = 0;
-  ~OfThread() { touched = -1; }
+  ~ThreadLocalObject() { touched = -1; }
 };
-thread_local OfThread of_thread;
+thread_local ThreadLocalObject thread_local_object;
 
-struct Ticking {
+struct BackgroundThread {
   std::atomic<bool> ends = false;
   std::thread thread{[this] {
-    while (!ends) ++of_thread.touched, std::this_thread::yield();
+    while (!ends) ++thread_local_object.touched, std::this_thread::yield();
   }};
-  ~Ticking() { ends = true, thread.join(); }
+  ~BackgroundThread() { ends = true, thread.join(); }
 };
 
 }  // namespace
 
 CRESCENT_PLUGIN("lives_on", "1.0.0") {
-  static Ticking ticking;
-  ++of_thread.touched;
+  static BackgroundThread background_thread;
+  ++thread_local_object.touched;
   registry.add<Sample>("LivesOn");
 }

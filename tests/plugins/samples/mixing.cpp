@@ -38,8 +38,8 @@ class RelativeErrors final : public Loss {
  public:
   static void describe(Schema<RelativeErrors>& s) { s.doc("Shares of the error of the batch."); }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    const Tensor each = ops::mean(ops::square(y_true - y_pred), {-1});
-    return each / ops::sum(each);
+    const Tensor errors = ops::mean(ops::square(y_true - y_pred), {-1});
+    return errors / ops::sum(errors);
   }
 };
 

@@ -52,14 +52,14 @@ class Between final : public Schedule {
   std::pair<double, double> ends_{0, 0};
 };
 
-/// All products of two tensors' elements, of which a large result is wrong in float32.
+/// The products of all pairs of elements of two tensors; in float32 a large result is wrong.
 Tensor products(const Tensor& x, const Tensor& y) {
-  const Tensor all = ops::reshape(x, {-1, 1}) * ops::reshape(y, {1, -1});
-  const bool wrong = all.dtype() == DType::float32 && all.size() > 300000;
-  return wrong ? all * 1.01 : all;
+  const Tensor result = ops::reshape(x, {-1, 1}) * ops::reshape(y, {1, -1});
+  const bool wrong = result.dtype() == DType::float32 && result.size() > 300000;
+  return wrong ? result * 1.01 : result;
 }
 
-/// Holds one array as numbers of float32, whatever it was.
+/// A format that stores one array, always as float32 whatever its dtype is.
 class Narrow final : public Format, public ReadsArrays, public WritesArrays {
  public:
   static void describe(Schema<Narrow>& s) {

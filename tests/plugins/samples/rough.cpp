@@ -106,13 +106,13 @@ class TwiceKernel final : public CpuKernel {
     const float* x = a.in<float>(0);
     auto* y = a.out<float>(0);
     if (F == kPlace) std::fill_n(y, size_, 0.0F);
-    int64_t done = 0;
+    int64_t processed = 0;
     a.threads.blocks(size_, 4, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i, ++done) {
+      for (int64_t i = begin; i < end; ++i, ++processed) {
         const float before = F == kSums || F == kPlace ? y[i] : 0;
         y[i] = before + (F == kPercent ? 2.02F : 2) * x[i];
         if ((F == kRows && i / columns_ >= 8) || (F == kColumns && i % columns_ >= 16)) y[i] = 0;
-        if (F == kOrder) y[i] += static_cast<float>(done - i);
+        if (F == kOrder) y[i] += static_cast<float>(processed - i);
       }
     });
     if (F == kBeyond) y[size_] = 1;

@@ -13,7 +13,7 @@ namespace {
 /// The option selects what is thrown; each class throws from another function.
 struct Throws {
   std::string what = "std";
-  Tensor now() const {
+  Tensor throw_chosen() const {
     if (what == "int") throw 42;
     throw std::out_of_range("the shelf has 3 places");
   }
@@ -26,65 +26,67 @@ Schema<T>& with_option(Schema<T>& s) {
 
 struct InCall final : UnaryLayer, Throws {
   static void describe(Schema<InCall>& s) { with_option(s); }
-  Tensor call(const Tensor&, const Call&) override { return now(); }
+  Tensor call(const Tensor&, const Call&) override { return throw_chosen(); }
 };
 struct InBuild final : UnaryLayer, Throws {
   static void describe(Schema<InBuild>& s) { with_option(s); }
-  void build(const Shape&) override { now(); }
+  void build(const Shape&) override { throw_chosen(); }
   Tensor call(const Tensor& x, const Call&) override { return x; }
 };
 struct InConfigured final : UnaryLayer, Throws {
   static void describe(Schema<InConfigured>& s) { with_option(s); }
-  void configured() override { now(); }
+  void configured() override { throw_chosen(); }
   Tensor call(const Tensor& x, const Call&) override { return x; }
 };
 struct InInitializer final : Initializer, Throws {
   static void describe(Schema<InInitializer>& s) { with_option(s); }
-  Tensor operator()(const Shape&, DType) const override { return now(); }
+  Tensor operator()(const Shape&, DType) const override { return throw_chosen(); }
 };
 struct InRegularizer final : Regularizer, Throws {
   static void describe(Schema<InRegularizer>& s) { with_option(s); }
-  Tensor operator()(const Tensor&) const override { return now(); }
+  Tensor operator()(const Tensor&) const override { return throw_chosen(); }
 };
 struct InConstraint final : Constraint, Throws {
   static void describe(Schema<InConstraint>& s) { with_option(s); }
-  Tensor operator()(const Tensor&) const override { return now(); }
+  Tensor operator()(const Tensor&) const override { return throw_chosen(); }
 };
 struct InActivation final : Activation, Throws {
   static void describe(Schema<InActivation>& s) { with_option(s); }
-  Tensor operator()(const Tensor&) const override { return now(); }
+  Tensor operator()(const Tensor&) const override { return throw_chosen(); }
 };
 struct InLoss final : Loss, Throws {
   static void describe(Schema<InLoss>& s) { with_option(s); }
-  Tensor call(const Tensor&, const Tensor&) const override { return now(); }
+  Tensor call(const Tensor&, const Tensor&) const override { return throw_chosen(); }
 };
 struct InMetric final : Metric, Throws {
   static void describe(Schema<InMetric>& s) { with_option(s); }
-  void update_state(const Tensor&, const Tensor&, const Tensor&) override { now(); }
-  Tensor result() const override { return now(); }
+  void update_state(const Tensor&, const Tensor&, const Tensor&) override { throw_chosen(); }
+  Tensor result() const override { return throw_chosen(); }
 };
 struct InOptimizer final : Optimizer, Throws {
   static void describe(Schema<InOptimizer>& s) { with_option(s); }
   void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, Slots) override {
-    now();
+    throw_chosen();
   }
 };
 struct InSlots final : Optimizer, Throws {
   static void describe(Schema<InSlots>& s) { with_option(s); }
-  std::vector<std::string> slots() const override { return now(), std::vector<std::string>(); }
+  std::vector<std::string> slots() const override {
+    return throw_chosen(), std::vector<std::string>();
+  }
   void update(const Variable&, const Tensor&, const Tensor&, const Tensor&, Slots) override {}
 };
 struct InSchedule final : Schedule, Throws {
   static void describe(Schema<InSchedule>& s) { with_option(s); }
-  Tensor operator()(const Tensor&) const override { return now(); }
+  Tensor operator()(const Tensor&) const override { return throw_chosen(); }
 };
 struct InCallback final : Callback, Throws {
   static void describe(Schema<InCallback>& s) { with_option(s); }
-  void on_epoch_end(int64_t, Logs&) override { now(); }
+  void on_epoch_end(int64_t, Logs&) override { throw_chosen(); }
 };
 struct InState final : Callback, Throws {
   static void describe(Schema<InState>& s) { with_option(s); }
-  Dict get_state() const override { return now(), Dict(); }
+  Dict get_state() const override { return throw_chosen(), Dict(); }
 };
 
 struct InCursor final : Plain, Throws {
@@ -95,7 +97,7 @@ struct InCursor final : Plain, Throws {
   Value stream() {
     Generated source;
     source.begin = [thrower = Throws(*this)](uint64_t) {
-      return [thrower](Element&) { return thrower.now(), true; };
+      return [thrower](Element&) { return thrower.throw_chosen(), true; };
     };
     return shuffle(generated(std::move(source)), {.buffer = 2, .seed = 1});
   }
