@@ -123,12 +123,12 @@ TEST_CASE("interleaved streams take turns") {
 
 TEST_CASE("an element that fails is named, by each pass that comes to it") {
   for (const int64_t workers : {0, 2}) {
-    const auto careful = [](const Value& x) {
+    const auto failing_at_5 = [](const Value& x) {
       if (x.as_int() == 5) fail("this is five");
       return x;
     };
-    const StreamPtr stream = map(counted(9), mapping(careful, workers));
-    for (int again = 0; again < 2; ++again) {
+    const StreamPtr stream = map(counted(9), mapping(failing_at_5, workers));
+    for (int attempt = 0; attempt < 2; ++attempt) {
       const CursorPtr cursor = stream->open(0);
       CHECK(numbers(*cursor, 5) == of({0, 1, 2, 3, 4}));
       Element element;

@@ -173,7 +173,7 @@ check.fails(function()
 end, "oov_method='farmhash'")
 check.fails(function() learned:adapt(7) end, "expected a tensor, a list or a dataset")
 
--- ---- vocabularies in text files with one term per line
+-- ---- layers save and load vocabularies as text files with one term per line
 
 local folder = check.temporary ""
 assert(os.execute("mkdir -p " .. folder))

@@ -67,11 +67,11 @@ check.same(characters:texts_to_sequences { "äab" }, { { 2, 1 } })
 local lists = text.Tokenizer()
 lists:fit_on_texts { { "Red", "wine" }, { "red" } }
 check.same(lists:texts_to_sequences { { "wine", "RED" } }, { { 2, 1 } })
-local analyzed = text.Tokenizer { analyzer = function(given)
+local with_analyzer = text.Tokenizer { analyzer = function(given)
   return { given:sub(1, 1), given:sub(-1) }
 end }
-analyzed:fit_on_texts { "abc" }
-check.same(analyzed.index_word, { "a", "c" })
+with_analyzer:fit_on_texts { "abc" }
+check.same(with_analyzer.index_word, { "a", "c" })
 
 -- JSON of Keras is read and written. As in to_json of Keras 2.3.1, the names are the same and in
 -- the same order.
