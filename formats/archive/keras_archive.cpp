@@ -23,8 +23,8 @@ int64_t checksum_of(const std::string& text) {
 }
 
 bool is_folder(const std::string& path) {
-  std::error_code none;
-  return fs::is_directory(system_path(path), none);
+  std::error_code ignored;
+  return fs::is_directory(system_path(path), ignored);
 }
 
 std::string weights_path(const std::string& path, bool is_folder) {
@@ -44,8 +44,8 @@ KerasArchive::KerasArchive(const std::string& path)
 std::optional<std::string> KerasArchive::member(const std::string& name) {
   if (!is_folder_) return weights_.member(name);
   const std::string file = path_ + "/" + name;
-  std::error_code none;
-  return fs::exists(file, none) ? std::optional(read_file(file)) : std::nullopt;
+  std::error_code ignored;
+  return fs::exists(file, ignored) ? std::optional(read_file(file)) : std::nullopt;
 }
 
 std::optional<Dict> KerasArchive::json(const std::string& name) {
@@ -64,8 +64,9 @@ std::optional<Dict> KerasArchive::json(const std::string& name) {
 /// attribute of model.weights.h5, and is ignored, with a warning, if config.json was changed after
 /// saving.
 std::optional<std::string> KerasArchive::own_description() {
-  auto own = weights_.text("", keras::kOwn);
-  if (!own || weights_.integer("", kConfigChecksum) == checksum_of(config_)) return own;
+  auto description = weights_.text("", keras::kOwn);
+  if (!description || weights_.integer("", kConfigChecksum) == checksum_of(config_))
+    return description;
   warn("'", path_, "': '", kConfig, "' was changed since it was written; it is what counts");
   return std::nullopt;
 }
@@ -74,13 +75,13 @@ std::optional<std::string> KerasArchive::text(const std::string& group, const st
   if (!group.empty()) return weights_.text(group, name);
   if (name == keras::kOwn) return own_description();
   const bool from_metadata = name == "keras_version";
-  const std::optional<Dict>& said = from_metadata ? metadata_ : model_;
-  if (name == "model_config") return said ? std::optional(config_) : std::nullopt;
+  const std::optional<Dict>& texts = from_metadata ? metadata_ : model_;
+  if (name == "model_config") return texts ? std::optional(config_) : std::nullopt;
   const Value* value = nullptr;
-  if (said) value = said->find(name == "training_config" ? "compile_config" : name);
+  if (texts) value = texts->find(name == "training_config" ? "compile_config" : name);
   if (from_metadata) return value && value->is_string() ? value->as_string() : "3";
-  const bool something = value && value->is_dict() && !value->as_dict().empty();
-  return something ? std::optional(to_json(*value)) : std::nullopt;
+  const bool has_entries = value && value->is_dict() && !value->as_dict().empty();
+  return has_entries ? std::optional(to_json(*value)) : std::nullopt;
 }
 
 void write_archive(keras::ArchiveParts parts, const std::string& path) {

@@ -24,11 +24,12 @@ std::string parent_of(const std::string& dataset) {
 
 keras::Names names_in(const std::string& path, const Value& value) {
   keras::Names names;
-  const List one{value};
-  for (const Value& name : value.is_list() ? value.as_list() : one) {
-    const bool plain = name.is_string() && name.as_string().find('/') == std::string::npos &&
-                       name.as_string().ends_with(kShardEnding);
-    if (!plain)
+  const List single{value};
+  for (const Value& name : value.is_list() ? value.as_list() : single) {
+    const bool is_plain_name = name.is_string() &&
+                               name.as_string().find('/') == std::string::npos &&
+                               name.as_string().ends_with(kShardEnding);
+    if (!is_plain_name)
       fail("'", path, "': expected the name of a file beside it that ends in ", kShardEnding,
            ", got ", name, "; nothing was loaded");
     names.push_back(name.as_string());
@@ -48,8 +49,8 @@ Value json_in(const std::string& path) {
 
 /// Reads a .weights.json; returns, by group, the names of the files that contain the group.
 std::map<std::string, keras::Names> weight_map(const std::string& path) {
-  const Value said = json_in(path);
-  const Value* map = said.is_dict() ? said.as_dict().find("weight_map") : nullptr;
+  const Value index = json_in(path);
+  const Value* map = index.is_dict() ? index.as_dict().find("weight_map") : nullptr;
   if (!map || !map->is_dict()) fail("'", path, "' has no weight_map; nothing was loaded");
   std::map<std::string, keras::Names> files;
   for (const DictEntry& entry : map->as_dict()) {
@@ -152,10 +153,10 @@ ShardAssignment assign_shards(const keras::Entries& entries, uint64_t largest) {
     const uint64_t size = entry.value ? entry.value.bytes() : 0;
     if (filled > 0 && filled + size > largest) assignment.shards.emplace_back(), filled = 0;
     if (!entry.value) group = &entry;
-    auto& own = assignment.shards_of[group->path];
+    auto& group_shards = assignment.shards_of[group->path];
     const size_t last = assignment.shards.size() - 1;
-    if (own.empty() || own.back() != last) {
-      own.push_back(last);
+    if (group_shards.empty() || group_shards.back() != last) {
+      group_shards.push_back(last);
       assignment.shards[last].push_back(*group);
     }
     if (entry.value) assignment.shards[last].push_back(entry);
@@ -183,14 +184,14 @@ keras::Names shard_names(const std::string& path, size_t count, const std::set<s
       path.substr(begin, path.size() - begin - std::string(kIndexEnding).size());
   for (const std::string& base : {stem, stem + "-b"}) {
     keras::Names names;
-    bool free = true;
+    bool is_unused = true;
     for (size_t i = 0; i < count; ++i) {
       const std::string number = std::to_string(i);
       names.push_back(concat(base, "_", std::string(5 - std::min<size_t>(5, number.size()), '0'),
                              number, kShardEnding));
-      free = free && !old.contains(names.back());
+      is_unused = is_unused && !old.contains(names.back());
     }
-    if (free) return names;
+    if (is_unused) return names;
   }
   fail("cannot save '", path, "': the names of its parts are all in use");
 }
@@ -199,8 +200,8 @@ keras::Names shard_names(const std::string& path, size_t count, const std::set<s
 
 void write_shards(const keras::Entries& entries, const std::string& path, uint64_t largest) {
   const ShardAssignment assignment = assign_shards(entries, largest);
-  const std::set<std::string> old = shards_at(path);
-  const keras::Names names = shard_names(path, assignment.shards.size(), old);
+  const std::set<std::string> old_names = shards_at(path);
+  const keras::Names names = shard_names(path, assignment.shards.size(), old_names);
   for (size_t i = 0; i < names.size(); ++i)
     replace_file(folder_of(path) + names[i],
                  hdf5::FileImage(hdf5::tree_of(assignment.shards[i])).pieces());
@@ -213,7 +214,7 @@ void write_shards(const keras::Entries& entries, const std::string& path, uint64
   replace_file(
       path, to_json(Dict{{"metadata", Dict{{"total_size", static_cast<int64_t>(assignment.bytes)}}},
                          {"weight_map", std::move(map)}}));
-  for (const std::string& name : old) {
+  for (const std::string& name : old_names) {
     // The error is ignored: an old shard that cannot be deleted is merely unused.
     std::error_code ignored;
     fs::remove(folder_of(path) + name, ignored);

@@ -20,16 +20,17 @@ Tensor values_of(const std::string& data, const FileArray& array) {
     swap_elements(reinterpret_cast<std::byte*>(bytes.data()), bytes.size(), type.width);
   if (type.dtype == DType::boolean)
     normalize_booleans(reinterpret_cast<std::byte*>(bytes.data()), bytes.size());
-  if (!type.converted()) return Tensor::from_bytes(bytes.data(), bytes.size(), {type.dtype, shape});
-  std::vector<int32_t> wide(shape.size());
-  for (size_t i = 0; i < wide.size(); ++i) {
-    if (type.width == 1) wide[i] = static_cast<int8_t>(bytes[i]);
+  if (!type.needs_conversion())
+    return Tensor::from_bytes(bytes.data(), bytes.size(), {type.dtype, shape});
+  std::vector<int32_t> dims(shape.size());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (type.width == 1) dims[i] = static_cast<int8_t>(bytes[i]);
     int16_t half;
     std::memcpy(&half, bytes.data() + i * type.width, std::min<size_t>(type.width, 2));
     if (type.width == 2)
-      wide[i] = type.kind == 'u' ? static_cast<int32_t>(static_cast<uint16_t>(half)) : half;
+      dims[i] = type.kind == 'u' ? static_cast<int32_t>(static_cast<uint16_t>(half)) : half;
   }
-  return Tensor::from(wide, shape);
+  return Tensor::from(dims, shape);
 }
 
 }  // namespace
@@ -60,7 +61,7 @@ Tensor open(const std::string& path, ReadHeader* read_header, const char* load_w
     fail("'", path, "' is packed: unpack it with gunzip, or load it whole with ", load_with);
   const FileArray array = read_header(path, start);
   check_size(path, array, file->bytes() - array.start);
-  if (array.type.converted() || array.fortran)
+  if (array.type.needs_conversion() || array.fortran)
     fail("'", path, "': values are stored in another type or order than in memory; load them with ",
          load_with);
   if (array.swapped && array.type.width > 1)

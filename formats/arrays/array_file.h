@@ -13,9 +13,10 @@ namespace crescent::arrays {
 struct FileType {
   size_t width;  ///< the number of bytes of a value
   DType dtype;   ///< the dtype of the tensor
-  char kind;     ///< the letter of NumPy for the kind of type: 'u' unsigned, 'i' signed, 'f'
-                 ///< floating point, 'b' boolean, 'c' complex
-  bool converted() const { return width != size_of(dtype); }
+  /// The letter of NumPy for the kind of type: 'u' unsigned, 'i' signed, 'f' floating point, 'b'
+  /// boolean, 'c' complex.
+  char kind;
+  bool needs_conversion() const { return width != size_of(dtype); }
 };
 struct FileArray {
   FileType type;

@@ -65,11 +65,11 @@ std::pair<std::string_view, size_t> npy_text(const std::string& path, std::strin
   if (data.size() < 10 || !data.starts_with("\x93NUMPY"))
     fail("'", path, "' is not an npy file: it starts with other bytes");
   auto byte_at = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(data[i])); };
-  const bool long_header = byte_at(6) >= 2;
-  const size_t start = long_header ? 12 : 10;
+  const bool has_long_header = byte_at(6) >= 2;
+  const size_t start = has_long_header ? 12 : 10;
   if (data.size() < start) fail("'", path, "' ends inside its header");
   const size_t length =
-      byte_at(8) | byte_at(9) << 8 | (long_header ? byte_at(10) << 16 | byte_at(11) << 24 : 0);
+      byte_at(8) | byte_at(9) << 8 | (has_long_header ? byte_at(10) << 16 | byte_at(11) << 24 : 0);
   if (data.size() - start < length) fail("'", path, "' ends inside its header");
   return {data.substr(start, length), start + length};
 }
@@ -90,9 +90,9 @@ FileArray npy_header(const std::string& path, std::string_view data) {
   const bool swapped = descr[1] == (std::endian::native == std::endian::little ? '>' : '<');
   if (swapped && type.kind == 'c')
     fail("'", path, "': complex numbers in the byte order of other machines cannot be read");
-  const bool turned = fortran && dims.size() > 1;
-  if (turned) std::reverse(dims.begin(), dims.end());
-  return {type, std::move(dims), end, swapped, turned};
+  const bool is_column_major = fortran && dims.size() > 1;
+  if (is_column_major) std::reverse(dims.begin(), dims.end());
+  return {type, std::move(dims), end, swapped, is_column_major};
 }
 
 std::string npy_start(const Tensor& tensor) {

@@ -39,9 +39,9 @@ std::string quoted_member(const OpenArchive& from, const zip::Member& member) {
 }
 
 std::string beginning(const OpenArchive& from, const zip::Member& member) {
-  constexpr uint64_t kLongest = 64 << 10;
+  constexpr uint64_t kMaxHeaderBytes = 64 << 10;
   if (member.packed()) return from.archive.text(member);
-  std::string start(std::min(member.size, kLongest), '\0');
+  std::string start(std::min(member.size, kMaxHeaderBytes), '\0');
   from.file->read(member.start, start.size(), start.data());
   return start;
 }
@@ -111,9 +111,9 @@ class Npz final : public keras::NamedFormat {
       const std::string name = open_file(path, array_path).find(array_path).name;
       const zip::Member& member = *from->archive.find(name + kEnding);
       const FileArray array = npy_header(quoted_member(*from, member), beginning(*from, member));
-      const bool plain = !member.packed() && !array.type.converted() && !array.fortran &&
-                         array.type.dtype != DType::boolean;
-      if (!plain || (array.swapped && array.type.width > 1)) return in_memory(from, member);
+      const bool stays_in_file = !member.packed() && !array.type.needs_conversion() &&
+                                 !array.fortran && array.type.dtype != DType::boolean;
+      if (!stays_in_file || (array.swapped && array.type.width > 1)) return in_memory(from, member);
       from->archive.check(member);
       return Tensor::on(from->file, member.start + array.start,
                         {array.type.dtype, Shape(array.dims)});
@@ -156,9 +156,9 @@ class Npz final : public keras::NamedFormat {
       for (const zip::Member& listed : from->archive.members()) {
         if (!listed.name.ends_with(kEnding)) continue;
         const zip::Member& member = *from->archive.find(listed.name);
-        const bool objects =
+        const bool has_objects =
             npy_objects(quoted_member(*from, member), beginning(*from, member)) > 0;
-        if (!objects || member.name == required_name + kEnding)
+        if (!has_objects || member.name == required_name + kEnding)
           arrays.push_back(array_of(from, member));
       }
       return {path, std::move(arrays)};

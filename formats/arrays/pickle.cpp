@@ -16,9 +16,9 @@ class Conversion {
 
   Value value_of(const Cell& cell, int depth = 0) {
     constexpr int kDeepest = 32;
-    constexpr int64_t kMaximum = 100'000'000;
-    if (depth > kDeepest || ++count_ > kMaximum)
-      fail("'", path_, "': a pickle of more than ", kMaximum, " values, or nested more than ",
+    constexpr int64_t kMaxValues = 100'000'000;
+    if (depth > kDeepest || ++count_ > kMaxValues)
+      fail("'", path_, "': a pickle of more than ", kMaxValues, " values, or nested more than ",
            kDeepest, " deep");
     switch (cell.kind) {
       case Cell::Kind::none:
@@ -95,11 +95,11 @@ Value read_pickle(const std::string& path, std::string_view bytes) {
 
 Ragged read_ragged_pickle(const std::string& path, std::string_view bytes) {
   PickleMachine machine(path, bytes);
-  const Cell all = machine.run();
+  const Cell top = machine.run();
   std::vector<int64_t> values, lengths;
   const auto refuse = [&] { fail("'", path, "': expected lists of whole numbers"); };
-  if (!all.object || all.object->cells.empty()) refuse();
-  for (const Cell& list : all.object->cells) {
+  if (!top.object || top.object->cells.empty()) refuse();
+  for (const Cell& list : top.object->cells) {
     if (!list.object) refuse();
     for (const Cell& item : list.object->cells) {
       if (item.kind != Cell::Kind::integer) refuse();

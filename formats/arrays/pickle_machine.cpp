@@ -153,9 +153,9 @@ bool PickleMachine::run_text_code(unsigned char code) {
       return push_object(PickleObject::Kind::text, line()), true;
     case 'S': {
       const std::string_view quoted = line();
-      const bool plain =
+      const bool is_plain =
           quoted.size() >= 2 && quoted.front() == quoted.back() && quoted.find('\\') == quoted.npos;
-      if (!plain) refuse("a quoted text with escapes is not read here");
+      if (!is_plain) refuse("a quoted text with escapes is not read here");
       return push_object(PickleObject::Kind::text, quoted.substr(1, quoted.size() - 2)), true;
     }
   }
@@ -279,15 +279,15 @@ bool PickleMachine::run_object_code(unsigned char code) {
 }
 
 void PickleMachine::push_name(const std::string& module, const std::string& name) {
-  static const std::set<std::string> kKnown = {"numpy.core.multiarray _reconstruct",
-                                               "numpy._core.multiarray _reconstruct",
-                                               "numpy.core.multiarray scalar",
-                                               "numpy._core.multiarray scalar",
-                                               "numpy ndarray",
-                                               "numpy dtype",
-                                               "_codecs encode"};
+  static const std::set<std::string> kKnownNames = {"numpy.core.multiarray _reconstruct",
+                                                    "numpy._core.multiarray _reconstruct",
+                                                    "numpy.core.multiarray scalar",
+                                                    "numpy._core.multiarray scalar",
+                                                    "numpy ndarray",
+                                                    "numpy dtype",
+                                                    "_codecs encode"};
   const std::string full = module + " " + name;
-  if (!kKnown.contains(full))
+  if (!kKnownNames.contains(full))
     refuse("the pickle calls ", module, ".", name,
            ", which is code; only numbers, texts, lists, dictionaries and arrays are read");
   push_object(PickleObject::Kind::name, full);
@@ -298,22 +298,23 @@ std::string latin1(const std::string& text) {
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<uint8_t>(text[i]);
-    const bool two = (c & 0xfc) == 0xc0 && i + 1 < text.size();
-    bytes += two ? static_cast<char>(c << 6 | (text[++i] & 0x3f)) : text[i];
+    const bool is_two_bytes = (c & 0xfc) == 0xc0 && i + 1 < text.size();
+    bytes += is_two_bytes ? static_cast<char>(c << 6 | (text[++i] & 0x3f)) : text[i];
   }
   return bytes;
 }
 
 void PickleMachine::reduce() {
   const Cell arguments = pop(), function = pop();
-  const bool right = function.object && function.object->kind == PickleObject::Kind::name &&
-                     arguments.object && arguments.object->kind == PickleObject::Kind::tuple;
-  if (!right) refuse("a call of something else than a name");
+  const bool is_name_call = function.object && function.object->kind == PickleObject::Kind::name &&
+                            arguments.object && arguments.object->kind == PickleObject::Kind::tuple;
+  if (!is_name_call) refuse("a call of something else than a name");
   const std::string& name = function.object->text;
-  const std::vector<Cell>& given = arguments.object->cells;
+  const std::vector<Cell>& call_arguments = arguments.object->cells;
   const auto text = [&](size_t i) -> const std::string& {
-    if (i >= given.size() || !given[i].object) refuse("a text was expected as argument of ", name);
-    return given[i].object->text;
+    if (i >= call_arguments.size() || !call_arguments[i].object)
+      refuse("a text was expected as argument of ", name);
+    return call_arguments[i].object->text;
   };
   if (name.ends_with("_reconstruct")) {
     push_object(PickleObject::Kind::array);
@@ -322,7 +323,7 @@ void PickleMachine::reduce() {
   } else if (name == "_codecs encode") {
     push_object(PickleObject::Kind::text, latin1(text(0)));
   } else if (name.ends_with("scalar")) {
-    const std::string type = text(0), values = text(1), order = given[0].object->element;
+    const std::string type = text(0), values = text(1), order = call_arguments[0].object->element;
     push_object(PickleObject::Kind::array, values).element = (order.empty() ? "|" : order) + type;
   } else {
     refuse("a call of ", name);

@@ -66,10 +66,10 @@ SampleFormat read_sample_format(const std::string& path, std::string_view chunk)
     fail("'", path, "': sound of coding ", coding,
          ", which cannot be read: expected 1 (whole numbers) or 3 (floating point)");
   format.floating = coding == kFloating;
-  const bool known = format.floating ? format.bits == 32 || format.bits == 64
-                                     : format.bits == 8 || format.bits == 16 || format.bits == 24 ||
-                                           format.bits == 32;
-  if (!known)
+  const bool is_known = format.floating ? format.bits == 32 || format.bits == 64
+                                        : format.bits == 8 || format.bits == 16 ||
+                                              format.bits == 24 || format.bits == 32;
+  if (!is_known)
     fail("'", path, "': samples of ", format.bits, " bits, expected ",
          format.floating ? "32 or 64 of floating point" : "8, 16, 24 or 32");
   if (format.channels == 0) fail("'", path, "': sound without channels");
@@ -162,10 +162,10 @@ void append_sample(std::string& file, float value, uint16_t bits, bool floating)
     std::memcpy(&word, &value, sizeof word);
     return append(file, word);
   }
-  const double most = std::ldexp(1.0, bits - 1);
-  const double bounded = std::isnan(value) ? 0 : std::nearbyint(double(value) * most);
-  const auto whole = static_cast<int64_t>(std::clamp(bounded, -most, most - 1));
-  append(file, bits == 8 ? whole + 128 : whole, bits / 8U);
+  const double scale = std::ldexp(1.0, bits - 1);
+  const double scaled = std::isnan(value) ? 0 : std::nearbyint(double(value) * scale);
+  const auto integer = static_cast<int64_t>(std::clamp(scaled, -scale, scale - 1));
+  append(file, bits == 8 ? integer + 128 : integer, bits / 8U);
 }
 
 std::string encoded(const std::string& path, const Tensor& audio, int64_t rate, int64_t bits,

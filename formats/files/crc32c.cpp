@@ -74,13 +74,13 @@ bool has_instruction() { return false; }
 /// latency of three cycles, and one can start in each cycle. The hardware prefetcher does not help
 /// with such short parts, so the code prefetches the next three parts itself.
 CRC32C_TARGET uint32_t crc_by_instruction(uint32_t crc, const unsigned char* p, size_t size) {
-  constexpr size_t kPart = 8192, kLine = 64;
+  constexpr size_t kPart = 8192, kCacheLine = 64;
   constexpr uint32_t kOnePart = zeros(kPart), kTwoParts = zeros(2 * kPart);
   for (; size >= 3 * kPart; size -= 3 * kPart, p += 3 * kPart) {
     uint32_t second = 0, third = 0;
-    for (size_t line = 0; line < kPart; line += kLine) {
+    for (size_t line = 0; line < kPart; line += kCacheLine) {
       for (size_t part = 3; part < 6; ++part) __builtin_prefetch(p + part * kPart + line);
-      for (size_t i = line; i < line + kLine; i += 8) {
+      for (size_t i = line; i < line + kCacheLine; i += 8) {
         crc = step(crc, load_word(p + i));
         second = step(second, load_word(p + kPart + i));
         third = step(third, load_word(p + 2 * kPart + i));

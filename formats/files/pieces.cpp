@@ -14,11 +14,11 @@ namespace {
 class CheckedStorage final : public Storage {
  public:
   CheckedStorage(std::shared_ptr<Storage> file, uint64_t start, uint64_t bytes,
-                 std::vector<uint32_t> pieces, std::string what)
+                 std::vector<uint32_t> checksums, std::string what)
       : file_(std::move(file)),
         start_(start),
-        pieces_(std::move(pieces)),
-        is_verified_(pieces_.size()),
+        checksums_(std::move(checksums)),
+        is_verified_(checksums_.size()),
         what_(std::move(what)) {
     bytes_ = bytes;
   }
@@ -37,10 +37,10 @@ class CheckedStorage final : public Storage {
   /// that extends beyond them is read from the file.
   void check(size_t k, size_t offset, size_t count, const std::byte* read) const {
     const size_t begin = k * kPiece, size = std::min<size_t>(kPiece, bytes_ - begin);
-    const bool all = begin >= offset && begin + size <= offset + count;
-    std::vector<std::byte> piece(all ? 0 : size);
-    if (!all) file_->read(start_ + begin, size, piece.data());
-    if (crc32c(all ? read + (begin - offset) : piece.data(), size) != pieces_[k])
+    const bool is_in_read = begin >= offset && begin + size <= offset + count;
+    std::vector<std::byte> piece(is_in_read ? 0 : size);
+    if (!is_in_read) file_->read(start_ + begin, size, piece.data());
+    if (crc32c(is_in_read ? read + (begin - offset) : piece.data(), size) != checksums_[k])
       fail(what_, " is damaged: bytes ", begin, " to ", begin + size,
            " of it are not those that were saved");
     is_verified_[k].store(true, std::memory_order_relaxed);
@@ -48,48 +48,48 @@ class CheckedStorage final : public Storage {
 
   std::shared_ptr<Storage> file_;
   uint64_t start_;
-  std::vector<uint32_t> pieces_;
-  mutable std::vector<std::atomic<bool>> is_verified_;  ///< whether each piece was compared with
-                                                        ///< its checksum
+  std::vector<uint32_t> checksums_;
+  /// Whether each piece was compared with its checksum.
+  mutable std::vector<std::atomic<bool>> is_verified_;
   std::string what_;
 };
 
 }  // namespace
 
-uint32_t joined_pieces(const std::vector<uint32_t>& pieces, uint64_t bytes) {
+uint32_t joined_checksum(const std::vector<uint32_t>& checksums, uint64_t bytes) {
   uint32_t sum = crc32c(nullptr, 0);
-  for (uint32_t piece : pieces) {
+  for (uint32_t checksum : checksums) {
     const uint64_t size = std::min(kPiece, bytes);
-    sum = crc32c_joined(sum, piece, size);
+    sum = crc32c_joined(sum, checksum, size);
     bytes -= size;
   }
   return sum;
 }
 
-std::vector<std::string> texts_of_pieces(const std::vector<uint32_t>& pieces) {
+std::vector<std::string> texts_of_checksums(const std::vector<uint32_t>& checksums) {
   std::vector<std::string> texts;
-  for (uint32_t piece : pieces) {
+  for (uint32_t checksum : checksums) {
     char digits[9];
-    std::snprintf(digits, sizeof digits, "%08x", piece);
+    std::snprintf(digits, sizeof digits, "%08x", checksum);
     texts.emplace_back(digits);
   }
   return texts;
 }
 
-std::vector<uint32_t> pieces_of_texts(const std::vector<std::string>& texts) {
-  std::vector<uint32_t> pieces;
+std::vector<uint32_t> checksums_of_texts(const std::vector<std::string>& texts) {
+  std::vector<uint32_t> checksums;
   for (const std::string& text : texts)
-    pieces.push_back(static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 16)));
-  return pieces;
+    checksums.push_back(static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 16)));
+  return checksums;
 }
 
 std::shared_ptr<Storage> checked_storage(std::shared_ptr<Storage> file, uint64_t start,
-                                         uint64_t bytes, std::vector<uint32_t> pieces,
+                                         uint64_t bytes, std::vector<uint32_t> checksums,
                                          std::string what) {
-  if (pieces.size() != (bytes + kPiece - 1) / kPiece)
-    fail(what, " is damaged: it has checksums of ", pieces.size(), " pieces, expected ",
+  if (checksums.size() != (bytes + kPiece - 1) / kPiece)
+    fail(what, " is damaged: it has checksums of ", checksums.size(), " pieces, expected ",
          (bytes + kPiece - 1) / kPiece);
-  return std::make_shared<CheckedStorage>(std::move(file), start, bytes, std::move(pieces),
+  return std::make_shared<CheckedStorage>(std::move(file), start, bytes, std::move(checksums),
                                           std::move(what));
 }
 

@@ -10,22 +10,23 @@
 
 namespace crescent::files {
 
-inline constexpr uint64_t kPiece = uint64_t{2} << 20;  ///< The size of a piece in bytes; the last
-                                                       ///< piece of an array may be shorter.
+/// The size of a piece in bytes; the last piece of an array may be shorter.
+inline constexpr uint64_t kPiece = uint64_t{2} << 20;
 
 /// Computes the CRC-32C of an array of `bytes` bytes from the checksums of its pieces.
-CRESCENT_FILES_API uint32_t joined_pieces(const std::vector<uint32_t>& pieces, uint64_t bytes);
+CRESCENT_FILES_API uint32_t joined_checksum(const std::vector<uint32_t>& checksums, uint64_t bytes);
 
 /// Converts checksums to the form in which they are saved, eight hexadecimal digits each, and back.
-CRESCENT_FILES_API std::vector<std::string> texts_of_pieces(const std::vector<uint32_t>& pieces);
-CRESCENT_FILES_API std::vector<uint32_t> pieces_of_texts(const std::vector<std::string>& texts);
+CRESCENT_FILES_API std::vector<std::string> texts_of_checksums(
+    const std::vector<uint32_t>& checksums);
+CRESCENT_FILES_API std::vector<uint32_t> checksums_of_texts(const std::vector<std::string>& texts);
 
 /// A storage of the bytes [start, start + bytes) of a file. Each piece is compared with its
 /// checksum when a byte of it is first read; the error for a damaged array contains `what`:
 /// "'m.h5': '/kernel'".
 CRESCENT_FILES_API std::shared_ptr<Storage> checked_storage(std::shared_ptr<Storage> file,
                                                             uint64_t start, uint64_t bytes,
-                                                            std::vector<uint32_t> pieces,
+                                                            std::vector<uint32_t> checksums,
                                                             std::string what);
 
 }  // namespace crescent::files

@@ -39,10 +39,10 @@ Tensor decode_bmp(const std::string& path, std::string_view text) {
   const auto width = static_cast<int32_t>(bytes.word(18, 4));
   auto height = static_cast<int32_t>(bytes.word(22, 4));
   const uint32_t bits = bytes.word(28, 2), packing = bytes.word(30, 4);
-  const bool palette = bits == 1 || bits == 4 || bits == 8;
-  const bool plain = packing == 0 || (packing == 3 && bits == 32);
-  if (header < 40 || width < 0 || height == INT32_MIN || !plain ||
-      (!palette && bits != 24 && bits != 32))
+  const bool has_palette = bits == 1 || bits == 4 || bits == 8;
+  const bool is_uncompressed = packing == 0 || (packing == 3 && bits == 32);
+  if (header < 40 || width < 0 || height == INT32_MIN || !is_uncompressed ||
+      (!has_palette && bits != 24 && bits != 32))
     fail("'", path, "': BMP files of ", bits, " bits with compression ", packing,
          " cannot be read; 1, 4, 8, 24 and 32 bits without can");
   const bool from_top = height < 0;
@@ -57,7 +57,7 @@ Tensor decode_bmp(const std::string& path, std::string_view text) {
     const size_t from = start + (from_top ? y : static_cast<size_t>(height) - 1 - y) * row;
     for (size_t x = 0; x < static_cast<size_t>(width); ++x, to += 3) {
       size_t colour = from + x * bits / 8;
-      if (palette) {
+      if (has_palette) {
         const uint32_t shift = 8 - bits - static_cast<uint32_t>(x * bits % 8);
         colour = 14 + header + 4 * (bytes.at(colour) >> shift & ((1u << bits) - 1));
       }

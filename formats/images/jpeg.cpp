@@ -86,11 +86,11 @@ Tensor rgb_of_inks(const Tensor& inks, bool inverted) {
   Tensor image({DType::uint8, {inks.dim(0), inks.dim(1), 3}});
   const uint8_t* from = inks.data<uint8_t>();
   auto* to = image.mutable_data<uint8_t>();
-  const auto light = [&](uint8_t ink) { return inverted ? ink : 255 - ink; };
+  const auto brightness = [&](uint8_t ink) { return inverted ? ink : 255 - ink; };
   for (int64_t i = 0; i < inks.dim(0) * inks.dim(1); ++i)
     for (int c = 0; c < 3; ++c)
-      to[3 * i + c] =
-          static_cast<uint8_t>((light(from[4 * i + 3]) * light(from[4 * i + c]) + 127) / 255);
+      to[3 * i + c] = static_cast<uint8_t>(
+          (brightness(from[4 * i + 3]) * brightness(from[4 * i + c]) + 127) / 255);
   return image;
 }
 

@@ -87,12 +87,13 @@ Tensor decode_png(const std::string& path, std::string_view bytes) {
   const auto height = png_get_image_height(r.png, r.info),
              width = png_get_image_width(r.png, r.info);
   const int channels = png_get_channels(r.png, r.info);
-  const bool deep = png_get_bit_depth(r.png, r.info) == 16;
+  const bool has_16_bits = png_get_bit_depth(r.png, r.info) == 16;
   check_size(path, height, width);
   const size_t row = png_get_rowbytes(r.png, r.info);
-  std::vector<png_byte> deep_values(deep ? row * height : 0);
-  Tensor image = blank_image(path, height, width, channels, deep ? DType::int32 : DType::uint8);
-  auto* target = deep ? deep_values.data() : image.mutable_data<uint8_t>();
+  std::vector<png_byte> deep_values(has_16_bits ? row * height : 0);
+  Tensor image =
+      blank_image(path, height, width, channels, has_16_bits ? DType::int32 : DType::uint8);
+  auto* target = has_16_bits ? deep_values.data() : image.mutable_data<uint8_t>();
   std::vector<png_bytep> rows;
   for (size_t y = 0; y < height; ++y) rows.push_back(target + y * row);
   if (!read_rows(r, rows.data())) refuse();
@@ -135,9 +136,9 @@ std::string encode_png(const std::string& path, const Tensor& image) {
   const int64_t row = image.dim(1) * image.dim(2);
   for (int64_t y = 0; y < image.dim(0); ++y)
     rows.push_back(const_cast<png_bytep>(image.data<uint8_t>()) + y * row);
-  const bool written = info && write_rows(png, info, &file, rows.data(), image.shape());
+  const bool is_written = info && write_rows(png, info, &file, rows.data(), image.shape());
   png_destroy_write_struct(&png, &info);
-  if (!written) fail("'", path, "' cannot be written as PNG: ", error.text);
+  if (!is_written) fail("'", path, "' cannot be written as PNG: ", error.text);
   return file;
 }
 

@@ -165,11 +165,11 @@ std::shared_ptr<const Graph> Emitter::body(const Scan& scan) {
   auto graph = std::make_shared<Graph>();
   graph->name = unique("body");
   Emitter inner(file_, *graph, traced);
-  const auto given = static_cast<size_t>(scan.states + scan.sequences);
+  const auto body_inputs = static_cast<size_t>(scan.states + scan.sequences);
   for (size_t i = 0; i < traced.program.inputs.size(); ++i) {
     const int value = traced.program.inputs[i];
     const TensorSpec& spec = inner.spec_of(value);
-    if (i < given) {
+    if (i < body_inputs) {
       graph->inputs.push_back({unique("step"), spec.dtype, inner.sizes_of(value)});
       inner.bind(value, graph->inputs.back().name);
     } else if (constant_input(i)) {

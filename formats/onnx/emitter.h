@@ -2,9 +2,9 @@
 // emitter (op_emitters.h), which gets the inputs of the instruction from this class and passes the
 // results to it.
 //
-// Images of ONNX are channels first. A value may exist in two forms, channels last and channels
-// first. The second form is made by a transpose when it is needed; elementwise ops keep the form of
-// their inputs.
+// Images of ONNX are channels first. A value may exist in two layouts, channels last and channels
+// first. The second one is made by a transpose when it is needed; elementwise ops keep the layout
+// of their inputs.
 #pragma once
 #include <set>
 
@@ -59,7 +59,8 @@ class Emitter {
     Names names;
     bool channels_first;
   };
-  /// The names of all inputs of the instruction, converted to the same form.
+  /// Converts all inputs of the instruction to one layout, channels first or channels last; returns
+  /// the names of the converted inputs, and which layout it is.
   InputsInOneLayout inputs_in_one_layout();
   /// Sets the name of the result; `channels_first` is as returned by inputs_in_one_layout().
   void set_result(const std::string& name, bool channels_first);
@@ -81,7 +82,7 @@ class Emitter {
 
  private:
   struct Form {
-    /// the names of the value in the two forms: channels last (as in Crescent) and channels first
+    /// the names of the value in the two layouts: channels last (as in Crescent) and channels first
     std::string last, first;
     Tensor constant;
     bool is_read = false;

@@ -115,13 +115,13 @@ void write_check(Emitter& e, const CheckIndices&) {
 
 /// Reductions of booleans are computed on integers.
 void write_reduce(Emitter& e, const Reduce& op) {
-  const bool logical = op.kind == ReduceKind::any || op.kind == ReduceKind::all;
+  const bool is_logical = op.kind == ReduceKind::any || op.kind == ReduceKind::all;
   if (op.axes.empty())
-    return e.set_output(logical ? cast(e, e.input(0), DType::boolean) : e.input(0));
+    return e.set_output(is_logical ? cast(e, e.input(0), DType::boolean) : e.input(0));
   const std::vector<int64_t> axes(op.axes.begin(), op.axes.end());
   const Attribute keepdims = int64_t{op.keepdims};
   const std::string x =
-      logical ? cast(e, cast(e, e.input(0), DType::boolean), DType::int32) : e.input(0);
+      is_logical ? cast(e, cast(e, e.input(0), DType::boolean), DType::int32) : e.input(0);
   if (op.kind == ReduceKind::sum)
     return e.set_output(e.node("ReduceSum", {x, e.integers(axes)}, {{"keepdims", keepdims}}));
   const char* type = op.kind == ReduceKind::mean                                ? "ReduceMean"
@@ -129,7 +129,7 @@ void write_reduce(Emitter& e, const Reduce& op) {
                      : op.kind == ReduceKind::max || op.kind == ReduceKind::any ? "ReduceMax"
                                                                                 : "ReduceMin";
   const std::string y = e.node(type, {x}, {{"axes", axes}, {"keepdims", keepdims}});
-  e.set_output(logical ? cast(e, y, DType::boolean) : y);
+  e.set_output(is_logical ? cast(e, y, DType::boolean) : y);
 }
 
 void write_arg(Emitter& e, const ArgReduce& op) {

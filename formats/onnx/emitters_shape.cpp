@@ -11,12 +11,13 @@ namespace {
 /// If a single size is symbolic, it is written as -1, which ONNX infers from the other sizes.
 void write_reshape(Emitter& e, const Reshape&) {
   Sizes sizes = e.result_sizes();
-  const bool empty = std::count(sizes.begin(), sizes.end(), 0) > 0;
-  if (!empty && std::count_if(sizes.begin(), sizes.end(), [](int64_t s) { return s < 0; }) == 1) {
+  const bool is_empty = std::count(sizes.begin(), sizes.end(), 0) > 0;
+  if (!is_empty &&
+      std::count_if(sizes.begin(), sizes.end(), [](int64_t s) { return s < 0; }) == 1) {
     for (int64_t& size : sizes) size = std::max<int64_t>(size, -1);
     return e.set_output(e.node("Reshape", {e.input(0), e.integers(sizes)}));
   }
-  e.set_output(e.node("Reshape", {e.input(0), e.shape(sizes)}, {{"allowzero", int64_t{empty}}}));
+  e.set_output(e.node("Reshape", {e.input(0), e.shape(sizes)}, {{"allowzero", int64_t{is_empty}}}));
 }
 
 /// Expand of ONNX keeps an axis for which the given shape has size 1, so unchanged sizes are
@@ -36,8 +37,8 @@ void write_transpose(Emitter& e, const Transpose& op) {
 void write_concat(Emitter& e, const Concat& op) {
   const auto [parts, first] = e.inputs_in_one_layout();
   const int64_t rank = e.spec().shape.rank();
-  const int64_t turned = op.axis == 0 ? 0 : op.axis == rank - 1 ? 1 : op.axis + 1;
-  e.set_result(e.node("Concat", parts, {{"axis", first ? turned : op.axis}}), first);
+  const int64_t onnx_axis = op.axis == 0 ? 0 : op.axis == rank - 1 ? 1 : op.axis + 1;
+  e.set_result(e.node("Concat", parts, {{"axis", first ? onnx_axis : op.axis}}), first);
 }
 
 void write_slice(Emitter& e, const Slice& op) {
@@ -47,8 +48,8 @@ void write_slice(Emitter& e, const Slice& op) {
     const int64_t size = e.result_sizes()[i];
     if (size == e.sizes()[i] && op.start[i] == 0) continue;
     axes.push_back(static_cast<int64_t>(i));
-    const int64_t all = e.spec().shape[static_cast<int>(i)],
-                  start = e.is_from_end(i) ? op.start[i] - all : op.start[i],
+    const int64_t axis_size = e.spec().shape[static_cast<int>(i)],
+                  start = e.is_from_end(i) ? op.start[i] - axis_size : op.start[i],
                   end = size == 0 ? start : start + (size - 1) * op.stride[i] + 1;
     starts.push_back(start);
     ends.push_back(e.is_from_end(i) && end == 0 ? kToTheEnd : end);
@@ -94,8 +95,8 @@ void write_one_hot(Emitter& e, const OneHot& op) {
   std::iota(classes.begin(), classes.end(), 0);
   const std::string index = e.node("Cast", {e.input(0)}, {{"to", number_of(DType::int64)}});
   const std::string column = e.node("Unsqueeze", {index, e.integers({-1})});
-  const std::string same = e.node("Equal", {column, e.integers(classes)});
-  e.set_output(e.node("Cast", {same}, {{"to", number_of(op.dtype)}}));
+  const std::string equal = e.node("Equal", {column, e.integers(classes)});
+  e.set_output(e.node("Cast", {equal}, {{"to", number_of(op.dtype)}}));
 }
 
 /// The name of an input of a matrix product, with its last two axes transposed if `transpose` is

@@ -42,18 +42,18 @@ void write_conv(Emitter& e, const Conv& op) {
 
 /// The number of elements at the end of each axis that no window covers because of the strides.
 std::vector<int64_t> left_over(Emitter& e, const ConvSpec& spec) {
-  std::vector<int64_t> rest;
+  std::vector<int64_t> result;
   const std::vector<int64_t> window = window_of(e, 1);
   for (size_t i = 0; i < window.size(); ++i) {
     if (e.sizes()[i + 1] < 0) e.refuse("an open size has no form in ONNX here");
     const int64_t covered = (e.sizes()[i + 1] - 1) * spec.strides[i] +
                             (window[i] - 1) * spec.dilation[i] + 1 - spec.pad_before[i] -
                             spec.pad_after[i];
-    rest.push_back(e.result_sizes()[i + 1] - covered);
-    if (rest.back() < 0 || rest.back() >= std::max(spec.strides[i], spec.dilation[i]))
+    result.push_back(e.result_sizes()[i + 1] - covered);
+    if (result.back() < 0 || result.back() >= std::max(spec.strides[i], spec.dilation[i]))
       e.refuse("a result of this size has no form in ONNX");
   }
-  return rest;
+  return result;
 }
 
 void write_conv_transpose(Emitter& e, const ConvBackwardData& op) {

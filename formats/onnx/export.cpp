@@ -66,16 +66,17 @@ void drop_unread(Program& program) {
   for (const int value : program.outputs) read[value] = true;
   for (const Program::Binding& binding : program.variables)
     if (binding.result >= 0) read[binding.result] = true;
-  std::vector<Program::Instruction> kept;
+  std::vector<Program::Instruction> needed_code;
   for (auto i = program.code.rbegin(); i != program.code.rend(); ++i) {
     const bool needed =
         i->op->effect() == Effect::ordered ||
         std::any_of(i->outputs.begin(), i->outputs.end(), [&](int value) { return read[value]; });
     if (!needed) continue;
     for (const int value : i->inputs) read[value] = true;
-    kept.push_back(std::move(*i));
+    needed_code.push_back(std::move(*i));
   }
-  program.code.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  program.code.assign(std::make_move_iterator(needed_code.rbegin()),
+                      std::make_move_iterator(needed_code.rend()));
   std::erase_if(program.variables, [&](const Program::Binding& binding) {
     return binding.result < 0 && !read[binding.value];
   });
@@ -116,8 +117,8 @@ void name_outputs(File& file, Emitter& emitter, const Names& names, const Traced
   for (size_t i = 0; i < names.size(); ++i) {
     const int value = traced.program.outputs[i];
     const auto at = static_cast<size_t>(value);
-    const std::string given = emitter.name_of(value);
-    file.main.nodes.push_back({"Identity", {given}, {names[i]}, {}});
+    const std::string internal_name = emitter.name_of(value);
+    file.main.nodes.push_back({"Identity", {internal_name}, {names[i]}, {}});
     file.main.outputs.push_back({names[i], traced.program.values[at].dtype, traced.sizes[at]});
   }
 }

@@ -18,8 +18,8 @@ class Message {
   const std::string& bytes() const { return bytes_; }
 
  private:
-  void varint(uint64_t value);
-  void tag(int field, int wire_type);
+  void write_varint(uint64_t value);
+  void write_tag(int field, int wire_type);
 
   std::string bytes_;
 };

@@ -77,8 +77,8 @@ int64_t size_of_numbers(const Tensor& a, const Tensor& b, const std::string& loc
   const Tensor one = only_value(a), other = only_value(b);
   if (!one || !other) return 0;
   const double x = one.item(), y = other.item();
-  const bool sizes = x != y && x > 0 && y > 0 && x == std::floor(x) && y == std::floor(y);
-  return sizes ? size_by_two_traces(std::llround(x), std::llround(y), location) : 0;
+  const bool are_sizes = x != y && x > 0 && y > 0 && x == std::floor(x) && y == std::floor(y);
+  return are_sizes ? size_by_two_traces(std::llround(x), std::llround(y), location) : 0;
 }
 
 bool is_arithmetic_sequence(const Tensor& numbers, const Tensor& first, const Tensor& step) {
@@ -145,12 +145,14 @@ std::vector<bool> from_end(const Traced& traced, const Program& b, size_t at) {
   std::vector<bool> ends(one.start.size());
   for (size_t i = 0; i < ends.size(); ++i) {
     const int axis = static_cast<int>(i);
-    const bool whole =
+    const bool is_taken_whole =
         traced.sizes[in][i] == traced.sizes[out][i] && one.start[i] == 0 && other.start[i] == 0;
     ends[i] = one.start[i] != other.start[i];
-    const bool alike = ends[i] ? one.start[i] - from[axis] == other.start[i] - other_from[axis]
-                               : one.start[i] == other.start[i];
-    if (!alike || one.stride[i] != other.stride[i] || (one.size[i] != other.size[i] && !whole))
+    const bool begins_at_same_distance =
+        ends[i] ? one.start[i] - from[axis] == other.start[i] - other_from[axis]
+                : one.start[i] == other.start[i];
+    if (!begins_at_same_distance || one.stride[i] != other.stride[i] ||
+        (one.size[i] != other.size[i] && !is_taken_whole))
       refuse(place_of(traced.program, code));
   }
   return ends;
@@ -189,14 +191,15 @@ void drop_unread(Program& program) {
     for (int value : values) read[value] = true;
   };
   mark(program.outputs);
-  std::vector<Program::Instruction> kept;
+  std::vector<Program::Instruction> needed_code;
   for (size_t i = program.code.size(); i-- > 0;) {
     const auto& outputs = program.code[i].outputs;
     if (std::none_of(outputs.begin(), outputs.end(), is_read)) continue;
     mark(program.code[i].inputs);
-    kept.push_back(std::move(program.code[i]));
+    needed_code.push_back(std::move(program.code[i]));
   }
-  program.code.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  program.code.assign(std::make_move_iterator(needed_code.rbegin()),
+                      std::make_move_iterator(needed_code.rend()));
   std::erase_if(program.constants, [&](const Program::Constant& c) { return !is_read(c.value); });
 }
 

@@ -32,8 +32,8 @@ struct Traced {
   /// By the position of a slice's instruction: for each axis, whether the slice begins at a fixed
   /// distance from the end of the axis (instead of from its beginning).
   std::map<size_t, std::vector<bool>> from_end;
-  std::map<size_t, Traced> bodies;  ///< the bodies of scans, by the position of the scan's
-                                    ///< instruction
+  /// The bodies of scans, by the position of the scan's instruction.
+  std::map<size_t, Traced> bodies;
 };
 
 /// The sizes of the dynamic axes for which the two programs are recorded: primes that hardly occur

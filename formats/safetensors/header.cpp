@@ -85,10 +85,10 @@ const char* code_of(DType dtype) {
 
 /// The CRC-32C of an array's name, dtype, shape and bytes, from the checksums of its pieces.
 uint32_t checksum_of(const std::string& name, const TensorSpec& spec,
-                     const std::vector<uint32_t>& pieces, uint64_t bytes) {
+                     const std::vector<uint32_t>& checksums, uint64_t bytes) {
   const std::string text = concat(name, " ", code_of(spec.dtype), " ", spec.shape);
   return files::crc32c_joined(files::crc32c(text.data(), text.size()),
-                              files::joined_pieces(pieces, bytes), bytes);
+                              files::joined_checksum(checksums, bytes), bytes);
 }
 
 /// Parses a JSON text that must be an object.
@@ -110,7 +110,7 @@ std::vector<uint32_t> checksums_in(const std::string& text) {
   std::istringstream words(text);
   std::vector<std::string> texts;
   for (std::string word; words >> word;) texts.push_back(word);
-  return files::pieces_of_texts(texts);
+  return files::checksums_of_texts(texts);
 }
 
 /// Sets the checksums of arrays from a text that earlier versions of Crescent wrote. It lists them
@@ -128,9 +128,9 @@ void take_unnamed_checksums(const std::string& path, const std::string& text,
 /// saved.
 void take_named_checksums(const std::string& path, const Dict& checksums,
                           std::vector<ArrayEntry>& entries) {
-  std::set<std::string> there;
+  std::set<std::string> names;
   for (ArrayEntry& array_entry : entries) {
-    there.insert(array_entry.name);
+    names.insert(array_entry.name);
     const Value* value = checksums.find(array_entry.name);
     if (!value)
       refuse(path, concat("'", array_entry.name,
@@ -139,10 +139,10 @@ void take_named_checksums(const std::string& path, const Dict& checksums,
     std::vector<uint32_t> sums = checksums_in(value->is_string() ? value->as_string() : "");
     if (sums.empty()) refuse(path, concat("'", array_entry.name, "' has no seal"));
     array_entry.checksum = sums.front();
-    array_entry.pieces.assign(sums.begin() + 1, sums.end());
+    array_entry.piece_checksums.assign(sums.begin() + 1, sums.end());
   }
   for (const DictEntry& entry : checksums)
-    if (!there.contains(entry.key)) refuse(path, concat("'", entry.key, "' is missing"));
+    if (!names.contains(entry.key)) refuse(path, concat("'", entry.key, "' is missing"));
 }
 
 /// Sets the checksums of arrays; files of other programs have none.
@@ -160,9 +160,9 @@ void take_checksums(const std::string& path, const Value& metadata,
 
 /// Fails if a piece of the array does not match its checksum.
 void check_pieces(const std::string& path, const ArrayEntry& array_entry,
-                  const std::vector<uint32_t>& pieces) {
+                  const std::vector<uint32_t>& checksums) {
   if (array_entry.checksum !=
-      checksum_of(array_entry.name, array_entry.spec, pieces, array_entry.bytes()))
+      checksum_of(array_entry.name, array_entry.spec, checksums, array_entry.bytes()))
     fail("'", path, "' is damaged: '", array_entry.name,
          "' is not what was saved; nothing was loaded");
 }
@@ -213,39 +213,39 @@ std::vector<ArrayEntry> read_header(const std::string& path, const Storage& file
 
 void verify_checksum(const std::string& path, const Storage& file, const ArrayEntry& array_entry) {
   if (!array_entry.checksum) return;
-  std::vector<uint32_t> pieces;
+  std::vector<uint32_t> checksums;
   std::vector<std::byte> piece(std::min(files::kPiece, array_entry.bytes()));
   for (uint64_t at = 0; at < array_entry.bytes(); at += piece.size()) {
     const uint64_t count = std::min<uint64_t>(piece.size(), array_entry.bytes() - at);
     file.read(array_entry.start + at, count, piece.data());
-    pieces.push_back(files::crc32c(piece.data(), count));
+    checksums.push_back(files::crc32c(piece.data(), count));
   }
-  check_pieces(path, array_entry, pieces);
+  check_pieces(path, array_entry, checksums);
 }
 
 Tensor checked_array(const std::string& path, const std::shared_ptr<Storage>& file,
                      const ArrayEntry& array_entry) {
-  if (array_entry.pieces.empty()) {
+  if (array_entry.piece_checksums.empty()) {
     verify_checksum(path, *file, array_entry);
     return Tensor::on(file, array_entry.start, array_entry.spec);
   }
-  check_pieces(path, array_entry, array_entry.pieces);
-  return Tensor::on(
-      files::checked_storage(file, array_entry.start, array_entry.bytes(), array_entry.pieces,
-                             concat("'", path, "': '", array_entry.name, "'")),
-      0, array_entry.spec);
+  check_pieces(path, array_entry, array_entry.piece_checksums);
+  return Tensor::on(files::checked_storage(file, array_entry.start, array_entry.bytes(),
+                                           array_entry.piece_checksums,
+                                           concat("'", path, "': '", array_entry.name, "'")),
+                    0, array_entry.spec);
 }
 
 /// The checksum of an array, followed by those of its pieces, as text: "1a2b3c4d 5e6f7081 ...".
 std::string checksum_text(const std::string& name, const Tensor& array) {
   const auto* bytes = static_cast<const std::byte*>(array.raw());
-  std::vector<uint32_t> pieces;
+  std::vector<uint32_t> checksums;
   for (uint64_t at = 0; at < array.bytes(); at += files::kPiece)
-    pieces.push_back(
+    checksums.push_back(
         files::crc32c(bytes + at, std::min<uint64_t>(files::kPiece, array.bytes() - at)));
-  std::vector<uint32_t> sums{checksum_of(name, array.spec(), pieces, array.bytes())};
-  if (pieces.size() > 1) sums.insert(sums.end(), pieces.begin(), pieces.end());
-  return join(files::texts_of_pieces(sums), " ");
+  std::vector<uint32_t> sums{checksum_of(name, array.spec(), checksums, array.bytes())};
+  if (checksums.size() > 1) sums.insert(sums.end(), checksums.begin(), checksums.end());
+  return join(files::texts_of_checksums(sums), " ");
 }
 
 std::string header_of(const NamedTensors& arrays) {

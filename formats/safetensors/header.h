@@ -21,7 +21,7 @@ struct ArrayEntry {
   size_t start;  ///< the offset of the array in the file
   std::optional<uint32_t> checksum{};
   /// the CRC-32C of each piece, for arrays that are larger than a piece
-  std::vector<uint32_t> pieces{};
+  std::vector<uint32_t> piece_checksums{};
   uint64_t bytes() const { return static_cast<uint64_t>(spec.shape.size()) * size_of(spec.dtype); }
 };
 

@@ -48,8 +48,8 @@ FieldType natural_type(const std::string& field) {
 FieldType wider(FieldType a, FieldType b) {
   if (a == b) return a;
   if (a == FieldType::string || b == FieldType::string) return FieldType::string;
-  const bool whole = a != FieldType::float32 && b != FieldType::float32;
-  return whole ? FieldType::int64 : FieldType::float32;
+  const bool are_integers = a != FieldType::float32 && b != FieldType::float32;
+  return are_integers ? FieldType::int64 : FieldType::float32;
 }
 
 std::optional<Value> parsed(FieldType type, const std::string& field) {
@@ -100,9 +100,9 @@ void TableOptions::describe(Schema<TableOptions>& s) {
 
 Columns::Columns(const std::string& path, const TableOptions& options, const Record& first)
     : options_(options) {
-  const bool header = options.header.value_or(options.names.empty());
+  const bool has_header = options.header.value_or(options.names.empty());
   std::vector<std::string> names = options.names;
-  if (names.empty() && header) names = first;
+  if (names.empty() && has_header) names = first;
   for (size_t i = names.size(); options.names.empty() && i < first.size(); ++i)
     names.push_back(concat("column_", i + 1));
   if (names.size() != first.size())
@@ -114,11 +114,11 @@ Columns::Columns(const std::string& path, const TableOptions& options, const Rec
       fail("'", path, "': two columns are called '", names[i], "'");
   check_known(options.types, "types", names);
   check_known(options.defaults, "defaults", names);
-  std::vector<std::string> wanted = options.columns.empty() ? names : options.columns;
+  std::vector<std::string> column_names = options.columns.empty() ? names : options.columns;
   if (!options.label.empty() &&
-      std::find(wanted.begin(), wanted.end(), options.label) == wanted.end())
-    wanted.push_back(options.label);
-  for (const std::string& name : wanted) {
+      std::find(column_names.begin(), column_names.end(), options.label) == column_names.end())
+    column_names.push_back(options.label);
+  for (const std::string& name : column_names) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
       fail("'", path, "': no column '", name, "'", did_you_mean(name, names), "; there are ",
@@ -156,8 +156,8 @@ void Columns::set_types() {
     Column& column = columns_[i];
     if (column.type) continue;
     column.type = statistics_[i].widest.value_or(FieldType::string);
-    const bool whole = column.type == FieldType::int32 || column.type == FieldType::int64;
-    if (whole && statistics_[i].missing && !column.fallback) column.type = FieldType::float32;
+    const bool is_integer = column.type == FieldType::int32 || column.type == FieldType::int64;
+    if (is_integer && statistics_[i].missing && !column.fallback) column.type = FieldType::float32;
   }
 }
 
@@ -202,8 +202,8 @@ Value single_value(FieldType type, const Value& value) {
   if (type == FieldType::float32) return value.as_float();
   if (type == FieldType::int32 || type == FieldType::boolean || type == FieldType::string)
     return value;
-  Tensor alone = column_values(type, {value}).object_as<BoxedTensor>()->tensor;
-  return std::make_shared<BoxedTensor>(alone.view({}));
+  Tensor tensor = column_values(type, {value}).object_as<BoxedTensor>()->tensor;
+  return std::make_shared<BoxedTensor>(tensor.view({}));
 }
 
 }  // namespace crescent::tables

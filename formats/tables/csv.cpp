@@ -58,11 +58,11 @@ Table read(const std::string& path, const CsvOptions& options) {
   for (Record record; reader.next(record); progress.add()) records.push_back(std::move(record));
   if (records.empty()) fail("'", path, "' holds no rows");
   Table table;
-  const bool header = options.header.value_or(looks_like_header(records));
+  const bool has_header = options.header.value_or(looks_like_header(records));
   const size_t columns = records.front().size();
   for (size_t c = 0; c < columns; ++c)
-    table.columns.push_back(header ? records.front()[c] : concat("column_", c + 1));
-  if (header) records.erase(records.begin());
+    table.columns.push_back(has_header ? records.front()[c] : concat("column_", c + 1));
+  if (has_header) records.erase(records.begin());
   if (records.empty()) fail("'", path, "' holds a header and no rows");
 
   table.classes.resize(columns);

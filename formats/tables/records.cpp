@@ -32,7 +32,7 @@ RecordReader::RecordReader(const std::string& path, const std::string& separator
   if (quote.size() > 1 || quote == separator)
     fail("'", path, "': expected one character, not the separator, as quote, got '", quote, "'");
   separator_ = static_cast<unsigned char>(separator[0]);
-  quote_ = quote.empty() ? kEnd - 1 : static_cast<unsigned char>(quote[0]);
+  quote_ = quote.empty() ? kEndOfFile - 1 : static_cast<unsigned char>(quote[0]);
   file_ = std::make_shared<File>(path);
   refill();
   if (buffer_.starts_with("\xef\xbb\xbf")) at_ = 3;
@@ -52,18 +52,18 @@ void RecordReader::refill() {
 
 int RecordReader::peek() {
   if (at_ == buffer_.size() && !buffer_.empty()) refill();
-  return at_ < buffer_.size() ? static_cast<unsigned char>(buffer_[at_]) : kEnd;
+  return at_ < buffer_.size() ? static_cast<unsigned char>(buffer_[at_]) : kEndOfFile;
 }
 
 int RecordReader::get() {
   const int c = peek();
-  if (c != kEnd) ++at_;
+  if (c != kEndOfFile) ++at_;
   return c;
 }
 
 bool RecordReader::next(Record& record) {
   while (peek() == '\n' || peek() == '\r') skip_line_end();
-  if (peek() == kEnd) return false;
+  if (peek() == kEndOfFile) return false;
   start_line_ = line_;
   record.clear();
   for (;;) {
@@ -71,7 +71,7 @@ bool RecordReader::next(Record& record) {
     if (peek() != separator_) break;
     get();
   }
-  if (peek() != kEnd) skip_line_end();
+  if (peek() != kEndOfFile) skip_line_end();
   if (fields_ == 0) fields_ = record.size();
   if (record.size() != fields_)
     fail("'", path_, "' line ", start_line_, ": expected ", fields_, " columns, got ",
@@ -96,7 +96,7 @@ std::string RecordReader::quoted() {
   std::string text;
   for (get();;) {
     const int c = get();
-    if (c == kEnd) fail("'", path_, "' line ", first, ": a quoted field does not end");
+    if (c == kEndOfFile) fail("'", path_, "' line ", first, ": a quoted field does not end");
     if (c == '\n') ++line_;
     if (c == quote_ && peek() != quote_) break;
     if (c == quote_) get();
@@ -111,9 +111,10 @@ std::string RecordReader::quoted() {
 
 /// Fails for a field that is too long, probably because a closing quote is missing.
 void RecordReader::check_length(const std::string& field) const {
-  constexpr size_t kMaximum = size_t{16} << 20;
-  if (field.size() > kMaximum)
-    fail("'", path_, "' line ", start_line_, ": a field of more than ", kMaximum >> 20, " MiB");
+  constexpr size_t kMaxFieldBytes = size_t{16} << 20;
+  if (field.size() > kMaxFieldBytes)
+    fail("'", path_, "' line ", start_line_, ": a field of more than ", kMaxFieldBytes >> 20,
+         " MiB");
 }
 
 void RecordReader::skip_line_end() {

@@ -20,11 +20,13 @@ class RecordReader {
   int64_t line() const { return start_line_; }
 
  private:
-  static constexpr int kEnd = -1;
+  static constexpr int kEndOfFile = -1;
   int peek();
   int get();
   void refill();
-  bool ends_field(int c) const { return c == separator_ || c == '\n' || c == '\r' || c == kEnd; }
+  bool ends_field(int c) const {
+    return c == separator_ || c == '\n' || c == '\r' || c == kEndOfFile;
+  }
   std::string field();
   std::string quoted();
   void skip_line_end();

@@ -29,8 +29,8 @@ class TableReader {
   std::string path_;
   RecordReader records_;
   Record first_;
-  bool is_first_pending_;  ///< whether next() must still return the first record because it is not
-                           ///< a header
+  /// Whether next() must still return the first record because it is not a header.
+  bool is_first_pending_;
 };
 
 /// The columns of a file, with types inferred from its first `max_rows` rows.
@@ -74,9 +74,9 @@ class RowCursor final : public Cursor {
     return true;
   }
   int64_t pass(int64_t count) override {
-    int64_t passed = 0;
-    while (passed < count && next_record()) ++passed;
-    return passed;
+    int64_t skipped = 0;
+    while (skipped < count && next_record()) ++skipped;
+    return skipped;
   }
 
  private:
@@ -89,11 +89,11 @@ class RowCursor final : public Cursor {
     }
   }
   void check_same_columns(const std::vector<Column>& other) const {
-    const auto same = [](const Column& a, const Column& b) {
+    const auto is_same = [](const Column& a, const Column& b) {
       return a.name == b.name && a.index == b.index;
     };
-    const std::vector<Column>& mine = files_->columns.all();
-    if (!std::equal(mine.begin(), mine.end(), other.begin(), other.end(), same))
+    const std::vector<Column>& own_columns = files_->columns.all();
+    if (!std::equal(own_columns.begin(), own_columns.end(), other.begin(), other.end(), is_same))
       fail("'", reader_->path(), "': its columns are not those of '", files_->paths.front(), "'");
   }
 
@@ -134,8 +134,8 @@ List read_columns(const std::string& path, const TableOptions& options) {
 
 StreamPtr row_stream(std::vector<std::string> paths, const TableOptions& options) {
   if (paths.empty()) fail("expected at least one file");
-  constexpr int64_t kSeen = 1000;
-  Columns columns = columns_of(paths.front(), options, kSeen);
+  constexpr int64_t kMaxInferenceRows = 1000;
+  Columns columns = columns_of(paths.front(), options, kMaxInferenceRows);
   return std::make_shared<RowStream>(
       std::make_shared<const Files>(Files{std::move(paths), options, std::move(columns)}));
 }

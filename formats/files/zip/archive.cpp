@@ -217,25 +217,25 @@ void Archive::inflate(const Member& member, std::span<std::byte> target) const {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) refuse("there is no memory to unpack it");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> closing(&stream, inflateEnd);
-  uint64_t taken = 0, made = 0;
+  uint64_t consumed = 0, produced = 0;
   std::string piece;
   int status = Z_OK;
   while (status == Z_OK || status == Z_BUF_ERROR) {
     if (stream.avail_in == 0) {
-      piece = bytes(member.start + taken, std::min<uint64_t>(kPiece, member.stored - taken));
-      taken += piece.size();
+      piece = bytes(member.start + consumed, std::min<uint64_t>(kPiece, member.stored - consumed));
+      consumed += piece.size();
       stream.next_in = reinterpret_cast<Bytef*>(piece.data());
       stream.avail_in = static_cast<uInt>(piece.size());
     }
-    const size_t room = std::min(target.size() - made, kPiece);
-    Bytef nothing = 0;
-    stream.next_out = room > 0 ? reinterpret_cast<Bytef*>(target.data() + made) : &nothing;
+    const size_t room = std::min(target.size() - produced, kPiece);
+    Bytef empty = 0;
+    stream.next_out = room > 0 ? reinterpret_cast<Bytef*>(target.data() + produced) : &empty;
     stream.avail_out = static_cast<uInt>(room);
     status = ::inflate(&stream, Z_NO_FLUSH);
-    made += room - stream.avail_out;
-    if (status == Z_BUF_ERROR && (room == 0 || taken == member.stored)) break;
+    produced += room - stream.avail_out;
+    if (status == Z_BUF_ERROR && (room == 0 || consumed == member.stored)) break;
   }
-  if (status != Z_STREAM_END || made != member.size || taken != member.stored ||
+  if (status != Z_STREAM_END || produced != member.size || consumed != member.stored ||
       stream.avail_in != 0)
     refuse_damaged(quoted(member) + " cannot be unpacked");
 }

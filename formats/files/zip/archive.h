@@ -26,10 +26,10 @@ struct CRESCENT_FILES_API ArchiveError : std::runtime_error {
 
 struct Member {
   std::string name;
-  uint64_t start = 0;   ///< the offset of the member's bytes in the archive
-  uint64_t stored = 0;  ///< the number of bytes that the member takes in the archive, perhaps
-                        ///< compressed
-  uint64_t size = 0;    ///< the number of bytes after decompression
+  uint64_t start = 0;  ///< the offset of the member's bytes in the archive
+  /// The number of bytes that the member takes in the archive, perhaps compressed.
+  uint64_t stored = 0;
+  uint64_t size = 0;  ///< the number of bytes after decompression
   uint32_t checksum = 0;
   uint16_t method = 0, flags = 0;
   bool is_link = false;

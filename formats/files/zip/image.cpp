@@ -16,8 +16,8 @@ static_assert(std::endian::native == std::endian::little);
 constexpr uint16_t kVersion = 20, kVersion64 = 45, kUnix = 3, kUtf8 = 1 << 11;
 // the modification time of every member, always 1980-01-01, so that equal contents give equal
 // archives
-constexpr uint32_t kTime = 0x21u << 16;
-constexpr uint32_t kMode = 0600u << 16;
+constexpr uint32_t kFileTime = 0x21u << 16;
+constexpr uint32_t kFileMode = 0600u << 16;
 
 // Members of at least kLarge bytes begin at an offset that is a multiple of kPage. Arrays in them
 // that are aligned to a page of the member are then also aligned in the archive.
@@ -61,7 +61,7 @@ uint16_t length_of(const std::string& text) { return static_cast<uint16_t>(text.
 /// Adds the fields that the local header and the directory entry of a file share.
 void add_common(Record& record, const std::string& name, uint32_t checksum, uint64_t size) {
   record.add(is_elsewhere(size) ? kVersion64 : kVersion).add(flags_of(name)).add(kStored);
-  record.add(kTime).add(checksum).add(in_32_bits(size)).add(in_32_bits(size));
+  record.add(kFileTime).add(checksum).add(in_32_bits(size)).add(in_32_bits(size));
 }
 
 std::string zip64_extra(const std::vector<uint64_t>& numbers) {
@@ -75,13 +75,13 @@ std::string zip64_extra(const std::vector<uint64_t>& numbers) {
 /// An extra field whose length moves the beginning of the member from the offset `end` to the start
 /// of the next page.
 std::string padding(uint64_t end) {
-  constexpr uint64_t kHead = 4;
-  uint64_t missing = (kPage - end % kPage) % kPage;
-  if (missing == 0) return "";
-  if (missing < kHead) missing += kPage;
+  constexpr uint64_t kFieldHeader = 4;
+  uint64_t pad_bytes = (kPage - end % kPage) % kPage;
+  if (pad_bytes == 0) return "";
+  if (pad_bytes < kFieldHeader) pad_bytes += kPage;
   Record extra;
-  extra.add(kPadding).add(static_cast<uint16_t>(missing - kHead));
-  return extra.bytes + std::string(missing - kHead, '\0');
+  extra.add(kPadding).add(static_cast<uint16_t>(pad_bytes - kFieldHeader));
+  return extra.bytes + std::string(pad_bytes - kFieldHeader, '\0');
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ void Image::add(const File& file) {
   add_common(entry, file.name, checksum, size);
   // The last 0 is the length of the comment.
   entry.add(length_of(file.name)).add(length_of(extra)).add(uint16_t{0});
-  entry.add(uint32_t{0}).add(kMode).add(in_32_bits(start));
+  entry.add(uint32_t{0}).add(kFileMode).add(in_32_bits(start));
   directory_ += entry.bytes + file.name + extra;
   ++count_;
 }

@@ -15,8 +15,8 @@ using Bytes = std::span<const std::byte>;
 
 struct File {
   std::string name;
-  std::vector<Bytes> pieces;  ///< the content in the order of the file; the memory must outlive the
-                              ///< image
+  /// The content in the order of the file; the memory must outlive the image.
+  std::vector<Bytes> pieces;
 };
 
 class CRESCENT_FILES_API Image {

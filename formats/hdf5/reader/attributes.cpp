@@ -45,16 +45,16 @@ std::vector<std::string> texts_of(hid_t attribute, hid_t type, hid_t space, uint
 }
 
 AttributeValue value_of(const OpenAttribute& attribute) {
-  bool list = !attribute.dims.empty();
-  if (attribute.is(H5T_STRING) && !list) {
+  bool is_list = !attribute.dims.empty();
+  if (attribute.is(H5T_STRING) && !is_list) {
     auto texts = attribute.texts();
     return texts.empty() ? "" : texts.front();
   }
-  if (list && (attribute.is(H5T_STRING) || attribute.count == 0))
+  if (is_list && (attribute.is(H5T_STRING) || attribute.count == 0))
     // For an empty list of texts h5py writes an array of float64 without elements.
     return attribute.texts();
-  if (!list && attribute.is(H5T_INTEGER)) return attribute.integer();
-  if (!list && attribute.is(H5T_FLOAT)) return attribute.real();
+  if (!is_list && attribute.is(H5T_INTEGER)) return attribute.integer();
+  if (!is_list && attribute.is(H5T_FLOAT)) return attribute.real();
   refuse("expected a text, a list of texts or a number");
 }
 

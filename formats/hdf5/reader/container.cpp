@@ -53,7 +53,7 @@ void Container::check_image() const {
   if (archive_ && start_) rethrow_refused([&] { archive_->check(weights_of(*archive_)); });
 }
 
-void Container::member(const std::string& name, Packer& answer) const {
+void Container::write_member(const std::string& name, Packer& answer) const {
   rethrow_refused([&] {
     const zip::Member* member = archive_ ? archive_->find(name) : nullptr;
     if (!member) throw Missing{};

@@ -26,7 +26,7 @@ class Container {
   void check_image() const;
   /// Appends the text of another member of the archive to the answer. Throws Missing if there is no
   /// such member or the file is not an archive.
-  void member(const std::string& name, Packer& answer) const;
+  void write_member(const std::string& name, Packer& answer) const;
 
  private:
   std::optional<zip::Archive> archive_;

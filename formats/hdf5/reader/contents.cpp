@@ -79,10 +79,10 @@ void check_seal(const std::vector<std::string>& seals, const std::string& path,
   if (seals.empty() || seals.front() != object_seal(path)) refuse_damage();
   auto seal = std::find_if(seals.begin(), seals.end(),
                            [&](const std::string& text) { return sealed_name(text) == name; });
-  bool saved = seal != seals.end();
-  if (saved && !value && name == kOwn) return;
-  if (saved != value.has_value()) refuse_damage();
-  if (saved && attribute_seal(path, {name, *value}) != *seal) refuse_damage();
+  bool was_saved = seal != seals.end();
+  if (was_saved && !value && name == kOwn) return;
+  if (was_saved != value.has_value()) refuse_damage();
+  if (was_saved && attribute_seal(path, {name, *value}) != *seal) refuse_damage();
 }
 
 // ---- types and checks of datasets
@@ -119,8 +119,8 @@ NumberType float_type(hid_t type) {
 /// bfloat16.
 bool marked_bfloat16(hid_t dataset) {
   if (!has_attribute(dataset, "dtype")) return false;
-  OpenAttribute mark(dataset, "dtype");
-  return mark.is(H5T_STRING) && mark.texts() == std::vector<std::string>{"bfloat16"};
+  OpenAttribute attribute(dataset, "dtype");
+  return attribute.is(H5T_STRING) && attribute.texts() == std::vector<std::string>{"bfloat16"};
 }
 
 NumberType integer_type(hid_t dataset, hid_t type) {
@@ -133,9 +133,9 @@ NumberType integer_type(hid_t dataset, hid_t type) {
   if (size == 1 && !is_signed) return native_type(ElementType::uint8, H5T_NATIVE_UINT8);
   if (size == 1) return native_type(ElementType::int8, H5T_NATIVE_INT8);
   if (size == 2 && is_signed) return native_type(ElementType::int16, H5T_NATIVE_INT16);
-  bool wide = size == 8 || (size == 4 && !is_signed);
-  return wide ? native_type(ElementType::int64, H5T_NATIVE_INT64)
-              : native_type(ElementType::int32, H5T_NATIVE_INT32);
+  bool needs_wide = size == 8 || (size == 4 && !is_signed);
+  return needs_wide ? native_type(ElementType::int64, H5T_NATIVE_INT64)
+                    : native_type(ElementType::int32, H5T_NATIVE_INT32);
 }
 
 NumberType number_type(hid_t dataset, hid_t type) {
@@ -239,9 +239,9 @@ struct OpenDataset {
   uint64_t file_offset(hid_t file) const {
     Handle creation = checked(H5Dget_create_plist(id), H5Pclose),
            of_file = checked(H5Fget_create_plist(file), H5Pclose);
-    hsize_t before = 0;
-    check(H5Pget_userblock(of_file, &before));
-    bool as_in_memory = H5Pget_layout(creation) == H5D_CONTIGUOUS && bytes > 0 && before == 0 &&
+    hsize_t userblock = 0;
+    check(H5Pget_userblock(of_file, &userblock));
+    bool as_in_memory = H5Pget_layout(creation) == H5D_CONTIGUOUS && bytes > 0 && userblock == 0 &&
                         H5Tequal(file_type, type.memory) > 0 && H5Dget_storage_size(id) == bytes;
     haddr_t offset = as_in_memory ? H5Dget_offset(id) : HADDR_UNDEF;
     return offset == HADDR_UNDEF ? kNoOffset : offset;
@@ -302,14 +302,14 @@ bool Contents::has_any_seal() const {
 
 void Contents::check_members() const {
   for (const auto& [group, saved] : inventory_->members()) {
-    const std::vector<std::string> there = names_in(open(group, H5I_GROUP));
+    const std::vector<std::string> names = names_in(open(group, H5I_GROUP));
     const auto path = [&](const std::string& name) {
       return "'/" + (group.empty() ? name : group + "/" + name) + "'";
     };
     for (const std::string& name : saved)
-      if (!std::binary_search(there.begin(), there.end(), name))
+      if (!std::binary_search(names.begin(), names.end(), name))
         refuse("it is damaged: " + path(name) + " is missing");
-    for (const std::string& name : there)
+    for (const std::string& name : names)
       if (!saved.contains(name))
         refuse("it was changed since it was saved: " + path(name) +
                " was added (whoever adds to such a file removes the attributes that begin with "
@@ -349,7 +349,8 @@ Handle Contents::open(const std::string& path, H5I_type_t type) const {
   return object;
 }
 
-void Contents::attribute(const std::string& path, const std::string& name, Packer& answer) const {
+void Contents::write_attribute(const std::string& path, const std::string& name,
+                               Packer& answer) const {
   Handle object = open(path);
   H5O_info_t facts;
   check(H5Oget_info2(object, &facts, H5O_INFO_NUM_ATTRS));
@@ -426,8 +427,8 @@ OpenDataset& Contents::open_for_rows(const std::string& path) {
   return *dataset;
 }
 
-void Contents::rows(const std::string& path, uint64_t first, uint64_t count,
-                    std::span<std::byte> target) {
+void Contents::read_rows(const std::string& path, uint64_t first, uint64_t count,
+                         std::span<std::byte> target) {
   const OpenDataset& dataset = open_for_rows(path);
   uint64_t bytes = 0;
   if (dataset.dims.empty() || first > dataset.dims[0] || count > dataset.dims[0] - first ||

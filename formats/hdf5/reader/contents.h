@@ -29,15 +29,15 @@ class Contents {
   bool sealed() const { return sealed_; }
 
   // The operations of the protocol (wire.h); each appends its result to `answer`.
-  void attribute(const std::string& object, const std::string& name, Packer& answer) const;
+  void write_attribute(const std::string& object, const std::string& name, Packer& answer) const;
   void describe(const std::string& dataset, Packer& answer) const;
   void list(const std::string& group, Packer& answer) const;
   /// Reads a dataset to `target`, which must have the size of the dataset.
   void read(const std::string& dataset, std::span<std::byte> target) const;
   /// Reads the rows [first, first + count) of the first axis to `target`. The dataset stays open
   /// between calls, so that they share its cache of chunks.
-  void rows(const std::string& dataset, uint64_t first, uint64_t count,
-            std::span<std::byte> target);
+  void read_rows(const std::string& dataset, uint64_t first, uint64_t count,
+                 std::span<std::byte> target);
 
  private:
   Handle open(const std::string& path) const;

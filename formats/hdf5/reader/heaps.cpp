@@ -54,8 +54,8 @@ size_t next_heap(std::string_view bytes, size_t from) {
 }  // namespace
 
 void check_heaps(std::span<const std::byte> image) {
-  constexpr size_t kLargest = size_t{16} << 20;
-  if (image.size() > kLargest) return;
+  constexpr size_t kMaxImageBytes = size_t{16} << 20;
+  if (image.size() > kMaxImageBytes) return;
   const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
   for (size_t at = next_heap(bytes, 0); at < bytes.size(); at = next_heap(bytes, at + 1)) {
     const std::string_view rest = bytes.substr(at);

@@ -59,9 +59,9 @@ void RequestHandler::answer_item(Operation operation, Unpacker item, Packer& ans
   std::string path = item.text();
   switch (operation) {
     case Operation::member:
-      return container.member(path, answer);
+      return container.write_member(path, answer);
     case Operation::attribute:
-      return contents.attribute(path, item.text(), answer);
+      return contents.write_attribute(path, item.text(), answer);
     case Operation::describe:
       return contents.describe(path, answer);
     case Operation::list:
@@ -73,7 +73,7 @@ void RequestHandler::answer_item(Operation operation, Unpacker item, Packer& ans
     case Operation::rows: {
       auto offset = item.number<uint64_t>(), bytes = item.number<uint64_t>(),
            first = item.number<uint64_t>(), count = item.number<uint64_t>();
-      return contents.rows(path, first, count, target.part(offset, bytes));
+      return contents.read_rows(path, first, count, target.part(offset, bytes));
     }
   }
 }

@@ -42,17 +42,17 @@ constexpr uint32_t kAllowed[] = {
 constexpr uint32_t kMapping[] = {SYS_mmap, SYS_mprotect};
 
 constexpr uint32_t field(size_t offset) { return static_cast<uint32_t>(offset); }
-constexpr uint32_t kNumber = field(offsetof(seccomp_data, nr));
-constexpr uint32_t kMachine = field(offsetof(seccomp_data, arch));
+constexpr uint32_t kCallNumberField = field(offsetof(seccomp_data, nr));
+constexpr uint32_t kArchitectureField = field(offsetof(seccomp_data, arch));
 constexpr uint32_t kThirdArgument = field(offsetof(seccomp_data, args) + 2 * sizeof(uint64_t));
 
 std::vector<sock_filter> filter() {
   constexpr uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM;
   std::vector<sock_filter> code = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kMachine),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kArchitectureField),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kNumber),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kCallNumberField),
   };
   for (uint32_t number : kAllowed) {
     code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));

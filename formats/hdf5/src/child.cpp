@@ -41,7 +41,7 @@ std::string find_helper() {
 
 /// kPollInterval is the interval at which a waiting thread checks for an interruption, since
 /// another thread may have received the signal.
-constexpr std::chrono::milliseconds kNone{0}, kPollInterval{50};
+constexpr std::chrono::milliseconds kNoTime{0}, kPollInterval{50};
 
 /// The time that the reader has to exit after its socket was closed.
 constexpr std::chrono::milliseconds kExitTimeout{200};
@@ -95,10 +95,11 @@ bool Child::wait_for(short event, Deadline until) {
   for (;;) {
     auto left =
         std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-    int ready = poll(&awaited, 1, static_cast<int>(std::clamp(left, kNone, kPollInterval).count()));
-    if (ready > 0) return true;
+    int ready_count =
+        poll(&awaited, 1, static_cast<int>(std::clamp(left, kNoTime, kPollInterval).count()));
+    if (ready_count > 0) return true;
     interrupted_ = interrupted();
-    if (!interrupted_ && left > kNone && (ready == 0 || errno == EINTR)) continue;
+    if (!interrupted_ && left > kNoTime && (ready_count == 0 || errno == EINTR)) continue;
     timed_out_ = !interrupted_;
     process_->kill();
     return false;

@@ -234,10 +234,10 @@ std::vector<std::optional<std::vector<std::string>>> FileReader::texts(
     lists.emplace_back();
     if (!answer) continue;
     auto value = unpack_attribute(*answer);
-    const std::string& where = request.titles[lists.size() - 1];
-    if (!value || !answer->ok()) fail_dead(where);
+    const std::string& title = request.titles[lists.size() - 1];
+    if (!value || !answer->ok()) fail_dead(title);
     auto* list = std::get_if<std::vector<std::string>>(&*value);
-    if (!list) fail("'", path_, "': ", where, ": expected a list of texts; nothing was loaded");
+    if (!list) fail("'", path_, "': ", title, ": expected a list of texts; nothing was loaded");
     lists.back() = std::move(*list);
   }
   return lists;
@@ -250,11 +250,11 @@ std::optional<std::vector<std::string>> FileReader::members(const std::string& g
 }
 
 std::optional<std::string> FileReader::member(const std::string& name) {
-  const std::string where = "'" + name + "'";
-  auto answer = std::move(ask({Operation::member, {Packer().add(name)}, {where}}).front());
+  const std::string title = "'" + name + "'";
+  auto answer = std::move(ask({Operation::member, {Packer().add(name)}, {title}}).front());
   if (!answer) return std::nullopt;
   std::string text = answer->text();
-  if (!answer->ok()) fail_dead(where);
+  if (!answer->ok()) fail_dead(title);
   return text;
 }
 
@@ -266,8 +266,8 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
   }
   std::vector<DatasetInfo> infos;
   for (auto& answer : ask(request)) {
-    const std::string& where = request.titles[infos.size()];
-    if (!answer) fail("'", path_, "': there is no dataset ", where, "; nothing was loaded");
+    const std::string& title = request.titles[infos.size()];
+    if (!answer) fail("'", path_, "': there is no dataset ", title, "; nothing was loaded");
     DatasetInfo& info = infos.emplace_back();
     auto type = answer->number<uint8_t>();
     info.shape = unpack_shape(*answer);
@@ -275,9 +275,9 @@ std::vector<DatasetInfo> FileReader::describe(const std::vector<std::string>& da
     auto start = answer->number<uint64_t>();
     info.rows_a_chunk = std::max<uint64_t>(1, answer->number<uint64_t>());
     auto bytes = byte_count(static_cast<ElementType>(type % std::size(kElements)), info.shape);
-    bool inside = bytes && *bytes <= size_ && start <= size_ - *bytes;
-    if (!answer->ok() || type >= std::size(kElements) || (start != kNoOffset && !inside))
-      fail_dead(where);
+    bool is_inside = bytes && *bytes <= size_ && start <= size_ - *bytes;
+    if (!answer->ok() || type >= std::size(kElements) || (start != kNoOffset && !is_inside))
+      fail_dead(title);
     info.type = static_cast<ElementType>(type);
     if (start != kNoOffset) info.file_offset = start;
     if (checksum >= 0) info.checksum = static_cast<uint32_t>(checksum);

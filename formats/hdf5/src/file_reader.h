@@ -19,8 +19,8 @@ namespace crescent::hdf5 {
 struct DatasetInfo {
   ElementType type = ElementType::float32;
   std::vector<uint64_t> shape;
-  std::optional<uint32_t> checksum;  ///< the CRC-32C of the dataset's bytes; nullopt if the file
-                                     ///< has no checksum
+  /// The CRC-32C of the dataset's bytes; nullopt if the file has no checksum.
+  std::optional<uint32_t> checksum;
   /// the offset in the file, if the values are contiguous and represented as in memory
   std::optional<uint64_t> file_offset;
   uint64_t rows_a_chunk = 1;  ///< the number of rows (indices of the first axis) in a chunk

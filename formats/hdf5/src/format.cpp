@@ -28,16 +28,16 @@ auto unless_refused(const Ask& ask) -> std::optional<decltype(ask())> {
   }
 }
 
-/// Collects the paths of what is in a group and its subgroups and is no group itself. Visits at
-/// most `left` objects, since in a damaged file a group may contain itself.
+/// Collects the paths of the datasets in a group and its subgroups. Visits at most `left` objects,
+/// since in a damaged file a group may contain itself.
 void collect_paths(FileReader& file, const std::string& group, const keras::Names& members,
                    keras::Names& paths, int& left) {
   for (const std::string& member : members) {
     if (--left < 0) fail("'", file.path(), "' has more objects than are looked at");
     const std::string path = group.empty() ? member : group + "/" + member;
-    const auto inside = unless_refused([&] { return file.members(path); });
-    if (inside && *inside)
-      collect_paths(file, path, **inside, paths, left);
+    const auto inner_members = unless_refused([&] { return file.members(path); });
+    if (inner_members && *inner_members)
+      collect_paths(file, path, **inner_members, paths, left);
     else
       paths.push_back(path);
   }

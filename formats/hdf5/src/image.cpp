@@ -66,11 +66,11 @@ class AttributeWriter {
   /// with a string (h5py returns texts of fixed length as bytes).
   void operator()(const std::string& text) const {
     const bool is_compared = name_ == "dtype";
-    bool fixed = text.size() <= kHeaderLimit && !is_compared;
-    Handle type = string_type(fixed ? std::max<size_t>(1, text.size()) : H5T_VARIABLE,
+    bool has_fixed_length = text.size() <= kHeaderLimit && !is_compared;
+    Handle type = string_type(has_fixed_length ? std::max<size_t>(1, text.size()) : H5T_VARIABLE,
                               is_ascii(text) && !is_compared);
     const char* pointer = text.c_str();
-    write(name_, type, scalar(), fixed ? static_cast<const void*>(pointer) : &pointer);
+    write(name_, type, scalar(), has_fixed_length ? static_cast<const void*>(pointer) : &pointer);
   }
 
   /// Writes a list of texts. As in Keras, a list above the size limit is divided evenly among
@@ -207,17 +207,17 @@ uint64_t bytes_of(const Node& node) {
 
 /// The additional attributes of an array: its checksum with its seal, and the checksums of its
 /// pieces (seal.h).
-std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32_t>& pieces) {
-  const uint32_t all = files::joined_pieces(pieces, bytes_of(node));
+std::vector<Attribute> seals_of_array(const Node& node, const std::vector<uint32_t>& checksums) {
+  const uint32_t checksum = files::joined_checksum(checksums, bytes_of(node));
   std::vector<Attribute> seals{
-      {kChecksum, sealed_checksum(node.path, node.data->type, node.data->shape, all)}};
-  if (pieces.size() > 1) seals.push_back({kPieces, files::texts_of_pieces(pieces)});
+      {kChecksum, sealed_checksum(node.path, node.data->type, node.data->shape, checksum)}};
+  if (checksums.size() > 1) seals.push_back({kPieces, files::texts_of_checksums(checksums)});
   return seals;
 }
 
 /// The additional attributes of an array or a group, with its checksums and seals (seal.h).
-std::vector<Attribute> seals_of_node(const Node& node, const std::vector<uint32_t>& pieces) {
-  if (node.data) return seals_of_array(node, pieces);
+std::vector<Attribute> seals_of_node(const Node& node, const std::vector<uint32_t>& checksums) {
+  if (node.data) return seals_of_array(node, checksums);
   return {{kSeals, seals_of(node)}};
 }
 
@@ -301,9 +301,9 @@ void FileImage::cut(hid_t file) {
   dataset_bytes_.push_back({image.size(), {}});
   size_t at = 0;
   for (const DatasetBytes& numbers : dataset_bytes_) {
-    auto& before = gaps_.emplace_back(numbers.offset - at);
-    image.read(at, before);
-    pieces_.push_back(before);
+    auto& gap = gaps_.emplace_back(numbers.offset - at);
+    image.read(at, gap);
+    pieces_.push_back(gap);
     pieces_.push_back(numbers.bytes);
     at = numbers.offset + numbers.bytes.size();
   }

@@ -40,8 +40,8 @@ std::string attribute_seal(const std::string& path, const Attribute& attribute);
 /// attribute.
 std::string object_seal(const std::string& path);
 
-/// The name of the attribute in a text of crescent_seals, or the path in a text of
-/// crescent_contents.
+/// The name that a text such as "1a2b3c4d weight_names" contains after the checksum: in the
+/// attribute crescent_seals the name of an attribute, in crescent_contents the path of an object.
 inline std::string_view sealed_name(std::string_view text) {
   constexpr size_t kDigits = 8;
   return text.substr(std::min(text.size(), kDigits + 1));

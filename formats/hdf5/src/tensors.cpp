@@ -61,17 +61,17 @@ class PackedStorage final : public Storage {
 };
 
 /// The checksums of the pieces of a dataset; empty if the file has none.
-std::vector<uint32_t> pieces_of(FileReader& file, const std::string& dataset,
-                                const DatasetInfo& info) {
+std::vector<uint32_t> checksums_of(FileReader& file, const std::string& dataset,
+                                   const DatasetInfo& info) {
   if (!info.checksum) return {};
   const uint64_t bytes = *byte_count(info.type, info.shape);
   if (bytes <= files::kPiece) return {*info.checksum};
   const auto texts = file.texts(dataset, kPieces);
   if (!texts) return {};
-  std::vector<uint32_t> pieces = files::pieces_of_texts(*texts);
-  if (files::joined_pieces(pieces, bytes) != *info.checksum)
+  std::vector<uint32_t> checksums = files::checksums_of_texts(*texts);
+  if (files::joined_checksum(checksums, bytes) != *info.checksum)
     fail("'", file.path(), "': '/", dataset, "' is damaged: its checksums contradict each other");
-  return pieces;
+  return checksums;
 }
 
 }  // namespace
@@ -101,15 +101,15 @@ Tensor tensor_in_file(std::unique_ptr<FileReader> file, const std::string& datas
     return to_tensor(file->read({dataset}, {info}).front());
   const uint64_t bytes = *byte_count(info.type, info.shape);
   const std::string what = concat("'", file->path(), "': '/", dataset, "'");
-  std::vector<uint32_t> pieces = pieces_of(*file, dataset, info);
+  std::vector<uint32_t> checksums = checksums_of(*file, dataset, info);
   std::shared_ptr<Storage> storage = file->contents();
   size_t start = info.file_offset.value_or(0);
   if (!info.file_offset || info.type == ElementType::boolean) {
     start = 0;
     storage = std::make_shared<PackedStorage>(std::move(file), dataset, std::move(info));
   }
-  if (pieces.empty()) return Tensor::on(storage, start, spec);
-  return Tensor::on(files::checked_storage(storage, start, bytes, std::move(pieces), what), 0,
+  if (checksums.empty()) return Tensor::on(storage, start, spec);
+  return Tensor::on(files::checked_storage(storage, start, bytes, std::move(checksums), what), 0,
                     spec);
 }
 

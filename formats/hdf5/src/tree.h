@@ -57,8 +57,9 @@ struct Array {
   std::vector<uint64_t> shape;
   const void* bytes = nullptr;
   std::shared_ptr<const void> owner;
-  bool finite = true;  ///< whether no value is NaN or infinite; computed only for float32 and
-                       ///< float64 that were read from a file
+  /// Whether no value is NaN or infinite; computed only for float32 and float64 that were read from
+  /// a file.
+  bool finite = true;
 };
 
 using keras::kOwn;

@@ -45,8 +45,8 @@ Tensor converted(const Match& match, const Tensor& saved) {
 /// Memory for the new value of a variable: the memory of its present value, or new memory if
 /// another tensor shares it.
 Tensor memory_for(const Variable& variable) {
-  const bool own = variable.is_exclusive() && variable.value().storage()->host();
-  return own ? variable.value() : Tensor::uninitialized(variable.spec());
+  const bool is_exclusive = variable.is_exclusive() && variable.value().storage()->host();
+  return is_exclusive ? variable.value() : Tensor::uninitialized(variable.spec());
 }
 
 struct Copy {

@@ -106,12 +106,14 @@ void copy_option(const Dict& config, const char* option, Dict& result) {
 }  // namespace
 
 Dict ConfigIn::sequential(const Value& config) const {
-  bool bare = config.is_list();  // before Keras 2.2.3 the configuration of a Sequential was a list
+  bool is_plain_list =
+      config.is_list();  // before Keras 2.2.3 the configuration of a Sequential was a list
   List layers;
-  for (const Value& entry : bare ? config.as_list() : config.as_dict().at("layers").as_list())
+  for (const Value& entry :
+       is_plain_list ? config.as_list() : config.as_dict().at("layers").as_list())
     layers.push_back(layer(entry.as_dict()));
   Dict result;
-  if (!bare)
+  if (!is_plain_list)
     for (const char* option : {"name", "trainable", "build_input_shape"})
       copy_option(config.as_dict(), option, result);
   result.set("layers", std::move(layers));

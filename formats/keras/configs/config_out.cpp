@@ -116,8 +116,8 @@ class Writer {
   /// Translates a name in Crescent to the name with the same meaning in all generations of Keras:
   /// for example, all of them read "normal" as the truncated normal distribution.
   static Value name_in_keras(const std::string& where, const Value& name) {
-    const bool truncated = where == "distribution" && name == Value("truncated_normal");
-    return truncated ? Value("normal") : keras_name(where, name);
+    const bool is_truncated = where == "distribution" && name == Value("truncated_normal");
+    return is_truncated ? Value("normal") : keras_name(where, name);
   }
 
   /// Writes a function of the user: as an object for Keras 3, by its name alone for earlier
@@ -192,9 +192,10 @@ class Writer {
 
   static Dict input_options(const Dict& config) {
     const Value* dtype = config.find("dtype");
-    bool plain = dtype && dtype->is_string() && dtype->as_string().find('_') == std::string::npos;
+    bool is_plain_dtype =
+        dtype && dtype->is_string() && dtype->as_string().find('_') == std::string::npos;
     Dict options{{"batch_input_shape", config.at("batch_input_shape")},
-                 {"dtype", plain ? *dtype : Value("float32")},
+                 {"dtype", is_plain_dtype ? *dtype : Value("float32")},
                  {"sparse", false},
                  {"name", config.at("name")}};
     if (config.contains("optional")) options.set("optional", true);
@@ -225,14 +226,14 @@ class Writer {
       std::string option = entry.key;
       for (const ExportedOptionName& row : kExportedOptionNames)
         if (name == row.class_name && option == row.crescent) option = row.keras;
-      const Value given = name_in_keras(option, entry.value);
+      const Value translated = name_in_keras(option, entry.value);
       const std::string kind_there = field ? field->kind : "";
-      if (given.is_string() && is_own_function(kind_there, given.as_string()) &&
-          !is_own_word(name, option, given.as_string()))
-        result.set(option, function(given.as_string()));
+      if (translated.is_string() && is_own_function(kind_there, translated.as_string()) &&
+          !is_own_word(name, option, translated.as_string()))
+        result.set(option, function(translated.as_string()));
       else
-        result.set(option, has_row(kScalarOptions, name, option) ? first_of(given)
-                                                                 : value(given, kind_there));
+        result.set(option, has_row(kScalarOptions, name, option) ? first_of(translated)
+                                                                 : value(translated, kind_there));
     }
     if (name == "Bidirectional") drop_implied_direction(result);
     if (!keras3_ && kind == "optimizer" && name == "Nadam" && !result.contains("schedule_decay"))
@@ -246,21 +247,22 @@ class Writer {
   /// well, because Keras adds it itself.
   void drop_implied_direction(Dict& config) const {
     const std::string prefix = "forward_";
-    Dict& ahead = config["layer"].as_dict()["config"].as_dict();
-    const std::string* name = text_at(ahead, "name");
-    const std::string plain = name && name->starts_with(prefix) ? name->substr(prefix.size())
-                              : name                            ? *name
-                                                                : "";
+    Dict& forward_config = config["layer"].as_dict()["config"].as_dict();
+    const std::string* name = text_at(forward_config, "name");
+    const std::string base_name = name && name->starts_with(prefix) ? name->substr(prefix.size())
+                                  : name                            ? *name
+                                                                    : "";
     Value implied = config.at("layer");
-    Dict& back = implied.as_dict()["config"].as_dict();
-    const Value* direction = ahead.find("go_backwards");
-    back.set("go_backwards", !(direction && direction->is_bool() && direction->as_bool()));
-    back.set("name", "backward_" + plain);
-    const Value* given = config.find("backward_layer");
-    if (!given || !(*given == implied)) return;
-    if (!keras3_) ahead.erase("zero_output_for_mask");
+    Dict& backward_config = implied.as_dict()["config"].as_dict();
+    const Value* direction = forward_config.find("go_backwards");
+    backward_config.set("go_backwards",
+                        !(direction && direction->is_bool() && direction->as_bool()));
+    backward_config.set("name", "backward_" + base_name);
+    const Value* backward_layer = config.find("backward_layer");
+    if (!backward_layer || !(*backward_layer == implied)) return;
+    if (!keras3_) forward_config.erase("zero_output_for_mask");
     config.erase("backward_layer");
-    ahead.set("name", plain);
+    forward_config.set("name", base_name);
   }
 
   template <size_t N>
@@ -278,7 +280,7 @@ class Writer {
   /// Writes a Sequential with an InputLayer, because without one Keras 3 misreads the
   /// batch_input_shape of the first layer.
   Dict sequential(const Dict& config, const Value& keras3) const {
-    const List own = layers_of(keras3);
+    const List keras3_layers = layers_of(keras3);
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
       Dict options = config_of(entry.as_dict());
@@ -286,7 +288,7 @@ class Writer {
       if (layers.empty() && !is_input && options.contains("batch_input_shape"))
         layers.push_back(Dict{{"class_name", "InputLayer"}, {"config", implied_input(options)}});
       if (!is_input) options.erase("batch_input_shape");
-      layers.push_back(layer_of_model(class_of(entry), options, at(own, layers.size())));
+      layers.push_back(layer_of_model(class_of(entry), options, at(keras3_layers, layers.size())));
       keep_shared_id(entry.as_dict(), layers.back().as_dict(), kOurSharedId);
       if (layers.size() == 1 && is_sequential(class_of(entry)) && !keras3_)
         set_first_input_shape(layers[0].as_dict()["config"].as_dict());
@@ -324,16 +326,16 @@ class Writer {
     const List layers_there = layers_of(keras3);
     List layers;
     for (const Value& entry : config.at("layers").as_list()) {
-      const Value own = at(layers_there, layers.size());
+      const Value keras3_layer = at(layers_there, layers.size());
       // An operation is written in the form of Keras 3, with its module. Without the module Keras 3
       // would look for a layer of that name.
       if (is_operation(entry.as_dict())) {
-        layers.push_back(own);
+        layers.push_back(keras3_layer);
         continue;
       }
-      Dict layer = layer_of_model(class_of(entry), config_of(entry.as_dict()), own);
+      Dict layer = layer_of_model(class_of(entry), config_of(entry.as_dict()), keras3_layer);
       layer.set("name", entry.as_dict().at("name"));
-      layer.set("inbound_nodes", nodes(entry, own, models));
+      layer.set("inbound_nodes", nodes(entry, keras3_layer, models));
       keep_shared_id(entry.as_dict(), layer, kOurSharedId);
       layers.push_back(std::move(layer));
     }

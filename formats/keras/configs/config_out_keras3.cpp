@@ -107,12 +107,13 @@ Value module_of(const std::string& kind, const std::string& class_name) {
 /// Makes a serialized object with the registered name of its class if Keras needs it; for a class
 /// in a package this is a name such as "acme>Scale".
 Dict object(Value module, const std::string& class_name, Value config) {
-  const bool registered = module.is_null() || row_of(kUnexported, class_name);
-  const PythonModule* shown = row_of(kPublicNames, class_name);
+  const bool needs_registered_name = module.is_null() || row_of(kUnexported, class_name);
+  const PythonModule* public_name = row_of(kPublicNames, class_name);
   return {{"module", std::move(module)},
-          {"class_name", shown ? shown->name : class_name.substr(class_name.rfind('>') + 1)},
+          {"class_name",
+           public_name ? public_name->name : class_name.substr(class_name.rfind('>') + 1)},
           {"config", std::move(config)},
-          {"registered_name", registered ? Value(class_name) : Value()}};
+          {"registered_name", needs_registered_name ? Value(class_name) : Value()}};
 }
 
 /// The kind of object, such as "initializer", that an option of a class holds; "" if it holds no
@@ -216,9 +217,9 @@ List arguments_of(const Layer& layer, List tensors, const Value& structure, Dict
   List args = nested.is_null() ? positional(layer.class_name(), std::move(tensors))
                                : List{packed(nested, tensors)};
   for (const std::string& name : layer.positional_arguments()) {
-    const Value* given = arguments.find(name);
-    if (!given) break;
-    args.push_back(*given);
+    const Value* argument = arguments.find(name);
+    if (!argument) break;
+    args.push_back(*argument);
     arguments.erase(name);
   }
   return args;
@@ -263,9 +264,9 @@ Dict layer_options(const std::string& kind, const std::string& name, const Dict&
     if (entry.key == "batch_input_shape" || entry.key == kCarryMask ||
         keras3_lacks(name, entry.key) || chooses_formula(name, entry.key, true))
       continue;
-    const bool single = names_option(kSingleInKeras3, name, entry.key) && entry.value.is_list() &&
-                        entry.value.as_list().size() == 1;
-    if (single)
+    const bool is_single = names_option(kSingleInKeras3, name, entry.key) &&
+                           entry.value.is_list() && entry.value.as_list().size() == 1;
+    if (is_single)
       result.set(entry.key, entry.value.as_list().front());
     else if (entry.key == "dtype" && (entry.value.is_string() || is_object(entry.value)))
       result.set(entry.key, policy(entry.value));
@@ -293,9 +294,9 @@ Dict sequential(const Dict& config, const Model& model) {
   List layers;
   for (const Value& entry : config.at("layers").as_list()) {
     const Dict options = config_of(entry.as_dict());
-    const bool implied =
+    const bool is_implied =
         layers.empty() && class_of(entry) != "InputLayer" && options.contains("batch_input_shape");
-    if (implied) {
+    if (is_implied) {
       Dict input = options;
       input.set("name", name_of_layer(entry.as_dict()) + "_input");
       if (!model.inputs().empty())
@@ -328,11 +329,11 @@ Dict functional(const Dict& config, const Model& model) {
           entry.as_dict(), [&](const List& reference) { return outputs.tensor(reference); }));
       continue;
     }
-    const LayerPtr made = model.get_layer(name);
-    Value layer = value_in(entry, made.get(), Layer::kKind);
+    const LayerPtr built_layer = model.get_layer(name);
+    Value layer = value_in(entry, built_layer.get(), Layer::kKind);
     List nodes;
     for (const Value& node : entry.as_dict().at("inbound_nodes").as_list())
-      nodes.push_back(call(*made, node, outputs));
+      nodes.push_back(call(*built_layer, node, outputs));
     layer.as_dict().set("name", name);
     layer.as_dict().set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(layer));
@@ -351,10 +352,10 @@ Dict functional(const Dict& config, const Model& model) {
 Value take_build_config(const ClassInfo* info, Dict& options) {
   const Value *build = options.find(kBuildConfig), *shape = options.find(kBuildShape);
   const bool has_shape = shape && is_build_shape(info, kBuildShape);
-  Value taken = build ? *build : has_shape ? Value(Dict{{"input_shape", *shape}}) : Value();
+  Value build_config = build ? *build : has_shape ? Value(Dict{{"input_shape", *shape}}) : Value();
   options.erase(kBuildConfig);
   if (has_shape) options.erase(kBuildShape);
-  return taken;
+  return build_config;
 }
 
 /// Converts a value. `owner` is the layer whose configuration contains it; `expected` is the kind
@@ -396,9 +397,9 @@ Value single_value(const Value& value, const Layer* owner, const std::string& ex
   if (const auto activation = activation_of_lambda(name, config))
     return object("keras.layers", "Activation", layer_options(kind, "Activation", *activation));
   Dict options = layer_options(kind, name, config);
-  const Value beside = take_build_config(registry().find(kind, name).get(), options);
+  const Value build_config = take_build_config(registry().find(kind, name).get(), options);
   Dict written = object(module_of(kind, name), name, std::move(options));
-  if (!beside.is_null()) written.set(kBuildConfig, beside);
+  if (!build_config.is_null()) written.set(kBuildConfig, build_config);
   return written;
 }
 

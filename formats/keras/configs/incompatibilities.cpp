@@ -33,7 +33,7 @@ std::string lacks(std::string_view kind, const std::string& name) {
 
 /// The message for a metric that is saved as an object: Keras 2.3.1 writes such objects but cannot
 /// read them (tf.keras can).
-std::string metric_object(const std::string& name) {
+std::string metric_object_message(const std::string& name) {
   return concat("Keras 2.3.1 reads no objects such as ", name,
                 ": it opens the file with compile=False");
 }
@@ -55,16 +55,17 @@ class IncompatibilitySearch {
   void check_layer(const Dict& object, const std::string& inside = "") {
     const std::string name = class_of(object);
     const Dict config = config_of(object);
-    const std::string own = name_of_layer(object);
-    if (!keras2_ && own.find('/') != own.npos)
-      add(concat("layer '", own, "'"), "name", "Keras 3 takes no '/' in names");
-    if (name != "InputLayer" && object.contains(kSharedId) && shared_layers_.insert(own).second)
-      add_minor(concat("layer '", own, "'"), "",
+    const std::string layer_name = name_of_layer(object);
+    if (!keras2_ && layer_name.find('/') != layer_name.npos)
+      add(concat("layer '", layer_name, "'"), "name", "Keras 3 takes no '/' in names");
+    if (name != "InputLayer" && object.contains(kSharedId) &&
+        shared_layers_.insert(layer_name).second)
+      add_minor(concat("layer '", layer_name, "'"), "",
                 "models share it; Keras makes a layer with the same weights at each place");
     has_flipped_kernels_ |=
         std::count(std::begin(kFlippedOnTheano), std::end(kFlippedOnTheano), name) > 0;
     masked_ |= name == "Masking" || (name == "Embedding" && mask_zero(config));
-    const std::string location = inside.empty() ? concat("layer '", own, "'") : inside;
+    const std::string location = inside.empty() ? concat("layer '", layer_name, "'") : inside;
     const auto info = class_named("layer", name);
     const Value* bytes = config.find("quantization_config");
     if (!keras2_ && bytes && !bytes->is_null() && info && info->schema.find_property("can_be_int8"))
@@ -72,16 +73,17 @@ class IncompatibilitySearch {
                 "Keras has no convolutions of few bits and opens no model with one");
     // If the class has an option `layers`, config["layers"] is the value of this option, not the
     // list of layers of a model.
-    const bool option = info && info->schema.find("layers");
-    if (const Value* layers = config.find("layers"); layers && layers->is_list() && !option) {
+    const bool has_layers_option = info && info->schema.find("layers");
+    if (const Value* layers = config.find("layers");
+        layers && layers->is_list() && !has_layers_option) {
       for (const char* nested : {"input_structure", "output_structure"})
         if (keras2_ && config.contains(nested))
-          add(concat("model '", own, "'"), nested,
+          add(concat("model '", layer_name, "'"), nested,
               "Keras 2.3.1 knows inputs and outputs by position and by the names of their layers");
       for (const auto& [added, what] :
            {std::pair{"added_losses", "losses"}, {"added_metrics", "metrics"}})
         if (config.contains(added))
-          add(concat("model '", own, "'"), "",
+          add(concat("model '", layer_name, "'"), "",
               concat("Keras' files have no ", what, " of symbols"));
       for (const Value& each : layers->as_list()) check_layer(each.as_dict());
       return;
@@ -89,7 +91,7 @@ class IncompatibilitySearch {
     if (keras2_ && name == "InputLayer" && config.contains("optional"))
       add(location, "optional", "Keras 2.3.1 has a value for every input");
     if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
-    object_of("layer", name, as_written(name, config), location);
+    check_object_of_kind("layer", name, as_written(name, config), location);
     check_calls(object, location);
   }
 
@@ -167,7 +169,7 @@ class IncompatibilitySearch {
       add(location, option, lacks(kind, name));
     } else if (info && !is_foreign(*info) && kind == "metric" &&
                keras2_has_no_function(info->name)) {
-      add_minor(location, option, metric_object(info->name));
+      add_minor(location, option, metric_object_message(info->name));
     }
   }
 
@@ -185,29 +187,31 @@ class IncompatibilitySearch {
     if (!keras2_) check_only_keras2(name, location, option);
     if (kind == "layer") return check_layer(object, location);
     if (kind == "schedule" && keras2_) return check_schedule(name, config_of(object), location);
-    object_of(kind, name, config_of(object), location, option);
+    check_object_of_kind(kind, name, config_of(object), location, option);
   }
 
   /// Finds an activity regularizer that Keras 3 ignores: of a SimpleRNN, or of the layer inside a
   /// TimeDistributed.
   void check_lost_penalty(const std::string& name, const Dict& config,
                           const std::string& location) {
-    const Value* inside = name == "TimeDistributed" ? config.find("layer") : nullptr;
-    const Dict holder = inside && is_object(*inside) ? config_of(inside->as_dict()) : config;
+    const Value* wrapped_layer = name == "TimeDistributed" ? config.find("layer") : nullptr;
+    const Dict holder =
+        wrapped_layer && is_object(*wrapped_layer) ? config_of(wrapped_layer->as_dict()) : config;
     const Value* penalty = holder.find(kActivityRegularizer);
-    if ((inside || name == "SimpleRNN") && penalty && !penalty->is_null())
+    if ((wrapped_layer || name == "SimpleRNN") && penalty && !penalty->is_null())
       add_minor(location, kActivityRegularizer,
-                concat("Keras 3 leaves it out of ", inside ? "what is in a " : "a ", name));
+                concat("Keras 3 leaves it out of ", wrapped_layer ? "what is in a " : "a ", name));
   }
 
-  void object_of(const std::string& kind, const std::string& name, const Dict& config,
-                 const std::string& location, const std::string& option = "") {
+  void check_object_of_kind(const std::string& kind, const std::string& name, const Dict& config,
+                            const std::string& location, const std::string& option = "") {
     const auto info = class_named(kind, name);
     if (!info || is_foreign(*info)) return;  // a class of the user may have any options
     if (keras2_ && name == kOperationLayer)
       return add(location, option, "Keras 2.3.1 has no operations on tensors in graphs");
     if (keras2_ && !keras2_has_class(kind, name)) return add(location, option, lacks(kind, name));
-    if (keras2_ && kind == "metric") return add_minor(location, option, metric_object(name));
+    if (keras2_ && kind == "metric")
+      return add_minor(location, option, metric_object_message(name));
     if (!keras2_ && keras3_lacks(name, ""))
       return add(location, option, concat("Keras 3 has no ", kind, " '", name, "'"));
     if (!keras2_) check_lost_penalty(name, config, location);
@@ -257,9 +261,10 @@ class IncompatibilitySearch {
     if (option == "interpolation" && value == Value("bilinear"))
       return add_minor(location, option,
                        "Keras 2.3.1 samples between the beginnings of cells, not their middles");
-    const bool idle = value == field.default_value || value.is_null() || option == "dtype" ||
-                      option == kCarryMask || (option == "name" && kind != "layer");
-    if (idle || keras2_has_option(kind, name, option)) return;
+    const bool has_no_effect = value == field.default_value || value.is_null() ||
+                               option == "dtype" || option == kCarryMask ||
+                               (option == "name" && kind != "layer");
+    if (has_no_effect || keras2_has_option(kind, name, option)) return;
     if (option == "clipnorm")
       return add(location, option, "Keras 2.3.1 clips the norm of all gradients together");
     if (option == "data_format" && value == Value("channels_last")) return;

@@ -41,8 +41,8 @@ Value from_keras(const Value& model, const Value& custom_objects) {
 }
 
 Value to_keras(const Value& model_or_config, const JsonOptions& options) {
-  const auto made = model_or_config.object_as<Model>();
-  const Value model = made ? model_config(*made) : model_or_config;
+  const auto built_model = model_or_config.object_as<Model>();
+  const Value model = built_model ? model_config(*built_model) : model_or_config;
   if (options.target == "crescent") return model;
   static ReportedOnce reported;
   for (const std::string& name : names_of_functions(model))
@@ -58,8 +58,8 @@ Value to_keras(const Value& model_or_config, const JsonOptions& options) {
   if (!found.empty())
     warn(keras2 ? "Keras 2.3.1" : "Keras 3", " computes this otherwise:", to_text(found));
   if (options.target == "keras3")
-    return made ? keras3_layer_config(*made) : keras3_model_config(model);
-  Value written = keras_model_config(model, options.target, made.get());
+    return built_model ? keras3_layer_config(*built_model) : keras3_model_config(model);
+  Value written = keras_model_config(model, options.target, built_model.get());
   written.as_dict().set("keras_version", keras_version_of(options.target));
   written.as_dict().set("backend", kBackend);
   return written;

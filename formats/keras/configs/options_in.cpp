@@ -126,8 +126,9 @@ constexpr const char* kDecay = "decay";
 /// Whether the option is the `decay` that all optimizers of Keras 2 have, rather than an option
 /// that a class of the user declares.
 bool is_decay_of_keras2(const ClassInfo& info, const std::string& option, const Origin& origin) {
-  const bool own = is_foreign(info) && (info.schema.find(kDecay) || origin.generation() >= 3);
-  return info.kind == Optimizer::kKind && option == kDecay && !own;
+  const bool is_own_option =
+      is_foreign(info) && (info.schema.find(kDecay) || origin.generation() >= 3);
+  return info.kind == Optimizer::kKind && option == kDecay && !is_own_option;
 }
 
 /// Converts `decay` of Keras 2 to a schedule: lr / (1 + decay * iterations).
@@ -165,8 +166,8 @@ Value policy_for(const Value& map, const std::string& layer) {
   if (fitting.size() > 1)
     fail("DTypePolicyMap: expected one pattern that fits layer '", layer, "', got ",
          fitting.size());
-  const Value* general = config.find("default_policy");
-  return fitting.empty() ? general ? *general : Value() : fitting.front();
+  const Value* default_policy = config.find("default_policy");
+  return fitting.empty() ? default_policy ? *default_policy : Value() : fitting.front();
 }
 
 bool is_policy_map(const Value& value) {
@@ -196,16 +197,17 @@ Dict ConfigIn::options(std::string_view kind, const std::string& class_name,
     // the layer, and a mask function under that name plus "_mask".
     const bool is_mask = option == "mask",
                has_code = entry.value.is_dict() || entry.value.is_list();
-    const bool code = class_name == "Lambda" && has_code && (option == "function" || is_mask);
+    const bool is_lambda_code =
+        class_name == "Lambda" && has_code && (option == "function" || is_mask);
     const Field* known_field = schema.find(option);
     const Expected expected{known_field ? known_field->kind : "",
                             concat("option '", option, "' of ", kind, " ", class_name)};
-    const Value given = is_policy_map(entry.value)
-                            ? policy_for(entry.value, name_of_layer(Dict{{"config", config}}))
-                            : entry.value;
-    if (given.is_null() && option == "dtype") continue;
-    Value value = code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
-                       : converted_value(given, expected);
+    const Value file_value = is_policy_map(entry.value)
+                                 ? policy_for(entry.value, name_of_layer(Dict{{"config", config}}))
+                                 : entry.value;
+    if (file_value.is_null() && option == "dtype") continue;
+    Value value = is_lambda_code ? Value(config.at("name").as_string() + (is_mask ? "_mask" : ""))
+                                 : converted_value(file_value, expected);
     value = current_value(option, value, origin_);
     if (origin_.before_tensorflow() && option == kActivityRegularizer && !value.is_null())
       value = Dict{{"class_name", kActivityKeras2}, {"config", Dict{{"regularizer", value}}}};

@@ -113,8 +113,8 @@ std::optional<std::string> metric_chosen_by_keras2(const Value& metric) {
   const Dict config = config_of(metric.as_dict());
   const std::string* name = text_at(config, "name");
   const Value* threshold = config.find("threshold");
-  const bool usual = !threshold || *threshold == Value(0.5);
-  if (!name || !usual || (*name != "accuracy" && *name != "acc")) return {};
+  const bool is_default = !threshold || *threshold == Value(0.5);
+  if (!name || !is_default || (*name != "accuracy" && *name != "acc")) return {};
   return *name;
 }
 
@@ -126,9 +126,9 @@ bool keras2_has_no_function(const std::string& metric) {
 Value keras_training_config(const Value& compile, const std::string& target) {
   const std::vector<std::string> code = names_of_code(compile);
   if (std::count(code.begin(), code.end(), "function") > 0) return {};
-  const Dict& given = compile.as_dict();
+  const Dict& arguments = compile.as_dict();
   auto argument = [&](const char* name) {
-    const Value* value = given.find(name);
+    const Value* value = arguments.find(name);
     return value ? *value : Value();
   };
   return Dict{
@@ -190,14 +190,15 @@ Value with_short_names(const Value& written, const Value& given) {
 Dict keras3_compile_config(const Value& compile) {
   const Value written = keras_training_config(compile, "keras3");
   if (written.is_null()) return {};
-  const Dict &said = written.as_dict(), &given = compile.as_dict();
-  Dict result{{"optimizer", with_modules(said.at("optimizer_config"), "optimizer")},
-              {"loss", with_modules(said.at("loss"), "loss")},
-              {"loss_weights", said.at("loss_weights")}};
+  const Dict &training_config = written.as_dict(), &arguments = compile.as_dict();
+  Dict result{{"optimizer", with_modules(training_config.at("optimizer_config"), "optimizer")},
+              {"loss", with_modules(training_config.at("loss"), "loss")},
+              {"loss_weights", training_config.at("loss_weights")}};
   for (const char* name : {"metrics", "weighted_metrics"})
-    result.set(name, with_modules(with_short_names(said.at(name), given.at(name)), "metric"));
+    result.set(name, with_modules(with_short_names(training_config.at(name), arguments.at(name)),
+                                  "metric"));
   for (const char* name : {"run_eagerly", "steps_per_execution", "jit_compile"})
-    result.set(name, Value(given.at(name)));
+    result.set(name, Value(arguments.at(name)));
   return result;
 }
 

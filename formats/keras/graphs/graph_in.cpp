@@ -100,30 +100,30 @@ bool is_lua_class(const ClassInfo* layer) { return layer && layer->origin == "Lu
 /// the declared order. Returns the other arguments.
 Dict split_arguments(const Dict& arguments, const ClassInfo* layer, List& inputs) {
   const std::vector<Argument> declared = layer ? layer->schema.arguments : std::vector<Argument>();
-  Dict rest;
+  Dict other_arguments;
   std::map<int, List> by_index;
   for (const DictEntry& entry : arguments) {
     if (entry.value.is_null()) continue;
     List references;
     collect_references(entry.value, references);
     if (entry.key == "mask") {  // every layer has the argument `mask`, declared or not
-      if (!references.empty()) rest.set(entry.key, with_tensor_references(entry.value));
+      if (!references.empty()) other_arguments.set(entry.key, with_tensor_references(entry.value));
       continue;
     }
     auto argument = std::find_if(declared.begin(), declared.end(),
                                  [&](const Argument& a) { return a.name == entry.key; });
-    bool known = argument != declared.end() || is_lua_class(layer);
-    const bool placed = argument != declared.end() && argument->input;
-    if (references.empty() || (known && !placed)) {
-      rest.set(entry.key, with_tensor_references(entry.value));
+    bool is_known = argument != declared.end() || is_lua_class(layer);
+    const bool is_declared_input = argument != declared.end() && argument->input;
+    if (references.empty() || (is_known && !is_declared_input)) {
+      other_arguments.set(entry.key, with_tensor_references(entry.value));
       continue;
     }
-    List& index = placed ? by_index[*argument->input] : inputs;
+    List& index = is_declared_input ? by_index[*argument->input] : inputs;
     index.insert(index.end(), references.begin(), references.end());
   }
   for (const auto& [index, references] : by_index)
     inputs.insert(inputs.end(), references.begin(), references.end());
-  return rest;
+  return other_arguments;
 }
 
 /// The numbers of the calls of nested models, which may count from 1, and their conversion.
@@ -155,14 +155,14 @@ class NestedCounting {
 
  private:
   void record_calls(const List& references) {
-    auto look = [&](const List& items) {
+    auto record = [&](const List& items) {
       auto highest = highest_.try_emplace(items[0].as_string(), 0).first;
       highest->second = std::max(highest->second, items[1].as_int());
     };
     for (const Value& reference : references) {
       const List& items = reference.as_list();
-      look(items);
-      if (items.size() > 3) each_history(items[3], look);
+      record(items);
+      if (items.size() > 3) each_history(items[3], record);
     }
   }
   bool counts_from_one(const std::string& name) const {

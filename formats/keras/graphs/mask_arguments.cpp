@@ -52,17 +52,17 @@ MaskArguments::Call MaskArguments::call_of(const Value& tensor) const {
 
 Value MaskArguments::mask_origin(Value mask) const {
   // the number of calls of the operation "any" that reduced the mask over its last axis
-  int64_t any = 0;
+  int64_t any_count = 0;
   for (size_t steps = entries_.size(); steps > 0; --steps) {
     const Call call = call_of(mask);
     const List inputs = call.node ? inputs_of(*call.node) : List();
     if (inputs.size() != 1) return {};
     const std::string operation = class_of(*call.entry);
-    const List& given = part(*call.node, "args")->as_list();
-    if (operation == "NotEqual" && given.size() == 2)
-      return List{any, inputs.front(), given.back()};
+    const List& args = part(*call.node, "args")->as_list();
+    if (operation == "NotEqual" && args.size() == 2)
+      return List{any_count, inputs.front(), args.back()};
     if (operation != "Any") return {};
-    ++any;
+    ++any_count;
     mask = inputs.front();
   }
   return {};
@@ -81,8 +81,8 @@ Value MaskArguments::tensor_mask(Value tensor) const {
     if (name == "Masking") return List{1, inputs.front(), value ? *value : Value(0.0)};
     if (!passes_on_(*call.entry)) return {};
     if (const Value* mask = mask_of(*call.node); mask && !mask->is_null()) {
-      const Value given = only_reference(*mask);
-      return given.is_null() ? Value() : mask_origin(given);
+      const Value reference = only_reference(*mask);
+      return reference.is_null() ? Value() : mask_origin(reference);
     }
     tensor = inputs.front();
   }
@@ -106,11 +106,11 @@ bool has_other_tensors(const Value& node) {
 bool MaskArguments::are_masks_of_inputs(const Value& node) const {
   if (has_other_tensors(node)) return false;
   const List inputs = inputs_of(node);
-  const Value* given = mask_of(node);
-  const Value mask = given ? only_reference(*given) : Value();
+  const Value* mask_value = mask_of(node);
+  const Value mask = mask_value ? only_reference(*mask_value) : Value();
   if (inputs.empty() || mask.is_null()) return false;
-  const Value wanted = mask_origin(mask);
-  return !wanted.is_null() && wanted == tensor_mask(inputs.front());
+  const Value origin = mask_origin(mask);
+  return !origin.is_null() && origin == tensor_mask(inputs.front());
 }
 
 }  // namespace crescent::keras

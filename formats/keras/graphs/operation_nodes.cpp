@@ -51,10 +51,10 @@ std::optional<Value> slice_out(const Value& value) {
 /// The options of an entry except name, trainable and dtype, which all layers have.
 Dict options_in(const Dict& config) {
   Dict options;
-  List none;
+  List ignored;
   for (const DictEntry& entry : config)
     if (entry.key != "name" && entry.key != "trainable" && entry.key != "dtype")
-      options.set(entry.key, argument_in(entry.value, none));
+      options.set(entry.key, argument_in(entry.value, ignored));
     else if (entry.key == "dtype" && entry.value.is_string())
       options.set(entry.key, entry.value);
   return options;
@@ -161,11 +161,11 @@ Dict operation_in(const Dict& entry) {
 Dict operation_out(const Dict& entry, const std::function<Value(const List& reference)>& tensor) {
   const Dict layer = config_of(entry);
   const auto operation = get<Operation>(layer.at("operation"));
-  const Dict& given = layer.at("arguments").as_dict();
+  const Dict& arguments = layer.at("arguments").as_dict();
   Dict config{{"name", layer.at("name")}};
   for (const Parameter& parameter : operation->schema().signature.parameters)
     if (!parameter.in_call) {
-      const Value* value = given.find(parameter.name);
+      const Value* value = arguments.find(parameter.name);
       config.set(parameter.name, value ? *value : parameter.default_value);
     }
   List nodes;
@@ -180,7 +180,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
     Dict kwargs;
     for (const Parameter& parameter : operation->schema().signature.parameters) {
       if (!parameter.in_call) continue;
-      const Value* value = given.find(parameter.name);
+      const Value* value = arguments.find(parameter.name);
       if (!value && !parameter.required && parameter.default_value.is_null())
         kwargs.set(parameter.name, Value());
       if (!value) continue;

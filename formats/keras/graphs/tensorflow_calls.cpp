@@ -135,17 +135,17 @@ std::map<std::string, Dict> tensorflow_calls_in(const List& layers, const List& 
 
 bool take_added_loss_or_metric(const Dict& entry, Dict& graph) {
   const std::string name = class_of(entry);
-  const bool metric = name == "AddMetric";
-  if (!metric && name != "AddLoss") return false;
-  Value& all = graph[metric ? "added_metrics" : "added_losses"];
-  if (!all.is_list()) all = List();
+  const bool is_metric = name == "AddMetric";
+  if (!is_metric && name != "AddLoss") return false;
+  Value& added = graph[is_metric ? "added_metrics" : "added_losses"];
+  if (!added.is_list()) added = List();
   for (const Value& tensor : references_in(entry.at("inbound_nodes"))) {
-    if (!metric) {
-      all.as_list().push_back(tensor);
+    if (!is_metric) {
+      added.as_list().push_back(tensor);
       continue;
     }
-    const std::string* given = text_at(config_of(entry), "metric_name");
-    all.as_list().push_back(List{given ? *given : name_of_layer(entry), tensor});
+    const std::string* metric_name = text_at(config_of(entry), "metric_name");
+    added.as_list().push_back(List{metric_name ? *metric_name : name_of_layer(entry), tensor});
   }
   return true;
 }

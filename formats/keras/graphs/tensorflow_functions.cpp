@@ -72,7 +72,7 @@ void split_indices(NamedCall& call) {
   *parts = std::move(places);
 }
 
-void transposed_product(NamedCall& call) {
+void convert_transposed_product(NamedCall& call) {
   Dict& arguments = call.arguments;
   const bool first = take_flag(arguments, "transpose_a") | take_flag(arguments, "adjoint_a"),
              second = take_flag(arguments, "transpose_b") | take_flag(arguments, "adjoint_b");
@@ -90,7 +90,7 @@ void pad_mode(NamedCall& call) {
 }
 
 /// Replaces epsilon by its square root: in TensorFlow it is a lower bound of the squared norm.
-void root_of_epsilon(NamedCall& call) {
+void take_root_of_epsilon(NamedCall& call) {
   const Value* epsilon = call.arguments.find("epsilon");
   call.arguments.set("epsilon", std::sqrt(epsilon ? epsilon->as_float() : 1e-12));
 }
@@ -98,11 +98,11 @@ void root_of_epsilon(NamedCall& call) {
 /// The sizes for (rows, columns), from a list of sizes for (batch, rows, columns, channels).
 Value image_sizes(const Value& sizes) {
   if (!sizes.is_list() || sizes.as_list().size() < 3) return sizes;
-  const List& all = sizes.as_list();
-  return List(all.begin() + 1, all.end() - 1);
+  const List& list = sizes.as_list();
+  return List(list.begin() + 1, list.end() - 1);
 }
 
-void pooling(NamedCall& call) {
+void convert_pooling(NamedCall& call) {
   Value format;
   take_argument(call.arguments, "data_format", format);
   if (format.is_string() && !format.as_string().starts_with("N"))
@@ -114,16 +114,16 @@ void pooling(NamedCall& call) {
   make_lower_case(call.arguments, "padding");
 }
 
-void method_of_resizing(NamedCall& call) { make_lower_case(call.arguments, "interpolation"); }
+void convert_resizing_method(NamedCall& call) { make_lower_case(call.arguments, "interpolation"); }
 
 /// Replaces an argument `key` that is a serialized tuple by the list of the tuple's items.
-void plain_key(NamedCall& call) {
+void unpack_key(NamedCall& call) {
   if (Value* key = call.arguments.find("key");
       key && is_object(*key) && class_of(*key) == "__tuple__")
     *key = Value(key->as_dict().at("items"));
 }
 
-void largest_first(NamedCall& call) {
+void convert_direction(NamedCall& call) {
   Value direction;
   take_argument(call.arguments, "direction", direction);
   if (!direction.is_null() && direction != Value("ASCENDING"))
@@ -235,7 +235,7 @@ constexpr FunctionRow kFunctions[] = {
     {"linalg.matmul", "matmul",
      "x1 b=x2 transpose_a transpose_b adjoint_a adjoint_b -a_is_sparse=false -b_is_sparse=false "
      "-output_type",
-     transposed_product},
+     convert_transposed_product},
     {"tensordot", "tensordot", "x1 b=x2 axes"},
 
     {"math.reduce_sum", "sum", kReduction},
@@ -253,14 +253,14 @@ constexpr FunctionRow kFunctions[] = {
     {"math.argmin", "argmin", "x axis dimension=axis +axis=0 -output_type"},
     {"math.cumsum", "cumsum", "x axis +axis=0 -exclusive=false -reverse=false"},
     {"math.cumprod", "cumprod", "x axis +axis=0 -exclusive=false -reverse=false"},
-    {"math.l2_normalize", "normalize", "x axis dim=axis epsilon", root_of_epsilon},
+    {"math.l2_normalize", "normalize", "x axis dim=axis epsilon", take_root_of_epsilon},
     {"norm", "norm", "x ord axis keepdims -ord=euclidean"},
     {"math.top_k", "top_k", "x k sorted +k=1"},
     {"nn.moments", "moments", "x axes keepdims -shift"},
-    {"sort", "sort", "x axis direction", largest_first},
-    {"argsort", "argsort", "x axis direction -stable", largest_first},
+    {"sort", "sort", "x axis direction", convert_direction},
+    {"argsort", "argsort", "x axis direction -stable", convert_direction},
 
-    {"__operators__.getitem", "get_item", "x slice_spec=key", plain_key},
+    {"__operators__.getitem", "get_item", "x slice_spec=key", unpack_key},
     {"cast", "cast", "x dtype"},
     {"one_hot", "one_hot",
      "x depth=num_classes axis dtype -on_value=1 -off_value=0 +dtype=\"float32\""},
@@ -284,13 +284,15 @@ constexpr FunctionRow kFunctions[] = {
     {"clip_by_value", "clip", "x clip_value_min=x_min clip_value_max=x_max"},
     {"broadcast_to", "broadcast_to", "x shape"},
 
-    {"nn.max_pool2d", "max_pool", "inputs ksize=pool_size strides padding data_format", pooling},
+    {"nn.max_pool2d", "max_pool", "inputs ksize=pool_size strides padding data_format",
+     convert_pooling},
     {"nn.avg_pool2d", "average_pool", "inputs ksize=pool_size strides padding data_format",
-     pooling},
+     convert_pooling},
     {"nn.depth_to_space", "depth_to_space", "x block_size -data_format=NHWC"},
     {"nn.space_to_depth", "space_to_depth", "x block_size -data_format=NHWC"},
     {"image.resize", "image.resize",
-     "images size method=interpolation -preserve_aspect_ratio=false antialias", method_of_resizing},
+     "images size method=interpolation -preserve_aspect_ratio=false antialias",
+     convert_resizing_method},
     {"image.flip_left_right", "flip", "x +axis=-2"},
     {"image.flip_up_down", "flip", "x +axis=-3"},
     {"image.rgb_to_grayscale", "image.rgb_to_grayscale", "images"},
@@ -299,8 +301,8 @@ constexpr FunctionRow kFunctions[] = {
 /// Finds the row of the table for a function. "compat.v1.gather" and "math.exp" are found as
 /// "gather" and "exp", too.
 const FunctionRow* find_row(std::string name) {
-  constexpr std::string_view kOld = "compat.v1.";
-  if (name.starts_with(kOld)) name.erase(0, kOld.size());
+  constexpr std::string_view kCompatPrefix = "compat.v1.";
+  if (name.starts_with(kCompatPrefix)) name.erase(0, kCompatPrefix.size());
   for (const FunctionRow& row : kFunctions)
     for (const char* prefix : {"", "math.", "nn."})
       if (prefix + name == row.function) return &row;
@@ -308,9 +310,9 @@ const FunctionRow* find_row(std::string name) {
 }
 
 [[noreturn]] void fail_unknown_function(const std::string& name) {
-  std::vector<std::string> known;
-  for (const FunctionRow& row : kFunctions) known.emplace_back(row.function);
-  fail("unknown function of TensorFlow: '", name, "'", did_you_mean(name, known),
+  std::vector<std::string> names;
+  for (const FunctionRow& row : kFunctions) names.emplace_back(row.function);
+  fail("unknown function of TensorFlow: '", name, "'", did_you_mean(name, names),
        ". In Keras, put a layer of yours in its place, and bring that along in custom_objects");
 }
 

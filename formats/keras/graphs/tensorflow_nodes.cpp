@@ -126,20 +126,20 @@ Value number_in(const Value& value) {
 /// Converts the value of an attribute: {"b": true}, {"f": 0.2}, {"i": "1"}, {"type": "DT_INT32"} or
 /// {"list": {"i": ["1", "2"]}}.
 Value attribute_in(const Value& given) {
-  const Dict& one = given.as_dict();
-  if (const std::string* type = text_at(one, "type")) {
+  const Dict& attribute = given.as_dict();
+  if (const std::string* type = text_at(attribute, "type")) {
     for (const ElementType& row : kTypes)
       if (*type == row.tensorflow) return row.crescent;
     fail("elements of type ", *type, " are not supported");
   }
-  if (const Value* list = one.find("list")) {
+  if (const Value* list = attribute.find("list")) {
     List numbers;
     if (const Value* items = list->as_dict().find("i"))
       for (const Value& item : items->as_list()) numbers.push_back(number_in(item));
     return numbers.empty() ? Value() : Value(numbers);
   }
   for (const char* kind : {"b", "f", "i"})
-    if (const Value* value = one.find(kind)) return number_in(*value);
+    if (const Value* value = attribute.find(kind)) return number_in(*value);
   return {};
 }
 

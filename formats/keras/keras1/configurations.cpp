@@ -132,10 +132,11 @@ Value padding_of_axes(const Value& given) {
     const Value* value = given.as_dict().find(name);
     return value ? *value : Value(0);
   };
-  const List across = pair(side("left_pad"), side("right_pad"));
+  const List column_padding = pair(side("left_pad"), side("right_pad"));
   const bool one_axis =
       !given.as_dict().contains("top_pad") && !given.as_dict().contains("bottom_pad");
-  return one_axis ? across : List{pair(side("top_pad"), side("bottom_pad")), across};
+  return one_axis ? column_padding
+                  : List{pair(side("top_pad"), side("bottom_pad")), column_padding};
 }
 
 Value value_in_keras2(const std::string& class_name, const std::string& option,
@@ -229,12 +230,12 @@ Dict merge_in_keras2(const Dict& config) {
 /// Returns a layer as {"class_name", "config"}; before Keras 1.0 the options were beside
 /// class_name.
 Dict with_class_name(const Value& layer) {
-  const Dict& given = layer.as_dict();
-  if (given.contains("class_name")) return given;
-  Dict config = given;
-  const Value* name = given.find("custom_name");
+  const Dict& options = layer.as_dict();
+  if (options.contains("class_name")) return options;
+  Dict config = options;
+  const Value* name = options.find("custom_name");
   config.set("name", name ? *name : Value());
-  return {{"class_name", given.at("name")}, {"config", std::move(config)}};
+  return {{"class_name", options.at("name")}, {"config", std::move(config)}};
 }
 
 /// The branches of the Merge layer with which a Sequential begins; null if its first layer is of
@@ -244,8 +245,8 @@ const List* branches_of(const Dict& sequential) {
   if (!layers.is_list() || layers.as_list().empty()) return nullptr;
   const Dict& first = layers.as_list().front().as_dict();
   const std::string* name = text_at(first, "class_name");
-  const Value* inside = name && *name == "Merge" ? config_of(first).find("layers") : nullptr;
-  return inside ? &first.at("config").as_dict().at("layers").as_list() : nullptr;
+  const Value* branches = name && *name == "Merge" ? config_of(first).find("layers") : nullptr;
+  return branches ? &first.at("config").as_dict().at("layers").as_list() : nullptr;
 }
 
 /// Converts a Sequential that begins with a Merge of several branches to a graph. A layer that
@@ -309,17 +310,17 @@ class UnrolledMerge {
     if (layers.empty()) fail("a Merge of Keras 1: a branch without layers");
     const Dict first = with_class_name(layers.front());
     Value end;
-    size_t done = 1;
+    size_t converted_count = 1;
     if (const List* branches = branches_of(sequential)) {
       List ends;
       for (const Value& branch : *branches) ends.push_back(run(branch.as_dict()));
       end = call(merge_in_keras2(config_of(first)), ends);
     } else {
       end = input_of(first);
-      if (class_of(first) != "InputLayer") done = 0;
+      if (class_of(first) != "InputLayer") converted_count = 0;
     }
-    for (; done < layers.size(); ++done)
-      end = call(from_keras1(with_class_name(layers[done])).as_dict(), {end});
+    for (; converted_count < layers.size(); ++converted_count)
+      end = call(from_keras1(with_class_name(layers[converted_count])).as_dict(), {end});
     return end;
   }
 
@@ -335,11 +336,12 @@ Dict sequential_in_keras2(const Dict& object) {
   if (branches_of(object))
     return {{"class_name", "Model"}, {"config", UnrolledMerge(object).graph()}};
   const Value& config = object.at("config");
-  const bool bare = config.is_list();
+  const bool is_plain_list = config.is_list();
   List layers;
-  for (const Value& layer : bare ? config.as_list() : config.as_dict().at("layers").as_list())
+  for (const Value& layer :
+       is_plain_list ? config.as_list() : config.as_dict().at("layers").as_list())
     layers.push_back(from_keras1(with_class_name(layer)));
-  if (bare) return {{"class_name", "Sequential"}, {"config", std::move(layers)}};
+  if (is_plain_list) return {{"class_name", "Sequential"}, {"config", std::move(layers)}};
   Dict result = config.as_dict();
   result.set("layers", std::move(layers));
   return {{"class_name", "Sequential"}, {"config", std::move(result)}};
@@ -362,20 +364,20 @@ Dict graph_in_keras2(const Dict& config) {
 
 Value from_keras1(const Value& value) {
   const Dict& object = value.as_dict();
-  const std::string given = class_of(object);
-  if (is_sequential(given)) return sequential_in_keras2(object);
+  const std::string class_name = class_of(object);
+  if (is_sequential(class_name)) return sequential_in_keras2(object);
   Dict config = config_of(object);
-  if (is_graph(given, config))
-    return Dict{{"class_name", given}, {"config", graph_in_keras2(config)}};
-  if (given == "Merge") return merge_in_keras2(config);
+  if (is_graph(class_name, config))
+    return Dict{{"class_name", class_name}, {"config", graph_in_keras2(config)}};
+  if (class_name == "Merge") return merge_in_keras2(config);
   for (const NewName& row : kRemovedClasses)
-    if (given == row.keras1 && !registry().find("layer", given))
-      fail("Unknown layer: ", given, " (layer '", name_of_layer(object),
+    if (class_name == row.keras1 && !registry().find("layer", class_name))
+      fail("Unknown layer: ", class_name, " (layer '", name_of_layer(object),
            "'). Keras 1 had it, and no later one: it does the work of ", row.keras2,
            "; register a class of this name before loading");
   if (const Value* layer = config.find("layer"); layer && is_object(*layer))
     config.set("layer", from_keras1(*layer));
-  const std::string name = class_in_keras2(given);
+  const std::string name = class_in_keras2(class_name);
   return Dict{{"class_name", name}, {"config", options_in_keras2(name, config)}};
 }
 

@@ -75,14 +75,14 @@ std::vector<std::optional<Names>> JoinedGates::texts(const Names& groups, const 
 }
 
 Names JoinedGates::parts_of(const Names& datasets, std::vector<size_t>& counts) const {
-  Names all;
+  Names result;
   for (const std::string& dataset : datasets) {
     const auto found = parts_.find(dataset);
     const Names parts = found == parts_.end() ? Names{dataset} : found->second;
     counts.push_back(parts.size());
-    all.insert(all.end(), parts.begin(), parts.end());
+    result.insert(result.end(), parts.begin(), parts.end());
   }
-  return all;
+  return result;
 }
 
 std::vector<TensorSpec> JoinedGates::describe(const Names& datasets) {

@@ -35,8 +35,8 @@ class JoinedGates final : public WeightSource {
   Names parts_of(const Names& datasets, std::vector<size_t>& counts) const;
 
   WeightSource& file_;
-  std::map<std::string, Names> parts_;  ///< for the name of each concatenated array, the datasets
-                                        ///< that are its parts
+  /// For the name of each concatenated array, the datasets that are its parts.
+  std::map<std::string, Names> parts_;
 };
 
 }  // namespace crescent::keras

@@ -198,9 +198,9 @@ void Description::check_groups(WeightSource& file) const {
 }
 
 const Value& Description::own(const char* name) const {
-  static const Value nothing;
+  static const Value null_value;
   const Value* value = own_.is_dict() ? own_.as_dict().find(name) : nullptr;
-  return value ? *value : nothing;
+  return value ? *value : null_value;
 }
 
 namespace {
@@ -233,8 +233,8 @@ ModelPtr Description::build() const {
 
 bool Description::has_optimizer() const {
   if (!compile_.is_dict()) return false;
-  const Dict& said = compile_.as_dict();
-  return said.contains("optimizer") || said.contains("optimizer_config");
+  const Dict& compile_options = compile_.as_dict();
+  return compile_options.contains("optimizer") || compile_options.contains("optimizer_config");
 }
 
 /// The options of compile. Some optimizers are missing in files of Keras 3 although their state is
@@ -267,9 +267,9 @@ void give_metrics_to_all(Dict& options, size_t outputs) {
     Value* metrics = options.find(name);
     if (!metrics || !metrics->is_list() || metrics->as_list().size() != outputs) continue;
     const List& list = metrics->as_list();
-    const bool flat = std::none_of(list.begin(), list.end(),
-                                   [](const Value& v) { return v.is_list() || v.is_null(); });
-    if (flat) *metrics = List(outputs, Value(list));
+    const bool is_flat = std::none_of(list.begin(), list.end(),
+                                      [](const Value& v) { return v.is_list() || v.is_null(); });
+    if (is_flat) *metrics = List(outputs, Value(list));
   }
 }
 
@@ -277,8 +277,8 @@ void give_metrics_to_all(Dict& options, size_t outputs) {
 /// outputs, a list with an item per output, or a dictionary by name.
 Value value_for_output(const Value& argument, size_t output, const Model& model) {
   if (argument.is_dict() && !is_object(argument)) {
-    const Value* own = argument.as_dict().find(model.output_names()[output]);
-    return own ? *own : Value();
+    const Value* output_value = argument.as_dict().find(model.output_names()[output]);
+    return output_value ? *output_value : Value();
   }
   if (!argument.is_list()) return argument;
   const List& list = argument.as_list();
@@ -296,14 +296,14 @@ Value loss_of(const Value& losses, size_t output, const Model& model) {
 /// Replaces "accuracy" or "crossentropy" by the metric for binary targets, which shows this name.
 Value binary_metric(const Value& metric) {
   if (metric.is_list()) {
-    List all;
-    for (const Value& each : metric.as_list()) all.push_back(binary_metric(each));
-    return all;
+    List result;
+    for (const Value& each : metric.as_list()) result.push_back(binary_metric(each));
+    return result;
   }
-  const bool accuracy = metric == Value("accuracy") || metric == Value("acc");
-  const bool entropy = metric == Value("crossentropy") || metric == Value("ce");
-  if (!accuracy && !entropy) return metric;
-  return Dict{{"class_name", accuracy ? "BinaryAccuracy" : "BinaryCrossentropy"},
+  const bool is_accuracy = metric == Value("accuracy") || metric == Value("acc");
+  const bool is_crossentropy = metric == Value("crossentropy") || metric == Value("ce");
+  if (!is_accuracy && !is_crossentropy) return metric;
+  return Dict{{"class_name", is_accuracy ? "BinaryAccuracy" : "BinaryCrossentropy"},
               {"config", Dict{{"name", metric}}}};
 }
 
@@ -323,12 +323,12 @@ void pick_metrics_by_loss(Dict& options, const Model& model) {
   for (const char* name : {"metrics", "weighted_metrics"}) {
     Value* metrics = options.find(name);
     if (!metrics || metrics->is_null()) continue;
-    List each;
+    List per_output;
     for (size_t i = 0; i < binary.size(); ++i) {
-      const Value own = value_for_output(*metrics, i, model);
-      each.push_back(binary[i] ? binary_metric(own) : own);
+      const Value output_metrics = value_for_output(*metrics, i, model);
+      per_output.push_back(binary[i] ? binary_metric(output_metrics) : output_metrics);
     }
-    *metrics = each.size() == 1 ? each.front() : Value(each);
+    *metrics = per_output.size() == 1 ? per_output.front() : Value(per_output);
   }
 }
 

@@ -81,9 +81,10 @@ Value preprocessor_out(const Layer& layer) {
 
 Value load_feature_space(WeightSource& file, const Value& custom_objects) {
   const auto text = file.text("", "model_config");
-  const Value said = text ? parse_json(*text) : Value();
-  if (!is_object(said) || class_of(said) != kFeatureSpace) return {};
-  Space space = space_in(config_of(said.as_dict()), ConfigIn(origin_of(file, ""), custom_objects));
+  const Value config = text ? parse_json(*text) : Value();
+  if (!is_object(config) || class_of(config) != kFeatureSpace) return {};
+  Space space =
+      space_in(config_of(config.as_dict()), ConfigIn(origin_of(file, ""), custom_objects));
   if (const auto name = file.text("vars", "name")) space.config.set("name", *name);
   Matches matches = match_keras3_weights(file, space.layers);
   const Vocabularies vocabularies =

@@ -27,9 +27,9 @@ Value json_of(WeightSource& file, const char* name) {
 }
 
 const Value& at(const Value& dict, std::string_view key) {
-  static const Value nothing;
+  static const Value null_value;
   const Value* value = dict.is_dict() ? dict.as_dict().find(key) : nullptr;
-  return value ? *value : nothing;
+  return value ? *value : null_value;
 }
 
 // ---- layers of the summary
@@ -136,9 +136,9 @@ std::vector<LayerDatasets> keras3_datasets(WeightSource& file,
     collect(file, root + "/" + group, "", 0, of_layer, looked_at);
   }
   for (const std::string& attribute : file.members("").value_or(Names{})) {
-    const bool other = attribute == root || attribute == "vars" || attribute == "optimizer" ||
-                       attribute.starts_with("crescent");
-    if (other) continue;
+    const bool is_other = attribute == root || attribute == "vars" || attribute == "optimizer" ||
+                          attribute.starts_with("crescent");
+    if (is_other) continue;
     LayerDatasets& of_layer = per_layer.emplace_back();
     of_layer.layer = attribute;
     collect(file, attribute, "", 0, of_layer, looked_at);
@@ -168,14 +168,14 @@ void add_weights(WeightSource& file, Dict& result,
   auto next = specs.begin();
   for (const LayerDatasets& of_layer : per_layer) {
     List list;
-    int64_t own = 0;
+    int64_t layer_parameters = 0;
     for (const std::string& name : of_layer.names) {
-      own += next->shape.size();
+      layer_parameters += next->shape.size();
       bytes += next->shape.size() * static_cast<int64_t>(size_of(next->dtype));
       list.push_back(described(name, *next++));
     }
-    parameters += own;
-    weights[of_layer.layer] = Dict{{"parameters", own}, {"weights", std::move(list)}};
+    parameters += layer_parameters;
+    weights[of_layer.layer] = Dict{{"parameters", layer_parameters}, {"weights", std::move(list)}};
   }
   List layers = list_of(descriptions).as_list();
   for (const LayerDatasets& of_layer : per_layer)
@@ -210,11 +210,12 @@ Dict plugins_in(const Value& own) {
 }
 
 void add_training(WeightSource& file, Dict& result, const Value& compile) {
-  const Value& own = at(compile, "optimizer");
-  const Value& optimizer = own.is_null() ? at(compile, "optimizer_config") : own;
-  const auto listed = file.texts("optimizer_weights", "weight_names");
+  const Value& saved_optimizer = at(compile, "optimizer");
+  const Value& optimizer =
+      saved_optimizer.is_null() ? at(compile, "optimizer_config") : saved_optimizer;
+  const auto weight_names = file.texts("optimizer_weights", "weight_names");
   const auto numbered = file.members(kOptimizerGroup);
-  const size_t arrays = listed ? listed->size() : numbered ? numbered->size() : 0;
+  const size_t arrays = weight_names ? weight_names->size() : numbered ? numbered->size() : 0;
   result.set("compiled", compile.is_dict());
   if (!optimizer.is_null()) result.set("optimizer", optimizer);
   if (arrays > 0) result.set("optimizer_arrays", static_cast<int64_t>(arrays));

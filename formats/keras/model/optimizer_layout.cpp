@@ -86,11 +86,12 @@ enum class Order { keras3, by_variable, by_slot };
 /// The parts of a layout of Keras 3, which differ between releases and options.
 struct Keras3Parts {
   Order order = Order::keras3;
-  bool rate = true;       ///< the learning rate
-  bool unused = false;    ///< slots that Keras 2 stores without using them
-  bool extras = true;     ///< scalars that only some classes have
-  bool untracked = true;  ///< variables that Keras creates in build() without add_variable(): the
-                          ///< scalars of Adafactor for vectors, and the product of Nadam
+  bool rate = true;     ///< the learning rate
+  bool unused = false;  ///< slots that Keras 2 stores without using them
+  bool extras = true;   ///< scalars that only some classes have
+  /// Variables that Keras creates in build() without add_variable(): the scalars of Adafactor for
+  /// vectors, and the product of Nadam.
+  bool untracked = true;
 };
 
 class LayoutMaker {
@@ -101,8 +102,8 @@ class LayoutMaker {
     const Value* inner = config.find("inner_optimizer");
     is_loss_scaled_ = inner && is_object(*inner);
     class_name_ = is_loss_scaled_ ? class_of(*inner) : optimizer.class_name();
-    const Dict own = is_loss_scaled_ ? config_of(inner->as_dict()) : config;
-    const Value* rate = own.find(kRate);
+    const Dict inner_config = is_loss_scaled_ ? config_of(inner->as_dict()) : config;
+    const Value* rate = inner_config.find(kRate);
     has_schedule_ = rate && rate->is_dict();
     sort_state();
   }
@@ -179,10 +180,10 @@ class LayoutMaker {
       if (!rate_ && variable.name() == kRate) rate_ = variable;
     for (const char* name : {"average", "gradient_accumulator"})
       for (const Variable& variable : optimizer_.slot(name)) shared_.push_back(entry_of(variable));
-    std::set<const void*> done{optimizer_.iterations().id(), rate_.id()};
-    for (const StateEntry& each : shared_) done.insert(each.variable.id());
+    std::set<const void*> handled{optimizer_.iterations().id(), rate_.id()};
+    for (const StateEntry& each : shared_) handled.insert(each.variable.id());
     for (const Variable& variable : optimizer_.state()) {
-      if (!done.insert(variable.id()).second) continue;
+      if (!handled.insert(variable.id()).second) continue;
       const bool is_slot = std::count(names_.begin(), names_.end(), variable.name()) > 0;
       (is_slot ? slots_ : extras_).push_back(entry_of(variable));
     }
@@ -220,12 +221,12 @@ class LayoutMaker {
     const Value *beta = config.find("beta_1"), *every = config.find("gradient_accumulation_steps");
     const bool accumulates = every && every->is_int();
     const Value* decay = row->has_decay ? config.find("schedule_decay") : nullptr;
-    const double growth = std::pow(0.96, decay && decay->is_number() ? decay->as_float() : 1);
+    const double decay_base = std::pow(0.96, decay && decay->is_number() ? decay->as_float() : 1);
     double product = 1;
     const double steps = std::floor(optimizer_.iterations().value().item() /
                                     (accumulates ? double(every->as_int()) : 1));
     for (double step = 1; step <= steps && product > 0; ++step)
-      product *= (beta ? beta->as_float() : 0.9) * (1 - 0.5 * std::pow(growth, step));
+      product *= (beta ? beta->as_float() : 0.9) * (1 - 0.5 * std::pow(decay_base, step));
     return {{}, row->name, {DType::float32, Shape{}}, {}, product};
   }
 
@@ -284,22 +285,22 @@ struct Candidate {
 };
 
 std::vector<Candidate> candidates(const LayoutMaker& layouts, bool by_slot) {
-  std::vector<Candidate> all;
+  std::vector<Candidate> candidates;
   for (const bool unused : {false, true})
     for (const bool extras : {true, false}) {
       if ((unused && !layouts.has_unused()) || (!extras && !layouts.has_extras())) continue;
       if (by_slot) {  // before Keras 2.3 some optimizers did not store the number of iterations
         for (const bool iterations : {true, false})
-          all.push_back({layouts.keras2(iterations, unused, extras)});
+          candidates.push_back({layouts.keras2(iterations, unused, extras)});
         continue;
       }
       for (const Order order : {Order::keras3, Order::by_variable, Order::by_slot})
         for (const bool rate : {!layouts.has_schedule(), layouts.has_schedule()})
           for (const bool untracked : {!layouts.is_loss_scaled(), layouts.is_loss_scaled()})
-            all.push_back(
+            candidates.push_back(
                 {layouts.keras3({order, rate, unused, extras, untracked}), order != Order::keras3});
     }
-  return all;
+  return candidates;
 }
 
 /// Sorts the entries of each slot in the order of the trained variables `owners`.
@@ -307,8 +308,8 @@ void sort_by_owner(StateLayout& layout, const Variables& owners) {
   std::unordered_map<const void*, size_t> places;
   for (const Variable& owner : owners) places.emplace(owner.id(), places.size());
   const auto rank_of = [&](const StateEntry& each) {
-    const auto known = places.find(each.owner.id());
-    return known == places.end() ? owners.size() : known->second;
+    const auto place = places.find(each.owner.id());
+    return place == places.end() ? owners.size() : place->second;
   };
   for (auto begin = layout.begin(), end = begin; begin != layout.end(); begin = end) {
     end = std::find_if(begin, layout.end(), [&](const StateEntry& each) {
@@ -374,8 +375,8 @@ std::string misfit(const Candidate& candidate, const std::vector<std::string>& n
     if (entry.spec.shape != specs[i].shape)
       return concat("expected ", described(entry), " of shape ", entry.spec.shape,
                     ", the file has '", names[i], "' of shape ", specs[i].shape);
-    const std::string told = slot_in_name(names[i], slots);
-    if (told.empty() ? candidate.by_names : told != entry.slot)
+    const std::string slot = slot_in_name(names[i], slots);
+    if (slot.empty() ? candidate.by_names : slot != entry.slot)
       return concat("expected ", described(entry), ", the file has '", names[i], "'");
   }
   return "";
@@ -413,13 +414,13 @@ std::vector<std::string> keras2_names(const std::string& class_name, const State
 /// Makes names such as "adam/dense_kernel_velocity".
 std::vector<std::string> keras3_names(const std::string& prefix, const StateLayout& layout) {
   std::vector<std::string> names;
-  std::set<std::string> taken;
+  std::set<std::string> used_names;
   for (const StateEntry& entry : layout) {
     std::string variable = entry.owner ? entry.owner.path() + "_" : "";
     std::replace(variable.begin(), variable.end(), '/', '_');
     const std::string base = prefix + "/" + variable + entry.slot;
     std::string name = base;
-    for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
+    for (int copy = 1; !used_names.insert(name).second; ++copy) name = concat(base, "_", copy);
     names.push_back(name);
   }
   return names;
@@ -455,8 +456,8 @@ MatchedState match_optimizer_state(const Optimizer& optimizer, const Variables& 
     sort_by_owner(candidate.layout, listed);
     const std::string found = misfit(candidate, names, specs);
     if (found.empty()) return {std::move(candidate.layout), ""};
-    const bool closer = candidate.layout.size() == names.size() && !candidate.by_names;
-    if (problem.empty() || closer) problem = found;
+    const bool is_preferred = candidate.layout.size() == names.size() && !candidate.by_names;
+    if (problem.empty() || is_preferred) problem = found;
   }
   return {{}, problem};
 }

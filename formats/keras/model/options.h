@@ -17,8 +17,8 @@ struct CRESCENT_KERAS_API SaveOptions {
 };
 
 struct CRESCENT_KERAS_API LoadOptions {
-  Value custom_objects;  ///< a table {class name = class} of classes from Lua, which are looked up
-                         ///< before the registry
+  /// A table {class name = class} of classes from Lua, which are looked up before the registry.
+  Value custom_objects;
   bool compile = true, safe_mode = true;
   static void describe(Schema<LoadOptions>& s);
 };

@@ -22,10 +22,10 @@ Tensor sample(const TensorSpec& spec) {
     if (dim < 0) dim = 4;
   if (!dims.empty()) dims.front() = kSamples;
   std::vector<float> values(Shape(dims).size());
-  const bool integers = !is_floating(spec.dtype);
+  const bool is_integer = !is_floating(spec.dtype);
   for (size_t i = 0; i < values.size(); ++i)
     values[i] =
-        integers ? static_cast<float>(i % 2) : static_cast<float>((i * 37) % 101) / 50.0f - 1.0f;
+        is_integer ? static_cast<float>(i % 2) : static_cast<float>((i * 37) % 101) / 50.0f - 1.0f;
   return ops::cast(Tensor::from(values, Shape(dims)), spec.dtype);
 }
 
@@ -66,8 +66,8 @@ void write_self_test(Entries& entries, Model& model) {
 SelfTest::SelfTest(WeightSource& file) : path_(file.path()) {
   const auto inputs = file.integer(kSelfTest, "inputs"), count = file.integer(kSelfTest, "count");
   if (!inputs || !count) return;
-  constexpr int64_t kMaximum = 10000;
-  if (*inputs < 0 || *count < *inputs || *count > kMaximum)
+  constexpr int64_t kMaxValues = 10000;
+  if (*inputs < 0 || *count < *inputs || *count > kMaxValues)
     fail("'", path_, "': self-test of ", *inputs, " inputs and ", *count, " tensors");
   inputs_ = static_cast<size_t>(*inputs);
   Names datasets;
@@ -83,10 +83,11 @@ void SelfTest::check(Model& model) const {
   for (const Match& match : matches_) tensors.push_back(match.variable.value());
   const auto middle = tensors.begin() + static_cast<std::ptrdiff_t>(inputs_);
   try {
-    const Tensors got = model.predict(Tensors(tensors.begin(), middle));
-    bool same = got.size() == tensors.size() - inputs_;
-    for (size_t i = 0; same && i < got.size(); ++i) same = is_close(got[i], tensors[inputs_ + i]);
-    if (!same)
+    const Tensors predictions = model.predict(Tensors(tensors.begin(), middle));
+    bool is_same = predictions.size() == tensors.size() - inputs_;
+    for (size_t i = 0; is_same && i < predictions.size(); ++i)
+      is_same = is_close(predictions[i], tensors[inputs_ + i]);
+    if (!is_same)
       warn("'", path_, "': the model predicts otherwise than when it was saved (self_test)");
   } catch (const Error& error) {
     warn("'", path_,

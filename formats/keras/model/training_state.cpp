@@ -48,20 +48,20 @@ std::map<std::string, Slots> slots_of(const Optimizer& optimizer) {
 /// Whether the slots belong to exactly the variables `trained`. This is not so if weights were
 /// frozen, merged or added since the optimizer was last used.
 bool is_of(const std::map<std::string, Slots>& slots, const Variables& trained) {
-  std::set<const void*> wanted, there;
-  for (const Variable& weight : trained) wanted.insert(weight.id());
+  std::set<const void*> trained_ids, owner_ids;
+  for (const Variable& weight : trained) trained_ids.insert(weight.id());
   for (const auto& [name, pairs] : slots)
-    for (const auto& [weight, slot] : pairs) there.insert(weight.id());
-  return there.empty() || there == wanted;
+    for (const auto& [weight, slot] : pairs) owner_ids.insert(weight.id());
+  return owner_ids.empty() || owner_ids == trained_ids;
 }
 
 /// The variables of the optimizer that belong to no weight, such as its iterations, in order.
 Variables scalars_of(const Optimizer& optimizer) {
-  std::set<const void*> kept;
+  std::set<const void*> slot_ids;
   for (const auto& [name, pairs] : slots_of(optimizer))
-    for (const auto& [weight, slot] : pairs) kept.insert(slot.id());
+    for (const auto& [weight, slot] : pairs) slot_ids.insert(slot.id());
   Variables numbers = optimizer.state();
-  std::erase_if(numbers, [&](const Variable& each) { return kept.contains(each.id()); });
+  std::erase_if(numbers, [&](const Variable& each) { return slot_ids.contains(each.id()); });
   return numbers;
 }
 
@@ -154,8 +154,8 @@ bool is_untrained(const std::vector<TensorSpec>& specs, const StateLayout& layou
 void write_optimizer(Entries& entries, Model& model, const std::string& target) {
   if (!model.optimizer()->built()) return;
   const Variables trained = model.trainable_weights();
-  const auto kept = optimizer_for(model, trained);
-  const Optimizer& optimizer = *kept;
+  const auto used_optimizer = optimizer_for(model, trained);
+  const Optimizer& optimizer = *used_optimizer;
   const StateLayout layout = optimizer_layout(optimizer, trained, target);
   const Names names = layout_names(optimizer, layout, target);
   entries.push_back({kOptimizer, {{"weight_names", names}}});
@@ -165,8 +165,8 @@ void write_optimizer(Entries& entries, Model& model, const std::string& target) 
 void write_keras3_optimizer(Entries& entries, Model& model) {
   if (!model.optimizer()->built()) return;
   const Variables trained = model.trainable_weights();
-  const auto kept = optimizer_for(model, trained);
-  const Optimizer& optimizer = *kept;
+  const auto used_optimizer = optimizer_for(model, trained);
+  const Optimizer& optimizer = *used_optimizer;
   const auto write = [&](const StateLayout& layout, const char* group, const std::string& name) {
     entries.push_back({group, {{"name", name}, {kCount, static_cast<int64_t>(layout.size())}}});
     write_layout(entries, layout, group, numbers_below(layout.size()));

@@ -50,10 +50,10 @@ Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside)
   std::set<const void*> deeper;
   for (const LayerPtr& inner : inside)
     for (const Variable& weight : inner->weights()) deeper.insert(weight.id());
-  Variables own;
+  Variables result;
   for (const Variable& weight : layer.weights())
-    if (!deeper.count(weight.id())) own.push_back(weight);
-  return own;
+    if (!deeper.count(weight.id())) result.push_back(weight);
+  return result;
 }
 
 /// Fails for a layer that is not built, unless the model is built. In a built model such layers are

@@ -17,9 +17,9 @@ struct Match {
   /// converts the saved value to Crescent's convention, for example to another order of axes; null
   /// if no conversion is needed
   Convert convert = nullptr;
-  std::string layer{};      ///< the layer's name, for messages
-  ShapeOf shape = nullptr;  ///< returns the shape after `convert`; null if the saved shape stays
-                            ///< the same
+  std::string layer{};  ///< the layer's name, for messages
+  /// Returns the shape after `convert`; null if the saved shape stays the same.
+  ShapeOf shape = nullptr;
   /// if a layer's class loads the value itself: this layer; the last part of the dataset's path is
   /// the name of the value
   Layer* self_loading_layer = nullptr;

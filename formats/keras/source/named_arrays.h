@@ -11,8 +11,8 @@ namespace crescent::keras {
 struct NamedArray {
   std::string name;
   TensorSpec spec;
-  std::function<Tensor()> read;  ///< reads the array to memory, or makes a tensor whose values stay
-                                 ///< in the file
+  /// Reads the array to memory, or makes a tensor whose values stay in the file.
+  std::function<Tensor()> read;
 };
 
 class CRESCENT_KERAS_API NamedArrays final : public WeightSource {

@@ -8,20 +8,20 @@ namespace crescent::keras {
 
 std::string ClassNames::registered(const std::string& class_name) const {
   const size_t package = class_name.rfind('>');
-  const std::string alone = class_name.substr(package + 1);
-  for (const std::string& name : {class_name, alone})
+  const std::string bare_name = class_name.substr(package + 1);
+  for (const std::string& name : {class_name, bare_name})
     if (const Value* custom = custom_.is_dict() ? custom_.as_dict().find(name) : nullptr;
         custom && custom->is_string())
       return custom->as_string();
   if (package == class_name.npos) return class_name;
   const bool is_ours = plugins_.is_dict() && plugins_.as_dict().contains(class_name);
-  return is_ours || find_class(class_name) ? class_name : alone;
+  return is_ours || find_class(class_name) ? class_name : bare_name;
 }
 
 std::string ClassNames::of(const Dict& object) const {
-  const std::string* given = text_at(object, "registered_name");
-  if (given && given->find('>') != given->npos)
-    if (const std::string name = registered(*given); find_class(name)) return name;
+  const std::string* registered_name = text_at(object, "registered_name");
+  if (registered_name && registered_name->find('>') != registered_name->npos)
+    if (const std::string name = registered(*registered_name); find_class(name)) return name;
   return registered(class_of(object));
 }
 

@@ -231,9 +231,9 @@ bool keras2_has_option(std::string_view kind, const std::string& class_name,
                        const std::string& option) {
   const Keras2Class* row = find_row(kind, class_name);
   if (!row) return false;
-  const bool common =
+  const bool is_common =
       kind == "layer" && contains_word("name trainable dtype batch_input_shape", option);
-  return common || contains_word(row->options, option) || contains_word(row->more, option);
+  return is_common || contains_word(row->options, option) || contains_word(row->more, option);
 }
 
 bool keras2_has_activation(const std::string& name) { return contains_word(kActivations, name); }

@@ -21,12 +21,12 @@ inline bool is_graph(const std::string& class_name, const Dict& config) {
 /// Adds the options of a user's model class, which are in its original configuration `config`, to
 /// `graph`, the converted configuration of its graph.
 inline Dict with_own_options(Dict graph, const Dict& config) {
-  Dict own = config;
+  Dict options = config;
   for (const char* part :
        {"name", "trainable", "dtype", "layers", "input_layers", "output_layers", "input_structure",
         "output_structure", "input_keys", "output_keys", "added_losses", "added_metrics"})
-    own.erase(part);
-  for (const DictEntry& entry : own) graph.set(entry.key, entry.value);
+    options.erase(part);
+  for (const DictEntry& entry : options) graph.set(entry.key, entry.value);
   return graph;
 }
 
@@ -98,9 +98,10 @@ inline void keep_shared_id(const Dict& from, Dict& to, const char* as) {
 /// class only if the user provides it.
 inline bool is_foreign(const ClassInfo& info) {
   if (info.origin.empty()) return false;
-  const auto ours = registry().find("format", "keras");
+  const auto builtin_format = registry().find("format", "keras");
   const auto folder = [](const std::string& path) { return path.substr(0, path.rfind('/') + 1); };
-  return info.origin == "Lua" || !ours || folder(info.origin) != folder(ours->origin);
+  return info.origin == "Lua" || !builtin_format ||
+         folder(info.origin) != folder(builtin_format->origin);
 }
 
 /// Whether a name is that of a dtype policy's class; Crescent has no class for policies.

@@ -22,9 +22,9 @@ std::string join_path(const std::string& group, const std::string& name) {
 
 /// The weights of a layer in the order in which files store them: trainable ones first.
 Variables saved_weights(const Layer& layer) {
-  Variables all = layer.trainable_weights();
-  for (const Variable& fixed : layer.non_trainable_weights()) all.push_back(fixed);
-  return all;
+  Variables weights = layer.trainable_weights();
+  for (const Variable& fixed : layer.non_trainable_weights()) weights.push_back(fixed);
+  return weights;
 }
 
 // ---- writing of weights
@@ -109,15 +109,15 @@ void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
 
 /// Matches variables that belong to the model itself.
 void match_top_level(Matches& matches, WeightSource& file, const std::string& group, Model& model) {
-  Variables own = own_variables(model, model.layers());
-  if (own.empty()) return;
+  Variables model_variables = own_variables(model, model.layers());
+  if (model_variables.empty()) return;
   std::string top = join_path(group, kTopLevel);
   auto names = file.texts(top, "weight_names");
-  if (!names || names->size() != own.size())
-    fail("'", file.path(), "': the model has ", own.size(),
+  if (!names || names->size() != model_variables.size())
+    fail("'", file.path(), "': the model has ", model_variables.size(),
          " weights of its own, but the file has ", names ? names->size() : 0);
-  for (size_t i = 0; i < own.size(); ++i)
-    matches.push_back({join_path(top, (*names)[i]), own[i], nullptr, model.name()});
+  for (size_t i = 0; i < model_variables.size(); ++i)
+    matches.push_back({join_path(top, (*names)[i]), model_variables[i], nullptr, model.name()});
 }
 
 /// The error message for a layer if a saved shape differs from that of the weight; empty if all
@@ -175,20 +175,20 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
   Matches matches;
   auto next = specs.begin();
   for (size_t i = 0; i < pairs.size(); ++i) {
-    LayerMatches& each = found[i];
-    const auto end = next + static_cast<std::ptrdiff_t>(each.matches.size());
+    LayerMatches& layer_matches = found[i];
+    const auto end = next + static_cast<std::ptrdiff_t>(layer_matches.matches.size());
     std::vector<TensorSpec> saved(next, end);
-    convert_shapes(each.matches, saved);
-    convert_cudnn(each.matches, saved);
-    if (each.mismatch.empty())
-      each.mismatch = shape_mismatch(each.matches, saved, pairs[i].index, skip);
+    convert_shapes(layer_matches.matches, saved);
+    convert_cudnn(layer_matches.matches, saved);
+    if (layer_matches.mismatch.empty())
+      layer_matches.mismatch = shape_mismatch(layer_matches.matches, saved, pairs[i].index, skip);
     next = end;
-    if (each.mismatch.empty())
-      matches.insert(matches.end(), each.matches.begin(), each.matches.end());
+    if (layer_matches.mismatch.empty())
+      matches.insert(matches.end(), layer_matches.matches.begin(), layer_matches.matches.end());
     else if (skip)
-      warn(each.mismatch);
+      warn(layer_matches.mismatch);
     else
-      fail("'", file.path(), "': ", each.mismatch);
+      fail("'", file.path(), "': ", layer_matches.mismatch);
   }
   return matches;
 }
@@ -209,9 +209,9 @@ void write_weights(Entries& entries, Model& model, const std::string& group,
                       {"keras_version", std::string(keras_version_of(target))}}});
   for (const LayerPtr& layer : layers)
     write_group(entries, join_path(group, layer->name()), *layer, saved_weights(*layer), target);
-  const Variables own = own_variables(model, model.layers());
-  if (!own.empty() || target == "keras3")
-    write_group(entries, join_path(group, kTopLevel), model, own, target);
+  const Variables model_variables = own_variables(model, model.layers());
+  if (!model_variables.empty() || target == "keras3")
+    write_group(entries, join_path(group, kTopLevel), model, model_variables, target);
 }
 
 std::string find_weights(WeightSource& file) {
@@ -256,13 +256,13 @@ Matches match_own(WeightSource& file, const std::string& group, Model& model,
   std::map<std::string, const SavedLayer*> by_name;
   for (const SavedLayer& layer : saved) by_name[layer.name] = &layer;
   auto layers = layers_with_weights(model, file.path());
-  bool same = layers.size() == saved.size() && by_name.size() == saved.size();
+  bool are_same = layers.size() == saved.size() && by_name.size() == saved.size();
   for (const LayerPtr& layer : layers) {
     auto found = by_name.find(layer->name());
-    same =
-        same && found != by_name.end() && found->second->datasets.size() == layer->weights().size();
+    are_same = are_same && found != by_name.end() &&
+               found->second->datasets.size() == layer->weights().size();
   }
-  if (!same) return match_in_order(file, group, model, origin);
+  if (!are_same) return match_in_order(file, group, model, origin);
   const FlippedKernels flipped_kernels(model, origin);
   Matches matches;
   for (const LayerPtr& layer : layers)

@@ -27,7 +27,7 @@ Matches match_in_order(WeightSource& file, const std::string& group, Model& mode
 /// Matches layers by name if the file and the model have the same names, else in order. For a model
 /// that was built from the same file.
 Matches match_own(WeightSource& file, const std::string& group, Model& model, const Origin& origin);
-/// Matches only layers with equal names, after the names in the file were changed by `rename`.
+/// Matches only layers with equal names, after the names in the file were changed by `renamed`.
 Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
                       const Origin& origin, bool skip_mismatch, const Renaming& renamed);
 /// Matches weights by canonical path (weight_paths.h), after renaming the layers of the file. The

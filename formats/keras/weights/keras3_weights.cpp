@@ -18,7 +18,7 @@ constexpr const char *kLayers = "layers", *kOldLayers = "_layer_checkpoint_depen
 
 /// The beginning of the names of groups for inner layers that are no attributes of the outer layer
 /// in Keras; a number follows.
-constexpr const char* kNumbered = "layer_";
+constexpr const char* kNumberedPrefix = "layer_";
 
 /// The attribute in which a layer of Keras stores an inner layer. The inner layer is found by
 /// `name` or, if that is null, by its index among the inner layers. An attribute that ends with "/"
@@ -74,16 +74,16 @@ Dict attributes_of(const Layer& layer) {
     return layer.get_property(kLayersByAttribute).as_dict();
   Dict attributes;
   for (size_t i = 0; i < layer.sublayers().size(); ++i) {
-    const Value held(layer.sublayers()[i]);
+    const Value inner_layer(layer.sublayers()[i]);
     std::string name = attribute_of(layer.class_name(), *layer.sublayers()[i], i);
     if (name.empty()) continue;
     if (!name.ends_with('/')) {
-      attributes.set(name, held);
+      attributes.set(name, inner_layer);
       continue;
     }
     name.pop_back();
     if (!attributes.contains(name)) attributes.set(name, List());
-    attributes[name].as_list().push_back(held);
+    attributes[name].as_list().push_back(inner_layer);
   }
   return attributes;
 }
@@ -146,12 +146,12 @@ bool is_narrow_kernel(const Variable& variable) {
 /// SpectralNormalization these include the kernel of the inner layer. A quantized kernel comes
 /// before the bias, although it is not trainable.
 Variables variables_of(const Layer& layer, const std::vector<LayerPtr>& inside) {
-  Variables own = own_variables(layer, inside);
-  if (own.size() > 1 && own[0].name() == "bias" && is_narrow_kernel(own[1]))
-    std::swap(own[0], own[1]);
-  if (layer.class_name() == "SpectralNormalization" && !own.empty())
-    own.insert(own.begin(), inside.front()->weights().front());
-  return own;
+  Variables own_weights = own_variables(layer, inside);
+  if (own_weights.size() > 1 && own_weights[0].name() == "bias" && is_narrow_kernel(own_weights[1]))
+    std::swap(own_weights[0], own_weights[1]);
+  if (layer.class_name() == "SpectralNormalization" && !own_weights.empty())
+    own_weights.insert(own_weights.begin(), inside.front()->weights().front());
+  return own_weights;
 }
 
 /// A layer, its variables, and the path of the group that stores them.
@@ -204,8 +204,9 @@ class ObjectLocations {
 
   /// The name of the group of a model's layers.
   std::string group_of_layers(const std::string& path) const {
-    const bool old = file_ && !file_->members(path + kLayers) && file_->members(path + kOldLayers);
-    return old ? kOldLayers : kLayers;
+    const bool is_old =
+        file_ && !file_->members(path + kLayers) && file_->members(path + kOldLayers);
+    return is_old ? kOldLayers : kLayers;
   }
 
   void add_parts(const Layer& layer, const std::string& path) {
@@ -215,9 +216,10 @@ class ObjectLocations {
       if (!file_ || file_->members(location) || !is_numbered(path))
         add_attribute(attributes.at(name), location);
     }
-    const std::vector<LayerPtr>& inside = layer.sublayers();
-    for (size_t i = 0; i < inside.size(); ++i)
-      if (inside[i].get() != adapter_of(layer)) add(*inside[i], concat(path, kNumbered, i, "/"));
+    const std::vector<LayerPtr>& inner_layers = layer.sublayers();
+    for (size_t i = 0; i < inner_layers.size(); ++i)
+      if (inner_layers[i].get() != adapter_of(layer))
+        add(*inner_layers[i], concat(path, kNumberedPrefix, i, "/"));
   }
 
   void add_attribute(const Value& held, const std::string& path) {
@@ -242,7 +244,7 @@ class ObjectLocations {
   /// Whether the file names the inner layers by numbers, as earlier versions of Crescent did for
   /// classes of the user.
   bool is_numbered(const std::string& path) const {
-    return file_->members(concat(path, kNumbered, 0)).has_value();
+    return file_->members(concat(path, kNumberedPrefix, 0)).has_value();
   }
 
   GroupNames group_names(const std::string& path) const {
@@ -253,16 +255,16 @@ class ObjectLocations {
   void add_layers(const std::vector<LayerPtr>& layers, const std::string& path,
                   bool even_if_visited = false) {
     GroupNames names = group_names(path);
-    std::set<std::string> taken;
+    std::set<std::string> used_names;
     for (const LayerPtr& layer : layers) {
       if (layer->class_name() == kOperationLayer) continue;
       const std::string name = names.next(layer->class_name());
-      taken.insert(name);
+      used_names.insert(name);
       add(*layer, concat(path, "/", name, "/"), even_if_visited);
     }
-    const auto there = file_ ? file_->members(path) : std::nullopt;
-    for (const std::string& name : there.value_or(Names{}))
-      if (!taken.contains(name)) unmatched_groups_.push_back(path + "/" + name);
+    const auto members = file_ ? file_->members(path) : std::nullopt;
+    for (const std::string& name : members.value_or(Names{}))
+      if (!used_names.contains(name)) unmatched_groups_.push_back(path + "/" + name);
   }
 
   WeightSource* file_ = nullptr;
@@ -413,8 +415,8 @@ namespace {
 /// Whether this group, or a group inside it, has variables. A group contains other groups, and its
 /// own variables in the group "vars".
 bool has_variables(WeightSource& file, const std::string& group) {
-  const std::string own = group + "/vars";
-  if (!file.members(own).value_or(Names{}).empty()) return true;
+  const std::string vars_group = group + "/vars";
+  if (!file.members(vars_group).value_or(Names{}).empty()) return true;
   const Names parts = file.members(group).value_or(Names{});
   return std::any_of(parts.begin(), parts.end(), [&](const std::string& name) {
     return name != "vars" && has_variables(file, group + "/" + name);

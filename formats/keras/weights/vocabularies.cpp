@@ -63,9 +63,9 @@ void write_idf_weights(Entries& entries, const Layer& layer, const std::string& 
   entries.push_back({group + "/" + kIdfWeights, {}, values});
   // in Keras a TextVectorization contains a StringLookup
   if (layer.class_name() != "TextVectorization") return;
-  const std::string inside = group.substr(0, group.rfind('/') + 1) + "_lookup_layer/vars";
-  entries.push_back({inside});
-  entries.push_back({inside + "/" + kIdfWeights, {}, values});
+  const std::string lookup_group = group.substr(0, group.rfind('/') + 1) + "_lookup_layer/vars";
+  entries.push_back({lookup_group});
+  entries.push_back({lookup_group + "/" + kIdfWeights, {}, values});
 }
 
 Tensor vocabulary_bytes(const Layer& layer) {
@@ -85,13 +85,13 @@ void write_vocabularies(Entries& entries, Model& model) {
 }
 
 Vocabularies Vocabularies::in_archive(WeightSource& file, Model& model) {
-  const bool none = layers_with_vocabulary(model).empty();
-  return in_archive(file, none ? LayerPaths() : keras3_paths(file, model));
+  const bool has_no_layers = layers_with_vocabulary(model).empty();
+  return in_archive(file, has_no_layers ? LayerPaths() : keras3_paths(file, model));
 }
 
 Vocabularies Vocabularies::in_archive(WeightSource& file, const LayerPaths& paths) {
-  Vocabularies all;
-  all.path_ = file.path();
+  Vocabularies result;
+  result.path_ = file.path();
   for (const auto& [group, layer] : paths) {
     if (!has_vocabulary(*layer)) continue;
     const Dict config = layer->get_config();
@@ -99,29 +99,30 @@ Vocabularies Vocabularies::in_archive(WeightSource& file, const LayerPaths& path
     if (!text || !option(config, kTerms).is_null()) continue;
     VocabularyMatch match{
         layer, lines_of(*text, option(config, "vocabulary_dtype") == Value("int64"),
-                        concat("'", all.path_, "': 'assets/", group, "vocabulary.txt'"))};
+                        concat("'", result.path_, "': 'assets/", group, "vocabulary.txt'"))};
     if (option(config, "output_mode") == Value("tf_idf")) {
       const std::string dataset = group + "vars/" + kIdfWeights;
-      match.match = all.matches_.size();
-      all.matches_.push_back(
+      match.match = result.matches_.size();
+      result.matches_.push_back(
           {dataset, Variable(Tensor(file.describe({dataset}).front())), nullptr, layer->name()});
     }
-    all.vocabulary_matches_.push_back(std::move(match));
+    result.vocabulary_matches_.push_back(std::move(match));
   }
-  return all;
+  return result;
 }
 
 Vocabularies Vocabularies::in_weights(WeightSource& file, Model& model) {
-  Vocabularies all;
-  all.path_ = file.path();
+  Vocabularies result;
+  result.path_ = file.path();
   const std::vector<Layer*> layers = layers_with_vocabulary(model);
   const auto count = layers.empty() ? std::nullopt : file.integer(kGroup, "count");
   if (count && *count != static_cast<int64_t>(layers.size()))
-    warn("'", all.path_, "': the vocabularies are those of another model; ours stay as they are");
+    warn("'", result.path_,
+         "': the vocabularies are those of another model; ours stay as they are");
   else if (count)
     for (size_t i = 0; i < layers.size(); ++i)
-      all.add_bytes(file, *layers[i], concat(kGroup, "/", i));
-  return all;
+      result.add_bytes(file, *layers[i], concat(kGroup, "/", i));
+  return result;
 }
 
 void Vocabularies::add_bytes(WeightSource& file, Layer& layer, const std::string& dataset) {

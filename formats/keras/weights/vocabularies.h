@@ -43,10 +43,11 @@ class Vocabularies {
  private:
   struct VocabularyMatch {
     Layer* layer;
-    Value terms;                    ///< the terms, if the file is an archive; null if the dataset
-                                    ///< contains the whole vocabulary
-    std::optional<size_t> match{};  ///< the index of the match for the dataset with the vocabulary,
-                                    ///< or with the weights of the terms
+    /// The terms, if the file is an archive; null if the dataset contains the whole vocabulary.
+    Value terms;
+    /// The index of the match for the dataset with the vocabulary, or with the weights of the
+    /// terms.
+    std::optional<size_t> match{};
   };
   std::string path_;
   std::vector<VocabularyMatch> vocabulary_matches_;

@@ -18,10 +18,10 @@ std::string name_of(const Variable& variable) {
 void collect(std::map<const void*, std::string>& paths, const Layer& layer,
              const std::string& prefix) {
   auto* model = dynamic_cast<const Model*>(&layer);
-  const std::vector<LayerPtr> inside = model ? model->layers() : layer.sublayers();
-  for (const Variable& variable : own_variables(layer, inside))
+  const std::vector<LayerPtr> inner_layers = model ? model->layers() : layer.sublayers();
+  for (const Variable& variable : own_variables(layer, inner_layers))
     paths.emplace(variable.id(), prefix + name_of(variable));
-  for (const LayerPtr& inner : inside) collect(paths, *inner, prefix + inner->name() + "/");
+  for (const LayerPtr& inner : inner_layers) collect(paths, *inner, prefix + inner->name() + "/");
 }
 
 /// Adds the layers that have a vocabulary to `found`, each with the path of the vocabulary among
@@ -41,19 +41,20 @@ std::vector<std::pair<std::string, Layer*>> vocabularies_by_path(Model& model) {
 }
 
 bool is_numbered(const Names& names) {
-  const std::set<std::string> all(names.begin(), names.end());
+  const std::set<std::string> name_set(names.begin(), names.end());
   for (size_t i = 0; i < names.size(); ++i)
-    if (!all.contains(concat("arr_", i))) return false;
+    if (!name_set.contains(concat("arr_", i))) return false;
   return !names.empty();
 }
 
 /// A list of names as text: "'a', 'b' and 3 more".
 std::string text_of_names(const Names& names) {
-  constexpr size_t kMaximum = 8;
+  constexpr size_t kMaxListed = 8;
   std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMaximum); ++i)
+  for (size_t i = 0; i < std::min(names.size(), kMaxListed); ++i)
     text += concat(i == 0 ? "'" : ", '", names[i], "'");
-  return names.size() > kMaximum ? concat(text, " and ", names.size() - kMaximum, " more") : text;
+  return names.size() > kMaxListed ? concat(text, " and ", names.size() - kMaxListed, " more")
+                                   : text;
 }
 
 /// The arrays by name in the model; `arrays` is by name in the file.
@@ -94,12 +95,12 @@ void check_all_matched(const std::string& path, const Names& missing, const Name
 std::vector<std::pair<std::string, Variable>> weights_by_path(Model& model) {
   std::map<const void*, std::string> paths;
   collect(paths, model, "");
-  std::set<std::string> taken;
+  std::set<std::string> used_names;
   std::vector<std::pair<std::string, Variable>> named;
   for (const Variable& variable : model.weights_in_keras_order()) {
     const std::string& base = paths.at(variable.id());
     std::string name = base;
-    for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
+    for (int copy = 1; !used_names.insert(name).second; ++copy) name = concat(base, "_", copy);
     named.emplace_back(name, variable);
   }
   return named;

@@ -16,9 +16,9 @@ std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Mat
   std::vector<TensorSpec> specs = file.describe(datasets_of(matches));
   convert_cudnn(converted, specs);
   std::map<const void*, size_t> places;
-  std::set<std::string> taken;
+  std::set<std::string> used_names;
   for (size_t i = 0; i < matches.size(); ++i)
-    places[matches[i].variable.id()] = i, taken.insert(matches[i].dataset);
+    places[matches[i].variable.id()] = i, used_names.insert(matches[i].dataset);
   std::vector<WeightRow> rows;
   for (const auto& [path, variable] : weights_by_path(model)) {
     const auto found = places.find(variable.id());
@@ -33,7 +33,7 @@ std::vector<WeightRow> weight_report(WeightSource& file, Model& model, const Mat
   }
   Names left;
   std::copy_if(arrays.begin(), arrays.end(), std::back_inserter(left),
-               [&](const std::string& array) { return !taken.contains(array); });
+               [&](const std::string& array) { return !used_names.contains(array); });
   const std::vector<TensorSpec> unexpected = file.describe(left);
   for (size_t i = 0; i < left.size(); ++i)
     rows.push_back({WeightStatus::unexpected, "", left[i], {}, unexpected[i].shape});

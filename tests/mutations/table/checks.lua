@@ -35,7 +35,7 @@ return {
   },
   { file = "formats/keras/weights/names/ordered_names.cpp",
     tests = { "formats/named_weights_test" },
-    { "dropped term", "return before == 0 ? name.base : concat(name.base, \"_\", before);",
+    { "dropped term", "return rank == 0 ? name.base : concat(name.base, \"_\", rank);",
       "return name.base;" },
     { "dropped term", "if (!bases.contains(name.base)) return", "if (false) return" },
   },

@@ -18,9 +18,9 @@ std::string keras3_snake_case(const std::string& registered_name) {
   std::string snake;
   for (size_t i = 0; i < class_name.size(); ++i) {
     const char c = class_name[i];
-    const bool after = i > 0 && is_lower(class_name[i - 1]),
-               before = i + 1 < class_name.size() && is_lower(class_name[i + 1]);
-    if (i > 0 && is_upper(c) && (after || before)) snake += '_';
+    const bool follows_lower = i > 0 && is_lower(class_name[i - 1]),
+               precedes_lower = i + 1 < class_name.size() && is_lower(class_name[i + 1]);
+    if (i > 0 && is_upper(c) && (follows_lower || precedes_lower)) snake += '_';
     snake += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   return snake;
@@ -29,15 +29,15 @@ std::string keras3_snake_case(const std::string& registered_name) {
 std::string GroupNames::base_of(const std::string& class_name) {
   const std::string keras3 = keras3_snake_case(class_name), keras2 = to_snake_case(class_name);
   if (!file_ || keras3 == keras2) return keras3;
-  const Names there = file_->members(group_).value_or(Names{});
-  return std::find(there.begin(), there.end(), keras2) == there.end() ? keras3 : keras2;
+  const Names members = file_->members(group_).value_or(Names{});
+  return std::find(members.begin(), members.end(), keras2) == members.end() ? keras3 : keras2;
 }
 
 std::string GroupNames::next(const std::string& class_name) {
   const auto [known, is_new] = bases_.try_emplace(class_name);
   if (is_new) known->second = base_of(class_name);
-  const int before = count_[known->second]++;
-  return before == 0 ? known->second : concat(known->second, "_", before);
+  const int count = count_[known->second]++;
+  return count == 0 ? known->second : concat(known->second, "_", count);
 }
 
 }  // namespace crescent::keras

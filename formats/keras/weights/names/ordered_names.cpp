@@ -58,11 +58,12 @@ std::map<std::string, std::string> in_order(const Names& paths,
   const auto ordered = [&](const std::string& layer) {
     const CountedName name(layer.substr(parent_of(layer).size()));
     if (!bases.contains(name.base)) return layer.substr(parent_of(layer).size());
-    const auto& all = inside.at(parent_of(layer));
-    const auto before = std::count_if(all.begin(), all.end(), [&](const CountedName& other) {
-      return other.base == name.base && other.counter < name.counter;
-    });
-    return before == 0 ? name.base : concat(name.base, "_", before);
+    const auto& siblings = inside.at(parent_of(layer));
+    const auto rank =
+        std::count_if(siblings.begin(), siblings.end(), [&](const CountedName& other) {
+          return other.base == name.base && other.counter < name.counter;
+        });
+    return rank == 0 ? name.base : concat(name.base, "_", rank);
   };
   std::map<std::string, std::string> names;
   for (const std::string& path : paths) {

@@ -12,11 +12,11 @@ namespace {
 std::optional<std::string> any_text(const std::string& pattern, const std::string& name) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return name == pattern ? std::optional<std::string>("") : std::nullopt;
-  const std::string before = pattern.substr(0, star), after = pattern.substr(star + 1);
-  if (name.size() < before.size() + after.size() || !name.starts_with(before) ||
-      !name.ends_with(after))
+  const std::string prefix = pattern.substr(0, star), suffix = pattern.substr(star + 1);
+  if (name.size() < prefix.size() + suffix.size() || !name.starts_with(prefix) ||
+      !name.ends_with(suffix))
     return std::nullopt;
-  return name.substr(star, name.size() - before.size() - after.size());
+  return name.substr(star, name.size() - prefix.size() - suffix.size());
 }
 
 }  // namespace

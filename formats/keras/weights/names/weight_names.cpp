@@ -34,15 +34,17 @@ using WeightNames = std::map<const void*, WeightName>;
 /// contain the names of layers outside that model.
 void add_names(const Layer& layer, const WeightName& scope, const std::string& target,
                WeightNames& names) {
-  const std::vector<LayerPtr>& inside = layer.sublayers();
-  for (const Variable& own : own_variables(layer, inside))
+  const std::vector<LayerPtr>& inner_layers = layer.sublayers();
+  for (const Variable& own : own_variables(layer, inner_layers))
     if (!own.name().empty())
       names.emplace(own.id(), WeightName{scope.in_model + "/" + own.name(),
                                          scope.in_layer + "/" + own.name()});
   const bool is_model = dynamic_cast<const Model*>(&layer) != nullptr;
-  for (const LayerPtr& inner : inside) {
-    const std::string below = omits_inner_name(layer, *inner, target) ? "" : "/" + inner->name();
-    add_names(*inner, {is_model ? inner->name() : scope.in_model + below, scope.in_layer + below},
+  for (const LayerPtr& inner : inner_layers) {
+    const std::string inner_path =
+        omits_inner_name(layer, *inner, target) ? "" : "/" + inner->name();
+    add_names(*inner,
+              {is_model ? inner->name() : scope.in_model + inner_path, scope.in_layer + inner_path},
               target, names);
   }
 }
@@ -56,14 +58,14 @@ std::vector<std::string> weight_names(const Layer& layer, const Variables& weigh
   std::map<std::string, int> in_model;
   for (const auto& [id, name] : known) ++in_model[name.in_model];
   std::vector<std::string> names;
-  std::set<std::string> taken;
+  std::set<std::string> used_names;
   for (size_t i = 0; i < weights.size(); ++i) {
     const auto found = known.find(weights[i].id());
     const std::string base = found == known.end()                      ? concat("param_", i)
                              : in_model.at(found->second.in_model) > 1 ? found->second.in_layer
                                                                        : found->second.in_model;
     std::string name = base;
-    for (int copy = 1; !taken.insert(name).second; ++copy) name = concat(base, "_", copy);
+    for (int copy = 1; !used_names.insert(name).second; ++copy) name = concat(base, "_", copy);
     names.push_back(target == "keras2" ? name + ":0" : name);
   }
   return names;
