@@ -15,9 +15,10 @@ class WithOptions : public Activation {
  public:
   Dict get_config() const override {
     Dict config;
-    const Dict all = Activation::get_config();
+    const Dict options = Activation::get_config();
     for (const Field& field : info()->schema.fields)
-      if (!(all.at(field.name) == field.default_value)) config.set(field.name, all.at(field.name));
+      if (!(options.at(field.name) == field.default_value))
+        config.set(field.name, options.at(field.name));
     return config;
   }
 };
@@ -136,16 +137,16 @@ class NumericActivation final : public WithOptions {
 /// sum of the cumulative sums over the support, where Martins and Astudillo (2016) use the last
 /// cumulative sum.
 Tensor sparsemax(const Tensor& given, int axis) {
-  const bool last = given.shape().axis(axis) == given.rank() - 1;
-  const Tensor x = last ? given : swap_axes(given, axis, -1);
+  const bool is_last = given.shape().axis(axis) == given.rank() - 1;
+  const Tensor x = is_last ? given : swap_axes(given, axis, -1);
   const int64_t n = x.dim(-1);
   const Tensor sorted = top_k(x, n)[0], total = cumsum(sorted, -1);
   const Tensor rank = cast(arange(n), x.dtype()) + 1.0;
-  const Tensor inside = greater(sorted - (total - 1.0) / rank, 0);
-  const Tensor support = sum(cast(inside, x.dtype()), {-1}, true);
-  const Tensor threshold = (sum(where(inside, total, 0), {-1}, true) - 1.0) / support;
+  const Tensor is_in_support = greater(sorted - (total - 1.0) / rank, 0);
+  const Tensor support = sum(cast(is_in_support, x.dtype()), {-1}, true);
+  const Tensor threshold = (sum(where(is_in_support, total, 0), {-1}, true) - 1.0) / support;
   const Tensor y = relu(x - threshold);
-  return last ? y : swap_axes(y, axis, -1);
+  return is_last ? y : swap_axes(y, axis, -1);
 }
 
 /// Gated linear unit: the first half of x along the axis times the sigmoid of the second half.

@@ -52,9 +52,9 @@ class SwapEMAWeights final : public Callback {
     if (on == swapped_) return;
     const StepLock lock(*model_);
     for (const auto& [weight, average] : pairs()) {
-      const Tensor kept = weight.value().clone();
+      const Tensor weight_value = weight.value().clone();
       weight.assign(average.value());
-      average.assign(kept);
+      average.assign(weight_value);
     }
     swapped_ = on;
   }

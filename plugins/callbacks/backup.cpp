@@ -31,9 +31,9 @@ class BackupAndRestore final : public Callback {
         .field("file_name", &BackupAndRestore::file_name_, "Name of the file in the folder.");
   }
   void configured() override {
-    const bool batches = save_freq_.is_int() && save_freq_.as_int() > 0;
-    const bool epoch = save_freq_.is_string() && save_freq_.as_string() == "epoch";
-    if (!batches && !epoch && save_freq_ != Value(false))
+    const bool is_batch_count = save_freq_.is_int() && save_freq_.as_int() > 0;
+    const bool is_epoch = save_freq_.is_string() && save_freq_.as_string() == "epoch";
+    if (!is_batch_count && !is_epoch && save_freq_ != Value(false))
       fail("save_freq must be \"epoch\", a number of batches or false, got ", save_freq_);
     if (folder_.empty()) fail("Empty `backup_dir` argument passed. Please specify a valid folder.");
     if (file_name_.empty()) fail("Empty `file_name` argument passed. Please specify a file name.");
@@ -123,8 +123,8 @@ class BackupAndRestore final : public Callback {
     try {
       std::error_code ignored;
       if (writes) fs::create_directories(folder_, ignored);
-      const bool keeps = double_ && !std::exchange(is_broken_, false);
-      if (writes && keeps) fs::rename(path(), previous(), ignored);
+      const bool keeps_previous = double_ && !std::exchange(is_broken_, false);
+      if (writes && keeps_previous) fs::rename(path(), previous(), ignored);
       run->save(path());
     } catch (const Interrupted&) {
       throw;

@@ -107,8 +107,8 @@ class ModelCheckpoint final : public Callback {
                "A value that the first improvement must beat.");
   }
   void configured() override {
-    const bool batches = save_freq_.is_int() && save_freq_.as_int() > 0;
-    if (!batches && !(save_freq_.is_string() && save_freq_.as_string() == "epoch"))
+    const bool is_batch_count = save_freq_.is_int() && save_freq_.as_int() > 0;
+    if (!is_batch_count && !(save_freq_.is_string() && save_freq_.as_string() == "epoch"))
       fail("save_freq must be \"epoch\" or a number of batches, got ", save_freq_);
     check_ending();
     monitor_ = {.name = monitor_name_, .mode = mode_, .min_delta = 0, .best = threshold_};
@@ -159,8 +159,8 @@ class ModelCheckpoint final : public Callback {
                                                       *monitor_.best, " to ", value, ", ")
                                              : "";
     // The best value is set before saving, because the saved state of callbacks contains it.
-    const std::optional<double> before = std::exchange(monitor_.best, value);
-    if (!save(moment, logs, change)) monitor_.best = before;
+    const std::optional<double> old_best = std::exchange(monitor_.best, value);
+    if (!save(moment, logs, change)) monitor_.best = old_best;
   }
   void report_no_improvement(int64_t epoch) const {
     if (!prints_messages()) return;

@@ -57,40 +57,40 @@ std::string varint(uint64_t value) {
 std::string integer(int field, int64_t value) {
   return varint(uint64_t(field) << 3) + varint(static_cast<uint64_t>(value));
 }
-std::string fixed(int field, double value) {
+std::string fixed_field(int field, double value) {
   return varint(uint64_t(field) << 3 | 1) + little_endian(value);
 }
-std::string fixed(int field, float value) {
+std::string fixed_field(int field, float value) {
   return varint(uint64_t(field) << 3 | 5) + little_endian(value);
 }
-std::string bytes(int field, const std::string& value) {
+std::string bytes_field(int field, const std::string& value) {
   return varint(uint64_t(field) << 3 | 2) + varint(value.size()) + value;
 }
-std::string doubles(int field, const std::vector<double>& values) {
+std::string doubles_field(int field, const std::vector<double>& values) {
   std::string packed;
   for (const double value : values) packed += little_endian(value);
-  return bytes(field, packed);
+  return bytes_field(field, packed);
 }
 
 double seconds_since_1970() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since).count();
+  const auto elapsed = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(elapsed).count();
 }
 
 /// The upper limits of histogram buckets: ..., -1e-12, 0, 1e-12, ..., each 1.1 times the previous
 /// one in magnitude.
 const std::vector<double>& limits() {
-  static const std::vector<double> all = [] {
+  static const std::vector<double> bucket_limits = [] {
     std::vector<double> positive;
     for (double x = 1e-12; x < 1e20; x *= 1.1) positive.push_back(x);
     positive.push_back(std::numeric_limits<double>::max());
-    std::vector<double> both;
-    for (auto x = positive.rbegin(); x != positive.rend(); ++x) both.push_back(-*x);
-    both.push_back(0);
-    both.insert(both.end(), positive.begin(), positive.end());
-    return both;
+    std::vector<double> signed_limits;
+    for (auto x = positive.rbegin(); x != positive.rend(); ++x) signed_limits.push_back(-*x);
+    signed_limits.push_back(0);
+    signed_limits.insert(signed_limits.end(), positive.begin(), positive.end());
+    return signed_limits;
   }();
-  return all;
+  return bucket_limits;
 }
 
 }  // namespace
@@ -104,25 +104,25 @@ EventFile::EventFile(const std::string& folder) {
                  host, ".", getpid(), ".", count++, ".v2");
   file_.reset(std::fopen(system_path(path_), "wb"));
   if (!file_) fail("TensorBoard: cannot write '", path_, "'");
-  write_record(fixed(1, seconds_since_1970()) + bytes(3, "brain.Event:2"));
+  write_record(fixed_field(1, seconds_since_1970()) + bytes_field(3, "brain.Event:2"));
 }
 
 void EventFile::write_record(const std::string& record) {
   const NoFileSizeSignal no_signal;
   const std::string length = little_endian(static_cast<uint64_t>(record.size()));
-  const std::string all =
+  const std::string message =
       length + little_endian(masked_crc(length)) + record + little_endian(masked_crc(record));
-  if (std::fwrite(all.data(), 1, all.size(), file_.get()) != all.size())
+  if (std::fwrite(message.data(), 1, message.size(), file_.get()) != message.size())
     fail("TensorBoard: cannot write '", path_, "'");
 }
 
 void EventFile::add_summary(const std::string& tag, const std::string& value, int64_t step) {
-  write_record(fixed(1, seconds_since_1970()) + integer(2, step) +
-               bytes(5, bytes(1, bytes(1, tag) + value)));
+  write_record(fixed_field(1, seconds_since_1970()) + integer(2, step) +
+               bytes_field(5, bytes_field(1, bytes_field(1, tag) + value)));
 }
 
 void EventFile::add_scalar(const std::string& tag, double value, int64_t step) {
-  add_summary(tag, fixed(2, static_cast<float>(value)), step);
+  add_summary(tag, fixed_field(2, static_cast<float>(value)), step);
 }
 
 void EventFile::add_histogram(const std::string& tag, std::span<const double> values,
@@ -147,16 +147,17 @@ void EventFile::add_histogram(const std::string& tag, std::span<const double> va
   }
   if (number == 0) low = high = 0;
   add_summary(tag,
-              bytes(5, fixed(1, low) + fixed(2, high) + fixed(3, number) + fixed(4, sum) +
-                           fixed(5, squares) + doubles(6, kept_limits) + doubles(7, kept_counts)),
+              bytes_field(5, fixed_field(1, low) + fixed_field(2, high) + fixed_field(3, number) +
+                                 fixed_field(4, sum) + fixed_field(5, squares) +
+                                 doubles_field(6, kept_limits) + doubles_field(7, kept_counts)),
               step);
 }
 
 void EventFile::add_model(const std::string& json) {
   constexpr int kStringDtype = 7;  // the number of the dtype string in TensorFlow
-  const std::string tensor = integer(1, kStringDtype) + bytes(2, "") + bytes(8, json);
-  const std::string metadata = bytes(1, bytes(1, "graph_keras_model"));
-  add_summary("keras", bytes(8, tensor) + bytes(9, metadata), 0);
+  const std::string tensor = integer(1, kStringDtype) + bytes_field(2, "") + bytes_field(8, json);
+  const std::string metadata = bytes_field(1, bytes_field(1, "graph_keras_model"));
+  add_summary("keras", bytes_field(8, tensor) + bytes_field(9, metadata), 0);
 }
 
 void EventFile::flush() {

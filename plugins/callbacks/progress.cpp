@@ -17,7 +17,7 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kWidth = 30, kShortest = 5;
+constexpr int64_t kBarWidth = 30, kMinBarWidth = 5;
 constexpr double kInterval = 0.05;
 
 std::string format_number(const char* format, double value) {
@@ -42,10 +42,10 @@ std::string format_eta(int64_t seconds) {
 /// The text "3s 45ms/step".
 std::string format_pace(double seconds, int64_t steps) {
   const double pace = steps > 0 ? seconds / double(steps) : seconds;
-  const std::string each = pace >= 1      ? format_number("%.0fs", pace)
-                           : pace >= 1e-3 ? format_number("%.0fms", pace * 1e3)
-                                          : format_number("%.0fus", pace * 1e6);
-  return format_number("%.0fs ", seconds) + each + "/step";
+  const std::string step_time = pace >= 1      ? format_number("%.0fs", pace)
+                                : pace >= 1e-3 ? format_number("%.0fms", pace * 1e3)
+                                               : format_number("%.0fus", pace * 1e6);
+  return format_number("%.0fs ", seconds) + step_time + "/step";
 }
 
 /// The text " - loss: 0.4312" for each loss and metric.
@@ -146,7 +146,7 @@ class ProgbarLogger final : public Callback {
     if (draws())
       draw(logs, true);
     else
-      std::printf("%s%s", line(true, kWidth).c_str(), join(format_values(logs), "").c_str());
+      std::printf("%s%s", line(true, kBarWidth).c_str(), join(format_values(logs), "").c_str());
     drawn_columns_ = 0;
     std::printf("\n");
     std::fflush(stdout);
@@ -168,29 +168,29 @@ class ProgbarLogger final : public Callback {
     if (integer("verbose") != 2 && total_steps_ > 0 && width > 0)
       text += format_bar(done_steps_, total_steps_, width);
     const double elapsed = seconds_since(clock_start_);
-    const int64_t here = done_steps_ - std::max<int64_t>(steps_before_clock_, 0);
-    if (finished || total_steps_ <= 0) return text + " - " + format_pace(elapsed, here);
+    const int64_t timed_steps = done_steps_ - std::max<int64_t>(steps_before_clock_, 0);
+    if (finished || total_steps_ <= 0) return text + " - " + format_pace(elapsed, timed_steps);
     return text + " - ETA: " +
-           format_eta(int64_t(elapsed / double(std::max<int64_t>(here, 1)) *
+           format_eta(int64_t(elapsed / double(std::max<int64_t>(timed_steps, 1)) *
                               double(total_steps_ - done_steps_)));
   }
   /// The progress line without losses and metrics. Its bar is shortened so that `values` also fit
   /// into `columns` terminal columns, if possible.
   std::string line_with_room(bool finished, int64_t columns, const std::string& values) const {
-    const int64_t lacking = columns_of(line(finished, kWidth) + values) - columns;
-    const int64_t width = kWidth - std::max<int64_t>(lacking, 0);
-    return line(finished, width < kShortest ? 0 : width);
+    const int64_t lacking = columns_of(line(finished, kBarWidth) + values) - columns;
+    const int64_t width = kBarWidth - std::max<int64_t>(lacking, 0);
+    return line(finished, width < kMinBarWidth ? 0 : width);
   }
   /// Appends the losses and metrics to the line `text`. Those that do not fit into the columns are
   /// omitted, or, in the last line of an epoch, printed below it.
   static std::string with_values(std::string text, const std::vector<std::string>& values,
                                  int64_t columns, bool finished) {
-    int64_t used = columns_of(text);
+    int64_t used_columns = columns_of(text);
     for (const std::string& value : values) {
-      const bool fits = used + columns_of(value) <= columns;
+      const bool fits = used_columns + columns_of(value) <= columns;
       if (!fits && !finished) break;
       text += fits ? value : "\n" + value;
-      used = fits ? used + columns_of(value) : columns_of(value);
+      used_columns = fits ? used_columns + columns_of(value) : columns_of(value);
     }
     return text;
   }

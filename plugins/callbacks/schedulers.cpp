@@ -72,11 +72,11 @@ class ReduceLROnPlateau final : public Callback {
   double rate() const { return model_->optimizer()->learning_rate().value().item(); }
   void reduce(int64_t epoch) {
     if (rate() <= min_lr_) return;
-    const double lower = std::max(rate() * factor_, min_lr_);
-    model_->optimizer()->set_learning_rate(lower);
+    const double reduced_rate = std::max(rate() * factor_, min_lr_);
+    model_->optimizer()->set_learning_rate(reduced_rate);
     if (verbose_ > 0)
       std::printf("\nEpoch %lld: ReduceLROnPlateau reducing learning rate to %s.\n",
-                  (long long)epoch + 1, to_text(lower).c_str());
+                  (long long)epoch + 1, to_text(reduced_rate).c_str());
     cooldown_left_ = cooldown_;
     wait_ = 0;
   }

@@ -29,12 +29,12 @@ class TensorBoard final : public Callback {
         .field("embeddings_metadata", &TensorBoard::embeddings_metadata_, "Not supported.");
   }
   void configured() override {
-    const bool number = update_freq_.is_int() && update_freq_.as_int() > 0;
-    const bool word = update_freq_.is_string() &&
-                      (update_freq_.as_string() == "epoch" || update_freq_.as_string() == "batch");
-    if (!number && !word)
+    const bool is_batch_count = update_freq_.is_int() && update_freq_.as_int() > 0;
+    const bool is_word = update_freq_.is_string() && (update_freq_.as_string() == "epoch" ||
+                                                      update_freq_.as_string() == "batch");
+    if (!is_batch_count && !is_word)
       fail("update_freq must be \"epoch\", \"batch\" or a number of batches, got ", update_freq_);
-    batches_per_entry_ = number                                ? update_freq_.as_int()
+    batches_per_entry_ = is_batch_count                        ? update_freq_.as_int()
                          : update_freq_.as_string() == "batch" ? 1
                                                                : 0;
     if (write_images_) fail("write_images = true is not supported");
@@ -74,10 +74,10 @@ class TensorBoard final : public Callback {
       validation().add_scalar("evaluation_" + name + "_vs_iterations", value, iterations());
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
-    const std::string held = "val_";
+    const std::string prefix = "val_";
     for (const auto& [name, value] : logs.values())
-      if (name.starts_with(held))
-        validation().add_scalar("epoch_" + name.substr(held.size()), value, epoch);
+      if (name.starts_with(prefix))
+        validation().add_scalar("epoch_" + name.substr(prefix.size()), value, epoch);
       else
         train_->add_scalar("epoch_" + name, value, epoch);
     if (!logs.contains("learning_rate") && has_rate())

@@ -61,8 +61,8 @@ class MinMaxNorm final : public Constraint {
   }
   Tensor operator()(const Tensor& w) const override {
     const Tensor n = norms(w, axis_);
-    const Tensor wanted = rate_ * ops::clip(n, min_value_, max_value_) + (1 - rate_) * n;
-    return w * (wanted / (n + kEpsilon));
+    const Tensor target_norm = rate_ * ops::clip(n, min_value_, max_value_) + (1 - rate_) * n;
+    return w * (target_norm / (n + kEpsilon));
   }
 
  private:

@@ -6,8 +6,8 @@
 
 namespace crescent {
 
-/// Converts the tensors of a call to a batch with channels last, and results back to the form of
-/// the call's images.
+/// Converts the tensors of a call to a batch with channels last, and results back to the layout
+/// that the images of the call have.
 class Batched {
  public:
   Batched(const Tensor& like, bool channels_first)
@@ -38,8 +38,8 @@ struct ImageParts {
 template <class F>
 Tensor as_numbers(const Tensor& masks, F f) {
   const DType dtype = masks.dtype();
-  const bool exact = dtype == DType::float32 || dtype == DType::float64;
-  return ops::cast(f(exact ? masks : ops::cast(masks, DType::float32)), dtype);
+  const bool is_wide = dtype == DType::float32 || dtype == DType::float64;
+  return ops::cast(f(is_wide ? masks : ops::cast(masks, DType::float32)), dtype);
 }
 
 class ImageLayer : public Layer {

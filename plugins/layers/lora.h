@@ -81,9 +81,9 @@ class LoraLayer : public Base {
   /// adapter.
   void merge_lora() {
     if (!adapter_) fail("there is no adapter to merge: lora is not enabled");
-    const Variables own = adapted_variables();
+    const Variables variables = adapted_variables();
     const Tensors merged = merged_values();
-    for (size_t i = 0; i < own.size(); ++i) own[i].assign(merged[i]);
+    for (size_t i = 0; i < variables.size(); ++i) variables[i].assign(merged[i]);
     this->untrack(adapter_);
     adapter_.reset();
     rank_.reset();
@@ -95,10 +95,10 @@ class LoraLayer : public Base {
   /// an adapter.
   Dict merged_weights() const {
     Dict merged;
-    const Variables own = adapter_ ? adapted_variables() : Variables();
+    const Variables variables = adapter_ ? adapted_variables() : Variables();
     const Tensors values = adapter_ ? merged_values() : Tensors();
-    for (size_t i = 0; i < own.size(); ++i)
-      merged.set(own[i].name(), Codec<Tensor>::encode(values[i]));
+    for (size_t i = 0; i < variables.size(); ++i)
+      merged.set(variables[i].name(), Codec<Tensor>::encode(values[i]));
     return merged;
   }
   bool has_lora() const { return adapter_ != nullptr; }

@@ -29,16 +29,16 @@ class Circle final : public Loss {
     const Tensor labels =
         reshape(cast(class_numbers(*this, y_true, y_pred), DType::int32), {-1, 1});
     const Tensor distance = relu(1.0 - matmul(y_pred, y_pred, false, true));
-    Tensor same = equal(labels, transpose(labels));
-    const Tensor other = logical_not(same);
+    Tensor is_same = equal(labels, transpose(labels));
+    const Tensor is_other = logical_not(is_same);
     if (remove_diagonal_) {
       const int64_t n = y_pred.dim(0);
-      same = logical_and(same, logical_not(cast(eye(n, n), DType::boolean)));
+      is_same = logical_and(is_same, logical_not(cast(eye(n, n), DType::boolean)));
     }
-    const Tensor near = relu(margin_ + distance) * (margin_ - distance) * -gamma_;
-    const Tensor far = relu(1 + margin_ - distance) * (1 - margin_ - distance) * gamma_;
-    const Tensor values = softplus(logsumexp(where(same, near, kVanishingLogit), {1}) +
-                                   logsumexp(where(other, far, kVanishingLogit), {1}));
+    const Tensor same_logits = relu(margin_ + distance) * (margin_ - distance) * -gamma_;
+    const Tensor other_logits = relu(1 + margin_ - distance) * (1 - margin_ - distance) * gamma_;
+    const Tensor values = softplus(logsumexp(where(is_same, same_logits, kVanishingLogit), {1}) +
+                                   logsumexp(where(is_other, other_logits, kVanishingLogit), {1}));
     return values.with_mask(greater(values, 0));
   }
 

@@ -22,8 +22,8 @@ Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
 
 /// Shifts x (batch, states) to the right by `by` states; the first states become log(0).
 Tensor shifted(const Tensor& x, int64_t by) {
-  const Tensor kept = slice(x, {0, 0}, {x.dim(0), x.dim(1) - by});
-  return pad(kept, {0, by}, {0, 0}, kLogZero);
+  const Tensor prefix = slice(x, {0, 0}, {x.dim(0), x.dim(1) - by});
+  return pad(prefix, {0, by}, {0, 0}, kLogZero);
 }
 
 /// Logarithms of probabilities: 0 where the condition is true, log(0) elsewhere.
@@ -86,11 +86,11 @@ class Ctc final : public Loss {
   static Tensor last_state(const Tensor& start, const Tensor& skips, const Tensor& emitted) {
     const ScanBody body = [&](const Tensors& now, const Tensors& step) {
       const Tensor& at = now.front();
-      const Tensor reached = log_add(at, shifted(at, 1), shifted(at, 2) + now[1]);
-      return ScanResult{{reached + step.front(), now[1]}, {}};
+      const Tensor log_sum = log_add(at, shifted(at, 1), shifted(at, 2) + now[1]);
+      return ScanResult{{log_sum + step.front(), now[1]}, {}};
     };
-    const Tensor later = slice_axis(emitted, 0, 1, emitted.dim(0));
-    return scan(body, {start, skips}, {later}).states.front();
+    const Tensor later_steps = slice_axis(emitted, 0, 1, emitted.dim(0));
+    return scan(body, {start, skips}, {later_steps}).states.front();
   }
   /// The loss: minus the logarithm of the probability to end in one of the two final states, the
   /// last label and the blank after it; infinity if the probability is 0.

@@ -80,12 +80,12 @@ class CategoricalFocalCrossentropy final : public Focal {
     const int axis = int(axis_);
     const Tensor truth = smoothed(labels, given.dim(-1));
     const Tensor p = from_logits_ ? softmax(given, axis) : given;
-    const Tensor share = clip(p / sum(p, {axis}, true), kEpsilon, 1 - kEpsilon);
+    const Tensor probabilities = clip(p / sum(p, {axis}, true), kEpsilon, 1 - kEpsilon);
     if (weights_.rank() == 1 && weights_.dim(0) != given.dim(-1))
       fail("alpha: expected a number for each of ", given.dim(-1), " classes, got ",
            weights_.dim(0));
     const Tensor weights = cast(weights_, given.dtype());
-    return sum(weights * power(1.0 - share, gamma_) * -truth * log(share), {axis});
+    return sum(weights * power(1.0 - probabilities, gamma_) * -truth * log(probabilities), {axis});
   }
 
  private:

@@ -1,4 +1,5 @@
-// Functions that several losses use. The functions convert targets to the form of predictions.
+// Functions by which losses check targets and predictions and bring them into forms that can be
+// compared.
 #pragma once
 #include "crescent/layer/training.h"
 

@@ -18,10 +18,10 @@ Tensor class_numbers(const Loss& loss, const Tensor& y_true, const Tensor& y_pre
   Tensor labels = y_true;
   if (labels.rank() == y_pred.rank() && labels.dim(-1) == 1)
     labels = squeeze(labels, labels.rank() - 1);
-  const Shape wanted = y_pred.shape().slice(0, -1);
-  if (labels.rank() != y_pred.rank() - 1 || !labels.shape().compatible(wanted)) {
+  const Shape expected = y_pred.shape().slice(0, -1);
+  if (labels.rank() != y_pred.rank() - 1 || !labels.shape().compatible(expected)) {
     const std::string name = to_snake_case(loss.class_name());
-    fail(name, ": expected class numbers of shape ", wanted, " for predictions of shape ",
+    fail(name, ": expected class numbers of shape ", expected, " for predictions of shape ",
          y_pred.shape(), ", got ", y_true.shape(),
          name == "sparse_categorical_crossentropy"
              ? "; for one-hot targets use categorical_crossentropy"

@@ -46,9 +46,11 @@ class Tversky final : public Overlap {
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const auto [truth, p] = matched(*this, y_true, y_pred);
-    const Tensor both = total(p * truth);
-    const Tensor missed = total(truth * (1.0 - p)), in_vain = total((1.0 - truth) * p);
-    return 1.0 - both / (both + missed * alpha_ + in_vain * beta_ + kEpsilon);
+    const Tensor true_positives = total(p * truth);
+    const Tensor false_negatives = total(truth * (1.0 - p)),
+                 false_positives = total((1.0 - truth) * p);
+    return 1.0 - true_positives / (true_positives + false_negatives * alpha_ +
+                                   false_positives * beta_ + kEpsilon);
   }
 
  private:

@@ -14,9 +14,9 @@ Tensor as_float(const Tensor& condition) { return cast(condition, DType::float32
 /// The class numbers in labels, without a last axis of size 1; predictions must have one column per
 /// class.
 Tensor class_numbers(const Tensor& labels, const Tensor& predictions) {
-  const bool column =
+  const bool is_column =
       labels.rank() == predictions.rank() && labels.rank() > 0 && labels.dim(-1) == 1;
-  return cast(column ? squeeze(labels, labels.rank() - 1) : labels, DType::int64);
+  return cast(is_column ? squeeze(labels, labels.rank() - 1) : labels, DType::int64);
 }
 
 /// For each label, whether it is among the classes with the k largest predictions (..., classes).
@@ -112,8 +112,8 @@ class FittingAccuracy final : public DirectedMean<Direction::up> {
  protected:
   Tensor values(const Tensor& y_true, const Tensor& y_pred) const override {
     if (y_pred.rank() > 0 && y_pred.dim(-1) == 1) return binary_hits(y_true, y_pred, 0.5);
-    const bool numbers = y_true.rank() < y_pred.rank() || y_true.dim(-1) == 1;
-    return numbers ? sparse_hits(y_true, y_pred) : categorical_hits(y_true, y_pred);
+    const bool are_numbers = y_true.rank() < y_pred.rank() || y_true.dim(-1) == 1;
+    return are_numbers ? sparse_hits(y_true, y_pred) : categorical_hits(y_true, y_pred);
   }
 };
 

@@ -50,8 +50,8 @@ class Auc final : public Metric {
       inner = *threshold_option_;
       std::sort(inner.begin(), inner.end());
     } else {
-      const std::vector<double> even = even_thresholds(num_thresholds_);
-      inner.assign(even.begin() + 1, even.end() - 1);
+      const std::vector<double> defaults = even_thresholds(num_thresholds_);
+      inner.assign(defaults.begin() + 1, defaults.end() - 1);
     }
     options_.thresholds = {-kEpsilon};
     options_.thresholds.insert(options_.thresholds.end(), inner.begin(), inner.end());
@@ -122,10 +122,10 @@ class Auc final : public Metric {
     const Tensor slope =
         divide_no_nan(gained, maximum(all_but_last(predicted) - all_but_first(predicted), 0));
     const Tensor intercept = all_but_first(tp) - slope * all_but_first(predicted);
-    const Tensor both =
+    const Tensor are_positive =
         logical_and(greater(all_but_last(predicted), 0), greater(all_but_first(predicted), 0));
     const Tensor ratio =
-        where(both, divide_no_nan(all_but_last(predicted), all_but_first(predicted)), 1);
+        where(are_positive, divide_no_nan(all_but_last(predicted), all_but_first(predicted)), 1);
     const Tensor positives = all_but_first(tp) + all_but_first(state_.false_negatives);
     return sum(divide_no_nan(slope * (gained + intercept * log(ratio)), maximum(positives, 0)),
                {0});
@@ -136,8 +136,8 @@ class Auc final : public Metric {
     const Tensor tp = state_.true_positives, fp = state_.false_positives,
                  tn = state_.true_negatives, fn = state_.false_negatives;
     const Tensor scale = divide_no_nan(tp + fn, tn + fp), none = equal(tp, 0);
-    const Tensor recall = where(none, 0, 1.0 - scale * divide_no_nan(fn, tp));
-    return {relu(recall), where(none, 1, 1.0 - scale * divide_no_nan(fp, tp))};
+    const Tensor recall_gain = where(none, 0, 1.0 - scale * divide_no_nan(fn, tp));
+    return {relu(recall_gain), where(none, 1, 1.0 - scale * divide_no_nan(fp, tp))};
   }
 
   int64_t num_thresholds_ = 200;

@@ -14,8 +14,8 @@ namespace {
 bool are_even(const std::vector<double>& thresholds) {
   const size_t n = thresholds.size();
   for (size_t i = 0; i < n; ++i) {
-    const double even = double(i) / double(n - 1);
-    if (std::abs(thresholds[i] - even) > 2 * kEpsilon + 1e-5 * even) return false;
+    const double expected = double(i) / double(n - 1);
+    if (std::abs(thresholds[i] - expected) > 2 * kEpsilon + 1e-5 * expected) return false;
   }
   return n >= 3;
 }
@@ -104,8 +104,8 @@ Tensor total(const Tensor& chosen, const Tensor& weights) {
 }  // namespace
 
 Tensor divide_no_nan(const Tensor& a, const Tensor& b) {
-  const Tensor none = equal(b, 0);
-  return where(none, 0, a / where(none, 1, b));
+  const Tensor is_zero = equal(b, 0);
+  return where(is_zero, 0, a / where(is_zero, 1, b));
 }
 
 void count(const Confusion& state, const ConfusionOptions& options, const Tensor& y_true,
@@ -126,12 +126,13 @@ void count(const Confusion& state, const ConfusionOptions& options, const Tensor
 std::vector<double> thresholds_of(const Value& option, double otherwise) {
   if (option.is_null()) return {otherwise};
   std::vector<double> thresholds;
-  List bad;
+  List invalid;
   for (const Value& value : option.is_list() ? option.as_list() : List{option}) {
     const bool fits = value.is_number() && value.as_float() >= 0 && value.as_float() <= 1;
-    fits ? thresholds.push_back(value.as_float()) : bad.push_back(value);
+    fits ? thresholds.push_back(value.as_float()) : invalid.push_back(value);
   }
-  if (!bad.empty()) fail("Threshold values must be in [0, 1]. Received: ", Value(std::move(bad)));
+  if (!invalid.empty())
+    fail("Threshold values must be in [0, 1]. Received: ", Value(std::move(invalid)));
   if (thresholds.empty()) fail("expected at least one threshold, got none");
   return thresholds;
 }

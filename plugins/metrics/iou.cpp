@@ -21,23 +21,23 @@ class ClassOverlap : public Metric {
     need_predictions(y_pred);
     const Tensor labels = numbers(y_true, sparse_y_true_);
     const Tensor truth = reshape(labels, {-1});
-    const Tensor guess = reshape(numbers(y_pred, sparse_y_pred_), {-1});
-    if (truth.size() != guess.size())
+    const Tensor predicted = reshape(numbers(y_pred, sparse_y_pred_), {-1});
+    if (truth.size() != predicted.size())
       fail("expected as many labels as predictions, got shapes ", y_true.shape(), " and ",
            y_pred.shape());
-    Tensor counted = logical_and(in_range(truth), in_range(guess));
+    Tensor counted = logical_and(in_range(truth), in_range(predicted));
     if (ignore_class_) counted = logical_and(counted, not_equal(truth, *ignore_class_));
     const Tensor weights = where(counted, weights_of(labels, sample_weight), 0);
     const Tensor rows = one_hot(where(counted, truth, 0), num_classes_) * expand_dims(weights, 1);
-    const Tensor columns = one_hot(where(counted, guess, 0), num_classes_);
+    const Tensor columns = one_hot(where(counted, predicted, 0), num_classes_);
     matrix_.assign_add(cast(matmul(rows, columns, true), matrix_.dtype()));
   }
   Tensor result() const override {
     const Tensor matrix = cast(matrix_, DType::float32);
     const Tensor right = sum(matrix * eye(num_classes_, num_classes_), {0});
-    const Tensor together = sum(matrix, {0}) + sum(matrix, {1}) - right;
+    const Tensor unions = sum(matrix, {0}) + sum(matrix, {1}) - right;
     const Tensor targets = target_ids();
-    const Tensor common = take(right, targets), all = take(together, targets);
+    const Tensor common = take(right, targets), all = take(unions, targets);
     const Tensor occurs = greater(all, 1e-9);
     const Tensor overlap = where(occurs, common / (all + kEpsilon), 0);
     return sum(overlap) / (sum(cast(occurs, DType::float32)) + kEpsilon);
@@ -176,8 +176,8 @@ class BinaryIou final : public ClassOverlap {
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
     need_predictions(y_pred);
-    const Tensor guess = greater_equal(cast(y_pred, DType::float32), threshold_);
-    ClassOverlap::update_state(y_true, cast(guess, DType::int32), sample_weight);
+    const Tensor predicted = greater_equal(cast(y_pred, DType::float32), threshold_);
+    ClassOverlap::update_state(y_true, cast(predicted, DType::int32), sample_weight);
   }
 
  private:

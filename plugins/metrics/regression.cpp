@@ -36,8 +36,8 @@ class R2Score final : public Metric {
     if (!count_) begin(prediction.dim(1));
     Tensor weights = ones_like(truth);
     if (sample_weight) {
-      const Tensor given = cast(sample_weight, DType::float32);
-      weights = broadcast_to(given.rank() == 1 ? expand_dims(given, 1) : given, truth.shape());
+      const Tensor weight = cast(sample_weight, DType::float32);
+      weights = broadcast_to(weight.rank() == 1 ? expand_dims(weight, 1) : weight, truth.shape());
     }
     const Tensor weighted = truth * weights;
     sum_.assign_add(sum(weighted, {0}));
@@ -69,8 +69,8 @@ class R2Score final : public Metric {
   Tensor adjusted(const Tensor& score) const {
     const double p = double(regressors_);
     const Tensor n = samples_, left = n - (p + 1);
-    const Tensor few = less_equal(left, 0);
-    return where(few, score, 1.0 - (1.0 - score) * (n - 1.0) / where(few, 1, left));
+    const Tensor too_few = less_equal(left, 0);
+    return where(too_few, score, 1.0 - (1.0 - score) * (n - 1.0) / where(too_few, 1, left));
   }
 
   std::optional<std::string> aggregation_ = "uniform_average";

@@ -12,8 +12,8 @@ using Sizes = std::vector<int64_t>;
 ops::Padding padding_named(const std::string& name) {
   if (name == "valid") return ops::Padding::valid;
   if (name == "same") return ops::Padding::same;
-  const std::vector<std::string> known{"valid", "same"};
-  fail("padding must be 'valid' or 'same', got '", name, "'", did_you_mean(name, known));
+  const std::vector<std::string> allowed{"valid", "same"};
+  fail("padding must be 'valid' or 'same', got '", name, "'", did_you_mean(name, allowed));
 }
 
 Tensor conv(const Tensor& x, const Tensor& kernel, const Sizes& strides, const std::string& padding,

@@ -18,8 +18,8 @@ struct AxesAdapter;
 template <class... Rest, Tensor (*F)(const Tensor&, const Axes&, Rest...)>
 struct AxesAdapter<F> {
   static Tensor call(const Tensor& x, const GivenAxes& axes, Rest... rest) {
-    const bool none = axes.list && axes.list->empty();
-    if (!none) return F(x, axes.list.value_or(Axes()), rest...);
+    const bool has_no_axes = axes.list && axes.list->empty();
+    if (!has_no_axes) return F(x, axes.list.value_or(Axes()), rest...);
     const Tensor result = F(ops::expand_dims(x, -1), {-1}, rest...);
     return result.rank() > x.rank() ? ops::squeeze(result, -1) : result;
   }
@@ -42,8 +42,8 @@ Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, std::optional<DTyp
 std::tuple<Tensor, Tensor> moments(const Tensor& x, const GivenAxes& axes, bool keepdims,
                                    bool synchronized) {
   if (synchronized) fail("moments: synchronized=True is not supported");
-  const bool none = axes.list && axes.list->empty();
-  if (!none) return ops::moments(x, axes.list.value_or(Axes()), keepdims);
+  const bool has_no_axes = axes.list && axes.list->empty();
+  if (!has_no_axes) return ops::moments(x, axes.list.value_or(Axes()), keepdims);
   return ops::moments(ops::expand_dims(x, -1), {-1}, false);
 }
 

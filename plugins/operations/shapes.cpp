@@ -49,9 +49,9 @@ Tensor flip(const Tensor& x, const GivenAxes& axes) {
 /// The padding that a value gives: a number, a pair for all axes, or a pair for each axis.
 ops::PadWidths pad_widths(const Value& width) {
   const List pairs = width.is_list() ? width.as_list() : List{List{width, width}};
-  const bool flat = !pairs.empty() && !pairs.front().is_list();
+  const bool is_single_pair = !pairs.empty() && !pairs.front().is_list();
   const List rows =
-      flat ? List{pairs.size() == 1 ? List{pairs[0], pairs[0]} : Value(pairs)} : pairs;
+      is_single_pair ? List{pairs.size() == 1 ? List{pairs[0], pairs[0]} : Value(pairs)} : pairs;
   ops::PadWidths widths;
   for (const Value& row : rows) {
     const Sizes pair = Codec<Sizes>::decode(row);

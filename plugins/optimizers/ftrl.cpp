@@ -39,11 +39,14 @@ class Ftrl final : public UpdateRule {
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor&,
             Slots slots) override {
-    const Tensor before = slots[0].value(), after = before + square(g);
-    const Tensor growth = (power(after, -power_) - power(before, -power_)) / rate;
-    const Tensor linear = slots[1] + (g + 2 * shrinkage_ * w.value() - growth * w.value());
-    const Tensor quadratic = power(after, -power_) / rate + 2.0 * (l2_ + beta_ / (2.0 * rate));
-    slots[0].assign(after);
+    const Tensor old_accumulator = slots[0].value(), accumulator = old_accumulator + square(g);
+    const Tensor quadratic_growth =
+        (power(accumulator, -power_) - power(old_accumulator, -power_)) / rate;
+    const Tensor linear =
+        slots[1] + (g + 2 * shrinkage_ * w.value() - quadratic_growth * w.value());
+    const Tensor quadratic =
+        power(accumulator, -power_) / rate + 2.0 * (l2_ + beta_ / (2.0 * rate));
+    slots[0].assign(accumulator);
     slots[1].assign(linear);
     w.assign((clip(linear, -l1_, l1_) - linear) / quadratic);
   }

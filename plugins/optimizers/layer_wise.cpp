@@ -43,9 +43,9 @@ class Adafactor final : public UpdateRule {
   }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
             Slots slots) override {
-    const Tensor slowing = 1.0 / sqrt(step);
-    const bool relative = relative_step_ && !learning_rate_.schedule;
-    const Tensor own_rate = minimum(relative ? minimum(rate, slowing) : rate, slowing);
+    const Tensor step_decay = 1.0 / sqrt(step);
+    const bool is_relative = relative_step_ && !learning_rate_.schedule;
+    const Tensor own_rate = minimum(is_relative ? minimum(rate, step_decay) : rate, step_decay);
     const Tensor size = maximum(root_mean_square(w), epsilon_2_) * own_rate;
     const Tensor squares = square(g) + epsilon_1_;
     const Tensor decay = 1.0 - power(step, beta_2_decay_);
@@ -101,8 +101,8 @@ class Lamb final : public UpdateRule {
     const Tensor direction =
         m / bias_correction(beta_1_, step) / (sqrt(v / bias_correction(beta_2_, step)) + epsilon_);
     const Tensor length = sqrt(sum(square(w.value()))), step_length = sqrt(sum(square(direction)));
-    const Tensor known = logical_and(greater(length, 0), greater(step_length, 0));
-    const Tensor ratio = where(known, length / where(known, step_length, 1), 1);
+    const Tensor is_nonzero = logical_and(greater(length, 0), greater(step_length, 0));
+    const Tensor ratio = where(is_nonzero, length / where(is_nonzero, step_length, 1), 1);
     w.assign(w - ratio * rate * direction);
   }
 

@@ -66,14 +66,15 @@ class LossScaleOptimizer final : public Optimizer {
                              ? cast(g, variables[i].dtype()) / cast(scale, variables[i].dtype())
                              : g);
     }
-    Variables touched = variables;
-    for (const Variable& v : inner().state()) touched.push_back(v);
-    ConditionalUpdate update(finite, touched);
+    Variables changed_variables = variables;
+    for (const Variable& v : inner().state()) changed_variables.push_back(v);
+    ConditionalUpdate update(finite, changed_variables);
     inner().apply(unscaled, variables);
     update.finish();
-    const Tensor grows = greater_equal(count + 1, growth_steps_);
-    counter_.assign(where(logical_and(finite, logical_not(grows)), count + 1, zeros_like(count)));
-    scale_.assign(where(finite, where(grows, scale * 2, scale), scale / 2));
+    const Tensor is_growing = greater_equal(count + 1, growth_steps_);
+    counter_.assign(
+        where(logical_and(finite, logical_not(is_growing)), count + 1, zeros_like(count)));
+    scale_.assign(where(finite, where(is_growing, scale * 2, scale), scale / 2));
     transaction.commit();
   }
 

@@ -53,14 +53,15 @@ class OptimizerMap final : public Plain {
   }
   /// All optimizers of the map, each once.
   std::vector<OptimizerPtr> all() const {
-    std::vector<OptimizerPtr> all;
+    std::vector<OptimizerPtr> result;
     auto add = [&](const OptimizerPtr& optimizer) {
       if (!optimizer) fail("OptimizerMap: expected an optimizer, got none");
-      if (std::find(all.begin(), all.end(), optimizer) == all.end()) all.push_back(optimizer);
+      if (std::find(result.begin(), result.end(), optimizer) == result.end())
+        result.push_back(optimizer);
     };
     for (const OptimizerRule& rule : rules_) add(rule.optimizer);
     add(default_.shared());
-    return all;
+    return result;
   }
 
  private:
@@ -114,14 +115,14 @@ class MultiOptimizer final : public Optimizer {
     Transaction transaction;
     include(variables);
     for (size_t i = 0; i < inner_.size(); ++i) {
-      Variables own;
+      Variables own_variables;
       Tensors own_gradients;
       for (size_t k = 0; k < variables.size(); ++k) {
         if (map_->find(variables[k].path()) != inner_[i] || !gradients[k]) continue;
-        own.push_back(variables[k]);
+        own_variables.push_back(variables[k]);
         own_gradients.push_back(gradients[k]);
       }
-      if (!own.empty()) inner_[i]->apply(own_gradients, own);
+      if (!own_variables.empty()) inner_[i]->apply(own_gradients, own_variables);
     }
     iterations().assign(iterations().value() + 1);
     transaction.commit();
@@ -129,10 +130,10 @@ class MultiOptimizer final : public Optimizer {
   Variable learning_rate() const override { fail_rate("accessed", "Access"); }
   void set_learning_rate(double) override { fail_rate("set", "Set"); }
   std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const override {
-    std::vector<std::pair<Variable, Variable>> all;
+    std::vector<std::pair<Variable, Variable>> pairs;
     for (const OptimizerPtr& optimizer : inner_)
-      for (const auto& pair : optimizer->pairs_with(slot)) all.push_back(pair);
-    return all;
+      for (const auto& pair : optimizer->pairs_with(slot)) pairs.push_back(pair);
+    return pairs;
   }
   /// The state: the number of iterations, a learning rate, which is always 0, then the state of
   /// each optimizer.
@@ -150,10 +151,10 @@ class MultiOptimizer final : public Optimizer {
  private:
   std::vector<OptimizerPtr> optimizers() const { return inner_; }
   Variables variables_of(const Variables& variables, size_t i) const {
-    Variables own;
+    Variables own_variables;
     for (const Variable& v : variables)
-      if (map_->find(v.path()) == inner_[i]) own.push_back(v);
-    return own;
+      if (map_->find(v.path()) == inner_[i]) own_variables.push_back(v);
+    return own_variables;
   }
   [[noreturn]] static void fail_rate(const char* done, const char* how) {
     fail("Learning rate cannot be ", done, " on a MultiOptimizer. ", how,

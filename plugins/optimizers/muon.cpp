@@ -92,15 +92,15 @@ class Muon final : public UpdateRule {
   }
   /// Replaces the singular values of a matrix by numbers close to 1, by Newton-Schulz iteration.
   Tensor orthogonal(const Tensor& matrix) const {
-    const bool tall = matrix.dim(0) > matrix.dim(1);
-    Tensor x = tall ? transpose(matrix) : matrix;
+    const bool is_tall = matrix.dim(0) > matrix.dim(1);
+    Tensor x = is_tall ? transpose(matrix) : matrix;
     x = x / (sqrt(sum(square(x))) + 1e-7);
     for (int64_t i = 0; i < iterations_of_root_; ++i) {
       heed_interruption("a gradient was made orthogonal");
       const Tensor squares = matmul(x, x, false, true);
       x = a_ * x + matmul(b_ * squares + c_ * matmul(squares, squares), x);
     }
-    return tall ? transpose(x) : x;
+    return is_tall ? transpose(x) : x;
   }
 
   double beta_1_ = 0.9, beta_2_ = 0.999, epsilon_ = 1e-7, a_ = 3.4445, b_ = -4.775, c_ = 2.0315,

@@ -42,10 +42,11 @@ class Nadam final : public UpdateRule {
   std::vector<std::string> slots() const override { return {"momentum", "velocity"}; }
   void rule(const Variable& w, const Tensor& g, const Tensor& rate, const Tensor& step,
             Slots slots) override {
-    const Tensor now = momentum_at(step), next = momentum_at(step + 1.0);
-    const Tensor so_far = momenta_until(step);
+    const Tensor momentum = momentum_at(step), next_momentum = momentum_at(step + 1.0);
+    const Tensor product = momenta_until(step);
     const Tensor m = average(slots[0], g, beta_1_), v = average(slots[1], square(g), beta_2_);
-    const Tensor mean = next * m / (1.0 - so_far * next) + (1.0 - now) * g / (1.0 - so_far);
+    const Tensor mean = next_momentum * m / (1.0 - product * next_momentum) +
+                        (1.0 - momentum) * g / (1.0 - product);
     const Tensor deviation = sqrt(v / bias_correction(beta_2_, step));
     w.assign(w - mean * rate / (deviation + epsilon_));
   }
@@ -68,9 +69,9 @@ class Nadam final : public UpdateRule {
       factors.push_back(
           static_cast<float>(std::exp(k * log_q) / std::expm1(k * log_q) / k / std::pow(2.0, k)));
     }
-    const Tensor passed = expm1(Tensor::from(exponents, {kTerms}) * cast(step, DType::float32));
-    const Tensor growth = exp(sum(Tensor::from(factors, {kTerms}) * passed * -1.0));
-    return cast(growth, step.dtype()) * power(Tensor(beta_1_), step);
+    const Tensor decayed = expm1(Tensor::from(exponents, {kTerms}) * cast(step, DType::float32));
+    const Tensor product = exp(sum(Tensor::from(factors, {kTerms}) * decayed * -1.0));
+    return cast(product, step.dtype()) * power(Tensor(beta_1_), step);
   }
   double decay() const { return schedule_decay_.value_or(1); }
 

@@ -30,8 +30,8 @@ class ExponentialDecay final : public Schedule {
         .field("name", &ExponentialDecay::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
-    const Tensor passed = as_float(step) / double(steps_);
-    return initial_ * power(Tensor(rate_), staircase_ ? floor(passed) : passed);
+    const Tensor progress = as_float(step) / double(steps_);
+    return initial_ * power(Tensor(rate_), staircase_ ? floor(progress) : progress);
   }
 
  private:
@@ -89,12 +89,12 @@ class PolynomialDecay final : public Schedule {
   }
   Tensor operator()(const Tensor& step) const override {
     const double steps = double(steps_);
-    Tensor now = as_float(step), last(steps);
+    Tensor position = as_float(step), last(steps);
     if (cycle_)
-      last = steps * maximum(ceil(now / steps), 1);
+      last = steps * maximum(ceil(position / steps), 1);
     else
-      now = minimum(now, steps);
-    return (initial_ - end_) * power(1.0 - now / last, power_) + end_;
+      position = minimum(position, steps);
+    return (initial_ - end_) * power(1.0 - position / last, power_) + end_;
   }
 
  private:
@@ -120,8 +120,8 @@ class InverseTimeDecay final : public Schedule {
         .field("name", &InverseTimeDecay::name_, "Name of the schedule.");
   }
   Tensor operator()(const Tensor& step) const override {
-    const Tensor passed = as_float(step) / double(steps_);
-    return initial_ / (1.0 + rate_ * (staircase_ ? floor(passed) : passed));
+    const Tensor progress = as_float(step) / double(steps_);
+    return initial_ / (1.0 + rate_ * (staircase_ ? floor(progress) : progress));
   }
 
  private:
@@ -149,12 +149,12 @@ class CosineDecay final : public Schedule {
         .min(0);
   }
   Tensor operator()(const Tensor& step) const override {
-    const Tensor now = as_float(step);
-    if (!target_) return decay(minimum(now, double(steps_)), initial_);
+    const Tensor position = as_float(step);
+    if (!target_) return decay(minimum(position, double(steps_)), initial_);
     const double warmup = double(warmup_);
-    const Tensor rising = initial_ + (*target_ - initial_) * (now / std::max(warmup, 1.0));
-    const Tensor falling = decay(clip(now - warmup, 0, double(steps_)), *target_);
-    return where(less(now, warmup), rising, falling);
+    const Tensor warming_up = initial_ + (*target_ - initial_) * (position / std::max(warmup, 1.0));
+    const Tensor decayed = decay(clip(position - warmup, 0, double(steps_)), *target_);
+    return where(less(position, warmup), warming_up, decayed);
   }
 
  private:
@@ -191,15 +191,15 @@ class CosineDecayRestarts final : public Schedule {
   }
   Tensor operator()(const Tensor& step) const override {
     // the number of steps, divided by the length of the first period
-    const Tensor passed = as_float(step) / double(steps_);
+    const Tensor progress = as_float(step) / double(steps_);
     Tensor restarts, fraction;
     if (period_factor_ == 1) {
-      restarts = floor(passed);
-      fraction = passed - restarts;
+      restarts = floor(progress);
+      fraction = progress - restarts;
     } else {
-      restarts = floor(log(1.0 - passed * (1 - period_factor_)) / std::log(period_factor_));
+      restarts = floor(log(1.0 - progress * (1 - period_factor_)) / std::log(period_factor_));
       const Tensor length = power(Tensor(period_factor_), restarts);
-      fraction = (passed - (1.0 - length) / (1 - period_factor_)) / length;
+      fraction = (progress - (1.0 - length) / (1 - period_factor_)) / length;
     }
     const Tensor height = power(Tensor(rate_factor_), restarts);
     const Tensor cosine = 0.5 * height * (1.0 + cos(fraction * std::numbers::pi));

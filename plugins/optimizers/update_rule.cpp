@@ -88,11 +88,11 @@ bool UpdateRule::Factors::fits(const Variable& variable) const {
 }
 
 void fail_unmatched(const char* option, const std::string& pattern, const Variables& weights) {
-  constexpr size_t kMaximum = 8;
+  constexpr size_t kMaxListed = 8;
   std::vector<std::string> paths;
   for (const Variable& weight : weights) paths.push_back(weight.path());
   const std::string nearest = did_you_mean(pattern, paths);
-  const size_t left = paths.size() - std::min(paths.size(), kMaximum);
+  const size_t left = paths.size() - std::min(paths.size(), kMaxListed);
   paths.resize(paths.size() - left);
   fail(option, ": the pattern '", pattern, "' fits no weight of the model", nearest,
        "; there are: ", join(paths), left > 0 ? concat(" and ", left, " more") : "");

@@ -154,35 +154,37 @@ class Results {
   /// the rest are the latest other ones. Trials without a score get the cost of the worst trial, so
   /// that the search avoids their region. If no trial has a score, the result is empty.
   std::vector<Observation> chosen(int64_t last, size_t most) const {
-    std::vector<Observation> all;
+    std::vector<Observation> observations;
     double worst = -INFINITY;
     for (int64_t i = 1; i <= last; ++i) {
-      all.push_back({i, costs_[static_cast<size_t>(i - 1)]});
-      if (std::isfinite(all.back().cost)) worst = std::max(worst, all.back().cost);
+      observations.push_back({i, costs_[static_cast<size_t>(i - 1)]});
+      if (std::isfinite(observations.back().cost))
+        worst = std::max(worst, observations.back().cost);
     }
     if (!std::isfinite(worst)) return {};
-    for (Observation& one : all) one.cost = std::min(one.cost, worst);
-    if (all.size() <= most) return all;
+    for (Observation& one : observations) one.cost = std::min(one.cost, worst);
+    if (observations.size() <= most) return observations;
     const auto split = [&](size_t count, auto from, auto less) {
-      std::nth_element(from, all.begin() + static_cast<std::ptrdiff_t>(count), all.end(), less);
-      std::sort(from, all.begin() + static_cast<std::ptrdiff_t>(count), less);
+      std::nth_element(from, observations.begin() + static_cast<std::ptrdiff_t>(count),
+                       observations.end(), less);
+      std::sort(from, observations.begin() + static_cast<std::ptrdiff_t>(count), less);
     };
     const size_t best = most * 3 / 4;
-    split(best, all.begin(), [](const Observation& a, const Observation& b) {
+    split(best, observations.begin(), [](const Observation& a, const Observation& b) {
       return a.cost != b.cost ? a.cost < b.cost : a.number < b.number;
     });
-    split(most, all.begin() + static_cast<std::ptrdiff_t>(best),
+    split(most, observations.begin() + static_cast<std::ptrdiff_t>(best),
           [](const Observation& a, const Observation& b) { return a.number > b.number; });
-    all.resize(most);
-    return all;
+    observations.resize(most);
+    return observations;
   }
 
  private:
   int64_t last() const { return static_cast<int64_t>(costs_.size()); }
 
   const TrialHistory* history_ = nullptr;
-  std::vector<double> costs_;  ///< the costs of the trials from 1 on; infinite for a trial without
-                               ///< a score
+  /// The costs of the trials from 1 on; infinite for a trial without a score.
+  std::vector<double> costs_;
   std::vector<size_t> parameters_;
   size_t scored_count_ = 0;
 };
@@ -283,30 +285,30 @@ class BayesianOracle final : public Oracle {
         static_cast<size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
     const size_t d = space.size();
     std::vector<double> center(observed.at(best), observed.at(best) + d);
-    double most = -INFINITY;
+    double best_gain = -INFINITY;
     const auto take_best_of = [&](const Points& points) {
       const auto predictions = process.predict(points);
       for (size_t i = 0; i < predictions.size(); ++i)
-        if (const double found = gain(predictions[i], costs[best]); found > most)
-          most = found, center.assign(points.at(i), points.at(i) + d);
+        if (const double found = gain(predictions[i], costs[best]); found > best_gain)
+          best_gain = found, center.assign(points.at(i), points.at(i) + d);
     };
-    const auto around = [&](double deviation) {
+    const auto point_around = [&](double deviation) {
       std::vector<double> point = center;
       for (double& x : point)
         if (random.uniform() < 0.5 || d == 1) x += deviation * random.normal();
       return space.to_possible_values(std::move(point));
     };
-    Points drawn = space.no_points();
+    Points candidates = space.no_points();
     for (size_t i = 0; i < kUniform; ++i) {
       std::vector<double> point(d);
       for (double& x : point) x = random.uniform();
-      drawn.add(space.to_possible_values(std::move(point)));
+      candidates.add(space.to_possible_values(std::move(point)));
     }
-    for (size_t i = 0; i < kAround; ++i) drawn.add(around(i % 2 == 0 ? 0.2 : 0.05));
-    take_best_of(drawn);
-    Points near = space.no_points();
-    for (size_t i = 0; i < kRefining; ++i) near.add(around(0.02));
-    take_best_of(near);
+    for (size_t i = 0; i < kAround; ++i) candidates.add(point_around(i % 2 == 0 ? 0.2 : 0.05));
+    take_best_of(candidates);
+    Points refined = space.no_points();
+    for (size_t i = 0; i < kRefining; ++i) refined.add(point_around(0.02));
+    take_best_of(refined);
     return space.values_at(center.data());
   }
 

@@ -16,8 +16,8 @@ double squared_distance(const Points& points, const double* a, const double* b,
                         const std::vector<double>& lengths) {
   double sum = 0;
   for (size_t d = 0; d < points.dimensions; ++d) {
-    const double apart = points.categorical[d] ? (a[d] != b[d] ? 1 : 0) : a[d] - b[d];
-    sum += apart * apart / (lengths[d] * lengths[d]);
+    const double difference = points.categorical[d] ? (a[d] != b[d] ? 1 : 0) : a[d] - b[d];
+    sum += difference * difference / (lengths[d] * lengths[d]);
   }
   return sum;
 }
@@ -78,20 +78,20 @@ std::vector<double> GaussianProcess::likely_lengths(const Points& points,
                                                     double noise) {
   constexpr double kScales[] = {0.1, 0.2, 0.4, 0.8, 1.6};
   std::vector<double> best(points.dimensions, 0.4);
-  double most = -INFINITY;
-  const auto take = [&](const std::vector<double>& lengths) {
+  double best_likelihood = -INFINITY;
+  const auto try_lengths = [&](const std::vector<double>& lengths) {
     // Length scales near half the size of the space are preferred by this prior.
     double prior = 0;
     for (const double length : lengths) prior -= std::pow(std::log(length / 0.5), 2) / 4;
     const double found = GaussianProcess(points, values, lengths, noise).log_likelihood() + prior;
-    if (found > most) most = found, best = lengths;
+    if (found > best_likelihood) best_likelihood = found, best = lengths;
   };
-  for (const double scale : kScales) take(std::vector<double>(points.dimensions, scale));
+  for (const double scale : kScales) try_lengths(std::vector<double>(points.dimensions, scale));
   for (size_t d = 0; d < points.dimensions; ++d)
     for (const double factor : {0.5, 2.0, 4.0}) {
       std::vector<double> lengths = best;
       lengths[d] *= factor;
-      take(lengths);
+      try_lengths(lengths);
     }
   return best;
 }
@@ -109,8 +109,8 @@ std::vector<GaussianProcess::Normal> GaussianProcess::predict(const Points& poin
     }
     for (size_t k = 0; k < i; ++k) {
       const double factor = factor_[i * n + k];
-      const double* above = solved.data() + k * m;
-      for (size_t c = 0; c < m; ++c) row[c] -= factor * above[c];
+      const double* solved_row = solved.data() + k * m;
+      for (size_t c = 0; c < m; ++c) row[c] -= factor * solved_row[c];
     }
     for (size_t c = 0; c < m; ++c) {
       row[c] /= factor_[i * n + i];

@@ -15,17 +15,17 @@ class GridOracle final : public Oracle {
   }
   /// The next suggestion can be made when the hyperparameters of the trial before it are known.
   bool ready(const TrialHistory& history, int64_t number) const override {
-    const TrialRecord& before = history.at(number - 1);
-    return number == 1 || !before.parameters.empty() || before.ended();
+    const TrialRecord& previous_trial = history.at(number - 1);
+    return number == 1 || !previous_trial.parameters.empty() || previous_trial.ended();
   }
   std::optional<Suggestion> suggest(const TrialHistory& history, int64_t number) override {
     if (number == 1) return Suggestion{{}, Suggestion::Rest::first};
-    const TrialRecord& before = history.at(number - 1);
-    for (size_t i = before.parameters.size(); i-- > 0;) {
-      const Hyperparameter& last = history.parameters()[before.parameters[i]];
-      const int64_t next = last.grid_index(before.values.at(last.name)) + 1;
+    const TrialRecord& previous_trial = history.at(number - 1);
+    for (size_t i = previous_trial.parameters.size(); i-- > 0;) {
+      const Hyperparameter& last = history.parameters()[previous_trial.parameters[i]];
+      const int64_t next = last.grid_index(previous_trial.values.at(last.name)) + 1;
       if (next >= last.grid_size()) continue;
-      Suggestion suggestion{values_before(history, before, i), Suggestion::Rest::first};
+      Suggestion suggestion{values_before(history, previous_trial, i), Suggestion::Rest::first};
       suggestion.values.set(last.key(), last.grid_value(next));
       return suggestion;
     }

@@ -13,8 +13,8 @@ namespace {
 /// A round of a bracket: its trials are numbered from `first` on.
 struct Round {
   int64_t bracket, round, first, size, epochs, epochs_before;
-  int64_t size_before;  ///< number of trials of the round before, the last of which has the number
-                        ///< `first` - 1
+  /// Number of trials of the round before, the last of which has the number `first` - 1.
+  int64_t size_before;
 };
 
 class HyperbandOracle final : public Oracle {
@@ -60,9 +60,9 @@ class HyperbandOracle final : public Oracle {
     const Round& round = round_of(number);
     Suggestion suggestion;
     if (round.round > 0) {
-      const TrialRecord& better = promoted_trial(history, round, number - round.first);
-      suggestion.values = history.values_by_key(better);
-      suggestion.values.set("tuner/trial_id", better.number);
+      const TrialRecord& promoted = promoted_trial(history, round, number - round.first);
+      suggestion.values = history.values_by_key(promoted);
+      suggestion.values.set("tuner/trial_id", promoted.number);
     }
     suggestion.values.set("tuner/epochs", round.epochs);
     suggestion.values.set("tuner/initial_epoch", round.epochs_before);
@@ -91,25 +91,25 @@ class HyperbandOracle final : public Oracle {
   double factor() const { return static_cast<double>(factor_); }
 
   const Round& round_of(int64_t number) const {
-    const auto after =
+    const auto next_round =
         std::upper_bound(rounds_.begin(), rounds_.end(), number,
                          [](int64_t value, const Round& round) { return value < round.first; });
-    return *std::prev(after);
+    return *std::prev(next_round);
   }
 
   /// The trial of the previous round with rank `rank`, counted from 0, by its score; trials
   /// without a score come last.
   static const TrialRecord& promoted_trial(const TrialHistory& history, const Round& round,
                                            int64_t rank) {
-    std::vector<const TrialRecord*> before;
+    std::vector<const TrialRecord*> previous_trials;
     for (int64_t i = round.first - round.size_before; i < round.first; ++i)
-      before.push_back(&history.at(i));
+      previous_trials.push_back(&history.at(i));
     const auto cost = [&](const TrialRecord* trial) {
       return trial->has_score() ? history.cost(*trial) : INFINITY;
     };
-    std::stable_sort(before.begin(), before.end(),
+    std::stable_sort(previous_trials.begin(), previous_trials.end(),
                      [&](const auto* a, const auto* b) { return cost(a) < cost(b); });
-    return *before[std::min(static_cast<size_t>(rank), before.size() - 1)];
+    return *previous_trials[std::min(static_cast<size_t>(rank), previous_trials.size() - 1)];
   }
 
   int64_t max_epochs_ = 100, factor_ = 3, iterations_ = 1;

@@ -80,10 +80,10 @@ Series series_from(const Dict& row, size_t number, double from) {
 
 std::vector<Series> all_series(const Dict& figure) {
   const double from = entry(figure, "from").is_null() ? 0 : figure.at("from").as_float();
-  std::vector<Series> all;
+  std::vector<Series> result;
   for (const Value& row : figure.at("series").as_list())
-    all.push_back(series_from(row.as_dict(), all.size(), from));
-  return all;
+    result.push_back(series_from(row.as_dict(), result.size(), from));
+  return result;
 }
 
 /// The range of the finite values of all series.
@@ -112,9 +112,9 @@ bool is_shown(double x, double y) { return std::isfinite(x) && std::isfinite(y);
 
 Frame frame_for(const std::vector<Series>& all, const Metrics& metrics) {
   Extent x, y;
-  bool bars = false;
+  bool has_bars = false;
   for (const Series& series : all) {
-    bars = bars || series.is_bars();
+    has_bars = has_bars || series.is_bars();
     if (series.is_bars() && !series.y.empty()) y.take(0);
     for (size_t i = 0; i < series.y.size(); ++i) {
       if (!is_shown(series.x[i], series.y[i])) continue;
@@ -124,9 +124,9 @@ Frame frame_for(const std::vector<Series>& all, const Metrics& metrics) {
     }
   }
   Frame frame;
-  frame.x = range_of(x, metrics.cells || bars ? 0 : 0.02);
+  frame.x = range_of(x, metrics.cells || has_bars ? 0 : 0.02);
   frame.y = range_of(y, metrics.cells ? 0 : 0.04);
-  if (bars && y.min == 0 && y.max > 0) frame.y.min = 0;
+  if (has_bars && y.min == 0 && y.max > 0) frame.y.min = 0;
   return frame;
 }
 
@@ -202,22 +202,23 @@ std::vector<LegendEntry> legend_of(const std::vector<Series>& all) {
 }  // namespace
 
 Scene layout_axes(const Dict& figure, const Metrics& metrics, Size size) {
-  const std::vector<Series> all = all_series(figure);
-  Frame frame = frame_for(all, metrics);
+  const std::vector<Series> series_list = all_series(figure);
+  Frame frame = frame_for(series_list, metrics);
   frame.title = text_entry(figure, "title");
   frame.xlabel = text_entry(figure, "xlabel");
   frame.ylabel = text_entry(figure, "ylabel");
-  frame.whole = is_set(figure, "whole");
-  frame.legend = legend_of(all);
+  frame.has_integer_x = is_set(figure, "whole");
+  frame.legend = legend_of(series_list);
   Scene scene;
   scene.width = size.width > 0 ? size.width : metrics.cells ? 80 : 640;
   scene.height = size.height > 0 ? size.height : metrics.cells ? 18 : 400;
   frame.draw_behind(scene, metrics);
-  for (size_t i = 0; i < all.size(); ++i)
-    (all[i].is_bars() ? draw_bars : draw_points)(scene, frame, all[i], series_color(all[i].color),
-                                                 i);
+  for (size_t i = 0; i < series_list.size(); ++i)
+    (series_list[i].is_bars() ? draw_bars : draw_points)(scene, frame, series_list[i],
+                                                         series_color(series_list[i].color), i);
   frame.draw_before(scene, metrics);
-  if (std::none_of(all.begin(), all.end(), has_numbers)) draw_empty_notice(scene, frame);
+  if (std::none_of(series_list.begin(), series_list.end(), has_numbers))
+    draw_empty_notice(scene, frame);
   return scene;
 }
 

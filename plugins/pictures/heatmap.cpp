@@ -36,8 +36,8 @@ Matrix matrix_from(const Tensor& tensor) {
 std::string number_text(double value) {
   if (std::isnan(value)) return "nan";
   char text[32];
-  const bool whole = value == std::floor(value) && std::abs(value) < 1e6;
-  std::snprintf(text, sizeof text, whole ? "%.0f" : "%.3g", value);
+  const bool is_integer = value == std::floor(value) && std::abs(value) < 1e6;
+  std::snprintf(text, sizeof text, is_integer ? "%.0f" : "%.3g", value);
   return text;
 }
 
@@ -105,18 +105,18 @@ class HeatmapLayout {
   /// Computes the widths and heights of the space left of the fields, right of them, and above
   /// them.
   void place_beside() {
-    const bool cells = metrics_.cells;
-    fields_.names = std::min(widest_of(metrics_, rows_), cells ? 20.0 : 160.0);
+    const bool in_cells = metrics_.cells;
+    fields_.names = std::min(widest_of(metrics_, rows_), in_cells ? 20.0 : 160.0);
     fields_.left = fields_.names + gap();
     fields_.right = gap();
-    if (!ylabel_.empty() && !cells) fields_.left += metrics_.line + 4;
-    fields_.top = cells ? 0 : 6;
-    if (!title_.empty()) fields_.top += cells ? 1 : 1.5 * metrics_.line;
-    if (!ylabel_.empty() && cells) fields_.top += 1;
+    if (!ylabel_.empty() && !in_cells) fields_.left += metrics_.line + 4;
+    fields_.top = in_cells ? 0 : 6;
+    if (!title_.empty()) fields_.top += in_cells ? 1 : 1.5 * metrics_.line;
+    if (!ylabel_.empty() && in_cells) fields_.top += 1;
   }
 
   /// The height of the space below the fields.
-  double below() const {
+  double height_below() const {
     const double lines = 1.3 * metrics_.line + (xlabel_.empty() ? 0 : metrics_.line);
     return metrics_.cells ? std::floor(lines) : lines;
   }
@@ -137,29 +137,32 @@ class HeatmapLayout {
 
   /// Decides whether numbers are drawn in the fields: by default if all numbers fit.
   void choose_numbers(const Value& numbers, Size size) {
-    const double high = (size.height - fields_.top - below()) / static_cast<double>(matrix_.rows);
-    const bool fit = number_width() <= std::max(room(size), 1.0) &&
-                     (size.height == 0 || size.is_limit || high >= metrics_.line);
-    fields_.numbers = fit && (numbers.is_null() || numbers.as_bool());
+    const double field_height =
+        (size.height - fields_.top - height_below()) / static_cast<double>(matrix_.rows);
+    const bool numbers_fit = number_width() <= std::max(room(size), 1.0) &&
+                             (size.height == 0 || size.is_limit || field_height >= metrics_.line);
+    fields_.numbers = numbers_fit && (numbers.is_null() || numbers.as_bool());
   }
 
   /// Decides whether a color bar is drawn: by default always, but in a terminal only if no numbers
   /// are drawn in the fields.
   void choose_bar(const Value& wanted) {
-    const bool usual = !metrics_.cells || !fields_.numbers;
-    if (!(matrix_.max > matrix_.min) || !(wanted.is_null() ? usual : wanted.as_bool())) return;
+    const bool is_drawn_by_default = !metrics_.cells || !fields_.numbers;
+    if (!(matrix_.max > matrix_.min) ||
+        !(wanted.is_null() ? is_drawn_by_default : wanted.as_bool()))
+      return;
     bar_.emplace(Range{matrix_.min, matrix_.max}, heat_color);
     fields_.right += bar_->width(metrics_);
   }
 
   double default_width() const {
-    const bool cells = metrics_.cells;
+    const bool in_cells = metrics_.cells;
     const double named =
-        std::min(widest_of(metrics_, columns_), cells ? 10.0 : 80.0) + (cells ? 1 : 10);
-    const double own = fields_.numbers ? std::max(number_width(), cells ? 3.0 : 36.0)
-                       : cells         ? 2
-                                       : 28;
-    return std::max(own, named);
+        std::min(widest_of(metrics_, columns_), in_cells ? 10.0 : 80.0) + (in_cells ? 1 : 10);
+    const double number_field = fields_.numbers ? std::max(number_width(), in_cells ? 3.0 : 36.0)
+                                : in_cells      ? 2
+                                                : 28;
+    return std::max(number_field, named);
   }
 
   double default_height(double width) const {
@@ -170,15 +173,17 @@ class HeatmapLayout {
   /// Sets the size of fields so that the grid fills the requested size; if only the width or only
   /// the height is given, fields keep their proportions.
   void size_fields(Size size) {
-    const bool asked = !size.is_limit;
-    const double wide = room(size), usual = std::min(default_width(), wide);
-    const double high = (size.height - fields_.top - below()) / static_cast<double>(matrix_.rows);
+    const bool is_requested = !size.is_limit;
+    const double field_width = room(size), usual = std::min(default_width(), field_width);
+    const double field_height =
+        (size.height - fields_.top - height_below()) / static_cast<double>(matrix_.rows);
     const double shape = default_height(usual) / std::max(usual, 1.0);
     fields_.width = usual, fields_.height = default_height(usual);
-    if (asked && size.height > 0) fields_.height = high, fields_.width = high / shape;
-    if (asked && size.width > 0) fields_.width = wide;
-    if (asked && size.width > 0 && size.height == 0) fields_.height = wide * shape;
-    fields_.width = at_least(metrics_.cells ? 1 : 2, std::min(fields_.width, wide));
+    if (is_requested && size.height > 0)
+      fields_.height = field_height, fields_.width = field_height / shape;
+    if (is_requested && size.width > 0) fields_.width = field_width;
+    if (is_requested && size.width > 0 && size.height == 0) fields_.height = field_width * shape;
+    fields_.width = at_least(metrics_.cells ? 1 : 2, std::min(fields_.width, field_width));
     fields_.height = at_least(metrics_.cells ? 1 : 2, fields_.height);
   }
 
@@ -189,7 +194,7 @@ class HeatmapLayout {
   void size_scene(Size size) {
     const double max = size.width > 0 ? size.width : metrics_.cells ? 80 : 640;
     scene_.width = fields_.left + whole_width() + fields_.right;
-    scene_.height = fields_.top + whole_height() + below();
+    scene_.height = fields_.top + whole_height() + height_below();
     const double labels =
         std::max(metrics_.width(xlabel_), metrics_.cells ? metrics_.width(ylabel_) : 0);
     const double texts = std::max(title_width(metrics_, title_), labels);
@@ -238,11 +243,11 @@ class HeatmapLayout {
 
   void draw_names() {
     const double gap = metrics_.cells ? 1 : 6;
-    double free = -1;
+    double free_x = -1;
     for (size_t row = 0; row < matrix_.rows; ++row) {
       const double middle = corner(row, 0).y + fields_.height / 2;
-      if (middle - metrics_.line / 2 < free) continue;
-      free = middle + metrics_.line / 2;
+      if (middle - metrics_.line / 2 < free_x) continue;
+      free_x = middle + metrics_.line / 2;
       scene_.elements.push_back(Text{.at = {fields_.left - gap, middle},
                                      .text = fitted_text(metrics_, rows_[row], fields_.names),
                                      .anchor = Anchor::end});
@@ -253,14 +258,14 @@ class HeatmapLayout {
   /// Draws the names of columns. Names that do not fit are cut, or omitted if nothing would remain.
   void draw_column_names() {
     const double middle = corner(matrix_.rows, 0).y + metrics_.line * (metrics_.cells ? 0.5 : 0.65);
-    double free = 0;
+    double free_x = 0;
     for (size_t column = 0; column < matrix_.columns; ++column) {
       const double left = corner(0, column).x;
       const double room = std::max(fields_.width - (metrics_.cells ? 1 : 4), metrics_.width("00"));
       const std::string text = fitted_text(metrics_, columns_[column], room);
       const double begin = left + (fields_.width - metrics_.width(text)) / 2;
-      if (begin < free) continue;
-      free = begin + metrics_.width(text) + (metrics_.cells ? 1 : 4);
+      if (begin < free_x) continue;
+      free_x = begin + metrics_.width(text) + (metrics_.cells ? 1 : 4);
       scene_.elements.push_back(
           Text{.at = {left + fields_.width / 2, middle}, .text = text, .anchor = Anchor::middle});
     }
@@ -279,10 +284,11 @@ class HeatmapLayout {
   /// the label allows.
   void draw_xlabel() {
     const std::string text = fitted_text(metrics_, xlabel_, scene_.width);
-    const double half = std::min(metrics_.width(text), scene_.width) / 2;
-    const double middle = std::clamp(fields_.left + whole_width() / 2, half, scene_.width - half);
+    const double half_width = std::min(metrics_.width(text), scene_.width) / 2;
+    const double middle =
+        std::clamp(fields_.left + whole_width() / 2, half_width, scene_.width - half_width);
     scene_.elements.push_back(
-        Text{.at = {middle, corner(matrix_.rows, 0).y + below() - metrics_.line / 2},
+        Text{.at = {middle, corner(matrix_.rows, 0).y + height_below() - metrics_.line / 2},
              .text = text,
              .anchor = Anchor::middle});
   }

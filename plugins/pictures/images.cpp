@@ -26,8 +26,8 @@ Images images_from(const Tensor& pixels) {
   const Shape& shape = pixels.shape();
   if (shape.rank() != 4 || (shape[3] != 1 && shape[3] != 3 && shape[3] != 4) || shape.size() == 0)
     fail("expected images (count, height, width, 1, 3 or 4 channels), got ", pixels.spec());
-  const bool fractions = is_floating(pixels.dtype()) || pixels.dtype() == DType::boolean;
-  return {shape[0], shape[1], shape[2], shape[3], pixels.to_vector(), fractions ? 255.0 : 1.0};
+  const bool are_fractions = is_floating(pixels.dtype()) || pixels.dtype() == DType::boolean;
+  return {shape[0], shape[1], shape[2], shape[3], pixels.to_vector(), are_fractions ? 255.0 : 1.0};
 }
 
 /// Writes a pixel as RGB, blended with a white background according to its alpha channel.
@@ -59,9 +59,9 @@ struct Grid {
   int64_t column_count = 1, row_count = 1;
   double width = 0, height = 0;  ///< size of an image in units
   double gap = 0, label = 0, top = 0, left = 0;
-  double beside = 0, below = 0;  ///< width of the space for the color bar, and height of the space
-                                 ///< for the legend
-  double label_width = 0;        ///< width of the longest label in a terminal
+  /// Width of the space for the color bar, and height of the space for the legend.
+  double beside = 0, below = 0;
+  double label_width = 0;  ///< width of the longest label in a terminal
 
   Point offset(int64_t number) const {
     return {left + static_cast<double>(number % column_count) * (width + gap),
@@ -106,11 +106,14 @@ double requested_width(const Images& images, const Metrics& metrics, const Grid&
                        double shape) {
   const auto column_count = static_cast<double>(grid.column_count),
              row_count = static_cast<double>(grid.row_count);
-  const double wide = (size.width - grid.beside - (column_count - 1) * grid.gap) / column_count;
-  const double rest = size.height - grid.top - grid.below - (row_count - 1) * grid.gap;
-  const double high = (rest / row_count - grid.label) / shape;
+  const double width_by_columns =
+      (size.width - grid.beside - (column_count - 1) * grid.gap) / column_count;
+  const double grid_height = size.height - grid.top - grid.below - (row_count - 1) * grid.gap;
+  const double width_by_height = (grid_height / row_count - grid.label) / shape;
   if (size.width == 0 && size.height == 0) return default_width(images, metrics, grid);
-  return size.height == 0 ? wide : size.width == 0 ? high : std::min(wide, high);
+  return size.height == 0  ? width_by_columns
+         : size.width == 0 ? width_by_height
+                           : std::min(width_by_columns, width_by_height);
 }
 
 /// Splits a text into lines.
@@ -192,17 +195,17 @@ class ImagesLayout {
 
  private:
   void place_beside(const Value& gap) {
-    const bool cells = metrics_.cells;
+    const bool in_cells = metrics_.cells;
     size_t lines = 0;
     for (const auto& label : labels_) {
       lines = std::max(lines, label.size());
       for (const std::string& line : label)
-        grid_.label_width = std::max(grid_.label_width, cells ? metrics_.width(line) : 0);
+        grid_.label_width = std::max(grid_.label_width, in_cells ? metrics_.width(line) : 0);
     }
     grid_.label_width = std::min(grid_.label_width, kWidestLabel);
-    grid_.gap = cells ? 1 : gap.is_null() ? (images_.count > 1 ? 4 : 0) : gap.as_float();
+    grid_.gap = in_cells ? 1 : gap.is_null() ? (images_.count > 1 ? 4 : 0) : gap.as_float();
     grid_.label = static_cast<double>(lines) * metrics_.line;
-    grid_.top = title_.empty() ? 0 : cells ? 1 : 1.4 * metrics_.line;
+    grid_.top = title_.empty() ? 0 : in_cells ? 1 : 1.4 * metrics_.line;
     grid_.beside = bar_ ? bar_->width(metrics_) : 0;
     grid_.below = static_cast<double>(legend_.size()) * metrics_.line;
   }
@@ -227,12 +230,14 @@ class ImagesLayout {
 
   /// Sets the size of the scene; by default it is at least as wide as its title.
   void size_scene(Size size) {
-    const double own = grid_.whole_width() + grid_.beside;
-    double wide = std::max(own, title_width(metrics_, title_));
-    if (size.width > 0) wide = size.is_limit ? std::min(wide, std::max(own, size.width)) : own;
-    grid_.left = (wide - own) / 2;
+    const double content_width = grid_.whole_width() + grid_.beside;
+    double scene_width = std::max(content_width, title_width(metrics_, title_));
+    if (size.width > 0)
+      scene_width = size.is_limit ? std::min(scene_width, std::max(content_width, size.width))
+                                  : content_width;
+    grid_.left = (scene_width - content_width) / 2;
     if (metrics_.cells) grid_.left = std::floor(grid_.left);
-    scene_.width = wide;
+    scene_.width = scene_width;
     scene_.height = grid_.top + grid_.whole_height() + grid_.below;
   }
 
@@ -261,10 +266,10 @@ class ImagesLayout {
     const double sample = metrics_.cells ? 2 : 12, gap = metrics_.cells ? 1 : 6;
     double middle = grid_.top + grid_.whole_height() + metrics_.line / 2;
     for (const LegendItem& meaning : legend_) {
-      const double high = metrics_.cells ? 1 : sample;
-      scene_.elements.push_back(Box{.at = {grid_.left, middle - high / 2},
+      const double sample_height = metrics_.cells ? 1 : sample;
+      scene_.elements.push_back(Box{.at = {grid_.left, middle - sample_height / 2},
                                     .width = sample,
-                                    .height = high,
+                                    .height = sample_height,
                                     .fill = meaning.color,
                                     .kind = BoxKind::bar});
       scene_.elements.push_back(Text{

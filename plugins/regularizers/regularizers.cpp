@@ -60,11 +60,11 @@ class OrthogonalRegularizer final : public Regularizer {
   Tensor operator()(const Tensor& x) const override {
     if (x.rank() != 2)
       fail("Inputs to OrthogonalRegularizer must have rank 2. Received: inputs.shape=", x.shape());
-    const bool rows = mode_ == "rows";
-    const int64_t size = x.dim(rows ? 0 : 1);
-    const Tensor squares = ops::sum(ops::square(x), {rows ? 1 : 0}, true);
+    const bool by_rows = mode_ == "rows";
+    const int64_t size = x.dim(by_rows ? 0 : 1);
+    const Tensor squares = ops::sum(ops::square(x), {by_rows ? 1 : 0}, true);
     const Tensor unit = x * ops::rsqrt(ops::maximum(squares, 1e-12));
-    const Tensor cosines = ops::matmul(unit, unit, !rows, rows);
+    const Tensor cosines = ops::matmul(unit, unit, !by_rows, by_rows);
     const Tensor others = cosines * (1.0 - ops::eye(size, size, x.dtype()));
     const double pairs = double(size) * double(size - 1) / 2;
     return ops::sum(ops::abs(others)) * (factor_ * 0.5) / pairs;

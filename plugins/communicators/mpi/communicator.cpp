@@ -1,6 +1,6 @@
 // The communicator of processes that mpirun or srun started. Before each exchange all processes
-// meet (World::meet), so that waiting for a missing process ends with an error that gives its rank;
-// the exchange itself is done by MPI.
+// wait for each other (World::meet), so that waiting for a missing process ends with an error that
+// gives its rank; the exchange itself is done by MPI.
 #include "crescent/program/communicator.h"
 
 #include "crescent/plugin.h"
@@ -9,8 +9,8 @@
 namespace crescent::mpi {
 namespace {
 
-constexpr size_t kMaximum = size_t{1} << 28;  ///< the largest number of elements or bytes in one
-                                              ///< call of MPI
+/// The largest number of elements or bytes in one call of MPI.
+constexpr size_t kMaximum = size_t{1} << 28;
 
 MPI_Datatype type_of(DType dtype) {
   switch (dtype) {
@@ -86,14 +86,14 @@ class Mpi final : public Communicator {
     });
   }
   void gather(void* data, const std::vector<size_t>& bytes) override {
-    size_t whole = 0;
+    size_t total = 0;
     std::vector<int> counts, offsets;
     for (size_t part : bytes) {
       counts.push_back(static_cast<int>(std::min(part, kMaximum)));
-      offsets.push_back(static_cast<int>(std::min(whole, kMaximum)));
-      whole += part;
+      offsets.push_back(static_cast<int>(std::min(total, kMaximum)));
+      total += part;
     }
-    if (whole > kMaximum) return Communicator::gather(data, bytes);
+    if (total > kMaximum) return Communicator::gather(data, bytes);
     meet();
     World::instance().exchange([&](MPI_Comm all) {
       check(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts.data(), offsets.data(),
@@ -103,16 +103,16 @@ class Mpi final : public Communicator {
   }
   void barrier() override { meet(); }
   Dict information() override {
-    Dict all = Communicator::information();
+    Dict facts = Communicator::information();
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     MPI_Get_library_version(library, &length);
     const std::string_view version(library);
-    all.set("transport", std::string(version.substr(0, version.find(','))));
+    facts.set("transport", std::string(version.substr(0, version.find(','))));
     List hosts;
     for (const std::string& host : World::instance().hosts()) hosts.emplace_back(host);
-    all.set("hosts", std::move(hosts));
-    return all;
+    facts.set("hosts", std::move(hosts));
+    return facts;
   }
   void leave(const std::string& why) noexcept override { World::instance().leave("left: " + why); }
   std::vector<int> ranks_with(const std::string& error) override {
@@ -128,10 +128,10 @@ class Mpi final : public Communicator {
   void reduce_half(ReduceKind kind, void* data, size_t count, float widen(uint16_t),
                    uint16_t narrow(float)) {
     auto* const halves = static_cast<uint16_t*>(data);
-    std::vector<float> wide(count);
-    std::transform(halves, halves + count, wide.begin(), widen);
-    all_reduce(kind, DType::float32, wide.data(), count);
-    std::transform(wide.begin(), wide.end(), halves, narrow);
+    std::vector<float> floats(count);
+    std::transform(halves, halves + count, floats.begin(), widen);
+    all_reduce(kind, DType::float32, floats.data(), count);
+    std::transform(floats.begin(), floats.end(), halves, narrow);
   }
 
   double timeout_ = kTimeout;

@@ -15,10 +15,10 @@ namespace {
 
 /// The first characters of messages between processes. A farewell is followed by the reason why the
 /// sender leaves, and an error by the error that ends the sender. A question asks for an answer,
-/// which contains the number of the sender's last meeting and the sender's activity.
+/// which contains the number of the sender's calls of meet() so far and the sender's activity.
 constexpr char kFarewell = 'f', kQuestion = 'q', kAnswer = 'a', kError = 'e';
-constexpr double kAnswerSeconds = 1;  ///< how long a process waits for the answers or errors of
-                                      ///< others
+/// How long a process waits for the answers or errors of others.
+constexpr double kAnswerSeconds = 1;
 /// how often the listening thread reads messages
 constexpr std::chrono::milliseconds kListeningInterval{50};
 constexpr double kEndSeconds = 10;  ///< how long a process that failed waits for the others to end
@@ -27,10 +27,10 @@ constexpr int kSpins = 2000;  ///< number of polls without a pause before the th
 constexpr std::chrono::microseconds kYieldTime{300};
 constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{1000};
 
-World::Clock::time_point after(double seconds) {
-  constexpr double kLongest = 1e9;
+World::Clock::time_point deadline_after(double seconds) {
+  constexpr double kLongestWait = 1e9;
   return World::Clock::now() + std::chrono::duration_cast<World::Clock::duration>(
-                                   std::chrono::duration<double>(std::min(seconds, kLongest)));
+                                   std::chrono::duration<double>(std::min(seconds, kLongestWait)));
 }
 
 /// The number of processes that srun started.
@@ -52,19 +52,19 @@ void check(int code, const char* call) {
 /// The object is never destroyed, because MPI is used until the process ends.
 World& World::instance() {
   static World* const world = [] {
-    auto* made = new World;
-    on_exit([](int status, void* self) { static_cast<World*>(self)->finish(status); }, made);
-    return made;
+    auto* created = new World;
+    on_exit([](int status, void* self) { static_cast<World*>(self)->finish(status); }, created);
+    return created;
   }();
   return *world;
 }
 
 World::World() {
-  int provided = 0, begun = 0;
+  int thread_level = 0, begun = 0;
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
   MPI_Initialized(&begun);
   if (!begun)
-    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "MPI_Init");
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &thread_level), "MPI_Init");
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   if (size_ == 1 && tasks_of_slurm() > 1)
@@ -109,10 +109,10 @@ void World::send(int to, std::string text) {
 
 void World::read_messages() {
   for (;;) {
-    int there = 0, bytes = 0;
+    int has_message = 0, bytes = 0;
     MPI_Status status;
-    MPI_Iprobe(MPI_ANY_SOURCE, 0, messages_, &there, &status);
-    if (!there) return;
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, messages_, &has_message, &status);
+    if (!has_message) return;
     MPI_Get_count(&status, MPI_CHAR, &bytes);
     std::string text(static_cast<size_t>(bytes), '\0');
     MPI_Recv(text.data(), bytes, MPI_CHAR, status.MPI_SOURCE, 0, messages_, MPI_STATUS_IGNORE);
@@ -163,9 +163,9 @@ World::Absence World::meet(double seconds) {
     check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
   }
   const auto has_met = [&] {
-    int done = 0;
-    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    return done != 0;
+    int is_complete = 0;
+    check(MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE), "MPI_Test");
+    return is_complete != 0;
   };
   int left = -1;  // the rank of a process that has left; -1 if none has
   const auto someone_left = [&] {
@@ -174,16 +174,17 @@ World::Absence World::meet(double seconds) {
     if (farewell != farewell_.end()) left = static_cast<int>(farewell - farewell_.begin());
     return left >= 0;
   };
-  bool met = false;
-  const bool told = poll(after(seconds), [&] { return (met = has_met()) || someone_left(); });
-  if (met) return {};
-  if (!told) return absent();
+  bool all_called = false;
+  const bool is_decided =
+      poll(deadline_after(seconds), [&] { return (all_called = has_met()) || someone_left(); });
+  if (all_called) return {};
+  if (!is_decided) return absent();
   const std::lock_guard lock(mutex_);
   fail("the process of rank ", left, " ", farewell_[static_cast<size_t>(left)]);
 }
 
-/// Asks all other processes for the numbers of their meetings and for their activities. Those that
-/// do not answer, or that have not yet come to the present meeting, are absent.
+/// Asks all other processes how often they have called meet(), and for their activities. Those that
+/// do not answer, or that have called meet() less often than this process, are absent.
 World::Absence World::absent() {
   {
     const std::lock_guard lock(mutex_);
@@ -192,7 +193,7 @@ World::Absence World::absent() {
     for (int i = 0; i < size_; ++i)
       if (i != rank_) send(i, std::string(1, kQuestion));
   }
-  poll(after(kAnswerSeconds), [&] {
+  poll(deadline_after(kAnswerSeconds), [&] {
     return std::none_of(answers_.begin(), answers_.end(),
                         [](const Answer& answer) { return answer.meeting < 0; });
   });
@@ -226,7 +227,7 @@ std::vector<int> World::ranks_with(const std::string& error) {
     for (int i = 0; i < size_; ++i)
       if (i != rank_) send(i, kError + error);
   }
-  poll(after(kAnswerSeconds), [&] {
+  poll(deadline_after(kAnswerSeconds), [&] {
     return std::none_of(errors_.begin(), errors_.end(),
                         [](const std::string& other) { return other.empty(); });
   });
@@ -262,7 +263,7 @@ void World::finish(int status) noexcept {
   }
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(messages_, &request);
-  const Clock::time_point end = after(kEndSeconds);
+  const Clock::time_point end = deadline_after(kEndSeconds);
   for (int done = 0; !done;) {
     // If this process has failed and another one hangs, the others would never end.
     if (status != 0 && Clock::now() > end) MPI_Abort(MPI_COMM_WORLD, status);

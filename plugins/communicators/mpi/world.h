@@ -30,14 +30,15 @@ class World {
   /// The name of the host of each process.
   const std::vector<std::string>& hosts() const { return hosts_; }
 
-  /// The processes that did not come to a meeting, and a sentence about what all processes do.
+  /// The ranks of the processes that did not call meet() in time, and a sentence for the error
+  /// message that tells what each process is doing.
   struct Absence {
     std::vector<int> ranks;
     std::string findings;
   };
-  /// Waits until all processes have called this function, but at most `seconds`. Returns the
-  /// processes that have not called it by then. Fails if a process has left; the error gives its
-  /// rank.
+  /// A barrier: waits until all processes have called this function, but at most `seconds`. Returns
+  /// the processes that have not called it by then. Fails if a process has left; the error gives
+  /// its rank.
   Absence meet(double seconds);
   /// Runs a collective function of MPI on the communicator for data.
   template <class F>
@@ -58,7 +59,7 @@ class World {
     MPI_Request request;
     std::string text;
   };
-  /// The answer of a process: the number of its last meeting, and its activity.
+  /// The answer of a process: how often it has called meet(), and its activity.
   struct Answer {
     int64_t meeting = -1;
     std::string activity;
@@ -76,19 +77,19 @@ class World {
 
   int rank_ = 0, size_ = 1;
   MPI_Comm data_ = MPI_COMM_NULL, messages_ = MPI_COMM_NULL;
-  std::deque<Message> sent_;           ///< messages that were sent; MPI reads them until the
-                                       ///< process ends
-  std::vector<std::string> farewell_;  ///< for each process, the reason why it has left; empty if
-                                       ///< the process has not left
-  std::vector<Answer> answers_;        ///< for each process, its last answer
-  std::vector<std::string> errors_;    ///< for each process, the error that it has sent because the
-                                       ///< error ends it; empty if none
-  int64_t meeting_ = 0;                ///< the number of calls of meet() so far
+  /// Messages that were sent; MPI reads them until the process ends.
+  std::deque<Message> sent_;
+  /// For each process, the reason why it has left; empty if the process has not left.
+  std::vector<std::string> farewell_;
+  std::vector<Answer> answers_;  ///< for each process, its last answer
+  /// For each process, the error that it has sent because the error ends it; empty if none.
+  std::vector<std::string> errors_;
+  int64_t meeting_ = 0;  ///< the number of calls of meet() so far
   bool left_ = false, ended_ = false;
   std::vector<std::string> hosts_;
   std::condition_variable ending_;
-  std::thread listener_;  ///< reads messages (listen()); started only if there are several
-                          ///< processes
+  /// Reads messages (listen()); started only if there are several processes.
+  std::thread listener_;
 };
 
 }  // namespace crescent::mpi

@@ -1,13 +1,13 @@
-// Attention. A part is a group of blocks of queries in one head of one sample. Tiles of keys come
-// one after another; each block keeps the maximum of its scores, the sum of their powers and the
-// sums of values so far.
+// Attention. The work is divided into parts, each a group of blocks of queries in one head of one
+// sample. A part goes through the tiles of keys one after another; each block stores the maximum of
+// its scores so far, the sum of their exponentials and the weighted sums of values.
 #include "attention/attention_kernel.h"
 #include "kernel/converted.h"
 
 namespace crescent::cpu {
 namespace {
 
-/// The most blocks of a group, which share the packed keys of a tile.
+/// The largest number of blocks of a group, which share the packed keys of a tile.
 constexpr int64_t kMaxGroupBlocks = 8;
 
 template <class T>
@@ -38,7 +38,7 @@ class AttentionForward final : public AttentionKernel<T, Attention> {
   struct Scratch {
     T* packed;  ///< the keys of a tile
     S* x;       ///< the scores of a tile
-    S* mixed;   ///< the sums of values of all blocks
+    S* mixed;   ///< the weighted sums of values of all blocks
     std::byte* work;
   };
   Scratch scratch_of(ScratchArrays& arrays) const {

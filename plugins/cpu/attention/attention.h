@@ -32,8 +32,9 @@ struct ScoreTile {
   }
 };
 
-/// A draw of random numbers that decides which weights are kept. Element i of the draw belongs to
-/// weight i of all samples and heads, in row-major order (random.cpp).
+/// A draw of random numbers for dropout, which decides which attention weights stay and which
+/// become 0. Element i of the draw belongs to weight i of all samples and heads, in row-major order
+/// (random.cpp).
 struct WeightDraw {
   int64_t seed, counter;
   uint32_t min_fraction;  ///< the 24 bits of a number's fraction from which on weights are kept
@@ -60,9 +61,10 @@ struct AttentionLoops {
   /// columns), which belong to the earlier maximum, are multiplied by e^(earlier maximum - m).
   void (*exponentials)(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mixed,
                        int64_t columns);
-  /// Writes for `n` elements of a draw, from `first` on, 1 if their weights are kept, else 0.
+  /// Writes, for `n` elements of the draw from `first` on, 1 if dropout leaves their weights
+  /// unchanged, else 0.
   void (*keep)(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept);
-  /// Multiplies the elements of x that are kept by `factor`; the others become 0.
+  /// Multiplies the elements of x for which `kept` is 1 by `factor`; the others become 0.
   void (*drop)(const uint8_t* kept, int64_t n, S factor, S* x);
   /// Writes x, divided by the sum of its row from `statistics`, to y. Without statistics, x is only
   /// converted to T.

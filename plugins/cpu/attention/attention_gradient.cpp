@@ -1,6 +1,7 @@
-// The gradient of attention, which computes the scores again. A part is a range of keys of one head
-// of one sample. Each part has its own sums for the gradients of the queries, which are added up in
-// the order of the parts, so that the bits do not depend on the number of threads.
+// The gradient of attention, which computes the scores again. The work is divided into parts, each
+// a range of keys of one head of one sample. Each part has its own sums for the gradients of the
+// queries, which are added up in the order of the parts, so that the bits do not depend on the
+// number of threads.
 #include "attention/attention_kernel.h"
 
 namespace crescent::cpu {
@@ -14,8 +15,8 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
   using typename Base::TileRows;
 
   explicit AttentionGradient(const Request& r) : Base(r, 6) {
-    const int64_t wanted = pieces(kTargetParts, this->query_.head_count);
-    part_tiles_ = pieces(this->tile_count_, wanted);
+    const int64_t target_parts = pieces(kTargetParts, this->query_.head_count);
+    part_tiles_ = pieces(this->tile_count_, target_parts);
     parts_ = pieces(this->tile_count_, part_tiles_);
     ScratchArrays arrays;
     scratch_of(arrays);
@@ -40,10 +41,11 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
   int64_t query_values() const { return this->query_.steps * this->query_.head_size; }
 
   struct Scratch {
-    T *key, *value;   ///< the packed keys and values of a tile
-    S *w, *dw;        ///< the weights of a tile and their gradients
-    S *dq, *dk, *dv;  ///< the gradients of all queries, and of the keys and values of a tile,
-                      ///< unless they are computed in the outputs
+    T *key, *value;  ///< the packed keys and values of a tile
+    S *w, *dw;       ///< the weights of a tile and their gradients
+    /// The gradients of all queries, and of the keys and values of a tile, unless they are computed
+    /// in the outputs.
+    S *dq, *dk, *dv;
     S* means;         ///< for each query the mean of the gradients of its weights, or null
     StepRange* seen;  ///< the keys to which each block attends
     std::byte* work;
@@ -68,7 +70,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     return reinterpret_cast<S*>(a.scratch) + (head * parts_ + part) * query_values();
   }
 
-  /// The computation of a part, on one thread.
+  /// Computes the gradients of the keys and values in one part of a head, on one thread.
   class Task {
    public:
     Task(const AttentionGradient& kernel, const Arguments& a, const HeadProducts<T>& multiply,
@@ -123,7 +125,8 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
       return k_.tile_rows(multiply_, k_.rows_of(a_.template in<T>(input), heads, head_, tile),
                           k_.block_count_ > 1, packed);
     }
-    /// Adds what a block contributes by its scores for a part of the keys of a tile.
+    /// Adds to the gradients what a block of queries contributes by its scores for the keys `part`
+    /// of a tile.
     void run_block(StepRange block, StepRange tile, StepRange part, const TileRows& keys,
                    const TileRows& values, const RowsOf<S>& dk, const RowsOf<S>& dv,
                    bool is_first) const {
@@ -170,7 +173,7 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
     RowsOf<S> dq_;
   };
 
-  /// Adds the queries' gradients of all parts.
+  /// Adds up the gradients of the queries that the parts have computed.
   void add_parts(const Arguments& a) const {
     this->each_part(a, this->block_count_, [&](const auto&, int64_t head, int64_t number) {
       const StepRange block = this->block(number);

@@ -21,7 +21,8 @@ inline constexpr int64_t kTargetTileScores = 1 << 15;
 /// The fewest queries per block, except in the last one.
 inline constexpr int64_t kMinBlockQueries = 64;
 
-/// The number of parts in all heads up to which heads are divided.
+/// If there are fewer heads than this, each head is divided into parts, so that all heads together
+/// have about this number of parts.
 inline constexpr int64_t kTargetParts = 16;
 
 /// A tensor such as q, k or v of shape (batch, steps, heads, head_size). A head of a sample is a
@@ -72,23 +73,24 @@ class Visibility {
   /// other keys are not computed. If a query may attend to no key, the range has all keys, since
   /// such a query attends to all keys equally. `mask` is that of the first query.
   StepRange seen_keys(const AttentionMask& mask, StepRange queries, int64_t keys) const {
-    const StepRange all{0, keys};
+    const StepRange all_keys{0, keys};
     if (!mask.first) return {0, limit(queries.end - 1, keys)};
     StepRange seen{keys, 0};
-    const bool alike = mask.query == 0 && !causal_;
-    for (int64_t i = queries.begin; i < (alike ? queries.begin + 1 : queries.end); ++i) {
+    const bool is_same_for_queries = mask.query == 0 && !causal_;
+    for (int64_t i = queries.begin; i < (is_same_for_queries ? queries.begin + 1 : queries.end);
+         ++i) {
       const uint8_t* row = mask.first + (i - queries.begin) * mask.query;
-      const int64_t most = limit(i, keys);
+      const int64_t max_keys = limit(i, keys);
       if (mask.key == 0) {
-        if (!*row) return all;
-        seen = {0, most};
+        if (!*row) return all_keys;
+        seen = {0, max_keys};
         continue;
       }
-      const auto* first = static_cast<const uint8_t*>(std::memchr(row, 1, most));
-      if (!first) return all;
+      const auto* first = static_cast<const uint8_t*>(std::memchr(row, 1, max_keys));
+      if (!first) return all_keys;
       seen.begin = std::min(seen.begin, first - row);
-      if (seen.end >= most) continue;
-      const void* last = memrchr(row + seen.end, 1, most - seen.end);
+      if (seen.end >= max_keys) continue;
+      const void* last = memrchr(row + seen.end, 1, max_keys - seen.end);
       if (last) seen.end = static_cast<const uint8_t*>(last) + 1 - row;
     }
     return seen;
@@ -107,14 +109,15 @@ class Visibility {
 /// Prefetches rows of a head, which are too short and too far apart for the hardware prefetcher.
 template <class T>
 void fetch(const T* x, const Heads& heads, int64_t head, int64_t begin, int64_t end) {
-  constexpr int64_t kLine = 64 / sizeof(T);
+  constexpr int64_t kCacheLine = 64 / sizeof(T);
   for (int64_t step = begin; step < end; ++step) {
     const T* row = x + heads.offset(head, step);
-    for (int64_t i = 0; i < heads.head_size; i += kLine) __builtin_prefetch(row + i, 0, 2);
+    for (int64_t i = 0; i < heads.head_size; i += kCacheLine) __builtin_prefetch(row + i, 0, 2);
   }
 }
 
-/// Arrays one after another in scratch memory. Without memory their sizes are added only.
+/// Assigns memory to arrays, one after another in scratch memory. Without memory it only adds up
+/// the sizes of the arrays.
 class ScratchArrays {
  public:
   explicit ScratchArrays(std::byte* memory = nullptr) : scratch_(memory) {}
@@ -209,9 +212,9 @@ class AttentionKernel : public Kernel {
   static StepRange part_of_tile(StepRange tile, StepRange seen) {
     const StepRange part = intersection(tile, seen);
     if (part.count() == 0) return part;
-    const int64_t before = part.begin - tile.begin, after = part.end - tile.begin;
-    return {tile.begin + before / kPackedRows * kPackedRows,
-            std::min(tile.end, tile.begin + pieces(after, kPackedRows) * kPackedRows)};
+    const int64_t begin_offset = part.begin - tile.begin, end_offset = part.end - tile.begin;
+    return {tile.begin + begin_offset / kPackedRows * kPackedRows,
+            std::min(tile.end, tile.begin + pieces(end_offset, kPackedRows) * kPackedRows)};
   }
   /// Rows of a tile of k or v, which are also packed if several blocks of queries read them.
   struct TileRows {
@@ -243,8 +246,9 @@ class AttentionKernel : public Kernel {
             causal ? queries.begin + 1 - keys.begin : keys.count(),
             causal ? 1 : 0};
   }
-  /// Calls f(scores of a few queries, number of the first) until all queries of the tile are
-  /// covered. If a head is a single block, q, k and v of the next head are prefetched meanwhile.
+  /// Calls f(slice, first) for slices of the tile that together cover all of its queries; `slice`
+  /// has the scores of a few queries, `first` is the index of its first query. If a head is a
+  /// single block, q, k and v of the next head are prefetched meanwhile.
   template <class F>
   void each_slice(const Arguments& a, int64_t head, const ScoreTile<S>& tile, F&& f) const {
     const bool has_next = head + 1 < query_.head_count && block_count_ == 1 && tile_count_ == 1;
@@ -271,12 +275,12 @@ class AttentionKernel : public Kernel {
       const auto min_fraction =
           static_cast<uint32_t>(std::ceil(static_cast<float>(k_.dropout_) * 0x1p24));
       const WeightDraw draw{state[0], state[1], min_fraction};
-      const int64_t all = k_.key_.steps, count = keys.count();
+      const int64_t key_count = k_.key_.steps, count = keys.count();
       const int64_t first =
-          k_.first_weight_ + (head * k_.query_.steps + queries.begin) * all + keys.begin;
-      const int64_t rows = count == all ? 1 : queries.count(), each = count_ / rows;
+          k_.first_weight_ + (head * k_.query_.steps + queries.begin) * key_count + keys.begin;
+      const int64_t rows = count == key_count ? 1 : queries.count(), each = count_ / rows;
       for (int64_t i = 0; i < rows; ++i)
-        k_.loops_.keep(draw, first + i * all, each, kept_ + i * each);
+        k_.loops_.keep(draw, first + i * key_count, each, kept_ + i * each);
     }
     /// Drops weights, or their gradients.
     void apply(S* x) const {

@@ -121,7 +121,7 @@ HWY_INLINE S power_of(S x, S top) {
 
 /// Replaces each product of a row by e^(score - top) and returns the sum.
 template <class S>
-HWY_INLINE S exponentials_of_row(const ScoreRow<S>& row, S top) {
+HWY_INLINE S replace_by_exponentials(const ScoreRow<S>& row, S top) {
   const hn::ScalableTag<S> d;
   const auto shift = hn::Set(d, top);
   auto sum = hn::Zero(d);
@@ -138,7 +138,7 @@ HWY_INLINE S exponentials_of_row(const ScoreRow<S>& row, S top) {
 }
 
 /// The number that is subtracted from scores with the maximum `top`: if all are -infinity, 0, so
-/// that their powers are 0 and not NaN.
+/// that their exponentials are 0 and not NaN.
 template <class S>
 S shift_of(S top) {
   return top == static_cast<S>(-INFINITY) ? S{0} : top;
@@ -147,26 +147,26 @@ S shift_of(S top) {
 template <class S>
 void multiply_row(S* x, int64_t n, S factor) {
   const hn::ScalableTag<S> d;
-  const auto by = hn::Set(d, factor);
-  each_vector(d, n, [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), by), x); });
+  const auto factors = hn::Set(d, factor);
+  each_vector(d, n, [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), factors), x); });
 }
 
-/// Raises the maximum in the statistics of a row to `top`, if that is greater, and multiplies what
-/// belongs to the earlier maximum.
+/// Raises the maximum in the statistics of a row to `top`, if that is greater, and rescales the
+/// sums that were computed with the earlier maximum.
 template <class S>
 void raise_maximum(S top, S* statistics, S* mixed, int64_t columns) {
-  const S before = statistics[0];
-  if (!(top > before)) return;
-  const S factor = power_of(before, top);
+  const S old_maximum = statistics[0];
+  if (!(top > old_maximum)) return;
+  const S factor = power_of(old_maximum, top);
   statistics[0] = top, statistics[1] *= factor;
   multiply_row(mixed, columns, factor);
 }
 
 template <class S>
-void exponentials(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mixed,
-                  int64_t columns) {
-  // First a loop for all maxima, then one for all powers, so that the processor can overlap the
-  // maxima of different rows.
+void compute_exponentials(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mixed,
+                          int64_t columns) {
+  // First a loop for all maxima, then one for all exponentials, so that the processor can overlap
+  // the maxima of different rows.
   for (int64_t i = 0; i < tile.rows; ++i) {
     const S top = top_score(ScoreRow<S>(tile, i));
     if (is_first)
@@ -175,7 +175,8 @@ void exponentials(const ScoreTile<S>& tile, bool is_first, S* statistics, S* mix
       raise_maximum(top, statistics + 2 * i, mixed + i * columns, columns);
   }
   for (int64_t i = 0; i < tile.rows; ++i) {
-    statistics[2 * i + 1] += exponentials_of_row(ScoreRow<S>(tile, i), shift_of(statistics[2 * i]));
+    statistics[2 * i + 1] +=
+        replace_by_exponentials(ScoreRow<S>(tile, i), shift_of(statistics[2 * i]));
   }
 }
 
@@ -196,9 +197,9 @@ void keep(const WeightDraw& draw, int64_t first, int64_t n, uint8_t* kept) {
 template <class S>
 void drop(const uint8_t* kept, int64_t n, S factor, S* x) {
   const hn::ScalableTag<S> d;
-  const auto by = hn::Set(d, factor);
+  const auto factors = hn::Set(d, factor);
   each_vector(d, n, [&](auto v) HWY_ATTR {
-    v.store(hn::IfThenElseZero(hn::Ne(v.load(kept), hn::Zero(d)), hn::Mul(v.load(x), by)), x);
+    v.store(hn::IfThenElseZero(hn::Ne(v.load(kept), hn::Zero(d)), hn::Mul(v.load(x), factors)), x);
   });
 }
 
@@ -207,8 +208,9 @@ void divide(const S* x, const S* statistics, const RowsOf<T>& y) {
   const hn::ScalableTag<S> d;
   T* to = y.x;
   for (int64_t i = 0; i < y.rows; ++i, x += y.columns, to += y.ld) {
-    const auto share = hn::Set(d, statistics ? S{1} / statistics[2 * i + 1] : S{1});
-    each_vector(d, y.columns, [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), share), to); });
+    const auto inverse_sum = hn::Set(d, statistics ? S{1} / statistics[2 * i + 1] : S{1});
+    each_vector(d, y.columns,
+                [&](auto v) HWY_ATTR { v.store(hn::Mul(v.load(x), inverse_sum), to); });
   }
 }
 
@@ -219,7 +221,7 @@ void add(const S* x, int64_t n, S* sum) {
 }
 
 template <class T, class S = Computed<T>>
-void dots(const RowsOf<const T>& x, const T* y, S* result) {
+void compute_dots(const RowsOf<const T>& x, const T* y, S* result) {
   const hn::ScalableTag<S> d;
   const T* from = x.x;
   for (int64_t i = 0; i < x.rows; ++i, from += x.ld, y += x.ld) {
@@ -242,12 +244,12 @@ S mean_slope(S dot, S total) {
 /// Replaces the products of a row by weights and returns the mean of the gradients of the weights,
 /// weighted by them.
 template <class S>
-HWY_INLINE S weights_of_row(const ScoreRow<S>& row, S top, S share, const S* dweights) {
+HWY_INLINE S replace_products(const ScoreRow<S>& row, S top, S share, const S* dweights) {
   const hn::ScalableTag<S> d;
-  const auto shift = hn::Set(d, top), by = hn::Set(d, share);
+  const auto shift = hn::Set(d, top), inverse_sum = hn::Set(d, share);
   auto dot = hn::Zero(d), total = hn::Zero(d);
   row.each_score([&](auto v, auto score) HWY_ATTR {
-    const auto w = hn::Mul(exponential_of_negative(d, hn::Sub(score, shift)), by);
+    const auto w = hn::Mul(exponential_of_negative(d, hn::Sub(score, shift)), inverse_sum);
     v.store(w, row.x);
     dot = hn::Add(dot, v.or_else(hn::Mul(w, v.load(dweights)), hn::Zero(d)));
     total = hn::Add(total, v.or_else(w, hn::Zero(d)));
@@ -259,30 +261,33 @@ HWY_INLINE S weights_of_row(const ScoreRow<S>& row, S top, S share, const S* dwe
 
 /// Replaces the gradients of the weights of a row by those of its products.
 template <class S>
-HWY_INLINE void slopes_of_row(const ScoreRow<S>& row, S mean, S* dweights) {
+HWY_INLINE void replace_weight_gradients(const ScoreRow<S>& row, S mean, S* dweights) {
   const hn::ScalableTag<S> d;
-  const auto less = hn::Set(d, mean), scale = hn::Set(d, row.scale);
+  const auto mean_vector = hn::Set(d, mean), scale = hn::Set(d, row.scale);
   each_vector(d, row.seen, [&](auto v) HWY_ATTR {
-    const auto slope = hn::Mul(hn::Mul(v.load(row.x), hn::Sub(v.load(dweights), less)), scale);
+    const auto slope =
+        hn::Mul(hn::Mul(v.load(row.x), hn::Sub(v.load(dweights), mean_vector)), scale);
     v.store(row.allowed ? hn::IfThenElseZero(row.is_allowed(v, d), slope) : slope, dweights);
   });
   if (row.seen < row.keys) std::fill(dweights + row.seen, dweights + row.keys, S{0});
 }
 
 template <class S>
-void gradient(const ScoreTile<S>& tile, const S* statistics, const S* means, S* dweights) {
+void compute_gradient(const ScoreTile<S>& tile, const S* statistics, const S* means, S* dweights) {
   S own[kSliceRows];
   for (int64_t i = 0; i < tile.rows; ++i) {
-    own[i] = weights_of_row(ScoreRow<S>(tile, i), statistics[2 * i], S{1} / statistics[2 * i + 1],
-                            dweights + i * tile.keys);
+    own[i] = replace_products(ScoreRow<S>(tile, i), statistics[2 * i], S{1} / statistics[2 * i + 1],
+                              dweights + i * tile.keys);
   }
   for (int64_t i = 0; i < tile.rows; ++i)
-    slopes_of_row(ScoreRow<S>(tile, i), means ? means[i] : own[i], dweights + i * tile.keys);
+    replace_weight_gradients(ScoreRow<S>(tile, i), means ? means[i] : own[i],
+                             dweights + i * tile.keys);
 }
 
 template <class T, class S = Computed<T>>
 AttentionLoops<T> loops() {
-  return {exponentials<S>, keep, drop<S>, divide<T>, add<S>, dots<T>, gradient<S>};
+  return {compute_exponentials<S>, keep, drop<S>, divide<T>, add<S>, compute_dots<T>,
+          compute_gradient<S>};
 }
 AttentionLoops<float> loops_float() { return loops<float>(); }
 AttentionLoops<double> loops_double() { return loops<double>(); }

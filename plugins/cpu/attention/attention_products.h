@@ -27,7 +27,8 @@ struct HeadProduct {
   bool is_packed = false;
 };
 
-/// Products may read packed rows from each multiple of this number on, and up to each multiple.
+/// A product may read a range of packed rows if it begins at a multiple of this number, and ends at
+/// a multiple or at the last row.
 inline constexpr int64_t kPackedRows = 64;
 
 /// Computes products of matrices of type T. Each thread constructs its own object, which configures

@@ -60,9 +60,9 @@ ConvPlan::ConvPlan(const Request& r) {
                              o.spec.pad_after[i]};
   }
   batch = o.x[0], groups = o.spec.groups, in_channels = o.x[-1], out_channels = o.y[-1];
-  const PostOps post(r.op);
-  bias = post.bias, activation = post.activation, moments = post.moments;
-  residual = post.combine == Combine::add, relu_masked = post.combine == Combine::mask;
+  const PostOps post_ops(r.op);
+  bias = post_ops.bias, activation = post_ops.activation, moments = post_ops.moments;
+  residual = post_ops.combine == Combine::add, relu_masked = post_ops.combine == Combine::mask;
 }
 
 std::span<const KernelEntry> convolution_kernels() {

@@ -18,8 +18,8 @@ namespace {
 
 using amx::kLines;
 
-constexpr int64_t kMaxBlockLines = 4 * kLines;  ///< the largest number of lines (rows of the left
-                                                ///< operand) of a block of the result
+/// The largest number of lines (rows of the left operand) of a block of the result.
+constexpr int64_t kMaxBlockLines = 4 * kLines;
 /// Fewest pieces into which a batch is divided, so that several threads have work.
 constexpr int64_t kMinPieces = 8;
 
@@ -44,9 +44,9 @@ struct PaddedGeometry {
     top = gradient ? h.kernel - 1 - h.pad_before : h.pad_before,
     left = gradient ? w.kernel - 1 - w.pad_before : w.pad_before;
     width = out_columns + (kernel_columns - 1) / column_stride;
-    const int64_t most = std::clamp<int64_t>(
+    const int64_t max_rows = std::clamp<int64_t>(
         std::min(most_pixels / width, pieces(batch * out_rows, kMinPieces)), 1, out_rows);
-    piece = pieces(out_rows, pieces(out_rows, most));
+    piece = pieces(out_rows, pieces(out_rows, max_rows));
   }
   /// The number of padded pixels in `count` output rows, rounded up to whole blocks of `block`
   /// pixels.
@@ -271,8 +271,8 @@ class AmxImageConvolution final : public Kernel {
     for (int64_t i = 0; i < pixels();) {
       const int64_t row = (f + i) / padded_geometry_.width,
                     column = (f + i) % padded_geometry_.width;
-      const int64_t here = std::min(pixels() - i, padded_geometry_.width - column),
-                    shown = std::min(here, padded_geometry_.out_columns - column);
+      const int64_t row_pixels = std::min(pixels() - i, padded_geometry_.width - column),
+                    shown = std::min(row_pixels, padded_geometry_.out_columns - column);
       if (row >= rows) return;
       if (shown > 0) {
         amx::store(
@@ -281,7 +281,7 @@ class AmxImageConvolution final : public Kernel {
             y + (row * padded_geometry_.out_columns + column) * padded_geometry_.out_channels + c,
             padded_geometry_.out_channels);
       }
-      i += here;
+      i += row_pixels;
     }
   }
 
@@ -349,11 +349,11 @@ class AmxKernelGradient final : public Kernel {
     return std::min(padded_geometry_.row_stride, padded_geometry_.kernel_rows) * phases_across();
   }
   /// The number of strips of rows per block of the result.
-  int64_t down() const { return left_strips(block_); }
-  int64_t across() const { return right_strips(block_); }
-  int64_t blocks_across() const { return pieces(columns_, across()); }
+  int64_t row_strips() const { return left_strips(block_); }
+  int64_t column_strips() const { return right_strips(block_); }
+  int64_t blocks_across() const { return pieces(columns_, column_strips()); }
   int64_t values() const {
-    return pieces(out_strips_, down()) * blocks_across() * amx::kBlockValues;
+    return pieces(out_strips_, row_strips()) * blocks_across() * amx::kBlockValues;
   }
   float* partial(const Arguments& a, int64_t lane) const {
     return reinterpret_cast<float*>(a.scratch) + lane * values();
@@ -363,8 +363,8 @@ class AmxKernelGradient final : public Kernel {
     const int64_t first = padded_geometry_.first(number), count = padded_geometry_.count(number),
                   pixels = padded_geometry_.pixels(count, amx::kDepth);
     const int64_t in = padded_geometry_.channels, out = padded_geometry_.out_channels;
-    const int64_t deep = pixels + padded_geometry_.reach();
-    const int64_t x_strip = amx::strip_values(deep), dy_strip = amx::strip_values(pixels);
+    const int64_t depth = pixels + padded_geometry_.reach();
+    const int64_t x_strip = amx::strip_values(depth), dy_strip = amx::strip_values(pixels);
     const int64_t padded_values = padded_geometry_.padded_values(count), dy_values = pixels * out,
                   x_strips = 2 * phases() * in_strips_;
     auto* x = reinterpret_cast<uint16_t*>(
@@ -383,7 +383,7 @@ class AmxKernelGradient final : public Kernel {
                            phase % phases_across(), rows);
       for (int64_t odd : {0, 1}) {
         uint16_t* to = x + (2 * phase + odd) * in_strips_ * x_strip;
-        amx::pack_right(rows + odd * in, in, amx::LineOrder::lines_in_columns, in, deep - odd, to,
+        amx::pack_right(rows + odd * in, in, amx::LineOrder::lines_in_columns, in, depth - odd, to,
                         x_strip);
       }
     }
@@ -392,12 +392,12 @@ class AmxKernelGradient final : public Kernel {
                  count, pixels, dy_rows);
     amx::pack_left(dy_rows, out, amx::LineOrder::lines_in_columns, out, pixels, dy, dy_strip);
 
-    for (int64_t o = 0; o < out_strips_; o += down()) {
+    for (int64_t o = 0; o < out_strips_; o += row_strips()) {
       const amx::LeftStrips left{
           {dy + o * dy_strip, dy + std::min(o + 1, out_strips_ - 1) * dy_strip}};
-      for (int64_t c = 0; c < columns_; c += across(), sums += amx::kBlockValues) {
+      for (int64_t c = 0; c < columns_; c += column_strips(), sums += amx::kBlockValues) {
         amx::RightStrips right;
-        for (int64_t i = 0; i < across(); ++i) {
+        for (int64_t i = 0; i < column_strips(); ++i) {
           const Source& from = sources_[std::min(c + i, columns_ - 1)];
           right.strips[i] = x + from.strip * x_strip + from.offset;
         }
@@ -436,9 +436,9 @@ class AmxKernelGradient final : public Kernel {
     const int64_t out = padded_geometry_.out_channels, tap = row / padded_geometry_.channels,
                   channel = row % padded_geometry_.channels;
     const int64_t c = tap * in_strips_ + channel / kLines;
-    const int64_t height = down() * kLines, width = across() * kLines;
-    const float* from =
-        partial(a, 0) + c / across() * amx::kBlockValues + c % across() * kLines + channel % kLines;
+    const int64_t height = row_strips() * kLines, width = column_strips() * kLines;
+    const float* from = partial(a, 0) + c / column_strips() * amx::kBlockValues +
+                        c % column_strips() * kLines + channel % kLines;
     const size_t bytes = size_of(result_);
     const UnaryLoop convert = cast_loop(DType::float32, result_);
     for (int64_t o = 0; o < out; o += height, from += blocks_across() * amx::kBlockValues) {
@@ -456,8 +456,8 @@ class AmxKernelGradient final : public Kernel {
   int64_t columns_;  ///< number of columns of the result: taps times strips of 16 input channels
   amx::Block block_;
   int64_t lanes_ = 1;
-  std::vector<Source> sources_;  ///< for each column of the result, the strip of the packed x from
-                                 ///< which it is computed
+  /// For each column of the result, the strip of the packed x from which it is computed.
+  std::vector<Source> sources_;
 };
 
 }  // namespace
@@ -465,12 +465,13 @@ class AmxKernelGradient final : public Kernel {
 std::unique_ptr<Kernel> make_amx_convolution(const Request& r) {
   const ConvPlan p(r);
   const auto& [d, h, w] = p.axes;
-  const bool flat = d.in == 1 && d.out == 1 && d.kernel == 1 && d.pad_before == 0 && p.groups == 1;
+  const bool is_two_dimensional =
+      d.in == 1 && d.out == 1 && d.kernel == 1 && d.pad_before == 0 && p.groups == 1;
   const bool gradient = p.pass == ConvPass::backward_kernel;
   const bool dense =
       ((h.stride == 1 && w.stride == 1) || gradient) && h.dilation == 1 && w.dilation == 1;
-  const bool half = r.inputs[0].dtype == DType::bfloat16 && r.inputs[1].dtype == DType::bfloat16;
-  if (!half || !flat || !dense || p.empty() || !amx::available()) return nullptr;
+  const bool is_half = r.inputs[0].dtype == DType::bfloat16 && r.inputs[1].dtype == DType::bfloat16;
+  if (!is_half || !is_two_dimensional || !dense || p.empty() || !amx::available()) return nullptr;
   if (gradient) return std::make_unique<AmxKernelGradient>(r);
   return std::make_unique<AmxImageConvolution>(r);
 }

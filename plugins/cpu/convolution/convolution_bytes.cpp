@@ -22,7 +22,7 @@ constexpr int64_t kAlignment = 64;
 
 int64_t aligned(int64_t bytes) { return pieces(bytes, kAlignment) * kAlignment; }
 
-/// The places of a sample's bytes in the image with a margin, and of the windows in it.
+/// The layout of a sample's bytes as an image with a margin, and of the windows in this image.
 struct ByteImage {
   explicit ByteImage(const ConvPlan& p);
 
@@ -31,7 +31,7 @@ struct ByteImage {
   bytes::Depth depth;  ///< the number of values in a window, and of those that lie together
   std::vector<int64_t> windows, runs;  ///< offsets of windows, and of runs within a window
 
-  /// The bytes of an image and of what is read behind it.
+  /// The number of bytes of an image, including those that are read behind its end.
   int64_t size() const { return aligned(lines * line_bytes + bytes::kGroup); }
 };
 
@@ -82,9 +82,10 @@ class ByteConvolution final : public EpilogueHost {
         right_.pack(a.in<int8_t>(1), panel, reinterpret_cast<int8_t*>(a.scratch));
       });
     const int threads = a.threads.threads();
-    const int64_t whole = plan_.batch / threads * threads;
-    a.threads.parallel(whole, [&](int64_t sample, int) { compute(a, epilogue, sample); });
-    for (int64_t sample = whole; sample < plan_.batch; ++sample) share(a, epilogue, sample);
+    const int64_t evenly_divided = plan_.batch / threads * threads;
+    a.threads.parallel(evenly_divided, [&](int64_t sample, int) { compute(a, epilogue, sample); });
+    for (int64_t sample = evenly_divided; sample < plan_.batch; ++sample)
+      share(a, epilogue, sample);
   }
 
  protected:
@@ -96,7 +97,7 @@ class ByteConvolution final : public EpilogueHost {
   double own_flops() const override { return plan_.flops(); }
 
  private:
-  /// What a sample is computed from, in scratch memory.
+  /// The data of one sample in scratch memory, from which its result is computed.
   struct Sample {
     int64_t number;
     uint8_t* image;
@@ -108,7 +109,8 @@ class ByteConvolution final : public EpilogueHost {
   int64_t factor_bytes() const { return aligned(plan_.out_channels * int64_t{sizeof(float)}); }
   int64_t sample_bytes() const { return image_.size() + factor_bytes(); }
   int64_t sample_values() const { return plan_.in_pixels() * plan_.in_channels; }
-  /// A number of pixels of a tile near `pixels`.
+  /// The number of pixels of a tile: `pixels` rounded down to a multiple of kTilePixels, but at
+  /// least kTilePixels and at most all pixels.
   int64_t pixels_of(int64_t pixels) const {
     return std::min(plan_.out_pixels(), std::max<int64_t>(1, pixels / kTilePixels) * kTilePixels);
   }

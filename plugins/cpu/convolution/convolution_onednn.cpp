@@ -17,12 +17,12 @@ using Dims = memory::dims;
 constexpr int64_t kSlices = 64, kPartials = 16;
 /// If a batch has fewer images than this, the rows of each image are divided too.
 constexpr int64_t kMinRowPieces = 8;
-constexpr double kMinFlops = 2e6;              ///< fewest operations per slice of the batch
-constexpr double kMinRowFlops = 4e5;           ///< fewest operations per piece of an image, some 3
-                                               ///< us
+constexpr double kMinFlops = 2e6;  ///< fewest operations per slice of the batch
+/// Fewest operations per piece of an image, some 3 us.
+constexpr double kMinRowFlops = 4e5;
 constexpr size_t kMaxPartialBytes = 16 << 20;  ///< memory for partial gradients of the kernel
-constexpr int64_t kMaxTerms = 16384;           ///< the longest sum that oneDNN may compute in one
-                                               ///< accumulator
+/// The longest sum that oneDNN may compute in one accumulator.
+constexpr int64_t kMaxTerms = 16384;
 
 /// The oneDNN descriptions of a convolution's operands and attributes.
 struct Descriptions {
@@ -118,10 +118,12 @@ std::vector<SubConvolution> slices(const ConvPlan& p) {
 /// more if each sum would be long and memory for the partial gradients suffices.
 std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   const size_t kernel_bytes = p.kernel_size() * sizeof(float);
-  const int64_t most = std::max<int64_t>(2, static_cast<int64_t>(kMaxPartialBytes / kernel_bytes));
-  const int64_t images = images_of_slice(p, std::min(most, kPartials));
+  const int64_t max_slices =
+      std::max<int64_t>(2, static_cast<int64_t>(kMaxPartialBytes / kernel_bytes));
+  const int64_t images = images_of_slice(p, std::min(max_slices, kPartials));
   const int64_t of_short_sums = std::max<int64_t>(1, kMaxTerms / p.out_pixels());
-  return slices_of(p, std::min(images, std::max(of_short_sums, (p.batch + most - 1) / most)));
+  return slices_of(
+      p, std::min(images, std::max(of_short_sums, (p.batch + max_slices - 1) / max_slices)));
 }
 
 /// The sub-convolution for output rows [first, last) of an image, with the padding that these rows
@@ -206,15 +208,15 @@ class PiecewiseConvolution : public Kernel {
   /// and returns its index.
   template <class F>
   void add_primitives(F&& add) {
-    std::vector<std::pair<Descriptions, int>> known;
+    std::vector<std::pair<Descriptions, int>> added;
     for (const SubConvolution& piece : pieces_) {
       const Descriptions d(piece.plan);
-      auto same = [&](const auto& k) {
+      auto is_equal = [&](const auto& k) {
         return k.first.x == d.x && k.first.y == d.y && k.first.pad_before == d.pad_before &&
                k.first.pad_after == d.pad_after;
       };
-      auto found = std::find_if(known.begin(), known.end(), same);
-      if (found == known.end()) known.emplace_back(d, add(piece.plan, d)), found = known.end() - 1;
+      auto found = std::find_if(added.begin(), added.end(), is_equal);
+      if (found == added.end()) added.emplace_back(d, add(piece.plan, d)), found = added.end() - 1;
       primitive_indices_.push_back(found->second);
     }
   }
@@ -380,9 +382,9 @@ bool is_wrong(const ConvPlan& plan) {
   const ConvPlan::Axis& row = plan.axes[2];
   const bool of_pixels = std::all_of(plan.axes.begin(), plan.axes.end(),
                                      [](const auto& axis) { return axis.kernel == 1; });
-  const bool odd = plan.out_channels / plan.groups % 2 == 1;
+  const bool is_odd = plan.out_channels / plan.groups % 2 == 1;
   return plan.spatial == 3 || (plan.pass == ConvPass::backward_kernel && row.in < row.stride) ||
-         (plan.pass == ConvPass::backward_data && of_pixels && odd);
+         (plan.pass == ConvPass::backward_data && of_pixels && is_odd);
 }
 
 }  // namespace

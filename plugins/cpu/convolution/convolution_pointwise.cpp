@@ -27,9 +27,9 @@ OpPtr product_for(const Op& convolution, ConvPass pass) {
   product->transpose_a = pass == ConvPass::backward_kernel;
   product->transpose_b = pass == ConvPass::backward_data;
   if (convolution.name() != WithPostOps::kName) return product;
-  auto with = std::make_shared<WithPostOps>(static_cast<const WithPostOps&>(convolution));
-  with->op = product;
-  return with;
+  auto wrapped = std::make_shared<WithPostOps>(static_cast<const WithPostOps&>(convolution));
+  wrapped->op = product;
+  return wrapped;
 }
 
 }  // namespace

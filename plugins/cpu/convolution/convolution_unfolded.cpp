@@ -13,10 +13,10 @@ namespace crescent::cpu {
 namespace {
 
 constexpr int64_t kLanes = 16;
-constexpr int64_t kBlockValues = 1 << 16;          ///< approximate number of unfolded values of a
-                                                   ///< block
-constexpr int64_t kMaxUnfoldedPartials = 8 << 20;  ///< largest number of values of all partial
-                                                   ///< gradients of the kernel together
+/// Approximate number of unfolded values of a block.
+constexpr int64_t kBlockValues = 1 << 16;
+/// Largest number of values of all partial gradients of the kernel together.
+constexpr int64_t kMaxUnfoldedPartials = 8 << 20;
 
 template <class T>
 class UnfoldedConvolution final : public Kernel {
@@ -38,7 +38,7 @@ class UnfoldedConvolution final : public Kernel {
   void run(const Arguments& a) const override {
     switch (p_.pass) {
       case ConvPass::forward:
-        return forward(a);
+        return run_forward(a);
       case ConvPass::backward_data:
         return backward_data(a);
       case ConvPass::backward_kernel:
@@ -116,7 +116,7 @@ class UnfoldedConvolution final : public Kernel {
     }
   }
 
-  void forward(const Arguments& a) const {
+  void run_forward(const Arguments& a) const {
     const T* bias = p_.bias ? a.in<T>(2) : nullptr;
     each_block(a, [&](const Block& b, int64_t lane) {
       T* y = a.out<T>(0) + b.image * out_size() + b.first * p_.out_channels;
@@ -133,10 +133,10 @@ class UnfoldedConvolution final : public Kernel {
   void backward_data(const Arguments& a) const {
     a.threads.parallel(lanes_, [&](int64_t lane, int) {
       for (int64_t i = p_.batch * lane / lanes_; i < p_.batch * (lane + 1) / lanes_; ++i)
-        image_gradient(a, i, lane);
+        compute_image_gradient(a, i, lane);
     });
   }
-  void image_gradient(const Arguments& a, int64_t image, int64_t lane) const {
+  void compute_image_gradient(const Arguments& a, int64_t image, int64_t lane) const {
     T* dx = a.out<T>(0) + image * in_size();
     std::fill_n(dx, in_size(), T{0});
     for (int64_t i = 0; i < blocks_; ++i) {

@@ -60,8 +60,8 @@ struct InOutImages {
 /// Whether kernels use the division of their work that is made for many threads, which is slower
 /// with few threads. Profiles use it too, because they estimate times on many cores.
 bool use_many_thread_split(const CpuThreads& threads) {
-  constexpr int kFew = 8;
-  return threads.threads() > kFew || WorkTrace::current();
+  constexpr int kMaxFewThreads = 8;
+  return threads.threads() > kMaxFewThreads || WorkTrace::current();
 }
 
 float* floats(std::byte* memory) { return reinterpret_cast<float*>(memory); }
@@ -80,10 +80,11 @@ class TransformedKernel final : public cpu::Kernel {
     transform(a.in<float>(0), a.out<float>(0), a.threads);
   }
   void transform(const float* kernel, float* to, CpuThreads& threads) const {
-    const int64_t across = pieces(columns_, kLanes);
-    threads.parallel(pieces(rows_, kLanes) * across, [&](int64_t part, int) {
-      const int64_t first = part / across * kLanes;
-      transform_taps(kernel, to, first, std::min(first + kLanes, rows_), part % across * kLanes);
+    const int64_t column_vectors = pieces(columns_, kLanes);
+    threads.parallel(pieces(rows_, kLanes) * column_vectors, [&](int64_t part, int) {
+      const int64_t first = part / column_vectors * kLanes;
+      transform_taps(kernel, to, first, std::min(first + kLanes, rows_),
+                     part % column_vectors * kLanes);
     });
   }
   int64_t stride() const { return point_stride(rows_, columns_); }
@@ -169,12 +170,13 @@ class WinogradImageConvolution final : public WinogradConvolution {
                     (bytes >= kMinSharedKernelBytes && tiles_ <= kMinBlocks * kMinBlockTiles);
     block_ =
         std::min(images_.best_block(), std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocks)));
-    const int64_t finer =
+    const int64_t finer_block =
         std::min(block_, std::max(kMinSmallBlockTiles, pieces(tiles_, kMinBlocksForManyThreads)));
     const int64_t row = images_.out.tile_columns;
-    moment_tiles_ = !plan.moments ? 1 : pieces(finer < block_ ? kMomentTiles : block_, row) * row;
+    moment_tiles_ =
+        !plan.moments ? 1 : pieces(finer_block < block_ ? kMomentTiles : block_, row) * row;
     block_ = pieces(block_, moment_tiles_) * moment_tiles_,
-    many_thread_block_ = pieces(finer, moment_tiles_) * moment_tiles_;
+    many_thread_block_ = pieces(finer_block, moment_tiles_) * moment_tiles_;
   }
   /// Whether the kernel can compute moments (means and variances) of its result, block by block.
   bool has_moments() const { return !shares_steps_; }
@@ -212,7 +214,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
                       b.out.points + point * b.out.stride + panel, padded(columns_), false});
     }
   }
-  void output(const Arguments& a, const Tiles& tiles) const {
+  void write_output(const Arguments& a, const Tiles& tiles) const {
     const float* bias = plan_.bias ? a.in<float>(2) : nullptr;
     float* y = a.out<float>(0);
     if (plan_.pooled) {
@@ -235,7 +237,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
                        loops_.input(images_.in, a.in<float>(0), b.in);
                        for (int64_t point = 0; point < kPoints; ++point)
                          multiply(b, kernel(a), point);
-                       output(a, b.out);
+                       write_output(a, b.out);
                        for (int64_t i = first; plan_.moments && i < last; i += moment_tiles_)
                          find_moments(a, i, std::min(i + moment_tiles_, last));
                      });
@@ -250,7 +252,7 @@ class WinogradImageConvolution final : public WinogradConvolution {
     });
     a.threads.parallel(kPoints, [&](int64_t point, int) { multiply(b, kernel(a), point); });
     a.threads.blocks(tiles_, kTile, [&](int64_t begin, int64_t end) {
-      output(a, part(b.out, begin, end, columns_));
+      write_output(a, part(b.out, begin, end, columns_));
     });
   }
 
@@ -326,12 +328,12 @@ class WinogradKernelGradient final : public WinogradConvolution {
         channel_groups_(std::clamp<int64_t>(2 * kPartials / lanes_, 1, pieces(columns_, kLanes))) {}
 
   void run(const Arguments& a) const override {
-    const int64_t shares = use_many_thread_split(a.threads) ? channel_groups_ : 1,
+    const int64_t groups = use_many_thread_split(a.threads) ? channel_groups_ : 1,
                   vectors = pieces(columns_, kLanes);
-    a.threads.parallel(lanes_ * shares, [&](int64_t part, int) {
-      const int64_t share = part % shares, first = vectors * share / shares * kLanes;
-      add_lane(a, part / shares, first,
-               std::min(vectors * (share + 1) / shares * kLanes, columns_) - first);
+    a.threads.parallel(lanes_ * groups, [&](int64_t part, int) {
+      const int64_t group = part % groups, first = vectors * group / groups * kLanes;
+      add_lane(a, part / groups, first,
+               std::min(vectors * (group + 1) / groups * kLanes, columns_) - first);
     });
     a.threads.blocks(plan_.kernel_size(), 4096, [&](int64_t begin, int64_t end) {
       std::copy(partial(a, 0) + begin, partial(a, 0) + end, a.out<float>(0) + begin);
@@ -391,9 +393,9 @@ bool applies(const ConvPlan& p) {
 /// Whether windows are 2x2 with stride 2.
 template <class P>
 bool has_2x2_windows(const P& p) {
-  const std::vector<int64_t> two{2, 2}, none{0, 0};
-  return p.window == two && p.spec.strides == two && p.spec.pad_before == none &&
-         p.spec.pad_after == none;
+  const std::vector<int64_t> twos{2, 2}, zeros{0, 0};
+  return p.window == twos && p.spec.strides == twos && p.spec.pad_before == zeros &&
+         p.spec.pad_after == zeros;
 }
 
 /// True for shapes where Winograd's algorithm was faster than oneDNN's direct convolution. Factors,
@@ -422,17 +424,18 @@ std::unique_ptr<Kernel> make_winograd_pooled_convolution(const Request& r) {
   const auto& op = static_cast<const ConvPool&>(r.op);
   const TensorSpecs images = op.conv->infer(r.inputs);
   ConvPlan plan({*op.conv, r.inputs, images, r.options});
-  auto* told = dynamic_cast<const PoolArgmax*>(op.pool.get());
+  auto* pool_argmax = dynamic_cast<const PoolArgmax*>(op.pool.get());
   auto* pool = dynamic_cast<const crescent::Pool*>(op.pool.get());
   if (!applies(plan) ||
-      !(told ? has_2x2_windows(*told) : pool && pool->max && has_2x2_windows(*pool)) ||
+      !(pool_argmax ? has_2x2_windows(*pool_argmax)
+                    : pool && pool->max && has_2x2_windows(*pool)) ||
       (plan.activation != ActivationKind::none && plan.activation != ActivationKind::relu))
     return nullptr;
   const InOutImages in_out(plan);
   if (!suits(plan, in_out) ||
       plan.batch * in_out.out.tile_rows * in_out.out.tile_columns < kMinWinogradTiles)
     return nullptr;
-  plan.pooled = true, plan.argmax_indices = told != nullptr;
+  plan.pooled = true, plan.argmax_indices = pool_argmax != nullptr;
   return std::make_unique<WinogradImageConvolution>(plan);
 }
 

@@ -33,18 +33,18 @@ class RowRingBuffer {
   /// Rows have `columns` pixels, with one pixel of zeros at each end.
   RowRingBuffer(float* memory, int64_t columns, int64_t channels)
       : first_(memory + channels), step_((columns + 2) * channels) {
-    for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t i = 0; i < kWindowRows; ++i) {
       std::fill_n((*this)[i] - channels, channels, 0.0f);
       std::fill_n((*this)[i] + columns * channels, channels, 0.0f);
     }
   }
   static int64_t values(int64_t columns, int64_t channels) {
-    return kRows * (columns + 2) * channels;
+    return kWindowRows * (columns + 2) * channels;
   }
-  float* operator[](int64_t i) const { return first_ + i % kRows * step_; }
+  float* operator[](int64_t i) const { return first_ + i % kWindowRows * step_; }
 
  private:
-  static constexpr int64_t kRows = 3;
+  static constexpr int64_t kWindowRows = 3;
   float* first_;
   int64_t step_;
 };
@@ -158,10 +158,10 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
  private:
   void run_image(const Arguments& a, int64_t n, const RowRingBuffer& normal,
                  const RowRingBuffer& dy, const float* zeros) const {
-    const ChannelNormalizationGradient behind{a.in<float>(2), a.in<float>(3), a.in<float>(4),
-                                              a.in<float>(5)};
-    const ChannelNormalization before{a.in<float>(7), a.in<float>(8), a.in<float>(9),
-                                      a.in<float>(10), true};
+    const ChannelNormalizationGradient normalization_after{a.in<float>(2), a.in<float>(3),
+                                                           a.in<float>(4), a.in<float>(5)};
+    const ChannelNormalization normalization_before{a.in<float>(7), a.in<float>(8), a.in<float>(9),
+                                                    a.in<float>(10), true};
     const int64_t first = n * rows_ * row(), out_first = n * out_rows_ * out_row();
     // next: number of rows of x that have been normalized; done: number of rows of dx that have
     // been computed
@@ -169,20 +169,20 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
     for (int64_t i = 0; i < out_rows_; ++i) {
       const float *y = a.in<float>(0) + out_first + i * out_row(),
                   *dnormal = a.in<float>(1) + out_first + i * out_row();
-      loops_.output_gradient(y, dnormal, behind, out_columns_, channels_, dy[i]);
-      normalize(a.in<float>(6) + first, before, i, next, normal);
+      loops_.output_gradient(y, dnormal, normalization_after, out_columns_, channels_, dy[i]);
+      normalize(a.in<float>(6) + first, normalization_before, i, next, normal);
       with_window(normal, i, zeros, [&](WindowRows window) {
         const int64_t distance = 2 * out_row();
         loops_.kernel_gradient(row_of(out_columns_, nullptr, y + distance, dnormal + distance),
                                window, dy[i], a.out<float>(0));
       });
       const int64_t end = i + 1 == out_rows_ ? rows_ : (i + 1) * step_ - pad_before_;
-      for (; done < end; ++done) data_row(a, first + done * row(), done, normal, dy, zeros);
+      for (; done < end; ++done) compute_data_row(a, first + done * row(), done, normal, dy, zeros);
     }
   }
   /// Computes row i of dx once all rows of dy are available whose windows cover row i.
-  void data_row(const Arguments& a, int64_t at, int64_t i, const RowRingBuffer& normal,
-                const RowRingBuffer& dy, const float* zeros) const {
+  void compute_data_row(const Arguments& a, int64_t at, int64_t i, const RowRingBuffer& normal,
+                        const RowRingBuffer& dy, const float* zeros) const {
     auto over = [&](int64_t below) {
       const int64_t out = i + pad_before_ - below;
       return out % step_ == 0 ? pick(dy, out / step_, out_rows_, zeros) : nullptr;

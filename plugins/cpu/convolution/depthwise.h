@@ -1,8 +1,8 @@
 // Depthwise convolutions with 3x3 windows that go through an image row by row: each row is
 // normalized right before it is convolved, and the normalized image is never stored. One pass also
-// computes the gradients of the kernel, the image and the following normalization, and the sums
-// that the gradient of the preceding normalization needs. The passes in tiling/ insert these ops
-// into a program.
+// computes the gradients of the kernel, of the image and of the normalization after the
+// convolution, and the sums that the gradient of the normalization before the convolution needs.
+// The passes in tiling/ insert these ops into a program.
 #pragma once
 #include <cstdint>
 
@@ -47,8 +47,9 @@ struct ChannelNormalization {
   const float *mean, *rstd, *gamma, *beta;
   bool relu;
 };
-/// The gradient of the following normalization, per channel: dy = scale dnormal - (y - mean) slope
-/// - offset.
+/// The gradient of a normalization that comes after the convolution and normalizes its result y,
+/// per channel: dy = scale dnormal - (y - mean) slope - offset, where dnormal is the gradient of
+/// the normalized values.
 struct ChannelNormalizationGradient {
   const float *mean, *scale, *slope, *offset;
 };

@@ -13,14 +13,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kTaps = 3;  // number of taps in each row of a window
 // the distance in elements from a read to the prefetch
-constexpr int64_t kAhead = 8192 / sizeof(float);
+constexpr int64_t kPrefetchAhead = 8192 / sizeof(float);
 
 template <bool kRelu>
 void normalize_row(const float* x, const ChannelNormalization& normal, int64_t columns,
                    int64_t channels, float* y) {
   const hn::ScalableTag<float> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float* prefetched = x + kAhead;
+  const float* prefetched = x + kPrefetchAhead;
   for (int64_t j = 0; j < columns; ++j, x += channels, y += channels) {
     for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
       __builtin_prefetch(prefetched), prefetched += lanes;
@@ -35,17 +35,19 @@ void normalize(const float* x, const ChannelNormalization& normal, int64_t colum
   (normal.relu ? normalize_row<true> : normalize_row<false>)(x, normal, columns, channels, y);
 }
 
-void output_gradient(const float* y, const float* dnormal, const ChannelNormalizationGradient& g,
-                     int64_t columns, int64_t channels, float* dy) {
+void compute_output_gradient(const float* y, const float* dnormal,
+                             const ChannelNormalizationGradient& g, int64_t columns,
+                             int64_t channels, float* dy) {
   const hn::ScalableTag<float> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const float *prefetched = y + kAhead, *prefetched_too = dnormal + kAhead;
+  const float *prefetched = y + kPrefetchAhead, *prefetched_too = dnormal + kPrefetchAhead;
   for (int64_t j = 0; j < columns; ++j) {
     for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
       __builtin_prefetch(prefetched), __builtin_prefetch(prefetched_too);
       prefetched += lanes, prefetched_too += lanes;
-      const auto rest = hn::MulAdd(hn::Sub(load(y), load(g.mean)), load(g.slope), load(g.offset));
-      store(hn::MulSub(load(g.scale), load(dnormal), rest), dy);
+      const auto subtracted =
+          hn::MulAdd(hn::Sub(load(y), load(g.mean)), load(g.slope), load(g.offset));
+      store(hn::MulSub(load(g.scale), load(dnormal), subtracted), dy);
     });
     y += channels, dnormal += channels, dy += channels;
   }
@@ -62,7 +64,7 @@ HWY_INLINE void each_tap(F&& f) {
 }
 
 template <int kStep>
-void forward_row(const DepthwiseRow& row, WindowRows x, float* y) {
+void convolve_row(const DepthwiseRow& row, WindowRows x, float* y) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -88,7 +90,8 @@ void forward_row(const DepthwiseRow& row, WindowRows x, float* y) {
 }
 
 template <int kStep>
-void kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel) {
+void add_kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float* dy,
+                             float* dkernel) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -118,8 +121,9 @@ void kernel_gradient_row(const DepthwiseRow& row, WindowRows x, const float* dy,
 /// kStep, ... cover the row; a window column covers a pixel if both have the same remainder modulo
 /// kStep.
 template <int kStep, int kFirst>
-void data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate, const float* x,
-                       const float* mean, float* dx, float* sums, float* products) {
+void compute_data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate,
+                               const float* x, const float* mean, float* dx, float* sums,
+                               float* products) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t c = row.channels, lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -158,23 +162,24 @@ void data_gradient_row(const DepthwiseRow& row, WindowRows dy, const float* gate
   });
 }
 
-void forward(const DepthwiseRow& row, WindowRows x, float* y) {
-  row.step == 1 ? forward_row<1>(row, x, y) : forward_row<2>(row, x, y);
+void convolve(const DepthwiseRow& row, WindowRows x, float* y) {
+  row.step == 1 ? convolve_row<1>(row, x, y) : convolve_row<2>(row, x, y);
 }
-void kernel_gradient(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel) {
-  row.step == 1 ? kernel_gradient_row<1>(row, x, dy, dkernel)
-                : kernel_gradient_row<2>(row, x, dy, dkernel);
+void add_kernel_gradient(const DepthwiseRow& row, WindowRows x, const float* dy, float* dkernel) {
+  row.step == 1 ? add_kernel_gradient_row<1>(row, x, dy, dkernel)
+                : add_kernel_gradient_row<2>(row, x, dy, dkernel);
 }
-void data_gradient(const DepthwiseRow& row, WindowRows dy, const float* gate, const float* x,
-                   const float* mean, float* dx, float* sum, float* product) {
-  const auto loop = row.step == 1 ? data_gradient_row<1, 0>
-                    : dy[0]       ? data_gradient_row<2, 0>
-                                  : data_gradient_row<2, 1>;
+void compute_data_gradient(const DepthwiseRow& row, WindowRows dy, const float* gate,
+                           const float* x, const float* mean, float* dx, float* sum,
+                           float* product) {
+  const auto loop = row.step == 1 ? compute_data_gradient_row<1, 0>
+                    : dy[0]       ? compute_data_gradient_row<2, 0>
+                                  : compute_data_gradient_row<2, 1>;
   loop(row, dy, gate, x, mean, dx, sum, product);
 }
 
 DepthwiseLoops all_loops() {
-  return {normalize, output_gradient, forward, kernel_gradient, data_gradient};
+  return {normalize, compute_output_gradient, convolve, add_kernel_gradient, compute_data_gradient};
 }
 
 }  // namespace

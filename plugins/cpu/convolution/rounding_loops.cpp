@@ -15,11 +15,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 float largest(const float* x, int64_t count) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> di;
-  auto most = hn::Zero(di);
+  auto maximum = hn::Zero(di);
   for_vectors(d, count, [&](auto load, auto) HWY_ATTR {
-    most = hn::Max(most, hn::BitCast(di, hn::Abs(load(x))));
+    maximum = hn::Max(maximum, hn::BitCast(di, hn::Abs(load(x))));
   });
-  return hn::GetLane(hn::BitCast(d, hn::MaxOfLanes(di, most)));
+  return hn::GetLane(hn::BitCast(d, hn::MaxOfLanes(di, maximum)));
 }
 
 void round(const float* x, int64_t count, float scale, float low, float high, float offset,

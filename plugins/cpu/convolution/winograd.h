@@ -10,12 +10,11 @@
 
 namespace crescent::cpu::winograd {
 
-constexpr int64_t kTile = 4,
-                  kReach = 6;  ///< pixels per axis of an output tile, and of the input that an
-                               ///< output tile reads
+/// Pixels per axis of an output tile, and of the input that an output tile reads.
+constexpr int64_t kTile = 4, kReach = 6;
 constexpr int64_t kPoints = kReach * kReach, kTaps = 9;
-constexpr int64_t kLanes = 16;  ///< numbers of channels at the points are rounded up to a multiple
-                                ///< of kLanes
+/// Numbers of channels at the points are rounded up to a multiple of kLanes.
+constexpr int64_t kLanes = 16;
 constexpr int64_t kPanel = 64;  ///< columns per panel of a transformed kernel
 
 constexpr int64_t padded(int64_t channels) { return (channels + kLanes - 1) / kLanes * kLanes; }
@@ -32,8 +31,8 @@ constexpr int64_t point_stride(int64_t rows, int64_t columns) {
 struct Images {
   int64_t height, width, channels, top, left;
   int64_t tile_rows, tile_columns;
-  int64_t pixel = channels;  ///< the distance in values between pixels; larger than `channels` if
-                             ///< only some channels are read
+  /// The distance in values between pixels; larger than `channels` if only some channels are read.
+  int64_t pixel_stride = channels;
 };
 
 /// The points of tiles [first, first + count). Those of the first tile begin at `points` and are

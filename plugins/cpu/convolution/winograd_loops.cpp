@@ -37,7 +37,7 @@ constexpr float share_0 = 1 / (aa * bb), share_a = 1 / (2 * aa * (aa - bb)),
 
 /// Multiplies by B': 6 pixels to 6 points.
 struct Input {
-  static constexpr int kFrom = 6, kTo = 6;
+  static constexpr int kFromSize = 6, kToSize = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
     y[0] = plus_times(plus_times(x[4], -(aa + bb), x[2]), aa * bb, x[0]);
     sum_and_difference(plus_times(x[4], -bb, x[2]), times(a, plus_times(x[3], -bb, x[1])), y + 1);
@@ -48,7 +48,7 @@ struct Input {
 
 /// Multiplies by A': 6 points to 4 pixels.
 struct Output {
-  static constexpr int kFrom = 6, kTo = 4;
+  static constexpr int kFromSize = 6, kToSize = 4;
   static HWY_INLINE void apply(const V* x, V* y) {
     V of_a[2], of_b[2];
     sum_and_difference(x[1], x[2], of_a), sum_and_difference(x[3], x[4], of_b);
@@ -61,7 +61,7 @@ struct Output {
 
 /// Multiplies by A: 4 pixels to 6 points.
 struct OutputGradient {
-  static constexpr int kFrom = 4, kTo = 6;
+  static constexpr int kFromSize = 4, kToSize = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
     y[0] = x[0];
     sum_and_difference(plus_times(x[0], aa, x[2]), times(a, plus_times(x[1], aa, x[3])), y + 1);
@@ -72,7 +72,7 @@ struct OutputGradient {
 
 /// Multiplies by G: 3 taps to 6 points.
 struct Kernel {
-  static constexpr int kFrom = 3, kTo = 6;
+  static constexpr int kFromSize = 3, kToSize = 6;
   static HWY_INLINE void apply(const V* x, V* y) {
     y[0] = times(share_0, x[0]);
     sum_and_difference(times(share_a, plus_times(x[0], aa, x[2])), times(a * share_a, x[1]), y + 1);
@@ -83,7 +83,7 @@ struct Kernel {
 
 /// Multiplies by G': 6 points to 3 taps.
 struct KernelGradient {
-  static constexpr int kFrom = 6, kTo = 3;
+  static constexpr int kFromSize = 6, kToSize = 3;
   static HWY_INLINE void apply(const V* x, V* y) {
     V of_a[2], of_b[2];
     sum_and_difference(x[1], x[2], of_a), sum_and_difference(x[3], x[4], of_b);
@@ -97,22 +97,22 @@ struct KernelGradient {
 /// from load(row, column).
 template <class T, class Load, class Store>
 HWY_INLINE void transform(Load&& load, Store&& store) {
-  V half[T::kTo][T::kFrom];
+  V half[T::kToSize][T::kFromSize];
 #pragma GCC unroll 6
-  for (int j = 0; j < T::kFrom; ++j) {
-    V x[T::kFrom], y[T::kTo];
+  for (int j = 0; j < T::kFromSize; ++j) {
+    V x[T::kFromSize], y[T::kToSize];
 #pragma GCC unroll 6
-    for (int i = 0; i < T::kFrom; ++i) x[i] = load(i, j);
+    for (int i = 0; i < T::kFromSize; ++i) x[i] = load(i, j);
     T::apply(x, y);
 #pragma GCC unroll 6
-    for (int i = 0; i < T::kTo; ++i) half[i][j] = y[i];
+    for (int i = 0; i < T::kToSize; ++i) half[i][j] = y[i];
   }
 #pragma GCC unroll 6
-  for (int i = 0; i < T::kTo; ++i) {
-    V y[T::kTo];
+  for (int i = 0; i < T::kToSize; ++i) {
+    V y[T::kToSize];
     T::apply(half[i], y);
 #pragma GCC unroll 6
-    for (int j = 0; j < T::kTo; ++j) store(y[j], i, j);
+    for (int j = 0; j < T::kToSize; ++j) store(y[j], i, j);
   }
 }
 
@@ -121,8 +121,8 @@ constexpr int kPooled = kTile / 2;  ///< pixels per axis of a pooled tile
 /// The part of a tile of `size` x `size` pixels that is inside of its image. Tiles begin `step`
 /// pixels apart.
 struct Window {
-  int64_t first;  ///< offset of the tile's first pixel, which may be outside
-                  ///< of the image
+  /// Offset of the tile's first pixel, which may be outside of the image.
+  int64_t first;
   // the pixels of the tile that are inside of the image are in rows [row, row + rows) and columns
   // [column, column + columns)
   int64_t row, rows, column, columns;
@@ -131,7 +131,7 @@ struct Window {
     const int64_t per_image = g.tile_rows * g.tile_columns, image = tile / per_image;
     const int64_t y = tile % per_image / g.tile_columns * step - g.top,
                   x = tile % g.tile_columns * step - g.left;
-    first = ((image * g.height + y) * g.width + x) * g.pixel;
+    first = ((image * g.height + y) * g.width + x) * g.pixel_stride;
     row = std::clamp<int64_t>(-y, 0, size),
     rows = std::clamp<int64_t>(g.height - y, row, size) - row;
     column = std::clamp<int64_t>(-x, 0, size),
@@ -148,24 +148,25 @@ struct Window {
 /// predict where the next rows begin.
 template <bool kWrite>
 HWY_INLINE void fetch(const Images& g, const float* images, const Window& window, int64_t begin) {
-  constexpr int64_t kLine = 16;
-  const int64_t first = std::max(begin, window.column) * g.pixel;
-  const int64_t last = (window.column + window.columns) * g.pixel;
+  constexpr int64_t kCacheLine = 16;
+  const int64_t first = std::max(begin, window.column) * g.pixel_stride;
+  const int64_t last = (window.column + window.columns) * g.pixel_stride;
   for (int64_t i = window.row; i < window.row + window.rows; ++i) {
-    const float* pixels = images + window.first + i * g.width * g.pixel;
-    for (int64_t e = first; e < last; e += kLine) __builtin_prefetch(pixels + e, kWrite);
+    const float* pixels = images + window.first + i * g.width * g.pixel_stride;
+    for (int64_t e = first; e < last; e += kCacheLine) __builtin_prefetch(pixels + e, kWrite);
   }
 }
 
 template <class T, bool kWhole>
 HWY_INLINE void tile_to_points(const Images& g, const float* images, const Window& window,
                                float* points, int64_t stride) {
-  const int64_t row = g.width * g.pixel;
+  const int64_t row_stride = g.width * g.pixel_stride;
   for_vectors(D(), g.channels, [&](auto load, auto) HWY_ATTR {
     transform<T>(
         [&](int i, int j) HWY_ATTR {
-          return kWhole || window.has(i, j) ? load(images + window.first + i * row + j * g.pixel)
-                                            : hn::Zero(D());
+          return kWhole || window.has(i, j)
+                     ? load(images + window.first + i * row_stride + j * g.pixel_stride)
+                     : hn::Zero(D());
         },
         [&](V x, int i, int j)
             HWY_ATTR { hn::StoreU(x, D(), points + (i * kReach + j) * stride); });
@@ -176,18 +177,18 @@ HWY_INLINE void tile_to_points(const Images& g, const float* images, const Windo
 template <class T>
 HWY_INLINE void tiles_to_points(const Images& g, const float* images, const Tiles& tiles) {
   for (int64_t t = 0; t < tiles.count; ++t) {
-    const Window window(g, tiles.first + t, T::kFrom);
+    const Window window(g, tiles.first + t, T::kFromSize);
     float* points = tiles.points + t * padded(g.channels);
-    fetch<false>(g, images, Window(g, tiles.first + t + 1, T::kFrom), T::kFrom - kTile);
-    window.whole(T::kFrom) ? tile_to_points<T, true>(g, images, window, points, tiles.stride)
-                           : tile_to_points<T, false>(g, images, window, points, tiles.stride);
+    fetch<false>(g, images, Window(g, tiles.first + t + 1, T::kFromSize), T::kFromSize - kTile);
+    window.whole(T::kFromSize) ? tile_to_points<T, true>(g, images, window, points, tiles.stride)
+                               : tile_to_points<T, false>(g, images, window, points, tiles.stride);
   }
 }
 
-void input(const Images& g, const float* x, const Tiles& tiles) {
+void transform_input(const Images& g, const float* x, const Tiles& tiles) {
   tiles_to_points<Input>(g, x, tiles);
 }
-void output_gradient(const Images& g, const float* dy, const Tiles& tiles) {
+void transform_output_gradient(const Images& g, const float* dy, const Tiles& tiles) {
   tiles_to_points<OutputGradient>(g, dy, tiles);
 }
 
@@ -226,8 +227,8 @@ void activate_tile(const Images& g, const Window& w, ActivationKind activation, 
   }
 }
 
-void output(const Images& g, const Tiles& tiles, const float* bias, const float* residual,
-            const float* gate, ActivationKind activation, float* y) {
+void transform_output(const Images& g, const Tiles& tiles, const float* bias, const float* residual,
+                      const float* gate, ActivationKind activation, float* y) {
   const float least =
       activation == ActivationKind::relu ? 0 : -std::numeric_limits<float>::infinity();
   const bool is_curved = activation != ActivationKind::none && activation != ActivationKind::relu;
@@ -269,9 +270,9 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
 #pragma GCC unroll 4
       for (int number = 1; number < 4; ++number) {
         const V x = pixels[2 * i + number / 2][2 * j + number % 2];
-        const auto better = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
-        best = hn::IfThenElse(better, x, best);
-        if (kArgmax) argmax = hn::IfThenElse(better, hn::Set(D(), number), argmax);
+        const auto replaces = hn::Or(hn::Gt(x, best), hn::IsNaN(x));
+        best = hn::IfThenElse(replaces, x, best);
+        if (kArgmax) argmax = hn::IfThenElse(replaces, hn::Set(D(), number), argmax);
       }
       const int64_t at = window.first + (i * g.width + j) * g.channels;
       store(best, images + at);
@@ -280,8 +281,8 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
   });
 }
 
-void pooled_output(const Images& g, const Tiles& tiles, const float* bias,
-                   ActivationKind activation, float* y, uint8_t* argmax_indices) {
+void transform_pooled_output(const Images& g, const Tiles& tiles, const float* bias,
+                             ActivationKind activation, float* y, uint8_t* argmax_indices) {
   const float least =
       activation == ActivationKind::relu ? 0 : -std::numeric_limits<float>::infinity();
   Images pooled = g;
@@ -297,7 +298,7 @@ void pooled_output(const Images& g, const Tiles& tiles, const float* bias,
   }
 }
 
-void kernel(const float* taps, int64_t tap, float* points, int64_t stride) {
+void transform_kernel(const float* taps, int64_t tap, float* points, int64_t stride) {
   for_vectors(D(), kLanes, [&](auto load, auto store) HWY_ATTR {
     transform<Kernel>([&](int i, int j) HWY_ATTR { return load(taps + (i * 3 + j) * tap); },
                       [&](V x, int i, int j)
@@ -305,8 +306,8 @@ void kernel(const float* taps, int64_t tap, float* points, int64_t stride) {
   });
 }
 
-void kernel_gradient(const float* points, int64_t stride, int64_t channels, float* taps,
-                     int64_t tap) {
+void transform_kernel_gradient(const float* points, int64_t stride, int64_t channels, float* taps,
+                               int64_t tap) {
   for_vectors(D(), channels, [&](auto load, auto store) HWY_ATTR {
     transform<KernelGradient>(
         [&](int i, int j) HWY_ATTR { return load(points + (i * kReach + j) * stride); },
@@ -325,7 +326,7 @@ constexpr int kWidest = 2;
 /// Computes a block of c: kRows rows from row i on, and kVectors vectors of columns from column j
 /// on. All sums are in registers.
 template <int kRows, int kVectors>
-HWY_INLINE void block(const Product& p, int64_t i, int64_t j) {
+HWY_INLINE void multiply_block(const Product& p, int64_t i, int64_t j) {
   const D d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), ldb = p.ldb, row = p.row, step = p.step;
   float* c = p.c + i * p.ldc + j;
@@ -366,7 +367,7 @@ constexpr int64_t kSlice = 16;
 /// one vector of columns of c, in kRows rows from row i on. For q = 0 the products are stored
 /// instead of added, unless p.add is true.
 template <int kRows>
-HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, int64_t q) {
+HWY_INLINE void multiply_slice(const Product& p, const V* right, int64_t i, int64_t j, int64_t q) {
   const D d;
   const float* a = p.a + i * p.row + q;
   float* c = p.c + i * p.ldc + j;
@@ -386,14 +387,14 @@ HWY_INLINE void slice(const Product& p, const V* right, int64_t i, int64_t j, in
 
 /// Computes the last vector of columns of c. The last columns of b are read only once for all rows
 /// of c.
-void last_column(const Product& p, int64_t j) {
+void multiply_last_column(const Product& p, int64_t j) {
   for (int64_t q = 0; q < p.depth; q += kSlice) {
     V right[kSlice];
 #pragma GCC unroll 16
     for (int k = 0; k < kSlice; ++k) right[k] = hn::LoadU(D(), p.b + (q + k) * p.ldb + j);
     int64_t i = 0;
-    for (; i + 8 <= p.rows; i += 8) slice<8>(p, right, i, j, q);
-    for (; i < p.rows; ++i) slice<1>(p, right, i, j, q);
+    for (; i + 8 <= p.rows; i += 8) multiply_slice<8>(p, right, i, j, q);
+    for (; i < p.rows; ++i) multiply_slice<1>(p, right, i, j, q);
   }
 }
 
@@ -403,33 +404,38 @@ HWY_INLINE int64_t columns(const Product& p, int64_t j) {
   for (; j + width <= p.columns; j += width) {
     int64_t i = 0;
     if constexpr (kVectors == 1 && kWidest == 4) {
-      for (; i + 16 <= p.rows; i += 16) block<16, kVectors>(p, i, j);
+      for (; i + 16 <= p.rows; i += 16) multiply_block<16, kVectors>(p, i, j);
     }
     if constexpr (2 * kVectors <= kWidest) {
-      for (; i + 12 <= p.rows; i += 12) block<12, kVectors>(p, i, j);
-      if (i + 8 <= p.rows) block<8, kVectors>(p, i, j), i += 8;
+      for (; i + 12 <= p.rows; i += 12) multiply_block<12, kVectors>(p, i, j);
+      if (i + 8 <= p.rows) multiply_block<8, kVectors>(p, i, j), i += 8;
     }
-    for (; i + 6 <= p.rows; i += 6) block<6, kVectors>(p, i, j);
-    if (i + 4 <= p.rows) block<4, kVectors>(p, i, j), i += 4;
-    if (i + 2 <= p.rows) block<2, kVectors>(p, i, j), i += 2;
-    if (i < p.rows) block<1, kVectors>(p, i, j);
+    for (; i + 6 <= p.rows; i += 6) multiply_block<6, kVectors>(p, i, j);
+    if (i + 4 <= p.rows) multiply_block<4, kVectors>(p, i, j), i += 4;
+    if (i + 2 <= p.rows) multiply_block<2, kVectors>(p, i, j), i += 2;
+    if (i < p.rows) multiply_block<1, kVectors>(p, i, j);
   }
   return j;
 }
 
-void product(const Product& p) {
+void multiply(const Product& p) {
   int64_t j = 0;
   if constexpr (kWidest == 4) j = columns<4>(p, j);
   j = columns<2>(p, j);
   if constexpr (kWidest == 4) {
-    if (j < p.columns && p.step == 1 && p.depth % kSlice == 0) return last_column(p, j);
+    if (j < p.columns && p.step == 1 && p.depth % kSlice == 0) return multiply_last_column(p, j);
   }
   columns<1>(p, j);
 }
 
 const Loops& loops_here() {
-  static constexpr Loops kLoops = {input,  output,          pooled_output, output_gradient,
-                                   kernel, kernel_gradient, product};
+  static constexpr Loops kLoops = {transform_input,
+                                   transform_output,
+                                   transform_pooled_output,
+                                   transform_output_gradient,
+                                   transform_kernel,
+                                   transform_kernel_gradient,
+                                   multiply};
   return kLoops;
 }
 

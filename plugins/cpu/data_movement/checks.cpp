@@ -33,13 +33,13 @@ bool is_outside(T x, int64_t size) {
 template <class T>
 bool any_is_outside(const T* x, int64_t n, int64_t size) {
   if constexpr (std::is_integral_v<T>) {
-    T least = 0, most = 0;
-    extremes_loop(sizeof(T), std::is_signed_v<T>)(x, n, &least, &most);
-    return is_outside(least, size) || is_outside(most, size);
+    T minimum = 0, maximum = 0;
+    extremes_loop(sizeof(T), std::is_signed_v<T>)(x, n, &minimum, &maximum);
+    return is_outside(minimum, size) || is_outside(maximum, size);
   } else {
-    bool outside = false;
-    for (int64_t i = 0; i < n; ++i) outside |= is_outside(x[i], size);
-    return outside;
+    bool has_outside = false;
+    for (int64_t i = 0; i < n; ++i) has_outside |= is_outside(x[i], size);
+    return has_outside;
   }
 }
 

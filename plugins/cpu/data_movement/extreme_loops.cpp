@@ -19,13 +19,14 @@ namespace {
 /// all numbers.
 template <bool max, class T>
 HWY_INLINE bool is_more_extreme(T a, T b) {
-  const bool beyond = max ? a > b : a < b;
-  if constexpr (std::is_floating_point_v<T>) return beyond | ((a != a) & (b == b));
-  return beyond;
+  const bool is_beyond = max ? a > b : a < b;
+  if constexpr (std::is_floating_point_v<T>) return is_beyond | ((a != a) & (b == b));
+  return is_beyond;
 }
 
-constexpr int64_t kChunk = 2048;  ///< number of elements that are read to find their extreme value,
-                                  ///< and read again, from the cache, to find its index
+/// Number of elements that are read to find their extreme value, and read again, from the cache, to
+/// find its index.
+constexpr int64_t kChunk = 2048;
 
 /// The largest (or smallest) value of a chunk.
 template <bool max, class T>
@@ -38,8 +39,8 @@ HWY_INLINE T extreme_of(const T* x, int64_t n) {
     if (n >= lanes) {
       auto a = hn::LoadU(d, x), b = a;
       const auto take = [&](auto& kept, auto next) HWY_ATTR {
-        const auto beyond = max ? hn::Gt(next, kept) : hn::Lt(next, kept);
-        kept = hn::IfThenElse(hn::Or(beyond, hn::IsNaN(next)), next, kept);
+        const auto is_beyond = max ? hn::Gt(next, kept) : hn::Lt(next, kept);
+        kept = hn::IfThenElse(hn::Or(is_beyond, hn::IsNaN(next)), next, kept);
       };
       for (; i + 2 * lanes <= n; i += 2 * lanes)
         take(a, hn::LoadU(d, x + i)), take(b, hn::LoadU(d, x + i + lanes));
@@ -62,10 +63,10 @@ HWY_INLINE int64_t first_of(const T* x, int64_t n, T value) {
   if (value != value) return std::find_if(x, x + n, [](T each) { return each != each; }) - x;
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto wanted = hn::Set(d, value);
+  const auto values = hn::Set(d, value);
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    if (const auto at = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, x + i), wanted)); at >= 0)
+    if (const auto at = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, x + i), values)); at >= 0)
       return i + static_cast<int64_t>(at);
   return std::find(x + i, x + n, value) - x;
 }
@@ -83,8 +84,8 @@ int64_t index_in_row(const void* row, int64_t n) {
 }
 
 template <bool max, class T>
-void indices_in_columns(const void* rows, int64_t count, int64_t width, int64_t stride,
-                        int64_t* to) {
+void find_indices_in_columns(const void* rows, int64_t count, int64_t width, int64_t stride,
+                             int64_t* to) {
   using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   const T* HWY_RESTRICT x = static_cast<const T*>(rows);
   HWY_ALIGN T best[kExtremeColumns];
@@ -104,8 +105,8 @@ void indices_in_columns(const void* rows, int64_t count, int64_t width, int64_t 
 
 template <class T>
 ExtremeLoops loops(bool max) {
-  return max ? ExtremeLoops{index_in_row<true, T>, indices_in_columns<true, T>}
-             : ExtremeLoops{index_in_row<false, T>, indices_in_columns<false, T>};
+  return max ? ExtremeLoops{index_in_row<true, T>, find_indices_in_columns<true, T>}
+             : ExtremeLoops{index_in_row<false, T>, find_indices_in_columns<false, T>};
 }
 
 ExtremeLoops find_extreme(bool max, DType dtype) {

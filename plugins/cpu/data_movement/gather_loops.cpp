@@ -24,7 +24,7 @@ void gather(const void* line, const void* indices, int64_t n, int64_t length, vo
 }
 
 template <class T>
-void extremes(const void* numbers, int64_t n, void* least, void* most) {
+void find_extremes_of(const void* numbers, int64_t n, void* least, void* most) {
   const T* HWY_RESTRICT x = static_cast<const T*>(numbers);
   T low = x[0], high = x[0];
   for (int64_t i = 1; i < n; ++i) low = std::min(low, x[i]), high = std::max(high, x[i]);
@@ -32,8 +32,10 @@ void extremes(const void* numbers, int64_t n, void* least, void* most) {
 }
 
 ExtremesLoop find_extremes(size_t bytes, bool is_signed) {
-  if (bytes == 1) return is_signed ? extremes<int8_t> : extremes<uint8_t>;
-  return bytes == 2 ? extremes<int16_t> : bytes == 4 ? extremes<int32_t> : extremes<int64_t>;
+  if (bytes == 1) return is_signed ? find_extremes_of<int8_t> : find_extremes_of<uint8_t>;
+  return bytes == 2   ? find_extremes_of<int16_t>
+         : bytes == 4 ? find_extremes_of<int32_t>
+                      : find_extremes_of<int64_t>;
 }
 
 template <class Index>

@@ -14,9 +14,10 @@ namespace {
 /// The number of lines that a task copies, where a line has `elements` elements. It is small enough
 /// that several cores get tasks.
 int64_t lines_per_part(int64_t lines, int64_t elements) {
-  constexpr int64_t kMinimum = 4096, kParts = 64;
-  const int64_t all = lines * elements;
-  const int64_t part = all <= kGrain ? kGrain : std::clamp(all / kParts, kMinimum, kGrain);
+  constexpr int64_t kMinElements = 4096, kTargetParts = 64;
+  const int64_t total = lines * elements;
+  const int64_t part =
+      total <= kGrain ? kGrain : std::clamp(total / kTargetParts, kMinElements, kGrain);
   return std::max<int64_t>(1, part / std::max<int64_t>(elements, 1));
 }
 

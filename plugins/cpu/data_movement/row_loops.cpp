@@ -65,8 +65,8 @@ InterleaveLoop interleave_of_size(int64_t bytes) {
 
 void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                int64_t bytes, int64_t rows) {
-  constexpr int64_t kShort = 256;
-  if (bytes > kShort) {
+  constexpr int64_t kMaxShortBytes = 256;
+  if (bytes > kMaxShortBytes) {
     for (int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_step, from + r * from_step, bytes);
   } else if (bytes >= 16) {
     copy_vectors(from, from_step, to, to_step, bytes, rows);

@@ -44,10 +44,10 @@ std::unique_ptr<Kernel> make_broadcast(const Request& r) {
   const Shape &in = r.inputs[0].shape, &out = r.outputs[0].shape;
   const auto from = dense_strides(in), to = dense_strides(out);
   Axes axes;
-  const int missing = out.rank() - in.rank();
+  const int missing_axes = out.rank() - in.rank();
   for (int i = 0; i < out.rank(); ++i) {
-    const bool repeats = i < missing || in[i - missing] == 1;
-    axes.push_back({out[i], repeats ? 0 : from[i - missing], to[i]});
+    const bool repeats = i < missing_axes || in[i - missing_axes] == 1;
+    axes.push_back({out[i], repeats ? 0 : from[i - missing_axes], to[i]});
   }
   return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype));
 }
@@ -97,12 +97,12 @@ std::unique_ptr<Kernel> make_reverse(const Request& r) {
 void fill_all(std::byte* to, const TensorSpec& spec, const std::byte* value, CpuThreads& threads) {
   const size_t bytes = size_of(spec.dtype);
   const UnaryLoop fill = fill_loop(bytes);
-  const bool zeros =
+  const bool is_zero =
       std::all_of(value, value + bytes, [](std::byte each) { return each == std::byte{}; });
   threads.blocks(spec.shape.size(), 65536, [&](int64_t begin, int64_t end) {
     std::byte* first = to + static_cast<size_t>(begin) * bytes;
     const auto count = static_cast<size_t>(end - begin);
-    zeros ? void(std::memset(first, 0, count * bytes)) : fill(value, first, count);
+    is_zero ? void(std::memset(first, 0, count * bytes)) : fill(value, first, count);
   });
 }
 
@@ -158,22 +158,23 @@ class ConcatKernel final : public Kernel {
     const int64_t inner = out.slice(op.axis + 1, out.rank()).size(), row = out[op.axis] * inner;
     rows_ = out.slice(0, op.axis).size(), row_bytes_ = row * bytes;
     int64_t first = 0;
-    bool single = true;
+    bool is_single = true;
     for (const TensorSpec& in : r.inputs) {
-      const int64_t own = in.shape[op.axis] * inner;
-      parts_.push_back({StridedCopy({{rows_, own, row}, {own, 1, 1}}, size_of(in.dtype)),
-                        first * bytes, own * bytes});
-      single = single && own == 1;
-      first += own;
+      const int64_t input_row = in.shape[op.axis] * inner;
+      parts_.push_back(
+          {StridedCopy({{rows_, input_row, row}, {input_row, 1, 1}}, size_of(in.dtype)),
+           first * bytes, input_row * bytes});
+      is_single = is_single && input_row == 1;
+      first += input_row;
     }
-    if (single) interleave_ = interleave_loop(parts_.size(), bytes);
+    if (is_single) interleave_ = interleave_loop(parts_.size(), bytes);
   }
   void run(const Arguments& a) const override {
     // The longest row in bytes that is copied row by row, and the bytes per task.
     constexpr int64_t kLongest = 64 << 10, kPart = 64 << 10;
     if (rows_ > 1 && row_bytes_ <= kLongest) {
-      const int64_t most = kPart / std::max<int64_t>(row_bytes_, 1);
-      return a.threads.blocks(rows_, std::max<int64_t>(most, 1),
+      const int64_t rows_per_task = kPart / std::max<int64_t>(row_bytes_, 1);
+      return a.threads.blocks(rows_, std::max<int64_t>(rows_per_task, 1),
                               [&](int64_t begin, int64_t end) { join(a, begin, end); });
     }
     for (size_t i = 0; i < parts_.size(); ++i)
@@ -183,8 +184,8 @@ class ConcatKernel final : public Kernel {
 
  private:
   void join(const Arguments& a, int64_t begin, int64_t end) const {
-    constexpr int64_t kCached = 16 << 10;
-    const int64_t block = std::max<int64_t>(kCached / std::max<int64_t>(row_bytes_, 1), 1);
+    constexpr int64_t kBlockBytes = 16 << 10;
+    const int64_t block = std::max<int64_t>(kBlockBytes / std::max<int64_t>(row_bytes_, 1), 1);
     for (; begin < end; begin += block) join_block(a, begin, std::min(block, end - begin));
   }
   void join_block(const Arguments& a, int64_t first, int64_t rows) const {

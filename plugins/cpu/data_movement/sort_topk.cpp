@@ -17,9 +17,9 @@ struct Tiles {
   Tiles(const AxisView& view, int64_t most)
       : width(std::clamp<int64_t>(view.inner, 1, most)),
         per_outer_index((view.inner + width - 1) / width) {}
-  int64_t width,
-      per_outer_index;  ///< the number of lines per tile, and the number of tiles for each
-                        ///< combination of indices of the outer axes
+  /// The number of lines per tile, and the number of tiles for each combination of indices of the
+  /// outer axes.
+  int64_t width, per_outer_index;
 };
 
 /// The kernel of argmax and argmin. A long line is split into pieces; at the end the largest (or
@@ -63,10 +63,11 @@ class ArgReduceKernel final : public Kernel {
   void merge(const Arguments& a, const int64_t* indices) const {
     std::byte* numbers = a.scratch + view_.outer * pieces_ * sizeof(int64_t);
     for (int64_t line = 0; line < view_.outer; ++line) {
-      const int64_t* own = indices + line * pieces_;
+      const int64_t* piece_indices = indices + line * pieces_;
       for (int64_t i = 0; i < pieces_; ++i)
-        std::memcpy(numbers + static_cast<size_t>(i) * bytes_, at(a, line, own[i]), bytes_);
-      a.out<int64_t>(0)[line] = own[loops_.row(numbers, pieces_)];
+        std::memcpy(numbers + static_cast<size_t>(i) * bytes_, at(a, line, piece_indices[i]),
+                    bytes_);
+      a.out<int64_t>(0)[line] = piece_indices[loops_.row(numbers, pieces_)];
     }
   }
   void run_columns(const Arguments& a) const {

@@ -58,11 +58,11 @@ static void for_runs(const std::vector<StridedCopy::Axis>& axes, const T* from, 
   const StridedCopy::Axis& last = axes.back();
   for (int64_t line = begin; line < end;) {
     const int64_t first = line % last.size, count = std::min(last.size - first, end - line);
-    int64_t rest = line / last.size, source = first * last.source_stride,
+    int64_t remaining = line / last.size, source = first * last.source_stride,
             target = first * last.target_stride;
     for (size_t i = axes.size() - 1; i-- > 0;) {
-      const int64_t at = rest % axes[i].size;
-      rest /= axes[i].size;
+      const int64_t at = remaining % axes[i].size;
+      remaining /= axes[i].size;
       source += at * axes[i].source_stride;
       target += at * axes[i].target_stride;
     }
@@ -132,9 +132,9 @@ void StridedCopy::run_short_lines(const T* from, T* to, int64_t begin, int64_t e
 /// only follow few lines at once.
 template <class T>
 static void fetch_ahead(const T* line) {
-  constexpr size_t kLine = 64;
+  constexpr size_t kCacheLine = 64;
   const auto* bytes = reinterpret_cast<const char*>(line);
-  for (size_t i = 0; i < kTile * sizeof(T); i += kLine) __builtin_prefetch(bytes + i);
+  for (size_t i = 0; i < kTile * sizeof(T); i += kCacheLine) __builtin_prefetch(bytes + i);
 }
 
 /// Transposes tile by tile. Units [begin, end) are counted over the tiles along `transposed_axis_`,

@@ -156,9 +156,9 @@ class TopKKernel final : public Kernel {
     return entries;
   }
   bool has_nan(const T* x) const {
-    int any = 0;
-    for (int64_t i = 0; i < view_.length; ++i) any |= x[i] != x[i];
-    return any != 0;
+    int found = 0;
+    for (int64_t i = 0; i < view_.length; ++i) found |= x[i] != x[i];
+    return found != 0;
   }
   int64_t take_all(const T* x, Each* entries) const {
     for (int64_t i = 0; i < view_.length; ++i) entries[i] = entry(x, i);
@@ -180,8 +180,9 @@ class TopKKernel final : public Kernel {
   /// the lanes.
   T lower_bound(const T* x, T* lanes) const {
     const int64_t n = view_.length;
-    const auto wanted = static_cast<uint64_t>(std::max(2 * k_, std::min(kValuesPerStep, n / 2)));
-    const auto count = static_cast<int64_t>(std::bit_ceil(wanted));
+    const auto lane_count =
+        static_cast<uint64_t>(std::max(2 * k_, std::min(kValuesPerStep, n / 2)));
+    const auto count = static_cast<int64_t>(std::bit_ceil(lane_count));
     std::copy_n(x, count, lanes);
     for (int64_t begin = count; begin < n; begin += count)
       for (int64_t i = 0, end = std::min(count, n - begin); i < end; ++i)
@@ -190,9 +191,9 @@ class TopKKernel final : public Kernel {
     return lanes[k_ - 1];
   }
   static bool any_from(const T* x, int64_t begin, int64_t end, T limit) {
-    int any = 0;
-    for (int64_t i = begin; i < end; ++i) any |= x[i] >= limit;
-    return any != 0;
+    int found = 0;
+    for (int64_t i = begin; i < end; ++i) found |= x[i] >= limit;
+    return found != 0;
   }
 
   AxisView view_;

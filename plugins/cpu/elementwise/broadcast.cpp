@@ -4,15 +4,15 @@ namespace crescent::cpu {
 
 Broadcast::Broadcast(const Shape& input, const Shape& result, const Shape& whole, int64_t first)
     : first_(first) {
-  const int missing = result.rank() - input.rank();
+  const int missing_axes = result.rank() - input.rank();
   // sizes and strides of the merged axes, from the innermost one
   std::array<int64_t, Shape::kMaxRank> size{}, stride{};
   int rank = 0;
   int64_t step = 1;
   for (int axis = result.rank() - 1; axis >= 0; --axis) {
-    const int64_t n = result[axis], own = axis >= missing ? input[axis - missing] : 1;
+    const int64_t n = result[axis], own = axis >= missing_axes ? input[axis - missing_axes] : 1;
     const int64_t s = own == 1 ? 0 : step;
-    if (axis >= missing) step *= whole[axis - missing];
+    if (axis >= missing_axes) step *= whole[axis - missing_axes];
     if (n == 1) continue;
     const size_t last = rank - 1;
     if (rank > 0 && s == stride[last] * size[last]) {
@@ -34,11 +34,11 @@ template <class T>
 void Broadcast::gather(const T* input, int64_t begin, int64_t n, T* to) const {
   if (rank_ == 0) return std::fill(to, to + n, input[first_]);
   std::array<int64_t, Shape::kMaxRank> at{};
-  int64_t rest = begin, offset = first_;
+  int64_t remaining = begin, offset = first_;
   for (int axis = rank_ - 1; axis >= 0; --axis) {
     const size_t i = axis;
-    at[i] = rest % size_[i];
-    rest /= size_[i];
+    at[i] = remaining % size_[i];
+    remaining /= size_[i];
     offset += at[i] * stride_[i];
   }
   const size_t inner = rank_ - 1;

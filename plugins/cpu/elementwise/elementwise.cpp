@@ -27,13 +27,13 @@ std::vector<int> match_registers(const Chain& chain, const std::vector<FusedStep
   if (first + chain.steps.size() > steps.size()) return {};
   // the register that the first step of the chain writes; registers with lower indices are inputs
   // of the chain
-  const int made = next;
+  const int first_result = next;
   std::vector<int> names(chain.scalar.size(), -1);
   for (const FusedStep& wanted : chain.steps) {
     FusedStep step = steps[first++];
     for (size_t i = 0; i < args_of(wanted.kind); ++i) {
       int& name = names[wanted.args[i]];
-      if (name < 0 && step.args[i] < made) name = step.args[i];
+      if (name < 0 && step.args[i] < first_result) name = step.args[i];
       if (name != step.args[i]) return {};
       step.args[i] = wanted.args[i];
     }
@@ -178,17 +178,18 @@ std::vector<bool> Elementwise::find_stored(const std::vector<FusedStep>& steps,
     for (size_t s = 0; s < steps.size(); ++s) {
       const FusedStep& step = steps[s];
       if (step.kind == Kind::cast || step.kind == Kind::scatter || cell[inputs + s]) continue;
-      std::vector<size_t> touched = {inputs + s};
+      std::vector<size_t> registers = {inputs + s};
       for (size_t i = 0; i < args_of(step.kind); ++i)
-        touched.push_back(static_cast<size_t>(step.args[i]));
-      std::erase_if(touched, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r]; });
+        registers.push_back(static_cast<size_t>(step.args[i]));
+      std::erase_if(registers, [&](size_t r) { return computed_as(dtypes[r]) == dtypes[r]; });
       // A loop can read a cell (a scalar register) as a float32 number, except the loop of a
       // select, for which the cell is broadcast to a block.
       const auto fits = [&](size_t r) {
         return stored[r] || (cell[r] && step.kind != Kind::select);
       };
-      if (works_on_bfloat16(step) && std::all_of(touched.begin(), touched.end(), fits)) continue;
-      for (size_t r : touched) changed |= stored[r], stored[r] = false;
+      if (works_on_bfloat16(step) && std::all_of(registers.begin(), registers.end(), fits))
+        continue;
+      for (size_t r : registers) changed |= stored[r], stored[r] = false;
     }
   }
   return stored;
@@ -203,21 +204,23 @@ bool Elementwise::add_steps(const Request& request, const std::vector<FusedStep>
     if (stored[i] && !registers_[i].is_cell()) registers_[i].source = Source::memory;
   }
   for (size_t i = 0; i < steps.size();) {
-    const auto all = chains();
-    const auto chain = std::find_if(
-        all.begin(), all.end(), [&](const Chain& c) { return add_chain(c, steps, i, outputs); });
-    if (chain != all.end()) {
+    const auto known_chains = chains();
+    const auto chain = std::find_if(known_chains.begin(), known_chains.end(), [&](const Chain& c) {
+      return add_chain(c, steps, i, outputs);
+    });
+    if (chain != known_chains.end()) {
       i += chain->steps.size();
       continue;
     }
     const FusedStep& step = steps[i++];
     const bool scatters = step.kind == FusedStep::Kind::scatter;
-    const size_t made = registers_.size();
-    const bool is_shared = contains(outputs, static_cast<int>(made)) &&
-                           is_seen(static_cast<int>(made), steps, i, 0, {});
-    if (!(scatters ? add_scatter(request, step) : add_step(step, stored[made], is_shared)))
+    const size_t result_register = registers_.size();
+    const bool is_shared = contains(outputs, static_cast<int>(result_register)) &&
+                           is_seen(static_cast<int>(result_register), steps, i, 0, {});
+    if (!(scatters ? add_scatter(request, step)
+                   : add_step(step, stored[result_register], is_shared)))
       return false;
-    registers_[made].selected = selected[made];
+    registers_[result_register].selected = selected[result_register];
   }
   return true;
 }
@@ -301,19 +304,19 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   result.dtype = step.dtype, result.stored = stored;
   auto arg = [&](size_t i) -> Register& { return registers_[step.args[i]]; };
   const size_t args = args_of(step.kind);
-  bool cells = true;
-  for (size_t i = 0; i < args; ++i) cells &= arg(i).is_cell();
-  if (cells) result.source = Source::cell;
+  bool all_cells = true;
+  for (size_t i = 0; i < args; ++i) all_cells &= arg(i).is_cell();
+  if (all_cells) result.source = Source::cell;
   const DType in = arg(step.kind == Kind::binary && arg(0).is_cell() ? 1 : 0).form();
   if (step.kind == Kind::unary) {
     s.unary = unary_loop(step.unary, in);
     cost_ += cost_of(step.unary);
   } else if (step.kind == Kind::binary) {
-    s.binary = choose_loop(step, in, cells);
+    s.binary = choose_loop(step, in, all_cells);
     cost_ += cost_of(step.binary);
   } else if (step.kind == Kind::select) {
     s.select = select_loop(result.bytes());
-    for (size_t i = 0; i < args; ++i) arg(i).is_broadcast |= arg(i).is_cell() && !cells;
+    for (size_t i = 0; i < args; ++i) arg(i).is_broadcast |= arg(i).is_cell() && !all_cells;
     cost_ += 1;
   } else {
     s.unary = cast_loop(in, result.form());
@@ -326,9 +329,9 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   if (!s.unary && !s.binary && !s.select) return false;
   for (size_t i = 0; i < args && !s.binary; ++i) arg(i).is_broadcast |= arg(i).is_column();
   for (size_t i = 0; i < args; ++i)
-    arg(i).last_read = cells ? arg(i).last_read : static_cast<int>(steps_.size());
+    arg(i).last_read = all_cells ? arg(i).last_read : static_cast<int>(steps_.size());
   registers_.push_back(result);
-  (cells ? cell_steps_ : steps_).push_back(s);
+  (all_cells ? cell_steps_ : steps_).push_back(s);
   return true;
 }
 
@@ -341,13 +344,15 @@ BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cel
   const bool any_cell = a.is_cell() || b.is_cell();
   const bool first = any_cell ? a.is_number() : a.is_column(),
              second = any_cell ? b.is_number() : b.is_column();
-  const bool one = !cells && first != second;
-  const BinaryLoop beside_one = !one ? nullptr : first ? loops.first_scalar : loops.second_scalar;
-  const auto spread = [&](Register& r, bool is_one) {
-    r.is_broadcast |= (r.is_column() || (r.is_cell() && !cells)) && !(is_one && beside_one);
+  const bool has_one_scalar = !cells && first != second;
+  const BinaryLoop loop_beside_scalar = !has_one_scalar ? nullptr
+                                        : first         ? loops.first_scalar
+                                                        : loops.second_scalar;
+  const auto broadcast_if_needed = [&](Register& r, bool is_one) {
+    r.is_broadcast |= (r.is_column() || (r.is_cell() && !cells)) && !(is_one && loop_beside_scalar);
   };
-  spread(a, first), spread(b, second);
-  return beside_one ? beside_one : loops.arrays;
+  broadcast_if_needed(a, first), broadcast_if_needed(b, second);
+  return loop_beside_scalar ? loop_beside_scalar : loops.arrays;
 }
 
 /// Lets the register of an output use the memory of the output if possible; other outputs are

@@ -79,11 +79,11 @@ class Elementwise final : public Kernel {
   struct Register {
     DType dtype{};  ///< the dtype in memory of arguments
     Source source = Source::block;
-    int input = -1, output = -1;  ///< the indices of the kernel's input and output that the
-                                  ///< register is; -1 if it is none
-    int slot = -1;                ///< the index of the block in the thread's memory
-    bool is_broadcast = false;    ///< whether a step needs the cell or column broadcast to a block
-    bool scattered = false;       ///< whether a scatter step fills the register
+    /// The indices of the kernel's input and output that the register is; -1 if it is none.
+    int input = -1, output = -1;
+    int slot = -1;              ///< the index of the block in the thread's memory
+    bool is_broadcast = false;  ///< whether a step needs the cell or column broadcast to a block
+    bool scattered = false;     ///< whether a scatter step fills the register
     bool read_by_scatter = false;
     Broadcast broadcast;
     size_t periodic_offset = 0;  ///< offset in scratch memory of a periodic input
@@ -91,8 +91,8 @@ class Elementwise final : public Kernel {
     /// Whether loops use the half-width values without conversion to float32; for a cell this
     /// applies only to the block to which it is broadcast.
     bool stored = false;
-    bool selected = false;  ///< whether a select step reads the register; a cell must then be
-                            ///< broadcast
+    /// Whether a select step reads the register; a cell must then be broadcast.
+    bool selected = false;
     bool is_cell() const { return source == Source::cell; }
     bool is_column() const { return source == Source::column; }
     DType form() const { return stored && !is_cell() ? dtype : computed_as(dtype); }
@@ -108,8 +108,8 @@ class Elementwise final : public Kernel {
     int64_t columns = 0;  ///< the row length if the chain runs row by row, else 0
   };
   struct Step {
-    UnaryLoop unary = nullptr, round = nullptr;  ///< `round` rounds to half width and converts back
-                                                 ///< to float32
+    /// `round` rounds to half width and converts back to float32.
+    UnaryLoop unary = nullptr, round = nullptr;
     UnaryLoop widen = nullptr;
     BinaryLoop binary = nullptr;
     SelectLoop select = nullptr;
@@ -125,8 +125,9 @@ class Elementwise final : public Kernel {
     BinaryLoop add;
     UnaryLoop round, widen;  ///< loops for half-width rows
   };
-  struct Result {  ///< an output of the kernel that is copied from a register, whose memory is not
-                   ///< that of the output
+  /// An output of the kernel that is copied from a register, whose memory is not that of the
+  /// output.
+  struct Result {
     int reg, output;
     UnaryLoop convert;  ///< null if the values are copied without conversion
   };
@@ -170,24 +171,24 @@ class Elementwise final : public Kernel {
   std::vector<Step> cell_steps_, steps_;
   std::vector<ChainCall> chain_calls_;
   std::vector<Scatter> scatters_;
-  std::vector<int> to_load_,
-      to_broadcast_;  ///< to_load_: the registers that are loaded into a block before each block is
-                      ///< computed; to_broadcast_: the cells that are broadcast to a block once per
-                      ///< range
-  struct Stream {     ///< a register with Source::memory
+  /// to_load_: the registers that are loaded into a block before each block is computed;
+  /// to_broadcast_: the cells that are broadcast to a block once per range.
+  std::vector<int> to_load_, to_broadcast_;
+  struct Stream {  ///< a register with Source::memory
     int reg;
     size_t bytes;  ///< bytes per element
   };
   std::vector<Stream> streams_;
-  std::vector<int> to_fetch_;  ///< input registers that are prefetched because every element of the
-                               ///< input is read
+  /// Input registers that are prefetched because every element of the input is read.
+  std::vector<int> to_fetch_;
   std::vector<int> periodic_registers_;       ///< registers with Source::periodic
   std::vector<int> row_or_column_registers_;  ///< registers with Source::row or Source::column
   std::vector<int64_t>
       block_boundaries_;  ///< numbers of elements; no block crosses a multiple of one of them
   std::vector<Result> results_;
-  std::vector<int> written_at_;  ///< for each output, the index of the step that writes directly to
-                                 ///< its memory; -1 if the output is copied from a register
+  /// For each output, the index of the step that writes directly to its memory; -1 if the output is
+  /// copied from a register.
+  std::vector<int> written_at_;
   int inputs_ = 0, slots_ = 0, cost_ = 0;
   size_t slot_bytes_ = 0, scratch_bytes_ = 0;
 };

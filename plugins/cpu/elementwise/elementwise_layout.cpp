@@ -15,11 +15,11 @@ constexpr int64_t kMaxParts = 128;
 /// Assigns memory blocks to registers. A block is reused after the last step that reads its
 /// register.
 void Elementwise::assign_slots() {
-  std::vector<int> free;
+  std::vector<int> free_slots;
   auto take = [&](Register& r) {
-    if (free.empty()) free.push_back(slots_++);
-    r.slot = free.back();
-    free.pop_back();
+    if (free_slots.empty()) free_slots.push_back(slots_++);
+    r.slot = free_slots.back();
+    free_slots.pop_back();
     slot_bytes_ = std::max(slot_bytes_, r.bytes());
   };
   std::vector<std::vector<int>> ends(steps_.size() + 1);
@@ -33,17 +33,17 @@ void Elementwise::assign_slots() {
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
     if (steps_[s].chain_call >= 0) {  // the results of a chain are outputs and need no block
-      free.insert(free.end(), ends[s].begin(), ends[s].end());
+      free_slots.insert(free_slots.end(), ends[s].begin(), ends[s].end());
       continue;
     }
     Register& r = registers_[steps_[s].result];
     // Takes a block for the result before the blocks of the arguments are freed: the arrays that a
     // loop gets must not overlap partially.
     if (r.source == Source::block) take(r);
-    free.insert(free.end(), ends[s].begin(), ends[s].end());
+    free_slots.insert(free_slots.end(), ends[s].begin(), ends[s].end());
     if (r.source != Source::block) continue;
     if (r.last_read < 0)
-      free.push_back(r.slot);  // no step reads the value
+      free_slots.push_back(r.slot);  // no step reads the value
     else
       ends[r.last_read].push_back(r.slot);
   }
@@ -93,9 +93,9 @@ void Elementwise::lay_out() {
   std::sort(block_boundaries_.begin(), block_boundaries_.end());
   block_boundaries_.erase(std::unique(block_boundaries_.begin(), block_boundaries_.end()),
                           block_boundaries_.end());
-  bool round =
+  bool rounds =
       std::any_of(steps_.begin(), steps_.end(), [](const Step& s) { return s.round != nullptr; });
-  size_t slots = static_cast<size_t>(slots_) * slot_bytes_ + (round ? 2 : 0);
+  size_t slots = static_cast<size_t>(slots_) * slot_bytes_ + (rounds ? 2 : 0);
   has_rows_ = steps_.size() == 1 && steps_[0].chain_call >= 0 && columns_of(chain_calls_[0]) > 0;
   if (has_rows_) chain_calls_[0].columns = columns_of(chain_calls_[0]);
   if (slots == 0 && (periodic == 0 || has_rows_)) {
@@ -125,8 +125,9 @@ void Elementwise::lay_out() {
 /// no step reads the input after the output is written.
 bool Elementwise::may_share(int input, int output) const {
   const Register& r = registers_[input];
-  const int written = written_at_[output];
-  return r.source == Source::memory && !r.read_by_scatter && written >= 0 && r.last_read <= written;
+  const int writing_step = written_at_[output];
+  return r.source == Source::memory && !r.read_by_scatter && writing_step >= 0 &&
+         r.last_read <= writing_step;
 }
 
 }  // namespace crescent::cpu

@@ -17,9 +17,9 @@ std::unique_ptr<Epilogue> Epilogue::make(std::unique_ptr<Kernel>& next, int inpu
 /// epilogue's own kernel, if this kernel allows it, because the inputs of the product are read
 /// until the product is complete.
 bool Epilogue::may_share(int input, int output) const {
-  const int own = input - product_inputs_;
-  return own >= 0 && output < kernel_->outputs() &&
-         kernel_->may_share(own < input_ ? own : own + 1, output);
+  const int own_input = input - product_inputs_;
+  return own_input >= 0 && output < kernel_->outputs() &&
+         kernel_->may_share(own_input < input_ ? own_input : own_input + 1, output);
 }
 
 Epilogue::Invocation::Invocation(const Epilogue& epilogue, const Arguments& both,

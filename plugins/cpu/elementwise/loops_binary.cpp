@@ -108,18 +108,19 @@ void integer_division_loop(const void* pa, const void* pb, void* py, size_t n) {
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto va = hn::LoadU(d, a + i), vb = hn::LoadU(d, b + i);
-    const auto nothing = hn::Eq(vb, zero), opposite = hn::Eq(vb, hn::Set(d, -1));
-    const auto divisor = hn::IfThenElse(hn::Or(nothing, opposite), one, vb);
+    const auto is_zero = hn::Eq(vb, zero), is_minus_one = hn::Eq(vb, hn::Set(d, -1));
+    const auto divisor = hn::IfThenElse(hn::Or(is_zero, is_minus_one), one, vb);
     const auto quotient =
         hn::DemoteTo(d, hn::Div(hn::PromoteTo(wide, va), hn::PromoteTo(wide, divisor)));
-    const auto rest = hn::Sub(va, hn::Mul(quotient, divisor));
-    const auto below = hn::And(hn::Ne(rest, zero), hn::Lt(hn::Xor(rest, vb), zero));
+    const auto remainder = hn::Sub(va, hn::Mul(quotient, divisor));
+    const auto has_other_sign =
+        hn::And(hn::Ne(remainder, zero), hn::Lt(hn::Xor(remainder, vb), zero));
     if constexpr (kind == K::mod) {
-      hn::StoreU(hn::Add(rest, hn::IfThenElseZero(below, vb)), d, y + i);
+      hn::StoreU(hn::Add(remainder, hn::IfThenElseZero(has_other_sign, vb)), d, y + i);
     } else {
-      const auto floored = hn::Sub(quotient, hn::IfThenElseZero(below, one));
-      const auto result = hn::IfThenElse(opposite, hn::Neg(va), floored);
-      hn::StoreU(hn::IfThenZeroElse(nothing, result), d, y + i);
+      const auto floored = hn::Sub(quotient, hn::IfThenElseZero(has_other_sign, one));
+      const auto result = hn::IfThenElse(is_minus_one, hn::Neg(va), floored);
+      hn::StoreU(hn::IfThenZeroElse(is_zero, result), d, y + i);
     }
   }
   if (i < n) plain_loop<kind, int32_t>(a + i, b + i, y + i, n - i);
@@ -135,21 +136,21 @@ void power_loop(const void* pa, const void* pb, void* py, size_t n) {
   const hn::Rebind<float, decltype(wide)> d;
   const size_t lanes = hn::Lanes(d);
   const auto zero = hn::Zero(d), infinity = hn::Set(d, INFINITY), b0 = hn::Set(d, *b);
-  const auto most = hn::Set(wide, 300.0);
+  const auto max_exponent = hn::Set(wide, 300.0);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto base = hn::LoadU(d, a + i), exponent = second_scalar ? b0 : hn::LoadU(d, b + i);
-    const auto none = hn::Eq(base, zero);
-    const auto possible = hn::And(hn::Lt(base, infinity), hn::Lt(hn::Abs(exponent), infinity));
-    const auto simple = hn::Or(hn::Gt(base, zero), hn::And(none, hn::Gt(exponent, zero)));
-    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::And(possible, simple)))) {
+    const auto is_zero = hn::Eq(base, zero);
+    const auto are_finite = hn::And(hn::Lt(base, infinity), hn::Lt(hn::Abs(exponent), infinity));
+    const auto is_defined = hn::Or(hn::Gt(base, zero), hn::And(is_zero, hn::Gt(exponent, zero)));
+    if (HWY_UNLIKELY(!hn::AllTrue(d, hn::And(are_finite, is_defined)))) {
       for (size_t k = i; k < i + lanes; ++k) y[k] = std::pow(a[k], b[second_scalar ? 0 : k]);
       continue;
     }
     const auto logarithm = binary_logarithm(wide, hn::PromoteTo(wide, base));
     const auto x = hn::Mul(hn::PromoteTo(wide, exponent), logarithm);
-    const auto power = power_of_2(wide, hn::Min(hn::Max(x, hn::Neg(most)), most));
-    hn::StoreU(hn::IfThenZeroElse(none, hn::DemoteTo(d, power)), d, y + i);
+    const auto power = power_of_2(wide, hn::Min(hn::Max(x, hn::Neg(max_exponent)), max_exponent));
+    hn::StoreU(hn::IfThenZeroElse(is_zero, hn::DemoteTo(d, power)), d, y + i);
   }
   for (; i < n; ++i) y[i] = std::pow(a[i], b[second_scalar ? 0 : i]);
 }

@@ -39,10 +39,10 @@ struct AdamChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kV = 3, kT = 4, kEpsilon = 5, kRate = 6, kW = 7,
                        kInputs = 8;
-  static constexpr std::array<bool, kInputs> kScalar = {false, false, true, false,
-                                                        true,  true,  true, false};
-  static constexpr std::array<bool, kInputs> kStreams = {true,  true,  false, true,
-                                                         false, false, false, true};
+  static constexpr std::array<bool, kInputs> kIsScalar = {false, false, true, false,
+                                                          true,  true,  true, false};
+  static constexpr std::array<bool, kInputs> kIsStream = {true,  true,  false, true,
+                                                          false, false, false, true};
   static constexpr std::array kSteps = {
       chain_step(BinaryKind::subtract, kG, kM),  chain_step(BinaryKind::multiply, 8, kS),
       chain_step(BinaryKind::add, kM, 9),        chain_step(UnaryKind::square, kG),
@@ -58,10 +58,10 @@ struct AdamWChain {
   static constexpr bool kHasRows = false;
   static constexpr int kW = 0, kOwnRate = 1, kDecay = 2, kG = 3, kM = 4, kS = 5, kV = 6, kT = 7,
                        kEpsilon = 8, kRate = 9, kInputs = 10;
-  static constexpr std::array<bool, kInputs> kScalar = {false, true,  true, false, false,
-                                                        true,  false, true, true,  true};
-  static constexpr std::array<bool, kInputs> kStreams = {true,  false, false, true,  true,
-                                                         false, true,  false, false, false};
+  static constexpr std::array<bool, kInputs> kIsScalar = {false, true,  true, false, false,
+                                                          true,  false, true, true,  true};
+  static constexpr std::array<bool, kInputs> kIsStream = {true,  false, false, true,  true,
+                                                          false, true,  false, false, false};
   static constexpr std::array kSteps = {chain_step(BinaryKind::multiply, kW, kOwnRate),
                                         chain_step(BinaryKind::multiply, 10, kDecay),
                                         chain_step(BinaryKind::subtract, kW, 11),
@@ -84,8 +84,8 @@ struct AdamWChain {
 struct LionChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kM = 1, kS = 2, kT = 3, kRate = 4, kW = 5, kInputs = 6;
-  static constexpr std::array<bool, kInputs> kScalar = {false, false, true, true, true, false};
-  static constexpr std::array<bool, kInputs> kStreams = {true, true, false, false, false, true};
+  static constexpr std::array<bool, kInputs> kIsScalar = {false, false, true, true, true, false};
+  static constexpr std::array<bool, kInputs> kIsStream = {true, true, false, false, false, true};
   static constexpr std::array kSteps = {
       chain_step(BinaryKind::subtract, kG, kM),    chain_step(BinaryKind::multiply, 6, kS),
       chain_step(BinaryKind::add, kM, 7),          chain_step(BinaryKind::multiply, 6, kT),
@@ -98,8 +98,8 @@ struct LionChain {
 struct RmsPropChain {
   static constexpr bool kHasRows = false;
   static constexpr int kG = 0, kV = 1, kS = 2, kEpsilon = 3, kRate = 4, kW = 5, kInputs = 6;
-  static constexpr std::array<bool, kInputs> kScalar = {false, false, true, true, true, false};
-  static constexpr std::array<bool, kInputs> kStreams = {true, true, false, false, false, true};
+  static constexpr std::array<bool, kInputs> kIsScalar = {false, false, true, true, true, false};
+  static constexpr std::array<bool, kInputs> kIsStream = {true, true, false, false, false, true};
   static constexpr std::array kSteps = {
       chain_step(UnaryKind::square, kG),           chain_step(BinaryKind::subtract, 6, kV),
       chain_step(BinaryKind::multiply, 7, kS),     chain_step(BinaryKind::add, kV, 8),
@@ -114,12 +114,12 @@ template <size_t scalars>
 struct FunctionChain {
   static constexpr bool kHasRows = false;
   static constexpr int kX = 0, kFirst = 1, kSecond = 2, kThird = 3, kInputs = 1 + scalars;
-  static constexpr auto kScalar = [] {
+  static constexpr auto kIsScalar = [] {
     std::array<bool, kInputs> scalar{};
     for (size_t i = 1; i < scalar.size(); ++i) scalar[i] = true;
     return scalar;
   }();
-  static constexpr std::array<bool, kInputs> kStreams = {true};
+  static constexpr std::array<bool, kInputs> kIsStream = {true};
 };
 
 /// x, or the scalar where x is NaN.
@@ -244,9 +244,9 @@ template <Addend addend, bool relu>
 struct NormalizationChain {
   static constexpr int kX = 0, kMean = 1, kRstd = 2, kGamma = 3, kBeta = 4, kAddend = 5,
                        kAdds = addend != Addend::none, kInputs = 5 + kAdds, kResult = kInputs + 3;
-  static constexpr std::array<bool, kInputs> kScalar = {};
+  static constexpr std::array<bool, kInputs> kIsScalar = {};
   static constexpr bool kHasRows = true;
-  static constexpr auto kStreams = [] {
+  static constexpr auto kIsStream = [] {
     std::array<bool, kInputs> streams{};
     streams[kX] = true;
     if (kAdds) streams[kInputs - 1] = true;
@@ -298,8 +298,8 @@ void chain_loop(const void* const* in, void* const* out, size_t n, std::index_se
     V r[kInputs + sizeof...(i)];
 #pragma GCC unroll 16
     for (size_t k = 0; k < kInputs; ++k) {
-      if (Chain::kStreams[k]) fetch_ahead(from[k] + at);
-      r[k] = Chain::kScalar[k] ? hn::Set(d, *from[k]) : load(from[k]);
+      if (Chain::kIsStream[k]) fetch_ahead(from[k] + at);
+      r[k] = Chain::kIsScalar[k] ? hn::Set(d, *from[k]) : load(from[k]);
     }
     at += hn::Lanes(d);
     ((r[kInputs + i] = evaluate_step<Chain, i>(d, r)), ...);
@@ -308,7 +308,7 @@ void chain_loop(const void* const* in, void* const* out, size_t n, std::index_se
 }
 
 template <class Chain>
-void loop(const void* const* in, void* const* out, size_t n) {
+void run_chain(const void* const* in, void* const* out, size_t n) {
   chain_loop<Chain>(in, out, n, std::make_index_sequence<Chain::kSteps.size()>(),
                     std::make_index_sequence<Chain::kOutputs.size()>());
 }
@@ -322,7 +322,7 @@ void chain_rows(const void* const* in, void* const* out, int64_t rows, int64_t c
   const float* from[kInputs];
   for (size_t k = 0; k < kInputs; ++k) from[k] = static_cast<const float*>(in[k]);
   float* to = static_cast<float*>(out[0]);
-  auto some = [&](int64_t row, int64_t last, auto n, auto load, auto store) HWY_ATTR {
+  auto compute_rows = [&](int64_t row, int64_t last, auto n, auto load, auto store) HWY_ATTR {
     V same[n][kInputs];
     for (int v = 0; v < n; ++v) {
       for (size_t k = 0; k < kInputs; ++k) same[v][k] = load(from[k], v);
@@ -331,33 +331,34 @@ void chain_rows(const void* const* in, void* const* out, int64_t rows, int64_t c
       for (int v = 0; v < n; ++v) {
         V r[kInputs + sizeof...(i)];
         for (size_t k = 0; k < kInputs; ++k) {
-          r[k] = Chain::kStreams[k] ? load(from[k] + at, v) : same[v][k];
+          r[k] = Chain::kIsStream[k] ? load(from[k] + at, v) : same[v][k];
         }
         ((r[kInputs + i] = evaluate_step<Chain, i>(d, r)), ...);
         store(r[Chain::kOutputs[0]], to + at, v);
       }
     }
   };
-  for_rows(d, rows, columns, some);
+  for_rows(d, rows, columns, compute_rows);
 }
 
 template <class Chain>
-void rows(const void* const* in, void* const* out, int64_t rows, int64_t columns) {
+void run_chain_rows(const void* const* in, void* const* out, int64_t rows, int64_t columns) {
   chain_rows<Chain>(in, out, rows, columns, std::make_index_sequence<Chain::kSteps.size()>());
 }
 
 template <class Chain>
-constexpr auto rows_of() -> decltype(&rows<Chain>) {
+constexpr auto rows_of() -> decltype(&run_chain_rows<Chain>) {
   if constexpr (Chain::kHasRows)
-    return rows<Chain>;
+    return run_chain_rows<Chain>;
   else
     return nullptr;
 }
 
 template <class... Rows>
 std::span<const Chain> table() {
-  static constexpr std::array<Chain, sizeof...(Rows)> kRows = {Chain{
-      Rows::kSteps, Rows::kScalar, Rows::kOutputs, loop<Rows>, Rows::kStreams, rows_of<Rows>()}...};
+  static constexpr std::array<Chain, sizeof...(Rows)> kRows = {
+      Chain{Rows::kSteps, Rows::kIsScalar, Rows::kOutputs, run_chain<Rows>, Rows::kIsStream,
+            rows_of<Rows>()}...};
   return kRows;
 }
 

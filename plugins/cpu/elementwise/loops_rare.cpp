@@ -9,7 +9,7 @@ namespace crescent::cpu {
 namespace {
 
 template <UnaryKind kind, class T>
-void unary(const void* x, void* y, size_t n) {
+void apply_unary(const void* x, void* y, size_t n) {
   using Y = std::conditional_t<gives_bool(kind), uint8_t, T>;
   const T* in = static_cast<const T*>(x);
   Y* out = static_cast<Y*>(y);
@@ -19,7 +19,7 @@ void unary(const void* x, void* y, size_t n) {
 template <UnaryKind kind, class T>
 constexpr UnaryLoop pick_unary() {
   if constexpr (is_for_integers(kind))
-    return unary<kind, T>;
+    return apply_unary<kind, T>;
   else
     return nullptr;
 }
@@ -31,7 +31,7 @@ UnaryLoop find_unary(UnaryKind kind, std::index_sequence<i...>) {
 }
 
 template <BinaryKind kind, class T>
-void binary(const void* pa, const void* pb, void* py, size_t n) {
+void apply_binary(const void* pa, const void* pb, void* py, size_t n) {
   using Y = std::conditional_t<gives_bool(kind), uint8_t, T>;
   const T *a = static_cast<const T*>(pa), *b = static_cast<const T*>(pb);
   Y* y = static_cast<Y*>(py);
@@ -41,7 +41,7 @@ void binary(const void* pa, const void* pb, void* py, size_t n) {
 template <class T, size_t... i>
 BinaryLoops find_binary(BinaryKind kind, std::index_sequence<i...>) {
   static constexpr std::array<BinaryLoops, sizeof...(i)> loops = {
-      BinaryLoops{binary<static_cast<BinaryKind>(i), T>}...};
+      BinaryLoops{apply_binary<static_cast<BinaryKind>(i), T>}...};
   return loops[static_cast<size_t>(kind)];
 }
 

@@ -58,8 +58,8 @@ class ColumnSums {
 
   Schedule& schedule_;
   const Readers readers_;
-  std::vector<std::vector<size_t>> products_;  ///< for each root value, the indices of the products
-                                               ///< a'b whose operand b it is
+  /// For each root value, the indices of the products a'b whose operand b it is.
+  std::vector<std::vector<size_t>> products_;
 };
 
 }  // namespace

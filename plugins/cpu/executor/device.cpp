@@ -18,8 +18,8 @@ namespace {
 /// The CPU quota of the container in cores (cgroup v2, then v1); 0 for no limit.
 int granted_cores() {
   double quota = 0, period = 0;
-  std::ifstream both("/sys/fs/cgroup/cpu.max");
-  if (!(both >> quota >> period)) {
+  std::ifstream quota_file("/sys/fs/cgroup/cpu.max");
+  if (!(quota_file >> quota >> period)) {
     std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") >> quota;
     std::ifstream("/sys/fs/cgroup/cpu/cpu.cfs_period_us") >> period;
   }
@@ -38,8 +38,8 @@ int available_cores() {
   const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   const int cores = std::min(allowed, part_of(std::max(online, allowed)));
-  const int granted = granted_cores();
-  return granted > 0 ? std::min(part_of(granted), cores) : cores;
+  const int quota = granted_cores();
+  return quota > 0 ? std::min(part_of(quota), cores) : cores;
 }
 
 bool is_set_to(const char* variable, const char* value) {
@@ -84,8 +84,8 @@ void CpuDevice::set_threads(int64_t count) {
   constexpr int64_t kMaxThreads = 4096;
   if (count < 0 || count > kMaxThreads)
     fail("threads: expected a number from 0 (all cores) to ", kMaxThreads, ", got ", count);
-  const int wanted = count == 0 ? available_cores() : static_cast<int>(count);
-  if (wanted != threads()) pool_.resize(wanted);
+  const int thread_count = count == 0 ? available_cores() : static_cast<int>(count);
+  if (thread_count != threads()) pool_.resize(thread_count);
 }
 
 }  // namespace crescent::cpu

@@ -74,18 +74,18 @@ class EpilogueFusion {
   bool find_moves(size_t product, size_t reader) {
     constexpr size_t kMaxMovedBytes = 64;  // largest size of a result of a step that may move
     moves_.clear();
-    std::vector<int> needed = step(reader).inputs;
-    while (!needed.empty()) {
-      const int made = producer_[root(needed.back())];
-      needed.pop_back();
-      if (made < 0) continue;
-      const size_t s = position_of(made);
+    std::vector<int> needed_values = step(reader).inputs;
+    while (!needed_values.empty()) {
+      const int producer_step = producer_[root(needed_values.back())];
+      needed_values.pop_back();
+      if (producer_step < 0) continue;
+      const size_t s = position_of(producer_step);
       if (s <= product || s >= reader || is_moved(s)) continue;
       if (step(s).op && step(s).op->effect() == Effect::ordered) return false;
       for (int value : step(s).outputs)
         if (schedule_.bytes(value) > kMaxMovedBytes) return false;
       moves_.push_back(s);
-      needed.insert(needed.end(), step(s).inputs.begin(), step(s).inputs.end());
+      needed_values.insert(needed_values.end(), step(s).inputs.begin(), step(s).inputs.end());
     }
     std::sort(moves_.begin(), moves_.end());
     return true;
@@ -112,9 +112,9 @@ class EpilogueFusion {
   /// Whether running the product later needs no more memory. Its inputs are then kept longer and
   /// its result is no longer stored, so the inputs must be no larger than the result.
   bool can_run_later(size_t product) {
-    size_t kept = 0;
-    for (int value : step(product).inputs) kept += schedule_.bytes(value);
-    return kept <= schedule_.bytes(step(product).outputs[0]);
+    size_t input_bytes = 0;
+    for (int value : step(product).inputs) input_bytes += schedule_.bytes(value);
+    return input_bytes <= schedule_.bytes(step(product).outputs[0]);
   }
 
   bool take_over(size_t product, size_t reader) {
@@ -152,23 +152,23 @@ class EpilogueFusion {
   }
 
   Schedule& schedule_;
-  const Readers readers_;      ///< the readers of each value, by original position
-  std::vector<int> producer_;  ///< for each root value, the original position of the step that
-                               ///< computes it; -1 if there is none
-  std::vector<bool> is_kept_;  ///< for each root value, whether it is an output or the new value of
-                               ///< a variable
-  std::unordered_multimap<size_t, size_t> replaces_;  ///< for each variable that the program
-                                                      ///< writes, the root of its new value (key)
-                                                      ///< and of its old value
-  std::vector<size_t> original_position_;             ///< for each position, the original position
-                                                      ///< of its step
-  std::vector<size_t> position_;                      ///< for each original position, the present
-                                                      ///< position of the step
+  const Readers readers_;  ///< the readers of each value, by original position
+  /// For each root value, the original position of the step that computes it; -1 if there is none.
+  std::vector<int> producer_;
+  /// For each root value, whether it is an output or the new value of a variable.
+  std::vector<bool> is_kept_;
+  /// For each variable that the program writes, the root of its new value (key) and of its old
+  /// value.
+  std::unordered_multimap<size_t, size_t> replaces_;
+  /// For each position, the original position of its step.
+  std::vector<size_t> original_position_;
+  /// For each original position, the present position of the step.
+  std::vector<size_t> position_;
   /// For each original position, the original position of the step with which its step was fused;
   /// the same position if it was not fused.
   std::vector<size_t> fused_with_;
-  std::vector<size_t> moves_;  ///< positions, in ascending order, of the steps to move before the
-                               ///< product
+  /// Positions, in ascending order, of the steps to move before the product.
+  std::vector<size_t> moves_;
 };
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace crescent::cpu {
 
 class ExchangeThread {
  public:
-  /// A kernel that exchanges data, and the names by which an instruction is noted (activity.h).
+  /// A kernel that exchanges data, and the names of its op and scope, which are reported as the
+  /// activity of the process (activity.h).
   struct Exchange {
     const Kernel* kernel;
     Arguments arguments;
@@ -30,7 +31,7 @@ class ExchangeThread {
   /// Waits until all exchanges have ended; raises the first error of one of them. After an error
   /// the exchanges behind it are left out.
   void wait();
-  /// wait() for a caller that fails with another error.
+  /// Like wait(), but ignores errors, for a caller that fails with another error.
   void wait_quietly() noexcept;
 
  private:

@@ -63,10 +63,10 @@ class Reductions {
   /// variable.
   bool find_readers(size_t producer) {
     readers_.clear();
-    const std::vector<int>& made = step(producer).outputs;
-    for (size_t o = 0; o < made.size(); ++o) {
-      const std::vector<size_t>& readers = readers_of_.of(made[o]);
-      if (is_kept_[root(made[o])] || readers.empty()) return false;
+    const std::vector<int>& results = step(producer).outputs;
+    for (size_t o = 0; o < results.size(); ++o) {
+      const std::vector<size_t>& readers = readers_of_.of(results[o]);
+      if (is_kept_[root(results[o])] || readers.empty()) return false;
       for (size_t s : readers) {
         if (!reduction(s) || is_new_value_[root(step(s).outputs[0])]) return false;
         readers_.push_back({s, static_cast<int>(o)});
@@ -79,11 +79,11 @@ class Reductions {
 
   Schedule& schedule_;
   const Readers readers_of_;
-  std::vector<bool> is_new_value_, is_kept_;  ///< is_new_value_: for each root value, whether it is
-                                              ///< the new value of a variable; is_kept_: whether it
-                                              ///< is such a value or an output
-  std::vector<Reader> readers_;               ///< the readers of the step that find_readers() was
-                                              ///< called for
+  /// is_new_value_: for each root value, whether it is the new value of a variable; is_kept_:
+  /// whether it is such a value or an output.
+  std::vector<bool> is_new_value_, is_kept_;
+  /// The readers of the step that find_readers() was called for.
+  std::vector<Reader> readers_;
 };
 
 }  // namespace

@@ -52,20 +52,21 @@ class Slices {
     if (!slice || std::any_of(slice->stride.begin(), slice->stride.end(),
                               [](int64_t stride) { return stride != 1; }))
       return false;
-    const int whole = schedule_.root(step.inputs[0]);
-    return schedule_.bytes(whole) <= 2 * schedule_.bytes(step.outputs[0]) ||
+    const int sliced_value = schedule_.root(step.inputs[0]);
+    return schedule_.bytes(sliced_value) <= 2 * schedule_.bytes(step.outputs[0]) ||
            std::any_of(schedule_.inputs.begin(), schedule_.inputs.end(),
-                       [&](int v) { return schedule_.root(v) == whole; });
+                       [&](int v) { return schedule_.root(v) == sliced_value; });
   }
 
   /// The window by which input `input` of an elementwise step reads the elements of the step
   /// `slice` directly from the array that is sliced.
   Elementwise::Window window(int input, const Step& slice) const {
     const auto& op = static_cast<const Slice&>(*slice.op);
-    const Shape& whole = spec(slice.inputs[0]).shape;
+    const Shape& full_shape = spec(slice.inputs[0]).shape;
     int64_t first = 0;
-    for (int axis = 0; axis < whole.rank(); ++axis) first = first * whole[axis] + op.start[axis];
-    return {input, whole, first};
+    for (int axis = 0; axis < full_shape.rank(); ++axis)
+      first = first * full_shape[axis] + op.start[axis];
+    return {input, full_shape, first};
   }
 
   void join_reader(Step& reader) {
@@ -104,8 +105,9 @@ class Slices {
 
   Schedule& schedule_;
   const Options& options_;
-  std::vector<size_t> producer_;  ///< for each value, the index of the slice step that computes it,
-                                  ///< if only elementwise steps read it; else kNone
+  /// For each value, the index of the slice step that computes it, if only elementwise steps read
+  /// it; else kNone.
+  std::vector<size_t> producer_;
 };
 
 }  // namespace

@@ -84,8 +84,9 @@ class PlacedBlocks {
   }
 
   bool some_are_long_ = false;
-  Blocks all_, long_;          ///< all_: all blocks if there are long-lived ones, else empty;
-                               ///< long_: the long-lived blocks; both are sorted by offset
+  /// all_: all blocks if there are long-lived ones, else empty; long_: the long-lived blocks; both
+  /// are sorted by offset.
+  Blocks all_, long_;
   std::vector<Blocks> short_;  ///< short-lived blocks for each interval of steps
   Blocks neighbours_;
 };
@@ -121,31 +122,31 @@ MemoryPlan::MemoryPlan(Schedule& schedule) : schedule_(schedule) {
 
 void MemoryPlan::place_callers_values() {
   locations.resize(schedule_.values.size());
-  auto put = [&](int value, Location::Kind kind, size_t index) {
+  auto set_location = [&](int value, Location::Kind kind, size_t index) {
     if (Location& p = location(value); p.kind == Location::Kind::none)
       p = {kind, static_cast<int>(index), 0};
   };
   for (size_t i = 0; i < schedule_.inputs.size(); ++i)
-    put(schedule_.inputs[i], Location::Kind::input, i);
+    set_location(schedule_.inputs[i], Location::Kind::input, i);
   for (size_t i = 0; i < schedule_.constants.size(); ++i)
-    put(schedule_.constants[i].value, Location::Kind::constant, i);
+    set_location(schedule_.constants[i].value, Location::Kind::constant, i);
   for (size_t i = 0; i < schedule_.variables.size(); ++i)
-    put(schedule_.variables[i].value, Location::Kind::variable, i);
+    set_location(schedule_.variables[i].value, Location::Kind::variable, i);
 }
 
 /// Adds copies of those outputs and new values of variables that share memory with an input, a
 /// variable or a constant, or that would have to be stored in two places.
 void MemoryPlan::add_result_copies() {
-  std::vector<bool> taken(schedule_.values.size());
+  std::vector<bool> is_used(schedule_.values.size());
   auto own = [&](int& value) {
     size_t root = schedule_.root(value);
-    if (locations[root].kind == Location::Kind::none && !taken[root]) {
-      taken[root] = true;
+    if (locations[root].kind == Location::Kind::none && !is_used[root]) {
+      is_used[root] = true;
       return;
     }
     value = schedule_.add_copy(value);
     locations.resize(schedule_.values.size());
-    taken.resize(schedule_.values.size(), true);
+    is_used.resize(schedule_.values.size(), true);
   };
   for (auto& v : schedule_.variables) {
     if (v.result >= 0) own(v.result);
@@ -187,8 +188,8 @@ void MemoryPlan::find_lives() {
 /// Whether an overlapped step still uses the value when `step`, whose index is `when`, writes to
 /// its memory. Overlapped steps run one after another.
 bool MemoryPlan::is_busy(int value, const Step& step, int when) const {
-  const int until = busy_until_[schedule_.root(value)];
-  return step.is_overlapped ? until > end_[static_cast<size_t>(when)] : until >= when;
+  const int last_step = busy_until_[schedule_.root(value)];
+  return step.is_overlapped ? last_step > end_[static_cast<size_t>(when)] : last_step >= when;
 }
 
 /// Whether all reads of a variable's old value are over when `step` writes `result` to the same
@@ -270,9 +271,9 @@ void MemoryPlan::share_in_place() {
       if (!in_arena(out)) continue;
       for (int input : step.inputs) {
         size_t in = schedule_.root(input);
-        bool dies = in_arena(in) && producer_step_[in] >= 0 &&
-                    last_use_[in] == producer_step_[out] && !lent[in];
-        if (!dies || !have_elements_alike(input, output)) continue;
+        bool is_last_use = in_arena(in) && producer_step_[in] >= 0 &&
+                           last_use_[in] == producer_step_[out] && !lent[in];
+        if (!is_last_use || !have_elements_alike(input, output)) continue;
         if (!can_write_in_place(step, input, output)) continue;
         lent[in] = true;
         shares_with_[out] = shares_with_[in];

@@ -27,11 +27,11 @@ struct MemoryPlan {
   /// appends a step to the schedule that copies it there.
   explicit MemoryPlan(Schedule& schedule);
 
-  std::vector<Location> locations;  ///< for each value, where its memory is; only the entries of
-                                    ///< root values are used
-  std::vector<size_t> scratch;      ///< for each step, the offset of its scratch memory in the
-                                    ///< arena
-  std::vector<int> prepacked;       ///< indices of the values that are in the prepack cache
+  /// For each value, where its memory is; only the entries of root values are used.
+  std::vector<Location> locations;
+  /// For each step, the offset of its scratch memory in the arena.
+  std::vector<size_t> scratch;
+  std::vector<int> prepacked;  ///< indices of the values that are in the prepack cache
   size_t arena_bytes = 0;
 
  private:
@@ -50,17 +50,19 @@ struct MemoryPlan {
   Location& location(int value) { return locations[schedule_.root(value)]; }
 
   Schedule& schedule_;
-  int last_failure_ = -1;           ///< index of the last step at whose end a run may fail
-  std::vector<int> producer_step_;  ///< for each root value, the index of the step that computes
-                                    ///< it; -1 if there is none
-  std::vector<int> last_use_;     ///< for each root value, the index of the last step that reads or
-                                  ///< computes it
-  std::vector<int> end_;          ///< for each step, the index of the last step that runs before
-                                  ///< the step has ended; the step's own unless it is overlapped
-  std::vector<int> busy_until_;   ///< for each root value, the largest end_ of the overlapped steps
-                                  ///< that read or compute it; -1 if there is none
-  std::vector<int> shares_with_;  ///< for each root value, the root value whose memory it reuses,
-                                  ///< or the value itself
+  int last_failure_ = -1;  ///< index of the last step at whose end a run may fail
+  /// For each root value, the index of the step that computes it; -1 if there is none.
+  std::vector<int> producer_step_;
+  /// For each root value, the index of the last step that reads or computes it.
+  std::vector<int> last_use_;
+  /// For each step, the index of the last step that runs before the step has ended; the step's own
+  /// unless it is overlapped.
+  std::vector<int> end_;
+  /// For each root value, the largest end_ of the overlapped steps that read or compute it; -1 if
+  /// there is none.
+  std::vector<int> busy_until_;
+  /// For each root value, the root value whose memory it reuses, or the value itself.
+  std::vector<int> shares_with_;
 };
 
 }  // namespace crescent::cpu

@@ -69,7 +69,8 @@ class Overlap {
   }
 
   /// Moves each step that may move behind the steps that compute its inputs and the checks that
-  /// come before it, an exchange also behind the previous ordered step.
+  /// come before it; an exchange also behind the previous step whose effect must keep its order
+  /// (Effect::ordered).
   void move_up() {
     std::vector<size_t> place(steps().size()), producer(schedule_.values.size(), 0);
     size_t last_check = schedule_.prepack_steps, last_ordered = 0;
@@ -88,9 +89,9 @@ class Overlap {
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return place[a] < place[b]; });
-    std::vector<Step> moved;
-    for (size_t s : order) moved.push_back(std::move(steps()[s]));
-    steps() = std::move(moved);
+    std::vector<Step> reordered_steps;
+    for (size_t s : order) reordered_steps.push_back(std::move(steps()[s]));
+    steps() = std::move(reordered_steps);
   }
 
   /// Collects exchanges up to the first step that reads a result of one of them, or that has
@@ -116,10 +117,10 @@ class Overlap {
   /// Overlaps the exchanges with the steps before step `end`, but not the last ones, between which
   /// and `end` there is little work.
   void overlap(std::vector<size_t> exchanges, size_t end) {
-    size_t work = 0, s = end;
+    size_t bytes = 0, s = end;
     while (!exchanges.empty()) {
-      while (--s > exchanges.back()) work += bytes_of(steps()[s]);
-      if (work >= kMinOverlap) break;
+      while (--s > exchanges.back()) bytes += bytes_of(steps()[s]);
+      if (bytes >= kMinOverlap) break;
       end = s;
       exchanges.pop_back();
     }

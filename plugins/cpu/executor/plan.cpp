@@ -105,21 +105,21 @@ bool reads_selection(const Op& op) {
 
 void Plan::describe(const Schedule& schedule, const std::vector<std::string>& scopes) {
   for (const Step& step : schedule.steps) {
-    ProfileEntry row;
+    ProfileEntry entry;
     size_t scope = step.scope;
-    row.scope = scope < scopes.size() ? scopes[scope] : "";
-    row.op = step.op                                    ? step.op->label()
-             : profile_.size() < schedule.prepack_steps ? "prepare"
-                                                        : "copy";
-    row.shapes = shapes_text(step.inputs, schedule.values) + " -> " +
-                 shapes_text(step.outputs, schedule.values);
-    row.kernel = step.kernel->name();
-    row.flops = step.kernel->flops();
-    const bool picked = step.op && reads_selection(*step.op);
-    for (int value : picked ? step.outputs : step.inputs)
-      row.bytes += static_cast<double>(schedule.bytes(value));
-    for (int value : step.outputs) row.bytes += static_cast<double>(schedule.bytes(value));
-    profile_.push_back(std::move(row));
+    entry.scope = scope < scopes.size() ? scopes[scope] : "";
+    entry.op = step.op                                    ? step.op->label()
+               : profile_.size() < schedule.prepack_steps ? "prepare"
+                                                          : "copy";
+    entry.shapes = shapes_text(step.inputs, schedule.values) + " -> " +
+                   shapes_text(step.outputs, schedule.values);
+    entry.kernel = step.kernel->name();
+    entry.flops = step.kernel->flops();
+    const bool is_selection = step.op && reads_selection(*step.op);
+    for (int value : is_selection ? step.outputs : step.inputs)
+      entry.bytes += static_cast<double>(schedule.bytes(value));
+    for (int value : step.outputs) entry.bytes += static_cast<double>(schedule.bytes(value));
+    profile_.push_back(std::move(entry));
   }
   tallies_ = std::vector<Tally>(profile_.size());
 }
@@ -138,10 +138,11 @@ int64_t shards_in(const Program& program) {
 /// The logical shard to which all of these values belong; fails if they belong to several. `shards`
 /// contains the shard of each value of the program.
 int common_shard(const std::vector<int>& values, const std::vector<int>& shards) {
-  const auto of = [&](int value) { return shards[static_cast<size_t>(value)]; };
+  const auto shard_of = [&](int value) { return shards[static_cast<size_t>(value)]; };
   for (int value : values)
-    if (of(value) != of(values[0])) fail("an instruction has results of several logical shards");
-  return of(values[0]);
+    if (shard_of(value) != shard_of(values[0]))
+      fail("an instruction has results of several logical shards");
+  return shard_of(values[0]);
 }
 
 }  // namespace
@@ -154,15 +155,15 @@ void Plan::find_shards(const Program& program, const Schedule& schedule) {
   for (const Step& step : schedule.steps) {
     int shard = -1;
     for (int value : step.inputs) shard = std::max(shard, shards[static_cast<size_t>(value)]);
-    const bool joins = step.op && step.op->effect() == Effect::ordered;
+    const bool is_ordered = step.op && step.op->effect() == Effect::ordered;
     const bool is_new =
         !step.outputs.empty() && static_cast<size_t>(step.outputs[0]) >= program.values.size();
     if (is_new)
       for (int value : step.outputs) shards[static_cast<size_t>(value)] = shard;
-    const int made = step.outputs.empty() ? shard : common_shard(step.outputs, shards);
-    if (!joins && shard >= 0 && made != shard)
+    const int result_shard = step.outputs.empty() ? shard : common_shard(step.outputs, shards);
+    if (!is_ordered && shard >= 0 && result_shard != shard)
       fail("an instruction for all processes reads values of logical shard ", shard);
-    shards_.push_back(made);
+    shards_.push_back(result_shard);
   }
 }
 
@@ -260,23 +261,23 @@ class ExchangeGuard {
 }  // namespace
 
 void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
-  const ShardRange own = shard_count_ > 0 ? own_shards(shard_count_) : ShardRange{};
+  const ShardRange own_range = shard_count_ > 0 ? own_shards(shard_count_) : ShardRange{};
   const auto is_of_others = [&](size_t call) {
     return shard_count_ > 0 && shards_[call] >= 0 &&
-           (shards_[call] < own.first || shards_[call] >= own.last);
+           (shards_[call] < own_range.first || shards_[call] >= own_range.last);
   };
-  const bool notes = notes_activity();
+  const bool reports_activity = notes_activity();
   ExchangeThread* const thread = overlaps(frame) ? exchange_thread_ : nullptr;
   const ExchangeGuard guard(thread);
-  const auto note = [&](size_t call) {
-    if (notes) enter_instruction(profile_[call].op, profile_[call].scope);
+  const auto report = [&](size_t call) {
+    if (reports_activity) enter_instruction(profile_[call].op, profile_[call].scope);
   };
   size_t last_exchange = i;
   for (; i < last; ++i) {
     const Call& call = calls_[i];
-    if (thread && call.awaits_exchanges) note(last_exchange), thread->wait();
+    if (thread && call.awaits_exchanges) report(last_exchange), thread->wait();
     if (is_of_others(i)) continue;
-    note(i);
+    report(i);
     if (thread && call.is_overlapped) {
       last_exchange = i;
       thread->begin({call.kernel, arguments(frame, call), profile_[i].op, profile_[i].scope});
@@ -315,15 +316,15 @@ void Plan::run_timed(const Frame& frame, size_t i) {
 
 double Plan::flops() const {
   double flops = 0;
-  for (const ProfileEntry& row : profile_) flops += row.flops;
+  for (const ProfileEntry& entry : profile_) flops += entry.flops;
   return flops;
 }
 
 size_t Plan::bytes() const {
   // The approximate bytes that a kernel, its step and its profile row take; the number was
   // measured.
-  constexpr size_t kStep = 5120;
-  return sizeof *this + kStep * calls_.size() + arguments_.capacity() * sizeof(Argument);
+  constexpr size_t kBytesPerStep = 5120;
+  return sizeof *this + kBytesPerStep * calls_.size() + arguments_.capacity() * sizeof(Argument);
 }
 
 ProfileEntry Plan::row_of(size_t i) const {

@@ -29,8 +29,8 @@ class Plan {
   /// variables and outputs.
   struct Memory {
     std::vector<std::byte*> inputs, variables, outputs;
-    std::vector<Contents> contents;  ///< identifiers of the contents of the variables (see
-                                     ///< Contents)
+    /// Identifiers of the contents of the variables (see Contents).
+    std::vector<Contents> contents;
   };
   /// The state of one run of a plan: the pointers that its kernels get. Intermediate values are in
   /// an arena instead.
@@ -75,16 +75,16 @@ class Plan {
  private:
   struct Call {
     Kernel* kernel;
-    size_t inputs, outputs;  ///< positions of the call's first input and first output in
-                             ///< Frame::arguments_
-    size_t scratch;          ///< the offset of scratch memory in the arena
+    /// Positions of the call's first input and first output in Frame::arguments_.
+    size_t inputs, outputs;
+    size_t scratch;                        ///< the offset of scratch memory in the arena
     bool is_overlapped, awaits_exchanges;  ///< as in Step
   };
   /// An argument of a kernel that points to memory of the caller or into the arena.
   struct Argument {
     size_t argument;
-    size_t position;  ///< index of the input, variable or output of the program, or offset in the
-                      ///< arena
+    /// Index of the input, variable or output of the program, or offset in the arena.
+    size_t position;
   };
   /// The number and total time of executions of a call since profiling began, on all threads.
   struct Tally {
@@ -106,8 +106,8 @@ class Plan {
   /// Whether exchanges of the run are overlapped.
   bool overlaps(const Frame& frame) const;
   void run_timed(const Frame& frame, size_t i);
-  void run_observed(const Frame& frame, size_t i);  ///< runs call i and measures its time, reports
-                                                    ///< it to the watcher, or both
+  /// Runs call i and measures its time, reports it to the watcher, or both.
+  void run_observed(const Frame& frame, size_t i);
   void notify_watcher(const Frame& frame, size_t i) const;
   ProfileEntry row_of(size_t i) const;
   Arguments arguments(const Frame& frame, const Call& call) const {
@@ -134,16 +134,16 @@ class Plan {
   bool can_overlap_ = false;  ///< whether there is an exchange thread, and a call for it
   std::vector<bool> writes_;  ///< for each variable, whether the program writes it
   std::optional<PrepackStage> prepack_stage_;
-  std::atomic<bool> profiling_{false}, observed_{false};  ///< whether the plan is profiled; whether
-                                                          ///< it is profiled or watched
+  /// profiling_: whether the plan is profiled; observed_: whether it is profiled or watched.
+  std::atomic<bool> profiling_{false}, observed_{false};
   Executable::Watcher watcher_;
-  std::vector<std::vector<int>> results_;  ///< for each call, the indices of the values that it
-                                           ///< computes
-  std::vector<ProfileEntry> profile_;      ///< for each call, its description in profiles
-  std::vector<Tally> tallies_;             ///< for each call, the number of its executions and
-                                           ///< their total time
-  std::vector<WorkTrace> traces_;          ///< for each call, the division of its work among
-                                           ///< threads, if this is profiled
+  /// For each call, the indices of the values that it computes.
+  std::vector<std::vector<int>> results_;
+  std::vector<ProfileEntry> profile_;  ///< for each call, its description in profiles
+  /// For each call, the number of its executions and their total time.
+  std::vector<Tally> tallies_;
+  /// For each call, the division of its work among threads, if this is profiled.
+  std::vector<WorkTrace> traces_;
 };
 
 }  // namespace crescent::cpu

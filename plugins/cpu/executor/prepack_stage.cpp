@@ -6,7 +6,7 @@
 namespace crescent::cpu {
 namespace {
 
-/// A form, the text that identifies a layout, that no other prepacked value has.
+/// A text that identifies a layout (Prepared::form) and that no other prepacked value has.
 std::string unique_form() {
   static std::atomic<uint64_t> count{0};
   return concat("form ", ++count);
@@ -57,18 +57,18 @@ class PrepackedByKey {
       key.from.push_back(of(value));
     }
     for (size_t i = 0; i < step.outputs.size(); ++i) {
-      PrepackKey own = key;
-      own.output = static_cast<int>(i);
-      own.specs.push_back(spec(step.outputs[i]));
-      add(step.outputs[i], std::move(own));
+      PrepackKey output_key = key;
+      output_key.output = static_cast<int>(i);
+      output_key.specs.push_back(spec(step.outputs[i]));
+      add(step.outputs[i], std::move(output_key));
     }
   }
 
   const Schedule& schedule_;
   const Options& options_;
   PrepackCache& cache_;
-  std::unordered_map<int, PrepackedValuePtr> prepacked_by_root_;  ///< for each root value, its
-                                                                  ///< prepacked value in the cache
+  /// For each root value, its prepacked value in the cache.
+  std::unordered_map<int, PrepackedValuePtr> prepacked_by_root_;
 };
 
 }  // namespace

@@ -19,8 +19,8 @@ class PrepackStage {
   struct State {
     bool was_made = false;
     std::vector<uint64_t> versions;  ///< versions of the values after the last make()
-    std::vector<Contents> contents;  ///< contents, at the last make(), of the variables that the
-                                     ///< steps read
+    /// Contents, at the last make(), of the variables that the steps read.
+    std::vector<Contents> contents;
   };
 
   size_t steps() const { return steps_.size(); }
@@ -58,11 +58,11 @@ class PrepackStage {
   };
   /// A step that computes prepacked values, or values from which these are computed.
   struct Step {
-    std::vector<size_t> cached;     ///< indices in cached_ of its outputs
-    std::vector<size_t> producers;  ///< indices of the steps that compute those inputs that
-                                    ///< are not in the cache
-    bool has_results;               ///< false for a step that only checks values
-    bool must_run = false;          ///< set by find_needed()
+    std::vector<size_t> cached;  ///< indices in cached_ of its outputs
+    /// Indices of the steps that compute those inputs that are not in the cache.
+    std::vector<size_t> producers;
+    bool has_results;       ///< false for a step that only checks values
+    bool must_run = false;  ///< set by find_needed()
   };
   void add_cached(const Program& source, PrepackedValuePtr value, size_t bytes);
   void find_needed(const std::vector<Contents>& contents, std::byte** arguments,

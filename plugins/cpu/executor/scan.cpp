@@ -1,10 +1,10 @@
 // Scan: the body is compiled to a separate plan, which runs once per time step. The inputs and
 // outputs of a step are read and written in place, in the sequences; states alternate between two
-// buffers, or go directly into the array of kept states. Values that are the same for all steps are
-// prepared once per run. If the rows of the batch are independent, the batch is split into parts
-// that go through time separately, without waiting for each other: each thread has a plan for the
-// number of rows of a part. The split depends on shapes only. Runs at the same time use different
-// plans, because the values that are prepared once per run belong to that run.
+// buffers, or are written directly to the array of the states of all steps. Values that are the
+// same for all steps are prepared once per run. If the rows of the batch are independent, the batch
+// is split into parts that go through time separately, without waiting for each other: each thread
+// has a plan for the number of rows of a part. The split depends on shapes only. Runs at the same
+// time use different plans, because the values that are prepared once per run belong to that run.
 #include <cstring>
 #include <utility>
 
@@ -26,8 +26,8 @@ int64_t rows_of_part(const Program& body, int64_t batch) {
   constexpr int64_t kParts = 16, kMinimum = 8, kTile = 32, kMaximum = 2;
   const bool is_half = std::any_of(body.values.begin(), body.values.end(),
                                    [](const auto& spec) { return spec.dtype == DType::bfloat16; });
-  const int64_t least = is_half ? kTile : kMinimum;
-  return std::clamp(pieces(batch, kParts), least, kMaximum * least);
+  const int64_t min_rows = is_half ? kTile : kMinimum;
+  return std::clamp(pieces(batch, kParts), min_rows, kMaximum * min_rows);
 }
 
 /// The plans, frames and buffers for one run of a scan at a time.
@@ -100,11 +100,11 @@ class ScanLoop {
     for (size_t i = 0; i < by_rows_.size(); ++i) by_rows_[i] = rowwise->input(i) == SliceRole::rows;
     batch_ = rowwise->batch, rows_ = rows, parts_ = pieces(batch_, rows);
     part_ = prepared(rowwise->of(rows));
-    const Program rest = left > 0 ? prepared(rowwise->of(left)) : Program();
-    if (has_kernels(part_) && has_kernels(rest)) {
+    const Program last_part = left > 0 ? prepared(rowwise->of(left)) : Program();
+    if (has_kernels(part_) && has_kernels(last_part)) {
       make_plans(1);
       if (left > 0)
-        remainder_plan_ = std::make_unique<PlanWithFrame>(rest, *this, single_thread_pool_);
+        remainder_plan_ = std::make_unique<PlanWithFrame>(last_part, *this, single_thread_pool_);
       if (flops() >= kMinPartFlops * static_cast<double>(parts_)) return true;
     }
     plans_.clear(), remainder_plan_.reset();
@@ -118,8 +118,8 @@ class ScanLoop {
     });
   }
   void make_plans(int threads) {
-    const auto most = static_cast<size_t>(std::min<int64_t>(threads, parts_));
-    while (plans_.size() < most)
+    const auto count = static_cast<size_t>(std::min<int64_t>(threads, parts_));
+    while (plans_.size() < count)
       plans_.push_back(std::make_unique<PlanWithFrame>(part_, *this, single_thread_pool_));
   }
 
@@ -167,9 +167,9 @@ class ScanLoop {
   void run_part(const Arguments& a, PlanWithFrame& own, int64_t part) const {
     auto& memory = own.frame.memory();
     for (size_t s = 0; s < states_; ++s) put_first_state(a, s, part);
-    size_t captured = stepped_;
+    size_t next_input = stepped_;
     for (size_t c = stepped_; c < in_bytes_.size(); ++c) {
-      if (!is_same(c)) memory.inputs[captured++] = input(a, c, part);
+      if (!is_same(c)) memory.inputs[next_input++] = input(a, c, part);
     }
     for (int64_t i = 0; i < steps_; ++i) {
       const size_t t = step(i);
@@ -203,12 +203,12 @@ class ScanLoop {
   Options options_;
   // the pool of the plans for parts of the batch, each of which runs on one thread
   Pool single_thread_pool_{1};
-  PrepackCache cache_;                      // the prepacked values of the plans
-  size_t states_, stepped_, step_outputs_;  ///< numbers of states, of states and sequences
-                                            ///< together, and of outputs per step
+  PrepackCache cache_;  // the prepacked values of the plans
+  /// Numbers of states, of states and sequences together, and of outputs per step.
+  size_t states_, stepped_, step_outputs_;
   bool reverse_, keep_;
-  std::vector<bool> by_rows_;  ///< for each input of the body, whether it is split by rows of the
-                               ///< batch
+  /// For each input of the body, whether it is split by rows of the batch.
+  std::vector<bool> by_rows_;
   /// For each input of the body that all steps and parts share, the variable that replaces it.
   std::vector<Variable> shared_inputs_;
   std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes in bytes of the body's inputs and outputs

@@ -62,11 +62,11 @@ TensorSpecs Schedule::specs(const std::vector<int>& list) const {
 void Schedule::add(const Program::Instruction& instruction, const Options& options, Pool& pool) {
   const Op& op = *instruction.op;
   const TensorSpecs in = specs(instruction.inputs), out = specs(instruction.outputs);
-  std::vector<int> made = instruction.outputs;
+  std::vector<int> results = instruction.outputs;
   if (is_alias(op, in, out)) {
-    alias_[made[0]] = root(instruction.inputs[0]);
+    alias_[results[0]] = root(instruction.inputs[0]);
     if (op.name() != CheckIndices::kName) return;
-    made.clear();
+    results.clear();
   }
   const Request request{op, in, out, options};
   auto* scan = dynamic_cast<const Scan*>(&op);
@@ -75,8 +75,8 @@ void Schedule::add(const Program::Instruction& instruction, const Options& optio
                 : sliced ? make_sliced(*sliced, request)
                          : cached_or_new_kernel(request);
   if (!kernel) fail("the cpu device does not take ", op.text(), ": expected a lowered program");
-  steps.push_back(
-      {std::move(kernel), instruction.op, instruction.inputs, std::move(made), instruction.scope});
+  steps.push_back({std::move(kernel), instruction.op, instruction.inputs, std::move(results),
+                   instruction.scope});
 }
 
 /// Moves the steps whose inputs are all stable to the front. Stable values are constants, variables
@@ -92,7 +92,7 @@ void Schedule::separate_prepack_steps() {
     v.result < 0 ? mark(is_stable, v.value) : mark(is_result, v.result);
   for (int value : outputs) mark(is_result, value);
 
-  auto belongs = [&](const Step& step) {
+  auto can_prepack = [&](const Step& step) {
     constexpr size_t kMaxFreeBytes = size_t{64} << 10;
     size_t read = 0, made = 0;
     for (int value : step.inputs) read += bytes(value);
@@ -103,32 +103,32 @@ void Schedule::separate_prepack_steps() {
            std::none_of(step.outputs.begin(), step.outputs.end(),
                         [&](int v) { return has(is_result, v); });
   };
-  std::vector<Step> before, after;
+  std::vector<Step> prepack, remaining;
   for (Step& step : steps) {
-    const bool stays = belongs(step);
-    if (stays) {
+    const bool is_prepacked = can_prepack(step);
+    if (is_prepacked) {
       for (int value : step.outputs) mark(is_stable, value);
     }
-    (stays ? before : after).push_back(std::move(step));
+    (is_prepacked ? prepack : remaining).push_back(std::move(step));
   }
-  for (Step& step : after) {
+  for (Step& step : remaining) {
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       if (!has(is_stable, step.inputs[i])) continue;
       Prepared prepared = step.kernel->prepare(static_cast<int>(i));
       if (!prepared.kernel) continue;
       const int value = add_value(prepared.spec);
-      before.push_back({std::move(prepared.kernel),
-                        nullptr,
-                        {step.inputs[i]},
-                        {value},
-                        step.scope,
-                        std::move(prepared.form)});
+      prepack.push_back({std::move(prepared.kernel),
+                         nullptr,
+                         {step.inputs[i]},
+                         {value},
+                         step.scope,
+                         std::move(prepared.form)});
       step.inputs[i] = value;
     }
   }
-  prepack_steps = before.size();
-  std::move(after.begin(), after.end(), std::back_inserter(before));
-  steps = std::move(before);
+  prepack_steps = prepack.size();
+  std::move(remaining.begin(), remaining.end(), std::back_inserter(prepack));
+  steps = std::move(prepack);
 }
 
 }  // namespace crescent::cpu

@@ -11,8 +11,8 @@ namespace crescent::cpu {
 
 struct Step {
   std::unique_ptr<Kernel> kernel;
-  OpPtr op;                          ///< null if the step is a copy, or a kernel that
-                                     ///< Kernel::prepare() returned
+  /// Null if the step is a copy, or a kernel that Kernel::prepare() returned.
+  OpPtr op;
   std::vector<int> inputs, outputs;  ///< indices of values
   int scope = 0;
   std::string form{};  ///< for a prepared value, the text that identifies its layout; else empty
@@ -50,8 +50,8 @@ struct Schedule {
   TensorSpecs specs(const std::vector<int>& list) const;
   void separate_prepack_steps();
 
-  std::vector<int> alias_;  ///< for each value, the root value whose memory it shares, perhaps
-                            ///< itself
+  /// For each value, the root value whose memory it shares, perhaps itself.
+  std::vector<int> alias_;
 };
 
 /// Joins elementwise steps with matrix products: an elementwise step that alone reads the result of

@@ -67,19 +67,20 @@ class SlicedKernel final : public Composed {
   using Frames = std::vector<Plan::Frame>;  ///< one frame per thread
   struct Output {
     SliceRole part;
-    size_t bytes;           ///< size in bytes of the output of one slice
-    size_t offset, stride;  ///< where scratch memory has a copy of the output for each lane or for
-                            ///< each slice: the offset of the first copy, and the distance between
-                            ///< copies
-    size_t own;             ///< for outputs with SliceRole::rows or SliceRole::sum, the offset in
-                            ///< the memory of a thread at which the output of one slice is computed
+    size_t bytes;  ///< size in bytes of the output of one slice
+    /// Where scratch memory has a copy of the output for each lane or for each slice: the offset of
+    /// the first copy, and the distance between copies.
+    size_t offset, stride;
+    /// For outputs with SliceRole::rows or SliceRole::sum, the offset in the memory of a thread at
+    /// which the output of one slice is computed.
+    size_t own;
   };
 
   size_t bytes(int value) const { return static_cast<size_t>(op_.body->values[value].bytes()); }
   /// Makes a frame for each thread; adds frames if there are more threads than in any earlier run.
   void make_frames(Frames& frames, int threads) const {
-    const auto most = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
-    while (frames.size() < most) frames.emplace_back(*plan_);
+    const auto count = std::min<size_t>(static_cast<size_t>(threads), static_cast<size_t>(lanes_));
+    while (frames.size() < count) frames.emplace_back(*plan_);
   }
 
   std::byte* copy(const Arguments& a, const Output& output, int64_t i) const {
@@ -153,8 +154,8 @@ class SlicedKernel final : public Composed {
       for (int64_t s = 0; s < op_.slices; ++s) middle += means[s * stride + c];
       middle /= slices;
       for (int64_t s = 0; s < op_.slices; ++s) {
-        const double away = means[s * stride + c] - middle;
-        deviation += variances[s * stride + c] + away * away;
+        const double difference = means[s * stride + c] - middle;
+        deviation += variances[s * stride + c] + difference * difference;
       }
       a.out<float>(static_cast<int>(i))[c] = static_cast<float>(middle);
       a.out<float>(static_cast<int>(i + 1))[c] = static_cast<float>(deviation / slices);

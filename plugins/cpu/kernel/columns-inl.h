@@ -61,8 +61,8 @@ HWY_INLINE void for_rows(D d, int64_t rows, int64_t columns, F&& f) {
 /// prefetcher detects the next one, and because of wide rows only some vectors are read at a time.
 template <class T>
 HWY_INLINE int64_t prefetch_distance(int64_t columns) {
-  constexpr int64_t kAhead = 4096 / sizeof(T), kRead = 256 / sizeof(T);
-  return kAhead / std::min(columns, kRead) * columns;
+  constexpr int64_t kPrefetchAhead = 4096 / sizeof(T), kRead = 256 / sizeof(T);
+  return kPrefetchAhead / std::min(columns, kRead) * columns;
 }
 
 }  // namespace crescent::cpu::HWY_NAMESPACE

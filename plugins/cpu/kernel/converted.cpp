@@ -8,7 +8,7 @@ namespace crescent::cpu {
 namespace {
 
 /// The wider dtype in which values of `dtype` are computed if there is no kernel for `dtype`.
-DType wide(DType dtype) {
+DType wider_dtype(DType dtype) {
   switch (dtype) {
     case DType::bfloat16:
     case DType::float16:
@@ -38,7 +38,7 @@ bool is_product_of_bytes(const Request& r) {
 
 TensorSpecs widened(std::span<const TensorSpec> specs) {
   TensorSpecs result(specs.begin(), specs.end());
-  for (auto& spec : result) spec.dtype = wide(spec.dtype);
+  for (auto& spec : result) spec.dtype = wider_dtype(spec.dtype);
   return result;
 }
 
@@ -71,7 +71,7 @@ class Converted final : public Kernel {
   }
   /// Whether a kernel for the cast was found for each operand that must be cast.
   bool is_complete() const {
-    auto ready = [](const Port& p) { return p.cast || !p.narrow; };
+    auto ready = [](const Port& p) { return p.cast || !p.is_narrow; };
     return std::all_of(inputs_.begin(), inputs_.end(), ready) &&
            std::all_of(outputs_.begin(), outputs_.end(), ready);
   }
@@ -81,15 +81,15 @@ class Converted final : public Kernel {
     const auto out = reinterpret_cast<std::byte**>(a.scratch + addresses_) + inputs_.size();
     for (size_t i = 0; i < inputs_.size(); ++i) {
       std::byte* widened = a.scratch + inputs_[i].offset;
-      if (inputs_[i].narrow) convert(inputs_[i], a.inputs[i], widened, a);
-      in[i] = inputs_[i].narrow ? widened : a.inputs[i];
+      if (inputs_[i].is_narrow) convert(inputs_[i], a.inputs[i], widened, a);
+      in[i] = inputs_[i].is_narrow ? widened : a.inputs[i];
     }
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      out[i] = outputs_[i].narrow ? a.scratch + outputs_[i].offset : a.outputs[i];
+      out[i] = outputs_[i].is_narrow ? a.scratch + outputs_[i].offset : a.outputs[i];
     }
     inner_->run({in, out, a.scratch, a.threads});
     for (size_t i = 0; i < outputs_.size(); ++i) {
-      if (outputs_[i].narrow) convert(outputs_[i], out[i], a.outputs[i], a);
+      if (outputs_[i].is_narrow) convert(outputs_[i], out[i], a.outputs[i], a);
     }
   }
   std::string name() const override { return inner_->name() + " in " + name_of(wide_); }
@@ -99,13 +99,13 @@ class Converted final : public Kernel {
 
  private:
   struct Port {
-    bool narrow = false;
+    bool is_narrow = false;
     size_t offset = 0;  ///< offset of the widened values in scratch memory
     std::unique_ptr<Kernel> cast;
   };
 
   Port make_port(const TensorSpec& narrow, bool input, const Options& options) {
-    const TensorSpec widened{wide(narrow.dtype), narrow.shape};
+    const TensorSpec widened{wider_dtype(narrow.dtype), narrow.shape};
     if (widened == narrow) return {};
     wide_ = widened.dtype;
     Port port{true, scratch_,
@@ -121,8 +121,8 @@ class Converted final : public Kernel {
   size_t inner_scratch_ = 0, scratch_ = 0;
   DType wide_{};
   std::vector<Port> inputs_, outputs_;
-  size_t addresses_ = 0;  ///< offset in scratch memory of the addresses of the inner kernel's
-                          ///< inputs and outputs
+  /// Offset in scratch memory of the addresses of the inner kernel's inputs and outputs.
+  size_t addresses_ = 0;
 };
 
 template <class F>

@@ -16,10 +16,11 @@ namespace crescent::cpu {
 
 /// Options of the device that factories read.
 struct Options {
-  bool onednn = true;  ///< false: oneDNN is not used, only OpenBLAS and the loops of this plugin
-                       ///< (environment variable CRESCENT_ONEDNN=0)
-  bool deterministic = false;  ///< whether tiles and the order of sums are fixed, even if this is
-                               ///< slower
+  /// Whether oneDNN may be used. If not (environment variable CRESCENT_ONEDNN=0), kernels use only
+  /// OpenBLAS and the loops of this plugin.
+  bool onednn = true;
+  /// Whether tiles and the order of sums are fixed, even if this is slower.
+  bool deterministic = false;
 };
 
 /// A request for a kernel as plugins' factories get it, plus the options of the device.

@@ -9,8 +9,9 @@ namespace crescent::cpu {
 namespace {
 
 struct CachedKernel {
-  size_t hash;  ///< hash of the op, by which another op that was later allocated at the same
-                ///< address is recognized
+  /// Hash of the op, by which another op that was later allocated at the same address is
+  /// recognized.
+  size_t hash;
   TensorSpecs inputs, outputs;
   bool deterministic;
   std::unique_ptr<Kernel> kernel;

@@ -159,8 +159,8 @@ HWY_INLINE V remainder_of(D d, V a, V b) {
   V r = hn::NegMulAdd(hn::Floor(hn::Div(x, y)), y, x);
   r = hn::IfThenElse(hn::Lt(r, zero), hn::Add(r, y), r);
   r = hn::CopySign(hn::IfThenElse(hn::Ge(r, y), hn::Sub(r, y), r), a);
-  const auto differ = hn::And(hn::Ne(r, zero), hn::Xor(hn::Lt(r, zero), hn::Lt(b, zero)));
-  return hn::IfThenElse(differ, hn::Add(r, b), r);
+  const auto have_other_signs = hn::And(hn::Ne(r, zero), hn::Xor(hn::Lt(r, zero), hn::Lt(b, zero)));
+  return hn::IfThenElse(have_other_signs, hn::Add(r, b), r);
 }
 
 /// log2(x) for positive normal float64, to 1e-12. The mantissa, between sqrt(1/2) and sqrt(2), goes
@@ -199,12 +199,12 @@ HWY_INLINE V error_function(D d, V x) {
     return by_lane(d, x, [](double lane) { return std::erf(lane); });
   } else {
     const V a = hn::Min(hn::Abs(x), constant(d, 3.92));  // erf rounds to 1 beyond this limit
-    const V beyond = horner(d, hn::Mul(a, a), -7.5729622e-06, 0.000103938759, -0.000833956985,
+    const V series = horner(d, hn::Mul(a, a), -7.5729622e-06, 0.000103938759, -0.000833956985,
                             0.00520901631, -0.0268602475, 0.11283675, -0.3761263, 0.128379166);
     const V root = horner(d, a, -0.000195100126, 0.00345655141, -0.0235452787, 0.0704705709,
                           -0.0588423626, -0.0539482126, -0.314650214, 1.00702788);
     const V square = hn::Mul(root, root);
-    const V near = hn::MulAdd(a, beyond, a), far = hn::NegMulAdd(square, square, constant(d, 1));
+    const V near = hn::MulAdd(a, series, a), far = hn::NegMulAdd(square, square, constant(d, 1));
     const V y = hn::IfThenElse(hn::Lt(a, constant(d, 1.25)), near, far);
     return keep_nan(x, hn::CopySign(y, x));
   }

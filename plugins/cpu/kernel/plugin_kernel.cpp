@@ -11,17 +11,17 @@ namespace {
 /// the op and the plugin.
 template <class F>
 auto with_kernel_context(const CpuKernel& kernel, F f) -> decltype(f()) {
-  const auto who = [&] {
+  const auto context = [&] {
     const ClassInfo& info = *kernel.info();
     return concat("kernel of ", info.name, " of plugin '", info.plugin, "': ");
   };
   try {
     return f();
   } catch (Error& error) {
-    error.add_context(who());
+    error.add_context(context());
     throw;
   } catch (...) {
-    fail(who(), exception_text());
+    fail(context(), exception_text());
   }
 }
 

@@ -30,15 +30,15 @@ int place_of(PostOp post) {
 }  // namespace
 
 const Op& base_of(const Op& op) {
-  auto* with = with_post_ops(op);
-  return with ? *with->op : op;
+  auto* wrapper = with_post_ops(op);
+  return wrapper ? *wrapper->op : op;
 }
 
 PostOps::PostOps(const Op& op) {
-  auto* with = with_post_ops(op);
-  if (!with) return;
-  mixed = with->mixed;
-  for (int last = -1; PostOp post : with->post) {
+  auto* wrapper = with_post_ops(op);
+  if (!wrapper) return;
+  mixed = wrapper->mixed;
+  for (int last = -1; PostOp post : wrapper->post) {
     is_known = is_known && place_of(post) > std::exchange(last, place_of(post));
     if (post == PostOp::bias) bias = true;
     if (post == PostOp::add) combine = Combine::add;
@@ -48,7 +48,7 @@ PostOps::PostOps(const Op& op) {
     if (post == PostOp::tanh) activation = ActivationKind::tanh;
     if (post == PostOp::moments) moments = true;
   }
-  const std::string_view base = with->op->name();
+  const std::string_view base = wrapper->op->name();
   const bool is_forward = base == Conv::kName, is_product = base == Matmul::kName;
   const bool is_sum = bias || combine == Combine::add || activation != ActivationKind::none;
   const bool is_masked = combine == Combine::mask;

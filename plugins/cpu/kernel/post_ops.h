@@ -1,5 +1,6 @@
 // PostOps: the operations after a matrix product or convolution in the only order that kernels
-// support: adding a bias and another array, or applying a mask; then an activation; then moments.
+// support: adding a bias and another array, or applying a mask; then an activation; then computing
+// the moments (mean and variance of each channel).
 #pragma once
 #include "crescent/device/lowered_ops.h"
 

@@ -80,8 +80,8 @@ HWY_INLINE void store(hn::Vec<D> x, D, BFloat16* to) {
   const auto rounded = hn::ShiftRight<16>(b + hn::Set(bits, 0x7fff) + (high & hn::Set(bits, 1)));
   // A NaN gets this bit, so that it is still NaN after rounding.
   const auto quiet = high | hn::Set(bits, 0x40);
-  const auto kept = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, rounded);
-  hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, kept)), half, &to->bits);
+  const auto result = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, rounded);
+  hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, result)), half, &to->bits);
 }
 
 template <class D>
@@ -144,8 +144,8 @@ HWY_INLINE void store_part(hn::Vec<D> x, D d, hn::TFromD<D>* to, int64_t count) 
 /// for memory half of the time.
 template <class T>
 HWY_INLINE void fetch_ahead(const T* p) {
-  constexpr int64_t kAhead = 4096 / sizeof(T);
-  __builtin_prefetch(p + kAhead);
+  constexpr int64_t kPrefetchAhead = 4096 / sizeof(T);
+  __builtin_prefetch(p + kPrefetchAhead);
 }
 
 /// Calls f(load, store) for the elements [0, count): for full vectors first, then for the remaining

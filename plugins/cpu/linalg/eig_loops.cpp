@@ -36,14 +36,14 @@ struct Rotation {
     const double length = std::hypot(std::abs(x), std::abs(y));
     return length == 0 ? Rotation{1, 0} : Rotation{std::conj(x) / length, std::conj(y) / length};
   }
-  void rows(ComplexMatrix& a, int64_t p, int64_t q) const {
+  void rotate_rows(ComplexMatrix& a, int64_t p, int64_t q) const {
     for (int64_t j = 0; j < a.size(); ++j) {
       const Number x = a(p, j), y = a(q, j);
       a(p, j) = c * x + s * y;
       a(q, j) = -std::conj(s) * x + std::conj(c) * y;
     }
   }
-  void columns(ComplexMatrix& a, int64_t p, int64_t q) const {
+  void rotate_columns(ComplexMatrix& a, int64_t p, int64_t q) const {
     for (int64_t i = 0; i < a.size(); ++i) {
       const Number x = a(i, p), y = a(i, q);
       a(i, p) = std::conj(c) * x + std::conj(s) * y;
@@ -57,10 +57,10 @@ void make_hessenberg(ComplexMatrix& a, ComplexMatrix& basis) {
   for (int64_t column = 0; column + 2 < a.size(); ++column)
     for (int64_t row = column + 2; row < a.size(); ++row) {
       if (a(row, column) == Number(0)) continue;
-      const Rotation turn = Rotation::clearing(a(column + 1, column), a(row, column));
-      turn.rows(a, column + 1, row);
-      turn.columns(a, column + 1, row);
-      turn.columns(basis, column + 1, row);
+      const Rotation rotation = Rotation::clearing(a(column + 1, column), a(row, column));
+      rotation.rotate_rows(a, column + 1, row);
+      rotation.rotate_columns(a, column + 1, row);
+      rotation.rotate_columns(basis, column + 1, row);
     }
 }
 
@@ -82,15 +82,15 @@ bool is_negligible(ComplexMatrix& a, int64_t i) {
 /// One shifted QR step on rows and columns [begin, end).
 void iterate(ComplexMatrix& a, ComplexMatrix& basis, int64_t begin, int64_t end,
              const Number& shift) {
-  std::vector<Rotation> turns;
+  std::vector<Rotation> rotations;
   for (int64_t i = begin; i < end; ++i) a(i, i) -= shift;
   for (int64_t i = begin; i + 1 < end; ++i) {
-    turns.push_back(Rotation::clearing(a(i, i), a(i + 1, i)));
-    turns.back().rows(a, i, i + 1);
+    rotations.push_back(Rotation::clearing(a(i, i), a(i + 1, i)));
+    rotations.back().rotate_rows(a, i, i + 1);
   }
   for (int64_t i = begin; i + 1 < end; ++i) {
-    turns[static_cast<size_t>(i - begin)].columns(a, i, i + 1);
-    turns[static_cast<size_t>(i - begin)].columns(basis, i, i + 1);
+    rotations[static_cast<size_t>(i - begin)].rotate_columns(a, i, i + 1);
+    rotations[static_cast<size_t>(i - begin)].rotate_columns(basis, i, i + 1);
   }
   for (int64_t i = begin; i < end; ++i) a(i, i) += shift;
 }
@@ -98,10 +98,10 @@ void iterate(ComplexMatrix& a, ComplexMatrix& basis, int64_t begin, int64_t end,
 /// Reduces `a` to Schur form: upper triangular, with the eigenvalues on the diagonal.
 void make_triangular(ComplexMatrix& a, ComplexMatrix& basis) {
   make_hessenberg(a, basis);
-  const int64_t most = 60 * a.size();
+  const int64_t max_steps = 60 * a.size();
   int64_t end = a.size(), tries = 0;
   for (int64_t step = 0; end > 1; ++step) {
-    if (step == most) fail("eig: the eigenvalues of a matrix were not found");
+    if (step == max_steps) fail("eig: the eigenvalues of a matrix were not found");
     if (is_negligible(a, end - 1)) {
       --end;
       a(end, end - 1) = 0;
@@ -123,13 +123,13 @@ void find_eigenvector(ComplexMatrix& a, int64_t k, ComplexMatrix& vectors) {
   double norm = 0;
   for (int64_t i = 0; i < a.size(); ++i)
     for (int64_t j = i; j < a.size(); ++j) norm = std::max(norm, std::abs(a(i, j)));
-  const double least = std::max(kTiny, norm * std::numeric_limits<double>::epsilon());
+  const double smallest = std::max(kTiny, norm * std::numeric_limits<double>::epsilon());
   vectors(k, k) = 1;
   for (int64_t i = k; i-- > 0;) {
     Number sum = 0;
     for (int64_t j = i + 1; j <= k; ++j) sum += a(i, j) * vectors(j, k);
-    const Number gap = a(k, k) - a(i, i);
-    vectors(i, k) = sum / (std::abs(gap) < least ? Number(least) : gap);
+    const Number difference = a(k, k) - a(i, i);
+    vectors(i, k) = sum / (std::abs(difference) < smallest ? Number(smallest) : difference);
   }
 }
 

@@ -13,8 +13,8 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kSmall = 24;  ///< the largest number of rows for which the loops of the plugin
-                                ///< `linalg` are faster
+/// The largest number of rows for which the loops of the plugin `linalg` are faster.
+constexpr int64_t kSmall = 24;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Transposes `from` (rows, columns) to `to` (columns, rows).
@@ -36,7 +36,7 @@ class BatchKernel : public Kernel {
         count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {}
   std::string name() const override { return "openblas lapack"; }
   void run(const Arguments& a) const final {
-    const BlasLock turn;
+    const BlasLock lock;
     for (int64_t i = 0; i < count_; ++i) run_one(a, i);
   }
 
@@ -51,12 +51,13 @@ class BatchKernel : public Kernel {
 class EighKernel final : public BatchKernel {
  public:
   explicit EighKernel(const Request& r) : BatchKernel(r) {
-    double wanted = 0;
-    const int ask = -1;
+    double best_size = 0;
+    const int query_size = -1;
     int info = 0;
-    const BlasLock turn;
-    dsyevd_("V", "U", &n_, nullptr, &n_, nullptr, &wanted, &ask, &integers_, &ask, &info, 1, 1);
-    work_ = static_cast<int>(wanted);
+    const BlasLock lock;
+    dsyevd_("V", "U", &n_, nullptr, &n_, nullptr, &best_size, &query_size, &integers_, &query_size,
+            &info, 1, 1);
+    work_ = static_cast<int>(best_size);
   }
   size_t scratch_bytes() const override {
     return (size() + work_) * sizeof(double) + integers_ * sizeof(int);

@@ -29,14 +29,14 @@ class SvdKernel final : public Kernel {
         n_(static_cast<int>(r.inputs[0].shape[-1])),
         k_(std::min(m_, n_)),
         count_(r.inputs[0].shape.slice(0, r.inputs[0].shape.rank() - 2).size()) {
-    T wanted = 0, nothing = 0;
-    const int ask = -1;
+    T best_size = 0, unused = 0;
+    const int query_size = -1;
     int info = 0, integer = 0;
     if (k_ == 0) return;
-    const BlasLock turn;
-    gesdd<T>("S", &n_, &m_, &nothing, &n_, &nothing, &nothing, &n_, &nothing, &k_, &wanted, &ask,
-             &integer, &info, 1);
-    work_ = static_cast<int>(wanted);
+    const BlasLock lock;
+    gesdd<T>("S", &n_, &m_, &unused, &n_, &unused, &unused, &n_, &unused, &k_, &best_size,
+             &query_size, &integer, &info, 1);
+    work_ = static_cast<int>(best_size);
   }
   std::string name() const override { return "openblas lapack"; }
   size_t scratch_bytes() const override {
@@ -45,7 +45,7 @@ class SvdKernel final : public Kernel {
 
   void run(const Arguments& a) const override {
     if (k_ == 0) return;
-    const BlasLock turn;
+    const BlasLock lock;
     for (int64_t i = 0; i < count_; ++i) run_one(a, i);
   }
 
@@ -79,10 +79,10 @@ std::unique_ptr<Kernel> make_svd(const Request& r) {
 /// Returns null for batches of small matrices, which the plugin of the op decomposes eight at a
 /// time.
 std::unique_ptr<Kernel> make_batched_svd(const Request& r) {
-  constexpr int64_t kSmall = 32, kSeveral = 4;
+  constexpr int64_t kMaxSmallRows = 32, kMinBatch = 4;
   const Shape& shape = r.inputs[0].shape;
-  const bool several = shape.slice(0, shape.rank() - 2).size() >= kSeveral;
-  return several && std::max(shape[-2], shape[-1]) <= kSmall ? nullptr : make_svd(r);
+  const bool has_several = shape.slice(0, shape.rank() - 2).size() >= kMinBatch;
+  return has_several && std::max(shape[-2], shape[-1]) <= kMaxSmallRows ? nullptr : make_svd(r);
 }
 
 }  // namespace

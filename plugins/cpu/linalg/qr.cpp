@@ -76,24 +76,24 @@ class QrKernel final : public Kernel {
     return 4.0 * static_cast<double>(m_) * static_cast<double>(n_) * static_cast<double>(k_);
   }
   size_t scratch_bytes() const override {
-    const int64_t wide = std::max(n_, k_);
+    const int64_t max_columns = std::max(n_, k_);
     return static_cast<size_t>(m_ * n_ + m_ * k_ + pieces(k_, block_) * block_ * block_ +
-                               2 * block_ * wide + 2 * block_ * block_ + kLeaf * m_) *
+                               2 * block_ * max_columns + 2 * block_ * block_ + kLeaf * m_) *
            sizeof(T);
   }
 
   void run(const Arguments& a) const override {
     if (k_ == 0) return;
-    T* free = reinterpret_cast<T*>(a.scratch);
+    T* next_free = reinterpret_cast<T*>(a.scratch);
     auto take = [&](int64_t rows, int64_t columns) {
-      return Matrix<T>{std::exchange(free, free + rows * columns), columns};
+      return Matrix<T>{std::exchange(next_free, next_free + rows * columns), columns};
     };
     Workspace w{take(m_, n_),
                 take(m_, k_),
                 take(pieces(k_, block_) * block_, block_),
                 {take(block_, std::max(n_, k_)), take(block_, std::max(n_, k_))},
                 {take(block_, block_), take(block_, block_)},
-                free,
+                next_free,
                 a.threads};
     std::copy_n(a.in<T>(0), m_ * n_, w.matrix.first);
     std::fill_n(w.v.first, m_ * k_, T{0});

@@ -55,9 +55,9 @@ template <class T>
 CRESCENT_AVX512 void store_rows(const float* from, int64_t width, int64_t rows, int64_t columns,
                                 const float* bias, bool relu, T* to, int64_t ld) {
   for (int64_t j = 0; j < columns; j += kLines) {
-    const float* own = bias ? bias + j : nullptr;
-    relu ? store_columns<true>(from + j, width, rows, columns - j, own, to + j, ld)
-         : store_columns<false>(from + j, width, rows, columns - j, own, to + j, ld);
+    const float* block_bias = bias ? bias + j : nullptr;
+    relu ? store_columns<true>(from + j, width, rows, columns - j, block_bias, to + j, ld)
+         : store_columns<false>(from + j, width, rows, columns - j, block_bias, to + j, ld);
   }
 }
 
@@ -70,13 +70,13 @@ constexpr TileConfiguration kWholeTiles;
 
 CRESCENT_AVX512 bool are_finite(const uint16_t* values, int64_t count) {
   const __m512i exponent = _mm512_set1_epi16(0x7f80);
-  Mask wrong = 0;
+  Mask non_finite = 0;
   for (int64_t i = 0; i < count; i += 32) {
-    wrong |= _mm512_cmpeq_epi16_mask(
+    non_finite |= _mm512_cmpeq_epi16_mask(
         _mm512_and_si512(_mm512_maskz_loadu_epi16(first(count - i), values + i), exponent),
         exponent);
   }
-  return wrong == 0;
+  return non_finite == 0;
 }
 
 CRESCENT_AVX512 void add_rows_to(const float* x, int64_t ld, int64_t rows, int64_t columns,
@@ -142,8 +142,9 @@ class BlockWriter {
       bias_[half] = r_.bias ? _mm512_loadu_ps(r_.bias + half * kLines) : _mm512_setzero_ps();
     }
   }
-  CRESCENT_INLINE void rows(int64_t count) {
-    for (int64_t end = std::min(row_ + count, r_.rows); row_ < end; ++row_) half<0>(), half<1>();
+  CRESCENT_INLINE void write_rows(int64_t count) {
+    for (int64_t end = std::min(row_ + count, r_.rows); row_ < end; ++row_)
+      write_half<0>(), write_half<1>();
   }
   CRESCENT_INLINE bool all_finite() const {
     return _mm512_cmp_ps_mask(_mm512_add_ps(zeros_[0], zeros_[1]), _mm512_setzero_ps(),
@@ -152,11 +153,11 @@ class BlockWriter {
 
  private:
   template <int kHalf>
-  CRESCENT_INLINE void half() {
+  CRESCENT_INLINE void write_half() {
     const __m512 zero = _mm512_setzero_ps();
-    const int64_t own = row_ * kBlock + kHalf * kLines, at = row_ * r_.ld + kHalf * kLines;
-    __m512 x = _mm512_load_ps(r_.sums + own);
-    if (r_.total) x = _mm512_add_ps(x, _mm512_load_ps(r_.total + own));
+    const int64_t source = row_ * kBlock + kHalf * kLines, at = row_ * r_.ld + kHalf * kLines;
+    __m512 x = _mm512_load_ps(r_.sums + source);
+    if (r_.total) x = _mm512_add_ps(x, _mm512_load_ps(r_.total + source));
     // becomes NaN as soon as an x is not finite
     zeros_[kHalf] = _mm512_fmadd_ps(x, zero, zeros_[kHalf]);
     if (r_.combine != Combine::none) {
@@ -184,7 +185,7 @@ class ResultPrefetcher {
  public:
   CRESCENT_INLINE explicit ResultPrefetcher(const Result& result)
       : c_(result.c), other_(result.other), ld_(result.ld), left_(result.rows) {}
-  CRESCENT_INLINE void rows(int64_t count) {
+  CRESCENT_INLINE void fetch_rows(int64_t count) {
     for (int64_t end = left_ - std::min(count, left_); left_ > end; --left_, c_ += ld_) {
       __builtin_prefetch(c_, 1, 3), __builtin_prefetch(c_ + kLines, 1, 3);
       if (!other_) continue;
@@ -202,14 +203,14 @@ class ResultPrefetcher {
 /// each.
 CRESCENT_AMX bool multiply_square_split(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                         const Result& result, const Result& earlier) {
-  constexpr int64_t kSecond = kLines, kThird = 2 * kLines * kLines,
+  constexpr int64_t kSecondTile = kLines, kThirdTile = 2 * kLines * kLines,
                     kRow = 2 * kLines * sizeof(float);
   constexpr int64_t kPairs = 6;
   // number of rows of `earlier` to store per multiplication
   const int64_t rows = pieces(kBlock, kPairs * steps);
   BlockWriter writer(earlier);
   ResultPrefetcher fetching(result);
-  begin_sums(result.sums, kSecond, kThird, kRow, false);
+  begin_sums(result.sums, kSecondTile, kThirdTile, kRow, false);
   for (int64_t at = 0, end = steps * 3 * kTileValues; at < end; at += 3 * kTileValues) {
     auto load_left = [&](int64_t part) CRESCENT_AMX_LAMBDA {
       _tile_loadd(4, a.strips[0] + at + part * kTileValues, 64);
@@ -224,8 +225,8 @@ CRESCENT_AMX bool multiply_square_split(const LeftStrips& a, const RightStrips& 
       _tile_dpbf16ps(1, 4, 7);
       _tile_dpbf16ps(2, 5, 6);
       _tile_dpbf16ps(3, 5, 7);
-      writer.rows(rows);
-      fetching.rows(rows);
+      writer.write_rows(rows);
+      fetching.fetch_rows(rows);
     };
     load_left(2), load_right(0), multiply_tiles();
     load_left(1), multiply_tiles();
@@ -234,22 +235,22 @@ CRESCENT_AMX bool multiply_square_split(const LeftStrips& a, const RightStrips& 
     load_right(2), multiply_tiles();
     load_right(0), multiply_tiles();
   }
-  end_sums(result.sums, kSecond, kThird, kRow);
+  end_sums(result.sums, kSecondTile, kThirdTile, kRow);
   return writer.all_finite();
 }
 
 CRESCENT_AVX512 bool store_block(const Result& result) {
   BlockWriter writer(result);
-  writer.rows(kBlock);
+  writer.write_rows(kBlock);
   return writer.all_finite();
 }
 
 CRESCENT_AMX void multiply_square(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                   int64_t runs, float* c, bool add) {
-  constexpr int64_t kSecond = kLines, kThird = 2 * kLines * kLines,
+  constexpr int64_t kSecondTile = kLines, kThirdTile = 2 * kLines * kLines,
                     kRow = 2 * kLines * sizeof(float);
   const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
-  begin_sums(c, kSecond, kThird, kRow, add);
+  begin_sums(c, kSecondTile, kThirdTile, kRow, add);
   each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
     _tile_loadd(4, a.strips[0] + left, row);
     _tile_loadd(6, b.strips[0] + right, 64);
@@ -260,14 +261,15 @@ CRESCENT_AMX void multiply_square(const LeftStrips& a, const RightStrips& b, int
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   });
-  end_sums(c, kSecond, kThird, kRow);
+  end_sums(c, kSecondTile, kThirdTile, kRow);
 }
 
 CRESCENT_AMX void multiply_tall(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                 int64_t runs, float* c, bool add) {
-  constexpr int64_t kSecond = kLines * kLines, kThird = 2 * kSecond, kRow = kLines * sizeof(float);
+  constexpr int64_t kSecondTile = kLines * kLines, kThirdTile = 2 * kSecondTile,
+                    kRow = kLines * sizeof(float);
   const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
-  begin_sums(c, kSecond, kThird, kRow, add);
+  begin_sums(c, kSecondTile, kThirdTile, kRow, add);
   each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
     _tile_loadd(7, b.strips[0] + right, 64);
     _tile_loadd(4, a.strips[0] + left, row);
@@ -279,14 +281,15 @@ CRESCENT_AMX void multiply_tall(const LeftStrips& a, const RightStrips& b, int64
     _tile_loadd(4, a.strips[3] + left, row);
     _tile_dpbf16ps(3, 4, 7);
   });
-  end_sums(c, kSecond, kThird, kRow);
+  end_sums(c, kSecondTile, kThirdTile, kRow);
 }
 
 CRESCENT_AMX void multiply_wide(const LeftStrips& a, const RightStrips& b, int64_t steps,
                                 int64_t runs, float* c, bool add) {
-  constexpr int64_t kSecond = kLines, kThird = 2 * kSecond, kRow = 4 * kLines * sizeof(float);
+  constexpr int64_t kSecondTile = kLines, kThirdTile = 2 * kSecondTile,
+                    kRow = 4 * kLines * sizeof(float);
   const int64_t row = a.row * static_cast<int64_t>(sizeof(uint16_t));
-  begin_sums(c, kSecond, kThird, kRow, add);
+  begin_sums(c, kSecondTile, kThirdTile, kRow, add);
   each_step(a, steps, runs, [&](int64_t left, int64_t right) CRESCENT_AMX_LAMBDA {
     _tile_loadd(7, a.strips[0] + left, row);
     _tile_loadd(4, b.strips[0] + right, 64);
@@ -298,7 +301,7 @@ CRESCENT_AMX void multiply_wide(const LeftStrips& a, const RightStrips& b, int64
     _tile_loadd(4, b.strips[3] + right, 64);
     _tile_dpbf16ps(3, 7, 4);
   });
-  end_sums(c, kSecond, kThird, kRow);
+  end_sums(c, kSecondTile, kThirdTile, kRow);
 }
 
 CRESCENT_AMX void configure() { _tile_loadconfig(&kWholeTiles); }
@@ -307,8 +310,8 @@ CRESCENT_AMX void release() { _tile_release(); }
 }  // namespace
 
 bool available() {
-  static const bool answer = processor_has_tiles() && system_permits();
-  return answer && (hwy::SupportedTargets() & HWY_AVX3) != 0;
+  static const bool is_available = processor_has_tiles() && system_permits();
+  return is_available && (hwy::SupportedTargets() & HWY_AVX3) != 0;
 }
 
 Tiles::Tiles() { configure(); }

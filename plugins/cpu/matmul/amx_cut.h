@@ -68,17 +68,17 @@ struct AmxCut {
     const int64_t packing = amx::parts(form), shortest = longest_stretch(form);
     while (may_be_cut(p, thread_count)) {
       constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-      const int64_t across = columns < 2 * amx::kBlock      ? kNever
-                             : packs_left && columns == p.n ? packing * rows * depth
-                                                            : 0;
-      const int64_t down = rows < 2 * amx::kBlock ? kNever
-                           : rows == p.m          ? packing * columns * depth
-                                                  : 0;
+      const int64_t columns_cost = columns < 2 * amx::kBlock      ? kNever
+                                   : packs_left && columns == p.n ? packing * rows * depth
+                                                                  : 0;
+      const int64_t rows_cost = rows < 2 * amx::kBlock ? kNever
+                                : rows == p.m          ? packing * columns * depth
+                                                       : 0;
       const bool is_whole = depth < 2 * shortest || thread_count == ThreadCount::many;
-      const int64_t deep = is_whole ? kNever : rows * columns * (depth == p.k ? 8 : 2);
-      const int64_t cheapest = std::min({across, down, deep});
+      const int64_t depth_cost = is_whole ? kNever : rows * columns * (depth == p.k ? 8 : 2);
+      const int64_t cheapest = std::min({columns_cost, rows_cost, depth_cost});
       if (cheapest == kNever) break;
-      int64_t& halved = cheapest == across ? columns : cheapest == down ? rows : depth;
+      int64_t& halved = cheapest == columns_cost ? columns : cheapest == rows_cost ? rows : depth;
       halved = (halved + 1) / 2;
     }
   }
@@ -93,12 +93,13 @@ struct AmxCut {
 
   /// Whether there are too few parts and these are large enough to be halved.
   bool may_be_cut(const MatmulPlan& p, ThreadCount thread_count) const {
-    const int64_t enough = thread_count == ThreadCount::many ? kEnough : kFew;
+    const int64_t enough_parts = thread_count == ThreadCount::many ? kEnough : kFew;
     constexpr double kMinWork = 1e6;  // fewest multiplications per part
-    const double work =
+    const double operations =
         static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
-    return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth) < enough &&
-           work > 2 * kMinWork;
+    return p.count() * pieces(p.m, rows) * pieces(p.n, columns) * pieces(p.k, depth) <
+               enough_parts &&
+           operations > 2 * kMinWork;
   }
 };
 

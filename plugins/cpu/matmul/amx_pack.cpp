@@ -103,8 +103,8 @@ CRESCENT_INLINE void read_lines(const T* from, int64_t ld, int64_t lines, int64_
 template <Form form>
 CRESCENT_INLINE Forms<form> pairs(const uint16_t* low, const uint16_t* high, int64_t count) {
   const __m256i upper = high ? load16(high, count) : _mm256_setzero_si256();
-  const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(load16(low, count)), upper, 1);
-  return {{_mm512_permutexvar_epi16(_mm512_load_si512(kInterleaved), both)}};
+  const __m512i joined = _mm512_inserti64x4(_mm512_castsi256_si512(load16(low, count)), upper, 1);
+  return {{_mm512_permutexvar_epi16(_mm512_load_si512(kInterleaved), joined)}};
 }
 template <Form form>
 CRESCENT_INLINE Forms<form> pairs(const float* low, const float* high, int64_t count) {
@@ -123,10 +123,10 @@ CRESCENT_INLINE Forms<form> pairs(const float* low, const float* high, int64_t c
 template <Form form, class T>
 CRESCENT_INLINE void read_pairs(const T* from, int64_t ld, int64_t lines, int64_t depth,
                                 __m512i* tiles) {
-  const int64_t whole = depth / 2;
-  for (int64_t p = 0; p < whole; ++p, from += 2 * ld)
+  const int64_t full_pairs = depth / 2;
+  for (int64_t p = 0; p < full_pairs; ++p, from += 2 * ld)
     put<form>(pairs<form>(from, from + ld, lines), p, tiles);
-  for (int64_t p = whole; p < 16; ++p) {
+  for (int64_t p = full_pairs; p < 16; ++p) {
     if (2 * p < depth)
       put<form>(pairs<form>(from, static_cast<const T*>(nullptr), lines), p, tiles);
     else

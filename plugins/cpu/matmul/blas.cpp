@@ -42,12 +42,12 @@ void openblas(const Product<T>& p) {
   const int lda = static_cast<int>(p.lda), ldb = static_cast<int>(p.ldb),
             ldc = static_cast<int>(p.ldc);
   const T one = 1;
-  const BlasLock turn;
+  const BlasLock lock;
   for_type<T>(sgemm_, dgemm_)(&tb, &ta, &n, &m, &k, &one, p.b, &ldb, p.a, &lda, &p.beta, p.c, &ldc);
 }
 
 void onednn_gemm(const Product<float>& p) {
-  onednn::SingleThread alone;
+  onednn::SingleThread single_thread;
   const auto status = dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), p.m, p.n, p.k, 1,
                                  p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
   if (status != dnnl_success) onednn::fail_as("sgemm", status);

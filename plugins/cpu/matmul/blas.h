@@ -28,9 +28,8 @@ struct Product {
   const T* other = nullptr;  ///< the array with which c is combined; its rows are `ldc` apart
   bool relu = false;         ///< whether c is the relu of the sum
   T* column_sums = nullptr;  ///< if not null, receives the sums of the columns of b
-  const T *next_a = nullptr,
-          *next_b = nullptr;  ///< the operands of the next product, which are prefetched; its shape
-                              ///< must be the same
+  /// The operands of the next product, which are prefetched; its shape must be the same.
+  const T *next_a = nullptr, *next_b = nullptr;
 };
 
 template <class T>
@@ -91,10 +90,10 @@ inline bool fits_blas(int64_t dim) { return dim >= 0 && dim < INT32_MAX; }
 
 /// Facts about the loaded OpenBLAS library, which the first call restricts to one thread.
 struct BlasLibrary {
-  std::string path;      ///< the path of the shared library
-  std::string core;      ///< chosen kernels: "SkylakeX"
-  std::string build;     ///< the text with which the library describes its version and parallel
-                         ///< model
+  std::string path;  ///< the path of the shared library
+  std::string core;  ///< chosen kernels: "SkylakeX"
+  /// The text with which the library describes its version and parallel model.
+  std::string build;
   const char* parallel;  ///< "serial", "pthread", "openmp"
 };
 const BlasLibrary& blas_library();

@@ -86,7 +86,7 @@ void multiply_plain(const Left& a, int64_t rows, const int8_t* b, Depth depth, i
 #define CRESCENT_VNNI __attribute__((target("avx512f,avx512bw,avx512vnni")))
 #define CRESCENT_AVX2 __attribute__((target("avx2")))
 
-/// Adds the products of each four bytes to a sum. With the intrinsic GCC 12 copies the sums in
+/// Adds the products of each four bytes to a sum. With the intrinsic, GCC 12 copies the sums in
 /// every step.
 CRESCENT_VNNI inline __attribute__((always_inline)) void add_products(__m512i& sums, __m512i left,
                                                                       __m512i right) {
@@ -95,7 +95,7 @@ CRESCENT_VNNI inline __attribute__((always_inline)) void add_products(__m512i& s
 
 /// Computes kRows rows from i on of kPanels panels from `panel` on.
 template <int kRows, int kPanels>
-CRESCENT_VNNI inline void vnni_block(const Operands& o, int64_t i, int64_t panel) {
+CRESCENT_VNNI inline void multiply_vnni_block(const Operands& o, int64_t i, int64_t panel) {
   __m512i sums[kRows][kPanels];
   const uint8_t* a[kRows];
   const int8_t* b[kPanels];
@@ -142,9 +142,9 @@ CRESCENT_VNNI inline void vnni_block(const Operands& o, int64_t i, int64_t panel
 /// fewer. For each sum there is a register; with fewer than ten sums, instructions wait for each
 /// other.
 template <int kRows, int kPanels>
-CRESCENT_VNNI inline void vnni_rows(const Operands& o, int64_t i, int64_t panel) {
-  for (; i + kRows <= o.rows; i += kRows) vnni_block<kRows, kPanels>(o, i, panel);
-  if constexpr (kRows > 1) vnni_rows<kRows / 2, kPanels>(o, i, panel);
+CRESCENT_VNNI inline void multiply_vnni_rows(const Operands& o, int64_t i, int64_t panel) {
+  for (; i + kRows <= o.rows; i += kRows) multiply_vnni_block<kRows, kPanels>(o, i, panel);
+  if constexpr (kRows > 1) multiply_vnni_rows<kRows / 2, kPanels>(o, i, panel);
 }
 
 CRESCENT_VNNI void multiply_vnni(const Left& a, int64_t rows, const int8_t* b, Depth depth,
@@ -154,10 +154,10 @@ CRESCENT_VNNI void multiply_vnni(const Left& a, int64_t rows, const int8_t* b, D
   const int64_t count = panels(columns);
   int64_t panel = 0;
   if (rows <= kFewRows)
-    for (; panel + 8 <= count; panel += 8) vnni_rows<2, 8>(o, 0, panel);
-  for (; panel + 4 <= count; panel += 4) vnni_rows<6, 4>(o, 0, panel);
-  for (; panel + 2 <= count; panel += 2) vnni_rows<12, 2>(o, 0, panel);
-  if (panel < count) vnni_rows<12, 1>(o, 0, panel);
+    for (; panel + 8 <= count; panel += 8) multiply_vnni_rows<2, 8>(o, 0, panel);
+  for (; panel + 4 <= count; panel += 4) multiply_vnni_rows<6, 4>(o, 0, panel);
+  for (; panel + 2 <= count; panel += 2) multiply_vnni_rows<12, 2>(o, 0, panel);
+  if (panel < count) multiply_vnni_rows<12, 1>(o, 0, panel);
 }
 
 /// Bytes 0 and 2, or 1 and 3, of each four signed bytes as two integers of 16 bits.
@@ -167,7 +167,7 @@ CRESCENT_AVX2 inline __m256i even_signed(__m256i x) {
 CRESCENT_AVX2 inline __m256i odd_signed(__m256i x) { return _mm256_srai_epi16(x, 8); }
 
 template <int kRows>
-CRESCENT_AVX2 inline void avx2_block(const Operands& o, int64_t i, int64_t panel) {
+CRESCENT_AVX2 inline void multiply_avx2_block(const Operands& o, int64_t i, int64_t panel) {
   constexpr int kHalves = 2;  // vectors of eight columns in a panel
   __m256i sums[kRows][kHalves];
   const uint8_t* a[kRows];
@@ -217,8 +217,8 @@ CRESCENT_AVX2 void multiply_avx2(const Left& a, int64_t rows, const int8_t* b, D
   const Operands o{a, rows, b, depth, columns, c};
   for (int64_t panel = 0; panel < panels(columns); ++panel) {
     int64_t i = 0;
-    for (; i + 4 <= rows; i += 4) avx2_block<4>(o, i, panel);
-    for (; i < rows; ++i) avx2_block<1>(o, i, panel);
+    for (; i + 4 <= rows; i += 4) multiply_avx2_block<4>(o, i, panel);
+    for (; i < rows; ++i) multiply_avx2_block<1>(o, i, panel);
   }
 }
 

@@ -19,9 +19,9 @@ std::vector<int64_t> offsets(const Shape& operand, const Shape& leading) {
   }
   std::vector<int64_t> result(leading.size());
   for (size_t item = 0; item < result.size(); ++item) {
-    int64_t rest = static_cast<int64_t>(item);
-    for (int i = axes - 1; i >= 0; rest /= leading[i], --i)
-      result[item] += rest % leading[i] * strides[i];
+    int64_t remaining = static_cast<int64_t>(item);
+    for (int i = axes - 1; i >= 0; remaining /= leading[i], --i)
+      result[item] += remaining % leading[i] * strides[i];
   }
   return result;
 }
@@ -96,8 +96,9 @@ MatmulPlan::MatmulPlan(const Request& r) {
   m = out[-2], n = out[-1], k = left[transpose_a ? -2 : -1];
   const Shape leading = out.slice(0, out.rank() - 2);
   a = offsets(left, leading), b = offsets(right, leading);
-  const bool own_rows = left.size() == leading.size() * m * k, one_b = right.size() == n * k;
-  if (!transpose_a && own_rows && one_b && count() > 1) {
+  const bool has_own_rows = left.size() == leading.size() * m * k,
+             has_one_b = right.size() == n * k;
+  if (!transpose_a && has_own_rows && has_one_b && count() > 1) {
     m *= count();
     a.resize(1), b.resize(1);
   }
@@ -141,22 +142,23 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, ThreadCount thread_co
 void MatmulCut::take_whole_rows() {
   constexpr int64_t kFewTiles = 8, kEnoughTiles = 16;
   // fewest rows per tile of a matrix with many rows
-  const int64_t least = thread_count == ThreadCount::few ? 128 : 32;
-  const int64_t tiles = std::max(row_tiles, m >= kEnoughTiles * least ? kEnoughTiles : kFewTiles);
+  const int64_t min_tile_rows = thread_count == ThreadCount::few ? 128 : 32;
+  const int64_t tiles =
+      std::max(row_tiles, m >= kEnoughTiles * min_tile_rows ? kEnoughTiles : kFewTiles);
   rows = std::min(m, rounded(pieces(m, tiles), 4)), columns = n;
   row_tiles = pieces(m, rows), column_tiles = 1;
 }
 
 MatmulCut::Tile MatmulCut::tile(int64_t number) const {
-  const int64_t within = number % tiles(), i = within / column_tiles * rows,
-                j = within % column_tiles * columns;
+  const int64_t tile_number = number % tiles(), i = tile_number / column_tiles * rows,
+                j = tile_number % column_tiles * columns;
   return {number / tiles(), i, j, std::min(rows, m - i), std::min(columns, n - j)};
 }
 
 std::unique_ptr<Kernel> make_integer_matmul(const Request& r) {
-  const bool same =
+  const bool is_same =
       r.inputs[0].dtype == r.outputs[0].dtype && r.inputs[1].dtype == r.outputs[0].dtype;
-  if (!same || is_float_activation(PostOps(r.op).activation)) return nullptr;
+  if (!is_same || is_float_activation(PostOps(r.op).activation)) return nullptr;
   switch (r.outputs[0].dtype) {
     case DType::int32:
       return std::make_unique<IntegerMatmul<int32_t>>(r);

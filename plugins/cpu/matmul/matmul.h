@@ -18,9 +18,8 @@ struct MatmulPlan {
   Combine combine;
   ActivationKind activation;
   int64_t m, n, k;
-  std::vector<int64_t> a,
-      b;  ///< offsets in elements of the matrices of each product; that of product i in c is i * m
-          ///< * n
+  /// Offsets in elements of the matrices of each product; that of product i in c is i * m * n.
+  std::vector<int64_t> a, b;
 
   /// Whether this is a gradient a'b whose b is row-major and has `columns` columns.
   bool has_gradient_layout(int64_t columns) const {
@@ -43,8 +42,8 @@ struct MatmulPlan {
 /// or copied more often.
 struct MatmulCut {
   struct Tile {
-    int64_t item, i, j, rows, columns;  ///< the index of the product, the first row and column, and
-                                        ///< the size of the tile
+    /// The index of the product, the first row and column, and the size of the tile.
+    int64_t item, i, j, rows, columns;
   };
 
   enum class ThreadCount { few, many, many_same_columns };
@@ -58,8 +57,8 @@ struct MatmulCut {
 
   ThreadCount thread_count;
   int64_t m, n;
-  int64_t rows, columns, depth;  ///< size of a tile, except at the edges, and number of terms of a
-                                 ///< partial sum
+  /// Size of a tile, except at the edges, and number of terms of a partial sum.
+  int64_t rows, columns, depth;
   int64_t row_tiles, column_tiles, sums;
 };
 

@@ -24,22 +24,23 @@ using amx::kBlock;
 constexpr double kFlopsPerRegion = 4e6;  ///< fewest operations for which a further thread is used
 
 amx::Form form_of(const Request& r) {
-  const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
-  return half ? amx::Form::rounded : amx::Form::split;
+  const bool is_half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
+  return is_half ? amx::Form::rounded : amx::Form::split;
 }
 
 /// Whether a float32 product is faster with split values on tiles than with vector instructions.
 /// According to measurements, full tiles are 2.2 times as fast, splitting a value costs as much as
 /// 30 multiplications with vectors, and each product has a fixed overhead.
 bool pays_to_split(const MatmulPlan& p) {
-  auto whole = [](int64_t lines, int64_t step) {
+  auto rounded_up = [](int64_t lines, int64_t step) {
     return static_cast<double>(pieces(lines, step) * step);
   };
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n),
              k = static_cast<double>(p.k);
-  const double all =
-      whole(p.m, kBlock) * whole(p.n, kBlock) * whole(p.k, amx::kDepth) / 2.2 + 30 * (m + n) * k;
-  return all + 300e3 / static_cast<double>(p.count()) < m * n * k;
+  const double operations =
+      rounded_up(p.m, kBlock) * rounded_up(p.n, kBlock) * rounded_up(p.k, amx::kDepth) / 2.2 +
+      30 * (m + n) * k;
+  return operations + 300e3 / static_cast<double>(p.count()) < m * n * k;
 }
 
 class AmxMatmul final : public EpilogueHost {
@@ -211,10 +212,10 @@ class AmxMatmul final : public EpilogueHost {
 
   /// A block of the result of split values, and the destination of its sums.
   struct Block {
-    amx::Result result{};                         ///< has no rows if an activation must be applied
-                                                  ///< before storing
-    int64_t i = 0, j = 0, rows = 0, columns = 0;  ///< position and size of the block; rows is 0
-                                                  ///< while its sums are incomplete
+    /// Has no rows if an activation must be applied before storing.
+    amx::Result result{};
+    /// Position and size of the block; rows is 0 while its sums are incomplete.
+    int64_t i = 0, j = 0, rows = 0, columns = 0;
     const float *bias = nullptr, *other = nullptr;
   };
 
@@ -229,8 +230,8 @@ class AmxMatmul final : public EpilogueHost {
     float* sums;                        ///< the sums of two blocks
     float* totals;                      ///< the sums of all blocks if k is packed in several pieces
     float* bias;
-    std::byte* row;  ///< memory for a row of blocks, which the epilogue reads; null without
-                     ///< epilogue
+    /// Memory for a row of blocks, which the epilogue reads; null without epilogue.
+    std::byte* row;
     uint16_t *own_a, *own_b;
   };
   Workspace workspace(const PartialTile& p, bool has_epilogue) const {
@@ -286,17 +287,18 @@ class AmxMatmul final : public EpilogueHost {
     const bool is_last = k + k_count >= p.k1;
     const int64_t turns = w.in_rows ? w.row_blocks : w.column_blocks,
                   blocks = w.in_rows ? w.column_blocks : w.row_blocks;
-    const Strips all = w.in_rows ? columns(0, p.columns) : rows(0, p.rows);
+    const Strips other_strips = w.in_rows ? columns(0, p.columns) : rows(0, p.rows);
     for (int64_t turn = 0; turn < turns; ++turn) {
-      const Strips one = w.in_rows ? rows(turn * kBlock, kBlock) : columns(turn * kBlock, kBlock);
+      const Strips strips =
+          w.in_rows ? rows(turn * kBlock, kBlock) : columns(turn * kBlock, kBlock);
       for (int64_t at = 0; at < blocks; ++at) {
         const int64_t i = w.in_rows ? turn : at, j = w.in_rows ? at : turn;
-        const std::array two = {all[2 * at], all[2 * at + 1]};
+        const std::array strip_pair = {other_strips[2 * at], other_strips[2 * at + 1]};
         const amx::LeftStrips a = !packs_left_ ? left_in_memory(args, p, i * kBlock, k)
-                                  : w.in_rows  ? amx::LeftStrips{{one[0], one[1]}}
-                                               : amx::LeftStrips{{two[0], two[1]}};
-        const amx::RightStrips b =
-            w.in_rows ? amx::RightStrips{{two[0], two[1]}} : amx::RightStrips{{one[0], one[1]}};
+                                  : w.in_rows  ? amx::LeftStrips{{strips[0], strips[1]}}
+                                               : amx::LeftStrips{{strip_pair[0], strip_pair[1]}};
+        const amx::RightStrips b = w.in_rows ? amx::RightStrips{{strip_pair[0], strip_pair[1]}}
+                                             : amx::RightStrips{{strips[0], strips[1]}};
         multiply(args, p, w, i * kBlock, j * kBlock, a, b, turn * blocks + at, k == p.k0, is_last,
                  k_count, earlier);
       }
@@ -405,13 +407,13 @@ class AmxMatmul final : public EpilogueHost {
   /// correctly.
   void compute_in_full(const Arguments& args, const PartialTile& p, int64_t i, int64_t j,
                        int64_t rows, int64_t columns, float* sums) const {
-    constexpr int64_t kDeep = 4 * amx::kDepth;
-    alignas(64) float joined[kDeep * kBlock];
+    constexpr int64_t kDepthAtOnce = 4 * amx::kDepth;
+    alignas(64) float joined[kDepthAtOnce * kBlock];
     const float* a =
         args.in<float>(0) + plan_.a[p.item] + (p.i + i) * (plan_.transpose_a ? 1 : plan_.lda());
-    for (int64_t k = p.k0; k < p.k1; k += kDeep) {
+    for (int64_t k = p.k0; k < p.k1; k += kDepthAtOnce) {
       Product<float> product{plan_.transpose_a, plan_.transpose_b, rows, columns,
-                             std::min(kDeep, p.k1 - k)};
+                             std::min(kDepthAtOnce, p.k1 - k)};
       product.a = a + k * (plan_.transpose_a ? plan_.lda() : 1), product.lda = plan_.lda();
       if (is_packed_) {
         const Strips b = b_.strips(args.inputs[1], whole_b(args, p.partition), nullptr, p.item,

@@ -33,8 +33,8 @@ constexpr int64_t kStretch = 256;
 // Computes kRows rows from i on and kVectors vectors of columns from j on of c, with all sums in
 // registers, one stretch of the depth after the other; the last vector may be partial.
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void stretch(D d, const Product<T>& p, const T* a, const T* b, int64_t depth,
-                        int64_t rest, hn::Vec<D> (&sum)[kRows][kVectors]) {
+HWY_INLINE void multiply_stretch(D d, const Product<T>& p, const T* a, const T* b, int64_t depth,
+                                 int64_t rest, hn::Vec<D> (&sum)[kRows][kVectors]) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t row = row_a(p), step = step_a(p), ldb = p.ldb;
 #pragma GCC unroll 8
@@ -57,14 +57,15 @@ HWY_INLINE void stretch(D d, const Product<T>& p, const T* a, const T* b, int64_
 }
 
 template <int kRows, int kVectors, class D, class T = hn::TFromD<D>>
-HWY_INLINE void block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t rest = 0) {
+HWY_INLINE void multiply_block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t rest = 0) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const T* a = p.a + i * row_a(p);
   const T* b = p.b + j;
   hn::Vec<D> sum[kRows][kVectors], next[kRows][kVectors];
-  stretch(d, p, a, b, std::min(p.k, kStretch), rest, sum);
+  multiply_stretch(d, p, a, b, std::min(p.k, kStretch), rest, sum);
   for (int64_t q = kStretch; q < p.k; q += kStretch) {
-    stretch(d, p, a + q * step_a(p), b + q * p.ldb, std::min(p.k - q, kStretch), rest, next);
+    multiply_stretch(d, p, a + q * step_a(p), b + q * p.ldb, std::min(p.k - q, kStretch), rest,
+                     next);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
@@ -81,14 +82,14 @@ HWY_INLINE void block(D d, const Product<T>& p, int64_t i, int64_t j, int64_t re
 }
 
 template <int kRows, class D, class T>
-HWY_INLINE void rows(D d, const Product<T>& p, int64_t i) {
+HWY_INLINE void multiply_rows(D d, const Product<T>& p, int64_t i) {
   // the fewer rows there are, the more columns are computed at a time
   constexpr int kWide = 8 / kRows > 4 ? 8 : 8 / kRows;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t j = 0;
-  for (; j + kWide * lanes <= p.n; j += kWide * lanes) block<kRows, kWide>(d, p, i, j);
-  for (; j + lanes <= p.n; j += lanes) block<kRows, 1>(d, p, i, j);
-  if (j < p.n) block<kRows, 1>(d, p, i, j, p.n - j);
+  for (; j + kWide * lanes <= p.n; j += kWide * lanes) multiply_block<kRows, kWide>(d, p, i, j);
+  for (; j + lanes <= p.n; j += lanes) multiply_block<kRows, 1>(d, p, i, j);
+  if (j < p.n) multiply_block<kRows, 1>(d, p, i, j, p.n - j);
 }
 
 template <class D, class T = hn::TFromD<D>>
@@ -99,7 +100,7 @@ HWY_INLINE T dot(D d, const T* a, const T* b, int64_t count) {
 }
 
 template <class T>
-void transposed(const Product<T>& p) {
+void multiply_transposed(const Product<T>& p) {
   const hn::ScalableTag<T> d;
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j)
@@ -108,7 +109,7 @@ void transposed(const Product<T>& p) {
 }
 
 template <class T>
-void both_transposed(const Product<T>& p) {
+void multiply_both_transposed(const Product<T>& p) {
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) {
       T sum = 0;
@@ -119,20 +120,20 @@ void both_transposed(const Product<T>& p) {
 }
 
 template <class T>
-void product(const Product<T>& p) {
-  if (p.transpose_b) return p.transpose_a ? both_transposed(p) : transposed(p);
+void multiply(const Product<T>& p) {
+  if (p.transpose_b) return p.transpose_a ? multiply_both_transposed(p) : multiply_transposed(p);
   const hn::ScalableTag<T> d;
   int64_t i = 0;
   if (p.n <= static_cast<int64_t>(hn::Lanes(d))) {
-    for (; i + 8 <= p.m; i += 8) rows<8>(d, p, i);
+    for (; i + 8 <= p.m; i += 8) multiply_rows<8>(d, p, i);
   }
-  for (; i + 4 <= p.m; i += 4) rows<4>(d, p, i);
-  if (i + 2 <= p.m) rows<2>(d, p, i), i += 2;
-  if (i < p.m) rows<1>(d, p, i);
+  for (; i + 4 <= p.m; i += 4) multiply_rows<4>(d, p, i);
+  if (i + 2 <= p.m) multiply_rows<2>(d, p, i), i += 2;
+  if (i < p.m) multiply_rows<1>(d, p, i);
 }
 
-void product_float(const Product<float>& p) { product(p); }
-void product_double(const Product<double>& p) { product(p); }
+void multiply_float(const Product<float>& p) { multiply(p); }
+void multiply_double(const Product<double>& p) { multiply(p); }
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
@@ -140,22 +141,22 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace crescent::cpu {
-HWY_EXPORT(product_float);
-HWY_EXPORT(product_double);
+HWY_EXPORT(multiply_float);
+HWY_EXPORT(multiply_double);
 
 template <>
 void direct_gemm<float>(const Product<float>& p) {
-  HWY_DYNAMIC_DISPATCH(product_float)(p);
+  HWY_DYNAMIC_DISPATCH(multiply_float)(p);
 }
 template <>
 void direct_gemm<double>(const Product<double>& p) {
-  HWY_DYNAMIC_DISPATCH(product_double)(p);
+  HWY_DYNAMIC_DISPATCH(multiply_double)(p);
 }
 
 namespace {
 
-constexpr double kMaxDirectFlops = 60e3;  ///< products with fewer operations are computed in one
-                                          ///< call, without threads
+/// Products with fewer operations are computed in one call, without threads.
+constexpr double kMaxDirectFlops = 60e3;
 
 template <class T>
 class SmallMatmul final : public Kernel {

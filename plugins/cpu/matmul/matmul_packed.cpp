@@ -45,7 +45,7 @@ struct Block {
 };
 
 template <class T>
-constexpr int64_t kLine = 64 / sizeof(T);  // elements per cache line
+constexpr int64_t kCacheLine = 64 / sizeof(T);  // elements per cache line
 
 /// Prefetches the blocks that will be read next, evenly while tiles are computed: a core can wait
 /// for some 16 cache lines at a time, and further prefetches would delay the loads that it needs
@@ -68,7 +68,7 @@ class Prefetcher {
   }
 
  private:
-  static constexpr int64_t kPiece = 4 * kLine<T>;
+  static constexpr int64_t kPiece = 4 * kCacheLine<T>;
 
   void open(const Block<T>& block) {
     row_ = at_ = block.first, step_ = block.step, rows_ = block.rows,
@@ -76,7 +76,7 @@ class Prefetcher {
   }
   HWY_INLINE void fetch_piece() {
 #pragma GCC unroll 4
-    for (int64_t e = 0; e < kPiece; e += kLine<T>) __builtin_prefetch(at_ + e, 0, 2);
+    for (int64_t e = 0; e < kPiece; e += kCacheLine<T>) __builtin_prefetch(at_ + e, 0, 2);
     --pieces_;
     at_ += kPiece;
     if (--left_ > 0) return;
@@ -111,7 +111,7 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
 #pragma GCC unroll 16
   for (int r = 0; r < kR; ++r) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kV; ++v) __builtin_prefetch(x + r * ldx + v * kLine<T>, 0, 2);
+    for (int v = 0; v < kV; ++v) __builtin_prefetch(x + r * ldx + v * kCacheLine<T>, 0, 2);
   }
 }
 
@@ -121,9 +121,9 @@ HWY_INLINE void fetch_tile(const T* x, int64_t ldx) {
 // separate function with few pointers, all in registers, because anything that GCC spills to memory
 // or keeps in vector registers displaces multiplications or waits for stores of earlier tiles.
 template <int kR, int kV, class D, class T = hn::TFromD<D>>
-HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
-                       const Panel<T>& b, const TilePostOps<T>& post_ops, T* c, int64_t ldc,
-                       Prefetcher<T>& later) {
+HWY_NOINLINE void multiply_tile(D d, const T* a, int64_t row, int64_t step, const T* prefetcher,
+                                const Panel<T>& b, const TilePostOps<T>& post_ops, T* c,
+                                int64_t ldc, Prefetcher<T>& later) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), rest = b.columns - (kV - 1) * lanes;
   hn::Vec<D> sum[kR][kV];
   auto each_sum = [&](auto&& f) HWY_ATTR {
@@ -150,9 +150,9 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
   if (post_ops.addend && post_ops.addend != c) fetch_tile<kR, kV>(post_ops.addend, ldc);
   if (post_ops.mask) fetch_tile<kR, kV>(post_ops.mask, ldc);
   const T *lower = a + kR / 2 * row, *right = b.first, *stored = c;
-  for (int64_t q = 0; q < b.depth; q += kLine<T>) {
+  for (int64_t q = 0; q < b.depth; q += kCacheLine<T>) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kV; ++v) __builtin_prefetch(stored + v * kLine<T>, 1, 3);
+    for (int v = 0; v < kV; ++v) __builtin_prefetch(stored + v * kCacheLine<T>, 1, 3);
     stored += ldc;
     if (step == 1) {
 #pragma GCC unroll 16
@@ -161,7 +161,7 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
       later.turn();
     }
 #pragma GCC unroll 4
-    for (int64_t left = std::min(kLine<T>, b.depth - q); left > 0;
+    for (int64_t left = std::min(kCacheLine<T>, b.depth - q); left > 0;
          --left, a += step, lower += step, right += b.step) {
       hn::Vec<D> x[kV];
 #pragma GCC unroll 8
@@ -199,30 +199,32 @@ HWY_NOINLINE void tile(D d, const T* a, int64_t row, int64_t step, const T* pref
 /// Computes all rows of c, as many at a time as the registers can hold; the last rows in smaller
 /// even numbers.
 template <int kV, class T>
-void rows(const Product<T>& p, const T* a, const Panel<T>& b, TilePostOps<T> post_ops, T* c,
-          Prefetcher<T>& later) {
+void multiply_all_rows(const Product<T>& p, const T* a, const Panel<T>& b, TilePostOps<T> post_ops,
+                       T* c, Prefetcher<T>& later) {
   const hn::ScalableTag<T> d;
   const int64_t row = p.transpose_a ? 1 : p.lda, step = p.transpose_a ? p.lda : 1;
   int64_t i = 0;
-  auto go = [&]<int kR>(std::integral_constant<int, kR>) HWY_ATTR {
+  auto multiply_rows = [&]<int kR>(std::integral_constant<int, kR>) HWY_ATTR {
     const T* from = a + i * row;
     const T* prefetcher = i + kR < p.m ? from + kR * row : a + b.depth * step;
     if (!p.transpose_a) later.turn();
-    tile<kR, kV>(d, from, row, step, prefetcher, b, post_ops, c + i * p.ldc, p.ldc, later);
+    multiply_tile<kR, kV>(d, from, row, step, prefetcher, b, post_ops, c + i * p.ldc, p.ldc, later);
     if (post_ops.addend) post_ops.addend += kR * p.ldc;
     if (post_ops.mask) post_ops.mask += kR * p.ldc;
     i += kR;
   };
   // tiles with few columns can have more rows
-  constexpr int kTall = std::min(2, kVectors / kV) * kRows;
-  later.begin(std::max<int64_t>(1, p.m / kTall) * (p.transpose_a ? pieces(b.depth, kLine<T>) : 1));
-  if constexpr (kTall > kRows) {
-    while (p.m - i >= kTall) go(std::integral_constant<int, kTall>());
+  constexpr int kTallRows = std::min(2, kVectors / kV) * kRows;
+  later.begin(std::max<int64_t>(1, p.m / kTallRows) *
+              (p.transpose_a ? pieces(b.depth, kCacheLine<T>) : 1));
+  if constexpr (kTallRows > kRows) {
+    while (p.m - i >= kTallRows) multiply_rows(std::integral_constant<int, kTallRows>());
   }
-  while (p.m - i >= kRows && p.m - i != kRows + 2) go(std::integral_constant<int, kRows>());
-  while (p.m - i >= 4) go(std::integral_constant<int, 4>());
-  if (p.m - i >= 2) go(std::integral_constant<int, 2>());
-  if (p.m - i >= 1) go(std::integral_constant<int, 1>());
+  while (p.m - i >= kRows && p.m - i != kRows + 2)
+    multiply_rows(std::integral_constant<int, kRows>());
+  while (p.m - i >= 4) multiply_rows(std::integral_constant<int, 4>());
+  if (p.m - i >= 2) multiply_rows(std::integral_constant<int, 2>());
+  if (p.m - i >= 1) multiply_rows(std::integral_constant<int, 1>());
 }
 
 /// Packs rows of kV whole vectors contiguously.
@@ -410,7 +412,7 @@ void add_rows(const Panel<T>& b, T* sums) {
 }
 
 template <class T>
-void product(const Product<T>& p) {
+void multiply(const Product<T>& p) {
   // number of rows up to which a copy of b takes more time than it saves
   constexpr int64_t kFewRows = 2 * kRows;
   constexpr int64_t kMaxCachedElements =
@@ -423,8 +425,8 @@ void product(const Product<T>& p) {
     const int64_t j = columns.first;
     Panel<T> panel{memory, columns.width, std::min(kDepth, p.k - q), columns.count};
     if (p.is_packed || (!p.transpose_b && p.m <= kFewRows && columns.count == columns.width)) {
-      const Block<T> here = block(p, columns, q);
-      panel.first = here.first, panel.step = here.step;
+      const Block<T> current = block(p, columns, q);
+      panel.first = current.first, panel.step = current.step;
     } else {
       pack_block(p, columns, q, memory);
     }
@@ -442,18 +444,18 @@ void product(const Product<T>& p) {
     const T* a = p.a + (p.transpose_a ? q * p.lda : q);
     Prefetcher<T> prefetcher = looks_ahead ? panels.after(number) : Prefetcher<T>();
     if (columns.vectors == kVectors)
-      rows<kVectors>(p, a, panel, post_ops, p.c + j, prefetcher);
+      multiply_all_rows<kVectors>(p, a, panel, post_ops, p.c + j, prefetcher);
     else if (columns.vectors == 1)
-      rows<1>(p, a, panel, post_ops, p.c + j, prefetcher);
+      multiply_all_rows<1>(p, a, panel, post_ops, p.c + j, prefetcher);
     else if (columns.vectors == 2)
-      rows<std::min(2, kVectors)>(p, a, panel, post_ops, p.c + j, prefetcher);
+      multiply_all_rows<std::min(2, kVectors)>(p, a, panel, post_ops, p.c + j, prefetcher);
     else
-      rows<std::min(3, kVectors)>(p, a, panel, post_ops, p.c + j, prefetcher);
+      multiply_all_rows<std::min(3, kVectors)>(p, a, panel, post_ops, p.c + j, prefetcher);
   }
 }
 
 template <class T>
-void panels(const Product<T>& p, T* packed) {
+void pack_all_panels(const Product<T>& p, T* packed) {
   for (Columns<T> columns(p, 0); columns.first < p.n;
        columns = Columns<T>(p, columns.first + columns.count)) {
     for (int64_t q = 0; q < p.k; q += kDepth) {
@@ -462,10 +464,10 @@ void panels(const Product<T>& p, T* packed) {
   }
 }
 
-void product_float(const Product<float>& p) { product(p); }
-void product_double(const Product<double>& p) { product(p); }
-void panels_float(const Product<float>& p, float* packed) { panels(p, packed); }
-void panels_double(const Product<double>& p, double* packed) { panels(p, packed); }
+void multiply_float(const Product<float>& p) { multiply(p); }
+void multiply_double(const Product<double>& p) { multiply(p); }
+void pack_panels_float(const Product<float>& p, float* packed) { pack_all_panels(p, packed); }
+void pack_panels_double(const Product<double>& p, double* packed) { pack_all_panels(p, packed); }
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE
@@ -473,26 +475,26 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace crescent::cpu {
-HWY_EXPORT(product_float);
-HWY_EXPORT(product_double);
-HWY_EXPORT(panels_float);
-HWY_EXPORT(panels_double);
+HWY_EXPORT(multiply_float);
+HWY_EXPORT(multiply_double);
+HWY_EXPORT(pack_panels_float);
+HWY_EXPORT(pack_panels_double);
 
 template <>
 void packed_gemm<float>(const Product<float>& p) {
-  HWY_DYNAMIC_DISPATCH(product_float)(p);
+  HWY_DYNAMIC_DISPATCH(multiply_float)(p);
 }
 template <>
 void packed_gemm<double>(const Product<double>& p) {
-  HWY_DYNAMIC_DISPATCH(product_double)(p);
+  HWY_DYNAMIC_DISPATCH(multiply_double)(p);
 }
 template <>
 void pack_panels<float>(const Product<float>& p, float* packed) {
-  HWY_DYNAMIC_DISPATCH(panels_float)(p, packed);
+  HWY_DYNAMIC_DISPATCH(pack_panels_float)(p, packed);
 }
 template <>
 void pack_panels<double>(const Product<double>& p, double* packed) {
-  HWY_DYNAMIC_DISPATCH(panels_double)(p, packed);
+  HWY_DYNAMIC_DISPATCH(pack_panels_double)(p, packed);
 }
 }  // namespace crescent::cpu
 #endif

@@ -55,13 +55,13 @@ namespace {
 // sums, for kV vectors of columns and 8 / kV rows, hide the latency of additions. The last vector
 // may be partial.
 template <int kV, class D, class B, class T = hn::TFromD<D>>
-HWY_INLINE void columns(D d, const T* a, int64_t depth, const B* b, int64_t step, T* out,
-                        int64_t rest) {
-  constexpr int kU = 8 / kV;
+HWY_INLINE void multiply_columns(D d, const T* a, int64_t depth, const B* b, int64_t step, T* out,
+                                 int64_t rest) {
+  constexpr int kUnrolledRows = 8 / kV;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  hn::Vec<D> sum[kU][kV];
+  hn::Vec<D> sum[kUnrolledRows][kV];
 #pragma GCC unroll 8
-  for (int u = 0; u < kU; ++u) {
+  for (int u = 0; u < kUnrolledRows; ++u) {
 #pragma GCC unroll 8
     for (int v = 0; v < kV; ++v) sum[u][v] = hn::Zero(d);
   }
@@ -75,47 +75,49 @@ HWY_INLINE void columns(D d, const T* a, int64_t depth, const B* b, int64_t step
     }
   };
   int64_t q = 0;
-  for (; q + kU <= depth; q += kU) {
+  for (; q + kUnrolledRows <= depth; q += kUnrolledRows) {
 #pragma GCC unroll 8
-    for (int u = 0; u < kU; ++u) add(u, q + u);
+    for (int u = 0; u < kUnrolledRows; ++u) add(u, q + u);
   }
   for (; q < depth; ++q) add(0, q);
 #pragma GCC unroll 8
   for (int v = 0; v < kV; ++v) {
     auto total = sum[0][v];
 #pragma GCC unroll 8
-    for (int u = 1; u < kU; ++u) total = hn::Add(total, sum[u][v]);
+    for (int u = 1; u < kUnrolledRows; ++u) total = hn::Add(total, sum[u][v]);
     v == kV - 1 && rest ? store_part(total, d, out + v * lanes, rest)
                         : hn::StoreU(total, d, out + v * lanes);
   }
 }
 
 template <class T, class B>
-void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t count, T* out) {
+void multiply_row(const T* a, int64_t depth, const B* b, int64_t step, int64_t count, T* out) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t j = 0;
-  for (; j + 8 * lanes <= count; j += 8 * lanes) columns<8>(d, a, depth, b + j, step, out + j, 0);
-  for (; j + 2 * lanes <= count; j += 2 * lanes) columns<2>(d, a, depth, b + j, step, out + j, 0);
+  for (; j + 8 * lanes <= count; j += 8 * lanes)
+    multiply_columns<8>(d, a, depth, b + j, step, out + j, 0);
+  for (; j + 2 * lanes <= count; j += 2 * lanes)
+    multiply_columns<2>(d, a, depth, b + j, step, out + j, 0);
   for (; j < count; j += lanes)
-    columns<1>(d, a, depth, b + j, step, out + j, j + lanes <= count ? 0 : count - j);
+    multiply_columns<1>(d, a, depth, b + j, step, out + j, j + lanes <= count ? 0 : count - j);
 }
 
-void row_float(const float* a, int64_t depth, const float* b, int64_t step, int64_t count,
-               float* out) {
-  row_product(a, depth, b, step, count, out);
+void multiply_row_float(const float* a, int64_t depth, const float* b, int64_t step, int64_t count,
+                        float* out) {
+  multiply_row(a, depth, b, step, count, out);
 }
-void row_double(const double* a, int64_t depth, const double* b, int64_t step, int64_t count,
-                double* out) {
-  row_product(a, depth, b, step, count, out);
+void multiply_row_double(const double* a, int64_t depth, const double* b, int64_t step,
+                         int64_t count, double* out) {
+  multiply_row(a, depth, b, step, count, out);
 }
-void row_half(const float* a, int64_t depth, const BFloat16* b, int64_t step, int64_t count,
-              float* out) {
-  row_product(a, depth, b, step, count, out);
+void multiply_row_half(const float* a, int64_t depth, const BFloat16* b, int64_t step,
+                       int64_t count, float* out) {
+  multiply_row(a, depth, b, step, count, out);
 }
-void row_rounded(const float* a, int64_t depth, const Rounded* b, int64_t step, int64_t count,
-                 float* out) {
-  row_product(a, depth, b, step, count, out);
+void multiply_row_rounded(const float* a, int64_t depth, const Rounded* b, int64_t step,
+                          int64_t count, float* out) {
+  multiply_row(a, depth, b, step, count, out);
 }
 
 }  // namespace
@@ -124,35 +126,35 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace crescent::cpu {
-HWY_EXPORT(row_float);
-HWY_EXPORT(row_double);
-HWY_EXPORT(row_half);
-HWY_EXPORT(row_rounded);
+HWY_EXPORT(multiply_row_float);
+HWY_EXPORT(multiply_row_double);
+HWY_EXPORT(multiply_row_half);
+HWY_EXPORT(multiply_row_rounded);
 
 namespace {
 
 template <class T, class B>
-void row_product(const T* a, int64_t depth, const B* b, int64_t step, int64_t count, T* out) {
+void multiply_row(const T* a, int64_t depth, const B* b, int64_t step, int64_t count, T* out) {
   if constexpr (std::is_same_v<B, BFloat16>)
-    HWY_DYNAMIC_DISPATCH(row_half)(a, depth, b, step, count, out);
+    HWY_DYNAMIC_DISPATCH(multiply_row_half)(a, depth, b, step, count, out);
   else if constexpr (std::is_same_v<B, Rounded>)
-    HWY_DYNAMIC_DISPATCH(row_rounded)(a, depth, b, step, count, out);
+    HWY_DYNAMIC_DISPATCH(multiply_row_rounded)(a, depth, b, step, count, out);
   else if constexpr (sizeof(T) == 4)
-    HWY_DYNAMIC_DISPATCH(row_float)(a, depth, b, step, count, out);
+    HWY_DYNAMIC_DISPATCH(multiply_row_float)(a, depth, b, step, count, out);
   else
-    HWY_DYNAMIC_DISPATCH(row_double)(a, depth, b, step, count, out);
+    HWY_DYNAMIC_DISPATCH(multiply_row_double)(a, depth, b, step, count, out);
 }
 
 /// The division of the matrix into blocks of columns, and of each block into ranges of rows; each
 /// range is a part of the work.
 struct RowCut {
   explicit RowCut(const MatmulPlan& p) : n(p.n), k(p.k), blocks((n + kColumns - 1) / kColumns) {
-    const int64_t most = std::max<int64_t>(1, k * std::min(n, kColumns) / kPart);
+    const int64_t max_parts = std::max<int64_t>(1, k * std::min(n, kColumns) / kPart);
     // A transposed matrix with fewer columns is treated as few long rows.
     constexpr int64_t kMinColumns = 16;
     // A power of two splits evenly among 2, 4, ... threads.
     if (!p.transpose_b || n < kMinColumns)
-      k_parts = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+      k_parts = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(max_parts)));
   }
   int64_t first_k(int64_t part) const { return k * part / k_parts; }
   int64_t width(int64_t block) const { return std::min(kColumns, n - block * kColumns); }
@@ -169,8 +171,8 @@ void multiply_block(const RowCut& cut, const T* x, const B* b, bool is_packed, i
                     int64_t k_part, T* out) {
   const int64_t j = block * RowCut::kColumns, width = cut.width(block);
   const int64_t q = cut.first_k(k_part), rows = cut.first_k(k_part + 1) - q;
-  row_product(x + q, rows, is_packed ? b + j * cut.k + q * width : b + q * cut.n + j,
-              is_packed ? width : cut.n, width, out);
+  multiply_row(x + q, rows, is_packed ? b + j * cut.k + q * width : b + q * cut.n + j,
+               is_packed ? width : cut.n, width, out);
 }
 
 std::string row_form(const MatmulPlan& p) {
@@ -359,10 +361,10 @@ class HalfRowMatmul final : public Kernel {
 
 std::unique_ptr<Kernel> make_row_matmul(const Request& r) {
   const MatmulPlan plan(r);
-  const bool column = plan.n == 1 && plan.m != 1 && !plan.bias;
-  if (plan.count() != 1 || (plan.m != 1 && !column) || plan.flops() == 0) return nullptr;
-  const bool half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
-  if (half) return plan.transpose_b || column ? nullptr : std::make_unique<HalfRowMatmul>(r);
+  const bool is_column = plan.n == 1 && plan.m != 1 && !plan.bias;
+  if (plan.count() != 1 || (plan.m != 1 && !is_column) || plan.flops() == 0) return nullptr;
+  const bool is_half = r.inputs[0].dtype == DType::bfloat16 || PostOps(r.op).mixed != Mixed::no;
+  if (is_half) return plan.transpose_b || is_column ? nullptr : std::make_unique<HalfRowMatmul>(r);
   return make_typed<RowMatmul>(r, r.outputs[0].dtype);
 }
 

@@ -41,12 +41,13 @@ dnnl::primitive_attr attributes(ActivationKind activation) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (activation == ActivationKind::sigmoid || activation == ActivationKind::tanh) {
-    dnnl::post_ops after;
-    after.append_eltwise(1,
-                         activation == ActivationKind::sigmoid ? dnnl::algorithm::eltwise_logistic
-                                                               : dnnl::algorithm::eltwise_tanh,
-                         0, 0);
-    attributes.set_post_ops(after);
+    dnnl::post_ops operations;
+    operations.append_eltwise(1,
+                              activation == ActivationKind::sigmoid
+                                  ? dnnl::algorithm::eltwise_logistic
+                                  : dnnl::algorithm::eltwise_tanh,
+                              0, 0);
+    attributes.set_post_ops(operations);
   }
   return attributes;
 }
@@ -89,9 +90,9 @@ Primitives::Region::Region(const Primitives& primitives, int workers)
 
 void Primitives::Region::run(int worker, int which,
                              std::initializer_list<const void*> addresses) const {
-  SingleThread alone;
-  Worker& own = (*workers_)[static_cast<size_t>(worker)];
-  Task& task = own.tasks[which];
+  SingleThread single_thread;
+  Worker& own_worker = (*workers_)[static_cast<size_t>(worker)];
+  Task& task = own_worker.tasks[which];
   const dnnl::primitive& primitive = primitives_.recipes_[which].primitive;
   const char* name = dnnl_prim_kind2str(static_cast<dnnl_primitive_kind_t>(primitive.get_kind()));
   checked(name, [&] {
@@ -102,7 +103,7 @@ void Primitives::Region::run(int worker, int which,
     scratch.set_data_handle(thread_scratch(scratch.get_desc().get_size()));
   });
   const auto status =
-      dnnl_primitive_execute(primitive.get(), own.stream.get(),
+      dnnl_primitive_execute(primitive.get(), own_worker.stream.get(),
                              static_cast<int>(task.arguments.size()), task.arguments.data());
   if (status != dnnl_success) fail_as(name, status);
 }

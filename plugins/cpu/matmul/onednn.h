@@ -50,7 +50,7 @@ auto checked(const char* what, F&& f) -> decltype(f()) {
 template <class F>
 std::unique_ptr<Kernel> kernel_if_known(const char* what, F&& make) {
   if (!onednn_library().is_available()) return nullptr;
-  SingleThread alone;
+  SingleThread single_thread;
   try {
     return make();
   } catch (const dnnl::error& error) {

@@ -57,8 +57,8 @@ PrepackedValuePtr PrepackCache::find(PrepackKey key) {
 /// Otherwise the memory is reused; a program that starts now sees version 0 and does not read it.
 std::byte* PrepackCache::ExclusiveUpdate::begin(PrepackedValue& value, size_t bytes) {
   value.version_.store(0);
-  const bool alone = cache_.running_.load() == 1;
-  if (value.memory_ && !alone) {
+  const bool is_only_program = cache_.running_.load() == 1;
+  if (value.memory_ && !is_only_program) {
     cache_.retired_.push_back(std::move(value.memory_));
     cache_.has_retired_.store(true);
   }

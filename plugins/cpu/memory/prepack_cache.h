@@ -20,15 +20,15 @@ using PrepackedValuePtr = std::shared_ptr<PrepackedValue>;
 
 /// The key of a prepacked value: equal keys give equal bytes.
 struct PrepackKey {
-  OpPtr op;                             ///< null for variables, constants and prepared values
-  std::string form;                     ///< the form of a value that a kernel computes
-                                        ///< (Prepared::form); else "variable" or "constant"
+  OpPtr op;  ///< null for variables, constants and prepared values
+  /// The form of a value that a kernel computes (Prepared::form); else "variable" or "constant".
+  std::string form;
   int output = 0;                       ///< index of the value among the op's outputs
   TensorSpecs specs;                    ///< dtypes and shapes of the inputs, then of the value
   std::vector<PrepackedValuePtr> from;  ///< the values from which it is computed
-  const void* variable = nullptr;       ///< a pointer that identifies the variable if the value is
-                                        ///< a variable, else null
-  Contents constant;                    ///< contents of a constant
+  /// A pointer that identifies the variable if the value is a variable, else null.
+  const void* variable = nullptr;
+  Contents constant;  ///< contents of a constant
 
   size_t hash() const;
   bool operator==(const PrepackKey& other) const;
@@ -106,12 +106,12 @@ class PrepackCache {
   /// The values by the hash of their PrepackKey.
   std::unordered_multimap<size_t, std::weak_ptr<PrepackedValue>> values_;
   static constexpr size_t kMinCleanupSize = 256;
-  size_t cleanup_size_ = kMinCleanupSize;  ///< number of values above which expired pointers are
-                                           ///< removed
+  /// Number of values above which expired pointers are removed.
+  size_t cleanup_size_ = kMinCleanupSize;
   std::atomic<int> running_{0};
   std::atomic<bool> has_retired_{false};
-  std::vector<std::shared_ptr<Storage>> retired_;  ///< replaced memory that a running program may
-                                                   ///< still read
+  /// Replaced memory that a running program may still read.
+  std::vector<std::shared_ptr<Storage>> retired_;
   uint64_t versions_ = 0;
 };
 

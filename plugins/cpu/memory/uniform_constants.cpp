@@ -19,22 +19,22 @@ Tensor UniformConstants::shared(const Tensor& constant) {
   const auto* first = static_cast<const std::byte*>(constant.raw());
   if (std::memcmp(first, first + size, bytes - size) != 0) return constant;
 
-  Entry wanted{{}, size, {}};
-  std::memcpy(wanted.number.data(), first, size);
+  Entry new_entry{{}, size, {}};
+  std::memcpy(new_entry.number.data(), first, size);
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [](const Entry& entry) { return entry.memory.expired(); });
   size_t largest = 0;
   for (Entry& entry : entries_) {
-    if (entry.size != size || entry.number != wanted.number) continue;
+    if (entry.size != size || entry.number != new_entry.number) continue;
     const auto memory = entry.memory.lock();
     if (memory && memory->bytes() >= bytes) return Tensor::on(memory, 0, constant.spec());
     largest = std::max(largest, memory ? memory->bytes() : 0);
   }
   // The new memory has 1.5 times the size of the largest one for this number, so that it rarely has
   // to grow, and so that all smaller ones together take less than twice its size.
-  const auto memory = filled(wanted, std::max(bytes, (largest + largest / 2) / size * size));
-  wanted.memory = memory;
-  entries_.push_back(wanted);
+  const auto memory = filled(new_entry, std::max(bytes, (largest + largest / 2) / size * size));
+  new_entry.memory = memory;
+  entries_.push_back(new_entry);
   return Tensor::on(memory, 0, constant.spec());
 }
 

@@ -201,15 +201,15 @@ class BatchNormFactorsKernel final : public Kernel {
       : op_(static_cast<const BatchNormFactors&>(r.op)), channels_(r.inputs[0].shape.size()) {}
   std::string name() const override { return "loop"; }
   void run(const Arguments& a) const override {
-    const double share = 1 / static_cast<double>(op_.rows);
+    const double inverse_count = 1 / static_cast<double>(op_.rows);
     for (int64_t c = 0; c < channels_; ++c) {
       const double rstd = 1 / std::sqrt(a.in<float>(3)[c] + op_.epsilon),
                    scale = a.in<float>(2)[c] * rstd, dbeta = a.in<float>(0)[c],
                    dgamma = a.in<float>(1)[c] * rstd;
       a.out<float>(0)[c] = static_cast<float>(dgamma);
       a.out<float>(1)[c] = static_cast<float>(scale);
-      a.out<float>(2)[c] = static_cast<float>(scale * rstd * dgamma * share);
-      a.out<float>(3)[c] = static_cast<float>(scale * dbeta * share);
+      a.out<float>(2)[c] = static_cast<float>(scale * rstd * dgamma * inverse_count);
+      a.out<float>(3)[c] = static_cast<float>(scale * dbeta * inverse_count);
     }
   }
 

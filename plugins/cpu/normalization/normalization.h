@@ -49,8 +49,9 @@ void combine_moments(const S* means, const S* deviations, int64_t blocks, int64_
   }
   middle /= count;
   for (int64_t i = 0; i < blocks; ++i) {
-    const double away = means[i * columns + column] - middle;
-    deviation += deviations[i * columns + column] + static_cast<double>(rows(i)) * away * away;
+    const double difference = means[i * columns + column] - middle;
+    deviation +=
+        deviations[i * columns + column] + static_cast<double>(rows(i)) * difference * difference;
   }
   mean[column] = static_cast<S>(middle), variance[column] = static_cast<S>(deviation / count);
 }

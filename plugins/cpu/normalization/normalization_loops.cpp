@@ -16,27 +16,27 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T, class S = Computed<T>>
-void moments(const RowBlock<T>& block, S* mean, S* deviation) {
+void compute_moments(const RowBlock<T>& block, S* mean, S* deviation) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  const V share = hn::Set(d, S{1} / static_cast<S>(rows));
-  const int64_t ahead = prefetch_distance<T>(columns);
+  const V inverse_count = hn::Set(d, S{1} / static_cast<S>(rows));
+  const int64_t distance = prefetch_distance<T>(columns);
   for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
     V sum[n][2], center[n];
     for (int v = 0; v < n; ++v) sum[v][0] = sum[v][1] = hn::Zero(d);
     int64_t r = 0;
     for (; r + 2 <= rows; r += 2) {
       for (int v = 0; v < n; ++v) {
-        fetch(x + ahead + r * columns, v), fetch(x + ahead + (r + 1) * columns, v);
+        fetch(x + distance + r * columns, v), fetch(x + distance + (r + 1) * columns, v);
         sum[v][0] = hn::Add(sum[v][0], load(x + r * columns, v)),
         sum[v][1] = hn::Add(sum[v][1], load(x + (r + 1) * columns, v));
       }
     }
     for (int v = 0; v < n; ++v) {
       if (r < rows) sum[v][0] = hn::Add(sum[v][0], load(x + r * columns, v));
-      center[v] = hn::Mul(hn::Add(sum[v][0], sum[v][1]), share);
+      center[v] = hn::Mul(hn::Add(sum[v][0], sum[v][1]), inverse_count);
       sum[v][0] = sum[v][1] = hn::Zero(d);
     }
     for (r = 0; r + 2 <= rows; r += 2) {
@@ -60,7 +60,7 @@ void normalize(const RowBlock<T>& block, const S* mean, const S* scale, const S*
   const int64_t columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  auto some = [&](int64_t r, int64_t last, auto n, auto load, auto store) HWY_ATTR {
+  auto compute_rows = [&](int64_t r, int64_t last, auto n, auto load, auto store) HWY_ATTR {
     V center[n], factor[n], offset[n];
     for (int v = 0; v < n; ++v)
       center[v] = load(mean, v), factor[v] = load(scale, v), offset[v] = load(shift, v);
@@ -71,22 +71,22 @@ void normalize(const RowBlock<T>& block, const S* mean, const S* scale, const S*
       }
     }
   };
-  for_rows(d, block.rows, columns, some);
+  for_rows(d, block.rows, columns, compute_rows);
 }
 
 template <class T, class S = Computed<T>>
-void products(const RowBlock<T>& block, const T* dy, const S* mean, S* sum, S* product) {
+void sum_products(const RowBlock<T>& block, const T* dy, const S* mean, S* sum, S* product) {
   const T* x = block.x;
   const int64_t rows = block.rows, columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  const int64_t ahead = prefetch_distance<T>(columns);
+  const int64_t distance = prefetch_distance<T>(columns);
   for_columns(d, columns, [&](auto n, auto load, auto store, auto fetch) HWY_ATTR {
     V center[n], total[n], dot[n];
     for (int v = 0; v < n; ++v) center[v] = load(mean, v), total[v] = dot[v] = hn::Zero(d);
     for (int64_t r = 0; r < rows; ++r) {
       for (int v = 0; v < n; ++v) {
-        fetch(x + ahead + r * columns, v), fetch(dy + ahead + r * columns, v);
+        fetch(x + distance + r * columns, v), fetch(dy + distance + r * columns, v);
         const V g = load(dy + r * columns, v);
         total[v] = hn::Add(total[v], g),
         dot[v] = hn::MulAdd(g, hn::Sub(load(x + r * columns, v), center[v]), dot[v]);
@@ -97,34 +97,35 @@ void products(const RowBlock<T>& block, const T* dy, const S* mean, S* sum, S* p
 }
 
 template <class T, class S = Computed<T>>
-void gradient(const RowBlock<T>& block, const T* dy, const S* mean, const S* scale, const S* slope,
-              const S* offset, T* dx) {
+void compute_gradient(const RowBlock<T>& block, const T* dy, const S* mean, const S* scale,
+                      const S* slope, const S* offset, T* dx) {
   const T* x = block.x;
   const int64_t columns = block.columns;
   const hn::ScalableTag<S> d;
   using V = hn::Vec<decltype(d)>;
-  auto some = [&](int64_t r, int64_t last, auto n, auto load, auto store) HWY_ATTR {
+  auto compute_rows = [&](int64_t r, int64_t last, auto n, auto load, auto store) HWY_ATTR {
     V center[n], factor[n], rise[n], start[n];
     for (int v = 0; v < n; ++v)
       center[v] = load(mean, v), factor[v] = load(scale, v), rise[v] = load(slope, v),
       start[v] = load(offset, v);
     for (; r < last; ++r) {
       for (int v = 0; v < n; ++v) {
-        const V rest = hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), rise[v], start[v]);
-        store(hn::MulSub(factor[v], load(dy + r * columns, v), rest), dx + r * columns, v);
+        const V subtracted =
+            hn::MulAdd(hn::Sub(load(x + r * columns, v), center[v]), rise[v], start[v]);
+        store(hn::MulSub(factor[v], load(dy + r * columns, v), subtracted), dx + r * columns, v);
       }
     }
   };
-  for_rows(d, block.rows, columns, some);
+  for_rows(d, block.rows, columns, compute_rows);
 }
 
 /// Prefetches a row some rows ahead, because a row of a few cache lines ends before the hardware
 /// prefetcher detects the next one.
 template <class T>
 HWY_INLINE void fetch_row_ahead(const T* row, int64_t columns) {
-  constexpr int64_t kAhead = 4096 / sizeof(T), kLine = 64 / sizeof(T);
-  const T* later = row + std::max<int64_t>(1, kAhead / columns) * columns;
-  for (int64_t i = 0; i < columns; i += kLine) __builtin_prefetch(later + i);
+  constexpr int64_t kPrefetchAhead = 4096 / sizeof(T), kCacheLine = 64 / sizeof(T);
+  const T* next_row = row + std::max<int64_t>(1, kPrefetchAhead / columns) * columns;
+  for (int64_t i = 0; i < columns; i += kCacheLine) __builtin_prefetch(next_row + i);
 }
 
 template <class T, class S = Computed<T>>
@@ -147,19 +148,19 @@ HWY_INLINE S squared_deviations(const T* x, int64_t count, S center) {
 }
 
 template <class T, class S = Computed<T>>
-void row_forward(const RowBlock<T>& block, const S* gamma, const S* beta, double epsilon, T* y,
-                 S* mean, S* rstd) {
+void normalize_rows(const RowBlock<T>& block, const S* gamma, const S* beta, double epsilon, T* y,
+                    S* mean, S* rstd) {
   const hn::ScalableTag<S> d;
   const int64_t columns = block.columns;
-  const S share = S{1} / static_cast<S>(columns);
+  const S inverse_count = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, y += columns) {
     const T* x = block.x + i * columns;
     fetch_row_ahead(x, columns), fetch_row_ahead(y, columns);
     auto sum = hn::Zero(d);
     for_vectors(d, columns, [&](auto load, auto) HWY_ATTR { sum = hn::Add(sum, load(x)); });
-    mean[i] = hn::GetLane(hn::SumOfLanes(d, sum)) * share;
-    rstd[i] =
-        static_cast<S>(1 / std::sqrt(squared_deviations(x, columns, mean[i]) * share + epsilon));
+    mean[i] = hn::GetLane(hn::SumOfLanes(d, sum)) * inverse_count;
+    rstd[i] = static_cast<S>(
+        1 / std::sqrt(squared_deviations(x, columns, mean[i]) * inverse_count + epsilon));
     const auto middle = hn::Set(d, mean[i]), factor = hn::Set(d, rstd[i]);
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
       store(hn::MulAdd(hn::Mul(hn::Sub(load(x), middle), factor), load(gamma), load(beta)), y);
@@ -168,12 +169,12 @@ void row_forward(const RowBlock<T>& block, const S* gamma, const S* beta, double
 }
 
 template <class T, class S = Computed<T>>
-void row_gradient(const RowBlock<T>& block, const S* gamma, const S* mean, const S* rstd,
-                  const T* dy, T* dx, S* dgamma, S* dbeta) {
+void compute_row_gradients(const RowBlock<T>& block, const S* gamma, const S* mean, const S* rstd,
+                           const T* dy, T* dx, S* dgamma, S* dbeta) {
   const hn::ScalableTag<S> d;
   const int64_t columns = block.columns;
   std::fill_n(dgamma, columns, S{0}), std::fill_n(dbeta, columns, S{0});
-  const S share = S{1} / static_cast<S>(columns);
+  const S inverse_count = S{1} / static_cast<S>(columns);
   for (int64_t i = 0; i < block.rows; ++i, dy += columns, dx += columns) {
     const T* x = block.x + i * columns;
     fetch_row_ahead(x, columns), fetch_row_ahead(dy, columns), fetch_row_ahead<T>(dx, columns);
@@ -185,8 +186,8 @@ void row_gradient(const RowBlock<T>& block, const S* gamma, const S* mean, const
       sum = hn::Add(sum, scaled), dot = hn::MulAdd(scaled, normal, dot);
       store(hn::MulAdd(g, normal, load(dgamma)), dgamma), store(hn::Add(load(dbeta), g), dbeta);
     });
-    const auto a = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, sum)) * share);
-    const auto b = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)) * share);
+    const auto a = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, sum)) * inverse_count);
+    const auto b = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)) * inverse_count);
     for_vectors(d, columns, [&](auto load, auto store) HWY_ATTR {
       const auto normal = hn::Mul(hn::Sub(load(x), middle), factor),
                  scaled = hn::Mul(load(dy), load(gamma));
@@ -197,7 +198,8 @@ void row_gradient(const RowBlock<T>& block, const S* gamma, const S* mean, const
 
 template <class T>
 NormalizationLoops<T> loops() {
-  return {moments<T>, normalize<T>, products<T>, gradient<T>, row_forward<T>, row_gradient<T>};
+  return {compute_moments<T>,  normalize<T>,      sum_products<T>,
+          compute_gradient<T>, normalize_rows<T>, compute_row_gradients<T>};
 }
 NormalizationLoops<float> loops_float() { return loops<float>(); }
 NormalizationLoops<double> loops_double() { return loops<double>(); }

@@ -8,8 +8,8 @@
 namespace crescent::cpu {
 namespace {
 
-constexpr int64_t kChannels = 64;  ///< number of channels of an image that one task computes in the
-                                   ///< gradient
+/// Number of channels of an image that one task computes in the gradient.
+constexpr int64_t kChannels = 64;
 
 template <class T>
 class PoolForward final : public Kernel {

@@ -70,15 +70,15 @@ HWY_INLINE void find_greatest(D d, const Window& w, Load& load, const T* x, hn::
   auto number = hn::Zero(d);
   w.each([&](int64_t pixel) HWY_ATTR {
     const auto value = load(x + pixel);
-    const auto better = exceeds(value, best);
-    best = hn::IfThenElse(better, value, best), argmax = hn::IfThenElse(better, number, argmax);
+    const auto replaces = exceeds(value, best);
+    best = hn::IfThenElse(replaces, value, best), argmax = hn::IfThenElse(replaces, number, argmax);
     number = hn::Add(number, hn::Set(d, 1));
   });
 }
 
 template <class T>
-HWY_INLINE void max_pixel(const PoolPlan& p, const Window& w, const T* x, T* y,
-                          uint8_t* argmax_indices) {
+HWY_INLINE void pool_max_pixel(const PoolPlan& p, const Window& w, const T* x, T* y,
+                               uint8_t* argmax_indices) {
   const hn::ScalableTag<Computed<T>> d;
   for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
     hn::Vec<decltype(d)> best, argmax;
@@ -90,7 +90,7 @@ HWY_INLINE void max_pixel(const PoolPlan& p, const Window& w, const T* x, T* y,
 template <class T>
 HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y) {
   const hn::ScalableTag<Computed<T>> d;
-  const auto share = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
+  const auto inverse_count = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
   for_vectors(d, p.channels, [&](auto load, auto store) HWY_ATTR {
     auto result = p.max ? hn::Set(d, -std::numeric_limits<Computed<T>>::infinity()) : hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
@@ -98,7 +98,7 @@ HWY_INLINE void pool_pixel(const PoolPlan& p, const Window& w, const T* x, T* y)
       result =
           p.max ? hn::IfThenElse(exceeds(value, result), value, result) : hn::Add(result, value);
     });
-    store(p.max ? result : hn::Mul(result, share), y);
+    store(p.max ? result : hn::Mul(result, inverse_count), y);
   });
 }
 
@@ -111,8 +111,8 @@ HWY_INLINE void put(Load& load, Store& store, V gradient, T* dx) {
 /// Adds dy to dx at the maxima of the windows: at argmax_indices or, if these are null, at the
 /// first maximum of each window.
 template <bool kOverlap, class T>
-HWY_INLINE void max_gradient(const Window& w, const T* x, const uint8_t* argmax_indices,
-                             const T* dy, T* dx, int64_t channels) {
+HWY_INLINE void add_max_gradient(const Window& w, const T* x, const uint8_t* argmax_indices,
+                                 const T* dy, T* dx, int64_t channels) {
   const hn::ScalableTag<Computed<T>> d;
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
     hn::Vec<decltype(d)> best, argmax;
@@ -132,22 +132,22 @@ HWY_INLINE void max_gradient(const Window& w, const T* x, const uint8_t* argmax_
 template <bool kOverlap, class T>
 HWY_INLINE void average_gradient(const Window& w, const T* dy, T* dx, int64_t channels) {
   const hn::ScalableTag<Computed<T>> d;
-  const auto share = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
+  const auto inverse_count = hn::Set(d, 1 / static_cast<Computed<T>>(w.count()));
   for_vectors(d, channels, [&](auto load, auto store) HWY_ATTR {
-    const auto gradient = hn::Mul(load(dy), share);
+    const auto gradient = hn::Mul(load(dy), inverse_count);
     w.each([&](int64_t pixel) HWY_ATTR { put<kOverlap>(load, store, gradient, dx + pixel); });
   });
 }
 
 template <class T>
-void rows(const PoolPlan& p, const T* x, T* y, uint8_t* argmax_indices, int64_t first,
-          int64_t last) {
+void pool_rows(const PoolPlan& p, const T* x, T* y, uint8_t* argmax_indices, int64_t first,
+               int64_t last) {
   for (int64_t row = first; row < last; ++row) {
     Window window(p, row);
     for (int64_t i = 0; i < p.axes[2].out; ++i) {
       window.move_to(i);
       const int64_t at = row * p.out_row_size() + i * p.channels;
-      argmax_indices ? max_pixel(p, window, x, y + at, argmax_indices + at)
+      argmax_indices ? pool_max_pixel(p, window, x, y + at, argmax_indices + at)
                      : pool_pixel(p, window, x, y + at);
     }
   }
@@ -161,34 +161,35 @@ HWY_INLINE void add_gradient(const PoolPlan& p, const T* x, const uint8_t* argma
     for (int64_t i = 0; i < p.axes[2].out; ++i) {
       window.move_to(i);
       const int64_t at = row * p.out_row_size() + i * p.channels;
-      p.max ? max_gradient<kOverlap>(window, x, argmax_indices ? argmax_indices + at : nullptr,
-                                     dy + at, dx, channels)
+      p.max ? add_max_gradient<kOverlap>(window, x, argmax_indices ? argmax_indices + at : nullptr,
+                                         dy + at, dx, channels)
             : average_gradient<kOverlap>(window, dy + at, dx, channels);
     }
   }
 }
 
 template <class T>
-void gradient(const PoolPlan& p, const T* x, const uint8_t* argmax_indices, const T* dy, T* dx,
-              int64_t first, int64_t last) {
-  auto along = [&](auto&& is) { return std::all_of(p.axes.begin(), p.axes.end(), is); };
-  const bool overlap = !along([](const PoolPlan::Axis& a) { return a.stride >= a.window; });
-  const bool tiled = along([](const PoolPlan::Axis& a) {
+void compute_gradient(const PoolPlan& p, const T* x, const uint8_t* argmax_indices, const T* dy,
+                      T* dx, int64_t first, int64_t last) {
+  auto for_all_axes = [&](auto&& is) { return std::all_of(p.axes.begin(), p.axes.end(), is); };
+  const bool windows_overlap =
+      !for_all_axes([](const PoolPlan::Axis& a) { return a.stride >= a.window; });
+  const bool windows_tile_image = for_all_axes([](const PoolPlan::Axis& a) {
     return a.stride == a.window && a.out * a.stride - a.pad_before >= a.in;
   });
-  if (overlap || !tiled) {
+  if (windows_overlap || !windows_tile_image) {
     for (int64_t i = first; i < p.in_size(); i += p.channels)
       std::fill_n(dx + i, last - first, T{});
   }
   if (x) x += first;
   if (argmax_indices) argmax_indices += first;
-  overlap ? add_gradient<true>(p, x, argmax_indices, dy + first, dx + first, last - first)
-          : add_gradient<false>(p, x, argmax_indices, dy + first, dx + first, last - first);
+  windows_overlap ? add_gradient<true>(p, x, argmax_indices, dy + first, dx + first, last - first)
+                  : add_gradient<false>(p, x, argmax_indices, dy + first, dx + first, last - first);
 }
 
-PoolLoops<float> loops_float() { return {rows<float>, gradient<float>}; }
-PoolLoops<double> loops_double() { return {rows<double>, gradient<double>}; }
-PoolLoops<BFloat16> loops_bfloat16() { return {rows<BFloat16>, gradient<BFloat16>}; }
+PoolLoops<float> loops_float() { return {pool_rows<float>, compute_gradient<float>}; }
+PoolLoops<double> loops_double() { return {pool_rows<double>, compute_gradient<double>}; }
+PoolLoops<BFloat16> loops_bfloat16() { return {pool_rows<BFloat16>, compute_gradient<BFloat16>}; }
 
 }  // namespace
 }  // namespace crescent::cpu::HWY_NAMESPACE

@@ -12,8 +12,8 @@
 
 namespace crescent::cpu {
 
-constexpr int64_t kInputSteps = 12;           ///< number of steps whose input products are computed
-                                              ///< together
+/// Number of steps whose input products are computed together.
+constexpr int64_t kInputSteps = 12;
 constexpr int64_t kMinPackedWeights = 16384;  ///< fewest weights that a task packs
 
 /// The number of parts into which the forward pass divides a batch. It may divide it into parts of
@@ -113,10 +113,11 @@ class RecurrentForward : public Recurrent<T> {
         for (int64_t t = 0; t < this->steps_; ++t) step(run, t, share);
       });
     } else {
-      const int64_t most = this->batch_ * this->units_ * this->width_ / kThreadProducts;
-      lockstep(a.threads, this->steps_, panels, most, [&](int64_t t, int64_t first, int64_t last) {
-        step(run, t, {0, this->batch_, first, last, this->scratch(a, x_parts_)});
-      });
+      const int64_t max_threads = this->batch_ * this->units_ * this->width_ / kThreadProducts;
+      lockstep(a.threads, this->steps_, panels, max_threads,
+               [&](int64_t t, int64_t first, int64_t last) {
+                 step(run, t, {0, this->batch_, first, last, this->scratch(a, x_parts_)});
+               });
     }
   }
 
@@ -140,8 +141,8 @@ class RecurrentForward : public Recurrent<T> {
     Loops loops;
     Results results;
     const T *x, *kernel, *recurrent, *bias, *factors;
-    T* dropped;  ///< memory for the products of states and dropout factors: for even steps, then
-                 ///< for odd steps
+    /// Memory for the products of states and dropout factors: for even steps, then for odd steps.
+    T* dropped;
   };
   static void multiply(const T* x, const T* factors, int64_t count, T* y) {
     for (int64_t i = 0; i < count; ++i) y[i] = x[i] * factors[i];

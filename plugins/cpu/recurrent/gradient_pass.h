@@ -17,11 +17,12 @@ constexpr int64_t kGradientRows = 96;
 /// samples the products of a step are a tenth slower, because they have few rows; such parts are
 /// only used if the batch has many.
 inline int64_t gradient_parts(int64_t batch) {
-  const int64_t few = few_parts(batch);
-  return batch < kManyParts * kPartRows / 2 ? few : std::max(few, kManyParts);
+  const int64_t part_count = few_parts(batch);
+  return batch < kManyParts * kPartRows / 2 ? part_count : std::max(part_count, kManyParts);
 }
-/// The base of the LSTM and GRU gradients. Consecutive parts form a group, which adds up gradients
-/// of weights; the sums of all groups are added at the end.
+/// The base of the LSTM and GRU gradients. The batch is divided into parts; consecutive parts of
+/// the batch form a group, which adds up its own gradients of the weights. The sums of all groups
+/// are added at the end.
 template <class T>
 class RecurrentGradient : public Recurrent<T> {
  public:
@@ -61,8 +62,9 @@ class RecurrentGradient : public Recurrent<T> {
   /// The data of one step for one sample.
   struct SampleStep {
     int64_t sample, step;
-    T* dh;                 ///< on input the gradient of h; on output the part of the gradient of
-                           ///< h_before that does not come from products with weights
+    /// On input the gradient of h; on output the part of the gradient of h_before that does not
+    /// come from products with weights.
+    T* dh;
     T *dx_part, *dh_part;  ///< gradients of the products with x and with h
     T* dbias;
     const T* h_before;  ///< the previous state, after dropout
@@ -85,7 +87,7 @@ class RecurrentGradient : public Recurrent<T> {
       std::fill_n(sums, sums_, T{0});
       for (int64_t part = this->parts_ * group / groups_;
            part < this->parts_ * (group + 1) / groups_; ++part) {
-        part_back(a, p, add, this->first_sample(part), this->first_sample(part + 1), sums, row);
+        run_part_back(a, p, add, this->first_sample(part), this->first_sample(part + 1), sums, row);
       }
     });
     add_up(a, p);
@@ -106,20 +108,20 @@ class RecurrentGradient : public Recurrent<T> {
   }
 
   template <class F>
-  void part_back(const Arguments& a, const Tensors& p, bool add, int64_t first, int64_t last,
-                 T* sums, F&& row) const {
-    T* own = reinterpret_cast<T*>(thread_scratch(own_.bytes()));
+  void run_part_back(const Arguments& a, const Tensors& p, bool add, int64_t first, int64_t last,
+                     T* sums, F&& row) const {
+    T* own_memory = reinterpret_cast<T*>(thread_scratch(own_.bytes()));
     const int64_t units = this->units_, features = this->features_, samples = last - first,
                   padded = this->padded(units);
-    T *dh = own + dh_, *dbias = sums + sums_ - biases_;
+    T *dh = own_memory + dh_, *dbias = sums + sums_ - biases_;
     for (int64_t i = 0; i < samples; ++i)
       std::copy_n(p.dlast_h + (first + i) * units, units, dh + i * padded);
     for (int64_t end = this->steps_; end > 0;) {
       const int64_t begin = (end - 1) / chunk_ * chunk_;
       for (int64_t t = end - 1; t >= begin; --t) {
-        T *x_rows = own + x_rows_ + (t - begin) * samples * x_stride_,
-          *dx_part = own + dx_part_ + (t - begin) * samples * dz_stride_;
-        T* dh_part = own + dh_part_ + (t - begin) * samples * dz_stride_;
+        T *x_rows = own_memory + x_rows_ + (t - begin) * samples * x_stride_,
+          *dx_part = own_memory + dx_part_ + (t - begin) * samples * dz_stride_;
+        T* dh_part = own_memory + dh_part_ + (t - begin) * samples * dz_stride_;
         for (int64_t i = 0; i < samples; ++i) {
           T* x_row =
               std::copy_n(p.x + this->at(first + i, t, features), features, x_rows + i * x_stride_);
@@ -133,7 +135,7 @@ class RecurrentGradient : public Recurrent<T> {
                                          this->scratch(a, packed_recurrent_), add, dh);
         for (int64_t i = 0; i < samples; ++i) scale(p, first + i, dh + i * padded);
       }
-      chunk_back(a, p, first, samples, begin, end - begin, own, sums);
+      run_chunk_back(a, p, first, samples, begin, end - begin, own_memory, sums);
       end = begin;
     }
     for (int64_t i = 0; i < samples; ++i)
@@ -141,8 +143,8 @@ class RecurrentGradient : public Recurrent<T> {
   }
 
   /// Computes, for a chunk of steps, dx and the terms of the gradients of weights.
-  void chunk_back(const Arguments& a, const Tensors& p, int64_t first, int64_t samples,
-                  int64_t begin, int64_t steps, T* own, T* sums) const {
+  void run_chunk_back(const Arguments& a, const Tensors& p, int64_t first, int64_t samples,
+                      int64_t begin, int64_t steps, T* own, T* sums) const {
     const int64_t features = this->features_, rows = samples * steps,
                   padded = this->padded(features);
     T* dx = own + dx_rows_;
@@ -180,12 +182,12 @@ class RecurrentGradient : public Recurrent<T> {
 
   int factors_;
   int64_t biases_, chunk_;
-  int64_t inputs_, sums_,
-      groups_;  ///< the number of rows of kernel and recurrent weights together, the number of
-                ///< values of a group's sums (weights and bias), and the number of groups
-  int64_t dz_stride_,
-      x_stride_;   ///< distances between rows in values: of gradients of products (dz), and of rows
-                   ///< that contain x and then h_before
+  /// The number of rows of kernel and recurrent weights together, the number of values of a group's
+  /// sums (weights and bias), and the number of groups.
+  int64_t inputs_, sums_, groups_;
+  /// Distances between rows in values: of gradients of products (dz), and of rows that contain x
+  /// and then h_before.
+  int64_t dz_stride_, x_stride_;
   Layout<T> own_;  ///< the layout of the thread's scratch memory
   // the offsets of arrays in the kernel's scratch memory
   size_t packed_kernel_ = 0, packed_recurrent_ = 0, sums_at_ = 0;

@@ -61,16 +61,16 @@ class Gradient final : public LstmGatesKernel<T> {
   void run(const Arguments& a) const override {
     const int64_t units = this->units_;
     this->each_part(a.threads, [&](int64_t first, int64_t rows) {
-      T* none = reinterpret_cast<T*>(thread_scratch(5 * static_cast<size_t>(units) * sizeof(T)));
+      T* zeros = reinterpret_cast<T*>(thread_scratch(5 * static_cast<size_t>(units) * sizeof(T)));
       // memory for the gradient of the bias, which is no result of this op
-      T* unused = none + units;
-      std::fill_n(none, 5 * units, T{0});
+      T* unused = zeros + units;
+      std::fill_n(zeros, 5 * units, T{0});
       const int64_t begin = first * units, end = begin + rows * units;
       if (a.in<T>(3) != a.out<T>(1))
         std::copy(a.in<T>(3) + begin, a.in<T>(3) + end, a.out<T>(1) + begin);
       for (int64_t at = begin; at < end; at += units) {
         this->loops_.lstm_gradient(units, a.in<T>(0) + 4 * at, a.in<T>(2) + at, a.in<T>(1) + at,
-                                   a.in<T>(4) + at, has_more_ ? a.in<T>(5) + at : none,
+                                   a.in<T>(4) + at, has_more_ ? a.in<T>(5) + at : zeros,
                                    a.out<T>(1) + at, a.out<T>(0) + 4 * at, unused);
       }
     });

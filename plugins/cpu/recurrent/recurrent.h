@@ -17,10 +17,10 @@ template <class T>
 struct RecurrentInput {
   int64_t samples, steps, features;
   int64_t first_panel, last_panel;
-  const T *x, *kernel, *bias;  ///< x begins at the first sample and step; kernel and bias are
-                               ///< packed in panels
-  int64_t x_stride;            ///< distance between samples in values
-  T* parts;                    ///< the result, (panels, samples, steps, gates * lanes)
+  /// `x` begins at the first sample and step; `kernel` and `bias` are packed in panels.
+  const T *x, *kernel, *bias;
+  int64_t x_stride;  ///< distance between samples in values
+  T* parts;          ///< the result, (panels, samples, steps, gates * lanes)
 };
 
 /// The arguments for computing one step of at most kPartRows samples, for some panels of units.
@@ -28,17 +28,16 @@ template <class T>
 struct RecurrentStep {
   int64_t samples, units;
   int64_t first_panel, last_panel;
-  const T *weights, *bias;       ///< both are packed in panels; `bias` is added to the product with
-                                 ///< h (GRU only)
+  /// Both are packed in panels; `bias` is added to the product with h (GRU only).
+  const T *weights, *bias;
   const T *h_before, *c_before;  ///< the previous states, (samples, units)
   const T* x_part;               ///< the products of this step's inputs, from RecurrentInput::parts
-  T *h, *c, *gates;              ///< the results: (samples, units), (samples, units), (samples, 4 *
-                                 ///< units)
-  int64_t before_stride, c_stride, x_stride, state_stride, gates_stride;  ///< distances between
-                                                                          ///< samples in values
-  int64_t x_panel;                                                        ///< distance between
-                                                                          ///< panels of x_part in
-                                                                          ///< values
+  /// The results: (samples, units), (samples, units), (samples, 4 * units).
+  T *h, *c, *gates;
+  /// Distances between samples in values.
+  int64_t before_stride, c_stride, x_stride, state_stride, gates_stride;
+  /// Distance between panels of x_part in values.
+  int64_t x_panel;
 };
 
 template <class T>

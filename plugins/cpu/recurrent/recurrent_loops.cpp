@@ -40,7 +40,7 @@ struct Operands {
 /// Computes kRows rows of the product in registers. With few rows, several partial sums per element
 /// hide the latency of additions.
 template <int kRows, int kVectors, bool kTransposed, class D, class T>
-HWY_INLINE void tile(D d, const Operands<T>& p) {
+HWY_INLINE void multiply_tile(D d, const Operands<T>& p) {
   constexpr int kSums = kRows * kVectors >= 8 ? 1 : 8 / (kRows * kVectors), kAtOnce = kSums;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), lda = p.lda, ldb = p.ldb;
   const T *a = p.a, *b = p.b;
@@ -88,11 +88,11 @@ HWY_INLINE void tile(D d, const Operands<T>& p) {
 
 /// Computes a tile of at most kRows rows.
 template <int kRows, int kVectors, bool kTransposed, class D, class T>
-HWY_INLINE void tile_of(int64_t rows, D d, const Operands<T>& p) {
+HWY_INLINE void multiply_rows(int64_t rows, D d, const Operands<T>& p) {
   if constexpr (kRows > 1) {
-    if (rows < kRows) return tile_of<kRows - 1, kVectors, kTransposed>(rows, d, p);
+    if (rows < kRows) return multiply_rows<kRows - 1, kVectors, kTransposed>(rows, d, p);
   }
-  tile<kRows, kVectors, kTransposed>(d, p);
+  multiply_tile<kRows, kVectors, kTransposed>(d, p);
 }
 
 /// Computes any number of rows, in tiles of nearly equal size.
@@ -100,10 +100,11 @@ template <int kVectors, bool kTransposed, class T>
 HWY_NOINLINE void multiply(Operands<T> p) {
   const hn::ScalableTag<T> d;
   for (int64_t tiles = (p.rows + kMaxRows - 1) / kMaxRows; tiles > 0; --tiles) {
-    const int64_t own = (p.rows + tiles - 1) / tiles;
-    tile_of<kMaxRows, kVectors, kTransposed>(own, d, p);
-    p.a += kTransposed ? own : own * p.lda, p.c += own * p.ldc, p.rows -= own;
-    if (p.from) p.from += own * p.ldf;
+    const int64_t tile_rows = (p.rows + tiles - 1) / tiles;
+    multiply_rows<kMaxRows, kVectors, kTransposed>(tile_rows, d, p);
+    p.a += kTransposed ? tile_rows : tile_rows * p.lda, p.c += tile_rows * p.ldc,
+        p.rows -= tile_rows;
+    if (p.from) p.from += tile_rows * p.ldf;
   }
 }
 
@@ -180,7 +181,7 @@ void add_weight_gradient(int64_t rows, int64_t inputs, const T* x, int64_t ldx, 
 }
 
 template <int kGates, class T>
-void input(const RecurrentInput<T>& p) {
+void multiply_inputs(const RecurrentInput<T>& p) {
   const int64_t width = kGates * static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   for (int64_t panel = p.first_panel; panel < p.last_panel; ++panel) {
     const T *kernel = p.kernel + panel * width * p.features, *bias = p.bias + panel * width;
@@ -241,15 +242,16 @@ HWY_INLINE V gate_tanh(D d, V x) {
   } else {
     const V limit = hn::Set(d, 7.90531110763549805f),
             y = hn::Min(hn::Max(x, hn::Neg(limit)), limit), square = hn::Mul(y, y);
-    V above = hn::Set(d, -2.76076847742355e-16f), below = hn::Set(d, 1.19825839466702e-06f);
+    V numerator = hn::Set(d, -2.76076847742355e-16f),
+      denominator = hn::Set(d, 1.19825839466702e-06f);
     for (float c : {2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
                     1.48572235717979e-05f, 6.37261928875436e-04f, 4.89352455891786e-03f}) {
-      above = hn::MulAdd(above, square, hn::Set(d, c));
+      numerator = hn::MulAdd(numerator, square, hn::Set(d, c));
     }
     for (float c : {1.18534705686654e-04f, 2.26843463243900e-03f, 4.89352518554385e-03f}) {
-      below = hn::MulAdd(below, square, hn::Set(d, c));
+      denominator = hn::MulAdd(denominator, square, hn::Set(d, c));
     }
-    return keep_nan(x, quotient(d, hn::Mul(above, y), below));
+    return keep_nan(x, quotient(d, hn::Mul(numerator, y), denominator));
   }
 }
 template <class D, class V>
@@ -340,8 +342,8 @@ void lstm_gradient(int64_t units, const T* gates, const T* c_before, const T* c,
   for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
     const auto i = load(gates), f = load(gates + u), g = load(gates + 2 * u),
                o = load(gates + 3 * u);
-    const auto t = gate_tanh(d, load(c)), up = hn::Add(load(dh), load(dhs));
-    const auto cell = hn::MulAdd(hn::Mul(up, o), tanh_slope(d, t), load(dc));
+    const auto t = gate_tanh(d, load(c)), h_gradient = hn::Add(load(dh), load(dhs));
+    const auto cell = hn::MulAdd(hn::Mul(h_gradient, o), tanh_slope(d, t), load(dc));
     const auto put = [&](auto gradient, int64_t gate) HWY_ATTR {
       store(gradient, dgates + gate * u),
           store(hn::Add(load(dbias + gate * u), gradient), dbias + gate * u);
@@ -349,7 +351,7 @@ void lstm_gradient(int64_t units, const T* gates, const T* c_before, const T* c,
     put(hn::Mul(hn::Mul(cell, g), sigmoid_slope(d, i)), 0);
     put(hn::Mul(hn::Mul(cell, load(c_before)), sigmoid_slope(d, f)), 1);
     put(hn::Mul(hn::Mul(cell, i), tanh_slope(d, g)), 2);
-    put(hn::Mul(hn::Mul(up, t), sigmoid_slope(d, o)), 3);
+    put(hn::Mul(hn::Mul(h_gradient, t), sigmoid_slope(d, o)), 3);
     store(hn::Mul(cell, f), dc);
   });
 }
@@ -371,9 +373,10 @@ void gru(const RecurrentStep<T>& s) {
       const auto inner = [&](int64_t gate) HWY_ATTR { return hn::Load(d, z + gate * lanes); };
       const auto keep = gate_sigmoid(d, hn::Add(outer(0), inner(0))),
                  r = gate_sigmoid(d, hn::Add(outer(1), inner(1)));
-      const auto own = inner(2), candidate = gate_tanh(d, hn::MulAdd(r, own, outer(2)));
+      const auto recurrent_part = inner(2),
+                 candidate = gate_tanh(d, hn::MulAdd(r, recurrent_part, outer(2)));
       store(keep, gates), store(r, gates + u), store(candidate, gates + 2 * u),
-          store(own, gates + 3 * u);
+          store(recurrent_part, gates + 3 * u);
       store(hn::MulAdd(keep, hn::Sub(load(h_before), candidate), candidate), h);
     });
   });
@@ -388,9 +391,10 @@ void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs
   for_vectors(d, units, [&](auto load, auto store) HWY_ATTR {
     const auto z = load(gates), r = load(gates + u), candidate = load(gates + 2 * u),
                inner = load(gates + 3 * u);
-    const auto up = hn::Add(load(dh), load(dhs));
-    const auto dz = hn::Mul(hn::Mul(up, hn::Sub(load(h_before), candidate)), sigmoid_slope(d, z));
-    const auto dg = hn::Mul(hn::NegMulAdd(up, z, up), tanh_slope(d, candidate));
+    const auto h_gradient = hn::Add(load(dh), load(dhs));
+    const auto dz =
+        hn::Mul(hn::Mul(h_gradient, hn::Sub(load(h_before), candidate)), sigmoid_slope(d, z));
+    const auto dg = hn::Mul(hn::NegMulAdd(h_gradient, z, h_gradient), tanh_slope(d, candidate));
     const auto dr = hn::Mul(hn::Mul(dg, inner), sigmoid_slope(d, r)), dinner = hn::Mul(dg, r);
     const auto put = [&](auto gradient, T* part, T* bias) HWY_ATTR {
       store(gradient, part), store(hn::Add(load(bias), gradient), bias);
@@ -399,7 +403,7 @@ void gru_gradient(int64_t units, const T* gates, const T* h_before, const T* dhs
         put(dg, dx_part + 2 * u, dbias + 2 * u);
     put(dz, dh_part, dbias + 3 * u), put(dr, dh_part + u, dbias + 4 * u),
         put(dinner, dh_part + 2 * u, dbias + 5 * u);
-    store(hn::Mul(up, z), dh);
+    store(hn::Mul(h_gradient, z), dh);
   });
 }
 
@@ -411,11 +415,11 @@ RecurrentLoops<T> loops() {
           pack_transposed<T>,
           multiply_transposed<T>,
           add_weight_gradient<T>,
-          input<4, T>,
+          multiply_inputs<4, T>,
           lstm<T>,
           lstm_gates<T>,
           lstm_gradient<T>,
-          input<3, T>,
+          multiply_inputs<3, T>,
           gru<T>,
           gru_gradient<T>};
 }

@@ -10,8 +10,8 @@
 
 namespace crescent::cpu {
 
-constexpr int64_t kThreadProducts = 16384;  ///< fewest multiplications per time step for which a
-                                            ///< further thread is used
+/// Fewest multiplications per time step for which a further thread is used.
+constexpr int64_t kThreadProducts = 16384;
 
 inline int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 

@@ -15,11 +15,12 @@ class AllGatherKernel final : public Kernel {
  public:
   explicit AllGatherKernel(const Request& r) {
     const auto& op = static_cast<const AllGather&>(r.op);
-    const Shape& whole = r.outputs[0].shape;
+    const Shape& full_shape = r.outputs[0].shape;
     const Division division = op.division();
     row_ = size_of(r.outputs[0].dtype);
-    for (int axis = 0; axis < whole.rank(); ++axis)
-      (axis < op.axis ? outer_ : row_) *= static_cast<size_t>(axis == op.axis ? 1 : whole[axis]);
+    for (int axis = 0; axis < full_shape.rank(); ++axis)
+      (axis < op.axis ? outer_ : row_) *=
+          static_cast<size_t>(axis == op.axis ? 1 : full_shape[axis]);
     for (int k = 0; k <= op.parts; ++k)
       begins_.push_back(static_cast<size_t>(division.begin(k, op.size)) * row_);
     part_ = static_cast<size_t>(op.part);
@@ -29,14 +30,14 @@ class AllGatherKernel final : public Kernel {
   }
 
   void run(const Arguments& a) const override {
-    const std::shared_ptr<Communicator> all = communicator();
-    if (static_cast<size_t>(all->size()) != bytes_.size())
+    const std::shared_ptr<Communicator> processes = communicator();
+    if (static_cast<size_t>(processes->size()) != bytes_.size())
       fail("all_gather: the array is divided among ", bytes_.size(),
-           " processes, and the communicator has ", all->size());
+           " processes, and the communicator has ", processes->size());
     std::byte* const parts = outer_ == 1 ? a.outputs[0] : a.scratch;
     if (outer_ * length(part_) > 0)
       std::memcpy(parts + outer_ * begins_[part_], a.inputs[0], outer_ * length(part_));
-    all->gather(parts, bytes_);
+    processes->gather(parts, bytes_);
     if (outer_ == 1) return;
     for (size_t k = 0; k + 1 < begins_.size(); ++k)
       for (size_t o = 0; o < outer_ && length(k) > 0; ++o)
@@ -49,14 +50,15 @@ class AllGatherKernel final : public Kernel {
  private:
   size_t length(size_t part) const { return begins_[part + 1] - begins_[part]; }
 
-  size_t outer_ = 1;            ///< number of contiguous pieces of a part: the product of the sizes
-                                ///< before the divided axis
-  size_t row_;                  ///< bytes of the array for one index of the divided axis and of the
-                                ///< axes before it
-  std::vector<size_t> begins_;  ///< for each part, the offset in bytes of its pieces in a row of
-                                ///< all parts' pieces; at the end the length of such a row
-  size_t part_;                 ///< index of the part of this process
-  std::vector<size_t> bytes_;   ///< for each process, the number of bytes that it sends
+  /// Number of contiguous pieces of a part: the product of the sizes before the divided axis.
+  size_t outer_ = 1;
+  /// Bytes of the array for one index of the divided axis and of the axes before it.
+  size_t row_;
+  /// For each part, the offset in bytes of its pieces in a row of all parts' pieces; at the end the
+  /// length of such a row.
+  std::vector<size_t> begins_;
+  size_t part_;                ///< index of the part of this process
+  std::vector<size_t> bytes_;  ///< for each process, the number of bytes that it sends
 };
 
 }  // namespace

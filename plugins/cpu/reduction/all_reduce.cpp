@@ -28,11 +28,11 @@ class AllReduceKernel final : public Kernel {
     std::byte* const result = a.outputs[0];
     if (count_ > 0 && result != a.inputs[0])
       std::memcpy(result, a.inputs[0], count_ * size_of(dtype_));
-    const std::shared_ptr<Communicator> all = communicator();
-    if (kind_ != ReduceKind::mean) return all->all_reduce(kind_, dtype_, result, count_);
-    all->all_reduce(ReduceKind::sum, dtype_, result, count_);
-    dtype_ == DType::float32 ? divide<float>(result, count_, all->size())
-                             : divide<double>(result, count_, all->size());
+    const std::shared_ptr<Communicator> processes = communicator();
+    if (kind_ != ReduceKind::mean) return processes->all_reduce(kind_, dtype_, result, count_);
+    processes->all_reduce(ReduceKind::sum, dtype_, result, count_);
+    dtype_ == DType::float32 ? divide<float>(result, count_, processes->size())
+                             : divide<double>(result, count_, processes->size());
   }
   std::string name() const override { return "communicator"; }
   bool in_place(int /*input*/) const override { return true; }

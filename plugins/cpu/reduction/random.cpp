@@ -31,8 +31,8 @@ struct Draw {
   RandomKind kind;
   double low_or_mean;        ///< the lower limit, or the mean
   double high_or_deviation;  ///< the upper limit, or the standard deviation
-  double low, top;  ///< the smallest and largest result of a uniform or truncated draw, exact in
-                    ///< the result's dtype
+  /// The smallest and largest result of a uniform or truncated draw, exact in the result's dtype.
+  double low, top;
   int64_t seed = 0, counter = 0;
 };
 /// Writes elements [begin, end) of a draw; `to` is the address of element `begin`, which is a
@@ -57,11 +57,11 @@ void make_words(const Draw& draw, uint64_t block, uint32_t* words) {
 }
 
 /// Converts words (float) or pairs of words (double) to fractions in [0, 1).
-void fractions(const uint32_t* words, int64_t n, float* u) {
+void make_fractions(const uint32_t* words, int64_t n, float* u) {
   for (int64_t i = 0; i < n; ++i)
     u[i] = static_cast<float>(static_cast<int32_t>(words[i] >> 8)) * 0x1p-24f;
 }
-void fractions(const uint32_t* words, int64_t n, double* u) {
+void make_fractions(const uint32_t* words, int64_t n, double* u) {
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t bits = (uint64_t{words[2 * i]} << 32 | words[2 * i + 1]) >> 11;
     u[i] = static_cast<double>(static_cast<int64_t>(bits)) * 0x1p-53;
@@ -72,7 +72,7 @@ template <class T>
 constexpr T kUlp = sizeof(T) == 4 ? T(0x1p-24) : T(0x1p-53);
 
 template <class T>
-void uniform(const Draw& draw, T* u, int64_t n) {
+void make_uniform(const Draw& draw, T* u, int64_t n) {
   const T low = static_cast<T>(draw.low_or_mean),
           width = static_cast<T>(draw.high_or_deviation - draw.low_or_mean);
   // rounding must not give the upper limit, which is exclusive
@@ -82,7 +82,7 @@ void uniform(const Draw& draw, T* u, int64_t n) {
 
 /// Converts the uniform numbers u[2k] and u[2k+1] to a pair of normal numbers.
 template <class T>
-void normal(const Draw& draw, T* u, int64_t n) {
+void make_normal(const Draw& draw, T* u, int64_t n) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   HWY_ALIGN T first[hn::MaxLanes(d)], second[hn::MaxLanes(d)];
@@ -104,21 +104,21 @@ void normal(const Draw& draw, T* u, int64_t n) {
 /// of float64.
 double normal_quantile(double p, bool exact) {
   const double q = p - 0.5, r = q * q;
-  const double above =
+  const double numerator =
       ((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
         1.383577518672690e+02) *
            r -
        3.066479806614716e+01) *
           r +
       2.506628277459239;
-  const double below =
+  const double denominator =
       ((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
         6.680131188771972e+01) *
            r -
        1.328068155288572e+01) *
           r +
       1;
-  const double x = q * above / below;
+  const double x = q * numerator / denominator;
   if (!exact) return x;
   const double error = 0.5 * std::erfc(-x / std::numbers::sqrt2) - p;
   const double u = error * std::sqrt(2 * std::numbers::pi) * std::exp(x * x / 2);
@@ -126,11 +126,12 @@ double normal_quantile(double p, bool exact) {
 }
 
 template <class T>
-void truncated_normal(const Draw& draw, T* u, int64_t n) {
-  const double below = 0.5 * std::erfc(std::numbers::sqrt2), inside = 1 - 2 * below;
+void make_truncated_normal(const Draw& draw, T* u, int64_t n) {
+  const double lower_tail = 0.5 * std::erfc(std::numbers::sqrt2),
+               inner_probability = 1 - 2 * lower_tail;
   for (int64_t i = 0; i < n; ++i) {
-    const double p =
-        below + inside * (static_cast<double>(u[i]) + 0.5 * static_cast<double>(kUlp<T>));
+    const double p = lower_tail + inner_probability * (static_cast<double>(u[i]) +
+                                                       0.5 * static_cast<double>(kUlp<T>));
     const double x = draw.low_or_mean + draw.high_or_deviation * normal_quantile(p, sizeof(T) == 8);
     u[i] = static_cast<T>(std::min(std::max(x, draw.low), draw.top));
   }
@@ -143,13 +144,13 @@ void random_loop(const Draw& draw, int64_t begin, int64_t end, void* to) {
   HWY_ALIGN T u[kCount];
   for (int64_t first = begin; first < end; first += kCount) {
     make_words(draw, static_cast<uint64_t>(first * kWordsEach / 4), words);
-    fractions(words, kCount, u);
+    make_fractions(words, kCount, u);
     if (draw.kind == RandomKind::uniform)
-      uniform(draw, u, kCount);
+      make_uniform(draw, u, kCount);
     else if (draw.kind == RandomKind::normal)
-      normal(draw, u, kCount);
+      make_normal(draw, u, kCount);
     else
-      truncated_normal(draw, u, std::min(kCount, end - first));
+      make_truncated_normal(draw, u, std::min(kCount, end - first));
     std::copy_n(u, std::min(kCount, end - first), static_cast<T*>(to) + (first - begin));
   }
 }
@@ -198,23 +199,23 @@ double value_below(double x, DType dtype) {
   if (dtype == DType::float64) return std::nextafter(x, -INFINITY);
   const auto number = static_cast<float>(x);
   if (dtype == DType::float32) return std::nextafter(number, -INFINITY);
-  const bool brief = dtype == DType::bfloat16;
-  const uint16_t bits = brief ? float_to_bfloat16(number) : float_to_float16(number);
+  const bool is_bfloat16 = dtype == DType::bfloat16;
+  const uint16_t bits = is_bfloat16 ? float_to_bfloat16(number) : float_to_float16(number);
   const auto next = static_cast<uint16_t>(x > 0 ? bits - 1 : x < 0 ? bits + 1 : 0x8001);
-  return brief ? bfloat16_to_float(next) : float16_to_float(next);
+  return is_bfloat16 ? bfloat16_to_float(next) : float16_to_float(next);
 }
 
 /// The largest value of the dtype that is at most x.
 double rounded_down(double x, DType dtype) {
-  const double near = rounded(x, dtype);
-  return near > x ? value_below(near, dtype) : near;
+  const double nearest = rounded(x, dtype);
+  return nearest > x ? value_below(nearest, dtype) : nearest;
 }
 
 Draw draw_of(const Random& op, DType dtype) {
-  const double reach = 2 * std::abs(op.b);
+  const double half_range = 2 * std::abs(op.b);
   if (op.kind == RandomKind::truncated_normal)
-    return {op.kind, op.a, op.b, -rounded_down(reach - op.a, dtype),
-            rounded_down(op.a + reach, dtype)};
+    return {op.kind, op.a, op.b, -rounded_down(half_range - op.a, dtype),
+            rounded_down(op.a + half_range, dtype)};
   return {op.kind, op.a, op.b, op.a, value_below(rounded(op.b, dtype), dtype)};
 }
 

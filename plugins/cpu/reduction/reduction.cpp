@@ -269,10 +269,11 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
 void ReduceKernel::reduce_units(Worker& worker, int64_t first, int64_t n,
                                 const Accumulators& acc) const {
   const int64_t width = geometry_.width();
-  const bool several = geometry_.along_rows() && width <= kRowLength;
-  const int64_t most = elementwise_ ? kRowLength / std::max<int64_t>(width, 1) : n;
+  const bool reads_several_rows = geometry_.along_rows() && width <= kRowLength;
+  const int64_t rows_at_once = elementwise_ ? kRowLength / std::max<int64_t>(width, 1) : n;
   for (int64_t i = 0, some; i < n; i += some) {
-    some = several ? std::min({n - i, most, geometry_.neighbours(first + i)}) : 1;
+    some =
+        reads_several_rows ? std::min({n - i, rows_at_once, geometry_.neighbours(first + i)}) : 1;
     Accumulators at = acc;
     for (std::byte*& next : at) next += i * 8;
     if (some == 1) {
@@ -319,8 +320,9 @@ void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
   const int64_t outer = unit / tiles_, column = unit % tiles_ * tile_, width = width_of(unit);
   const int64_t first = steps_ * chunk / chunks_, last = steps_ * (chunk + 1) / chunks_;
   const auto row = [&](int64_t begin, int64_t n) {
-    const int64_t most = elementwise_ ? kRowLength : n;
-    for (int64_t i = 0; i < n; i += most) f(Block{begin + i, 1, std::min(most, n - i), most});
+    const int64_t max_count = elementwise_ ? kRowLength : n;
+    for (int64_t i = 0; i < n; i += max_count)
+      f(Block{begin + i, 1, std::min(max_count, n - i), max_count});
   };
   // Treats several narrow contiguous rows as one wide row.
   const auto columns = [&](int64_t begin, int64_t n) {
@@ -328,12 +330,13 @@ void ReduceKernel::each_block(int64_t unit, int64_t chunk, F&& f) const {
     for (int64_t i = 0; i < n;) {
       const int64_t factor = fold > 1 && n - i >= fold ? fold : 1;
       const int64_t rows = std::min((n - i) / factor, kColumnLength);
-      const Block whole{begin + i * g.width(), rows, width * factor, g.width() * factor};
-      const int64_t most = elementwise_ ? std::max<int64_t>(1, kMaxComputed / whole.width) : rows;
-      for (int64_t done = 0; done < rows; done += most) {
-        const int64_t some = std::min(most, rows - done);
-        f(Block{whole.begin + done * whole.stride, some, whole.width, whole.stride, done == 0,
-                done + some == rows});
+      const Block folded_block{begin + i * g.width(), rows, width * factor, g.width() * factor};
+      const int64_t max_rows =
+          elementwise_ ? std::max<int64_t>(1, kMaxComputed / folded_block.width) : rows;
+      for (int64_t done = 0; done < rows; done += max_rows) {
+        const int64_t row_count = std::min(max_rows, rows - done);
+        f(Block{folded_block.begin + done * folded_block.stride, row_count, folded_block.width,
+                folded_block.stride, done == 0, done + row_count == rows});
       }
       i += rows * factor;
     }

@@ -95,8 +95,8 @@ class ReduceKernel final : public Kernel {
   struct Result {
     ReduceLoops loops;
     size_t in_bytes, out_bytes;
-    UnaryLoop convert = nullptr, widen = nullptr;  ///< loops that convert accumulators to the dtype
-                                                   ///< of the result
+    /// Loops that convert accumulators to the dtype of the result.
+    UnaryLoop convert = nullptr, widen = nullptr;
     double divisor = 1;
     int source = 0;  ///< index of the output of the elementwise kernel that is reduced
   };
@@ -104,8 +104,9 @@ class ReduceKernel final : public Kernel {
   /// `stride` elements apart.
   struct Block {
     int64_t begin, rows, width, stride;
-    bool first = true, last = true;  ///< whether the block is the first, and the last, of the
-                                     ///< blocks that are summed in the same partial column sums
+    /// Whether the block is the first, and the last, of the blocks that are summed in the same
+    /// partial column sums.
+    bool first = true, last = true;
   };
   class Worker;
 

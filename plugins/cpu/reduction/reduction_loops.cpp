@@ -183,7 +183,7 @@ HWY_INLINE Accumulator<T> take_in(Accumulator<T> total, const T* x, int64_t n) {
 }
 
 template <Rule rule, class T, bool truth>
-void rows(const void* x, int64_t rows, int64_t width, void* acc) {
+void reduce_rows(const void* x, int64_t rows, int64_t width, void* acc) {
   const T* in = static_cast<const T*>(x);
   auto* a = static_cast<Accumulator<T>*>(acc);
   for (int64_t row = 0; row < rows; ++row, in += width) {
@@ -198,8 +198,8 @@ using Partial = std::conditional_t<std::is_floating_point_v<Computed<T>> && rule
                                    Computed<T>, Accumulator<T>>;
 
 template <Rule rule, class T, bool truth>
-void columns(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,
-             void* partial) {
+void reduce_columns(const void* x, int64_t rows, int64_t width, int64_t stride, bool first,
+                    void* partial) {
   using P = Partial<rule, T>;
   const auto value = [](T v) -> P {
     if constexpr (truth)
@@ -229,8 +229,8 @@ void add_up(const void* partial, int64_t n, int64_t width, void* acc) {
 }
 
 template <Rule rule, class T, bool truth = false>
-constexpr ReduceLoops kLoops = {start<rule, T, truth>, rows<rule, T, truth>,
-                                columns<rule, T, truth>, add_up<rule, T>, merge<rule, T>};
+constexpr ReduceLoops kLoops = {start<rule, T, truth>, reduce_rows<rule, T, truth>,
+                                reduce_columns<rule, T, truth>, add_up<rule, T>, merge<rule, T>};
 
 template <class T>
 ReduceLoops find_for(ReduceKind kind) {

@@ -38,11 +38,11 @@ class ShardSliceKernel final : public Kernel {
 /// Returns for each process the number of bytes of its shards, computed from the bytes of each
 /// shard (`parts`).
 std::vector<size_t> bytes_by_process(const std::vector<size_t>& parts) {
-  const auto all = communicator();
+  const auto processes = communicator();
   const auto shards = static_cast<int64_t>(parts.size());
   std::vector<size_t> bytes;
-  for (int rank = 0; rank < all->size(); ++rank) {
-    const ShardRange range = shards_of(shards, rank, all->size());
+  for (int rank = 0; rank < processes->size(); ++rank) {
+    const ShardRange range = shards_of(shards, rank, processes->size());
     size_t sum = 0;
     for (int64_t s = range.first; s < range.last; ++s) sum += parts[static_cast<size_t>(s)];
     bytes.push_back(sum);
@@ -59,11 +59,12 @@ class ShardConcatKernel final : public Kernel {
   }
   void run(const Arguments& a) const override {
     const auto shards = static_cast<int64_t>(parts_.size());
-    const ShardRange own = own_shards(shards);
+    const ShardRange own_range = own_shards(shards);
     std::byte* at = a.outputs[0];
     for (int64_t s = 0; s < shards; ++s) {
       const size_t bytes = parts_[static_cast<size_t>(s)];
-      if (s >= own.first && s < own.last && bytes > 0) std::memcpy(at, a.inputs[s], bytes);
+      if (s >= own_range.first && s < own_range.last && bytes > 0)
+        std::memcpy(at, a.inputs[s], bytes);
       at += bytes;
     }
     if (!is_alone()) communicator()->gather(a.outputs[0], bytes_by_process(parts_));
@@ -100,8 +101,8 @@ BinaryLoop loop_of(ReduceKind kind, DType dtype) {
 
 constexpr int64_t kBlock = 1024;     ///< number of elements that are combined at once
 constexpr int64_t kChunk = 1 << 16;  ///< number of elements that are exchanged at once
-constexpr int kDepth = 8;  ///< depth of the tree for 256 shards, which is the largest number that
-                           ///< the op allows
+/// Depth of the tree for 256 shards, which is the largest number that the op allows.
+constexpr int kDepth = 8;
 
 template <class T>
 class ShardReduceKernel final : public Kernel {
@@ -124,28 +125,28 @@ class ShardReduceKernel final : public Kernel {
       return a.threads.blocks(count_, kChunk, [&](int64_t begin, int64_t end) {
         reduce(root, leaf, begin, end, result + begin);
       });
-    const std::shared_ptr<Communicator> all = communicator();
+    const std::shared_ptr<Communicator> processes = communicator();
     std::vector<Branch> branches;  // the branches that the processes compute, in the order of ranks
     std::vector<size_t> counts;    // number of branches of each process
     // number of branches of the processes with lower ranks than this one
-    size_t before = 0;
-    for (int rank = 0; rank < all->size(); ++rank) {
-      if (rank == all->rank()) before = branches.size();
-      const size_t known = branches.size();
-      add_branches(root, shards_of(shards_, rank, all->size()), branches);
-      counts.push_back(branches.size() - known);
+    size_t earlier_branches = 0;
+    for (int rank = 0; rank < processes->size(); ++rank) {
+      if (rank == processes->rank()) earlier_branches = branches.size();
+      const size_t first_branch = branches.size();
+      add_branches(root, shards_of(shards_, rank, processes->size()), branches);
+      counts.push_back(branches.size() - first_branch);
     }
     T* const sent = reinterpret_cast<T*>(a.scratch);
     for (int64_t begin = 0; begin < count_; begin += kChunk) {
       const int64_t n = std::min(kChunk, count_ - begin);
-      for (size_t i = 0; i < counts[static_cast<size_t>(all->rank())]; ++i)
+      for (size_t i = 0; i < counts[static_cast<size_t>(processes->rank())]; ++i)
         a.threads.blocks(n, kBlock, [&](int64_t from, int64_t to) {
-          reduce(branches[before + i], leaf, begin + from, begin + to,
-                 sent + static_cast<int64_t>(before + i) * n + from);
+          reduce(branches[earlier_branches + i], leaf, begin + from, begin + to,
+                 sent + static_cast<int64_t>(earlier_branches + i) * n + from);
         });
       std::vector<size_t> bytes;
       for (size_t count : counts) bytes.push_back(count * static_cast<size_t>(n) * sizeof(T));
-      all->gather(sent, bytes);
+      processes->gather(sent, bytes);
       a.threads.blocks(n, kBlock, [&](int64_t from, int64_t to) {
         join(root, branches, sent, n, from, to, result + begin + from);
       });
@@ -176,11 +177,11 @@ class ShardReduceKernel final : public Kernel {
   /// Computes the result of a branch from the results that the processes have sent.
   void join(const Branch& branch, const std::vector<Branch>& branches, const T* sent, int64_t n,
             int64_t from, int64_t to, T* result) const {
-    const auto known = std::find_if(branches.begin(), branches.end(), [&](const Branch& each) {
-      return each.first == branch.first && each.last == branch.last;
-    });
-    if (known != branches.end()) {
-      std::memcpy(result, sent + (known - branches.begin()) * n + from,
+    const auto sent_branch = std::find_if(
+        branches.begin(), branches.end(),
+        [&](const Branch& each) { return each.first == branch.first && each.last == branch.last; });
+    if (sent_branch != branches.end()) {
+      std::memcpy(result, sent + (sent_branch - branches.begin()) * n + from,
                   static_cast<size_t>(to - from) * sizeof(T));
       return;
     }

@@ -16,15 +16,15 @@ template <class T>
 T largest(const T* x, int64_t n) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  T top = x[0];
+  T maximum = x[0];
   int64_t i = 0;
   if (n >= lanes) {
     auto m = hn::LoadU(d, x);
     for (i = lanes; i + lanes <= n; i += lanes) m = hn::Max(m, hn::LoadU(d, x + i));
-    top = hn::GetLane(hn::MaxOfLanes(d, m));
+    maximum = hn::GetLane(hn::MaxOfLanes(d, m));
   }
-  for (; i < n; ++i) top = x[i] > top ? x[i] : top;
-  return top;
+  for (; i < n; ++i) maximum = x[i] > maximum ? x[i] : maximum;
+  return maximum;
 }
 
 /// Calls f(values, count) for consecutive pieces of a line of bfloat16, widened to float32.
@@ -86,21 +86,22 @@ void softmax_scaled(const void* px, void* py, int64_t n, double factor) {
 template <class T>
 LogSum log_sum(const void* px, int64_t n) {
   const T* x = static_cast<const T*>(px);
-  const T top = largest(x, n);
-  return {static_cast<double>(top), std::log(exponentials<T>(x, nullptr, n, top))};
+  const T maximum = largest(x, n);
+  return {static_cast<double>(maximum), std::log(exponentials<T>(x, nullptr, n, maximum))};
 }
 
 template <class T>
-void line(const void* px, void* py, int64_t n, bool log) {
+void softmax_line(const void* px, void* py, int64_t n, bool log) {
   if (!log) return softmax_scaled<T>(px, py, n, 1);
   const T* x = static_cast<const T*>(px);
   T* y = static_cast<T*>(py);
-  const T top = largest(x, n), rest = static_cast<T>(std::log(exponentials<T>(x, nullptr, n, top)));
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i] - top - rest;
+  const T maximum = largest(x, n),
+          rest = static_cast<T>(std::log(exponentials<T>(x, nullptr, n, maximum)));
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] - maximum - rest;
 }
 
 template <class T>
-void lines(const void* px, void* py, int64_t n, int64_t stride, int64_t width, bool log) {
+void softmax_lines(const void* px, void* py, int64_t n, int64_t stride, int64_t width, bool log) {
   const T* x = static_cast<const T*>(px);
   T* y = static_cast<T*>(py);
   const hn::ScalableTag<T> d;
@@ -130,27 +131,28 @@ void lines(const void* px, void* py, int64_t n, int64_t stride, int64_t width, b
 }
 
 /// softmax of a line of bfloat16, computed in float32 and rounded once.
-void half_line(const void* px, void* py, int64_t n, bool log) {
+void softmax_half_line(const void* px, void* py, int64_t n, bool log) {
   const BFloat16* x = static_cast<const BFloat16*>(px);
   BFloat16* y = static_cast<BFloat16*>(py);
-  float top = -INFINITY;
-  each_widened(
-      x, n, [&](const float* piece, int64_t count) { top = std::max(top, largest(piece, count)); });
+  float maximum = -INFINITY;
+  each_widened(x, n, [&](const float* piece, int64_t count) {
+    maximum = std::max(maximum, largest(piece, count));
+  });
   double sum = 0;
   each_widened(x, n, [&](const float* piece, int64_t count) {
-    sum += exponentials<float>(piece, nullptr, count, top);
+    sum += exponentials<float>(piece, nullptr, count, maximum);
   });
   const hn::ScalableTag<float> d;
-  const auto shift = hn::Set(d, top), rest = hn::Set(d, static_cast<float>(std::log(sum))),
+  const auto shift = hn::Set(d, maximum), rest = hn::Set(d, static_cast<float>(std::log(sum))),
              factor = hn::Set(d, static_cast<float>(1 / sum));
   for_vectors(d, n, [&](auto load, auto store) HWY_ATTR {
-    const auto moved = hn::Sub(load(x), shift);
-    store(log ? hn::Sub(moved, rest) : hn::Mul(exponential_of_negative(d, moved), factor), y);
+    const auto shifted = hn::Sub(load(x), shift);
+    store(log ? hn::Sub(shifted, rest) : hn::Mul(exponential_of_negative(d, shifted), factor), y);
   });
 }
 
 template <class T>
-constexpr SoftmaxLoops kLoops = {line<T>, lines<T>, log_sum<T>, softmax_scaled<T>};
+constexpr SoftmaxLoops kLoops = {softmax_line<T>, softmax_lines<T>, log_sum<T>, softmax_scaled<T>};
 
 SoftmaxLoops find_softmax(DType dtype) {
   switch (dtype) {
@@ -159,7 +161,7 @@ SoftmaxLoops find_softmax(DType dtype) {
     case DType::float64:
       return kLoops<double>;
     case DType::bfloat16:
-      return {half_line, nullptr, nullptr, nullptr};
+      return {softmax_half_line, nullptr, nullptr, nullptr};
     default:
       return {};
   }

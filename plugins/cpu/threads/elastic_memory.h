@@ -15,8 +15,8 @@ template <class Block>
 class ElasticMemory {
  public:
   using Duration = std::chrono::steady_clock::duration;
-  static constexpr int kUses = 1024;  ///< number of calls of at_least() after which the clock is
-                                      ///< checked
+  /// Number of calls of at_least() after which the clock is checked.
+  static constexpr int kUses = 1024;
   static constexpr Duration kPatience = std::chrono::seconds(10);
 
   explicit ElasticMemory(Duration patience = kPatience) : patience_(patience) {}

@@ -65,15 +65,15 @@ class Lockstep {
     const int64_t thread = 1 + arrived_.value.fetch_add(1);
     wait([&] { return participants() > thread || announced_step() == steps_; });
     if (participants() <= thread) return;
-    int64_t here = participants();
+    int64_t participant_count = participants();
     for (int64_t step = first_;;) {
-      work(step++, thread, here);
+      work(step++, thread, participant_count);
       done_[thread].set(step);
       if (step == steps_) return;
       wait([&] { return announced_step() >= step; });
       const int64_t next = participants();
-      for (int64_t other = 1; other < here; ++other) wait_for(other, step);
-      here = next;
+      for (int64_t other = 1; other < participant_count; ++other) wait_for(other, step);
+      participant_count = next;
     }
   }
 
@@ -101,8 +101,8 @@ class Lockstep {
   void* const context_;
   Clock::duration lost_{};
   Clock::time_point end_;  ///< the time when the leader finished its share
-  int64_t first_ = 0;      ///< the first step in which those helpers take part that were admitted
-                           ///< last
+  /// The first step in which those helpers take part that were admitted last.
+  int64_t first_ = 0;
   /// The number of steps that the leader has done, and the number of threads for the next step.
   Signal announcement_;
   Signal arrived_;                  ///< number of helpers that have arrived
@@ -114,8 +114,8 @@ void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_th
   // If another process takes a helper's core, all threads must wait until the helper gets it back.
   // After such a loss, regions run without helpers for a multiple of the lost time.
   static std::atomic<Clock::duration> alone_until{Clock::duration::zero()};
-  constexpr int kTimes = 16;
-  constexpr auto kSlight = std::chrono::microseconds(20);
+  constexpr int kAlonePerLostTime = 16;
+  constexpr auto kMaxNegligibleLoss = std::chrono::microseconds(20);
   max_threads = std::clamp<int64_t>(std::min<int64_t>(max_threads, threads.threads()), 1,
                                     std::max<int64_t>(1, count));
   if (max_threads > 1 &&
@@ -125,8 +125,9 @@ void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_th
   threads.parallel(max_threads,
                    [&](int64_t part, int) { part == 0 ? lockstep.lead() : lockstep.help(); });
   const auto lost = lockstep.lost();
-  if (lost > kSlight)
-    alone_until.store(Clock::now().time_since_epoch() + kTimes * lost, std::memory_order_relaxed);
+  if (lost > kMaxNegligibleLoss)
+    alone_until.store(Clock::now().time_since_epoch() + kAlonePerLostTime * lost,
+                      std::memory_order_relaxed);
 }
 
 /// Runs the region by run_steps(), and records the time of its work for a profile.

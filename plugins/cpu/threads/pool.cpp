@@ -105,17 +105,18 @@ struct Pool::State {
   }
 
   bool has_news(uint32_t seen) const {
-    uint32_t now = word.load(std::memory_order_acquire);
-    return ((now & kOpen) && now / kRegion != seen) || stopping.load(std::memory_order_relaxed);
+    uint32_t current = word.load(std::memory_order_acquire);
+    return ((current & kOpen) && current / kRegion != seen) ||
+           stopping.load(std::memory_order_relaxed);
   }
 
   void wait_for_news(uint32_t seen) {
     if (spin([&] { return has_news(seen); })) return;
     sleepers.fetch_add(1);
     for (;;) {
-      uint32_t now = word.load();
+      uint32_t current = word.load();
       if (has_news(seen)) break;
-      futex_wait(word, now);
+      futex_wait(word, current);
     }
     sleepers.fetch_sub(1);
   }
@@ -125,10 +126,10 @@ struct Pool::State {
     for (uint32_t seen = 0;;) {
       wait_for_news(seen);
       if (stopping.load()) return;
-      uint32_t now = word.load(std::memory_order_acquire);
-      if (!(now & kOpen) || now / kRegion == seen) continue;
-      if (!word.compare_exchange_weak(now, now + kOne, std::memory_order_acq_rel)) continue;
-      seen = now / kRegion;
+      uint32_t current = word.load(std::memory_order_acquire);
+      if (!(current & kOpen) || current / kRegion == seen) continue;
+      if (!word.compare_exchange_weak(current, current + kOne, std::memory_order_acq_rel)) continue;
+      seen = current / kRegion;
       work(worker);
       uint32_t left = word.fetch_sub(kOne, std::memory_order_acq_rel) - kOne;
       if ((left & kInside) == 0 && (left & kCallerSleeps)) futex_wake(word);
@@ -146,9 +147,9 @@ struct Pool::State {
     auto empty = [&] { return (word.load(std::memory_order_acquire) & kInside) == 0; };
     if (spin(empty)) return;
     for (;;) {
-      uint32_t now = word.fetch_or(kCallerSleeps) | kCallerSleeps;
-      if ((now & kInside) == 0) break;
-      futex_wait(word, now);
+      uint32_t current = word.fetch_or(kCallerSleeps) | kCallerSleeps;
+      if ((current & kInside) == 0) break;
+      futex_wait(word, current);
     }
   }
 };
@@ -210,9 +211,9 @@ void Pool::run_timed(int64_t parts, Body body, void* context, int max_threads, W
 
 void Pool::run_parts(int64_t parts, Body body, void* context, int max_threads) {
   State& s = *state_;
-  bool alone = parts <= 1 || max_threads <= 1 || threads() == 1 || inside_region;
+  bool runs_alone = parts <= 1 || max_threads <= 1 || threads() == 1 || inside_region;
   std::unique_lock lock(s.caller, std::defer_lock);
-  if (alone || !lock.try_lock()) {
+  if (runs_alone || !lock.try_lock()) {
     for (int64_t part = 0; part < parts; ++part) body(context, part, 0);
     return;
   }

@@ -19,8 +19,8 @@ class WorkTrace;
 class Pool final : public CpuThreads {
  public:
   static constexpr int kMaxThreads = 64;
-  explicit Pool(int threads);  ///< `threads` is the number of threads, which includes the calling
-                               ///< one.
+  /// `threads` is the number of threads, which includes the calling one.
+  explicit Pool(int threads);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;

@@ -47,21 +47,21 @@ void WorkTrace::end_region() {
 }
 
 void WorkTrace::end_region(int64_t parts, int64_t max_threads, Clock::duration work) {
-  const double each = seconds_of(work) / static_cast<double>(parts);
-  add({std::vector<double>(parts, each), max_threads});
+  const double part_seconds = seconds_of(work) / static_cast<double>(parts);
+  add({std::vector<double>(parts, part_seconds), max_threads});
 }
 
 void WorkTrace::add(Region region) {
   region_time_ += Clock::now() - region_begin_;
   current_trace = this;
   if (next_ == regions_.size()) regions_.push_back(region);
-  Region& known = regions_[next_++];
-  if (known.parts.size() != region.parts.size()) {
-    known = std::move(region);
+  Region& earlier_region = regions_[next_++];
+  if (earlier_region.parts.size() != region.parts.size()) {
+    earlier_region = std::move(region);
     return;
   }
-  for (size_t i = 0; i < known.parts.size(); ++i)
-    known.parts[i] = std::min(known.parts[i], region.parts[i]);
+  for (size_t i = 0; i < earlier_region.parts.size(); ++i)
+    earlier_region.parts[i] = std::min(earlier_region.parts[i], region.parts[i]);
 }
 
 double WorkTrace::Region::seconds() const {
@@ -99,8 +99,8 @@ int64_t WorkTrace::parts() const {
 
 double WorkTrace::largest_part() const {
   const Region* region = longest();
-  const double all = region ? region->seconds() : 0;
-  return all > 0 ? *std::max_element(region->parts.begin(), region->parts.end()) / all : 1;
+  const double total = region ? region->seconds() : 0;
+  return total > 0 ? *std::max_element(region->parts.begin(), region->parts.end()) / total : 1;
 }
 
 }  // namespace crescent::cpu

@@ -60,16 +60,16 @@ class WorkTrace {
   void add(Region region);
   const Region* longest() const;
 
-  inline static std::atomic<int> runs_{0};  ///< number of runs that are being recorded, on all
-                                            ///< threads
+  /// Number of runs that are being recorded, on all threads.
+  inline static std::atomic<int> runs_{0};
 
   std::vector<Region> regions_;
   std::vector<Clock::duration> times_;  ///< times of the current region's parts
   Clock::time_point region_begin_;
   size_t next_ = 0;                ///< index of the next region in the present run
   Clock::duration region_time_{};  ///< time that the present run has spent in regions so far
-  double serial_seconds_ = -1;     ///< seconds that a run spends outside of regions; -1 before the
-                                   ///< first run
+  /// Seconds that a run spends outside of regions; -1 before the first run.
+  double serial_seconds_ = -1;
 };
 
 }  // namespace crescent::cpu

@@ -14,14 +14,14 @@ bool is_single(const TensorSpecs& specs) {
                      [](const TensorSpec& s) { return s.dtype == DType::float32; });
 }
 
-/// The cut of an elementwise op. Each slice gets the whole of those inputs that have no batch axis,
-/// and broadcasts them.
+/// The cut of an elementwise op into slices along the batch. Inputs without a batch axis are not
+/// divided: each slice gets them whole and broadcasts them.
 Cut elementwise(const TensorSpecs& in, const TensorSpecs& out) {
   const Shape& shape = out[0].shape;
   Cut cut{{}, std::vector<SliceRole>(out.size(), SliceRole::rows)};
   for (const TensorSpec& spec : in) {
-    const bool varies = spec.shape.rank() == shape.rank() && spec.shape[0] == shape[0];
-    cut.inputs.push_back(varies ? SliceRole::rows : SliceRole::whole);
+    const bool is_divided = spec.shape.rank() == shape.rank() && spec.shape[0] == shape[0];
+    cut.inputs.push_back(is_divided ? SliceRole::rows : SliceRole::whole);
   }
   return cut;
 }
@@ -38,10 +38,10 @@ const ConvSpec* convolution_of(const Op& base) {
 /// convolutions are accepted: other ones may use Winograd's algorithm, which does more work on the
 /// kernel.
 bool has_light_kernel(const ConvSpec& spec, const TensorSpec& kernel, int64_t images) {
-  constexpr int64_t kLight = 64;
+  constexpr int64_t kMinImagesPerWeight = 64;
   const Shape& shape = kernel.shape;
   const bool is_pointwise = shape.slice(0, shape.rank() - 2).size() == 1;
-  return (is_pointwise || spec.groups > 1) && shape.size() * kLight <= images;
+  return (is_pointwise || spec.groups > 1) && shape.size() * kMinImagesPerWeight <= images;
 }
 
 std::optional<Cut> convolution(const Op& op, const ConvSpec& spec, const TensorSpecs& in,
@@ -95,9 +95,9 @@ namespace {
 /// null if the op is not a T.
 template <class T, class F>
 OpPtr changed(const Op& op, const F& set_rows) {
-  auto* known = as<T>(op);
-  if (!known) return nullptr;
-  auto result = std::make_shared<T>(*known);
+  auto* typed = as<T>(op);
+  if (!typed) return nullptr;
+  auto result = std::make_shared<T>(*typed);
   set_rows(*result);
   return result;
 }

@@ -22,9 +22,8 @@ enum class SliceRole : uint8_t {
   whole,  ///< each slice gets the whole array
   rows,   ///< each slice gets or computes its own rows (axis 0)
   sum,    ///< the results of the slices are summed
-  mean,
-  variance,  ///< `mean`: the result is the mean of all rows; `variance`: the next result is their
-             ///< variance
+  mean,   ///< the result is the mean of all rows, and the next result is their variance
+  variance,
 };
 
 struct Cut {

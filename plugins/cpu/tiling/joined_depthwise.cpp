@@ -23,25 +23,28 @@ struct Normalization {
 std::optional<Normalization> normalization_of(const Instruction& i) {
   constexpr BinaryKind kSteps[] = {BinaryKind::subtract, BinaryKind::multiply, BinaryKind::multiply,
                                    BinaryKind::add};
-  constexpr int kCount = 4;
+  constexpr int kStepCount = 4;
   const auto* fused = as<Fused>(*i.op);
   const int inputs = static_cast<int>(i.inputs.size());
-  if (!fused || inputs != 1 + kCount || fused->outputs.size() != 1) return {};
+  if (!fused || inputs != 1 + kStepCount || fused->outputs.size() != 1) return {};
   const std::vector<FusedStep>& steps = fused->steps;
   const int count = static_cast<int>(steps.size());
-  const bool relu = count == kCount + 1;
-  if (count < kCount || count > kCount + 1 || fused->outputs[0] != inputs + count - 1) return {};
-  if (relu && (steps[kCount].kind != FusedStep::Kind::unary ||
-               steps[kCount].unary != UnaryKind::relu || steps[kCount].args[0] != inputs + 3))
+  const bool relu = count == kStepCount + 1;
+  if (count < kStepCount || count > kStepCount + 1 || fused->outputs[0] != inputs + count - 1)
+    return {};
+  if (relu &&
+      (steps[kStepCount].kind != FusedStep::Kind::unary ||
+       steps[kStepCount].unary != UnaryKind::relu || steps[kStepCount].args[0] != inputs + 3))
     return {};
   Normalization result{{}, relu};
-  for (int s = 0; s < kCount; ++s) {
+  for (int s = 0; s < kStepCount; ++s) {
     const FusedStep& step = steps[s];
-    const int before = s == 0 ? step.args[0] : inputs + s - 1;
+    const int expected_operand = s == 0 ? step.args[0] : inputs + s - 1;
     if (step.kind != FusedStep::Kind::binary || step.binary != kSteps[s] ||
-        step.args[0] != before || step.args[1] >= inputs || (s == 0 && before >= inputs))
+        step.args[0] != expected_operand || step.args[1] >= inputs ||
+        (s == 0 && expected_operand >= inputs))
       return {};
-    if (s == 0) result.values.push_back(i.inputs[before]);
+    if (s == 0) result.values.push_back(i.inputs[expected_operand]);
     result.values.push_back(i.inputs[step.args[1]]);
   }
   return result;
@@ -69,12 +72,13 @@ class JoinedDepthwise {
   bool is_result(int value) const {
     return std::count(program_.outputs.begin(), program_.outputs.end(), value) > 0;
   }
-  /// Whether `those` are all instructions that read the value, and the value is not an output of
+  /// Whether no instruction other than `those` reads the value, and the value is not an output of
   /// the program.
   bool is_read_by(int value, const std::set<const Instruction*>& those) const {
-    const auto all = readers(value);
-    return !is_result(value) && all.size() == those.size() &&
-           std::all_of(all.begin(), all.end(), [&](auto* i) { return those.count(i) > 0; });
+    const auto value_readers = readers(value);
+    return !is_result(value) && value_readers.size() == those.size() &&
+           std::all_of(value_readers.begin(), value_readers.end(),
+                       [&](auto* i) { return those.count(i) > 0; });
   }
   Instruction* producer(int value) {
     for (Instruction& i : program_.code) {
@@ -85,8 +89,8 @@ class JoinedDepthwise {
   /// The normalization per channel that computes this value; nullopt if the value is computed
   /// otherwise.
   std::optional<Normalization> normalization(int value) {
-    const Instruction* made = producer(value);
-    auto found = made ? normalization_of(*made) : std::nullopt;
+    const Instruction* source = producer(value);
+    auto found = source ? normalization_of(*source) : std::nullopt;
     if (!found || spec(found->values[0]) != spec(value)) return {};
     const int64_t channels = spec(value).shape[-1];
     for (size_t p = 1; p < found->values.size(); ++p) {
@@ -102,12 +106,13 @@ class JoinedDepthwise {
     if (!conv ||
         !has_row_loops(conv->spec, spec(i.inputs[0]), spec(i.inputs[1]), spec(i.outputs[0])))
       return false;
-    const auto before = normalization(i.inputs[0]);
-    if (!before || !is_read_by(i.inputs[0], {&i})) return false;
+    const auto input_normalization = normalization(i.inputs[0]);
+    if (!input_normalization || !is_read_by(i.inputs[0], {&i})) return false;
     auto op = std::make_shared<DepthwiseForward>();
-    op->spec = conv->spec, op->relu = before->relu, op->output = spec(i.outputs[0]).shape;
+    op->spec = conv->spec, op->relu = input_normalization->relu,
+    op->output = spec(i.outputs[0]).shape;
     producer(i.inputs[0])->op = nullptr;
-    std::vector<int> inputs = before->values;
+    std::vector<int> inputs = input_normalization->values;
     inputs.push_back(i.inputs[1]);
     i.op = std::move(op), i.inputs = std::move(inputs);
     return true;
@@ -121,14 +126,15 @@ class JoinedDepthwise {
     Instruction& sums = program_.code[at];
     if (!sums.op || !as<BatchNormSums>(*sums.op)) return false;
     Instruction* data = producer(sums.inputs[1]);
-    const auto* with = data ? as<WithPostOps>(*data->op) : nullptr;
-    const auto* of_data = with ? as<ConvBackwardData>(*with->op) : nullptr;
-    if (!of_data || with->post != std::vector{PostOp::mask}) return false;
+    const auto* post_ops = data ? as<WithPostOps>(*data->op) : nullptr;
+    const auto* of_data = post_ops ? as<ConvBackwardData>(*post_ops->op) : nullptr;
+    if (!of_data || post_ops->post != std::vector{PostOp::mask}) return false;
     const int dy = data->inputs[0], kernel = data->inputs[1], normal = data->inputs[2],
               dx = data->outputs[0];
     Instruction *of_y = producer(dy), *normalize = producer(normal);
-    const auto before = normalization(normal);
-    if (!of_y || !as<BatchNormGradient>(*of_y->op) || !before || !before->relu ||
+    const auto input_normalization = normalization(normal);
+    if (!of_y || !as<BatchNormGradient>(*of_y->op) || !input_normalization ||
+        !input_normalization->relu ||
         !has_row_loops(of_data->spec, spec(dx), spec(kernel), spec(dy)))
       return false;
     Instruction* of_kernel = nullptr;
@@ -139,12 +145,14 @@ class JoinedDepthwise {
     if (!of_kernel || !is_read_by(dy, {data, of_kernel}) ||
         !is_read_by(normal, {data, of_kernel}) || of_kernel > &sums ||
         !readers(of_kernel->outputs[0]).empty() || readers(dx).size() != 1 ||
-        sums.inputs[0] != before->values[0] || sums.inputs[2] != before->values[1])
+        sums.inputs[0] != input_normalization->values[0] ||
+        sums.inputs[2] != input_normalization->values[1])
       return false;
     auto op = std::make_shared<DepthwiseBackward>();
     op->spec = of_data->spec;
     std::vector<int> inputs = of_y->inputs;
-    inputs.insert(inputs.end(), before->values.begin(), before->values.end());
+    inputs.insert(inputs.end(), input_normalization->values.begin(),
+                  input_normalization->values.end());
     inputs.push_back(kernel);
     std::vector<int> outputs = {of_kernel->outputs[0], dx, sums.outputs[0], sums.outputs[1]};
     sums.op = std::move(op), sums.inputs = std::move(inputs), sums.outputs = std::move(outputs);

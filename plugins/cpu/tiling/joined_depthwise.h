@@ -3,8 +3,9 @@
 //   %6 = fused(%0, mean, rstd, gamma, beta)        ->   %7 = depthwise_forward(%0, ..., %5)
 //   %7 = conv(%6, %5)
 //
-// Gradients are joined likewise: those of the following normalization, of the kernel and of the
-// images, with the sums that the gradient of the preceding normalization needs.
+// Gradients are joined likewise: those of the normalization after the convolution, of the kernel
+// and of the images, with the sums that the gradient of the normalization before the convolution
+// needs.
 #pragma once
 #include "crescent/program/program.h"
 

@@ -24,28 +24,28 @@ namespace {
 
 using Instruction = Program::Instruction;
 
-constexpr int64_t kMaxSliceBytes = 3 << 19;  ///< largest number of bytes of all arrays of a slice
-                                             ///< together, so that they fit the cache
-constexpr int64_t kMaxImageSliceBytes = 4 << 20;  ///< largest number of bytes of all arrays of a
-                                                  ///< slice that is a single image, which cannot be
-                                                  ///< divided further
+/// Largest number of bytes of all arrays of a slice together, so that they fit the cache.
+constexpr int64_t kMaxSliceBytes = 3 << 19;
+/// Largest number of bytes of all arrays of a slice that is a single image, which cannot be divided
+/// further.
+constexpr int64_t kMaxImageSliceBytes = 4 << 20;
 
 struct Region {
-  size_t first, last;                   ///< instructions [first, last) of the program
-  int64_t rows, slices;                 ///< the number of rows of a slice, and the number of slices
-  std::vector<Instruction> recomputed;  ///< instructions from other regions that this region
-                                        ///< computes again
+  size_t first, last;    ///< instructions [first, last) of the program
+  int64_t rows, slices;  ///< the number of rows of a slice, and the number of slices
+  /// Instructions from other regions that this region computes again.
+  std::vector<Instruction> recomputed;
 };
 
 /// A region while it is collected: the indices of its instructions (inside), and those of the light
-/// instructions that are moved before the region or behind it.
+/// (cheap) instructions that are moved before the region or behind it.
 struct Candidate {
   int64_t batch = 0;
   std::vector<size_t> moved_before, inside, moved_after;
   std::set<int> computed;        ///< the values that the region computes
   std::set<int> computed_after;  ///< the values that the instructions in `moved_after` compute
-  std::map<int, SliceRole> read_values;  ///< the values from outside of the region that the region
-                                         ///< reads, with their roles
+  /// The values from outside of the region that the region reads, with their roles.
+  std::map<int, SliceRole> read_values;
 };
 
 class Regions {
@@ -124,10 +124,10 @@ class Regions {
   }
   /// Whether an instruction is cheap enough to run before or after a region instead of inside.
   bool is_light(const Instruction& i) const {
-    constexpr int64_t kLight = 64 << 10;
+    constexpr int64_t kMaxLightBytes = 64 << 10;
     return i.op->effect() == Effect::none &&
            std::all_of(i.outputs.begin(), i.outputs.end(),
-                       [&](int value) { return spec(value).bytes() <= kLight; });
+                       [&](int value) { return spec(value).bytes() <= kMaxLightBytes; });
   }
 
   /// Collects a region that begins with instruction `first`, and the light instructions between its
@@ -142,11 +142,13 @@ class Regions {
       } else if (!is_light(next)) {
         break;
       } else {
-        const bool waits = std::any_of(next.inputs.begin(), next.inputs.end(), [&](int value) {
-          return candidate.computed.count(value) || candidate.computed_after.count(value);
-        });
-        (waits ? candidate.moved_after : candidate.moved_before).push_back(i);
-        if (waits) candidate.computed_after.insert(next.outputs.begin(), next.outputs.end());
+        const bool reads_results =
+            std::any_of(next.inputs.begin(), next.inputs.end(), [&](int value) {
+              return candidate.computed.count(value) || candidate.computed_after.count(value);
+            });
+        (reads_results ? candidate.moved_after : candidate.moved_before).push_back(i);
+        if (reads_results)
+          candidate.computed_after.insert(next.outputs.begin(), next.outputs.end());
       }
     }
     return is_worth_it(candidate);
@@ -192,12 +194,12 @@ class Regions {
         if (part == SliceRole::rows && spec(value).bytes() >= kLarge) ++uses[value];
       });
     }
-    const bool gains =
+    const bool reads_value_twice =
         std::any_of(uses.begin(), uses.end(), [](auto& use) { return use.second > 1; });
     const bool has_images =
         std::any_of(candidate.inside.begin(), candidate.inside.end(),
                     [&](size_t i) { return !is_elementwise(*program_.code[i].op); });
-    return gains && has_images && rows_of_slice(candidate.inside, candidate.batch) > 0;
+    return reads_value_twice && has_images && rows_of_slice(candidate.inside, candidate.batch) > 0;
   }
 
   /// The largest number of images per slice that fits the cache and divides the batch; 0 if one
@@ -241,43 +243,43 @@ class Regions {
     for (int value : read) {
       const int at = producer(value);
       if (at < 0 || !cuts_[at]) continue;
-      const Instruction& made = program_.code[at];
+      const Instruction& source = program_.code[at];
       const Cut& cut = *cuts_[at];
-      bool is_free = is_elementwise(*made.op) && made.outputs.size() == 1;
-      for (size_t k = 0; k < made.inputs.size(); ++k)
-        is_free = is_free && (cut.inputs[k] == SliceRole::whole ? !read.count(made.inputs[k])
-                                                                : read.count(made.inputs[k]));
-      if (is_free) region.recomputed.push_back(made);
+      bool is_free = is_elementwise(*source.op) && source.outputs.size() == 1;
+      for (size_t k = 0; k < source.inputs.size(); ++k)
+        is_free = is_free && (cut.inputs[k] == SliceRole::whole ? !read.count(source.inputs[k])
+                                                                : read.count(source.inputs[k]));
+      if (is_free) region.recomputed.push_back(source);
     }
   }
 
   /// Marks the values that are read outside of the instruction or region that computes them.
   void count_readers() {
     needed_.assign(program_.values.size(), false);
-    auto need = [&](int value) { needed_[value] = true; };
-    for (int value : program_.outputs) need(value);
+    auto mark_needed = [&](int value) { needed_[value] = true; };
+    for (int value : program_.outputs) mark_needed(value);
     for (const Program::Binding& b : program_.variables) {
-      if (b.result >= 0) need(b.result);
+      if (b.result >= 0) mark_needed(b.result);
     }
     std::vector<bool> is_cut(program_.code.size());
     for (const Region& region : regions_) {
-      for (int value : read_from_outside(region)) need(value);
+      for (int value : read_from_outside(region)) mark_needed(value);
       std::fill(is_cut.begin() + static_cast<ptrdiff_t>(region.first),
                 is_cut.begin() + static_cast<ptrdiff_t>(region.last), true);
     }
     for (size_t i = 0; i < is_cut.size(); ++i) {
       if (is_cut[i]) continue;
-      for (int value : program_.code[i].inputs) need(value);
+      for (int value : program_.code[i].inputs) mark_needed(value);
     }
   }
 
   std::set<int> read_from_outside(const Region& region) const {
-    std::set<int> read, made;
+    std::set<int> read, computed;
     each_instruction(region, [&](const Instruction& i, const Cut&) {
       for (int value : i.inputs) {
-        if (!made.count(value)) read.insert(value);
+        if (!computed.count(value)) read.insert(value);
       }
-      made.insert(i.outputs.begin(), i.outputs.end());
+      computed.insert(i.outputs.begin(), i.outputs.end());
     });
     return read;
   }
@@ -302,9 +304,9 @@ class Regions {
     op->rows = region.rows, op->slices = region.slices;
     auto body = std::make_shared<Program>();
     body->scopes = program_.scopes;
-    std::map<int, int> here;
+    std::map<int, int> body_values;
     auto value_here = [&](int value, SliceRole part) {
-      const auto [at, is_new] = here.try_emplace(value, 0);
+      const auto [at, is_new] = body_values.try_emplace(value, 0);
       if (!is_new) return std::pair(at->second, false);
       TensorSpec of_slice = spec(value);
       if (part == SliceRole::rows) of_slice.shape.set(0, op->rows);
@@ -329,7 +331,7 @@ class Regions {
         body->outputs.push_back(value), result.outputs.push_back(i.outputs[k]);
         op->cut.outputs.push_back(cut.outputs[k]);
       }
-      op->what += (op->what.empty() ? "" : ", ") + i.op->label();
+      op->op_names += (op->op_names.empty() ? "" : ", ") + i.op->label();
       body->code.push_back(std::move(slice));
     });
     join_depthwise(*body);
@@ -338,13 +340,13 @@ class Regions {
   }
 
   Program program_;
-  std::vector<std::optional<Cut>> cuts_;  ///< for each instruction its cut; nullopt if it cannot be
-                                          ///< cut
-  std::vector<int> producer_;             ///< for each value, the index of the instruction that
-                                          ///< computes it, or -1
+  /// For each instruction its cut; nullopt if it cannot be cut.
+  std::vector<std::optional<Cut>> cuts_;
+  /// For each value, the index of the instruction that computes it, or -1.
+  std::vector<int> producer_;
   std::vector<Region> regions_;
-  std::vector<bool> needed_;  ///< for each value, whether it is read outside of the region that
-                              ///< computes it
+  /// For each value, whether it is read outside of the region that computes it.
+  std::vector<bool> needed_;
 };
 
 bool is_large_convolution(const Program& program, const Instruction& i) {

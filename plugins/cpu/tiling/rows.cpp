@@ -42,9 +42,10 @@ class RowPropagation {
   /// Gives a value the role `new_role` if the value has no role yet; returns whether it has this
   /// role afterwards.
   bool assign_role(int value, SliceRole new_role) {
-    std::optional<SliceRole>& present = role(value);
-    if (!present && (new_role == SliceRole::whole || has_batch(value))) present = new_role;
-    return present == new_role;
+    std::optional<SliceRole>& current_role = role(value);
+    if (!current_role && (new_role == SliceRole::whole || has_batch(value)))
+      current_role = new_role;
+    return current_role == new_role;
   }
   bool all_get_role(const std::vector<int>& values, SliceRole new_role) {
     return std::all_of(values.begin(), values.end(),
@@ -71,8 +72,8 @@ class RowPropagation {
     const int rank = shape(i.outputs[0]).rank();
     return all_get_role(i.outputs, SliceRole::rows) &&
            std::all_of(i.inputs.begin(), i.inputs.end(), [&](int v) {
-             const bool varies = shape(v).rank() == rank && has_batch(v);
-             return assign_role(v, varies ? SliceRole::rows : SliceRole::whole);
+             const bool is_divided = shape(v).rank() == rank && has_batch(v);
+             return assign_role(v, is_divided ? SliceRole::rows : SliceRole::whole);
            });
   }
 
@@ -112,8 +113,8 @@ class RowPropagation {
 
   const Program& program_;
   int64_t batch_;
-  std::vector<std::optional<SliceRole>> roles_;  ///< for each value its role; nullopt if it is not
-                                                 ///< known yet
+  /// For each value its role; nullopt if it is not known yet.
+  std::vector<std::optional<SliceRole>> roles_;
 };
 
 }  // namespace

@@ -18,14 +18,14 @@ struct Sliced final : Op {
   /// The number of slices, and the number of rows of a slice if the body computes means and
   /// variances of rows.
   int64_t slices = 0, rows = 0;
-  std::string what;  ///< the names of the ops in the body, for profiles
+  std::string op_names;  ///< the names of the ops in the body, for profiles
 
   std::string_view name() const override { return "sliced"; }
   TensorSpecs infer(std::span<const TensorSpec>) const override { return {}; }
   bool equals(const Op& other) const override { return this == &other; }
   size_t hash() const override { return std::hash<const void*>()(this); }
-  std::string text() const override { return "sliced(" + what + ")"; }
-  std::string label() const override { return what; }
+  std::string text() const override { return "sliced(" + op_names + ")"; }
+  std::string label() const override { return op_names; }
 };
 
 /// A copy of the program in which regions that are faster in slices are Sliced ops; nullopt if

@@ -96,12 +96,12 @@ class SoftmaxLayer final : public Elementwise {
   }
   Tensor call(const Tensor& x, const Call& call) override {
     const Tensor mask = call.mask();
-    if (!mask) return shares(x);
-    return ops::where(mask, shares(ops::where(mask, x, masked_score(x.dtype()))), 0.0);
+    if (!mask) return softmax_of(x);
+    return ops::where(mask, softmax_of(ops::where(mask, x, masked_score(x.dtype()))), 0.0);
   }
 
  private:
-  Tensor shares(const Tensor& x) const {
+  Tensor softmax_of(const Tensor& x) const {
     if (axes_.size() == 1) return ops::softmax(x, axes_.front());
     return ops::exp(x - ops::logsumexp(x, axes_, true));
   }

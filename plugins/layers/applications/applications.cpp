@@ -49,8 +49,8 @@ class StochasticDepth final : public UnaryLayer {
     if (!call.training || drop_path_rate_ == 0 || !x.shape().is_known()) return x;
     Shape of_samples(std::vector<int64_t>(size_t(x.shape().rank()), 1));
     of_samples.set(0, x.dim(0));
-    const double kept = 1 - drop_path_rate_;
-    return x / kept * ops::floor(random_->uniform(of_samples, 0, 1) + kept);
+    const double keep_rate = 1 - drop_path_rate_;
+    return x / keep_rate * ops::floor(random_->uniform(of_samples, 0, 1) + keep_rate);
   }
 
  private:

@@ -79,8 +79,8 @@ AttentionLayer::AttentionOutput AttentionLayer::mix_weights(const Tensor& weight
   if (drops(call) && dropout_ >= 1) {
     dropped = ops::zeros_like(weights);
   } else if (drops(call) && weights.shape().is_known()) {
-    const Tensor kept = ops::greater_equal(random_->uniform(weights.shape(), 0, 1), dropout_);
-    dropped = ops::where(kept, weights * (1 / (1 - dropout_)), 0);
+    const Tensor is_kept = ops::greater_equal(random_->uniform(weights.shape(), 0, 1), dropout_);
+    dropped = ops::where(is_kept, weights * (1 / (1 - dropout_)), 0);
   }
   return {swap_heads(ops::matmul(dropped, swap_heads(value))), weights, dropped};
 }

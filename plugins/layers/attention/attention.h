@@ -17,7 +17,7 @@ struct ScoreMask {
   Tensor allowed;
   bool causal = false;
 
-  /// The same as a single tensor, which broadcasts to (b,h,queries,keys); null if nothing is
+  /// This mask as a single tensor, which broadcasts to (b,h,queries,keys); null if nothing is
   /// masked.
   Tensor as_tensor(int64_t queries, int64_t keys) const;
 };

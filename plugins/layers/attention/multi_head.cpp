@@ -16,10 +16,11 @@ struct Projection {
   Projection(int rank, int bound, int out) {
     std::string letters(rank + out, 'a');
     std::iota(letters.begin(), letters.end(), 'a');
-    const auto free = static_cast<size_t>(rank - bound), all = static_cast<size_t>(rank);
-    bias_axes = letters.substr(all);
-    equation = concat(letters.substr(0, all), ",", letters.substr(free), "->",
-                      letters.substr(0, free), bias_axes);
+    const auto kept_axes = static_cast<size_t>(rank - bound),
+               input_axes = static_cast<size_t>(rank);
+    bias_axes = letters.substr(input_axes);
+    equation = concat(letters.substr(0, input_axes), ",", letters.substr(kept_axes), "->",
+                      letters.substr(0, kept_axes), bias_axes);
   }
   std::string equation, bias_axes;
 };
@@ -51,8 +52,8 @@ class HeadedAttention : public AttentionLayer {
     output_->build_for({context});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
-    Tensors without_masks;  // the inputs without their masks, which apply to scores and not to
-                            // projections
+    // The inputs without their masks, which apply to scores and not to projections.
+    Tensors without_masks;
     for (const Tensor& input : inputs) without_masks.push_back(input.with_mask({}));
     const bool wants_weights = call.flag("return_attention_scores");
     if (uses_flash_attention() && wants_weights)
@@ -178,8 +179,8 @@ class HeadedAttention : public AttentionLayer {
 
   /// The mask of an input: the argument of the call, or the mask that the input carries.
   static Tensor mask_of(const char* argument, size_t input, const Call& call) {
-    const Tensor given = call.tensor(argument);
-    return given ? ops::cast(given, DType::boolean) : call.mask(input);
+    const Tensor mask_argument = call.tensor(argument);
+    return mask_argument ? ops::cast(mask_argument, DType::boolean) : call.mask(input);
   }
   /// The mask of scores, whose `allowed` is (batch, t, s).
   ScoreMask mask_of_scores(const Tensors& inputs, const Call& call) const {

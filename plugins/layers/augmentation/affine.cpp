@@ -108,10 +108,10 @@ class RandomTranslation final : public AffineAugmentation {
  protected:
   Affine affine(const TensorSpec& images, const SeedGenerator& random,
                 const Shape& each) const override {
-    const Tensor down = height_.draw(random, each, images.dtype, double(images.shape[1])),
-                 right = width_.draw(random, each, images.dtype, double(images.shape[2]));
-    const Tensor one = ops::ones_like(down), zero = ops::zeros_like(down);
-    return {one, zero, -right, zero, one, -down};
+    const Tensor y_shift = height_.draw(random, each, images.dtype, double(images.shape[1])),
+                 x_shift = width_.draw(random, each, images.dtype, double(images.shape[2]));
+    const Tensor one = ops::ones_like(y_shift), zero = ops::zeros_like(y_shift);
+    return {one, zero, -x_shift, zero, one, -y_shift};
   }
 
  private:
@@ -170,12 +170,12 @@ class RandomZoom final : public AffineAugmentation {
  protected:
   Affine affine(const TensorSpec& images, const SeedGenerator& random,
                 const Shape& each) const override {
-    const Tensor tall = height_.draw(random, each, images.dtype) + 1;
-    const Tensor wide =
-        width_factor_.is_null() ? tall : width_.draw(random, each, images.dtype) + 1;
+    const Tensor y_scale = height_.draw(random, each, images.dtype) + 1;
+    const Tensor x_scale =
+        width_factor_.is_null() ? y_scale : width_.draw(random, each, images.dtype) + 1;
     const double x = double(images.shape[2] - 1) / 2, y = double(images.shape[1] - 1) / 2;
-    const Tensor zero = ops::zeros_like(tall);
-    return {wide, zero, (1.0 - wide) * x, zero, tall, (1.0 - tall) * y};
+    const Tensor zero = ops::zeros_like(y_scale);
+    return {x_scale, zero, (1.0 - x_scale) * x, zero, y_scale, (1.0 - y_scale) * y};
   }
 
  private:
@@ -215,10 +215,10 @@ class RandomShear final : public AffineAugmentation {
  protected:
   Affine affine(const TensorSpec& images, const SeedGenerator& random,
                 const Shape& each) const override {
-    const Tensor side = ops::where(ops::greater(random.uniform(each, 0, 1, images.dtype), 0.5),
+    const Tensor sign = ops::where(ops::greater(random.uniform(each, 0, 1, images.dtype), 0.5),
                                    -1.0, ops::ones(each, images.dtype));
-    const Tensor y = y_.draw(random, each, images.dtype) * side,
-                 x = x_.draw(random, each, images.dtype) * side;
+    const Tensor y = y_.draw(random, each, images.dtype) * sign,
+                 x = x_.draw(random, each, images.dtype) * sign;
     const Tensor one = ops::ones_like(x), zero = ops::zeros_like(x);
     return {one, x, zero, y, one, zero};
   }

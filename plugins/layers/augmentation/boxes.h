@@ -15,14 +15,14 @@ inline Box random_box(const TensorSpec& images, const Tensor& wide, const Tensor
                       const SeedGenerator& random) {
   const int64_t batch = images.shape[0];
   const auto side = [&](int axis, const Tensor& share) {
-    const int64_t all = images.shape[axis];
-    const Tensor length = share * double(all);
-    const Tensor first = random.uniform({batch, 1}, 0, 1, images.dtype) * (double(all) - length);
-    const Tensor position = ops::reshape(ops::arange(all, images.dtype), {1, all});
+    const int64_t extent = images.shape[axis];
+    const Tensor length = share * double(extent);
+    const Tensor first = random.uniform({batch, 1}, 0, 1, images.dtype) * (double(extent) - length);
+    const Tensor position = ops::reshape(ops::arange(extent, images.dtype), {1, extent});
     const Tensor inside =
         ops::logical_and(ops::greater_equal(position, first), ops::less(position, first + length));
     Shape shape{batch, 1, 1, 1};
-    shape.set(axis, all);
+    shape.set(axis, extent);
     return ops::reshape(inside, shape);
   };
   const Tensor columns = side(2, wide);

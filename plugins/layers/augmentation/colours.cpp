@@ -6,7 +6,7 @@
 namespace crescent {
 namespace {
 
-constexpr const char* kPair = "two numbers as limits, or one number f for -f to f";
+constexpr const char* kPairText = "two numbers as limits, or one number f for -f to f";
 
 /// The base of layers that draw a number for each image from the range `factor`.
 class FactorAugmentation : public ImageAugmentation {
@@ -18,7 +18,7 @@ class FactorAugmentation : public ImageAugmentation {
  protected:
   template <class T>
   static void describe_factor(Schema<T>& s, const char* doc) {
-    s.field("factor", &FactorAugmentation::factor_, concat(doc, ": ", kPair, ".")).required();
+    s.field("factor", &FactorAugmentation::factor_, concat(doc, ": ", kPairText, ".")).required();
   }
   /// Sets the range of the option `factor`; configured() must call this.
   void set_bounds(const Bounds& bounds) { range_ = range_of("factor", factor_, bounds); }
@@ -35,9 +35,9 @@ class FactorAugmentation : public ImageAugmentation {
 
 /// Draws 1 or -1 with equal probability for each image.
 Tensor either_sign(const TensorSpec& images, const SeedGenerator& random) {
-  const Shape each = per_image_shape(images);
-  return ops::where(ops::greater(random.uniform(each, 0, 1, images.dtype), 0.5), -1.0,
-                    ops::ones(each, images.dtype));
+  const Shape shape = per_image_shape(images);
+  return ops::where(ops::greater(random.uniform(shape, 0, 1, images.dtype), 0.5), -1.0,
+                    ops::ones(shape, images.dtype));
 }
 
 Tensor grey(const Tensor& images) {
@@ -90,8 +90,8 @@ class RandomContrast final : public ImageAugmentation {
   }
   void configured() override {
     ImageAugmentation::configured();
-    const Range given = range_of("factor", bounds_, {0, 1});
-    contrast_ = {1 - given.low, 1 + given.high};
+    const Range range = range_of("factor", bounds_, {0, 1});
+    contrast_ = {1 - range.low, 1 + range.high};
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     return {contrast_.draw(random, per_image_shape(images), images.dtype)};
@@ -169,12 +169,12 @@ class RandomHue final : public FactorAugmentation {
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor unit = rescaled(images, lowest(), highest(), 0, 1);
-    const Tensor turned = through_hsv(unit, [&](const Tensors& hsv) {
+    const Tensor hue_shifted = through_hsv(unit, [&](const Tensors& hsv) {
       Tensor hue = hsv[0] + drawn[0];
       hue = ops::where(ops::greater(hue, 1), hue - 1.0, hue);
       return Tensors{ops::where(ops::less(hue, 0), hue + 1.0, hue), hsv[1], hsv[2]};
     });
-    return rescaled(ops::clip(turned, 0, 1), 0, 1, lowest(), highest());
+    return rescaled(ops::clip(hue_shifted, 0, 1), 0, 1, lowest(), highest());
   }
 };
 

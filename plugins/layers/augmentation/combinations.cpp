@@ -58,9 +58,10 @@ class ChoosingAugmentation : public ImageAugmentation {
   /// Draws the random numbers that each of the layers needs.
   std::vector<RandomParameters> draw_all(const TensorSpec& images,
                                          const SeedGenerator& random) const {
-    std::vector<RandomParameters> all;
-    for (const AugmentationPtr& choice : choices_) all.push_back(choice->draw(images, random));
-    return all;
+    std::vector<RandomParameters> parameters;
+    for (const AugmentationPtr& choice : choices_)
+      parameters.push_back(choice->draw(images, random));
+    return parameters;
   }
   /// Draws indices from 0 to `count` - 1.
   static Tensor draw_numbers(const SeedGenerator& random, const Shape& shape, int64_t count) {

@@ -64,14 +64,15 @@ class RandomCrop final : public ImageAugmentation {
     describe_data_format(s);
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    const int64_t down = images.shape[1] - height_, across = images.shape[2] - width_;
-    if (down <= 0 || across <= 0) return {};
+    const int64_t excess_rows = images.shape[1] - height_,
+                  excess_columns = images.shape[2] - width_;
+    if (excess_rows <= 0 || excess_columns <= 0) return {};
     const auto place = [&](int64_t most) {
       const Tensor drawn = random.uniform({}, 0, double(most + 1));
       return ops::minimum(ops::cast(drawn, DType::int32), most);
     };
-    const Tensor top = place(down);
-    return {top, place(across)};
+    const Tensor top = place(excess_rows);
+    return {top, place(excess_columns)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return cropped(images, drawn, "bilinear");
@@ -92,9 +93,9 @@ class RandomCrop final : public ImageAugmentation {
             points.y - ops::cast(drawn[0], points.y.dtype())};
   }
   Points inference_points(const Points& points, const TensorSpec& images) const override {
-    const Extent all = extent_of(images);
-    if (all == Extent{height_, width_}) return points;
-    return of_window(points, centered(all, fitting(all)));
+    const Extent extent = extent_of(images);
+    if (extent == Extent{height_, width_}) return points;
+    return of_window(points, centered(extent, fitting(extent)));
   }
 
  private:

@@ -24,17 +24,18 @@ class RandomPerspective final : public ChanceAugmentation {
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const int64_t batch = images.shape[0];
-    const Tensor which = chosen(images, random);
-    const Tensor moved = random.uniform({batch, 4, 2}, -0.5 * scale_, 0.5 * scale_, images.dtype);
+    const Tensor is_chosen = chosen(images, random);
+    const Tensor corner_shifts =
+        random.uniform({batch, 4, 2}, -0.5 * scale_, 0.5 * scale_, images.dtype);
     const double right = double(images.shape[2] - 1), bottom = double(images.shape[1] - 1);
     const Tensor corners = ops::broadcast_to(
         ops::cast(
             Tensor::from(std::vector<double>{0, 0, right, 0, 0, bottom, right, bottom}, {1, 4, 2}),
             images.dtype),
         {batch, 4, 2});
-    const Tensor end =
-        ops::where(ops::reshape(which, {batch, 1, 1}), corners + corners * moved, corners);
-    return {which, corners, end};
+    const Tensor end = ops::where(ops::reshape(is_chosen, {batch, 1, 1}),
+                                  corners + corners * corner_shifts, corners);
+    return {is_chosen, corners, end};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return transformed(images, drawn, interpolation_);
@@ -60,12 +61,13 @@ class RandomPerspective final : public ChanceAugmentation {
   Tensor transformed(const Tensor& images, const RandomParameters& drawn,
                      const std::string& interpolation) const {
     const auto corners = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
-    const Tensor moved = operation("image.perspective_transform", {{"images", boxed(images)},
-                                                                   {"start_points", corners(1)},
-                                                                   {"end_points", corners(2)},
-                                                                   {"interpolation", interpolation},
-                                                                   {"fill_value", fill_value_}});
-    return ops::where(drawn[0], moved, images);
+    const Tensor transformed =
+        operation("image.perspective_transform", {{"images", boxed(images)},
+                                                  {"start_points", corners(1)},
+                                                  {"end_points", corners(2)},
+                                                  {"interpolation", interpolation},
+                                                  {"fill_value", fill_value_}});
+    return ops::where(drawn[0], transformed, images);
   }
 
   double scale_ = 1, fill_value_ = 0;
@@ -76,13 +78,13 @@ class RandomPerspective final : public ChanceAugmentation {
 /// window has int(6 sigma) pixels, rounded up to an odd number.
 Tensor blur_matrix(int64_t size, const Tensor& sigma, double largest_sigma) {
   const DType dtype = sigma.dtype();
-  const Tensor reach = ops::floor(ops::floor(sigma * 6.0) * 0.5);
+  const Tensor half_window = ops::floor(ops::floor(sigma * 6.0) * 0.5);
   const auto weight = [&](const Tensor& away) {
-    return ops::where(ops::less_equal(ops::abs(away), reach),
+    return ops::where(ops::less_equal(ops::abs(away), half_window),
                       ops::exp(ops::square(away / sigma) * -0.5), 0.0);
   };
-  const auto farthest = int64_t(3 * largest_sigma) + 1;
-  const Tensor total = ops::sum(weight(ops::arange(2 * farthest + 1, dtype) - double(farthest)));
+  const auto radius = int64_t(3 * largest_sigma) + 1;
+  const Tensor total = ops::sum(weight(ops::arange(2 * radius + 1, dtype) - double(radius)));
   const Tensor position = ops::arange(size, dtype);
   return weight(ops::expand_dims(position, 0) - ops::expand_dims(position, 1)) / total;
 }
@@ -114,20 +116,21 @@ class RandomElasticTransform final : public ChanceAugmentation {
   /// result is taken.
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     if (never_changes() || strength_.high == 0) return {};
-    const Tensor which = chosen(images, random);
+    const Tensor is_chosen = chosen(images, random);
     const Tensor strength = strength_.draw(random, {}, images.dtype);
     const int64_t batch = images.shape[0], height = images.shape[1], width = images.shape[2];
-    const double shorter = double(std::min(height, width)) * 0.05;
-    const Tensor sigma = ops::maximum(strength * shorter, 1e-6),
+    const double sigma_scale = double(std::min(height, width)) * 0.05;
+    const Tensor sigma = ops::maximum(strength * sigma_scale, 1e-6),
                  alpha = strength * (double(std::max(height, width)) * 0.1);
-    const Tensor down = blur_matrix(height, sigma, strength_.high * shorter),
-                 across = blur_matrix(width, sigma, strength_.high * shorter);
+    const Tensor row_blur = blur_matrix(height, sigma, strength_.high * sigma_scale),
+                 across = blur_matrix(width, sigma, strength_.high * sigma_scale);
     const auto moved = [&](const Tensor& position) {
       const Tensor noise = random.normal({batch, height, width}, 0, 1, images.dtype) * sigma;
-      return position + alpha * ops::matmul(ops::matmul(down, noise), across);
+      return position + alpha * ops::matmul(ops::matmul(row_blur, noise), across);
     };
     const Tensor columns = moved(ops::reshape(ops::arange(width, images.dtype), {1, 1, width}));
-    return {which, moved(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})), columns};
+    return {is_chosen, moved(ops::reshape(ops::arange(height, images.dtype), {1, height, 1})),
+            columns};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     if (drawn.tensors.empty()) return images;
@@ -146,13 +149,13 @@ class RandomElasticTransform final : public ChanceAugmentation {
   Tensor distorted(const Tensor& images, const RandomParameters& drawn,
                    const std::string& interpolation) const {
     const auto coordinates = [&](size_t i) { return boxed(ops::cast(drawn[i], images.dtype())); };
-    const Tensor moved = operation("image.sample", {{"images", boxed(images)},
-                                                    {"rows", coordinates(1)},
-                                                    {"columns", coordinates(2)},
-                                                    {"interpolation", interpolation},
-                                                    {"fill_mode", fill_mode_},
-                                                    {"fill_value", fill_value_}});
-    return ops::where(drawn[0], moved, images);
+    const Tensor distorted_images = operation("image.sample", {{"images", boxed(images)},
+                                                               {"rows", coordinates(1)},
+                                                               {"columns", coordinates(2)},
+                                                               {"interpolation", interpolation},
+                                                               {"fill_mode", fill_mode_},
+                                                               {"fill_value", fill_value_}});
+    return ops::where(drawn[0], distorted_images, images);
   }
 
   Value scale_ = 1.0;

@@ -9,9 +9,10 @@ namespace {
 /// Convolves each channel with the same kernel (height, width).
 Tensor filtered(const Tensor& images, const Tensor& kernel) {
   const int64_t channels = images.dim(-1);
-  const Tensor each = ops::broadcast_to(ops::reshape(kernel, {kernel.dim(0), kernel.dim(1), 1, 1}),
-                                        {kernel.dim(0), kernel.dim(1), 1, channels});
-  return ops::conv(images, each, {1, 1}, ops::Padding::same, {1, 1}, channels);
+  const Tensor kernels =
+      ops::broadcast_to(ops::reshape(kernel, {kernel.dim(0), kernel.dim(1), 1, 1}),
+                        {kernel.dim(0), kernel.dim(1), 1, channels});
+  return ops::conv(images, kernels, {1, 1}, ops::Padding::same, {1, 1}, channels);
 }
 
 class RandomSharpness final : public ImageAugmentation {
@@ -77,8 +78,8 @@ class RandomGaussianBlur final : public ChanceAugmentation {
         fail("kernel_size must be an odd number. Received: kernel_size=", Value(kernel_size_));
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    const Tensor which = chosen(images, random);
-    return {which, widths_.draw(random, {2}, images.dtype) + 1e-6};
+    const Tensor is_chosen = chosen(images, random);
+    return {is_chosen, widths_.draw(random, {2}, images.dtype) + 1e-6};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor row = gaussian(kernel_size_.front(), ops::slice_axis(drawn[1], 0, 0, 1)),
@@ -116,8 +117,8 @@ class RandomErasing final : public ChanceAugmentation {
   void configured() override {
     ChanceAugmentation::configured();
     sizes_ = range_within("scale", scale_, {0, 1});
-    const bool three = fill_value_.is_list() && fill_value_.as_list().size() == 3;
-    if (!fill_value_.is_null() && !fill_value_.is_number() && !three)
+    const bool has_three_values = fill_value_.is_list() && fill_value_.as_list().size() == 3;
+    if (!fill_value_.is_null() && !fill_value_.is_number() && !has_three_values)
       fail(
           "The `fill_value` argument should be a number (or a list of three numbers). Received: "
           "fill_value=",

@@ -56,13 +56,13 @@ class Equalization final : public ImageAugmentation {
         counts(index(bytes * last / 255.0), channels * bins_, images.dtype()), {channels, bins_});
     const Tensor sum = ops::cumsum(histogram, 1), total = ops::max(sum, {1}, true);
     const Tensor first = ops::min(ops::where(ops::greater(sum, 0), sum, total), {1}, true);
-    const Tensor rest = total - first, several = ops::greater(rest, 0);
+    const Tensor range = total - first, is_nonzero = ops::greater(range, 0);
     const Tensor level =
-        ops::clip(ops::round((sum - first) * 255.0 / ops::where(several, rest, 1.0)), 0, 255);
+        ops::clip(ops::round((sum - first) * 255.0 / ops::where(is_nonzero, range, 1.0)), 0, 255);
     const Tensor levelled =
         ops::gather(ops::reshape(level, {channels * bins_}), index(bytes / 255.0 * last));
-    return rescaled(ops::where(ops::reshape(several, {1, 1, 1, channels}), levelled, bytes), 0, 255,
-                    lowest(), highest());
+    return rescaled(ops::where(ops::reshape(is_nonzero, {1, 1, 1, channels}), levelled, bytes), 0,
+                    255, lowest(), highest());
   }
 
  private:
@@ -91,11 +91,11 @@ TileInterpolation interpolation_of_tiles(int axis, int64_t tiles, int64_t size, 
   std::vector<double> weight;
   for (int64_t i = 0; i < tiles * size; ++i) {
     const double at = (double(i) - double(size) / 2) / double(size);
-    const double before = std::floor(at);
-    const auto bounded = [&](double t) { return int32_t(std::clamp(t, 0.0, double(tiles - 1))); };
-    tile.push_back(bounded(before));
-    next.push_back(bounded(before + 1));
-    weight.push_back(at - before);
+    const double tile_before = std::floor(at);
+    const auto clamped = [&](double t) { return int32_t(std::clamp(t, 0.0, double(tiles - 1))); };
+    tile.push_back(clamped(tile_before));
+    next.push_back(clamped(tile_before + 1));
+    weight.push_back(at - tile_before);
   }
   Shape shape{1, 1, 1, 1};
   shape.set(axis, tiles * size);
@@ -165,9 +165,9 @@ class LocalEqualization final : public ImageAugmentation {
       const Tensor cut = ops::minimum(histogram, clip_limit_ * pixels / double(kLevels));
       histogram = cut + ops::sum(histogram - cut, {1}, true) / double(kLevels);
     }
-    const Tensor sum = ops::cumsum(histogram, 1), least = ops::min(sum, {1}, true);
-    const Tensor rest = pixels - least;
-    const Tensor level = (sum - least) * 255.0 / ops::where(ops::equal(rest, 0), 1.0, rest);
+    const Tensor sum = ops::cumsum(histogram, 1), minimum = ops::min(sum, {1}, true);
+    const Tensor range = pixels - minimum;
+    const Tensor level = (sum - minimum) * 255.0 / ops::where(ops::equal(range, 0), 1.0, range);
     return ops::reshape(ops::clip(level, 0, 255), {tables * kLevels});
   }
   Tensor blended(const Tensor& images, const Tensor& levels, int64_t tile_rows,
@@ -178,11 +178,12 @@ class LocalEqualization final : public ImageAugmentation {
     const auto at = [&](const Tensor& row, const Tensor& column) {
       return ops::gather(levels, index(images, row, column));
     };
-    const auto across = [&](const Tensor& row) {
+    const auto interpolated_row = [&](const Tensor& row) {
       return at(row, columns.tile) * (1.0 - columns.weight) +
              at(row, columns.next) * columns.weight;
     };
-    return across(rows.tile) * (1.0 - rows.weight) + across(rows.next) * rows.weight;
+    return interpolated_row(rows.tile) * (1.0 - rows.weight) +
+           interpolated_row(rows.next) * rows.weight;
   }
 
   double clip_limit_ = 4;

@@ -55,10 +55,10 @@ class MixUp final : public ImageAugmentation {
   /// The result has the boxes of both images.
   BoundingBoxes change_boxes(const BoundingBoxes& given, const TensorSpec&,
                              const RandomParameters& drawn) const override {
-    const auto both = [&](const Tensor& x) {
+    const auto with_partners = [&](const Tensor& x) {
       return ops::concatenate(Tensors{x, in_order(x, drawn[0])}, 1);
     };
-    return {both(given.boxes), both(given.labels)};
+    return {with_partners(given.boxes), with_partners(given.labels)};
   }
 
  private:

@@ -40,15 +40,15 @@ class RandomPosterization final : public ToneAugmentation {
     bits_ = range_of("factor", factor_, {1, 8});
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    const Shape each = per_image_shape(images);
-    if (bits_.low == bits_.high) return {ops::full(each, bits_.low, images.dtype)};
-    const Tensor drawn = ops::floor(bits_.draw(random, each, images.dtype));
-    return {ops::minimum(drawn, bits_.high - 1)};
+    const Shape shape = per_image_shape(images);
+    if (bits_.low == bits_.high) return {ops::full(shape, bits_.low, images.dtype)};
+    const Tensor bits = ops::floor(bits_.draw(random, shape, images.dtype));
+    return {ops::minimum(bits, bits_.high - 1)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
-    const Tensor whole = ops::floor(ops::clip(to_bytes(images), 0, 255));
+    const Tensor levels = ops::floor(ops::clip(to_bytes(images), 0, 255));
     const Tensor step = ops::power(2.0 * ops::ones_like(drawn[0]), 8.0 - drawn[0]);
-    return from_bytes(ops::floor(whole / step) * step);
+    return from_bytes(ops::floor(levels / step) * step);
   }
 
  private:
@@ -77,11 +77,11 @@ class Solarization final : public ToneAugmentation {
     threshold_ = range_within("threshold_factor", threshold_factor_, {0, 1});
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    const auto drawn = [&](const Range& range) {
+    const auto draw_from = [&](const Range& range) {
       return random.uniform(per_image_shape(images), range.low, range.high * 255, images.dtype);
     };
-    const Tensor addition = drawn(addition_);
-    return {addition, drawn(threshold_)};
+    const Tensor addition = draw_from(addition_);
+    return {addition, draw_from(threshold_)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     const Tensor sum = ops::clip(to_bytes(images) + drawn[0], 0, 255);
@@ -105,10 +105,10 @@ class AutoContrast final : public ToneAugmentation {
   Tensor change(const Tensor& images, const RandomParameters&) const override {
     const Tensor bytes = to_bytes(images);
     const Tensor low = ops::min(bytes, {1, 2}, true), range = ops::max(bytes, {1, 2}, true) - low;
-    const Tensor varied = ops::greater(range, 0);
-    const Tensor scale = 255.0 / ops::where(varied, range, 1.0);
+    const Tensor has_range = ops::greater(range, 0);
+    const Tensor scale = 255.0 / ops::where(has_range, range, 1.0);
     const Tensor stretched = from_bytes(ops::clip(bytes * scale - low * scale, 0, 255));
-    return ops::where(varied, stretched, images);
+    return ops::where(has_range, stretched, images);
   }
   Tensor inference_images(const Tensor& images) const override { return change(images, {}); }
 };

@@ -18,11 +18,12 @@ inline Tensor random_log_gamma(const SeedGenerator& random, const Shape& shape,
   constexpr int kCandidates = 8;
   for (int i = 0; i < kCandidates; ++i) {
     const Tensor x = random.normal(shape, 0, 1, dtype), root = x * c + 1;
-    const Tensor possible = ops::greater(root, 0);
-    const Tensor v = ops::where(possible, root * root * root, 1.0);
+    const Tensor is_positive = ops::greater(root, 0);
+    const Tensor v = ops::where(is_positive, root * root * root, 1.0);
     const Tensor u = ops::maximum(random.uniform(shape, 0, 1, dtype), 1e-30);
-    const Tensor taken = ops::less(ops::log(u), ops::square(x) * 0.5 + d * (1.0 - v + ops::log(v)));
-    log_draw = ops::where(ops::logical_and(possible, taken), ops::log(d * v), log_draw);
+    const Tensor is_accepted =
+        ops::less(ops::log(u), ops::square(x) * 0.5 + d * (1.0 - v + ops::log(v)));
+    log_draw = ops::where(ops::logical_and(is_positive, is_accepted), ops::log(d * v), log_draw);
   }
   const Tensor u = ops::maximum(random.uniform(shape, 0, 1, dtype), 1e-30);
   return log_draw + ops::log(u) / alpha;

@@ -97,8 +97,8 @@ class WindowedLayer : public SpatialLayer<Axes> {
   }
   virtual int64_t out_channels(int64_t channels) const = 0;
   virtual void build_kernels(const Shape& input, int64_t channels) = 0;
-  virtual Tensor convolution(const Tensor& x) const = 0;  ///< computes the convolution; x and the
-                                                          ///< result have channels last
+  /// Computes the convolution; x and the result have channels last.
+  virtual Tensor convolution(const Tensor& x) const = 0;
 
   std::vector<int64_t> kernel_size_, strides_ = std::vector<int64_t>(Axes, 1),
                                      dilation_ = std::vector<int64_t>(Axes, 1);

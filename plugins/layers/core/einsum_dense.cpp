@@ -76,7 +76,7 @@ class EinsumDense final : public QuantizableLayer {
         layout.scale_shape.append(1);
       if (i == out.all.size()) break;
       const size_t at = parsed_->kernel.all.find(out.all[i]);
-      if (at != std::string::npos) layout.kept.push_back(static_cast<int>(at));
+      if (at != std::string::npos) layout.other_axes.push_back(static_cast<int>(at));
       layout.scale_shape.append(at == std::string::npos ? 1 : kernel[static_cast<int>(at)]);
     }
     return layout;
@@ -90,8 +90,8 @@ class EinsumDense final : public QuantizableLayer {
       const char letter = out.all[i];
       const int at = int(i) - int(out.all.size());
       if (!in.has(letter) || -at > output_shape_.rank()) continue;
-      const int64_t given = output_shape_[at], found = input[in.axis(letter)];
-      if (given >= 0 && found >= 0 && given != found)
+      const int64_t declared_size = output_shape_[at], input_size = input[in.axis(letter)];
+      if (declared_size >= 0 && input_size >= 0 && declared_size != input_size)
         fail("input ", input, " and output_shape ", output_shape_,
              " do not match at the shared axis '", letter, "'");
     }

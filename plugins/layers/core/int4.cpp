@@ -41,11 +41,11 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   void configured() override {
     if (block_ && *block_ != -1 && *block_ < 1)
       fail("block_size must be None, -1, or a positive integer. Received: block_size=", *block_);
-    const AbsMaxQuantizer* own = weights();
-    if (in_blocks() && (own || inputs()))
+    const AbsMaxQuantizer* quantizer = weights();
+    if (in_blocks() && (quantizer || inputs()))
       fail("Int4 sub-channel quantization (block_size > 0) does not support custom quantizers. ",
            "Received: block_size=", *block_);
-    if (own && !(own->range().low == kLowest && own->range().high == kHighest))
+    if (quantizer && !(quantizer->range().low == kLowest && quantizer->range().high == kHighest))
       fail("Int4QuantizationConfig requires a weight_quantizer with value_range=(-8, 7).");
   }
   std::string mode() const override { return "int4"; }
@@ -75,9 +75,9 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     const Tensor matrix = ops::reshape(floats, layout.matrix());
     const int axis = layout.is_table() ? 1 : 0;
     if (in_blocks()) return encoded_in_blocks(layout, matrix, axis);
-    const AbsMaxQuantizer* own = weights();
-    if (own) own->check_axes(layout);
-    const AbsMax range{kLowest, kHighest, own ? own->range().epsilon : kEpsilon};
+    const AbsMaxQuantizer* quantizer = weights();
+    if (quantizer) quantizer->check_axes(layout);
+    const AbsMax range{kLowest, kHighest, quantizer ? quantizer->range().epsilon : kEpsilon};
     const Quantized result = range(matrix, {axis});
     return {packed_matrix(layout, result.values), ops::reshape(result.scale, {-1})};
   }
@@ -92,8 +92,8 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     }
     const Tensor values = unpacked_matrix(layout, parts[0]);
     if (!in_blocks()) {
-      const bool table = layout.is_table();
-      const Tensor scale = ops::broadcast_to(ops::expand_dims(parts[1], table ? 1 : 0), matrix);
+      const bool is_table = layout.is_table();
+      const Tensor scale = ops::broadcast_to(ops::expand_dims(parts[1], is_table ? 1 : 0), matrix);
       const Tensor of_values = ops::reshape(scale, layout.shape);
       return {ops::reshape(values, layout.shape),
               layout.as_scale(first_along_summed(layout, of_values))};
@@ -115,12 +115,13 @@ class Int4QuantizationConfig final : public QuantizationConfig {
 
   Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
               DType dtype) const override {
-    Tensors own;
+    Tensors gathered;
     for (size_t i = 0; i < std::min<size_t>(parts.size(), 3); ++i)
-      own.push_back(apply1(Gather(), {parts[i], ids}));
-    const Tensor values = unpacked_int4(own[0], layout.matrix()[1]);
-    if (in_blocks()) return ops::cast(floats(values, own, group_numbers(layout), -1, dtype), dtype);
-    return ops::cast(values, dtype) / ops::expand_dims(ops::cast(own[1], dtype), -1);
+      gathered.push_back(apply1(Gather(), {parts[i], ids}));
+    const Tensor values = unpacked_int4(gathered[0], layout.matrix()[1]);
+    if (in_blocks())
+      return ops::cast(floats(values, gathered, group_numbers(layout), -1, dtype), dtype);
+    return ops::cast(values, dtype) / ops::expand_dims(ops::cast(gathered[1], dtype), -1);
   }
 
  private:
@@ -150,10 +151,10 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   /// of block groups[i].
   static Tensor floats(const Tensor& values, const Tensors& parts, const Tensor& groups, int axis,
                        DType dtype) {
-    const auto spread = [&](const Tensor& x) {
+    const auto expanded = [&](const Tensor& x) {
       return ops::gather(ops::cast(x, dtype), groups, axis);
     };
-    return (ops::cast(values, dtype) - spread(parts[2])) * spread(parts[1]);
+    return (ops::cast(values, dtype) - expanded(parts[2])) * expanded(parts[1]);
   }
 
   /// Quantizes blocks. The range of a block, from its smallest to its largest value and including
@@ -164,11 +165,11 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     Tensors scales, zeros;
     for (int64_t first = 0; first < matrix.dim(axis); first += *block_) {
       const Tensor block = ops::slice_axis(matrix, axis, first, first + *block_);
-      const Tensor least = ops::minimum(ops::min(block, {axis}, true), 0),
+      const Tensor minimum = ops::minimum(ops::min(block, {axis}, true), 0),
                    most = ops::maximum(ops::max(block, {axis}, true), 0);
-      scales.push_back((most - least + kEpsilon) / static_cast<double>(kHighest - kLowest));
-      zeros.push_back(
-          ops::clip(ops::round(least * -1.0 / scales.back()) + double(kLowest), kLowest, kHighest));
+      scales.push_back((most - minimum + kEpsilon) / static_cast<double>(kHighest - kLowest));
+      zeros.push_back(ops::clip(ops::round(minimum * -1.0 / scales.back()) + double(kLowest),
+                                kLowest, kHighest));
     }
     const Tensor scale = ops::concatenate(scales, axis), zero = ops::concatenate(zeros, axis);
     const Tensor values = ops::clip(

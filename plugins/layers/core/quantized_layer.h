@@ -135,15 +135,15 @@ void QuantizableLayerOf<Base>::quantize(const Value& mode_or_config, const Value
   if (is_quantized())
     fail_in_layer(this->name_, "Layer '", this->name_, "' is already quantized with dtype_policy='",
                   this->policy_.name, "'. Received: mode=", mode);
-  auto wanted = as_config(get<Quantizer>(config.is_null() ? Value(mode) : config));
-  if (!mode.empty() && mode != wanted->mode())
-    fail("Contradictory arguments: mode='", mode, "' but config.mode='", wanted->mode(), "'");
-  check_config(*wanted);
-  const DTypePolicy policy = wanted->policy_from(this->policy_);
+  auto new_config = as_config(get<Quantizer>(config.is_null() ? Value(mode) : config));
+  if (!mode.empty() && mode != new_config->mode())
+    fail("Contradictory arguments: mode='", mode, "' but config.mode='", new_config->mode(), "'");
+  check_config(*new_config);
+  const DTypePolicy policy = new_config->policy_from(this->policy_);
   std::vector<Tensors> encoded;
   for (const QuantizedWeight* weight : quantizable_)
-    encoded.push_back(wanted->encoded(weight->layout, weight->values()));
-  this->policy_ = policy, config_ = wanted, quantization_option_ = Ref<Quantizer>(wanted);
+    encoded.push_back(new_config->encoded(weight->layout, weight->values()));
+  this->policy_ = policy, config_ = new_config, quantization_option_ = Ref<Quantizer>(new_config);
   for (size_t i = 0; i < quantizable_.size(); ++i) {
     add_parts(*quantizable_[i]);
     for (size_t j = 0; j < encoded[i].size(); ++j) quantizable_[i]->parts[j].assign(encoded[i][j]);
@@ -160,15 +160,16 @@ Tensor QuantizableLayerOf<Base>::floats(const QuantizedWeight& weight) const {
 template <class Base>
 Tensor QuantizableLayerOf<Base>::decoded(const QuantizedWeight& weight,
                                          const Tensors& parts) const {
-  const Quantized kept = config_->decoded(weight.layout, parts);
-  if (!kept.scale) return kept.values;
-  return ops::cast(kept.values, kept.scale.dtype()) / weight.layout.scale_of_values(kept.scale);
+  const Quantized stored = config_->decoded(weight.layout, parts);
+  if (!stored.scale) return stored.values;
+  return ops::cast(stored.values, stored.scale.dtype()) /
+         weight.layout.scale_of_values(stored.scale);
 }
 
 template <class Base>
 const Variable& QuantizableLayerOf<Base>::adapted_weight() const {
-  static const Variable none;
-  return quantizable_.empty() ? none : quantizable_.front()->values();
+  static const Variable no_weight;
+  return quantizable_.empty() ? no_weight : quantizable_.front()->values();
 }
 
 template <class Base>

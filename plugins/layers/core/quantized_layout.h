@@ -9,16 +9,17 @@ namespace crescent {
 struct QuantizedLayout {
   Shape shape;              ///< the shape of the weight as floats
   std::vector<int> summed;  ///< the axes along which the elements share a scale, in ascending order
-  std::vector<int> kept;    ///< the other axes, in the order of the scale's axes
-  Shape scale_shape;        ///< the sizes of the kept axes; 1 for further axes of the layer's
-                            ///< result
+  std::vector<int> other_axes;  ///< the other axes, in the order of the scale's axes
+  /// The sizes of the axes in `other_axes`; 1 for further axes of the layer's result.
+  Shape scale_shape;
   /// whether the weight is the table of a reversed embedding, whose blocks are those of the forward
   /// table; Keras stores this table by columns
   bool is_reverse = false;
 
   /// Whether each row has a scale, as in embedding tables, from which single rows are read.
   bool is_table() const { return shape.rank() == 2 && summed.front() == 1; }
-  /// The shape of the weight as a matrix (summed axes, kept axes); a table keeps its shape.
+  /// The shape of the weight as a matrix whose rows are the axes over which products sum and whose
+  /// columns are the other axes; a table keeps its shape.
   inline Shape matrix() const;
   /// Converts scales with the axes of the weight, of size 1 along summed axes, to scales with the
   /// axes of the layer's result.
@@ -35,7 +36,7 @@ Shape QuantizedLayout::matrix() const {
 }
 
 Tensor QuantizedLayout::as_scale(const Tensor& of_values) const {
-  std::vector<int> order = kept;
+  std::vector<int> order = other_axes;
   order.insert(order.end(), summed.begin(), summed.end());
   return ops::reshape(ops::transpose(of_values, order), scale_shape);
 }
@@ -43,11 +44,11 @@ Tensor QuantizedLayout::as_scale(const Tensor& of_values) const {
 Tensor QuantizedLayout::scale_of_values(const Tensor& scale) const {
   Shape kept_dims, dims;
   std::vector<int> order;  // for each axis of the scale, the axis of the weight
-  for (int axis : kept) kept_dims.append(shape[axis]);
+  for (int axis : other_axes) kept_dims.append(shape[axis]);
   for (int axis = 0; axis < shape.rank(); ++axis) {
-    const auto at = std::find(kept.begin(), kept.end(), axis);
-    dims.append(at == kept.end() ? 1 : shape[axis]);
-    if (at != kept.end()) order.push_back(static_cast<int>(at - kept.begin()));
+    const auto at = std::find(other_axes.begin(), other_axes.end(), axis);
+    dims.append(at == other_axes.end() ? 1 : shape[axis]);
+    if (at != other_axes.end()) order.push_back(static_cast<int>(at - other_axes.begin()));
   }
   return ops::reshape(ops::transpose(ops::reshape(scale, kept_dims), order), dims);
 }

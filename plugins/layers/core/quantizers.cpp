@@ -20,7 +20,8 @@ std::optional<AbsMax> range_of(const AbsMaxQuantizer* quantizer) {
   return quantizer ? std::optional(quantizer->range()) : std::nullopt;
 }
 
-/// Weights as int8, with a scale for each element of the kept axes.
+/// Weights as int8, with one scale for each combination of indices of the axes over which the
+/// product does not sum (usually the columns).
 class Int8QuantizationConfig final : public QuantizationConfig {
  public:
   static void describe(Schema<Int8QuantizationConfig>& s) {
@@ -41,9 +42,9 @@ class Int8QuantizationConfig final : public QuantizationConfig {
     return {{"", layout.shape, DType::int8}, {"_scale", layout.scale_shape}};
   }
   Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const override {
-    const AbsMaxQuantizer* own = abs_max(weights_, "weight_quantizer");
-    if (own) own->check_axes(layout);
-    const Quantized result = range_of(own).value_or(AbsMax())(floats, layout.summed);
+    const AbsMaxQuantizer* quantizer = abs_max(weights_, "weight_quantizer");
+    if (quantizer) quantizer->check_axes(layout);
+    const Quantized result = range_of(quantizer).value_or(AbsMax())(floats, layout.summed);
     return {result.values, layout.as_scale(result.scale)};
   }
   Quantized decoded(const QuantizedLayout&, const Tensors& parts) const override {
@@ -89,10 +90,10 @@ void AbsMaxQuantizer::configured() {
 void AbsMaxQuantizer::check_axes(const QuantizedLayout& layout) const {
   if (!axis_) return;
   const int rank = layout.shape.rank();
-  std::vector<int> own;
-  for (int64_t axis : *axis_) own.push_back(static_cast<int>(axis < 0 ? axis + rank : axis));
-  std::sort(own.begin(), own.end());
-  if (own != layout.summed)
+  std::vector<int> axes;
+  for (int64_t axis : *axis_) axes.push_back(static_cast<int>(axis < 0 ? axis + rank : axis));
+  std::sort(axes.begin(), axes.end());
+  if (axes != layout.summed)
     fail("weight_quantizer: expected the axes that the layer sums along, ",
          Codec<std::vector<int64_t>>::encode({layout.summed.begin(), layout.summed.end()}),
          ", got ", Codec<std::vector<int64_t>>::encode(*axis_));

@@ -19,13 +19,13 @@ void expect_one_batch(const std::vector<Shape>& inputs) {
            shapes_text(inputs));
 }
 
-/// The mask of x, widened to the shape of x; true everywhere if x has no mask.
+/// The mask of x, broadcast to the shape of x; true everywhere if x has no mask.
 Tensor wide_mask(const Tensor& x, const Tensor& mask) {
   const Tensor ones = ops::cast(ops::ones_like(x), DType::boolean);
   if (!mask) return ones;
-  Tensor wide = mask;
-  while (wide.rank() < x.rank()) wide = ops::expand_dims(wide, -1);
-  return ops::logical_and(ones, wide);
+  Tensor result = mask;
+  while (result.rank() < x.rank()) result = ops::expand_dims(result, -1);
+  return ops::logical_and(ones, result);
 }
 
 /// Whether an element is valid in any input; an empty Tensor if an input has no mask.
@@ -59,10 +59,10 @@ class Merge : public Layer {
   }
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
     if (!mask_all_) return {masks.size() == inputs.size() ? any_valid(masks) : Tensor()};
-    Tensor all;
+    Tensor result;
     for (const Tensor& mask : masks)
-      if (mask) all = all ? ops::logical_and(all, mask) : mask;
-    return {all};
+      if (mask) result = result ? ops::logical_and(result, mask) : mask;
+    return {result};
   }
 
  protected:
@@ -80,17 +80,17 @@ class Merge : public Layer {
   static Tensors same_rank(const Tensors& inputs) {
     int rank = 0;
     for (const Tensor& x : inputs) rank = std::max(rank, x.rank());
-    Tensors same = inputs;
-    for (Tensor& x : same)
+    Tensors result = inputs;
+    for (Tensor& x : result)
       while (x.rank() < rank) x = ops::expand_dims(x, 1);
-    return same;
+    return result;
   }
   bool mask_all_ = false;
 };
 
 using MergeStep = Tensor (*)(const Tensor& merged, const Tensor& next);
 
-/// Merges all inputs by the step; masks have no influence.
+/// Merges all inputs by `step`, an operation on two tensors; masks have no influence.
 Tensor merged_all(MergeStep step, const Tensors& inputs, const Tensors&) {
   Tensor merged = inputs[0];
   for (size_t i = 1; i < inputs.size(); ++i) merged = step(merged, inputs[i]);
@@ -220,9 +220,10 @@ class Concatenate final : public Layer {
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks, const Tensors&) override {
     if (std::none_of(masks.begin(), masks.end(), [](const Tensor& m) { return bool(m); }))
       return {Tensor()};
-    Tensors wide;
-    for (size_t i = 0; i < inputs.size(); ++i) wide.push_back(wide_mask(inputs[i], masks[i]));
-    const Tensor parts = ops::concatenate(wide, int(axis_));
+    Tensors broadcast_masks;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      broadcast_masks.push_back(wide_mask(inputs[i], masks[i]));
+    const Tensor parts = ops::concatenate(broadcast_masks, int(axis_));
     return {mask_all_ ? ops::all(parts, {-1}) : ops::any(parts, {-1})};
   }
 
@@ -284,11 +285,11 @@ class Dot final : public Layer {
     for (int i = 1; i < x.rank(); ++i)
       if (i != axis) axes.push_back(i);
     if (axis_last) axes.push_back(axis);
-    int64_t rest = 1;
+    int64_t other_size = 1;
     for (int i = 1; i < x.rank(); ++i)
-      if (i != axis) rest *= x.dim(i);
-    const Shape shape =
-        axis_last ? Shape{x.dim(0), rest, x.dim(axis)} : Shape{x.dim(0), x.dim(axis), rest};
+      if (i != axis) other_size *= x.dim(i);
+    const Shape shape = axis_last ? Shape{x.dim(0), other_size, x.dim(axis)}
+                                  : Shape{x.dim(0), x.dim(axis), other_size};
     return ops::reshape(ops::transpose(x, axes), shape);
   }
   static Tensor batch_dot(const Tensor& a, const Tensor& b, int axis_a, int axis_b) {

@@ -69,9 +69,9 @@ class BatchNormalization final : public ScaledLayer {
   Tensor call(const Tensor& x, const Call& call) override {
     const int axis = channel_axis(x.shape()), last = x.rank() - 1;
     const Tensor input = axis == last ? x : ops::swap_axes(x, axis, last);
-    const bool by_batch = call.training && (trainable() || batch_when_frozen_);
-    const Tensor y = by_batch ? train(input, weights_of(call.mask(), x, axis))
-                              : normalize(input, mean_, variance_);
+    const bool uses_batch_statistics = call.training && (trainable() || batch_when_frozen_);
+    const Tensor y = uses_batch_statistics ? train(input, weights_of(call.mask(), x, axis))
+                                           : normalize(input, mean_, variance_);
     return axis == last ? y : ops::swap_axes(y, axis, last);
   }
 
@@ -146,9 +146,9 @@ class BatchNormalization final : public ScaledLayer {
 
   void check_clipping() const {
     for (const DictEntry& limit : clipping_.value_or(Dict{})) {
-      const std::vector<std::string> known{"rmin", "rmax", "dmax"};
-      if (std::find(known.begin(), known.end(), limit.key) == known.end())
-        fail("renorm_clipping: no limit '", limit.key, "'", did_you_mean(limit.key, known));
+      const std::vector<std::string> allowed{"rmin", "rmax", "dmax"};
+      if (std::find(allowed.begin(), allowed.end(), limit.key) == allowed.end())
+        fail("renorm_clipping: no limit '", limit.key, "'", did_you_mean(limit.key, allowed));
       if (!limit.value.is_number())
         fail("renorm_clipping: '", limit.key, "' expected a number, got ", limit.value);
     }
@@ -165,21 +165,22 @@ class BatchNormalization final : public ScaledLayer {
     renorm_deviation_ = deviation("renorm_stddev");
   }
   double limit(const char* name, double otherwise) const {
-    const Value* given = clipping_ ? clipping_->find(name) : nullptr;
-    return given ? given->as_float() : otherwise;
+    const Value* option = clipping_ ? clipping_->find(name) : nullptr;
+    return option ? option->as_float() : otherwise;
   }
   /// Computes (x - mean) / deviation * r + d with the statistics of the batch. The corrections r
   /// and d have the effect that the averages of renorm are used instead; for the gradient they are
   /// constants.
   Tensor train_renorm(const Statistics& batch, const Tensor& x) {
-    constexpr double kNone = 1e30;
+    constexpr double kUnlimited = 1e30;
     const Tensor deviation = ops::sqrt(batch.variance + epsilon_);
-    const Tensor wanted = ops::maximum(at_least_float32(renorm_deviation_), std::sqrt(epsilon_));
-    const Tensor r =
-        ops::stop_gradient(ops::clip(deviation / wanted, limit("rmin", 0), limit("rmax", kNone)));
-    const double dmax = limit("dmax", kNone);
+    const Tensor average_deviation =
+        ops::maximum(at_least_float32(renorm_deviation_), std::sqrt(epsilon_));
+    const Tensor r = ops::stop_gradient(
+        ops::clip(deviation / average_deviation, limit("rmin", 0), limit("rmax", kUnlimited)));
+    const double dmax = limit("dmax", kUnlimited);
     const Tensor d = ops::stop_gradient(
-        ops::clip((batch.mean - at_least_float32(renorm_mean_)) / wanted, -dmax, dmax));
+        ops::clip((batch.mean - at_least_float32(renorm_mean_)) / average_deviation, -dmax, dmax));
     average(renorm_mean_, batch.mean, renorm_momentum_);
     average(renorm_deviation_, deviation, renorm_momentum_);
     average(mean_, batch.mean, momentum_);

@@ -33,13 +33,13 @@ class LayerNormalization final : public ScaledLayer {
     const std::vector<int> axes = axes_in(x.shape(), axis_);
     if (axes.size() == 1 && axes[0] == x.rank() - 1 && !rms_scaling_)
       return ops::cast(ops::layer_norm(x, gamma(), beta(), epsilon_), compute_dtype());
-    const Shape along = broadcast_along(x, axes);
+    const Shape parameter_shape = broadcast_along(x, axes);
     const Tensor values = at_least_float32(x), centred = values - ops::mean(values, axes, true);
     const Tensor factor = ops::rsqrt(ops::mean(ops::square(centred), axes, true) + epsilon_) *
-                          ops::reshape(at_least_float32(gamma()), along);
-    const Tensor y = rms_scaling_
-                         ? values * factor
-                         : centred * factor + ops::reshape(at_least_float32(beta()), along);
+                          ops::reshape(at_least_float32(gamma()), parameter_shape);
+    const Tensor y =
+        rms_scaling_ ? values * factor
+                     : centred * factor + ops::reshape(at_least_float32(beta()), parameter_shape);
     return ops::cast(y, compute_dtype());
   }
 

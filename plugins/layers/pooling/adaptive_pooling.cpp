@@ -22,22 +22,22 @@ std::vector<Window> windows(int64_t from, int64_t to) {
 /// The indices of the elements of all windows. The indices of each window are padded to the width
 /// of the widest window by repeating the last one.
 Tensor positions(const std::vector<Window>& list, int64_t width) {
-  std::vector<int32_t> all;
+  std::vector<int32_t> indices;
   for (const Window& window : list)
     for (int64_t i = 0; i < width; ++i)
-      all.push_back(int32_t(std::min(window.first + i, window.last - 1)));
-  return Tensor::from(all, Shape{int64_t(all.size())});
+      indices.push_back(int32_t(std::min(window.first + i, window.last - 1)));
+  return Tensor::from(indices, Shape{int64_t(indices.size())});
 }
 
 /// The weights 1 / width for the elements of a window, 0 for padding.
 Tensor mean_weights(const std::vector<Window>& list, int64_t width, DType dtype) {
-  std::vector<float> all;
+  std::vector<float> weights;
   for (const Window& window : list)
     for (int64_t i = 0; i < width; ++i) {
-      const int64_t own = window.last - window.first;
-      all.push_back(i < own ? 1 / float(own) : 0);
+      const int64_t window_size = window.last - window.first;
+      weights.push_back(i < window_size ? 1 / float(window_size) : 0);
     }
-  return ops::cast(Tensor::from(all, Shape{int64_t(all.size())}), dtype);
+  return ops::cast(Tensor::from(weights, Shape{int64_t(weights.size())}), dtype);
 }
 
 /// Pools one axis to a size.
@@ -54,9 +54,9 @@ Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
   for (const Window& window : list) width = std::max(width, window.last - window.first);
   Tensor elements = from == to * width ? x : ops::gather(x, positions(list, width), axis);
   if (!Max && from != to * width) {
-    const Shape tail(std::vector<int64_t>(size_t(x.rank() - axis - 1), 1));
-    elements = elements *
-               ops::reshape(mean_weights(list, width, x.dtype()), Shape{to * width}.concat(tail));
+    const Shape trailing_ones(std::vector<int64_t>(size_t(x.rank() - axis - 1), 1));
+    elements = elements * ops::reshape(mean_weights(list, width, x.dtype()),
+                                       Shape{to * width}.concat(trailing_ones));
   }
   const Shape split =
       x.shape().slice(0, axis).concat({to, width}).concat(x.shape().slice(axis + 1, x.rank()));

@@ -38,8 +38,9 @@ void each_batch(const Value& data, std::optional<int64_t> steps,
     fail("adapt: expected a tensor, a list or a dataset (of a function: cr.data.generator(f)), ",
          "got ", data);
   if (dataset) dataset->begin_epoch();
-  const int64_t known = dataset ? dataset->batches() : static_cast<int64_t>(data.as_list().size());
-  Progress progress("adapt", "batch", steps.value_or(std::max<int64_t>(known, 0)));
+  const int64_t batch_count =
+      dataset ? dataset->batches() : static_cast<int64_t>(data.as_list().size());
+  Progress progress("adapt", "batch", steps.value_or(std::max<int64_t>(batch_count, 0)));
   Batch batch;
   for (int64_t i = 0; !steps || i < *steps; ++i) {
     heed_interruption("a layer adapted to data");

@@ -59,10 +59,10 @@ class Normalization final : public UnaryLayer {
       fail("All `axis` values to be kept must have a known shape. Received axis=", Value(*axis_),
            ", inputs.shape=", input);
     if (!given_mean_.is_null()) return check_given(kept_shape);
-    const WeightOptions fixed{.trainable = false},
+    const WeightOptions untrained{.trainable = false},
         counted{.trainable = false, .dtype = DType::int32};
-    mean_ = add_weight("mean", kept_shape, "zeros", fixed);
-    variance_ = add_weight("variance", kept_shape, "ones", fixed);
+    mean_ = add_weight("mean", kept_shape, "zeros", untrained);
+    variance_ = add_weight("variance", kept_shape, "ones", untrained);
     add_weight("count", {}, "zeros", counted);
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -88,10 +88,10 @@ class Normalization final : public UnaryLayer {
   Tensor with_input_rank(const Variable& learned, const Value& given, int rank) const {
     const Tensor values =
         given.is_null() ? learned.value() : numbers_in(given, "").tensor(compute_dtype());
-    Shape wide(std::vector<int64_t>(size_t(rank), 1));
+    Shape shape(std::vector<int64_t>(size_t(rank), 1));
     for (int i = 1; i <= values.rank(); ++i)
-      wide.set(kept_axes_[kept_axes_.size() - size_t(i)], values.dim(-i));
-    return ops::cast(ops::reshape(values, wide), compute_dtype());
+      shape.set(kept_axes_[kept_axes_.size() - size_t(i)], values.dim(-i));
+    return ops::cast(ops::reshape(values, shape), compute_dtype());
   }
   /// The value of the property mean or variance: the learned or given value, or, before the layer
   /// is built, the option; null if there is none.
@@ -128,12 +128,14 @@ class Normalization final : public UnaryLayer {
   /// Combines the mean and variance of the samples so far with those of `count` more samples.
   void join(const Tensor& mean, const Tensor& variance, double count) {
     sample_count_ += count;
-    const double share = count / sample_count_;
-    const Tensor joint = share == 1 ? mean : adapted_mean_ * (1 - share) + mean * share;
+    const double new_fraction = count / sample_count_;
+    const Tensor joint =
+        new_fraction == 1 ? mean : adapted_mean_ * (1 - new_fraction) + mean * new_fraction;
     adapted_variance_ =
-        share == 1 ? variance
-                   : (adapted_variance_ + ops::square(adapted_mean_ - joint)) * (1 - share) +
-                         (variance + ops::square(mean - joint)) * share;
+        new_fraction == 1
+            ? variance
+            : (adapted_variance_ + ops::square(adapted_mean_ - joint)) * (1 - new_fraction) +
+                  (variance + ops::square(mean - joint)) * new_fraction;
     adapted_mean_ = joint;
   }
   void finalize_state() {
@@ -149,8 +151,8 @@ class Normalization final : public UnaryLayer {
   std::vector<int> kept_axes_;
   int rank_ = 0;  ///< rank of the inputs
   Variable mean_, variance_;
-  double sample_count_ = 0;  ///< the number of samples from which adapted_mean_ and
-                             ///< adapted_variance_ were computed
+  /// The number of samples from which adapted_mean_ and adapted_variance_ were computed.
+  double sample_count_ = 0;
   Tensor adapted_mean_, adapted_variance_;
 };
 

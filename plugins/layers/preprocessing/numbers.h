@@ -21,17 +21,17 @@ inline Numbers numbers_in(const Value& value, const char* option) {
   if (auto boxed = value.object_as<BoxedTensor>())
     return {boxed->tensor.shape(), boxed->tensor.to_vector()};
   if (!value.is_list()) fail(option, ": expected a number or a list of numbers, got ", value);
-  Numbers all;
+  Numbers result;
   Shape inner;
   for (const Value& item : value.as_list()) {
     const Numbers part = numbers_in(item, option);
-    if (!all.values.empty() && part.shape != inner)
+    if (!result.values.empty() && part.shape != inner)
       fail(option, ": expected lists of one length, got ", value);
     inner = part.shape;
-    all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+    result.values.insert(result.values.end(), part.values.begin(), part.values.end());
   }
-  all.shape = Shape{int64_t(value.as_list().size())}.concat(inner);
-  return all;
+  result.shape = Shape{int64_t(value.as_list().size())}.concat(inner);
+  return result;
 }
 
 /// Converts the numbers to the value in a configuration: a number or nested lists.

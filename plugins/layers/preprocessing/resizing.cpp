@@ -101,8 +101,9 @@ class SizedLayer : public ImageLayer {
 
  private:
   Tensor sized(const Tensor& images, bool nearest) const {
-    const Extent all = extent_of(images);
-    if (all.height >= 0 && all.width >= 0) return resized_window(images, window_of(all), nearest);
+    const Extent extent = extent_of(images);
+    if (extent.height >= 0 && extent.width >= 0)
+      return resized_window(images, window_of(extent), nearest);
     // while shapes are inferred only the shape of the result matters
     return ops::broadcast_to(ops::max(images, {1, 2}, true),
                              {images.dim(0), height_, width_, images.dim(3)});
@@ -145,17 +146,17 @@ class Resizing final : public SizedLayer {
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
                         bool nearest) const override {
-    const bool whole = has_whole_numbers(images);
+    const bool are_integers = has_whole_numbers(images);
     const std::vector<int64_t> frame{0, -window.top, -window.left, 0};
-    const Tensor source =
-        crop_  ? cropped(images, window)
-        : pad_ ? ops::pad(images, frame, frame, whole ? std::trunc(fill_value_) : fill_value_)
-               : images;
+    const Tensor source = crop_  ? cropped(images, window)
+                          : pad_ ? ops::pad(images, frame, frame,
+                                            are_integers ? std::trunc(fill_value_) : fill_value_)
+                                 : images;
     if (nearest || interpolation_ == "nearest")
       return resampled(source, height_, width_, "nearest", false);
-    const Tensor fractions = whole ? ops::cast(source, DType::float32) : source;
+    const Tensor fractions = are_integers ? ops::cast(source, DType::float32) : source;
     const Tensor result = resampled(fractions, height_, width_, interpolation_, antialias_);
-    return whole ? as_whole_numbers(result, images.dtype()) : result;
+    return are_integers ? as_whole_numbers(result, images.dtype()) : result;
   }
 
  private:
@@ -176,8 +177,8 @@ class CenterCrop final : public SizedLayer {
  protected:
   bool keeps_whole_numbers() const override { return false; }
   CropWindow window_of(Extent all) const override {
-    const bool larger = all.height >= height_ && all.width >= width_;
-    return centered(all, larger ? size() : with_target_proportions(all, size(), false));
+    const bool is_larger = all.height >= height_ && all.width >= width_;
+    return centered(all, is_larger ? size() : with_target_proportions(all, size(), false));
   }
   Tensor resized_window(const Tensor& images, const CropWindow& window,
                         bool nearest) const override {

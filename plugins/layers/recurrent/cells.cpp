@@ -8,8 +8,8 @@ namespace {
 /// A dropout mask (batch, width) whose elements are 0 or 1 / (1 - rate).
 Tensor dropout_mask(const SeedGenerator& random, const Shape& shape, double rate, DType dtype) {
   if (rate >= 1) return ops::zeros(shape, dtype);
-  const Tensor kept = ops::greater_equal(random.uniform(shape, 0, 1), rate);
-  return ops::cast(kept, dtype) * (1 / (1 - rate));
+  const Tensor is_kept = ops::greater_equal(random.uniform(shape, 0, 1), rate);
+  return ops::cast(is_kept, dtype) * (1 / (1 - rate));
 }
 
 /// Initializes the forget gate's block of the bias with ones, and the other blocks by another
@@ -159,21 +159,21 @@ Tensors GruCell::step(const Tensors& inputs) const {
   Tensor x = ops::matmul(with_dropout(inputs[0]), kernel());
   const Tensor b = use_bias_ ? bias() : Tensor();
   if (b) x = x + (reset_after_ ? ops::squeeze(ops::slice_axis(b, 0, 0, 1), 0) : b);
-  const Tensors in = blocks(x, units_, 3);
+  const Tensors input_parts = blocks(x, units_, 3);
 
   Tensor z, r, candidate;
   if (reset_after_) {
     Tensor state = ops::matmul(h0, recurrent());
     if (b) state = state + ops::squeeze(ops::slice_axis(b, 0, 1, 2), 0);
-    const Tensors rec = blocks(state, units_, 3);
-    z = apply_activation(gate_activation_, in[0] + rec[0]);
-    r = apply_activation(gate_activation_, in[1] + rec[1]);
-    candidate = apply_activation(activation_, in[2] + r * rec[2]);
+    const Tensors recurrent_parts = blocks(state, units_, 3);
+    z = apply_activation(gate_activation_, input_parts[0] + recurrent_parts[0]);
+    r = apply_activation(gate_activation_, input_parts[1] + recurrent_parts[1]);
+    candidate = apply_activation(activation_, input_parts[2] + r * recurrent_parts[2]);
   } else {
     const Tensors weights = blocks(recurrent(), units_, 3);
-    z = apply_activation(gate_activation_, in[0] + ops::matmul(h0, weights[0]));
-    r = apply_activation(gate_activation_, in[1] + ops::matmul(h0, weights[1]));
-    candidate = apply_activation(activation_, in[2] + ops::matmul(r * h0, weights[2]));
+    z = apply_activation(gate_activation_, input_parts[0] + ops::matmul(h0, weights[0]));
+    r = apply_activation(gate_activation_, input_parts[1] + ops::matmul(h0, weights[1]));
+    candidate = apply_activation(activation_, input_parts[2] + ops::matmul(r * h0, weights[2]));
   }
   const Tensor h = z * h0 + (1.0 - z) * candidate;
   return {h, h};

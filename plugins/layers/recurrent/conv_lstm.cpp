@@ -121,9 +121,9 @@ class ConvLstmCell final : public GatedCell {
   int64_t extent(int64_t size, int i) const {
     if (size < 0) return -1;
     const auto axis = static_cast<size_t>(i);
-    const int64_t reach = padding_ == "same" ? 1 : (window_[axis] - 1) * dilation_[axis] + 1;
-    if (size < reach) fail("a window of ", reach, " does not fit an axis of ", size, " elements");
-    return (size - reach) / strides_[axis] + 1;
+    const int64_t extent = padding_ == "same" ? 1 : (window_[axis] - 1) * dilation_[axis] + 1;
+    if (size < extent) fail("a window of ", extent, " does not fit an axis of ", size, " elements");
+    return (size - extent) / strides_[axis] + 1;
   }
 
   std::vector<int64_t> window_, strides_{1}, dilation_{1};

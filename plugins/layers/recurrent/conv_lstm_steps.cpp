@@ -27,11 +27,11 @@ Tensor as_samples(const Tensor& x) {
 Conv same_size(const Shape& state, const Shape& kernel) {
   Conv conv;
   for (int i = 0; i < state.rank() - 2; ++i) {
-    const int64_t around = kernel[i] - 1;
+    const int64_t padding = kernel[i] - 1;
     conv.spec.strides.push_back(1);
     conv.spec.dilation.push_back(1);
-    conv.spec.pad_before.push_back(around / 2);
-    conv.spec.pad_after.push_back(around - around / 2);
+    conv.spec.pad_before.push_back(padding / 2);
+    conv.spec.pad_after.push_back(padding - padding / 2);
   }
   return conv;
 }
@@ -52,8 +52,8 @@ Tensors ConvLstmSteps::decompose(std::span<const Tensor> in) const {
   auto [last, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
         const Tensor from_state = apply1(conv, {times(state[0], factors), recurrent});
-        const Tensors made = crescent::apply(LstmGates{}, {step[0], from_state, state[1]});
-        const Tensor &gates = made[0], &c = made[1], &h = made[2];
+        const Tensors results = crescent::apply(LstmGates{}, {step[0], from_state, state[1]});
+        const Tensor &gates = results[0], &c = results[1], &h = results[2];
         return {{h, c}, {h, gates, c}};
       },
       {in[1], in[2]}, {in[0]});
@@ -79,16 +79,18 @@ Tensors ConvLstmSteps::vjp(const Vjp& v) const {
         const Tensor &step_gates = step[0], &c = step[1], &before = step[2];
         Tensors inputs{step_gates, c, before, state[1], state[0]};
         if (dhs) inputs.push_back(step[3]);
-        const Tensors made = crescent::apply(std::make_shared<const LstmGatesBackward>(), inputs);
-        return {{times(apply1(to_state, {made[0], recurrent}), factors), made[1]}, {made[0]}};
+        const Tensors gradients =
+            crescent::apply(std::make_shared<const LstmGatesBackward>(), inputs);
+        return {{times(apply1(to_state, {gradients[0], recurrent}), factors), gradients[1]},
+                {gradients[0]}};
       },
       {first(1, h0), first(2, c0)}, sequences, true);
   const Tensor& dz = steps[0];
   ConvBackwardKernel to_kernel;
   to_kernel.spec = conv.spec, to_kernel.kernel = recurrent.shape();
-  const Tensor seen = times(before_each(h0, hs), factors);
+  const Tensor dropped_states = times(before_each(h0, hs), factors);
   Tensors result{dz, gradient[0], gradient[1],
-                 apply1(to_kernel, {as_samples(seen), as_samples(dz)})};
+                 apply1(to_kernel, {as_samples(dropped_states), as_samples(dz)})};
   result.resize(v.inputs.size());
   return result;
 }

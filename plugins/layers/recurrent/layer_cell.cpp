@@ -79,10 +79,11 @@ class LayerCell final : public RnnCell {
  private:
   Tensors call_layer(const Tensors& inputs) const {
     if (!lists_states_) return (*layer_)(inputs, CallOptions{});
-    const std::span<const Tensor> rest = std::span(inputs).subspan(1);
+    const std::span<const Tensor> states = std::span(inputs).subspan(1);
     CallOptions options;
-    options.arguments.set("1", boxed(rest.first(sizes_.size())));
-    if (rest.size() > sizes_.size()) options.arguments.set("2", boxed(rest.subspan(sizes_.size())));
+    options.arguments.set("1", boxed(states.first(sizes_.size())));
+    if (states.size() > sizes_.size())
+      options.arguments.set("2", boxed(states.subspan(sizes_.size())));
     return (*layer_)(Tensors{inputs[0]}, options);
   }
 

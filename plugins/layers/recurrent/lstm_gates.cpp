@@ -32,10 +32,10 @@ TensorSpecs LstmGatesBackward::infer(std::span<const TensorSpec> in) const {
 Tensors LstmGatesBackward::decompose(std::span<const Tensor> in) const {
   const Tensor i = gate(in[0], 0), f = gate(in[0], 1), candidate = gate(in[0], 2),
                o = gate(in[0], 3);
-  const Tensor &before = in[2], dh = in.size() > 5 ? in[4] + in[5] : in[4], bent = ops::tanh(in[1]),
-               dc = in[3] + dh * o * (1.0 - bent * bent);
-  return {joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
-                  dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)}),
+  const Tensor &c_before = in[2], dh = in.size() > 5 ? in[4] + in[5] : in[4],
+               tanh_c = ops::tanh(in[1]), dc = in[3] + dh * o * (1.0 - tanh_c * tanh_c);
+  return {joined({dc * candidate * i * (1.0 - i), dc * c_before * f * (1.0 - f),
+                  dc * i * (1.0 - candidate * candidate), dh * tanh_c * o * (1.0 - o)}),
           dc * f};
 }
 

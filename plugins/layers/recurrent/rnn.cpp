@@ -106,9 +106,9 @@ void BaseRnn::build(const std::vector<Shape>& inputs) {
 /// several layers may have the same name: "forward_lstm_1/lstm_cell/kernel".
 void BaseRnn::build_cell(const std::vector<Shape>& step) {
   const LayerPtr cell = cell_->as_layer();
-  const bool fresh = !cell->built();
+  const bool is_new = !cell->built();
   cell_->build_for(step);
-  if (!fresh) return;
+  if (!is_new) return;
   for (const Variable& weight : cell->weights()) weight.set_path(name() + "/" + weight.path());
 }
 
@@ -143,12 +143,12 @@ Tensors BaseRnn::initial_states(const Tensors& inputs) const {
 }
 
 Tensors BaseRnn::constants_of(const Call& call) const {
-  const Value& given = call.argument("constants");
-  if (given.is_null()) return {};
+  const Value& argument = call.argument("constants");
+  if (argument.is_null()) return {};
   if (!cell_->takes_constants())
     fail("constants: the cell takes none; only a cell of one's own gets them at every step");
   Tensors constants;
-  for (const Value& item : given.is_list() ? given.as_list() : List{given}) {
+  for (const Value& item : argument.is_list() ? argument.as_list() : List{argument}) {
     auto boxed = item.object_as<BoxedTensor>();
     if (!boxed) fail("constants: expected tensors, got ", item);
     constants.push_back(boxed->tensor);
@@ -169,9 +169,9 @@ Tensors BaseRnn::as_cell_computes(Tensors tensors) const {
 }
 
 Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
-  const Tensors given = as_cell_computes(inputs), constants = constants_of(call);
-  const Tensors states = as_cell_computes(initial_states(given));
-  Tensor x = given[0], mask = mask_of(inputs, call);
+  const Tensors converted = as_cell_computes(inputs), constants = constants_of(call);
+  const Tensors states = as_cell_computes(initial_states(converted));
+  Tensor x = converted[0], mask = mask_of(inputs, call);
   if (go_backwards_) {
     x = ops::flip(x, {1});
     if (mask) mask = ops::flip(mask, {1});
@@ -196,17 +196,17 @@ std::optional<BaseRnn::SequenceResult> BaseRnn::fast_masked_run(const Tensor& x,
   if (!x.shape().is_known() || x.rank() != 3 || x.dim(1) == 0 || mask.rank() != 2)
     return std::nullopt;
   const UnmaskedSteps steps(ops::cast(mask, DType::boolean));
-  const std::optional<SequenceResult> moved = fast_run(steps.to_front(x), states);
-  if (!moved) return std::nullopt;
-  const Tensor& outputs = moved->every_state[0];
-  const Tensor none = ops::zeros_like(states[0]);
+  const std::optional<SequenceResult> result = fast_run(steps.to_front(x), states);
+  if (!result) return std::nullopt;
+  const Tensor& outputs = result->every_state[0];
+  const Tensor zeros = ops::zeros_like(states[0]);
   SequenceResult run;
-  run.sequence = steps.states_at_all_steps(outputs, none);
+  run.sequence = steps.states_at_all_steps(outputs, zeros);
   if (zero_output_)
     run.sequence = choose(ops::cast(mask, DType::boolean), run.sequence, ops::zeros_like(outputs));
-  run.last = steps.state_at_last_step(outputs, none);
+  run.last = steps.state_at_last_step(outputs, zeros);
   for (size_t i = 0; i < states.size(); ++i)
-    run.states.push_back(steps.state_at_last_step(moved->every_state[i], states[i]));
+    run.states.push_back(steps.state_at_last_step(result->every_state[i], states[i]));
   return run;
 }
 
@@ -259,9 +259,9 @@ BaseRnn::SequenceResult BaseRnn::run_steps(const Tensor& x, const Tensors& state
         next_states[i] = choose(step[1], next_states[i], states_before[i]);
     }
     next_states.push_back(output);
-    const Tensor shown =
+    const Tensor visible_output =
         masked && zero ? choose(step[1], computed, ops::zeros_like(computed)) : output;
-    return ops::ScanResult{next_states, {shown}};
+    return ops::ScanResult{next_states, {visible_output}};
   };
   const ops::ScanResult result = unroll_ && x.dim(1) > 0
                                      ? unrolled(body, initial_states, sequences)

@@ -90,8 +90,9 @@ class BaseRnn : public Layer {
   struct SequenceResult {
     Tensor sequence, last;
     Tensors states;
-    Tensors every_state{};  ///< the states after every step, each (batch, time, size); empty unless
-                            ///< fast_run() of a layer without spatial axes computed the result
+    /// The states after every step, each (batch, time, size); empty unless fast_run() of a layer
+    /// without spatial axes computed the result.
+    Tensors every_state{};
   };
   /// Computes all steps by one op; returns nullopt if there is no such op. The steps of x are in
   /// the order in which they are computed, and the cell has been prepared.

@@ -36,8 +36,8 @@ class StackedRnnCells final : public RnnCell {
     std::vector<Shape> shapes;
     Shape input = x;
     for (const auto& cell : cells_) {
-      const std::vector<Shape> own = cell->state_shapes(input);
-      shapes.insert(shapes.end(), own.begin(), own.end());
+      const std::vector<Shape> cell_shapes = cell->state_shapes(input);
+      shapes.insert(shapes.end(), cell_shapes.begin(), cell_shapes.end());
       input = cell->output_shape(input);
     }
     return shapes;
@@ -71,9 +71,9 @@ class StackedRnnCells final : public RnnCell {
       Tensors step{outputs[0]};
       step.insert(step.end(), state, state + int64_t(cell->state_count()));
       state += int64_t(cell->state_count());
-      const Tensors after = &cell == &cells_.front() ? cell->step(step) : cell->whole_step(step);
-      outputs[0] = after[0];
-      outputs.insert(outputs.end(), after.begin() + 1, after.end());
+      const Tensors results = &cell == &cells_.front() ? cell->step(step) : cell->whole_step(step);
+      outputs[0] = results[0];
+      outputs.insert(outputs.end(), results.begin() + 1, results.end());
     }
     return outputs;
   }

@@ -4,9 +4,9 @@ namespace crescent {
 
 UnmaskedSteps::UnmaskedSteps(const Tensor& mask) : batch_(mask.dim(0)), time_(mask.dim(1)) {
   const Tensor counts = ops::cast(mask, DType::float32);
-  const Tensor earlier_first = ops::negative(ops::arange(time_, DType::float32));
-  const auto beyond = static_cast<double>(time_);
-  order_ = ops::top_k(counts * beyond + ops::expand_dims(earlier_first, 0), time_)[1];
+  const Tensor step_order = ops::negative(ops::arange(time_, DType::float32));
+  const auto offset = static_cast<double>(time_);
+  order_ = ops::top_k(counts * offset + ops::expand_dims(step_order, 0), time_)[1];
   count_ = ops::cast(ops::cumsum(counts, 1), DType::int32);
 }
 

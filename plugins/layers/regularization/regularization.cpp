@@ -39,8 +39,8 @@ class RandomLayer : public UnaryLayer {
 /// numbers have the shape `noise`, which is broadcast to x.
 Tensor drop(const Tensor& x, const Shape& noise, double rate, const SeedGenerator& random) {
   if (rate >= 1) return ops::zeros_like(x);
-  const Tensor kept = ops::greater_equal(random.uniform(noise, 0, 1), rate);
-  return ops::where(kept, x * (1 / (1 - rate)), 0);
+  const Tensor is_kept = ops::greater_equal(random.uniform(noise, 0, 1), rate);
+  return ops::where(is_kept, x * (1 / (1 - rate)), 0);
 }
 
 /// The base of layers with the option noise_shape, by which elements can share random numbers.
@@ -98,8 +98,8 @@ class AlphaDropout final : public SharedNoise {
     constexpr double kLowest =
         -1.6732632423543772848170429916717 * 1.0507009873554804934193349852946;
     const double factor = 1 / std::sqrt((1 - rate_) * (1 + rate_ * kLowest * kLowest));
-    const Tensor kept = ops::greater_equal(random_->uniform(noise_for(x.shape()), 0, 1), rate_);
-    return ops::where(kept, x, kLowest) * factor - factor * kLowest * rate_;
+    const Tensor is_kept = ops::greater_equal(random_->uniform(noise_for(x.shape()), 0, 1), rate_);
+    return ops::where(is_kept, x, kLowest) * factor - factor * kLowest * rate_;
   }
 };
 

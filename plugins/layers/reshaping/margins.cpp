@@ -12,10 +12,10 @@ namespace {
 using Margin = std::array<int64_t, 2>;
 
 int64_t margin_from(const Value& value, const char* option) {
-  constexpr int64_t kMaximum = int64_t{1} << 40;
+  constexpr int64_t kMaxMargin = int64_t{1} << 40;
   const int64_t margin = value.as_int();
   if (margin < 0) fail(option, ": expected integers of at least 0, got ", margin);
-  if (margin > kMaximum) fail(option, ": ", margin, " is too large");
+  if (margin > kMaxMargin) fail(option, ": ", margin, " is too large");
   return margin;
 }
 
@@ -91,11 +91,11 @@ class ZeroPadding final : public Margins<Axes> {
     this->read("padding");
   }
   Tensor call(const Tensor& x, const Call&) override {
-    std::vector<int64_t> before(size_t(x.rank()), 0), after = before;
+    std::vector<int64_t> pad_before(size_t(x.rank()), 0), pad_after = pad_before;
     this->each([&](int axis, const Margin& margin) {
-      before[size_t(axis)] = margin[0], after[size_t(axis)] = margin[1];
+      pad_before[size_t(axis)] = margin[0], pad_after[size_t(axis)] = margin[1];
     });
-    return ops::pad(x, before, after);
+    return ops::pad(x, pad_before, pad_after);
   }
 
  protected:

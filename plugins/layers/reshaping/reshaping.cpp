@@ -42,13 +42,13 @@ class Flatten final : public UnaryLayer {
         .choices({"channels_last", "channels_first"});
   }
   Tensor call(const Tensor& x, const Call&) override {
-    const Shape rest = x.shape().slice(1, x.rank());
-    if (!rest.is_known())
-      fail("The shape of the input to \"Flatten\" is not fully defined (got ", rest,
+    const Shape sample_shape = x.shape().slice(1, x.rank());
+    if (!sample_shape.is_known())
+      fail("The shape of the input to \"Flatten\" is not fully defined (got ", sample_shape,
            "). Make sure to pass a complete \"input_shape\" or \"batch_input_shape\" argument to "
            "the first layer in your model.");
     const bool first = data_format_ == "channels_first" && x.rank() > 2;
-    return ops::reshape(first ? channels_to_last(x) : x, {x.dim(0), rest.size()});
+    return ops::reshape(first ? channels_to_last(x) : x, {x.dim(0), sample_shape.size()});
   }
 
  private:
@@ -91,15 +91,15 @@ class ReshapeLayer final : public MaskCarrier {
     return shape;
   }
   Shape resolved(const Shape& input) const {
-    const Shape rest = input.slice(1, input.rank());
-    if (!rest.is_known()) return target();
+    const Shape sample_shape = input.slice(1, input.rank());
+    if (!sample_shape.is_known()) return target();
     Shape shape = target(), others;
     int unknown = -1;
     for (int i = 0; i < shape.rank(); ++i)
       (shape[i] == -1) ? void(unknown = i) : others.append(shape[i]);
-    if (unknown >= 0 && others.size() > 0) shape.set(unknown, rest.size() / others.size());
-    if (!shape.is_known() || shape.size() != rest.size())
-      fail("total size of new array must be unchanged, input_shape = ", rest,
+    if (unknown >= 0 && others.size() > 0) shape.set(unknown, sample_shape.size() / others.size());
+    if (!shape.is_known() || shape.size() != sample_shape.size())
+      fail("total size of new array must be unchanged, input_shape = ", sample_shape,
            ", output_shape = ", target());
     return shape;
   }
@@ -138,8 +138,8 @@ class Permute final : public MaskCarrier {
   Tensor output_mask(const Tensor& mask, const Tensor&, const Tensor&) const override {
     std::vector<int> axes{0};
     for (int i = 1; i < mask.rank(); ++i) axes.push_back(int(dims_[size_t(i) - 1]));
-    const bool inside = *std::max_element(axes.begin(), axes.end()) < mask.rank();
-    return inside ? ops::transpose(mask, axes) : Tensor();
+    const bool is_inside = *std::max_element(axes.begin(), axes.end()) < mask.rank();
+    return is_inside ? ops::transpose(mask, axes) : Tensor();
   }
 
  private:

@@ -33,8 +33,9 @@ Tensor decibels(const Tensor& power) { return ops::log(power) * (10 / std::log(1
 Tensor raised(const Tensor& power, double exponent) {
   if (exponent == 2) return power;
   if (exponent <= 0 || exponent > 2) return ops::power(power, exponent / 2);
-  const Tensor heard = ops::greater(power, 0);
-  return ops::where(heard, ops::power(ops::where(heard, power, 1.0), exponent / 2), 0.0);
+  const Tensor is_positive = ops::greater(power, 0);
+  return ops::where(is_positive, ops::power(ops::where(is_positive, power, 1.0), exponent / 2),
+                    0.0);
 }
 
 class MelSpectrogram final : public UnaryLayer {
@@ -82,8 +83,8 @@ class MelSpectrogram final : public UnaryLayer {
       fail("max_freq: expected more than min_freq, which is ", lowest_hertz_, ", got ", highest());
   }
   Tensor call(const Tensor& x, const Call&) override {
-    const bool wide = compute_dtype() == DType::float64;
-    const Tensor samples = ops::cast(x, wide ? DType::float64 : DType::float32);
+    const bool is_float64 = compute_dtype() == DType::float64;
+    const Tensor samples = ops::cast(x, is_float64 ? DType::float64 : DType::float32);
     if (x.dim(-1) < 0)  // while shapes are inferred only the shape of the result matters
       return ops::reshape(ops::cast(x, compute_dtype()),
                           x.shape().slice(0, x.rank() - 1).concat({bins_, -1}));

@@ -70,9 +70,9 @@ class StftSpectrogram final : public UnaryLayer {
            x.dtype());
     const Tensor sound = channels_first() ? ops::transpose(x, {0, 2, 1}) : x;
     if (sound.dim(2) < 1) fail("the number of channels must be known, got shape ", x.shape());
-    const Tensors each = of_channels(sound);
-    if (expand_dims_) return ops::stack(each, channels_first() ? 1 : 3);
-    const Tensor joined = each.size() == 1 ? each.front() : ops::concatenate(each, 2);
+    const Tensors spectra = of_channels(sound);
+    if (expand_dims_) return ops::stack(spectra, channels_first() ? 1 : 3);
+    const Tensor joined = spectra.size() == 1 ? spectra.front() : ops::concatenate(spectra, 2);
     return channels_first() ? ops::transpose(joined, {0, 2, 1}) : joined;
   }
 
@@ -109,17 +109,17 @@ class StftSpectrogram final : public UnaryLayer {
     if (mode_ == "imag") return ops::split(imaginary, sizes, 2);
     if (mode_ == "angle") return ops::split(ops::arctan2(imaginary, real), sizes, 2);
     if (mode_ == "stft") {
-      Tensors each = ops::split(real, sizes, 2);
+      Tensors parts = ops::split(real, sizes, 2);
       const Tensors others = ops::split(imaginary, sizes, 2);
-      for (size_t i = 0; i < each.size(); ++i)
-        each[i] = ops::concatenate(Tensors{each[i], others[i]}, 2);
-      return each;
+      for (size_t i = 0; i < parts.size(); ++i)
+        parts[i] = ops::concatenate(Tensors{parts[i], others[i]}, 2);
+      return parts;
     }
     const Tensor power = ops::square(real) + ops::square(imaginary);
     if (mode_ == "psd") {
-      Tensors each = ops::split(power, sizes, 2);
-      for (Tensor& one : each) one = one * one_sided(power.dtype());
-      return each;
+      Tensors parts = ops::split(power, sizes, 2);
+      for (Tensor& one : parts) one = one * one_sided(power.dtype());
+      return parts;
     }
     const Tensor magnitude = ops::sqrt(ops::maximum(power, kEpsilon));
     return ops::split(mode_ == "log" ? ops::log(ops::maximum(magnitude, kEpsilon)) : magnitude,

@@ -154,10 +154,10 @@ class Bidirectional final : public BaseWrapper {
           "When passing `initial_state` to a Bidirectional RNN, the state should be a list "
           "containing the states of the underlying RNNs. Found ",
           states, " states");
-    std::vector<T> own{inputs[0]};
+    std::vector<T> result{inputs[0]};
     const auto first = inputs.begin() + static_cast<std::ptrdiff_t>(1 + direction * half);
-    own.insert(own.end(), first, first + static_cast<std::ptrdiff_t>(half));
-    return own;
+    result.insert(result.end(), first, first + static_cast<std::ptrdiff_t>(half));
+    return result;
   }
   Tensor merged(const Tensor& forward, const Tensor& backward) const {
     if (*merge_mode_ == "concat") return ops::concatenate(Tensors{forward, backward}, -1);

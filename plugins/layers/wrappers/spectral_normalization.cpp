@@ -71,19 +71,20 @@ class SpectralNormalization final : public BaseWrapper {
   void normalize() {
     const Tensor kernel = kernel_.value();
     // at least float32, because squares may exceed the range of float16
-    const DType wide = promote(kernel.dtype(), DType::float32);
+    const DType compute_type = promote(kernel.dtype(), DType::float32);
     const Tensor matrix =
-        ops::cast(ops::stop_gradient(ops::reshape(kernel, {-1, kernel.dim(-1)})), wide);
+        ops::cast(ops::stop_gradient(ops::reshape(kernel, {-1, kernel.dim(-1)})), compute_type);
     const Tensor blank = ops::all(ops::equal(matrix, 0));
-    Tensor u = ops::cast(u_.value(), wide), v;
+    Tensor u = ops::cast(u_.value(), compute_type), v;
     for (int64_t i = 0; i < iterations_; ++i) {
       heed_interruption("a weight was normalized");
       v = unit(ops::matmul(u, matrix, false, true));
       u = unit(ops::matmul(v, matrix));
     }
     const Tensor norm = ops::reshape(ops::matmul(ops::matmul(v, matrix), u, false, true), {});
-    const Tensor divided = ops::cast(
-        ops::cast(ops::stop_gradient(kernel), wide) / ops::where(blank, 1, norm), kernel.dtype());
+    const Tensor divided =
+        ops::cast(ops::cast(ops::stop_gradient(kernel), compute_type) / ops::where(blank, 1, norm),
+                  kernel.dtype());
     u_.assign(ops::where(blank, u_.value(), u));
     kernel_.assign(kernel + (divided - ops::stop_gradient(kernel)));
   }

@@ -94,9 +94,9 @@ class TimeDistributed final : public BaseWrapper {
     if (applies_to(mask, x)) options.masks = {joined(mask)};
     Tensors outputs = (*layer())(Tensors{joined(x)}, options);
     for (Tensor& output : outputs) {
-      const Tensor made = output.mask();
+      const Tensor layer_mask = output.mask();
       output = separated(output, x.dim(0), x.dim(1));
-      if (made) output = output.with_mask(separated(made, x.dim(0), x.dim(1)));
+      if (layer_mask) output = output.with_mask(separated(layer_mask, x.dim(0), x.dim(1)));
     }
     return outputs;
   }

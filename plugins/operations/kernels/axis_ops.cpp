@@ -12,7 +12,7 @@
 namespace crescent::operations {
 namespace {
 
-constexpr int64_t kWork = 16384;  ///< fewest elements per task
+constexpr int64_t kTaskElements = 16384;  ///< fewest elements per task
 
 /// A dense array seen as (outer, length, inner), where `length` is the size of the given axis.
 struct AxisView {
@@ -36,12 +36,13 @@ class RollKernel final : public CpuKernel {
     const auto* op = r.op_as<Roll>();
     if (r.inputs[0].dtype == DType::string) return false;
     view_ = AxisView(r.inputs[0].shape, op->axis);
-    const auto each = view_.inner * static_cast<int64_t>(size_of(r.inputs[0].dtype));
-    moved_bytes_ = op->shift * each, line_bytes_ = view_.length * each;
+    const auto row_bytes = view_.inner * static_cast<int64_t>(size_of(r.inputs[0].dtype));
+    moved_bytes_ = op->shift * row_bytes, line_bytes_ = view_.length * row_bytes;
     return true;
   }
   void run(const CpuArguments& a) override {
-    const int64_t grain = std::max<int64_t>(1, 4 * kWork / std::max<int64_t>(line_bytes_, 1));
+    const int64_t grain =
+        std::max<int64_t>(1, 4 * kTaskElements / std::max<int64_t>(line_bytes_, 1));
     a.threads.blocks(view_.lines(), grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const std::byte* from = a.inputs[0] + i * line_bytes_;
@@ -54,8 +55,8 @@ class RollKernel final : public CpuKernel {
 
  private:
   AxisView view_;
-  int64_t moved_bytes_ = 0, line_bytes_ = 0;  ///< sizes in bytes: of the elements that move to the
-                                              ///< front of a line, and of a line
+  /// Sizes in bytes: of the elements that move to the front of a line, and of a line.
+  int64_t moved_bytes_ = 0, line_bytes_ = 0;
 };
 
 // ---- rotations by 90 degrees
@@ -87,13 +88,14 @@ CRESCENT_IN_CLONES void transpose_elements(const T* from, int64_t from_row, int6
 /// Transposes a whole strip of 32-bit elements, one cache line of each of its rows at a time.
 CRESCENT_IN_CLONES void transpose_strip(const uint32_t* from, int64_t from_row, int64_t rows,
                                         int64_t columns, uint32_t* to, int64_t to_row) {
-  constexpr int64_t kLine = 2 * kWords;
-  static_assert(kLine == kStripColumns<uint32_t>);
+  constexpr int64_t kLineWords = 2 * kWords;
+  static_assert(kLineWords == kStripColumns<uint32_t>);
   int64_t r = 0;
-  for (; columns == kLine && r + kLine <= rows; r += kLine) {
-    if (r + 2 * kLine <= rows)
-      for (int64_t i = 0; i < kLine; ++i) __builtin_prefetch(from + (r + kLine + i) * from_row);
-    for (int64_t c = 0; c < kLine; c += kWords) {
+  for (; columns == kLineWords && r + kLineWords <= rows; r += kLineWords) {
+    if (r + 2 * kLineWords <= rows)
+      for (int64_t i = 0; i < kLineWords; ++i)
+        __builtin_prefetch(from + (r + kLineWords + i) * from_row);
+    for (int64_t c = 0; c < kLineWords; c += kWords) {
       Words left[kWords], right[kWords];
       for (int64_t i = 0; i < kWords; ++i) {
         std::memcpy(&left[i], from + (r + i) * from_row + c, sizeof(Words));
@@ -150,7 +152,8 @@ class Rot90Kernel final : public CpuKernel {
   void run_as(const CpuArguments& a) const {
     constexpr int64_t kStrip = kStripColumns<T>;
     const int64_t strips = (columns_ + kStrip - 1) / kStrip;
-    const int64_t grain = std::max<int64_t>(1, 2 * kWork / (kStrip * std::max<int64_t>(rows_, 1)));
+    const int64_t grain =
+        std::max<int64_t>(1, 2 * kTaskElements / (kStrip * std::max<int64_t>(rows_, 1)));
     a.threads.blocks(outer_ * middle_ * strips, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         rotate_strip<T>(a, i / strips / middle_, i / strips % middle_, i % strips * kStrip);
@@ -195,12 +198,12 @@ class DiffKernel final : public CpuKernel {
     return dtype_ != DType::bfloat16 && dtype_ != DType::float16 && dtype_ != DType::boolean;
   }
   void run(const CpuArguments& a) override {
-    const int64_t each = (view_.length - 1) * view_.inner;
-    if (each <= 0) return;
+    const int64_t line_size = (view_.length - 1) * view_.inner;
+    if (line_size <= 0) return;
     with_type(dtype_, [&]<class T>(T) {
-      a.threads.blocks(view_.outer * each, 2 * kWork, [&](int64_t begin, int64_t end) {
+      a.threads.blocks(view_.outer * line_size, 2 * kTaskElements, [&](int64_t begin, int64_t end) {
         while (begin < end) {
-          const int64_t o = begin / each, stop = std::min((o + 1) * each, end);
+          const int64_t o = begin / line_size, stop = std::min((o + 1) * line_size, end);
           subtract(a.in<T>(0) + begin + o * view_.inner, stop - begin, a.out<T>(0) + begin);
           begin = stop;
         }
@@ -262,7 +265,7 @@ class CumprodKernel final : public CpuKernel {
     const int64_t tiles = (view_.inner + kProductTile - 1) / kProductTile;
     const int64_t work = std::max<int64_t>(1, view_.length * std::min(view_.inner, kProductTile));
     with_type(dtype_, [&]<class T>(T) {
-      a.threads.blocks(view_.lines() * tiles, std::max<int64_t>(1, kWork / work),
+      a.threads.blocks(view_.lines() * tiles, std::max<int64_t>(1, kTaskElements / work),
                        [&](int64_t begin, int64_t end) {
                          for (int64_t i = begin; i < end; ++i) {
                            const int64_t first = i % tiles * kProductTile;

@@ -58,10 +58,10 @@ class BincountKernel final : public CpuKernel {
     bins_ = r.op_as<Bincount>()->count;
     dtype_ = r.inputs[0].dtype, size_ = r.inputs[0].shape.size();
     has_edges_ = r.inputs.size() > 1;
-    constexpr int64_t kPart = 65536, kMaximum = 16;
+    constexpr int64_t kMinPartNumbers = 65536, kMaxParts = 16;
     // The numbers are divided into parts with separate counts; each part has at least as many
     // numbers as there are bins.
-    parts_ = std::clamp<int64_t>(size_ / std::max(kPart, bins_), 1, kMaximum);
+    parts_ = std::clamp<int64_t>(size_ / std::max(kMinPartNumbers, bins_), 1, kMaxParts);
     return true;
   }
   size_t scratch_bytes() const override { return parts_ * bins_ * sizeof(int32_t); }

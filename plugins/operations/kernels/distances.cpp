@@ -28,8 +28,8 @@ CRESCENT_IN_CLONES double root(double x) { return __builtin_sqrt(x); }
 /// Computes the distances of `rows` rows of x from the first `count` rows of a panel, as sums of
 /// squared differences; with products of the rows, small distances would be lost to rounding.
 template <int64_t rows, class T>
-CRESCENT_IN_CLONES void distances_of(const T* x, const T* panel, int64_t width, int64_t count,
-                                     int64_t stride, T* to) {
+CRESCENT_IN_CLONES void compute_panel_distances(const T* x, const T* panel, int64_t width,
+                                                int64_t count, int64_t stride, T* to) {
   typedef typename DistanceLanes<T>::type V;
   // The number of squares per partial sum, so that small squares are not lost in a large sum.
   constexpr int64_t kPart = 256;
@@ -61,25 +61,26 @@ CRESCENT_IN_CLONES void distances_of(const T* x, const T* panel, int64_t width, 
 
 /// Writes the distances of rows of x from the rows of all panels to `to` (rows, others).
 template <class T>
-CRESCENT_IN_CLONES void distances_from(const T* x, const T* panels, int64_t rows, int64_t others,
-                                       int64_t width, int64_t stride, T* to) {
+CRESCENT_IN_CLONES void compute_distances(const T* x, const T* panels, int64_t rows, int64_t others,
+                                          int64_t width, int64_t stride, T* to) {
   for (; rows > 0; rows -= kRows, x += kRows * width, to += kRows * stride)
     for (int64_t first = 0; first < others; first += kLanes<T>) {
       const int64_t count = std::min(kLanes<T>, others - first);
       const T* panel = panels + first * width;
       if (rows >= kRows)
-        distances_of<kRows>(x, panel, width, count, stride, to + first);
+        compute_panel_distances<kRows>(x, panel, width, count, stride, to + first);
       else
         for (int64_t r = 0; r < rows; ++r)
-          distances_of<1>(x + r * width, panel, width, count, stride, to + r * stride + first);
+          compute_panel_distances<1>(x + r * width, panel, width, count, stride,
+                                     to + r * stride + first);
     }
 }
 
 #define CRESCENT_DISTANCE_PARAMETERS(T) \
   (const T* x, const T* panels, int64_t rows, int64_t others, int64_t width, int64_t stride, T* to)
-CRESCENT_CLONES(float_distances, distances_from, CRESCENT_DISTANCE_PARAMETERS(float),
+CRESCENT_CLONES(float_distances, compute_distances, CRESCENT_DISTANCE_PARAMETERS(float),
                 (x, panels, rows, others, width, stride, to))
-CRESCENT_CLONES(double_distances, distances_from, CRESCENT_DISTANCE_PARAMETERS(double),
+CRESCENT_CLONES(double_distances, compute_distances, CRESCENT_DISTANCE_PARAMETERS(double),
                 (x, panels, rows, others, width, stride, to))
 #undef CRESCENT_DISTANCE_PARAMETERS
 
@@ -111,18 +112,21 @@ class DistancesKernel final : public CpuKernel {
  private:
   template <class T>
   void run_as(const CpuArguments& a) const {
-    constexpr int64_t kWork = 65536, kTile = 131072;  // numbers of elements per task and per tile
+    constexpr int64_t kTaskElements = 65536,
+                      kTile = 131072;  // numbers of elements per task and per tile
     T* panels = reinterpret_cast<T*>(a.scratch);
     const int64_t lane_count = kLanes<T>, panel_size = std::max<int64_t>(1, width_ * lane_count);
     a.threads.blocks((other_rows_ + lane_count - 1) / lane_count,
-                     std::max<int64_t>(1, kWork / panel_size), [&](int64_t begin, int64_t end) {
+                     std::max<int64_t>(1, kTaskElements / panel_size),
+                     [&](int64_t begin, int64_t end) {
                        for (int64_t i = begin; i < end; ++i) fill_panel(a.in<T>(1), i, panels);
                      });
     // Tiles of the other rows stay in the cache while several rows of x are compared with them.
     const int64_t tile = std::max<int64_t>(1, kTile / panel_size) * lane_count;
-    const int64_t most = std::max<int64_t>(1, kWork / std::max<int64_t>(1, other_rows_ * width_));
+    const int64_t max_rows =
+        std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, other_rows_ * width_));
     const auto loop = loop_of(T());
-    a.threads.blocks(rows_, (std::min<int64_t>(most, 64) + kRows - 1) / kRows * kRows,
+    a.threads.blocks(rows_, (std::min<int64_t>(max_rows, 64) + kRows - 1) / kRows * kRows,
                      [&](int64_t begin, int64_t end) {
                        for (int64_t first = 0; first < other_rows_; first += tile)
                          loop(a.in<T>(0) + begin * width_, panels + first * width_, end - begin,

@@ -1,6 +1,6 @@
 // The kernel of an elementwise op whose inputs have the shape and dtype of the result, split into
-// ranges for threads. A `Loop` is constructed from the op; its function range(dtype, inputs,
-// result, begin, end) computes elements [begin, end) of the result.
+// ranges for threads. A `Loop` is constructed from the op; its function compute_range(dtype,
+// inputs, result, begin, end) computes elements [begin, end) of the result.
 #pragma once
 #include <optional>
 
@@ -21,9 +21,9 @@ class EachNumberKernel final : public CpuKernel {
     return true;
   }
   void run(const CpuArguments& a) override {
-    constexpr int64_t kNumbers = 8192;
-    a.threads.blocks(size_, kNumbers, [&](int64_t begin, int64_t end) {
-      loop_->range(dtype_, a.inputs, a.outputs[0], begin, end);
+    constexpr int64_t kTaskNumbers = 8192;
+    a.threads.blocks(size_, kTaskNumbers, [&](int64_t begin, int64_t end) {
+      loop_->compute_range(dtype_, a.inputs, a.outputs[0], begin, end);
     });
   }
   bool in_place(int) const override { return true; }

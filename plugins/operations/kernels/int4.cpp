@@ -53,15 +53,15 @@ struct BlockColumns {
 /// Computes value - zero for the values in a tile of a row, of which `count` bytes exist. The sign
 /// bits of all values are inverted, which adds 8, so that they become integers from 0 to 15.
 template <int64_t pass, bool is_whole>
-CRESCENT_IN_CLONES void differences(const int8_t* bytes, int64_t count, const BlockColumns& block,
-                                    Floats* values) {
-  Integers all = {};
-  std::memcpy(&all, bytes, is_whole ? sizeof all : static_cast<size_t>(count));
-  all ^= 0x88888888;
+CRESCENT_IN_CLONES void compute_differences(const int8_t* bytes, int64_t count,
+                                            const BlockColumns& block, Floats* values) {
+  Integers nibbles = {};
+  std::memcpy(&nibbles, bytes, is_whole ? sizeof nibbles : static_cast<size_t>(count));
+  nibbles ^= 0x88888888;
 #pragma GCC unroll 4
   for (int64_t i = 0; i < kVectors; ++i) {
     const Integers bits =
-        ((all >> static_cast<uint32_t>(4 * (pass * kVectors + i))) & 15) | kOffsetBits;
+        ((nibbles >> static_cast<uint32_t>(4 * (pass * kVectors + i))) & 15) | kOffsetBits;
     Floats number;
     std::memcpy(&number, &bits, sizeof bits);
     values[i] = number - block.zero[i];
@@ -90,7 +90,7 @@ CRESCENT_IN_CLONES void multiply_pass(const Int4Matrix& m, const float* x, int64
     Floats sums[lines][kVectors] = {};
     for (int64_t k = block * m.block; k < end; ++k) {
       Floats values[kVectors];
-      differences<pass, is_whole>(m.bytes + k * stride + first / 2, bytes, columns, values);
+      compute_differences<pass, is_whole>(m.bytes + k * stride + first / 2, bytes, columns, values);
 #pragma GCC unroll 4
       for (int64_t line = 0; line < lines; ++line)
 #pragma GCC unroll 4
@@ -148,8 +148,8 @@ CRESCENT_IN_CLONES void convert_pass(const Int4Matrix& m, int64_t begin, int64_t
   const BlockColumns columns(m, begin / m.block, first, count, pass);
   for (int64_t row = begin; row < end; ++row) {
     Floats values[kVectors];
-    differences<pass, is_whole>(m.bytes + row * m.bytes_per_row() + first / 2, (count + 1) / 2,
-                                columns, values);
+    compute_differences<pass, is_whole>(m.bytes + row * m.bytes_per_row() + first / 2,
+                                        (count + 1) / 2, columns, values);
     for (int64_t i = 0; i < kVectors; ++i) values[i] *= columns.scale[i];
     store(values, pass, count, to + row * m.columns + first);
   }
@@ -231,10 +231,10 @@ class Int4FloatsKernel final : public CpuKernel {
     return is_int4(r.inputs);
   }
   void run(const CpuArguments& a) override {
-    constexpr int64_t kNumbers = 65536;
+    constexpr int64_t kTaskNumbers = 65536;
     const Int4Matrix m = matrix_of(a, 0, scale_, rows_, block_);
     a.threads.blocks(
-        rows_, std::max<int64_t>(1, kNumbers / std::max<int64_t>(1, m.columns)),
+        rows_, std::max<int64_t>(1, kTaskNumbers / std::max<int64_t>(1, m.columns)),
         [&](int64_t begin, int64_t end) { floats_of(m, begin, end, a.out<float>(0)); });
   }
 

@@ -22,15 +22,15 @@ uint64_t magnitude(T x) {
 /// as many shifts by one bit.
 template <Pairing kind, std::integral T>
 T pair_of(T a, T b) {
-  const bool beyond = b < 0 || b >= static_cast<T>(sizeof(T) * 8);
-  const T width = beyond ? T(0) : b;
+  const bool exceeds_bits = b < 0 || b >= static_cast<T>(sizeof(T) * 8);
+  const T width = exceeds_bits ? T(0) : b;
   if constexpr (kind == Pairing::bit_and) return static_cast<T>(a & b);
   if constexpr (kind == Pairing::bit_or) return static_cast<T>(a | b);
   if constexpr (kind == Pairing::bit_xor) return static_cast<T>(a ^ b);
   if constexpr (kind == Pairing::shift_left)
-    return beyond ? T(0) : static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << width);
+    return exceeds_bits ? T(0) : static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << width);
   if constexpr (kind == Pairing::shift_right)
-    return beyond ? static_cast<T>(a < 0 ? -1 : 0) : static_cast<T>(a >> width);
+    return exceeds_bits ? static_cast<T>(a < 0 ? -1 : 0) : static_cast<T>(a >> width);
   if constexpr (kind == Pairing::gcd) return static_cast<T>(std::gcd(magnitude(a), magnitude(b)));
   if constexpr (kind == Pairing::lcm) {
     const uint64_t common = std::gcd(magnitude(a), magnitude(b));
@@ -49,7 +49,7 @@ T pair_of(T a, T b) {
   const Bits x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
   const Bits place = x < 0 ? kSign - x : x, goal = y < 0 ? kSign - y : y;
   const Bits next = x + ((place < goal) == (x > 0) ? 1 : -1), least = (y & kSign) | 1;
-  const Bits moved = place == 0 ? least : next, result = place == goal ? y : moved;
+  const Bits neighbour = place == 0 ? least : next, result = place == goal ? y : neighbour;
   const bool is_number =
       place >= -kInfinity && place <= kInfinity && goal >= -kInfinity && goal <= kInfinity;
   return std::bit_cast<T>(is_number ? result : kInfinity + 1);
@@ -59,8 +59,8 @@ T pair_of(T a, T b) {
 struct PairsLoop {
   Pairing kind;
   explicit PairsLoop(const Pairs& op) : kind(op.kind) {}
-  void range(DType dtype, const std::byte* const* in, std::byte* out, int64_t begin,
-             int64_t end) const {
+  void compute_range(DType dtype, const std::byte* const* in, std::byte* out, int64_t begin,
+                     int64_t end) const {
     with_type(dtype, [&]<class T>(T) {
       if constexpr (!std::is_same_v<T, bool>) {
         each(reinterpret_cast<const T*>(in[0]), reinterpret_cast<const T*>(in[1]),

@@ -29,9 +29,9 @@ class PartLines {
   /// Copies lines [begin, end) of the slice to the array.
   void copy(int64_t begin, int64_t end, const std::byte* part, std::byte* array) const {
     for (int64_t number = begin; number < end; ++number) {
-      int64_t rest = number, at = first_;
-      for (size_t i = 0; i < axis_count_; rest /= axes_[i].size, ++i)
-        at += rest % axes_[i].size * axes_[i].step;
+      int64_t remaining = number, at = first_;
+      for (size_t i = 0; i < axis_count_; remaining /= axes_[i].size, ++i)
+        at += remaining % axes_[i].size * axes_[i].step;
       std::memcpy(array + at, part + number * line_, line_);
     }
   }

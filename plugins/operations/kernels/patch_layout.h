@@ -16,10 +16,10 @@ class PatchLayout {
     inner_ = channels_;
     for (size_t i = axes_; i-- > 0;) {
       const int64_t length = images[static_cast<int>(i) + 1], windows = grid.count(i, length);
-      const int64_t beyond =
+      const int64_t padding =
           grid.same ? (windows - 1) * grid.strides[i] + grid.reach(i) - length : 0;
       axis_[i] = {length,          windows,          grid.size[i],
-                  grid.strides[i], grid.dilation[i], std::max<int64_t>(beyond, 0) / 2,
+                  grid.strides[i], grid.dilation[i], std::max<int64_t>(padding, 0) / 2,
                   inner_};
       inner_ *= length;
     }
@@ -95,8 +95,8 @@ class PatchLayout {
   /// Copies few elements by a loop, because a call of memcpy costs more.
   template <class T>
   static T* copy_run(const T* from, int64_t count, T* to) {
-    constexpr int64_t kFew = 16;
-    if (count > kFew) return std::copy_n(from, count, to);
+    constexpr int64_t kMaxLoopElements = 16;
+    if (count > kMaxLoopElements) return std::copy_n(from, count, to);
     for (int64_t i = 0; i < count; ++i) to[i] = from[i];
     return to + count;
   }

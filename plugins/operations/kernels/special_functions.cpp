@@ -119,8 +119,8 @@ double special(Special kind, double x) {
 struct SpecialLoop {
   Special kind;
   explicit SpecialLoop(const SpecialFunction& op) : kind(op.kind) {}
-  void range(DType dtype, const std::byte* const* in, std::byte* out, int64_t begin,
-             int64_t end) const {
+  void compute_range(DType dtype, const std::byte* const* in, std::byte* out, int64_t begin,
+                     int64_t end) const {
     with_type(dtype, [&]<class T>(T) {
       const T* x = reinterpret_cast<const T*>(in[0]);
       T* y = reinterpret_cast<T*>(out);

@@ -24,18 +24,18 @@ void check_parents(const Graph& graph) {
 }  // namespace
 
 std::vector<int> Graph::groups_around(int node) const {
-  std::vector<int> around;
+  std::vector<int> result;
   for (int g = nodes[static_cast<size_t>(node)].group; g >= 0;
        g = groups[static_cast<size_t>(g)].parent)
-    around.insert(around.begin(), g);
-  return around;
+    result.insert(result.begin(), g);
+  return result;
 }
 
 Graph graph_from(const Dict& figure) {
   Graph graph;
-  static const List none;
+  static const List empty_list;
   const Value& groups = entry(figure, "groups");
-  for (const Value& row : groups.is_null() ? none : groups.as_list()) {
+  for (const Value& row : groups.is_null() ? empty_list : groups.as_list()) {
     const Value& parent = entry(row.as_dict(), "parent");
     graph.groups.push_back({text_entry(row.as_dict(), "label"),
                             parent.is_null() ? -1 : static_cast<int>(parent.as_int())});

@@ -57,9 +57,9 @@ class CycleSearch {
 
 /// For each item, the items to which its edges lead.
 Numbers successors(size_t items, const std::vector<Edge>& edges) {
-  Numbers after(items);
-  for (const Edge& edge : edges) after[static_cast<size_t>(edge.from)].push_back(edge.to);
-  return after;
+  Numbers result(items);
+  for (const Edge& edge : edges) result[static_cast<size_t>(edge.from)].push_back(edge.to);
+  return result;
 }
 
 /// The number of edges that lead to each item.
@@ -119,16 +119,16 @@ void Level::break_cycles() {
 /// Assigns layers: an item is below all of its predecessors; an item without predecessors is just
 /// above its successors.
 void Level::assign_layers() {
-  const Numbers after = successors(items.size(), edges);
+  const Numbers successor_lists = successors(items.size(), edges);
   const std::vector<int> arriving = predecessor_counts(items.size(), edges);
   set_first_layers(items);
   int last = 0;
-  for (const int i : place_below_predecessors(items, after, arriving)) {
+  for (const int i : place_below_predecessors(items, successor_lists, arriving)) {
     const auto number = static_cast<size_t>(i);
     const Item& item = items[number];
     last = std::max(last, item.layer + (item.pin == Item::kLast ? 0 : 1));
     if (arriving[number] == 0 && item.pin == Item::kFree)
-      raise_to_successors(items, number, after[number]);
+      raise_to_successors(items, number, successor_lists[number]);
   }
   for (Item& item : items)
     if (item.pin == Item::kLast) item.layer = last;
@@ -182,16 +182,16 @@ void Level::record_segments() {
 /// The barycenter of an item: the mean position of its neighbours in the previous layer; `position`
 /// if it has none.
 double Level::barycenter(int item, bool from_above, double position) const {
-  const std::vector<int>& linked =
+  const std::vector<int>& neighbours =
       (from_above ? segments_above_ : segments_below_)[static_cast<size_t>(item)];
   double sum = 0;
-  for (const int k : linked) {
+  for (const int k : neighbours) {
     const Segment& segment = segments_[static_cast<size_t>(k)];
     const Item& other = items[static_cast<size_t>(from_above ? segment.from : segment.to)];
     const double width = std::max(other.width, 1.0);
     sum += other.x + 0.5 * (from_above ? segment.out : segment.in) / width;
   }
-  return linked.empty() ? position : sum / static_cast<double>(linked.size());
+  return neighbours.empty() ? position : sum / static_cast<double>(neighbours.size());
 }
 
 /// Sorts a layer by the barycenters of its items.

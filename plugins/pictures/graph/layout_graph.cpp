@@ -43,13 +43,13 @@ class GraphLayout {
   }
 
   Scene run() {
-    const Block all = block_of(-1);
+    const Block layout = block_of(-1);
     const double margin = metrics_.cells ? 0 : 12;
-    extent_ = {all.width + 2 * margin, all.height + 2 * margin};
+    extent_ = {layout.width + 2 * margin, layout.height + 2 * margin};
     const Point size = is_horizontal_ ? exchanged(extent_) : extent_;
     scene_.width = std::max(size.x, 1.0);
     scene_.height = std::max(size.y, 1.0);
-    draw(all, {margin, margin});
+    draw(layout, {margin, margin});
     return std::move(scene_);
   }
 
@@ -57,11 +57,12 @@ class GraphLayout {
   /// The size of the box of a node to which `arriving` edges lead. The box has room for the node's
   /// texts and for the ends of edges.
   Point size_of_node(const GraphNode& node, int arriving) const {
-    double wide = 0;
+    double width = 0;
     for (size_t i = 0; i < node.lines.size(); ++i)
-      wide = std::max(wide, metrics_.width(node.lines[i]) * (i == 0 && !metrics_.cells ? 1.1 : 1));
+      width =
+          std::max(width, metrics_.width(node.lines[i]) * (i == 0 && !metrics_.cells ? 1.1 : 1));
     const auto lines = static_cast<double>(std::max<size_t>(node.lines.size(), 1));
-    Point size{wide + (metrics_.cells ? 4 : 20),
+    Point size{width + (metrics_.cells ? 4 : 20),
                lines * (metrics_.line + (metrics_.cells ? 0 : 5)) + (metrics_.cells ? 2 : 0)};
     // In terminals the number of cells is odd, because then there is a middle cell.
     if (metrics_.cells) size = {size.x + (std::fmod(size.x, 2) == 0), size.y};
@@ -82,22 +83,23 @@ class GraphLayout {
   Spacing spacing() const {
     if (!metrics_.cells) return {};
     if (is_horizontal_)
-      return {.items = 1, .layers = 5, .tracks = 2, .ports = 2, .dummies = 1, .cells = true};
-    return {.items = 3, .layers = 3, .tracks = 1, .ports = 4, .dummies = 2, .cells = true};
+      return {.items = 1, .layers = 5, .tracks = 2, .ports = 2, .dummies = 1, .in_cells = true};
+    return {.items = 3, .layers = 3, .tracks = 1, .ports = 4, .dummies = 2, .in_cells = true};
   }
 
   bool is_within(int node, int group) const {
     if (group < 0) return true;
-    const std::vector<int> around = graph_.groups_around(node);
-    return std::find(around.begin(), around.end(), group) != around.end();
+    const std::vector<int> containing_groups = graph_.groups_around(node);
+    return std::find(containing_groups.begin(), containing_groups.end(), group) !=
+           containing_groups.end();
   }
 
   /// The group directly inside of `group` that contains the node; -1 if there is none.
   int inner_group(int node, int group) const {
-    const std::vector<int> around = graph_.groups_around(node);
-    const auto at = std::find(around.begin(), around.end(), group);
-    const auto next = group < 0 ? around.begin() : at + 1;
-    return next == around.end() ? -1 : *next;
+    const std::vector<int> containing_groups = graph_.groups_around(node);
+    const auto at = std::find(containing_groups.begin(), containing_groups.end(), group);
+    const auto next = group < 0 ? containing_groups.begin() : at + 1;
+    return next == containing_groups.end() ? -1 : *next;
   }
 
   /// The data from which the layout of a group (Block) is built.
@@ -140,9 +142,9 @@ class GraphLayout {
     }
     for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
       const auto [from, to] = graph_.edges[static_cast<size_t>(edge)];
-      const bool inside = is_within(from, group), ends_inside = is_within(to, group);
-      if (!inside && ends_inside) parts.entries[edge] = add(0, 0, Item::kFirst);
-      if (inside && !ends_inside && !parts.exits.count(from))
+      const bool begins_inside = is_within(from, group), ends_inside = is_within(to, group);
+      if (!begins_inside && ends_inside) parts.entries[edge] = add(0, 0, Item::kFirst);
+      if (begins_inside && !ends_inside && !parts.exits.count(from))
         parts.exits[from] = add(0, 0, Item::kLast);
     }
   }
@@ -152,12 +154,12 @@ class GraphLayout {
     std::map<int, bool> has_exit;
     for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
       const auto [from, to] = graph_.edges[static_cast<size_t>(edge)];
-      const bool inside = is_within(from, group), ends_inside = is_within(to, group);
-      if (!inside && !ends_inside) continue;
-      if (inside && !ends_inside && std::exchange(has_exit[from], true)) continue;
+      const bool begins_inside = is_within(from, group), ends_inside = is_within(to, group);
+      if (!begins_inside && !ends_inside) continue;
+      if (begins_inside && !ends_inside && std::exchange(has_exit[from], true)) continue;
       Edge part;
-      part.trunk = inside ? from : static_cast<int>(graph_.nodes.size()) + edge;
-      part.from = inside ? begin_of(parts, from, group, part) : parts.entries[edge];
+      part.trunk = begins_inside ? from : static_cast<int>(graph_.nodes.size()) + edge;
+      part.from = begins_inside ? begin_of(parts, from, group, part) : parts.entries[edge];
       part.to = ends_inside ? end_of(parts, edge, to, group, part) : parts.exits[from];
       if (part.from == part.to) continue;
       parts.level.edges.push_back(part);
@@ -196,12 +198,12 @@ class GraphLayout {
     const Point pad = padding(group);
     // The label is at the top, inside of the frame. In a layout from left to right, whose axes are
     // exchanged at the end, its room is on the left before the exchange.
-    const Point before{pad.x + (is_horizontal_ ? label_room(group) : 0),
+    const Point offset{pad.x + (is_horizontal_ ? label_room(group) : 0),
                        pad.y + (is_horizontal_ ? 0 : label_room(group))};
-    block.width = std::max(parts.level.width, least_width(group)) + before.x + pad.x;
-    block.height = parts.level.height + before.y + pad.y;
+    block.width = std::max(parts.level.width, least_width(group)) + offset.x + pad.x;
+    block.height = parts.level.height + offset.y + pad.y;
     if (metrics_.cells && group >= 0) block.width += std::fmod(block.width, 2) == 0;
-    const auto moved = [&](Point p) { return Point{p.x + before.x, p.y + before.y}; };
+    const auto moved = [&](Point p) { return Point{p.x + offset.x, p.y + offset.y}; };
     const auto corner = [&](int item) {
       const Item& i = parts.level.items[static_cast<size_t>(item)];
       return moved({i.x - i.width / 2, i.top});

@@ -12,12 +12,8 @@ namespace crescent::pictures {
 /// An item of the drawing: a box, or a dummy at which an edge passes through a layer.
 struct Item {
   double width = 0, height = 0;
-  enum Pin {
-    kFree,
-    kFirst,
-    kLast
-  } pin = kFree;  ///< whether the item must be in the first or the
-                  ///< last layer
+  /// Whether the item must be in the first or the last layer.
+  enum Pin { kFree, kFirst, kLast } pin = kFree;
   bool dummy = false;
   int layer = 0;
   double x = 0;  ///< the position of the centre
@@ -28,9 +24,9 @@ struct Item {
 /// same point.
 struct Edge {
   int from = 0, to = 0;
-  std::optional<double> out = {}, in = {};  ///< the horizontal distances of the edge's ends from
-                                            ///< the centres of its items; nullopt if they may be
-                                            ///< chosen
+  /// The horizontal distances of the edge's ends from the centres of its items; nullopt if they may
+  /// be chosen.
+  std::optional<double> out = {}, in = {};
   int trunk = 0;
   bool reversed = false;  ///< whether the edge was reversed to break a cycle
   std::vector<Point> route = {};
@@ -39,7 +35,7 @@ struct Edge {
 /// Distances between the elements of a drawing, such as adjacent items, layers or parallel edges.
 struct Spacing {
   double items = 24, layers = 34, tracks = 11, ports = 14, dummies = 12;
-  bool cells = false;  ///< whether positions must be centres of terminal cells
+  bool in_cells = false;  ///< whether positions must be centres of terminal cells
 };
 
 class Level {

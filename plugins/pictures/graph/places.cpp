@@ -121,14 +121,14 @@ void Level::place_across() {
 void Level::round_positions() {
   double left = INFINITY;
   for (const Item& item : items) left = std::min(left, item.x - item.width / 2);
-  const double grain = spacing_.cells ? 1 : 0.5;
+  const double grain = spacing_.in_cells ? 1 : 0.5;
   for (const std::vector<int>& layer : layers_) {
     for (size_t i = 0; i < layer.size(); ++i) {
       Item& item = items[static_cast<size_t>(layer[i])];
-      item.x = std::floor((item.x - left) / grain) * grain + (spacing_.cells ? 0.5 : 0);
+      item.x = std::floor((item.x - left) / grain) * grain + (spacing_.in_cells ? 0.5 : 0);
       if (i == 0) continue;
-      const Item& before = items[static_cast<size_t>(layer[i - 1])];
-      item.x = std::max(item.x, before.x + std::ceil(distance(layer[i - 1], layer[i])));
+      const Item& previous_item = items[static_cast<size_t>(layer[i - 1])];
+      item.x = std::max(item.x, previous_item.x + std::ceil(distance(layer[i - 1], layer[i])));
     }
   }
   width = 0;
@@ -162,7 +162,7 @@ void Level::choose_ports_of(size_t number) {
   const std::vector<Segment*> free = free_segments(number);
   if (free.empty()) return;
   // the least distance of an end from the corners
-  const double margin = spacing_.cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);
+  const double margin = spacing_.in_cells ? 1.5 : std::min(item.width / 2, spacing_.ports / 2);
   const double min = item.x - item.width / 2 + margin, max = item.x + item.width / 2 - margin;
   const double gap =
       std::min(spacing_.ports, (item.width - 2 * margin) / std::max<double>(1, free.size() - 1.0));
@@ -173,7 +173,7 @@ void Level::choose_ports_of(size_t number) {
   const double shift = shift_into(positions, 2 * item.x - max, max);
   for (size_t k = 0; k < free.size(); ++k) {
     const double at = positions[k] + shift;
-    free[k]->in = (spacing_.cells ? std::floor(at) + 0.5 : at) - item.x;
+    free[k]->in = (spacing_.in_cells ? std::floor(at) + 0.5 : at) - item.x;
   }
 }
 
@@ -222,11 +222,11 @@ std::vector<Level::Bundle> Level::bundles_below(int layer) {
 /// that neither horizontal nor vertical parts overlap: a segment that ends at the position at which
 /// another one begins gets a track below the track of the other. Returns the number of tracks.
 int Level::assign_tracks(int layer) {
-  const double near = spacing_.cells ? 0.9 : 0.75 * spacing_.dummies;
+  const double tolerance = spacing_.in_cells ? 0.9 : 0.75 * spacing_.dummies;
   std::vector<Bundle> waiting = bundles_below(layer), done;
   const auto is_next = [&](const Bundle& bundle) {
     return std::none_of(waiting.begin(), waiting.end(), [&](const Bundle& other) {
-      return &other != &bundle && bundle.ends_at(other.begin, near);
+      return &other != &bundle && bundle.ends_at(other.begin, tolerance);
     });
   };
   int tracks = 0;
@@ -235,7 +235,7 @@ int Level::assign_tracks(int layer) {
     if (next == waiting.end()) next = waiting.begin();
     Bundle bundle = std::move(*next);
     waiting.erase(next);
-    bundle.track = bundle.track_below(done, near);
+    bundle.track = bundle.track_below(done, tolerance);
     for (Segment* segment : bundle.segments) segment->track = bundle.track;
     tracks = std::max(tracks, bundle.track + 1);
     done.push_back(std::move(bundle));
@@ -244,13 +244,14 @@ int Level::assign_tracks(int layer) {
 }
 
 /// The first track below the tracks of those bundles in `others` that this bundle would overlap.
-int Level::Bundle::track_below(const std::vector<Bundle>& others, double near) const {
-  int free = 0;
+int Level::Bundle::track_below(const std::vector<Bundle>& others, double tolerance) const {
+  int first_free = 0;
   for (const Bundle& other : others) {
-    const bool meet = other.min - near < max && min - near < other.max;
-    if (meet || ends_at(other.begin, near)) free = std::max(free, other.track + 1);
+    const bool overlaps = other.min - tolerance < max && min - tolerance < other.max;
+    if (overlaps || ends_at(other.begin, tolerance))
+      first_free = std::max(first_free, other.track + 1);
   }
-  return free;
+  return first_free;
 }
 
 double Level::highest_in(const std::vector<int>& layer) const {
@@ -265,7 +266,7 @@ void Level::place_layer(const std::vector<int>& layer, double top, double highes
   for (const int k : layer) {
     Item& item = items[static_cast<size_t>(k)];
     const double room = highest - item.height;
-    item.top = top + (spacing_.cells ? std::floor(room / 2) : room / 2);
+    item.top = top + (spacing_.in_cells ? std::floor(room / 2) : room / 2);
     if (item.dummy) item.top = top, item.height = highest;
   }
 }
@@ -291,7 +292,7 @@ void Level::route_segment(const Segment& segment) {
   const Point begin{begin_of(segment), from.top + from.height}, end{end_of(segment), to.top};
   if (route.empty()) route.push_back(begin);
   if (segment.track >= 0) {
-    const double first = spacing_.cells ? 0.5 : spacing_.layers / 2 - 4;
+    const double first = spacing_.in_cells ? 0.5 : spacing_.layers / 2 - 4;
     const double y =
         bottoms_[static_cast<size_t>(from.layer)] + first + segment.track * spacing_.tracks;
     route.push_back({begin.x, y});

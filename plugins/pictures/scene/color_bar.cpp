@@ -41,14 +41,14 @@ void ColorBar::draw(Scene& scene, const Metrics& metrics, Point at, double heigh
   bar.width = strip_width(metrics), bar.height = height;
   scene.elements.push_back(std::move(bar));
   // The upper end of the label that was drawn last; labels are drawn from the bottom to the top.
-  double free = at.y + height;
+  double free_y = at.y + height;
   for (size_t i = 0; i < ticks_.values.size(); ++i) {
     const double share = range_.share(ticks_.values[i]);
     const double half = std::min(metrics.line, height) / 2;
     const double middle =
         std::clamp(at.y + height * (1 - share), at.y + half, at.y + height - half);
-    if (middle + half > free + 1e-9) continue;
-    free = middle - half;
+    if (middle + half > free_y + 1e-9) continue;
+    free_y = middle - half;
     scene.elements.push_back(Text{.at = {left + strip_width(metrics) + text_gap(metrics), middle},
                                   .text = ticks_.texts[i]});
   }

@@ -26,9 +26,9 @@ Color heat_color(double share) {
   const double position = std::clamp(share, 0.0, 1.0) * (std::size(kViridis) - 1);
   const size_t first = std::min(static_cast<size_t>(position), std::size(kViridis) - 2);
   const Color a = kViridis[first], b = kViridis[first + 1];
-  const double rest = position - static_cast<double>(first);
-  return {interpolated(a.red, b.red, rest), interpolated(a.green, b.green, rest),
-          interpolated(a.blue, b.blue, rest)};
+  const double fraction = position - static_cast<double>(first);
+  return {interpolated(a.red, b.red, fraction), interpolated(a.green, b.green, fraction),
+          interpolated(a.blue, b.blue, fraction)};
 }
 
 Color gray_color(double share) {

@@ -70,28 +70,30 @@ double Frame::draw_legend(Scene& scene, const Metrics& metrics, double top) cons
 }
 
 void Frame::choose_area(const Scene& scene, const Metrics& metrics, double top) {
-  const bool cells = metrics.cells;
-  if (cells && !ylabel.empty()) top += metrics.line;
-  const double below = (cells ? 2 : metrics.line + kTick + 6) + (xlabel.empty() ? 0
-                                                                 : cells        ? 1
-                                                                                : metrics.line + 2);
-  area_.top = top + (cells ? 0 : 6);
-  area_.bottom = std::max(area_.top + metrics.line, scene.height - below);
-  y_ticks_ = ticks_in(y, static_cast<int>(area_.height() / (cells ? 3 : 2.2 * metrics.line)) + 1);
+  const bool in_cells = metrics.cells;
+  if (in_cells && !ylabel.empty()) top += metrics.line;
+  const double height_below =
+      (in_cells ? 2 : metrics.line + kTick + 6) + (xlabel.empty() ? 0
+                                                   : in_cells     ? 1
+                                                                  : metrics.line + 2);
+  area_.top = top + (in_cells ? 0 : 6);
+  area_.bottom = std::max(area_.top + metrics.line, scene.height - height_below);
+  y_ticks_ =
+      ticks_in(y, static_cast<int>(area_.height() / (in_cells ? 3 : 2.2 * metrics.line)) + 1);
   const double left = widest(metrics, y_ticks_.texts) +
-                      (cells ? 2 : kTick + 12 + (ylabel.empty() ? 0 : metrics.line));
-  area_.right = scene.width - (cells ? 1 : 16);
-  area_.left = std::min(left, area_.right - (cells ? 2 : 10));
+                      (in_cells ? 2 : kTick + 12 + (ylabel.empty() ? 0 : metrics.line));
+  area_.right = scene.width - (in_cells ? 1 : 16);
+  area_.left = std::min(left, area_.right - (in_cells ? 2 : 10));
   columns = 2 * scene.width;
   // In a terminal, points keep a distance of half a dot of a Braille character from the edges.
-  if (cells) inset_ = {0.25, 0.125};
-  const double room = widest(metrics, ticks_in(x, 5, whole).texts) + (cells ? 3 : 24);
-  x_ticks_ = ticks_in(x, std::max(1, static_cast<int>(area_.width() / room)), whole);
+  if (in_cells) inset_ = {0.25, 0.125};
+  const double room = widest(metrics, ticks_in(x, 5, has_integer_x).texts) + (in_cells ? 3 : 24);
+  x_ticks_ = ticks_in(x, std::max(1, static_cast<int>(area_.width() / room)), has_integer_x);
 }
 
 void Frame::draw_x_ticks(Scene& scene, const Metrics& metrics) const {
   const double axis = area_.bottom + axis_distance(metrics), length = tick_length(metrics);
-  double free = -1;
+  double free_x = -1;
   for (size_t i = 0; i < x_ticks_.values.size(); ++i) {
     double position = at(x_ticks_.values[i], 0).x;
     if (metrics.cells) position = std::min(std::floor(position), area_.right - 1) + 0.5;
@@ -100,8 +102,8 @@ void Frame::draw_x_ticks(Scene& scene, const Metrics& metrics) const {
     const double width = metrics.width(x_ticks_.texts[i]);
     double left = std::min(position - width / 2, scene.width - width);
     if (metrics.cells) left = std::floor(left + 0.5);
-    if (left < free) continue;
-    free = left + width + (metrics.cells ? 1 : 4);
+    if (left < free_x) continue;
+    free_x = left + width + (metrics.cells ? 1 : 4);
     const double middle = metrics.cells ? axis + 1 : axis + length + 4 + metrics.line / 2;
     scene.elements.push_back(Text{.at = {left, middle}, .text = x_ticks_.texts[i]});
   }

@@ -25,7 +25,7 @@ class Frame {
  public:
   Range x, y;
   std::string title, xlabel, ylabel;
-  bool whole = false;  ///< whether x values are integers, such as epochs
+  bool has_integer_x = false;  ///< whether x values are integers, such as epochs
   std::vector<LegendEntry> legend;
   /// The horizontal resolution: the number of columns in which points can be distinguished.
   double columns = 1000;

@@ -16,14 +16,14 @@ constexpr short kWidths[] = {
     575, 774, 751, 294, 294, 655, 557, 862, 748, 787, 603, 787, 694, 634,  610, 731, 684, 988, 685,
     610, 685, 390, 336, 390, 837, 500, 500, 612, 634, 549, 634, 615, 352,  634, 633, 277, 277, 579,
     277, 974, 633, 611, 634, 634, 411, 520, 392, 633, 591, 817, 591, 591,  524, 636, 336, 636, 837};
-constexpr short kOther = 650, kEllipsis = 1000;
+constexpr short kOtherWidth = 650, kEllipsisWidth = 1000;
 
 bool begins_letter(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
 /// The width of the first letter, in thousandths of the font size.
 short first_width(std::string_view text) {
   if (text[0] >= ' ' && text[0] < 127) return kWidths[text[0] - ' '];
-  return text.starts_with("…") ? kEllipsis : kOther;
+  return text.starts_with("…") ? kEllipsisWidth : kOtherWidth;
 }
 
 }  // namespace

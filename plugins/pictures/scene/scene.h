@@ -24,15 +24,16 @@ inline constexpr Color kGrid{0xe4, 0xe4, 0xe4};
 enum class Anchor { start, middle, end };
 
 struct Text {
-  Point at;  ///< the position of the text: vertically the middle of its line, horizontally its
-             ///< start, middle or end, as `anchor` says
+  /// The position of the text: vertically the middle of its line, horizontally its start, middle or
+  /// end, as `anchor` says.
+  Point at;
   std::string text;
   Anchor anchor = Anchor::start;
   Color color = kInk;
   double size = 1;  ///< font size as a multiple of the usual one
   bool bold = false;
-  bool upright = false;  ///< whether the text is rotated by 90 degrees, so that it is read from the
-                         ///< bottom to the top
+  /// Whether the text is rotated by 90 degrees, so that it is read from the bottom to the top.
+  bool upright = false;
 };
 
 struct Line {
@@ -40,8 +41,8 @@ struct Line {
   Color color = kInk;
   double width = 1;  ///< line width in pixels
   bool dashed = false;
-  bool rule = false;   ///< whether the line is part of a frame or an edge, with only horizontal or
-                       ///< vertical pieces
+  /// Whether the line is part of a frame or an edge, with only horizontal or vertical pieces.
+  bool rule = false;
   bool arrow = false;  ///< whether the line ends in an arrow head
   /// The index of the series, from which the marker follows if the target has no colours.
   size_t series = 0;
@@ -82,8 +83,8 @@ using Element = std::variant<Box, Line, Dots, Bitmap, Text>;
 
 struct Scene {
   double width = 0, height = 0;
-  std::vector<Element> elements;  ///< elements in the order of drawing: later ones cover earlier
-                                  ///< ones
+  /// Elements in the order of drawing: later ones cover earlier ones.
+  std::vector<Element> elements;
 };
 
 /// Properties of the target that layouts use.

@@ -49,8 +49,8 @@ std::string short_exponent(std::string text) {
 /// The label of a tick, with the digits that the step needs; very small and very large numbers have
 /// an exponent.
 std::string tick_text(long double value, long double step, long double largest) {
-  const bool plain = largest < 1e6L && step >= 1e-4L;
-  if (plain) return formatted(value, "%.*Lf", digits_for(step));
+  const bool has_no_exponent = largest < 1e6L && step >= 1e-4L;
+  if (has_no_exponent) return formatted(value, "%.*Lf", digits_for(step));
   if (value == 0) return "0";
   const long double digits =
       std::floor(std::log10(std::abs(value)) + kSlack) - std::floor(std::log10(step) + kSlack);
@@ -69,8 +69,8 @@ double nearest_double(long double number) {
   return static_cast<double>(std::clamp(number, -max, max));
 }
 
-Ticks ticks_in(const Range& range, int count, bool whole) {
-  const long double step = std::max(step_for(range, count), whole ? 1.0L : 0.0L);
+Ticks ticks_in(const Range& range, int count, bool integers) {
+  const long double step = std::max(step_for(range, count), integers ? 1.0L : 0.0L);
   const long double largest = std::max(std::abs(range.min), std::abs(range.max));
   Ticks ticks;
   for (long double i = std::ceil(range.min / step - kSlack); i * step <= range.max + kSlack * step;

@@ -3,10 +3,10 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr double kSize = 1.2;
+constexpr double kTitleSize = 1.2;
 constexpr double kBold = 1.2;  // the largest ratio of the widths of bold and normal letters
 
-double widening(const Metrics& metrics) { return metrics.cells ? 1 : kSize * kBold; }
+double widening(const Metrics& metrics) { return metrics.cells ? 1 : kTitleSize * kBold; }
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Text title_text(const Metrics& metrics, const std::string& title, Point middle, 
   return {.at = middle,
           .text = fitted_text(metrics, title, width / widening(metrics)),
           .anchor = Anchor::middle,
-          .size = kSize,
+          .size = kTitleSize,
           .bold = true};
 }
 

@@ -26,8 +26,8 @@ std::string braille(uint8_t dots) {
 }
 
 struct Cell {
-  std::string letter;  ///< the character that the cell shows; if empty, the character follows from
-                       ///< `dots` and `rules`
+  /// The character that the cell shows; if empty, the character follows from `dots` and `rules`.
+  std::string letter;
   uint8_t dots = 0, rules = 0;
   std::optional<Color> foreground, background_color;
   bool bold = false;
@@ -50,12 +50,12 @@ class CellCanvas {
                                                      : text.at.x - width / 2;
     auto column = static_cast<int64_t>(std::floor(left + 1e-9));
     const auto row = static_cast<int64_t>(std::floor(text.at.y));
-    std::string_view rest = text.text;
-    for (; !rest.empty(); ++column) {
-      const std::string_view letter = first_letters(rest, 1);
+    std::string_view remaining_text = text.text;
+    for (; !remaining_text.empty(); ++column) {
+      const std::string_view letter = first_letters(remaining_text, 1);
       if (letter != " " || at(column, row).letter != " ")
         put(column, row, std::string(letter), text.color, text.bold);
-      rest.remove_prefix(letter.size());
+      remaining_text.remove_prefix(letter.size());
     }
   }
 
@@ -65,9 +65,9 @@ class CellCanvas {
       if (line.arrow) add_arrow(line);
       return;
     }
-    int64_t along = 0;
+    int64_t dash_position = 0;
     for (size_t i = 1; i < line.points.size(); ++i)
-      along = add_segment(line, line.points[i - 1], line.points[i], along);
+      dash_position = add_segment(line, line.points[i - 1], line.points[i], dash_position);
   }
 
   void draw(const Dots& dots) {
@@ -122,8 +122,8 @@ class CellCanvas {
   /// The cell at this position. Positions outside of the picture refer to a cell that is never
   /// shown.
   Cell& at(int64_t column, int64_t row) {
-    const bool inside = column >= 0 && row >= 0 && column < columns_ && row < rows_;
-    return inside ? cells_[static_cast<size_t>(row * columns_ + column)] : outside_ = Cell();
+    const bool is_inside = column >= 0 && row >= 0 && column < columns_ && row < rows_;
+    return is_inside ? cells_[static_cast<size_t>(row * columns_ + column)] : outside_ = Cell();
   }
 
   void put(int64_t column, int64_t row, std::string letter, Color color, bool bold = false) {
@@ -160,28 +160,29 @@ class CellCanvas {
   /// Draws a horizontal or vertical line with box-drawing characters. Positions are in cells and
   /// multiples of half a cell.
   void add_rule(Point from, Point to) {
-    const bool across = std::abs(to.x - from.x) > std::abs(to.y - from.y);
-    const double begin = across ? std::min(from.x, to.x) : std::min(from.y, to.y);
-    const double end = across ? std::max(from.x, to.x) : std::max(from.y, to.y);
-    const double fixed = across ? from.y : from.x;
+    const bool is_horizontal = std::abs(to.x - from.x) > std::abs(to.y - from.y);
+    const double begin = is_horizontal ? std::min(from.x, to.x) : std::min(from.y, to.y);
+    const double end = is_horizontal ? std::max(from.x, to.x) : std::max(from.y, to.y);
+    const double cross_position = is_horizontal ? from.y : from.x;
     for (auto cell_index = static_cast<int64_t>(std::floor(begin));
          static_cast<double>(cell_index) < end; ++cell_index) {
       const double middle = static_cast<double>(cell_index) + 0.5;
-      Cell& cell = across ? at(cell_index, static_cast<int64_t>(std::floor(fixed)))
-                          : at(static_cast<int64_t>(std::floor(fixed)), cell_index);
-      if (begin <= middle - 0.25 && middle - 0.25 <= end) cell.rules |= across ? kLeft : kUp;
-      if (begin <= middle + 0.25 && middle + 0.25 <= end) cell.rules |= across ? kRight : kDown;
+      Cell& cell = is_horizontal ? at(cell_index, static_cast<int64_t>(std::floor(cross_position)))
+                                 : at(static_cast<int64_t>(std::floor(cross_position)), cell_index);
+      if (begin <= middle - 0.25 && middle - 0.25 <= end) cell.rules |= is_horizontal ? kLeft : kUp;
+      if (begin <= middle + 0.25 && middle + 0.25 <= end)
+        cell.rules |= is_horizontal ? kRight : kDown;
     }
   }
 
   void add_arrow(const Line& line) {
     const Point tip = line.points.back(), from = line.points[line.points.size() - 2];
-    const bool across = std::abs(tip.x - from.x) > std::abs(tip.y - from.y);
-    const bool forward = across ? tip.x > from.x : tip.y > from.y;
-    const char* head = across ? (forward ? "▶" : "◀") : forward ? "▼" : "▲";
-    const double background_color = forward ? -0.5 : 0.5;
-    put(static_cast<int64_t>(std::floor(tip.x + (across ? background_color : 0))),
-        static_cast<int64_t>(std::floor(tip.y + (across ? 0 : background_color))), head,
+    const bool is_horizontal = std::abs(tip.x - from.x) > std::abs(tip.y - from.y);
+    const bool is_forward = is_horizontal ? tip.x > from.x : tip.y > from.y;
+    const char* head = is_horizontal ? (is_forward ? "▶" : "◀") : is_forward ? "▼" : "▲";
+    const double background_color = is_forward ? -0.5 : 0.5;
+    put(static_cast<int64_t>(std::floor(tip.x + (is_horizontal ? background_color : 0))),
+        static_cast<int64_t>(std::floor(tip.y + (is_horizontal ? 0 : background_color))), head,
         line.color);
   }
 
@@ -214,12 +215,13 @@ class CellCanvas {
 
   void fill_part(int64_t column, int64_t row, double top, double bottom, Color color) {
     const auto upper = static_cast<double>(row);
-    const double share = std::min(bottom, upper + 1) - std::max(top, upper);
-    const auto eighths = static_cast<int>(std::lround(8 * share));
+    const double coverage = std::min(bottom, upper + 1) - std::max(top, upper);
+    const auto eighths = static_cast<int>(std::lround(8 * coverage));
     if (eighths <= 0) return;
-    const bool hangs = bottom < upper + 1 - 1e-9;
-    if (!options_.unicode) return share >= 0.5 ? put(column, row, "#", color) : void();
-    put(column, row, hangs && eighths < 8 ? (eighths >= 4 ? "▀" : "▔") : kEighths[eighths], color);
+    const bool hangs_from_top = bottom < upper + 1 - 1e-9;
+    if (!options_.unicode) return coverage >= 0.5 ? put(column, row, "#", color) : void();
+    put(column, row, hangs_from_top && eighths < 8 ? (eighths >= 4 ? "▀" : "▔") : kEighths[eighths],
+        color);
   }
 
   static Color part(const Bitmap& bitmap, int64_t row, int64_t column, int64_t rows,
@@ -235,8 +237,8 @@ class CellCanvas {
       at(column, row).background_color = lower;
       return;
     }
-    const double light = (brightness(upper) + brightness(lower)) / 2;
-    put(column, row, std::string(1, kShades[static_cast<int>(light / 256 * 10)]), kInk);
+    const double mean_brightness = (brightness(upper) + brightness(lower)) / 2;
+    put(column, row, std::string(1, kShades[static_cast<int>(mean_brightness / 256 * 10)]), kInk);
   }
 
   static double brightness(Color c) { return 0.299 * c.red + 0.587 * c.green + 0.114 * c.blue; }
@@ -277,12 +279,12 @@ class CellCanvas {
     for (int64_t column = 0; column < columns_; ++column) {
       const Cell& cell = cells_[static_cast<size_t>(row * columns_ + column)];
       const std::string letter = text_of(cell);
-      const bool blank = letter == " " && !cell.background_color;
-      const std::string now = blank ? last : codes(cell);
-      if (now != last) text += (last.empty() ? "" : "\033[0m") + now;
-      last = now;
+      const bool is_blank = letter == " " && !cell.background_color;
+      const std::string cell_codes = is_blank ? last : codes(cell);
+      if (cell_codes != last) text += (last.empty() ? "" : "\033[0m") + cell_codes;
+      last = cell_codes;
       text += letter;
-      if (!blank) end = text.size();
+      if (!is_blank) end = text.size();
     }
     text.resize(end);
     return last.empty() ? text : text + "\033[0m";

@@ -11,8 +11,8 @@ std::string kitty_of(const Raster& raster) {
   const std::string data = base64(encode_png(raster.rgb, raster.rows, raster.columns));
   std::string text;
   for (size_t i = 0; i < data.size(); i += kPiece) {
-    const bool more = i + kPiece < data.size();
-    text += concat("\033_G", i == 0 ? "a=T,f=100,q=2," : "", "m=", more ? 1 : 0, ";",
+    const bool has_more = i + kPiece < data.size();
+    text += concat("\033_G", i == 0 ? "a=T,f=100,q=2," : "", "m=", has_more ? 1 : 0, ";",
                    data.substr(i, kPiece), "\033\\");
   }
   return text + "\n";

@@ -71,21 +71,21 @@ class Canvas {
     const double size = kFontSize * text.size * scale_;
     FT_Set_Char_Size(face, 0, std::lround(size * 64), 72, 72);
     const double width = text_width(face, text.text);
-    const double back = text.anchor == Anchor::start ? 0
-                        : text.anchor == Anchor::end ? width
-                                                     : width / 2;
-    const double down = 0.36 * size;
-    double along = -back;
+    const double offset = text.anchor == Anchor::start ? 0
+                          : text.anchor == Anchor::end ? width
+                                                       : width / 2;
+    const double baseline_offset = 0.36 * size;
+    double pen_x = -offset;
     for (const char32_t letter : code_points(text.text)) {
       if (FT_Load_Char(face, letter, FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP) != 0) continue;
       FT_Outline outline = face->glyph->outline;
       if (text.upright) turn_left(outline);
-      const double x = text.at.x * scale_ + (text.upright ? down : along),
-                   y = text.at.y * scale_ + (text.upright ? -along : down);
+      const double x = text.at.x * scale_ + (text.upright ? baseline_offset : pen_x),
+                   y = text.at.y * scale_ + (text.upright ? -pen_x : baseline_offset);
       const FT_Vector at = fixed_point(x, static_cast<double>(raster_.rows) - y);
       FT_Outline_Translate(&outline, at.x, at.y);
       render(outline, text.color);
-      along += static_cast<double>(face->glyph->linearHoriAdvance) / 65536;
+      pen_x += static_cast<double>(face->glyph->linearHoriAdvance) / 65536;
     }
   }
 
@@ -96,16 +96,16 @@ class Canvas {
 
   /// The segments of a line; for a dashed line, its dashes.
   static std::vector<Segment> segments(const Line& line) {
-    std::vector<Segment> all;
-    double along = 0;  // position in the pattern of dashes
+    std::vector<Segment> result;
+    double dash_position = 0;  // position in the pattern of dashes
     for (size_t i = 1; i < line.points.size(); ++i) {
       const Point from = line.points[i - 1], to = line.points[i];
       if (line.dashed)
-        along = add_dashes(all, from, to, along);
+        dash_position = add_dashes(result, from, to, dash_position);
       else
-        all.push_back({from, to});
+        result.push_back({from, to});
     }
-    return all;
+    return result;
   }
 
   static double add_dashes(std::vector<Segment>& all, Point from, Point to, double along) {
@@ -147,9 +147,9 @@ class Canvas {
     std::vector<FT_Vector> points;
     std::vector<short> ends;
     for (const std::vector<Point>& polygon : polygons) {
-      const bool forward = area(polygon) > 0;
+      const bool is_positive = area(polygon) > 0;
       for (size_t i = 0; i < polygon.size(); ++i)
-        points.push_back(up(polygon[forward ? i : polygon.size() - 1 - i]));
+        points.push_back(up(polygon[is_positive ? i : polygon.size() - 1 - i]));
       ends.push_back(static_cast<short>(points.size() - 1));
     }
     std::vector<char> tags(points.size(), FT_CURVE_TAG_ON);
@@ -203,8 +203,8 @@ class Canvas {
   }
 
   uint8_t* pixel(int64_t x, int64_t y) {
-    const bool inside = x >= 0 && y >= 0 && x < raster_.columns && y < raster_.rows;
-    return inside ? &raster_.rgb[static_cast<size_t>(3 * (y * raster_.columns + x))] : nullptr;
+    const bool is_inside = x >= 0 && y >= 0 && x < raster_.columns && y < raster_.rows;
+    return is_inside ? &raster_.rgb[static_cast<size_t>(3 * (y * raster_.columns + x))] : nullptr;
   }
 
   void set(int64_t x, int64_t y, Color color) { blend(x, y, color, 255); }

@@ -10,7 +10,7 @@
 namespace crescent::pictures {
 namespace {
 
-constexpr double kFont = 13;  // equal to the default of Metrics::size
+constexpr double kSvgFontSize = 13;  // equal to the default of Metrics::size
 
 std::string number(double x) {
   char text[32];
@@ -102,22 +102,22 @@ std::string write(const Bitmap& bitmap) {
 }
 
 /// The distance of the baseline from the middle of the text line.
-double baseline(const Text& text) { return 0.36 * kFont * text.size; }
+double baseline(const Text& text) { return 0.36 * kSvgFontSize * text.size; }
 
 std::string write(const Text& text) {
   const char* anchor = text.anchor == Anchor::start    ? "start"
                        : text.anchor == Anchor::middle ? "middle"
                                                        : "end";
-  const double down = baseline(text);
-  const std::string turned = text.upright
-                                 ? attribute("transform", concat("rotate(-90 ", number(text.at.x),
-                                                                 " ", number(text.at.y), ")"))
-                                 : "";
-  return concat("<text", attribute("x", text.at.x), attribute("y", text.at.y + down),
-                attribute("font-size", kFont * text.size), attribute("text-anchor", anchor),
+  const double baseline_offset = baseline(text);
+  const std::string rotation = text.upright
+                                   ? attribute("transform", concat("rotate(-90 ", number(text.at.x),
+                                                                   " ", number(text.at.y), ")"))
+                                   : "";
+  return concat("<text", attribute("x", text.at.x), attribute("y", text.at.y + baseline_offset),
+                attribute("font-size", kSvgFontSize * text.size), attribute("text-anchor", anchor),
                 attribute("fill", name_of_color(text.color)),
-                text.bold ? attribute("font-weight", "bold") : "", turned, ">", escaped(text.text),
-                "</text>");
+                text.bold ? attribute("font-weight", "bold") : "", rotation, ">",
+                escaped(text.text), "</text>");
 }
 
 }  // namespace

@@ -43,16 +43,16 @@ template <class Term>
 std::vector<Document<Term>> documents_of(const Value& batch, bool one_for_each) {
   std::vector<Document<Term>> documents;
   const auto boxed = batch.object_as<BoxedTensor>();
-  const bool rows =
+  const bool has_rows =
       boxed ? boxed->tensor.rank() > 1
             : batch.is_list() && !batch.as_list().empty() && batch.as_list().front().is_list();
-  if (rows && !boxed) {
+  if (has_rows && !boxed) {
     for (const Value& row : batch.as_list()) documents.push_back(terms_of<Term>(row));
     return documents;
   }
   std::vector<Term> terms = terms_of<Term>(batch);
-  if (!rows && !one_for_each) return {std::move(terms)};
-  const size_t count = rows ? static_cast<size_t>(boxed->tensor.dim(0)) : terms.size();
+  if (!has_rows && !one_for_each) return {std::move(terms)};
+  const size_t count = has_rows ? static_cast<size_t>(boxed->tensor.dim(0)) : terms.size();
   const size_t length = count == 0 ? 0 : terms.size() / count;
   for (auto first = terms.begin(); documents.size() < count; first += ptrdiff_t(length))
     documents.emplace_back(first, first + ptrdiff_t(length));

@@ -60,13 +60,13 @@ class Hashing final : public UnaryLayer {
     key_ = key_of(salt_, "Hashing");
   }
   Tensor call(const Tensor& x, const Call&) override {
-    const bool masks = !mask_value_.is_null() && bins_ > 1;
+    const bool has_mask = !mask_value_.is_null() && bins_ > 1;
     HashToBucket op;
-    op.buckets = masks ? bins_ - 1 : bins_;
+    op.buckets = has_mask ? bins_ - 1 : bins_;
     op.key = key_;
     const Tensor terms = x.dtype() == DType::string ? x : ops::cast(x, DType::int64);
     Tensor indices = apply1(op, {terms});
-    if (masks) indices = ops::where(is_mask(terms), 0, indices + 1);
+    if (has_mask) indices = ops::where(is_mask(terms), 0, indices + 1);
     return encode_indices(indices, mode_, bins_, compute_dtype());
   }
   /// Infers the output shape from inputs with the dtype of the mask value.

@@ -173,14 +173,14 @@ void LookupLayer<Term>::set_terms(std::vector<Term> terms) {
 /// of all terms.
 template <class Term>
 void LookupLayer<Term>::set_weights(const std::vector<double>& of_terms, bool has_special) {
-  std::vector<float> all;
+  std::vector<float> weights;
   if (!has_special && !of_terms.empty())
-    all.assign(rules().first_term_index(),
-               static_cast<float>(std::accumulate(of_terms.begin(), of_terms.end(), 0.0) /
-                                  static_cast<double>(of_terms.size())));
-  all.insert(all.end(), of_terms.begin(), of_terms.end());
-  all.resize(depth());
-  weights_ = Tensor::from(all, {depth()});
+    weights.assign(rules().first_term_index(),
+                   static_cast<float>(std::accumulate(of_terms.begin(), of_terms.end(), 0.0) /
+                                      static_cast<double>(of_terms.size())));
+  weights.insert(weights.end(), of_terms.begin(), of_terms.end());
+  weights.resize(depth());
+  weights_ = Tensor::from(weights, {depth()});
 }
 
 template <class Term>
@@ -245,8 +245,8 @@ void LookupLayer<Term>::finalize_state() {
   if (is_static() || counts_.empty()) return;
   std::vector<Term> terms = counts_.in_order();
   if (max_tokens_) {
-    const int64_t most = std::max<int64_t>(*max_tokens_ - rules().first_term_index(), 0);
-    terms.resize(std::min(terms.size(), static_cast<size_t>(most)));
+    const int64_t max_terms = std::max<int64_t>(*max_tokens_ - rules().first_term_index(), 0);
+    terms.resize(std::min(terms.size(), static_cast<size_t>(max_terms)));
   }
   std::vector<double> weights;
   if (output_mode_ == kTfIdf)

@@ -84,9 +84,9 @@ class LookupLayer : public UnaryLayer {
   void load_assets(const std::string& folder);
 
   TablePtr<Term> table_;
-  Tensor term_by_index_;  ///< the terms in the order of their indices, if the layer converts
-                          ///< indices to terms
-  Tensor weights_;        ///< the idf weight of each index, for "tf_idf"
+  /// The terms in the order of their indices, if the layer converts indices to terms.
+  Tensor term_by_index_;
+  Tensor weights_;  ///< the idf weight of each index, for "tf_idf"
   TermCounts<Term> counts_;
 };
 

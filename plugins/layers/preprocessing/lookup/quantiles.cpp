@@ -20,20 +20,20 @@ double interpolated(double x, const std::vector<float>& xs, const std::vector<fl
 
 /// The fractions epsilon, 2 * epsilon, ... up to 1.
 std::vector<double> quantile_levels(double epsilon) {
-  std::vector<double> all(static_cast<size_t>(std::ceil(1 / epsilon)));
-  for (size_t i = 0; i < all.size(); ++i) all[i] = epsilon + static_cast<double>(i) * epsilon;
-  return all;
+  std::vector<double> levels(static_cast<size_t>(std::ceil(1 / epsilon)));
+  for (size_t i = 0; i < levels.size(); ++i) levels[i] = epsilon + static_cast<double>(i) * epsilon;
+  return levels;
 }
 
 Summary compressed(const Summary& summary, double epsilon) {
   if (static_cast<double>(summary.values.size()) * epsilon < 1) return summary;
-  std::vector<float> reached(summary.weights.size()), share;
-  std::partial_sum(summary.weights.begin(), summary.weights.end(), reached.begin());
-  for (float weight : reached) share.push_back(weight / reached.back());
+  std::vector<float> cumulative(summary.weights.size()), share;
+  std::partial_sum(summary.weights.begin(), summary.weights.end(), cumulative.begin());
+  for (float weight : cumulative) share.push_back(weight / cumulative.back());
   Summary result;
   double before = 0;
   for (double x : quantile_levels(epsilon)) {
-    const double weight = interpolated(x, share, reached);
+    const double weight = interpolated(x, share, cumulative);
     result.values.push_back(static_cast<float>(interpolated(x, share, summary.values)));
     result.weights.push_back(static_cast<float>(weight - before));
     before = weight;
@@ -56,17 +56,17 @@ Summary summary_of(std::vector<float> values, double epsilon) {
 }
 
 Summary merged(const Summary& newer, const Summary& older, double epsilon) {
-  Summary all = newer;
-  all.values.insert(all.values.end(), older.values.begin(), older.values.end());
-  all.weights.insert(all.weights.end(), older.weights.begin(), older.weights.end());
-  std::vector<size_t> order(all.values.size());
+  Summary joined = newer;
+  joined.values.insert(joined.values.end(), older.values.begin(), older.values.end());
+  joined.weights.insert(joined.weights.end(), older.weights.begin(), older.weights.end());
+  std::vector<size_t> order(joined.values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return all.values[a] < all.values[b]; });
+                   [&](size_t a, size_t b) { return joined.values[a] < joined.values[b]; });
   Summary sorted;
   for (size_t i : order) {
-    sorted.values.push_back(all.values[i]);
-    sorted.weights.push_back(all.weights[i]);
+    sorted.values.push_back(joined.values[i]);
+    sorted.weights.push_back(joined.weights[i]);
   }
   return compressed(sorted, epsilon);
 }

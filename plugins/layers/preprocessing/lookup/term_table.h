@@ -12,13 +12,13 @@ namespace crescent {
 /// How a table assigns indices to terms.
 template <class Term>
 struct TableRules {
-  std::optional<Term> mask;   ///< the term that stands for a missing value
-  int64_t mask_index = 0;     ///< index of the mask; -1 if the mask has no index, so that encodings
-                              ///< do not count it
-  int64_t oov_start = 0;      ///< the first index for unknown terms
-  int64_t oov_count = 1;      ///< the number of indices for unknown terms
-  bool floor_mod = false;     ///< whether the index of an unknown number follows from its remainder
-                              ///< instead of its hash
+  std::optional<Term> mask;  ///< the term that stands for a missing value
+  /// Index of the mask; -1 if the mask has no index, so that encodings do not count it.
+  int64_t mask_index = 0;
+  int64_t oov_start = 0;  ///< the first index for unknown terms
+  int64_t oov_count = 1;  ///< the number of indices for unknown terms
+  /// Whether the index of an unknown number follows from its remainder instead of its hash.
+  bool floor_mod = false;
   std::optional<SipKey> key;  ///< the key of the hash
 
   int64_t first_term_index() const { return oov_start + oov_count; }

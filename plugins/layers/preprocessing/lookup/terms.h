@@ -42,10 +42,10 @@ inline Tensor tensor_of(std::span<const int64_t> terms, const Shape& shape) {
 /// other way round.
 template <class Term>
 Tensor as_terms(const Tensor& x) {
-  const bool strings = kDTypeOf<Term> == DType::string;
-  if (strings != (x.dtype() == DType::string))
+  const bool expects_strings = kDTypeOf<Term> == DType::string;
+  if (expects_strings != (x.dtype() == DType::string))
     fail("expected ", TermType<Term>::kName, ", got ", x.spec());
-  return strings ? x : ops::cast(x, DType::int64);
+  return expects_strings ? x : ops::cast(x, DType::int64);
 }
 
 }  // namespace crescent

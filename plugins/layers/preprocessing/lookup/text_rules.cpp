@@ -94,35 +94,35 @@ std::vector<std::string> ngrams_of(const std::vector<std::string>& terms,
 }
 
 std::vector<Document<std::string>> TextRules::documents(const Tensor& texts) const {
-  const Tensor given =
+  const Tensor standardized =
       standardize ? checked((*standardize)(texts), texts.shape(), "standardize") : texts;
-  std::vector<std::string> plain = strings_of(given);
-  for (std::string& text : plain) {
+  std::vector<std::string> strings = strings_of(standardized);
+  for (std::string& text : strings) {
     if (lower) text = lower_case(std::move(text));
     if (strip_punctuation) text = without_punctuation(text);
   }
-  std::vector<Document<std::string>> all;
+  std::vector<Document<std::string>> result;
   const auto rows_of = [&](const std::vector<std::string>& terms, int64_t rows) {
     const size_t n = rows == 0 ? 0 : terms.size() / static_cast<size_t>(rows);
     for (size_t i = 0; i < static_cast<size_t>(rows); ++i)
-      all.emplace_back(terms.begin() + ptrdiff_t(i * n), terms.begin() + ptrdiff_t((i + 1) * n));
+      result.emplace_back(terms.begin() + ptrdiff_t(i * n), terms.begin() + ptrdiff_t((i + 1) * n));
   };
-  const auto count = static_cast<int64_t>(plain.size());
+  const auto count = static_cast<int64_t>(strings.size());
   if (split == Split::none)
-    rows_of(plain, texts.rank() > 1 ? texts.dim(0) : count);
+    rows_of(strings, texts.rank() > 1 ? texts.dim(0) : count);
   else if (split == Split::function) {
-    const Tensor terms = checked((*splitter)(string_tensor(plain, {count})), {}, "split");
+    const Tensor terms = checked((*splitter)(string_tensor(strings, {count})), {}, "split");
     if (terms.rank() != 2 || terms.dim(0) != count)
       fail("the function of `split` gave ", terms.spec(), "; expected a row of strings for each ",
            "of ", count, " texts");
     rows_of(strings_of(terms), count);
   } else
-    for (const std::string& text : plain)
-      all.push_back(split == Split::whitespace ? split_at_whitespace(text)
-                                               : split_characters(text));
+    for (const std::string& text : strings)
+      result.push_back(split == Split::whitespace ? split_at_whitespace(text)
+                                                  : split_characters(text));
   if (!ngrams.empty())
-    for (Document<std::string>& terms : all) terms = ngrams_of(terms, ngrams);
-  return all;
+    for (Document<std::string>& terms : result) terms = ngrams_of(terms, ngrams);
+  return result;
 }
 
 }  // namespace crescent

@@ -14,10 +14,10 @@ struct TextRules {
   /// a function (texts -> texts) that replaces the options `lower` and `strip_punctuation`
   std::shared_ptr<Activation> standardize;
   Split split = Split::none;
-  std::shared_ptr<Activation> splitter;  ///< a function (texts (n) -> terms (n, m)) that replaces
-                                         ///< `split`
-  std::vector<int64_t> ngrams;           ///< the lengths of n-grams; empty if only single terms are
-                                         ///< used
+  /// A function (texts (n) -> terms (n, m)) that replaces `split`.
+  std::shared_ptr<Activation> splitter;
+  /// The lengths of n-grams; empty if only single terms are used.
+  std::vector<int64_t> ngrams;
 
   /// The terms of each row of texts; without splitting, each text of a row is a term.
   std::vector<Document<std::string>> documents(const Tensor& texts) const;

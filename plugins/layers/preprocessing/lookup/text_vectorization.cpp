@@ -43,8 +43,9 @@ struct Vectorize final : OpOf<Vectorize> {
   std::shared_ptr<const TextRules> rules;
   TablePtr<std::string> table;
   bool counts = false;
-  int64_t width = -1;  ///< the size of the last axis of the result; -1 means the length of the
-                       ///< longest text, which is unknown while shapes are inferred
+  /// The size of the last axis of the result; -1 means the length of the longest text, which is
+  /// unknown while shapes are inferred.
+  int64_t width = -1;
   auto fields() const { return std::tuple(rules.get(), table.get(), counts, width); }
   Effect effect() const override { return Effect::check; }
   bool supports_dtype(DType dtype) const override { return dtype == DType::string; }
@@ -122,17 +123,17 @@ class TextVectorization final : public LookupLayer<std::string> {
 
   Tensor call(const Tensor& given, const Call&) override {
     const Tensor x = as_terms<std::string>(given);
-    const bool single = x.rank() == 0;
+    const bool is_single = x.rank() == 0;
     check_shape(x.shape());
-    const Tensor rows = single ? ops::reshape(x, {1}) : x;
+    const Tensor rows = is_single ? ops::reshape(x, {1}) : x;
     if (gives_indices() || output_mode_ == kOneHot) {
       const Tensor indices = indices_of(rows);
-      return encoded(single ? ops::squeeze(indices, 0) : indices);
+      return encoded(is_single ? ops::squeeze(indices, 0) : indices);
     }
     const Tensor counts = vectorize(rows, true, depth());
     const Tensor encoding = weighted(
         ops::cast(output_mode_ == kMultiHot ? ops::minimum(counts, 1) : counts, compute_dtype()));
-    return single ? ops::squeeze(encoding, 0) : encoding;
+    return is_single ? ops::squeeze(encoding, 0) : encoding;
   }
 
   Dict get_config() const override {
@@ -240,15 +241,16 @@ class TextVectorization final : public LookupLayer<std::string> {
     if (boxed)
       texts = as_terms<std::string>(boxed->tensor);
     else {
-      const std::vector<std::string> all = terms_of<std::string>(batch);
-      texts = string_tensor(all, {static_cast<int64_t>(all.size())});
+      const std::vector<std::string> terms = terms_of<std::string>(batch);
+      texts = string_tensor(terms, {static_cast<int64_t>(terms.size())});
     }
     check_shape(texts.shape());
     Documents found = rules_->documents(texts);
     if (rules_->split != Split::none || texts.rank() > 1 || whole) return found;
-    Document<std::string> one;
-    for (Document<std::string>& terms : found) one.insert(one.end(), terms.begin(), terms.end());
-    return {std::move(one)};
+    Document<std::string> document;
+    for (Document<std::string>& terms : found)
+      document.insert(document.end(), terms.begin(), terms.end());
+    return {std::move(document)};
   }
 
   Value standardize_ = "lower_and_strip_punctuation", split_ = "whitespace", ngrams_option_;

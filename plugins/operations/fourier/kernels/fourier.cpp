@@ -166,7 +166,7 @@ class RowsTransform {
   int64_t group() const { return static_cast<int64_t>(transform_.lanes()); }
   int64_t groups() const { return (rows_ + group() - 1) / group(); }
   /// The number of doubles of scratch memory for transforming a group of rows.
-  size_t work() const { return (writes_pairs() ? 1 : 2) * TransformBuffer::size(transform_); }
+  size_t work_size() const { return (writes_pairs() ? 1 : 2) * TransformBuffer::size(transform_); }
   double flops() const {
     const auto n = static_cast<double>(n_);
     return 5 * static_cast<double>(rows_) * n * std::log2(std::max(n, 2.0)) /
@@ -213,25 +213,25 @@ class FourierKernel final : public CpuKernel {
     const TensorSpec& x = r.inputs[0];
     if (x.shape.size() == 0) return false;
     const auto* complex = r.op_as<Fourier>();
-    const bool back = r.op_as<RealOfFourier>() != nullptr;
-    const int64_t n = back ? r.outputs[0].shape[-1] : x.shape[-1];
+    const bool to_real = r.op_as<RealOfFourier>() != nullptr;
+    const int64_t n = to_real ? r.outputs[0].shape[-1] : x.shape[-1];
     rows_ = RowsTransform(rows_in(x.shape), n,
-                          complex ? complex->sign
-                          : back  ? 1
-                                  : -1,
-                          complex ? Numbers::complex
-                          : back  ? Numbers::half_to_real
-                                  : Numbers::real_to_half);
+                          complex   ? complex->sign
+                          : to_real ? 1
+                                    : -1,
+                          complex   ? Numbers::complex
+                          : to_real ? Numbers::half_to_real
+                                    : Numbers::real_to_half);
     wide_ = x.dtype == DType::float64;
     constexpr size_t kMaxMemory = size_t{64} << 20;
-    const auto fitting = static_cast<int64_t>(kMaxMemory / (rows_.work() * sizeof(double)));
+    const auto fitting = static_cast<int64_t>(kMaxMemory / (rows_.work_size() * sizeof(double)));
     workers_ =
         static_cast<int>(std::clamp<int64_t>(fitting, 1, std::min<int64_t>(rows_.groups(), 32)));
     return true;
   }
   void run(const CpuArguments& a) override { wide_ ? run_as<double>(a) : run_as<float>(a); }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(workers_) * rows_.work() * sizeof(double);
+    return static_cast<size_t>(workers_) * rows_.work_size() * sizeof(double);
   }
   double flops() const override { return rows_.flops(); }
 
@@ -249,9 +249,9 @@ class FourierKernel final : public CpuKernel {
         [](void* context, int64_t part, int worker) {
           const Job& j = *static_cast<Job*>(context);
           const RowsTransform& rows = j.kernel->rows_;
-          rows.run(
-              part, j.a->template in<T>(0), j.im, j.a->template out<T>(0), j.to_im,
-              reinterpret_cast<double*>(j.a->scratch) + static_cast<size_t>(worker) * rows.work());
+          rows.run(part, j.a->template in<T>(0), j.im, j.a->template out<T>(0), j.to_im,
+                   reinterpret_cast<double*>(j.a->scratch) +
+                       static_cast<size_t>(worker) * rows.work_size());
         },
         &job, workers_);
   }

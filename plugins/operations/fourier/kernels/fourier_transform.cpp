@@ -118,9 +118,9 @@ CRESCENT_IN_CLONES void fold(const V* re, const V* im, size_t half, const double
   for (size_t k = 0; k <= half / 2; ++k) {
     const size_t j = half - k, to = indices ? indices[k] : k;
     // The imaginary parts of the first and the last element are ignored.
-    const double real = k == 0 ? 0.0 : 1.0;
-    const V a = re[k] * scale, b = im[k] * (scale * real), c = re[j] * scale,
-            d = im[j] * (scale * real);
+    const double imaginary_factor = k == 0 ? 0.0 : 1.0;
+    const V a = re[k] * scale, b = im[k] * (scale * imaginary_factor), c = re[j] * scale,
+            d = im[j] * (scale * imaginary_factor);
     const V even_re = a + c, even_im = b - d, apart_re = a - c, apart_im = b + d;
     const V odd_re = apart_re * wr[k] + apart_im * wi[k],
             odd_im = apart_im * wr[k] - apart_re * wi[k];
@@ -160,9 +160,9 @@ void multiply(double* re, double* im, const ComplexTable& by, size_t count, size
 }
 
 size_t power_of_two_from(size_t n) {
-  size_t wide = 1;
-  while (wide < n) wide *= 2;
-  return wide;
+  size_t power = 1;
+  while (power < n) power *= 2;
+  return power;
 }
 
 bool is_power_of_two(size_t n) { return (n & (n - 1)) == 0; }
@@ -191,16 +191,16 @@ void PowerOfTwoTransform::reorder(double* x, size_t lanes) const {
 }
 
 FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
-  const bool whole = is_power_of_two(n);
-  if (!whole && SmoothTransform::supports(n)) {
+  const bool is_power = is_power_of_two(n);
+  if (!is_power && SmoothTransform::supports(n)) {
     smooth_ = SmoothTransform(n, sign);
     lanes_ = n <= kLongest ? kLanes : 1;
     return;
   }
-  const size_t wide = whole ? n : power_of_two_from(2 * n);
-  forward_ = PowerOfTwoTransform(wide, whole ? sign : 1);
+  const size_t wide = is_power ? n : power_of_two_from(2 * n);
+  forward_ = PowerOfTwoTransform(wide, is_power ? sign : 1);
   lanes_ = wide <= kLongest ? kLanes : 1;
-  if (whole) return;
+  if (is_power) return;
   backward_ = PowerOfTwoTransform(wide, -1);
   chirp_.re.resize(n), chirp_.im.resize(n);
   spectrum_.re.assign(wide, 0), spectrum_.im.assign(wide, 0);
@@ -229,15 +229,15 @@ void FourierTransform::run(double* re, double* im) const {
 }
 
 void unfold_real(double* re, double* im, size_t half, const ComplexTable& twiddles, size_t lanes) {
-  const auto all = lanes == 1 ? unfold_row : unfold_rows;
-  all(re, im, half, twiddles.re.data(), twiddles.im.data());
+  const auto function = lanes == 1 ? unfold_row : unfold_rows;
+  function(re, im, half, twiddles.re.data(), twiddles.im.data());
 }
 
 void fold_real(const double* re, const double* im, const ComplexTable& twiddles, double scale,
                const FourierTransform& transform, double* to_re, double* to_im) {
-  const auto all = transform.lanes() == 1 ? fold_row : fold_rows;
-  all(re, im, transform.size(), twiddles.re.data(), twiddles.im.data(), scale, transform.indices(),
-      to_re, to_im);
+  const auto function = transform.lanes() == 1 ? fold_row : fold_rows;
+  function(re, im, transform.size(), twiddles.re.data(), twiddles.im.data(), scale,
+           transform.indices(), to_re, to_im);
 }
 
 }  // namespace crescent::operations

@@ -60,11 +60,11 @@ class FourierTransform {
 
  private:
   size_t n_ = 0, lanes_ = 1;
-  SmoothTransform smooth_;                  ///< used for lengths with small prime factors that are
-                                            ///< not powers of two; else empty
-  PowerOfTwoTransform forward_, backward_;  ///< backward_, the inverse of forward_, is only used
-                                            ///< with a chirp
-  ComplexTable chirp_, spectrum_;           ///< the chirp, and the transform of the chirp
+  /// Used for lengths with small prime factors that are not powers of two; else empty.
+  SmoothTransform smooth_;
+  /// backward_, the inverse of forward_, is only used with a chirp.
+  PowerOfTwoTransform forward_, backward_;
+  ComplexTable chirp_, spectrum_;  ///< the chirp, and the transform of the chirp
 };
 /// Converts the transform of `half` complex numbers, whose real and imaginary parts are the
 /// elements of a real row at even and at odd indices, to elements 0 to `half` of the transform of

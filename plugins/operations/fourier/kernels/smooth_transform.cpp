@@ -56,13 +56,13 @@ CRESCENT_IN_CLONES void radix2_butterfly(V* re, V* im) {
 template <class V>
 CRESCENT_IN_CLONES void radix4_butterfly(V* re, V* im, double sign) {
   const V even_re = re[0] + re[2], even_im = im[0] + im[2];
-  const V apart_re = re[0] - re[2], apart_im = im[0] - im[2];
+  const V difference_re = re[0] - re[2], difference_im = im[0] - im[2];
   const V odd_re = re[1] + re[3], odd_im = im[1] + im[3];
   const V turned_re = (im[3] - im[1]) * sign, turned_im = (re[1] - re[3]) * sign;
   re[0] = even_re + odd_re, im[0] = even_im + odd_im;
-  re[1] = apart_re + turned_re, im[1] = apart_im + turned_im;
+  re[1] = difference_re + turned_re, im[1] = difference_im + turned_im;
   re[2] = even_re - odd_re, im[2] = even_im - odd_im;
-  re[3] = apart_re - turned_re, im[3] = apart_im - turned_im;
+  re[3] = difference_re - turned_re, im[3] = difference_im - turned_im;
 }
 
 template <size_t R, class V>
@@ -74,8 +74,8 @@ CRESCENT_IN_CLONES void combine_parts(V* re, V* im, size_t n, const SmoothStage&
       part_re[0] = re[k], part_im[0] = im[k];
 #pragma GCC unroll 16
       for (size_t q = 1; q < R; ++q) {
-        const size_t turn = (q - 1) * h + k - start;
-        const double c = stage.re[turn], s = stage.im[turn];
+        const size_t twiddle_index = (q - 1) * h + k - start;
+        const double c = stage.re[twiddle_index], s = stage.im[twiddle_index];
         const V x = re[k + q * h], y = im[k + q * h];
         part_re[q] = x * c - y * s, part_im[q] = x * s + y * c;
       }

@@ -19,9 +19,9 @@ CRESCENT_IN_CLONES void sum_vectors(const T* x, int64_t inner, const T* w, int64
   for (int64_t t = 0; t < taps; ++t)
 #pragma GCC unroll 4
     for (int v = 0; v < count; ++v) {
-      V each;
-      std::memcpy(&each, x + t * inner + v * kLanes, sizeof each);
-      sums[v] = t == 0 ? each * w[t] : sums[v] + each * w[t];
+      V element;
+      std::memcpy(&element, x + t * inner + v * kLanes, sizeof element);
+      sums[v] = t == 0 ? element * w[t] : sums[v] + element * w[t];
     }
   std::memcpy(y, sums, sizeof sums);
 }
@@ -113,19 +113,20 @@ class BandedMatmulKernel final : public CpuKernel {
   /// Divides the work into blocks, each within a single index of the outer axes.
   template <class T>
   void run_as(const CpuArguments& a, const T* weights) const {
-    constexpr int64_t kWork = 16384;  ///< elements per block
+    constexpr int64_t kBlockElements = 16384;  ///< elements per block
     const auto map = mapping(T());
     const auto to = static_cast<int64_t>(op_.first.size());
-    const int64_t each = std::max<int64_t>(1, inner_ * op_.taps());
-    a.threads.blocks(
-        outer_ * to, std::max<int64_t>(1, kWork / each), [&](int64_t begin, int64_t end) {
-          while (begin < end) {
-            const int64_t o = begin / to, stop = std::min((o + 1) * to, end);
-            map(a.in<T>(0) + o * op_.from * inner_, op_.first.data(), weights, op_.taps(), inner_,
-                begin - o * to, stop - o * to, a.out<T>(0) + o * to * inner_);
-            begin = stop;
-          }
-        });
+    const int64_t element_cost = std::max<int64_t>(1, inner_ * op_.taps());
+    a.threads.blocks(outer_ * to, std::max<int64_t>(1, kBlockElements / element_cost),
+                     [&](int64_t begin, int64_t end) {
+                       while (begin < end) {
+                         const int64_t o = begin / to, stop = std::min((o + 1) * to, end);
+                         map(a.in<T>(0) + o * op_.from * inner_, op_.first.data(), weights,
+                             op_.taps(), inner_, begin - o * to, stop - o * to,
+                             a.out<T>(0) + o * to * inner_);
+                         begin = stop;
+                       }
+                     });
   }
 
   BandedMatmul op_;

@@ -36,17 +36,17 @@ inline int64_t source_index(int64_t i, int64_t n, FillMode fill) {
 /// The floor of a coordinate as an integer. Coordinates far outside of the image and NaN do not
 /// overflow.
 inline int64_t floor_of(float x) {
-  constexpr float kFar = 1e9F;
-  const float bounded = x > -kFar ? std::min(x, kFar) : -kFar;
-  const auto whole = static_cast<int64_t>(bounded);
-  return whole - (static_cast<float>(whole) > bounded ? 1 : 0);
+  constexpr float kMaxCoordinate = 1e9F;
+  const float limited = x > -kMaxCoordinate ? std::min(x, kMaxCoordinate) : -kMaxCoordinate;
+  const auto truncated = static_cast<int64_t>(limited);
+  return truncated - (static_cast<float>(truncated) > limited ? 1 : 0);
 }
 
 /// The nearest integer; halves are rounded to even.
 inline int64_t rounded(float x) {
-  const int64_t below = floor_of(x);
-  const float rest = x - static_cast<float>(below);
-  return rest > 0.5F || (rest == 0.5F && below % 2 != 0) ? below + 1 : below;
+  const int64_t floor = floor_of(x);
+  const float fraction = x - static_cast<float>(floor);
+  return fraction > 0.5F || (fraction == 0.5F && floor % 2 != 0) ? floor + 1 : floor;
 }
 
 /// Reads the channels [first, first + count) of one image (height, width, channels) at any
@@ -83,14 +83,17 @@ struct ImageSampler {
                    float* to) const {
     const int64_t count = known > 0 ? known : channel_count, step = known > 0 ? known : channels;
     const int64_t y = floor_of(row), x = floor_of(column);
-    const float down = row - static_cast<float>(y), right = column - static_cast<float>(x);
-    const float weights[] = {(1 - down) * (1 - right), (1 - down) * right, down * (1 - right),
-                             down * right};
+    const float row_fraction = row - static_cast<float>(y),
+                column_fraction = column - static_cast<float>(x);
+    const float weights[] = {(1 - row_fraction) * (1 - column_fraction),
+                             (1 - row_fraction) * column_fraction,
+                             row_fraction * (1 - column_fraction), row_fraction * column_fraction};
     if (y >= 0 && x >= 0 && y + 1 < height && x + 1 < width) {
-      const float *above = image + (y * width + x) * step, *below = above + width * step;
+      const float *upper_row = image + (y * width + x) * step,
+                  *lower_row = upper_row + width * step;
       for (int64_t c = 0; c < count; ++c)
-        to[c] = above[c] * weights[0] + above[c + step] * weights[1] + below[c] * weights[2] +
-                below[c + step] * weights[3];
+        to[c] = upper_row[c] * weights[0] + upper_row[c + step] * weights[1] +
+                lower_row[c] * weights[2] + lower_row[c + step] * weights[3];
       return;
     }
     const float* from[] = {pixel(image, y, x), pixel(image, y, x + 1), pixel(image, y + 1, x),

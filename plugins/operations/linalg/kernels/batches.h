@@ -1,6 +1,6 @@
 // Kernels that process each matrix of a batch in float64, on several threads. A `Loop` is
-// constructed from the op. Its function work(shape of a) returns the number of doubles of scratch
-// memory; compute_one(MatrixParts, scratch memory) computes the results of one matrix.
+// constructed from the op. Its function work_size(shape of a) returns the number of doubles of
+// scratch memory; compute_one(MatrixParts, scratch memory) computes the results of one matrix.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -63,9 +63,10 @@ class MatrixBatch {
     size_t bytes = 0;  ///< bytes per matrix
   };
   Operand operand(const TensorSpec& spec) const {
-    const Shape own = spec.shape.slice(batch_axes_, spec.shape.rank());
-    const int64_t columns = own.rank() > 0 ? own[-1] : 1, rows = own.rank() > 1 ? own[-2] : 1;
-    return {rows, columns, static_cast<size_t>(own.size()) * size_of(spec.dtype)};
+    const Shape matrix_shape = spec.shape.slice(batch_axes_, spec.shape.rank());
+    const int64_t columns = matrix_shape.rank() > 0 ? matrix_shape[-1] : 1,
+                  rows = matrix_shape.rank() > 1 ? matrix_shape[-2] : 1;
+    return {rows, columns, static_cast<size_t>(matrix_shape.size()) * size_of(spec.dtype)};
   }
   static Matrix part(const Operand& operand, std::byte* first, int64_t i) {
     return {reinterpret_cast<double*>(first + static_cast<size_t>(i) * operand.bytes), operand.rows,
@@ -88,7 +89,7 @@ class MatricesKernel : public CpuKernel {
     if (r.inputs[0].dtype != DType::float64) return false;
     batch_ = MatrixBatch(r.inputs, r.outputs);
     loop_.emplace(*r.op_as<Op>());
-    work_ = loop_->work(r.inputs[0].shape);
+    work_ = loop_->work_size(r.inputs[0].shape);
     constexpr double kPart = 20000;  ///< fewest operations per task
     grain_ = std::max<int64_t>(1, static_cast<int64_t>(kPart / std::max(batch_.flops(), 1.0)));
     return true;

@@ -26,8 +26,8 @@ CRESCENT_IN_CLONES void take_root(Lanes& x) {
 /// The square of a relative length that a column of m elements may keep because of rounding errors
 /// although it depends linearly on other columns.
 double negligible_square(int64_t m) {
-  const double share = kEpsilon * static_cast<double>(m);
-  return share * share;
+  const double relative = kEpsilon * static_cast<double>(m);
+  return relative * relative;
 }
 
 CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c, const Lanes& s) {
@@ -40,7 +40,7 @@ CRESCENT_IN_CLONES void rotate(Lanes* x, Lanes* y, int64_t count, const Lanes& c
 
 /// One sweep of Jacobi rotations over all pairs of the n columns of x (`columns`, m elements each).
 /// They are also applied to the columns of v (`basis`, n elements each). `norms` receives the
-/// squared norms of the columns of x; *turned is false if no matrix needed a rotation.
+/// squared norms of the columns of x; *has_rotated becomes false if no matrix needed a rotation.
 CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* norms, int64_t m,
                                      int64_t n, double nothing, bool* has_rotated) {
   Lanes *x = reinterpret_cast<Lanes*>(columns), *v = reinterpret_cast<Lanes*>(basis),
@@ -52,7 +52,7 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
     squares[j] = sum;
     largest = sum > largest ? sum : largest;
   }
-  const Lanes least = largest * nothing;
+  const Lanes threshold = largest * nothing;
   *has_rotated = false;
   for (int64_t p = 0; p < n; ++p)
     for (int64_t q = p + 1; q < n; ++q) {
@@ -60,16 +60,17 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
       Lanes dot = {};
       for (int64_t i = 0; i < m; ++i) dot += xp[i] * xq[i];
       const Lanes pp = squares[p], qq = squares[q];
-      const Choice wanted = (dot * dot > pp * qq * nothing) & (pp > least) & (qq > least);
-      int64_t any = 0;
-      for (int64_t lane = 0; lane < kSvdLanes; ++lane) any |= wanted[lane];
-      if (any == 0) continue;
+      const Choice needs_rotation =
+          (dot * dot > pp * qq * nothing) & (pp > threshold) & (qq > threshold);
+      int64_t found = 0;
+      for (int64_t lane = 0; lane < kSvdLanes; ++lane) found |= needs_rotation[lane];
+      if (found == 0) continue;
       *has_rotated = true;
-      const Lanes one = Lanes() + 1.0, angle = (qq - pp) / (2.0 * (wanted ? dot : one));
+      const Lanes one = Lanes() + 1.0, angle = (qq - pp) / (2.0 * (needs_rotation ? dot : one));
       Lanes root = angle * angle + 1.0;
       take_root(root);
       const Lanes tangent = 1.0 / (angle < 0.0 ? angle - root : angle + root);
-      const Lanes t = wanted ? tangent : Lanes();
+      const Lanes t = needs_rotation ? tangent : Lanes();
       Lanes length = t * t + 1.0;
       take_root(length);
       const Lanes c = 1.0 / length, s = t * c;
@@ -94,14 +95,14 @@ struct View {
 /// Replaces a column of u whose singular value is 0 by a unit vector that is orthogonal to the
 /// columns before it.
 void complete(const View& u, int64_t m, int64_t column) {
-  const auto rest = [&](int64_t i) {
+  const auto residual = [&](int64_t i) {
     double square = 1;
     for (int64_t j = 0; j < column; ++j) square -= u(i, j) * u(i, j);
     return square;
   };
   int64_t best = 0;
   for (int64_t i = 1; i < m; ++i)
-    if (rest(i) > rest(best)) best = i;
+    if (residual(i) > residual(best)) best = i;
   for (int64_t i = 0; i < m; ++i) u(i, column) = i == best ? 1 : 0;
   for (int round = 0; round < 2; ++round) {
     double square = 0;
@@ -138,10 +139,11 @@ class MatrixGroup {
         largest = std::max(largest, std::abs(a(i, j)));
         finite = finite && std::isfinite(a(i, j));
       }
-    constexpr int kMaximum = 1000;
+    constexpr int kMaxExponent = 1000;
     int exponent = 0;
     std::frexp(largest, &exponent);
-    scales_[lane] = finite ? std::ldexp(1.0, std::clamp(exponent, -kMaximum, kMaximum)) : NAN;
+    scales_[lane] =
+        finite ? std::ldexp(1.0, std::clamp(exponent, -kMaxExponent, kMaxExponent)) : NAN;
     for (int64_t j = 0; j < n_; ++j) {
       for (int64_t i = 0; i < m_; ++i) at(columns_, j * m_ + i, lane) = a(i, j) / scales_[lane];
       at(basis_, j * n_ + j, lane) = 1;
@@ -161,14 +163,14 @@ class MatrixGroup {
       std::sort(order_, order_ + n_, [&](int64_t i, int64_t j) {
         return square(i) > square(j) || (square(i) == square(j) && i < j);
       });
-    const double least = square(order_[0]) * negligible_square(m_);
+    const double threshold = square(order_[0]) * negligible_square(m_);
     for (int64_t k = 0; k < n_; ++k) {
       const int64_t j = order_[k];
       const double length = std::sqrt(square(j));
       s[k] = length * scales_[lane];
       for (int64_t i = 0; i < n_; ++i) v(i, k) = at(basis_, j * n_ + i, lane);
       for (int64_t i = 0; i < m_; ++i) u(i, k) = at(columns_, j * m_ + i, lane) / length;
-      if (square(j) <= least) complete(u, m_, k);
+      if (square(j) <= threshold) complete(u, m_, k);
     }
     if (std::isnan(scales_[lane])) fill_with_nan(u, s, v);
   }
@@ -197,17 +199,17 @@ int64_t svd_work(int64_t m, int64_t n) { return MatrixGroup::size(std::max(m, n)
 void svd_of_group(const double* matrices, int64_t count, int64_t m, int64_t n, double* u, double* s,
                   double* vt, double* work) {
   const int64_t k = std::min(m, n);
-  const bool wide = m < n;
+  const bool is_wide = m < n;
   if (k == 0) return;
-  MatrixGroup some(std::max(m, n), k, work);
+  MatrixGroup group(std::max(m, n), k, work);
   for (int64_t i = 0; i < count; ++i) {
     double* a = const_cast<double*>(matrices) + i * m * n;
-    some.take(wide ? View{a, 1, n} : View{a, n, 1}, i);
+    group.take(is_wide ? View{a, 1, n} : View{a, n, 1}, i);
   }
-  some.decompose();
+  group.decompose();
   for (int64_t i = 0; i < count; ++i) {
     const View left{u + i * m * k, k, 1}, right{vt + i * k * n, 1, n};
-    some.write_result(i, wide ? right : left, s + i * k, wide ? left : right);
+    group.write_result(i, is_wide ? right : left, s + i * k, is_wide ? left : right);
   }
 }
 

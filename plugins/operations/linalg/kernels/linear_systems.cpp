@@ -11,7 +11,7 @@ namespace {
 
 struct TriangularLoop {
   explicit TriangularLoop(const TriangularSolve& op) : lower(op.lower) {}
-  int64_t work(const Shape&) const { return 0; }
+  int64_t work_size(const Shape&) const { return 0; }
   void compute_one(const MatrixParts& x, double*) const {
     copy(x.in[1], x.out[0]);
     solve(x.in[0], x.out[0]);
@@ -53,7 +53,7 @@ double factor(const Matrix& a, int32_t* pivots) {
 
 struct LuLoop {
   explicit LuLoop(const Lu&) {}
-  int64_t work(const Shape&) const { return 0; }
+  int64_t work_size(const Shape&) const { return 0; }
   void compute_one(const MatrixParts& x, double*) const {
     const Matrix& a = x.out[0];
     copy(x.in[0], a);
@@ -69,7 +69,7 @@ struct LuLoop {
 struct SolveLoop {
   explicit SolveLoop(const Solve&) {}
   /// The scratch memory has room for the factors and the pivots.
-  int64_t work(const Shape& a) const { return a[-1] * (a[-1] + 1); }
+  int64_t work_size(const Shape& a) const { return a[-1] * (a[-1] + 1); }
   void compute_one(const MatrixParts& x, double* work) const {
     const int64_t n = x.in[0].rows;
     const Matrix factors{work, n, n};
@@ -96,7 +96,7 @@ struct SolveLoop {
 
 struct CholeskyLoop {
   explicit CholeskyLoop(const Cholesky&) {}
-  int64_t work(const Shape&) const { return 0; }
+  int64_t work_size(const Shape&) const { return 0; }
   void compute_one(const MatrixParts& x, double*) const {
     copy(x.in[0], x.out[0]);
     decompose(x.out[0]);
@@ -110,9 +110,9 @@ struct CholeskyLoop {
           a(i, j) = 0;
           continue;
         }
-        double rest = a(i, j);
-        for (int64_t k = 0; k < j; ++k) rest -= a(i, k) * a(j, k);
-        a(i, j) = i == j ? std::sqrt(rest) : rest / a(j, j);
+        double value = a(i, j);
+        for (int64_t k = 0; k < j; ++k) value -= a(i, k) * a(j, k);
+        a(i, j) = i == j ? std::sqrt(value) : value / a(j, j);
       }
   }
 };

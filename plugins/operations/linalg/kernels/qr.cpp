@@ -11,7 +11,7 @@ namespace {
 struct QrLoop {
   explicit QrLoop(const BatchedQr&) {}
   /// The scratch memory has room for the matrix, the complete q and one reflection.
-  int64_t work(const Shape& a) const { return a[-2] * (a[-1] + a[-2] + 1); }
+  int64_t work_size(const Shape& a) const { return a[-2] * (a[-1] + a[-2] + 1); }
   void compute_one(const MatrixParts& x, double* work) const {
     const int64_t m = x.in[0].rows, n = x.in[0].columns;
     const Matrix a{work, m, n}, turn{work + m * n, m, m};

@@ -10,7 +10,7 @@
 namespace crescent::operations {
 namespace {
 
-constexpr int64_t kLine = 8;  ///< number of doubles per cache line
+constexpr int64_t kCacheLine = 8;  ///< number of doubles per cache line
 
 /// The number of groups of kSvdLanes matrices, which are decomposed at once.
 int64_t groups(const Shape& a) {
@@ -23,8 +23,8 @@ void decompose_group(const Shape& shape, int64_t group, const double* a, double*
   const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n), first = group * kSvdLanes;
   const int64_t count = shape.slice(0, shape.rank() - 2).size();
   void* aligned = work;
-  size_t space = static_cast<size_t>(svd_work(m, n) + kLine) * sizeof(double);
-  std::align(kLine * sizeof(double), 1, aligned, space);
+  size_t space = static_cast<size_t>(svd_work(m, n) + kCacheLine) * sizeof(double);
+  std::align(kCacheLine * sizeof(double), 1, aligned, space);
   svd_of_group(a + first * m * n, std::min(kSvdLanes, count - first), m, n, u + first * m * k,
                s + first * k, vt + first * k * n, static_cast<double*>(aligned));
 }
@@ -37,7 +37,7 @@ class SvdKernel final : public CpuKernel {
   bool prepare(const CpuRequest& r) override {
     shape_ = r.inputs[0].shape;
     groups_ = groups(shape_);
-    work_ = svd_work(shape_[-2], shape_[-1]) + kLine;
+    work_ = svd_work(shape_[-2], shape_[-1]) + kCacheLine;
     return true;
   }
   size_t scratch_bytes() const override {

@@ -22,9 +22,9 @@ inline int64_t bucket_of(int64_t number, int64_t buckets, const std::optional<Si
 inline std::optional<SipKey> key_of(Value& salt, std::string_view layer) {
   if (salt.is_null()) return std::nullopt;
   if (salt.is_int()) salt = List{salt, salt};
-  const bool pair = salt.is_list() && salt.as_list().size() == 2 && salt.as_list()[0].is_int() &&
-                    salt.as_list()[1].is_int();
-  if (!pair)
+  const bool is_pair = salt.is_list() && salt.as_list().size() == 2 && salt.as_list()[0].is_int() &&
+                       salt.as_list()[1].is_int();
+  if (!is_pair)
     fail("The `salt` argument for `", layer, "` can only be a tuple of size 2 integers, or a ",
          "single integer. Received: salt=", salt, ".");
   return SipKey{static_cast<uint64_t>(salt.as_list()[0].as_int()),

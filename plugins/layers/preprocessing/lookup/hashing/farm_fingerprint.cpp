@@ -104,8 +104,8 @@ struct FarmState {
 
 uint64_t hash_longer(const char* s, size_t n) {
   FarmState state(s);
-  const size_t whole = (n - 1) / 64 * 64, rest = (n - 1) % 64;
-  for (size_t i = 0; i < whole; i += 64) state.take(s + i, k1, 1);
+  const size_t block_bytes = (n - 1) / 64 * 64, rest = (n - 1) % 64;
+  for (size_t i = 0; i < block_bytes; i += 64) state.take(s + i, k1, 1);
   const uint64_t factor = k1 + ((state.z & 0xff) << 1);
   state.w.first += rest;
   state.v.first += state.w.first;

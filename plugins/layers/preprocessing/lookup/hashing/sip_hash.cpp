@@ -8,7 +8,7 @@ namespace {
 struct SipState {
   uint64_t a, b, c, d;
 
-  void rounds(int count) {
+  void run_rounds(int count) {
     while (count-- > 0) {
       a += b, c += d;
       b = std::rotl(b, 13) ^ a, d = std::rotl(d, 16) ^ c;
@@ -20,7 +20,7 @@ struct SipState {
   }
   void take(uint64_t word) {
     d ^= word;
-    rounds(2);
+    run_rounds(2);
     a ^= word;
   }
 };
@@ -38,11 +38,11 @@ uint64_t word_of(std::string_view bytes) {
 uint64_t sip_hash(std::string_view text, const SipKey& key) {
   SipState state{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
                  key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
-  const size_t whole = text.size() / 8 * 8;
-  for (size_t i = 0; i < whole; i += 8) state.take(word_of(text.substr(i, 8)));
-  state.take(word_of(text.substr(whole)) | static_cast<uint64_t>(text.size()) << 56);
+  const size_t block_bytes = text.size() / 8 * 8;
+  for (size_t i = 0; i < block_bytes; i += 8) state.take(word_of(text.substr(i, 8)));
+  state.take(word_of(text.substr(block_bytes)) | static_cast<uint64_t>(text.size()) << 56);
   state.c ^= 0xff;
-  state.rounds(4);
+  state.run_rounds(4);
   return state.a ^ state.b ^ state.c ^ state.d;
 }
 
