@@ -20,9 +20,9 @@ end
 function Wave:call(x) return (x:matmul(self.scale) * self.frequency + self.phase):sin() end
 
 -- A loss that is quadratic for small errors and grows only linearly for errors far above `width`.
-local Gentle = cr.losses.Loss:subclass("Gentle",
+local PseudoHuber = cr.losses.Loss:subclass("PseudoHuber",
   { { "width", 1.0, "Errors above it count linearly." } })
-function Gentle:call(y_true, y_pred)
+function PseudoHuber:call(y_true, y_pred)
   local error = ((y_true - y_pred) / self.width):square()
   return ((error + 1):sqrt() - 1):mean(-1)
 end
@@ -45,7 +45,7 @@ local model = cr.Sequential {
   layers.Dense(32, { activation = "tanh" }),
   layers.Dense(1),
 }
-model:compile { optimizer = cr.optimizers.Adam(0.01), loss = Gentle { width = 0.5 } }
+model:compile { optimizer = cr.optimizers.Adam(0.01), loss = PseudoHuber { width = 0.5 } }
 print "A layer of waves learns sin(3x) + 0.5 cos(7x)."
 local history = model:fit(x, y,
   { epochs = 400, batch_size = 64, verbose = 0, callbacks = { GoodEnough { limit = 0.0005 } } })

@@ -38,9 +38,9 @@ local function make_reviews()
   local good, bad = { "charming", "gripping", "funny" }, { "dull", "tired", "loud", "flat" }
   for _ = 1, 4000 do
     local label, denied = math.random(0, 1), math.random() < 0.5
-    local praises = (label == 1) ~= denied
+    local is_praise = (label == 1) ~= denied
     add(("%s is %s %s , and %s"):format(random_item { "the film", "this comedy", "her new story" },
-      denied and "not" or random_item { "very", "quite" }, random_item(praises and good or bad),
+      denied and "not" or random_item { "very", "quite" }, random_item(is_praise and good or bad),
       random_item { "it ends at dawn", "nobody sings", "the hero is a cook", "it rains a lot" }),
       label)
   end

@@ -132,8 +132,8 @@ crescent_error* crescent_model_load(const char* path, const char* options,
 crescent_error* crescent_model_save(const crescent_model* model, const char* path,
                                     const char* options) {
   return guarded(__func__, [&] {
-    const LockedModel found(model);
-    save_model(*found, text_of(path, "path"), options_of(options));
+    const LockedModel locked(model);
+    save_model(*locked, text_of(path, "path"), options_of(options));
   });
 }
 
@@ -161,16 +161,16 @@ crescent_error* crescent_model_clone(const crescent_model* model, crescent_model
 crescent_error* crescent_model_load_weights(crescent_model* model, const char* path,
                                             const char* options) {
   return guarded(__func__, [&] {
-    const LockedModel found(model);
-    load_weights(*found, text_of(path, "path"), options_of(options));
+    const LockedModel locked(model);
+    load_weights(*locked, text_of(path, "path"), options_of(options));
   });
 }
 
 crescent_error* crescent_model_save_weights(const crescent_model* model, const char* path,
                                             const char* options) {
   return guarded(__func__, [&] {
-    const LockedModel found(model);
-    save_weights(*found, text_of(path, "path"), options_of(options));
+    const LockedModel locked(model);
+    save_weights(*locked, text_of(path, "path"), options_of(options));
   });
 }
 
@@ -216,16 +216,16 @@ crescent_error* crescent_model_get_weight(const crescent_model* model, const cha
                                           crescent_tensor** result) {
   return guarded(__func__, [&] {
     require(result, "result");
-    const LockedModel found(model);
-    *result = new_handle(weight_of(*found, text_of(path, "path")).value().clone(nullptr));
+    const LockedModel locked(model);
+    *result = new_handle(weight_of(*locked, text_of(path, "path")).value().clone(nullptr));
   });
 }
 
 crescent_error* crescent_model_set_weight(crescent_model* model, const char* path,
                                           const crescent_tensor* values) {
   return guarded(__func__, [&] {
-    const LockedModel found(model);
+    const LockedModel locked(model);
     const Tensor given = tensor_of(values, "values");
-    weight_of(*found, text_of(path, "path")).assign(given.clone());
+    weight_of(*locked, text_of(path, "path")).assign(given.clone());
   });
 }

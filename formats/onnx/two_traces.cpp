@@ -36,12 +36,12 @@ int64_t size_by_two_traces(int64_t a, int64_t b, const std::string& location) {
     if (times > 0 && a == times * product(one, axes) && b == times * product(other, axes))
       return code_of({times, 0, axes});
   }
-  constexpr int64_t kMaxMore = 64;
+  constexpr int64_t kMaxAddend = 64;
   std::optional<SymbolicSize> best;
   for (int axis = 1; axis < kMaxDynamicAxes; ++axis) {
     const int64_t step = other[axis] - one[axis], times = (b - a) / step;
     const SymbolicSize size{times, a - times * one[axis], 1 << axis};
-    if (times < 1 || (b - a) % step != 0 || std::abs(size.more) > kMaxMore) continue;
+    if (times < 1 || (b - a) % step != 0 || std::abs(size.more) > kMaxAddend) continue;
     if (!best || std::abs(size.more) < std::abs(best->more)) best = size;
   }
   if (!best) refuse(location);

@@ -123,12 +123,12 @@ class NumericActivation final : public WithOptions {
   static void describe(Schema<NumericActivation>& s) {
     s.doc(kNumberRows[Row].doc)
         .trait(kElementwise, true)
-        .field(kNumberRows[Row].option, &NumericActivation::number_, kNumberRows[Row].option_doc);
+        .field(kNumberRows[Row].option, &NumericActivation::option_, kNumberRows[Row].option_doc);
   }
-  Tensor operator()(const Tensor& x) const override { return kNumberRows[Row].apply(x, number_); }
+  Tensor operator()(const Tensor& x) const override { return kNumberRows[Row].apply(x, option_); }
 
  private:
-  double number_ = kNumberRows[Row].initial;
+  double option_ = kNumberRows[Row].initial;
 };
 
 // ---- functions along an axis

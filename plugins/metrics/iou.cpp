@@ -45,7 +45,7 @@ class ClassOverlap : public Metric {
 
  protected:
   /// Creates the state variables, whose sizes depend on the options.
-  void begin() {
+  void create_variables() {
     for (const int64_t id : target_class_ids_)
       if (id < 0 || id >= num_classes_)
         fail("Target class id ", id, " is out of range, which is [0, ", num_classes_, ").");
@@ -119,7 +119,7 @@ class Iou final : public ClassOverlap {
     describe_sparse_truth(s);
     describe_sparse_prediction(s);
   }
-  void configured() override { begin(); }
+  void configured() override { create_variables(); }
 };
 
 class MeanIou final : public ClassOverlap {
@@ -131,7 +131,7 @@ class MeanIou final : public ClassOverlap {
     describe_sparse_truth(s);
     describe_sparse_prediction(s);
   }
-  void configured() override { target_all_classes(), begin(); }
+  void configured() override { target_all_classes(), create_variables(); }
 };
 
 class OneHotIou final : public ClassOverlap {
@@ -145,7 +145,7 @@ class OneHotIou final : public ClassOverlap {
     describe_ignored(s);
     describe_sparse_prediction(s);
   }
-  void configured() override { begin(); }
+  void configured() override { create_variables(); }
 };
 
 class OneHotMeanIou final : public ClassOverlap {
@@ -157,7 +157,7 @@ class OneHotMeanIou final : public ClassOverlap {
     describe_ignored(s);
     describe_sparse_prediction(s);
   }
-  void configured() override { target_all_classes(), begin(); }
+  void configured() override { target_all_classes(), create_variables(); }
 };
 
 class BinaryIou final : public ClassOverlap {
@@ -172,7 +172,7 @@ class BinaryIou final : public ClassOverlap {
     s.field("threshold", &BinaryIou::threshold_, "Predictions at and above it are class 1.");
     describe_name(s, &BinaryIou::name_, &BinaryIou::dtype_);
   }
-  void configured() override { begin(); }
+  void configured() override { create_variables(); }
   void update_state(const Tensor& y_true, const Tensor& y_pred,
                     const Tensor& sample_weight) override {
     need_predictions(y_pred);

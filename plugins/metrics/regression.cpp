@@ -33,7 +33,7 @@ class R2Score final : public Metric {
           "R2Score expects 2D inputs with shape (batch_size, output_dim). Received input shapes: "
           "y_pred.shape=",
           y_pred.shape(), " and y_true.shape=", y_true.shape(), ".");
-    if (!count_) begin(prediction.dim(1));
+    if (!count_) create_variables(prediction.dim(1));
     Tensor weights = ones_like(truth);
     if (sample_weight) {
       const Tensor weight = cast(sample_weight, DType::float32);
@@ -58,7 +58,7 @@ class R2Score final : public Metric {
   }
 
  private:
-  void begin(int64_t columns) {
+  void create_variables(int64_t columns) {
     squares_ = add_variable("squared_sum", {columns}, kSums);
     sum_ = add_variable("sum", {columns}, kSums);
     residual_ = add_variable("residual", {columns}, kSums);

@@ -32,15 +32,15 @@ class HyperbandOracle final : public Oracle {
 
   void configured() override {
     rounds_.clear();
-    int64_t next = 1;
+    int64_t next_trial = 1;
     for (int64_t i = 0; i < iterations_; ++i)
       for (int64_t bracket = brackets() - 1; bracket >= 0; --bracket)
         for (int64_t round = 0; round <= bracket; ++round) {
           const int64_t size = size_of(bracket, round);
-          rounds_.push_back({bracket, round, next, size, epochs_of(bracket, round),
+          rounds_.push_back({bracket, round, next_trial, size, epochs_of(bracket, round),
                              round > 0 ? epochs_of(bracket, round - 1) : 0,
                              round > 0 ? size_of(bracket, round - 1) : 0});
-          next += size;
+          next_trial += size;
         }
   }
 

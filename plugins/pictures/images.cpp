@@ -102,8 +102,8 @@ double limited_width(const Images& images, const Metrics& metrics, const Grid& g
 
 /// The width of images such that the grid has the requested width and does not exceed the requested
 /// height.
-double requested_width(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
-                       double shape) {
+double image_width_to_fit(const Images& images, const Metrics& metrics, const Grid& grid, Size size,
+                          double shape) {
   const auto column_count = static_cast<double>(grid.column_count),
              row_count = static_cast<double>(grid.row_count);
   const double width_by_columns =
@@ -221,7 +221,7 @@ class ImagesLayout {
     const double shape = metrics_.aspect() * static_cast<double>(images_.rows) /
                          static_cast<double>(images_.columns);
     const double width = size.is_limit ? limited_width(images_, metrics_, grid_, size, shape)
-                                       : requested_width(images_, metrics_, grid_, size, shape);
+                                       : image_width_to_fit(images_, metrics_, grid_, size, shape);
     const double min = metrics_.cells ? 1 : 0.1;
     grid_.width = std::max(min, metrics_.cells ? std::floor(width) : width);
     grid_.height = std::max(min, grid_.width * shape);

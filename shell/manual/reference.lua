@@ -209,7 +209,7 @@ local function arguments_of(class)
     .. html.grid({ "Name", "Default", "Meaning" }, rows)
 end
 
-local function members_of(class)
+local function members_section(class)
   if #class.members == 0 then return "" end
   local rows = {}
   for i, row in ipairs(class.members) do
@@ -259,7 +259,7 @@ local function class_page(class)
     content = element("h1", class.name) .. kind_line(class) .. paragraph(class.doc)
       .. signature(signature_of(class, own)) .. pictures.of(class, path) .. example
       .. error_section(class, own) .. options_of(class, own, shared)
-      .. arguments_of(class) .. members_of(class) .. notes_of(path) }
+      .. arguments_of(class) .. members_section(class) .. notes_of(path) }
 end
 
 -- ---- functions

@@ -74,7 +74,7 @@ void begin_process() {
   add_classes_late(register_lambda_layer);
   add_classes_late(register_lambda_callbacks);
   fill_object_types();
-  run_lua_plugins();
+  enable_lua_plugins();
   set_object_hooks({initialize_handle, root, uses_variable, uses_object});
   watch_tensor_memory(update_roots);
 }

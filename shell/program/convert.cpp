@@ -35,9 +35,9 @@ class TemporaryTarget {
   const std::string& path() const { return path_; }
   /// The message with the temporary path replaced by the path of the target.
   std::string of_target(std::string text) const {
-    const std::string above = fs::path(target_).parent_path().string();
+    const std::string parent = fs::path(target_).parent_path().string();
     for (const auto& [from, to] :
-         {std::pair(path_, target_), std::pair(folder_.string(), above.empty() ? "." : above)})
+         {std::pair(path_, target_), std::pair(folder_.string(), parent.empty() ? "." : parent)})
       for (size_t at; (at = text.find(from)) != text.npos;) text.replace(at, from.size(), to);
     return text;
   }

@@ -45,10 +45,11 @@ std::string refusal(const std::string& bytes, const std::string& name = "a") {
 
 /// An archive with one member, in which the test sets every header field.
 struct Crafted {
-  std::string name = "a", name_before = name, data = "hello", extra_before, extra, comment;
+  std::string name = "a", name_before = name, data = "hello", extra_before = {}, extra = {},
+              comment = {};
   uint16_t method = 0, flags = 0;
   uint32_t attributes = 0, header = 0;
-  std::optional<uint32_t> size, stored, checksum;
+  std::optional<uint32_t> size = {}, stored = {}, checksum = {};
 
   uint32_t crc() const {
     const auto* start = reinterpret_cast<const Bytef*>(data.data());
@@ -78,10 +79,10 @@ struct Crafted {
 };
 
 struct End {
-  std::optional<uint16_t> count, count_here;
-  std::optional<uint32_t> size, start;
+  std::optional<uint16_t> count = {}, count_here = {};
+  std::optional<uint32_t> size = {}, start = {};
   uint16_t disk = 0;
-  std::string comment;
+  std::string comment = {};
   uint16_t comment_length = static_cast<uint16_t>(comment.size());
 };
 

@@ -42,11 +42,11 @@ void add_dataset_rows(CheckReport& report, const CheckedClass& checked);
 void add_communicator_rows(CheckReport& report, const CheckedClass& checked);
 void add_kernel_rows(CheckReport& report, const CheckedClass& checked);
 
-/// The name of the check of a kernel that fails if it uses memory beyond its own.
+/// The name of the check that a kernel uses no memory beyond its own.
 constexpr const char* kMemoryCheck = "within its memory";
 
-/// Adds the ops that an operation applies to usual arguments to the ops that kernels are checked
-/// with, and returns their names. Nothing is computed.
+/// Traces an operation on typical arguments, without computing anything, and adds the ops found to
+/// those with which kernels are checked; returns the names of these ops.
 std::set<std::string> note_operation(const CheckedClass& checked);
 
 /// Whether a call on these inputs raises no Error.

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kSingleThreadBytes = size_t{64} << 10;
 
 std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows) {
-  const NoGradient none;
+  const NoGradient no_gradient;
   const TensorSpecs specs{array.spec(), rows.spec()};
   return compile(optimize(trace(
       [](const Tensors& in) {
@@ -36,7 +36,7 @@ RowGather::RowGather(const Tensor& array, int64_t batch_size, bool in_background
 
 void RowGather::operator()(std::span<const int64_t> rows, const RowRange& read, Tensor& target) {
   if (array_.storage()->memory()) {
-    const NoGradient none;
+    const NoGradient no_gradient;
     target = apply1(Gather(), {array_, Tensor::from(rows, {static_cast<int64_t>(rows.size())})});
     return;
   }

@@ -336,7 +336,7 @@ void Layer::add_metric(const Tensor& value, const std::string& name) {
   }
   const Share& share = ShareScope::current();
   if (!share) return mean->update_state(value, {}, {});
-  const NoGradient none;
+  const NoGradient no_gradient;
   const auto [whole, weight] = mean_of_batch(value, share);
   const Lockstep* shards = Lockstep::current();
   if (!shards || shards->shard() == 0) mean->update_state(whole, {}, weight);

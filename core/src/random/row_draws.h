@@ -20,8 +20,9 @@ struct RowsInDraw {
 /// shapes drawn for two numbers of rows. The result is in the order of the draws.
 std::vector<RowsInDraw> rows_in_draws(const std::function<void(int64_t rows)>& compute);
 
-/// While an object of this class lives, each draw of this thread draws the numbers of the whole
-/// batch and returns those of the rows of the share. `draws` describes the draws in their order.
+/// While an object of this class lives, each random draw of this thread draws the numbers for the
+/// whole batch and returns those for the rows of this process's share of the batch. `draws`
+/// describes the draws in their order.
 class RowDraws {
  public:
   /// `drawn` stores the draws of the whole batch, so that all shares of a program use the same.

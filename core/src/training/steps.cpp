@@ -97,7 +97,7 @@ struct MeasuredBatch {
 
 /// Runs the model on the batch in inference mode.
 MeasuredBatch measure_inference(Model& model, const Batch& batch) {
-  const NoGradient none;
+  const NoGradient no_gradient;
   const ProgramScope scope("inference_metrics");
   const Tensors y_pred = run_model(model, batch.x, false);
   MeasuredBatch measured{y_pred, steps_of(model).compute_loss(model, batch, y_pred, false)};
@@ -122,7 +122,7 @@ Tensors gradients_of(GradientTape& tape, const Tensor& loss, ModelAccess::Traini
 }
 
 StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Tensor& loss) {
-  const NoGradient none;
+  const NoGradient no_gradient;
   const ProgramScope scope("metrics");
   ModelAccess::Training& state = ModelAccess::training(model);
   const auto samples = static_cast<double>(samples_in(state.traced.share, batch, y_pred));
@@ -195,7 +195,7 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
         [&] { return loss_of(model, batch, i, of_output(y_pred, i, "y_pred")); });
     if (loss.rank() > 0) loss = ops::mean(loss);
     if (output.tracker && is_tracked) {
-      const NoGradient none;
+      const NoGradient no_gradient;
       output.tracker->update_state(loss, {}, count);
     }
     terms.push_back(output.weight == 1 ? loss : loss * output.weight);

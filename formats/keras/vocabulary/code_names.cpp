@@ -21,7 +21,8 @@ constexpr Word kWords[] = {{"TextVectorization", "standardize", "lower_and_strip
 
 using Info = std::shared_ptr<const ClassInfo>;
 
-bool is_code(const Info& info) { return !info || info->origin == "Lua"; }
+/// Whether a class is defined by the user: one of Lua, or one that is not known here.
+bool is_user_class(const Info& info) { return !info || info->origin == "Lua"; }
 
 class CodeSearch {
  public:
@@ -42,7 +43,7 @@ class CodeSearch {
     const Info info = find_class(name);
     // whether the object is a slice, tensor or dtype policy
     const bool is_data = name.starts_with("__") || is_policy(name);
-    if (!is_data && is_code(info)) add(name);
+    if (!is_data && is_user_class(info)) add(name);
     for (const DictEntry& entry : config_of(object)) {
       const Field* field = info ? info->schema.find(entry.key) : nullptr;
       const std::string kind = field ? field->kind : "";
@@ -50,10 +51,10 @@ class CodeSearch {
         visit(entry.value);
       else if (is_own_word(name, entry.key, entry.value.as_string()))
         continue;
-      else if (!kind.empty() && is_code(registry().find(kind, entry.value.as_string())))
+      else if (!kind.empty() && is_user_class(registry().find(kind, entry.value.as_string())))
         add(entry.value.as_string());
       else if (name == "Lambda" && entry.key == "function" &&
-               is_code(registry().find("activation", entry.value.as_string())))
+               is_user_class(registry().find("activation", entry.value.as_string())))
         add(entry.value.as_string());
     }
   }

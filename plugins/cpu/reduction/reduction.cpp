@@ -265,7 +265,8 @@ void ReduceKernel::run_whole(const Arguments& a, const Elementwise::Cells& cells
   });
 }
 
-/// Reduces units with a single result each; several short contiguous rows are read at a time.
+/// Reduces n units from `first` on, each the elements of one result. Several short contiguous rows
+/// are read at a time.
 void ReduceKernel::reduce_units(Worker& worker, int64_t first, int64_t n,
                                 const Accumulators& acc) const {
   const int64_t width = geometry_.width();

@@ -52,8 +52,8 @@ class SequenceAttention : public AttentionLayer {
                               bool wants_weights) const = 0;
 };
 
-/// Computes tanh(query + key) for each pair of steps: (b, t, s, d).
-Tensor pairs(const Tensor& query, const Tensor& key) {
+/// The sum query + key for each pair of a step of the query and a step of the key: (b, t, s, d).
+Tensor pair_sums(const Tensor& query, const Tensor& key) {
   return ops::expand_dims(query, 2) + ops::expand_dims(key, 1);
 }
 
@@ -85,7 +85,7 @@ class DotAttention final : public SequenceAttention {
       return attend(ops::expand_dims(scaled, 2), ops::expand_dims(key, 2), value, mask, 1, call,
                     wants_weights);
     }
-    const Tensor x = use_scale_ ? scale_ * pairs(query, key) : pairs(query, key);
+    const Tensor x = use_scale_ ? scale_ * pair_sums(query, key) : pair_sums(query, key);
     const Tensor scores = score_weight_ * ops::sum(ops::tanh(x), {-1});
     return mix(ops::expand_dims(scores, 1), value, mask, call);
   }
@@ -117,7 +117,7 @@ class AdditiveAttention final : public SequenceAttention {
   }
   AttentionOutput run(const Tensor& query, const Tensor& key, const Tensor& value,
                       const ScoreMask& mask, const Call& call, bool) const override {
-    const Tensor x = ops::tanh(pairs(query, key));
+    const Tensor x = ops::tanh(pair_sums(query, key));
     const Tensor scores = ops::sum(use_scale_ ? scale_ * x : x, {-1});
     return mix(ops::expand_dims(scores, 1), value, mask, call);
   }

@@ -107,9 +107,10 @@ class GraphLayout {
     Level level;
     // the index in level.items of each node, and of each group
     std::map<int, int> of_node, of_group;
-    // the index in level.items of the place where an edge enters, by number of the edge, and of the
-    // place where edges leave, by source node
-    std::map<int, int> entries, exits;
+    // for each edge that enters the group, the index in level.items of the place where it enters
+    std::map<int, int> entries;
+    // for each node with edges that leave the group, the index of the place where they leave
+    std::map<int, int> exits;
     std::map<int, Block> blocks;  // the layouts of the groups directly inside of this one
     std::vector<bool> ends;       // for each edge of the level, whether it ends at a node
   };

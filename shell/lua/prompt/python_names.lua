@@ -212,7 +212,8 @@ python_names.texts = {
   update_add = "it is variable:assign_add(value)",
 }
 
---- Options of Python's libraries; of the words of Crescent, a class or function has at most one.
+--- Options of Python's libraries, and the name of the same option in Crescent. Where there are
+--- several names, a class or function has at most one of them.
 python_names.options = {
   betas = "beta_1", bias = "use_bias", criterion = "loss", data = "x", dilation = "dilation_rate",
   dim = "axis", embed_dim = "key_dim", embedding_dim = "output_dim", eps = "epsilon",

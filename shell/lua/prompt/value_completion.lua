@@ -50,15 +50,16 @@ end
 local function add_values(found, row, owner)
   for _, choice in ipairs(row.choices or {}) do found[tostring(choice)] = row.doc end
   if row.kind then add_names_of_kind(found, row.kind) end
-  local kind = row.type or ""
-  if kind:find "dtype" or row.name == "dtype" then
+  local type_text = row.type or ""
+  if type_text:find "dtype" or row.name == "dtype" then
     for _, dtype in ipairs(shell.dtypes()) do found[dtype] = "a dtype" end
   end
-  if kind:find "policy" then
+  if type_text:find "policy" then
     for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do found[policy] = "a policy" end
   end
   if row.name == "monitor" then add_logs(found) end
-  if owner ~= nil and (kind:find "layer" or row.name == "layers") then add_layers(found, owner) end
+  local is_layer = type_text:find "layer" or row.name == "layers"
+  if owner ~= nil and is_layer then add_layers(found, owner) end
 end
 
 local function row_named(rows, name)

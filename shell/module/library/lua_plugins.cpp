@@ -62,11 +62,11 @@ void run_file(const std::string& path) {
 
 }  // namespace
 
-void run_lua_plugins() { set_lua_runner(run_file); }
+void enable_lua_plugins() { set_lua_runner(run_file); }
 
 void start_for_lua_plugins(lua_State* (*start)()) {
   start_state = start;
-  run_lua_plugins();
+  enable_lua_plugins();
 }
 
 lua_State* state_for_lua_plugins() {

@@ -6,7 +6,7 @@
 namespace crescent::lua {
 
 /// Makes plugins written in Lua run in the Lua state that called C++ to load them.
-void run_lua_plugins();
+void enable_lua_plugins();
 /// On a thread on which no Lua state has called C++, makes plugins written in Lua run in the Lua
 /// state that start() returns. start() is called when the thread first needs a Lua state, which
 /// from then on counts as the caller.

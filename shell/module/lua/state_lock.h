@@ -33,8 +33,8 @@ class StateLock {
   /// Lets one background thread that is ready process a batch, unless an entry of the prompt has
   /// just begun.
   void yield();
-  /// Whether the calling thread, which holds the lock, is that of the script, and a step of a
-  /// background thread computes.
+  /// Whether the calling thread, which holds the lock, is the thread of the script, and a
+  /// background thread is in the middle of a step.
   bool is_within_step() const;
   /// Waits until no batch is being processed. Fails after an interruption, and when the time of a
   /// StepPatience is over; the step may then still compute.

@@ -5,7 +5,7 @@
 
 namespace crescent::program {
 
-/// Makes the user's code warn once for each line that reads such a variable.
+/// Makes the user's code warn once for each line that reads a global variable that does not exist.
 void warn_of_missing_globals(lua_State* L);
 
 }  // namespace crescent::program

@@ -12,7 +12,7 @@ using namespace crescent::cpu::test;
 namespace {
 
 struct Geometry {
-  int64_t rows, columns, channels, step, before, after, column_before, column_after;
+  int64_t rows, columns, channels, step, pad_top, pad_bottom, pad_left, pad_right;
 };
 
 /// Calls f(pixel of x, tap, pixel of y) for all taps of the kernel that are inside of the image.
@@ -22,8 +22,8 @@ void each_tap(const Geometry& g, const Shape& y, F&& f) {
     for (int64_t i = 0; i < y[1]; ++i)
       for (int64_t j = 0; j < y[2]; ++j)
         for (int64_t tap = 0; tap < 9; ++tap) {
-          const int64_t row = i * g.step - g.before + tap / 3,
-                        column = j * g.step - g.column_before + tap % 3;
+          const int64_t row = i * g.step - g.pad_top + tap / 3,
+                        column = j * g.step - g.pad_left + tap % 3;
           if (row < 0 || row >= g.rows || column < 0 || column >= g.columns) continue;
           f((n * g.rows + row) * g.columns + column, tap, (n * y[1] + i) * y[2] + j);
         }
@@ -33,12 +33,12 @@ void check_geometry(const Geometry& g) {
   const int64_t c = g.channels;
   ConvSpec spec;
   spec.strides = {g.step, g.step}, spec.dilation = {1, 1}, spec.groups = c;
-  spec.pad_before = {g.before, g.column_before}, spec.pad_after = {g.after, g.column_after};
+  spec.pad_before = {g.pad_top, g.pad_left}, spec.pad_after = {g.pad_bottom, g.pad_right};
   auto size = [&](int64_t n, int64_t before, int64_t after) {
     return (n + before + after - 3) / g.step + 1;
   };
   const Shape x_shape{2, g.rows, g.columns, c},
-      y_shape{2, size(g.rows, g.before, g.after), size(g.columns, g.column_before, g.column_after),
+      y_shape{2, size(g.rows, g.pad_top, g.pad_bottom), size(g.columns, g.pad_left, g.pad_right),
               c};
   const DType f32 = DType::float32;
   const Array x = random(x_shape, f32, 1), mean = random({c}, f32, 2),

@@ -48,14 +48,15 @@ class Rounding {
 
   bool is_exact() const { return !is_on_; }
 
-  /// The result of an operation, perturbed by an error of `units` roundings of the result plus one
-  /// rounding of `extra` in the precision of sums. If `units` is 0 the result is exact.
+  /// Returns the result of an operation, perturbed by an error of `units` roundings of the result
+  /// plus one rounding of `extra` in the precision of sums. If `units` is 0 the result is exact.
   double operator()(double result, DType dtype, double units, double extra = 0);
-  /// The result of an operation on a and b. It is exact for short numbers, that is, small multiples
-  /// of 1/4. Other results may be exact in one order of operations and not in another.
+  /// Returns the result of an operation on a and b, perturbed by its error. It is exact for short
+  /// numbers, that is, small multiples of 1/4. Other results may be exact in one order of
+  /// operations and not in another.
   double of_arithmetic(double a, double b, double result, DType dtype);
-  /// The sum a + b. Its error may be that of each term, because a factor may be multiplied into the
-  /// terms: (a + b) * c becomes a * c + b * c.
+  /// Returns the sum a + b, perturbed by its error, which may be that of each term, because a
+  /// factor may be multiplied into the terms: (a + b) * c becomes a * c + b * c.
   double of_sum(double a, double b, DType dtype);
   /// A number as an operation reads it. A 16-bit float may have been rounded before or not, because
   /// fused steps keep intermediate values in float32.

@@ -77,7 +77,7 @@ Tensor own_part(const Tensor& whole, const Division& division) {
 }
 
 void divide(const Variable& variable, const Division& division) {
-  const NoGradient none;
+  const NoGradient no_gradient;
   const Shape whole = variable.shape();
   const Tensor value = variable.value().clone(nullptr);
   communicator()->broadcast(value.storage()->host(), value.bytes(), 0);
@@ -95,7 +95,7 @@ Tensor sum_over_parts(const Variable& variable, const Tensor& own) {
 }
 
 GatheredValues::GatheredValues(const Variables& variables) : outer_(nullptr) {
-  const NoGradient none;
+  const NoGradient no_gradient;
   const bool keeps = communicator()->rank() == 0;
   for (const Variable& variable : variables) {
     const Tensor value = variable.value();

@@ -19,7 +19,7 @@ void call(Model& model, const Tensors& x, bool training, Tensors& outputs) {
 /// Returns the rows of all processes: each process pads its rows with zeros to the whole batch, and
 /// the results are summed over the processes.
 Tensor gathered(const Share& share, const Tensor& own) {
-  const NoGradient none;
+  const NoGradient no_gradient;
   const bool boolean = own.dtype() == DType::boolean;
   const Tensor values = boolean ? ops::cast(own, DType::int32) : own;
   std::vector<int64_t> before(static_cast<size_t>(own.rank()), 0), after = before;

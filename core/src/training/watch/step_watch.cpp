@@ -68,7 +68,7 @@ void StepWatch::on_loss(const Tensor& loss) {
 }
 
 void StepWatch::on_gradients(Tensors& gradients, const Variables& variables) {
-  const NoGradient none;
+  const NoGradient no_gradient;
   const ProgramScope scope("nan");
   measure(gradients, variables);
   if (!extras_.checks_finite) return;
@@ -110,7 +110,7 @@ void StepWatch::measure(const Tensors& gradients, const Variables& variables) {
 }
 
 std::vector<std::pair<std::string, Tensor>> StepWatch::norms() const {
-  const NoGradient none;
+  const NoGradient no_gradient;
   std::vector<std::pair<std::string, Tensor>> norms;
   const auto add = [&](const char* title, Tensors Squares::*part) {
     for (const std::string& layer : layers_)

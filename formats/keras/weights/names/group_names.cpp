@@ -34,7 +34,7 @@ std::string GroupNames::base_of(const std::string& class_name) {
 }
 
 std::string GroupNames::next(const std::string& class_name) {
-  const auto [known, is_new] = bases_.try_emplace(class_name);
+  const auto [known, is_new] = base_names_.try_emplace(class_name);
   if (is_new) known->second = base_of(class_name);
   const int count = count_[known->second]++;
   return count == 0 ? known->second : concat(known->second, "_", count);

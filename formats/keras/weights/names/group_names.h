@@ -28,7 +28,7 @@ class GroupNames {
 
   WeightSource* file_ = nullptr;
   std::string group_;
-  std::map<std::string, std::string> bases_;  // the names of classes: "dense"
+  std::map<std::string, std::string> base_names_;  // by class: "Dense" -> "dense"
   std::map<std::string, int> count_;
 };
 

@@ -9,7 +9,7 @@ namespace crescent::keras {
 namespace {
 
 /// The part of the name that matches the * in the pattern; nullopt if the name does not match.
-std::optional<std::string> any_text(const std::string& pattern, const std::string& name) {
+std::optional<std::string> star_match(const std::string& pattern, const std::string& name) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return name == pattern ? std::optional<std::string>("") : std::nullopt;
   const std::string prefix = pattern.substr(0, star), suffix = pattern.substr(star + 1);
@@ -36,7 +36,7 @@ Renaming::Renaming(const Value& map) {
 
 std::string Renaming::operator()(const std::string& name) const {
   for (const auto& [from, to] : rows_)
-    if (const auto text = any_text(from, name)) {
+    if (const auto text = star_match(from, name)) {
       const size_t star = to.find('*');
       return star == to.npos ? to : to.substr(0, star) + *text + to.substr(star + 1);
     }
@@ -47,7 +47,7 @@ void Renaming::expect_all_match(const std::string& path,
                                 const std::vector<std::string>& names) const {
   for (const auto& [from, to] : rows_)
     if (std::none_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return any_text(from, name).has_value(); }))
+                     [&](const std::string& name) { return star_match(from, name).has_value(); }))
       fail("'", path, "': rename: the file has no '", from, "'", did_you_mean(from, names),
            "; it has: ", join(names), "; nothing was loaded");
 }

@@ -102,20 +102,20 @@ std::vector<Document<std::string>> TextRules::documents(const Tensor& texts) con
     if (strip_punctuation) text = without_punctuation(text);
   }
   std::vector<Document<std::string>> result;
-  const auto rows_of = [&](const std::vector<std::string>& terms, int64_t rows) {
+  const auto append_rows = [&](const std::vector<std::string>& terms, int64_t rows) {
     const size_t n = rows == 0 ? 0 : terms.size() / static_cast<size_t>(rows);
     for (size_t i = 0; i < static_cast<size_t>(rows); ++i)
       result.emplace_back(terms.begin() + ptrdiff_t(i * n), terms.begin() + ptrdiff_t((i + 1) * n));
   };
   const auto count = static_cast<int64_t>(strings.size());
   if (split == Split::none)
-    rows_of(strings, texts.rank() > 1 ? texts.dim(0) : count);
+    append_rows(strings, texts.rank() > 1 ? texts.dim(0) : count);
   else if (split == Split::function) {
     const Tensor terms = checked((*splitter)(string_tensor(strings, {count})), {}, "split");
     if (terms.rank() != 2 || terms.dim(0) != count)
       fail("the function of `split` gave ", terms.spec(), "; expected a row of strings for each ",
            "of ", count, " texts");
-    rows_of(strings_of(terms), count);
+    append_rows(strings_of(terms), count);
   } else
     for (const std::string& text : strings)
       result.push_back(split == Split::whitespace ? split_at_whitespace(text)

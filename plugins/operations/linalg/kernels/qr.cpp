@@ -20,7 +20,8 @@ struct QrLoop {
   }
 
  private:
-  /// Applies the reflections: a becomes r; w is scratch memory for m numbers.
+  /// Reduces a to an upper triangular matrix by Householder reflections, whose product is `turn`,
+  /// and copies the factors to q and r. w is scratch memory for m numbers.
   static void reflect(const Matrix& a, const Matrix& turn, double* w, const Matrix& q,
                       const Matrix& r) {
     const int64_t m = a.rows, n = a.columns;
