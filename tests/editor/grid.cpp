@@ -262,6 +262,11 @@ void TestTerminal::expect_cursor(int row, int column) {
            [&] { return cursor().row == row && cursor().col == column; });
 }
 
+void TestTerminal::expect_cursor_row(const std::string& beginning) {
+  wait_for("the row of the cursor: " + beginning,
+           [&] { return row(cursor().row).starts_with(beginning); });
+}
+
 void TestTerminal::expect(const std::string& text) {
   wait_for(text, [&] {
     for (int i = 0; i < rows_; ++i)

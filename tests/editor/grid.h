@@ -51,6 +51,8 @@ class TestTerminal {
   /// Waits until the row shows this text.
   void expect_row(int row, const std::string& text);
   void expect_cursor(int row, int column);
+  /// Waits until the row of the cursor begins with the text.
+  void expect_cursor_row(const std::string& beginning);
   /// Waits until a row contains the text.
   void expect(const std::string& text);
   /// Waits until the process waits for input and all its output has been shown.

@@ -49,11 +49,20 @@ const std::pair<std::string, std::string> kKeys[] = {
     {"<Tab>", "\t"},   {"<Esc>", "\x1b"},       {"<Up>", "\x1b[A"}, {"<C-c>", "\x03"},
     {"<C-d>", "\x04"}, {"<A-Enter>", "\x1b\r"}, {"<C-r>", "\x12"},  {"<Enter>", "\r"}};
 
+/// What a line may wait for before its next key: how the row of the cursor begins when the pager,
+/// or the prompt, reads keys. While a pager starts, the program itself is idle.
+const std::pair<std::string, std::string> kAwaited[] = {{"<Pager>", ":"}, {"<Prompt>", "["}};
+
 /// Types a line, in which keys may be named; unless it ends in a backslash, Enter is pressed.
 void type(TestTerminal& terminal, std::string line) {
   if (!line.ends_with('\\')) line += "<Enter>\\";
   line.pop_back();
   while (!line.empty()) {
+    for (const auto& [name, beginning] : kAwaited) {
+      if (!line.starts_with(name)) continue;
+      terminal.expect_cursor_row(beginning);
+      line.erase(0, name.size());
+    }
     size_t end = std::min(line.find('<', 1), line.size());
     std::string bytes = line.substr(0, end);
     for (const auto& [name, key] : kKeys)
