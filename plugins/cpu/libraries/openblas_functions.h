@@ -26,6 +26,8 @@ void sgesdd_(const char*, const int*, const int*, float*, const int*, float*, fl
              float*, const int*, float*, const int*, int*, int*, size_t);
 void dgesdd_(const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
              double*, const int*, double*, const int*, int*, int*, size_t);
+void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*,
+             int*, const int*, int*, size_t, size_t);
 void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*,
              const int*, int*, const int*, int*, size_t, size_t);
 void openblas_set_num_threads(int);
@@ -61,6 +63,7 @@ constexpr auto for_type(F* float_function, D* double_function) {
 #define dpotrf_ CRESCENT_OPENBLAS(dpotrf_)
 #define sgesdd_ CRESCENT_OPENBLAS(sgesdd_)
 #define dgesdd_ CRESCENT_OPENBLAS(dgesdd_)
+#define ssyevd_ CRESCENT_OPENBLAS(ssyevd_)
 #define dsyevd_ CRESCENT_OPENBLAS(dsyevd_)
 #define openblas_set_num_threads CRESCENT_OPENBLAS(openblas_set_num_threads)
 #define openblas_get_corename CRESCENT_OPENBLAS(openblas_get_corename)

@@ -1,4 +1,4 @@
-// Kernels that call LAPACK for ops of linalg_op_types.h: systems of equations and eigenvalues of
+// Kernels that call LAPACK for ops of linalg_op_types.h: factors, solutions and eigenvalues of
 // matrices in float64, and of large matrices in float32. Small matrices are computed by the loops
 // of the plugin `linalg` instead, which use all threads. LAPACK expects columns in memory, so it
 // sees a row-major matrix as its transpose.
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "crescent/program/linalg_op_types.h"
 #include "libraries/openblas_functions.h"
 #include "linalg/lapack.h"
 #include "matmul/blas.h"
@@ -15,7 +16,8 @@ namespace {
 
 /// The largest number of rows for which the loops of the plugin `linalg` are faster.
 constexpr int64_t kSmall = 24;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+template <class T>
+constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 
 /// Transposes `from` (rows, columns) to `to` (columns, rows).
 template <class T>
@@ -47,36 +49,41 @@ class BatchKernel : public Kernel {
   int64_t count_;
 };
 
+template <class T, class... A>
+void syevd(A... arguments) {
+  for_type<T>(ssyevd_, dsyevd_)(arguments...);
+}
+
 /// The kernel of Eigh: (symmetric a) -> eigenvalues in ascending order, eigenvectors in columns.
+template <class T>
 class EighKernel final : public BatchKernel {
  public:
   explicit EighKernel(const Request& r) : BatchKernel(r) {
-    double best_size = 0;
+    T best_size = 0;
     const int query_size = -1;
     int info = 0;
     const BlasLock lock;
-    dsyevd_("V", "U", &n_, nullptr, &n_, nullptr, &best_size, &query_size, &integers_, &query_size,
-            &info, 1, 1);
-    work_ = static_cast<int>(best_size);
+    T* const none = nullptr;
+    syevd<T>("V", "U", &n_, none, &n_, none, &best_size, &query_size, &integers_, &query_size,
+             &info, 1, 1);
+    work_ = work_size(best_size);
   }
   size_t scratch_bytes() const override {
-    return (size() + work_) * sizeof(double) + integers_ * sizeof(int);
+    return (size() + work_) * sizeof(T) + integers_ * sizeof(int);
   }
 
  private:
   void run_one(const Arguments& a, int64_t i) const override {
-    auto* matrix = reinterpret_cast<double*>(a.scratch);
-    double *work = matrix + size(), *values = a.out<double>(0) + i * n_,
-           *vectors = a.out<double>(1) + i * size();
-    std::copy_n(a.in<double>(0) + i * size(), size(), matrix);
-    int info =
-        std::all_of(matrix, matrix + size(), [](double x) { return std::isfinite(x); }) ? 0 : 1;
+    auto* matrix = reinterpret_cast<T*>(a.scratch);
+    T *work = matrix + size(), *values = a.out<T>(0) + i * n_, *vectors = a.out<T>(1) + i * size();
+    std::copy_n(a.in<T>(0) + i * size(), size(), matrix);
+    int info = std::all_of(matrix, matrix + size(), [](T x) { return std::isfinite(x); }) ? 0 : 1;
     if (info == 0)
-      dsyevd_("V", "U", &n_, matrix, &n_, values, work, &work_,
-              reinterpret_cast<int*>(work + work_), &integers_, &info, 1, 1);
+      syevd<T>("V", "U", &n_, matrix, &n_, values, work, &work_,
+               reinterpret_cast<int*>(work + work_), &integers_, &info, 1, 1);
     transpose(matrix, n_, n_, vectors);
     if (info == 0) return;
-    std::fill_n(values, n_, kNan), std::fill_n(vectors, size(), kNan);
+    std::fill_n(values, n_, kNan<T>), std::fill_n(vectors, size(), kNan<T>);
   }
   int work_ = 0, integers_ = 0;
 };
@@ -123,6 +130,31 @@ class SolveKernel final : public BatchKernel {
   int columns_;
 };
 
+/// The kernel of TriangularSolve: (a, b (n, columns)) -> x = a^-1 b, of which only one triangle of
+/// a is read.
+template <class T>
+class TriangularSolveKernel final : public BatchKernel {
+ public:
+  explicit TriangularSolveKernel(const Request& r)
+      : BatchKernel(r),
+        columns_(static_cast<int>(r.inputs[1].shape[-1])),
+        triangle_(r.op_as<TriangularSolve>()->lower ? "U" : "L") {}
+  double flops() const override { return static_cast<double>(count_) * n_ * n_ * columns_; }
+  bool in_place(int input) const override { return input == 1; }
+
+ private:
+  void run_one(const Arguments& a, int64_t i) const override {
+    const int64_t right = int64_t{n_} * columns_;
+    T* x = a.out<T>(0) + i * right;
+    if (const T* b = a.in<T>(1) + i * right; b != x) std::copy_n(b, right, x);
+    const T one = 1;
+    trsm<T>("R", triangle_, "N", "N", &columns_, &n_, &one, a.in<T>(0) + i * size(), &n_, x,
+            &columns_, 1, 1, 1, 1);
+  }
+  int columns_;
+  const char* triangle_;  ///< of the transpose of a, which LAPACK sees
+};
+
 /// The kernel of Cholesky: (a) -> lower triangular l with l l' = a; NaN where a is not positive
 /// definite.
 class CholeskyKernel final : public BatchKernel {
@@ -137,26 +169,27 @@ class CholeskyKernel final : public BatchKernel {
     int info = 0;
     dpotrf_("U", &n_, l, &n_, &info, 1);
     for (int64_t row = 0; row < n_; ++row) {
-      if (info != 0) std::fill_n(l + row * n_, row + 1, kNan);
+      if (info != 0) std::fill_n(l + row * n_, row + 1, kNan<double>);
       std::fill(l + row * n_ + row + 1, l + (row + 1) * n_, 0.0);
     }
   }
 };
 
 /// The kernel of Lu: (a) -> LU factors, zero-based pivots, sign and logarithm of the determinant.
+template <class T>
 class LuKernel final : public BatchKernel {
  public:
   using BatchKernel::BatchKernel;
-  size_t scratch_bytes() const override { return size() * sizeof(double); }
+  size_t scratch_bytes() const override { return size() * sizeof(T); }
 
  private:
   void run_one(const Arguments& a, int64_t i) const override {
-    auto* matrix = reinterpret_cast<double*>(a.scratch);
+    auto* matrix = reinterpret_cast<T*>(a.scratch);
     int32_t* pivots = a.out<int32_t>(1) + i * n_;
-    transpose(a.in<double>(0) + i * size(), n_, n_, matrix);
+    transpose(a.in<T>(0) + i * size(), n_, n_, matrix);
     int info = 0;
-    dgetrf_(&n_, &n_, matrix, &n_, pivots, &info);
-    transpose(matrix, n_, n_, a.out<double>(0) + i * size());
+    getrf<T>(&n_, &n_, matrix, &n_, pivots, &info);
+    transpose(matrix, n_, n_, a.out<T>(0) + i * size());
     double sign = 1, log = 0;
     for (int k = 0; k < n_; ++k) {
       const double x = matrix[int64_t{k} * n_ + k];
@@ -177,14 +210,21 @@ std::unique_ptr<Kernel> make_batch(const Request& r, int64_t min_rows,
     if (in.dtype != dtype || in.shape.rank() < 2 || !fits_blas(in.shape[-1])) return nullptr;
   return r.inputs[0].shape[-1] >= min_rows ? std::make_unique<K>(r) : nullptr;
 }
+/// Makes a kernel in the dtype of the first input, as make_batch().
+template <template <class> class K>
+std::unique_ptr<Kernel> make_typed_batch(const Request& r, int64_t min_rows) {
+  if (r.inputs[0].dtype == DType::float32) return make_batch<K<float>>(r, min_rows, DType::float32);
+  return make_batch<K<double>>(r, min_rows);
+}
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_eigh(const Request& r) { return make_batch<EighKernel>(r, 1); }
+std::unique_ptr<Kernel> make_eigh(const Request& r) { return make_typed_batch<EighKernel>(r, 1); }
 std::unique_ptr<Kernel> make_solve(const Request& r) {
-  if (r.inputs[0].dtype == DType::float32)
-    return make_batch<SolveKernel<float>>(r, kSmall, DType::float32);
-  return make_batch<SolveKernel<double>>(r, kSmall);
+  return make_typed_batch<SolveKernel>(r, kSmall);
+}
+std::unique_ptr<Kernel> make_triangular_solve(const Request& r) {
+  return make_typed_batch<TriangularSolveKernel>(r, kSmall);
 }
 std::unique_ptr<Kernel> make_cholesky(const Request& r) {
   return make_batch<CholeskyKernel>(r, kSmall);
@@ -192,7 +232,7 @@ std::unique_ptr<Kernel> make_cholesky(const Request& r) {
 std::unique_ptr<Kernel> make_lu(const Request& r) {
   const Shape& a = r.inputs[0].shape;
   const bool is_square = a.rank() >= 2 && a[-1] == a[-2];
-  return is_square ? make_batch<LuKernel>(r, kSmall) : nullptr;
+  return is_square ? make_typed_batch<LuKernel>(r, kSmall) : nullptr;
 }
 
 }  // namespace crescent::cpu

@@ -36,7 +36,7 @@ class SvdKernel final : public Kernel {
     const BlasLock lock;
     gesdd<T>("S", &n_, &m_, &unused, &n_, &unused, &unused, &n_, &unused, &k_, &best_size,
              &query_size, &integer, &info, 1);
-    work_ = static_cast<int>(best_size);
+    work_ = work_size(best_size);
   }
   std::string name() const override { return "openblas lapack"; }
   size_t scratch_bytes() const override {
@@ -96,6 +96,7 @@ std::span<const KernelEntry> linalg_kernels() {
                                           {"eig", make_eig},
                                           {"eigh", make_eigh},
                                           {"solve", make_solve},
+                                          {"tri_solve", make_triangular_solve},
                                           {"cholesky", make_cholesky},
                                           {"lu_factor", make_lu}};
   return kRows;

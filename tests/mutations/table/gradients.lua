@@ -134,7 +134,7 @@ return {
     { "wrong condition", "return ops::where(below, 0, t); };", "return t; };" },
   },
   { file = "core/src/ops/linalg/singular_values.cpp", tests = { "ops" },
-    { "dropped term", "Tensors{u, added - turned}", "Tensors{u, added}" },
+    { "dropped term", "Tensors{columns, added - turned}", "Tensors{columns, added}" },
   },
   { file = "formats/keras/weights/flipped_kernels.cpp", tests = { "formats/kept_meanings_test" },
     { "dropped term", "\"Conv2DTranspose\", \"Conv3DTranspose\", \"ConvLSTM2D\"};",

@@ -9,7 +9,7 @@ namespace crescent {
 
 TensorSpecs Eigh::infer(std::span<const TensorSpec> in) const {
   const Shape& shape = in[0].shape;
-  return {{DType::float64, shape.slice(0, shape.rank() - 1)}, in[0]};
+  return {{in[0].dtype, shape.slice(0, shape.rank() - 1)}, in[0]};
 }
 Tensors Eigh::vjp(const Vjp& v) const {
   const Tensor &w = v.outputs[0], &vectors = v.outputs[1];
@@ -21,7 +21,7 @@ Tensors Eigh::vjp(const Vjp& v) const {
     inner = ops::matmul(vectors, v.gradients[1], true, false) *
             ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, gaps)));
   }
-  if (v.gradients[0]) inner = inner + as_columns(v.gradients[0]) * ops::eye(n, n, DType::float64);
+  if (v.gradients[0]) inner = inner + as_columns(v.gradients[0]) * ops::eye(n, n, w.dtype());
   const Tensor g = ops::matmul(ops::matmul(vectors, inner), vectors, false, true);
   return {(g + transposed(g)) * 0.5};
 }
@@ -120,7 +120,7 @@ namespace ops {
 
 std::tuple<Tensor, Tensor> eigh(const Tensor& x) {
   expect_square("eigh", x.shape());
-  const Tensor lower = doubled(x);
+  const Tensor lower = cast(x, factorization_dtype(x));
   const Tensors result = apply(Eigh{}, {(lower + transposed(lower)) * 0.5});
   return {in_dtype_of(result[0], x), in_dtype_of(result[1], x)};
 }

@@ -77,8 +77,9 @@ Tensors Lu::vjp(const Vjp& v) const {
   Tensor sum;
   if (v.gradients[0]) sum = gradient_by_factors(v.inputs[0], v.outputs[0], v.gradients[0]);
   if (v.gradients[3]) {
+    const Tensor& x = v.inputs[0];
     const Tensor g = ops::expand_dims(ops::expand_dims(v.gradients[3], -1), -1);
-    const Tensor by_logarithm = g * transposed(inverse(v.inputs[0]));
+    const Tensor by_logarithm = ops::cast(g, x.dtype()) * transposed(inverse(x));
     sum = sum ? sum + by_logarithm : by_logarithm;
   }
   return {sum};
@@ -105,24 +106,26 @@ Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F
   return in_dtype_of(vector ? squeeze(x, -1) : x, b);
 }
 
-/// The dtype of the factorization: float32 for large float32 matrices, which halves the time; else
-/// float64.
-DType factorization_dtype(const Tensor& a) {
-  constexpr int64_t kLarge = 128;  // number of rows from which a matrix counts as large
-  const bool large = a.rank() >= 2 && a.dim(-1) >= kLarge;
-  return large && a.dtype() == DType::float32 ? DType::float32 : DType::float64;
+/// The dtype in which the system a x = b is solved.
+DType system_dtype(const Tensor& a, const Tensor& b) {
+  return b.dtype() == DType::float64 ? DType::float64 : factorization_dtype(a);
+}
+
+/// The LU factors of x, in the dtype of the factorization if x is square, else in float64.
+Tensors factored(const Tensor& x) {
+  const bool is_square = x.dim(-1) == x.dim(-2);
+  return apply(Lu{}, {cast(x, is_square ? factorization_dtype(x) : DType::float64)});
 }
 
 }  // namespace
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, bool lower) {
-  return solved("solve_triangular", a, b, DType::float64,
+  return solved("solve_triangular", a, b, system_dtype(a, b),
                 [&](const Tensor& x, const Tensor& y) { return triangular(x, y, lower); });
 }
 
 Tensor solve(const Tensor& a, const Tensor& b) {
-  const DType dtype = b.dtype() == DType::float64 ? DType::float64 : factorization_dtype(a);
-  return solved("solve", a, b, dtype, [](const Tensor& x, const Tensor& y) {
+  return solved("solve", a, b, system_dtype(a, b), [](const Tensor& x, const Tensor& y) {
     return apply1(Solve{}, {x, y});
   });
 }
@@ -134,13 +137,13 @@ Tensor inv(const Tensor& x) {
 
 std::tuple<Tensor, Tensor> lu_factor(const Tensor& x) {
   if (x.rank() < 2) fail("lu_factor: expected matrices, got shape ", x.shape());
-  const Tensors result = apply(Lu{}, {doubled(x)});
+  const Tensors result = factored(x);
   return {in_dtype_of(result[0], x), result[1]};
 }
 
 std::tuple<Tensor, Tensor> slogdet(const Tensor& x) {
   expect_square("slogdet", x.shape());
-  const Tensors result = apply(Lu{}, {doubled(x)});
+  const Tensors result = factored(x);
   return {in_dtype_of(stop_gradient(result[2]), x), in_dtype_of(result[3], x)};
 }
 
@@ -148,7 +151,7 @@ Tensor logdet(const Tensor& x) { return std::get<1>(slogdet(x)); }
 
 Tensor det(const Tensor& x) {
   expect_square("det", x.shape());
-  const Tensors result = apply(Lu{}, {doubled(x)});
+  const Tensors result = factored(x);
   return in_dtype_of(stop_gradient(result[2]) * exp(result[3]), x);
 }
 

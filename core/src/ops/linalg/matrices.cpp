@@ -1,5 +1,7 @@
 #include "ops/linalg/matrices.h"
 
+#include <algorithm>
+
 namespace crescent {
 
 void expect_square(const char* name, const Shape& shape) {
@@ -11,6 +13,12 @@ void expect_square(const char* name, const Shape& shape) {
 void expect_matrices(const char* name, const Tensor& x) {
   if (x.rank() < 2 || x.dim(-1) < 0 || x.dim(-2) < 0)
     fail(name, ": expected matrices of a known size, got shape ", x.shape());
+}
+
+DType factorization_dtype(const Tensor& x) {
+  constexpr int64_t kLarge = 128;  // the fewest rows and columns of a large matrix
+  const bool is_large = x.rank() >= 2 && std::min(x.dim(-2), x.dim(-1)) >= kLarge;
+  return is_large && x.dtype() == DType::float32 ? DType::float32 : DType::float64;
 }
 
 Tensor offsets_from_diagonal(int64_t n) {

@@ -1,4 +1,4 @@
-// Helpers for batches of matrices in float64.
+// Helpers for batches of matrices.
 #pragma once
 #include "crescent/ops/arguments.h"
 #include "crescent/ops/linalg.h"
@@ -9,6 +9,10 @@ namespace crescent {
 void expect_square(const char* name, const Shape& shape);
 /// Fails unless x has at least two axes and the last two have known sizes.
 void expect_matrices(const char* name, const Tensor& x);
+
+/// The dtype of the factorization of x: float32 for large matrices in float32, which halves the
+/// time; else float64.
+DType factorization_dtype(const Tensor& x);
 
 inline Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 inline Tensor transposed(const Tensor& x) { return ops::swap_axes(x, -1, -2); }

@@ -10,15 +10,14 @@ TensorSpecs BatchedSvd::infer(std::span<const TensorSpec> in) const {
   const Shape& shape = in[0].shape;
   const Shape batch = shape.slice(0, shape.rank() - 2);
   const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n);
-  return {{DType::float64, batch.concat({m, k})},
-          {DType::float64, batch.concat({k})},
-          {DType::float64, batch.concat({k, n})}};
+  const DType dtype = in[0].dtype;
+  return {{dtype, batch.concat({m, k})}, {dtype, batch.concat({k})}, {dtype, batch.concat({k, n})}};
 }
 /// The formulas are those of Townsend, Differentiating the singular value decomposition (2016).
 Tensors BatchedSvd::vjp(const Vjp& v) const {
   const Tensor &u = v.outputs[0], &s = v.outputs[1], &vt = v.outputs[2];
   const int64_t k = s.dim(-1);
-  const Tensor eye = ops::eye(k, k, DType::float64);
+  const Tensor eye = ops::eye(k, k, s.dtype());
   Tensor inner = ops::zeros_like(ops::matmul(vt, vt, false, true)), sum;
   const auto add = [&](const Tensor& part) { sum = sum ? sum + part : part; };
   if (v.gradients[1]) inner = inner + as_columns(v.gradients[1]) * eye;
@@ -86,17 +85,18 @@ Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
   return apply1(op, {doubled(x)});
 }
 
-/// Completes orthonormal columns u to a basis. The added columns are arbitrary up to a rotation;
-/// their gradient is that of columns which stay orthogonal to u and do not rotate among themselves.
+/// Completes orthonormal columns u to a basis, in float64 unless u is one already. The added
+/// columns are arbitrary up to a rotation; their gradient is that of columns which stay orthogonal
+/// to u and do not rotate among themselves.
 Tensor completed_basis(const Tensor& u) {
   const int64_t m = u.dim(-2), k = u.dim(-1);
   if (m == k) return u;
   BatchedQr op;
   op.complete = true;
-  const Tensor fixed = ops::stop_gradient(u);
+  const Tensor columns = doubled(u), fixed = ops::stop_gradient(columns);
   const Tensor added = ops::slice_axis(apply(op, {fixed})[0], -1, k, m);
-  const Tensor turned = ops::matmul(fixed, ops::matmul(u - fixed, added, true, false));
-  return ops::concatenate(Tensors{u, added - turned}, -1);
+  const Tensor turned = ops::matmul(fixed, ops::matmul(columns - fixed, added, true, false));
+  return ops::concatenate(Tensors{columns, added - turned}, -1);
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ namespace ops {
 
 SvdResult svd(const Tensor& x, bool full_matrices, bool compute_uv) {
   expect_matrices("svd", x);
-  const Tensors result = apply(BatchedSvd{}, {doubled(x)});
+  const Tensors result = apply(BatchedSvd{}, {cast(x, factorization_dtype(x))});
   const Tensor s = in_dtype_of(result[1], x);
   if (!compute_uv) return {{}, s, {}};
   const Tensor u = full_matrices ? completed_basis(result[0]) : result[0];

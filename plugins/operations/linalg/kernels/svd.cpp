@@ -35,6 +35,7 @@ class SvdKernel final : public CpuKernel {
     s.doc("Runs on several threads, each with some matrices.");
   }
   bool prepare(const CpuRequest& r) override {
+    if (r.inputs[0].dtype != DType::float64) return false;
     shape_ = r.inputs[0].shape;
     groups_ = groups(shape_);
     work_ = svd_work(shape_[-2], shape_[-1]) + kCacheLine;
