@@ -1,4 +1,5 @@
 // What check_plugin finds in plugins that are wrong.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 
@@ -131,6 +132,22 @@ TEST_CASE("check_plugin draws values for required options") {
   const auto given = check_plugin("core", {{"Dense", Dict{{"shapes", List{3}}}}});
   CHECK(given.front().subject == R"(Dense of plugin 'core' with {"units": 4})");
   CHECK(given.front().ok());
+}
+
+TEST_CASE("check_plugin draws layers and cells, and inputs that a layer takes for a batch") {
+  const auto expect_checked = [](const char* plugin, std::initializer_list<const char*> subjects) {
+    const std::vector<CheckReport> reports = check_plugin(plugin);
+    for (const std::string subject : subjects)
+      CHECK(std::any_of(reports.begin(), reports.end(), [&](const CheckReport& report) {
+        return report.subject.starts_with(subject) && report.ok() && report.results.size() > 20;
+      }));
+  };
+  expect_checked("wrappers",
+                 {R"(TimeDistributed of plugin 'wrappers' with {"layer": {"class_name": "Dense")",
+                  R"(Bidirectional of plugin 'wrappers' with {"layer": {"class_name": "SimpleRNN")",
+                  "SpectralNormalization"});
+  expect_checked("recurrent", {"LSTMCell", "ConvLSTM3D", "StackedRNNCells",
+                               R"(RNN of plugin 'recurrent' with {"cell": {"class_name": "Si)"});
 }
 
 TEST_CASE("check_plugin compares results of a million elements") {

@@ -112,14 +112,16 @@ std::vector<Symbol> CheckedLayer::symbols() const {
   return symbols;
 }
 
-Calls::Calls(Layer& layer, bool training) : layer_(layer) {
+Calls::Calls(Layer& layer, bool training, Restored restored) : layer_(layer) {
   options_.training = training;
   for (Layer* inner : layer.flatten_layers()) {
     if (inner->stateful()) inner->reset_states();
     for (const SeedGenerator& seeds : inner->seed_generators()) states_.push_back(seeds.state());
     for (const Variable& state : inner->states()) states_.push_back(state);
   }
-  for (const Variable& weight : layer.non_trainable_weights()) states_.push_back(weight);
+  for (const Variable& weight :
+       restored == Restored::all ? layer.weights() : layer.non_trainable_weights())
+    states_.push_back(weight);
   for (const Variable& state : states_) first_.push_back(state.value().clone());
 }
 

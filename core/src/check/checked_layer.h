@@ -40,12 +40,14 @@ class CheckedLayer {
   LayerChecks checks_;
 };
 
-/// Calls a layer in training or inference mode. Before each call, random generators and
-/// non-trainable weights are set to the values that they had before the first call; a stateful
-/// layer begins anew.
+/// The weights that have the same values before each of several calls.
+enum class Restored { all, non_trainable };
+
+/// Calls a layer in training or inference mode. Before each call, random generators and weights are
+/// set to the values that they had before the first call; a stateful layer begins anew.
 class Calls {
  public:
-  Calls(Layer& layer, bool training);
+  Calls(Layer& layer, bool training, Restored restored = Restored::all);
   ~Calls() { restore(); }
   Calls(const Calls&) = delete;
   Tensors operator()(const Tensors& inputs, const Tensors& masks = {}) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "crescent/registry/registry.h"
+
 namespace crescent::check {
 namespace {
 
@@ -25,13 +27,25 @@ Value size_for(const Field& field) {
   return static_cast<int64_t>(within_bounds(static_cast<double>(kSize), field));
 }
 
-/// A value for the option; null if its type is not one of those that values are known for.
-Value value_for(const Field& field) {
+Dict layer_config(const char* class_name) {
+  return Dict{{"class_name", class_name}, {"config", Dict{{"units", kSize}}}};
+}
+
+/// The values that options of any type are tried with.
+std::vector<Value> values_of_any_type() {
+  const Value dense = layer_config("Dense"), cell = layer_config("SimpleRNNCell");
+  return {kSize, kNumber, dense, cell, layer_config("SimpleRNN"), List{dense}, List{cell}};
+}
+
+/// A value for the option, which is `any` if it may have any type; null if its type is not one of
+/// those that values are known for.
+Value value_for(const Field& field, const Value& any) {
   if (!field.choices.empty()) return field.choices.front();
   for (const NamedClass& each : kNamedClasses)
     if (field.kind == each.kind) return each.name;
   const std::string_view type = field.type;
-  if (type.starts_with("an integer") || type.starts_with("anything")) return size_for(field);
+  if (type.starts_with("an integer")) return size_for(field);
+  if (type.starts_with("anything")) return any;
   if (type.starts_with("a number")) return within_bounds(kNumber, field);
   if (type.starts_with("a boolean")) return true;
   if (type.starts_with("one of '")) return std::string(type.substr(8, type.find('\'', 8) - 8));
@@ -39,14 +53,35 @@ Value value_for(const Field& field) {
   return {};
 }
 
-}  // namespace
-
-Dict draw_options(const SchemaData& schema, const Dict& given) {
+Dict draw(const SchemaData& schema, const Dict& given, const Value& any) {
   Dict drawn;
   for (const Field& field : schema.fields) {
     if (!field.required || given.contains(field.name)) continue;
-    if (Value value = value_for(field); !value.is_null()) drawn.set(field.name, std::move(value));
+    if (Value value = value_for(field, any); !value.is_null())
+      drawn.set(field.name, std::move(value));
   }
+  return drawn;
+}
+
+bool can_make(const std::string& kind, const std::string& class_name, Dict options,
+              const Dict& drawn) try {
+  for (const DictEntry& entry : drawn) options.set(entry.key, entry.value);
+  make_object(kind, class_name, options);
+  return true;
+} catch (const Error&) {
+  return false;
+}
+
+}  // namespace
+
+Dict draw_options(const std::string& kind, const std::string& class_name, const Dict& given) {
+  const SchemaData& schema = registry().get(kind, class_name)->schema;
+  const std::vector<Value> values = values_of_any_type();
+  const Dict drawn = draw(schema, given, values.front());
+  if (drawn.size() == 0 || drawn == draw(schema, given, Value())) return drawn;
+  for (const Value& any : values)
+    if (Dict accepted = draw(schema, given, any); can_make(kind, class_name, given, accepted))
+      return accepted;
   return drawn;
 }
 

@@ -1,11 +1,15 @@
 // Options for objects of a class that is checked, where the user has given none.
 #pragma once
+#include <string>
+
 #include "crescent/registry/schema.h"
 
 namespace crescent::check {
 
-/// Values for the required options that are not in `given`: numbers within their bounds, the first
-/// of several choices, a name of a built-in class. Options of other types are left out.
-Dict draw_options(const SchemaData& schema, const Dict& given);
+/// Values for the required options of the class that are not in `given`: numbers within their
+/// bounds, the first of several choices, a name of a built-in class. Options whose type is
+/// "anything" get the first of some values, a layer among them, with which an object can be made.
+/// Options of other types are left out.
+Dict draw_options(const std::string& kind, const std::string& class_name, const Dict& given);
 
 }  // namespace crescent::check

@@ -46,7 +46,7 @@ struct ClassOptions {
            to_json(*value));
     if (value)
       for (const DictEntry& entry : value->as_dict()) read(class_name, entry.key, entry.value);
-    drawn = check::draw_options(registry().get(kind, class_name)->schema, options);
+    drawn = check::draw_options(kind, class_name, options);
     for (const DictEntry& entry : drawn) options.set(entry.key, entry.value);
   }
 
@@ -79,20 +79,27 @@ struct ClassOptions {
 /// Shapes and dtypes that layers are tried with when none are given.
 std::vector<LayerChecks> usual_inputs() {
   std::vector<LayerChecks> all;
-  for (const Shape& shape : {Shape{6}, Shape{5, 4}, Shape{8, 8, 3}, Shape{4, 6, 6, 2}}) {
-    all.push_back({{shape}, {DType::float32}});
-    all.push_back({{shape, shape}, {DType::float32}});
-  }
-  all.push_back({{Shape{5}}, {DType::int32}, 0, 4});
+  for (const Shape& shape :
+       {Shape{6}, Shape{5, 4}, Shape{8, 8, 3}, Shape{4, 6, 6, 2}, Shape{3, 4, 5, 5, 2}})
+    for (const size_t count : {1, 2, 3})
+      all.push_back({std::vector<Shape>(count, shape), {DType::float32}});
+  for (const size_t count : {1, 2})
+    all.push_back({std::vector<Shape>(count, Shape{5}), {DType::int32}, 0, 4});
   all.push_back({{Shape{1}}, {DType::string}, 0, 4});
   return all;
 }
 
-/// Whether each output of the layer has a row for each sample of the inputs.
-bool keeps_samples(const check::CheckedLayer& checked) {
-  const Tensors outputs = (*checked.make())(checked.inputs());
-  return std::all_of(outputs.begin(), outputs.end(),
-                     [&](const Tensor& y) { return y.rank() > 0 && y.dim(0) == checked.batch(); });
+/// Whether the layer takes the first axis of its inputs for that of the batch: each output has a
+/// row for each sample, also where there is none. A layer for images takes an image for a batch.
+bool keeps_samples(const check::CheckedLayer& checked) try {
+  for (const int64_t batch : {checked.batch(), checked.takes_any_batch() ? 0 : checked.batch()}) {
+    const LayerPtr layer = checked.built();
+    for (const Tensor& y : (*layer)(checked.inputs(batch)))
+      if (y.rank() == 0 || y.dim(0) != batch) return false;
+  }
+  return true;
+} catch (const Error&) {
+  return false;
 }
 
 /// Finds those of the inputs with which the layer can be called and stores them in `given`, if

@@ -40,6 +40,13 @@ class Pipeline final : public Layer {
     }
     set_supports_masking(true);
   }
+  void build(const std::vector<Shape>& inputs) override {
+    std::vector<Shape> shapes = inputs;
+    for (const LayerPtr& layer : layers_) {
+      layer->build_for(shapes);
+      shapes = layer->compute_output_shape(shapes);
+    }
+  }
   Tensors call(const Tensors& inputs, const Call& call) override {
     Tensor x = inputs[0];
     Tensor labels = call.tensor("labels"), masks = call.tensor("segmentation_masks");
