@@ -1,29 +1,11 @@
 -- Extreme arguments of functions of cr.ops; the expected results are those of Keras 3.15.1.
 package.path = ((arg[0]:match "^(.*)/[^/]*$" or ".") .. "/../support/?.lua;") .. package.path
 local check = require "check"
+local rows = require "rows"
 local cr = require "crescent"
 local ops, t = cr.ops, cr.tensor
 local inf, nan = math.huge, 0 / 0
-
-local function ints(values, dtype) return t(values):cast(dtype or "int32") end
-local function text(x) return x ~= x and "nan" or string.format("%.5g", x) end
-local function flat(values, into)
-  if type(values) ~= "table" then values = { values } end
-  for _, value in ipairs(values) do
-    if type(value) == "table" then flat(value, into) else
-      if type(value) == "boolean" then value = value and 1 or 0 end
-      into[#into + 1] = text(value)
-    end
-  end
-  return into
-end
-
---- Checks the elements of the tensor as one line and, if given, its dtype; the first argument is
---- the name of the case.
-local function check_row(what, x, want, dtype)
-  check.same(flat(x:totable(), {}), flat(want, {}), what)
-  if dtype then check.same(x.dtype, dtype, what .. ": dtype") end
-end
+local check_row, ints = rows.check, rows.ints
 
 local x = t { 2, nan, 1, -inf, inf, 1 }
 check_row("sort has NaN last", ops.sort(x), { -inf, 1, 1, 2, inf, nan })
@@ -326,91 +308,8 @@ check.fails(function() ops.expand_dims(square, -4) end, "expand_dims: axis -4 is
 check.fails(function() ops.expand_dims(square, 3) end, "expand_dims: axis 3 is out of range")
 check_row("gray of whole numbers", ops.image.rgb_to_grayscale(ints({ { { 38, 20, 7 } } },
   "uint8")), 23, "uint8")
-do -- attention with a mask of queries and keys
-  local q = ops.reshape(ops.arange(8.0), { 1, 2, 2, 2 })
-  local mask = t { { 1, 0 }, { 1, 1 } }:cast "bool"
-  check_row("attention by a mask of two axes", ops.dot_product_attention(q, q, q, { mask = mask }),
-    ops.dot_product_attention(q, q, q, { is_causal = true }):totable())
-end
-do -- a query for which all keys are masked weighs all keys equally
-  local q, v = cr.tensor { { { { 3, -2 } } } }, cr.tensor { { { { 1, 5 } }, { { 3, -1 } } } }
-  local k = cr.tensor { { { { 2, 1 } }, { { -1, 4 } } } }
-  local none = cr.tensor { { { { false, false } } } }
-  for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
-    local f = function(q, k, v) return ops.dot_product_attention(q, k, v, { mask = none }) end
-    local given = { q:cast(dtype), k:cast(dtype), v:cast(dtype) }
-    check_row("attention to nothing, " .. dtype, f(table.unpack(given)), { { { { 2, 2 } } } })
-    check_row("attention to nothing, compiled, " .. dtype, cr.compiled(f)(table.unpack(given)),
-      { { { { 2, 2 } } } })
-  end
-end
-do -- with a bias, scores of half width are computed in float32, as without
-  local mask = cr.tensor { { { { 0, 0 }, { 1, 1 } } } }
-  for _, dtype in ipairs { "float16", "bfloat16" } do
-    local q, k = ops.ones({ 1, 2, 1, 4 }, dtype), ops.ones({ 1, 2, 1, 4 }, dtype) * 1000
-    local v = cr.tensor({ { { { 1 } }, { { 3 } } } }, dtype)
-    for _, options in ipairs { { bias = ops.zeros({ 1, 1, 2, 2 }, dtype) },
-      { attn_logits_soft_cap = 10 } } do
-      for _, allowed in ipairs { false, mask } do
-        options.mask = allowed or nil
-        local y = ops.dot_product_attention(q * 100, k, v, options)
-        assert(y.dtype == dtype)
-        check_row("attention with a bias, " .. dtype, y, { { { { 2 } }, { { 2 } } } })
-      end
-    end
-  end
-  check.fails(function() ops.dot_product_attention(ops.ones { 1, 2, 5, 4 }, ops.ones { 1, 3, 0, 4 },
-    ops.ones { 1, 3, 0, 4 }) end, "multiple of the number of key heads", "(1, 2, 5, 4)",
-    "(1, 3, 0, 4)")
-end
-do -- visible scores far below those of masked keys leave finite gradients
-  local q, k = ops.full({ 1, 2, 1, 1 }, -1e5), ops.full({ 1, 2, 1, 1 }, 1e5)
-  local v, y = cr.tensor { { { { 1 } }, { { 4 } } } }, nil
-  local tape = cr.GradientTape(function()
-    y = ops.sum(ops.dot_product_attention(q, k, v, { scale = 1, is_causal = true }))
-  end, { q, k })
-  for _, gradient in ipairs(tape:gradient(y, { q, k })) do
-    assert(ops.all(ops.isfinite(gradient)):item())
-  end
-end
-for _, name in ipairs { "depth_to_space", "space_to_depth" } do
-  for _, size in ipairs { 0, -2, 1 << 40 } do
-    check.fails(function() ops[name](ops.ones { 1, 2, 2, 4 }, size) end, name, "block_size")
-  end
-  check.fails(function() ops[name](ops.ones { 2, 2, 4 }, 2) end, "four axes", "(2, 2, 4)")
-end
 check.fails(function() ops.array_split(t { 1 }, 1 << 31) end, "array_split: 2147483648 parts")
 check.fails(function() ops.vsplit(ops.zeros { 0 }, 1 << 31) end, "too many for 0 elements")
-for _, name in ipairs { "adaptive_max_pool", "average_pool", "max_pool" } do
-  check.fails(function() ops[name](t(1), 2) end, "expected (batch, ..., channels), got shape ()")
-end
-do -- in float16 and bfloat16 impossible alignments must not become infinite
-  local outputs = t { { { 0, 1, 2 }, { 2, 0, 1 }, { 1, 2, 0 }, { 0, 1, 0 } } }
-  local function loss(dtype)
-    local value = ops.ctc_loss(ints { { 1, 2 } }, outputs:cast(dtype), ints { 2 }, ints { 4 })
-    check.same(value.dtype, dtype)
-    return value:cast "float32"
-  end
-  check.near(loss "float16", loss "float32", 2e-3)
-  check.near(loss "bfloat16", loss "float32", 2e-2)
-end
-
-do -- the search adds up all ways to say the same: "a" by a-, -a and aa is 0.45, "" by -- is 0.36
-  local logs = ops.log(t { { { 0.6, 0.3, 0.1 }, { 0.6, 0.3, 0.1 } } })
-  local function decoded(options) return ops.ctc_decode(logs, ints { 2 }, options) end
-  check_row("the greedy way", decoded(), { -1, -1 })
-  local labels, scores = decoded { strategy = "beam_search", top_paths = 2 }
-  check.same(labels.shape, { 2, 1, 2 })
-  check_row("labels of the search", labels, { 1, -1, -1, -1 }, "int32")
-  check.near(ops.exp(scores), { { 0.45, 0.36 } }, 1e-5)
-  labels, scores = decoded { strategy = "beam_search", top_paths = 9, mask_index = cr.null }
-  check.near(ops.exp(scores)[1], { 0.48, 0.18, 0.18, 0.15, 0.01, 0, 0, 0, 0 }, 1e-5)
-  check_row("what is not found", labels:slice(9, 9), { -1, -1 })
-  local narrow = select(2, decoded { strategy = "beam_search", beam_width = 1 })
-  check.near(ops.exp(narrow), { { 0.36 } }, 1e-5)
-  check.fails(function() decoded { strategy = "best" } end, "'greedy' or 'beam_search', got 'best'")
-  check.fails(function() decoded { strategy = "beam_search", beam_width = 0 } end, "at least 1")
-end
 local lu, pivots = ops.lu_factor(t { { 1, 2, 4 }, { 2, 2, 2 } })
 check_row("factors of a wide matrix", lu, { 2, 2, 2, 0.5, 1, 3 })
 check_row("... and its pivots", pivots, { 1, 1 }, "int32")
@@ -418,41 +317,6 @@ lu, pivots = ops.lu_factor(t { { 1 }, { 4 }, { 2 } })
 check_row("factors of a tall matrix", lu, { 4, 0.25, 0.5 })
 check_row("... and its pivot", pivots, { 1 })
 check.fails(function() ops.lu_factor(t { 1 }) end, "expected matrices, got shape (1,)")
-do -- images deformed by noise (elastic_transform)
-  local images = cr.random.uniform({ 2, 9, 8, 3 }, { seed = 1 })
-  local options = { alpha = 3, sigma = 2, seed = 5 }
-  local moved = ops.image.elastic_transform(images, options)
-  check.same(moved.shape, { 2, 9, 8, 3 })
-  assert(ops.max(ops.abs(moved - images)):item() > 0.1)
-  check.near(ops.image.elastic_transform(images, options), moved:totable())
-  check.near(ops.image.elastic_transform(images, 0), images:totable())
-  options.data_format = "channels_first"
-  check.near(ops.image.elastic_transform(images:transpose { 0, 3, 1, 2 }, options),
-    moved:transpose({ 0, 3, 1, 2 }):totable())
-  local constant = ops.ones({ 8, 8, 1 }, "uint8")
-  check_row("equal numbers stay", ops.image.elastic_transform(constant), constant:totable(),
-    "uint8")
-  check.fails(function() ops.image.elastic_transform(images, { sigma = 0 }) end, "sigma")
-  check.fails(function() ops.image.elastic_transform(t { 1 }) end, "or one image, got")
-  local wrong = { data_format = "channels_frist" }
-  local function expect_refusal(f, ...)
-    local arguments = table.pack(...)
-    check.fails(function() f(table.unpack(arguments)) end, "data_format must be")
-  end
-  expect_refusal(ops.image.elastic_transform, images, wrong)
-  expect_refusal(ops.image.sobel_edges, images, wrong)
-  expect_refusal(ops.image.ssim, images, images, wrong)
-  expect_refusal(ops.image.affine_transform, images, ops.ones { 2, 8 }, wrong)
-end
-do -- structural similarity of images with data_format "channels_first"
-  local a, b = cr.random.uniform { 2, 12, 13, 3 }, cr.random.uniform { 2, 12, 13, 3 }
-  local function first(images) return images:transpose { 0, 3, 1, 2 } end
-  local want = ops.image.ssim(a, b)
-  check.near(ops.image.ssim { image1 = first(a), image2 = first(b),
-    data_format = "channels_first" }, want:totable(), 1e-5)
-  check.near(ops.image.ssim(first(a)[1], first(b)[1], { data_format = "channels_first" }),
-    want:totable()[1], 1e-5)
-end
 do -- erfc for large arguments, and its derivative
   local x = { -6, -1.5, 0, 0.3, 1, 3.9, 4, 5, 9, 26, 27 }
   local want = { 2, 1.96610514647531, 1, 0.671373240540873, 0.157299207050285,
