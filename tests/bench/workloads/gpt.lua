@@ -2,18 +2,10 @@
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"
+local Positions = require "positions"
 local layers = cr.layers
 
 local tokens, steps, width, heads, dropout = 8000, 256, 384, 6, 0.1
-
-local Positions = cr.Layer:subclass("GptPositions")
-
-function Positions:build(shape)
-  self.positions = self:add_weight { name = "positions", shape = { shape[2], shape[3] },
-    initializer = "uniform" }
-end
-
-function Positions:call(x) return x + self.positions end
 
 local function block(x)
   local y = layers.LayerNormalization()(x)

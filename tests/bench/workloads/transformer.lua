@@ -2,16 +2,8 @@
 package.path = ((arg[0]:match "^(.*)/[^/]*$") or ".") .. "/../?.lua;" .. package.path
 local cr = require "crescent"
 local measure = require "measure"
+local Positions = require "positions"
 local layers = cr.layers
-
-local Positions = cr.Layer:subclass("Positions")
-
-function Positions:build(shape)
-  self.positions = self:add_weight { name = "positions", shape = { shape[2], shape[3] },
-    initializer = "zeros" }
-end
-
-function Positions:call(x) return x + self.positions end
 
 local function encoder(x, width, heads, hidden)
   local attended = layers.MultiHeadAttention(heads, width // heads){ x, x }
