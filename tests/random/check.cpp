@@ -5,9 +5,11 @@
 #include <functional>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "compile/passes/passes.h"
 #include "crescent/device/lowering.h"
+#include "crescent/program/op_types.h"
 #include "crescent/program/program.h"
 #include "distance.h"
 #include "program/picky_device.h"
@@ -291,8 +293,11 @@ PickyDevice draw_device(Choices& choices) {
                share = static_cast<size_t>(choices.below(5));
   const auto flip = [&] { return choices.one_in(2); };
   const Capabilities can{flip(), flip(), flip(), flip(), flip()};
-  return PickyDevice([=](const Op& op) { return (op.hash() ^ salt) * 2654435761u % 4 < share; },
-                     can);
+  // A scan is told by its name, because lowering changes its body and thereby its hash.
+  const auto key = [](const Op& op) {
+    return op.name() == Scan::kName ? std::hash<std::string_view>()(op.name()) : op.hash();
+  };
+  return PickyDevice([=](const Op& op) { return (key(op) ^ salt) * 2654435761u % 4 < share; }, can);
 }
 
 bool is_large(const Recipe& recipe) {
