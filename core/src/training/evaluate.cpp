@@ -184,7 +184,10 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   if (group.gathers()) group = {};  // each process predicts its own data
   group.share_nothing();            // each batch is computed by one process as a whole
   CollectedOutputs collected(options.steps ? -1 : data->samples());
-  const bool in_turn = layouts().empty() && !any_divided(weights());
+  const bool in_turn = [&] {
+    const auto entrance = enter_steps(*this);
+    return layouts().empty() && !any_divided(weights());
+  }();
   SharedPredictions predictions(in_turn ? group.communicator() : nullptr, collected);
   Pass pass(*this, Batches("predict", data, options.steps, false, group),
             collecting(*this, predictions));
