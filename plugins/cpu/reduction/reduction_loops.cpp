@@ -68,42 +68,76 @@ HWY_INLINE float number(BFloat16 x) {
   return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16);
 }
 
+/// The lanes of a vector in one vector of doubles, to which a vector of floats adds up its halves.
 template <class V>
-HWY_INLINE double sum_of_lanes(hn::ScalableTag<double> d, V x) {
-  return hn::GetLane(hn::SumOfLanes(d, x));
+HWY_INLINE V folded_lanes(hn::ScalableTag<double>, V x) {
+  return x;
 }
-/// The sum of all lanes in float64.
 template <class V>
-HWY_INLINE double sum_of_lanes([[maybe_unused]] hn::ScalableTag<float> d, V x) {
+HWY_INLINE hn::Vec<hn::ScalableTag<double>> folded_lanes([[maybe_unused]] hn::ScalableTag<float> d,
+                                                         V x) {
+  const hn::ScalableTag<double> wide;
 #if HWY_TARGET == HWY_SCALAR
-  return static_cast<double>(hn::GetLane(x));
+  return hn::Set(wide, static_cast<double>(hn::GetLane(x)));
 #else
   const hn::Half<decltype(d)> half;
-  const hn::ScalableTag<double> wide;
-  return sum_of_lanes(wide, hn::Add(hn::PromoteTo(wide, hn::LowerHalf(half, x)),
-                                    hn::PromoteTo(wide, hn::UpperHalf(half, x))));
+  return hn::Add(hn::PromoteTo(wide, hn::LowerHalf(half, x)),
+                 hn::PromoteTo(wide, hn::UpperHalf(half, x)));
 #endif
 }
 
-/// The sum of a row in the dtype of the elements, in four vectors of sums, so that each sum has few
-/// terms.
+/// Adds the whole vectors of a row in the dtype of the elements, in four vectors of sums, so that
+/// each sum has few terms; returns the sums in one vector of doubles. `i` becomes the index of the
+/// first element that is left.
 template <class T>
-HWY_INLINE double sum_of_row(const T* x, int64_t n) {
+HWY_INLINE hn::Vec<hn::ScalableTag<double>> sum_vectors(const T* x, int64_t n, int64_t& i) {
   const hn::ScalableTag<Computed<T>> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  double total = 0;
-  int64_t i = 0;
-  if (n >= lanes) {
-    auto a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0;
-    for (; i + 4 * lanes <= n; i += 4 * lanes) {
-      a0 = hn::Add(a0, load(d, x + i)), a1 = hn::Add(a1, load(d, x + i + lanes));
-      a2 = hn::Add(a2, load(d, x + i + 2 * lanes)), a3 = hn::Add(a3, load(d, x + i + 3 * lanes));
-    }
-    for (; i + lanes <= n; i += lanes) a0 = hn::Add(a0, load(d, x + i));
-    total = sum_of_lanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3)));
+  auto a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0;
+  for (i = 0; i + 4 * lanes <= n; i += 4 * lanes) {
+    a0 = hn::Add(a0, load(d, x + i)), a1 = hn::Add(a1, load(d, x + i + lanes));
+    a2 = hn::Add(a2, load(d, x + i + 2 * lanes)), a3 = hn::Add(a3, load(d, x + i + 3 * lanes));
   }
-  for (; i < n; ++i) total += static_cast<double>(number(x[i]));
-  return total;
+  for (; i + lanes <= n; i += lanes) a0 = hn::Add(a0, load(d, x + i));
+  return folded_lanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3)));
+}
+
+/// The most rows that are added at once: one for each lane of a vector of doubles.
+constexpr size_t kMaxRows = HWY_MAX_BYTES / sizeof(double);
+
+/// Replaces `vectors`, one for each lane of a vector, by the sums of their lanes: neighbouring
+/// lanes are added until each vector has one sum.
+HWY_INLINE void add_lanes([[maybe_unused]] double* vectors) {
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<double> d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t count = lanes / 2; count > 0; count /= 2)
+    for (size_t k = 0; k < count; ++k) {
+      const auto low = hn::Load(d, vectors + 2 * k * lanes),
+                 high = hn::Load(d, vectors + (2 * k + 1) * lanes);
+      hn::Store(hn::Add(hn::ConcatEven(d, high, low), hn::ConcatOdd(d, high, low)), d,
+                vectors + k * lanes);
+    }
+#endif
+}
+
+/// Adds the sums of up to kMaxRows rows of n elements to `acc`. The sum of a row is the same beside
+/// any other rows.
+template <class T>
+HWY_INLINE void sum_rows(const T* x, int64_t rows, int64_t width, int64_t n, double* acc) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN double vectors[kMaxRows * kMaxRows];
+  int64_t begin = 0;  // index of the first element after the whole vectors
+  for (int64_t row = 0; row < lanes; ++row)
+    hn::Store(row < rows ? sum_vectors(x + row * width, n, begin) : hn::Zero(d), d,
+              vectors + row * lanes);
+  add_lanes(vectors);
+  for (int64_t row = 0; row < rows; ++row) {
+    double total = vectors[row];
+    for (int64_t i = begin; i < n; ++i) total += static_cast<double>(number(x[row * width + i]));
+    acc[row] += total;
+  }
 }
 
 template <bool largest, class V>
@@ -168,9 +202,7 @@ HWY_INLINE double multiply_row(const T* x, int64_t n) {
 template <Rule rule, class T, bool truth>
 HWY_INLINE Accumulator<T> take_in(Accumulator<T> total, const T* x, int64_t n) {
   constexpr bool floating = std::is_floating_point_v<Computed<T>>;
-  if constexpr (floating && rule == Rule::sum) {
-    return total + sum_of_row(x, n);
-  } else if constexpr (floating && rule != Rule::product) {
+  if constexpr (floating && rule != Rule::product) {
     return combine<rule>(total, extreme_of_row<rule>(x, n));
   } else if constexpr (std::is_floating_point_v<T> && rule == Rule::product) {
     return total * multiply_row(x, n);
@@ -186,10 +218,16 @@ template <Rule rule, class T, bool truth>
 void reduce_rows(const void* x, int64_t rows, int64_t width, void* acc) {
   const T* in = static_cast<const T*>(x);
   auto* a = static_cast<Accumulator<T>*>(acc);
-  for (int64_t row = 0; row < rows; ++row, in += width) {
-    for (int64_t i = 0; i < width; i += kRowLength)
-      a[row] = take_in<rule, T, truth>(a[row], in + i, std::min(kRowLength, width - i));
-  }
+  constexpr bool adds_lanes = std::is_floating_point_v<Computed<T>> && rule == Rule::sum;
+  const int64_t step = adds_lanes ? static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>())) : 1;
+  for (int64_t row = 0; row < rows; row += step, in += step * width)
+    for (int64_t i = 0; i < width; i += kRowLength) {
+      const int64_t n = std::min(kRowLength, width - i);
+      if constexpr (adds_lanes)
+        sum_rows(in + i, std::min(step, rows - row), width, n, a + row);
+      else
+        a[row] = take_in<rule, T, truth>(a[row], in + i, n);
+    }
 }
 
 /// The type of partial results of columns: the type of the elements if it is precise enough.

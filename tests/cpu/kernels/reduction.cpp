@@ -128,6 +128,21 @@ TEST_CASE("reductions over any axes and dtypes") {
   }
 }
 
+TEST_CASE("rows are added several at once, whatever their number and length") {
+  const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
+  const DType dtype = GENERATE(DType::float32, DType::float64, DType::bfloat16, DType::float16);
+  for (const int64_t rows : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31})
+    for (const int64_t length : {1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 130, 2049}) {
+      CAPTURE(dtype, rows, length);
+      const Array x = random({rows, length}, dtype, static_cast<unsigned>(rows * length), -1, 1);
+      for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::mean}) {
+        Reduce op;
+        op.kind = kind, op.axes = {1};
+        check(reduction_kernels, op, {x}, {reduced(kind, x, {1})}, 3);
+      }
+    }
+}
+
 TEST_CASE("a sum of a million floats is as good as one in double") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   Array x = random({1 << 20}, DType::float32, 1, 0, 1);
