@@ -74,8 +74,7 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
   const Tensor nan = ops::isnan(rows);
   const Tensor sorted =
       ops::flip(ops::top_k(ops::where(nan, kInfinity, rows), n)[0], {rows.rank() - 1});
-  const Tensor numbers =
-      ops::sum(ops::where(nan, ops::zeros_like(rows), ops::ones_like(rows)), {-1}, true);
+  const Tensor numbers = ops::sum(ops::cast(ops::logical_not(nan), rows.dtype()), {-1}, true);
   const Tensor count =
       ignore_nan ? ops::maximum(numbers, 1.0) : ops::full({1}, double(n), x.dtype());
   const Tensor each = ops::reshape(ops::cast(q, x.dtype()), {-1});

@@ -37,7 +37,7 @@ Tensor nan_to(const Tensor& x, double value) {
 
 Tensor count_numbers(const Tensor& x, const Axes& axes, bool keepdims) {
   const Tensor y = floating(x);
-  return ops::sum(ops::where(ops::isnan(y), ops::zeros_like(y), ops::ones_like(y)), axes, keepdims);
+  return ops::sum(ops::cast(ops::logical_not(ops::isnan(y)), y.dtype()), axes, keepdims);
 }
 
 template <Tensor (*F)(const Tensor&, const Axes&, bool), bool Largest>
