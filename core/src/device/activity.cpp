@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// An op, and the layer that recorded it; without an op: no program is running.
-struct NotedInstruction {
+struct RunningInstruction {
   std::string op, scope;
 };
 
@@ -25,13 +25,13 @@ struct CurrentActivity {
   std::string run;
   int64_t batch = 0;
   std::thread::id thread;
-  NotedInstruction instruction;
-  Clock::time_point since = Clock::now();
+  RunningInstruction instruction;
+  Clock::time_point start_time = Clock::now();
 };
 
-thread_local NotedInstruction instruction_of_thread;
+thread_local RunningInstruction instruction_of_thread;
 
-std::atomic<bool> is_noting{false};
+std::atomic<bool> is_tracking{false};
 
 /// The object is never destroyed, because other threads may use it while the process ends.
 CurrentActivity& current_activity() {
@@ -41,39 +41,42 @@ CurrentActivity& current_activity() {
 
 }  // namespace
 
-bool notes_activity() { return is_noting.load(std::memory_order_relaxed); }
-void note_activity(bool on) { is_noting = on; }
+bool is_tracking_activity() { return is_tracking.load(std::memory_order_relaxed); }
+void set_activity_tracking(bool on) { is_tracking = on; }
 
 void enter_batch(const char* run, int64_t number) {
-  if (!notes_activity()) return;
-  CurrentActivity& now = current_activity();
-  const std::lock_guard lock(now.mutex);
-  now.run = run, now.batch = number, now.thread = std::this_thread::get_id();
-  now.instruction = {};
-  now.since = Clock::now();
+  if (!is_tracking_activity()) return;
+  CurrentActivity& process_activity = current_activity();
+  const std::lock_guard lock(process_activity.mutex);
+  process_activity.run = run, process_activity.batch = number,
+  process_activity.thread = std::this_thread::get_id();
+  process_activity.instruction = {};
+  process_activity.start_time = Clock::now();
 }
 
 void enter_instruction(std::string_view op, std::string_view scope) {
   instruction_of_thread.op = op, instruction_of_thread.scope = scope;
-  CurrentActivity& now = current_activity();
-  const std::lock_guard lock(now.mutex);
-  if (now.batch > 0 && now.thread != std::this_thread::get_id()) return;
-  now.instruction = instruction_of_thread;
-  now.since = Clock::now();
+  CurrentActivity& process_activity = current_activity();
+  const std::lock_guard lock(process_activity.mutex);
+  if (process_activity.batch > 0 && process_activity.thread != std::this_thread::get_id()) return;
+  process_activity.instruction = instruction_of_thread;
+  process_activity.start_time = Clock::now();
 }
 
 void leave_program() { enter_instruction("", ""); }
 
 std::string activity() {
-  CurrentActivity& now = current_activity();
-  const std::lock_guard lock(now.mutex);
-  const double seconds = std::chrono::duration<double>(Clock::now() - now.since).count();
-  const auto& [op, scope] = now.instruction;
-  std::string where = op.empty() ? "outside of a program" : concat("in ", op);
-  if (!op.empty() && !scope.empty()) where = concat("in layer `", scope, "`");
-  if (now.batch > 0)
-    where += concat(op.empty() ? ", in" : " of", " batch ", now.batch, " of ", now.run);
-  return concat(where, " for ", std::round(seconds * 10) / 10, " s");
+  CurrentActivity& process_activity = current_activity();
+  const std::lock_guard lock(process_activity.mutex);
+  const double seconds =
+      std::chrono::duration<double>(Clock::now() - process_activity.start_time).count();
+  const auto& [op, scope] = process_activity.instruction;
+  std::string place_text = op.empty() ? "outside of a program" : concat("in ", op);
+  if (!op.empty() && !scope.empty()) place_text = concat("in layer `", scope, "`");
+  if (process_activity.batch > 0)
+    place_text += concat(op.empty() ? ", in" : " of", " batch ", process_activity.batch, " of ",
+                         process_activity.run);
+  return concat(place_text, " for ", std::round(seconds * 10) / 10, " s");
 }
 
 std::string running_instruction() {

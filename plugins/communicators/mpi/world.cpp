@@ -78,7 +78,7 @@ World::World() {
   errors_.resize(static_cast<size_t>(size_));
   find_hosts();
   if (size_ == 1) return;
-  note_activity(true);
+  set_activity_tracking(true);
   listener_ = std::thread([this] { listen(); });
 }
 

@@ -63,7 +63,7 @@ void ExchangeThread::work() {
 }
 
 void ExchangeThread::run(const Exchange& exchange) {
-  if (notes_activity()) enter_instruction(exchange.op, exchange.scope);
+  if (is_tracking_activity()) enter_instruction(exchange.op, exchange.scope);
   exchange.kernel->run(exchange.arguments);
 }
 

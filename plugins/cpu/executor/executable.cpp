@@ -31,7 +31,7 @@ void CpuExecutable::run(std::span<const Tensor> inputs, std::span<Tensor> variab
   bind(*frame, inputs, variables, outputs);
   const Arenas::Lease arena(arenas_, plan_.arena_bytes());
   plan_.run(*frame, arena.memory(), observing.owns_lock() && plan_.is_observed());
-  if (notes_activity()) leave_program();
+  if (is_tracking_activity()) leave_program();
 }
 
 void CpuExecutable::bind(Plan::Frame& frame, std::span<const Tensor> inputs,

@@ -229,7 +229,7 @@ void Plan::run(Frame& frame, std::byte* arena, bool is_observed) {
 void Plan::run_calls(const Frame& frame, size_t first, size_t last) {
   size_t i = first;
   try {
-    if (frame.is_observed_ || shard_count_ > 0 || notes_activity() || can_overlap_)
+    if (frame.is_observed_ || shard_count_ > 0 || is_tracking_activity() || can_overlap_)
       run_carefully(frame, i, last);
     for (; i < last; ++i) run(frame, calls_[i]);
   } catch (DataError& error) {
@@ -266,7 +266,7 @@ void Plan::run_carefully(const Frame& frame, size_t& i, size_t last) {
     return shard_count_ > 0 && shards_[call] >= 0 &&
            (shards_[call] < own_range.first || shards_[call] >= own_range.last);
   };
-  const bool reports_activity = notes_activity();
+  const bool reports_activity = is_tracking_activity();
   ExchangeThread* const thread = overlaps(frame) ? exchange_thread_ : nullptr;
   const ExchangeGuard guard(thread);
   const auto report = [&](size_t call) {

@@ -57,10 +57,10 @@ class WithTwins {
  public:
   WithTwins() {
     set_communicator(twins);
-    note_activity(true);
+    set_activity_tracking(true);
   }
   ~WithTwins() {
-    note_activity(false);
+    set_activity_tracking(false);
     set_communicator(nullptr);
   }
   WithTwins(const WithTwins&) = delete;

@@ -9,15 +9,15 @@
 
 namespace crescent {
 
-/// Whether this process notes its activity; initially it does not.
-CRESCENT_API bool notes_activity();
-/// Sets whether this process notes its activity; a communicator of several processes passes true.
-CRESCENT_API void note_activity(bool on);
-/// Notes that the process begins batch `number`, counted from 1, of `run`, such as "fit".
+/// Whether this process tracks its activity, so that activity() tells it; initially it does not.
+CRESCENT_API bool is_tracking_activity();
+/// Sets whether this process tracks its activity; a communicator of several processes passes true.
+CRESCENT_API void set_activity_tracking(bool on);
+/// Records that the process begins batch `number`, counted from 1, of `run`, such as "fit".
 CRESCENT_API void enter_batch(const char* run, int64_t number);
-/// Notes that the process begins an instruction of the op `op`, which the layer `scope` recorded.
+/// Records that the process begins an instruction of the op `op`, which the layer `scope` recorded.
 CRESCENT_API void enter_instruction(std::string_view op, std::string_view scope);
-/// Notes that no program is running.
+/// Records that no program is running.
 CRESCENT_API void leave_program();
 /// Returns a text such as "in layer `pool` of batch 117 of fit for 5.1 s". Any thread may call
 /// activity().
