@@ -106,15 +106,15 @@ void set_sizes(const TensorSpec& spec, crescent_spec& result) {
 
 void write_spec(const TensorSpec& spec, const char* name, crescent_spec* result) {
   read_struct(result, "result");
-  crescent_spec known{};
-  known.struct_size = result->struct_size;
-  known.name = name;
-  known.dtype = static_cast<int32_t>(spec.dtype);
-  known.rank = spec.shape.rank();
-  std::copy(spec.shape.begin(), spec.shape.end(), known.shape);
-  known.size = -1;
-  if (spec.shape.is_known()) set_sizes(spec, known);
-  std::memcpy(result, &known, std::min(result->struct_size, sizeof known));
+  crescent_spec filled_spec{};
+  filled_spec.struct_size = result->struct_size;
+  filled_spec.name = name;
+  filled_spec.dtype = static_cast<int32_t>(spec.dtype);
+  filled_spec.rank = spec.shape.rank();
+  std::copy(spec.shape.begin(), spec.shape.end(), filled_spec.shape);
+  filled_spec.size = -1;
+  if (spec.shape.is_known()) set_sizes(spec, filled_spec);
+  std::memcpy(result, &filled_spec, std::min(result->struct_size, sizeof filled_spec));
 }
 
 }  // namespace crescent::c

@@ -53,9 +53,9 @@ Struct read_struct(const Struct* source, const char* name) {
   const size_t size = source->struct_size;
   if (size < sizeof(size_t) || size > 4096)
     fail_argument("'", name, "->struct_size' is ", size, ", expected sizeof the struct");
-  Struct known{};
-  std::memcpy(&known, source, std::min(size, sizeof known));
-  return known;
+  Struct result{};
+  std::memcpy(&result, source, std::min(size, sizeof result));
+  return result;
 }
 
 }  // namespace crescent::c

@@ -11,14 +11,14 @@ constexpr uintptr_t kMaxKinds = 16;
 
 struct HandleTable {
   std::shared_mutex mutex;
-  uintptr_t last = 0;
+  uintptr_t last_number = 0;
   std::unordered_map<uintptr_t, std::shared_ptr<void>> objects;
 };
 
 /// The table is never destroyed, because threads may still use handles while the process ends.
 HandleTable& table() {
-  static auto* const all = new HandleTable;
-  return *all;
+  static auto* const shared_table = new HandleTable;
+  return *shared_table;
 }
 
 bool is_of_kind(uintptr_t number, HandleKind kind) {
@@ -30,9 +30,9 @@ bool is_of_kind(uintptr_t number, HandleKind kind) {
 uintptr_t add_handle(HandleKind kind, std::shared_ptr<void> object) {
   HandleTable& handles = table();
   const std::unique_lock lock(handles.mutex);
-  const uintptr_t number = (handles.last + 1) * kMaxKinds + static_cast<uintptr_t>(kind);
+  const uintptr_t number = (handles.last_number + 1) * kMaxKinds + static_cast<uintptr_t>(kind);
   handles.objects.emplace(number, std::move(object));
-  ++handles.last;
+  ++handles.last_number;
   return number;
 }
 
@@ -41,8 +41,8 @@ std::shared_ptr<void> find_handle(HandleKind kind, const void* handle) {
   if (!is_of_kind(number, kind)) return nullptr;
   HandleTable& handles = table();
   const std::shared_lock lock(handles.mutex);
-  const auto found = handles.objects.find(number);
-  return found == handles.objects.end() ? nullptr : found->second;
+  const auto handle_entry = handles.objects.find(number);
+  return handle_entry == handles.objects.end() ? nullptr : handle_entry->second;
 }
 
 void remove_handle(HandleKind kind, const void* handle) {
@@ -52,10 +52,10 @@ void remove_handle(HandleKind kind, const void* handle) {
   std::shared_ptr<void> object;
   HandleTable& handles = table();
   const std::unique_lock lock(handles.mutex);
-  const auto found = handles.objects.find(number);
-  if (found == handles.objects.end()) return;
-  object = std::move(found->second);
-  handles.objects.erase(found);
+  const auto handle_entry = handles.objects.find(number);
+  if (handle_entry == handles.objects.end()) return;
+  object = std::move(handle_entry->second);
+  handles.objects.erase(handle_entry);
 }
 
 }  // namespace crescent::c

@@ -103,14 +103,14 @@ Dict describe(const Model& model) {
 
 Variable weight_of(const Model& model, const std::string& path) {
   std::vector<std::string> paths;
-  Variables found;
+  Variables matching;
   for (const Variable& each : model.weights()) {
     paths.push_back(each.path());
-    if (each.path() == path) found.push_back(each);
+    if (each.path() == path) matching.push_back(each);
   }
-  if (found.empty()) fail("no weight '", path, "'", did_you_mean(path, paths));
-  if (found.size() > 1) fail("'", path, "' is the path of ", found.size(), " weights");
-  return found.front();
+  if (matching.empty()) fail("no weight '", path, "'", did_you_mean(path, paths));
+  if (matching.size() > 1) fail("'", path, "' is the path of ", matching.size(), " weights");
+  return matching.front();
 }
 
 }  // namespace
@@ -132,8 +132,8 @@ crescent_error* crescent_model_load(const char* path, const char* options,
 crescent_error* crescent_model_save(const crescent_model* model, const char* path,
                                     const char* options) {
   return guarded(__func__, [&] {
-    const LockedModel locked(model);
-    save_model(*locked, text_of(path, "path"), options_of(options));
+    const LockedModel locked_model(model);
+    save_model(*locked_model, text_of(path, "path"), options_of(options));
   });
 }
 
@@ -161,16 +161,16 @@ crescent_error* crescent_model_clone(const crescent_model* model, crescent_model
 crescent_error* crescent_model_load_weights(crescent_model* model, const char* path,
                                             const char* options) {
   return guarded(__func__, [&] {
-    const LockedModel locked(model);
-    load_weights(*locked, text_of(path, "path"), options_of(options));
+    const LockedModel locked_model(model);
+    load_weights(*locked_model, text_of(path, "path"), options_of(options));
   });
 }
 
 crescent_error* crescent_model_save_weights(const crescent_model* model, const char* path,
                                             const char* options) {
   return guarded(__func__, [&] {
-    const LockedModel locked(model);
-    save_weights(*locked, text_of(path, "path"), options_of(options));
+    const LockedModel locked_model(model);
+    save_weights(*locked_model, text_of(path, "path"), options_of(options));
   });
 }
 
@@ -216,16 +216,16 @@ crescent_error* crescent_model_get_weight(const crescent_model* model, const cha
                                           crescent_tensor** result) {
   return guarded(__func__, [&] {
     require(result, "result");
-    const LockedModel locked(model);
-    *result = new_handle(weight_of(*locked, text_of(path, "path")).value().clone(nullptr));
+    const LockedModel locked_model(model);
+    *result = new_handle(weight_of(*locked_model, text_of(path, "path")).value().clone(nullptr));
   });
 }
 
 crescent_error* crescent_model_set_weight(crescent_model* model, const char* path,
                                           const crescent_tensor* values) {
   return guarded(__func__, [&] {
-    const LockedModel locked(model);
-    const Tensor given = tensor_of(values, "values");
-    weight_of(*locked, text_of(path, "path")).assign(given.clone());
+    const LockedModel locked_model(model);
+    const Tensor new_value = tensor_of(values, "values");
+    weight_of(*locked_model, text_of(path, "path")).assign(new_value.clone());
   });
 }

@@ -25,21 +25,23 @@ crescent_error* get_text(const char* json, const char* name, char** text) {
 crescent_error* add_weight(crescent_layer* layer, const char* name, const int64_t* shape, int rank,
                            const char* initializer, int trainable) {
   return guarded("add_weight", [&] {
-    TableLayer& found = layer_of(layer);
-    if (!found.is_building()) fail_argument("weights are added within build, and not later");
+    TableLayer& table_layer = layer_of(layer);
+    if (!table_layer.is_building()) fail_argument("weights are added within build, and not later");
     WeightOptions options;
     options.trainable = trainable != 0;
     const Value rule = initializer ? parse_json(initializer) : Value("glorot_uniform");
-    found.added.push_back(found.add_weight(text_of(name, "name"), shape_of(shape, rank),
-                                           Codec<Ref<Initializer>>::decode(rule), options));
+    table_layer.added_weights.push_back(
+        table_layer.add_weight(text_of(name, "name"), shape_of(shape, rank),
+                               Codec<Ref<Initializer>>::decode(rule), options));
   });
 }
 
 Variable& weight_of(const crescent_layer* layer, size_t index) {
-  TableLayer& found = layer_of(layer);
-  if (index >= found.added.size())
-    fail_argument("'index' is ", index, ", the layer has ", found.added.size(), " weights");
-  return found.added[index];
+  TableLayer& table_layer = layer_of(layer);
+  if (index >= table_layer.added_weights.size())
+    fail_argument("'index' is ", index, ", the layer has ", table_layer.added_weights.size(),
+                  " weights");
+  return table_layer.added_weights[index];
 }
 
 crescent_error* weight(const crescent_layer* layer, size_t index, crescent_tensor** result) {
@@ -51,8 +53,8 @@ crescent_error* weight(const crescent_layer* layer, size_t index, crescent_tenso
 
 crescent_error* assign(crescent_layer* layer, size_t index, const crescent_tensor* value) {
   return guarded("assign", [&] {
-    const Tensor given = tensor_of(value, "value");
-    layer_of(layer).add_update(weight_of(layer, index), given);
+    const Tensor new_value = tensor_of(value, "value");
+    layer_of(layer).add_update(weight_of(layer, index), new_value);
   });
 }
 

@@ -7,13 +7,14 @@ namespace crescent::c {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789",
-                           kAllowed =
+                           kNameCharacters =
                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
                                "0123456789.>";
 
 /// Whether programs and files can contain the name: "Scale", "acme>Scale", "image.blur".
 bool is_name(std::string_view text) {
-  return text.find_first_not_of(kAllowed) == text.npos && kDigits.find(text[0]) == kDigits.npos;
+  return text.find_first_not_of(kNameCharacters) == text.npos &&
+         kDigits.find(text[0]) == kDigits.npos;
 }
 
 }  // namespace
@@ -44,19 +45,19 @@ ReturnedTensors::~ReturnedTensors() {
 Tensors ReturnedTensors::tensors(size_t count) const {
   if (count > handles_.size())
     fail("it says that it gave ", count, " tensors, with room for ", handles_.size());
-  Tensors given;
+  Tensors result;
   for (size_t i = 0; i < count; ++i)
-    given.push_back(handles_[i] ? tensor_of(handles_[i], "results") : Tensor());
-  return given;
+    result.push_back(handles_[i] ? tensor_of(handles_[i], "results") : Tensor());
+  return result;
 }
 
 // ---- specs
 
 /// The rank of a spec that infer has not set.
-constexpr int32_t kUnset = -1000;
+constexpr int32_t kUnsetRank = -1000;
 
 SpecList::SpecList(size_t capacity) : specs_(capacity) {
-  for (crescent_spec& each : specs_) each.struct_size = sizeof each, each.rank = kUnset;
+  for (crescent_spec& each : specs_) each.struct_size = sizeof each, each.rank = kUnsetRank;
   fill_pointers();
 }
 
@@ -74,16 +75,16 @@ void SpecList::fill_pointers() {
 std::vector<TensorSpec> SpecList::specs(size_t count) const {
   if (count > specs_.size())
     fail("it says that it gave ", count, " results, with room for ", specs_.size());
-  std::vector<TensorSpec> given;
+  std::vector<TensorSpec> result;
   for (size_t i = 0; i < count; ++i) {
     const crescent_spec& each = specs_[i];
-    if (each.rank == kUnset)
+    if (each.rank == kUnsetRank)
       fail("it says that it gave ", count, " results, and left result ", i, " unset");
     if (each.rank < 0 || each.rank > CRESCENT_MAX_RANK) fail("result ", i, " has rank ", each.rank);
     const std::span<const int64_t> shape(each.shape, static_cast<size_t>(each.rank));
-    given.push_back({dtype_of(each.dtype), Shape(shape)});
+    result.push_back({dtype_of(each.dtype), Shape(shape)});
   }
-  return given;
+  return result;
 }
 
 }  // namespace crescent::c

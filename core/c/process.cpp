@@ -23,11 +23,12 @@ std::mutex warning_mutex;
 WarningHandler warning_handler;
 
 void pass_warning(std::string_view text) {
-  const WarningHandler chosen = [] {
+  const WarningHandler warning_handler_now = [] {
     const std::lock_guard lock(warning_mutex);
     return warning_handler;
   }();
-  if (chosen.handler) chosen.handler(chosen.user, std::string(text).c_str());
+  if (warning_handler_now.handler)
+    warning_handler_now.handler(warning_handler_now.user, std::string(text).c_str());
 }
 
 Value describe_option(const Field& field) {
@@ -92,8 +93,8 @@ crescent_error* crescent_load_plugin(const char* path_or_name) {
 crescent_error* crescent_list_classes(const char* kind, char** names) {
   return guarded(__func__, [&] {
     require(names, "names");
-    const std::vector<std::string> found = registry().names(text_of(kind, "kind"));
-    *names = new_text(to_json(List(found.begin(), found.end())));
+    const std::vector<std::string> class_names = registry().names(text_of(kind, "kind"));
+    *names = new_text(to_json(List(class_names.begin(), class_names.end())));
   });
 }
 
@@ -116,9 +117,9 @@ crescent_error* crescent_interruption_of_thread(crescent_interruption** result) 
 crescent_error* crescent_interruption_request(const crescent_interruption* interruption) {
   return guarded(__func__, [&] {
     require(interruption, "interruption");
-    const auto found = find_handle(HandleKind::interruption, interruption);
-    if (!found) fail_argument("'interruption' is none, or one that was freed");
-    std::static_pointer_cast<Interruption>(found)->request();
+    const auto interruption_object = find_handle(HandleKind::interruption, interruption);
+    if (!interruption_object) fail_argument("'interruption' is none, or one that was freed");
+    std::static_pointer_cast<Interruption>(interruption_object)->request();
   });
 }
 

@@ -13,8 +13,8 @@ class OptionAccess final : public FieldAccess {
   OptionAccess(std::string name, Value default_value)
       : name_(std::move(name)), default_(std::move(default_value)) {}
   Value get(const void* object) const override {
-    const Value* given = static_cast<const TableLayer*>(object)->options.find(name_);
-    return given ? *given : default_;
+    const Value* option = static_cast<const TableLayer*>(object)->options.find(name_);
+    return option ? *option : default_;
   }
   void set(void* object, const Value& value) const override {
     static_cast<TableLayer*>(object)->options.set(name_, checked(value));
@@ -97,12 +97,12 @@ void TableLayer::destroy() {
 void TableLayer::configured() {
   Layer::configured();
   destroy();
-  Dict all;
+  Dict all_options;
   for (size_t i = 0; i < class_.option_count; ++i) {
     const Field field = field_of(entry_of(class_.options, i, "options"));
-    all.set(field.name, field.access->get(this));
+    all_options.set(field.name, field.access->get(this));
   }
-  if (class_.create) throw_if(class_.create(to_json(all).c_str(), &state_));
+  if (class_.create) throw_if(class_.create(to_json(all_options).c_str(), &state_));
   if (handle_ == 0)
     handle_ = add_handle(HandleKind::layer, std::shared_ptr<TableLayer>(this, [](TableLayer*) {}));
 }
@@ -117,7 +117,7 @@ void TableLayer::build(const std::vector<Shape>& inputs) {
   std::vector<TensorSpec> specs;
   for (const Shape& shape : inputs) specs.push_back({compute_dtype(), shape});
   const SpecList list(specs);
-  added.clear();  // removes the weights of an earlier build that failed
+  added_weights.clear();  // removes the weights of an earlier build that failed
   const BuildScope scope(*this);
   throw_if(class_.build(state_, as_layer(handle_), list.data(), inputs.size()));
 }
@@ -141,27 +141,27 @@ TableLayer::BuildScope::~BuildScope() { layer_.is_building_ = false; }
 
 TableLayer& layer_of(const crescent_layer* layer) {
   require(layer, "layer");
-  const auto found = find_handle(HandleKind::layer, layer);
-  if (!found) fail_argument("'layer' is no layer");
-  return *static_cast<TableLayer*>(found.get());
+  const auto layer_object = find_handle(HandleKind::layer, layer);
+  if (!layer_object) fail_argument("'layer' is no layer");
+  return *static_cast<TableLayer*>(layer_object.get());
 }
 
 void register_layer(const crescent_layer_class& layer_class, Registry& registry) {
   // The struct is never freed, because the registered class refers to it until the process ends.
-  const auto* known = new crescent_layer_class(read_struct(&layer_class, "layer"));
-  if (!known->call) fail("a layer lacks its call");
-  const TableLayer defaults(*known);
-  Schema<TableLayer> schema(required_name(known->name, "layer->name"), &defaults);
+  const auto* stored_class = new crescent_layer_class(read_struct(&layer_class, "layer"));
+  if (!stored_class->call) fail("a layer lacks its call");
+  const TableLayer defaults(*stored_class);
+  Schema<TableLayer> schema(required_name(stored_class->name, "layer->name"), &defaults);
   schema.keyword_only(true);
   Layer::describe_base(schema);
-  schema.doc(known->doc ? known->doc : "");
+  schema.doc(stored_class->doc ? stored_class->doc : "");
   ClassInfo info;
   info.kind = Layer::kKind;
-  info.name = known->name;
+  info.name = stored_class->name;
   info.schema = schema.data();
-  for (size_t i = 0; i < known->option_count; ++i)
-    add_option(info.schema, field_of(entry_of(known->options, i, "options")));
-  info.factory = std::make_shared<TableLayerFactory>(info.schema, *known);
+  for (size_t i = 0; i < stored_class->option_count; ++i)
+    add_option(info.schema, field_of(entry_of(stored_class->options, i, "options")));
+  info.factory = std::make_shared<TableLayerFactory>(info.schema, *stored_class);
   registry.add(std::move(info));
 }
 

@@ -19,7 +19,7 @@ class TableLayer final : public Layer {
 
   Dict options;
   /// Weights in the order in which build added them.
-  Variables added;
+  Variables added_weights;
 
  private:
   /// While an object of this class lives, is_building() is true for the layer.

@@ -16,15 +16,15 @@ struct OpClass {
 
 /// The crescent_buffer structs that describe the inputs or the results of the compute callback.
 struct Buffers {
-  explicit Buffers(size_t count) : all(count) {
-    for (crescent_buffer& each : all) pointers.push_back(&each);
+  explicit Buffers(size_t count) : all_buffers(count) {
+    for (crescent_buffer& each : all_buffers) pointers.push_back(&each);
   }
   void set(size_t i, const Tensor& tensor, void* data) {
-    all[i] = {
+    all_buffers[i] = {
         sizeof(crescent_buffer), data,         static_cast<int32_t>(tensor.dtype()), tensor.rank(),
         tensor.shape().begin(),  tensor.size()};
   }
-  std::vector<crescent_buffer> all;
+  std::vector<crescent_buffer> all_buffers;
   std::vector<crescent_buffer*> pointers;
 };
 
@@ -33,11 +33,11 @@ struct Buffers {
 /// fill in such a result.
 TensorSpecs checked_results(std::span<const TensorSpec> inputs, TensorSpecs results) {
   if (results.empty()) fail("its infer gave no results");
-  const bool known = std::all_of(inputs.begin(), inputs.end(),
-                                 [](const TensorSpec& each) { return each.shape.is_known(); });
+  const bool is_known = std::all_of(inputs.begin(), inputs.end(),
+                                    [](const TensorSpec& each) { return each.shape.is_known(); });
   for (const TensorSpec& each : results) {
     if (each.dtype == DType::string) fail("its infer gave strings, which an op cannot compute");
-    if (known && !each.shape.is_known())
+    if (is_known && !each.shape.is_known())
       fail("its infer gave the shape ", each.shape, " for inputs of known shapes");
   }
   return results;
@@ -49,20 +49,20 @@ class TableOp final : public Op {
       : class_(op_class), attributes_(std::move(attributes)) {}
   std::string_view name() const override { return class_.name; }
   TensorSpecs infer(std::span<const TensorSpec> inputs) const override {
-    const SpecList given(inputs);
+    const SpecList input_specs(inputs);
     SpecList results(CRESCENT_MAX_RESULTS);
     size_t count = CRESCENT_MAX_RESULTS;
-    throw_if(class_.table.infer(attributes_.c_str(), given.data(), inputs.size(),
+    throw_if(class_.table.infer(attributes_.c_str(), input_specs.data(), inputs.size(),
                                 results.pointers(), &count));
     return checked_results(inputs, results.specs(count));
   }
   bool compute(std::span<const Tensor> inputs, std::span<Tensor> outputs) const override {
-    Buffers given(inputs.size()), results(outputs.size());
+    Buffers input_buffers(inputs.size()), results(outputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
-      given.set(i, inputs[i], const_cast<void*>(inputs[i].raw()));
+      input_buffers.set(i, inputs[i], const_cast<void*>(inputs[i].raw()));
     for (size_t i = 0; i < outputs.size(); ++i)
       results.set(i, outputs[i], outputs[i].mutable_raw());
-    throw_if(class_.table.compute(attributes_.c_str(), given.pointers.data(), inputs.size(),
+    throw_if(class_.table.compute(attributes_.c_str(), input_buffers.pointers.data(), inputs.size(),
                                   results.pointers.data(), outputs.size()));
     return true;
   }
@@ -77,8 +77,8 @@ class TableOp final : public Op {
     return results.tensors(inputs.size());
   }
   bool equals(const Op& other) const override {
-    const auto* same = dynamic_cast<const TableOp*>(&other);
-    return same && &same->class_ == &class_ && same->attributes_ == attributes_;
+    const auto* other_op = dynamic_cast<const TableOp*>(&other);
+    return other_op && &other_op->class_ == &class_ && other_op->attributes_ == attributes_;
   }
   size_t hash() const override {
     return std::hash<std::string>()(attributes_) ^ std::hash<const void*>()(&class_);
@@ -99,9 +99,9 @@ class OpAccess final : public MethodAccess {
     Dict attributes;
     for (size_t i = 0; i < method.parameters.fields.size(); ++i) {
       const Field& field = method.parameters.fields[i];
-      const Value* given = arguments.find(field.name);
-      if (!given && field.required) fail(class_.table.name, ": '", field.name, "' is missing");
-      const Value& value = given ? *given : field.default_value;
+      const Value* argument = arguments.find(field.name);
+      if (!argument && field.required) fail(class_.table.name, ": '", field.name, "' is missing");
+      const Value& value = argument ? *argument : field.default_value;
       if (i < class_.table.input_count)
         inputs.push_back(Codec<Tensor>::decode(value));
       else
@@ -176,18 +176,19 @@ std::shared_ptr<const OperationSchema> schema_of(const OpClass& op_class,
 
 void register_op(const crescent_op_class& op_class, const std::string& plugin, Registry& registry) {
   // The struct is never freed, because the registered class refers to it until the process ends.
-  const auto* known = new OpClass{read_struct(&op_class, "op"), ""};
-  if (!known->table.infer || !known->table.compute) fail("an op lacks its infer or its compute");
-  const std::string name = required_name(known->table.name, "op->name");
-  const_cast<OpClass*>(known)->name = plugin + "." + name;
-  const auto schema = schema_of(*known, plugin);
+  const auto* stored_class = new OpClass{read_struct(&op_class, "op"), ""};
+  if (!stored_class->table.infer || !stored_class->table.compute)
+    fail("an op lacks its infer or its compute");
+  const std::string name = required_name(stored_class->table.name, "op->name");
+  const_cast<OpClass*>(stored_class)->name = plugin + "." + name;
+  const auto schema = schema_of(*stored_class, plugin);
   ClassInfo info;
   info.kind = Operation::kKind;
   info.name = name;
   info.schema.title = name;
   info.schema.description = schema->signature.doc;
   info.schema.traits = {{"functions", Value(schema->functions)},
-                        {"parameters", std::string(known->table.parameters)},
+                        {"parameters", std::string(stored_class->table.parameters)},
                         {"method", true}};
   if (!schema->signature.doc.empty()) info.schema.traits.set("doc", schema->signature.doc);
   info.factory = std::make_shared<OpFactory>(schema);

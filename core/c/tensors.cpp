@@ -29,13 +29,15 @@ class CallersStorage final : public Storage {
     expose_for_write();
   }
   ~CallersStorage() override {
-    if (release_) release_(user_);
+    if (release_) release_(user_pointer_);
   }
-  void release_by(void (*release)(void* user), void* user) { release_ = release, user_ = user; }
+  void release_by(void (*release)(void* user), void* user) {
+    release_ = release, user_pointer_ = user;
+  }
 
  private:
   void (*release_)(void* user) = nullptr;
-  void* user_ = nullptr;
+  void* user_pointer_ = nullptr;
 };
 
 /// Returns the spec of an array that the caller passes; fails for strings, and if `bytes` does not
@@ -43,18 +45,18 @@ class CallersStorage final : public Storage {
 TensorSpec checked_spec(int dtype, const int64_t* shape, int rank, size_t bytes) {
   const TensorSpec spec{dtype_of(dtype), shape_of(shape, rank)};
   if (spec.dtype == DType::string) fail_argument("strings are made by crescent_tensor_from_texts");
-  const auto expected = static_cast<size_t>(spec.bytes());
-  if (bytes != expected)
-    fail_argument("'bytes' is ", bytes, ", expected ", expected, " for ", to_text(spec));
+  const auto expected_bytes = static_cast<size_t>(spec.bytes());
+  if (bytes != expected_bytes)
+    fail_argument("'bytes' is ", bytes, ", expected ", expected_bytes, " for ", to_text(spec));
   return spec;
 }
 
 /// Returns the tensor of a handle whose elements are read or written as bytes; fails for strings.
 Tensor host_tensor(const crescent_tensor* tensor) {
-  const Tensor found = tensor_of(tensor, "tensor");
-  if (found.dtype() == DType::string)
+  const Tensor tensor_on_host = tensor_of(tensor, "tensor");
+  if (tensor_on_host.dtype() == DType::string)
     fail_argument("elements of strings are read by crescent_tensor_text_at");
-  return found;
+  return tensor_on_host;
 }
 
 void check_address(const void* memory, const TensorSpec& spec) {
@@ -80,8 +82,8 @@ std::vector<std::string> texts_of(const char* const* texts, size_t count, const 
 /// again.
 void check_names_differ(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) fail_argument("'names' has '", *twice, "' twice");
+  const auto repeated_name = std::adjacent_find(names.begin(), names.end());
+  if (repeated_name != names.end()) fail_argument("'names' has '", *repeated_name, "' twice");
 }
 
 Value boxed(const Tensor& tensor) { return Value(std::make_shared<BoxedTensor>(tensor)); }
@@ -196,12 +198,12 @@ crescent_error* crescent_tensor_rows(const crescent_tensor* tensor, int64_t firs
                                      crescent_tensor** result) {
   return guarded(__func__, [&] {
     require(result, "result");
-    const Tensor whole = tensor_of(tensor, "tensor");
-    const int64_t rows = whole.rank() > 0 ? whole.dim(0) : 0;
+    const Tensor whole_tensor = tensor_of(tensor, "tensor");
+    const int64_t rows = whole_tensor.rank() > 0 ? whole_tensor.dim(0) : 0;
     if (first < 0 || count < 0 || first > rows || count > rows - first)
       fail_argument("rows ", first, " and the ", count, " from there on are not in ",
-                    whole.shape());
-    *result = new_handle(whole.view_rows(first, count));
+                    whole_tensor.shape());
+    *result = new_handle(whole_tensor.view_rows(first, count));
   });
 }
 
@@ -231,10 +233,10 @@ crescent_error* crescent_tensor_load(const char* path, const char* member,
 crescent_error* crescent_tensors_save(const char* path, const char* const* names,
                                       const crescent_tensor* const* tensors, size_t count) {
   return guarded(__func__, [&] {
-    const Tensors given = tensors_of(tensors, count, "tensors");
+    const Tensors saved_tensors = tensors_of(tensors, count, "tensors");
     const std::vector<std::string> given_names = texts_of(names, count, "names");
     NamedTensors arrays;
-    for (size_t i = 0; i < count; ++i) arrays.emplace_back(given_names[i], given[i]);
+    for (size_t i = 0; i < count; ++i) arrays.emplace_back(given_names[i], saved_tensors[i]);
     check_names_differ(given_names);
     write_arrays(text_of(path, "path"), arrays);
   });
@@ -244,10 +246,10 @@ crescent_error* crescent_call(const char* function, const crescent_tensor* const
                               size_t input_count, const char* arguments, crescent_tensor** results,
                               size_t* count) {
   return guarded(__func__, [&] {
-    const Tensors given = tensors_of(inputs, input_count, "inputs");
+    const Tensors input_tensors = tensors_of(inputs, input_count, "inputs");
     require(count, "count");
-    write_tensors(
-        call_operation(text_of(function, "function"), given, options_of(arguments, "arguments")),
-        results, count);
+    write_tensors(call_operation(text_of(function, "function"), input_tensors,
+                                 options_of(arguments, "arguments")),
+                  results, count);
   });
 }

@@ -106,9 +106,9 @@ void run_on_batch(const crescent_model* model, const crescent_data* batch, cresc
 }
 
 std::string history_json(const History& history) {
-  Dict lists;
-  for (const auto& [name, values] : history.history()) lists.set(name, Value(values));
-  return to_strict_json(lists);
+  Dict result;
+  for (const auto& [name, values] : history.history()) result.set(name, Value(values));
+  return to_strict_json(result);
 }
 
 }  // namespace
@@ -122,18 +122,19 @@ crescent_error* crescent_model_predict(const crescent_model* model,
                                        const char* options, crescent_tensor** outputs,
                                        size_t* count) {
   return guarded(__func__, [&] {
-    const ModelPtr found = model_of(model);
+    const ModelPtr shared_model = model_of(model);
     require(count, "count");
-    const Tensors given = tensors_of(inputs, input_count, "inputs");
-    write_tensors(found->predict(given, with_default_verbose(options_of(options))), outputs, count);
+    const Tensors input_tensors = tensors_of(inputs, input_count, "inputs");
+    write_tensors(shared_model->predict(input_tensors, with_default_verbose(options_of(options))),
+                  outputs, count);
   });
 }
 
 crescent_error* crescent_model_compile(crescent_model* model, const char* options) {
   return guarded(__func__, [&] {
-    const ModelPtr found = model_of(model);
-    const StepLock lock(*found);
-    found->compile(options_of(options));
+    const ModelPtr shared_model = model_of(model);
+    const StepLock lock(*shared_model);
+    shared_model->compile(options_of(options));
   });
 }
 
@@ -141,10 +142,10 @@ crescent_error* crescent_model_fit(crescent_model* model, const crescent_data* d
                                    const crescent_data* validation, const char* options,
                                    const crescent_progress* progress, char** history) {
   return guarded(__func__, [&] {
-    const ModelPtr found = model_of(model);
+    const ModelPtr shared_model = model_of(model);
     const Samples samples = samples_of(data, "data");
-    const auto record =
-        found->fit(samples.x, samples.y, fit_options(options, samples, validation, progress));
+    const auto record = shared_model->fit(samples.x, samples.y,
+                                          fit_options(options, samples, validation, progress));
     if (history) *history = new_text(history_json(*record));
   });
 }
@@ -173,8 +174,9 @@ crescent_error* crescent_model_evaluate(crescent_model* model, const crescent_da
   return guarded(__func__, [&] {
     const auto object = object_of(model);
     const Samples samples = samples_of(data, "data");
-    Dict given = with_default_verbose(options_of(options));
-    if (samples.weight) given.set("sample_weight", boxed_tensor(samples.weight));
-    write_values(*object, object->model->evaluate(samples.x, samples.y, given), values, count);
+    Dict evaluate_options = with_default_verbose(options_of(options));
+    if (samples.weight) evaluate_options.set("sample_weight", boxed_tensor(samples.weight));
+    write_values(*object, object->model->evaluate(samples.x, samples.y, evaluate_options), values,
+                 count);
   });
 }

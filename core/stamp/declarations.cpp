@@ -35,29 +35,30 @@ bool is_name(const Token& token) {
 /// precedes the last token.
 bool ends_with_name(Tokens parameter) {
   if (parameter.size() < 2 || !is_name(parameter.back())) return false;
-  const Token& before = parameter[parameter.size() - 2];
-  if (is_text(before, "const") || is_text(before, "volatile"))
+  const Token& previous_token = parameter[parameter.size() - 2];
+  if (is_text(previous_token, "const") || is_text(previous_token, "volatile"))
     return std::any_of(parameter.begin(), parameter.end() - 1, is_name);
-  return before.kind == TokenKind::identifier
-             ? !is_text(before, "typename") && !is_text(before, "struct") &&
-                   !is_text(before, "class")
-             : is_text(before, ">") || is_text(before, "&") || is_text(before, "&&") ||
-                   is_text(before, "*") || is_text(before, "...");
+  return previous_token.kind == TokenKind::identifier
+             ? !is_text(previous_token, "typename") && !is_text(previous_token, "struct") &&
+                   !is_text(previous_token, "class")
+             : is_text(previous_token, ">") || is_text(previous_token, "&") ||
+                   is_text(previous_token, "&&") || is_text(previous_token, "*") ||
+                   is_text(previous_token, "...");
 }
 
 /// Follows the nesting of brackets while tokens are read one after the other.
 class NestingDepth {
  public:
   void enter(const Token& token, const Token* before) {
-    if (is_text(token, "(") || is_text(token, "[") || is_text(token, "{")) ++brackets_;
-    if (is_text(token, ")") || is_text(token, "]") || is_text(token, "}")) --brackets_;
-    if (is_text(token, "<") && before && before->kind == TokenKind::identifier) ++angles_;
-    if (is_text(token, ">") && angles_ > 0) --angles_;
+    if (is_text(token, "(") || is_text(token, "[") || is_text(token, "{")) ++bracket_depth_;
+    if (is_text(token, ")") || is_text(token, "]") || is_text(token, "}")) --bracket_depth_;
+    if (is_text(token, "<") && before && before->kind == TokenKind::identifier) ++angle_depth_;
+    if (is_text(token, ">") && angle_depth_ > 0) --angle_depth_;
   }
-  bool is_outside() const { return brackets_ == 0 && angles_ == 0; }
+  bool is_outside() const { return bracket_depth_ == 0 && angle_depth_ == 0; }
 
  private:
-  int brackets_ = 0, angles_ = 0;
+  int bracket_depth_ = 0, angle_depth_ = 0;
 };
 
 void append(std::string& to, Tokens tokens) {
@@ -93,8 +94,8 @@ void append_parameters(std::string& to, Tokens list) {
 /// The index at which the parameters of the declared function begin; 0 if the declaration is not
 /// that of a function.
 size_t parameters_of(Tokens declaration) {
-  for (const char* other : {"static_assert", "using", "typedef", "requires", "friend"})
-    if (contains(declaration, other)) return 0;
+  for (const char* keyword : {"static_assert", "using", "typedef", "requires", "friend"})
+    if (contains(declaration, keyword)) return 0;
   for (size_t i = 1; i < declaration.size(); ++i) {
     if (is_text(declaration[i], "=")) return 0;
     const bool is_call_operator = is_text(declaration[i], ")") &&
@@ -144,30 +145,30 @@ size_t behind_block(Tokens tokens, size_t from) {
 }  // namespace
 
 std::string declarations(std::string_view header) {
-  const std::vector<Token> all = tokens_of(header);
-  const Tokens tokens(all);
+  const std::vector<Token> header_tokens = tokens_of(header);
+  const Tokens tokens(header_tokens);
   std::string text;
-  size_t first = 0;  // index of the first token of the declaration
-  int parentheses = 0;
+  size_t first_token = 0;  // index of the first token of the declaration
+  int parenthesis_depth = 0;
   for (size_t i = 0; i < tokens.size();) {
-    const Tokens declaration = tokens.subspan(first, i - first);
-    parentheses += is_text(tokens[i], "(") ? 1 : is_text(tokens[i], ")") ? -1 : 0;
-    if (parentheses > 0) {
+    const Tokens declaration = tokens.subspan(first_token, i - first_token);
+    parenthesis_depth += is_text(tokens[i], "(") ? 1 : is_text(tokens[i], ")") ? -1 : 0;
+    if (parenthesis_depth > 0) {
       ++i;
     } else if (is_text(tokens[i], "{") && !opens_scope(declaration)) {
       i = behind_block(tokens, i + 1);
-      append(text, tokens.subspan(first, i - first));
-      first = i;
+      append(text, tokens.subspan(first_token, i - first_token));
+      first_token = i;
     } else if (is_text(tokens[i], ";") || is_text(tokens[i], "{") || is_text(tokens[i], "}") ||
                tokens[i].kind == TokenKind::directive) {
       is_text(tokens[i], ";") ? append_declaration(text, declaration) : append(text, declaration);
       append(text, tokens.subspan(i, 1));
-      first = ++i;
+      first_token = ++i;
     } else {
       ++i;
     }
   }
-  append(text, tokens.subspan(first));
+  append(text, tokens.subspan(first_token));
   return text;
 }
 

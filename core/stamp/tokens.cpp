@@ -23,8 +23,8 @@ class Lexer {
   explicit Lexer(std::string_view text) : text_(text) {}
 
   std::vector<Token> tokens() {
-    while (skip_blanks(true), at_ < text_.size()) {
-      if (text_[at_] == '#' && begins_line_)
+    while (skip_blanks(true), position_ < text_.size()) {
+      if (text_[position_] == '#' && begins_line_)
         read_directive();
       else
         tokens_.push_back(next());
@@ -33,26 +33,26 @@ class Lexer {
   }
 
  private:
-  bool starts(std::string_view what) const { return text_.substr(at_).starts_with(what); }
-  size_t after(std::string_view what, size_t from) const {
-    const size_t found = text_.find(what, from);
-    return found == text_.npos ? text_.size() : found + what.size();
+  bool starts(std::string_view what) const { return text_.substr(position_).starts_with(what); }
+  size_t position_after(std::string_view what, size_t from) const {
+    const size_t position = text_.find(what, from);
+    return position == text_.npos ? text_.size() : position + what.size();
   }
 
   /// Skips blanks, comments and continued lines, and line ends too if `lines` is true.
   void skip_blanks(bool lines) {
-    for (; at_ < text_.size();) {
+    for (; position_ < text_.size();) {
       if (starts("//")) {
-        at_ = std::min(text_.find('\n', at_), text_.size());
+        position_ = std::min(text_.find('\n', position_), text_.size());
       } else if (starts("/*")) {
-        at_ = after("*/", at_ + 2);
+        position_ = position_after("*/", position_ + 2);
       } else if (starts("\\\n")) {
-        at_ += 2;
-      } else if (text_[at_] == '\n') {
+        position_ += 2;
+      } else if (text_[position_] == '\n') {
         if (!lines) return;
-        ++at_, begins_line_ = true;
-      } else if (std::isspace(static_cast<unsigned char>(text_[at_]))) {
-        ++at_;
+        ++position_, begins_line_ = true;
+      } else if (std::isspace(static_cast<unsigned char>(text_[position_]))) {
+        ++position_;
       } else {
         return;
       }
@@ -61,57 +61,59 @@ class Lexer {
 
   Token next() {
     begins_line_ = false;
-    const size_t first = at_;
+    const size_t first_character = position_;
     if (starts("R\"")) return raw_string();
-    if (text_[at_] == '"' || text_[at_] == '\'') return quoted(text_[at_]);
-    if (begins_name(text_[at_])) return take(TokenKind::identifier, name_end());
-    if (std::isdigit(static_cast<unsigned char>(text_[at_])))
+    if (text_[position_] == '"' || text_[position_] == '\'') return quoted_token(text_[position_]);
+    if (begins_name(text_[position_])) return take(TokenKind::identifier, name_end());
+    if (std::isdigit(static_cast<unsigned char>(text_[position_])))
       return take(TokenKind::literal, number_end());
     for (const std::string_view each : kOperators)
-      if (starts(each)) return take(TokenKind::punctuation, first + each.size());
-    return take(TokenKind::punctuation, first + 1);
+      if (starts(each)) return take(TokenKind::punctuation, first_character + each.size());
+    return take(TokenKind::punctuation, first_character + 1);
   }
   Token take(TokenKind kind, size_t end) {
-    const Token token{kind, std::string(text_.substr(at_, end - at_))};
-    at_ = end;
+    const Token token{kind, std::string(text_.substr(position_, end - position_))};
+    position_ = end;
     return token;
   }
   size_t name_end() const {
-    size_t end = at_;
+    size_t end = position_;
     while (end < text_.size() && continues_name(text_[end])) ++end;
     return end;
   }
   /// The end of a number such as 1.5e-3f, 0x1p-24 or 1'000.
   size_t number_end() const {
-    size_t end = at_;
+    size_t end = position_;
     while (end < text_.size()) {
-      const char c = text_[end], before = end > at_ ? text_[end - 1] : ' ';
-      const bool is_sign =
-          (c == '+' || c == '-') && std::string_view("eEpP").find(before) != std::string_view::npos;
+      const char c = text_[end], previous = end > position_ ? text_[end - 1] : ' ';
+      const bool is_sign = (c == '+' || c == '-') &&
+                           std::string_view("eEpP").find(previous) != std::string_view::npos;
       if (!continues_name(c) && c != '.' && c != '\'' && !is_sign) break;
       ++end;
     }
     return end;
   }
-  Token quoted(char quote) {
-    size_t end = at_ + 1;
+  Token quoted_token(char quote) {
+    size_t end = position_ + 1;
     while (end < text_.size() && text_[end] != quote) end += text_[end] == '\\' ? 2 : 1;
     return take(TokenKind::literal, std::min(end + 1, text_.size()));
   }
   Token raw_string() {
-    const size_t open = text_.find('(', at_);
-    const std::string close = ")" + std::string(text_.substr(at_ + 2, open - at_ - 2)) + "\"";
-    return take(TokenKind::literal, after(close, open));
+    const size_t parenthesis = text_.find('(', position_);
+    const std::string closing_text =
+        ")" + std::string(text_.substr(position_ + 2, parenthesis - position_ - 2)) + "\"";
+    return take(TokenKind::literal, position_after(closing_text, parenthesis));
   }
 
   void read_directive() {
     std::string line;
-    while (skip_blanks(false), at_ < text_.size() && text_[at_] != '\n') line += next().text + " ";
+    while (skip_blanks(false), position_ < text_.size() && text_[position_] != '\n')
+      line += next().text + " ";
     if (!line.starts_with("# include ")) tokens_.push_back({TokenKind::directive, line});
   }
 
   std::string_view text_;
-  size_t at_ = 0;
+  size_t position_ = 0;
   bool begins_line_ = true;
   std::vector<Token> tokens_;
 };

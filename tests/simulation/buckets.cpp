@@ -22,7 +22,7 @@ struct Gradients {
       variables.emplace_back(ops::zeros(shape(), dtype));
       has_none.push_back(number(0, 5) == 0);
     }
-    sizes.small = limit(), sizes.whole = limit();
+    sizes.small_gradient = limit(), sizes.bucket_size = limit();
   }
   int64_t number(int64_t first, int64_t last) {
     return first + static_cast<int64_t>(random() % static_cast<uint64_t>(last - first + 1));

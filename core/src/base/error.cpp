@@ -49,10 +49,11 @@ std::string to_text(double x) {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
   const double size = std::fabs(x);
-  const bool plain = size == 0 || (size >= 1e-4 && size < 1e16);
+  const bool is_without_exponent = size == 0 || (size >= 1e-4 && size < 1e16);
   char digits[32];
-  auto end = std::to_chars(digits, digits + sizeof digits, x,
-                           plain ? std::chars_format::fixed : std::chars_format::scientific);
+  auto end =
+      std::to_chars(digits, digits + sizeof digits, x,
+                    is_without_exponent ? std::chars_format::fixed : std::chars_format::scientific);
   return std::string(digits, end.ptr);
 }
 
@@ -64,19 +65,20 @@ std::atomic<void (*)(std::string_view)> warning_handler{nullptr};
 /// counting at `limit` + 1.
 size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
   if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
-  std::vector<size_t> before, last(b.size() + 1), now(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  std::vector<size_t> second_last_row, last_row(b.size() + 1), current_row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) last_row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    now[0] = i;
+    current_row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      current_row[j] = std::min(
+          {last_row[j] + 1, current_row[j - 1] + 1, last_row[j - 1] + (a[i - 1] != b[j - 1])});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        now[j] = std::min(now[j], before[j - 2] + 1);
+        current_row[j] = std::min(current_row[j], second_last_row[j - 2] + 1);
     }
-    before = last;
-    last = now;
+    second_last_row = last_row;
+    last_row = current_row;
   }
-  return last[b.size()];
+  return last_row[b.size()];
 }
 
 constexpr size_t kLongestWord = 100;
@@ -92,20 +94,21 @@ void warn_text(std::string_view text) {
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   if (word.empty() || word.size() > kLongestWord) return "";
-  const std::string wanted = lower_case(word);
+  const std::string lower_word = lower_case(word);
   const size_t limit = (word.size() + 1) / 3;
   const std::string* best = nullptr;
   // the smallest edit distances so far; the first one ignores case, the second one does not
   std::pair<size_t, size_t> best_distance(limit + 1, 0);
   for (const std::string& candidate : candidates) {
-    const size_t folded = edit_distance(wanted, lower_case(candidate), limit);
+    const size_t folded = edit_distance(lower_word, lower_case(candidate), limit);
     const std::pair distance(folded, edit_distance(word, candidate, kLongestWord));
     if (distance < best_distance) best = &candidate, best_distance = distance;
   }
   // If no candidate is near, the shortest one that begins with `word` is suggested.
   if (!best && word.size() >= 4)
     for (const std::string& candidate : candidates)
-      if (lower_case(candidate).starts_with(wanted) && (!best || candidate.size() < best->size()))
+      if (lower_case(candidate).starts_with(lower_word) &&
+          (!best || candidate.size() < best->size()))
         best = &candidate;
   return best ? concat(" (did you mean '", *best, "'?)") : "";
 }

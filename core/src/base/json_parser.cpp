@@ -24,7 +24,7 @@ class Parser {
   Value parse() {
     Value value = parse_value();
     skip_space();
-    if (at_ < text_.size()) refuse("text after the end of the value");
+    if (position_ < text_.size()) refuse("text after the end of the value");
     return value;
   }
 
@@ -63,10 +63,10 @@ class Parser {
       do {
         skip_space();
         if (peek() != '"') refuse("expected a key in double quotes");
-        const size_t key_at = at_;
+        const size_t key_at = position_;
         std::string key = parse_string();
         if (!is_new(key, entries, keys))
-          at_ = key_at, refuse("the key \"", key, "\" is there twice");
+          position_ = key_at, refuse("the key \"", key, "\" is there twice");
         expect(':', "':' after the key");
         entries.push_back({std::move(key), parse_value()});
       } while (take(','));
@@ -88,64 +88,66 @@ class Parser {
   }
 
   std::string parse_string() {
-    std::string out;
-    ++at_;
+    std::string unescaped;
+    ++position_;
     while (true) {
-      append_plain_characters(out);
+      append_plain_characters(unescaped);
       const unsigned char c = peek();
-      if (at_ >= text_.size()) refuse("the string does not end");
+      if (position_ >= text_.size()) refuse("the string does not end");
       if (c == '"') break;
       if (c < 0x20) refuse("a control character in a string");
       if (c == '\\') {
-        parse_escape(out);
+        parse_escape(unescaped);
       } else {
-        const size_t length = utf8_length(text_.substr(at_));
+        const size_t length = utf8_length(text_.substr(position_));
         if (length == 0) refuse("bytes that are not UTF-8");
-        out.append(text_, at_, length);
-        at_ += length;
+        unescaped.append(text_, position_, length);
+        position_ += length;
       }
     }
-    ++at_;
-    return out;
+    ++position_;
+    return unescaped;
   }
 
   /// Appends the characters up to the next quote, escape, control character or non-ASCII character.
   void append_plain_characters(std::string& out) {
-    const size_t start = at_;
+    const size_t start = position_;
     auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
-    while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
-    out.append(text_, start, at_ - start);
+    while (position_ < text_.size() && is_plain(text_[position_])) ++position_;
+    out.append(text_, start, position_ - start);
   }
 
   void parse_escape(std::string& out) {
-    static constexpr std::string_view kLetters = "\"\\/bfnrt", kMeaning = "\"\\/\b\f\n\r\t";
-    const char letter = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    static constexpr std::string_view kEscapeLetters = "\"\\/bfnrt",
+                                      kEscapedCharacters = "\"\\/\b\f\n\r\t";
+    const char letter = position_ + 1 < text_.size() ? text_[position_ + 1] : '\0';
     if (letter == 'u') return append_utf8(out, parse_code_point());
-    const size_t which = letter ? kLetters.find(letter) : std::string_view::npos;
-    if (which == std::string_view::npos) refuse("an unknown escape in a string");
-    out += kMeaning[which];
-    at_ += 2;
+    const size_t letter_index = letter ? kEscapeLetters.find(letter) : std::string_view::npos;
+    if (letter_index == std::string_view::npos) refuse("an unknown escape in a string");
+    out += kEscapedCharacters[letter_index];
+    position_ += 2;
   }
 
   uint32_t parse_code_point() {
     const uint32_t unit = parse_utf16_unit();
     if (unit < 0xD800 || unit > 0xDFFF) return unit;
-    if (unit < 0xDC00 && text_.substr(at_, 2) == "\\u") {
-      const uint32_t low = parse_utf16_unit();
-      if (low >= 0xDC00 && low <= 0xDFFF) return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+    if (unit < 0xDC00 && text_.substr(position_, 2) == "\\u") {
+      const uint32_t low_surrogate = parse_utf16_unit();
+      if (low_surrogate >= 0xDC00 && low_surrogate <= 0xDFFF)
+        return 0x10000 + ((unit - 0xD800) << 10) + (low_surrogate - 0xDC00);
     }
     refuse("half of a surrogate pair in a string");
   }
 
   /// Parses \uXXXX, where the current character is the backslash.
   uint32_t parse_utf16_unit() {
-    const std::string_view digits = text_.substr(std::min(at_ + 2, text_.size()), 4);
+    const std::string_view digits = text_.substr(std::min(position_ + 2, text_.size()), 4);
     uint32_t unit = 0;
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
     if (digits.size() != 4 || end != digits.data() + 4)
       refuse("expected four hexadecimal digits after \\u");
-    at_ += 6;
+    position_ += 6;
     return unit;
   }
 
@@ -169,15 +171,15 @@ class Parser {
                                      {"NaN", std::numeric_limits<double>::quiet_NaN()},
                                      {"Infinity", std::numeric_limits<double>::infinity()},
                                      {"-Infinity", -std::numeric_limits<double>::infinity()}};
-    const size_t end = text_.find_first_of(" \t\r\n,:]}[{\"", at_);
+    const size_t end = text_.find_first_of(" \t\r\n,:]}[{\"", position_);
     const std::string_view word =
-        text_.substr(at_, end == std::string_view::npos ? end : end - at_);
+        text_.substr(position_, end == std::string_view::npos ? end : end - position_);
     if (word.empty()) refuse("expected a value");
-    for (const Literal& known : kWords)
-      if (word == known.text) return at_ += word.size(), known.value;
+    for (const Literal& literal : kWords)
+      if (word == literal.text) return position_ += word.size(), literal.value;
     if (!is_number(word)) refuse("expected a value, got ", Value(word));
     Value value = number(word);
-    at_ += word.size();
+    position_ += word.size();
     return value;
   }
 
@@ -194,9 +196,9 @@ class Parser {
       return i < s.size() && set.find(s[i]) != std::string_view::npos && ++i;
     };
     one_of("-");
-    const bool zero = i < s.size() && s[i] == '0';
-    const size_t whole = digits();
-    if (whole == 0 || (zero && whole > 1)) return false;
+    const bool starts_with_zero = i < s.size() && s[i] == '0';
+    const size_t whole_digits = digits();
+    if (whole_digits == 0 || (starts_with_zero && whole_digits > 1)) return false;
     if (one_of(".") && digits() == 0) return false;
     if (one_of("eE") && (one_of("+-"), digits() == 0)) return false;
     return i == s.size();
@@ -205,26 +207,28 @@ class Parser {
   /// Parses a number; integers that do not fit into 64 bits become floats.
   Value number(std::string_view digits) {
     const char *first = digits.data(), *last = first + digits.size();
-    int64_t whole = 0;
+    int64_t integer = 0;
     if (digits.find_first_of(".eE") == std::string_view::npos &&
-        std::from_chars(first, last, whole).ec == std::errc())
-      return whole;
-    double real = 0;
-    if (std::from_chars(first, last, real).ec != std::errc())
+        std::from_chars(first, last, integer).ec == std::errc())
+      return integer;
+    double real_number = 0;
+    if (std::from_chars(first, last, real_number).ec != std::errc())
       refuse("the number ", Value(digits), " is out of range");
-    return real;
+    return real_number;
   }
 
   void enter() {
     if (++depth_ > kJsonDepth)
       refuse("lists and dictionaries are nested more than ", kJsonDepth, " deep");
-    ++at_;
+    ++position_;
   }
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size()); }
+  char peek() const { return position_ < text_.size() ? text_[position_] : '\0'; }
+  void skip_space() {
+    position_ = std::min(text_.find_first_not_of(" \t\r\n", position_), text_.size());
+  }
   bool take(char c) {
     skip_space();
-    return peek() == c && at_ < text_.size() && ++at_;
+    return peek() == c && position_ < text_.size() && ++position_;
   }
   void expect(char c, const char* what) {
     if (!take(c)) refuse("expected ", what);
@@ -232,16 +236,16 @@ class Parser {
 
   template <class... Pieces>
   [[noreturn]] void refuse(const Pieces&... pieces) const {
-    const std::string_view before = text_.substr(0, at_);
-    const size_t line_start = before.rfind('\n') + 1;
+    const std::string_view text_before = text_.substr(0, position_);
+    const size_t line_start = text_before.rfind('\n') + 1;
     size_t line = 1;
-    for (char c : before) line += c == '\n';
-    fail("JSON, line ", line, ", column ", at_ - line_start + 1, ": ", pieces...,
-         at_ >= text_.size() ? " (the text ends here)" : "");
+    for (char c : text_before) line += c == '\n';
+    fail("JSON, line ", line, ", column ", position_ - line_start + 1, ": ", pieces...,
+         position_ >= text_.size() ? " (the text ends here)" : "");
   }
 
   std::string_view text_;
-  size_t at_ = 0;
+  size_t position_ = 0;
   int depth_ = 0;
 };
 

@@ -80,7 +80,7 @@ class Writer {
 
   void put_string(std::string_view text) {
     out_ += '"';
-    while (!text.empty() && !full()) {
+    while (!text.empty() && !is_full()) {
       size_t length = utf8_length(text);
       if (length == 0 && !style_.for_messages)
         fail("a string with bytes that are not UTF-8 cannot be written as JSON");
@@ -100,14 +100,14 @@ class Writer {
                (code < 0x7F || (style_.for_messages && code > 0x9F && !bytes.empty()))) {
       out_ += bytes;
     } else if (code >= 0x10000) {
-      put_escape(0xD800 + ((code - 0x10000) >> 10));
-      put_escape(0xDC00 + ((code - 0x10000) & 0x3FF));
+      kEscapeLetters(0xD800 + ((code - 0x10000) >> 10));
+      kEscapeLetters(0xDC00 + ((code - 0x10000) & 0x3FF));
     } else {
-      put_escape(code);
+      kEscapeLetters(code);
     }
   }
 
-  void put_escape(uint32_t unit) {
+  void kEscapeLetters(uint32_t unit) {
     char text[16];
     std::snprintf(text, sizeof text, "\\u%04x", unit);
     out_ += text;
@@ -124,10 +124,10 @@ class Writer {
     check_depth(depth);
     if (list.empty()) return void(out_ += "[]");
     out_ += '[';
-    bool first = true;
+    bool is_first = true;
     for (const Value& item : list) {
-      if (full()) break;
-      separate(std::exchange(first, false), depth + 1);
+      if (is_full()) break;
+      put_separator(std::exchange(is_first, false), depth + 1);
       put(item, depth + 1);
     }
     close(']', depth);
@@ -137,10 +137,10 @@ class Writer {
     check_depth(depth);
     if (dict.empty()) return void(out_ += "{}");
     out_ += '{';
-    bool first = true;
+    bool is_first = true;
     for (const DictEntry& entry : dict) {
-      if (full()) break;
-      separate(std::exchange(first, false), depth + 1);
+      if (is_full()) break;
+      put_separator(std::exchange(is_first, false), depth + 1);
       put_string(entry.key);
       out_ += ": ";
       put(entry.value, depth + 1);
@@ -155,7 +155,7 @@ class Writer {
            " deep cannot be written as JSON");
   }
 
-  void separate(bool first, int depth) {
+  void put_separator(bool first, int depth) {
     if (!first) out_ += style_.indent < 0 ? ", " : ",";
     new_line(depth);
   }
@@ -167,7 +167,7 @@ class Writer {
     if (style_.indent >= 0)
       out_.append("\n").append(static_cast<size_t>(depth) * style_.indent, ' ');
   }
-  bool full() const { return out_.size() > style_.limit; }
+  bool is_full() const { return out_.size() > style_.limit; }
 
   Style style_;
   std::string out_;

@@ -21,9 +21,9 @@ uint32_t code_point(std::string_view bytes) {
 /// Whether the character is a control character of ASCII or Unicode, or changes the direction of
 /// text.
 bool is_control(uint32_t code) {
-  constexpr std::pair<uint32_t, uint32_t> kRanges[] = {
+  constexpr std::pair<uint32_t, uint32_t> kControlRanges[] = {
       {0x00, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
-  for (const auto& [first, last] : kRanges)
+  for (const auto& [first, last] : kControlRanges)
     if (code >= first && code <= last) return true;
   return false;
 }
@@ -36,21 +36,21 @@ std::string escaped(const char* format, uint32_t code) {
 
 /// Escapes control characters except those in `kept`.
 std::string escape_controls(std::string_view text, std::string_view kept) {
-  std::string shown;
-  shown.reserve(text.size());
+  std::string result;
+  result.reserve(text.size());
   while (!text.empty()) {
-    const size_t valid = utf8_length(text);
-    const std::string_view character = text.substr(0, valid == 0 ? 1 : valid);
-    const bool stays = kept.find(text[0]) != kept.npos;
-    if (valid == 0)
-      shown += escaped("\\x%02x", static_cast<unsigned char>(text[0]));
-    else if (const uint32_t code = code_point(character); stays || !is_control(code))
-      shown += character;
+    const size_t valid_length = utf8_length(text);
+    const std::string_view character = text.substr(0, valid_length == 0 ? 1 : valid_length);
+    const bool is_kept = kept.find(text[0]) != kept.npos;
+    if (valid_length == 0)
+      result += escaped("\\x%02x", static_cast<unsigned char>(text[0]));
+    else if (const uint32_t code = code_point(character); is_kept || !is_control(code))
+      result += character;
     else
-      shown += escaped(code < 0x80 ? "\\x%02x" : "\\u%04x", code);
+      result += escaped(code < 0x80 ? "\\x%02x" : "\\u%04x", code);
     text.remove_prefix(character.size());
   }
-  return shown;
+  return result;
 }
 
 }  // namespace
@@ -66,10 +66,10 @@ size_t character_count(std::string_view text) {
 
 std::string cut_or_padded(std::string_view text, size_t characters) {
   size_t end = 0;
-  for (size_t taken = 0; taken < characters && end < text.size(); ++taken)
+  for (size_t count = 0; count < characters && end < text.size(); ++count)
     end += std::max<size_t>(1, utf8_length(text.substr(end)));
-  const std::string_view cut = text.substr(0, end);
-  return std::string(cut) + std::string(characters - character_count(cut), ' ');
+  const std::string_view cut_text = text.substr(0, end);
+  return std::string(cut_text) + std::string(characters - character_count(cut_text), ' ');
 }
 
 }  // namespace crescent

@@ -17,8 +17,8 @@ class ReadersWriterLock {
    public:
     explicit ReadScope(ReadersWriterLock& lock) : lock_(lock), outer_(innermost_) {
       innermost_ = this;
-      const uint32_t before = lock_.begun_readers_.load(std::memory_order_relaxed);
-      lock_.begun_readers_.store(before + 1, std::memory_order_relaxed);
+      const uint32_t begun_before = lock_.begun_readers_.load(std::memory_order_relaxed);
+      lock_.begun_readers_.store(begun_before + 1, std::memory_order_relaxed);
     }
     ~ReadScope() {
       innermost_ = outer_;
@@ -40,18 +40,19 @@ class ReadersWriterLock {
   /// Waits for all readers to finish, so that the holder of the entrance becomes a writer until it
   /// unlocks.
   void wait_for_readers() const {
-    const uint32_t entered = begun_readers_.load(std::memory_order_relaxed);
-    for (uint32_t left; (left = finished_readers_.load(std::memory_order_acquire)) != entered;)
-      finished_readers_.wait(left);
+    const uint32_t begun_count = begun_readers_.load(std::memory_order_relaxed);
+    for (uint32_t finished_count;
+         (finished_count = finished_readers_.load(std::memory_order_acquire)) != begun_count;)
+      finished_readers_.wait(finished_count);
   }
   /// Whether this thread is a reader.
   bool is_read_here() const {
     if (finished_readers_.load(std::memory_order_acquire) ==
         begun_readers_.load(std::memory_order_relaxed))
       return false;  // no thread is a reader
-    const ReadScope* reading = ReadScope::innermost_;
-    while (reading && &reading->lock_ != this) reading = reading->outer_;
-    return reading != nullptr;
+    const ReadScope* scope = ReadScope::innermost_;
+    while (scope && &scope->lock_ != this) scope = scope->outer_;
+    return scope != nullptr;
   }
 
  private:

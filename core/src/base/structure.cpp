@@ -33,7 +33,7 @@ void each_leaf(const Value& nested, List& path, const IsLeaf& is_leaf, const Vis
 
 bool is_value(const Value& value) { return !value.is_list() && !value.is_dict(); }
 
-std::string joined(const List& path) {
+std::string joined_path(const List& path) {
   std::vector<std::string> steps;
   for (const Value& step : path)
     steps.push_back(step.is_string() ? step.as_string() : std::to_string(step.as_int()));
@@ -69,10 +69,10 @@ std::string text_from(const Value& structure, size_t& next) {
   } else if (structure.is_null()) {
     return "cr.null";
   } else {
-    constexpr size_t kLetters = 26;
+    constexpr size_t kLetterCount = 26;
     const size_t number = next++;
-    const std::string letter(1, static_cast<char>('a' + number % kLetters));
-    return number < kLetters ? letter : concat(letter, number / kLetters);
+    const std::string letter(1, static_cast<char>('a' + number % kLetterCount));
+    return number < kLetterCount ? letter : concat(letter, number / kLetterCount);
   }
   return "{" + join(parts) + "}";
 }
@@ -101,8 +101,8 @@ Value structure_of(const Value& nested) {
 Value packed(const Value& structure, const List& leaves) {
   if (const size_t count = tensor_count(structure); count != leaves.size())
     fail("expected ", count, " tensors, ", structure_text(structure), ", got ", leaves.size());
-  auto next = leaves.begin();
-  return packed_from(structure, next);
+  auto next_leaf = leaves.begin();
+  return packed_from(structure, next_leaf);
 }
 
 size_t tensor_count(const Value& structure) {
@@ -150,18 +150,20 @@ bool is_deep(const Value& structure) {
 std::vector<std::string> names_in_data(const Value& structure, std::vector<std::string> names) {
   if (!is_deep(structure)) return names;
   names.clear();
-  for (const List& path : paths_of(structure)) names.push_back(joined(path));
+  for (const List& path : paths_of(structure)) names.push_back(joined_path(path));
   return names;
 }
 
 bool is_deep(const Value& data, bool (*is_leaf)(const Value&)) {
   if (is_leaf(data)) return false;
-  const auto below = [&](const Value& item) {
+  const auto is_structure = [&](const Value& item) {
     return !is_leaf(item) && (item.is_list() || item.is_dict());
   };
-  if (data.is_list()) return std::any_of(data.as_list().begin(), data.as_list().end(), below);
-  return data.is_dict() && std::any_of(data.as_dict().begin(), data.as_dict().end(),
-                                       [&](const DictEntry& entry) { return below(entry.value); });
+  if (data.is_list())
+    return std::any_of(data.as_list().begin(), data.as_list().end(), is_structure);
+  return data.is_dict() &&
+         std::any_of(data.as_dict().begin(), data.as_dict().end(),
+                     [&](const DictEntry& entry) { return is_structure(entry.value); });
 }
 
 List leaves_by_name(const Value& data, bool (*is_leaf)(const Value&),
@@ -170,21 +172,22 @@ List leaves_by_name(const Value& data, bool (*is_leaf)(const Value&),
   std::map<std::string, Value> named;
   each_leaf(data, path, is_leaf, [&](const List& steps, const Value& leaf) {
     leaves.push_back(leaf);
-    named[joined(steps)] = leaf;
+    named[joined_path(steps)] = leaf;
   });
   if (names.empty()) return leaves;
-  List ordered;
+  List ordered_leaves;
   for (const std::string& name : names)
-    if (const auto found = named.find(name); found != named.end()) ordered.push_back(found->second);
-  if (ordered.size() == names.size() && named.size() == names.size()) return ordered;
-  std::vector<std::string> given;
-  for (const auto& [name, leaf] : named) given.push_back(name);
-  fail("expected data nested as the model has it, ", join(names), ", got ", join(given));
+    if (const auto found = named.find(name); found != named.end())
+      ordered_leaves.push_back(found->second);
+  if (ordered_leaves.size() == names.size() && named.size() == names.size()) return ordered_leaves;
+  std::vector<std::string> given_names;
+  for (const auto& [name, leaf] : named) given_names.push_back(name);
+  fail("expected data nested as the model has it, ", join(names), ", got ", join(given_names));
 }
 
 std::string structure_text(const Value& structure) {
-  size_t next = 0;
-  return text_from(structure, next);
+  size_t next_leaf = 0;
+  return text_from(structure, next_leaf);
 }
 
 }  // namespace crescent

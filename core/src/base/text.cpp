@@ -23,10 +23,10 @@ bool starts_word(std::string_view name, size_t i) {
 }  // namespace
 
 std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
+  std::string lower_text(text);
+  for (char& c : lower_text)
     if (is_upper(c)) c += 'a' - 'A';
-  return lower;
+  return lower_text;
 }
 
 std::string snake_case(std::string_view class_name) {
@@ -50,19 +50,19 @@ std::string demangled_name(const std::type_info& type) {
 size_t utf8_length(std::string_view text) {
   auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   auto follows = [&](size_t i) { return (byte(i) & 0xC0) == 0x80; };
-  const unsigned first = byte(0), second = byte(1);
+  const unsigned first_byte = byte(0), second_byte = byte(1);
   if (text.empty()) return 0;
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first < 0xE0) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first < 0xF0) {
-    const bool overlong = first == 0xE0 && second < 0xA0,
-               surrogate = first == 0xED && second >= 0xA0;
-    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
+  if (first_byte < 0x80) return 1;
+  if (first_byte >= 0xC2 && first_byte < 0xE0) return follows(1) ? 2 : 0;
+  if (first_byte >= 0xE0 && first_byte < 0xF0) {
+    const bool is_overlong = first_byte == 0xE0 && second_byte < 0xA0,
+               is_surrogate = first_byte == 0xED && second_byte >= 0xA0;
+    return follows(1) && follows(2) && !is_overlong && !is_surrogate ? 3 : 0;
   }
-  if (first >= 0xF0 && first < 0xF5) {
-    const bool overlong = first == 0xF0 && second < 0x90,
-               too_large = first == 0xF4 && second >= 0x90;
-    return follows(1) && follows(2) && follows(3) && !overlong && !too_large ? 4 : 0;
+  if (first_byte >= 0xF0 && first_byte < 0xF5) {
+    const bool is_overlong = first_byte == 0xF0 && second_byte < 0x90,
+               is_too_large = first_byte == 0xF4 && second_byte >= 0x90;
+    return follows(1) && follows(2) && follows(3) && !is_overlong && !is_too_large ? 4 : 0;
   }
   return 0;
 }

@@ -8,11 +8,11 @@
 namespace crescent {
 namespace {
 
-constexpr size_t kGap = 2, kNarrowest = 8;
+constexpr size_t kColumnGap = 2, kMinTextWidth = 8;
 
 /// The length of a line with columns of these widths.
 size_t length_of(const std::vector<size_t>& widths) {
-  return std::accumulate(widths.begin(), widths.end(), kGap * (widths.size() - 1));
+  return std::accumulate(widths.begin(), widths.end(), kColumnGap * (widths.size() - 1));
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ size_t TextTable::natural_width(size_t column) const {
 /// The width in characters down to which the column may be cut.
 size_t TextTable::least_width(size_t column) const {
   const size_t width = natural_width(column);
-  return columns_[column].is_number ? width : std::min(width, kNarrowest);
+  return columns_[column].is_number ? width : std::min(width, kMinTextWidth);
 }
 
 /// Distributes the columns among tables of at most this line length; each table has the first
@@ -47,7 +47,7 @@ std::vector<TextTable::Columns> TextTable::groups(size_t line_length) const {
   std::vector<Columns> groups{{0}};
   size_t length = least_width(0);
   for (size_t c = 1; c < columns_.size(); ++c) {
-    const size_t width = kGap + least_width(c);
+    const size_t width = kColumnGap + least_width(c);
     if (groups.back().size() > 1 && length + width > line_length) {
       groups.push_back({0});
       length = least_width(0);
@@ -63,11 +63,12 @@ std::vector<size_t> TextTable::widths(const Columns& columns, size_t line_length
   std::vector<size_t> widths;
   for (const size_t c : columns) widths.push_back(natural_width(c));
   while (length_of(widths) > line_length) {
-    size_t* widest = nullptr;
+    size_t* widest_column = nullptr;
     for (size_t i = 0; i < columns.size(); ++i)
-      if (!columns_[columns[i]].is_number && (!widest || widths[i] > *widest)) widest = &widths[i];
-    if (!widest || *widest <= kNarrowest) break;
-    --*widest;
+      if (!columns_[columns[i]].is_number && (!widest_column || widths[i] > *widest_column))
+        widest_column = &widths[i];
+    if (!widest_column || *widest_column <= kMinTextWidth) break;
+    --*widest_column;
   }
   return widths;
 }
@@ -80,7 +81,7 @@ void TextTable::add_lines(std::vector<std::string>& lines, const Columns& column
     std::string line;
     for (size_t i = 0; i < columns.size(); ++i) {
       const std::string text = cut_or_padded(cell(columns[i]), widths[i]),
-                        gap(i > 0 ? kGap : 0, ' ');
+                        gap(i > 0 ? kColumnGap : 0, ' ');
       const size_t end =
           columns_[columns[i]].is_number ? text.find_last_not_of(' ') + 1 : text.size();
       line += gap + std::string(text.size() - end, ' ') + text.substr(0, end);

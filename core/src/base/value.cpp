@@ -40,9 +40,9 @@ Value* Dict::find(std::string_view key) {
 
 const Value& Dict::at(std::string_view key) const {
   if (const Value* value = find(key)) return *value;
-  std::vector<std::string> there = keys();
-  fail("no entry '", key, "'", did_you_mean(key, there),
-       "; there is: ", there.empty() ? "nothing" : join(there));
+  std::vector<std::string> known_keys = keys();
+  fail("no entry '", key, "'", did_you_mean(key, known_keys),
+       "; there is: ", known_keys.empty() ? "nothing" : join(known_keys));
 }
 
 Value& Dict::operator[](std::string_view key) {
@@ -69,8 +69,8 @@ DictEntry* Dict::end() { return entries_.data() + entries_.size(); }
 
 bool operator==(const Dict& a, const Dict& b) {
   return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const DictEntry& entry) {
-           const Value* other = b.find(entry.key);
-           return other && *other == entry.value;
+           const Value* other_value = b.find(entry.key);
+           return other_value && *other_value == entry.value;
          });
 }
 
@@ -83,8 +83,8 @@ Value::Value(Value&&) noexcept = default;
 // dictionary that this value holds and that the assignment destroys.
 Value& Value::operator=(const Value& other) { return *this = Value(other); }
 Value& Value::operator=(Value&& other) noexcept {
-  auto taken = std::move(other.data_);
-  data_ = std::move(taken);
+  auto moved_data = std::move(other.data_);
+  data_ = std::move(moved_data);
   return *this;
 }
 Value::~Value() = default;
@@ -111,7 +111,7 @@ bool is_whole(double x) { return x >= -kTwoTo63 && x < kTwoTo63 && x == std::tru
 /// Returns the content as T, or fails with a message that says which kind was expected.
 template <class T, class Data>
 auto& content(Data& data, Value::Kind kind, const Value& value) {
-  if (auto* held = std::get_if<T>(&data)) return *held;
+  if (auto* alternative = std::get_if<T>(&data)) return *alternative;
   fail("expected ", describe_kind(kind), ", got ", value);
 }
 

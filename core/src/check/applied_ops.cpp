@@ -8,9 +8,9 @@
 namespace crescent::check {
 
 std::vector<AppliedOp> applied_ops(const TensorFunction& f, const Tensors& inputs) try {
-  TensorSpecs given;
-  for (const Tensor& input : inputs) given.push_back(input.spec());
-  const Program program = trace(f, given);
+  TensorSpecs input_specs;
+  for (const Tensor& input : inputs) input_specs.push_back(input.spec());
+  const Program program = trace(f, input_specs);
   const auto specs_of = [&](const std::vector<int>& values) {
     TensorSpecs specs;
     for (const int value : values) specs.push_back(program.values[static_cast<size_t>(value)]);

@@ -14,15 +14,15 @@ Dict with_dtype(Dict options, const char* dtype) {
   options.set("dtype", dtype);
   for (const char* option :
        {"layer", "forward_layer", "backward_layer", "cell", "cells", "layers"}) {
-    Value* inside = options.find(option);
-    if (!inside || inside->is_null()) continue;
-    const bool is_list = inside->is_list();
-    List layers = is_list ? inside->as_list() : List{*inside};
+    Value* option_value = options.find(option);
+    if (!option_value || option_value->is_null()) continue;
+    const bool is_list = option_value->is_list();
+    List layers = is_list ? option_value->as_list() : List{*option_value};
     for (Value& layer : layers)
       if (layer.is_dict())
         if (Value* config = layer.as_dict().find("config"); config && config->is_dict())
           *config = with_dtype(config->as_dict(), dtype);
-    *inside = is_list ? Value(layers) : layers.front();
+    *option_value = is_list ? Value(layers) : layers.front();
   }
   return options;
 }
@@ -52,13 +52,13 @@ LayerPtr CheckedLayer::make(const char* dtype) const try {
   skip("no layer is made with dtype ", dtype, ": ", error.what());
 }
 
-LayerPtr CheckedLayer::built() const {
+LayerPtr CheckedLayer::make_built() const {
   const LayerPtr layer = make();
   (*layer)(inputs());
   return layer;
 }
 
-LayerPtr CheckedLayer::built(const char* dtype) const {
+LayerPtr CheckedLayer::make_built(const char* dtype) const {
   const LayerPtr layer = make(dtype);
   (*layer)(inputs());
   return layer;
@@ -79,9 +79,9 @@ Tensors CheckedLayer::inputs(int64_t batch) const {
   const SeedGenerator random(checks_.seed);
   Tensors inputs;
   for (size_t i = 0; i < checks_.shapes.size(); ++i) {
-    const Shape whole = Shape{std::max<int64_t>(batch, 1)}.concat(checks_.shapes[i]);
+    const Shape whole_shape = Shape{std::max<int64_t>(batch, 1)}.concat(checks_.shapes[i]);
     const Tensor numbers =
-        random.uniform(whole, checks_.low, checks_.high).view_rows(0, batch).clone();
+        random.uniform(whole_shape, checks_.low, checks_.high).view_rows(0, batch).clone();
     const DType dtype = dtype_of(i);
     inputs.push_back(dtype == DType::string ? as_strings(numbers) : ops::cast(numbers, dtype));
   }
@@ -89,15 +89,15 @@ Tensors CheckedLayer::inputs(int64_t batch) const {
 }
 
 CheckedLayer CheckedLayer::with_larger_samples() const {
-  CheckedLayer larger = *this;
-  for (Shape& shape : larger.checks_.shapes) {
-    const int64_t longer[] = {17, 33, 5};
-    const int first = shape.rank() < 2 ? 1 : 0,
+  CheckedLayer larger_layer = *this;
+  for (Shape& shape : larger_layer.checks_.shapes) {
+    const int64_t longer_sizes[] = {17, 33, 5};
+    const int first_axis = shape.rank() < 2 ? 1 : 0,
               count = std::max(1, shape.rank() - (shape.rank() > 2));
     for (int axis = 0; axis < std::min(shape.rank(), count); ++axis)
-      shape.set(axis, longer[(first + axis) % 3]);
+      shape.set(axis, longer_sizes[(first_axis + axis) % 3]);
   }
-  return larger;
+  return larger_layer;
 }
 
 std::vector<Symbol> CheckedLayer::symbols() const {
@@ -122,11 +122,11 @@ Calls::Calls(Layer& layer, bool training, Restored restored) : layer_(layer) {
   for (const Variable& weight :
        restored == Restored::all ? layer.weights() : layer.non_trainable_weights())
     states_.push_back(weight);
-  for (const Variable& state : states_) first_.push_back(state.value().clone());
+  for (const Variable& state : states_) first_values_.push_back(state.value().clone());
 }
 
 void Calls::restore() const {
-  for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(first_[i]);
+  for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(first_values_[i]);
 }
 
 Tensors Calls::operator()(const Tensors& inputs, const Tensors& masks) const {
@@ -170,10 +170,10 @@ std::vector<double> numbers_of(const Tensor& t) {
 }
 
 double largest_of(const std::vector<double>& values) {
-  double largest = 1;
+  double largest_number = 1;
   for (const double value : values)
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  return largest;
+    if (std::isfinite(value)) largest_number = std::max(largest_number, std::abs(value));
+  return largest_number;
 }
 
 }  // namespace
@@ -187,11 +187,11 @@ void expect_near(const Tensors& given, const Tensors& expected, double tolerance
            given[i].shape(), ", expected ", expected[i].shape());
     if (!has_numbers(given[i])) continue;
     const auto x = numbers_of(given[i]), y = numbers_of(expected[i]);
-    const double allowed = tolerance * largest_of(y);
+    const double allowed_error = tolerance * largest_of(y);
     for (size_t k = 0; k < x.size(); ++k) {
-      const bool same = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]));
-      expect(same || std::abs(x[k] - y[k]) <= allowed, what, ": result ", i + 1, " has ", x[k],
-             " where ", y[k], " was expected");
+      const bool is_equal = x[k] == y[k] || (std::isnan(x[k]) && std::isnan(y[k]));
+      expect(is_equal || std::abs(x[k] - y[k]) <= allowed_error, what, ": result ", i + 1, " has ",
+             x[k], " where ", y[k], " was expected");
     }
   }
 }

@@ -18,8 +18,8 @@ class CheckedLayer {
   /// refuses it.
   LayerPtr make(const char* dtype) const;
   /// Makes the layer and calls it on inputs(), which builds it.
-  LayerPtr built() const;
-  LayerPtr built(const char* dtype) const;
+  LayerPtr make_built() const;
+  LayerPtr make_built(const char* dtype) const;
 
   /// The batch size of inputs().
   int64_t batch() const { return checks_.batch_size > 0 ? checks_.batch_size : 3; }
@@ -58,7 +58,7 @@ class Calls {
   Layer& layer_;
   CallOptions options_;
   Variables states_;
-  Tensors first_;
+  Tensors first_values_;
 };
 
 /// A layer that is built for inputs of a size.

@@ -19,9 +19,9 @@ struct CheckedClass {
   /// OptimizerMap, which is an option of an optimizer.
   template <class T>
   std::shared_ptr<T> make() const {
-    auto made = crescent::make<T>(name, options);
-    if (!made) skip("its objects are only options of others of this kind");
-    return made;
+    auto object = crescent::make<T>(name, options);
+    if (!object) skip("its objects are only options of others of this kind");
+    return object;
   }
 };
 

@@ -11,34 +11,34 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 std::shared_ptr<Communicator> of_one_process(const CheckedClass& checked) {
-  auto made = checked.make<Communicator>();
-  const int rank = made->rank(), size = made->size();
+  auto communicator = checked.make<Communicator>();
+  const int rank = communicator->rank(), size = communicator->size();
   expect(rank >= 0 && rank < size, "rank() is ", rank,
          ", expected a number from 0 to size() - 1 = ", size - 1);
   if (size > 1) skip("it connects ", size, " processes; the checks are for one");
-  return made;
+  return communicator;
 }
 
 Bytes bytes_of(const Tensor& t) {
-  const auto* first = static_cast<const std::byte*>(t.raw());
-  return {first, first + t.bytes()};
+  const auto* first_byte = static_cast<const std::byte*>(t.raw());
+  return {first_byte, first_byte + t.bytes()};
 }
 
 /// Expects that f, which gets the address of the bytes, changes neither these bytes nor the memory
 /// behind them.
 void expect_kept(const Bytes& bytes, const std::function<void(std::byte*)>& f,
                  std::string_view what) {
-  Bytes given = bytes;
-  given.resize(bytes.size() + 64, std::byte{0x5a});
-  const Bytes before = given;
-  f(given.data());
-  expect(std::equal(bytes.begin(), bytes.end(), given.begin()), what,
+  Bytes buffer = bytes;
+  buffer.resize(bytes.size() + 64, std::byte{0x5a});
+  const Bytes buffer_before = buffer;
+  f(buffer.data());
+  expect(std::equal(bytes.begin(), bytes.end(), buffer.begin()), what,
          " over one process changed the values");
-  expect(given == before, what, " wrote beyond its ", bytes.size(), " bytes");
+  expect(buffer == buffer_before, what, " wrote beyond its ", bytes.size(), " bytes");
 }
 
 std::string check_all_reduce(const CheckedClass& checked) {
-  const auto made = of_one_process(checked);
+  const auto communicator = of_one_process(checked);
   for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16,
                             DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8})
     for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::max, ReduceKind::min})
@@ -48,7 +48,7 @@ std::string check_all_reduce(const CheckedClass& checked) {
         expect_kept(
             values,
             [&](std::byte* data) {
-              made->all_reduce(kind, dtype, data, static_cast<size_t>(count));
+              communicator->all_reduce(kind, dtype, data, static_cast<size_t>(count));
             },
             concat("all_reduce: the ", kind, " of ", count, " ", dtype));
       }
@@ -56,60 +56,60 @@ std::string check_all_reduce(const CheckedClass& checked) {
 }
 
 std::string check_copies(const CheckedClass& checked) {
-  const auto made = of_one_process(checked);
+  const auto communicator = of_one_process(checked);
   for (const size_t count : {0, 1, 70000}) {
     const Bytes bytes(count, std::byte{7});
     expect_kept(
-        bytes, [&](std::byte* data) { made->broadcast(data, count, 0); },
+        bytes, [&](std::byte* data) { communicator->broadcast(data, count, 0); },
         concat("broadcast of ", count, " bytes"));
     expect_kept(
-        bytes, [&](std::byte* data) { made->gather(data, {count}); },
+        bytes, [&](std::byte* data) { communicator->gather(data, {count}); },
         concat("gather of ", count, " bytes"));
   }
-  const std::vector<double> all = made->all_gather(2.5);
-  expect(all == std::vector<double>{2.5}, "all_gather(2.5) gave ", all.size(), " values",
-         all.empty() ? "" : concat(", first ", all.front()), ", expected 2.5 alone");
-  made->barrier();
+  const std::vector<double> gathered = communicator->all_gather(2.5);
+  expect(gathered == std::vector<double>{2.5}, "all_gather(2.5) gave ", gathered.size(), " values",
+         gathered.empty() ? "" : concat(", first ", gathered.front()), ", expected 2.5 alone");
+  communicator->barrier();
   return "broadcast, gather and all_gather keep what they are given";
 }
 
 std::string check_what_it_says(const CheckedClass& checked) {
-  const auto made = of_one_process(checked);
-  const Dict information = made->information();
+  const auto communicator = of_one_process(checked);
+  const Dict information = communicator->information();
   for (const auto& [name, value] :
-       {std::pair("rank", made->rank()), std::pair("size", made->size())})
+       {std::pair("rank", communicator->rank()), std::pair("size", communicator->size())})
     expect(information.contains(name) && information.at(name) == Value(value),
            "information() has no '", name, "' of ", value);
-  const std::vector<int> ranks = made->ranks_with("an error");
-  expect(ranks == std::vector<int>{made->rank()}, "ranks_with() gave ", ranks.size(),
+  const std::vector<int> ranks = communicator->ranks_with("an error");
+  expect(ranks == std::vector<int>{communicator->rank()}, "ranks_with() gave ", ranks.size(),
          " ranks, expected that of this process");
-  made->leave("the check is over");
+  communicator->leave("the check is over");
   return to_json(information);
 }
 
 /// While an object of this class lives, programs and training runs use this communicator.
 class InUse {
  public:
-  explicit InUse(std::shared_ptr<Communicator> used) : before_(communicator()) {
+  explicit InUse(std::shared_ptr<Communicator> used) : previous_communicator_(communicator()) {
     set_communicator(std::move(used));
   }
-  ~InUse() { set_communicator(before_); }
+  ~InUse() { set_communicator(previous_communicator_); }
   InUse(const InUse&) = delete;
 
  private:
-  std::shared_ptr<Communicator> before_;
+  std::shared_ptr<Communicator> previous_communicator_;
 };
 
 std::string check_training(const CheckedClass& checked) {
-  const ModelPtr alone = small_model(), together = small_model();
-  train(*alone);
-  const auto made = of_one_process(checked);
-  const InUse in_use(made);
-  train(*together);
+  const ModelPtr single_model = small_model(), group_model = small_model();
+  train(*single_model);
+  const auto communicator = of_one_process(checked);
+  const InUse in_use(communicator);
+  train(*group_model);
   const Tensor x = SeedGenerator(5).normal({50, 3});
   expect_near(Function([](const Tensors& in) { return Tensors{ops::all_reduce(in[0])}; })({x}), {x},
               0, "ops::all_reduce beside its input");
-  expect_near(together->predict({x}), alone->predict({x}), 1e-6,
+  expect_near(group_model->predict({x}), single_model->predict({x}), 1e-6,
               "a model that was trained with it beside one that was trained without");
   return "a training run gives the weights that it gives without";
 }

@@ -14,15 +14,15 @@ constexpr int64_t kMaxCheckedElements = 1000;  // largest number of elements tha
 struct Pass {
   int64_t elements = 0;
   std::string spec;
-  bool ended = false;
+  bool has_ended = false;
 };
 
 Pass pass_over(Stream& stream) {
   Pass pass;
   const CursorPtr cursor = stream.open();
   for (Element element; pass.elements < kMaxCheckedElements; ++pass.elements) {
-    pass.ended = !cursor->next(element);
-    if (pass.ended) break;
+    pass.has_ended = !cursor->next(element);
+    if (pass.has_ended) break;
     const std::string spec = to_text(spec_of(element));
     if (pass.elements == 0) pass.spec = spec;
     expect(spec == pass.spec, "element ", pass.elements + 1, " is ", spec, ", the first ",
@@ -39,28 +39,29 @@ std::string check_elements(const CheckedClass& checked) {
   const StreamPtr stream = source_stream(checked);
   const Pass pass = pass_over(*stream);
   expect(pass.elements > 0, "a pass has no elements");
-  const int64_t told = stream->elements();
-  if (pass.ended && told != Stream::kUnknown)
-    expect(told == pass.elements, "a pass has ", pass.elements, " elements, elements() is ", told);
-  return concat(pass.ended ? "" : "the first ", pass.elements, " elements, ", pass.spec);
+  const int64_t reported_count = stream->elements();
+  if (pass.has_ended && reported_count != Stream::kUnknown)
+    expect(reported_count == pass.elements, "a pass has ", pass.elements,
+           " elements, elements() is ", reported_count);
+  return concat(pass.has_ended ? "" : "the first ", pass.elements, " elements, ", pass.spec);
 }
 
 std::string check_passes(const CheckedClass& checked) {
   const StreamPtr stream = source_stream(checked);
-  const Pass first = pass_over(*stream), second = pass_over(*stream);
-  expect(first.elements == second.elements && first.spec == second.spec, "a second pass has ",
-         second.elements, " elements, ", second.spec, ", the first ", first.elements, ", ",
-         first.spec);
+  const Pass first_pass = pass_over(*stream), second_pass = pass_over(*stream);
+  expect(first_pass.elements == second_pass.elements && first_pass.spec == second_pass.spec,
+         "a second pass has ", second_pass.elements, " elements, ", second_pass.spec,
+         ", the first ", first_pass.elements, ", ", first_pass.spec);
   return "a second pass has as many";
 }
 
 std::string check_batches(const CheckedClass& checked) {
-  WindowOptions three;
-  three.size = 3;
-  const CursorPtr cursor = batch(source_stream(checked), three)->open();
-  Element rows;
-  expect(cursor->next(rows), "there is no batch");
-  return to_text(spec_of(rows));
+  WindowOptions three_elements;
+  three_elements.size = 3;
+  const CursorPtr cursor = batch(source_stream(checked), three_elements)->open();
+  Element row_list;
+  expect(cursor->next(row_list), "there is no batch");
+  return to_text(spec_of(row_list));
 }
 
 }  // namespace

@@ -8,8 +8,8 @@ namespace crescent::check {
 namespace {
 
 /// A size that fits into usual inputs, and is larger than every index of usual integer inputs.
-constexpr int64_t kSize = 4;
-constexpr double kNumber = 0.5;
+constexpr int64_t kDefaultSize = 4;
+constexpr double kFractionValue = 0.5;
 constexpr const char* kFileName = "drawn.keras";
 
 struct NamedClass {
@@ -24,17 +24,18 @@ double within_bounds(double value, const Field& field) {
 }
 
 Value size_for(const Field& field) {
-  return static_cast<int64_t>(within_bounds(static_cast<double>(kSize), field));
+  return static_cast<int64_t>(within_bounds(static_cast<double>(kDefaultSize), field));
 }
 
 Dict layer_config(const char* class_name) {
-  return Dict{{"class_name", class_name}, {"config", Dict{{"units", kSize}}}};
+  return Dict{{"class_name", class_name}, {"config", Dict{{"units", kDefaultSize}}}};
 }
 
 /// The values that options of any type are tried with.
 std::vector<Value> values_of_any_type() {
   const Value dense = layer_config("Dense"), cell = layer_config("SimpleRNNCell");
-  return {kSize, kNumber, dense, cell, layer_config("SimpleRNN"), List{dense}, List{cell}};
+  return {kDefaultSize, kFractionValue, dense, cell, layer_config("SimpleRNN"),
+          List{dense},  List{cell}};
 }
 
 /// A value for the option, which is `any` if it may have any type; null if its type is not one of
@@ -46,7 +47,7 @@ Value value_for(const Field& field, const Value& any) {
   const std::string_view type = field.type;
   if (type.starts_with("an integer")) return size_for(field);
   if (type.starts_with("anything")) return any;
-  if (type.starts_with("a number")) return within_bounds(kNumber, field);
+  if (type.starts_with("a number")) return within_bounds(kFractionValue, field);
   if (type.starts_with("a boolean")) return true;
   if (type.starts_with("one of '")) return std::string(type.substr(8, type.find('\'', 8) - 8));
   if (type.starts_with("a string")) return kFileName;
@@ -54,13 +55,13 @@ Value value_for(const Field& field, const Value& any) {
 }
 
 Dict draw(const SchemaData& schema, const Dict& given, const Value& any) {
-  Dict drawn;
+  Dict drawn_options;
   for (const Field& field : schema.fields) {
     if (!field.required || given.contains(field.name)) continue;
     if (Value value = value_for(field, any); !value.is_null())
-      drawn.set(field.name, std::move(value));
+      drawn_options.set(field.name, std::move(value));
   }
-  return drawn;
+  return drawn_options;
 }
 
 bool can_make(const std::string& kind, const std::string& class_name, Dict options,

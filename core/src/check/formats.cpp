@@ -18,7 +18,7 @@ class WrittenFile {
     const Dict traits = registry().traits(Format::kKind, format);
     const Value* endings = traits.find("endings");
     if (!endings) skip("the format has no ending of its own");
-    std::string said;
+    std::string message;
     for (const auto& ending : Codec<std::vector<std::string>>::decode(*endings)) try {
         file_ = std::make_unique<TemporaryFile>(ending.c_str());
         write(path());
@@ -27,9 +27,9 @@ class WrittenFile {
         throw;
       } catch (const Error& error) {
         if (is_of_exception(error)) throw;
-        if (said.empty()) said = error.what();
+        if (message.empty()) message = error.what();
       }
-    skip("what it can write is not known; it said: ", said);
+    skip("what it can write is not known; it said: ", message);
   }
   const std::string& path() const { return file_->path(); }
 
@@ -39,9 +39,11 @@ class WrittenFile {
 
 /// Reads truncated copies of the file, each of which must be rejected with an Error.
 void expect_refused_parts(const std::string& path, const std::function<void()>& read) {
-  const std::string whole = read_file(path);
-  for (const size_t bytes : {whole.size() / 4, whole.size() / 2, whole.size() - 1}) {
-    std::ofstream(path, std::ios::binary).write(whole.data(), static_cast<std::streamsize>(bytes));
+  const std::string file_contents = read_file(path);
+  for (const size_t bytes :
+       {file_contents.size() / 4, file_contents.size() / 2, file_contents.size() - 1}) {
+    std::ofstream(path, std::ios::binary)
+        .write(file_contents.data(), static_cast<std::streamsize>(bytes));
     try {
       read();
     } catch (const Error& error) {
@@ -49,7 +51,8 @@ void expect_refused_parts(const std::string& path, const std::function<void()>& 
              "the error for a file that ends early does not name it: ", error.what());
       continue;
     }
-    found("a file that ends after ", bytes, " of ", whole.size(), " bytes is read as if whole");
+    found("a file that ends after ", bytes, " of ", file_contents.size(),
+          " bytes is read as if whole");
   }
 }
 
@@ -65,13 +68,13 @@ std::string check_format_of_models(const CheckedClass& checked) {
 }
 
 std::string check_format_of_weights(const CheckedClass& checked) {
-  const auto model = small_model({}), other = small_model({});
+  const auto model = small_model({}), other_model = small_model({});
   train(*model);
   const WrittenFile file(checked.name,
                          [&](const std::string& path) { save_weights(*model, path); });
-  load_weights(*other, file.path());
-  expect_near(other->get_weights(), model->get_weights(), 1e-6, "weights of the file");
-  expect_refused_parts(file.path(), [&] { load_weights(*other, file.path()); });
+  load_weights(*other_model, file.path());
+  expect_near(other_model->get_weights(), model->get_weights(), 1e-6, "weights of the file");
+  expect_refused_parts(file.path(), [&] { load_weights(*other_model, file.path()); });
   return "weights come back; files that end early are refused";
 }
 
@@ -128,16 +131,17 @@ bool comes_back(const CheckedClass& checked, const NamedTensors& arrays) try {
 
 /// Writes the usual arrays to a file each, and those that are not refused to one file.
 std::string check_format_of_other_arrays(const CheckedClass& checked) {
-  NamedTensors written;
-  std::vector<std::string> refused;
+  NamedTensors written_arrays;
+  std::vector<std::string> refusals;
   for (const auto& each : usual_arrays())
     if (comes_back(checked, {each}))
-      written.push_back(each);
+      written_arrays.push_back(each);
     else
-      refused.push_back(each.first);
-  const bool together = comes_back(checked, written);
-  return concat(written.size(), " arrays come back, ", together ? "also of one file" : "one a file",
-                refused.empty() ? "" : ", and refused are ", join(refused));
+      refusals.push_back(each.first);
+  const bool comes_back_as_one = comes_back(checked, written_arrays);
+  return concat(written_arrays.size(), " arrays come back, ",
+                comes_back_as_one ? "also of one file" : "one a file",
+                refusals.empty() ? "" : ", and refused are ", join(refusals));
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ Shape halved(Shape shape) {
 /// Shapes with which the function can be called; some penalties take only matrices.
 std::vector<Shape> shapes_for(const TensorFunction& f, bool is_penalty) {
   std::vector<Shape> shapes{Shape{3, 4}};
-  for (const Shape& other : {Shape{6}, Shape{2, 3, 2}})
-    if (!is_penalty || is_taken(f, {numbers(other)})) shapes.push_back(other);
+  for (const Shape& other_shape : {Shape{6}, Shape{2, 3, 2}})
+    if (!is_penalty || is_taken(f, {numbers(other_shape)})) shapes.push_back(other_shape);
   return shapes;
 }
 
@@ -56,10 +56,11 @@ void add_function_rows(CheckReport& report, const CheckedClass& checked, bool gi
       for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
         const Tensor x = numbers(shape, dtype), y = f({x})[0];
         expect(bool(y), "it gave no tensor");
-        const Shape expected = gives_scalar ? Shape{} : shape;
-        const bool fits = y.shape() == expected || (!gives_scalar && y.shape() == halved(shape));
+        const Shape expected_shape = gives_scalar ? Shape{} : shape;
+        const bool fits =
+            y.shape() == expected_shape || (!gives_scalar && y.shape() == halved(shape));
         expect(fits && (gives_scalar || y.dtype() == dtype), "of ", x.spec(), " it made ", y.spec(),
-               ", expected ", TensorSpec{dtype, expected});
+               ", expected ", TensorSpec{dtype, expected_shape});
       }
     return std::string(gives_scalar ? "a scalar of any tensor" : "those of what it is given");
   });
@@ -113,11 +114,11 @@ Tensor guesses(int64_t samples, int64_t classes) {
 /// Expects that each of the first three samples of a batch has the same loss as in a batch of its
 /// own.
 std::string check_samples_apart(const Loss& loss, const Tensor& truth, const Tensor& guess) {
-  const Tensor all = loss.call(truth, guess);
-  if (all.rank() == 0) skip("the loss is one number for all samples");
+  const Tensor batch_losses = loss.call(truth, guess);
+  if (batch_losses.rank() == 0) skip("the loss is one number for all samples");
   for (const int64_t first : {int64_t{0}, guess.dim(0) / 2, guess.dim(0) - 3}) {
-    const auto three = [&](const Tensor& t) { return t.view_rows(first, 3); };
-    expect_near({three(all)}, {loss.call(three(truth), three(guess))}, 1e-5,
+    const auto three_rows = [&](const Tensor& t) { return t.view_rows(first, 3); };
+    expect_near({three_rows(batch_losses)}, {loss.call(three_rows(truth), three_rows(guess))}, 1e-5,
                 concat("samples ", first + 1, " to ", first + 3, " of ", guess.dim(0),
                        ", beside the same samples alone"));
   }
@@ -127,8 +128,8 @@ std::string check_samples_apart(const Loss& loss, const Tensor& truth, const Ten
 /// Expects that a batch in which every sample occurs twice has the same loss as the batch in which
 /// every sample occurs once.
 std::string check_reduction(const Loss& loss, const Tensor& truth, const Tensor& guess) {
-  const auto twice = [](const Tensor& t) { return ops::concatenate(Tensors{t, t}, 0); };
-  expect_near({loss(twice(truth), twice(guess))}, {loss(truth, guess)}, 1e-4,
+  const auto twice_as_long = [](const Tensor& t) { return ops::concatenate(Tensors{t, t}, 0); };
+  expect_near({loss(twice_as_long(truth), twice_as_long(guess))}, {loss(truth, guess)}, 1e-4,
               "a batch that has each sample twice, beside one that has each once");
   return "that of a batch does not depend on its size";
 }
@@ -137,43 +138,47 @@ std::string check_reduction(const Loss& loss, const Tensor& truth, const Tensor&
 
 void add_loss_rows(CheckReport& report, const CheckedClass& checked) {
   const auto loss = checked.make<Loss>();
-  const Tensor guess = guesses(5, 4);
-  Tensor truth;
+  const Tensor predictions = guesses(5, 4);
+  Tensor true_values;
   add_result(report, "targets", [&] {
-    truth = targets_taken_by([&](const Tensor& targets) { loss->call(targets, guess); }, 5, 4);
-    return to_text(truth.spec());
+    true_values =
+        targets_taken_by([&](const Tensor& targets) { loss->call(targets, predictions); }, 5, 4);
+    return to_text(true_values.spec());
   });
-  if (!truth) return;
+  if (!true_values) return;
   add_result(report, "one for each sample", [&] {
-    const Tensor values = loss->call(truth, guess);
+    const Tensor values = loss->call(true_values, predictions);
     expect(bool(values), "call gave no tensor");
     expect(values.rank() == 0 || values.dim(0) == 5, "call gave ", values.spec(),
            " for 5 samples, expected a value for each of them, or one for all");
     return to_text(values.spec());
   });
   add_result(report, "a scalar, weighted", [&] {
-    const Tensor value = (*loss)(truth, guess), zero = (*loss)(truth, guess, ops::zeros({5}));
+    const Tensor value = (*loss)(true_values, predictions),
+                 zero = (*loss)(true_values, predictions, ops::zeros({5}));
     expect(value.rank() == 0, "the loss of a batch is ", value.spec(), ", expected a scalar");
     expect_finite({value}, "the loss of a batch");
     expect(zero.item() == 0, "with sample weights of zero the loss is ", zero.item());
     return concat("weights of zero give no loss");
   });
-  const bool of_classes = truth.rank() == 1;
-  const Tensor many = usual_targets(of_classes, 257, 4);
+  const bool are_class_numbers = true_values.rank() == 1;
+  const Tensor many_targets = usual_targets(are_class_numbers, 257, 4);
   add_result(report, "samples apart",
-             [&] { return check_samples_apart(*loss, many, guesses(257, 4)); });
+             [&] { return check_samples_apart(*loss, many_targets, guesses(257, 4)); });
   if (!checked.options.contains("reduction"))
-    add_result(report, "reduction", [&] { return check_reduction(*loss, truth, guess); });
+    add_result(report, "reduction",
+               [&] { return check_reduction(*loss, true_values, predictions); });
   add_result(report, "compiled", [&] {
-    expect_compiled([&](const Tensors& y) { return Tensors{(*loss)(y[0], y[1])}; }, {truth, guess});
+    expect_compiled([&](const Tensors& y) { return Tensors{(*loss)(y[0], y[1])}; },
+                    {true_values, predictions});
     return std::string("compiled programs give what ops give one by one");
   });
   const TensorFunction f = [&](const Tensors& y) {
-    return Tensors{(*loss)(usual_targets(of_classes, y[0].dim(0), y[0].dim(1)), y[0])};
+    return Tensors{(*loss)(usual_targets(are_class_numbers, y[0].dim(0), y[0].dim(1)), y[0])};
   };
   const auto inputs = [](const Shape& shape) { return Tensors{guesses(shape[0], shape[1])}; };
   add_larger_sizes(report, checked, {f, kLargerShapes, inputs});
-  add_gradients(report, f, {guess});
+  add_gradients(report, f, {predictions});
 }
 
 void add_initializer_rows(CheckReport& report, const CheckedClass& checked) {
@@ -189,8 +194,8 @@ void add_initializer_rows(CheckReport& report, const CheckedClass& checked) {
     for (const Shape& shape : shapes)
       for (const DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
         const Tensor value = (*object)(shape, dtype);
-        const TensorSpec expected{dtype, shape};
-        expect(value && value.spec() == expected, "for ", expected, " it gave ",
+        const TensorSpec expected_spec{dtype, shape};
+        expect(value && value.spec() == expected_spec, "for ", expected_spec, " it gave ",
                value ? to_text(value.spec()) : "no tensor");
         expect_finite({value}, "initial values");
       }

@@ -15,7 +15,7 @@ using Values = std::vector<double>;
 /// The rounding unit of a dtype, and the step and the tolerance of finite differences in this
 /// dtype.
 struct Precision {
-  double unit, step, tolerance;
+  double unit_roundoff, step, tolerance;
 };
 
 Precision precision_of(bool doubles, const GradientChecks& checks) {
@@ -30,7 +30,7 @@ struct Source {
   std::string name;
   Tensor start;
   /// The outputs of f when this input or variable has the given value.
-  std::function<Tensors(const Tensor&)> at;
+  std::function<Tensors(const Tensor&)> outputs_at;
 };
 
 /// A scalar function of the outputs: their weighted sum, with random weights drawn once, so that no
@@ -40,22 +40,22 @@ class Objective {
   explicit Objective(const Tensors& outputs, int64_t seed) {
     const SeedGenerator random(seed);
     for (const Tensor& y : outputs) {
-      const bool counts = is_floating(y.dtype());
-      factors_.push_back(counts ? random.normal(y.shape(), 0, 1, y.dtype()) : Tensor());
+      const bool is_counted = is_floating(y.dtype());
+      factors_.push_back(is_counted ? random.normal(y.shape(), 0, 1, y.dtype()) : Tensor());
     }
   }
   const Tensors& factors() const { return factors_; }
   /// Returns the value of the objective, and the sum of the absolute values of its terms, which
   /// bounds the rounding error.
   std::pair<double, double> operator()(const Tensors& outputs) const {
-    double sum = 0, sizes = 0;
+    double sum = 0, magnitude_sum = 0;
     for (size_t i = 0; i < outputs.size() && i < factors_.size(); ++i) {
       if (!factors_[i]) continue;
       const Values y = outputs[i].to_vector(), w = factors_[i].to_vector();
       for (size_t k = 0; k < y.size() && k < w.size(); ++k)
-        sum += y[k] * w[k], sizes += std::abs(y[k] * w[k]);
+        sum += y[k] * w[k], magnitude_sum += std::abs(y[k] * w[k]);
     }
-    return {sum, sizes};
+    return {sum, magnitude_sum};
   }
 
  private:
@@ -72,27 +72,27 @@ class Differences {
  public:
   Differences(const Source& source, const Objective& objective, const Precision& precision)
       : source_(source), objective_(objective), precision_(precision) {
-    std::tie(middle_, sizes_) = objective(source.at(source.start));
+    std::tie(middle_value_, sizes_) = objective(source.outputs_at(source.start));
   }
-  Slopes along(const Values& direction, double scale = 1) const {
+  Slopes slopes_along(const Values& direction, double scale = 1) const {
     const double step = precision_.step * scale;
-    const double above = at(direction, step), below = at(direction, -step);
-    return {(above - below) / (2 * step), (middle_ - below) / step, (above - middle_) / step,
-            8 * precision_.unit * sizes_ / step};
+    const double value_above = value_at(direction, step), value_below = value_at(direction, -step);
+    return {(value_above - value_below) / (2 * step), (middle_value_ - value_below) / step,
+            (value_above - middle_value_) / step, 8 * precision_.unit_roundoff * sizes_ / step};
   }
 
  private:
-  double at(const Values& direction, double step) const {
-    Values moved = source_.start.to_vector();
-    for (size_t i = 0; i < moved.size(); ++i) moved[i] += step * direction[i];
-    const Tensor value = Tensor::from(moved, source_.start.shape());
-    return objective_(source_.at(ops::cast(value, source_.start.dtype()))).first;
+  double value_at(const Values& direction, double step) const {
+    Values moved_point = source_.start.to_vector();
+    for (size_t i = 0; i < moved_point.size(); ++i) moved_point[i] += step * direction[i];
+    const Tensor value = Tensor::from(moved_point, source_.start.shape());
+    return objective_(source_.outputs_at(ops::cast(value, source_.start.dtype()))).first;
   }
 
   const Source& source_;
   const Objective& objective_;
   Precision precision_;
-  double middle_ = 0, sizes_ = 0;
+  double middle_value_ = 0, sizes_ = 0;
 };
 
 /// A direction and its name for messages.
@@ -120,9 +120,9 @@ std::vector<NamedDirection> directions_for(const Tensor& start, const GradientCh
   std::shuffle(indices.begin(), indices.end(), random);
   indices.resize(std::min(size, static_cast<size_t>(std::max<int64_t>(checks.elements, 0))));
   std::vector<NamedDirection> directions;
-  for (const size_t place : indices) {
-    directions.push_back({"element " + place_text(start.shape(), place), Values(size)});
-    directions.back().values[place] = 1;
+  for (const size_t index : indices) {
+    directions.push_back({"element " + place_text(start.shape(), index), Values(size)});
+    directions.back().values[index] = 1;
   }
   std::normal_distribution<double> normal;
   for (int64_t i = 0; size > 1 && i < checks.directions; ++i) {
@@ -140,10 +140,11 @@ std::vector<NamedDirection> directions_for(const Tensor& start, const GradientCh
 /// with a step ten times smaller.
 bool is_kink(const Differences& differences, const NamedDirection& direction, const Slopes& slopes,
              double allowed) {
-  const double apart = std::abs(slopes.above - slopes.below);
-  if (apart <= allowed + slopes.rounding) return false;
-  const Slopes nearer = differences.along(direction.values, 0.1);
-  return std::abs(nearer.above - nearer.below) > 0.5 * apart + nearer.rounding;
+  const double slope_difference = std::abs(slopes.above - slopes.below);
+  if (slope_difference <= allowed + slopes.rounding) return false;
+  const Slopes nearer_slopes = differences.slopes_along(direction.values, 0.1);
+  return std::abs(nearer_slopes.above - nearer_slopes.below) >
+         0.5 * slope_difference + nearer_slopes.rounding;
 }
 
 /// Compares the gradient with respect to one Source with finite differences.
@@ -154,52 +155,55 @@ class Comparison {
     for (size_t i = 0; i < gradient_.size(); ++i) {
       check::expect(std::isfinite(gradient_[i]), "the gradient has an element that is ",
                     gradient_[i], ", at ", place_text(gradient.shape(), i));
-      largest_ = std::max(largest_, std::abs(gradient_[i]));
+      largest_value_ = std::max(largest_value_, std::abs(gradient_[i]));
     }
   }
   void compare(const Differences& differences, const NamedDirection& direction) {
-    const double given =
+    const double derivative =
         std::inner_product(gradient_.begin(), gradient_.end(), direction.values.begin(), 0.0);
-    const Slopes slopes = differences.along(direction.values);
-    const double scale = std::max({largest_, std::abs(slopes.central), 1e-12}),
-                 allowed = tolerance_ * scale;
-    const double away = std::abs(given - slopes.central);
-    ++compared_;
-    if (away <= allowed + slopes.rounding) {
-      worst_ = std::max(worst_, away / scale);
+    const Slopes slopes = differences.slopes_along(direction.values);
+    const double scale = std::max({largest_value_, std::abs(slopes.central), 1e-12}),
+                 allowed_error = tolerance_ * scale;
+    const double error = std::abs(derivative - slopes.central);
+    ++compared_count_;
+    if (error <= allowed_error + slopes.rounding) {
+      largest_error_ = std::max(largest_error_, error / scale);
       return;
     }
-    const Slopes nearer =
-        differences.along(direction.values, 0.1);  // a kink may be beside the point
-    if (std::abs(given - nearer.central) <= allowed + nearer.rounding) return;
+    const Slopes nearer_slopes =
+        differences.slopes_along(direction.values, 0.1);  // a kink may be beside the point
+    if (std::abs(derivative - nearer_slopes.central) <= allowed_error + nearer_slopes.rounding)
+      return;
     const auto [low, high] = std::minmax(slopes.below, slopes.above);
-    const bool between = given >= low - allowed && given <= high + allowed;
-    if (is_kink(differences, direction, slopes, allowed) && between)
-      return note_kink(direction, slopes, given);
-    check::found("by ", direction.name, " the gradient is ", rounded(given), ", differences give ",
-                 rounded(slopes.central));
+    const bool is_between = derivative >= low - allowed_error && derivative <= high + allowed_error;
+    if (is_kink(differences, direction, slopes, allowed_error) && is_between)
+      return note_kink(direction, slopes, derivative);
+    check::found("by ", direction.name, " the gradient is ", rounded_as_text(derivative),
+                 ", differences give ", rounded_as_text(slopes.central));
   }
   std::string summary() const {
-    return concat(compared_, " derivatives, largest difference ", rounded(worst_),
+    return concat(compared_count_, " derivatives, largest difference ",
+                  rounded_as_text(largest_error_),
                   kinks_ ? concat("; ", kinks_, " at a kink: by ", kink_) : "");
   }
 
  private:
-  static double rounded(double x) { return std::stod(text_of(x)); }
+  static double rounded_as_text(double x) { return std::stod(text_of(x)); }
   static std::string text_of(double x) {
     char text[32];
     std::snprintf(text, sizeof text, "%.4g", x);
     return text;
   }
-  void note_kink(const NamedDirection& direction, const Slopes& slopes, double given) {
+  void note_kink(const NamedDirection& direction, const Slopes& slopes, double derivative) {
     if (kinks_++ > 0) return;
-    kink_ = concat(direction.name, " there are slopes of ", rounded(slopes.below), " and ",
-                   rounded(slopes.above), ", the gradient is ", rounded(given));
+    kink_ =
+        concat(direction.name, " there are slopes of ", rounded_as_text(slopes.below), " and ",
+               rounded_as_text(slopes.above), ", the gradient is ", rounded_as_text(derivative));
   }
 
   Values gradient_;
-  double tolerance_, largest_ = 0, worst_ = 0;
-  int compared_ = 0;
+  double tolerance_, largest_value_ = 0, largest_error_ = 0;
+  int compared_count_ = 0;
   int kinks_ = 0;
   std::string kink_;  ///< description of the first kink
 };
@@ -208,13 +212,13 @@ class Comparison {
 class TemporaryChange {
  public:
   explicit TemporaryChange(const Variable& variable)
-      : variable_(variable), start_(variable.value().clone()) {}
-  ~TemporaryChange() { variable_.assign(start_); }
+      : variable_(variable), start_values_(variable.value().clone()) {}
+  ~TemporaryChange() { variable_.assign(start_values_); }
   TemporaryChange(const TemporaryChange&) = delete;
 
  private:
   Variable variable_;
-  Tensor start_;
+  Tensor start_values_;
 };
 
 /// Fails if a result is not finite, because then every difference of the objective would be NaN or
@@ -255,12 +259,12 @@ class GradientCheck {
  private:
   std::string check_results() {
     outputs_ = f_(inputs_);
-    bool floating = false;
+    bool any_floating = false;
     for (const Tensor& y : outputs_) {
       check::expect(bool(y), "a result is no tensor");
-      floating = floating || is_floating(y.dtype());
+      any_floating = any_floating || is_floating(y.dtype());
     }
-    check::expect(floating, "no result is a tensor of floating-point numbers");
+    check::expect(any_floating, "no result is a tensor of floating-point numbers");
     expect_finite(outputs_);
     check::expect(check::have_same_bits(outputs_, f_(inputs_)),
                   "called twice on the same inputs it gives different results: random numbers and "
@@ -288,24 +292,25 @@ class GradientCheck {
     Tensor sum;
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!objective.factors()[i]) continue;
-      const Tensor part = tape.gradient(outputs[i], {&v, 1}, objective.factors()[i]).front();
-      if (part) sum = sum ? sum + part : part;
+      const Tensor output_gradient =
+          tape.gradient(outputs[i], {&v, 1}, objective.factors()[i]).front();
+      if (output_gradient) sum = sum ? sum + output_gradient : output_gradient;
     }
     return sum;
   }
 
   void check_input(size_t i) {
     Source source{concat("input ", i + 1), inputs_[i], [this, i](const Tensor& value) {
-                    Tensors moved = inputs_;
-                    moved[i] = value;
-                    return f_(moved);
+                    Tensors moved_inputs = inputs_;
+                    moved_inputs[i] = value;
+                    return f_(moved_inputs);
                   }};
     check_source(source, by_input_[i]);
   }
 
   void check_variable(size_t i) {
     const Variable& variable = variables_[i];
-    const TemporaryChange moved(variable);
+    const TemporaryChange temporary_change(variable);
     Source source{variable.path(), variable.value().clone(), [&](const Tensor& value) {
                     variable.assign(value);
                     return f_(inputs_);
@@ -315,8 +320,8 @@ class GradientCheck {
 
   void check_source(const Source& source, const Tensor& gradient) {
     check::add_result(report_, "by " + source.name, [&] {
-      const bool doubles = source.start.dtype() == DType::float64 && results_are_doubles();
-      const Precision precision = precision_of(doubles, checks_);
+      const bool uses_doubles = source.start.dtype() == DType::float64 && results_are_doubles();
+      const Precision precision = precision_of(uses_doubles, checks_);
       const Objective objective(outputs_, checks_.seed);
       const Differences differences(source, objective, precision);
       Comparison comparison(gradient ? gradient : ops::zeros_like(source.start),
@@ -325,7 +330,8 @@ class GradientCheck {
         for (const NamedDirection& direction : directions_for(source.start, checks_))
           comparison.compare(differences, direction);
       } catch (check::Found& found) {
-        if (!gradient) found.what += "; there is no gradient: nothing leads from the results to it";
+        if (!gradient)
+          found.message += "; there is no gradient: nothing leads from the results to it";
         throw;
       }
       return comparison.summary() + (gradient ? "" : "; the results do not depend on it");

@@ -19,19 +19,20 @@ namespace {
 /// in reverse order.
 class OneAfterAnother final : public CpuThreads {
  public:
-  OneAfterAnother(int threads, bool last_first) : threads_(threads), last_first_(last_first) {}
+  OneAfterAnother(int threads, bool last_first)
+      : threads_(threads), runs_last_part_first_(last_first) {}
   int threads() const override { return threads_; }
   void run(int64_t parts, Body body, void* context, int most) override {
-    const int workers = std::max(1, std::min(threads_, most));
+    const int thread_count = std::max(1, std::min(threads_, most));
     for (int64_t i = 0; i < parts; ++i) {
-      const int64_t part = last_first_ ? parts - 1 - i : i;
-      body(context, part, static_cast<int>(part % workers));
+      const int64_t part = runs_last_part_first_ ? parts - 1 - i : i;
+      body(context, part, static_cast<int>(part % thread_count));
     }
   }
 
  private:
   int threads_;
-  bool last_first_;
+  bool runs_last_part_first_;
 };
 
 using Fit = GuardedMemory::Fit;
@@ -41,8 +42,8 @@ using Fit = GuardedMemory::Fit;
 /// and outputs in their memory.
 struct Conditions {
   int threads = 1;
-  bool last_first = false;
-  std::byte before{0};
+  bool runs_last_part_first = false;
+  std::byte padding_before{0};
   int in_place = -1;
   Fit fit = Fit::aligned;
 };
@@ -72,38 +73,40 @@ class KernelRuns {
   bool takes_it() const { return takes_it_; }
 
   Tensors run(const Conditions& conditions) {
-    std::vector<GuardedMemory> in, out;
+    std::vector<GuardedMemory> input_memory, output_memory;
     for (const Tensor& input : inputs_) {
-      in.emplace_back(input.bytes(), std::byte{0}, conditions.fit);
-      if (input.bytes()) std::memcpy(in.back().data(), input.raw(), input.bytes());
+      input_memory.emplace_back(input.bytes(), std::byte{0}, conditions.fit);
+      if (input.bytes()) std::memcpy(input_memory.back().data(), input.raw(), input.bytes());
     }
     for (const TensorSpec& spec : applied_.outputs)
-      out.emplace_back(spec.bytes(), conditions.before, conditions.fit);
-    GuardedMemory scratch(kernel_->scratch_bytes(), conditions.before);
-    std::vector<const std::byte*> from;
-    std::vector<std::byte*> to;
-    for (const GuardedMemory& memory : in) from.push_back(memory.data());
-    for (const GuardedMemory& memory : out) to.push_back(memory.data());
-    if (conditions.in_place >= 0) to[0] = in[static_cast<size_t>(conditions.in_place)].data();
-    OneAfterAnother threads(conditions.threads, conditions.last_first);
-    kernel_->run({from.data(), to.data(), scratch.data(), threads});
-    for (const GuardedMemory& memory : in) expect_intact(memory, "an input");
-    for (const GuardedMemory& memory : out) expect_intact(memory, "an output");
+      output_memory.emplace_back(spec.bytes(), conditions.padding_before, conditions.fit);
+    GuardedMemory scratch(kernel_->scratch_bytes(), conditions.padding_before);
+    std::vector<const std::byte*> sources;
+    std::vector<std::byte*> destinations;
+    for (const GuardedMemory& memory : input_memory) sources.push_back(memory.data());
+    for (const GuardedMemory& memory : output_memory) destinations.push_back(memory.data());
+    if (conditions.in_place >= 0)
+      destinations[0] = input_memory[static_cast<size_t>(conditions.in_place)].data();
+    OneAfterAnother threads(conditions.threads, conditions.runs_last_part_first);
+    kernel_->run({sources.data(), destinations.data(), scratch.data(), threads});
+    for (const GuardedMemory& memory : input_memory) expect_intact(memory, "an input");
+    for (const GuardedMemory& memory : output_memory) expect_intact(memory, "an output");
     expect_intact(scratch, "its scratch memory");
-    for (size_t i = 0; i < in.size(); ++i)
+    for (size_t i = 0; i < input_memory.size(); ++i)
       if (static_cast<int>(i) != conditions.in_place)
-        expect(std::equal(in[i].data(), in[i].data() + inputs_[i].bytes(), bytes_of(inputs_[i])),
+        expect(std::equal(input_memory[i].data(), input_memory[i].data() + inputs_[i].bytes(),
+                          bytes_of(inputs_[i])),
                "of ", text(), " it changed input ", i + 1);
     Tensors results;
-    for (size_t i = 0; i < to.size(); ++i)
+    for (size_t i = 0; i < destinations.size(); ++i)
       results.push_back(
-          Tensor::from_bytes(to[i], applied_.outputs[i].bytes(), applied_.outputs[i]));
+          Tensor::from_bytes(destinations[i], applied_.outputs[i].bytes(), applied_.outputs[i]));
     return results;
   }
 
   /// Returns the results of the op without the kernel; none if the op has neither decompose() nor
   /// compute().
-  Tensors expected() const {
+  Tensors expected_results() const {
     Tensors results = applied_.op->decompose(inputs_);
     if (!results.empty()) return results;
     for (const TensorSpec& spec : applied_.outputs) results.emplace_back(spec);
@@ -112,12 +115,12 @@ class KernelRuns {
 
   /// The inputs whose memory the kernel may write its first output to.
   std::vector<int> inputs_in_place() const {
-    std::vector<int> places;
+    std::vector<int> input_positions;
     for (size_t i = 0; i < inputs_.size(); ++i)
       if (kernel_->in_place(static_cast<int>(i)) &&
           inputs_[i].bytes() == static_cast<size_t>(applied_.outputs[0].bytes()))
-        places.push_back(static_cast<int>(i));
-    return places;
+        input_positions.push_back(static_cast<int>(i));
+    return input_positions;
   }
   std::string text() const { return texts_of(applied_.inputs); }
   double tolerance() const { return size_of(applied_.outputs[0].dtype) == 2 ? 2e-2 : 1e-4; }
@@ -138,36 +141,36 @@ class KernelRuns {
 
 /// Runs f on each application that the kernel takes; skips the check if there is none.
 std::string on_each(const CheckedClass& checked, const std::function<void(KernelRuns&)>& f) {
-  std::vector<std::string> taken;
+  std::vector<std::string> used_kernels;
   for (const AppliedOp& applied : *checked.applied) {
     if (applied.op->name() != checked.name) continue;
     KernelRuns runs(checked, applied);
     if (!runs.takes_it()) continue;
     f(runs);
-    taken.push_back(runs.text());
+    used_kernels.push_back(runs.text());
   }
-  if (taken.empty())
+  if (used_kernels.empty())
     skip("of the operations and layers of the plugin, none applies the op ", checked.name,
          " to what the kernel takes");
-  return join(taken, "; ");
+  return join(used_kernels, "; ");
 }
 
 void expect_as_without(KernelRuns& runs) {
-  const Tensors expected = runs.expected();
-  if (!expected.empty())
-    expect_near(runs.run({}), expected, runs.tolerance(),
+  const Tensors expected_results = runs.expected_results();
+  if (!expected_results.empty())
+    expect_near(runs.run({}), expected_results, runs.tolerance(),
                 concat("of ", runs.text(), ", beside the op without the kernel"));
 }
 
 void expect_repeatable(KernelRuns& runs) {
-  const Tensors first = runs.run({});
+  const Tensors first_results = runs.run({});
   const auto expect_same = [&](const Conditions& conditions, std::string_view what) {
-    expect_same_bits(runs.run(conditions), first, concat("of ", runs.text(), ", ", what));
+    expect_same_bits(runs.run(conditions), first_results, concat("of ", runs.text(), ", ", what));
   };
   expect_same({}, "run again");
   expect_same({.threads = 3}, "with 3 threads");
-  expect_same({.threads = 2, .last_first = true}, "with the parts in the reverse order");
-  expect_same({.before = std::byte{0xff}}, "in memory that held other bytes before");
+  expect_same({.threads = 2, .runs_last_part_first = true}, "with the parts in the reverse order");
+  expect_same({.padding_before = std::byte{0xff}}, "in memory that held other bytes before");
   for (const int input : runs.inputs_in_place())
     expect_same({.in_place = input}, concat("in the memory of input ", input + 1));
 }

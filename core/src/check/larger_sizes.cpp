@@ -33,11 +33,11 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 void expect_as_in_float64(const TensorFunction& f, const Tensors& inputs, double tolerance,
                           std::string_view what) {
   const Tensors singles = with_float_dtype(inputs, DType::float32);
-  const Tensors given = f(singles);
-  expect_near(given, f(with_float_dtype(singles, DType::float64)), tolerance,
+  const Tensors actual = f(singles);
+  expect_near(actual, f(with_float_dtype(singles, DType::float64)), tolerance,
               concat("of ", specs_text(singles), what, ", float32 beside float64"));
   if (is_taken([&](const Tensors& x) { return run_abstractly(f, x); }, singles))
-    expect_near(Function(f)(singles), given, tolerance,
+    expect_near(Function(f)(singles), actual, tolerance,
                 concat("of ", specs_text(singles), what, ", compiled beside op by op"));
 }
 
@@ -62,17 +62,17 @@ std::string expect_right(const TensorFunction& f, const Tensors& inputs, bool ha
 
 void add_larger_sizes(CheckReport& report, const CheckedClass& checked, const LargerSizes& larger) {
   add_result(report, "larger sizes", [&] {
-    std::vector<std::string> tried;
+    std::vector<std::string> tried_shapes;
     for (const Shape& shape : larger.shapes) {
       const Tensors inputs = larger.inputs(shape);
       if (!is_taken(larger.f, inputs) || !are_small(larger.f(inputs))) continue;
-      tried.push_back(expect_right(larger.f, inputs, larger.has_gradient));
+      tried_shapes.push_back(expect_right(larger.f, inputs, larger.has_gradient));
       note_applied(*checked.applied, larger.f, with_float_dtype(inputs, DType::float32));
     }
-    if (tried.empty())
+    if (tried_shapes.empty())
       skip("arguments of shape ", shapes_text(larger.shapes), " are refused, or give more than ",
            kMostElements, " elements");
-    return join(tried, "; ") + ", and in float32";
+    return join(tried_shapes, "; ") + ", and in float32";
   });
 }
 

@@ -14,7 +14,7 @@ struct LayerCheckRow {
 };
 
 /// If the call of the layer fails, the other checks do not run, so this check comes first.
-constexpr LayerCheckRow kFirst = {"call", check::check_call};
+constexpr LayerCheckRow kFirstCheck = {"call", check::check_call};
 constexpr LayerCheckRow kChecks[] = {{"shapes", check::check_shapes},
                                      {"weights", check::check_weights},
                                      {"options", check::check_options},
@@ -39,7 +39,7 @@ constexpr LayerCheckRow kChecks[] = {{"shapes", check::check_shapes},
 constexpr const char* kGradientCheck = "gradients";
 
 std::vector<std::string> names_of_checks() {
-  std::vector<std::string> names{kFirst.name, kGradientCheck};
+  std::vector<std::string> names{kFirstCheck.name, kGradientCheck};
   for (const LayerCheckRow& row : kChecks) names.push_back(row.name);
   return names;
 }
@@ -63,8 +63,8 @@ std::string subject_of(const std::string& class_name) {
 CheckReport check::first_check(const std::string& class_name, const Dict& options,
                                const LayerChecks& checks) {
   CheckReport report{subject_of(class_name), {}};
-  add_result(report, kFirst.name,
-             [&] { return kFirst.run(CheckedLayer(class_name, options, checks)); });
+  add_result(report, kFirstCheck.name,
+             [&] { return kFirstCheck.run(CheckedLayer(class_name, options, checks)); });
   return report;
 }
 

@@ -12,7 +12,7 @@
 namespace crescent::check {
 namespace {
 
-constexpr bool kModes[] = {false, true};
+constexpr bool kTrainingModes[] = {false, true};
 
 const char* mode_text(bool training) { return training ? "in training" : "at inference"; }
 
@@ -31,26 +31,27 @@ void expect_fits(const TensorSpec& inferred, const Tensor& given, size_t i,
 
 /// Fails if two weights of the layer have the same path; weights of sublayers are not compared.
 void expect_names_apart(const Layer& layer) {
-  std::set<const void*> inner;
+  std::set<const void*> sublayer_weights;
   for (const LayerPtr& sublayer : layer.sublayers())
-    for (const Variable& weight : sublayer->weights()) inner.insert(weight.id());
+    for (const Variable& weight : sublayer->weights()) sublayer_weights.insert(weight.id());
   std::set<std::string> names;
   for (const Variable& weight : layer.weights())
-    expect(inner.contains(weight.id()) || names.insert(weight.path()).second,
+    expect(sublayer_weights.contains(weight.id()) || names.insert(weight.path()).second,
            "two weights are called '", weight.path(), "'");
 }
 
 /// Sets the number of threads of the device while an object of this class lives.
 class WithThreads {
  public:
-  explicit WithThreads(int64_t count) : before_(device().information().at("threads").as_int()) {
+  explicit WithThreads(int64_t count)
+      : threads_before_(device().information().at("threads").as_int()) {
     device().configure({{"threads", count}});
   }
-  ~WithThreads() { device().configure({{"threads", before_}}); }
+  ~WithThreads() { device().configure({{"threads", threads_before_}}); }
   WithThreads(const WithThreads&) = delete;
 
  private:
-  int64_t before_;
+  int64_t threads_before_;
 };
 
 }  // namespace
@@ -65,18 +66,18 @@ std::string check_call(const CheckedLayer& checked) {
 }
 
 std::string check_shapes(const CheckedLayer& checked) {
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   const Tensors inputs = checked.inputs(), outputs = (*layer)(inputs);
-  std::vector<Shape> unknown = shapes_of(inputs);
+  std::vector<Shape> unknown_shapes = shapes_of(inputs);
   if (checked.takes_any_batch())
-    for (Shape& shape : unknown) shape.set(0, -1);
-  const std::vector<Shape> shapes = layer->compute_output_shape(unknown);
+    for (Shape& shape : unknown_shapes) shape.set(0, -1);
+  const std::vector<Shape> shapes = layer->compute_output_shape(unknown_shapes);
   expect(shapes.size() == outputs.size(), "compute_output_shape gave ", shapes.size(),
          " shapes, call ", outputs.size(), " outputs");
   for (size_t i = 0; i < outputs.size(); ++i)
     expect_fits({outputs[i].dtype(), shapes[i]}, outputs[i], i, "compute_output_shape");
-  const LayerPtr fresh = checked.make();
-  const std::vector<Symbol> symbols = (*fresh)(checked.symbols());
+  const LayerPtr new_layer = checked.make();
+  const std::vector<Symbol> symbols = (*new_layer)(checked.symbols());
   expect(symbols.size() == outputs.size(), "a call on symbols gave ", symbols.size(),
          " outputs, on tensors ", outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -84,34 +85,35 @@ std::string check_shapes(const CheckedLayer& checked) {
     expect(symbols[i].spec().dtype == outputs[i].dtype(), "call gave dtype ", outputs[i].dtype(),
            " for output ", i + 1, ", a call on symbols says ", symbols[i].spec().dtype);
   }
-  const Tensors trained = call(*layer, inputs, true);
+  const Tensors training_outputs = call(*layer, inputs, true);
   for (size_t i = 0; i < outputs.size(); ++i)
-    expect(trained.size() == outputs.size() && trained[i].shape() == outputs[i].shape(),
+    expect(training_outputs.size() == outputs.size() &&
+               training_outputs[i].shape() == outputs[i].shape(),
            "other shapes in training than at inference");
   return concat("symbols, compute_output_shape and call agree: ", to_text(symbols[0].spec()));
 }
 
 std::string check_weights(const CheckedLayer& checked) {
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   const size_t count = layer->weights().size();
   for (const Layer* each : layer->flatten_layers()) expect_names_apart(*each);
   (*layer)(checked.inputs());
   expect(layer->weights().size() == count, "a second call makes weights: ", count, " before, ",
          layer->weights().size(), " after");
-  const LayerPtr fresh = checked.make();
-  if (!is_model(*fresh)) fresh->build_for(shapes_of(checked.inputs()));
-  expect(is_model(*fresh) || fresh->weights().size() == count, "build makes ",
-         fresh->weights().size(), " weights, the first call ", count);
+  const LayerPtr new_layer = checked.make();
+  if (!is_model(*new_layer)) new_layer->build_for(shapes_of(checked.inputs()));
+  expect(is_model(*new_layer) || new_layer->weights().size() == count, "build makes ",
+         new_layer->weights().size(), " weights, the first call ", count);
   return concat(count, " weights, ", layer->trainable_weights().size(), " of them trainable");
 }
 
 std::string check_repeats(const CheckedLayer& checked) {
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   const Tensors inputs = checked.inputs();
-  for (const bool training : kModes) {
+  for (const bool training : kTrainingModes) {
     const Calls calls(*layer, training);
-    const Tensors first = calls(inputs);
-    expect_same_bits(calls(inputs), first,
+    const Tensors first_results = calls(inputs);
+    expect_same_bits(calls(inputs), first_results,
                      concat("a second call ", mode_text(training),
                             " with the same weights, "
                             "states and random generators"));
@@ -121,23 +123,23 @@ std::string check_repeats(const CheckedLayer& checked) {
 
 std::string check_threads(const CheckedLayer& checked) {
   if (!device().information().contains("threads")) skip("the device has no threads");
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   const Calls calls(*layer, true);
   const Tensors inputs = checked.inputs(checked.takes_any_batch() ? 33 : checked.batch());
-  Tensors first;
+  Tensors first_results;
   for (const int64_t count : {1, 2, 3}) {
     const WithThreads threads(count);
     const Tensors outputs = calls(inputs);
-    if (first.empty()) first = outputs;
-    expect_same_bits(outputs, first, concat("with ", count, " threads"));
+    if (first_results.empty()) first_results = outputs;
+    expect_same_bits(outputs, first_results, concat("with ", count, " threads"));
   }
   return "the same bits with 1, 2 and 3 threads";
 }
 
 std::string check_compiled(const CheckedLayer& checked) {
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   const Tensors inputs = checked.inputs();
-  for (const bool training : kModes) {
+  for (const bool training : kTrainingModes) {
     const Calls calls(*layer, training);
     const Tensors eager = calls(inputs);
     const Function function([&](const Tensors& x) { return calls(x); });
@@ -152,8 +154,8 @@ namespace {
 
 Tensors check_batch(const CheckedLayer& checked, int64_t size) {
   if (!checked.takes_any_batch()) skip("the layer takes batches of ", checked.batch(), " only");
-  const LayerPtr layer = checked.built();
-  const Tensors inputs = checked.inputs(size), usual = (*layer)(checked.inputs());
+  const LayerPtr layer = checked.make_built();
+  const Tensors inputs = checked.inputs(size), usual_outputs = (*layer)(checked.inputs());
   Tensors outputs;
   for (const bool training : {true, false}) {
     const Calls calls(*layer, training);
@@ -162,9 +164,9 @@ Tensors check_batch(const CheckedLayer& checked, int64_t size) {
     expect_near(function(inputs), outputs, 1e-4, concat("compiled for ", size, " samples"));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const Shape &given = outputs[i].shape(), &other = usual.at(i).shape();
-    expect(given.rank() == other.rank(), "output ", i + 1, " has shape ", given, " for ", size,
-           " samples, ", other, " for ", checked.batch());
+    const Shape &actual = outputs[i].shape(), &usual_shape = usual_outputs.at(i).shape();
+    expect(actual.rank() == usual_shape.rank(), "output ", i + 1, " has shape ", actual, " for ",
+           size, " samples, ", usual_shape, " for ", checked.batch());
   }
   return outputs;
 }
@@ -185,11 +187,11 @@ std::string check_large_batch(const CheckedLayer& checked) {
 
 std::string check_zeros(const CheckedLayer& checked) {
   if (!checked.has_floating_input()) skip("no input is a tensor of floating-point numbers");
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   Tensors inputs;
   for (const Tensor& t : checked.inputs())
     inputs.push_back(is_floating(t.dtype()) ? ops::zeros_like(t) : t);
-  for (const bool training : kModes) {
+  for (const bool training : kTrainingModes) {
     const Calls calls(*layer, training);
     GradientTape tape;
     for (const Tensor& t : inputs)
@@ -206,7 +208,7 @@ std::string check_zeros(const CheckedLayer& checked) {
 }
 
 std::string check_masks(const CheckedLayer& checked) {
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   if (!layer->supports_masking()) skip("the layer does not support masks");
   Tensors inputs = checked.inputs();
   Tensors masks;
@@ -215,10 +217,11 @@ std::string check_masks(const CheckedLayer& checked) {
     masks.push_back(ops::ones(t.shape().slice(0, 2), DType::boolean));
   }
   const Calls calls(*layer, false);
-  const Tensors plain = calls(inputs), masked = calls(inputs, masks);
-  expect_near(masked, plain, 1e-5, "a mask that is true everywhere, beside no mask");
+  const Tensors unmasked_outputs = calls(inputs), masked_outputs = calls(inputs, masks);
+  expect_near(masked_outputs, unmasked_outputs, 1e-5,
+              "a mask that is true everywhere, beside no mask");
   std::string text = "a mask that is true everywhere changes nothing";
-  for (const Tensor& y : masked) {
+  for (const Tensor& y : masked_outputs) {
     if (!y.mask()) continue;
     const Shape &mask = y.mask().shape(), &shape = y.shape();
     expect(mask.rank() <= shape.rank() && mask.compatible(shape.slice(0, mask.rank())),
@@ -232,21 +235,21 @@ namespace {
 
 std::string check_mixed(const CheckedLayer& checked, const char* policy, DType compute,
                         double tolerance) {
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   if (is_model(*layer)) skip("the layers of a model have dtypes of their own");
-  const LayerPtr mixed = checked.built(policy);
-  mixed->set_weights(layer->get_weights());
-  for (const Variable& weight : mixed->weights())
+  const LayerPtr mixed_layer = checked.make_built(policy);
+  mixed_layer->set_weights(layer->get_weights());
+  for (const Variable& weight : mixed_layer->weights())
     expect(weight.dtype() == DType::float32 || !is_floating(weight.dtype()), "weight '",
            weight.path(), "' is ", weight.dtype(), ", expected float32");
   const Tensors inputs = checked.inputs();
-  const Calls plain(*layer, false), calls(*mixed, false);
-  const Tensors exact = plain(inputs), rough = calls(inputs);
-  for (size_t i = 0; i < rough.size(); ++i)
-    expect(!is_floating(exact[i].dtype()) || rough[i].dtype() == compute, "output ", i + 1, " is ",
-           rough[i].dtype(), ", expected ", compute);
-  expect_near(rough, exact, tolerance, concat(policy, " beside float32"));
-  const Variables weights = mixed->trainable_weights();
+  const Calls plain_calls(*layer, false), calls(*mixed_layer, false);
+  const Tensors exact_outputs = plain_calls(inputs), mixed_outputs = calls(inputs);
+  for (size_t i = 0; i < mixed_outputs.size(); ++i)
+    expect(!is_floating(exact_outputs[i].dtype()) || mixed_outputs[i].dtype() == compute, "output ",
+           i + 1, " is ", mixed_outputs[i].dtype(), ", expected ", compute);
+  expect_near(mixed_outputs, exact_outputs, tolerance, concat(policy, " beside float32"));
+  const Variables weights = mixed_layer->trainable_weights();
   GradientTape tape;
   const Tensors outputs = calls(inputs);
   tape.stop();
@@ -256,7 +259,7 @@ std::string check_mixed(const CheckedLayer& checked, const char* policy, DType c
       expect(!g || g.dtype() == DType::float32, "the gradient of a weight is ",
              g ? to_text(g.dtype()) : "", ", expected float32");
   }
-  return concat(specs_text(rough), " from weights in float32");
+  return concat(specs_text(mixed_outputs), " from weights in float32");
 }
 
 }  // namespace
@@ -270,26 +273,27 @@ std::string check_mixed_bfloat16(const CheckedLayer& checked) {
 }
 
 std::string check_float64(const CheckedLayer& checked) {
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   if (is_model(*layer)) skip("the layers of a model have dtypes of their own");
-  const LayerPtr doubles = checked.built("float64");
-  doubles->set_weights(layer->get_weights());
+  const LayerPtr float64_layer = checked.make_built("float64");
+  float64_layer->set_weights(layer->get_weights());
   const Tensors inputs = checked.inputs();
-  const Calls plain(*layer, false), calls(*doubles, false);
-  const Tensors given = calls(with_float_dtype(inputs, DType::float64)), expected = plain(inputs);
-  for (size_t i = 0; i < given.size(); ++i)
-    expect(!is_floating(expected[i].dtype()) || given[i].dtype() == DType::float64, "output ",
-           i + 1, " is ", given[i].dtype(), ", expected float64");
-  expect_near(given, expected, 1e-4, "float64 beside float32");
-  return specs_text(given);
+  const Calls plain_calls(*layer, false), calls(*float64_layer, false);
+  const Tensors actual = calls(with_float_dtype(inputs, DType::float64)),
+                expected_outputs = plain_calls(inputs);
+  for (size_t i = 0; i < actual.size(); ++i)
+    expect(!is_floating(expected_outputs[i].dtype()) || actual[i].dtype() == DType::float64,
+           "output ", i + 1, " is ", actual[i].dtype(), ", expected float64");
+  expect_near(actual, expected_outputs, 1e-4, "float64 beside float32");
+  return specs_text(actual);
 }
 
 namespace {
 
 /// Calls the layer with inputs that it may reject by an Error, and returns 1 if it does, 0 if it
 /// accepts them. An exception of the standard library is a failed check.
-int refused(const CheckedLayer& checked, const LayerPtr& layer, const Tensors& inputs,
-            std::string_view what) {
+int is_refused(const CheckedLayer& checked, const LayerPtr& layer, const Tensors& inputs,
+               std::string_view what) {
   try {
     (*layer)(inputs);
     return 0;
@@ -309,18 +313,18 @@ std::string check_wrong_inputs(const CheckedLayer& checked) {
   const Tensors inputs = checked.inputs();
   int count = 0;
   const auto try_it = [&](const Tensors& wrong, std::string_view what) {
-    count += refused(checked, checked.make(), wrong, what);
-    count += refused(checked, checked.built(), wrong, what);
+    count += is_refused(checked, checked.make(), wrong, what);
+    count += is_refused(checked, checked.make_built(), wrong, what);
   };
   try_it({}, "no input");
-  Tensors more = inputs;
-  more.insert(more.end(), 8, inputs[0]);
-  try_it(more, "8 inputs more");
+  Tensors extra_inputs = inputs;
+  extra_inputs.insert(extra_inputs.end(), 8, inputs[0]);
+  try_it(extra_inputs, "8 inputs more");
   for (const Shape& shape :
        {Shape{}, Shape{2}, Shape{2, 7}, Shape{2, 1, 1, 1, 1, 1, 1}, Shape{0}}) {
-    Tensors wrong = inputs;
-    wrong[0] = ops::zeros(shape, DType::float32);
-    try_it(wrong, concat("an input of shape ", shape));
+    Tensors wrong_inputs = inputs;
+    wrong_inputs[0] = ops::zeros(shape, DType::float32);
+    try_it(wrong_inputs, concat("an input of shape ", shape));
   }
   Tensors texts = inputs;
   texts[0] = Tensor(Shape{2, 2}, DType::string);

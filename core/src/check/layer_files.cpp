@@ -32,7 +32,7 @@ ModelPtr model_of(const CheckedLayer& checked, LayerPtr layer) {
 }
 
 /// What the model predicts from the initial state of stateful layers, which is not in files.
-Tensors predicted(const CheckedLayer& checked, Model& model) {
+Tensors predicted_outputs(const CheckedLayer& checked, Model& model) {
   for (Layer* layer : model.flatten_layers())
     if (layer->stateful()) layer->reset_states();
   return model.predict(checked.inputs(), {{"batch_size", checked.batch()}});
@@ -42,11 +42,11 @@ std::string check_file(const CheckedLayer& checked, const char* ending) {
   const LayerPtr layer = checked.make();
   const ModelPtr model = model_of(checked, layer);
   if (layer->trainable_weights().empty()) skip("no weight is trained");
-  const Tensors before = predicted(checked, *model);
+  const Tensors predictions = predicted_outputs(checked, *model);
   const TemporaryFile file(ending);
   save_model(*model, file.path());
-  const ModelPtr loaded = load_model(file.path(), {{"compile", false}});
-  expect_near(predicted(checked, *loaded), before, 1e-6,
+  const ModelPtr loaded_model = load_model(file.path(), {{"compile", false}});
+  expect_near(predicted_outputs(checked, *loaded_model), predictions, 1e-6,
               concat("the model of the ", ending, " file, beside the one that was saved"));
   return "the model of the file predicts the same, after calls in training too";
 }
@@ -66,18 +66,20 @@ void expect_options_kept(const CheckedLayer& checked, const Layer& layer, const 
 }  // namespace
 
 std::string check_options(const CheckedLayer& checked) {
-  const LayerPtr layer = checked.built();
+  const LayerPtr layer = checked.make_built();
   const Dict config = layer->get_config();
   expect_options_kept(checked, *layer, config);
-  const Value parsed = parse_json(to_json(config));
-  const LayerPtr again = crescent::make<Layer>(checked.class_name(), parsed.as_dict());
-  expect(to_json(again->get_config()) == to_json(config), "a layer made of get_config has ",
-         to_json(again->get_config()), ", expected ", to_json(config));
+  const Value parsed_config = parse_json(to_json(config));
+  const LayerPtr reloaded_layer =
+      crescent::make<Layer>(checked.class_name(), parsed_config.as_dict());
+  expect(to_json(reloaded_layer->get_config()) == to_json(config),
+         "a layer made of get_config has ", to_json(reloaded_layer->get_config()), ", expected ",
+         to_json(config));
   const Tensors inputs = checked.inputs();
-  (*again)(inputs);
-  again->set_weights(layer->get_weights());
-  const Calls one(*layer, false), other(*again, false);
-  expect_near(other(inputs), one(inputs), 1e-6,
+  (*reloaded_layer)(inputs);
+  reloaded_layer->set_weights(layer->get_weights());
+  const Calls original_calls(*layer, false), copy_calls(*reloaded_layer, false);
+  expect_near(copy_calls(inputs), original_calls(inputs), 1e-6,
               "a layer made of get_config, with the same weights");
   return "a layer made of get_config computes the same";
 }
@@ -88,12 +90,12 @@ std::string check_h5_file(const CheckedLayer& checked) { return check_file(check
 
 std::string check_weights_file(const CheckedLayer& checked) {
   const ModelPtr model = model_of(checked, checked.make());
-  const Tensors before = predicted(checked, *model);
+  const Tensors predictions = predicted_outputs(checked, *model);
   const TemporaryFile file(".weights.h5");
   save_weights(*model, file.path());
-  const ModelPtr other = model_of(checked, checked.make());
-  load_weights(*other, file.path());
-  expect_near(predicted(checked, *other), before, 1e-6,
+  const ModelPtr other_model = model_of(checked, checked.make());
+  load_weights(*other_model, file.path());
+  expect_near(predicted_outputs(checked, *other_model), predictions, 1e-6,
               "a model that loaded the weights, beside the one that saved them");
   return "another model that loads the weights predicts the same";
 }
@@ -102,9 +104,9 @@ std::string check_training(const CheckedLayer& checked) {
   const LayerPtr layer = checked.make();
   const ModelPtr model = model_of(checked, layer);
   if (layer->trainable_weights().empty()) skip("no weight is trained");
-  const Tensors before = predicted(checked, *model);
+  const Tensors predictions = predicted_outputs(checked, *model);
   Tensors targets;
-  for (const Tensor& y : before) {
+  for (const Tensor& y : predictions) {
     if (!is_floating(y.dtype())) skip("an output is no tensor of floating-point numbers");
     targets.push_back(ops::zeros_like(y));
   }

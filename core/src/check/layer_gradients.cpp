@@ -27,7 +27,7 @@ bool changes_trainable_weights(const Layer& layer, const Calls& calls, const Ten
 }
 
 void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
-  const LayerPtr layer = checked.built("float64");
+  const LayerPtr layer = checked.make_built("float64");
   const Tensors inputs = with_float_dtype(checked.inputs(), DType::float64);
   const Calls calls(*layer, training, Restored::non_trainable);
   if (changes_trainable_weights(*layer, calls, inputs)) {
@@ -38,9 +38,9 @@ void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
   }
   GradientChecks options;
   options.seed = checked.checks().seed;
-  const CheckReport found = check_gradient([&](const Tensors& x) { return calls(x); }, inputs,
-                                           layer->trainable_weights(), options);
-  for (CheckResult result : found.results) {
+  const CheckReport gradient_report = check_gradient([&](const Tensors& x) { return calls(x); },
+                                                     inputs, layer->trainable_weights(), options);
+  for (CheckResult result : gradient_report.results) {
     result.name = result_name(result.name, training);
     const bool is_weight = result.name.find("by input") == std::string::npos;
     const bool is_missing = result.text.find("do not depend on it") != std::string::npos;
@@ -55,12 +55,12 @@ void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
 void add_gradient_rows(CheckReport& report, const CheckedLayer& checked) {
   for (const bool training : {false, true}) {
     try {
-      const auto outputs = (*checked.built())(checked.inputs());
-      bool floating = false;
-      for (const Tensor& y : outputs) floating = floating || is_floating(y.dtype());
+      const auto outputs = (*checked.make_built())(checked.inputs());
+      bool any_floating = false;
+      for (const Tensor& y : outputs) any_floating = any_floating || is_floating(y.dtype());
       const bool has_source =
-          checked.has_floating_input() || !checked.built()->trainable_weights().empty();
-      if (!floating || !has_source) {
+          checked.has_floating_input() || !checked.make_built()->trainable_weights().empty();
+      if (!any_floating || !has_source) {
         report.results.push_back({kGradients, CheckOutcome::skipped, "nothing to differentiate"});
         return;
       }

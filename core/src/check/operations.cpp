@@ -15,21 +15,21 @@ struct Sample {
   Shape shape;
   double low, high;
   std::vector<Shape> larger = kLargerShapes;
-  bool definite = false;  ///< whether they are symmetric positive definite matrices
+  bool is_definite = false;  ///< whether they are symmetric positive definite matrices
 
   /// `count` tensors with values of their own.
   Tensors tensors(size_t count, DType dtype) const { return tensors(count, dtype, shape); }
   Tensors tensors(size_t count, DType dtype, const Shape& size) const {
     const SeedGenerator random(5);
-    Tensors made;
+    Tensors result;
     for (size_t i = 0; i < count; ++i) {
       Tensor x = random.uniform(size, low, high);
-      if (definite)
+      if (is_definite)
         x = (x + ops::transpose(x)) * (4.0 / static_cast<double>(size[0])) +
             4.0 * ops::eye(size[0]);
-      made.push_back(ops::cast(x, dtype));
+      result.push_back(ops::cast(x, dtype));
     }
-    return made;
+    return result;
   }
 };
 
@@ -46,11 +46,12 @@ const std::vector<Sample>& usual_samples() {
 Dict arguments_for(const Signature& signature, const std::vector<Value>& tensors,
                    const Dict& others) {
   Dict arguments = others;
-  size_t next = 0;
+  size_t next_tensor = 0;
   for (const Parameter& parameter : signature.parameters)
     if (parameter.is_tensor && parameter.required && !others.contains(parameter.name)) {
-      const Value& one = tensors.at(next++);
-      arguments.set(parameter.name, parameter.is_list ? Value(List{one}) : one);
+      const Value& argument_value = tensors.at(next_tensor++);
+      arguments.set(parameter.name,
+                    parameter.is_list ? Value(List{argument_value}) : argument_value);
     }
   return arguments;
 }
@@ -101,12 +102,12 @@ class OperationCheck {
     const Tensors inputs = sample_->tensors(count_, dtype_);
     if (dtype_ == DType::float64) {
       add_result(report_, "float32", [&] { return check_float32(); });
-      const auto larger = [&](const Shape& size) {
+      const auto larger_inputs = [&](const Shape& size) {
         return sample_->tensors(count_, DType::float64, size);
       };
-      add_larger_sizes(
-          report_, checked_,
-          {function_to_differentiate(inputs), sample_->larger, larger, !stops_gradient(inputs)});
+      add_larger_sizes(report_, checked_,
+                       {function_to_differentiate(inputs), sample_->larger, larger_inputs,
+                        !stops_gradient(inputs)});
     }
     add_result(report_, "symbols", [&] { return check_symbols(inputs); });
     add_result(report_, "compiled", [&] {
@@ -141,16 +142,17 @@ class OperationCheck {
       for (const Sample& sample : usual_samples()) {
         const Tensors inputs = sample.tensors(count_, dtype);
         if (!is_taken(f_, inputs)) continue;
-        const bool finite = is_finite(f_(inputs));
-        if (!sample_ || finite) sample_ = &sample, dtype_ = dtype;
-        if (finite) return specs_text(f_(inputs));
+        const bool is_finite_result = is_finite(f_(inputs));
+        if (!sample_ || is_finite_result) sample_ = &sample, dtype_ = dtype;
+        if (is_finite_result) return specs_text(f_(inputs));
       }
     if (sample_) return specs_text(f_(sample_->tensors(count_, dtype_)));
     return explain_refusal();
   }
 
-  /// Calls the operation with what it refused. It fails if the operation has agreed to the shapes
-  /// and raises an error when it computes, or if what it raises is no Error.
+  /// Calls the operation with arguments, of which no kind could be computed. Fails if shape
+  /// inference accepts a kind that the computation refuses, or if an exception is no Error; else
+  /// skips the check.
   std::string explain_refusal() {
     for (const Sample& sample : usual_samples())
       if (const Tensors inputs = sample.tensors(count_, DType::float32);
@@ -182,20 +184,20 @@ class OperationCheck {
   }
 
   bool reads_one_triangle(const Tensors& inputs) const {
-    if (!sample_->definite) return false;
-    const Tensors whole = f_(inputs);
+    if (!sample_->is_definite) return false;
+    const Tensors batch_results = f_(inputs);
     const auto reads_only = [&](const Tensors& part) {
-      return is_taken(f_, part) && have_same_bits(f_(part), whole);
+      return is_taken(f_, part) && have_same_bits(f_(part), batch_results);
     };
     return reads_only(each_of(inputs, [](const Tensor& t) { return ops::tril(t); })) ||
            reads_only(each_of(inputs, [](const Tensor& t) { return ops::triu(t); }));
   }
 
   std::string check_float32() const {
-    const Tensors singles = sample_->tensors(count_, DType::float32), given = f_(singles);
-    const Tensors expected = f_(with_float_dtype(singles, DType::float64));
-    expect_near(given, expected, 1e-4, "float32 beside float64");
-    return specs_text(given);
+    const Tensors singles = sample_->tensors(count_, DType::float32), actual = f_(singles);
+    const Tensors expected_results = f_(with_float_dtype(singles, DType::float64));
+    expect_near(actual, expected_results, 1e-4, "float32 beside float64");
+    return specs_text(actual);
   }
 
   std::string check_symbols(const Tensors& inputs) const {
@@ -247,8 +249,8 @@ class OperationCheck {
 }  // namespace
 
 std::set<std::string> note_operation(const CheckedClass& checked) {
-  CheckReport none;
-  return OperationCheck(none, checked).note_usual();
+  CheckReport empty_report;
+  return OperationCheck(empty_report, checked).note_usual();
 }
 
 void add_operation_rows(CheckReport& report, const CheckedClass& checked) {

@@ -32,15 +32,15 @@ class Quadratic {
 
   /// The losses of each variable's rows.
   Tensors losses() const {
-    Tensors all;
+    Tensors result;
     for (size_t i = 0; i < variables_.size(); ++i)
-      all.push_back(ops::sum(ops::square(variables_[i].value() - targets_[i]), {-1}) * 0.5);
-    return all;
+      result.push_back(ops::sum(ops::square(variables_[i].value() - targets_[i]), {-1}) * 0.5);
+    return result;
   }
   Tensors values() const {
-    Tensors all;
-    for (const Variable& variable : variables_) all.push_back(variable.value().clone());
-    return all;
+    Tensors result;
+    for (const Variable& variable : variables_) result.push_back(variable.value().clone());
+    return result;
   }
 
  private:
@@ -51,16 +51,16 @@ class Quadratic {
 std::string check_descent(const CheckedClass& checked) {
   const auto optimizer = checked.make<Optimizer>();
   const Quadratic quadratic;
-  const Tensors before = quadratic.losses();
+  const Tensors losses_before = quadratic.losses();
   for (int step = 0; step < 20; ++step) quadratic.step(*optimizer);
   const Tensors after = quadratic.losses();
   for (size_t i = 0; i < after.size(); ++i) {
-    const auto was = before[i].to_vector(), is = after[i].to_vector();
-    for (size_t row = 0; row < is.size(); ++row)
-      expect(is[row] < was[row],
+    const auto old_values = losses_before[i].to_vector(), new_values = after[i].to_vector();
+    for (size_t row = 0; row < new_values.size(); ++row)
+      expect(new_values[row] < old_values[row],
              "20 steps on half the squared distance from a target changed that of ",
-             specs_text({quadratic.values()[i]}), ", row ", row + 1, ", from ", was[row], " to ",
-             is[row], ", expected less");
+             specs_text({quadratic.values()[i]}), ", row ", row + 1, ", from ", old_values[row],
+             " to ", new_values[row], ", expected less");
   }
   return "steps on a quadratic function go down";
 }
@@ -78,24 +78,24 @@ std::string check_learning_rate(const CheckedClass& checked) {
     for (int step = 0; step < 3; ++step) quadratic.step(*optimizer);
     return quadratic.values();
   };
-  const Tensors one = values_with(1), two = values_with(2);
-  for (size_t i = 0; i < one.size(); ++i)
-    expect(!have_same_bits({one[i]}, {two[i]}), "three steps on ", specs_text({one[i]}),
-           " give the same with twice the learning rate");
+  const Tensors base_values = values_with(1), other_values = values_with(2);
+  for (size_t i = 0; i < base_values.size(); ++i)
+    expect(!have_same_bits({base_values[i]}, {other_values[i]}), "three steps on ",
+           specs_text({base_values[i]}), " give the same with twice the learning rate");
   return "twice the learning rate makes other steps";
 }
 
 }  // namespace
 
 void add_optimizer_rows(CheckReport& report, const CheckedClass& checked) {
-  const auto trained = [&](bool eagerly) {
+  const auto trained_model = [&](bool eagerly) {
     const auto model =
         small_model({{"optimizer", Value(checked.make<Optimizer>())}, {"run_eagerly", eagerly}});
     train(*model);
     return model;
   };
   add_result(report, "training", [&] {
-    const auto model = trained(false);
+    const auto model = trained_model(false);
     const Tensor kernel = model->get_weights()[0];
     expect_finite(model->get_weights(), "weights after training");
     bool changed = false;
@@ -104,7 +104,7 @@ void add_optimizer_rows(CheckReport& report, const CheckedClass& checked) {
     return std::string("weights change and stay finite");
   });
   add_result(report, "compiled", [&] {
-    expect_near(trained(false)->get_weights(), trained(true)->get_weights(), 1e-5,
+    expect_near(trained_model(false)->get_weights(), trained_model(true)->get_weights(), 1e-5,
                 "weights trained by compiled steps beside those trained op by op");
     return std::string("compiled steps train as ops do one by one");
   });
@@ -113,11 +113,11 @@ void add_optimizer_rows(CheckReport& report, const CheckedClass& checked) {
   for (const char* ending : {".keras", ".h5"})
     add_result(report, concat(ending, " file"), [&] {
       const TemporaryFile file(ending);
-      const auto model = trained(false);
+      const auto model = trained_model(false);
       save_model(*model, file.path());
-      const ModelPtr loaded = load_model(file.path());
-      train(*model), train(*loaded);
-      expect_near(loaded->get_weights(), model->get_weights(), 1e-6,
+      const ModelPtr loaded_model = load_model(file.path());
+      train(*model), train(*loaded_model);
+      expect_near(loaded_model->get_weights(), model->get_weights(), 1e-6,
                   "training that goes on from a file, beside that which was not interrupted");
       return std::string("training goes on from the file");
     });

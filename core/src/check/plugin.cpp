@@ -37,7 +37,7 @@ constexpr KindRow kKindRows[] = {{"activation", check::add_activation_rows},
 /// The options for the check of one class: those that a user gives, and values that are drawn for
 /// the others that it requires.
 struct ClassOptions {
-  Dict options, drawn;
+  Dict options, drawn_options;
   LayerChecks checks;
 
   ClassOptions(const std::string& kind, const std::string& class_name, const Value* value) {
@@ -46,8 +46,8 @@ struct ClassOptions {
            to_json(*value));
     if (value)
       for (const DictEntry& entry : value->as_dict()) read(class_name, entry.key, entry.value);
-    drawn = check::draw_options(kind, class_name, options);
-    for (const DictEntry& entry : drawn) options.set(entry.key, entry.value);
+    drawn_options = check::draw_options(kind, class_name, options);
+    for (const DictEntry& entry : drawn_options) options.set(entry.key, entry.value);
   }
 
  private:
@@ -67,33 +67,33 @@ struct ClassOptions {
     else if (key == "without")
       checks.without = Codec<std::vector<std::string>>::decode(value);
     else
-      fail("there is no such key", did_you_mean(key, kKeys));
+      fail("there is no such key", did_you_mean(key, kOptionKeys));
   } catch (Error& error) {
     error.add_context(concat("check_plugin: class '", class_name, "': '", key, "': "));
     throw;
   }
-  static inline const std::vector<std::string> kKeys{"options", "shapes",  "dtypes",    "low",
-                                                     "high",    "without", "batch_size"};
+  static inline const std::vector<std::string> kOptionKeys{"options", "shapes",  "dtypes",    "low",
+                                                           "high",    "without", "batch_size"};
 };
 
 /// Shapes and dtypes that layers are tried with when none are given.
 std::vector<LayerChecks> usual_inputs() {
-  std::vector<LayerChecks> all;
+  std::vector<LayerChecks> result;
   for (const Shape& shape :
        {Shape{6}, Shape{5, 4}, Shape{8, 8, 3}, Shape{4, 6, 6, 2}, Shape{3, 4, 5, 5, 2}})
     for (const size_t count : {1, 2, 3})
-      all.push_back({std::vector<Shape>(count, shape), {DType::float32}});
+      result.push_back({std::vector<Shape>(count, shape), {DType::float32}});
   for (const size_t count : {1, 2})
-    all.push_back({std::vector<Shape>(count, Shape{5}), {DType::int32}, 0, 4});
-  all.push_back({{Shape{1}}, {DType::string}, 0, 4});
-  return all;
+    result.push_back({std::vector<Shape>(count, Shape{5}), {DType::int32}, 0, 4});
+  result.push_back({{Shape{1}}, {DType::string}, 0, 4});
+  return result;
 }
 
 /// Whether the layer takes the first axis of its inputs for that of the batch: each output has a
 /// row for each sample, also where there is none. A layer for images takes an image for a batch.
 bool keeps_samples(const check::CheckedLayer& checked) try {
   for (const int64_t batch : {checked.batch(), checked.takes_any_batch() ? 0 : checked.batch()}) {
-    const LayerPtr layer = checked.built();
+    const LayerPtr layer = checked.make_built();
     for (const Tensor& y : (*layer)(checked.inputs(batch)))
       if (y.rank() == 0 || y.dim(0) != batch) return false;
   }
@@ -107,21 +107,21 @@ bool keeps_samples(const check::CheckedLayer& checked) try {
 /// error of the last attempt.
 std::string find_inputs(const CheckedClass& checked, const std::vector<LayerChecks>& all,
                         ClassOptions& given) {
-  std::string said;
-  std::optional<LayerChecks> found;
+  std::string message;
+  std::optional<LayerChecks> usual_checks;
   for (LayerChecks inputs : all) {
     inputs.without = given.checks.without;
     const CheckReport report = check::first_check(checked.name, given.options, inputs);
     if (!report.ok()) {
-      said = report.results.front().text;
+      message = report.results.front().text;
       continue;
     }
-    const bool keeps = keeps_samples({checked.name, given.options, inputs});
-    if (keeps || !found) found = inputs;
-    if (keeps) break;
+    const bool is_sample_kept = keeps_samples({checked.name, given.options, inputs});
+    if (is_sample_kept || !usual_checks) usual_checks = inputs;
+    if (is_sample_kept) break;
   }
-  if (!found) return said;
-  given.checks = *found;
+  if (!usual_checks) return message;
+  given.checks = *usual_checks;
   return "";
 }
 
@@ -139,21 +139,21 @@ void note_layer(const CheckedClass& checked, const LayerChecks& checks) {
 }
 
 CheckReport check_layer_class(const CheckedClass& checked, ClassOptions given) {
-  std::string said;
+  std::string message;
   if (given.checks.shapes.empty())
-    said = find_inputs(checked, usual_inputs(), given);
-  else if (!given.drawn.empty())
-    said = find_inputs(checked, {given.checks}, given);
-  if (said.empty()) {
+    message = find_inputs(checked, usual_inputs(), given);
+  else if (!given.drawn_options.empty())
+    message = find_inputs(checked, {given.checks}, given);
+  if (message.empty()) {
     CheckReport report = check_layer(checked.name, given.options, given.checks);
     if (report.ok()) note_layer(checked, given.checks);
     return report;
   }
-  const bool is_thrown = said.find(concat("(in ", checked.name, " of ")) != said.npos;
-  return {
-      checked.name,
-      {{"call", is_thrown ? CheckOutcome::failed : CheckOutcome::skipped,
-        "which options and shapes it wants has to be said; of the usual ones it said: " + said}}};
+  const bool is_thrown = message.find(concat("(in ", checked.name, " of ")) != message.npos;
+  return {checked.name,
+          {{"call", is_thrown ? CheckOutcome::failed : CheckOutcome::skipped,
+            "which options and shapes it wants has to be said; of the usual ones it said: " +
+                message}}};
 }
 
 /// The required options of a class that were neither given nor drawn.
@@ -167,13 +167,13 @@ std::string missing_options(const CheckedClass& checked) {
 
 /// Why no object of the class can be made without more options from the user; empty if one can.
 std::string lacking_options(const CheckedClass& checked, const ClassOptions& given) try {
-  if (const std::string missing = missing_options(checked); !missing.empty())
-    return concat("it requires ", missing);
-  if (!given.drawn.empty()) make_object(checked.kind, checked.name, checked.options);
+  if (const std::string missing_names = missing_options(checked); !missing_names.empty())
+    return concat("it requires ", missing_names);
+  if (!given.drawn_options.empty()) make_object(checked.kind, checked.name, checked.options);
   return "";
 } catch (const Error& error) {
   if (check::is_of_exception(error)) return "";
-  return concat("of ", to_json(given.drawn), " it said: ", error.what());
+  return concat("of ", to_json(given.drawn_options), " it said: ", error.what());
 }
 
 /// Removes the results of a check from the report; the name "gradients" removes all results whose
@@ -238,12 +238,13 @@ class ClassChecks {
       if (kind != "operation") continue;
       check::announce_class(name);
       check::announce("call");
-      applied_by_[name] = check::note_operation(checked(kind, name, given(kind, name)));
+      applied_by_[name] = check::note_operation(checked(kind, name, options_for(kind, name)));
     }
     check_all([&](const auto& each) { return is_kernel(each) && is_noted(each.second); });
     check_all([&](const auto& each) { return !is_kernel(each); });
-    check_all(
-        [&](const auto& each) { return is_kernel(each) && !was_checked_.contains(each.second); });
+    check_all([&](const auto& each) {
+      return is_kernel(each) && !checked_kernels_.contains(each.second);
+    });
     return std::move(reports_);
   }
 
@@ -255,7 +256,7 @@ class ClassChecks {
     return std::any_of(applied_.begin(), applied_.end(),
                        [&](const check::AppliedOp& applied) { return applied.op->name() == op; });
   }
-  ClassOptions given(const std::string& kind, const std::string& name) const {
+  ClassOptions options_for(const std::string& kind, const std::string& name) const {
     return {kind, name, options_.find(name)};
   }
   CheckedClass checked(const std::string& kind, const std::string& name,
@@ -272,7 +273,7 @@ class ClassChecks {
   void check_one(const Named& each) {
     const auto& [kind, name] = each;
     check::announce_class(name);
-    const ClassOptions options = given(kind, name);
+    const ClassOptions options = options_for(kind, name);
     const std::string kernel = faulty_kernel_of(name);
     if (kernel.empty())
       reports_.push_back(check_class(checked(kind, name, options), options));
@@ -280,22 +281,23 @@ class ClassChecks {
       reports_.push_back({concat(name, " (", kind, ")"),
                           {{"", CheckOutcome::skipped,
                             concat("its kernel ", kernel, " uses memory beyond its own")}}});
-    if (!options.drawn.empty()) reports_.back().subject += concat(" with ", to_json(options.drawn));
+    if (!options.drawn_options.empty())
+      reports_.back().subject += concat(" with ", to_json(options.drawn_options));
     check::announce_end(reports_.back());
     if (!is_kernel(each)) return;
-    was_checked_.insert(name);
+    checked_kernels_.insert(name);
     for (const CheckResult& result : reports_.back().results)
       if (result.name == check::kMemoryCheck && result.outcome == CheckOutcome::failed)
-        faulty_.insert(name);
+        faulty_kernels_.insert(name);
   }
 
   /// The kernel that the operation applies and that failed the check of its memory; empty if there
   /// is none.
   std::string faulty_kernel_of(const std::string& operation) const {
-    const auto applied = applied_by_.find(operation);
-    if (applied == applied_by_.end()) return "";
-    for (const std::string& op : applied->second)
-      if (faulty_.contains(op)) return op;
+    const auto ops = applied_by_.find(operation);
+    if (ops == applied_by_.end()) return "";
+    for (const std::string& op : ops->second)
+      if (faulty_kernels_.contains(op)) return op;
     return "";
   }
 
@@ -304,7 +306,7 @@ class ClassChecks {
   std::vector<check::AppliedOp> applied_;
   std::map<std::string, std::set<std::string>> applied_by_;  ///< for each operation, the names of
                                                              ///< the ops that it applies
-  std::set<std::string> was_checked_, faulty_;               ///< names of kernels
+  std::set<std::string> checked_kernels_, faulty_kernels_;   ///< names of kernels
   std::vector<CheckReport> reports_;
 };
 

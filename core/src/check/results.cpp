@@ -13,9 +13,9 @@ void add_result(CheckReport& report, const std::string& name,
   } catch (const Interrupted&) {
     throw;
   } catch (const Skipped& skipped) {
-    result.outcome = CheckOutcome::skipped, result.text = skipped.why;
+    result.outcome = CheckOutcome::skipped, result.text = skipped.reason;
   } catch (const Found& found) {
-    result.outcome = CheckOutcome::failed, result.text = found.what;
+    result.outcome = CheckOutcome::failed, result.text = found.message;
   } catch (...) {
     result.outcome = CheckOutcome::failed, result.text = exception_text();
   }

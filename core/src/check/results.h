@@ -9,13 +9,13 @@ namespace crescent::check {
 
 /// Thrown by a check that does not apply to the class under test.
 struct Skipped {
-  std::string why;
+  std::string reason;
 };
 
 /// Thrown by a check that found a mistake. It is not derived from Error, to distinguish it from
 /// errors raised by the code under test.
 struct Found {
-  std::string what;
+  std::string message;
 };
 
 template <class... Pieces>

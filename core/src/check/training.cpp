@@ -6,15 +6,15 @@
 namespace crescent::check {
 namespace {
 
-const Dict kDense{{"units", 2},
-                  {"input_shape", List{3}},
-                  {"kernel_initializer", "ones"},
-                  {"name", "checked"}};  // some formats store weights under names of layers
+const Dict kDenseOptions{{"units", 2},
+                         {"input_shape", List{3}},
+                         {"kernel_initializer", "ones"},
+                         {"name", "checked"}};  // some formats store weights under names of layers
 
 }  // namespace
 
 ModelPtr small_model(const Dict& compile) {
-  const ModelPtr model = Sequential::make({make<Layer>("Dense", kDense)});
+  const ModelPtr model = Sequential::make({make<Layer>("Dense", kDenseOptions)});
   Dict options{{"optimizer", "sgd"}, {"loss", "mse"}};
   for (const DictEntry& option : compile) options.set(option.key, option.value);
   model->compile(options);
@@ -38,18 +38,19 @@ Tensor usual_targets(bool of_classes, int64_t rows, int64_t classes) {
 
 Tensor targets_taken_by(const std::function<void(const Tensor&)>& f, int64_t rows,
                         int64_t classes) {
-  std::string said;
-  for (const bool of_classes : {false, true}) try {
-      const Tensor targets = usual_targets(of_classes, rows, classes);
+  std::string message;
+  for (const bool are_class_numbers : {false, true}) try {
+      const Tensor targets = usual_targets(are_class_numbers, rows, classes);
       f(targets);
       return targets;
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
       if (is_of_exception(error)) throw;
-      said = error.what();
+      message = error.what();
     }
-  skip("which targets it wants is not known; of values and of numbers of classes it said: ", said);
+  skip("which targets it wants is not known; of values and of numbers of classes it said: ",
+       message);
 }
 
 std::string check_configuration(const CheckedClass& checked) {
@@ -57,25 +58,29 @@ std::string check_configuration(const CheckedClass& checked) {
   const Dict config = object->get_config();
   for (const DictEntry& option : checked.options)
     expect(config.contains(option.key), "get_config has no '", option.key, "', which was given");
-  const auto again = make_object(checked.kind, checked.name, parse_json(to_json(config)).as_dict());
-  expect(to_json(again->get_config()) == to_json(config), "an object made of get_config has ",
-         to_json(again->get_config()), ", expected ", to_json(config));
+  const auto remade_object =
+      make_object(checked.kind, checked.name, parse_json(to_json(config)).as_dict());
+  expect(to_json(remade_object->get_config()) == to_json(config),
+         "an object made of get_config has ", to_json(remade_object->get_config()), ", expected ",
+         to_json(config));
   return config.empty() ? "it has no options" : to_json(config);
 }
 
 void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
-  const Tensor guess = SeedGenerator(5).uniform({6, 3});
-  Tensor truth;
+  const Tensor predictions = SeedGenerator(5).uniform({6, 3});
+  Tensor true_values;
   add_result(report, "targets", [&] {
-    truth = targets_taken_by(
-        [&](const Tensor& targets) { checked.make<Metric>()->update_state(targets, guess, {}); }, 6,
-        3);
-    return to_text(truth.spec());
+    true_values = targets_taken_by(
+        [&](const Tensor& targets) {
+          checked.make<Metric>()->update_state(targets, predictions, {});
+        },
+        6, 3);
+    return to_text(true_values.spec());
   });
-  if (!truth) return;
+  if (!true_values) return;
   const auto fed = [&](int times) {
     const auto metric = checked.make<Metric>();
-    for (int i = 0; i < times; ++i) metric->update_state(truth, guess, {});
+    for (int i = 0; i < times; ++i) metric->update_state(true_values, predictions, {});
     return metric;
   };
   add_result(report, "result", [&] {
@@ -86,25 +91,25 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
   });
   add_result(report, "reset", [&] {
     const auto metric = checked.make<Metric>();
-    metric->update_state(truth, ops::flip(guess, {-1}) * 0.5, {});
+    metric->update_state(true_values, ops::flip(predictions, {-1}) * 0.5, {});
     metric->reset_state();
-    const auto fresh = checked.make<Metric>();
-    const Variables &given = metric->variables(), &first = fresh->variables();
-    for (size_t i = 0; i < std::min(given.size(), first.size()); ++i)
+    const auto new_metric = checked.make<Metric>();
+    const Variables &metric_variables = metric->variables(), &first = new_metric->variables();
+    for (size_t i = 0; i < std::min(metric_variables.size(), first.size()); ++i)
       expect_near(
-          {given[i].value()}, {first[i].value()}, 0,
+          {metric_variables[i].value()}, {first[i].value()}, 0,
           concat("variable '", first[i].path(), "' after reset_state, beside a new metric"));
-    metric->update_state(truth, guess, {});
+    metric->update_state(true_values, predictions, {});
     expect_near({metric->result()}, {fed(1)->result()}, 1e-6,
                 "after reset_state, beside a new metric");
     return std::string("after reset_state it is as a new one");
   });
   add_result(report, "in a model", [&] {
-    const bool of_classes = truth.rank() == 1;
-    const char* loss = of_classes ? "sparse_categorical_crossentropy" : "mse";
+    const bool are_class_numbers = true_values.rank() == 1;
+    const char* loss = are_class_numbers ? "sparse_categorical_crossentropy" : "mse";
     const auto model =
         small_model({{"loss", loss}, {"metrics", List{Value(checked.make<Metric>())}}});
-    train(*model, {}, usual_targets(of_classes, 8, 2));
+    train(*model, {}, usual_targets(are_class_numbers, 8, 2));
     return std::string("it is measured in training");
   });
 }

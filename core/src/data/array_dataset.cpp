@@ -21,13 +21,13 @@ bool is_in_file(const Tensor& array) { return !array.in_memory() || is_mapped(ar
 /// large enough and no other tensor shares it.
 void make_writable(Tensor& tensor, const TensorSpec& spec) {
   const size_t bytes = spec.bytes();
-  const bool ours = tensor && is_unshared(tensor) && tensor.storage()->host() &&
-                    !is_mapped(tensor) && tensor.storage()->bytes() >= bytes;
-  if (ours && tensor.spec() == spec) return;
-  tensor = ours ? Tensor::on(tensor.storage(), 0, spec) : Tensor(spec);
+  const bool is_writable = tensor && is_unshared(tensor) && tensor.storage()->host() &&
+                           !is_mapped(tensor) && tensor.storage()->bytes() >= bytes;
+  if (is_writable && tensor.spec() == spec) return;
+  tensor = is_writable ? Tensor::on(tensor.storage(), 0, spec) : Tensor(spec);
 }
 
-constexpr const char* kShuffles[] = {"none", "samples", "batches"};
+constexpr const char* kShuffleNames[] = {"none", "samples", "batches"};
 
 /// A shard of a dataset: number `index`, from 0, of `count` shards. Each shard has a part of the
 /// rows of each batch.
@@ -45,7 +45,7 @@ class ArrayDataset final : public Dataset {
         shuffle_(shuffle),
         order_(std::move(order)),
         shard_(shard),
-        needed_(std::move(needed)),
+        needed_rows_(std::move(needed)),
         samples_(arrays_.samples()) {
     each_array([&](Tensor& array, bool is_partial) {
       if (is_in_file(array)) map(array, is_partial);
@@ -61,16 +61,17 @@ class ArrayDataset final : public Dataset {
   }
 
   int64_t samples() const override {
-    const int64_t last = batches() - 1;
-    return last < 0 ? 0 : last * rows_in_order(0).count + rows_in_order(last).count;
+    const int64_t last_batch = batches() - 1;
+    return last_batch < 0 ? 0
+                          : last_batch * rows_in_order(0).count + rows_in_order(last_batch).count;
   }
   int64_t batches() const override {
-    const int64_t left = samples_ % batch_size_, whole = samples_ / batch_size_;
-    return whole + (left >= shard_.count);
+    const int64_t remaining_samples = samples_ % batch_size_, full_batches = samples_ / batch_size_;
+    return full_batches + (remaining_samples >= shard_.count);
   }
   Batch batch_spec() const {
-    const bool whole = rows_in_order(batches() - 1).count == rows_in_order(0).count;
-    const Shape rows{whole ? rows_in_order(0).count : -1};
+    const bool is_whole = rows_in_order(batches() - 1).count == rows_in_order(0).count;
+    const Shape rows{is_whole ? rows_in_order(0).count : -1};
     Batch batch{arrays_.x, arrays_.y, arrays_.weights};
     for (Tensors* group : {&batch.x, &batch.y, &batch.sample_weight})
       for (Tensor& t : *group)
@@ -96,7 +97,8 @@ class ArrayDataset final : public Dataset {
   /// The state of the random generator before it drew the order of this epoch, and the properties
   /// of the dataset on which the order depends.
   Value state() const override {
-    Dict state{{"batch_size", batch_size_}, {"shuffle", kShuffles[static_cast<size_t>(shuffle_)]}};
+    Dict state{{"batch_size", batch_size_},
+               {"shuffle", kShuffleNames[static_cast<size_t>(shuffle_)]}};
     if (state_before_order_)
       state.set("order", List{state_before_order_.data<int64_t>()[0],
                               state_before_order_.data<int64_t>()[1]});
@@ -105,8 +107,8 @@ class ArrayDataset final : public Dataset {
 
   void restore(const Value& given, int64_t batches) override {
     const Dict& state = given.as_dict();
-    const Value own = this->state();
-    for (const DictEntry& mine : own.as_dict())
+    const Value own_state = this->state();
+    for (const DictEntry& mine : own_state.as_dict())
       if (mine.key != "order" && !(state.at(mine.key) == mine.value))
         fail("restore: the snapshot's run had ", mine.key, "=", state.at(mine.key),
              ", this one has ", mine.value);
@@ -126,9 +128,9 @@ class ArrayDataset final : public Dataset {
       next_samples(batch);
     } else {
       read_batches_ahead();
-      const RowRange rows = rows_in_arrays(batches_read_);
-      fill(batch, rows.count, [&](const Tensor& array, Tensor& target, const RowRange& read) {
-        take_rows(array, target, rows, read);
+      const RowRange row_range = rows_in_arrays(batches_read_);
+      fill(batch, row_range.count, [&](const Tensor& array, Tensor& target, const RowRange& read) {
+        take_rows(array, target, row_range, read);
       });
     }
     ++batches_read_;
@@ -162,27 +164,31 @@ class ArrayDataset final : public Dataset {
            " parts");
     std::optional<SeedGenerator> order;
     if (order_) order.emplace(0).state().assign(order_->state().value());
-    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order, shard, needed_);
+    return std::make_shared<ArrayDataset>(arrays_, batch_size_, shuffle_, order, shard,
+                                          needed_rows_);
   }
 
  private:
   /// The rows of this shard of batch `number`, as positions in the order of the epoch.
   RowRange rows_in_order(int64_t number) const {
-    const int64_t first = number * batch_size_, all = std::min(batch_size_, samples_ - first);
-    const int64_t begin = all * shard_.index / shard_.count,
-                  end = all * (shard_.index + 1) / shard_.count;
-    return {first + begin, end - begin};
+    const int64_t first_row = number * batch_size_,
+                  batch_samples = std::min(batch_size_, samples_ - first_row);
+    const int64_t begin = batch_samples * shard_.index / shard_.count,
+                  end = batch_samples * (shard_.index + 1) / shard_.count;
+    return {first_row + begin, end - begin};
   }
   /// The rows of batch `number` as indices in the arrays. Must not be called for Shuffle::samples.
   RowRange rows_in_arrays(int64_t number) const {
-    RowRange rows = rows_in_order(number);
-    const bool moved = shuffle_ == Shuffle::batches && number < samples_ / batch_size_;
-    if (moved) rows.first += (rows_[number] - number) * batch_size_;
-    return rows;
+    RowRange row_range = rows_in_order(number);
+    const bool is_permuted = shuffle_ == Shuffle::batches && number < samples_ / batch_size_;
+    if (is_permuted) row_range.first += (rows_[number] - number) * batch_size_;
+    return row_range;
   }
 
   /// The rows of the inputs that are read of a batch of `count` rows.
-  RowRange input_rows(int64_t count) const { return needed_ ? needed_(count) : RowRange{0, count}; }
+  RowRange input_rows(int64_t count) const {
+    return needed_rows_ ? needed_rows_(count) : RowRange{0, count};
+  }
   /// Whether the inputs of the row at this position in the order of the epoch are read.
   bool needs_inputs(int64_t position) const {
     const auto [first, count] = rows_in_order(position / batch_size_);
@@ -201,7 +207,7 @@ class ArrayDataset final : public Dataset {
   void each_array(F f) {
     for (Tensors* group : {&arrays_.x, &arrays_.y, &arrays_.weights})
       for (Tensor& array : *group)
-        if (array) f(array, group == &arrays_.x && needed_);
+        if (array) f(array, group == &arrays_.x && needed_rows_);
   }
 
   void map(Tensor& in_file, bool is_partial) {
@@ -215,11 +221,11 @@ class ArrayDataset final : public Dataset {
   /// Calls make(array, tensor of the batch, rows of the batch that are read) for all arrays.
   template <class Make>
   void fill(Batch& batch, int64_t count, Make make) const {
-    const RowRange all{0, count};
+    const RowRange all_rows{0, count};
     const std::tuple<const Tensors&, Tensors&, RowRange> groups[] = {
         {arrays_.x, batch.x, input_rows(count)},
-        {arrays_.y, batch.y, all},
-        {arrays_.weights, batch.sample_weight, all}};
+        {arrays_.y, batch.y, all_rows},
+        {arrays_.weights, batch.sample_weight, all_rows}};
     for (const auto& [from, to, read] : groups) {
       to.resize(from.size());
       for (size_t i = 0; i < from.size(); ++i) {
@@ -237,9 +243,9 @@ class ArrayDataset final : public Dataset {
     size_t sample = 1;  // bytes of a sample in mapped arrays
     for (const ArrayInFile& mapped : mapped_arrays_) sample += row_bytes(mapped.array);
     constexpr size_t kMaxBytes = size_t{4} << 20;
-    const int64_t ahead = static_cast<int64_t>(
+    const int64_t rows_ahead = static_cast<int64_t>(
         std::clamp(kMaxBytes / (sample * static_cast<size_t>(batch_size_)), size_t{1}, size_t{32}));
-    for (; batches_read_ahead_ < std::min(batches_read_ + 1 + ahead, batches());
+    for (; batches_read_ahead_ < std::min(batches_read_ + 1 + rows_ahead, batches());
          ++batches_read_ahead_) {
       const auto [first, count] = rows_in_arrays(batches_read_ahead_);
       for (const auto& [array, is_partial] : mapped_arrays_) {
@@ -254,7 +260,7 @@ class ArrayDataset final : public Dataset {
   void take_rows(const Tensor& array, Tensor& target, const RowRange& rows,
                  const RowRange& read) const {
     const TensorSpec spec = rows_of(array, rows.count);
-    const size_t row = row_bytes(array), skipped = static_cast<size_t>(read.first) * row,
+    const size_t row = row_bytes(array), skipped_bytes = static_cast<size_t>(read.first) * row,
                  offset = array.offset() + static_cast<size_t>(rows.first) * row;
     if (array.in_memory()) {
       if (!move_view(target, array.storage(), offset, spec))
@@ -262,8 +268,8 @@ class ArrayDataset final : public Dataset {
     } else {
       make_writable(target, spec);
       if (read.count == 0) return;
-      array.storage()->read(offset + skipped, static_cast<size_t>(read.count) * row,
-                            static_cast<std::byte*>(target.mutable_raw()) + skipped);
+      array.storage()->read(offset + skipped_bytes, static_cast<size_t>(read.count) * row,
+                            static_cast<std::byte*>(target.mutable_raw()) + skipped_bytes);
     }
   }
 
@@ -277,10 +283,11 @@ class ArrayDataset final : public Dataset {
       if (!array.storage()->memory()) make_writable(target, rows_of(array, size));
       if (!array.in_memory()) row_targets_.push_back(static_cast<std::byte*>(target.mutable_raw()));
     });
-    const std::span rows(buffer_ ? take_from_buffer(first, count) : rows_.data() + first, count);
-    auto gather = gathers_.begin();
+    const std::span row_indices(buffer_ ? take_from_buffer(first, count) : rows_.data() + first,
+                                count);
+    auto next_gather = gathers_.begin();
     fill(batch, size, [&](const Tensor& array, Tensor& target, const RowRange& read) {
-      if (array.in_memory()) (*gather++)(rows, read, target);
+      if (array.in_memory()) (*next_gather++)(row_indices, read, target);
     });
   }
 
@@ -309,7 +316,7 @@ class ArrayDataset final : public Dataset {
   Shuffle shuffle_;
   std::optional<SeedGenerator> order_;
   Shard shard_;
-  NeededRows needed_;               ///< empty: all rows of the inputs are read
+  NeededRows needed_rows_;          ///< empty: all rows of the inputs are read
   Tensor state_before_order_;       ///< the state of order_ before it drew the order of the epoch
   int64_t samples_;                 ///< number of samples in all shards
   int64_t batches_read_ = 0;        ///< number of batches read in this epoch

@@ -24,11 +24,11 @@ DatasetPtr Dataset::with_needed(const NeededRows&) {
 }
 
 void Dataset::restore(const Value&, int64_t batches) {
-  Batch passed;
+  Batch unused_batch;
   begin_epoch();
-  for (int64_t done = 0; done < batches; ++done) {
+  for (int64_t batch = 0; batch < batches; ++batch) {
     check_skip_interruption();
-    if (!next(passed)) fail_too_short(done, batches);
+    if (!next(unused_batch)) fail_too_short(batch, batches);
   }
 }
 
@@ -54,15 +54,16 @@ class GeneratorDataset final : public Dataset {
   /// as the saved run did, so it must give the same batches again.
   Value state() const override { return earlier_calls_; }
   void restore(const Value& state, int64_t batches) override {
-    const int64_t before = state.as_int(), wanted = before + batches;
-    if (calls_ > wanted)
+    const int64_t old_count = state.as_int(), wanted_count = old_count + batches;
+    if (calls_ > wanted_count)
       fail("restore: the generator was asked ", calls_, " times already and cannot go back to ",
-           wanted, ": give the run a new one");
-    for (Batch passed; calls_ < wanted; ++calls_) {
+           wanted_count, ": give the run a new one");
+    for (Batch unused_batch; calls_ < wanted_count; ++calls_) {
       check_skip_interruption();
-      if (!produce_(passed) && calls_ >= before) fail_too_short(calls_ - before, batches);
+      if (!produce_(unused_batch) && calls_ >= old_count)
+        fail_too_short(calls_ - old_count, batches);
     }
-    earlier_calls_ = before;
+    earlier_calls_ = old_count;
     batches_done_ = batches;
   }
 

@@ -37,17 +37,18 @@ Tensor pad_sequences(std::span<const std::vector<double>> sequences, std::option
   size_t width = maxlen.value_or(0);
   if (!maxlen)
     for (const auto& sequence : sequences) width = std::max(width, sequence.size());
-  Tensor padded = Tensor::full(
+  Tensor result = Tensor::full(
       {static_cast<int64_t>(sequences.size()), static_cast<int64_t>(width)}, value, DType::float64);
-  double* values = padded.mutable_data<double>();
+  double* values = result.mutable_data<double>();
   for (const auto& sequence : sequences) {
     const size_t count = std::min(width, sequence.size());
-    const size_t from = truncating == "pre" ? sequence.size() - count : 0,
-                 to = padding == "pre" ? width - count : 0;
-    std::copy_n(sequence.begin() + static_cast<ptrdiff_t>(from), count, values + to);
+    const size_t source_begin = truncating == "pre" ? sequence.size() - count : 0,
+                 target_begin = padding == "pre" ? width - count : 0;
+    std::copy_n(sequence.begin() + static_cast<ptrdiff_t>(source_begin), count,
+                values + target_begin);
     values += width;
   }
-  return ops::cast(padded, dtype);
+  return ops::cast(result, dtype);
 }
 
 }  // namespace crescent

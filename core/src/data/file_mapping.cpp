@@ -16,7 +16,7 @@ namespace crescent {
 /// A range of mapped addresses for the handler of SIGBUS; the entry is free while `begin` is 0.
 struct GuardedRange {
   std::atomic<uintptr_t> begin{0}, end{0};
-  std::atomic<bool> lost{false};
+  std::atomic<bool> is_lost{false};
 };
 
 namespace {
@@ -38,7 +38,7 @@ bool replace_lost(uintptr_t address) {
   for (GuardedRange& range : ranges) {
     const uintptr_t begin = range.begin.load(), end = range.end.load();
     if (begin == 0 || address < begin || address >= end) continue;
-    range.lost = true;
+    range.is_lost = true;
     const uintptr_t page = page_of(address);
     return syscall(SYS_mmap, page, end - page, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != -1;
@@ -77,7 +77,7 @@ GuardedRange* guard(std::byte* start, size_t bytes) {
   const std::lock_guard lock(ranges_mutex);
   for (GuardedRange& range : ranges) {
     if (!handled || range.begin != 0) continue;
-    range.lost = false;
+    range.is_lost = false;
     range.end = reinterpret_cast<uintptr_t>(start) + bytes;
     range.begin = reinterpret_cast<uintptr_t>(start);
     return &range;
@@ -104,7 +104,7 @@ FileMapping::~FileMapping() {
   munmap(start_, bytes_);
 }
 
-bool FileMapping::lost() const { return range_ && range_->lost; }
+bool FileMapping::is_lost() const { return range_ && range_->is_lost; }
 
 void FileMapping::read_ahead(const std::byte* first, size_t count) const {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(first), page = page_of(begin);

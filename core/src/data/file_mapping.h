@@ -1,5 +1,5 @@
 // A file mapped into memory. Reading bytes that the file no longer has, or that the disk fails to
-// read, would end the process with SIGBUS; these mappings give zeros instead and lost() returns
+// read, would end the process with SIGBUS; these mappings give zeros instead and is_lost() returns
 // true.
 #pragma once
 #include <cstddef>
@@ -18,7 +18,7 @@ class FileMapping {
   /// The first mapped byte; writes to the memory do not change the file.
   std::byte* start() const { return start_; }
   /// Whether values may have been replaced by zeros.
-  bool lost() const;
+  bool is_lost() const;
   /// Asks the system to read these bytes from disk ahead, without waiting for them.
   void read_ahead(const std::byte* first, size_t count) const;
 

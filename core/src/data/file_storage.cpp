@@ -23,7 +23,7 @@ class FileStorage final : public Storage {
   /// The mapping of the file; null if the file cannot be mapped.
   const FileMapping* mapping() const {
     std::call_once(mapped_, [this] { mapping_.emplace(file_.descriptor(), bytes_); });
-    return mapping_ && mapping_->start() && !mapping_->lost() ? &*mapping_ : nullptr;
+    return mapping_ && mapping_->start() && !mapping_->is_lost() ? &*mapping_ : nullptr;
   }
 
  private:
@@ -64,7 +64,7 @@ class MappedStorage final : public Storage {
   void read_ahead(size_t offset, size_t count) const { mapping_.read_ahead(host_ + offset, count); }
   void check_intact() const {
     file_->file().check_reaches(end_);
-    if (mapping_.lost())
+    if (mapping_.is_lost())
       fail("'", file_->file().path(), "' could not be read, or was changed while it was read");
   }
 

@@ -28,19 +28,20 @@ size_t InputFile::size() const {
 void InputFile::read(size_t offset, size_t count, void* target) const {
   constexpr size_t kMaximum = size_t{8} << 20;
   FileProgress progress("reading", path_, count);
-  for (size_t done = 0; done < count;) {
-    const ssize_t got = pread(descriptor_, static_cast<std::byte*>(target) + done,
-                              std::min(count - done, kMaximum), static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("cannot read '", path_, "': ", std::strerror(errno));
-    if (got == 0) fail_end(offset + done);
-    done += static_cast<size_t>(got);
-    progress.add(static_cast<size_t>(got));
+  for (size_t bytes_read = 0; bytes_read < count;) {
+    const ssize_t block_bytes =
+        pread(descriptor_, static_cast<std::byte*>(target) + bytes_read,
+              std::min(count - bytes_read, kMaximum), static_cast<off_t>(offset + bytes_read));
+    if (block_bytes < 0 && errno == EINTR) continue;
+    if (block_bytes < 0) fail("cannot read '", path_, "': ", std::strerror(errno));
+    if (block_bytes == 0) fail_end(offset + bytes_read);
+    bytes_read += static_cast<size_t>(block_bytes);
+    progress.add(static_cast<size_t>(block_bytes));
   }
 }
 
 void InputFile::check_reaches(size_t end) const {
-  if (const size_t now = size(); now < end) fail_end(now);
+  if (const size_t current_size = size(); current_size < end) fail_end(current_size);
 }
 
 void InputFile::fail_end(size_t offset) const {

@@ -56,15 +56,15 @@ class Prefetch final : public Dataset {
     constexpr auto kPollInterval = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, kPollInterval,
-                              [this] { return ready_ > 0 || state_ == State::ended; }))
+                              [this] { return ready_count_ > 0 || state_ == State::ended; }))
       heed_interruption("a batch was made");
-    if (ready_ == 0) {
+    if (ready_count_ == 0) {
       if (std::exception_ptr error = std::exchange(error_, nullptr)) std::rethrow_exception(error);
       return false;
     }
     std::swap(batch, ring_[first_]);
     first_ = (first_ + 1) % ring_.size();
-    if (--ready_ == refill_at()) changed_.notify_all();
+    if (--ready_count_ == refill_at()) changed_.notify_all();
     return true;
   }
 
@@ -85,7 +85,7 @@ class Prefetch final : public Dataset {
     source_interruption_->request();
     changed_.wait(lock, [this] { return !is_calling_source_; });
     source_interruption_->clear();
-    ready_ = 0;
+    ready_count_ = 0;
     error_ = nullptr;
     begin_source();
     source_state_ = source_->state();
@@ -101,29 +101,29 @@ class Prefetch final : public Dataset {
     std::unique_lock lock(mutex_);
     for (;;) {
       changed_.wait(lock, [this] {
-        return state_ == State::quit || (state_ == State::making && ready_ <= refill_at());
+        return state_ == State::quit || (state_ == State::making && ready_count_ <= refill_at());
       });
-      while (state_ == State::making && ready_ < depth_) make_batch(lock);
+      while (state_ == State::making && ready_count_ < depth_) make_batch(lock);
       if (state_ == State::quit) return;
     }
   }
 
   void make_batch(std::unique_lock<std::mutex>& lock) {
-    Batch& batch = ring_[(first_ + ready_) % ring_.size()];
+    Batch& batch = ring_[(first_ + ready_count_) % ring_.size()];
     is_calling_source_ = true;
-    const InheritInterrupt the_epoch(source_interruption_);
+    const InheritInterrupt inherit_interrupt(source_interruption_);
     lock.unlock();
-    bool made = false;
+    bool is_made = false;
     std::exception_ptr error;
     try {
-      made = source_->next(batch);
+      is_made = source_->next(batch);
     } catch (...) {
       error = std::current_exception();
     }
     lock.lock();
     is_calling_source_ = false;
-    if (made) {
-      ++ready_;
+    if (is_made) {
+      ++ready_count_;
       depth_ =
           std::clamp(kMaxBytes / std::max<size_t>(bytes_of(batch), 1), size_t{2}, ring_.size());
     } else if (state_ == State::making) {
@@ -145,7 +145,7 @@ class Prefetch final : public Dataset {
   State state_ = State::ended;
   bool is_calling_source_ = false;  // whether the thread is in a call of the source
   std::array<Batch, 32> ring_;
-  size_t first_ = 0, ready_ = 0, depth_ = 2;
+  size_t first_ = 0, ready_count_ = 0, depth_ = 2;
   std::exception_ptr error_;
   std::thread thread_;
 };

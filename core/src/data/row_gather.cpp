@@ -28,8 +28,8 @@ std::unique_ptr<Executable> compile_take(const Tensor& array, const Tensor& rows
 
 RowGather::RowGather(const Tensor& array, int64_t batch_size, bool in_background) : array_(array) {
   const bool is_small = static_cast<size_t>(batch_size) * row_bytes(array) < kSingleThreadBytes;
-  const bool on_host = !array.storage()->memory() && !device().memory();
-  if (in_background || is_small || batch_size > array.dim(0) || !on_host) return;
+  const bool is_on_host = !array.storage()->memory() && !device().memory();
+  if (in_background || is_small || batch_size > array.dim(0) || !is_on_host) return;
   rows_ = Tensor::uninitialized({DType::int64, {batch_size}});
   whole_batch_ = compile_take(array, rows_);
 }
@@ -42,8 +42,8 @@ void RowGather::operator()(std::span<const int64_t> rows, const RowRange& read, 
   }
   if (!whole_batch_ || rows.size_bytes() != rows_.bytes()) {
     const auto first = static_cast<size_t>(read.first), count = static_cast<size_t>(read.count);
-    auto* to = static_cast<std::byte*>(target.mutable_raw());
-    return copy(rows.subspan(first, count), to + first * row_bytes(array_));
+    auto* target_bytes = static_cast<std::byte*>(target.mutable_raw());
+    return copy(rows.subspan(first, count), target_bytes + first * row_bytes(array_));
   }
   std::memcpy(rows_.mutable_raw(), rows.data(), rows.size_bytes());
   whole_batch_->run(std::array{array_, rows_}, {}, std::span(&target, 1));
@@ -51,10 +51,11 @@ void RowGather::operator()(std::span<const int64_t> rows, const RowRange& read, 
 
 void RowGather::copy(std::span<const int64_t> rows, std::byte* to) const {
   const size_t row = row_bytes(array_);
-  const auto* from = static_cast<const std::byte*>(array_.raw());
+  const auto* source_bytes = static_cast<const std::byte*>(array_.raw());
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (i + 2 < rows.size()) prefetch_row(from + static_cast<size_t>(rows[i + 2]) * row, row);
-    std::memcpy(to + i * row, from + static_cast<size_t>(rows[i]) * row, row);
+    if (i + 2 < rows.size())
+      prefetch_row(source_bytes + static_cast<size_t>(rows[i + 2]) * row, row);
+    std::memcpy(to + i * row, source_bytes + static_cast<size_t>(rows[i]) * row, row);
   }
 }
 

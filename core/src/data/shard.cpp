@@ -43,7 +43,7 @@ DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t count) {
     fail("shard: expected part 0 to ", count - 1, " of at least one, got part ", index, " of ",
          count);
   if (count == 1) return data;
-  if (DatasetPtr own = data->own_shard(index, count)) return own;
+  if (DatasetPtr own_shard = data->own_shard(index, count)) return own_shard;
   return std::make_shared<BatchShard>(data, index, count);
 }
 

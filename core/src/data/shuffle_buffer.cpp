@@ -32,20 +32,21 @@ ShuffleBuffer::ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t lea
     block = std::max(block, rows_a_block);
   }
   const int64_t window = std::min(samples_, std::max(least, kWindowBytes / sample));
-  const int64_t blocks = (kRunBytes / sample + block - 1) / block;
-  run_length_ = std::clamp(blocks * block, int64_t{1}, std::max<int64_t>(1, window / kMinRuns));
+  const int64_t block_count = (kRunBytes / sample + block - 1) / block;
+  run_length_ =
+      std::clamp(block_count * block, int64_t{1}, std::max<int64_t>(1, window / kMinRuns));
   window_runs_ = window / run_length_;
   for (Window* w : {&current_window_, &next_window_})
     for (const Column& column : read_columns_)
-      w->rows.push_back(
-          Storage::allocate(static_cast<size_t>(window_runs_ * run_length_) * column.row, false));
+      w->rows.push_back(Storage::allocate(
+          static_cast<size_t>(window_runs_ * run_length_) * column.row_bytes, false));
 }
 
 void ShuffleBuffer::begin_epoch(const SeedGenerator& order) {
   runs_ = order.permutation((samples_ + run_length_ - 1) / run_length_);
   window_generator_.emplace(order.seed());
   first_unplanned_run_ = position_in_window_ = 0;
-  taken_ = 0;
+  taken_samples_ = 0;
   runs_in_next_window_ = (window_runs_ + 3) / 4;
   current_window_.order.clear();
   plan_window(0);
@@ -58,13 +59,13 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
     read_run();
   const Window& w = current_window_;
   const size_t index = static_cast<size_t>(w.order[position_in_window_]),
-               later = static_cast<size_t>(
+               prefetched_index = static_cast<size_t>(
                    w.order[std::min(position_in_window_ + 2, w.order.size() - 1)]);
   ++position_in_window_;
   for (size_t i = 0; i < read_columns_.size(); ++i) {
-    const size_t row = read_columns_[i].row;
-    if (read_columns_[i].is_partial && !w.needed[index]) continue;
-    prefetch_row(w.rows[i]->host() + later * row, row);
+    const size_t row = read_columns_[i].row_bytes;
+    if (read_columns_[i].is_partial && !w.is_needed[index]) continue;
+    prefetch_row(w.rows[i]->host() + prefetched_index * row, row);
     std::memcpy(targets[i], w.rows[i]->host() + index * row, row);
   }
   return w.numbers[index];
@@ -74,15 +75,15 @@ int64_t ShuffleBuffer::take(std::span<std::byte* const> targets) {
 /// window's first sample in the order of the epoch.
 void ShuffleBuffer::plan_window(int64_t position) {
   Window& w = next_window_;
-  w.filled = 0;
+  w.sample_count = 0;
   w.numbers.clear();
   w.order.clear();
   const size_t end =
       std::min(runs_.size(), first_unplanned_run_ + static_cast<size_t>(runs_in_next_window_));
   for (; first_unplanned_run_ < end; ++first_unplanned_run_) {
     const int64_t first = runs_[first_unplanned_run_] * run_length_,
-                  last = std::min(first + run_length_, samples_);
-    for (int64_t number = first; number < last; ++number) w.numbers.push_back(number);
+                  run_end = std::min(first + run_length_, samples_);
+    for (int64_t number = first; number < run_end; ++number) w.numbers.push_back(number);
   }
   if (w.numbers.empty()) return;
   w.order = window_generator_->permutation(static_cast<int64_t>(w.numbers.size()));
@@ -90,9 +91,9 @@ void ShuffleBuffer::plan_window(int64_t position) {
 }
 
 void ShuffleBuffer::mark_needed(int64_t position) {
-  next_window_.needed.resize(next_window_.numbers.size());
+  next_window_.is_needed.resize(next_window_.numbers.size());
   for (const int64_t index : next_window_.order)
-    next_window_.needed[static_cast<size_t>(index)] = is_needed_(position++);
+    next_window_.is_needed[static_cast<size_t>(index)] = is_needed_(position++);
 }
 
 /// Reads the rest of the next window, which then becomes the current one.
@@ -101,21 +102,21 @@ void ShuffleBuffer::begin_next_window() {
   }
   std::swap(current_window_, next_window_);
   position_in_window_ = 0;
-  taken_ += static_cast<int64_t>(current_window_.order.size());
+  taken_samples_ += static_cast<int64_t>(current_window_.order.size());
   runs_in_next_window_ = std::min(window_runs_, 2 * runs_in_next_window_);
-  plan_window(taken_);
+  plan_window(taken_samples_);
 }
 
 /// Reads a run of the next window; returns false if the window is complete.
 bool ShuffleBuffer::read_run() {
   Window& w = next_window_;
-  if (w.filled == w.numbers.size()) return false;
-  const size_t begin = w.filled;
-  do ++w.filled;
-  while (w.filled < w.numbers.size() && w.numbers[w.filled] % run_length_ != 0);
-  for (const Column& mapped : mapped_columns_) read_rows(mapped, nullptr, begin, w.filled);
+  if (w.sample_count == w.numbers.size()) return false;
+  const size_t begin = w.sample_count;
+  do ++w.sample_count;
+  while (w.sample_count < w.numbers.size() && w.numbers[w.sample_count] % run_length_ != 0);
+  for (const Column& mapped : mapped_columns_) read_rows(mapped, nullptr, begin, w.sample_count);
   for (size_t i = 0; i < read_columns_.size(); ++i)
-    read_rows(read_columns_[i], w.rows[i]->host(), begin, w.filled);
+    read_rows(read_columns_[i], w.rows[i]->host(), begin, w.sample_count);
   return true;
 }
 
@@ -124,19 +125,19 @@ bool ShuffleBuffer::read_run() {
 /// consecutive in the file.
 void ShuffleBuffer::read_rows(const Column& column, std::byte* to, size_t begin, size_t end) const {
   const auto& [array, row, is_partial] = column;
-  const auto skips = [&, partial = is_partial](size_t i) {
-    return partial && !next_window_.needed[i];
+  const auto is_skipped = [&, partial = is_partial](size_t i) {
+    return partial && !next_window_.is_needed[i];
   };
   for (size_t first = begin; first < end;) {
-    size_t last = first;
-    while (last < end && !skips(last)) ++last;
+    size_t run_end = first;
+    while (run_end < end && !is_skipped(run_end)) ++run_end;
     const int64_t number = next_window_.numbers[first];
-    if (last > first && to)
+    if (run_end > first && to)
       array.storage()->read(array.offset() + static_cast<size_t>(number) * row,
-                            (last - first) * row, to + first * row);
-    else if (last > first)
-      read_rows_ahead(array, number, static_cast<int64_t>(last - first));
-    first = last + 1;
+                            (run_end - first) * row, to + first * row);
+    else if (run_end > first)
+      read_rows_ahead(array, number, static_cast<int64_t>(run_end - first));
+    first = run_end + 1;
   }
 }
 

@@ -35,15 +35,15 @@ class ShuffleBuffer {
  private:
   struct Column {
     Tensor array;
-    size_t row;  ///< bytes of a row
+    size_t row_bytes;  ///< bytes of a row
     bool is_partial;
   };
   struct Window {
     std::vector<std::shared_ptr<Storage>> rows;  ///< for each column, the values of its rows
     std::vector<int64_t> numbers;  ///< indices of the samples, in the order of the runs
     std::vector<int64_t> order;    ///< the order in which the samples are taken
-    std::vector<char> needed;      ///< for each of `numbers`, whether its rows are needed
-    size_t filled = 0;             ///< the number of samples that were read
+    std::vector<char> is_needed;   ///< for each of `numbers`, whether its rows are needed
+    size_t sample_count = 0;       ///< the number of samples that were read
   };
   void plan_window(int64_t position);
   void mark_needed(int64_t position);
@@ -61,7 +61,8 @@ class ShuffleBuffer {
   size_t first_unplanned_run_ = 0;   ///< the first run after those of next_window_
   Window current_window_, next_window_;
   size_t position_in_window_ = 0;
-  int64_t taken_ = 0;  ///< the number of samples in the windows of the epoch up to current_window_
+  int64_t taken_samples_ =
+      0;  ///< the number of samples in the windows of the epoch up to current_window_
   std::optional<SeedGenerator> window_generator_;  ///< draws the order of samples within windows
 };
 

@@ -25,9 +25,9 @@ void shuffle_rows(RowIndices& rows, const SeedGenerator& random) {
   RowIndices order = first_indices(count);
   std::stable_sort(order.begin(), order.end(),
                    [&](int32_t a, int32_t b) { return keys[a] < keys[b]; });
-  RowIndices mixed;
-  for (const int32_t index : order) mixed.push_back(rows[index]);
-  rows = std::move(mixed);
+  RowIndices shuffled_rows;
+  for (const int32_t index : order) shuffled_rows.push_back(rows[index]);
+  rows = std::move(shuffled_rows);
 }
 
 /// The indices of the rows of each class; without labels, all rows are one class.
@@ -38,9 +38,9 @@ std::vector<RowIndices> rows_by_class(int64_t count, const Tensor& labels) {
   std::map<double, RowIndices> groups;
   const std::vector<double> values = labels.to_vector();
   for (size_t i = 0; i < values.size(); ++i) groups[values[i]].push_back(int32_t(i));
-  std::vector<RowIndices> all;
-  for (auto& [label, rows] : groups) all.push_back(std::move(rows));
-  return all;
+  std::vector<RowIndices> result;
+  for (auto& [label, rows] : groups) result.push_back(std::move(rows));
+  return result;
 }
 
 std::vector<RowIndices> shuffled_groups(int64_t count, const SplitOptions& options) {
@@ -67,16 +67,16 @@ int64_t common_rows(const Tensors& arrays) {
 }
 
 Tensors rows_of_each(const Tensors& arrays, const Tensor& rows) {
-  Tensors taken;
-  for (const Tensor& array : arrays) taken.push_back(ops::gather(array, rows, 0));
-  return taken;
+  Tensors result;
+  for (const Tensor& array : arrays) result.push_back(ops::gather(array, rows, 0));
+  return result;
 }
 
 Fold fold_for(size_t test, const std::vector<RowIndices>& parts) {
-  RowIndices others;
+  RowIndices other_rows;
   for (size_t j = 0; j < parts.size(); ++j)
-    if (j != test) others.insert(others.end(), parts[j].begin(), parts[j].end());
-  return {index_tensor(std::move(others), true), index_tensor(parts[test], true)};
+    if (j != test) other_rows.insert(other_rows.end(), parts[j].begin(), parts[j].end());
+  return {index_tensor(std::move(other_rows), true), index_tensor(parts[test], true)};
 }
 
 }  // namespace
@@ -87,24 +87,24 @@ std::pair<Tensors, Tensors> split_arrays(const Tensors& arrays, double share,
   const int64_t count = common_rows(arrays);
   RowIndices first, second;
   for (const RowIndices& rows : shuffled_groups(count, options)) {
-    const auto kept = rows.size() - size_t(std::llround(share * double(rows.size())));
-    first.insert(first.end(), rows.begin(), rows.begin() + long(kept));
-    second.insert(second.end(), rows.begin() + long(kept), rows.end());
+    const auto kept_count = rows.size() - size_t(std::llround(share * double(rows.size())));
+    first.insert(first.end(), rows.begin(), rows.begin() + long(kept_count));
+    second.insert(second.end(), rows.begin() + long(kept_count), rows.end());
   }
   if (first.empty() || second.empty())
     fail("split: ", count, " rows are not enough for two parts with share = ", share);
-  const bool sorted = !options.shuffle;
-  return {rows_of_each(arrays, index_tensor(std::move(first), sorted)),
-          rows_of_each(arrays, index_tensor(std::move(second), sorted))};
+  const bool keeps_order = !options.shuffle;
+  return {rows_of_each(arrays, index_tensor(std::move(first), keeps_order)),
+          rows_of_each(arrays, index_tensor(std::move(second), keeps_order))};
 }
 
 std::vector<Fold> k_folds(int64_t rows, int64_t k, const SplitOptions& options) {
   if (k < 2 || k > rows)
     fail("folds: expected k from 2 to the number of rows, ", rows, ", got ", k);
   std::vector<RowIndices> parts(k);
-  size_t next = 0;
+  size_t next_row = 0;
   for (const RowIndices& group : shuffled_groups(rows, options))
-    for (const int32_t row : group) parts[next++ % parts.size()].push_back(row);
+    for (const int32_t row : group) parts[next_row++ % parts.size()].push_back(row);
   std::vector<Fold> folds;
   for (size_t i = 0; i < parts.size(); ++i) folds.push_back(fold_for(i, parts));
   return folds;

@@ -13,13 +13,13 @@ namespace {
 Tensor rows_apart(const Tensor& data, int64_t first, int64_t count, int64_t rate) {
   TensorSpec spec = data.spec();
   spec.shape.set(0, count);
-  Tensor rows = Tensor::uninitialized(spec);
+  Tensor result = Tensor::uninitialized(spec);
   const size_t row = data.bytes() / static_cast<size_t>(data.dim(0));
-  auto* to = static_cast<std::byte*>(rows.mutable_raw());
+  auto* target_bytes = static_cast<std::byte*>(result.mutable_raw());
   for (int64_t i = 0; i < count; ++i)
     data.storage()->read(data.offset() + static_cast<size_t>(first + i * rate) * row, row,
-                         to + static_cast<size_t>(i) * row);
-  return rows;
+                         target_bytes + static_cast<size_t>(i) * row);
+  return result;
 }
 
 void check_range(int64_t count, std::optional<int64_t> start, std::optional<int64_t> end) {
@@ -56,29 +56,30 @@ int64_t window_count(const Tensor& data, const Tensor& targets, int64_t length,
                      const TimeseriesOptions& options) {
   const int64_t start = options.start_index.value_or(0),
                 end = options.end_index.value_or(data.dim(0));
-  int64_t windows = 0;
-  if (length <= data.dim(0)) windows = end - start - (length - 1) * options.sampling_rate;
+  int64_t window_total = 0;
+  if (length <= data.dim(0)) window_total = end - start - (length - 1) * options.sampling_rate;
   if (targets && targets.rank() == 0) fail("expected a target for each row, got a single number");
-  if (targets) windows = std::min(windows, targets.dim(0) - start);
-  if (windows < 1)
+  if (targets) window_total = std::min(window_total, targets.dim(0) - start);
+  if (window_total < 1)
     fail("no window of ", length, " rows fits: there are ", end - start, " rows",
          targets ? concat(" and ", targets.dim(0), " targets") : "", ", start_index=", start);
-  return windows;
+  return window_total;
 }
 
 /// A stream of the indices at which windows begin.
 StreamPtr window_starts(int64_t windows, const TimeseriesOptions& options) {
   std::vector<int64_t> window_positions;
-  for (int64_t at = 0; at < windows; at += options.sequence_stride) window_positions.push_back(at);
-  const int64_t drawn = options.seed      ? *options.seed
-                        : options.shuffle ? global_random().seed() % 1'000'000
-                                          : 0;
-  if (options.shuffle) NumpyRandom(static_cast<uint32_t>(drawn)).shuffle(window_positions);
+  for (int64_t start = 0; start < windows; start += options.sequence_stride)
+    window_positions.push_back(start);
+  const int64_t shuffle_seed = options.seed      ? *options.seed
+                               : options.shuffle ? global_random().seed() % 1'000'000
+                                                 : 0;
+  if (options.shuffle) NumpyRandom(static_cast<uint32_t>(shuffle_seed)).shuffle(window_positions);
   std::vector<Element> elements;
   for (const int64_t window_start : window_positions) elements.push_back({window_start});
   const StreamPtr starts = list_stream(std::move(elements));
   if (!options.shuffle) return starts;
-  return shuffle(starts, {options.batch_size ? 8 * *options.batch_size : 1024, drawn, true});
+  return shuffle(starts, {options.batch_size ? 8 * *options.batch_size : 1024, shuffle_seed, true});
 }
 
 Mapping window_cutting(const Tensor& data, const Tensor& targets, int64_t length,
@@ -87,10 +88,10 @@ Mapping window_cutting(const Tensor& data, const Tensor& targets, int64_t length
   const int64_t start = options.start_index.value_or(0), rate = options.sampling_rate;
   cutting.make = [=]() -> Mapper {
     return [=](Element element) {
-      const int64_t at = start + element[0].as_int();
-      element[0] = std::make_shared<BoxedTensor>(rows_apart(data, at, length, rate));
+      const int64_t position = start + element[0].as_int();
+      element[0] = std::make_shared<BoxedTensor>(rows_apart(data, position, length, rate));
       if (targets) {
-        const Tensor row = rows_apart(targets, at, 1, 1);
+        const Tensor row = rows_apart(targets, position, 1, 1);
         element.push_back(
             std::make_shared<BoxedTensor>(row.view(row.shape().slice(1, row.rank()))));
       }

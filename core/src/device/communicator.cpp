@@ -21,11 +21,11 @@ std::vector<double> Communicator::all_gather(double value) {
 }
 
 void Communicator::gather(void* data, const std::vector<size_t>& bytes) {
-  auto* at = static_cast<std::byte*>(data);
+  auto* part_begin = static_cast<std::byte*>(data);
   for (int root = 0; root < size(); ++root) {
-    const size_t part = bytes[static_cast<size_t>(root)];
-    if (part > 0) broadcast(at, part, root);
-    at += part;
+    const size_t part_bytes = bytes[static_cast<size_t>(root)];
+    if (part_bytes > 0) broadcast(part_begin, part_bytes, root);
+    part_begin += part_bytes;
   }
 }
 
@@ -54,9 +54,9 @@ void SingleProcess::describe(Schema<SingleProcess>& s) { s.doc("One process by i
 
 namespace {
 
-constexpr const char* kSingle = "single";
+constexpr const char* kSingleName = "single";
 /// the name of the communicator of processes that an MPI launcher started
-constexpr const char* kLaunched = "mpi";
+constexpr const char* kLaunchedName = "mpi";
 
 struct CommunicatorInUse {
   std::mutex mutex;
@@ -77,11 +77,11 @@ std::shared_ptr<Communicator> make_named(std::string_view name, const Dict& opti
 
 /// Makes the communicator of a process that an MPI launcher started as one of several.
 std::shared_ptr<Communicator> make_launched() try {
-  return make_named(kLaunched);
+  return make_named(kLaunchedName);
 } catch (Error& error) {
   error.add_context(
       concat("this process was started as one of ", processes_launched(),
-             " that train together, by the communicator '", kLaunched,
+             " that train together, by the communicator '", kLaunchedName,
              "', which is built where MPI is found; CRESCENT_COMMUNICATOR=single lets "
              "each train by itself: "));
   throw;
@@ -90,7 +90,7 @@ std::shared_ptr<Communicator> make_launched() try {
 std::shared_ptr<Communicator> first_communicator() try {
   const char* name = std::getenv("CRESCENT_COMMUNICATOR");
   if (name && *name) return make_named(name);
-  return processes_launched() > 1 ? make_launched() : make_named(kSingle);
+  return processes_launched() > 1 ? make_launched() : make_named(kSingleName);
 } catch (Error& error) {
   if (std::getenv("CRESCENT_COMMUNICATOR")) error.add_context("CRESCENT_COMMUNICATOR: ");
   throw;
@@ -115,7 +115,7 @@ std::shared_ptr<Communicator> communicator() {
 }
 
 void set_communicator(std::shared_ptr<Communicator> communicator) {
-  if (!communicator) communicator = make_named(kSingle);
+  if (!communicator) communicator = make_named(kSingleName);
   const std::lock_guard lock(communicator_in_use().mutex);
   // the old communicator is destroyed after the lock is released
   communicator_in_use().communicator.swap(communicator);

@@ -63,8 +63,8 @@ Device& device() {
 
 bool is_deterministic() {
   const Dict options = device().get_config();
-  const Value* on = options.find("deterministic");
-  return on && on->as_bool();
+  const Value* option = options.find("deterministic");
+  return option && option->as_bool();
 }
 
 Device& set_device(std::string_view name, const Dict& options) {

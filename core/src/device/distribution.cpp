@@ -25,10 +25,10 @@ bool names_communicator() {
 }
 
 std::atomic<Distribution>& distribution_in_use() {
-  static std::atomic<Distribution> in_use{processes_launched() > 1 && !names_communicator()
-                                              ? Distribution::data_parallel
-                                              : Distribution::none};
-  return in_use;
+  static std::atomic<Distribution> current_distribution{
+      processes_launched() > 1 && !names_communicator() ? Distribution::data_parallel
+                                                        : Distribution::none};
+  return current_distribution;
 }
 
 }  // namespace
@@ -50,14 +50,14 @@ void set_shards_data(bool on) { data_are_sharded = on; }
 
 DataPart data_part() {
   if (distribution() == Distribution::data_parallel && shards_data()) return {};
-  const auto all = communicator();
-  return {all->rank(), all->size()};
+  const auto group = communicator();
+  return {group->rank(), group->size()};
 }
 
 ShardRange own_shards(int64_t count) {
   if (distribution() == Distribution::none) return {0, count};
-  const auto all = communicator();
-  return shards_of(count, all->rank(), all->size());
+  const auto group = communicator();
+  return shards_of(count, group->rank(), group->size());
 }
 
 bool in_logical_shard() { return Lockstep::current() != nullptr; }

@@ -12,8 +12,8 @@ inline constexpr std::string_view kBatchAxisHint =
 /// The end of a message about an input of shape `found`: how to add the batch axis if the rest of
 /// the shape is as `wanted`, else "".
 inline std::string_view batch_axis_hint(const Shape& found, const Shape& wanted) {
-  const bool lacks_one = found.rank() + 1 == wanted.rank();
-  return lacks_one && found.compatible(wanted.slice(1, wanted.rank())) ? kBatchAxisHint : "";
+  const bool lacks_batch_axis = found.rank() + 1 == wanted.rank();
+  return lacks_batch_axis && found.compatible(wanted.slice(1, wanted.rank())) ? kBatchAxisHint : "";
 }
 
 }  // namespace crescent

@@ -51,15 +51,15 @@ void InputSpec::check(int index, const std::string& layer, const TensorSpec& inp
     fail_in_layer(layer, "Input ", index, " is incompatible with layer ", layer, ": expected ",
                   pieces...);
   };
-  const int found = input.shape.rank();
-  const std::optional<int> exact = shape && !ndim ? shape->rank() : ndim;
+  const int rank = input.shape.rank();
+  const std::optional<int> wanted_rank = shape && !ndim ? shape->rank() : ndim;
   auto refuse_rank = [&](const char* what, int expected) {
-    refuse(what, expected, ", found ndim=", found, ". Full shape received: ", input.shape,
-           found > 0 && found + 1 == expected && input.shape[0] >= 0 ? kBatchAxisHint : "");
+    refuse(what, expected, ", found ndim=", rank, ". Full shape received: ", input.shape,
+           rank > 0 && rank + 1 == expected && input.shape[0] >= 0 ? kBatchAxisHint : "");
   };
-  if (exact && *exact != found) refuse_rank("ndim=", *exact);
-  if (max_ndim && found > *max_ndim) refuse_rank("max_ndim=", *max_ndim);
-  if (min_ndim && found < *min_ndim) refuse_rank("min_ndim=", *min_ndim);
+  if (wanted_rank && *wanted_rank != rank) refuse_rank("ndim=", *wanted_rank);
+  if (max_ndim && rank > *max_ndim) refuse_rank("max_ndim=", *max_ndim);
+  if (min_ndim && rank < *min_ndim) refuse_rank("min_ndim=", *min_ndim);
   if (dtype && *dtype != input.dtype) refuse("dtype=", *dtype, ", found dtype=", input.dtype);
   for (const auto& [axis, dim] : axes)
     if (differ(dim, dim_at(input.shape, axis)))

@@ -60,8 +60,8 @@ std::string start_of_values(const Tensors& values) {
 Layer::Layer() : policy_(default_policy()) {}
 
 const Tensor& Call::mask(size_t input) const {
-  static const Tensor none;
-  return input < masks.size() ? masks[input] : none;
+  static const Tensor no_mask;
+  return input < masks.size() ? masks[input] : no_mask;
 }
 
 void Layer::configured() {
@@ -86,9 +86,9 @@ void Layer::reset_states() {}
 
 void Layer::build_for(const std::vector<Shape>& inputs) {
   if (built_) return;
-  const OutsideTrace outside;
+  const OutsideTrace outside_trace;
   LayerAccess::ensure_name(*this);
-  const Variables trainable = own_trainable_, fixed = own_fixed_;
+  const Variables trainable = own_trainable_, own_trainable = own_fixed_;
   const std::vector<LayerPtr> sublayers = sublayers_;
   try {
     LayerAccess::with_name_in_errors(*this, [&] {
@@ -100,7 +100,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   } catch (...) {
     // The build is undone, because a second build would add the same weights and sublayers again.
     built_ = false;
-    own_trainable_ = trainable, own_fixed_ = fixed;
+    own_trainable_ = trainable, own_fixed_ = own_trainable;
     LayerAccess::replace_sublayers(*this, sublayers);
     throw;
   }
@@ -173,27 +173,28 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape,
                            const Ref<Initializer>& initializer, const WeightOptions& options) {
   if (!shape.is_known())
     fail("weight '", name, "': every dimension must be known, got shape ", shape);
-  const OutsideTrace outside;
+  const OutsideTrace outside_trace;
   const DType dtype = options.dtype.value_or(variable_dtype());
   LayerAccess::ensure_name(*this);
   const std::string path = name_ + "/" + name;
   std::optional<Division> division;
   if (options.trainable && is_floating(dtype)) division = division_for(path, shape);
-  const bool blank = BlankWeights::active();
+  const bool is_blank = BlankWeights::active();
   const Shape blank_shape = division ? part_shape(*division, shape) : shape;
-  const Tensor initial = blank ? Tensor::uninitialized({dtype, blank_shape})
-                         : initializer
-                             ? blaming(*initializer, [&] { return (*initializer)(shape, dtype); })
-                             : Tensor(shape, dtype);
-  if (!(initial.shape() == (blank ? blank_shape : shape)))
+  const Tensor initial_value =
+      is_blank      ? Tensor::uninitialized({dtype, blank_shape})
+      : initializer ? blaming(*initializer, [&] { return (*initializer)(shape, dtype); })
+                    : Tensor(shape, dtype);
+  if (!(initial_value.shape() == (is_blank ? blank_shape : shape)))
     fail("weight '", name, "': expected a tensor of shape ", shape, " from the initializer, got ",
-         initial.shape());
-  Variable variable(initial, {name, options.trainable, options.autocast, options.regularizer,
-                              options.constraint});
+         initial_value.shape());
+  Variable variable(initial_value, {name, options.trainable, options.autocast, options.regularizer,
+                                    options.constraint});
   variable.set_path(path);
-  if (division) blank ? declare_divided(variable, *division, shape) : divide(variable, *division);
-  for (Variables* own : {&own_trainable_, &own_fixed_})
-    if (built_) std::erase_if(*own, [&](const Variable& v) { return v.name() == name; });
+  if (division)
+    is_blank ? declare_divided(variable, *division, shape) : divide(variable, *division);
+  for (Variables* variables : {&own_trainable_, &own_fixed_})
+    if (built_) std::erase_if(*variables, [&](const Variable& v) { return v.name() == name; });
   track(variable);
   return variable;
 }
@@ -207,10 +208,10 @@ Variable Layer::add_weight(const std::string& name, const Shape& shape, const We
 }
 
 void Layer::track(const Variable& variable) {
-  Variables& own = variable.trainable() ? own_trainable_ : own_fixed_;
-  for (const Variable& known : own)
+  Variables& own_variables = variable.trainable() ? own_trainable_ : own_fixed_;
+  for (const Variable& known : own_variables)
     if (known == variable) return;
-  own.push_back(variable);
+  own_variables.push_back(variable);
   structure_changed();
 }
 
@@ -225,9 +226,9 @@ Variables Layer::trainable_weights() const {
 Variables Layer::non_trainable_weights() const {
   std::unordered_set<const void*> trainable;
   for (const Variable& v : trainable_weights()) trainable.insert(v.id());
-  Variables others = weights();
-  std::erase_if(others, [&](const Variable& v) { return trainable.contains(v.id()); });
-  return others;
+  Variables non_trainable = weights();
+  std::erase_if(non_trainable, [&](const Variable& v) { return trainable.contains(v.id()); });
+  return non_trainable;
 }
 
 Variables Layer::weights() const {
@@ -260,17 +261,18 @@ Tensors Layer::get_weights() const {
 }
 
 void Layer::set_weights(const Tensors& values) {
-  const Variables own = weights_in_keras_order();
-  if (values.size() != own.size())
+  const Variables own_weights = weights_in_keras_order();
+  if (values.size() != own_weights.size())
     fail_in_layer(name_, "You called `set_weights(weights)` on layer \"", name_,
                   "\" with a weight list of length ", values.size(),
-                  ", but the layer was expecting ", own.size(),
+                  ", but the layer was expecting ", own_weights.size(),
                   " weights. Provided weights: ", start_of_values(values), "...");
-  for (size_t i = 0; i < own.size(); ++i)
-    if (!(own[i].shape() == values[i].shape()))
-      fail("Layer weight shape ", own[i].shape(), " not compatible with provided weight shape ",
-           values[i].shape(), " (weight ", i + 1, ", '", own[i].path(), "')");
-  for (size_t i = 0; i < own.size(); ++i) own[i].assign(values[i].clone());
+  for (size_t i = 0; i < own_weights.size(); ++i)
+    if (!(own_weights[i].shape() == values[i].shape()))
+      fail("Layer weight shape ", own_weights[i].shape(),
+           " not compatible with provided weight shape ", values[i].shape(), " (weight ", i + 1,
+           ", '", own_weights[i].path(), "')");
+  for (size_t i = 0; i < own_weights.size(); ++i) own_weights[i].assign(values[i].clone());
 }
 
 int64_t Layer::count_params() const {
@@ -312,8 +314,9 @@ Tensors Layer::losses() const {
 namespace {
 
 struct WeightedMean {
-  Tensor mean;
-  Tensor weight;  ///< the number of elements that `mean` averages; an empty Tensor stands for 1
+  Tensor mean_loss;
+  Tensor
+      weight;  ///< the number of elements that `mean_loss` averages; an empty Tensor stands for 1
 };
 
 /// The mean with which a call on a share of a batch updates a metric: over the rows of the whole
@@ -327,19 +330,19 @@ WeightedMean mean_of_batch(const Tensor& value, const Share& share) {
 }  // namespace
 
 void Layer::add_metric(const Tensor& value, const std::string& name) {
-  std::shared_ptr<Metric> mean;
+  std::shared_ptr<Metric> mean_metric;
   for (const auto& metric : metrics_)
-    if (metric->name() == name) mean = metric;
-  if (!mean) {
-    const OutsideTrace outside;
-    add_metric(mean = make<Metric>("Mean", {{"name", name}}));
+    if (metric->name() == name) mean_metric = metric;
+  if (!mean_metric) {
+    const OutsideTrace outside_trace;
+    add_metric(mean_metric = make<Metric>("Mean", {{"name", name}}));
   }
   const Share& share = ShareScope::current();
-  if (!share) return mean->update_state(value, {}, {});
+  if (!share) return mean_metric->update_state(value, {}, {});
   const NoGradient no_gradient;
   const auto [whole, weight] = mean_of_batch(value, share);
   const Lockstep* shards = Lockstep::current();
-  if (!shards || shards->shard() == 0) mean->update_state(whole, {}, weight);
+  if (!shards || shards->shard() == 0) mean_metric->update_state(whole, {}, weight);
 }
 
 void Layer::add_metric(std::shared_ptr<Metric> metric) {
@@ -352,10 +355,11 @@ void Layer::add_metric(std::shared_ptr<Metric> metric) {
 SeedGenerator& Layer::add_seed_generator(std::optional<int64_t> seed) {
   // The capacity of seeds_ is reserved once, so that references that were returned earlier stay
   // valid.
-  constexpr size_t kRoom = 8;
-  const OutsideTrace outside;
-  if (seeds_.empty()) seeds_.reserve(kRoom);
-  if (seeds_.size() == kRoom) fail("a layer has at most ", kRoom, " seed generators of its own");
+  constexpr size_t kSeedCapacity = 8;
+  const OutsideTrace outside_trace;
+  if (seeds_.empty()) seeds_.reserve(kSeedCapacity);
+  if (seeds_.size() == kSeedCapacity)
+    fail("a layer has at most ", kSeedCapacity, " seed generators of its own");
   return seeds_.emplace_back(seed);
 }
 

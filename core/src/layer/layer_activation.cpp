@@ -36,8 +36,8 @@ class LayerActivation final : public Activation {
 
  private:
   void refuse_kept_state() const {
-    if (const char* kept = kept_state_of(*layer_))
-      fail("activation: a ", layer_->class_name(), " has ", kept,
+    if (const char* state_name = kept_state_of(*layer_))
+      fail("activation: a ", layer_->class_name(), " has ", state_name,
            " and cannot be the activation of another layer; put it behind that layer");
   }
 

@@ -99,7 +99,7 @@ void rethrow_named(const Layer& layer) try {
 }
 
 Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Tensors& like) {
-  const OutsideTrace outside;
+  const OutsideTrace outside_trace;
   TensorSpecs specs = specs_of(like);
   for (const Tensor& t : like)
     if (t.mask()) specs.push_back(t.mask().spec());
@@ -107,9 +107,9 @@ Tensors run_abstractly(const std::function<Tensors(const Tensors&)>& f, const Te
   trace(
       [&](const Tensors& given) {
         Tensors inputs(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(like.size()));
-        size_t next = like.size();
+        size_t next_tensor = like.size();
         for (size_t i = 0; i < like.size(); ++i)
-          if (like[i].mask()) inputs[i] = inputs[i].with_mask(given[next++]);
+          if (like[i].mask()) inputs[i] = inputs[i].with_mask(given[next_tensor++]);
         result = f(inputs);
         return Tensors{};
       },
@@ -132,37 +132,38 @@ void LayerAccess::check_count(const Layer& layer, size_t received) {
   const InputCount count = layer.input_count();
   if (received >= count.min && received <= count.max) return;
   if (!count.expected.empty()) fail(count.expected, ". Got ", received, " inputs.");
-  const bool few = received < count.min;
+  const bool has_too_few = received < count.min;
   fail_in_layer(layer.name(), "Layer ", layer.name(), " expects ",
                 count.min == count.max ? ""
-                : few                  ? "at least "
+                : has_too_few          ? "at least "
                                        : "at most ",
-                few ? count.min : count.max, " inputs, but it received ", received,
+                has_too_few ? count.min : count.max, " inputs, but it received ", received,
                 " input tensors.");
 }
 
 Tensors LayerAccess::call(Layer& layer, const Tensors& inputs, const Call& call) {
-  const bool mixed = layer.autocast_ && layer.policy_.compute != layer.policy_.variables;
-  const Autocast autocast(mixed ? std::optional(layer.policy_.compute) : std::nullopt);
+  const bool is_mixed = layer.autocast_ && layer.policy_.compute != layer.policy_.variables;
+  const Autocast autocast(is_mixed ? std::optional(layer.policy_.compute) : std::nullopt);
   Tensors outputs = layer.call(inputs, call);
-  const bool none = std::any_of(outputs.begin(), outputs.end(), [](const Tensor& t) { return !t; });
-  if (none || outputs.empty())
+  const bool has_missing_output =
+      std::any_of(outputs.begin(), outputs.end(), [](const Tensor& t) { return !t; });
+  if (has_missing_output || outputs.empty())
     fail_in_layer(
         layer.name(),
         "A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: ",
         layer.name(), plugin_text(layer), ").");
-  if (mixed) cast_to_compute(layer, outputs);
+  if (is_mixed) cast_to_compute(layer, outputs);
   return outputs;
 }
 
 void LayerAccess::attach_masks(Layer& layer, const Tensors& inputs, const Tensors& masks,
                                Tensors& outputs) {
-  const bool masking = layer.supports_masking();
-  Tensors of_outputs = masking ? layer.compute_mask(inputs, masks, outputs) : Tensors();
-  of_outputs.resize(outputs.size());
+  const bool supports_masking = layer.supports_masking();
+  Tensors output_masks = supports_masking ? layer.compute_mask(inputs, masks, outputs) : Tensors();
+  output_masks.resize(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (of_outputs[i] || outputs[i].mask()) outputs[i] = outputs[i].with_mask(of_outputs[i]);
-  if (!masking && !masks.empty() && !std::exchange(layer.warned_of_mask_, true))
+    if (output_masks[i] || outputs[i].mask()) outputs[i] = outputs[i].with_mask(output_masks[i]);
+  if (!supports_masking && !masks.empty() && !std::exchange(layer.warned_of_mask_, true))
     warn("Layer '", layer.name(), "' (of type ", layer.class_name(),
          ") was passed an input with a mask attached to it. However, this "
          "layer does not support masking and will therefore destroy the mask information. "
@@ -214,7 +215,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
   const ProgramScope scope(name_);
   const Running running(kKind, name_, info() ? info()->name : std::string_view(),
                         info() ? info()->plugin : std::string_view());
-  ObservedCall observed(*this);
+  ObservedCall observed_call(*this);
   check_tensors(name_, given);
   LayerAccess::check_count(*this, given.size());
   check_specs(input_specs_, name_, given);
@@ -243,7 +244,7 @@ Tensors Layer::run(const Tensors& given, const CallOptions& options) {
       add_loss(blaming(*activity_regularizer_,
                        [&] { return activity_loss(*activity_regularizer_, t); }));
   LayerAccess::attach_masks(*this, inputs, masks, outputs);
-  observed.set_outputs(outputs);
+  observed_call.set_outputs(outputs);
   return outputs;
 }
 
@@ -251,12 +252,12 @@ Tensors Layer::operator()(const Tensors& inputs, const CallOptions& options) {
   LayerAccess::ensure_name(*this);
   return LayerAccess::with_name_in_errors(*this, [&] {
     if (options.arguments.empty()) return run(inputs, options);
-    Tensors all = inputs;
-    CallOptions arranged = options;
-    arrange_arguments(*this, arranged.arguments, all);
-    if (Tensors masks = take_masks(arranged.arguments); !masks.empty())
-      arranged.masks = std::move(masks);
-    return run(all, arranged);
+    Tensors all_inputs = inputs;
+    CallOptions call_options = options;
+    arrange_arguments(*this, call_options.arguments, all_inputs);
+    if (Tensors masks = take_masks(call_options.arguments); !masks.empty())
+      call_options.masks = std::move(masks);
+    return run(all_inputs, call_options);
   });
 }
 

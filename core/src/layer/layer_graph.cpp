@@ -9,10 +9,10 @@ namespace crescent {
 namespace {
 
 std::vector<NodePtr> living(const std::vector<std::weak_ptr<const Node>>& nodes) {
-  std::vector<NodePtr> found;
+  std::vector<NodePtr> living_nodes;
   for (const auto& weak : nodes)
-    if (NodePtr node = weak.lock()) found.push_back(std::move(node));
-  return found;
+    if (NodePtr node = weak.lock()) living_nodes.push_back(std::move(node));
+  return living_nodes;
 }
 
 void drop_expired(std::vector<std::weak_ptr<const Node>>& nodes) {
@@ -52,14 +52,14 @@ std::vector<Shape> agreed_shapes(const std::vector<NodePtr>& nodes,
                                  const std::string& layer, const std::string& what) {
   if (nodes.empty())
     fail("The layer has never been called and thus has no defined ", what, " shape.");
-  const std::vector<Shape> first = shapes_of(ends(nodes.front()));
+  const std::vector<Shape> first_shapes = shapes_of(ends(nodes.front()));
   for (const NodePtr& node : nodes)
-    if (shapes_of(ends(node)) != first)
+    if (shapes_of(ends(node)) != first_shapes)
       fail_in_layer(layer, "The layer \"", layer, " has multiple inbound nodes, with different ",
                     what, " shapes. Hence the notion of \"", what,
                     " shape\" is ill-defined for the layer. Use `get_", what,
                     "_shape_at(node_index)` instead.");
-  return first;
+  return first_shapes;
 }
 
 /// Returns the only call of a layer; `what`, "input" or "output", names the wanted mask in
@@ -107,7 +107,7 @@ std::vector<NodePtr> Layer::inbound_nodes() const {
 std::vector<NodePtr> Layer::outbound_nodes() const { return living(outbound_); }
 
 std::vector<Symbol> Layer::input() const {
-  if (std::vector<Symbol> own = graph_inputs(); !own.empty()) return own;
+  if (std::vector<Symbol> inputs = graph_inputs(); !inputs.empty()) return inputs;
   const std::vector<NodePtr> nodes = inbound_nodes();
   if (nodes.empty())
     fail_in_layer(name_, "Layer ", name_, " is not connected, no input to return.");
@@ -115,7 +115,7 @@ std::vector<Symbol> Layer::input() const {
 }
 
 std::vector<Symbol> Layer::output() const {
-  if (std::vector<Symbol> own = graph_outputs(); !own.empty()) return own;
+  if (std::vector<Symbol> outputs = graph_outputs(); !outputs.empty()) return outputs;
   const std::vector<NodePtr> nodes = inbound_nodes();
   if (nodes.empty()) fail_in_layer(name_, "Layer ", name_, " has no inbound nodes.");
   return outputs_of(only_node(nodes, name_, "output", "get_output_at"));
@@ -135,11 +135,11 @@ std::vector<Shape> Layer::get_output_shape_at(int node_index) const {
 }
 
 std::vector<Shape> Layer::input_shape() const {
-  if (std::vector<Symbol> own = graph_inputs(); !own.empty()) return shapes_of(own);
+  if (std::vector<Symbol> inputs = graph_inputs(); !inputs.empty()) return shapes_of(inputs);
   return agreed_shapes(inbound_nodes(), inputs_of, name_, "input");
 }
 std::vector<Shape> Layer::output_shape() const {
-  if (std::vector<Symbol> own = graph_outputs(); !own.empty()) return shapes_of(own);
+  if (std::vector<Symbol> outputs = graph_outputs(); !outputs.empty()) return shapes_of(outputs);
   return agreed_shapes(inbound_nodes(), outputs_of, name_, "output");
 }
 

@@ -13,11 +13,11 @@ std::optional<std::string> path_of_weights(const Layer& layer) {
 
 /// The variables of the metrics of the layer and its sublayers.
 Variables metrics_variables_below(Layer& layer) {
-  Variables all;
+  Variables variables;
   for (const Layer* each : layer.flatten_layers())
     for (const auto& metric : each->metrics())
-      all.insert(all.end(), metric->variables().begin(), metric->variables().end());
-  return all;
+      variables.insert(variables.end(), metric->variables().begin(), metric->variables().end());
+  return variables;
 }
 
 void describe_identity(Schema<Layer>& s) {

@@ -25,16 +25,16 @@ Counters& counters() {
 std::string to_snake_case(std::string_view class_name) { return snake_case(class_name); }
 
 std::string unique_name(std::string_view base) {
-  Counters& all = counters();
-  const std::lock_guard lock(all.mutex);
-  return concat(base, "_", ++all.counts[std::string(base)]);
+  Counters& name_counters = counters();
+  const std::lock_guard lock(name_counters.mutex);
+  return concat(base, "_", ++name_counters.counts[std::string(base)]);
 }
 
 void clear_session() {
-  Counters& all = counters();
+  Counters& name_counters = counters();
   {
-    const std::lock_guard lock(all.mutex);
-    all.counts.clear();
+    const std::lock_guard lock(name_counters.mutex);
+    name_counters.counts.clear();
   }
   ProgramTable::clear_all();
   give_back_memory();

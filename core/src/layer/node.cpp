@@ -9,16 +9,16 @@ namespace {
 /// Deletes a node without recursion: nodes that become unreachable during a deletion are queued and
 /// deleted by the outermost call.
 void delete_in_turn(Node* node) {
-  thread_local std::vector<Node*>* waiting = nullptr;
-  if (waiting) return waiting->push_back(node);
+  thread_local std::vector<Node*>* waiting_nodes = nullptr;
+  if (waiting_nodes) return waiting_nodes->push_back(node);
   std::vector<Node*> nodes{node};
-  waiting = &nodes;
+  waiting_nodes = &nodes;
   while (!nodes.empty()) {
-    Node* next = nodes.back();
+    Node* next_node = nodes.back();
     nodes.pop_back();
-    delete next;
+    delete next_node;
   }
-  waiting = nullptr;
+  waiting_nodes = nullptr;
 }
 
 }  // namespace

@@ -15,16 +15,16 @@ namespace {
 /// still use a reference that default_policy() returned.
 class DefaultPolicy {
  public:
-  const DTypePolicy& get() const { return *current_.load(std::memory_order_acquire); }
+  const DTypePolicy& get() const { return *current_policy_.load(std::memory_order_acquire); }
   void set(const DTypePolicy& policy) {
     const std::lock_guard lock(mutex_);
-    current_.store(&policies_.try_emplace(policy.name, policy).first->second,
-                   std::memory_order_release);
+    current_policy_.store(&policies_.try_emplace(policy.name, policy).first->second,
+                          std::memory_order_release);
   }
 
  private:
-  const DTypePolicy first_;
-  std::atomic<const DTypePolicy*> current_{&first_};
+  const DTypePolicy initial_policy_;
+  std::atomic<const DTypePolicy*> current_policy_{&initial_policy_};
   std::mutex mutex_;
   std::map<std::string, DTypePolicy> policies_;
 };
@@ -56,8 +56,8 @@ DTypePolicy quantized_policy(std::string_view mode, std::string_view source) {
 /// Makes the policy from its configuration.
 DTypePolicy policy_from_config(const Dict& config) {
   const auto text = [&](const char* key) {
-    const Value* found = config.find(key);
-    return found && found->is_string() ? found->as_string() : std::string();
+    const Value* stored_dtype = config.find(key);
+    return stored_dtype && stored_dtype->is_string() ? stored_dtype->as_string() : std::string();
   };
   if (const std::string mode = text("mode"); !mode.empty())
     return quantized_policy(
@@ -71,8 +71,9 @@ DTypePolicy policy_from_config(const Dict& config) {
 DTypePolicy DTypePolicy::named(std::string_view name) {
   if (name == "mixed_bfloat16") return {std::string(name), DType::bfloat16, DType::float32};
   if (name == "mixed_float16") return {std::string(name), DType::float16, DType::float32};
-  if (const size_t from = name.find(kSourceSeparator); from != name.npos)
-    return quantized_policy(name.substr(0, from), name.substr(from + kSourceSeparator.size()));
+  if (const size_t separator_index = name.find(kSourceSeparator); separator_index != name.npos)
+    return quantized_policy(name.substr(0, separator_index),
+                            name.substr(separator_index + kSourceSeparator.size()));
   const DType dtype = dtype_named(name);
   return {std::string(name), dtype, dtype};
 }
@@ -88,13 +89,14 @@ DTypePolicy Codec<DTypePolicy>::decode(const Value& value) {
 /// Encodes the policy as its name; a quantized policy as Keras does, with mode and source as
 /// separate entries.
 Value Codec<DTypePolicy>::encode(const DTypePolicy& policy) {
-  const size_t from = policy.name.find(kSourceSeparator);
-  if (from == policy.name.npos) return policy.name;
-  const std::string mode = policy.name.substr(0, from);
+  const size_t separator_index = policy.name.find(kSourceSeparator);
+  if (separator_index == policy.name.npos) return policy.name;
+  const std::string mode = policy.name.substr(0, separator_index);
   return Dict{
       {"class_name", mode.starts_with("int4/") ? "Int4DTypePolicy" : "QuantizedDTypePolicy"},
       {"config",
-       Dict{{"mode", mode}, {"source_name", policy.name.substr(from + kSourceSeparator.size())}}}};
+       Dict{{"mode", mode},
+            {"source_name", policy.name.substr(separator_index + kSourceSeparator.size())}}}};
 }
 std::string Codec<DTypePolicy>::type() { return "a dtype or a policy such as \"mixed_bfloat16\""; }
 

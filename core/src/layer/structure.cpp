@@ -12,8 +12,8 @@ namespace crescent {
 namespace {
 
 uint64_t next_version() {
-  static std::atomic<uint64_t> last{0};
-  return ++last;
+  static std::atomic<uint64_t> last_version{0};
+  return ++last_version;
 }
 
 void collect(Layer& layer, std::unordered_set<Layer*>& seen, std::vector<Layer*>& found) {
@@ -68,23 +68,23 @@ void LayerAccess::replace_sublayers(Layer& owner, std::vector<LayerPtr> sublayer
 }
 
 void LayerAccess::refuse_cycle(const Layer& outer, const Layer& inner) {
-  std::unordered_set<const Layer*> seen{&outer};
-  std::vector<const Layer*> waiting{&outer};  // `outer` and layers that contain it
-  while (!waiting.empty()) {
-    const Layer* each = waiting.back();
-    waiting.pop_back();
+  std::unordered_set<const Layer*> visited{&outer};
+  std::vector<const Layer*> waiting_layers{&outer};  // `outer` and layers that contain it
+  while (!waiting_layers.empty()) {
+    const Layer* each = waiting_layers.back();
+    waiting_layers.pop_back();
     if (each == &inner)
       fail_in_layer(outer.name(), "Layer ", outer.name(), " cannot be inside itself");
     for (const Layer* owner : each->owners_)
-      if (seen.insert(owner).second) waiting.push_back(owner);
+      if (visited.insert(owner).second) waiting_layers.push_back(owner);
   }
 }
 
 std::vector<Layer*> Layer::flatten_layers() {
-  std::unordered_set<Layer*> seen;
-  std::vector<Layer*> found;
-  collect(*this, seen, found);
-  return found;
+  std::unordered_set<Layer*> visited;
+  std::vector<Layer*> layers;
+  collect(*this, visited, layers);
+  return layers;
 }
 
 }  // namespace crescent

@@ -35,14 +35,14 @@ bool has_adapter(const Layer& layer) {
 Dict changes_of(const Layer& layer, const Layer& owner) {
   Dict changes;
   const bool quantized = is_quantized(layer) && layer.policy().name != owner.policy().name,
-             adapted = has_adapter(layer);
-  if (!layer.info() || !(quantized || adapted)) return changes;
+             is_adapted = has_adapter(layer);
+  if (!layer.info() || !(quantized || is_adapted)) return changes;
   const Dict config = layer.get_config();
   const auto add = [&](const char* option) {
     if (const Value* value = config.find(option)) changes.set(option, *value);
   };
   if (quantized) add(kQuantization);
-  if (adapted) add(kLoraRank), add(kLoraAlpha);
+  if (is_adapted) add(kLoraRank), add(kLoraAlpha);
   return changes;
 }
 
@@ -51,19 +51,19 @@ Dict options_for_sublayers(const Layer& layer);
 /// The changes of the sublayers of `owner`, except those with the names `except`; for sublayers
 /// that are not built yet, the changes that they will get.
 Dict changes_below(const Layer& owner, const std::set<std::string>& except) {
-  Dict all = options_for_sublayers(owner);
+  Dict all_options = options_for_sublayers(owner);
   const std::vector<LayerPtr>& sublayers = owner.sublayers();
   for (size_t i = 0; i < sublayers.size(); ++i) {
     const Layer& sublayer = *sublayers[i];
     if (!sublayer.built()) continue;
-    all.erase(std::to_string(i));
+    all_options.erase(std::to_string(i));
     if (except.contains(sublayer.name())) continue;
     Dict changes = changes_of(sublayer, owner);
-    if (Dict below = changes_below(sublayer, {}); !below.empty())
-      changes.set(kSublayerOptions, std::move(below));
-    if (!changes.empty()) all.set(std::to_string(i), std::move(changes));
+    if (Dict nested_changes = changes_below(sublayer, {}); !nested_changes.empty())
+      changes.set(kSublayerOptions, std::move(nested_changes));
+    if (!changes.empty()) all_options.set(std::to_string(i), std::move(changes));
   }
-  return all;
+  return all_options;
 }
 
 /// Collects the names of objects whose configurations are inside the value.
@@ -81,18 +81,18 @@ void collect_names(const Value& value, std::set<std::string>& names) {
 
 /// Returns the entry of a dictionary that is itself a dictionary; an empty one if there is none.
 Dict dict_at(const Dict& dict, std::string_view key) {
-  const Value* found = dict.find(key);
-  return found && found->is_dict() ? found->as_dict() : Dict();
+  const Value* value = dict.find(key);
+  return value && value->is_dict() ? value->as_dict() : Dict();
 }
 
 /// The options that `owner` has for a sublayer.
 Dict options_for(const Layer& owner, const Layer& sublayer) {
-  const Dict all = options_for_sublayers(owner);
-  if (all.empty()) return all;
+  const Dict all_options = options_for_sublayers(owner);
+  if (all_options.empty()) return all_options;
   const std::vector<LayerPtr>& sublayers = owner.sublayers();
-  const auto here = std::find_if(sublayers.begin(), sublayers.end(),
-                                 [&](const LayerPtr& each) { return each.get() == &sublayer; });
-  return dict_at(all, std::to_string(here - sublayers.begin()));
+  const auto position = std::find_if(sublayers.begin(), sublayers.end(),
+                                     [&](const LayerPtr& each) { return each.get() == &sublayer; });
+  return dict_at(all_options, std::to_string(position - sublayers.begin()));
 }
 
 /// The options that the owners of the layer have for it.
@@ -105,8 +105,8 @@ Dict options_from_owners(const Layer& layer) {
 /// The options that the layer, or an owner of it, has for its sublayers.
 Dict options_for_sublayers(const Layer& layer) {
   if (pending_options().empty()) return {};
-  Dict own = pending_options().find(layer);
-  return own.empty() ? dict_at(options_from_owners(layer), kSublayerOptions) : own;
+  Dict own_options = pending_options().find(layer);
+  return own_options.empty() ? dict_at(options_from_owners(layer), kSublayerOptions) : own_options;
 }
 
 void apply_options(Layer& layer, const Dict& options) {
@@ -125,9 +125,9 @@ void apply_options(Layer& layer, const Dict& options) {
 void apply_with_sublayers(Layer& layer, const Dict& options) {
   if (options.empty()) return;
   if (layer.built()) apply_options(layer, options);
-  const Dict below = dict_at(options, kSublayerOptions);
+  const Dict nested_options = dict_at(options, kSublayerOptions);
   for (size_t i = 0; i < layer.sublayers().size(); ++i)
-    apply_with_sublayers(*layer.sublayers()[i], dict_at(below, std::to_string(i)));
+    apply_with_sublayers(*layer.sublayers()[i], dict_at(nested_options, std::to_string(i)));
 }
 
 /// Access to the option "sublayer_options" of an object whose Layer begins `origin` bytes behind
@@ -165,9 +165,9 @@ void describe_sublayer_options(Schema<Layer>& s) {
 
 Dict sublayer_options(const Layer& layer, const Dict& config) {
   if (layer.sublayers().empty()) return options_for_sublayers(layer);
-  std::set<std::string> stored;
-  for (const DictEntry& entry : config) collect_names(entry.value, stored);
-  return changes_below(layer, stored);
+  std::set<std::string> stored_names;
+  for (const DictEntry& entry : config) collect_names(entry.value, stored_names);
+  return changes_below(layer, stored_names);
 }
 
 void apply_options_of_owners(Layer& layer) {

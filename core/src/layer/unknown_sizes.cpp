@@ -34,9 +34,9 @@ Tensor with_size(const Tensor& like, int64_t size) {
 }
 
 bool needs_numbers(Layer& layer, const Tensors& like) {
-  const bool known =
+  const bool is_known =
       std::all_of(like.begin(), like.end(), [](const Tensor& t) { return t.shape().is_known(); });
-  if (known) return false;
+  if (is_known) return false;
   const std::vector<Layer*> layers = layer.flatten_layers();
   return std::any_of(layers.begin(), layers.end(),
                      [](const Layer* each) { return each->computes_with_sizes(); });
@@ -44,7 +44,7 @@ bool needs_numbers(Layer& layer, const Tensors& like) {
 
 Tensors run_with(int64_t size, const std::function<Tensors(const Tensors&)>& f,
                  const Tensors& like) {
-  const StandInScope standing_in(size);
+  const StandInScope stand_in_scope(size);
   Tensors sized;
   for (const Tensor& t : like) sized.push_back(with_size(t, size));
   return run_abstractly(f, sized);
@@ -76,8 +76,8 @@ Tensors run_with_unknown_sizes(Layer& layer, const std::function<Tensors(const T
                                const Tensors& like) {
   if (!needs_numbers(layer, like)) return run_abstractly(f, like);
   try {
-    const Tensors first = run_with(kStandIns[0], f, like);
-    return common_dims(first, run_with(kStandIns[1], f, like));
+    const Tensors first_results = run_with(kStandIns[0], f, like);
+    return common_dims(first_results, run_with(kStandIns[1], f, like));
   } catch (const Interrupted&) {
     throw;
   } catch (const Error&) {

@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 void sync(const fs::path& file) {
-  const Descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (opened < 0 || (fsync(opened) != 0 && errno != EINVAL))
+  const Descriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL))
     fail("cannot save '", file.filename().string(), "': ", strerror(errno));
 }
 
@@ -54,9 +54,10 @@ class TemporaryFolder {
  private:
   /// Moves a complete file to its destination with the permissions of the file that it replaces.
   void move_out(const fs::path& from) const {
-    const fs::path to = target_.parent_path() / from.filename();
-    if (fs::is_regular_file(to)) fs::permissions(from, fs::status(to).permissions());
-    fs::rename(from, to);
+    const fs::path destination = target_.parent_path() / from.filename();
+    if (fs::is_regular_file(destination))
+      fs::permissions(from, fs::status(destination).permissions());
+    fs::rename(from, destination);
   }
 
   fs::path target_, folder_;
@@ -65,7 +66,8 @@ class TemporaryFolder {
 /// Fails with `text`, in which the path `to` of the temporary file is replaced by the path that the
 /// user gave.
 [[noreturn]] void fail_saving(std::string text, const std::string& path, const std::string& to) {
-  for (size_t at; (at = text.find(to)) != text.npos;) text.replace(at, to.size(), path);
+  for (size_t position; (position = text.find(to)) != text.npos;)
+    text.replace(position, to.size(), path);
   fail("cannot save '", path, "': ", text);
 }
 
@@ -90,7 +92,7 @@ class AtomicFormat final : public Format,
     save(path, [&](const std::string& to) { as<ModelFormat>().save_model(model, to, options); });
   }
   ModelPtr load_model(const std::string& path, const Dict& options) override {
-    return about(path, [&] { return as<ModelFormat>().load_model(path, options); });
+    return with_path_in_errors(path, [&] { return as<ModelFormat>().load_model(path, options); });
   }
 
   const SchemaData& save_weights_options() const override {
@@ -104,17 +106,17 @@ class AtomicFormat final : public Format,
          [&](const std::string& to) { as<WeightsFormat>().save_weights(model, to, options); });
   }
   void load_weights(Model& model, const std::string& path, const Dict& options) override {
-    about(path, [&] { as<WeightsFormat>().load_weights(model, path, options); });
+    with_path_in_errors(path, [&] { as<WeightsFormat>().load_weights(model, path, options); });
   }
 
   Tensor read_array(const std::string& path, const std::string& name) override {
-    return about(path, [&] { return as<ReadsArrays>().read_array(path, name); });
+    return with_path_in_errors(path, [&] { return as<ReadsArrays>().read_array(path, name); });
   }
   Tensor open_array(const std::string& path, const std::string& name) override {
-    return about(path, [&] { return as<ReadsArrays>().open_array(path, name); });
+    return with_path_in_errors(path, [&] { return as<ReadsArrays>().open_array(path, name); });
   }
   NamedTensors read_arrays(const std::string& path) override {
-    return about(path, [&] { return as<ReadsArrays>().read_arrays(path); });
+    return with_path_in_errors(path, [&] { return as<ReadsArrays>().read_arrays(path); });
   }
   void write_arrays(const std::string& path, const NamedTensors& arrays) override {
     save(path, [&](const std::string& to) { as<WritesArrays>().write_arrays(to, arrays); });
@@ -124,7 +126,7 @@ class AtomicFormat final : public Format,
     return as<ReadsTables>().read_table_options();
   }
   Table read_table(const std::string& path, const Dict& options) override {
-    return about(path, [&] { return as<ReadsTables>().read_table(path, options); });
+    return with_path_in_errors(path, [&] { return as<ReadsTables>().read_table(path, options); });
   }
 
   Value config_in(const Value& config, const Value& custom_objects) override {
@@ -145,7 +147,7 @@ class AtomicFormat final : public Format,
 
   /// Runs code that reads the file; errors name its path.
   template <class F>
-  auto about(const std::string& path, F f) const -> decltype(f()) {
+  auto with_path_in_errors(const std::string& path, F f) const -> decltype(f()) {
     try {
       return blaming(*format_, f);
     } catch (const Interrupted&) {
@@ -162,14 +164,14 @@ class AtomicFormat final : public Format,
   template <class F>
   void save(const std::string& path, F write) const {
     if (replay_task()) return;
-    const TemporaryFolder workplace(path);
-    const std::string to = workplace.file();
+    const TemporaryFolder temporary_folder(path);
+    const std::string temporary_path = temporary_folder.file();
     try {
-      blaming(*format_, [&] { write(to), workplace.commit(); });
+      blaming(*format_, [&] { write(temporary_path), temporary_folder.commit(); });
     } catch (const Interrupted&) {
       throw;
     } catch (const Error& error) {
-      fail_saving(error.what(), path, to);
+      fail_saving(error.what(), path, temporary_path);
     }
   }
 

@@ -59,12 +59,12 @@ struct Reference {
 };
 
 std::vector<Reference> references(const Value& value) {
-  std::vector<Reference> found;
+  std::vector<Reference> result;
   if (!value.is_list()) fail("expected a list of [layer, node, tensor], got ", value);
   const List& items = value.as_list();
   if (!items.empty() && items.front().is_string()) return {Reference(value)};
-  for (const Value& item : items) found.emplace_back(item);
-  return found;
+  for (const Value& item : items) result.emplace_back(item);
+  return result;
 }
 
 /// Builds a graph by calling its layers; a call is delayed until its inputs exist.
@@ -75,45 +75,45 @@ class GraphBuilder {
     while (call_ready()) {
     }
     for (const PendingCall& layer : layers_)
-      if (layer.done < layer.nodes.size())
-        fail("Layer ", layer.layer->name(), ": call ", layer.done,
+      if (layer.nodes_made < layer.nodes.size())
+        fail("Layer ", layer.layer->name(), ": call ", layer.nodes_made,
              " in the configuration needs outputs that nothing computes");
   }
   std::vector<Symbol> symbols(const Value& value) const {
-    std::vector<Symbol> found;
+    std::vector<Symbol> found_symbols;
     for (const Reference& r : references(value)) {
       const Symbol* symbol = find(r);
       if (!symbol)
         fail("the configuration has no output ", r.tensor, " of call ", r.node, " of layer ",
              r.layer);
-      found.push_back(*symbol);
+      found_symbols.push_back(*symbol);
     }
-    return found;
+    return found_symbols;
   }
 
  private:
   struct PendingCall {
     LayerPtr layer;
     std::vector<std::vector<Reference>> nodes;
-    size_t done = 0;
+    size_t nodes_made = 0;
   };
 
   void add(const Dict& object) {
-    PendingCall pending;
-    pending.layer = layer_from_config(object);
+    PendingCall pending_call;
+    pending_call.layer = layer_from_config(object);
     const Value* own_name = object.find("name");
     const std::string name =
-        own_name && own_name->is_string() ? own_name->as_string() : pending.layer->name();
+        own_name && own_name->is_string() ? own_name->as_string() : pending_call.layer->name();
     if (outputs_.contains(name))
       fail("The name \"", name,
            "\" is used 2 times in the model. All layer names should be unique.");
     auto& outputs = outputs_[name];
-    if (auto input = std::dynamic_pointer_cast<InputLayer>(pending.layer))
+    if (auto input = std::dynamic_pointer_cast<InputLayer>(pending_call.layer))
       outputs.push_back({input->symbol()});
     if (const Value* nodes = object.find("inbound_nodes"); nodes && nodes->is_list())
-      for (const Value& node : nodes->as_list()) pending.nodes.push_back(references(node));
+      for (const Value& node : nodes->as_list()) pending_call.nodes.push_back(references(node));
     names_.push_back(name);
-    layers_.push_back(std::move(pending));
+    layers_.push_back(std::move(pending_call));
   }
 
   const Symbol* find(const Reference& r) const {
@@ -126,11 +126,11 @@ class GraphBuilder {
 
   /// Makes every delayed call whose inputs exist; returns false when there is none.
   bool call_ready() {
-    bool progress = false;
+    bool has_progressed = false;
     for (size_t i = 0; i < layers_.size(); ++i)
-      while (layers_[i].done < layers_[i].nodes.size() && call(layers_[i], names_[i]))
-        progress = true;
-    return progress;
+      while (layers_[i].nodes_made < layers_[i].nodes.size() && call(layers_[i], names_[i]))
+        has_progressed = true;
+    return has_progressed;
   }
 
   /// Replaces references to edges in an argument's value by symbols, and constants by tensors;
@@ -158,7 +158,7 @@ class GraphBuilder {
   bool call(PendingCall& pending, const std::string& name) {
     std::vector<Symbol> inputs;
     CallOptions options;
-    for (const Reference& r : pending.nodes[pending.done]) {
+    for (const Reference& r : pending.nodes[pending.nodes_made]) {
       const Symbol* symbol = find(r);
       if (!symbol) return false;
       inputs.push_back(*symbol);
@@ -179,7 +179,7 @@ class GraphBuilder {
     }
     if (inputs.empty()) fail("Layer ", name, ": a call in the configuration has no inputs");
     outputs_[name].push_back((*pending.layer)(inputs, options));
-    ++pending.done;
+    ++pending.nodes_made;
     return true;
   }
 
@@ -199,8 +199,8 @@ LayerPtr layer_from_config(const Dict& object) {
          did_you_mean(class_name, registry().all_names(Layer::kKind)));
   const Value* config = object.find("config");
   // the form that Keras before 2.2.3 wrote for a Sequential
-  const bool bare = config && config->is_list() && !config->as_list().empty();
-  const Dict options = bare                          ? Dict{{"layers", *config}}
+  const bool is_bare_list = config && config->is_list() && !config->as_list().empty();
+  const Dict options = is_bare_list                  ? Dict{{"layers", *config}}
                        : config && config->is_dict() ? config->as_dict()
                                                      : Dict();
   const auto layer = make_object(Layer::kKind, class_name, options);
@@ -209,7 +209,7 @@ LayerPtr layer_from_config(const Dict& object) {
 }
 
 std::shared_ptr<Sequential> sequential_from_config(const Dict& config) {
-  const SharedObjects shared(false);
+  const SharedObjects shared_objects(false);
   auto model = Sequential::make({}, name_in(config));
   for (const Value& item : list_at(config, "layers", "Sequential")) {
     if (!item.is_dict()) fail("Sequential: expected a layer's configuration, got ", item);
@@ -225,7 +225,7 @@ std::shared_ptr<Sequential> sequential_from_config(const Dict& config) {
 }
 
 std::shared_ptr<Functional> functional_from_config(const Dict& config) {
-  const SharedObjects shared(false);
+  const SharedObjects shared_objects(false);
   const GraphBuilder builder(list_at(config, "layers", "model"));
   const Value* trainable = config.find("trainable");
   const auto model = Functional::make(
@@ -236,8 +236,9 @@ std::shared_ptr<Functional> functional_from_config(const Dict& config) {
     for (const Symbol& loss : builder.symbols(*losses)) model->add_loss(loss);
   if (config.contains("added_metrics"))
     for (const Value& metric : list_at(config, "added_metrics", "model")) {
-      const List& parts = metric.as_list();
-      model->add_metric(builder.symbols(List{parts.at(1)}).front(), parts.at(0).as_string());
+      const List& metric_parts = metric.as_list();
+      model->add_metric(builder.symbols(List{metric_parts.at(1)}).front(),
+                        metric_parts.at(0).as_string());
     }
   return model;
 }
@@ -280,13 +281,13 @@ std::vector<Shape> shapes_from(const Value& value) {
 }
 
 ModelPtr model_from_own_config(const Value& config) {
-  const SharedObjects shared(true);
+  const SharedObjects shared_objects(true);
   Dict object = config.as_dict();
   Value shapes;
   if (Value* options = object.find("config");
       options && options->is_dict() && !knows_build_shape(text_at(object, "class_name", "model")))
-    if (const Value* found = options->as_dict().find(kBuildShape)) {
-      shapes = *found;
+    if (const Value* build_shape = options->as_dict().find(kBuildShape)) {
+      shapes = *build_shape;
       options->as_dict().erase(kBuildShape);
     }
   auto model = std::dynamic_pointer_cast<Model>(layer_from_config(object));
@@ -307,8 +308,8 @@ Value wrapped_config(const Value& config) {
   if (config.is_dict() && config.as_dict().contains("class_name")) return config;
   if (config.is_list() && config.as_list().empty())
     fail("expected the configuration of a model, got an empty list");
-  const bool graph = config.is_dict() && config.as_dict().contains("input_layers");
-  return Dict{{"class_name", graph ? "Functional" : "Sequential"}, {"config", config}};
+  const bool is_graph_config = config.is_dict() && config.as_dict().contains("input_layers");
+  return Dict{{"class_name", is_graph_config ? "Functional" : "Sequential"}, {"config", config}};
 }
 
 /// Replaces the names of classes to which custom_objects gives another name.
@@ -321,10 +322,10 @@ Value renamed(const Value& config, const Value& custom) {
   if (!config.is_dict() || !custom.is_dict()) return config;
   Dict dict;
   for (const DictEntry& entry : config.as_dict()) {
-    const Value* other = entry.key == "class_name" && entry.value.is_string()
-                             ? custom.as_dict().find(entry.value.as_string())
-                             : nullptr;
-    dict.set(entry.key, other ? *other : renamed(entry.value, custom));
+    const Value* new_value = entry.key == "class_name" && entry.value.is_string()
+                                 ? custom.as_dict().find(entry.value.as_string())
+                                 : nullptr;
+    dict.set(entry.key, new_value ? *new_value : renamed(entry.value, custom));
   }
   return dict;
 }

@@ -34,9 +34,9 @@ std::optional<Value> decode_constant(const Value& value) {
   if (!class_name || (*class_name != Value("__tensor__") && *class_name != Value("__numpy__")))
     return std::nullopt;
   const Dict& config = value.as_dict().at("config").as_dict();
-  const Value& kept = config.at("value");
-  const Tensor tensor =
-      kept.is_string() ? string_tensor({&kept.as_string(), 1}, {}) : Codec<Tensor>::decode(kept);
+  const Value& stored_value = config.at("value");
+  const Tensor tensor = stored_value.is_string() ? string_tensor({&stored_value.as_string(), 1}, {})
+                                                 : Codec<Tensor>::decode(stored_value);
   const Value* dtype = config.find("dtype");
   return Codec<Tensor>::encode(
       dtype && dtype->is_string() ? ops::cast(tensor, dtype_named(dtype->as_string())) : tensor);

@@ -22,10 +22,10 @@ TensorSpecs inputs_of(const Model& model) {
 TensorSpecs sample_of(const TensorSpecs& inputs) {
   TensorSpecs sample = inputs;
   for (TensorSpec& spec : sample) {
-    const Shape given = spec.shape;
-    if (given.rank() > 0 && given[0] < 0) spec.shape.set(0, 1);
+    const Shape spec_shape = spec.shape;
+    if (spec_shape.rank() > 0 && spec_shape[0] < 0) spec.shape.set(0, 1);
     if (!spec.shape.is_known())
-      fail("flops: only the batch size may be unknown, got inputs ", given);
+      fail("flops: only the batch size may be unknown, got inputs ", spec_shape);
   }
   return sample;
 }
@@ -36,7 +36,7 @@ double samples_in(const TensorSpecs& sample) {
 }
 
 Program forward_pass(Model& model, const TensorSpecs& sample) {
-  const OutsideTrace outside;
+  const OutsideTrace outside_trace;
   const CallOptions call{.training = false};
   Program program = trace([&](const Tensors& inputs) { return model(inputs, call); }, sample);
   LayerAccess::forget_losses(model);

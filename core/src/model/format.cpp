@@ -93,17 +93,17 @@ std::string text_of_formats(std::string_view ability) {
 /// preferred. Null if the fitness of all formats is 0.
 template <class Fitness>
 FormatPtr best_format(const std::string& path, std::string_view ability, const Fitness& fitness) {
-  std::optional<IndexedFormat> found;
-  size_t most = 0;
+  std::optional<IndexedFormat> best;
+  size_t best_fit = 0;
   for (IndexedFormat& format : known_formats()) {
     const size_t fits = 2 * fitness(format) + format.can(ability);
-    if (fits > std::max<size_t>(most, 1)) found = std::move(format), most = fits;
+    if (fits > std::max<size_t>(best_fit, 1)) best = std::move(format), best_fit = fits;
   }
-  if (!found) return nullptr;
-  if (!found->can(ability))
-    fail("'", path, "': files of format ", found->name, " do not ", ability, "; ",
+  if (!best) return nullptr;
+  if (!best->can(ability))
+    fail("'", path, "': files of format ", best->name, " do not ", ability, "; ",
          text_of_formats(ability));
-  return with_atomic_saving(make<Format>(found->name));
+  return with_atomic_saving(make<Format>(best->name));
 }
 
 std::string folder_of(const std::string& path) {
@@ -118,12 +118,12 @@ bool is_folder(const std::string& path) {
 }
 
 FormatPtr format_of_folder(const std::string& path, std::string_view ability) {
-  const auto by_file = [&](const IndexedFormat& format) -> size_t {
+  const auto fitness_by_file = [&](const IndexedFormat& format) -> size_t {
     struct stat status {};
     return !format.marker_file.empty() &&
            stat((path + "/" + format.marker_file).c_str(), &status) == 0;
   };
-  if (auto format = best_format(path, ability, by_file)) return format;
+  if (auto format = best_format(path, ability, fitness_by_file)) return format;
   fail("'", path, "' is a folder; expected a file");
 }
 
@@ -142,8 +142,8 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
     fail("'", path, "' is a folder; expected the path of a file such as '", path, "/model.h5'");
   if (!is_folder(folder_of(path)))
     fail("cannot write '", path, "': there is no folder '", folder_of(path), "'");
-  const auto by_name = [&](const IndexedFormat& format) { return format.ending_of(path); };
-  if (auto format = best_format(path, ability, by_name)) return format;
+  const auto fitness_by_name = [&](const IndexedFormat& format) { return format.ending_of(path); };
+  if (auto format = best_format(path, ability, fitness_by_name)) return format;
   fail("cannot write '", path, "': no format is known by this name; ", text_of_formats(ability));
 }
 
@@ -151,17 +151,17 @@ FormatPtr format_to_write(const std::string& path, std::string_view ability) {
 /// name if several formats share the signature; other formats are recognized by the name.
 FormatPtr format_to_read(const std::string& path, std::string_view ability) {
   if (is_folder(path)) return format_of_folder(path, ability);
-  const std::string first = first_bytes_of(path);
-  const auto by_bytes = [&](const IndexedFormat& format) -> size_t {
-    return format.has_signature_of(first) ? 1 + format.ending_of(path) : 0;
+  const std::string first_bytes = first_bytes_of(path);
+  const auto fitness_by_bytes = [&](const IndexedFormat& format) -> size_t {
+    return format.has_signature_of(first_bytes) ? 1 + format.ending_of(path) : 0;
   };
-  if (auto format = best_format(path, ability, by_bytes)) return format;
-  const auto by_name = [&](const IndexedFormat& format) -> size_t {
-    return first.empty() || format.signatures.empty() ? format.ending_of(path) : 0;
+  if (auto format = best_format(path, ability, fitness_by_bytes)) return format;
+  const auto fitness_by_name = [&](const IndexedFormat& format) -> size_t {
+    return first_bytes.empty() || format.signatures.empty() ? format.ending_of(path) : 0;
   };
-  if (auto format = best_format(path, ability, by_name)) return format;
-  fail("cannot read '", path,
-       "': ", first.empty() ? "the file is empty" : "its first bytes are those of no known format",
+  if (auto format = best_format(path, ability, fitness_by_name)) return format;
+  fail("cannot read '", path, "': ",
+       first_bytes.empty() ? "the file is empty" : "its first bytes are those of no known format",
        "; ", text_of_formats(ability));
 }
 

@@ -15,7 +15,7 @@ namespace crescent {
 namespace {
 
 /// The names of the symbols; equal names get different numbers: a, a_1.
-std::vector<std::string> distinct(const std::vector<Symbol>& symbols) {
+std::vector<std::string> distinct_names(const std::vector<Symbol>& symbols) {
   std::vector<std::string> names;
   for (const Symbol& s : symbols) {
     std::string name = s.layer()->name();
@@ -64,15 +64,15 @@ Tensors for_each_input(const Tensors& given, const Value& structure,
   if (leaves.size() != inputs.size())
     fail_in_layer(model, "Layer ", model, " expects ", inputs.size(), " inputs, but it received ",
                   leaves.size(), " input tensors");
-  Tensors all;
-  size_t next = 0;
+  Tensors result;
+  size_t next_input = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (leaves[i].is_null() && !is_optional(inputs[i]))
       fail_in_layer(model, "The input '", inputs[i].layer()->name(),
                     "' is not optional, but None was passed. Please provide a valid tensor.");
-    all.push_back(leaves[i].is_null() ? Tensor() : given.at(next++));
+    result.push_back(leaves[i].is_null() ? Tensor() : given.at(next_input++));
   }
-  return all;
+  return result;
 }
 
 /// Numbers the calls of each layer that belong to this graph from 0.
@@ -85,12 +85,12 @@ class CallNumbers {
       std::sort(nodes.begin(), nodes.end(),
                 [](const NodePtr& a, const NodePtr& b) { return a->index() < b->index(); });
   }
-  std::vector<NodePtr> of(const LayerPtr& layer) const {
+  std::vector<NodePtr> nodes_of(const LayerPtr& layer) const {
     const auto found = nodes_.find(layer.get());
     return found == nodes_.end() ? std::vector<NodePtr>() : found->second;
   }
   List reference(const Symbol& s) const {
-    const std::vector<NodePtr> nodes = of(s.layer());
+    const std::vector<NodePtr> nodes = nodes_of(s.layer());
     const auto found_node = std::find(nodes.begin(), nodes.end(), s.node());
     const int64_t index = found_node == nodes.end() ? 0 : found_node - nodes.begin();
     return {s.layer()->name(), index, s.tensor_index()};
@@ -117,17 +117,17 @@ Dict storable_arguments(const CallNumbers& numbers, const Node& node) {
   Dict arguments;
   if (node.training) arguments.set("training", *node.training);
   if (!node.structure.is_null()) arguments.set(kInputStructure, node.structure);
-  const Dict given = replace_symbols(
+  const Dict stored_arguments = replace_symbols(
       node.arguments, [&](const Symbol& s) { return tensor_reference(numbers.reference(s)); });
   const auto constant = [](const Value& value) -> std::optional<Value> {
     if (auto boxed = value.object_as<BoxedTensor>()) return encode_constant(boxed->tensor);
     return std::nullopt;
   };
-  for (const DictEntry& argument : given) {
+  for (const DictEntry& argument : stored_arguments) {
     try {
-      Value written = mapped(argument.value, constant);
-      to_json(written);
-      arguments.set(argument.key, std::move(written));
+      Value storable_value = mapped(argument.value, constant);
+      to_json(storable_value);
+      arguments.set(argument.key, std::move(storable_value));
     } catch (const Error&) {
       warn("Layer ", node.outbound_layer->name(), " was passed the argument '", argument.key,
            "' that cannot be stored; it will be missing when the model is loaded.");
@@ -149,13 +149,13 @@ Value node_config(const CallNumbers& numbers, const Node& node) {
 
 Value layer_config(const CallNumbers& numbers, const LayerPtr& layer) {
   List nodes;
-  for (const NodePtr& node : numbers.of(layer)) nodes.push_back(node_config(numbers, *node));
-  Dict made{{"name", layer->name()},
-            {"class_name", layer->class_name()},
-            {"config", layer->get_config()},
-            {"inbound_nodes", nodes}};
-  mark_shared(made, *layer);
-  return made;
+  for (const NodePtr& node : numbers.nodes_of(layer)) nodes.push_back(node_config(numbers, *node));
+  Dict call_config{{"name", layer->name()},
+                   {"class_name", layer->class_name()},
+                   {"config", layer->get_config()},
+                   {"inbound_nodes", nodes}};
+  mark_shared(call_config, *layer);
+  return call_config;
 }
 
 }  // namespace
@@ -206,9 +206,11 @@ void Functional::build(const std::vector<Shape>&) {
 Tensors Functional::call(const Tensors& given, const Call& call) {
   const Graph& graph = *graph_;
   // the structure of data that omit optional inputs of the model
-  const Value left_out = Model::structures().inputs;
-  const bool fewer = given.size() < graph.inputs.size() && tensor_count(left_out) == given.size();
-  const Value& structure = call.structure.is_null() && fewer ? left_out : call.structure;
+  const Value input_structure = Model::structures().inputs;
+  const bool leaves_out_inputs =
+      given.size() < graph.inputs.size() && tensor_count(input_structure) == given.size();
+  const Value& structure =
+      call.structure.is_null() && leaves_out_inputs ? input_structure : call.structure;
   const Tensors inputs = for_each_input(given, structure, graph.inputs, name());
   Tensors slots(graph.slots);
   // Whether the inputs have the shapes of the graph. With another batch size, the shapes of results
@@ -283,11 +285,11 @@ std::vector<Symbol> Functional::outputs() const {
 }
 std::vector<std::string> Functional::input_names() const {
   if (const auto keys = keys_of(structures_.inputs); !keys.empty()) return keys;
-  return is_graph() ? distinct(inputs()) : Model::input_names();
+  return is_graph() ? distinct_names(inputs()) : Model::input_names();
 }
 std::vector<std::string> Functional::output_names() const {
   if (const auto keys = keys_of(structures_.outputs); !keys.empty()) return keys;
-  return is_graph() ? distinct(outputs()) : Model::output_names();
+  return is_graph() ? distinct_names(outputs()) : Model::output_names();
 }
 Structures Functional::structures() const { return structures_; }
 

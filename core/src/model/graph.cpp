@@ -64,7 +64,7 @@ class GraphTraversal {
   void visit(const NodePtr& start) {
     struct Frame {
       NodePtr node;
-      size_t next = 0;
+      size_t next_input = 0;
     };
     std::vector<Frame> path;
     auto enter = [&](const NodePtr& node) {
@@ -76,8 +76,8 @@ class GraphTraversal {
     enter(start);
     while (!path.empty()) {
       Frame& frame = path.back();
-      if (frame.next < frame.node->inputs.size()) {
-        const NodePtr producer = frame.node->inputs[frame.next++].node();
+      if (frame.next_input < frame.node->inputs.size()) {
+        const NodePtr producer = frame.node->inputs[frame.next_input++].node();
         enter(producer);
       } else {
         nodes.push_back(frame.node);
@@ -96,10 +96,10 @@ struct Depths {
 Depths depths_of(const std::vector<NodePtr>& nodes) {
   Depths depths;
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-    int& own = depths.node[it->get()];
-    int& shared = depths.layer[(*it)->outbound_layer.get()];
-    own = shared = std::max(own, shared);
-    const int depth = own;
+    int& own_depth = depths.node[it->get()];
+    int& layer_depth = depths.layer[(*it)->outbound_layer.get()];
+    own_depth = layer_depth = std::max(own_depth, layer_depth);
+    const int depth = own_depth;
     for (const Symbol& s : (*it)->inputs) {
       int& producer = depths.node[s.node().get()];
       producer = std::max(producer, depth + 1);
@@ -140,11 +140,11 @@ class Slots {
 
 [[noreturn]] void fail_disconnected(const Symbol& s, const NodePtr& consumer,
                                     const std::vector<std::string>& accessed) {
-  std::vector<std::string> quoted;
-  for (const std::string& name : accessed) quoted.push_back("'" + name + "'");
+  std::vector<std::string> quoted_names;
+  for (const std::string& name : accessed) quoted_names.push_back("'" + name + "'");
   fail("Graph disconnected: cannot obtain value for tensor ", to_text(s), " at layer \"",
        consumer->outbound_layer->name(),
-       "\". The following previous layers were accessed without issue: [", join(quoted), "]");
+       "\". The following previous layers were accessed without issue: [", join(quoted_names), "]");
 }
 
 }  // namespace
@@ -190,9 +190,9 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
   for (ModelAccess::Addition& addition : graph->additions) addition.slot = slot_of(addition.value);
   graph->slots = slots.count();
 
-  std::set<const Layer*> taken;
+  std::set<const Layer*> listed_layers;
   for (const NodePtr& node : walk.nodes)
-    if (taken.insert(node->outbound_layer.get()).second)
+    if (listed_layers.insert(node->outbound_layer.get()).second)
       graph->layers.push_back(node->outbound_layer);
   std::sort(graph->layers.begin(), graph->layers.end(), [&](const LayerPtr& a, const LayerPtr& b) {
     const int da = depths.layer[a.get()], db = depths.layer[b.get()];

@@ -42,11 +42,12 @@ std::string counted(size_t count, const char* what) {
 }
 
 std::string weights_of_inserted(const Layer& layer, const ChangedLayers& changed) {
-  const size_t all = layer.weights().size();
-  if (changed.was_built) return counted(all, "its own");
-  const std::string carried = counted(changed.copied_weights, "carried"),
-                    made = counted(all - changed.copied_weights, "new");
-  return carried + (carried.empty() || made.empty() ? "" : ", ") + made;
+  const size_t weight_count = layer.weights().size();
+  if (changed.was_built) return counted(weight_count, "its own");
+  const std::string carried_text = counted(changed.copied_weights, "carried"),
+                    new_count_text = counted(weight_count - changed.copied_weights, "new");
+  return carried_text + (carried_text.empty() || new_count_text.empty() ? "" : ", ") +
+         new_count_text;
 }
 
 std::string shapes_text(const std::vector<Shape>& shapes) {
@@ -64,19 +65,21 @@ std::vector<LayerChange> changes_between(const Model& before, const Model& after
   ShapesOfLayers old_shapes = shapes_in(before), shapes = shapes_in(after);
   std::vector<LayerChange> changes;
   for (const LayerPtr& layer : layers) {
-    const LayerPtr old = layer == changed.by ? changed.old : named(old_layers, layer->name());
-    const std::vector<Shape> was = old ? old_shapes[old.get()] : std::vector<Shape>(),
-                             is = shapes[layer.get()];
-    if (old == layer || (layer == changed.by && old)) {
-      if (was != is)
-        changes.push_back(
-            {layer->name(), "reshaped", was, is, counted(layer->weights().size(), "kept")});
+    const LayerPtr old =
+        layer == changed.replacement ? changed.old : named(old_layers, layer->name());
+    const std::vector<Shape> old_layer_shapes = old ? old_shapes[old.get()] : std::vector<Shape>(),
+                             new_layer_shapes = shapes[layer.get()];
+    if (old == layer || (layer == changed.replacement && old)) {
+      if (old_layer_shapes != new_layer_shapes)
+        changes.push_back({layer->name(), "reshaped", old_layer_shapes, new_layer_shapes,
+                           counted(layer->weights().size(), "kept")});
       continue;
     }
     const std::string weights = layer == changed.inserted_layer
                                     ? weights_of_inserted(*layer, changed)
                                     : counted(layer->weights().size(), "kept");
-    changes.push_back({layer->name(), old ? "replaced" : "new", was, is, weights});
+    changes.push_back(
+        {layer->name(), old ? "replaced" : "new", old_layer_shapes, new_layer_shapes, weights});
   }
   for (const LayerPtr& old : old_layers)
     if (!named(layers, old->name()))

@@ -53,10 +53,10 @@ void check_losses(const Value& value) {
 }
 
 std::shared_ptr<Optimizer> with_scaled_loss(const std::shared_ptr<Optimizer>& optimizer) {
-  constexpr const char* kClass = "LossScaleOptimizer";
-  return optimizer->class_name() == kClass
+  constexpr const char* kLossScaleClass = "LossScaleOptimizer";
+  return optimizer->class_name() == kLossScaleClass
              ? optimizer
-             : make<Optimizer>(kClass, {{"inner_optimizer", Value(optimizer)}});
+             : make<Optimizer>(kLossScaleClass, {{"inner_optimizer", Value(optimizer)}});
 }
 
 }  // namespace
@@ -67,25 +67,26 @@ Model::~Model() = default;
 void Model::compile(const Dict& options) {
   const StepLock lock(*this);
   expect_metrics_free(*this, "compile");
-  CompileOptions parsed;
-  schema_of<CompileOptions>("compile").configure(&parsed, options);
-  auto optimizer = get<Optimizer>(parsed.optimizer);
+  CompileOptions parsed_options;
+  schema_of<CompileOptions>("compile").configure(&parsed_options, options);
+  auto optimizer = get<Optimizer>(parsed_options.optimizer);
   if (!optimizer) fail("compile: an optimizer is needed");
-  if (parsed.remat && parsed.run_eagerly)
+  if (parsed_options.remat && parsed_options.run_eagerly)
     fail("compile: remat rewrites compiled steps, and with run_eagerly there are none");
-  if (parsed.auto_scale_loss && policy().compute == DType::float16 &&
+  if (parsed_options.auto_scale_loss && policy().compute == DType::float16 &&
       policy().variables != DType::float16)
     optimizer = with_scaled_loss(optimizer);
-  for (Value* by_output : {&parsed.loss, &parsed.metrics, &parsed.weighted_metrics})
+  for (Value* by_output :
+       {&parsed_options.loss, &parsed_options.metrics, &parsed_options.weighted_metrics})
     *by_output = none_where_false(*by_output);
-  check_losses(parsed.loss);
+  check_losses(parsed_options.loss);
   const OutputKeys keys = is_graph() ? output_keys(*this) : OutputKeys();
   std::vector<OutputTraining> outputs =
-      is_graph() ? plan_outputs(parsed, keys) : std::vector<OutputTraining>();
+      is_graph() ? plan_outputs(parsed_options, keys) : std::vector<OutputTraining>();
   const MetricPtr loss = make<Metric>("Mean", {{"name", "loss"}});
   forget_programs();
   Training& state = *training_;
-  state.spec.options = parsed;
+  state.spec.options = parsed_options;
   state.spec.optimizer = optimizer;
   state.plan.keys = keys;
   state.plan.outputs = std::move(outputs);
@@ -94,10 +95,10 @@ void Model::compile(const Dict& options) {
   state.trained.variables.clear();
   state.trained.trainable_seen = trainable_changes();
   state.trained.warned = false;
-  state.spec.compiled = true;
+  state.spec.is_compiled = true;
 }
 
-bool Model::compiled() const { return training_->spec.compiled; }
+bool Model::compiled() const { return training_->spec.is_compiled; }
 std::shared_ptr<Optimizer> Model::optimizer() const { return training_->spec.optimizer; }
 std::shared_ptr<History> Model::history() const { return training_->runs.history; }
 const SeedGenerator& Model::shuffle_order() const { return training_->runs.order; }
@@ -108,7 +109,7 @@ TrainingRunPtr Model::training_run() const { return training_->runs.run.lock(); 
 
 Value Model::run_state() const {
   const TrainingRunPtr run = training_run();
-  return run && !run->ended() ? run->state().remaining() : training_->runs.last_state;
+  return run && !run->ended() ? run->state().remaining_progress() : training_->runs.last_state;
 }
 
 void Model::set_run_state(const Value& state) {
@@ -160,7 +161,7 @@ void Model::reset_metrics() {
 }
 
 Value Model::compile_config() const {
-  if (!training_->spec.compiled) return {};
+  if (!training_->spec.is_compiled) return {};
   return without_objects(compile_options(training_->spec));
 }
 
@@ -181,12 +182,12 @@ LayerPtr Model::get_layer(std::string_view name) const {
 }
 
 LayerPtr Model::get_layer(int64_t index) const {
-  const std::vector<LayerPtr> all = layers();
-  const int64_t count = static_cast<int64_t>(all.size());
+  const std::vector<LayerPtr> model_layers = layers();
+  const int64_t count = static_cast<int64_t>(model_layers.size());
   const int64_t i = index < 0 ? index + count : index;
   if (i < 0 || i >= count)
     fail("Was asked to retrieve layer at index ", index, " but model only has ", count, " layers.");
-  return all[i];
+  return model_layers[i];
 }
 
 std::vector<Symbol> Model::inputs() const {
@@ -223,18 +224,18 @@ void Model::reset_states() {
 
 /// The model's own weights, followed by those of each layer in turn.
 Variables Model::weights_in_keras_order() const {
-  Variables of_layers;
-  std::unordered_set<const void*> known;
+  Variables layer_weights;
+  std::unordered_set<const void*> known_weights;
   for (const LayerPtr& layer : layers())
     for (const Variable& variable : layer->weights_in_keras_order()) {
-      of_layers.push_back(variable);
-      known.insert(variable.id());
+      layer_weights.push_back(variable);
+      known_weights.insert(variable.id());
     }
-  Variables ordered;
+  Variables result;
   for (const Variable& variable : weights())
-    if (!known.contains(variable.id())) ordered.push_back(variable);
-  ordered.insert(ordered.end(), of_layers.begin(), of_layers.end());
-  return ordered;
+    if (!known_weights.contains(variable.id())) result.push_back(variable);
+  result.insert(result.end(), layer_weights.begin(), layer_weights.end());
+  return result;
 }
 
 }  // namespace crescent

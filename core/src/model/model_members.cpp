@@ -7,22 +7,22 @@ namespace crescent {
 namespace {
 
 Variables states_of_metrics(const Model& model) {
-  Variables all;
+  Variables variables;
   for (const auto& metric : model.all_metrics())
-    all.insert(all.end(), metric->variables().begin(), metric->variables().end());
-  return all;
+    variables.insert(variables.end(), metric->variables().begin(), metric->variables().end());
+  return variables;
 }
 
 bool runs_eagerly(const Model& model) {
   const Value options = model.compile_config();
-  const Value* on = options.is_dict() ? options.as_dict().find("run_eagerly") : nullptr;
-  return on && on->is_bool() && on->as_bool();
+  const Value* option_value = options.is_dict() ? options.as_dict().find("run_eagerly") : nullptr;
+  return option_value && option_value->is_bool() && option_value->as_bool();
 }
 
 LayerPtr take_last(Sequential& model) {
-  const std::vector<LayerPtr> before = model.layers();
+  const std::vector<LayerPtr> old_layers = model.layers();
   model.pop();
-  return before.back();
+  return old_layers.back();
 }
 
 }  // namespace

@@ -37,13 +37,13 @@ class OperationFactory final : public Factory {
 
 /// Removes null arguments whose default is null.
 Dict without_defaults(const SchemaData& parameters, const Dict& arguments) {
-  Dict given;
+  Dict result;
   for (const DictEntry& entry : arguments) {
     const Field* parameter = parameters.find(entry.key);
     if (!entry.value.is_null() || !parameter || !parameter->default_value.is_null())
-      given.set(entry.key, entry.value);
+      result.set(entry.key, entry.value);
   }
-  return given;
+  return result;
 }
 
 /// Replaces symbols by abstract tensors with their specs.
@@ -162,24 +162,25 @@ bool has_symbol(const Value& value) {
 // ---- calling
 
 Value Operation::operator()(const Dict& arguments) const {
-  const bool symbols =
+  const bool has_symbols =
       std::any_of(arguments.begin(), arguments.end(),
                   [](const DictEntry& argument) { return has_symbol(argument.value); });
-  const Dict given = with_numbers(schema_->signature, arguments);
-  return symbols ? on_symbols(given) : on_tensors(given);
+  const Dict tensor_arguments = with_numbers(schema_->signature, arguments);
+  return has_symbols ? on_symbols(tensor_arguments) : on_tensors(tensor_arguments);
 }
 
 Value Operation::on_tensors(const Dict& arguments) const {
   const SchemaData& parameters = schema_->method.parameters;
-  const Dict all = with_tensors(parameters, without_defaults(parameters, arguments));
+  const Dict all_arguments = with_tensors(parameters, without_defaults(parameters, arguments));
   const auto call = [this](const Dict& given) {
     return blaming(*this, [&] {
       return refusing_as(name(), [&] { return schema_->method.call(nullptr, given); });
     });
   };
   return naming(name(), [&] {
-    return schema_->result == OperationResult::host_value ? call(all)
-                                                          : run_compiled(schema_, all, call);
+    return schema_->result == OperationResult::host_value
+               ? call(all_arguments)
+               : run_compiled(schema_, all_arguments, call);
   });
 }
 
@@ -191,20 +192,22 @@ Value Operation::on_symbols(const Dict& arguments) const {
   List outputs;
   for (const Symbol& symbol : (*layer)(inputs))
     outputs.push_back(Value(std::make_shared<BoxedSymbol>(symbol)));
-  const bool single = schema_->result == OperationResult::tensor ||
-                      (schema_->result == OperationResult::tensor_or_tuple && outputs.size() == 1);
-  return single ? outputs.front() : Value(std::move(outputs));
+  const bool has_one_result =
+      schema_->result == OperationResult::tensor ||
+      (schema_->result == OperationResult::tensor_or_tuple && outputs.size() == 1);
+  return has_one_result ? outputs.front() : Value(std::move(outputs));
 }
 
 namespace {
 
 /// Moves keyword arguments that match no parameter into a dictionary, the argument of the parameter
 /// `others`.
-Dict gathered(const SchemaData& parameters, const std::string& others, const Dict& keywords) {
-  Dict result, rest;
+Dict gather_keywords(const SchemaData& parameters, const std::string& others,
+                     const Dict& keywords) {
+  Dict result, other_keywords;
   for (const DictEntry& entry : keywords)
-    (parameters.find(entry.key) ? result : rest).set(entry.key, entry.value);
-  if (!rest.empty()) result.set(others, std::move(rest));
+    (parameters.find(entry.key) ? result : other_keywords).set(entry.key, entry.value);
+  if (!other_keywords.empty()) result.set(others, std::move(other_keywords));
   return result;
 }
 
@@ -216,16 +219,18 @@ Dict Operation::arguments(const List& positional, const Dict& keywords) const {
                                      [](const Parameter& p) { return p.variadic; });
   if (variadic != parameters.end() && !variadic->is_list)
     return schema_->method.parameters.by_name(
-        positional, gathered(schema_->method.parameters, variadic->name, keywords));
+        positional, gather_keywords(schema_->method.parameters, variadic->name, keywords));
   if (variadic == parameters.end()) return schema_->method.parameters.by_name(positional, keywords);
-  const auto before =
+  const auto fixed_count =
       std::min(variadic - parameters.begin(), static_cast<std::ptrdiff_t>(positional.size()));
-  const auto rest = positional.begin() + before;
-  Dict all = schema_->method.parameters.by_name(List(positional.begin(), rest), keywords);
-  const bool as_list = positional.end() - rest == 1 && rest->is_list();
-  if (rest != positional.end())
-    all.set(variadic->name, as_list ? *rest : Value(List(rest, positional.end())));
-  return all;
+  const auto fixed_end = positional.begin() + fixed_count;
+  Dict all_arguments =
+      schema_->method.parameters.by_name(List(positional.begin(), fixed_end), keywords);
+  const bool as_list = positional.end() - fixed_end == 1 && fixed_end->is_list();
+  if (fixed_end != positional.end())
+    all_arguments.set(variadic->name,
+                      as_list ? *fixed_end : Value(List(fixed_end, positional.end())));
+  return all_arguments;
 }
 
 Value Codec<AxisList>::encode(const AxisList& member) { return std::vector<int>(member); }
@@ -262,12 +267,12 @@ void Operations::begin(const char* keras_class, const char* signature, const cha
                        std::string type) {
   schema_ = std::make_shared<OperationSchema>();
   std::string_view text = signature;
-  const size_t open = text.find('(');
-  schema_->functions = split_names(text.substr(0, open));
+  const size_t parenthesis = text.find('(');
+  schema_->functions = split_names(text.substr(0, parenthesis));
   schema_->module = module_;
   schema_->keras_class = keras_class;
   schema_->result = result;
-  text = text.substr(open + 1, text.size() - open - 2);
+  text = text.substr(parenthesis + 1, text.size() - parenthesis - 2);
   signature_ = text;
   schema_->signature.name = schema_->functions.front();
   schema_->signature.parameters = parse_parameters(text);
@@ -305,11 +310,11 @@ void Operations::finish() {
   info.schema.title = info.name;
   info.schema.description = schema_->method.parameters.description;
   const std::vector<Parameter>& parameters = schema_->signature.parameters;
-  const bool on_tensor =
+  const bool takes_tensor =
       !parameters.empty() && parameters.front().is_tensor && !parameters.front().is_list;
   info.schema.traits = {{"functions", Value(schema_->functions)},
                         {"parameters", signature_},
-                        {"method", on_tensor && schema_->result != OperationResult::host_value}};
+                        {"method", takes_tensor && schema_->result != OperationResult::host_value}};
   if (!info.schema.description.empty()) info.schema.traits.set("doc", info.schema.description);
   info.factory = std::make_shared<OperationFactory>(schema_);
   registry_.add(std::move(info));

@@ -40,7 +40,7 @@ OperationLayer::OperationLayer() { autocast_ = false; }
 
 std::shared_ptr<Layer> OperationLayer::make(const Operation& operation, const Dict& arguments,
                                             std::vector<Symbol>& inputs) {
-  const Value kept = mapped(arguments, [&](const Value& value) -> std::optional<Value> {
+  const Value stored_arguments = mapped(arguments, [&](const Value& value) -> std::optional<Value> {
     if (auto boxed = value.object_as<BoxedSymbol>()) {
       inputs.push_back(boxed->symbol);
       return Dict{{kInput, inputs.size() - 1}};
@@ -52,25 +52,26 @@ std::shared_ptr<Layer> OperationLayer::make(const Operation& operation, const Di
     return std::nullopt;
   });
   return crescent::make<Layer>("OperationLayer",
-                               {{"operation", operation.name()}, {"arguments", kept}});
+                               {{"operation", operation.name()}, {"arguments", stored_arguments}});
 }
 
 void OperationLayer::configured() {
   operation_ = get<Operation>(Value(name_of_operation_));
   if (name_.empty()) name_ = unique_name(snake_case(operation_->schema().keras_class));
   inputs_ = 0;
-  prepared_ = mapped(arguments_, [&](const Value& value) {
-                if (auto input = input_in(value)) inputs_ = std::max(inputs_, *input + 1);
-                return decode_constant(value);
-              }).as_dict();
+  prepared_arguments_ = mapped(arguments_, [&](const Value& value) {
+                          if (auto input = input_in(value)) inputs_ = std::max(inputs_, *input + 1);
+                          return decode_constant(value);
+                        }).as_dict();
   Layer::configured();
 }
 
 Tensors OperationLayer::call(const Tensors& inputs, const Call&) {
-  const Value arguments = mapped(prepared_, [&](const Value& value) -> std::optional<Value> {
-    if (auto input = input_in(value)) return Codec<Tensor>::encode(inputs.at(*input));
-    return std::nullopt;
-  });
+  const Value arguments =
+      mapped(prepared_arguments_, [&](const Value& value) -> std::optional<Value> {
+        if (auto input = input_in(value)) return Codec<Tensor>::encode(inputs.at(*input));
+        return std::nullopt;
+      });
   Tensors outputs;
   add_tensors((*operation_)(arguments.as_dict()), outputs);
   return outputs;

@@ -24,7 +24,7 @@ class OperationLayer final : public Layer {
  private:
   std::string name_of_operation_;
   Dict arguments_;
-  Dict prepared_;  ///< arguments_ with constants as tensors
+  Dict prepared_arguments_;  ///< arguments_ with constants as tensors
   std::shared_ptr<Operation> operation_;
   size_t inputs_ = 0;
 };

@@ -49,22 +49,22 @@ using Layers = std::vector<Layer*>;
 /// Returns the layers whose names match one of the patterns; fails for a pattern that matches no
 /// layer.
 Layers layers_matching(const std::vector<std::string>& patterns, const Layers& layers) {
-  Layers chosen;
+  Layers matching_layers;
   std::vector<std::string> names;
   for (const Layer* layer : layers) names.push_back(layer->name());
-  std::vector<bool> found(layers.size());
+  std::vector<bool> is_matching(layers.size());
   for (const std::string& text : patterns) {
     const Pattern pattern(text, "quantize: filters");
-    bool any = false;
+    bool any_match = false;
     for (size_t i = 0; i < layers.size(); ++i)
-      if (pattern.found_in(names[i])) any = found[i] = true;
-    if (!any)
+      if (pattern.found_in(names[i])) any_match = is_matching[i] = true;
+    if (!any_match)
       fail("quantize: filters: '", text, "' is not in the name of any layer that can be quantized",
            did_you_mean(text, names), "; there are: ", join(names));
   }
   for (size_t i = 0; i < layers.size(); ++i)
-    if (found[i]) chosen.push_back(layers[i]);
-  return chosen;
+    if (is_matching[i]) matching_layers.push_back(layers[i]);
+  return matching_layers;
 }
 
 Layers chosen_layers(const QuantizeOptions& options, Layers layers) {

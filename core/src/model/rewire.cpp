@@ -38,7 +38,9 @@ class ReplacementMap {
     return found == layers_.end() ? old : found->second;
   }
   /// Returns the layer that is inserted after `old`; null if there is none.
-  LayerPtr next(const LayerPtr& old) const { return old == edit_.layer ? edit_.next : LayerPtr(); }
+  LayerPtr replacement_layer(const LayerPtr& old) const {
+    return old == edit_.layer ? edit_.next_layer : LayerPtr();
+  }
   const char* verb() const { return edit_.verb; }
 
  private:
@@ -57,8 +59,9 @@ class ReplacementMap {
 
   void replace_layer(const LayerPtr& old, const Target& by) {
     if (!old) fail(verb(), ": expected a layer to replace, got none");
-    const std::vector<LayerPtr>& all = graph_.layers;
-    if (std::find(all.begin(), all.end(), old) == all.end()) fail_unknown(*old);
+    const std::vector<LayerPtr>& all_layers = graph_.layers;
+    if (std::find(all_layers.begin(), all_layers.end(), old) == all_layers.end())
+      fail_unknown(*old);
     if (const auto* symbol = std::get_if<Symbol>(&by))
       return replace_symbol(only_output(*old), *symbol);
     if (old->class_name() == "InputLayer")
@@ -118,14 +121,14 @@ class Rewiring {
   Rewiring(const Model& model, const ReplacementMap& plan) : model_(model), plan_(plan) {}
 
   std::vector<Symbol> replacement_of(const std::vector<Symbol>& symbols) const {
-    std::vector<Symbol> found;
-    for (const Symbol& s : symbols) found.push_back(replacement_of(s));
-    return found;
+    std::vector<Symbol> inputs;
+    for (const Symbol& s : symbols) inputs.push_back(replacement_of(s));
+    return inputs;
   }
 
   Symbol replacement_of(const Symbol& symbol) const {
-    const Symbol replaced = plan_.edge(symbol);
-    if (!(replaced == symbol)) return replaced;
+    const Symbol new_symbol = plan_.edge(symbol);
+    if (!(new_symbol == symbol)) return new_symbol;
     const auto found = replacements_of_outputs_.find({symbol.node().get(), symbol.tensor_index()});
     return found == replacements_of_outputs_.end() ? symbol : found->second;
   }
@@ -142,16 +145,17 @@ class Rewiring {
   std::vector<Symbol> outputs_of(const Node& node, const std::vector<Symbol>& before) const {
     const std::vector<Symbol> inputs = replacement_of(node.inputs);
     const LayerPtr layer = plan_.layer(node.outbound_layer);
-    const LayerPtr next = plan_.next(node.outbound_layer);
-    const bool stays = layer == node.outbound_layer && inputs == node.inputs;
-    const std::vector<Symbol> after = stays ? before : called_anew(node, layer, inputs, before);
-    return next ? called(*next, after, {}) : after;
+    const LayerPtr new_layer = plan_.replacement_layer(node.outbound_layer);
+    const bool is_unchanged = layer == node.outbound_layer && inputs == node.inputs;
+    const std::vector<Symbol> after =
+        is_unchanged ? before : called_anew(node, layer, inputs, before);
+    return new_layer ? call_layer(*new_layer, after, {}) : after;
   }
 
   std::vector<Symbol> called_anew(const Node& node, const LayerPtr& layer,
                                   const std::vector<Symbol>& inputs,
                                   const std::vector<Symbol>& before) const {
-    if (!layer) return left_out(node, inputs, before.size());
+    if (!layer) return inputs_if_omitted(node, inputs, before.size());
     const std::vector<Symbol> after = called_as(node, *layer, inputs);
     if (after.size() != before.size())
       fail(plan_.verb(), ": '", node.outbound_layer->name(), "' has ", before.size(), " outputs, '",
@@ -159,8 +163,8 @@ class Rewiring {
     return after;
   }
 
-  std::vector<Symbol> left_out(const Node& node, const std::vector<Symbol>& inputs,
-                               size_t outputs) const {
+  std::vector<Symbol> inputs_if_omitted(const Node& node, const std::vector<Symbol>& inputs,
+                                        size_t outputs) const {
     if (inputs.size() != 1 || outputs != 1)
       fail(plan_.verb(), ": only a layer with one input and one output can be left out; '",
            node.outbound_layer->name(), "' has ", inputs.size(), " and ", outputs);
@@ -175,11 +179,11 @@ class Rewiring {
       return Value(std::make_shared<BoxedSymbol>(replacement_of(s)));
     });
     inputs.resize(inputs.size() - node.argument_inputs);
-    return called(layer, inputs, options);
+    return call_layer(layer, inputs, options);
   }
 
-  std::vector<Symbol> called(Layer& layer, const std::vector<Symbol>& inputs,
-                             const CallOptions& options) const {
+  std::vector<Symbol> call_layer(Layer& layer, const std::vector<Symbol>& inputs,
+                                 const CallOptions& options) const {
     try {
       return layer(inputs, options);
     } catch (Error& error) {
@@ -201,11 +205,11 @@ std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, st
     fail(edit.verb, ": expected a model made of symbols, got ", model.class_name(), " ",
          model.name(), model.built() ? "" : ", which is not built");
   const auto* functional = dynamic_cast<const Functional*>(&model);
-  const ModelAccess::Graph* own = functional ? ModelAccess::graph(*functional) : nullptr;
+  const ModelAccess::Graph* own_graph = functional ? ModelAccess::graph(*functional) : nullptr;
   const bool ends_alike = edit.outputs.empty();
-  ModelAccess::Graph ends{model.inputs(), ends_alike ? model.outputs() : edit.outputs};
-  if (own && ends_alike) ends.additions = own->additions;
-  const auto graph = ModelAccess::make_graph(std::move(ends));
+  ModelAccess::Graph end_graph{model.inputs(), ends_alike ? model.outputs() : edit.outputs};
+  if (own_graph && ends_alike) end_graph.additions = own_graph->additions;
+  const auto graph = ModelAccess::make_graph(std::move(end_graph));
   const ReplacementMap plan(model, *graph, edit);
   Rewiring rewiring(model, plan);
   for (const auto& call : graph->calls) rewiring.visit_call(call.node);
@@ -214,17 +218,17 @@ std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, st
   Structures structures = model.structures();
   if (inputs.size() != graph->inputs.size()) structures.inputs = {};
   if (!ends_alike) structures.outputs = {};
-  const auto made =
+  const auto new_model =
       Functional::make(inputs, rewiring.replacement_of(graph->outputs), std::move(name),
                        LayerAccess::own_trainable(model), std::move(structures));
   for (const ModelAccess::Addition& each : graph->additions) {
     const Symbol value = rewiring.replacement_of(each.value);
     if (each.metric.empty())
-      made->add_loss(value);
+      new_model->add_loss(value);
     else
-      made->add_metric(value, each.metric);
+      new_model->add_metric(value, each.metric);
   }
-  return made;
+  return new_model;
 }
 
 std::shared_ptr<Functional> rewire(const Model& model, const std::vector<Replacement>& replacements,

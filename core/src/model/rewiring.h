@@ -8,8 +8,8 @@ namespace crescent {
 struct GraphEdit {
   const char* verb = "rewire";  ///< the name of the operation in messages
   std::vector<Replacement> replacements{};
-  /// `next` is called on the output of every call of `layer`.
-  LayerPtr layer{}, next{};
+  /// `next_layer` is called on the output of every call of `layer`.
+  LayerPtr layer{}, next_layer{};
   /// The inputs of the new model; empty: the inputs of the old one, with replacements.
   std::vector<Symbol> inputs{};
   /// The edges of the old model that become outputs of the new one; empty: the outputs of the old

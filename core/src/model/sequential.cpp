@@ -39,9 +39,10 @@ Symbol input_for(const LayerPtr& first, const Shape& shape) {
 
 /// Whether the model is being built by a call on a tensor of strings with this shape.
 bool is_called_on_text(const Shape& shape) {
-  const Tensors* given = CallFrame::current_inputs();
-  return given && given->size() == 1 && given->front().dtype() == DType::string &&
-         given->front().shape() == shape;
+  const Tensors* current_inputs = CallFrame::current_inputs();
+  return current_inputs && current_inputs->size() == 1 &&
+         current_inputs->front().dtype() == DType::string &&
+         current_inputs->front().shape() == shape;
 }
 
 template <class T>
@@ -70,7 +71,7 @@ bool same_edge(const Symbol& a, const Symbol& b) {
 }
 
 /// The known shape with -1 for the dimensions in which the given shape differs.
-Shape widened(const Shape& known, const Shape& given) {
+Shape widen_shape(const Shape& known, const Shape& given) {
   Shape shape = known;
   for (int i = 0; i < shape.rank(); ++i)
     if (known[i] != given[i]) shape.set(i, -1);
@@ -100,33 +101,36 @@ struct Sequential::Stack {
 
   /// The names of layers that have changed since the symbols were made.
   std::vector<std::string> changed() const {
-    std::vector<std::string> found;
+    std::vector<std::string> names;
     for (const LayerPtr& layer : layers)
-      if (layer->structure_version() > version) found.push_back(layer->name());
-    return found;
+      if (layer->structure_version() > version) names.push_back(layer->name());
+    return names;
   }
 
   /// Returns the input symbol, or a new one if the first layer now requires another shape.
   Symbol current_input() const {
     const Symbol& input = symbols.front();
-    const auto wanted = input_layer || first_data ? std::nullopt : wanted_shape(layers.front());
-    return !wanted || wanted->compatible(input.shape()) ? input
-                                                        : input_for(layers.front(), *wanted);
+    const auto known_wanted_shape =
+        input_layer || first_data ? std::nullopt : wanted_shape(layers.front());
+    return !known_wanted_shape || known_wanted_shape->compatible(input.shape())
+               ? input
+               : input_for(layers.front(), *known_wanted_shape);
   }
 
   std::vector<Symbol> current_symbols() const {
-    std::vector<Symbol> made{current_input()};
+    std::vector<Symbol> outputs{current_input()};
     for (size_t i = 0; i < layers.size(); ++i) {
-      const Symbol& before = symbols[i + 1];
-      const bool same_input = made.back() == symbols[i];
-      if (same_input && layers[i]->structure_version() <= version) {
-        made.push_back(before);
+      const Symbol& previous_symbol = symbols[i + 1];
+      const bool has_same_input = outputs.back() == symbols[i];
+      if (has_same_input && layers[i]->structure_version() <= version) {
+        outputs.push_back(previous_symbol);
         continue;
       }
-      const Symbol now = call_single(layers[i], made.back());
-      made.push_back(same_input && same_edge(before, now) ? before : now);
+      const Symbol output = call_single(layers[i], outputs.back());
+      outputs.push_back(has_same_input && same_edge(previous_symbol, output) ? previous_symbol
+                                                                             : output);
     }
-    return made;
+    return outputs;
   }
 
   /// Returns the symbols for data of this shape; empty if a layer rejects the shape.
@@ -142,11 +146,11 @@ struct Sequential::Stack {
 
   /// Whether the user declared the sizes of the input; otherwise they are those of the first data.
   bool declares_sizes() const {
-    const LayerPtr& first = layers.front();
-    if (input_layer || first->declared_input_shape()) return true;
-    if (const auto* nested = dynamic_cast<const Sequential*>(first.get()))
-      return nested->is_graph() && nested->stack_->declares_sizes();
-    const auto* model = dynamic_cast<const Model*>(first.get());
+    const LayerPtr& first_layer = layers.front();
+    if (input_layer || first_layer->declared_input_shape()) return true;
+    if (const auto* nested_model = dynamic_cast<const Sequential*>(first_layer.get()))
+      return nested_model->is_graph() && nested_model->stack_->declares_sizes();
+    const auto* model = dynamic_cast<const Model*>(first_layer.get());
     return model && model->is_graph();
   }
 };
@@ -194,7 +198,7 @@ void Sequential::pop() {
   Stack& stack = *stack_;
   if (stack.layers.empty()) fail("There are no layers in the model.");
   const bool is_current = stack.version == structure_version();
-  const LayerPtr last = stack.layers.back();
+  const LayerPtr last_layer = stack.layers.back();
   stack.layers.pop_back();
   if (is_graph()) stack.symbols.pop_back();
   if (stack.layers.empty()) {
@@ -202,9 +206,10 @@ void Sequential::pop() {
     stack.first_data.reset();
     built_ = false;
     LayerAccess::replace_sublayers(*this, {});
-  } else if (std::find(stack.layers.begin(), stack.layers.end(), last) == stack.layers.end()) {
-    untrack(last);
-    stack.names.erase(last->name());
+  } else if (std::find(stack.layers.begin(), stack.layers.end(), last_layer) ==
+             stack.layers.end()) {
+    untrack(last_layer);
+    stack.names.erase(last_layer->name());
   }
   if (is_current) stack.version = structure_version();
 }
@@ -249,19 +254,20 @@ void Sequential::build(const std::vector<Shape>& inputs) {
   if (shape.rank() == 0)
     fail_in_layer(name(), "Sequential ", name(),
                   ": expected an input with a batch axis, got shape ", shape);
-  const bool text = is_called_on_text(shape);
+  const bool is_text = is_called_on_text(shape);
   shape.set(0, -1);
-  const LayerPtr& first = stack.layers.front();
-  stack.symbols = symbols_through(
-      stack.layers, text ? input_for(first, shape, DType::string) : input_for(first, shape));
+  const LayerPtr& first_layer = stack.layers.front();
+  stack.symbols =
+      symbols_through(stack.layers, is_text ? input_for(first_layer, shape, DType::string)
+                                            : input_for(first_layer, shape));
   // the input layer counts as added by the user, so that later data cannot change its shape
-  if (text)
+  if (is_text)
     stack.input_layer = stack.symbols.front().layer();
   else
     stack.first_data = shape;
-  std::vector<LayerPtr> all = sublayers();
-  all.insert(all.begin(), stack.symbols.front().layer());
-  LayerAccess::replace_sublayers(*this, std::move(all));
+  std::vector<LayerPtr> layers = sublayers();
+  layers.insert(layers.begin(), stack.symbols.front().layer());
+  LayerAccess::replace_sublayers(*this, std::move(layers));
   stack.version = structure_version();
 }
 
@@ -271,15 +277,15 @@ void Sequential::adapt(const std::vector<Shape>& inputs) const {
   follow();
   Stack& stack = *stack_;
   if (!is_graph() || inputs.size() != 1) return;
-  const Shape known = stack.symbols.front().shape();
-  Shape given = inputs.front();
-  if (given.rank() != known.rank()) return;
-  given.set(0, known[0]);
-  if (given.compatible(known) || stack.declares_sizes()) return;
-  std::vector<Symbol> exact = stack.symbols_of(given);
-  if (exact.empty()) return;
-  std::vector<Symbol> wide = stack.symbols_of(widened(known, given));
-  take_symbols(wide.empty() ? std::move(exact) : std::move(wide));
+  const Shape known_shape = stack.symbols.front().shape();
+  Shape input_shape = inputs.front();
+  if (input_shape.rank() != known_shape.rank()) return;
+  input_shape.set(0, known_shape[0]);
+  if (input_shape.compatible(known_shape) || stack.declares_sizes()) return;
+  std::vector<Symbol> symbols = stack.symbols_of(input_shape);
+  if (symbols.empty()) return;
+  std::vector<Symbol> wide_symbols = stack.symbols_of(widen_shape(known_shape, input_shape));
+  take_symbols(wide_symbols.empty() ? std::move(symbols) : std::move(wide_symbols));
 }
 
 Tensors Sequential::call(const Tensors& inputs, const Call& call) {
@@ -315,15 +321,15 @@ Dict Sequential::get_config() const {
   return with_shared_objects([this] {
     List layers;
     auto append = [&](const LayerPtr& layer) {
-      Dict made{{"class_name", layer->class_name()}, {"config", layer->get_config()}};
-      mark_shared(made, *layer);
-      layers.push_back(std::move(made));
+      Dict layer_entry{{"class_name", layer->class_name()}, {"config", layer->get_config()}};
+      mark_shared(layer_entry, *layer);
+      layers.push_back(std::move(layer_entry));
     };
     if (stack_->input_layer) append(stack_->input_layer);
     for (const LayerPtr& layer : stack_->layers) append(layer);
     Dict config{{"name", name()}, {"layers", layers}};
-    const bool deferred = stack_->first_data && !wanted_shape(stack_->layers.front());
-    if (deferred) config.set("build_input_shape", Codec<Shape>::encode(*stack_->first_data));
+    const bool is_deferred = stack_->first_data && !wanted_shape(stack_->layers.front());
+    if (is_deferred) config.set("build_input_shape", Codec<Shape>::encode(*stack_->first_data));
     return config;
   });
 }

@@ -14,7 +14,7 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kNarrowest = 40;
+constexpr int64_t kMinLineWidth = 40;
 
 using TableRow = std::vector<std::string>;
 
@@ -59,12 +59,12 @@ bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   if (dynamic_cast<const Sequential*>(&model)) return true;
   if (!graph || graph->inputs.size() != 1 || graph->outputs.size() != 1) return !graph;
   std::map<const Layer*, int> uses;
-  int last = graph->input_slots.front();
+  int last_slot = graph->input_slots.front();
   for (const auto& call : graph->calls) {
-    if (call.inputs.size() != 1 || call.outputs.size() != 1 || call.inputs.front() != last)
+    if (call.inputs.size() != 1 || call.outputs.size() != 1 || call.inputs.front() != last_slot)
       return false;
     if (++uses[call.node->outbound_layer.get()] > 1) return false;
-    last = call.outputs.front();
+    last_slot = call.outputs.front();
   }
   return true;
 }
@@ -85,11 +85,11 @@ std::vector<OptionalColumn> optional_columns(const SummaryOptions& options) {
 /// The count with three digits and a unit: "7.73 G".
 std::string short_count(double count) {
   const char* const units[] = {"", " k", " M", " G", " T", " P", " E"};
-  size_t unit = 0;
-  while (unit + 1 < std::size(units) && count >= 999.5) count /= 1000, ++unit;
+  size_t unit_index = 0;
+  while (unit_index + 1 < std::size(units) && count >= 999.5) count /= 1000, ++unit_index;
   char text[32];
-  std::snprintf(text, sizeof text, unit == 0 || count >= 99.95 ? "%.0f%s" : "%.3g%s", count,
-                units[unit]);
+  std::snprintf(text, sizeof text, unit_index == 0 || count >= 99.95 ? "%.0f%s" : "%.3g%s", count,
+                units[unit_index]);
   return text;
 }
 
@@ -100,9 +100,9 @@ class SummaryTable {
     if (const auto* functional = dynamic_cast<const Functional*>(&model))
       graph_ = ModelAccess::graph(*functional);
     if (options.flops) flops_ = flops_by_layer(model);
-    chain_ = is_chain(model, graph_);
+    is_chain_ = is_chain(model, graph_);
     header_ = {"Layer (type)", "Output Shape", "Param #"};
-    if (!chain_) header_.push_back("Connected to");
+    if (!is_chain_) header_.push_back("Connected to");
     for (const OptionalColumn& column : optional_columns_) header_.push_back(column.title);
     place_columns();
     if (options.positions.empty())
@@ -118,10 +118,10 @@ class SummaryTable {
       lines_.push_back(rule(i + 1 == layers.size() ? '=' : '_'));
     }
     const int64_t trainable = count_of(model.trainable_weights()),
-                  fixed = count_of(model.non_trainable_weights());
-    lines_.push_back("Total params: " + with_commas(trainable + fixed));
+                  non_trainable_count = count_of(model.non_trainable_weights());
+    lines_.push_back("Total params: " + with_commas(trainable + non_trainable_count));
     lines_.push_back("Trainable params: " + with_commas(trainable));
-    lines_.push_back("Non-trainable params: " + with_commas(fixed));
+    lines_.push_back("Non-trainable params: " + with_commas(non_trainable_count));
     if (options_.flops)
       lines_.push_back(concat("Total FLOPs (one sample): ", with_commas(all_flops())));
     lines_.push_back(rule('_'));
@@ -134,12 +134,12 @@ class SummaryTable {
   void place_columns() {
     int further = 0;
     for (const OptionalColumn& column : optional_columns_) further += column.width;
-    const int64_t usual = (chain_ ? 65 : 98) + further;
-    const int64_t line = options_.line_length.value_or(fitting_columns(usual, kNarrowest));
+    const int64_t usual_width = (is_chain_ ? 65 : 98) + further;
+    const int64_t line = options_.line_length.value_or(fitting_columns(usual_width, kMinLineWidth));
     width_ = static_cast<size_t>(line);
-    is_narrow_ = !options_.line_length && line < usual;
-    const auto own = static_cast<double>(options_.line_length ? line : line - further);
-    place_columns_at(options_.positions.empty() ? usual_positions(own, further)
+    is_narrow_ = !options_.line_length && line < usual_width;
+    const auto own_width = static_cast<double>(options_.line_length ? line : line - further);
+    place_columns_at(options_.positions.empty() ? usual_positions(own_width, further)
                                                 : options_.positions);
   }
 
@@ -147,7 +147,7 @@ class SummaryTable {
   /// `own` characters wide and each additional column `further`.
   std::vector<double> usual_positions(double own, double further) const {
     std::vector<double> positions =
-        chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
+        is_chain_ ? std::vector<double>{.45, .85, 1} : std::vector<double>{.33, .55, .67, 1};
     for (double& position : positions) position *= own / (own + further);
     double end = own;
     for (const OptionalColumn& column : optional_columns_) {
@@ -178,9 +178,9 @@ class SummaryTable {
     size_t longest = 0;
     for (const LayerPtr& layer : model.layers()) {
       longest = std::max(longest, with_commas(count_of(layer->weights())).size());
-      if (const auto* nested = dynamic_cast<const Model*>(layer.get());
-          nested && options_.expand_nested)
-        longest = std::max(longest, longest_count(*nested));
+      if (const auto* nested_model = dynamic_cast<const Model*>(layer.get());
+          nested_model && options_.expand_nested)
+        longest = std::max(longest, longest_count(*nested_model));
     }
     return longest;
   }
@@ -205,18 +205,19 @@ class SummaryTable {
   void add_layer(const Layer& layer, const std::string& outer, int depth) {
     const std::string path = outer + layer.name();
     const std::string indent(2 * static_cast<size_t>(depth), ' ');
-    const std::vector<std::string> sources = chain_ || depth > 0 ? TableRow() : connections(layer);
+    const std::vector<std::string> sources =
+        is_chain_ || depth > 0 ? TableRow() : connections(layer);
     TableRow row{indent + layer.name() + " (" + type_of(layer) + ")", shape_text(layer),
                  with_commas(count_of(layer.weights()))};
-    if (!chain_) row.push_back(sources.empty() ? "" : sources.front());
+    if (!is_chain_) row.push_back(sources.empty() ? "" : sources.front());
     if (options_.flops) row.push_back(short_count(flops_below(flops_, path)));
     if (options_.show_trainable) row.push_back(layer.trainable() ? "Y" : "N");
     lines_.push_back(line_of(row, column_ends_));
     for (size_t i = 1; i < sources.size(); ++i)
       lines_.push_back(line_of({"", "", "", sources[i]}, column_ends_));
-    const auto* nested = dynamic_cast<const Model*>(&layer);
-    if (options_.expand_nested && nested)
-      for (const LayerPtr& inner : nested->layers()) add_layer(*inner, path + "/", depth + 1);
+    const auto* nested_model = dynamic_cast<const Model*>(&layer);
+    if (options_.expand_nested && nested_model)
+      for (const LayerPtr& inner : nested_model->layers()) add_layer(*inner, path + "/", depth + 1);
   }
 
   std::vector<std::string> connections(const Layer& layer) const {
@@ -234,7 +235,7 @@ class SummaryTable {
   const std::vector<OptionalColumn> optional_columns_;
   LayerFlops flops_;
   const ModelAccess::Graph* graph_ = nullptr;
-  bool chain_ = true;
+  bool is_chain_ = true;
   TableRow header_;
   std::vector<int> column_ends_;
   size_t width_ = 0;

@@ -19,8 +19,8 @@ using Graph = ModelAccess::Graph;
 
 /// The layer with this name, which may be an input layer; null if there is none.
 LayerPtr find_layer(const Model& model, std::string_view name) {
-  for (const Layers& all : {model.layers(), model.sublayers()})
-    for (const LayerPtr& layer : all)
+  for (const Layers& candidates : {model.layers(), model.sublayers()})
+    for (const LayerPtr& layer : candidates)
       if (layer->name() == name) return layer;
   return nullptr;
 }
@@ -40,34 +40,34 @@ std::vector<NodePtr> calls_of(const Layer& layer, const Model& model) {
 bool is_input(const Layer& layer) { return dynamic_cast<const InputLayer*>(&layer) != nullptr; }
 
 /// A Sequential of these layers whose input is that of `model`.
-std::shared_ptr<Functional> stacked(const Sequential& model, Layers layers) {
+std::shared_ptr<Functional> stacked_model(const Sequential& model, Layers layers) {
   const bool has_input = model.is_graph(),
              on_first_data = has_input && model.get_config().contains("build_input_shape");
   if (has_input && !on_first_data) layers.insert(layers.begin(), model.inputs().front().layer());
-  const auto made = Sequential::make(layers, model.name());
-  if (on_first_data) made->build_for({model.inputs().front().shape()});
-  LayerAccess::set_own_trainable(*made, LayerAccess::own_trainable(model));
-  return made;
+  const auto new_model = Sequential::make(layers, model.name());
+  if (on_first_data) new_model->build_for({model.inputs().front().shape()});
+  LayerAccess::set_own_trainable(*new_model, LayerAccess::own_trainable(model));
+  return new_model;
 }
 
 /// Whether a weight can take the values of another: quantized weights cannot, because their scales
 /// differ.
-bool fits(const Variable& from, const Variable& to) {
-  const bool both_float = is_floating(from.dtype()) && is_floating(to.dtype());
+bool is_same_spec(const Variable& from, const Variable& to) {
+  const bool are_both_float = is_floating(from.dtype()) && is_floating(to.dtype());
   return from.name() == to.name() && from.shape() == to.shape() &&
-         (both_float || from.dtype() == to.dtype());
+         (are_both_float || from.dtype() == to.dtype());
 }
 
 /// Copies the values of matching weights; returns the number of weights copied.
 size_t copy_weights(const Layer& from, const Layer& to) {
-  Variables left = from.weights_in_keras_order();
+  Variables remaining_weights = from.weights_in_keras_order();
   size_t count = 0;
   for (const Variable& weight : to.weights_in_keras_order()) {
-    const auto old =
-        std::find_if(left.begin(), left.end(), [&](const Variable& v) { return fits(v, weight); });
-    if (old == left.end()) continue;
+    const auto old = std::find_if(remaining_weights.begin(), remaining_weights.end(),
+                                  [&](const Variable& v) { return is_same_spec(v, weight); });
+    if (old == remaining_weights.end()) continue;
     weight.assign(ops::cast(old->value(), weight.dtype()));
-    left.erase(old);
+    remaining_weights.erase(old);
     ++count;
   }
   return count;
@@ -96,17 +96,19 @@ std::shared_ptr<Functional> exchanged(const Model& model, const GraphEdit& edit,
     std::replace(layers.begin(), layers.end(), old, by);
   else
     std::erase(layers, old);
-  return stacked(*stack, std::move(layers));
+  return stacked_model(*stack, std::move(layers));
 }
 
 /// Rebuilds the model after a model nested in it was changed.
 SurgeryResult rebuilt_around(const Model& model, const LayerPtr& nested, SurgeryResult inner,
                              const char* verb) {
-  const auto made = exchanged(model, {.verb = verb}, nested, inner.model);
+  const auto new_model = exchanged(model, {.verb = verb}, nested, inner.model);
   for (LayerChange& change : inner.changes) change.layer = nested->name() + "/" + change.layer;
-  SurgeryResult outer = finished(model, made, {.old = nested, .by = inner.model});
-  inner.changes.insert(inner.changes.end(), outer.changes.begin(), outer.changes.end());
-  return {outer.model, std::move(inner.changes)};
+  SurgeryResult outer_result =
+      finished(model, new_model, {.old = nested, .replacement = inner.model});
+  inner.changes.insert(inner.changes.end(), outer_result.changes.begin(),
+                       outer_result.changes.end());
+  return {outer_result.model, std::move(inner.changes)};
 }
 
 /// Applies `operation` to the layer at this path, which may lead through nested models.
@@ -115,10 +117,10 @@ SurgeryResult at_path(const Model& model, const std::string& path, const char* v
   if (const LayerPtr layer = find_layer(model, path)) return operation(model, layer);
   for (size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1)) {
     const LayerPtr layer = find_layer(model, path.substr(0, slash));
-    const auto* nested = dynamic_cast<const Functional*>(layer.get());
-    if (nested)
-      return rebuilt_around(model, layer, at_path(*nested, path.substr(slash + 1), verb, operation),
-                            verb);
+    const auto* nested_model = dynamic_cast<const Functional*>(layer.get());
+    if (nested_model)
+      return rebuilt_around(model, layer,
+                            at_path(*nested_model, path.substr(slash + 1), verb, operation), verb);
   }
   model.get_layer(path);  // fails with a list of the layers' names
   return {};
@@ -139,13 +141,13 @@ SurgeryResult with_context(const char* verb, const Model& model, const std::stri
 }
 
 Layers inserted(const Layers& layers, const LayerPtr& old, const LayerPtr& next) {
-  Layers all;
-  if (is_input(*old)) all.push_back(next);
+  Layers extended_layers;
+  if (is_input(*old)) extended_layers.push_back(next);
   for (const LayerPtr& layer : layers) {
-    all.push_back(layer);
-    if (layer == old) all.push_back(next);
+    extended_layers.push_back(layer);
+    if (layer == old) extended_layers.push_back(next);
   }
-  return all;
+  return extended_layers;
 }
 
 std::shared_ptr<Functional> after_input(const Model& model, const LayerPtr& input,
@@ -168,9 +170,9 @@ std::shared_ptr<Functional> with_next(const Model& model, const LayerPtr& layer,
                                       const LayerPtr& next) {
   check_one_output(*layer, model);
   if (const auto* stack = dynamic_cast<const Sequential*>(&model))
-    return stacked(*stack, inserted(stack->layers(), layer, next));
+    return stacked_model(*stack, inserted(stack->layers(), layer, next));
   if (is_input(*layer)) return after_input(model, layer, next);
-  return edited(model, {.verb = "insert_after", .layer = layer, .next = next}, model.name());
+  return edited(model, {.verb = "insert_after", .layer = layer, .next_layer = next}, model.name());
 }
 
 void check_removable(const Layer& layer, const Model& model) {
@@ -187,15 +189,15 @@ void check_removable(const Layer& layer, const Model& model) {
 
 /// Returns the inputs on which these edges depend, in order of discovery.
 std::vector<Symbol> inputs_behind(const std::vector<Symbol>& edges) {
-  std::vector<Symbol> inputs, open(edges.rbegin(), edges.rend());
-  std::unordered_set<const Node*> seen;
-  while (!open.empty()) {
-    const Symbol edge = open.back();
-    open.pop_back();
-    if (!seen.insert(edge.node().get()).second) continue;
+  std::vector<Symbol> inputs, waiting_symbols(edges.rbegin(), edges.rend());
+  std::unordered_set<const Node*> visited;
+  while (!waiting_symbols.empty()) {
+    const Symbol edge = waiting_symbols.back();
+    waiting_symbols.pop_back();
+    if (!visited.insert(edge.node().get()).second) continue;
     if (is_input(*edge.layer())) inputs.push_back(edge);
-    const std::vector<Symbol>& before = edge.node()->inputs;
-    open.insert(open.end(), before.rbegin(), before.rend());
+    const std::vector<Symbol>& call_inputs = edge.node()->inputs;
+    waiting_symbols.insert(waiting_symbols.end(), call_inputs.rbegin(), call_inputs.rend());
   }
   return inputs;
 }
@@ -224,13 +226,14 @@ std::vector<Symbol> outputs_at(const Model& model, const std::string& path);
 std::vector<Symbol> outputs_inside(const Model& model, const LayerPtr& nested,
                                    const std::string& rest) {
   const SurgeryResult piece = cut(dynamic_cast<const Model&>(*nested), "", {rest});
-  const std::vector<Symbol> all = dynamic_cast<const Model&>(*nested).inputs(),
-                            kept = piece.model->inputs();
+  const std::vector<Symbol> model_inputs = dynamic_cast<const Model&>(*nested).inputs(),
+                            piece_inputs = piece.model->inputs();
   const NodePtr call = only_call(model, nested->name());
-  std::vector<Symbol> given;
-  for (size_t i = 0; i < all.size(); ++i)
-    if (std::find(kept.begin(), kept.end(), all[i]) != kept.end()) given.push_back(call->inputs[i]);
-  return (*piece.model)(given);
+  std::vector<Symbol> call_inputs;
+  for (size_t i = 0; i < model_inputs.size(); ++i)
+    if (std::find(piece_inputs.begin(), piece_inputs.end(), model_inputs[i]) != piece_inputs.end())
+      call_inputs.push_back(call->inputs[i]);
+  return (*piece.model)(call_inputs);
 }
 
 std::vector<Symbol> outputs_at(const Model& model, const std::string& path) {
@@ -328,10 +331,10 @@ SurgeryResult replace_layer(const Model& model, const std::string& path, const L
   const bool was_built = by->built();
   return with_context("replace", model, path, [&] {
     return at_path(model, path, "replace", [&](const Model& inner, const LayerPtr& layer) {
-      const auto made = exchanged(inner, {.verb = "replace"}, layer, by);
+      const auto new_model = exchanged(inner, {.verb = "replace"}, layer, by);
       const size_t copied_weights = carry_weights && !was_built ? copy_weights(*layer, *by) : 0;
       return finished(
-          inner, made,
+          inner, new_model,
           {.inserted_layer = by, .copied_weights = copied_weights, .was_built = was_built});
     });
   });
@@ -348,9 +351,9 @@ SurgeryResult remove_layer(const Model& model, const std::string& path) {
 
 SurgeryResult cut(const Model& model, const std::string& from, const std::vector<std::string>& to) {
   return with_context("cut", model, from.empty() ? join(to) : concat(from, " ... ", join(to)), [&] {
-    const std::shared_ptr<Functional> made = cut_graph(model, from, to);
-    if (to.empty()) carry_training(model, *made);
-    return SurgeryResult{made, changes_between(model, *made, {})};
+    const std::shared_ptr<Functional> cut_model = cut_graph(model, from, to);
+    if (to.empty()) carry_training(model, *cut_model);
+    return SurgeryResult{cut_model, changes_between(model, *cut_model, {})};
   });
 }
 

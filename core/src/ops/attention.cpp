@@ -28,10 +28,10 @@ size_t count_without_state(size_t inputs, double dropout) { return inputs - (dro
 template <class O>
 Tensor mask_of(const O& op, std::span<const Tensor> in, size_t others) {
   const bool has_mask = count_without_state(in.size(), op.dropout) > others;
-  const Tensor given = has_mask ? in[others] : Tensor();
-  if (!op.causal) return given;
-  const Tensor earlier = causal_mask(in[0].dim(1), in[1].dim(1));
-  return given ? ops::logical_and(given, earlier) : earlier;
+  const Tensor mask_input = has_mask ? in[others] : Tensor();
+  if (!op.causal) return mask_input;
+  const Tensor earlier_keys = causal_mask(in[0].dim(1), in[1].dim(1));
+  return mask_input ? ops::logical_and(mask_input, earlier_keys) : earlier_keys;
 }
 
 /// The dropout mask of the attention weights (b,h,t,s), which is true for the weights that stay. It
@@ -40,16 +40,16 @@ template <class O>
 Tensor dropout_mask(const O& op, std::span<const Tensor> in, const Shape& weights) {
   if (op.dropout <= 0) return {};
   const int64_t end = op.first_row + weights[0];
-  Random draw;
-  draw.shape = weights;
-  draw.shape.set(0, end);
-  return ops::greater_equal(ops::slice_axis(apply1(draw, {in.back()}), 0, op.first_row, end),
+  Random random_op;
+  random_op.shape = weights;
+  random_op.shape.set(0, end);
+  return ops::greater_equal(ops::slice_axis(apply1(random_op, {in.back()}), 0, op.first_row, end),
                             op.dropout);
 }
 
-/// Sets x to 0 where `kept` is false and divides the other elements by 1 - dropout.
-Tensor apply_dropout(const Tensor& x, const Tensor& kept, double dropout) {
-  return kept ? ops::where(kept, x * (1 / (1 - dropout)), 0) : x;
+/// Sets x to 0 where `keep_mask` is false and divides the other elements by 1 - dropout.
+Tensor apply_dropout(const Tensor& x, const Tensor& keep_mask, double dropout) {
+  return keep_mask ? ops::where(keep_mask, x * (1 / (1 - dropout)), 0) : x;
 }
 
 [[noreturn]] void fail_shapes(std::span<const TensorSpec> in, const char* why) {
@@ -98,10 +98,11 @@ TensorSpecs Attention::infer(std::span<const TensorSpec> in) const {
 
 Tensors Attention::decompose(std::span<const Tensor> in) const {
   const Tensor x = scores(in[0], in[1], mask_of(*this, in, 3), scale),
-               top = ops::max(x, {-1}, true);
-  const Tensor powers = ops::exp(x - top), total = ops::sum(powers, {-1}, true);
-  const Tensor statistics = ops::concatenate(Tensors{top, total}, -1);
-  const Tensor weights = apply_dropout(powers / total, dropout_mask(*this, in, x.shape()), dropout);
+               maximum = ops::max(x, {-1}, true);
+  const Tensor exponentials = ops::exp(x - maximum), power_sum = ops::sum(exponentials, {-1}, true);
+  const Tensor statistics = ops::concatenate(Tensors{maximum, power_sum}, -1);
+  const Tensor weights =
+      apply_dropout(exponentials / power_sum, dropout_mask(*this, in, x.shape()), dropout);
   return {swap_heads(ops::matmul(weights, swap_heads(in[2]))),
           ops::cast(statistics, statistics_dtype(x.dtype()))};
 }
@@ -126,12 +127,12 @@ Tensors AttentionBackward::decompose(std::span<const Tensor> in) const {
                weights = ops::softmax(scores(in[0], in[1], mask, scale));
   const Tensor query = swap_heads(in[0]), key = swap_heads(in[1]), value = swap_heads(in[2]),
                dy = swap_heads(in[5]);
-  const Tensor kept = dropout_mask(*this, in, weights.shape());
-  const Tensor dweights = apply_dropout(ops::matmul(dy, value, false, true), kept, dropout);
-  const Tensor slopes = weights * (dweights - ops::sum(dweights * weights, {-1}, true)) * scale;
-  const Tensor dscores = mask ? ops::where(mask, slopes, 0) : slopes;
+  const Tensor keep_mask = dropout_mask(*this, in, weights.shape());
+  const Tensor dweights = apply_dropout(ops::matmul(dy, value, false, true), keep_mask, dropout);
+  const Tensor dlogits = weights * (dweights - ops::sum(dweights * weights, {-1}, true)) * scale;
+  const Tensor dscores = mask ? ops::where(mask, dlogits, 0) : dlogits;
   return {swap_heads(ops::matmul(dscores, key)), swap_heads(ops::matmul(dscores, query, true)),
-          swap_heads(ops::matmul(apply_dropout(weights, kept, dropout), dy, true))};
+          swap_heads(ops::matmul(apply_dropout(weights, keep_mask, dropout), dy, true))};
 }
 
 namespace ops {
@@ -164,16 +165,16 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
   Attention op;
   op.scale = scale, op.causal = causal;
   if (dropout <= 0 || !shape.is_known()) return attend(op, query, key, value, {mask});
-  if (const auto draw = random.draw_state(shape)) {
-    op.dropout = dropout, op.first_row = draw->first_row;
-    return attend(op, query, key, value, {mask, draw->state});
+  if (const auto draw_state = random.draw_state(shape)) {
+    op.dropout = dropout, op.first_row = draw_state->first_row;
+    return attend(op, query, key, value, {mask, draw_state->state});
   }
   Tensors inputs{query, key, value};
   if (mask) inputs.push_back(mask);
-  const Tensor allowed = mask_of(op, inputs, 3);
-  const Tensor weights = attention_weights(query, key, allowed, scale);
-  const Tensor kept = greater_equal(random.uniform(shape), dropout);
-  return swap_heads(matmul(apply_dropout(weights, kept, dropout), swap_heads(value)));
+  const Tensor allowed_mask = mask_of(op, inputs, 3);
+  const Tensor weights = attention_weights(query, key, allowed_mask, scale);
+  const Tensor keep_mask = greater_equal(random.uniform(shape), dropout);
+  return swap_heads(matmul(apply_dropout(weights, keep_mask, dropout), swap_heads(value)));
 }
 
 Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask, double scale) {

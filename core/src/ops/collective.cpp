@@ -46,39 +46,41 @@ Tensors AllReduce::vjp(const Vjp& v) const {
 }
 
 Tensor ops::all_reduce(const Tensor& x, ReduceKind kind) {
-  const bool sums = kind == ReduceKind::sum || kind == ReduceKind::mean;
+  const bool is_sum = kind == ReduceKind::sum || kind == ReduceKind::mean;
   const Tensor values = kind == ReduceKind::mean ? as_floating(x) : x;
   if (Lockstep* lockstep = Lockstep::current()) {
     AllReduce checked;
     checked.kind = kind;
     checked.infer(std::array{values.spec()});
-    const Tensor reduced = lockstep->reduce(values, sums ? ReduceKind::sum : kind);
+    const Tensor reduced = lockstep->reduce(values, is_sum ? ReduceKind::sum : kind);
     return kind == ReduceKind::mean ? reduced / static_cast<double>(lockstep->shards()) : reduced;
   }
-  return all_reduce_op(sums && ShareScope::is_empty() ? zeros_keeping_input(values) : values, kind);
+  return all_reduce_op(is_sum && ShareScope::is_empty() ? zeros_keeping_input(values) : values,
+                       kind);
 }
 
 TensorSpecs AllGather::infer(std::span<const TensorSpec> in) const {
   const Division division = this->division();
-  const Shape& own = in[0].shape;
-  if (axis < 0 || axis >= own.rank())
-    fail(kName, ": expected an axis of shape ", own, ", got ", axis);
+  const Shape& own_shape = in[0].shape;
+  if (axis < 0 || axis >= own_shape.rank())
+    fail(kName, ": expected an axis of shape ", own_shape, ", got ", axis);
   if (parts < 1 || stride < 1 || processes < parts * stride || part < 0 || part >= parts)
     fail(kName, ": expected one of ", parts, " parts of ", processes, " processes, got ", part);
-  const int64_t expected = division.begin(part + 1, size) - division.begin(part, size);
-  if (own[axis] != expected)
-    fail(kName, ": part ", part, " of ", parts, " has ", expected, " of ", size,
-         " elements along axis ", axis, ", got shape ", own);
-  TensorSpec whole = in[0];
-  whole.shape.set(axis, size);
-  return {whole};
+  const int64_t expected_rows = division.begin(part + 1, size) - division.begin(part, size);
+  if (own_shape[axis] != expected_rows)
+    fail(kName, ": part ", part, " of ", parts, " has ", expected_rows, " of ", size,
+         " elements along axis ", axis, ", got shape ", own_shape);
+  TensorSpec gathered_spec = in[0];
+  gathered_spec.shape.set(axis, size);
+  return {gathered_spec};
 }
 
 Tensors AllGather::vjp(const Vjp& v) const {
-  Tensor whole = v.gradients[0];
-  if (partial) whole = all_reduce_op(whole, ReduceKind::sum);
+  Tensor whole_gradient = v.gradients[0];
+  if (partial) whole_gradient = all_reduce_op(whole_gradient, ReduceKind::sum);
   const Division division = this->division();
-  return {ops::slice_axis(whole, axis, division.begin(part, size), division.begin(part + 1, size))};
+  return {ops::slice_axis(whole_gradient, axis, division.begin(part, size),
+                          division.begin(part + 1, size))};
 }
 
 }  // namespace crescent

@@ -16,8 +16,8 @@ ComplexParts parts_of(const Tensor& x) {
 }
 
 Tensor complex_of(const Tensor& real, const Tensor& imaginary) {
-  const Tensor both[] = {real, imaginary};
-  return ops::view_as_complex(ops::stack(both, -1));
+  const Tensor parts[] = {real, imaginary};
+  return ops::view_as_complex(ops::stack(parts, -1));
 }
 
 /// The magnitude; its gradient at 0 is 0.
@@ -96,8 +96,8 @@ Tensor complex_binary(BinaryKind kind, const Tensor& x, const Tensor& y) {
 
 TensorSpecs Bitcast::infer(std::span<const TensorSpec> in) const {
   const auto& [from, shape] = in[0];
-  const bool to_real = from == DType::complex64 && dtype == DType::float32;
-  if (to_real) return {{dtype, shape.concat({2})}};
+  const bool drops_imaginary = from == DType::complex64 && dtype == DType::float32;
+  if (drops_imaginary) return {{dtype, shape.concat({2})}};
   if (from != DType::float32 || dtype != DType::complex64)
     fail(kName, ": expected complex64 as float32 or the other way round, got ", from, " as ",
          dtype);
@@ -107,9 +107,9 @@ TensorSpecs Bitcast::infer(std::span<const TensorSpec> in) const {
 }
 
 Tensors Bitcast::vjp(const Vjp& v) const {
-  Bitcast back;
-  back.dtype = v.inputs[0].dtype();
-  return {apply1(back, {v.gradients[0]})};
+  Bitcast inverse;
+  inverse.dtype = v.inputs[0].dtype();
+  return {apply1(inverse, {v.gradients[0]})};
 }
 
 namespace ops {

@@ -31,9 +31,9 @@ void expect_labels(const TensorSpec& logits, const TensorSpec& labels, bool spar
   const char* name = sparse ? "sparse_softmax_cross_entropy" : "softmax_cross_entropy";
   expect_floating(name, logits.dtype);
   expect_rank_at_least(name, logits.shape, 1);
-  const Shape expected = sparse ? logits.shape.slice(0, -1) : logits.shape;
-  if (!labels.shape.compatible(expected)) {
-    fail(name, ": logits ", logits.shape, " need labels of shape ", expected, ", got ",
+  const Shape expected_labels = sparse ? logits.shape.slice(0, -1) : logits.shape;
+  if (!labels.shape.compatible(expected_labels)) {
+    fail(name, ": logits ", logits.shape, " need labels of shape ", expected_labels, ", got ",
          labels.shape);
   }
   if (sparse && !is_integer(labels.dtype))
@@ -75,9 +75,10 @@ Tensors Softmax::vjp(const Vjp& v) const {
 }
 
 Tensors Softmax::decompose(std::span<const Tensor> in) const {
-  const Tensor shifted = in[0] - ops::stop_gradient(ops::max(in[0], {axis}, true));
-  const Tensor powers = ops::exp(shifted), total = ops::sum(powers, {axis}, true);
-  return {log ? shifted - ops::log(total) : powers / total};
+  const Tensor shifted_logits = in[0] - ops::stop_gradient(ops::max(in[0], {axis}, true));
+  const Tensor exponentials = ops::exp(shifted_logits),
+               power_sum = ops::sum(exponentials, {axis}, true);
+  return {log ? shifted_logits - ops::log(power_sum) : exponentials / power_sum};
 }
 
 TensorSpecs SoftmaxCrossEntropy::infer(std::span<const TensorSpec> in) const {
@@ -216,9 +217,9 @@ TensorSpecs LayerNormBackward::infer(std::span<const TensorSpec> in) const {
 Tensors LayerNormBackward::decompose(std::span<const Tensor> in) const {
   const Tensor &gamma = in[1], x = as_statistics(in[0]), dy = as_statistics(in[4]);
   const Tensor mean = ops::expand_dims(in[2], -1), rstd = ops::expand_dims(in[3], -1);
-  const Tensor normal = (x - mean) * rstd, scaled = dy * gamma;
-  const Tensor dx = rstd * (scaled - ops::mean(scaled, {-1}, true) -
-                            normal * ops::mean(scaled * normal, {-1}, true));
+  const Tensor normal = (x - mean) * rstd, scaled_gradient = dy * gamma;
+  const Tensor dx = rstd * (scaled_gradient - ops::mean(scaled_gradient, {-1}, true) -
+                            normal * ops::mean(scaled_gradient * normal, {-1}, true));
   return {ops::cast(dx, in[0].dtype()), sum_rows(dy * normal), sum_rows(dy)};
 }
 
@@ -261,8 +262,8 @@ BatchNormResult batch_norm_train(const Tensor& x, const Tensor& gamma, const Ten
   BatchNormTrain op;
   op.epsilon = epsilon;
   const DType dtype = statistics_dtype(x.dtype());
-  Tensors out = apply(op, {x, cast(gamma, dtype), cast(beta, dtype)});
-  return {out[0], out[1], out[2]};
+  Tensors results = apply(op, {x, cast(gamma, dtype), cast(beta, dtype)});
+  return {results[0], results[1], results[2]};
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, double epsilon) {

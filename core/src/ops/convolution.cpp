@@ -12,13 +12,13 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
          " do not fit: expected (batch, spatial..., channels) and (spatial..., in, out)");
   }
   expect_spatial(op, spec, spatial_of(x));
-  const int64_t channels = x[-1], in = kernel[-2], out = kernel[-1];
-  if (channels >= 0 && in >= 0 && channels != in * spec.groups) {
+  const int64_t channels = x[-1], in_channels = kernel[-2], out_channels = kernel[-1];
+  if (channels >= 0 && in_channels >= 0 && channels != in_channels * spec.groups) {
     fail(op, ": shapes ", x, " and ", kernel, " do not fit: the input has ", channels,
-         " channels, the kernel takes ", in * spec.groups);
+         " channels, the kernel takes ", in_channels * spec.groups);
   }
-  if (out >= 0 && out % spec.groups != 0)
-    fail(op, ": ", out, " filters cannot be divided into ", spec.groups, " groups");
+  if (out_channels >= 0 && out_channels % spec.groups != 0)
+    fail(op, ": ", out_channels, " filters cannot be divided into ", spec.groups, " groups");
   Shape result{x[0]};
   for (size_t i = 0; i < spatial_of(x); ++i) {
     const int axis = static_cast<int>(i);
@@ -29,7 +29,7 @@ Shape conv_shape(std::string_view op, const Shape& x, const Shape& kernel, const
     }
     result.append(n);
   }
-  result.append(out);
+  result.append(out_channels);
   return result;
 }
 
@@ -66,10 +66,10 @@ Tensors Conv::vjp(const Vjp& v) const {
 
 TensorSpecs ConvBackwardData::infer(std::span<const TensorSpec> in) const {
   const Shape result = with_batch(input, in[0].shape[0]);
-  const Shape expected = conv_shape("conv_transpose", result, in[1].shape, spec);
-  if (!expected.compatible(in[0].shape)) {
+  const Shape expected_shape = conv_shape("conv_transpose", result, in[1].shape, spec);
+  if (!expected_shape.compatible(in[0].shape)) {
     fail("conv_transpose: shapes ", shapes_text(in), " do not fit: expected an input of shape ",
-         expected, " for output ", result);
+         expected_shape, " for output ", result);
   }
   if (in[0].dtype != in[1].dtype)
     fail("conv_transpose: dtypes ", in[0].dtype, " and ", in[1].dtype, " differ");
@@ -99,8 +99,8 @@ Tensors ConvBackwardData::vjp(const Vjp& v) const {
 }
 
 TensorSpecs ConvBackwardKernel::infer(std::span<const TensorSpec> in) const {
-  const Shape expected = conv_shape("conv_backward_kernel", in[0].shape, kernel, spec);
-  if (!expected.compatible(in[1].shape)) {
+  const Shape expected_shape = conv_shape("conv_backward_kernel", in[0].shape, kernel, spec);
+  if (!expected_shape.compatible(in[1].shape)) {
     fail("conv_backward_kernel: shapes ", shapes_text(in), " do not fit a kernel of shape ",
          kernel);
   }
@@ -148,12 +148,12 @@ namespace {
 
 /// The number of groups into which a kernel divides the channels.
 int64_t groups_of(const Tensor& x, const Tensor& kernel) {
-  const int64_t in = kernel.dim(-2), channels = x.dim(-1);
-  if (in < 0 || channels < 0 || in == channels) return 1;
-  if (in == 0 || channels % in != 0)
+  const int64_t in_channels = kernel.dim(-2), channels = x.dim(-1);
+  if (in_channels < 0 || channels < 0 || in_channels == channels) return 1;
+  if (in_channels == 0 || channels % in_channels != 0)
     fail("conv: shapes ", x.shape(), " and ", kernel.shape(), " do not fit: the input has ",
-         channels, " channels, which the ", in, " of the kernel do not divide");
-  return channels / in;
+         channels, " channels, which the ", in_channels, " of the kernel do not divide");
+  return channels / in_channels;
 }
 
 }  // namespace
@@ -179,12 +179,13 @@ namespace {
 int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Padding padding,
                           std::optional<int64_t> extra) {
   if (length < 0) return -1;
-  const bool same = padding == Padding::same;
-  if (!extra) return length * stride + (same ? 0 : std::max<int64_t>(window - stride, 0));
+  const bool is_same_padding = padding == Padding::same;
+  if (!extra)
+    return length * stride + (is_same_padding ? 0 : std::max<int64_t>(window - stride, 0));
   if (*extra >= stride)
     fail("conv_transpose: output padding ", *extra, " must be less than stride ", stride);
-  return std::max<int64_t>((length - 1) * stride + window - (same ? window / 2 * 2 : 0) + *extra,
-                           0);
+  return std::max<int64_t>(
+      (length - 1) * stride + window - (is_same_padding ? window / 2 * 2 : 0) + *extra, 0);
 }
 
 }  // namespace
@@ -218,9 +219,10 @@ Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t
     const int64_t result = transposed_length(
         length, window, stride, padding, extra.empty() ? std::nullopt : std::optional(extra[i]));
     op.input.append(result);
-    const bool padded = padding == Padding::same && result >= 0;
-    append_padding(op.spec,
-                   padded ? std::max<int64_t>((length - 1) * stride + window - result, 0) : 0);
+    const bool has_padded_size = padding == Padding::same && result >= 0;
+    append_padding(op.spec, has_padded_size
+                                ? std::max<int64_t>((length - 1) * stride + window - result, 0)
+                                : 0);
   }
   op.input.append(kernel.dim(-2));
   const DType dtype = promote(x.dtype(), kernel.dtype());

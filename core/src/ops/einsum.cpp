@@ -27,22 +27,23 @@ bool has(const std::string& letters, char c) { return letters.find(c) != std::st
 
 /// Without an arrow the output has "..." and the letters that appear once, in alphabetical order.
 std::string implied_output(const std::vector<std::string>& inputs) {
-  std::string all, output;
-  for (const std::string& letters : inputs) all += letters;
-  std::sort(all.begin(), all.end());
-  if (has(all, kDots)) output += kDots;
-  for (char c : all) {
-    if (c != kDots && std::count(all.begin(), all.end(), c) == 1) output += c;
+  std::string all_letters, output;
+  for (const std::string& letters : inputs) all_letters += letters;
+  std::sort(all_letters.begin(), all_letters.end());
+  if (has(all_letters, kDots)) output += kDots;
+  for (char c : all_letters) {
+    if (c != kDots && std::count(all_letters.begin(), all_letters.end(), c) == 1) output += c;
   }
   return output;
 }
 
 Equation parse(std::string text) {
-  const std::string whole = text;
+  const std::string whole_text = text;
   std::erase(text, ' ');
-  if (has(text, kDots)) fail_equation(whole, "may hold letters, '...', commas and one '->'");
-  for (size_t at = 0; (at = text.find("...", at)) != std::string::npos; ++at)
-    text.replace(at, 3, 1, kDots);
+  if (has(text, kDots)) fail_equation(whole_text, "may hold letters, '...', commas and one '->'");
+  for (size_t position = 0; (position = text.find("...", position)) != std::string::npos;
+       ++position)
+    text.replace(position, 3, 1, kDots);
   const size_t arrow = text.find("->");
   Equation e;
   e.inputs.emplace_back();
@@ -51,43 +52,44 @@ Equation parse(std::string text) {
       e.inputs.emplace_back();
     } else if (std::isalpha(static_cast<unsigned char>(c)) || c == kDots) {
       if (has(e.inputs.back(), c))
-        fail_equation(whole,
+        fail_equation(whole_text,
                       "repeats a letter or '...' within one operand, which is not supported");
       e.inputs.back() += c;
     } else {
-      fail_equation(whole, "may hold letters, '...', commas and one '->'");
+      fail_equation(whole_text, "may hold letters, '...', commas and one '->'");
     }
   }
   e.output = arrow == std::string::npos ? implied_output(e.inputs) : text.substr(arrow + 2);
   for (char c : e.output) {
-    const bool known = std::any_of(e.inputs.begin(), e.inputs.end(),
-                                   [&](const std::string& in) { return has(in, c); });
-    if (!known || std::count(e.output.begin(), e.output.end(), c) != 1)
-      fail_equation(whole, "has a wrong output");
+    const bool is_known = std::any_of(e.inputs.begin(), e.inputs.end(),
+                                      [&](const std::string& in) { return has(in, c); });
+    if (!is_known || std::count(e.output.begin(), e.output.end(), c) != 1)
+      fail_equation(whole_text, "has a wrong output");
   }
   return e;
 }
 
 void replace_dots(std::string& letters, std::string_view by) {
-  if (const size_t at = letters.find(kDots); at != std::string::npos) letters.replace(at, 1, by);
+  if (const size_t position = letters.find(kDots); position != std::string::npos)
+    letters.replace(position, 1, by);
 }
 
 /// Replaces "..." in each input by a letter for each axis that it stands for.
 void name_dots(const std::string& equation, Equation& e, std::span<const Tensor> tensors) {
-  size_t most = 0;
+  size_t max_dots = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::string& letters = e.inputs[i];
-    const size_t named = letters.size() - has(letters, kDots),
+    const size_t letter_count = letters.size() - has(letters, kDots),
                  rank = static_cast<size_t>(tensors[i].rank());
-    if (rank < named || (rank > named && !has(letters, kDots)))
-      fail_equation(equation, concat("gives operand ", i, " ", named, " axes, its shape is ",
+    if (rank < letter_count || (rank > letter_count && !has(letters, kDots)))
+      fail_equation(equation, concat("gives operand ", i, " ", letter_count, " axes, its shape is ",
                                      tensors[i].shape()));
-    most = std::max(most, rank - named);
-    replace_dots(letters, kDotLetters.substr(kDotLetters.size() - (rank - named)));
+    max_dots = std::max(max_dots, rank - letter_count);
+    replace_dots(letters, kDotLetters.substr(kDotLetters.size() - (rank - letter_count)));
   }
-  if (most > 0 && !has(e.output, kDots))
+  if (max_dots > 0 && !has(e.output, kDots))
     fail_equation(equation, "has '...' in an operand and not in the output");
-  replace_dots(e.output, kDotLetters.substr(kDotLetters.size() - most));
+  replace_dots(e.output, kDotLetters.substr(kDotLetters.size() - max_dots));
 }
 
 /// Drops the axes of "..." that have size 1 in x and a larger size in the other operand, because
@@ -95,10 +97,11 @@ void name_dots(const std::string& equation, Equation& e, std::span<const Tensor>
 void drop_stretched(Tensor& x, std::string& letters, const Tensor& other,
                     const std::string& others) {
   for (size_t i = letters.size(); i-- > 0;) {
-    const size_t at = kDotLetters.find(letters[i]) == std::string::npos ? std::string::npos
-                                                                        : others.find(letters[i]);
-    if (at == std::string::npos || x.dim(static_cast<int>(i)) != 1 ||
-        other.dim(static_cast<int>(at)) == 1)
+    const size_t position = kDotLetters.find(letters[i]) == std::string::npos
+                                ? std::string::npos
+                                : others.find(letters[i]);
+    if (position == std::string::npos || x.dim(static_cast<int>(i)) != 1 ||
+        other.dim(static_cast<int>(position)) == 1)
       continue;
     x = ops::squeeze(x, static_cast<int>(i));
     letters.erase(i, 1);
@@ -108,15 +111,15 @@ void drop_stretched(Tensor& x, std::string& letters, const Tensor& other,
 /// Sums x over its letters that `keep` does not contain, and drops these letters from `letters`.
 Tensor sum_out(const Tensor& x, std::string& letters, const std::string& keep) {
   ops::Axes axes;
-  std::string kept;
+  std::string kept_letters;
   for (size_t i = 0; i < letters.size(); ++i) {
     if (has(keep, letters[i])) {
-      kept += letters[i];
+      kept_letters += letters[i];
     } else {
       axes.push_back(static_cast<int>(i));
     }
   }
-  letters = kept;
+  letters = kept_letters;
   return axes.empty() ? x : ops::sum(x, axes);
 }
 
@@ -148,19 +151,19 @@ Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std
   b = sum_out(b, in_b, in_a + output);
   const std::string batch =
       letters_where(in_a, [&](char c) { return has(in_b, c) && has(output, c); });
-  const std::string shared =
+  const std::string shared_letters =
       letters_where(in_a, [&](char c) { return has(in_b, c) && !has(output, c); });
-  const std::string own_a = letters_where(in_a, [&](char c) { return !has(in_b, c); });
-  const std::string own_b = letters_where(in_b, [&](char c) { return !has(in_a, c); });
-  const Shape batch_dims = dims_of(a, in_a, batch), dims_a = dims_of(a, in_a, own_a),
-              dims_b = dims_of(b, in_b, own_b);
-  const int64_t n = known_size(batch_dims), k = known_size(dims_of(a, in_a, shared));
+  const std::string only_a = letters_where(in_a, [&](char c) { return !has(in_b, c); });
+  const std::string only_b = letters_where(in_b, [&](char c) { return !has(in_a, c); });
+  const Shape batch_dims = dims_of(a, in_a, batch), dims_a = dims_of(a, in_a, only_a),
+              dims_b = dims_of(b, in_b, only_b);
+  const int64_t n = known_size(batch_dims), k = known_size(dims_of(a, in_a, shared_letters));
   const Tensor x =
-      ops::reshape(arrange(a, in_a, batch + own_a + shared), {n, known_size(dims_a), k});
+      ops::reshape(arrange(a, in_a, batch + only_a + shared_letters), {n, known_size(dims_a), k});
   const Tensor y =
-      ops::reshape(arrange(b, in_b, batch + shared + own_b), {n, k, known_size(dims_b)});
+      ops::reshape(arrange(b, in_b, batch + shared_letters + only_b), {n, k, known_size(dims_b)});
   const Tensor z = ops::reshape(ops::matmul(x, y), batch_dims.concat(dims_a).concat(dims_b));
-  return arrange(z, batch + own_a + own_b, output);
+  return arrange(z, batch + only_a + only_b, output);
 }
 
 }  // namespace
@@ -177,9 +180,9 @@ Tensor einsum_of_two(const std::string& equation, std::span<const Tensor> tensor
     drop_stretched(a, e.inputs[0], tensors[1], e.inputs[1]);
     drop_stretched(b, e.inputs[1], a, e.inputs[0]);
     for (size_t i = 0; i < e.inputs[0].size(); ++i) {
-      const size_t at = e.inputs[1].find(e.inputs[0][i]);
-      if (at == std::string::npos) continue;
-      const int64_t x = a.dim(static_cast<int>(i)), y = b.dim(static_cast<int>(at));
+      const size_t position = e.inputs[1].find(e.inputs[0][i]);
+      if (position == std::string::npos) continue;
+      const int64_t x = a.dim(static_cast<int>(i)), y = b.dim(static_cast<int>(position));
       const bool is_dot = has(std::string(kDotLetters), e.inputs[0][i]);
       if (x >= 0 && y >= 0 && x != y)
         fail_equation(equation, concat("gives '", is_dot ? "..." : std::string(1, e.inputs[0][i]),

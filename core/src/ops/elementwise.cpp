@@ -82,7 +82,7 @@ bool represents(DType dtype, double number) {
 }
 
 /// Returns the integer dtype, or a wider one if `number` does not fit into it.
-DType widened(DType dtype, double number) {
+DType widened_dtype(DType dtype, double number) {
   if (represents(dtype, number)) return dtype;
   return represents(DType::int32, number) ? promote(dtype, DType::int32) : DType::int64;
 }
@@ -211,34 +211,34 @@ Tensor power_gradient_exponent(const Tensor& a, const Tensor& y, const Tensor& g
 std::pair<Tensor, Tensor> binary_gradients(BinaryKind kind, const Vjp& v) {
   using namespace ops;
   const Tensor &a = v.inputs[0], &b = v.inputs[1], &y = v.outputs[0], &g = v.gradients[0];
-  auto wanted = [&](size_t i, auto make) { return v.wanted[i] ? make() : Tensor(); };
-  auto both = [&](auto first, auto second) {
-    return std::pair{wanted(0, first), wanted(1, second)};
+  auto if_wanted = [&](size_t i, auto make) { return v.wanted[i] ? make() : Tensor(); };
+  auto gradient_pair = [&](auto first, auto second) {
+    return std::pair{if_wanted(0, first), if_wanted(1, second)};
   };
   using enum BinaryKind;
   switch (kind) {
     case add:
-      return both([&] { return g; }, [&] { return g; });
+      return gradient_pair([&] { return g; }, [&] { return g; });
     case subtract:
-      return both([&] { return g; }, [&] { return -g; });
+      return gradient_pair([&] { return g; }, [&] { return -g; });
     case multiply:
-      return both([&] { return g * b; }, [&] { return g * a; });
+      return gradient_pair([&] { return g * b; }, [&] { return g * a; });
     case divide:
-      return both([&] { return g / b; }, [&] { return -(g / b * y); });
+      return gradient_pair([&] { return g / b; }, [&] { return -(g / b * y); });
     case power:
-      return both([&] { return power_gradient_base(a, b, g); },
-                  [&] { return power_gradient_exponent(a, y, g); });
+      return gradient_pair([&] { return power_gradient_base(a, b, g); },
+                           [&] { return power_gradient_exponent(a, y, g); });
     case maximum:
-      return both([&] { return zero_where_not(ops::greater_equal(a, b), g); },
-                  [&] { return zero_where_not(ops::less(a, b), g); });
+      return gradient_pair([&] { return zero_where_not(ops::greater_equal(a, b), g); },
+                           [&] { return zero_where_not(ops::less(a, b), g); });
     case minimum:
-      return both([&] { return zero_where_not(ops::less_equal(a, b), g); },
-                  [&] { return zero_where_not(ops::greater(a, b), g); });
+      return gradient_pair([&] { return zero_where_not(ops::less_equal(a, b), g); },
+                           [&] { return zero_where_not(ops::greater(a, b), g); });
     case mod:
-      return both([&] { return g; }, [&] { return -(g * floor(a / b)); });
+      return gradient_pair([&] { return g; }, [&] { return -(g * floor(a / b)); });
     case arctan2:
-      return both([&] { return g * b / (a * a + b * b); },
-                  [&] { return -(g * a / (a * a + b * b)); });
+      return gradient_pair([&] { return g * b / (a * a + b * b); },
+                           [&] { return -(g * a / (a * a + b * b)); });
     default:
       return {};  // step functions, comparisons and logical ops have no gradient
   }
@@ -313,13 +313,15 @@ namespace ops {
 DType result_dtype(const Operand& a, const Operand& b) {
   if (a.tensor && b.tensor) return promote(a.tensor.dtype(), b.tensor.dtype());
   if (!a.tensor && !b.tensor)
-    return a.whole && b.whole ? widened(widened(DType::int32, a.number), b.number) : DType::float32;
+    return a.whole && b.whole ? widened_dtype(widened_dtype(DType::int32, a.number), b.number)
+                              : DType::float32;
   const DType dtype = (a.tensor ? a : b).tensor.dtype();
-  const Operand& other = a.tensor ? b : a;
-  if (dtype == DType::string) fail("strings meet strings only, not the number ", other.number);
+  const Operand& other_operand = a.tensor ? b : a;
+  if (dtype == DType::string)
+    fail("strings meet strings only, not the number ", other_operand.number);
   if (!is_integer(dtype) && dtype != DType::boolean) return dtype;
-  if (!other.whole) return DType::float32;
-  return widened(dtype == DType::boolean ? DType::int32 : dtype, other.number);
+  if (!other_operand.whole) return DType::float32;
+  return widened_dtype(dtype == DType::boolean ? DType::int32 : dtype, other_operand.number);
 }
 
 #define CRESCENT_UNARY(f, ...) \
@@ -338,8 +340,8 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
 
 Tensor clip(const Tensor& given, const Operand& low, const Operand& high) {
   const Tensor x = given.dtype() == DType::boolean ? cast(given, DType::int32) : given;
-  const bool numbers = !low.tensor && !high.tensor;
-  if (!numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
+  const bool are_numbers = !low.tensor && !high.tensor;
+  if (!are_numbers || !is_floating(x.dtype())) return minimum(maximum(x, low), high);
   // The limits are inputs of the program and not constants in it, because each call may have other
   // limits.
   return run_compiled(
@@ -352,9 +354,9 @@ Tensor clip(const Tensor& given, const Operand& low, const Operand& high) {
 /// passed first, so that the gradient at the limits is 0.
 Tensor hard_tanh(const Tensor& x, double low, double high) {
   if (!is_floating(x.dtype())) {
-    const bool whole = low == std::floor(low) && high == std::floor(high);
-    return whole ? clip(x, static_cast<int64_t>(low), static_cast<int64_t>(high))
-                 : clip(x, low, high);
+    const bool has_integer_bounds = low == std::floor(low) && high == std::floor(high);
+    return has_integer_bounds ? clip(x, static_cast<int64_t>(low), static_cast<int64_t>(high))
+                              : clip(x, low, high);
   }
   return run_compiled("hard_tanh", {},
                       {x, Tensor::scalar(low, x.dtype()), Tensor::scalar(high, x.dtype())},
@@ -396,10 +398,10 @@ Tensor elu(const Tensor& x, double alpha) {
 Tensor gelu(const Tensor& given, bool approximate) {
   return run_compiled("gelu", {approximate ? 1.0 : 0.0}, {given}, [&](const Tensors& in) {
     const Tensor& x = in[0];
-    const Tensor inner = approximate
-                             ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))
-                             : erf(x * std::numbers::sqrt2 * 0.5);
-    return x * 0.5 * (inner + 1);
+    const Tensor tanh_argument =
+        approximate ? tanh((x + x * x * x * 0.044715) * std::sqrt(2 / std::numbers::pi))
+                    : erf(x * std::numbers::sqrt2 * 0.5);
+    return x * 0.5 * (tanh_argument + 1);
   });
 }
 

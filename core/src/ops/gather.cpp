@@ -58,14 +58,14 @@ Tensors ScatterAdd::vjp(const Vjp& v) const {
 
 TensorSpecs TakeAlong::infer(std::span<const TensorSpec> in) const {
   expect_indices("take_along_axis", in[1].dtype);
-  const int at = normal_axis("take_along_axis", axis, in[0].shape);
-  Shape expected = in[1].shape;
-  const bool same_rank = expected.rank() == in[0].shape.rank();
-  if (same_rank) expected.set(at, in[0].shape[at]);
-  if (!same_rank || !expected.compatible(in[0].shape)) {
+  const int positive_axis = normal_axis("take_along_axis", axis, in[0].shape);
+  Shape expected_shape = in[1].shape;
+  const bool has_same_rank = expected_shape.rank() == in[0].shape.rank();
+  if (has_same_rank) expected_shape.set(positive_axis, in[0].shape[positive_axis]);
+  if (!has_same_rank || !expected_shape.compatible(in[0].shape)) {
     fail("take_along_axis: shapes ", shapes_text(in), " differ beyond axis ", axis);
   }
-  expect_elements("take_along_axis", in[0].shape, at, in[1].shape);
+  expect_elements("take_along_axis", in[0].shape, positive_axis, in[1].shape);
   return {{in[0].dtype, in[1].shape}};
 }
 Tensors TakeAlong::vjp(const Vjp& v) const {

@@ -5,7 +5,7 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kHighest = 7;
+constexpr int64_t kMaxInt4 = 7;
 
 /// Repeats the row of each block, so that there is one for each of `rows` rows.
 Tensor repeat_rows(const Tensor& of_blocks, int64_t rows, int64_t block) {
@@ -17,23 +17,25 @@ Tensor repeat_rows(const Tensor& of_blocks, int64_t rows, int64_t block) {
 }  // namespace
 
 Tensor packed_int4(const Tensor& values) {
-  const Tensor all = ops::cast(values, DType::float32);
-  const int64_t columns = all.dim(-1), odd = columns % 2;
-  std::vector<int64_t> none(all.rank(), 0), after = none;
-  after.back() = odd;
-  const Tensor even = odd ? ops::pad(all, none, after) : all;
-  const Tensor low = ops::slice_axis(even, -1, 0, columns + odd, 2),
-               high = ops::slice_axis(even, -1, 1, columns + odd, 2);
+  const Tensor floats = ops::cast(values, DType::float32);
+  const int64_t columns = floats.dim(-1), padding_columns = columns % 2;
+  std::vector<int64_t> no_padding(floats.rank(), 0), padding_after = no_padding;
+  padding_after.back() = padding_columns;
+  const Tensor even_columns =
+      padding_columns ? ops::pad(floats, no_padding, padding_after) : floats;
+  const Tensor low = ops::slice_axis(even_columns, -1, 0, columns + padding_columns, 2),
+               high = ops::slice_axis(even_columns, -1, 1, columns + padding_columns, 2);
   const Tensor unsigned_low = ops::where(ops::less(low, 0), low + 16.0, low);
   return ops::cast(high * 16.0 + unsigned_low, DType::int8);
 }
 
 Tensor unpacked_int4(const Tensor& bytes, int64_t columns) {
-  const Tensor all = ops::cast(bytes, DType::float32), high = ops::floor(all / 16.0),
-               rest = all - high * 16.0;
-  const Tensor halves[] = {ops::where(ops::greater(rest, kHighest), rest - 16.0, rest), high};
-  const Shape wide = bytes.shape().slice(0, -1).concat({2 * bytes.dim(-1)});
-  const Tensor values = ops::reshape(ops::stack(halves, -1), wide);
+  const Tensor byte_values = ops::cast(bytes, DType::float32),
+               high = ops::floor(byte_values / 16.0), low_nibbles = byte_values - high * 16.0;
+  const Tensor halves[] = {
+      ops::where(ops::greater(low_nibbles, kMaxInt4), low_nibbles - 16.0, low_nibbles), high};
+  const Shape unpacked_shape = bytes.shape().slice(0, -1).concat({2 * bytes.dim(-1)});
+  const Tensor values = ops::reshape(ops::stack(halves, -1), unpacked_shape);
   return ops::cast(ops::slice_axis(values, -1, 0, columns), DType::int8);
 }
 

@@ -14,9 +14,9 @@ size_t AbsMax::hash() const {
 
 Quantized AbsMax::operator()(const Tensor& x, const std::vector<int>& axes) const {
   const Tensor scale = static_cast<double>(high) / (ops::max(ops::abs(x), axes, true) + epsilon);
-  const Tensor rounded =
+  const Tensor rounded_kernel =
       ops::clip(ops::round(x * scale), static_cast<double>(low), static_cast<double>(high));
-  return {ops::cast(rounded, DType::int8), scale};
+  return {ops::cast(rounded_kernel, DType::int8), scale};
 }
 
 std::string to_text(const AbsMax& range) {
@@ -40,12 +40,12 @@ Tensors Int8Conv::decompose(std::span<const Tensor> in) const {
   const Tensor &x = in[0], &kernel = in[1], &scale = in[2];
   std::vector<int> axes;
   for (int axis = 1; axis < x.rank(); ++axis) axes.push_back(axis);
-  const Quantized rounded = range(x, axes);
+  const Quantized quantized_x = range(x, axes);
   Conv convolution;
   convolution.spec = spec;
-  const Tensor sums = apply1(
-      convolution, {ops::cast(rounded.values, DType::float64), ops::cast(kernel, DType::float64)});
-  return {ops::cast(sums, x.dtype()) * (1.0 / (rounded.scale * scale))};
+  const Tensor sums = apply1(convolution, {ops::cast(quantized_x.values, DType::float64),
+                                           ops::cast(kernel, DType::float64)});
+  return {ops::cast(sums, x.dtype()) * (1.0 / (quantized_x.scale * scale))};
 }
 
 Tensors Int8Conv::vjp(const Vjp& v) const {

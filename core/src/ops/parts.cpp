@@ -21,28 +21,28 @@ TensorSpecs Concat::infer(std::span<const TensorSpec> in) const {
   Shape shape = in[0].shape;
   int64_t length = 0;
   for (const TensorSpec& spec : in) {
-    Shape other = spec.shape;
-    if (other.rank() != shape.rank())
+    Shape other_shape = spec.shape;
+    if (other_shape.rank() != shape.rank())
       fail("concatenate: shapes ", shapes_text(in), " have different ranks");
     if (spec.dtype != in[0].dtype)
       fail("concatenate: dtypes ", in[0].dtype, " and ", spec.dtype, " differ");
-    length = length < 0 || other[axis] < 0 ? -1 : length + other[axis];
-    other.set(axis, shape[axis]);
-    if (!other.compatible(shape))
+    length = length < 0 || other_shape[axis] < 0 ? -1 : length + other_shape[axis];
+    other_shape.set(axis, shape[axis]);
+    if (!other_shape.compatible(shape))
       fail("concatenate: shapes ", shapes_text(in), " differ beyond axis ", axis);
-    for (int i = 0; i < shape.rank(); ++i) shape.set(i, std::max(shape[i], other[i]));
+    for (int i = 0; i < shape.rank(); ++i) shape.set(i, std::max(shape[i], other_shape[i]));
   }
   shape.set(axis, length);
   return {{in[0].dtype, shape}};
 }
 Tensors Concat::vjp(const Vjp& v) const {
   Tensors result;
-  int64_t at = 0;
+  int64_t start = 0;
   for (size_t i = 0; i < v.inputs.size(); ++i) {
     const int64_t length = std::max<int64_t>(v.inputs[i].dim(axis), 0);
-    result.push_back(v.wanted[i] ? ops::slice_axis(v.gradients[0], axis, at, at + length)
+    result.push_back(v.wanted[i] ? ops::slice_axis(v.gradients[0], axis, start, start + length)
                                  : Tensor());
-    at += length;
+    start += length;
   }
   return result;
 }
@@ -54,24 +54,26 @@ TensorSpecs Slice::infer(std::span<const TensorSpec> in) const {
   expect_rows("slice", stride.size(), x, "stride");
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
-    const size_t at = i;
-    const int64_t dim = x[i], step = std::min(stride[at], kMaxPosition);
-    if (start[at] < 0 || step < 1 || size[at] < -1)
-      fail("slice: start ", start[at], ", size ", size[at], " and stride ", step, " make no sense");
-    if (start[at] > kMaxPosition || size[at] > kMaxPosition)
-      fail("slice: position ", std::max(start[at], size[at]), " is out of range for shape ", x);
+    const size_t axis = i;
+    const int64_t dim = x[i], step = std::min(stride[axis], kMaxPosition);
+    if (start[axis] < 0 || step < 1 || size[axis] < -1)
+      fail("slice: start ", start[axis], ", size ", size[axis], " and stride ", step,
+           " make no sense");
+    if (start[axis] > kMaxPosition || size[axis] > kMaxPosition)
+      fail("slice: position ", std::max(start[axis], size[axis]), " is out of range for shape ", x);
     if (dim < 0) {
-      shape.append(size[at]);
+      shape.append(size[axis]);
       continue;
     }
-    const int64_t count = size[at] >= 0      ? size[at]
-                          : dim <= start[at] ? 0
-                                             : (dim - start[at] - 1) / step + 1;
-    int64_t last = start[at];
-    const bool overflows = count > 0 && (__builtin_mul_overflow(count - 1, step, &last) ||
-                                         __builtin_add_overflow(last, start[at] + 1, &last));
-    if (overflows || last > dim)
-      fail("slice: positions ", start[at], " to ", last, " of axis ", i,
+    const int64_t count = size[axis] >= 0      ? size[axis]
+                          : dim <= start[axis] ? 0
+                                               : (dim - start[axis] - 1) / step + 1;
+    int64_t last_index = start[axis];
+    const bool overflows =
+        count > 0 && (__builtin_mul_overflow(count - 1, step, &last_index) ||
+                      __builtin_add_overflow(last_index, start[axis] + 1, &last_index));
+    if (overflows || last_index > dim)
+      fail("slice: positions ", start[axis], " to ", last_index, " of axis ", i,
            " are out of range for shape ", x);
     shape.append(count);
   }
@@ -84,11 +86,11 @@ Tensors Slice::vjp(const Vjp& v) const {
     return {ops::zeros_like(v.inputs[0])};
   Pad op;
   for (int i = 0; i < x.rank(); ++i) {
-    const size_t at = i;
-    const int64_t covered = y[i] == 0 ? 0 : (y[i] - 1) * stride[at] + 1;
-    op.before.push_back(start[at]);
-    op.after.push_back(x[i] - start[at] - covered);
-    op.inner.push_back(stride[at] - 1);
+    const size_t axis = i;
+    const int64_t covered_length = y[i] == 0 ? 0 : (y[i] - 1) * stride[axis] + 1;
+    op.before.push_back(start[axis]);
+    op.after.push_back(x[i] - start[axis] - covered_length);
+    op.inner.push_back(stride[axis] - 1);
   }
   return {apply1(op, {v.gradients[0]})};
 }
@@ -100,12 +102,14 @@ TensorSpecs Pad::infer(std::span<const TensorSpec> in) const {
   expect_rows("pad", inner.size(), x, "inner width");
   Shape shape;
   for (int i = 0; i < x.rank(); ++i) {
-    const size_t at = i;
-    if (before[at] < 0 || after[at] < 0 || inner[at] < 0) fail("pad: widths cannot be negative");
-    if (std::max({before[at], after[at], inner[at]}) > kMaxLength)
+    const size_t axis = i;
+    if (before[axis] < 0 || after[axis] < 0 || inner[axis] < 0)
+      fail("pad: widths cannot be negative");
+    if (std::max({before[axis], after[axis], inner[axis]}) > kMaxLength)
       fail("pad: a width of more than ", kMaxLength, " is too large");
-    shape.append(
-        x[i] < 0 ? -1 : before[at] + x[i] + std::max<int64_t>(x[i] - 1, 0) * inner[at] + after[at]);
+    shape.append(x[i] < 0 ? -1
+                          : before[axis] + x[i] + std::max<int64_t>(x[i] - 1, 0) * inner[axis] +
+                                after[axis]);
   }
   return {{in[0].dtype, shape}};
 }
@@ -143,21 +147,21 @@ Tensor stack(std::span<const Tensor> tensors, int axis) {
 }
 
 Tensors split(const Tensor& x, const std::vector<int64_t>& sizes, int axis) {
-  const int at = normal_axis("split", axis, x.shape());
-  int64_t total = 0;
+  const int positive_axis = normal_axis("split", axis, x.shape());
+  int64_t size_sum = 0;
   for (int64_t size : sizes) {
-    if (size < 0 || __builtin_add_overflow(total, size, &total))
+    if (size < 0 || __builtin_add_overflow(size_sum, size, &size_sum))
       fail("split: a part cannot have size ", size);
   }
-  if (x.dim(at) >= 0 && total != x.dim(at))
-    fail("split: sizes add up to ", total, ", axis ", axis, " of shape ", x.shape(),
+  if (x.dim(positive_axis) >= 0 && size_sum != x.dim(positive_axis))
+    fail("split: sizes add up to ", size_sum, ", axis ", axis, " of shape ", x.shape(),
          " has another length");
   Tensors parts;
   int64_t start = 0;
   for (int64_t size : sizes) {
     Slice op = whole_slice(x);
-    op.start[at] = start;
-    op.size[at] = size;
+    op.start[positive_axis] = start;
+    op.size[positive_axis] = size;
     parts.push_back(apply1(op, {x}));
     start += size;
   }
@@ -176,19 +180,19 @@ Tensor slice(const Tensor& x, const std::vector<int64_t>& start, const std::vect
 Tensor slice_axis(const Tensor& x, int axis, int64_t first, int64_t last, int64_t step) {
   if (step < 1) fail("slice: expected a positive step, got ", step);
   const int i = normal_axis("slice", axis, x.shape());
-  const size_t at = i;
+  const size_t index = i;
   const int64_t dim = x.dim(i);
   Slice op = whole_slice(x);
-  op.stride[at] = step;
+  op.stride[index] = step;
   if (dim >= 0) {
     auto position = [&](int64_t p) { return std::clamp<int64_t>(p < 0 ? p + dim : p, 0, dim); };
     first = position(first), last = position(last);
     if (first == 0 && last == dim && step == 1) return x;
-    op.size[at] = last <= first ? 0 : (last - first - 1) / step + 1;
+    op.size[index] = last <= first ? 0 : (last - first - 1) / step + 1;
   } else if (first >= 0 && last >= 0) {
-    op.size[at] = last <= first ? 0 : (last - first - 1) / step + 1;
+    op.size[index] = last <= first ? 0 : (last - first - 1) / step + 1;
   }
-  op.start[at] = std::max<int64_t>(first, 0);
+  op.start[index] = std::max<int64_t>(first, 0);
   return apply1(op, {x});
 }
 

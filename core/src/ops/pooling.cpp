@@ -34,23 +34,23 @@ Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
   for (size_t i = 0; i < spatial; ++i)
     before.push_back(op.spec.pad_before[i]), after.push_back(op.spec.pad_after[i]);
   before.push_back(0), after.push_back(0);
-  const Tensor padded = ops::pad(x, before, after, outside);
+  const Tensor padded_x = ops::pad(x, before, after, outside);
   const Shape output = pool_shape("max_pool", x.shape(), op.window, op.spec);
   Tensors parts;
-  std::vector<int64_t> at(spatial, 0);
-  for (bool more = true; more;) {
+  std::vector<int64_t> position(spatial, 0);
+  for (bool has_next = true; has_next;) {
     Slice slice;
     for (int i = 0; i < output.rank(); ++i) {
-      const bool inner = i > 0 && i + 1 < output.rank();
-      slice.start.push_back(inner ? at[i - 1] : 0);
-      slice.stride.push_back(inner ? op.spec.strides[i - 1] : 1);
+      const bool is_inner = i > 0 && i + 1 < output.rank();
+      slice.start.push_back(is_inner ? position[i - 1] : 0);
+      slice.stride.push_back(is_inner ? op.spec.strides[i - 1] : 1);
       slice.size.push_back(output[i]);
     }
-    parts.push_back(apply1(slice, {padded}));
-    more = false;
-    for (size_t i = spatial; i-- > 0 && !more;) {
-      more = ++at[i] < op.window[i];
-      if (!more) at[i] = 0;
+    parts.push_back(apply1(slice, {padded_x}));
+    has_next = false;
+    for (size_t i = spatial; i-- > 0 && !has_next;) {
+      has_next = ++position[i] < op.window[i];
+      if (!has_next) position[i] = 0;
     }
   }
   return ops::stack(parts, 0);
@@ -78,8 +78,8 @@ Tensors Pool::vjp(const Vjp& v) const {
 TensorSpecs PoolBackward::infer(std::span<const TensorSpec> in) const {
   const TensorSpec& dy = in[max ? 1 : 0];
   const Shape result = with_batch(input, dy.shape[0]);
-  const Shape expected = pool_shape("pool_backward", result, window, spec);
-  if (!expected.compatible(dy.shape))
+  const Shape expected_shape = pool_shape("pool_backward", result, window, spec);
+  if (!expected_shape.compatible(dy.shape))
     fail("pool_backward: gradient ", dy.shape, " does not fit input ", result);
   return {{dy.dtype, result}};
 }
@@ -92,10 +92,10 @@ Tensors PoolBackward::vjp(const Vjp& v) const {
     return {apply1(op, {g})};
   }
   if (!v.wanted[1]) return Tensors(2);
-  const Tensor first = ops::argmax(windows_of(v.inputs[0], *this, -1e300), 0);
-  const Tensor picked =
-      ops::gather_along_axis(windows_of(g, *this, 0), ops::expand_dims(first, 0), 0);
-  return {Tensor(), ops::squeeze(picked, 0)};
+  const Tensor argmax_indices = ops::argmax(windows_of(v.inputs[0], *this, -1e300), 0);
+  const Tensor picked_gradients =
+      ops::gather_along_axis(windows_of(g, *this, 0), ops::expand_dims(argmax_indices, 0), 0);
+  return {Tensor(), ops::squeeze(picked_gradients, 0)};
 }
 
 namespace ops {

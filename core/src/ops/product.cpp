@@ -21,17 +21,17 @@ Tensor slice_as_float(const Tensor& x, int axis, int64_t first, int64_t last) {
 /// The product of matrices of 8-bit integers as a sum of float32 products, each of which sums up to
 /// a thousand terms and is therefore exact.
 Tensor product_of_bytes(const Matmul& op, const Tensor& a, const Tensor& b) {
-  constexpr int64_t kExact = (1 << 24) / (128 * 128);
+  constexpr int64_t kExactTerms = (1 << 24) / (128 * 128);
   const int inner_a = op.transpose_a ? -2 : -1, inner_b = op.transpose_b ? -1 : -2;
   const int64_t depth = a.dim(inner_a);
   Tensor sum;
-  for (int64_t first = 0; first < depth; first += kExact) {
-    const int64_t last = std::min(depth, first + kExact);
-    const Tensor part = ops::cast(
-        matmul_op(slice_as_float(a, inner_a, first, last), slice_as_float(b, inner_b, first, last),
-                  op.transpose_a, op.transpose_b),
+  for (int64_t first = 0; first < depth; first += kExactTerms) {
+    const int64_t chunk_end = std::min(depth, first + kExactTerms);
+    const Tensor partial_product = ops::cast(
+        matmul_op(slice_as_float(a, inner_a, first, chunk_end),
+                  slice_as_float(b, inner_b, first, chunk_end), op.transpose_a, op.transpose_b),
         DType::int32);
-    sum = sum ? sum + part : part;
+    sum = sum ? sum + partial_product : partial_product;
   }
   return sum;
 }

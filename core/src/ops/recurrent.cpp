@@ -21,8 +21,9 @@ Tensor joined(std::initializer_list<Tensor> parts) {
 /// The states before each step: h0, followed by all states but the last.
 Tensor previous_states(const Tensor& h0, const Tensor& hs) {
   if (hs.dim(1) == 0) return hs;
-  const Tensor first = ops::expand_dims(h0, 1), rest = ops::slice_axis(hs, 1, 0, hs.dim(1) - 1);
-  const Tensor parts[] = {first, rest};
+  const Tensor first_state = ops::expand_dims(h0, 1),
+               earlier_states = ops::slice_axis(hs, 1, 0, hs.dim(1) - 1);
+  const Tensor parts[] = {first_state, earlier_states};
   return ops::concatenate(parts, 1);
 }
 
@@ -130,13 +131,13 @@ Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
   const Tensor factors = dropout_factors(in, 11);
   auto [first, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor &gate = step[0], &c = step[1], &before = step[2];
+        const Tensor &gate = step[0], &c = step[1], &previous_c = step[2];
         const Tensor i = part(gate, 0, 4), f = part(gate, 1, 4), candidate = part(gate, 2, 4),
                      o = part(gate, 3, 4);
         const Tensor dh = state[0] + step[3], bent = ops::tanh(c);
         const Tensor dc = state[1] + dh * o * (1.0 - bent * bent);
         const Tensor dz =
-            joined({dc * candidate * i * (1.0 - i), dc * before * f * (1.0 - f),
+            joined({dc * candidate * i * (1.0 - i), dc * previous_c * f * (1.0 - f),
                     dc * i * (1.0 - candidate * candidate), dh * bent * o * (1.0 - o)});
         return {{scale_states(ops::matmul(dz, recurrent, false, true), factors), dc * f}, {dz}};
       },
@@ -153,8 +154,9 @@ Tensors LstmBackward::decompose(std::span<const Tensor> in) const {
 }
 
 TensorSpecs Gru::infer(std::span<const TensorSpec> in) const {
-  const int64_t wide = in[3].shape.rank() == 2 && in[3].shape[0] >= 0 ? 3 * in[3].shape[0] : -1;
-  const int64_t units = check_sequence("gru", in, 1, 3, {2, wide});
+  const int64_t gate_columns =
+      in[3].shape.rank() == 2 && in[3].shape[0] >= 0 ? 3 * in[3].shape[0] : -1;
+  const int64_t units = check_sequence("gru", in, 1, 3, {2, gate_columns});
   const Shape& x = in[0].shape;
   const DType dtype = in[0].dtype;
   return {{dtype, {x[0], x[1], units}}, {dtype, {x[0], units}}, {dtype, {x[0], x[1], 4 * units}}};
@@ -172,10 +174,10 @@ Tensors Gru::decompose(std::span<const Tensor> in) const {
                      inner = ops::matmul(h, recurrent) + recurrent_bias;
         const Tensor z = ops::sigmoid(part(step[0], 0, 3) + part(inner, 0, 3));
         const Tensor r = ops::sigmoid(part(step[0], 1, 3) + part(inner, 1, 3)),
-                     own = part(inner, 2, 3);
-        const Tensor candidate = ops::tanh(part(step[0], 2, 3) + r * own);
-        const Tensor next = z * h + (1.0 - z) * candidate;
-        return {{next}, {next, joined({z, r, candidate, own})}};
+                     projected_candidate = part(inner, 2, 3);
+        const Tensor candidate = ops::tanh(part(step[0], 2, 3) + r * projected_candidate);
+        const Tensor next_state = z * h + (1.0 - z) * candidate;
+        return {{next_state}, {next_state, joined({z, r, candidate, projected_candidate})}};
       },
       {in[1]}, {x});
   return {swap_time(steps[0]), last[0], swap_time(steps[1])};
@@ -202,13 +204,13 @@ Tensors GruBackward::decompose(std::span<const Tensor> in) const {
                before_each = scale_states(previous_states(in[1], in[5]), factors);
   auto [first, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
-        const Tensor &gate = step[0], &before = step[1];
+        const Tensor &gate = step[0], &previous_h = step[1];
         const Tensor z = part(gate, 0, 4), r = part(gate, 1, 4), candidate = part(gate, 2, 4),
-                     own = part(gate, 3, 4);
+                     state_part = part(gate, 3, 4);
         const Tensor dh = state[0] + step[2];
-        const Tensor dz = dh * (before - candidate) * z * (1.0 - z);
+        const Tensor dz = dh * (previous_h - candidate) * z * (1.0 - z);
         const Tensor dc = dh * (1.0 - z) * (1.0 - candidate * candidate);
-        const Tensor dr = dc * own * r * (1.0 - r);
+        const Tensor dr = dc * state_part * r * (1.0 - r);
         const Tensor inner = joined({dz, dr, dc * r});
         return {{scale_states(dh * z + ops::matmul(inner, recurrent, false, true), factors)},
                 {joined({dz, dr, dc}), inner}};
@@ -224,14 +226,14 @@ namespace ops {
 
 LstmResult lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const Tensor& kernel,
                 const Tensor& recurrent, const Tensor& bias) {
-  Tensors out = apply(Lstm{}, {x, h0, c0, kernel, recurrent, bias});
-  return {out[0], out[1], out[2]};
+  Tensors results = apply(Lstm{}, {x, h0, c0, kernel, recurrent, bias});
+  return {results[0], results[1], results[2]};
 }
 
 GruResult gru(const Tensor& x, const Tensor& h0, const Tensor& kernel, const Tensor& recurrent,
               const Tensor& bias) {
-  Tensors out = apply(Gru{}, {x, h0, kernel, recurrent, bias});
-  return {out[0], out[1]};
+  Tensors results = apply(Gru{}, {x, h0, kernel, recurrent, bias});
+  return {results[0], results[1]};
 }
 
 }  // namespace ops

@@ -21,9 +21,9 @@ int64_t count_of(const Shape& shape, const std::vector<int>& axes) {
 Shape reduced_shape(const Shape& shape, const std::vector<int>& axes, bool keepdims) {
   Shape result;
   for (int i = 0; i < shape.rank(); ++i) {
-    const bool gone = std::find(axes.begin(), axes.end(), i) != axes.end();
-    if (!gone) result.append(shape[i]);
-    if (gone && keepdims) result.append(1);
+    const bool is_removed = std::find(axes.begin(), axes.end(), i) != axes.end();
+    if (!is_removed) result.append(shape[i]);
+    if (is_removed && keepdims) result.append(1);
   }
   return result;
 }
@@ -45,15 +45,15 @@ Tensor reduce(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keep
 }
 
 Tensor reduce_complex(ReduceKind kind, const Tensor& x, const ops::Axes& axes, bool keepdims) {
-  std::vector<int> all = normal_axes(name_of(kind), axes, x.shape());
-  if (all.empty()) return x;
-  return ops::view_as_complex(reduce(kind, ops::view_as_real(x), all, keepdims));
+  std::vector<int> axis_list = normal_axes(name_of(kind), axes, x.shape());
+  if (axis_list.empty()) return x;
+  return ops::view_as_complex(reduce(kind, ops::view_as_real(x), axis_list, keepdims));
 }
 
 Tensor small_integers_widened(const Tensor& x) {
-  const bool small =
+  const bool is_small_integer =
       x.dtype() == DType::boolean || (is_integer(x.dtype()) && size_of(x.dtype()) < 4);
-  return small ? ops::cast(x, DType::int32) : x;
+  return is_small_integer ? ops::cast(x, DType::int32) : x;
 }
 
 /// The gradient of a product: the product of all other elements, exact if some are zero.
@@ -61,10 +61,11 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>
   using namespace ops;
   const Tensor zero = equal(x, 0.0);
   const Tensor zeros = sum(cast(zero, x.dtype()), axes, true);
-  const Tensor others = prod(where(zero, 1.0, x), axes, true);
-  const Tensor at_zero = where(equal(zeros, 1.0), others, 0.0);
-  const Tensor elsewhere = where(equal(zeros, 0.0), others, 0.0) / where(zero, 1.0, x);
-  return g * where(zero, at_zero, elsewhere);
+  const Tensor product_of_others = prod(where(zero, 1.0, x), axes, true);
+  const Tensor at_zero = where(equal(zeros, 1.0), product_of_others, 0.0);
+  const Tensor product_without_zeros =
+      where(equal(zeros, 0.0), product_of_others, 0.0) / where(zero, 1.0, x);
+  return g * where(zero, at_zero, product_without_zeros);
 }
 
 /// Computes f(x) in the dtype of statistics, because squares and counts overflow half-width floats,
@@ -77,8 +78,8 @@ Tensor in_wide(const Tensor& given, const F& f) {
 
 Tensor log_sum_exp(const Tensor& x, const ops::Axes& axes, bool keepdims) {
   using namespace ops;
-  const Tensor top = stop_gradient(max(x, axes, true));
-  const Tensor shift = where(isfinite(top), top, 0.0);
+  const Tensor maximum = stop_gradient(max(x, axes, true));
+  const Tensor shift = where(isfinite(maximum), maximum, 0.0);
   const Tensor result = log(sum(exp(x - shift), axes, true)) + shift;
   return keepdims
              ? result
@@ -95,14 +96,14 @@ std::string ArgReduce::label() const { return max ? "argmax" : "argmin"; }
 
 TensorSpecs Reduce::infer(std::span<const TensorSpec> in) const {
   const TensorSpec& x = in[0];
-  const bool logical = kind == ReduceKind::any || kind == ReduceKind::all;
-  if (logical != (x.dtype == DType::boolean)) {
-    fail(name_of(kind), ": expected ", logical ? "bool" : "numbers", ", got ", x.dtype);
+  const bool is_logical = kind == ReduceKind::any || kind == ReduceKind::all;
+  if (is_logical != (x.dtype == DType::boolean)) {
+    fail(name_of(kind), ": expected ", is_logical ? "bool" : "numbers", ", got ", x.dtype);
   }
   if (kind == ReduceKind::mean) expect_floating("mean", x.dtype);
-  const bool extreme = kind == ReduceKind::max || kind == ReduceKind::min;
+  const bool is_extreme = kind == ReduceKind::max || kind == ReduceKind::min;
   for (int axis : axes) {
-    if (extreme && x.shape[axis] == 0)
+    if (is_extreme && x.shape[axis] == 0)
       fail(name_of(kind), ": shape ", x.shape, " has nothing along axis ", axis);
   }
   return {{x.dtype, reduced_shape(x.shape, axes, keepdims)}};
@@ -111,8 +112,8 @@ TensorSpecs Reduce::infer(std::span<const TensorSpec> in) const {
 Tensors Reduce::vjp(const Vjp& v) const {
   using namespace ops;
   const Tensor& x = v.inputs[0];
-  const Shape kept = reduced_shape(x.shape(), axes, true);
-  const Tensor g = reshape(v.gradients[0], kept);
+  const Shape kept_shape = reduced_shape(x.shape(), axes, true);
+  const Tensor g = reshape(v.gradients[0], kept_shape);
   switch (kind) {
     case ReduceKind::sum:
       return {broadcast_to(g, x.shape())};
@@ -125,7 +126,7 @@ Tensors Reduce::vjp(const Vjp& v) const {
                            x.shape())};
     case ReduceKind::max:
     case ReduceKind::min: {
-      const Tensor equals = equal(x, reshape(v.outputs[0], kept));
+      const Tensor equals = equal(x, reshape(v.outputs[0], kept_shape));
       const Tensor share = in_wide(g, [&](const Tensor& wide) {
         return wide / sum(cast(equals, wide.dtype()), axes, true);
       });
@@ -140,10 +141,10 @@ Tensors Reduce::vjp(const Vjp& v) const {
 
 TensorSpecs ArgReduce::infer(std::span<const TensorSpec> in) const {
   const Shape& shape = in[0].shape;
-  const int at = normal_axis(max ? "argmax" : "argmin", axis, shape);
-  if (shape[at] == 0)
+  const int positive_axis = normal_axis(max ? "argmax" : "argmin", axis, shape);
+  if (shape[positive_axis] == 0)
     fail(max ? "argmax" : "argmin", ": shape ", shape, " has nothing along axis ", axis);
-  return {{DType::int64, reduced_shape(shape, {at}, false)}};
+  return {{DType::int64, reduced_shape(shape, {positive_axis}, false)}};
 }
 
 TensorSpecs Cumulative::infer(std::span<const TensorSpec> in) const {
@@ -187,8 +188,9 @@ Tensor index_of_extreme(bool max, const Tensor& given, std::optional<int64_t> ax
 
 /// Whether one of the reduced axes has size 0.
 bool has_empty_reduced_axis(const Tensor& x, const Axes& axes) {
-  const std::vector<int> all = normal_axes("logsumexp", axes, x.shape());
-  return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
+  const std::vector<int> axis_list = normal_axes("logsumexp", axes, x.shape());
+  return std::any_of(axis_list.begin(), axis_list.end(),
+                     [&](int axis) { return x.dim(axis) == 0; });
 }
 
 }  // namespace
@@ -227,8 +229,9 @@ Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
 /// The standard deviation; where it is 0, its gradient is 0 too.
 Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
   const auto root = [&](const Tensor& values) {
-    const Tensor spread = variance(values, axes, keepdims), zero = equal(spread, 0);
-    return where(zero, 0.0, sqrt(where(zero, 1.0, spread)));
+    const Tensor squared_deviation = variance(values, axes, keepdims),
+                 zero = equal(squared_deviation, 0);
+    return where(zero, 0.0, sqrt(where(zero, 1.0, squared_deviation)));
   };
   return x.dtype() == DType::complex64 ? root(x) : in_wide(x, root);
 }
@@ -269,11 +272,13 @@ Tensor in_top_k(const Tensor& targets, const Tensor& predictions, int64_t k) {
   }
   const Tensor rows = expand_dims(cast(targets, DType::int64), 1);
   const int64_t classes = predictions.dim(1);
-  const Tensor known =
+  const Tensor is_defined =
       logical_and(greater_equal(rows, 0), less(rows, std::max<int64_t>(classes, 1)));
-  const Tensor own = gather_along_axis(predictions, where(known, rows, 0), 1);
-  const Tensor larger = sum(cast(greater(predictions, own), DType::int32), {1}, true);
-  return squeeze(logical_and(logical_and(known, isfinite(own)), less(larger, k)), 1);
+  const Tensor target_scores = gather_along_axis(predictions, where(is_defined, rows, 0), 1);
+  const Tensor larger_count =
+      sum(cast(greater(predictions, target_scores), DType::int32), {1}, true);
+  return squeeze(
+      logical_and(logical_and(is_defined, isfinite(target_scores)), less(larger_count, k)), 1);
 }
 
 }  // namespace ops

@@ -19,22 +19,23 @@ int64_t times(std::string_view op, int64_t dim, int64_t n) {
 Shape resolved(const Shape& from, const Shape& to) {
   const int64_t size = known_size(from);
   if (size < 0) return to;
-  int64_t rest = 1;
-  int unknown = -1;
+  int64_t known_product = 1;
+  int unknown_axis = -1;
   for (int i = 0; i < to.rank(); ++i) {
     if (to[i] >= 0) {
-      if (__builtin_mul_overflow(rest, to[i], &rest))
+      if (__builtin_mul_overflow(known_product, to[i], &known_product))
         fail("reshape: shape ", to, " has too many elements");
-    } else if (unknown >= 0) {
+    } else if (unknown_axis >= 0) {
       fail("reshape: only one dimension of ", to, " may be left open");
     } else {
-      unknown = i;
+      unknown_axis = i;
     }
   }
   Shape result = to;
-  const bool fits = unknown < 0 ? rest == size : rest > 0 && size % rest == 0;
+  const bool fits =
+      unknown_axis < 0 ? known_product == size : known_product > 0 && size % known_product == 0;
   if (!fits) fail("reshape: shape ", from, " has ", size, " elements and does not fit ", to);
-  if (unknown >= 0) result.set(unknown, size / rest);
+  if (unknown_axis >= 0) result.set(unknown_axis, size / known_product);
   return result;
 }
 
@@ -45,11 +46,12 @@ Tensor tiled_by_axes(const Tensor& x, const std::vector<int64_t>& repeats) {
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t n = repeats[i];
     if (n == 1) continue;
-    const Shape before = y.shape().slice(0, i), after = y.shape().slice(i, y.rank());
+    const Shape leading_dims = y.shape().slice(0, i), trailing_dims = y.shape().slice(i, y.rank());
     Shape result = y.shape();
     result.set(i, times("tile", y.dim(i), n));
-    y = ops::reshape(ops::broadcast_to(ops::expand_dims(y, i), before.concat({n}).concat(after)),
-                     result);
+    y = ops::reshape(
+        ops::broadcast_to(ops::expand_dims(y, i), leading_dims.concat({n}).concat(trailing_dims)),
+        result);
   }
   return y;
 }
@@ -83,9 +85,9 @@ TensorSpecs Transpose::infer(std::span<const TensorSpec> in) const {
   return {{in[0].dtype, shape}};
 }
 Tensors Transpose::vjp(const Vjp& v) const {
-  std::vector<int> back(axes.size());
-  for (size_t i = 0; i < axes.size(); ++i) back[axes[i]] = static_cast<int>(i);
-  return {ops::transpose(v.gradients[0], back)};
+  std::vector<int> inverse_order(axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) inverse_order[axes[i]] = static_cast<int>(i);
+  return {ops::transpose(v.gradients[0], inverse_order)};
 }
 
 TensorSpecs Reverse::infer(std::span<const TensorSpec> in) const {
@@ -132,20 +134,23 @@ Tensor swap_axes(const Tensor& x, int a, int b) {
 }
 
 Tensor expand_dims(const Tensor& x, int axis) {
-  const int rank = x.rank() + 1, at = axis < 0 ? axis + rank : axis;
-  if (at < 0 || at >= rank)
+  const int rank = x.rank() + 1, positive_axis = axis < 0 ? axis + rank : axis;
+  if (positive_axis < 0 || positive_axis >= rank)
     fail("expand_dims: axis ", axis, " is out of range for shape ", x.shape());
-  return reshape(x, x.shape().slice(0, at).concat({1}).concat(x.shape().slice(at, x.rank())));
+  return reshape(x, x.shape()
+                        .slice(0, positive_axis)
+                        .concat({1})
+                        .concat(x.shape().slice(positive_axis, x.rank())));
 }
 
 Tensor squeeze(const Tensor& x, std::optional<int> axis) {
   Shape shape;
-  const int only = axis ? normal_axis("squeeze", *axis, x.shape()) : -1;
-  if (axis && x.dim(only) >= 0 && x.dim(only) != 1)
+  const int squeezed_axis = axis ? normal_axis("squeeze", *axis, x.shape()) : -1;
+  if (axis && x.dim(squeezed_axis) >= 0 && x.dim(squeezed_axis) != 1)
     fail("squeeze: axis ", *axis, " of shape ", x.shape(), " is not 1");
   for (int i = 0; i < x.rank(); ++i) {
-    const bool gone = axis ? i == only : x.dim(i) == 1;
-    if (!gone) shape.append(x.dim(i));
+    const bool is_removed = axis ? i == squeezed_axis : x.dim(i) == 1;
+    if (!is_removed) shape.append(x.dim(i));
   }
   return reshape(x, shape);
 }
@@ -158,11 +163,14 @@ Tensor broadcast_to(const Tensor& x, const Shape& shape) {
 }
 
 Tensor repeat(const Tensor& x, int64_t n, int axis) {
-  const int at = normal_axis("repeat", axis, x.shape());
-  const Shape before = x.shape().slice(0, at + 1), after = x.shape().slice(at + 1, x.rank());
+  const int positive_axis = normal_axis("repeat", axis, x.shape());
+  const Shape leading_dims = x.shape().slice(0, positive_axis + 1),
+              trailing_dims = x.shape().slice(positive_axis + 1, x.rank());
   Shape result = x.shape();
-  result.set(at, times("repeat", x.dim(at), n));
-  return reshape(broadcast_to(expand_dims(x, at + 1), before.concat({n}).concat(after)), result);
+  result.set(positive_axis, times("repeat", x.dim(positive_axis), n));
+  return reshape(broadcast_to(expand_dims(x, positive_axis + 1),
+                              leading_dims.concat({n}).concat(trailing_dims)),
+                 result);
 }
 
 /// Tiles in one pass if a shape may have twice as many axes as x, else axis by axis.
@@ -170,15 +178,15 @@ Tensor tile(const Tensor& given, const std::vector<int64_t>& repeats) {
   const auto count = static_cast<int>(repeats.size());
   Tensor x = given;
   while (x.rank() < count) x = expand_dims(x, 0);
-  std::vector<int64_t> all(x.rank() - count, 1);
-  all.insert(all.end(), repeats.begin(), repeats.end());
+  std::vector<int64_t> all_repeats(x.rank() - count, 1);
+  all_repeats.insert(all_repeats.end(), repeats.begin(), repeats.end());
   const auto is_usual = [](int64_t n) { return n >= 0 && n < INT32_MAX; };
   const bool fits = x.shape().is_known() && 2 * x.rank() <= Shape::kMaxRank &&
-                    std::all_of(all.begin(), all.end(), is_usual);
-  if (!fits || x.rank() == 0) return tiled_by_axes(x, all);
+                    std::all_of(all_repeats.begin(), all_repeats.end(), is_usual);
+  if (!fits || x.rank() == 0) return tiled_by_axes(x, all_repeats);
   Shape interleaved, spread, result;
   for (int i = 0; i < x.rank(); ++i) {
-    const int64_t n = all[i], size = x.dim(i);
+    const int64_t n = all_repeats[i], size = x.dim(i);
     interleaved.append(1), interleaved.append(size);
     spread.append(n), spread.append(size);
     result.append(n * size);

@@ -4,8 +4,8 @@ namespace crescent {
 
 int64_t window_count(int64_t length, int64_t window, const ConvSpec& spec, size_t axis) {
   if (length < 0) return -1;
-  const int64_t padded = length + spec.pad_before[axis] + spec.pad_after[axis];
-  return padded < window ? 0 : (padded - window) / spec.strides[axis] + 1;
+  const int64_t padded_length = length + spec.pad_before[axis] + spec.pad_after[axis];
+  return padded_length < window ? 0 : (padded_length - window) / spec.strides[axis] + 1;
 }
 
 void expect_spatial(std::string_view op, const ConvSpec& spec, size_t spatial) {
@@ -54,9 +54,9 @@ void pad_axis(ConvSpec& spec, ops::Padding padding, int64_t length, int64_t wind
     spec.pad_after.push_back(0);
     return;
   }
-  const bool padded = padding == ops::Padding::same && length >= 0;
-  const int64_t last = padded ? ((length + stride - 1) / stride - 1) * stride : 0;
-  append_padding(spec, padded ? std::max<int64_t>(last + window - length, 0) : 0);
+  const bool is_padded = padding == ops::Padding::same && length >= 0;
+  const int64_t last_start = is_padded ? ((length + stride - 1) / stride - 1) * stride : 0;
+  append_padding(spec, is_padded ? std::max<int64_t>(last_start + window - length, 0) : 0);
 }
 
 size_t ConvSpec::hash() const {

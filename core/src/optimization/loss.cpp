@@ -65,16 +65,16 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
   const Tensor prediction_mask = y_pred.mask();
   const Tensor truth = sparse_targets() ? y_true : cast(y_true, dtype);
   Tensor values = blaming(*this, [&] {
-    const Tensor given = call(truth, cast(y_pred, dtype));
-    if (!given) fail("its call gave no tensor");
-    return given;
+    const Tensor losses = call(truth, cast(y_pred, dtype));
+    if (!losses) fail("its call gave no tensor");
+    return losses;
   });
   const Tensor mask = both_masks(prediction_mask, values.mask());
   Tensor weights;
   if (mask) weights = mask_weights(mask, values, reduction_);
   if (sample_weight) {
-    const Tensor given = align_left(cast(sample_weight, dtype), values);
-    weights = weights ? weights * given : given;
+    const Tensor sample_weights = align_left(cast(sample_weight, dtype), values);
+    weights = weights ? weights * sample_weights : sample_weights;
   }
   if (weights) values = values * weights;
   // Sample weights of shape (batch, 1) give losses of shape (batch, 1).

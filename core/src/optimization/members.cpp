@@ -16,22 +16,24 @@ std::string name_in_logs(const Metric& metric) {
 /// an integer counter or float32.
 DType dtype_of_state(const Metric& metric) {
   const Variables& state = metric.variables();
-  const bool counts = !state.empty() && is_integer(state.front().dtype());
-  return metric.dtype().value_or(counts ? state.front().dtype() : DType::float32);
+  const bool is_counter = !state.empty() && is_integer(state.front().dtype());
+  return metric.dtype().value_or(is_counter ? state.front().dtype() : DType::float32);
 }
 
 /// The number of updates so far. The variable `iterations` of an optimizer counts batches; with
 /// gradient accumulation, an update takes gradient_accumulation_steps batches.
 Value updates_so_far(const Optimizer& optimizer) {
   const Dict config = optimizer.get_config();
-  if (const auto inner = config.find("inner_optimizer")
-                             ? optimizer.get_property("inner_optimizer").object_as<Optimizer>()
-                             : nullptr)
-    return updates_so_far(*inner);
-  const Value* every = config.find("gradient_accumulation_steps");
-  return every && every->is_int() ? Codec<Tensor>::encode(ops::floor_divide(
-                                        optimizer.iterations().value(), every->as_int()))
-                                  : Codec<Variable>::encode(optimizer.iterations());
+  if (const auto inner_optimizer =
+          config.find("inner_optimizer")
+              ? optimizer.get_property("inner_optimizer").object_as<Optimizer>()
+              : nullptr)
+    return updates_so_far(*inner_optimizer);
+  const Value* accumulation_steps = config.find("gradient_accumulation_steps");
+  return accumulation_steps && accumulation_steps->is_int()
+             ? Codec<Tensor>::encode(
+                   ops::floor_divide(optimizer.iterations().value(), accumulation_steps->as_int()))
+             : Codec<Variable>::encode(optimizer.iterations());
 }
 
 /// Overwrites the weights by their moving averages, as at the end of a training that computes

@@ -15,7 +15,7 @@ Tensor zeros(const TensorSpec& spec) {
 }  // namespace
 
 Variable Metric::add_variable(const std::string& name, const Shape& shape, DType dtype) {
-  const OutsideTrace outside;
+  const OutsideTrace outside_trace;
   Variable::Options options;
   options.name = name;
   options.trainable = false;

@@ -28,17 +28,17 @@ Variable state_variable(const Tensor& initial, const std::string& name) {
 
 /// `g` is the gradient of the variable, or of the part of this process.
 Tensor clip_by_norm(const Variable& variable, const Tensor& g, double limit) {
-  const Tensor squares = sum_over_parts(variable, sum(square(g)));
-  const Tensor norm = sqrt(where(greater(squares, 0), squares, 1));
+  const Tensor square_sum = sum_over_parts(variable, sum(square(g)));
+  const Tensor norm = sqrt(where(greater(square_sum, 0), square_sum, 1));
   return g * limit / maximum(norm, limit);
 }
 
 void clip_by_global_norm(const Variables& variables, Tensors& gradients, double limit) {
-  Tensors squares;
+  Tensors square_sums;
   for (size_t i = 0; i < gradients.size(); ++i)
-    squares.push_back(
+    square_sums.push_back(
         sum_over_parts(variables[i], sum(square(cast(gradients[i], DType::float32)))));
-  const Tensor norm = sqrt(add_n(squares));
+  const Tensor norm = sqrt(add_n(square_sums));
   const Tensor factor = limit / maximum(norm, limit);
   for (Tensor& g : gradients) g = g * cast(factor, g.dtype());
 }
@@ -99,7 +99,7 @@ std::vector<std::string> Optimizer::slots() const { return {}; }
 std::vector<std::string> Optimizer::slot_names() const { return slots(); }
 
 Variable Optimizer::learning_rate() const {
-  const OutsideTrace outside;
+  const OutsideTrace outside_trace;
   if (std::isnan(rate_.value().item())) {
     const Tensor rate = learning_rate_.schedule
                             ? rate_at(*learning_rate_.schedule, iterations_.value())
@@ -143,7 +143,7 @@ void expect_elementwise(const Optimizer& optimizer, const Variables& variables) 
 
 void Optimizer::build(const Variables& variables) {
   if (built_ && variables == variables_) return;
-  const OutsideTrace outside;
+  const OutsideTrace outside_trace;
   const int set = clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
   if (set > 1) fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
   if (gradient_accumulation_steps_ && *gradient_accumulation_steps_ < 2)
@@ -154,20 +154,20 @@ void Optimizer::build(const Variables& variables) {
          *ema_overwrite_frequency_);
   expect_elementwise(*this, variables);
   Optimizer::learning_rate();
-  std::unordered_map<const void*, std::pair<Variable, Variables>> known;
+  std::unordered_map<const void*, std::pair<Variable, Variables>> old_slots;
   for (auto& [variable, slots] : std::exchange(resting_, {}))
-    known[variable.id()] = {variable, std::move(slots)};
+    old_slots[variable.id()] = {variable, std::move(slots)};
   for (size_t i = 0; i < variables_.size(); ++i)
-    known[variables_[i].id()] = {variables_[i], std::move(slot_variables_[i])};
+    old_slots[variables_[i].id()] = {variables_[i], std::move(slot_variables_[i])};
   variables_ = variables;
   slot_variables_.clear();
   for (const Variable& v : variables) {
-    const auto known_slots = known.find(v.id());
-    slot_variables_.push_back(known_slots == known.end() ? make_slots(v)
-                                                         : std::move(known_slots->second.second));
-    if (known_slots != known.end()) known.erase(known_slots);
+    const auto known_slots = old_slots.find(v.id());
+    slot_variables_.push_back(
+        known_slots == old_slots.end() ? make_slots(v) : std::move(known_slots->second.second));
+    if (known_slots != old_slots.end()) old_slots.erase(known_slots);
   }
-  for (auto& [id, variable] : known) resting_.push_back(std::move(variable));
+  for (auto& [id, variable] : old_slots) resting_.push_back(std::move(variable));
   built_ = true;
 }
 
@@ -175,12 +175,12 @@ void Optimizer::check_patterns(const Variables&) const {}
 
 void Optimizer::include(const Variables& variables) {
   if (built_ && variables == variables_) return;
-  Variables all = variables_;
-  std::unordered_set<const void*> known;
-  for (const Variable& v : all) known.insert(v.id());
+  Variables all_variables = variables_;
+  std::unordered_set<const void*> known_variables;
+  for (const Variable& v : all_variables) known_variables.insert(v.id());
   for (const Variable& v : variables)
-    if (known.insert(v.id()).second) all.push_back(v);
-  build(all);
+    if (known_variables.insert(v.id()).second) all_variables.push_back(v);
+  build(all_variables);
 }
 
 const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) const {
@@ -194,14 +194,14 @@ const Variables& Optimizer::slots_of(const Variable& variable, size_t guess) con
 /// only.
 Variables Optimizer::make_slots(const Variable& variable) const {
   const Division* division = division_of(variable);
-  const Shape whole = variable.shape();
-  const PartAccess parts;
-  Variables made;
+  const Shape whole_shape = variable.shape();
+  const PartAccess part_access;
+  Variables new_slots;
   auto add = [&](const std::string& slot, const Tensor& initial) {
-    made.push_back(state_variable(initial, slot));
-    made.back().set_path(variable.path() + "/" + slot);
+    new_slots.push_back(state_variable(initial, slot));
+    new_slots.back().set_path(variable.path() + "/" + slot);
     if (division && initial.shape() == variable.shape())
-      declare_divided(made.back(), *division, whole);
+      declare_divided(new_slots.back(), *division, whole_shape);
   };
   if (use_ema_) add(kAverage, variable.value().clone());
   if (gradient_accumulation_steps_) add(kAccumulator, Tensor(variable.shape(), variable.dtype()));
@@ -210,10 +210,10 @@ Variables Optimizer::make_slots(const Variable& variable) const {
     for (const std::string& slot : names) {
       if (std::count(names.begin(), names.end(), slot) > 1)
         fail("slots() returns the name '", slot, "' twice");
-      if (const Tensor initial = initial_slot(slot, variable)) add(slot, initial);
+      if (const Tensor initial_value = initial_slot(slot, variable)) add(slot, initial_value);
     }
   });
-  return made;
+  return new_slots;
 }
 
 Tensor Optimizer::scale_loss(const Tensor& loss) const {
@@ -221,9 +221,9 @@ Tensor Optimizer::scale_loss(const Tensor& loss) const {
 }
 
 Variables Optimizer::slot(std::string_view name) const {
-  Variables found;
-  for (const auto& [variable, slot] : pairs_with(name)) found.push_back(slot);
-  return found;
+  Variables slots;
+  for (const auto& [variable, slot] : pairs_with(name)) slots.push_back(slot);
+  return slots;
 }
 
 std::vector<std::pair<Variable, Variable>> Optimizer::pairs_with(std::string_view slot) const {
@@ -236,10 +236,10 @@ std::vector<std::pair<Variable, Variable>> Optimizer::pairs_with(std::string_vie
 
 Variables Optimizer::state() const {
   Variables state{iterations_, learning_rate()};
-  for (const char* shared : {kAverage, kAccumulator})
-    for (const Variable& v : slot(shared)) state.push_back(v);
-  for (const Variables& own : slot_variables_)
-    for (const Variable& v : own)
+  for (const char* slot_name : {kAverage, kAccumulator})
+    for (const Variable& v : slot(slot_name)) state.push_back(v);
+  for (const Variables& slots : slot_variables_)
+    for (const Variable& v : slots)
       if (v.name() != kAverage && v.name() != kAccumulator) state.push_back(v);
   return state;
 }
@@ -279,19 +279,19 @@ VariableUpdate update_of(const Variable& variable, const Tensor& gradient, const
 /// gradients; an update sets the accumulators to zero.
 void accumulate(std::vector<VariableUpdate>& all, const Tensor& is_update, int64_t every) {
   for (VariableUpdate& update : all) {
-    const Tensor total = update.accumulator + update.gradient;
-    update.accumulator.assign(where(is_update, zeros_like(total), total));
-    update.gradient = total / static_cast<double>(every);
+    const Tensor gradient_sum = update.accumulator + update.gradient;
+    update.accumulator.assign(where(is_update, zeros_like(gradient_sum), gradient_sum));
+    update.gradient = gradient_sum / static_cast<double>(every);
   }
 }
 
 Variables variables_and_slots(const std::vector<VariableUpdate>& all) {
-  Variables touched;
+  Variables result;
   for (const VariableUpdate& update : all) {
-    touched.push_back(update.variable);
-    touched.insert(touched.end(), update.slots.begin(), update.slots.end());
+    result.push_back(update.variable);
+    result.insert(result.end(), update.slots.begin(), update.slots.end());
   }
-  return touched;
+  return result;
 }
 
 /// Updates the moving averages, which start as the weights themselves. Every `overwrite_every`
@@ -299,9 +299,9 @@ Variables variables_and_slots(const std::vector<VariableUpdate>& all) {
 void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, double momentum,
                    std::optional<int64_t> overwrite_every) {
   for (const VariableUpdate& update : all) {
-    const Tensor kept = full({}, momentum, update.variable.dtype());
-    const Tensor mixed = update.average * kept + update.variable * (1.0 - kept);
-    const Tensor average = where(equal(done, 0), update.variable.value(), mixed);
+    const Tensor decay = full({}, momentum, update.variable.dtype());
+    const Tensor updated_average = update.average * decay + update.variable * (1.0 - decay);
+    const Tensor average = where(equal(done, 0), update.variable.value(), updated_average);
     update.average.assign(average);
     if (!overwrite_every) continue;
     const Tensor overwrite = equal(mod(done + 1, *overwrite_every), 0);
@@ -314,9 +314,10 @@ bool is_positive(const std::optional<double>& limit) { return limit && *limit > 
 /// Notifies the observer of this thread, if there is one, and returns the gradients, which it may
 /// replace.
 Tensors notify_observer(std::span<const Tensor> gradients, const Variables& variables) {
-  Tensors seen(gradients.begin(), gradients.end());
-  if (UpdateObserver* observer = UpdateObserver::current()) observer->on_gradients(seen, variables);
-  return seen;
+  Tensors all_gradients(gradients.begin(), gradients.end());
+  if (UpdateObserver* observer = UpdateObserver::current())
+    observer->on_gradients(all_gradients, variables);
+  return all_gradients;
 }
 
 }  // namespace
@@ -324,60 +325,62 @@ Tensors notify_observer(std::span<const Tensor> gradients, const Variables& vari
 void Optimizer::apply(std::span<const Tensor> given, const Variables& variables) {
   if (given.size() != variables.size())
     fail("expected a gradient for each of ", variables.size(), " variables, got ", given.size());
-  const PartAccess parts;
+  const PartAccess part_access;
   const Tensors gradients = notify_observer(given, variables);
   Transaction transaction;
   include(variables);
-  std::vector<VariableUpdate> all;
+  std::vector<VariableUpdate> variable_updates;
   for (size_t i = 0; i < variables.size(); ++i) {
     if (!gradients[i]) continue;
     const Tensor g = cast(gradients[i], variables[i].dtype());
-    all.push_back(update_of(variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g,
-                            slots_of(variables[i], i)));
+    variable_updates.push_back(update_of(
+        variables[i], loss_scale_factor_ ? g / *loss_scale_factor_ : g, slots_of(variables[i], i)));
   }
-  if (all.empty()) fail_without_gradients(variables);
+  if (variable_updates.empty()) fail_without_gradients(variables);
 
-  const Tensor done = iterations_.value();
+  const Tensor step_count = iterations_.value();
   // With gradient accumulation: whether this step updates the variables, and the number of updates
   // before it.
-  Tensor is_update, updates = done;
+  Tensor is_update, updates = step_count;
   if (gradient_accumulation_steps_) {
-    is_update = equal(mod(done + 1, *gradient_accumulation_steps_), 0);
-    updates = floor_divide(done, *gradient_accumulation_steps_);
-    accumulate(all, is_update, *gradient_accumulation_steps_);
+    is_update = equal(mod(step_count + 1, *gradient_accumulation_steps_), 0);
+    updates = floor_divide(step_count, *gradient_accumulation_steps_);
+    accumulate(variable_updates, is_update, *gradient_accumulation_steps_);
   }
-  ConditionalUpdate conditional(is_update, variables_and_slots(all));
-  Variables updated;
-  Tensors clipped;
-  for (const VariableUpdate& update : all) {
-    updated.push_back(update.variable);
-    clipped.push_back(update.gradient);
+  ConditionalUpdate conditional(is_update, variables_and_slots(variable_updates));
+  Variables updated_variables;
+  Tensors clipped_gradients;
+  for (const VariableUpdate& update : variable_updates) {
+    updated_variables.push_back(update.variable);
+    clipped_gradients.push_back(update.gradient);
   }
   if (is_positive(clipnorm_))
-    for (size_t i = 0; i < all.size(); ++i)
-      clipped[i] = clip_by_norm(updated[i], clipped[i], *clipnorm_);
+    for (size_t i = 0; i < variable_updates.size(); ++i)
+      clipped_gradients[i] = clip_by_norm(updated_variables[i], clipped_gradients[i], *clipnorm_);
   else if (is_positive(global_clipnorm_))
-    clip_by_global_norm(updated, clipped, *global_clipnorm_);
+    clip_by_global_norm(updated_variables, clipped_gradients, *global_clipnorm_);
   else if (is_positive(clipvalue_))
-    for (Tensor& g : clipped) g = clip(g, -*clipvalue_, *clipvalue_);
+    for (Tensor& g : clipped_gradients) g = clip(g, -*clipvalue_, *clipvalue_);
   if (learning_rate_.schedule)
-    rate_.assign(cast(rate_at(*learning_rate_.schedule, done), DType::float32));
+    rate_.assign(cast(rate_at(*learning_rate_.schedule, step_count), DType::float32));
   const Tensor rate = rate_.value(), step = cast(updates + 1, DType::float32);
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Variable& v = all[i].variable;
+  for (size_t i = 0; i < variable_updates.size(); ++i) {
+    const Variable& v = variable_updates[i].variable;
     const Tensor own_rate = cast(rate, v.dtype());
     if (weight_decay_) v.assign(v - v * *weight_decay_ * own_rate);
-    blaming(*this,
-            [&] { update(v, clipped[i], own_rate, cast(step, v.dtype()), Slots(all[i].slots)); });
+    blaming(*this, [&] {
+      update(v, clipped_gradients[i], own_rate, cast(step, v.dtype()),
+             Slots(variable_updates[i].slots));
+    });
   }
   conditional.finish();
 
-  if (use_ema_) move_averages(all, updates, ema_momentum_, ema_overwrite_frequency_);
-  const PartAccess wholes(false);
+  if (use_ema_) move_averages(variable_updates, updates, ema_momentum_, ema_overwrite_frequency_);
+  const PartAccess whole_access(false);
   for (const Variable& v : variables)
     if (v.constraint())
       v.assign(blaming(*v.constraint(), [&] { return (*v.constraint())(v.value()); }));
-  iterations_.assign(done + 1);
+  iterations_.assign(step_count + 1);
   transaction.commit();
 }
 

@@ -19,8 +19,8 @@ struct Share {
   }
   /// The whole batch in logical shards, whose number depends only on the number of rows.
   static Share in_shards(int64_t whole) {
-    constexpr int64_t kMax = 8, kMinRows = 8;
-    return {0, whole, whole, std::clamp<int64_t>(whole / kMinRows, 1, kMax)};
+    constexpr int64_t kMaxShards = 8, kMinRows = 8;
+    return {0, whole, whole, std::clamp<int64_t>(whole / kMinRows, 1, kMaxShards)};
   }
   /// The rows of the logical shard `index`.
   Share shard(int64_t index) const {

@@ -15,18 +15,18 @@ namespace {
 struct CompiledOp final : CachedProgram {
   CompiledOp(const Device& on, OpPtr made_of, const TensorSpecs& inputs,
              std::unique_ptr<Executable> compiled)
-      : device(&on), op(std::move(made_of)), in(inputs), executable(std::move(compiled)) {}
+      : device(&on), op(std::move(made_of)), input_specs(inputs), executable(std::move(compiled)) {}
   size_t bytes() const override {
-    constexpr size_t kOp = 256;  // estimated bytes of the op and its attributes
-    return sizeof *this + kOp + in.size() * sizeof(TensorSpec) + executable->bytes();
+    constexpr size_t kOpBytes = 256;  // estimated bytes of the op and its attributes
+    return sizeof *this + kOpBytes + input_specs.size() * sizeof(TensorSpec) + executable->bytes();
   }
   bool is_for(const Device& on, const Op& other, const TensorSpecs& inputs) const {
-    return device == &on && in == inputs && op->equals(other);
+    return device == &on && input_specs == inputs && op->equals(other);
   }
 
   const Device* device;
   OpPtr op;
-  TensorSpecs in;
+  TensorSpecs input_specs;
   std::unique_ptr<Executable> executable;
 };
 
@@ -43,8 +43,8 @@ ProgramTable& table() {
   return *table;
 }
 
-std::shared_ptr<CompiledOp> compiled(Device& device, const OpPtr& op, const TensorSpecs& in,
-                                     const TensorSpecs& out) {
+std::shared_ptr<CompiledOp> compiled_op(Device& device, const OpPtr& op, const TensorSpecs& in,
+                                        const TensorSpecs& out) {
   const size_t hash = hash_of(*op, in);
   return table().find_or_make<CompiledOp>(
       hash, [&](const CompiledOp& program) { return program.is_for(device, *op, in); },
@@ -84,7 +84,7 @@ Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpe
       op->effect() == Effect::ordered ||
       std::any_of(out.begin(), out.end(), [](const TensorSpec& s) { return s.shape.size() > 0; });
   if (!is_needed) return outputs;
-  const auto program = compiled(device, op, in, out);
+  const auto program = compiled_op(device, op, in, out);
   if (!memory) return program->executable->run(inputs, {}, outputs), outputs;
   Tensors brought;
   for (const Tensor& input : inputs) brought.push_back(input.to(memory));

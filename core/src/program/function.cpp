@@ -66,7 +66,7 @@ class CompiledSignature final : public CachedProgram {
                                [](const auto& binding) { return binding.result >= 0; }) ||
                    std::any_of(program.code.begin(), program.code.end(),
                                [](const auto& i) { return i.op->effect() >= Effect::state; });
-    out_ = program.specs_of(program.outputs);
+    output_specs_ = program.specs_of(program.outputs);
   }
 
   bool is_for(const Device& device, std::span<const Tensor> inputs, int64_t key) const {
@@ -75,8 +75,8 @@ class CompiledSignature final : public CachedProgram {
                       [](const TensorSpec& spec, const Tensor& t) { return spec == t.spec(); });
   }
   size_t bytes() const override {
-    constexpr size_t kEach = 160;  // estimated further bytes for each tensor
-    return sizeof *this + kEach * (specs_.size() + bindings_.size() + out_.size()) +
+    constexpr size_t kTensorBytes = 160;  // estimated further bytes for each tensor
+    return sizeof *this + kTensorBytes * (specs_.size() + bindings_.size() + output_specs_.size()) +
            executable->bytes();
   }
 
@@ -97,7 +97,7 @@ class CompiledSignature final : public CachedProgram {
     }
     FrameLease(const FrameLease&) = delete;
     void run(std::span<const Tensor> inputs, Tensors& outputs) {
-      const ObservedComputation observed(program_.bindings_);
+      const ObservedComputation observed_computation(program_.bindings_);
       program_.run(frame_, inputs, outputs);
     }
 
@@ -126,8 +126,8 @@ class CompiledSignature final : public CachedProgram {
     RunFrame& frame = *frames_.emplace_back(std::make_unique<RunFrame>());
     frame.in_use = true;
     frame.variables.resize(bindings_.size());
-    frame.results.resize(out_.size());
-    for (const TensorSpec& spec : out_) frame.slots.emplace_back(spec, memory_);
+    frame.results.resize(output_specs_.size());
+    for (const TensorSpec& spec : output_specs_) frame.slots.emplace_back(spec, memory_);
     return frame;
   }
   void read_variables(Tensors& values) const {
@@ -139,11 +139,11 @@ class CompiledSignature final : public CachedProgram {
     }
   }
   void run(RunFrame& frame, std::span<const Tensor> inputs, Tensors& outputs) {
-    for (size_t i = 0; i < out_.size(); ++i) frame.results[i] = frame.slots[i].next();
+    for (size_t i = 0; i < output_specs_.size(); ++i) frame.results[i] = frame.slots[i].next();
     executable->run(memory_ ? move_to_device(frame, inputs) : inputs, frame.variables,
                     frame.results);
-    outputs.resize(out_.size());
-    for (size_t i = 0; i < out_.size(); ++i) outputs[i] = frame.results[i];
+    outputs.resize(output_specs_.size());
+    for (size_t i = 0; i < output_specs_.size(); ++i) outputs[i] = frame.results[i];
   }
   std::span<const Tensor> move_to_device(RunFrame& frame, std::span<const Tensor> inputs) const {
     for (const Tensor& input : inputs) frame.device_inputs.push_back(input.to(memory_));
@@ -153,7 +153,7 @@ class CompiledSignature final : public CachedProgram {
   int64_t key_;  ///< distinguishes programs with equal specs, see Function
   const Device& device_;
   Memory* memory_;
-  TensorSpecs specs_, out_;
+  TensorSpecs specs_, output_specs_;
   std::vector<StorageHold> holds_;
   std::vector<Program::Binding> bindings_;
   /// whether a run has effects besides its outputs, such as writing variables
@@ -180,9 +180,9 @@ struct Function::State {
   Body body;
   OptimizeOptions options;
   ReadersWriterLock lock;  ///< readers are runs without effects
-  ProgramTable compiled;
-  std::weak_ptr<CompiledSignature> latest;  ///< the program of the latest call
-  uint64_t retrace_count = 0;               ///< retrace count for which the programs were compiled
+  ProgramTable compiled_programs;
+  std::weak_ptr<CompiledSignature> latest_program;  ///< the program of the latest call
+  uint64_t retrace_count = 0;  ///< retrace count for which the programs were compiled
 
   std::unique_lock<ReadersWriterLock> enter() {
     if (lock.is_read_here()) fail("a function was called by what it computes itself");
@@ -190,25 +190,27 @@ struct Function::State {
   }
 
   void forget() {
-    compiled.clear();
-    latest.reset();
+    compiled_programs.clear();
+    latest_program.reset();
   }
 
   std::shared_ptr<CompiledSignature> find(std::span<const Tensor> inputs, int64_t key) {
     Device& device = crescent::device();
-    if (const uint64_t now = retracings.load(std::memory_order_relaxed); now != retrace_count) {
+    if (const uint64_t current_count = retracings.load(std::memory_order_relaxed);
+        current_count != retrace_count) {
       forget();
-      retrace_count = now;
+      retrace_count = current_count;
     }
-    std::shared_ptr<CompiledSignature> previous = latest.lock();
-    if (previous && previous->is_for(device, inputs, key)) return previous->touch(), previous;
-    if (previous) previous->release_results();
+    std::shared_ptr<CompiledSignature> previous_program = latest_program.lock();
+    if (previous_program && previous_program->is_for(device, inputs, key))
+      return previous_program->touch(), previous_program;
+    if (previous_program) previous_program->release_results();
     const size_t hash = detail::hash_of(inputs, key);
-    const auto found = compiled.find_or_make<CompiledSignature>(
+    const auto signature = compiled_programs.find_or_make<CompiledSignature>(
         hash, [&](const CompiledSignature& program) { return program.is_for(device, inputs, key); },
         [&] { return std::make_shared<CompiledSignature>(body, inputs, key, options, device); });
-    latest = found;
-    return found;
+    latest_program = signature;
+    return signature;
   }
 
   /// Whether a call runs the body directly: within a trace, under a tape, or on abstract tensors.
@@ -235,39 +237,39 @@ void Function::call(std::span<const Tensor> inputs, Tensors& outputs, int64_t ke
     outputs = state_->body(Tensors(inputs.begin(), inputs.end()));
     return;
   }
-  const TransferredLock caller;
-  std::unique_lock entrance = state_->enter();
-  const std::shared_ptr<CompiledSignature> compiled = state_->find(inputs, key);
-  if (compiled->has_effects()) {
+  const TransferredLock transferred_lock;
+  std::unique_lock entry_lock = state_->enter();
+  const std::shared_ptr<CompiledSignature> compiled_program = state_->find(inputs, key);
+  if (compiled_program->has_effects()) {
     state_->lock.wait_for_readers();
-    CompiledSignature::FrameLease frame(*compiled);
-    caller.unlock();
+    CompiledSignature::FrameLease frame(*compiled_program);
+    transferred_lock.unlock();
     return frame.run(inputs, outputs);
   }
-  const ReadersWriterLock::ReadScope reading(state_->lock);
-  CompiledSignature::FrameLease frame(*compiled);
-  entrance.unlock();
-  caller.unlock();
+  const ReadersWriterLock::ReadScope read_scope(state_->lock);
+  CompiledSignature::FrameLease frame(*compiled_program);
+  entry_lock.unlock();
+  transferred_lock.unlock();
   frame.run(inputs, outputs);
 }
 
 std::shared_ptr<Executable> Function::executable(std::span<const Tensor> inputs,
                                                  int64_t key) const {
-  const std::unique_lock entrance = state_->enter();
-  auto compiled = state_->find(inputs, key);
-  return {compiled, compiled->executable.get()};
+  const std::unique_lock entry_lock = state_->enter();
+  auto compiled_program = state_->find(inputs, key);
+  return {compiled_program, compiled_program->executable.get()};
 }
 
 void Function::clear() const {
-  const std::unique_lock entrance = state_->enter();
+  const std::unique_lock entry_lock = state_->enter();
   state_->forget();
 }
 
 void retrace_functions() { ++retracings; }
 
 size_t Function::signatures() const {
-  const std::unique_lock entrance = state_->enter();
-  return state_->compiled.size();
+  const std::unique_lock entry_lock = state_->enter();
+  return state_->compiled_programs.size();
 }
 
 }  // namespace crescent

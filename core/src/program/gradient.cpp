@@ -23,7 +23,7 @@ struct GradientTape::State {
     std::vector<uint64_t> writes{};  ///< write counts of inputs, then outputs, when recorded
   };
   std::vector<Entry> entries;
-  Ids tracked;  ///< ids of watched tensors and of tensors that depend on them
+  Ids tracked_ids;  ///< ids of watched tensors and of tensors that depend on them
   /// maps the id of a variable to the values that were read from the variable
   std::unordered_map<const void*, Tensors> variables;
   Tensors watched_tensors;  ///< watched tensors, kept so that their ids stay unique
@@ -31,7 +31,7 @@ struct GradientTape::State {
   const Recorder* recorder = Recorder::current();
 
   void watch(const Tensor& tensor) {
-    if (tracked.insert(value_id(tensor)).second) watched_tensors.push_back(value_of(tensor));
+    if (tracked_ids.insert(value_id(tensor)).second) watched_tensors.push_back(value_of(tensor));
   }
 };
 
@@ -103,9 +103,9 @@ Tensors checked_vjp(const Op& op, const Vjp& v) {
          v.inputs.size(), " inputs (no tensor where there is none)");
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!v.wanted[i] || !gradients[i]) continue;
-    const TensorSpec &input = v.inputs[i].spec(), &given = gradients[i].spec();
-    if (given.dtype != input.dtype || !given.shape.compatible(input.shape))
-      fail(described(op), ": vjp() gave a gradient ", given, " for input ", i + 1, " of ",
+    const TensorSpec &input = v.inputs[i].spec(), &gradient_spec = gradients[i].spec();
+    if (gradient_spec.dtype != input.dtype || !gradient_spec.shape.compatible(input.shape))
+      fail(described(op), ": vjp() gave a gradient ", gradient_spec, " for input ", i + 1, " of ",
            v.inputs.size(), ", which is ", input);
   }
   return gradients;
@@ -141,8 +141,8 @@ class BackwardSweep {
   }
 
   Tensor gradient_of(const Tensor& tensor) const {
-    auto at = gradients_.find(value_id(tensor));
-    return at == gradients_.end() ? Tensor() : at->second;
+    auto entry = gradients_.find(value_id(tensor));
+    return entry == gradients_.end() ? Tensor() : entry->second;
   }
 
  private:
@@ -176,7 +176,7 @@ bool tapes_are_active() { return pause_count == 0 && !tapes().empty(); }
 
 bool tapes_follow(const Tensor& tensor) {
   return tapes_are_active() && std::any_of(tapes().begin(), tapes().end(), [&](State* tape) {
-           return tape->tracked.contains(value_id(tensor));
+           return tape->tracked_ids.contains(value_id(tensor));
          });
 }
 
@@ -186,10 +186,10 @@ void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
   const Recorder* recorder = Recorder::current();
   for (State* tape : tapes()) {
     if (abstract && tape->recorder != recorder) continue;
-    auto tracked = [&](const Tensor& t) {
-      return differentiable(t) && tape->tracked.count(value_id(t)) > 0;
+    auto is_tracked = [&](const Tensor& t) {
+      return differentiable(t) && tape->tracked_ids.count(value_id(t)) > 0;
     };
-    if (std::none_of(inputs.begin(), inputs.end(), tracked)) continue;
+    if (std::none_of(inputs.begin(), inputs.end(), is_tracked)) continue;
     const int scope = recorder && recorder == tape->recorder ? recorder->scope() : 0;
     tape->entries.push_back({op,
                              {inputs.begin(), inputs.end()},
@@ -197,7 +197,7 @@ void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
                              scope,
                              writes_of(inputs, outputs)});
     for (const Tensor& output : outputs) {
-      if (differentiable(output)) tape->tracked.insert(value_id(output));
+      if (differentiable(output)) tape->tracked_ids.insert(value_id(output));
     }
   }
 }
@@ -205,7 +205,7 @@ void record_on_tapes(const OpPtr& op, std::span<const Tensor> inputs,
 void watch_on_tapes(const Variable& variable, const Tensor& value) {
   if (!tapes_are_active() || !variable.trainable() || !differentiable(value)) return;
   for (State* tape : tapes()) {
-    if (tape->tracked.count(value_id(value)) > 0) continue;
+    if (tape->tracked_ids.count(value_id(value)) > 0) continue;
     tape->watch(value);
     tape->variables[variable.id()].push_back(value);
   }
@@ -236,7 +236,7 @@ void interleave_tape(const std::vector<ShardCuts>& shards) {
 void follow_on_tapes(const Tensor& from, const Tensor& to) {
   if (!tapes_are_active() || !differentiable(to)) return;
   for (State* tape : tapes())
-    if (tape->tracked.contains(value_id(from))) tape->watch(to);
+    if (tape->tracked_ids.contains(value_id(from))) tape->watch(to);
 }
 
 GradientTape::GradientTape() : state_(std::make_shared<State>()) {
@@ -263,12 +263,13 @@ Tensors GradientTape::gradient(std::span<const Tensor> targets, std::span<const 
   for (size_t i = 0; i < targets.size(); ++i) {
     const Tensor& target = targets[i];
     if (!differentiable(target)) continue;
-    const bool given = i < upstreams.size() && upstreams[i];
-    if (given && !upstreams[i].shape().compatible(target.shape())) {
+    const bool has_upstream = i < upstreams.size() && upstreams[i];
+    if (has_upstream && !upstreams[i].shape().compatible(target.shape())) {
       fail("gradient: the upstream gradient has shape ", upstreams[i].shape(), ", the target ",
            target.shape());
     }
-    sweep.add(target, given ? ops::cast(upstreams[i], target.dtype()) : ops::ones_like(target));
+    sweep.add(target,
+              has_upstream ? ops::cast(upstreams[i], target.dtype()) : ops::ones_like(target));
   }
   sweep.run();
   Tensors gradients;
@@ -287,17 +288,18 @@ Tensors GradientTape::gradient(const Tensor& target, std::span<const Variable> s
   Tensors values;
   std::vector<size_t> counts;
   for (const Variable& source : sources) {
-    auto at = state_->variables.find(source.id());
-    const Tensors read = at == state_->variables.end() ? Tensors{source.value()} : at->second;
+    auto entry = state_->variables.find(source.id());
+    const Tensors read = entry == state_->variables.end() ? Tensors{source.value()} : entry->second;
     values.insert(values.end(), read.begin(), read.end());
     counts.push_back(read.size());
   }
-  Tensors each = gradient(target, values, upstream), gradients;
-  auto next = each.begin();
+  Tensors all_gradients = gradient(target, values, upstream), gradients;
+  auto next_gradient = all_gradients.begin();
   for (size_t count : counts) {
     Tensor sum;
-    for (auto end = next + static_cast<ptrdiff_t>(count); next != end; ++next) {
-      if (*next) sum = sum ? ops::add(sum, *next) : *next;
+    for (auto end = next_gradient + static_cast<ptrdiff_t>(count); next_gradient != end;
+         ++next_gradient) {
+      if (*next_gradient) sum = sum ? ops::add(sum, *next_gradient) : *next_gradient;
     }
     gradients.push_back(sum);
   }

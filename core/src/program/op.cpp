@@ -49,9 +49,9 @@ Tensors Op::vjp(const Vjp& v) const {
 }
 
 size_t detail::hash_bytes(const void* bytes, size_t count) {
-  const auto* at = static_cast<const unsigned char*>(bytes);
+  const auto* byte_values = static_cast<const unsigned char*>(bytes);
   size_t hash = 14695981039346656037ull;  // the FNV-1a hash function
-  for (size_t i = 0; i < count; ++i) hash = (hash ^ at[i]) * 1099511628211ull;
+  for (size_t i = 0; i < count; ++i) hash = (hash ^ byte_values[i]) * 1099511628211ull;
   return hash;
 }
 
@@ -60,12 +60,13 @@ namespace {
 /// Whether the op is a large broadcast within a trace. It is then recorded as an instruction, which
 /// is nearly free, instead of being computed and stored as a large constant.
 bool is_better_recorded(const Op& op, const TensorSpecs& results) {
-  constexpr int64_t kLittle = 64 << 10;  // in bytes
-  return op.name() == BroadcastTo::kName && Recorder::current() && results[0].bytes() > kLittle;
+  constexpr int64_t kLittleMemory = 64 << 10;  // in bytes
+  return op.name() == BroadcastTo::kName && Recorder::current() &&
+         results[0].bytes() > kLittleMemory;
 }
 
 /// The specs of the results, as infer() says them. Only an op that has effects may have none.
-TensorSpecs inferred(const Op& op, const TensorSpecs& inputs) {
+TensorSpecs inferred_specs(const Op& op, const TensorSpecs& inputs) {
   TensorSpecs results = blaming(op, "infer", [&] { return op.infer(inputs); });
   if (results.empty() && op.effect() == Effect::none)
     fail(described(op), ": infer() gave no results");
@@ -73,9 +74,9 @@ TensorSpecs inferred(const Op& op, const TensorSpecs& inputs) {
 }
 
 void expect_taken(const Op& op, DType dtype) {
-  const bool strings = dtype == DType::string;
-  if ((strings || dtype == DType::complex64) && !op.supports_dtype(dtype))
-    fail(op.label(), " takes no ", strings ? "strings" : "complex numbers");
+  const bool has_strings = dtype == DType::string;
+  if ((has_strings || dtype == DType::complex64) && !op.supports_dtype(dtype))
+    fail(op.label(), " takes no ", has_strings ? "strings" : "complex numbers");
 }
 
 }  // namespace
@@ -83,23 +84,24 @@ void expect_taken(const Op& op, DType dtype) {
 Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
   TensorSpecs specs;
   specs.reserve(inputs.size());
-  bool abstract = false;
+  bool any_abstract = false;
   for (const Tensor& input : inputs) {
     specs.push_back(input.spec());
     expect_taken(*op, input.dtype());
-    abstract = abstract || input.is_abstract();
+    any_abstract = any_abstract || input.is_abstract();
   }
   Recorder* const recorder = Recorder::current();
   // An op that reads changing state or has side effects is recorded, so that it runs with the
   // program and not during the trace.
-  abstract = abstract || (recorder && op->effect() >= Effect::state);
-  const TensorSpecs results = inferred(*op, specs);
-  abstract = abstract || std::any_of(results.begin(), results.end(),
-                                     [](const TensorSpec& s) { return !s.shape.is_known(); });
-  abstract = abstract || is_better_recorded(*op, results);
+  any_abstract = any_abstract || (recorder && op->effect() >= Effect::state);
+  const TensorSpecs results = inferred_specs(*op, specs);
+  any_abstract =
+      any_abstract || std::any_of(results.begin(), results.end(),
+                                  [](const TensorSpec& s) { return !s.shape.is_known(); });
+  any_abstract = any_abstract || is_better_recorded(*op, results);
 
   Tensors outputs;
-  if (abstract) {
+  if (any_abstract) {
     outputs.reserve(results.size());
     for (const TensorSpec& spec : results) outputs.push_back(Tensor::abstract(spec));
     if (recorder) recorder->record(op, inputs, outputs);
@@ -108,7 +110,7 @@ Tensors apply(OpPtr op, std::span<const Tensor> inputs) {
     if (recorder)
       for (const Tensor& input : inputs) recorder->hold(input);
   }
-  record_on_tapes(op, inputs, outputs, abstract);
+  record_on_tapes(op, inputs, outputs, any_abstract);
   return outputs;
 }
 

@@ -9,8 +9,8 @@ namespace crescent {
 namespace {
 
 constexpr size_t kDefaultBudget = size_t{16} << 20;
-/// Programs used since the last kRecent additions are never dropped.
-constexpr uint64_t kRecent = 16;
+/// Programs used since the last kRecentAdditions additions are never dropped.
+constexpr uint64_t kRecentAdditions = 16;
 
 /// Reads CRESCENT_PROGRAM_CACHE, a number of bytes.
 size_t budget_of_environment() {
@@ -27,7 +27,7 @@ size_t budget_of_environment() {
 /// programs. The object is never destroyed, because static objects may contain tables.
 struct Cache {
   std::set<ProgramTable*> tables;
-  size_t programs = 0, bytes = 0, budget = budget_of_environment();
+  size_t program_count = 0, bytes = 0, budget = budget_of_environment();
 };
 
 Cache& cache() {
@@ -55,44 +55,48 @@ ProgramTable::~ProgramTable() {
 void ProgramTable::add(size_t hash, std::shared_ptr<CachedProgram> program) {
   // `dropped` is destroyed after the lock is released, because a destructor of a program may call
   // functions of this class.
-  Programs dropped;
+  Programs dropped_programs;
   const std::lock_guard lock(mutex_);
   ++CachedProgram::clock_;
   program->touch();
   program->bytes_ = program->bytes();
-  cache().bytes += program->bytes_, ++cache().programs;
+  cache().bytes += program->bytes_, ++cache().program_count;
   programs_.emplace(hash, std::move(program));
-  if (cache().bytes > cache().budget) drop_oldest(dropped);
+  if (cache().bytes > cache().budget) drop_oldest(dropped_programs);
 }
 
 /// Removes the least recently used programs until the budget has some room for new ones.
 void ProgramTable::drop_oldest(Programs& dropped) {
   struct EvictionCandidate {
     Programs* table;
-    Programs::iterator at;
-    uint64_t used;
+    Programs::iterator position;
+    uint64_t last_use;
   };
   std::vector<EvictionCandidate> candidates;
   for (ProgramTable* table : cache().tables) {
-    for (auto at = table->programs_.begin(); at != table->programs_.end(); ++at)
-      candidates.push_back({&table->programs_, at, at->second->last_use_.load()});
+    for (auto entry = table->programs_.begin(); entry != table->programs_.end(); ++entry)
+      candidates.push_back({&table->programs_, entry, entry->second->last_use_.load()});
   }
   std::sort(candidates.begin(), candidates.end(),
-            [](const EvictionCandidate& a, const EvictionCandidate& b) { return a.used < b.used; });
-  const size_t enough = cache().budget - cache().budget / 8;
+            [](const EvictionCandidate& a, const EvictionCandidate& b) {
+              return a.last_use < b.last_use;
+            });
+  const size_t target_size = cache().budget - cache().budget / 8;
   for (const EvictionCandidate& candidate : candidates) {
-    if (cache().bytes <= enough || candidate.used + kRecent > CachedProgram::clock_) return;
-    cache().bytes -= candidate.at->second->bytes_, --cache().programs;
-    dropped.insert(candidate.table->extract(candidate.at));
+    if (cache().bytes <= target_size ||
+        candidate.last_use + kRecentAdditions > CachedProgram::clock_)
+      return;
+    cache().bytes -= candidate.position->second->bytes_, --cache().program_count;
+    dropped.insert(candidate.table->extract(candidate.position));
   }
 }
 
 void ProgramTable::clear() {
-  Programs dropped;
+  Programs dropped_programs;
   const std::lock_guard lock(mutex_);
   for (const auto& [hash, program] : programs_) cache().bytes -= program->bytes_;
-  cache().programs -= programs_.size();
-  dropped.swap(programs_);
+  cache().program_count -= programs_.size();
+  dropped_programs.swap(programs_);
 }
 
 size_t ProgramTable::size() const {
@@ -101,22 +105,23 @@ size_t ProgramTable::size() const {
 }
 
 void ProgramTable::clear_all() {
-  std::vector<Programs> dropped;
+  std::vector<Programs> dropped_programs;
   const std::lock_guard lock(mutex_);
-  for (ProgramTable* table : cache().tables) dropped.push_back(std::exchange(table->programs_, {}));
-  cache().programs = cache().bytes = 0;
+  for (ProgramTable* table : cache().tables)
+    dropped_programs.push_back(std::exchange(table->programs_, {}));
+  cache().program_count = cache().bytes = 0;
 }
 
 ProgramCache ProgramTable::statistics() {
   const std::lock_guard lock(mutex_);
-  return {cache().programs, cache().bytes, cache().budget};
+  return {cache().program_count, cache().bytes, cache().budget};
 }
 
 void ProgramTable::set_budget(size_t bytes) {
-  Programs dropped;
+  Programs dropped_programs;
   const std::lock_guard lock(mutex_);
   cache().budget = bytes;
-  if (cache().bytes > bytes) drop_oldest(dropped);
+  if (cache().bytes > bytes) drop_oldest(dropped_programs);
 }
 
 ProgramCache program_cache() { return ProgramTable::statistics(); }

@@ -43,9 +43,9 @@ class ProgramTable {
   template <class T, class F, class Make>
   std::shared_ptr<T> find_or_make(size_t hash, const F& is_wanted, const Make& make) {
     if (auto program = find<T>(hash, is_wanted)) return program;
-    std::shared_ptr<T> made = make();
-    add(hash, made);
-    return made;
+    std::shared_ptr<T> new_program = make();
+    add(hash, new_program);
+    return new_program;
   }
   void clear();
   size_t size() const;

@@ -15,7 +15,7 @@ namespace {
 
 /// Tensors with fewer elements stay in the cache even between single ops, so compiling them into
 /// one program has no advantage.
-constexpr int64_t kLarge = 32768;
+constexpr int64_t kLargeTensor = 32768;
 
 using Callee = std::function<Value(const Dict&)>;
 
@@ -36,15 +36,16 @@ const Tensor* tensor_in(const Value& value) {
 /// a dictionary.
 template <class F>
 bool any_leaf(const Value& value, const F& holds) {
-  const auto in = [&](const Value& item) { return any_leaf(item, holds); };
-  const auto in_entry = [&](const DictEntry& entry) { return in(entry.value); };
-  if (value.is_list()) return std::any_of(value.as_list().begin(), value.as_list().end(), in);
+  const auto holds_leaf = [&](const Value& item) { return any_leaf(item, holds); };
+  const auto in_entry = [&](const DictEntry& entry) { return holds_leaf(entry.value); };
+  if (value.is_list())
+    return std::any_of(value.as_list().begin(), value.as_list().end(), holds_leaf);
   if (value.is_dict()) return std::any_of(value.as_dict().begin(), value.as_dict().end(), in_entry);
   return holds(value);
 }
 
 bool is_large(const Tensor& tensor) {
-  return tensor && tensor.in_memory() && tensor.shape().size() >= kLarge;
+  return tensor && tensor.in_memory() && tensor.shape().size() >= kLargeTensor;
 }
 
 bool has_large(const Value& value) {
@@ -87,10 +88,10 @@ Value extract_tensors(const Value& value, Tensors& tensors) {
 
 /// Replaces placeholders by tensors; the inverse of extract_tensors().
 Value insert_tensors(const Value& value, const Tensors& tensors) {
-  size_t next = 0;
+  size_t next_tensor = 0;
   return mapped(value, [&](const Value& part) -> std::optional<Value> {
     if (!(part == placeholder())) return std::nullopt;
-    return Codec<Tensor>::encode(tensors[next++]);
+    return Codec<Tensor>::encode(tensors[next_tensor++]);
   });
 }
 
@@ -128,20 +129,21 @@ struct CompiledCall final : CachedProgram {
       : device(&on),
         function_id(std::move(by)),
         arguments(std::move(given)),
-        in(specs_of(inputs)) {}
+        input_specs(specs_of(inputs)) {}
   size_t bytes() const override {
     constexpr size_t kArguments = 512;  // estimated bytes of the arguments
-    return sizeof *this + kArguments + (in.size() + out.size()) * sizeof(TensorSpec) +
+    return sizeof *this + kArguments +
+           (input_specs.size() + output_specs.size()) * sizeof(TensorSpec) +
            (executable ? executable->bytes() : 0);
   }
   bool is_for(const CompiledCall& wanted) const {
-    return device == wanted.device && function_id == wanted.function_id && in == wanted.in &&
-           is_same(arguments, wanted.arguments);
+    return device == wanted.device && function_id == wanted.function_id &&
+           input_specs == wanted.input_specs && is_same(arguments, wanted.arguments);
   }
   size_t hash() const {
     size_t hash = hash_of(arguments);
     detail::mix(hash, detail::hash_field(function_id.get()));
-    for (const TensorSpec& spec : in) mix(hash, spec);
+    for (const TensorSpec& spec : input_specs) mix(hash, spec);
     return hash;
   }
 
@@ -149,7 +151,7 @@ struct CompiledCall final : CachedProgram {
   std::shared_ptr<const void> function_id;
   Value arguments;  ///< the arguments, with placeholders in place of tensors
   Value result;     ///< the result, with placeholders in place of tensors
-  TensorSpecs in, out;
+  TensorSpecs input_specs, output_specs;
   std::unique_ptr<Executable> executable;  ///< null if single ops are as fast
 };
 
@@ -162,12 +164,12 @@ ProgramTable& table() {
 
 /// Whether the program has several ops that compute, and none with effects. Reshapes do not count.
 bool is_worth_it(const Program& program) {
-  int64_t ops = 0;
+  int64_t op_count = 0;
   for (const Program::Instruction& instruction : program.code) {
     if (instruction.op->effect() >= Effect::state) return false;
-    ops += instruction.op->name() != Reshape::kName;
+    op_count += instruction.op->name() != Reshape::kName;
   }
-  return ops > 1 && program.variables.empty();
+  return op_count > 1 && program.variables.empty();
 }
 
 void compile(CompiledCall& into, const Callee& call, Device& device) {
@@ -176,10 +178,10 @@ void compile(CompiledCall& into, const Callee& call, Device& device) {
     into.result = extract_tensors(call(insert_tensors(into.arguments, inputs).as_dict()), outputs);
     return outputs;
   };
-  Program program = trace(body, into.in);
+  Program program = trace(body, into.input_specs);
   if (!is_worth_it(program)) return;
   program = optimize(std::move(program));
-  into.out = program.specs_of(program.outputs);
+  into.output_specs = program.specs_of(program.outputs);
   into.executable = crescent::compile(program, device);
 }
 
@@ -194,8 +196,8 @@ void compile_if_recorded(CompiledCall& into, const Callee& call, Device& device)
   }
 }
 
-std::shared_ptr<CompiledCall> compiled(std::shared_ptr<CompiledCall> wanted, const Callee& call,
-                                       Device& device) {
+std::shared_ptr<CompiledCall> compiled_call(std::shared_ptr<CompiledCall> wanted,
+                                            const Callee& call, Device& device) {
   const size_t hash = wanted->hash();
   return table().find_or_make<CompiledCall>(
       hash, [&](const CompiledCall& known) { return known.is_for(*wanted); },
@@ -212,12 +214,13 @@ Value run_compiled(const std::shared_ptr<const void>& function_id, const Dict& a
   if (!is_worth_compiling(arguments)) return call(arguments);
   Device& device = crescent::device();
   Tensors inputs, outputs;
-  Value places = extract_tensors(arguments, inputs);
-  const auto program = compiled(
-      std::make_shared<CompiledCall>(device, function_id, std::move(places), inputs), call, device);
+  Value key_value = extract_tensors(arguments, inputs);
+  const auto program = compiled_call(
+      std::make_shared<CompiledCall>(device, function_id, std::move(key_value), inputs), call,
+      device);
   if (!program->executable) return call(arguments);
   Memory* const memory = device.memory();
-  for (const TensorSpec& spec : program->out)
+  for (const TensorSpec& spec : program->output_specs)
     outputs.push_back(Tensor::uninitialized(spec, memory));
   for (Tensor& input : inputs) input = memory ? input.to(memory) : input;
   program->executable->run(inputs, {}, outputs);

@@ -15,10 +15,11 @@ bool joins_shards(const Op& op) {
 int shard_read(const Program::Instruction& instruction, const std::vector<int>& shards) {
   int shard = -1;
   for (int value : instruction.inputs) {
-    const int other = shards[static_cast<size_t>(value)];
-    if (shard >= 0 && other >= 0 && shard != other)
-      fail(instruction.op->text(), " reads values of the logical shards ", shard, " and ", other);
-    shard = std::max(shard, other);
+    const int other_shard = shards[static_cast<size_t>(value)];
+    if (shard >= 0 && other_shard >= 0 && shard != other_shard)
+      fail(instruction.op->text(), " reads values of the logical shards ", shard, " and ",
+           other_shard);
+    shard = std::max(shard, other_shard);
   }
   if (shard >= 0 && instruction.op->effect() == Effect::ordered)
     fail(instruction.op->label(),

@@ -5,11 +5,11 @@
 namespace crescent {
 
 Tensor sum_to(const Tensor& gradient, const Shape& shape) {
-  const Shape& from = gradient.shape();
-  const int extra = from.rank() - shape.rank();
+  const Shape& gradient_shape = gradient.shape();
+  const int extra = gradient_shape.rank() - shape.rank();
   std::vector<int> axes;
-  for (int i = 0; i < from.rank(); ++i) {
-    if (i < extra || (shape[i - extra] == 1 && from[i] != 1)) axes.push_back(i);
+  for (int i = 0; i < gradient_shape.rank(); ++i) {
+    if (i < extra || (shape[i - extra] == 1 && gradient_shape[i] != 1)) axes.push_back(i);
   }
   if (axes.empty()) return gradient;
   const Tensor sum = ops::sum(gradient, axes, true);
@@ -72,20 +72,21 @@ std::vector<int> normal_axes(std::string_view op, const std::vector<int>& axes,
 Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& shape, int axis) {
   if (!shape.is_known() || !updates.shape().is_known())
     return Tensor::abstract({updates.dtype(), shape});
-  const int last = shape.rank() - 1;
+  const int last_axis = shape.rank() - 1;
   axis = shape.axis(axis);
-  Shape turned = shape;
-  turned.set(axis, shape[last]);
-  turned.set(last, shape[axis]);
+  Shape turned_shape = shape;
+  turned_shape.set(axis, shape[last_axis]);
+  turned_shape.set(last_axis, shape[axis]);
   const int64_t n = shape[axis], k = updates.dim(axis), rows = n == 0 ? 0 : shape.size() / n;
-  const Tensor at = ops::reshape(ops::swap_axes(indices, axis, last), {rows, k});
-  const Tensor values = ops::reshape(ops::swap_axes(updates, axis, last), {rows * k});
+  const Tensor index_rows = ops::reshape(ops::swap_axes(indices, axis, last_axis), {rows, k});
+  const Tensor values = ops::reshape(ops::swap_axes(updates, axis, last_axis), {rows * k});
   const Tensor starts = ops::multiply(ops::reshape(ops::arange(rows, DType::int64), {rows, 1}), n);
-  const Tensor places = ops::reshape(ops::add(ops::cast(at, DType::int64), starts), {rows * k});
+  const Tensor element_numbers =
+      ops::reshape(ops::add(ops::cast(index_rows, DType::int64), starts), {rows * k});
   ScatterAdd scatter;
   scatter.size = rows * n;
-  const Tensor line = apply1(scatter, {places, values});
-  return ops::swap_axes(ops::reshape(line, turned), axis, last);
+  const Tensor flat_result = apply1(scatter, {element_numbers, values});
+  return ops::swap_axes(ops::reshape(flat_result, turned_shape), axis, last_axis);
 }
 
 DType product_dtype(std::string_view op, DType a, DType b) {

@@ -40,11 +40,11 @@ Tensor next_state(const Tensor& now) {
 /// states.
 Tensor take_state(const Variable& state) {
   if (const RandomScope* scope = RandomScope::current())
-    if (Tensor own = scope->state_for(state)) return own;
+    if (Tensor scope_state = scope->state_for(state)) return scope_state;
   const std::lock_guard lock(draw_mutex());
-  const Tensor now = state.value();
-  state.assign(next_state(now));
-  return now;
+  const Tensor state_value = state.value();
+  state.assign(next_state(state_value));
+  return state_value;
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ SeedGenerator::SeedGenerator(std::optional<int64_t> seed)
     : state_(make_state(seed ? *seed : global_random().seed())) {}
 
 int64_t SeedGenerator::seed() const {
-  NoTrace eager;
+  NoTrace no_trace;
   const Tensor state = take_state(state_);
   const int64_t* words = state.data<int64_t>();
   const PhiloxBlock block =
@@ -92,7 +92,7 @@ Tensor SeedGenerator::truncated_normal(const Shape& shape, double mean, double s
 std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
   expect_memory(n * sizeof(int64_t));
-  NoTrace eager;
+  NoTrace no_trace;
   const Tensor state = take_state(state_);
   const int64_t* words = state.data<int64_t>();
   const uint64_t seed = static_cast<uint64_t>(words[0]), counter = static_cast<uint64_t>(words[1]);
@@ -124,13 +124,13 @@ RandomScope* RandomScope::current() { return innermost; }
 
 Tensor RandomScope::state_for(const Variable& state) const {
   if (replaces_ == Replaces::global || state == generator_.state()) return {};
-  const Tensor other = state.value();
-  if (other.is_abstract()) return {};
-  return Tensor::from(std::vector<int64_t>{*other.data<int64_t>(), generator_.seed()}, {2});
+  const Tensor other_state = state.value();
+  if (other_state.is_abstract()) return {};
+  return Tensor::from(std::vector<int64_t>{*other_state.data<int64_t>(), generator_.seed()}, {2});
 }
 
 void set_random_seed(int64_t seed) {
-  NoTrace eager;
+  NoTrace no_trace;
   const std::lock_guard lock(draw_mutex());
   global_random().state().assign(Tensor::from(std::vector<int64_t>{seed, 0}, {2}));
   last_seed = seed;

@@ -39,10 +39,10 @@ class RowDraws {
 
  private:
   RowsInDraw rows() const { return next_draw_ < draws_.size() ? draws_[next_draw_] : RowsInDraw{}; }
-  Tensor next(const Shape& shape, const std::function<Tensor(const Shape&)>& draw);
+  Tensor next_draw(const Shape& shape, const std::function<Tensor(const Shape&)>& draw);
   /// Returns the draw of the whole batch, which is made once for all shards of a program.
   Tensor draw_once(const std::function<Tensor()>& draw);
-  static RowDraws*& in_use();
+  static RowDraws*& current_draws();
 
   Share share_;
   const std::vector<RowsInDraw>& draws_;

@@ -32,9 +32,11 @@ bool has_word(std::string_view text, std::string_view word) {
   const auto in_name = [](char c) {
     return c == '_' || std::isalnum(static_cast<unsigned char>(c));
   };
-  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end])))
+  for (size_t position = text.find(word); position != text.npos;
+       position = text.find(word, position + 1)) {
+    const size_t end = position + word.size();
+    if ((position == 0 || !in_name(text[position - 1])) &&
+        (end == text.size() || !in_name(text[end])))
       return true;
   }
   return false;

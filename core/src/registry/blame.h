@@ -23,9 +23,9 @@ bool is_built_in(const ClassInfo& info);
 /// Runs code of an object of class `owner`; exceptions are rethrown by rethrow_blaming().
 template <class F>
 auto blaming(const ClassInfo* owner, F f) -> decltype(f()) {
-  const std::string_view nothing;
-  const Running running(owner ? owner->kind : "an object", nothing, owner ? owner->name : nothing,
-                        owner ? owner->plugin : nothing);
+  const std::string_view empty_text;
+  const Running running(owner ? owner->kind : "an object", empty_text,
+                        owner ? owner->name : empty_text, owner ? owner->plugin : empty_text);
   try {
     return f();
   } catch (...) {

@@ -14,10 +14,10 @@ namespace {
 /// Decodes a list; a value that is not a list becomes a list of one item.
 template <class T>
 std::vector<T> decode_list(const Value& value) {
-  const bool single = value.is_number() || value.is_string();
-  if (!single && !value.is_list())
+  const bool is_one_value = value.is_number() || value.is_string();
+  if (!is_one_value && !value.is_list())
     fail("expected ", Codec<std::vector<T>>::type(), ", got ", value);
-  if (single) return {Codec<T>::decode(value)};
+  if (is_one_value) return {Codec<T>::decode(value)};
   std::vector<T> items;
   for (const Value& item : value.as_list()) items.push_back(Codec<T>::decode(item));
   return items;
@@ -72,8 +72,8 @@ std::string Codec<Value>::type() { return "anything"; }
 
 Dict Codec<Dict>::decode(const Value& value) {
   // In Lua, {} is both the empty list and the empty dictionary.
-  const bool empty_list = value.is_list() && value.as_list().empty();
-  return empty_list ? Dict() : value.as_dict();
+  const bool is_empty_list = value.is_list() && value.as_list().empty();
+  return is_empty_list ? Dict() : value.as_dict();
 }
 Value Codec<Dict>::encode(const Dict& member) { return member; }
 std::string Codec<Dict>::type() { return "a dictionary"; }

@@ -11,10 +11,10 @@ namespace crescent {
 std::string signature_bytes(const std::string& hexadecimal, const std::string& format) {
   std::string bytes;
   const char* end = hexadecimal.data() + hexadecimal.size();
-  for (const char* at = hexadecimal.data(); at < end; at += 2) {
+  for (const char* digits = hexadecimal.data(); digits < end; digits += 2) {
     uint8_t byte = 0;
-    const char* next = std::min(at + 2, end);
-    if (std::from_chars(at, next, byte, 16).ptr != at + 2) break;
+    const char* digits_end = std::min(digits + 2, end);
+    if (std::from_chars(digits, digits_end, byte, 16).ptr != digits + 2) break;
     bytes += static_cast<char>(byte);
   }
   if (bytes.empty() || 2 * bytes.size() != hexadecimal.size())

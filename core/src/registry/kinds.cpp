@@ -38,9 +38,9 @@ std::span<const KindInfo> kinds() { return kKinds; }
 const KindInfo& kind_named(std::string_view name) {
   for (const KindInfo& kind : kKinds)
     if (kind.name == name) return kind;
-  std::vector<std::string> known;
-  for (const KindInfo& kind : kKinds) known.push_back(kind.name);
-  fail("unknown kind '", name, "'", did_you_mean(name, known));
+  std::vector<std::string> kind_names;
+  for (const KindInfo& kind : kKinds) kind_names.push_back(kind.name);
+  fail("unknown kind '", name, "'", did_you_mean(name, kind_names));
 }
 
 }  // namespace crescent

@@ -19,8 +19,9 @@ class NameTable {
     table.names.insert(name);
     table.words.emplace(name, entry);
     for (const std::string& alias : aliases) table.words.emplace(alias, entry);
-    std::string snake = snake_case(name), lower = lower_case(name);
-    if (lower != name && lower != snake) table.spellings.emplace(std::move(lower), entry);
+    std::string snake = snake_case(name), lower_name = lower_case(name);
+    if (lower_name != name && lower_name != snake)
+      table.spellings.emplace(std::move(lower_name), entry);
     if (snake != name) table.spellings.emplace(std::move(snake), entry);
   }
 
@@ -66,8 +67,8 @@ class NameTable {
     Words words, spellings;  ///< spellings has those that are not the name itself
   };
   static const T* look_up(const Words& words, std::string_view word) {
-    auto at = words.find(word);
-    return at == words.end() ? nullptr : &at->second;
+    auto entry = words.find(word);
+    return entry == words.end() ? nullptr : &entry->second;
   }
 
   std::map<std::string, Kind, std::less<>> kinds_;

@@ -23,10 +23,10 @@ std::string_view known_name(std::string_view kind, std::string_view name) {
   return separator == name.npos || registry().find(kind, name) ? name : name.substr(separator + 1);
 }
 
-/// A pair of kinds: objects of the kind `given` may be used where objects of the kind `expected`
-/// are expected.
+/// A pair of kinds: objects of the kind `given_kind` may be used where objects of the kind
+/// `expected` are expected.
 struct KindConversion {
-  std::string_view expected, given;
+  std::string_view expected_kind, given_kind;
   std::shared_ptr<Configurable> (*as_expected)(const std::shared_ptr<Configurable>& object);
 };
 const KindConversion kKindConversions[] = {{"activation", "layer", layer_as_activation}};
@@ -36,8 +36,8 @@ const KindConversion kKindConversions[] = {{"activation", "layer", layer_as_acti
 std::shared_ptr<Configurable> converted_to_kind(std::string_view kind,
                                                 const std::shared_ptr<Configurable>& object) {
   for (const KindConversion& row : kKindConversions)
-    if (row.expected == kind)
-      if (auto made = row.as_expected(object)) return made;
+    if (row.expected_kind == kind)
+      if (auto converted = row.as_expected(object)) return converted;
   return nullptr;
 }
 
@@ -53,9 +53,9 @@ const std::vector<std::string> kKeysBesideConfig{
 void check_other_keys(std::string_view kind, const std::string& class_name, const Dict& dict) {
   for (const DictEntry& entry : dict) {
     if (entry.key == kSharedNumber) continue;
-    const auto known = std::find(kKeysBesideConfig.begin(), kKeysBesideConfig.end(), entry.key);
+    const auto known_key = std::find(kKeysBesideConfig.begin(), kKeysBesideConfig.end(), entry.key);
     const auto end = kind == kLayerKind ? kKeysBesideConfig.end() : kKeysBesideConfig.end() - 2;
-    if (known < end) continue;
+    if (known_key < end) continue;
     fail("'", entry.key, "' stands beside the class_name \"", class_name,
          "\"; options go into its config: {class_name = \"", class_name, "\", config = {",
          entry.key, " = ...}}", did_you_mean(entry.key, kKeysBesideConfig));
@@ -73,19 +73,19 @@ std::shared_ptr<Configurable> from_dict(std::string_view kind, const Dict& dict)
   if (config && config->is_string())
     return make_object(kind, known_name(kind, config->as_string()), {});
   const std::string_view name = known_name(kind, class_name->as_string());
-  const std::string given = kind_given(kind, name);
+  const std::string actual_kind = kind_given(kind, name);
   const bool has_options = config && !config->is_null();
-  auto object = given == kLayerKind ? shared_object(dict) : nullptr;
+  auto object = actual_kind == kLayerKind ? shared_object(dict) : nullptr;
   if (!object) {
-    object = make_object(given, name, has_options ? Codec<Dict>::decode(*config) : Dict());
-    if (given == kLayerKind) remember_shared(dict, object);
+    object = make_object(actual_kind, name, has_options ? Codec<Dict>::decode(*config) : Dict());
+    if (actual_kind == kLayerKind) remember_shared(dict, object);
   }
-  return given == kind ? object : converted_to_kind(kind, object);
+  return actual_kind == kind ? object : converted_to_kind(kind, object);
 }
 
 std::shared_ptr<Configurable> from_object(std::string_view kind, const Value& value) {
   auto object = value.object_as<Configurable>();
-  if (auto made = converted_to_kind(kind, object)) return made;
+  if (auto converted = converted_to_kind(kind, object)) return converted;
   if (!object || (object->info() && object->info()->kind != kind))
     fail("expected an object of kind ", kind, ", got ", value);
   return object;
@@ -114,9 +114,9 @@ void finish(Configurable& object) try { object.configured(); } catch (const Inte
 
 std::string kind_given(std::string_view expected, std::string_view class_name) {
   for (const KindConversion& row : kKindConversions)
-    if (row.expected == expected && !registry().find(expected, class_name) &&
-        registry().find(row.given, class_name))
-      return std::string(row.given);
+    if (row.expected_kind == expected && !registry().find(expected, class_name) &&
+        registry().find(row.given_kind, class_name))
+      return std::string(row.given_kind);
   return std::string(expected);
 }
 
@@ -139,18 +139,18 @@ Dict Configurable::get_config() const {
 
 void Configurable::configure(const Dict& options) {
   if (!info_ || !self_) fail(class_name(), ": an object made outside the registry has no options");
-  const Dict before = info_->schema.read(self_);
+  const Dict old_options = info_->schema.read(self_);
   void* self = const_cast<void*>(self_);
-  Dict all = before;
+  Dict all_options = old_options;
   for (const DictEntry& option : options) {
     const Field* field = info_->schema.find(option.key);
-    all.set(field ? field->name : option.key, option.value);
+    all_options.set(field ? field->name : option.key, option.value);
   }
   try {
-    info_->schema.configure(self, all);
+    info_->schema.configure(self, all_options);
     finish(*this);
   } catch (...) {
-    info_->schema.configure(self, before);
+    info_->schema.configure(self, old_options);
     configured();
     throw;
   }
@@ -206,9 +206,9 @@ void fail_class(const std::type_info& wanted, const Value& value) {
 Value serialize(const Configurable* object) {
   if (!object) return {};
   return blaming(*object, [&] {
-    Dict made{{"class_name", object->class_name()}, {"config", object->get_config()}};
-    if (object->info() && object->info()->kind == kLayerKind) mark_shared(made, *object);
-    return Value(std::move(made));
+    Dict result{{"class_name", object->class_name()}, {"config", object->get_config()}};
+    if (object->info() && object->info()->kind == kLayerKind) mark_shared(result, *object);
+    return Value(std::move(result));
   });
 }
 

@@ -13,10 +13,10 @@ SchemaFactory::SchemaFactory(const SchemaData& schema) : schema_(schema) {}
 SchemaFactory::~SchemaFactory() = default;
 
 std::shared_ptr<Configurable> SchemaFactory::make(const Dict& options) const {
-  const New made = create();
-  std::shared_ptr<Configurable> object(made.object);
-  object->self_ = made.self;
-  schema_.configure(made.self, options);
+  const New new_object = create();
+  std::shared_ptr<Configurable> object(new_object.object);
+  object->self_ = new_object.self;
+  schema_.configure(new_object.self, options);
   return object;
 }
 
@@ -89,8 +89,8 @@ void Registry::add(ClassInfo info) {
   if (info.plugin.empty()) info.plugin = state_->plugin, info.plugin_version = state_->version;
   if (info.origin.empty()) info.origin = state_->origin;
   for (const std::string& word : words_of(info)) {
-    if (ClassInfoPtr there = state_->find_exact(info.kind, word))
-      refuse_clash(info.kind, word, describe_origin(*there));
+    if (ClassInfoPtr registered = state_->find_exact(info.kind, word))
+      refuse_clash(info.kind, word, describe_origin(*registered));
     if (state_->loader) state_->loader->refuse_indexed(info.kind, word, info.origin);
   }
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
@@ -124,14 +124,15 @@ void Registry::add(const char* kind, const SchemaData& schema, std::vector<std::
 }
 
 void Registry::replace(ClassInfo info) {
-  std::vector<ClassInfoPtr> replaced;
+  std::vector<ClassInfoPtr> replaced_classes;
   for (const std::string& word : words_of(info)) {
     if (state_->loader) state_->loader->refuse_indexed(info.kind, word, info.origin);
-    ClassInfoPtr there = state_->find_exact(info.kind, word);
-    if (there && there->origin != "Lua") refuse_clash(info.kind, word, describe_origin(*there));
-    if (there) replaced.push_back(std::move(there));
+    ClassInfoPtr registered = state_->find_exact(info.kind, word);
+    if (registered && registered->origin != "Lua")
+      refuse_clash(info.kind, word, describe_origin(*registered));
+    if (registered) replaced_classes.push_back(std::move(registered));
   }
-  for (const ClassInfoPtr& old : replaced) state_->erase(old);
+  for (const ClassInfoPtr& old : replaced_classes) state_->erase(old);
   state_->insert(std::make_shared<const ClassInfo>(std::move(info)));
 }
 
@@ -143,14 +144,15 @@ std::shared_ptr<const ClassInfo> Registry::find(std::string_view kind, std::stri
 
 std::shared_ptr<const ClassInfo> Registry::get(std::string_view kind, std::string_view name) {
   if (auto info = find(kind, name)) return info;
-  if (const std::string why = state_->loader ? state_->loader->why_missing(kind, name) : "";
-      !why.empty())
-    fail("unknown ", kind, " '", name, "'", why);
-  const auto known = state_->collect([&](const auto& table, auto& words) {
+  if (const std::string missing_reason =
+          state_->loader ? state_->loader->why_missing(kind, name) : "";
+      !missing_reason.empty())
+    fail("unknown ", kind, " '", name, "'", missing_reason);
+  const auto known_names = state_->collect([&](const auto& table, auto& words) {
     table.collect_words(kind, words);
     table.collect_spellings(kind, words);
   });
-  const std::string similar = did_you_mean(name, known);
+  const std::string similar = did_you_mean(name, known_names);
   fail("unknown ", kind, " '", name, "'",
        similar.empty() && state_->loader ? state_->loader->refused_unknown() : similar);
 }

@@ -122,15 +122,15 @@ void SchemaBuilder::name_parameter(std::string_view name, std::string_view doc,
                                    const Value* default_value) {
   assert(!data_.methods.empty());
   SchemaData& parameters = data_.methods.back().parameters;
-  auto next = std::find_if(parameters.fields.begin(), parameters.fields.end(),
-                           [](const Field& field) { return field.name.empty(); });
-  if (next == parameters.fields.end())
+  auto next_field = std::find_if(parameters.fields.begin(), parameters.fields.end(),
+                                 [](const Field& field) { return field.name.empty(); });
+  if (next_field == parameters.fields.end())
     fail(parameters.title, ": argument '", name, "' is one more than the method takes");
-  next->name = name;
-  next->doc = doc;
-  next->required = !default_value;
-  if (default_value) next->default_value = *default_value;
-  last_ = &*next;
+  next_field->name = name;
+  next_field->doc = doc;
+  next_field->required = !default_value;
+  if (default_value) next_field->default_value = *default_value;
+  last_ = &*next_field;
 }
 
 void SchemaBuilder::set_required() {
@@ -156,8 +156,8 @@ std::string quoted(std::span<const std::string> texts) {
 void check_range(const Field& field, const Value& value) {
   if (!value.is_number() || (!field.min && !field.max)) return;
   const double x = value.as_float();
-  const bool inside = (!field.min || x >= *field.min) && (!field.max || x <= *field.max);
-  if (inside) return;
+  const bool is_in_range = (!field.min || x >= *field.min) && (!field.max || x <= *field.max);
+  if (is_in_range) return;
   if (field.min && field.max)
     fail("must be between ", *field.min, " and ", *field.max, ", got ", value);
   fail("must be at ", field.min ? "least " : "most ", field.min ? *field.min : *field.max, ", got ",
@@ -194,8 +194,8 @@ std::vector<std::string> names_and_aliases(const std::vector<Field>& fields) {
 /// Returns the value of a field; for a field that takes objects, false becomes null, because tables
 /// of Lua cannot hold nil.
 Value object_or_null(const Field& field, const Value& value) {
-  const bool none = !field.kind.empty() && value.is_bool() && !value.as_bool();
-  return none ? Value() : value;
+  const bool is_false = !field.kind.empty() && value.is_bool() && !value.as_bool();
+  return is_false ? Value() : value;
 }
 
 /// Checks the value and sets the field; errors call the field `word`, such as "option".
@@ -280,26 +280,27 @@ namespace {
 /// Returns a hint about an option that does not exist: the most similar name or, if none is
 /// similar, the names of the options that can be given by position, unless these are many.
 std::string hint_for(const std::string& name, const std::vector<Field>& fields) {
-  std::vector<std::string> own;
+  std::vector<std::string> own_names;
   for (const Field& field : fields)
-    if (!field.keyword_only) own.push_back(field.name);
-  return options_hint(name, names_and_aliases(fields), own);
+    if (!field.keyword_only) own_names.push_back(field.name);
+  return options_hint(name, names_and_aliases(fields), own_names);
 }
 
 }  // namespace
 
 void SchemaData::configure(void* object, const Dict& options) const {
-  std::vector<const Field*> given;
+  std::vector<const Field*> given_fields;
   for (const DictEntry& option : options) {
     const Field* field = find(option.key);
     if (!field) fail(title, ": no ", word, " '", option.key, "'", hint_for(option.key, fields));
-    if (std::find(given.begin(), given.end(), field) != given.end())
+    if (std::find(given_fields.begin(), given_fields.end(), field) != given_fields.end())
       fail(title, ": ", word, " '", field->name, "' is given twice, once as '", option.key, "'");
-    given.push_back(field);
+    given_fields.push_back(field);
     set(object, *field, option.value);
   }
   for (const Field& field : fields)
-    if (field.required && std::find(given.begin(), given.end(), &field) == given.end())
+    if (field.required &&
+        std::find(given_fields.begin(), given_fields.end(), &field) == given_fields.end())
       fail(title, ": missing required ", word, " '", field.name, "'");
 }
 
@@ -329,8 +330,8 @@ Dict SchemaData::by_name(const List& positional, const Dict& keywords) const {
   for (size_t i = 0; i < positional.size(); ++i)
     entries.push_back({positional_fields[i]->name, positional[i]});
   for (const DictEntry& option : keywords) {
-    const auto last = positional_fields.begin() + positional.size();
-    if (std::find(positional_fields.begin(), last, find(option.key)) != last)
+    const auto positional_end = positional_fields.begin() + positional.size();
+    if (std::find(positional_fields.begin(), positional_end, find(option.key)) != positional_end)
       fail(title, ": ", word, " '", option.key, "' is given twice, by position and by name");
     entries.push_back(option);
   }

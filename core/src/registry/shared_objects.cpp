@@ -11,7 +11,7 @@ namespace {
 /// The objects in a configuration that with_shared_objects() makes. The first pass counts how often
 /// each object occurs; the second pass numbers the objects that occur more than once.
 struct Sharing {
-  std::unordered_map<const Configurable*, int> times;
+  std::unordered_map<const Configurable*, int> use_counts;
   std::unordered_map<const Configurable*, int64_t> numbers;
   bool numbering = false;
 };
@@ -28,23 +28,23 @@ std::optional<int64_t> number_of(const Dict& config) {
 
 Dict with_shared_objects(const std::function<Dict()>& make) {
   if (sharing) return make();
-  Sharing own;
+  Sharing own_sharing;
   struct Scope {
     ~Scope() { sharing = nullptr; }
   } scope;
-  sharing = &own;
-  Dict made = make();
-  own.numbering = std::any_of(own.times.begin(), own.times.end(),
-                              [](const auto& each) { return each.second > 1; });
-  return own.numbering ? make() : made;
+  sharing = &own_sharing;
+  Dict result = make();
+  own_sharing.numbering = std::any_of(own_sharing.use_counts.begin(), own_sharing.use_counts.end(),
+                                      [](const auto& each) { return each.second > 1; });
+  return own_sharing.numbering ? make() : result;
 }
 
 void mark_shared(Dict& made, const Configurable& object) {
   if (!sharing) return;
-  if (!sharing->numbering) return void(++sharing->times[&object]);
-  if (sharing->times[&object] < 2) return;
-  const auto next = static_cast<int64_t>(sharing->numbers.size()) + 1;
-  made.set(kSharedNumber, sharing->numbers.try_emplace(&object, next).first->second);
+  if (!sharing->numbering) return void(++sharing->use_counts[&object]);
+  if (sharing->use_counts[&object] < 2) return;
+  const auto next_number = static_cast<int64_t>(sharing->numbers.size()) + 1;
+  made.set(kSharedNumber, sharing->numbers.try_emplace(&object, next_number).first->second);
 }
 
 struct SharedObjects::Table {

@@ -39,10 +39,10 @@ Value parse_numbers(std::string_view text) {
 /// Takes the part up to a comma outside of brackets and quotes from `text`.
 std::string_view take_parameter(std::string_view& text) {
   int depth = 0;
-  bool quoted = false;
+  bool is_in_quotes = false;
   size_t end = 0;
-  for (; end < text.size() && (quoted || depth > 0 || text[end] != ','); ++end) {
-    quoted = quoted != (text[end] == '\'');
+  for (; end < text.size() && (is_in_quotes || depth > 0 || text[end] != ','); ++end) {
+    is_in_quotes = is_in_quotes != (text[end] == '\'');
     depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
   }
   const std::string_view parameter = text.substr(0, end);
@@ -67,13 +67,14 @@ Parameter parse_parameter(std::string_view text) try {
   parameter.in_call = text.starts_with('@');
   parameter.variadic = text.starts_with('*');
   while (text.starts_with('@') || text.starts_with('*')) text.remove_prefix(1);
-  const size_t equals = text.find('=');
-  const std::string_view declared = text.substr(0, equals);
-  const size_t colon = declared.find(": ");
-  parameter.name = declared.substr(0, colon);
-  if (colon != text.npos) parameter.type = declared.substr(colon + 2);
-  parameter.required = equals == text.npos;
-  if (!parameter.required) parameter.default_value = parse_default(text.substr(equals + 1));
+  const size_t equals_position = text.find('=');
+  const std::string_view parameter_name = text.substr(0, equals_position);
+  const size_t colon = parameter_name.find(": ");
+  parameter.name = parameter_name.substr(0, colon);
+  if (colon != text.npos) parameter.type = parameter_name.substr(colon + 2);
+  parameter.required = equals_position == text.npos;
+  if (!parameter.required)
+    parameter.default_value = parse_default(text.substr(equals_position + 1));
   return parameter;
 } catch (Error& error) {
   error.add_context(concat("parameter '", text, "': "));

@@ -24,10 +24,10 @@ int64_t steps_of(const Hyperparameter& p) {
 /// The value after `index` steps from the lower bound, in the order of values.
 double after_steps(const Hyperparameter& p, int64_t index) {
   if (!is_logarithmic(p)) return std::min(p.high, p.low + static_cast<double>(index) * p.step);
-  const bool reversed = p.sampling == Sampling::reverse_log;
-  const int64_t steps = reversed ? steps_of(p) - index : index;
-  const double along = p.low * std::pow(p.step, static_cast<double>(steps));
-  return std::clamp(reversed ? p.high + p.low - along : along, p.low, p.high);
+  const bool is_reversed = p.sampling == Sampling::reverse_log;
+  const int64_t steps = is_reversed ? steps_of(p) - index : index;
+  const double scaled_value = p.low * std::pow(p.step, static_cast<double>(steps));
+  return std::clamp(is_reversed ? p.high + p.low - scaled_value : scaled_value, p.low, p.high);
 }
 
 /// The number of steps, with a fraction, from the first value to x.
@@ -39,7 +39,7 @@ double steps_to(const Hyperparameter& p, double x) {
 }
 
 /// The number at a fraction of the way from `low` to `high`.
-double between(double low, double high, Sampling sampling, double fraction) {
+double interpolate(double low, double high, Sampling sampling, double fraction) {
   switch (sampling) {
     case Sampling::log:
       return low * std::pow(high / low, fraction);
@@ -129,17 +129,17 @@ int64_t index_in(const List& values, const Value& value) {
 /// greatest.
 List spread_values(const Hyperparameter& p) {
   if (p.low == p.high) return {number(p, p.low)};
-  List all;
+  List values;
   for (int64_t i = 0; i < kGridOfNumbers; ++i) {
     const double fraction = static_cast<double>(i) / (kGridOfNumbers - 1);
     Value value =
-        number(p, std::clamp(between(p.low, p.high, p.sampling, fraction), p.low, p.high));
-    if (all.empty() || !(all.back() == value)) all.push_back(std::move(value));
+        number(p, std::clamp(interpolate(p.low, p.high, p.sampling, fraction), p.low, p.high));
+    if (values.empty() || !(values.back() == value)) values.push_back(std::move(value));
   }
-  return all;
+  return values;
 }
 
-List listed(const std::vector<Condition>& conditions) {
+List list_of_conditions(const std::vector<Condition>& conditions) {
   List rows;
   for (const Condition& c : conditions) rows.push_back(List{c.parent, c.values});
   return rows;
@@ -152,8 +152,9 @@ const char* name_of(Sampling sampling) { return kSamplings[static_cast<int>(samp
 Sampling sampling_named(std::string_view name) {
   for (int i = 0; i < 3; ++i)
     if (name == kSamplings[i]) return static_cast<Sampling>(i);
-  const std::vector<std::string> known(std::begin(kSamplings), std::end(kSamplings));
-  fail("sampling: expected one of ", join(known), ", got '", name, "'", did_you_mean(name, known));
+  const std::vector<std::string> sampling_names(std::begin(kSamplings), std::end(kSamplings));
+  fail("sampling: expected one of ", join(sampling_names), ", got '", name, "'",
+       did_you_mean(name, sampling_names));
 }
 
 Hyperparameter Hyperparameter::fixed(std::string name, Value value) {
@@ -250,16 +251,16 @@ int64_t Hyperparameter::grid_index(const Value& value) const {
 
 Value Hyperparameter::at(double position) const {
   if (is_listed(*this) || step > 0) {
-    const int64_t most = *count() - 1;
+    const int64_t last_index = *count() - 1;
     const auto index =
-        std::min(most, static_cast<int64_t>(position * static_cast<double>(*count())));
+        std::min(last_index, static_cast<int64_t>(position * static_cast<double>(*count())));
     return is_listed(*this) ? values[static_cast<size_t>(index)]
                             : number(*this, after_steps(*this, index));
   }
   if (is_floored(*this))
     return static_cast<int64_t>(
-        std::clamp(std::floor(between(low, high + 1, sampling, position)), low, high));
-  return std::clamp(between(low, high, sampling, position), low, high);
+        std::clamp(std::floor(interpolate(low, high + 1, sampling, position)), low, high));
+  return std::clamp(interpolate(low, high, sampling, position), low, high);
 }
 
 double Hyperparameter::position(const Value& value) const {
@@ -283,8 +284,8 @@ bool Hyperparameter::has(const Value& value) const {
   if (kind == Kind::integer && x != std::floor(x)) return false;
   if (!(x >= low && x <= high)) return false;
   if (step == 0) return true;
-  const double nearest = at(position(value)).as_float();
-  return std::abs(nearest - x) <=
+  const double nearest_value = at(position(value)).as_float();
+  return std::abs(nearest_value - x) <=
          kRelativeTolerance * std::max({std::abs(x), std::abs(low), std::abs(high)});
 }
 
@@ -308,7 +309,7 @@ Dict Hyperparameter::to_dict() const {
     dict.set("sampling", name_of(sampling));
   }
   dict.set("default", default_value);
-  if (!conditions.empty()) dict.set("conditions", listed(conditions));
+  if (!conditions.empty()) dict.set("conditions", list_of_conditions(conditions));
   return dict;
 }
 
@@ -316,19 +317,19 @@ Hyperparameter Hyperparameter::from_dict(const Dict& dict) {
   Hyperparameter p;
   p.name = dict.at("name").as_string();
   const std::string& kind = dict.at("kind").as_string();
-  const auto* known = std::find(std::begin(kKinds), std::end(kKinds), kind);
-  if (known == std::end(kKinds)) fail("a hyperparameter of the unknown kind '", kind, "'");
-  p.kind = static_cast<Kind>(known - kKinds);
+  const auto* known_kind = std::find(std::begin(kKinds), std::end(kKinds), kind);
+  if (known_kind == std::end(kKinds)) fail("a hyperparameter of the unknown kind '", kind, "'");
+  p.kind = static_cast<Kind>(known_kind - kKinds);
   if (const Value* values = dict.find("values")) p.values = values->as_list();
-  if (const Value* ordered = dict.find("ordered")) p.ordered = ordered->as_bool();
-  if (const Value* low = dict.find("min_value")) p.low = low->as_float();
-  if (const Value* high = dict.find("max_value")) p.high = high->as_float();
+  if (const Value* is_ordered = dict.find("ordered")) p.ordered = is_ordered->as_bool();
+  if (const Value* min_value = dict.find("min_value")) p.low = min_value->as_float();
+  if (const Value* max_value = dict.find("max_value")) p.high = max_value->as_float();
   if (const Value* step = dict.find("step")) p.step = step->as_float();
   if (const Value* sampling = dict.find("sampling"))
     p.sampling = sampling_named(sampling->as_string());
   p.default_value = dict.at("default");
-  if (const Value* rows = dict.find("conditions"))
-    for (const Value& row : rows->as_list())
+  if (const Value* conditions_value = dict.find("conditions"))
+    for (const Value& row : conditions_value->as_list())
       p.conditions.push_back({row.as_list().at(0).as_string(), row.as_list().at(1).as_list()});
   if (!is_listed(p)) check_bounds(p);
   return checked(std::move(p));

@@ -59,13 +59,13 @@ std::string read_from(int file, int64_t begin, const std::string& path) {
   if (fstat(file, &info) != 0) fail_with_errno(path, "read");
   if (info.st_size < begin) fail("the journal '", path, "' has become shorter than it was");
   std::string text(static_cast<size_t>(info.st_size - begin), '\0');
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t got = pread(file, text.data() + done, text.size() - done,
-                              static_cast<off_t>(begin + static_cast<int64_t>(done)));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_with_errno(path, "read");
-    if (got == 0) text.resize(done);
-    done += static_cast<size_t>(got);
+  for (size_t bytes_read = 0; bytes_read < text.size();) {
+    const ssize_t block_bytes = pread(file, text.data() + bytes_read, text.size() - bytes_read,
+                                      static_cast<off_t>(begin + static_cast<int64_t>(bytes_read)));
+    if (block_bytes < 0 && errno == EINTR) continue;
+    if (block_bytes < 0) fail_with_errno(path, "read");
+    if (block_bytes == 0) text.resize(bytes_read);
+    bytes_read += static_cast<size_t>(block_bytes);
   }
   return text;
 }
@@ -73,11 +73,11 @@ std::string read_from(int file, int64_t begin, const std::string& path) {
 bool write_at(int file, std::string_view text, int64_t begin) {
   const NoFileSizeSignal no_signal;
   while (!text.empty()) {
-    const ssize_t written = pwrite(file, text.data(), text.size(), static_cast<off_t>(begin));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-    begin += written;
+    const ssize_t written_bytes = pwrite(file, text.data(), text.size(), static_cast<off_t>(begin));
+    if (written_bytes < 0 && errno == EINTR) continue;
+    if (written_bytes <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(written_bytes));
+    begin += written_bytes;
   }
   return true;
 }
@@ -96,37 +96,37 @@ Journal::Journal(const std::string& path, bool syncs)
 }
 
 Journal::Lock::Lock(Journal& journal) : journal_(journal) {
-  struct flock whole = lock_range(0, F_WRLCK);
-  while (fcntl(journal_.file_, F_OFD_SETLKW, &whole) != 0)
+  struct flock whole_file = lock_range(0, F_WRLCK);
+  while (fcntl(journal_.file_, F_OFD_SETLKW, &whole_file) != 0)
     if (errno != EINTR) fail_with_errno(journal_.path_, "lock");
 }
 Journal::Lock::~Lock() { journal_.release(0); }
 
 bool Journal::try_hold(int64_t number) {
-  struct flock one = lock_range(number, F_WRLCK);
-  if (fcntl(file_, F_OFD_SETLK, &one) == 0) return true;
+  struct flock file_lock = lock_range(number, F_WRLCK);
+  if (fcntl(file_, F_OFD_SETLK, &file_lock) == 0) return true;
   if (errno == EAGAIN || errno == EACCES) return false;
   fail_with_errno(path_, "lock a trial of");
 }
 
 void Journal::release(int64_t number) noexcept {
-  struct flock one = lock_range(number, F_UNLCK);
-  fcntl(file_, F_OFD_SETLK, &one);
+  struct flock file_lock = lock_range(number, F_UNLCK);
+  fcntl(file_, F_OFD_SETLK, &file_lock);
 }
 
 void Journal::read(const std::function<void(const Value& record)>& visit) {
-  const std::string text = read_from(file_, end_, path_);
-  std::string_view left = text;
-  while (!left.empty()) {
-    const size_t length = left.find('\n');
-    const std::string_view line = left.substr(0, length);
-    if (length == left.npos) {
-      if (ftruncate(file_, static_cast<off_t>(end_)) != 0) fail_with_errno(path_, "repair");
+  const std::string text = read_from(file_, end_offset_, path_);
+  std::string_view remaining_text = text;
+  while (!remaining_text.empty()) {
+    const size_t length = remaining_text.find('\n');
+    const std::string_view line = remaining_text.substr(0, length);
+    if (length == remaining_text.npos) {
+      if (ftruncate(file_, static_cast<off_t>(end_offset_)) != 0) fail_with_errno(path_, "repair");
       return;
     }
     const Value record = record_in(line, path_, lines_ + 1);
-    left.remove_prefix(length + 1);
-    end_ += static_cast<int64_t>(length) + 1;
+    remaining_text.remove_prefix(length + 1);
+    end_offset_ += static_cast<int64_t>(length) + 1;
     ++lines_;
     visit(record);
   }
@@ -134,7 +134,7 @@ void Journal::read(const std::function<void(const Value& record)>& visit) {
 
 void Journal::visit_file(const std::string& path,
                          const std::function<void(const Value& record)>& visit) {
-  const Descriptor regular(open_regular_file(path));  // a FIFO would block the stream
+  const Descriptor journal_file(open_regular_file(path));  // a FIFO would block the stream
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_with_errno(path, "open");
   int64_t number = 0;
@@ -145,13 +145,13 @@ void Journal::visit_file(const std::string& path,
 void Journal::append(const Value& record) {
   const std::string text = to_json(record);
   const std::string line = checksum_of(text) + " " + text + "\n";
-  if (!write_at(file_, line, end_) || (syncs_ && fdatasync(file_) != 0)) {
+  if (!write_at(file_, line, end_offset_) || (syncs_ && fdatasync(file_) != 0)) {
     const int error = errno;
-    (void)!ftruncate(file_, static_cast<off_t>(end_));
+    (void)!ftruncate(file_, static_cast<off_t>(end_offset_));
     errno = error;
     fail_with_errno(path_, "write");
   }
-  end_ += static_cast<int64_t>(line.size());
+  end_offset_ += static_cast<int64_t>(line.size());
   ++lines_;
 }
 

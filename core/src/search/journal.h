@@ -55,8 +55,8 @@ class CRESCENT_API Journal {
   std::string path_;
   Descriptor file_;
   bool syncs_;
-  int64_t end_ = 0;    ///< the offset where the lines that were read or written end
-  int64_t lines_ = 0;  ///< number of lines that were read or written
+  int64_t end_offset_ = 0;  ///< the offset where the lines that were read or written end
+  int64_t lines_ = 0;       ///< number of lines that were read or written
 };
 
 }  // namespace crescent

@@ -16,9 +16,9 @@ double cost_of(const TrialHistory& history, double value) {
 std::vector<double> costs_at(const TrialHistory& history, int64_t horizon, int64_t step) {
   std::vector<double> costs;
   for (int64_t i = 1; i <= horizon; ++i) {
-    const TrialRecord& other = history.at(i);
-    if (other.state != TrialRecord::State::complete) continue;
-    for (const auto& [at, value] : other.reports)
+    const TrialRecord& earlier_trial = history.at(i);
+    if (earlier_trial.state != TrialRecord::State::complete) continue;
+    for (const auto& [at, value] : earlier_trial.reports)
       if (at == step) costs.push_back(cost_of(history, value));
   }
   std::sort(costs.begin(), costs.end());
@@ -35,10 +35,11 @@ double best_up_to(const TrialHistory& history, const TrialRecord& trial, int64_t
 
 /// The percentile of sorted numbers, with linear interpolation between neighbours.
 double percentile_of(const std::vector<double>& sorted, double percent) {
-  const double place = percent / 100 * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<size_t>(place);
-  const double low = sorted[below], high = sorted[std::min(below + 1, sorted.size() - 1)];
-  return low == high ? low : low + (high - low) * (place - static_cast<double>(below));
+  const double position = percent / 100 * static_cast<double>(sorted.size() - 1);
+  const auto lower_index = static_cast<size_t>(position);
+  const double low = sorted[lower_index],
+               high = sorted[std::min(lower_index + 1, sorted.size() - 1)];
+  return low == high ? low : low + (high - low) * (position - static_cast<double>(lower_index));
 }
 
 }  // namespace
@@ -69,9 +70,9 @@ Dict Pruner::options() const { return schema_of<Pruner>("pruner").read(this); }
 
 bool Pruner::prunes(const TrialHistory& history, const TrialRecord& trial, int64_t step) const {
   if (step < 0 || step < n_warmup_steps) return false;
-  const std::vector<double> others = costs_at(history, history.horizon(trial.number), step);
-  if (static_cast<int64_t>(others.size()) < n_startup_trials) return false;
-  return best_up_to(history, trial, step) > percentile_of(others, percentile);
+  const std::vector<double> other_costs = costs_at(history, history.horizon(trial.number), step);
+  if (static_cast<int64_t>(other_costs.size()) < n_startup_trials) return false;
+  return best_up_to(history, trial, step) > percentile_of(other_costs, percentile);
 }
 
 }  // namespace crescent

@@ -161,9 +161,9 @@ std::shared_ptr<HyperParameters> hyperparameters_of(const Study& study, int64_t 
 List known_space(const Study& study) { return described_space(study.history().parameters()); }
 
 Dict importances_of(const Study& study) {
-  Dict all;
-  for (const auto& [name, share] : study.importances()) all.set(name, share);
-  return all;
+  Dict importances;
+  for (const auto& [name, share] : study.importances()) importances.set(name, share);
+  return importances;
 }
 
 void tell_of(Study& study, const std::shared_ptr<Trial>& trial, std::optional<double> score,

@@ -34,9 +34,10 @@ Dict header_of(const StudyOptions& options, uint64_t seed) {
 /// Fails if the journal belongs to a study with other options.
 void check_header(const Dict& known, const Dict& wanted, const std::string& path) {
   for (const DictEntry& entry : wanted)
-    if (const Value* other = known.find(entry.key); !other || !(*other == entry.value))
+    if (const Value* known_value = known.find(entry.key);
+        !known_value || !(*known_value == entry.value))
       fail("the journal '", path, "' is of a search with ", entry.key, " = ",
-           other ? *other : Value(), ", not ", entry.value,
+           known_value ? *known_value : Value(), ", not ", entry.value,
            "; another search needs another journal (or overwrite = true)");
 }
 
@@ -93,8 +94,10 @@ void Study::State::read() {
       history.seed = seed, has_header = true;
     } else {
       apply_record(history, record);
-      if (const Value* asked = record.find("ask")) running_trials.insert(asked->as_int());
-      if (const Value* told = record.find("tell")) running_trials.erase(told->as_int());
+      if (const Value* asked_number = record.find("ask"))
+        running_trials.insert(asked_number->as_int());
+      if (const Value* told_number = record.find("tell"))
+        running_trials.erase(told_number->as_int());
     }
   });
 }
@@ -104,7 +107,7 @@ void Study::State::write(const Dict& record) {
   apply_record(history, record);
 }
 
-bool Study::State::ready(int64_t number) const {
+bool Study::State::is_ready(int64_t number) const {
   return (!pruner || history.ended_through(history.horizon(number))) &&
          options.oracle->ready(history, number);
 }
@@ -153,14 +156,14 @@ TrialPtr Study::try_ask(bool* ended) {
     others_run = true;
   }
   while (s.history.at(s.first_unasked).state != TrialRecord::State::unasked) ++s.first_unasked;
-  int64_t most = INT64_MAX;
-  if (s.options.max_trials) most = *s.options.max_trials;
-  if (const auto set = s.options.oracle->trials()) most = std::min(most, *set);
-  bool waits = false;
-  for (int64_t number = s.first_unasked; number <= most; ++number) {
+  int64_t max_trial = INT64_MAX;
+  if (s.options.max_trials) max_trial = *s.options.max_trials;
+  if (const auto set = s.options.oracle->trials()) max_trial = std::min(max_trial, *set);
+  bool must_wait = false;
+  for (int64_t number = s.first_unasked; number <= max_trial; ++number) {
     if (s.history.at(number).state != TrialRecord::State::unasked) continue;
-    if (!s.ready(number)) {
-      waits = true;
+    if (!s.is_ready(number)) {
+      must_wait = true;
       if (s.options.oracle->is_out_of_order()) continue;
       break;
     }
@@ -171,8 +174,8 @@ TrialPtr Study::try_ask(bool* ended) {
     s.running_trials.insert(number);
     return hold(number);
   }
-  *ended = !waits && !others_run;
-  if (waits && !others_run)
+  *ended = !must_wait && !others_run;
+  if (must_wait && !others_run)
     fail("ask: the next trial is chosen from the results of trials that were asked for here and ",
          "not told: tell those first, or ask for fewer at a time (lag = ", s.options.lag, ")");
   return nullptr;
@@ -180,9 +183,9 @@ TrialPtr Study::try_ask(bool* ended) {
 
 TrialPtr Study::ask() {
   auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(kShortestWait);
-  for (bool ended = false; !ended;) {
-    if (TrialPtr trial = try_ask(&ended)) return trial;
-    if (ended) break;
+  for (bool is_ended = false; !is_ended;) {
+    if (TrialPtr trial = try_ask(&is_ended)) return trial;
+    if (is_ended) break;
     heed_interruption("trials of other processes went on");
     std::this_thread::sleep_for(pause);
     pause = std::min<std::chrono::milliseconds>(2 * pause, kLongestWait);
@@ -203,13 +206,13 @@ void Study::tell(Trial& trial, std::optional<double> score, TrialRecord::State s
   trial.save_values();
   const Journal::Lock lock(s.journal);
   s.read();
-  TrialRecord ended;
-  ended.number = trial.number(), ended.state = state, ended.score = score;
-  ended.message = message;
-  const std::chrono::duration<double> passed =
+  TrialRecord trial_record;
+  trial_record.number = trial.number(), trial_record.state = state, trial_record.score = score;
+  trial_record.message = message;
+  const std::chrono::duration<double> elapsed =
       State::Clock::now() - s.own_trials.at(trial.number());
-  ended.seconds = passed.count();
-  s.write(tell_record(ended));
+  trial_record.seconds = elapsed.count();
+  s.write(tell_record(trial_record));
   s.running_trials.erase(trial.number());
   s.own_trials.erase(trial.number());
   s.journal.release(trial.number());

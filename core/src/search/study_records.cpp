@@ -14,11 +14,11 @@ void apply_ask(TrialHistory& history, const Dict& record) {
 
 void apply_values(TrialHistory& history, const Dict& record) {
   TrialRecord& trial = history.record(record.at("values").as_int());
-  const List &of = record.at("of").as_list(), &are = record.at("are").as_list();
-  for (size_t i = 0; i < of.size(); ++i) {
-    const auto index = static_cast<size_t>(of[i].as_int());
+  const List &parameter_list = record.at("of").as_list(), &value_list = record.at("are").as_list();
+  for (size_t i = 0; i < parameter_list.size(); ++i) {
+    const auto index = static_cast<size_t>(parameter_list[i].as_int());
     trial.parameters.push_back(index);
-    trial.values.set(history.parameters().at(index).name, are.at(i));
+    trial.values.set(history.parameters().at(index).name, value_list.at(i));
   }
 }
 
@@ -34,8 +34,8 @@ void apply_tell(TrialHistory& history, const Dict& record) {
 }  // namespace
 
 Dict ask_record(int64_t number, const Suggestion& suggestion) {
-  const char* rest = suggestion.rest == Suggestion::Rest::first ? "first" : "drawn";
-  return {{"ask", number}, {"suggested", suggestion.values}, {"rest", rest}};
+  const char* rest_text = suggestion.rest == Suggestion::Rest::first ? "first" : "drawn";
+  return {{"ask", number}, {"suggested", suggestion.values}, {"rest", rest_text}};
 }
 
 Dict values_record(int64_t number, const std::vector<size_t>& parameters, const List& values) {

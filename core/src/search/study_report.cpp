@@ -59,12 +59,12 @@ std::vector<Point> points_of(const TrialHistory& history, size_t parameter) {
 /// Groups costs by neighbouring positions: one group for each position or, if there are more than
 /// kMaxGroups positions, groups of about equal size.
 std::vector<std::vector<double>> groups_of(const std::vector<Point>& points) {
-  std::vector<std::vector<double>> by_value;
+  std::vector<std::vector<double>> costs_by_value;
   for (size_t i = 0; i < points.size(); ++i) {
-    if (i == 0 || points[i].position != points[i - 1].position) by_value.emplace_back();
-    by_value.back().push_back(points[i].cost);
+    if (i == 0 || points[i].position != points[i - 1].position) costs_by_value.emplace_back();
+    costs_by_value.back().push_back(points[i].cost);
   }
-  if (by_value.size() <= kMaxGroups) return by_value;
+  if (costs_by_value.size() <= kMaxGroups) return costs_by_value;
   const size_t count = std::clamp<size_t>(points.size() / 4, 2, kMaxGroups);
   std::vector<std::vector<double>> groups(count);
   for (size_t i = 0; i < points.size(); ++i)
@@ -91,37 +91,43 @@ double explained_variance(const std::vector<Point>& points) {
   if (groups.size() < 2 || points.size() <= groups.size()) return 0;
   std::vector<double> costs;
   for (const Point& point : points) costs.push_back(point.cost);
-  const double total = squares_around(costs, mean_of(costs));
-  double within = 0;
-  for (const auto& group : groups) within += squares_around(group, mean_of(group));
+  const double total_squares = squares_around(costs, mean_of(costs));
+  double within_squares = 0;
+  for (const auto& group : groups) within_squares += squares_around(group, mean_of(group));
   const auto n = static_cast<double>(points.size()), g = static_cast<double>(groups.size());
-  return total > 0 ? std::max(0.0, 1 - within / total * (n - 1) / (n - g)) : 0;
+  return total_squares > 0 ? std::max(0.0, 1 - within_squares / total_squares * (n - 1) / (n - g))
+                           : 0;
 }
 
 }  // namespace
 
 std::vector<TrialRecord> Study::best(int64_t count) const {
-  std::vector<const TrialRecord*> found;
-  const TrialHistory& all = history();
-  for (int64_t i = 1; i <= all.size(); ++i)
-    if (all.at(i).state == TrialRecord::State::complete && all.at(i).has_score())
-      found.push_back(&all.at(i));
-  const int64_t most = std::clamp<int64_t>(count, 0, static_cast<int64_t>(found.size()));
-  const auto end = found.begin() + most;
-  std::partial_sort(found.begin(), end, found.end(), [&](const auto* a, const auto* b) {
-    const double x = all.cost(*a), y = all.cost(*b);
-    return x != y ? x < y : a->number < b->number;
-  });
+  std::vector<const TrialRecord*> completed_trials;
+  const TrialHistory& trial_history = history();
+  for (int64_t i = 1; i <= trial_history.size(); ++i)
+    if (trial_history.at(i).state == TrialRecord::State::complete &&
+        trial_history.at(i).has_score())
+      completed_trials.push_back(&trial_history.at(i));
+  const int64_t result_count =
+      std::clamp<int64_t>(count, 0, static_cast<int64_t>(completed_trials.size()));
+  const auto end = completed_trials.begin() + result_count;
+  std::partial_sort(completed_trials.begin(), end, completed_trials.end(),
+                    [&](const auto* a, const auto* b) {
+                      const double x = trial_history.cost(*a), y = trial_history.cost(*b);
+                      return x != y ? x < y : a->number < b->number;
+                    });
   std::vector<TrialRecord> best;
-  for (auto trial = found.begin(); trial != end; ++trial) best.push_back(**trial);
+  for (auto trial = completed_trials.begin(); trial != end; ++trial) best.push_back(**trial);
   return best;
 }
 
 std::string Study::table(int64_t count) const {
-  const TrialHistory& all = history();
+  const TrialHistory& trial_history = history();
   int64_t states[5] = {};
-  for (int64_t i = 1; i <= all.size(); ++i) ++states[static_cast<int>(all.at(i).state)];
-  std::string text = concat("<study: ", all.size(), all.size() == 1 ? " trial" : " trials");
+  for (int64_t i = 1; i <= trial_history.size(); ++i)
+    ++states[static_cast<int>(trial_history.at(i).state)];
+  std::string text =
+      concat("<study: ", trial_history.size(), trial_history.size() == 1 ? " trial" : " trials");
   for (const auto state : {TrialRecord::State::complete, TrialRecord::State::pruned,
                            TrialRecord::State::failed, TrialRecord::State::running})
     if (const int64_t n = states[static_cast<int>(state)])
@@ -130,7 +136,7 @@ std::string Study::table(int64_t count) const {
   const std::vector<TrialRecord> rows = best(count);
   if (rows.empty()) return text;
   std::vector<TextTable::Column> columns{{"Trial", true}, {"Score", true}};
-  const std::vector<std::string> names = searched_names(all);
+  const std::vector<std::string> names = searched_names(trial_history);
   for (const std::string& name : names) columns.push_back({name});
   TextTable table(columns);
   for (const TrialRecord& trial : rows) {
@@ -144,13 +150,13 @@ std::string Study::table(int64_t count) const {
 }
 
 std::vector<std::pair<std::string, double>> Study::importances() const {
-  std::vector<std::pair<std::string, double>> found;
+  std::vector<std::pair<std::string, double>> result;
   for (size_t i = 0; i < history().parameters().size(); ++i)
     if (const Hyperparameter& p = history().parameters()[i]; p.count() != 1)
-      found.emplace_back(p.key(), explained_variance(points_of(history(), i)));
-  std::stable_sort(found.begin(), found.end(),
+      result.emplace_back(p.key(), explained_variance(points_of(history(), i)));
+  std::stable_sort(result.begin(), result.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  return found;
+  return result;
 }
 
 }  // namespace crescent

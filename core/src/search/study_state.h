@@ -23,7 +23,7 @@ struct Study::State {
   /// Lock.
   void write(const Dict& record);
   /// Whether the trials are known whose results determine the choice and the pruning of this trial.
-  bool ready(int64_t number) const;
+  bool is_ready(int64_t number) const;
 
   using Clock = std::chrono::steady_clock;
   StudyOptions options;

@@ -64,12 +64,12 @@ void HyperParameters::pop_scope() {
 
 Trial::Trial(std::shared_ptr<Study> study, int64_t number)
     : study_(std::move(study)), number_(number) {
-  const TrialRecord& known = record();
-  for (const DictEntry& entry : known.suggested)
+  const TrialRecord& trial_record = record();
+  for (const DictEntry& entry : trial_record.suggested)
     if (entry.key.starts_with("tuner/")) values_.set(entry.key, entry.value);
-  for (const size_t i : known.parameters) {
+  for (const size_t i : trial_record.parameters) {
     space_.push_back(study_->history().parameters()[i]);
-    values_.set(space_.back().name, known.values.at(space_.back().name));
+    values_.set(space_.back().name, trial_record.values.at(space_.back().name));
   }
   saved_ = space_.size();
 }
@@ -125,10 +125,11 @@ void Trial::save_values() {
   std::vector<size_t> indices;
   List values;
   for (size_t i = saved_; i < space_.size(); ++i) {
-    const size_t known = state.history.parameters().size();
+    const size_t known_count = state.history.parameters().size();
     indices.push_back(state.history.index_of(space_[i]));
     values.push_back(values_.at(space_[i].name));
-    if (indices.back() == known) state.journal.append(Dict{{"parameter", space_[i].to_dict()}});
+    if (indices.back() == known_count)
+      state.journal.append(Dict{{"parameter", space_[i].to_dict()}});
   }
   state.write(values_record(number_, indices, values));
   saved_ = space_.size();

@@ -38,15 +38,16 @@ struct RunningNow {
     if (!running) return;
     kind = running->kind_, name = running->name_;
     class_name = running->class_name_, plugin = running->plugin_;
-    const Running* around = running;
-    while (around && around->name_.empty()) around = around->outer_;
-    if (around && around != running) outer_name = around->name_, outer_class = around->class_name_;
+    const Running* named_run = running;
+    while (named_run && named_run->name_.empty()) named_run = named_run->outer_;
+    if (named_run && named_run != running)
+      outer_name = named_run->name_, outer_class = named_run->class_name_;
   }
 };
 
 namespace {
 
-constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+constexpr int kCrashSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 /// A text of limited length, without allocation.
 class CrashLine {
@@ -56,14 +57,14 @@ class CrashLine {
       if (size_ < sizeof bytes_) bytes_[size_++] = static_cast<unsigned char>(c) < 32 ? '?' : c;
     return *this;
   }
-  void write() { [[maybe_unused]] const auto done = ::write(STDERR_FILENO, bytes_, size_); }
+  void write() { [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, bytes_, size_); }
 
  private:
   char bytes_[1000];
   size_t size_ = 0;
 };
 
-void end_line() { [[maybe_unused]] const auto done = ::write(STDERR_FILENO, "\n", 1); }
+void end_line() { [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, "\n", 1); }
 
 CrashLine& operator<<(CrashLine& line, const RunningNow& now) {
   if (!now.kind.empty()) line << " in " << now.kind;
@@ -88,15 +89,16 @@ std::string_view plugin_on_stack() {
 }
 
 extern "C" void crescent_on_crash(int signal) {
-  const RunningNow now;
+  const RunningNow running;
   std::signal(signal, SIG_DFL);
   CrashLine line;
-  line << "crescent: SIG" << sigabbrev_np(signal) << " (" << sigdescr_np(signal) << ")" << now;
+  line << "crescent: SIG" << sigabbrev_np(signal) << " (" << sigdescr_np(signal) << ")" << running;
   line.write();
   const std::string_view plugin = plugin_on_stack();
-  CrashLine rest;
-  if (!plugin.empty() && plugin != now.plugin) rest << ", in code of plugin '" << plugin << "'";
-  rest.write();
+  CrashLine plugin_note;
+  if (!plugin.empty() && plugin != running.plugin)
+    plugin_note << ", in code of plugin '" << plugin << "'";
+  plugin_note.write();
   end_line();
   raise(signal);
 }
@@ -105,13 +107,14 @@ extern "C" void crescent_on_crash(int signal) {
 const char* exiting_plugin() {
   void* frames[16];
   const int count = backtrace(frames, 16);
-  Dl_info libc{}, at{};
+  Dl_info libc{}, frame_info{};
   dladdr(reinterpret_cast<void*>(&std::exit), &libc);
-  bool in_exit = false;
+  bool was_in_exit = false;
   for (int i = 0; i < count; ++i) {
-    const bool in_libc = dladdr(frames[i], &at) && at.dli_fbase == libc.dli_fbase;
-    if (in_exit && !in_libc) return plugin_at(frames[i]);
-    in_exit = in_libc;
+    const bool is_in_libc =
+        dladdr(frames[i], &frame_info) && frame_info.dli_fbase == libc.dli_fbase;
+    if (was_in_exit && !is_in_libc) return plugin_at(frames[i]);
+    was_in_exit = is_in_libc;
   }
   return nullptr;
 }
@@ -119,10 +122,10 @@ const char* exiting_plugin() {
 void report_exit(int status, void*) {
   const char* plugin = exiting_plugin();
   if (!plugin) return;
-  const RunningNow now;
+  const RunningNow running;
   CrashLine line;
-  line << "crescent: exit(" << std::to_string(status) << ")" << now;
-  if (plugin != now.plugin) line << ", in code of plugin '" << plugin << "'";
+  line << "crescent: exit(" << std::to_string(status) << ")" << running;
+  if (plugin != running.plugin) line << ", in code of plugin '" << plugin << "'";
   line.write();
   end_line();
 }
@@ -144,12 +147,12 @@ void report_crashes() {
   // the first call of backtrace() loads a library and allocates, which the handler must not do
   backtrace(&frame, 1);
   provide_stack();
-  [[maybe_unused]] static const int once = on_exit(report_exit, nullptr);
-  for (const int signal : kCrashes) {
-    struct sigaction before {
+  [[maybe_unused]] static const int exit_handler = on_exit(report_exit, nullptr);
+  for (const int signal : kCrashSignals) {
+    struct sigaction old_action {
     }, action{};
-    sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_DFL) continue;
+    sigaction(signal, nullptr, &old_action);
+    if (old_action.sa_handler != SIG_DFL) continue;
     action.sa_handler = crescent_on_crash;
     action.sa_flags = SA_ONSTACK;
     sigaction(signal, &action, nullptr);

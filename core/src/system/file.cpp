@@ -33,7 +33,7 @@ struct Target {
   std::string path, folder, name;
 };
 
-Target split(const std::string& path) {
+Target split_path(const std::string& path) {
   size_t slash = path.rfind('/');
   if (slash == path.npos) return {path, ".", path};
   return {path, slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
@@ -41,14 +41,15 @@ Target split(const std::string& path) {
 
 /// Follows symbolic links from `path` to the file that they lead to, which need not exist.
 Target resolve(const std::string& path) {
-  Target target = split(path);
+  Target target = split_path(path);
   constexpr int kMaxLinks = 40;
   for (int i = 0; i < kMaxLinks; ++i) {
     char link[PATH_MAX];
     ssize_t size = readlink(target.path.c_str(), link, sizeof link);
     if (size < 0) return target;
-    std::string next(link, size);
-    target = split(next.starts_with('/') ? next : target.folder + "/" + next);
+    std::string link_target(link, size);
+    target =
+        split_path(link_target.starts_with('/') ? link_target : target.folder + "/" + link_target);
   }
   fail("cannot save '", path, "': ", strerror(ELOOP));
 }
@@ -61,13 +62,13 @@ std::string free_space(const std::string& folder) {
 
 [[noreturn]] void fail_saving(const std::string& path, const Target& target, size_t size,
                               int error) {
-  std::string room = error == ENOSPC || error == EFBIG || error == EDQUOT
-                         ? concat(" (", size, " bytes needed", free_space(target.folder), ")")
-                         : "";
-  bool existed = access(target.path.c_str(), F_OK) == 0;
+  std::string space_hint = error == ENOSPC || error == EFBIG || error == EDQUOT
+                               ? concat(" (", size, " bytes needed", free_space(target.folder), ")")
+                               : "";
+  bool existed_before = access(target.path.c_str(), F_OK) == 0;
   std::string link = target.path == path ? "" : concat(", which leads to '", target.path, "'");
-  fail("cannot save '", path, "'", link, ": ", strerror(error), room,
-       existed ? "; the file that was there is untouched" : "");
+  fail("cannot save '", path, "'", link, ": ", strerror(error), space_hint,
+       existed_before ? "; the file that was there is untouched" : "");
 }
 
 /// The beginning of the name of a temporary file ".m.h5.tmp-PROCESS-NUMBER" for the target "m.h5".
@@ -103,7 +104,7 @@ class Temporary {
     if (file_ >= 0) copy_mode();
   }
   ~Temporary() {
-    if (file_ >= 0 && !committed_) unlink(path_.c_str());
+    if (file_ >= 0 && !is_committed_) unlink(path_.c_str());
   }
 
   /// Writes the pieces and adds their bytes to `progress`, renames the temporary file to the target
@@ -113,51 +114,53 @@ class Temporary {
     for (const Bytes& piece : pieces)
       if (!write_all(piece, progress)) return errno;
     if (fsync(file_) != 0 || rename(path_.c_str(), target_.path.c_str()) != 0) return errno;
-    committed_ = true;
+    is_committed_ = true;
     return 0;
   }
   /// Syncs the folder after commit(); returns 0 or errno. File systems that cannot sync folders
   /// count as success.
   int sync_folder() const {
     const Descriptor folder(open(target_.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    const bool synced = folder >= 0 && (fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP);
-    return synced ? 0 : errno;
+    const bool is_synced =
+        folder >= 0 && (fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP);
+    return is_synced ? 0 : errno;
   }
 
  private:
   void copy_mode() {
-    struct stat old;
-    if (stat(target_.path.c_str(), &old) == 0) (void)!fchmod(file_, old.st_mode & 07777);
+    struct stat old_status;
+    if (stat(target_.path.c_str(), &old_status) == 0)
+      (void)!fchmod(file_, old_status.st_mode & 07777);
   }
 
   bool write_all(Bytes bytes, FileProgress& progress) {
     constexpr size_t kMaximum = size_t{8} << 20;
     while (!bytes.empty()) {
-      ssize_t written = write(file_, bytes.data(), std::min(bytes.size(), kMaximum));
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return false;
-      bytes = bytes.subspan(written);
-      written_ += written;
+      ssize_t written_bytes = write(file_, bytes.data(), std::min(bytes.size(), kMaximum));
+      if (written_bytes < 0 && errno == EINTR) continue;
+      if (written_bytes <= 0) return false;
+      bytes = bytes.subspan(written_bytes);
+      written_bytes_ += written_bytes;
       start_writing_back();
-      progress.add(written);
+      progress.add(written_bytes);
     }
     return true;
   }
 
   /// Starts writing to disk while the data are copied, so that fsync has little left to do.
   void start_writing_back() {
-    constexpr off_t kEvery = off_t{8} << 20;
-    if (written_ - writeback_begun_to_ < kEvery) return;
-    sync_file_range(file_, writeback_begun_to_, written_ - writeback_begun_to_,
+    constexpr off_t kWritebackInterval = off_t{8} << 20;
+    if (written_bytes_ - writeback_begun_to_ < kWritebackInterval) return;
+    sync_file_range(file_, writeback_begun_to_, written_bytes_ - writeback_begun_to_,
                     SYNC_FILE_RANGE_WRITE);
-    writeback_begun_to_ = written_;
+    writeback_begun_to_ = written_bytes_;
   }
 
   const Target& target_;
   std::string path_;
   Descriptor file_;
-  off_t written_ = 0, writeback_begun_to_ = 0;
-  bool committed_ = false;
+  off_t written_bytes_ = 0, writeback_begun_to_ = 0;
+  bool is_committed_ = false;
 };
 
 }  // namespace
@@ -169,20 +172,20 @@ const char* system_path(const std::string& path) {
 }
 
 struct NoFileSizeSignal::Masks {
-  sigset_t signal, before;
+  sigset_t signal, old_mask;
 };
 
 NoFileSizeSignal::NoFileSizeSignal() : masks_(std::make_unique<Masks>()) {
   sigemptyset(&masks_->signal);
   sigaddset(&masks_->signal, SIGXFSZ);
-  pthread_sigmask(SIG_BLOCK, &masks_->signal, &masks_->before);
+  pthread_sigmask(SIG_BLOCK, &masks_->signal, &masks_->old_mask);
 }
 
 NoFileSizeSignal::~NoFileSizeSignal() {
-  const timespec now{};
-  while (sigtimedwait(&masks_->signal, nullptr, &now) > 0) {
+  const timespec no_wait{};
+  while (sigtimedwait(&masks_->signal, nullptr, &no_wait) > 0) {
   }
-  pthread_sigmask(SIG_SETMASK, &masks_->before, nullptr);
+  pthread_sigmask(SIG_SETMASK, &masks_->old_mask, nullptr);
 }
 
 void create_folder(const std::string& path) {

@@ -8,7 +8,7 @@
 namespace crescent {
 namespace {
 
-thread_local int scopes = 0;       // number of living InterruptScopes
+thread_local int scope_count = 0;  // number of living InterruptScopes
 thread_local int line_owners = 0;  // number of operations that own the line of the terminal
 
 std::shared_ptr<Interruption>& of_this_thread() {
@@ -25,9 +25,9 @@ void heed_interruption(std::string_view doing) {
 }
 
 InterruptScope::InterruptScope() {
-  if (scopes++ == 0) clear_interrupt();
+  if (scope_count++ == 0) clear_interrupt();
 }
-InterruptScope::~InterruptScope() { --scopes; }
+InterruptScope::~InterruptScope() { --scope_count; }
 
 bool owns_line() { return line_owners > 0; }
 void take_line() { ++line_owners; }

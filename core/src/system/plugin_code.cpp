@@ -25,9 +25,10 @@ void note_plugin_code(uintptr_t begin, uintptr_t end, const char* plugin) {
 }
 
 const char* plugin_at(const void* address) {
-  const auto at = reinterpret_cast<uintptr_t>(address);
+  const auto address_number = reinterpret_cast<uintptr_t>(address);
   for (const PluginCode& code : plugin_codes)
-    if (const char* plugin = code.plugin; plugin && code.begin <= at && at < code.end)
+    if (const char* plugin = code.plugin;
+        plugin && code.begin <= address_number && address_number < code.end)
       return plugin;
   return nullptr;
 }

@@ -23,7 +23,7 @@ extern char** environ;
 namespace crescent {
 namespace {
 
-constexpr const char* kNull = "/dev/null";
+constexpr const char* kNullDevice = "/dev/null";
 
 /// Duplicates the descriptor to a number of at least ten, so that dup2 to the numbers that the
 /// child wants does not overwrite a descriptor that is still needed.
@@ -39,7 +39,7 @@ class SpawnFiles {
     posix_spawn_file_actions_init(&actions_);
     for (const auto& [ours, theirs] : options.descriptors) {
       if (ours == ProcessOptions::kNowhere) {
-        posix_spawn_file_actions_addopen(&actions_, theirs, kNull, O_RDWR, 0);
+        posix_spawn_file_actions_addopen(&actions_, theirs, kNullDevice, O_RDWR, 0);
       } else {
         duplicates_.push_back(duplicated_above_nine(ours));
         posix_spawn_file_actions_adddup2(&actions_, duplicates_.back(), theirs);
@@ -58,12 +58,12 @@ class SpawnFiles {
 class SpawnAttributes {
  public:
   explicit SpawnAttributes(const ProcessOptions& options) {
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
+    sigset_t no_signals, every_signal;
+    sigemptyset(&no_signals);
+    sigfillset(&every_signal);
     posix_spawnattr_init(&attributes_);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setsigmask(&attributes_, &no_signals);
+    posix_spawnattr_setsigdefault(&attributes_, &every_signal);
     posix_spawnattr_setpgroup(&attributes_, 0);
     const int group = options.has_own_group ? POSIX_SPAWN_SETPGROUP : 0;
     posix_spawnattr_setflags(
@@ -88,7 +88,7 @@ void prepare_copy(const ProcessOptions& options) {
   if (options.has_own_group) setpgid(0, 0);
   if (!options.has_environment) clearenv();
   for (const auto& [ours, theirs] : options.descriptors)
-    dup2(ours == ProcessOptions::kNowhere ? open(kNull, O_RDWR | O_CLOEXEC) : ours, theirs);
+    dup2(ours == ProcessOptions::kNowhere ? open(kNullDevice, O_RDWR | O_CLOEXEC) : ours, theirs);
 }
 
 }  // namespace
@@ -97,12 +97,12 @@ Process Process::program(const std::vector<std::string>& words, const ProcessOpt
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  char* nothing[] = {nullptr};
+  char* no_environment[] = {nullptr};
   const SpawnFiles files(options);
   const SpawnAttributes attributes(options);
   pid_t id = -1;
   if (int error = posix_spawn(&id, arguments[0], files.get(), attributes.get(), arguments.data(),
-                              options.has_environment ? environ : nothing))
+                              options.has_environment ? environ : no_environment))
     fail("cannot start ", words.front(), ": ", strerror(error));
   return Process(id);
 }
@@ -127,11 +127,11 @@ Process::~Process() { kill(); }
 
 bool Process::has_ended(int options) {
   if (pid_ < 0) return true;
-  pid_t ended;
-  do ended = waitpid(pid_, &status_, options);
-  while (ended < 0 && errno == EINTR);
-  if (ended != 0) pid_ = -1;
-  return ended != 0;
+  pid_t ended_process;
+  do ended_process = waitpid(pid_, &status_, options);
+  while (ended_process < 0 && errno == EINTR);
+  if (ended_process != 0) pid_ = -1;
+  return ended_process != 0;
 }
 
 int Process::wait() {
@@ -142,13 +142,15 @@ int Process::wait() {
 /// Sleeps until the child ends. If the system has no process descriptors (pidfd), the child is
 /// polled every millisecond.
 bool Process::wait(Timeout timeout) {
-  const auto until = std::chrono::steady_clock::now() + timeout;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   const Descriptor child(pid_ < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   pollfd end{child, POLLIN, 0};
   while (!has_ended(WNOHANG)) {
-    const auto left = std::chrono::ceil<Timeout>(until - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return kill(), false;
-    poll(&end, 1, child < 0 ? 1 : static_cast<int>(std::min<int64_t>(left.count(), INT_MAX)));
+    const auto remaining_time =
+        std::chrono::ceil<Timeout>(deadline - std::chrono::steady_clock::now());
+    if (remaining_time.count() <= 0) return kill(), false;
+    poll(&end, 1,
+         child < 0 ? 1 : static_cast<int>(std::min<int64_t>(remaining_time.count(), INT_MAX)));
   }
   return true;
 }

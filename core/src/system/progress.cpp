@@ -15,8 +15,8 @@ constexpr size_t kMegabyte = 1'000'000, kLargeFile = 8 * kMegabyte;
 constexpr std::chrono::milliseconds kFirstUpdateAfter{1000}, kUpdateInterval{200};
 
 std::string plural(std::string_view unit) {
-  const bool hisses = unit.ends_with("ch") || unit.ends_with("s") || unit.ends_with("x");
-  return std::string(unit) + (hisses ? "es" : "s");
+  const bool takes_es = unit.ends_with("ch") || unit.ends_with("s") || unit.ends_with("x");
+  return std::string(unit) + (takes_es ? "es" : "s");
 }
 
 }  // namespace
@@ -47,11 +47,11 @@ void Progress::come_to(int64_t done) {
 }
 
 void Progress::show(Clock::time_point now) {
-  const std::string total = total_ > 0 ? "/" + std::to_string(total_) : "";
+  const std::string total_text = total_ > 0 ? "/" + std::to_string(total_) : "";
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
   // "\033[K" erases the rest of the line, on which a longer text may have been.
   const std::string line =
-      concat(what_, ": ", done_, total, " ", unit_, " - ", int64_t{seconds}, "s");
+      concat(what_, ": ", done_, total_text, " ", unit_, " - ", int64_t{seconds}, "s");
   const auto columns = static_cast<size_t>(terminal_columns());
   std::printf("\r%s\033[K", columns > 1 && character_count(line) >= columns
                                 ? cut_or_padded(line, columns - 1).c_str()
@@ -72,8 +72,9 @@ FileProgress::~FileProgress() {
 }
 
 void FileProgress::add(size_t bytes) {
-  const size_t done = done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  if (progress_ && gettid() == getpid()) progress_->come_to(static_cast<int64_t>(done / kMegabyte));
+  const size_t total_bytes = done_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  if (progress_ && gettid() == getpid())
+    progress_->come_to(static_cast<int64_t>(total_bytes / kMegabyte));
 }
 
 }  // namespace crescent

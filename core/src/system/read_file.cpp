@@ -38,8 +38,8 @@ std::string near_files(const std::filesystem::path& path, int error) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
     names.push_back(entry.path().filename().string());
-  const std::string near = did_you_mean(path.filename().string(), names);
-  if (!near.empty() || path.is_absolute()) return near;
+  const std::string suggestion = did_you_mean(path.filename().string(), names);
+  if (!suggestion.empty() || path.is_absolute()) return suggestion;
   return concat("; the folder is '", std::filesystem::current_path(ignored).string(), "'");
 }
 
@@ -62,15 +62,15 @@ int open_regular_file(const std::string& path) {
 /// The buffer for a file smaller than a chunk has one byte more than the file: when the last byte
 /// stays free, the end of the file has been reached, and the buffer need not grow.
 std::string read_file(const std::string& path) {
-  constexpr size_t kChunk = size_t{1} << 20;
+  constexpr size_t kChunkBytes = size_t{1} << 20;
   const Descriptor file(open_regular_file(path));
   struct stat status {};
   fstat(file, &status);
-  std::string text(std::min(static_cast<size_t>(status.st_size) + 1, kChunk), '\0');
+  std::string text(std::min(static_cast<size_t>(status.st_size) + 1, kChunkBytes), '\0');
   FileProgress progress("reading", path, static_cast<size_t>(status.st_size));
   for (size_t size = 0;;) {
     heed_interruption(concat("'", path, "' was read"));
-    if (size == text.size()) text.resize(size + kChunk);
+    if (size == text.size()) text.resize(size + kChunkBytes);
     const ssize_t count = ::read(file, text.data() + size, text.size() - size);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("cannot read '", path, "': ", std::strerror(errno));

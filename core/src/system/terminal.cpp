@@ -15,13 +15,14 @@ int64_t terminal_columns() {
 }
 
 int64_t fitting_columns(int64_t columns, int64_t least) {
-  const int64_t there = terminal_columns();
-  return there > 0 ? std::clamp(there, std::min(least, columns), columns) : columns;
+  const int64_t terminal_width = terminal_columns();
+  return terminal_width > 0 ? std::clamp(terminal_width, std::min(least, columns), columns)
+                            : columns;
 }
 
 size_t display_width(std::string_view text) {
   static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-  const locale_t before = uselocale(utf8 ? utf8 : LC_GLOBAL_LOCALE);
+  const locale_t old_locale = uselocale(utf8 ? utf8 : LC_GLOBAL_LOCALE);
   size_t width = 0;
   while (!text.empty()) {
     wchar_t code = 0;
@@ -31,7 +32,7 @@ size_t display_width(std::string_view text) {
     width += is_wide ? static_cast<size_t>(std::max(wcwidth(code), 0)) : 1;
     text.remove_prefix(is_wide ? length : 1);
   }
-  uselocale(before);
+  uselocale(old_locale);
   return width;
 }
 

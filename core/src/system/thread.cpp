@@ -11,8 +11,8 @@ std::thread start_thread(std::function<void()> work) {
   try {
     return std::thread(std::move(work));
   } catch (const std::system_error& error) {
-    static std::atomic<bool> warned{false};
-    if (!warned.exchange(true))
+    static std::atomic<bool> has_warned{false};
+    if (!has_warned.exchange(true))
       warn("the system starts no more threads (", error.what(), "): work goes on with fewer");
     return {};
   }

@@ -12,34 +12,34 @@
 
 namespace crescent {
 
-constexpr size_t kChunk = size_t{1} << 20;
+constexpr size_t kChunkBytes = size_t{1} << 20;
 
 std::string read_file_unpacked(const std::string& path) {
-  const std::string packed = read_file(path);
-  if (!packed.starts_with("\x1f\x8b")) return packed;
+  const std::string packed_bytes = read_file(path);
+  if (!packed_bytes.starts_with("\x1f\x8b")) return packed_bytes;
   z_stream stream{};
   constexpr int kGzip = 16 + MAX_WBITS;
   if (inflateInit2(&stream, kGzip) != Z_OK) fail("cannot unpack '", path, "'");
-  const std::unique_ptr<z_stream, int (*)(z_stream*)> closing(&stream, inflateEnd);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-  stream.avail_in = static_cast<uInt>(packed.size());
-  const size_t most = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
-                      static_cast<size_t>(sysconf(_SC_PAGE_SIZE)) / 2;
-  FileProgress progress("unpacking", path, packed.size());
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> stream_guard(&stream, inflateEnd);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed_bytes.data()));
+  stream.avail_in = static_cast<uInt>(packed_bytes.size());
+  const size_t max_bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
+                           static_cast<size_t>(sysconf(_SC_PAGE_SIZE)) / 2;
+  FileProgress progress("unpacking", path, packed_bytes.size());
   std::string text;
   int status = Z_OK;
   while (status == Z_OK) {
     heed_interruption(concat("'", path, "' was unpacked"));
     const size_t size = text.size();
-    text.resize(size + kChunk);
+    text.resize(size + kChunkBytes);
     stream.next_out = reinterpret_cast<Bytef*>(text.data() + size);
-    stream.avail_out = kChunk;
-    const uInt left = stream.avail_in;
+    stream.avail_out = kChunkBytes;
+    const uInt remaining_bytes = stream.avail_in;
     status = inflate(&stream, Z_NO_FLUSH);
-    progress.add(left - stream.avail_in);
-    text.resize(size + kChunk - stream.avail_out);
-    if (text.size() > most)
-      fail("cannot unpack '", path, "': it grows to more than ", most,
+    progress.add(remaining_bytes - stream.avail_in);
+    text.resize(size + kChunkBytes - stream.avail_out);
+    if (text.size() > max_bytes)
+      fail("cannot unpack '", path, "': it grows to more than ", max_bytes,
            " bytes, half of this machine's memory");
   }
   if (status != Z_STREAM_END)

@@ -14,7 +14,7 @@ struct DTypeSpec {
   uint8_t rank;  // promotion gives the dtype of higher rank
 };
 // The rows are in the order of the enum DType.
-constexpr std::array<DTypeSpec, kDTypeCount> kSpecs{{
+constexpr std::array<DTypeSpec, kDTypeCount> kDTypeSpecs{{
     {"float32", 4, true, false, 7},
     {"float64", 8, true, false, 8},
     {"bfloat16", 2, true, false, 6},
@@ -28,7 +28,7 @@ constexpr std::array<DTypeSpec, kDTypeCount> kSpecs{{
     {"complex64", 8, false, false, 9},
     {"string", 8, false, false, 10},
 }};
-const DTypeSpec& spec_of(DType dtype) { return kSpecs[static_cast<size_t>(dtype)]; }
+const DTypeSpec& spec_of(DType dtype) { return kDTypeSpecs[static_cast<size_t>(dtype)]; }
 
 }  // namespace
 
@@ -38,19 +38,19 @@ bool is_floating(DType dtype) { return spec_of(dtype).floating; }
 bool is_integer(DType dtype) { return spec_of(dtype).integer; }
 
 DType dtype_named(std::string_view name) {
-  for (size_t i = 0; i < kSpecs.size(); ++i) {
-    if (kSpecs[i].name == name) return static_cast<DType>(i);
+  for (size_t i = 0; i < kDTypeSpecs.size(); ++i) {
+    if (kDTypeSpecs[i].name == name) return static_cast<DType>(i);
   }
   std::vector<std::string> names;
-  for (const DTypeSpec& r : kSpecs) names.emplace_back(r.name);
+  for (const DTypeSpec& r : kDTypeSpecs) names.emplace_back(r.name);
   fail("unknown dtype '", name, "'", did_you_mean(name, names), "; known: ", join(names));
 }
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
   if (a == DType::string || b == DType::string) fail(a, " and ", b, " have no common dtype");
-  const bool floating = spec_of(a).floating && spec_of(b).floating;
-  if (floating && spec_of(a).size == 2 && spec_of(b).size == 2)
+  const bool are_floating = spec_of(a).floating && spec_of(b).floating;
+  if (are_floating && spec_of(a).size == 2 && spec_of(b).size == 2)
     return DType::float32;  // float16 and bfloat16: neither represents all values of the other
   // int8 and uint8: neither represents all values of the other
   if (spec_of(a).rank == spec_of(b).rank) return DType::int16;

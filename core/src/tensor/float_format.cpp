@@ -9,7 +9,7 @@
 namespace crescent {
 namespace {
 
-std::string printed(const char* format, int digits, double x) {
+std::string formatted(const char* format, int digits, double x) {
   char text[512];  // has room for the largest float64 without an exponent
   std::snprintf(text, sizeof text, format, digits, x);
   return text;
@@ -38,7 +38,7 @@ struct Decimal {
 Decimal shortest(double x, DType dtype, int most) {
   std::string text;
   int digits = 0;
-  do text = printed("%.*e", digits, x);
+  do text = formatted("%.*e", digits, x);
   while (rounded(std::strtod(text.c_str(), nullptr), dtype) != x && ++digits <= most);
   return {std::min(digits, most), std::atoi(text.c_str() + text.find('e') + 1)};
 }
@@ -52,16 +52,17 @@ std::string without_zeros(std::string text) {
 
 FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers, int precision)
     : dtype_(dtype), precision_(precision) {
-  double least = INFINITY, most = 0;
+  double smallest = INFINITY, largest = 0;
   for (const double x : numbers) {
     if (!std::isfinite(x) || x == 0) continue;
-    least = std::min(least, std::abs(x)), most = std::max(most, std::abs(x));
+    smallest = std::min(smallest, std::abs(x)), largest = std::max(largest, std::abs(x));
   }
-  if (most > 0) has_exponents_ = most >= 1e8 || least < 1e-4 || most / least > 1000;
+  if (largest > 0) has_exponents_ = largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000;
   for (const double x : numbers) {
     if (!std::isfinite(x) || x == 0) continue;
-    const int behind = has_exponents_ ? shortest(x, dtype, precision_).digits : digits_behind(x);
-    digits_ = std::clamp(behind, digits_, precision_);
+    const int fraction_digits =
+        has_exponents_ ? shortest(x, dtype, precision_).digits : digits_behind(x);
+    digits_ = std::clamp(fraction_digits, digits_, precision_);
   }
 }
 
@@ -76,11 +77,11 @@ std::string FloatFormat::text(double x) const {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x < 0 ? "-inf" : "inf";
   if (has_exponents_) {
-    std::string text = printed("%.*e", digits_, x);
+    std::string text = formatted("%.*e", digits_, x);
     if (digits_ == 0) text.insert(text.find('e'), ".");
     return text;
   }
-  std::string text = printed("%.*f", std::min(digits_behind(x), digits_), x);
+  std::string text = formatted("%.*f", std::min(digits_behind(x), digits_), x);
   if (text.find('.') == std::string::npos) return text + "." + std::string(digits_, ' ');
   const size_t width = text.find('.') + 1 + static_cast<size_t>(digits_);
   text = without_zeros(std::move(text));

@@ -37,8 +37,8 @@ uint16_t float_to_float16(float x) {
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }
-  const uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u) - (112u << 23);
-  return static_cast<uint16_t>(sign | (rounded >> 13));
+  const uint32_t rounded_bits = magnitude + 0xfffu + ((magnitude >> 13) & 1u) - (112u << 23);
+  return static_cast<uint16_t>(sign | (rounded_bits >> 13));
 }
 
 }  // namespace crescent

@@ -57,9 +57,9 @@ class Printer {
   template <class Visit, class Gap>
   void walk(int axis, Visit visit, Gap gap) const {
     const int64_t n = tensor_.dim(axis);
-    const bool cut = is_abbreviated_ && n > 2 * kEdge;
+    const bool is_cut = is_abbreviated_ && n > 2 * kEdge;
     for (int64_t i = 0; i < n; ++i) {
-      if (cut && i == kEdge) {
+      if (is_cut && i == kEdge) {
         gap();
         i = n - kEdge;
       }
@@ -110,14 +110,14 @@ class Printer {
       return;
     }
     const int below = tensor_.rank() - axis - 1;  // number of inner axes
-    bool first = true;
+    bool is_first = true;
     auto separate = [&] {
-      if (!first && below == 0 && has_room(axis))
+      if (!is_first && below == 0 && has_room(axis))
         text_ += " ";
-      else if (!first)
+      else if (!is_first)
         text_ += std::string(static_cast<size_t>(std::max(below, 1)), '\n') +
                  std::string(static_cast<size_t>(axis) + 1, ' ');
-      first = false;
+      is_first = false;
     };
     text_ += '[';
     walk(

@@ -20,7 +20,7 @@ namespace crescent {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kLarge = size_t{64} << 10;  // malloc caches smaller blocks itself
+constexpr size_t kLargeBytes = size_t{64} << 10;  // malloc caches smaller blocks itself
 constexpr size_t kHugePage = size_t{2} << 20;
 
 std::atomic<void (*)(int64_t)> observer{nullptr};
@@ -39,9 +39,9 @@ size_t memory_limit() {
   static const size_t limit = [] {
     size_t bytes =
         static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    size_t allowed = 0;
-    if (std::ifstream file("/sys/fs/cgroup/memory.max"); file >> allowed)
-      bytes = std::min(bytes, allowed);
+    size_t allowed_bytes = 0;
+    if (std::ifstream file("/sys/fs/cgroup/memory.max"); file >> allowed_bytes)
+      bytes = std::min(bytes, allowed_bytes);
     return bytes;
   }();
   return limit;
@@ -89,19 +89,21 @@ size_t mapped_bytes(size_t bytes) { return rounded_up(bytes, page_of(bytes)) + s
 /// 100 MiB are 3 to 5 % faster with them, and so are steps on weights of 1 or 2 MiB each. Returns
 /// null when memory is exhausted.
 std::byte* map_block(size_t bytes) {
-  const size_t page = page_of(bytes), whole = mapped_bytes(bytes);
+  const size_t page = page_of(bytes), mapped_size = mapped_bytes(bytes);
   // room for aligning the block to the page size
-  const size_t spare = page == kHugePage ? page : 0;
-  void* memory =
-      mmap(nullptr, whole + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const size_t alignment_space = page == kHugePage ? page : 0;
+  void* memory = mmap(nullptr, mapped_size + alignment_space, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  auto* first = static_cast<std::byte*>(memory);
-  const size_t before =
-      rounded_up(reinterpret_cast<uintptr_t>(first), page) - reinterpret_cast<uintptr_t>(first);
-  if (before > 0) munmap(first, before);
-  if (spare > before) munmap(first + before + whole, spare - before);
-  if (spare > 0) madvise(first + before, whole - small_page(), MADV_HUGEPAGE);
-  return first + before + next_block_offset();
+  auto* memory_begin = static_cast<std::byte*>(memory);
+  const size_t alignment_gap = rounded_up(reinterpret_cast<uintptr_t>(memory_begin), page) -
+                               reinterpret_cast<uintptr_t>(memory_begin);
+  if (alignment_gap > 0) munmap(memory_begin, alignment_gap);
+  if (alignment_space > alignment_gap)
+    munmap(memory_begin + alignment_gap + mapped_size, alignment_space - alignment_gap);
+  if (alignment_space > 0)
+    madvise(memory_begin + alignment_gap, mapped_size - small_page(), MADV_HUGEPAGE);
+  return memory_begin + alignment_gap + next_block_offset();
 }
 
 /// Allocates a new block; returns null when memory is exhausted.
@@ -136,14 +138,17 @@ class FreeBlocks {
   }
 
   void give(std::byte* memory, size_t bytes) {
-    const size_t most = max_cached_bytes();
-    if (bytes > most) return free_block(memory, bytes);
+    const size_t byte_limit = max_cached_bytes();
+    if (bytes > byte_limit) return free_block(memory, bytes);
     std::lock_guard lock(mutex_);
-    const auto too_many = [&] { return count_ >= kCount && cached_bytes_ + bytes > kLittle; };
-    while (cached_bytes_ + bytes > most || too_many() || blocks_[next_].memory) drop_oldest();
-    blocks_[next_] = {memory, bytes};
+    const auto too_many = [&] {
+      return count_ >= kMaxCachedBlocks && cached_bytes_ + bytes > kFewBytes;
+    };
+    while (cached_bytes_ + bytes > byte_limit || too_many() || blocks_[next_block_].memory)
+      drop_oldest();
+    blocks_[next_block_] = {memory, bytes};
     cached_bytes_ += bytes, ++count_;
-    next_ = (next_ + 1) % kMaxBlocks;
+    next_block_ = (next_block_ + 1) % kMaxBlocks;
   }
 
   void clear() {
@@ -159,7 +164,7 @@ class FreeBlocks {
   /// Frees the block that was cached first.
   void drop_oldest() {
     for (size_t i = 0; i < kMaxBlocks; ++i) {
-      Block& block = blocks_[(next_ + i) % kMaxBlocks];
+      Block& block = blocks_[(next_block_ + i) % kMaxBlocks];
       if (!block.memory) continue;
       cached_bytes_ -= block.bytes, --count_;
       free_block(std::exchange(block.memory, nullptr), block.bytes);
@@ -168,9 +173,9 @@ class FreeBlocks {
   }
 
   static constexpr size_t kMaxBlocks = 160;
-  /// At most kCount blocks are cached, or more as long as they have less than kLittle bytes
-  /// together, because garbage collection frees many small blocks at once.
-  static constexpr size_t kCount = 24, kLittle = size_t{10} << 20;
+  /// At most kMaxCachedBlocks blocks are cached, or more as long as they have less than kFewBytes
+  /// bytes together, because garbage collection frees many small blocks at once.
+  static constexpr size_t kMaxCachedBlocks = 24, kFewBytes = size_t{10} << 20;
   /// The limit of cached bytes, which grows with the bytes in use.
   static size_t max_cached_bytes() {
     constexpr size_t kMinimum = size_t{64} << 20, kMaximum = size_t{128} << 20;
@@ -179,7 +184,7 @@ class FreeBlocks {
   }
   std::mutex mutex_;
   Block blocks_[kMaxBlocks];
-  size_t next_ = 0, count_ = 0, cached_bytes_ = 0;
+  size_t next_block_ = 0, count_ = 0, cached_bytes_ = 0;
 };
 
 /// The cache is never destroyed, because static objects may still hold tensors when the process
@@ -199,7 +204,7 @@ class HostStorage final : public Storage {
     account(host_bytes, static_cast<int64_t>(bytes_));
   }
   ~HostStorage() override {
-    if (capacity_ >= kLarge) {
+    if (capacity_ >= kLargeBytes) {
       free_blocks().give(host_, capacity_);
     } else {
       std::free(host_);
@@ -209,13 +214,13 @@ class HostStorage final : public Storage {
 
  private:
   std::byte* obtain() {
-    const size_t wanted = capacity_;
-    if (wanted >= kLarge) {
-      if (std::byte* block = free_blocks().take(wanted, capacity_)) return block;
+    const size_t wanted_capacity = capacity_;
+    if (wanted_capacity >= kLargeBytes) {
+      if (std::byte* block = free_blocks().take(wanted_capacity, capacity_)) return block;
     }
-    if (std::byte* memory = fresh_block(wanted)) return memory;
+    if (std::byte* memory = fresh_block(wanted_capacity)) return memory;
     free_blocks().clear();
-    if (std::byte* memory = fresh_block(wanted)) return memory;
+    if (std::byte* memory = fresh_block(wanted_capacity)) return memory;
     throw MemoryError(concat("not enough memory for ", bytes_, " bytes"));
   }
   size_t capacity_ = 0;
@@ -266,9 +271,9 @@ void Storage::copy(size_t offset, const Storage& from, size_t from_offset, size_
   bump_version();
   if (host_) return from.fetch(from_offset, count, host_ + offset);
   if (from.memory_ == memory_ && copy_within(offset, from, from_offset, count)) return;
-  const std::shared_ptr<Storage> between = allocate(count, false);
-  from.fetch(from_offset, count, between->host_);
-  store(offset, count, between->host_);
+  const std::shared_ptr<Storage> host_copy = allocate(count, false);
+  from.fetch(from_offset, count, host_copy->host_);
+  store(offset, count, host_copy->host_);
 }
 
 void Storage::fetch(size_t, size_t, void*) const {
@@ -294,23 +299,23 @@ std::recursive_mutex& copying() {
 
 std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   const std::lock_guard lock(copying());
-  const uint64_t writes = writes_.load(std::memory_order_relaxed);
-  const auto made = [&] {
+  const uint64_t write_count = writes_.load(std::memory_order_relaxed);
+  const auto new_copy = [&] {
     return memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
   };
   // After move_to_host(), copy_ is the host memory of this storage.
   if (copy_ && host_ && copy_->host_ == host_) {
-    const std::shared_ptr<Storage> copy = made();
+    const std::shared_ptr<Storage> copy = new_copy();
     copy->copy(0, *this, 0, bytes_);
     return copy;
   }
-  const bool there = copy_ && copy_->memory_ == memory;
-  if (there && copied_at_ == writes && !is_exposed()) return copy_;
+  const bool is_in_memory = copy_ && copy_->memory_ == memory;
+  if (is_in_memory && copied_at_ == write_count && !is_exposed()) return copy_;
   // A copy that tensors still use must not change, so a new one is made.
-  if (!there || copy_.use_count() > 1) copy_ = made();
-  copied_at_ = writes - 1;  // The copy counts as outdated until copying has succeeded.
+  if (!is_in_memory || copy_.use_count() > 1) copy_ = new_copy();
+  copied_at_ = write_count - 1;  // The copy counts as outdated until copying has succeeded.
   copy_->copy(0, *this, 0, bytes_);
-  copied_at_ = writes;
+  copied_at_ = write_count;
   return copy_;
 }
 
@@ -333,10 +338,10 @@ DeviceStorage::~DeviceStorage() { account(device_bytes, -static_cast<int64_t>(by
 std::string Storage::location() const { return "memory"; }
 
 void expect_memory(size_t bytes) {
-  const size_t live = host_bytes.load(std::memory_order_relaxed);
-  if (bytes > memory_limit() - std::min(memory_limit(), live))
-    throw MemoryError(concat("not enough memory for ", bytes, " bytes: tensors hold ", live, " of ",
-                             memory_limit()));
+  const size_t bytes_in_use = host_bytes.load(std::memory_order_relaxed);
+  if (bytes > memory_limit() - std::min(memory_limit(), bytes_in_use))
+    throw MemoryError(concat("not enough memory for ", bytes, " bytes: tensors hold ", bytes_in_use,
+                             " of ", memory_limit()));
 }
 
 std::shared_ptr<Storage> Storage::allocate(size_t bytes, bool zeroed) {

@@ -21,17 +21,17 @@ class Texts {
   std::string& make(uint64_t id) {
     const auto [part, index] = position(id);
     if (!parts_[part].load(std::memory_order_relaxed))
-      parts_[part].store(new std::string[kFirst << part], std::memory_order_release);
+      parts_[part].store(new std::string[kFirstChunkTexts << part], std::memory_order_release);
     return parts_[part].load(std::memory_order_relaxed)[index];
   }
 
  private:
   // Number of texts of the first chunk; each chunk is twice as large as the one before.
-  static constexpr uint64_t kFirst = 1024;
+  static constexpr uint64_t kFirstChunkTexts = 1024;
   static std::pair<size_t, size_t> position(uint64_t id) {
-    const uint64_t n = id + kFirst;
-    const auto part = static_cast<size_t>(std::bit_width(n / kFirst) - 1);
-    return {part, n - (kFirst << part)};
+    const uint64_t n = id + kFirstChunkTexts;
+    const auto block = static_cast<size_t>(std::bit_width(n / kFirstChunkTexts) - 1);
+    return {block, n - (kFirstChunkTexts << block)};
   }
   std::array<std::atomic<std::string*>, 44> parts_{};
 };
@@ -41,7 +41,7 @@ class Table {
   Table() { add(""); }
 
   std::string_view text(uint64_t id) const {
-    if (id >= end_.load(std::memory_order_acquire))
+    if (id >= end_id_.load(std::memory_order_acquire))
       fail("an element of this tensor of strings was never given a value");
     return texts_[id];
   }
@@ -62,8 +62,8 @@ class Table {
 
   void watch(const std::shared_ptr<Storage>& storage) {
     const std::lock_guard lock(watched_mutex_);
-    if (watched_.size() >= 2 * watched_before_) remove_expired();
-    watched_.insert_or_assign(storage.get(), storage);
+    if (watched_storages_.size() >= 2 * watched_before_) remove_expired();
+    watched_storages_.insert_or_assign(storage.get(), storage);
   }
 
   void keep(const Tensor& tensor) {
@@ -90,13 +90,13 @@ class Table {
  private:
   StringId add(std::string_view text) {
     if (const auto found = ids_.find(text); found != ids_.end()) return StringId(found->second);
-    uint64_t id = end_.load(std::memory_order_relaxed);
-    const bool reuses = !free_.empty();
-    if (reuses) id = free_.back(), free_.pop_back();
-    std::string& own = texts_.make(id);
-    own = text;
-    ids_.emplace(own, id);
-    if (!reuses) end_.store(id + 1, std::memory_order_release);
+    uint64_t id = end_id_.load(std::memory_order_relaxed);
+    const bool reuses = !free_ids_.empty();
+    if (reuses) id = free_ids_.back(), free_ids_.pop_back();
+    std::string& stored_text = texts_.make(id);
+    stored_text = text;
+    ids_.emplace(stored_text, id);
+    if (!reuses) end_id_.store(id + 1, std::memory_order_release);
     return StringId(id);
   }
 
@@ -110,18 +110,18 @@ class Table {
   /// living() takes shared pointers to all storages before the first is scanned, so that a string
   /// that is copied between two storages during the sweep is seen in its source.
   void sweep() {
-    std::vector<bool> used(end_.load());
-    used[0] = true;
-    for (const std::shared_ptr<Storage>& storage : living()) mark(*storage, used);
+    std::vector<bool> is_used(end_id_.load());
+    is_used[0] = true;
+    for (const std::shared_ptr<Storage>& storage : living()) mark(*storage, is_used);
     for (auto entry = ids_.begin(); entry != ids_.end();) {
       const uint64_t id = entry->second;
-      if (used[id]) {
+      if (is_used[id]) {
         ++entry;
         continue;
       }
       entry = ids_.erase(entry);
       std::string().swap(texts_.make(id));
-      free_.push_back(id);
+      free_ids_.push_back(id);
     }
     count_before_ = std::max(kMinimum, ids_.size());
   }
@@ -137,29 +137,29 @@ class Table {
     const std::lock_guard lock(watched_mutex_);
     remove_expired();
     std::vector<std::shared_ptr<Storage>> storages;
-    for (const auto& [address, watched] : watched_)
+    for (const auto& [address, watched] : watched_storages_)
       if (auto storage = watched.lock()) storages.push_back(std::move(storage));
     return storages;
   }
 
   /// Removes entries of destroyed storages, whose addresses may be reused.
   void remove_expired() {
-    std::erase_if(watched_, [](const auto& entry) { return entry.second.expired(); });
-    watched_before_ = std::max(kMinimum, watched_.size());
+    std::erase_if(watched_storages_, [](const auto& entry) { return entry.second.expired(); });
+    watched_before_ = std::max(kMinimum, watched_storages_.size());
   }
 
   static constexpr size_t kMinimum = 4096;
 
   std::mutex mutex_;  // locked before watched_mutex_ if both are locked
   Texts texts_;
-  std::atomic<uint64_t> end_{0};  // all smaller ids are in use or free
-  std::vector<uint64_t> free_;
+  std::atomic<uint64_t> end_id_{0};  // all smaller ids are in use or free
+  std::vector<uint64_t> free_ids_;
   std::unordered_map<std::string_view, uint64_t> ids_;
   size_t count_before_ = kMinimum;
   Tensors owned_tensors_;
 
   std::mutex watched_mutex_;
-  std::unordered_map<const Storage*, std::weak_ptr<Storage>> watched_;
+  std::unordered_map<const Storage*, std::weak_ptr<Storage>> watched_storages_;
   size_t watched_before_ = kMinimum;
 
   std::atomic<int> runs_{0};

@@ -21,7 +21,7 @@ namespace {
 
 /// The number of elements that full() writes one by one; the rest of a larger tensor is filled with
 /// copies of them.
-constexpr int64_t kCopied = 1024;
+constexpr int64_t kCopiedElements = 1024;
 
 std::shared_ptr<Storage> memory_for(const TensorSpec& spec, bool zeroed, Memory* memory = nullptr) {
   try {
@@ -75,15 +75,15 @@ Tensor Tensor::on(std::shared_ptr<Storage> storage, size_t offset, const TensorS
 }
 
 Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
-  const bool zeros = value == 0 && !std::signbit(value) && dtype != DType::string;
-  if (zeros) return Tensor({dtype, shape});  // zeroed memory takes the least time
+  const bool is_all_zero = value == 0 && !std::signbit(value) && dtype != DType::string;
+  if (is_all_zero) return Tensor({dtype, shape});  // zeroed memory takes the least time
   Tensor result = uninitialized({dtype, shape});
   with_element_type(dtype, [&]<class T>(T* type) {
-    const int64_t size = result.size(), some = std::min(size, kCopied);
+    const int64_t size = result.size(), copied_count = std::min(size, kCopiedElements);
     T* elements = static_cast<T*>(first_values(result));
-    std::fill_n(elements, some, element_of(value, type));
-    for (int64_t done = some; done < size; done += some)
-      std::copy_n(elements, std::min(some, size - done), elements + done);
+    std::fill_n(elements, copied_count, element_of(value, type));
+    for (int64_t filled = copied_count; filled < size; filled += copied_count)
+      std::copy_n(elements, std::min(copied_count, size - filled), elements + filled);
   });
   return result;
 }
@@ -159,9 +159,9 @@ std::vector<double> Tensor::to_vector() const {
 Tensor Tensor::clone() const { return clone(storage()->memory()); }
 
 Tensor Tensor::clone(Memory* memory) const {
-  const Storage& from = *storage();
+  const Storage& own_storage = *storage();
   Tensor result = uninitialized(spec(), memory);
-  result.storage()->copy(0, from, impl_->offset, bytes());
+  result.storage()->copy(0, own_storage, impl_->offset, bytes());
   return result;
 }
 
@@ -169,11 +169,11 @@ Tensor Tensor::clone(Memory* memory) const {
 /// is a tensor that is copied to the host. Otherwise the storage keeps the copy of all its bytes
 /// for later calls.
 Tensor Tensor::to(Memory* memory) const {
-  const Storage& from = *storage();
-  if (!from.in_memory()) raw();  // fails with a message that names the file
-  if (from.memory() == memory) return *this;
-  if (!memory || from.memory() || bytes() != from.bytes()) return clone(memory);
-  return on(from.copy_in(memory), 0, spec());
+  const Storage& own_storage = *storage();
+  if (!own_storage.in_memory()) raw();  // fails with a message that names the file
+  if (own_storage.memory() == memory) return *this;
+  if (!memory || own_storage.memory() || bytes() != own_storage.bytes()) return clone(memory);
+  return on(own_storage.copy_in(memory), 0, spec());
 }
 
 Tensor Tensor::view(const Shape& shape) const {
@@ -201,11 +201,11 @@ const Tensor& Tensor::mask() const {
 
 Tensor Tensor::with_mask(const Tensor& mask) const {
   if (!impl_) fail_no_tensor();
-  const Tensor& plain = value_of(*this);
-  if (!mask) return plain;
-  auto impl = Impl::make(*plain.impl_);
+  const Tensor& unmasked = value_of(*this);
+  if (!mask) return unmasked;
+  auto impl = Impl::make(*unmasked.impl_);
   impl->mask = mask;
-  impl->value = plain;
+  impl->value = unmasked;
   return Tensor(std::move(impl));
 }
 

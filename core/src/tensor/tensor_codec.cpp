@@ -56,8 +56,8 @@ Tensor Codec<Tensor>::decode(const Value& value) {
   const Shape shape = shape_of(value);
   std::vector<const Value*> items;
   collect(value, shape, 0, items);
-  const bool texts = !items.empty() && items.front()->is_string();
-  return texts ? strings(items, shape) : numbers(items, shape);
+  const bool has_texts = !items.empty() && items.front()->is_string();
+  return has_texts ? strings(items, shape) : numbers(items, shape);
 }
 
 Value Codec<Tensor>::encode(const Tensor& member) {

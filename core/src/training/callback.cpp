@@ -18,9 +18,9 @@ History::~History() = default;
 
 const std::vector<std::pair<std::string, double>>& Logs::values() const {
   if (fetch_ && !fetched_) {
-    auto fetched = fetch_();
-    fetched.insert(fetched.end(), values_.begin(), values_.end());
-    values_ = std::move(fetched);
+    auto fetched_values = fetch_();
+    fetched_values.insert(fetched_values.end(), values_.begin(), values_.end());
+    values_ = std::move(fetched_values);
     fetched_ = true;
   }
   return values_;
@@ -35,8 +35,9 @@ bool Logs::contains(std::string_view name) const {
 double Logs::at(std::string_view name) const {
   for (const auto& entry : values())
     if (entry.first == name) return entry.second;
-  const std::vector<std::string> known = names();
-  fail("the logs have no '", name, "'", did_you_mean(name, known), "; they have: ", join(known));
+  const std::vector<std::string> log_names = names();
+  fail("the logs have no '", name, "'", did_you_mean(name, log_names),
+       "; they have: ", join(log_names));
 }
 
 void Logs::set(const std::string& name, double value) {

@@ -20,10 +20,10 @@ void CallbackHook::call(Callback& callback, int64_t number, Logs& logs) const {
 }
 
 void CallbackHook::call(Callback& callback, int64_t number, const Logs& logs) const {
-  if (auto* plain = std::get_if<Plain>(&function)) return (callback.**plain)(logs);
+  if (auto* plain_hook = std::get_if<Plain>(&function)) return (callback.**plain_hook)(logs);
   if (auto* numbered = std::get_if<Numbered>(&function)) return (callback.**numbered)(number, logs);
-  Logs own = logs;
-  (callback.*std::get<Adding>(function))(number, own);
+  Logs logs_copy = logs;
+  (callback.*std::get<Adding>(function))(number, logs_copy);
 }
 
 void ForwardingCallback::on_train_begin(const Logs& logs) {

@@ -26,43 +26,43 @@ bool belongs_to(const Value& entry, const Dict& identity) {
 }  // namespace
 
 CallbackList::CallbackList(const Value& callbacks, int64_t verbose) {
-  std::vector<CallbackPtr> all;
-  const bool speaks = is_reporting_process();
-  if (verbose > 0 && speaks) all.push_back(make<Callback>("ProgbarLogger"));
-  const List given = callbacks.is_null()   ? List()
+  std::vector<CallbackPtr> callback_list;
+  const bool is_reporting = is_reporting_process();
+  if (verbose > 0 && is_reporting) callback_list.push_back(make<Callback>("ProgbarLogger"));
+  const List items = callbacks.is_null()   ? List()
                      : callbacks.is_list() ? callbacks.as_list()
                                            : List{callbacks};
-  for (const Value& value : given)
-    if (CallbackPtr callback = get<Callback>(value); speaks || !callback->writes_for_all())
-      all.push_back(std::move(callback));
-  set(std::move(all));
+  for (const Value& value : items)
+    if (CallbackPtr callback = get<Callback>(value); is_reporting || !callback->writes_for_all())
+      callback_list.push_back(std::move(callback));
+  set(std::move(callback_list));
 }
 
 void CallbackList::call_beside_others(Callback& callback, const std::function<void()>& hook) {
-  const NoCollectives without(callback.writes_for_all() ? callback.class_name() : "");
+  const NoCollectives no_collectives(callback.writes_for_all() ? callback.class_name() : "");
   blaming(callback, hook);
 }
 
 /// A callback that saves the model, such as ModelCheckpoint, changes its state when it does so; the
 /// saved run must have the state after the change, because its hook is not called again.
 void CallbackList::set(std::vector<CallbackPtr> all) {
-  const auto last = std::stable_partition(all.begin(), all.end(),
-                                          [](const CallbackPtr& c) { return !c->comes_last(); });
-  std::stable_partition(last, all.end(),
+  const auto others_begin = std::stable_partition(
+      all.begin(), all.end(), [](const CallbackPtr& c) { return !c->comes_last(); });
+  std::stable_partition(others_begin, all.end(),
                         [](const CallbackPtr& c) { return c->class_name() != kRunSaver; });
   all_ = std::make_shared<const std::vector<CallbackPtr>>(std::move(all));
 }
 
 void CallbackList::add(CallbackPtr callback) {
-  std::vector<CallbackPtr> all = *all_;
-  all.push_back(std::move(callback));
-  set(std::move(all));
+  std::vector<CallbackPtr> callback_list = *all_;
+  callback_list.push_back(std::move(callback));
+  set(std::move(callback_list));
 }
 
 bool CallbackList::remove(const CallbackPtr& callback) {
-  std::vector<CallbackPtr> all = *all_;
-  if (std::erase(all, callback) == 0) return false;
-  set(std::move(all));
+  std::vector<CallbackPtr> callback_list = *all_;
+  if (std::erase(callback_list, callback) == 0) return false;
+  set(std::move(callback_list));
   return true;
 }
 
@@ -80,16 +80,17 @@ Value CallbackList::states() const {
 
 void CallbackList::set_states(const Value& states) const {
   if (!states.is_list()) return;
-  List left = states.as_list();
+  List remaining_states = states.as_list();
   for (const CallbackPtr& callback : *all_) {
-    const Dict wanted = identity(*callback);
-    const auto found = std::find_if(left.begin(), left.end(),
-                                    [&](const Value& e) { return belongs_to(e, wanted); });
-    if (found == left.end()) continue;
+    const Dict callback_identity = identity(*callback);
+    const auto found =
+        std::find_if(remaining_states.begin(), remaining_states.end(),
+                     [&](const Value& e) { return belongs_to(e, callback_identity); });
+    if (found == remaining_states.end()) continue;
     blaming(*callback, [&] { callback->set_state(found->as_dict().at("state").as_dict()); });
-    left.erase(found);
+    remaining_states.erase(found);
   }
-  for (const Value& entry : left) {
+  for (const Value& entry : remaining_states) {
     const std::string& name = entry.as_dict().at("class_name").as_string();
     if (std::any_of(all_->begin(), all_->end(),
                     [&](const CallbackPtr& c) { return c->class_name() == name; }))

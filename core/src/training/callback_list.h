@@ -32,8 +32,8 @@ class CallbackList {
   /// Calls the hook of every callback that is in the list at the start; hooks may change the list.
   template <class... Parameters, class... Arguments>
   void each(void (Callback::*hook)(Parameters...), Arguments&&... arguments) const {
-    const auto now = all_;
-    for (const CallbackPtr& callback : *now) {
+    const auto current_callbacks = all_;
+    for (const CallbackPtr& callback : *current_callbacks) {
       const auto call = [&] { (callback.get()->*hook)(arguments...); };
       layouts().empty() ? blaming(*callback, call) : call_beside_others(*callback, call);
     }

@@ -26,32 +26,34 @@ class CollectedOutputs {
     }
     if (samples_collected_ + count > samples_)
       fail("predict: the data gave more than the ", samples_, " samples that it said it has");
-    if (whole_.empty())
+    if (whole_outputs_.empty())
       for (const Tensor& t : outputs)
-        whole_.push_back(Tensor::uninitialized(
+        whole_outputs_.push_back(Tensor::uninitialized(
             {t.dtype(), Shape{samples_}.concat(t.shape().slice(1, t.rank()))}));
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const Shape expected = Shape{count}.concat(whole_[i].shape().slice(1, whole_[i].rank()));
-      if (!(outputs[i].shape() == expected))
-        fail("predict: expected an output of shape ", expected, " like those before, got ",
+      const Shape expected_shape =
+          Shape{count}.concat(whole_outputs_[i].shape().slice(1, whole_outputs_[i].rank()));
+      if (!(outputs[i].shape() == expected_shape))
+        fail("predict: expected an output of shape ", expected_shape, " like those before, got ",
              outputs[i].shape());
-      const size_t row = whole_[i].bytes() / static_cast<size_t>(samples_);
-      whole_[i].storage()->copy(static_cast<size_t>(samples_collected_) * row,
-                                *outputs[i].storage(), outputs[i].offset(), outputs[i].bytes());
+      const size_t row = whole_outputs_[i].bytes() / static_cast<size_t>(samples_);
+      whole_outputs_[i].storage()->copy(static_cast<size_t>(samples_collected_) * row,
+                                        *outputs[i].storage(), outputs[i].offset(),
+                                        outputs[i].bytes());
     }
     samples_collected_ += count;
   }
   Tensors take() {
-    for (const Tensors& parts : parts_) whole_.push_back(ops::concatenate(parts, 0));
+    for (const Tensors& parts : parts_) whole_outputs_.push_back(ops::concatenate(parts, 0));
     if (samples_collected_ < samples_)
       fail("predict: the data gave ", samples_collected_, " of the ", samples_,
            " samples that it said it has");
-    return std::move(whole_);
+    return std::move(whole_outputs_);
   }
 
  private:
   int64_t samples_, samples_collected_ = 0;
-  Tensors whole_;
+  Tensors whole_outputs_;
   std::vector<Tensors> parts_;
 };
 
@@ -61,7 +63,7 @@ class CollectedOutputs {
 class SharedPredictions {
  public:
   SharedPredictions(std::shared_ptr<Communicator> all, CollectedOutputs& collected)
-      : communicator_(std::move(all)), collected_(collected) {}
+      : communicator_(std::move(all)), collected_outputs_(collected) {}
   /// Whether this process computes the next batch.
   bool computes_next() const {
     return !communicator_ || batches_in_round_ == communicator_->rank();
@@ -69,17 +71,17 @@ class SharedPredictions {
   /// Adds the outputs of a batch of `count` samples. They are read only if this process computed
   /// the batch.
   void add(const Tensors& outputs, int64_t count) {
-    if (!communicator_) return collected_.add(outputs, count);
-    if (computes_next()) own_ = outputs;
+    if (!communicator_) return collected_outputs_.add(outputs, count);
+    if (computes_next()) own_outputs_ = outputs;
     counts_.push_back(count);
     if (++batches_in_round_ == communicator_->size()) finish();
   }
   /// Exchanges the outputs of the round, which may have fewer batches than there are processes.
   void finish() {
     for (int root = 0; root < batches_in_round_; ++root)
-      collected_.add(outputs_of_process(root), counts_[static_cast<size_t>(root)]);
+      collected_outputs_.add(outputs_of_process(root), counts_[static_cast<size_t>(root)]);
     counts_.clear();
-    own_.clear();
+    own_outputs_.clear();
     batches_in_round_ = 0;
   }
 
@@ -93,17 +95,19 @@ class SharedPredictions {
   Tensors outputs_of_process(int root) const {
     const bool is_own = root == communicator_->rank();
     Tensors outputs;
-    const int64_t count = broadcast_number(root, static_cast<int64_t>(own_.size()));
+    const int64_t count = broadcast_number(root, static_cast<int64_t>(own_outputs_.size()));
     for (int64_t i = 0; i < count; ++i) {
-      const Tensor mine = is_own ? own_[static_cast<size_t>(i)].clone(nullptr) : Tensor();
-      const auto dtype =
-          static_cast<DType>(broadcast_number(root, mine ? static_cast<int64_t>(mine.dtype()) : 0));
+      const Tensor own_tensor =
+          is_own ? own_outputs_[static_cast<size_t>(i)].clone(nullptr) : Tensor();
+      const auto dtype = static_cast<DType>(
+          broadcast_number(root, own_tensor ? static_cast<int64_t>(own_tensor.dtype()) : 0));
       std::vector<int64_t> dims(
-          static_cast<size_t>(broadcast_number(root, mine ? mine.rank() : 0)));
+          static_cast<size_t>(broadcast_number(root, own_tensor ? own_tensor.rank() : 0)));
       for (size_t axis = 0; axis < dims.size(); ++axis)
-        dims[axis] = broadcast_number(root, mine ? mine.dim(static_cast<int>(axis)) : 0);
+        dims[axis] =
+            broadcast_number(root, own_tensor ? own_tensor.dim(static_cast<int>(axis)) : 0);
       if (dtype == DType::string) fail("predict: texts cannot be exchanged between processes");
-      const Tensor output = mine ? mine : Tensor::uninitialized({dtype, Shape(dims)});
+      const Tensor output = own_tensor ? own_tensor : Tensor::uninitialized({dtype, Shape(dims)});
       communicator_->broadcast(output.storage()->host(), output.bytes(), root);
       outputs.push_back(output);
     }
@@ -111,10 +115,10 @@ class SharedPredictions {
   }
 
   std::shared_ptr<Communicator> communicator_;  ///< null if each process computes all batches
-  CollectedOutputs& collected_;
+  CollectedOutputs& collected_outputs_;
   int batches_in_round_ = 0;  ///< number of batches of this round so far
   std::vector<int64_t> counts_;
-  Tensors own_;
+  Tensors own_outputs_;
 };
 
 Pass::BatchStep collecting(Model& model, SharedPredictions& predictions) {
@@ -136,9 +140,9 @@ NamedValues Model::evaluate(const Tensors& x, const Tensors& y, const Dict& give
   const Arrays arrays = checked_arrays(*this, x, y, options.sample_weight);
   const int64_t batch_size = batch_size_for(*this, options.batch_size);
   check_stateful(*this, arrays.samples(), batch_size);
-  Dict rest = given;
-  rest.erase("sample_weight");
-  return evaluate(make_array_dataset(arrays, batch_size, Shuffle::none, nullptr), rest);
+  Dict other_options = given;
+  other_options.erase("sample_weight");
+  return evaluate(make_array_dataset(arrays, batch_size, Shuffle::none, nullptr), other_options);
 }
 
 NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
@@ -167,7 +171,7 @@ Tensors Model::predict(const Tensors& x, const Dict& given) {
   const LongOperation operation;
   const PredictOptions options = parse<PredictOptions>("predict", given);
   const int64_t batch_size = [&] {
-    const auto entrance = enter_steps(*this);
+    const auto steps_lock = enter_steps(*this);
     check_inputs(*this, x);
     const int64_t size = batch_size_for(*this, options.batch_size);
     check_stateful(*this, x.front().dim(0), size);
@@ -183,12 +187,12 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   ProcessGroup group = ProcessGroup::of_inference();
   if (group.gathers()) group = {};  // each process predicts its own data
   group.share_nothing();            // each batch is computed by one process as a whole
-  CollectedOutputs collected(options.steps ? -1 : data->samples());
-  const bool in_turn = [&] {
+  CollectedOutputs collected_outputs(options.steps ? -1 : data->samples());
+  const bool runs_in_turn = [&] {
     const auto entrance = enter_steps(*this);
     return layouts().empty() && !any_divided(weights());
   }();
-  SharedPredictions predictions(in_turn ? group.communicator() : nullptr, collected);
+  SharedPredictions predictions(runs_in_turn ? group.communicator() : nullptr, collected_outputs);
   Pass pass(*this, Batches("predict", data, options.steps, false, group),
             collecting(*this, predictions));
   callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
@@ -208,7 +212,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
   progress.reset();
   if (pass.batches().batches_done() == 0) fail("predict: the data gave no batch");
   callbacks.each(&Callback::on_predict_end, Logs());
-  return collected.take();
+  return collected_outputs.take();
 }
 
 // ---- single batches
@@ -258,7 +262,7 @@ NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tenso
 
 Tensors Model::predict_on_batch(const Tensors& x) {
   {
-    const auto entrance = enter_steps(*this);
+    const auto steps_lock = enter_steps(*this);
     check_inputs(*this, x);
   }
   Tensors outputs;

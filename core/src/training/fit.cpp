@@ -19,18 +19,19 @@ Shuffle shuffle_of(const Value& value) {
 /// Removes the last fraction `share` of the rows from the arrays and returns it as validation data.
 Arrays split_validation(Arrays& arrays, double share) {
   const int64_t count = arrays.samples();
-  const int64_t kept = static_cast<int64_t>(std::floor(static_cast<double>(count) * (1 - share)));
-  if (kept == 0 || kept == count)
+  const int64_t kept_count =
+      static_cast<int64_t>(std::floor(static_cast<double>(count) * (1 - share)));
+  if (kept_count == 0 || kept_count == count)
     fail("Training data contains ", count,
          " samples, which is not sufficient to split it into a validation and training set as "
          "specified by `validation_split=",
          share,
          "`. Either provide more data, or a different value for the `validation_split` "
          "argument.");
-  Arrays held = rows(arrays, kept, count - kept);
-  held.first_row = kept;
-  arrays = rows(arrays, 0, kept);
-  return held;
+  Arrays held_out_arrays = rows(arrays, kept_count, count - kept_count);
+  held_out_arrays.first_row = kept_count;
+  arrays = rows(arrays, 0, kept_count);
+  return held_out_arrays;
 }
 
 Arrays validation_arrays(const Model& model, const Value& value) {
@@ -111,10 +112,11 @@ const SeedGenerator& seeded_order(RunRecord& runs) {
 }
 
 TrainingRunPtr start(Model& model, const FitOptions& options, const RunPlan& plan) {
-  const auto owned = std::static_pointer_cast<Model>(model.weak_from_this().lock());
+  const auto shared_owner = std::static_pointer_cast<Model>(model.weak_from_this().lock());
   // A model that no shared_ptr owns must outlive the run.
-  const ModelPtr kept = owned ? owned : ModelPtr(ModelPtr(), &model);
-  return std::make_shared<TrainingRun>(std::make_unique<TrainingRun::State>(kept, options, plan));
+  const ModelPtr shared_model = shared_owner ? shared_owner : ModelPtr(ModelPtr(), &model);
+  return std::make_shared<TrainingRun>(
+      std::make_unique<TrainingRun::State>(shared_model, options, plan));
 }
 
 /// Runs to the end of training. If the user interrupts, returns the history of the completed
@@ -123,7 +125,7 @@ std::shared_ptr<History> finish_or_end(TrainingRun& run) {
   try {
     return run.finish();
   } catch (const Interrupted&) {
-    const std::string interruption = concat("fit: interrupted ", run.state().place());
+    const std::string interruption = concat("fit: interrupted ", run.state().progress_text());
     run.state().end_early();
     if (is_reporting_process()) warn(interruption);
     return run.history();

@@ -15,9 +15,9 @@ inline constexpr int64_t kDefaultBatch = 32;
 
 template <class T>
 T parse(const char* title, const Dict& options) {
-  T parsed;
-  schema_of<T>(title).configure(&parsed, options);
-  return parsed;
+  T result;
+  schema_of<T>(title).configure(&result, options);
+  return result;
 }
 
 /// Returns the texts of an option whose value is a text, a list of texts or null; `title` names the

@@ -34,12 +34,12 @@ struct TrainingRun::State {
   bool in_validation() const { return phase == Phase::validation || phase == Phase::validating; }
   NamedValues logs() const;
   /// The position in the run as text: "after batch 3 of 10 in epoch 2 of 5".
-  std::string place() const;
+  std::string progress_text() const;
 
   // The following functions are defined in snapshot.cpp.
   Dict snapshot() const;
   /// The snapshot without the variables of the model; null if a callback ended the run.
-  Value remaining() const;
+  Value remaining_progress() const;
   void restore(const Dict& snapshot);
   /// In a process that replays a step of this run, lets the callback ReplayRecorder restore the run
   /// from its record, whatever the options of fit say, and returns true; else returns false.

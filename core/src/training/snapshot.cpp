@@ -11,7 +11,7 @@ namespace {
 
 using Phase = TrainingRun::State::Phase;
 
-constexpr int64_t kVersion = 2;
+constexpr int64_t kSnapshotVersion = 2;
 constexpr const char *kBatch = "batch", *kValidationBatch = "validation_batch";
 /// The names of State::Phase in snapshots. A run that has ended is saved as a run between epochs.
 constexpr std::array kPhases = {"start", "epoch", "training", "validation", "validating"};
@@ -104,8 +104,8 @@ void check_version(const Dict& snapshot) {
   const Value* version = snapshot.find("version");
   if (!version || !version->is_int())
     fail("restore: expected the snapshot of an unfinished training run, got ", Value(snapshot));
-  if (version->as_int() < 1 || version->as_int() > kVersion)
-    fail("restore: the snapshot is of version ", *version, ", expected 1 to ", kVersion);
+  if (version->as_int() < 1 || version->as_int() > kSnapshotVersion)
+    fail("restore: the snapshot is of version ", *version, ", expected 1 to ", kSnapshotVersion);
 }
 
 }  // namespace
@@ -113,32 +113,35 @@ void check_version(const Dict& snapshot) {
 /// Returns the position of the run and the states of its callbacks.
 Dict TrainingRun::State::progress() const {
   const bool stops = model->stop_training || is_stop_requested;
-  Dict all{{"callbacks", callbacks.states()},
-           {"version", kVersion},
-           {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? end_phase : phase)]},
-           {"epoch", epoch},
-           {"epochs_trained", model_state.runs.epochs},
-           {"stop_training", stops},
-           {"out_of_data", out_of_data},
-           {"results", has_results() ? pairs_of(results()) : List()},
-           {"running", pairs_of(validated_epoch_logs.values())},
-           {"last", pairs_of(last_epoch_logs.values())},
-           {"history", history->record()},
-           {"data", training.batches().position()},
-           {"validation", testing ? Value(testing.batches().position()) : Value()},
-           {kBatch, encoded(training_batch())},
-           {kValidationBatch, encoded(validation_batch())}};
-  if (epochs_were_set) all.set("epochs", options.epochs);
-  for (const DictEntry& group : values_of(groups_of_run(*model))) all.set(group.key, group.value);
-  return all;
+  Dict result{{"callbacks", callbacks.states()},
+              {"version", kSnapshotVersion},
+              {"phase", kPhases[static_cast<size_t>(phase == Phase::ended ? end_phase : phase)]},
+              {"epoch", epoch},
+              {"epochs_trained", model_state.runs.epochs},
+              {"stop_training", stops},
+              {"out_of_data", out_of_data},
+              {"results", has_results() ? pairs_of(results()) : List()},
+              {"running", pairs_of(validated_epoch_logs.values())},
+              {"last", pairs_of(last_epoch_logs.values())},
+              {"history", history->record()},
+              {"data", training.batches().position()},
+              {"validation", testing ? Value(testing.batches().position()) : Value()},
+              {kBatch, encoded(training_batch())},
+              {kValidationBatch, encoded(validation_batch())}};
+  if (epochs_were_set) result.set("epochs", options.epochs);
+  for (const DictEntry& group : values_of(groups_of_run(*model)))
+    result.set(group.key, group.value);
+  return result;
 }
 
-Value TrainingRun::State::remaining() const { return model->stop_training ? Value() : progress(); }
+Value TrainingRun::State::remaining_progress() const {
+  return model->stop_training ? Value() : progress();
+}
 
 Dict TrainingRun::State::snapshot() const {
-  Dict all = progress();
-  all.set("variables", values_of(groups_of_model(*model)));
-  return all;
+  Dict result = progress();
+  result.set("variables", values_of(groups_of_model(*model)));
+  return result;
 }
 
 /// The specs of the batch for which the variables of the step were made. A batch that was only
@@ -146,13 +149,13 @@ Dict TrainingRun::State::snapshot() const {
 std::optional<BatchSpecs> TrainingRun::State::training_batch() const {
   const bool has_variables =
       training.batches().any_done() || (model->optimizer() && model->optimizer()->built());
-  const auto own = has_variables ? training.batches().specs() : std::nullopt;
-  return own ? own : restored_batch;
+  const auto own_specs = has_variables ? training.batches().specs() : std::nullopt;
+  return own_specs ? own_specs : restored_batch;
 }
 
 std::optional<BatchSpecs> TrainingRun::State::validation_batch() const {
-  const auto own = testing.batches().any_done() ? testing.batches().specs() : std::nullopt;
-  return own ? own : restored_validation_batch;
+  const auto own_specs = testing.batches().any_done() ? testing.batches().specs() : std::nullopt;
+  return own_specs ? own_specs : restored_validation_batch;
 }
 
 /// Makes the variables of the snapshot. Some of them exist only after a step, such as those of a
@@ -169,24 +172,24 @@ void TrainingRun::State::prepare_for(const Dict& from) {
 
 void TrainingRun::State::rehearse(const BatchSpecs& batch, bool is_training) const {
   const int64_t rows = batch.x.front().shape.rank() > 0 ? batch.x.front().shape[0] : 0;
-  StepExtras own = is_training ? extras() : StepExtras();
-  own.share = rows > 0 ? group.share(rows) : Share();
-  Stepper(*model).rehearse(batch.abstract_batch(own.share), is_training, own);
+  StepExtras step_extras = is_training ? extras() : StepExtras();
+  step_extras.share = rows > 0 ? group.share(rows) : Share();
+  Stepper(*model).rehearse(batch.abstract_batch(step_extras.share), is_training, step_extras);
 }
 
 void TrainingRun::State::restore(const Dict& from) {
   check_version(from);
   check_callback_states(from.at("callbacks"));
-  const Phase stored = phase_of(from.at("phase"));
+  const Phase stored_phase = phase_of(from.at("phase"));
   const Value& validation = from.at("validation");
   if (validation.is_null() == static_cast<bool>(testing))
     fail("restore: the snapshot was taken ", validation.is_null() ? "without" : "with",
          " validation data, this run is ", testing ? "with" : "without", " it");
   prepare_for(from);
-  Assignments planned;
-  plan_assignments(planned, groups_of_run(*model), from);
+  Assignments assignments;
+  plan_assignments(assignments, groups_of_run(*model), from);
   if (const Value* variables = from.find("variables"))
-    plan_assignments(planned, groups_of_model(*model), variables->as_dict());
+    plan_assignments(assignments, groups_of_model(*model), variables->as_dict());
 
   if (const Value* epochs = from.find("epochs")) {
     options.epochs = epochs->as_int();
@@ -196,8 +199,8 @@ void TrainingRun::State::restore(const Dict& from) {
   training.batches().restore(from.at("data").as_dict());
   if (testing) testing.batches().restore(validation.as_dict());
   epoch = from.at("epoch").as_int();
-  begin_again(stored);
-  for (const auto& [variable, value] : planned) variable.assign(value);
+  begin_again(stored_phase);
+  for (const auto& [variable, value] : assignments) variable.assign(value);
   restored_batch = batch_specs(from, kBatch);
   restored_validation_batch = batch_specs(from, kValidationBatch);
   out_of_data = from.at("out_of_data").as_bool();
@@ -207,7 +210,7 @@ void TrainingRun::State::restore(const Dict& from) {
   callbacks.set_states(from.at("callbacks"));
   model_state.runs.epochs = from.at("epochs_trained").as_int();
   model->stop_training = from.at("stop_training").as_bool();
-  phase = stored;
+  phase = stored_phase;
   if (const Value* results = from.find("results")) restored_results = logs_of(*results);
   restored_after = pass().batches().batches_done();
 }

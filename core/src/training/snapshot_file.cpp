@@ -12,7 +12,7 @@
 namespace crescent {
 namespace {
 
-constexpr const char* kText = "snapshot";
+constexpr const char* kSnapshotKey = "snapshot";
 constexpr const char* kTensor = "tensor";
 
 Tensor bytes_of(const std::string& text) {
@@ -34,8 +34,8 @@ const Tensor& named(const NamedTensors& arrays, std::string_view name, const std
 }
 
 const Value* tensor_number(const Value& value) {
-  const bool stands = value.is_dict() && value.as_dict().size() == 1;
-  return stands ? value.as_dict().find(kTensor) : nullptr;
+  const bool is_placeholder = value.is_dict() && value.as_dict().size() == 1;
+  return is_placeholder ? value.as_dict().find(kTensor) : nullptr;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void write_snapshot(const Value& snapshot, const std::string& path) {
     arrays.emplace_back(std::to_string(arrays.size()), boxed->tensor);
     return Value(Dict{{kTensor, arrays.size() - 1}});
   });
-  arrays.emplace_back(kText, bytes_of(to_json(text)));
+  arrays.emplace_back(kSnapshotKey, bytes_of(to_json(text)));
   write_arrays(path, arrays);
 }
 
@@ -62,7 +62,7 @@ void TrainingRun::save(const std::string& path) const {
 
 Value read_snapshot(const std::string& path) {
   const NamedTensors arrays = read_arrays(path);
-  const Value text = parse_json(text_of(named(arrays, kText, path)));
+  const Value text = parse_json(text_of(named(arrays, kSnapshotKey, path)));
   return mapped(text, [&](const Value& value) -> std::optional<Value> {
     const Value* number = tensor_number(value);
     if (!number) return std::nullopt;

@@ -65,12 +65,12 @@ bool is_built(Model& model) {
 class StepScope {
  public:
   StepScope(TracedStep& traced, TracedStep step)
-      : traced_(traced), previous_(std::exchange(traced, step)) {}
-  ~StepScope() { traced_ = previous_; }
+      : traced_step_(traced), previous_(std::exchange(traced, step)) {}
+  ~StepScope() { traced_step_ = previous_; }
   StepScope(const StepScope&) = delete;
 
  private:
-  TracedStep& traced_;
+  TracedStep& traced_step_;
   TracedStep previous_;
 };
 
@@ -87,20 +87,22 @@ bool needs_target(const OutputTraining& output) {
 size_t target_place(const std::vector<OutputTraining>& outputs, size_t output, size_t targets) {
   if (targets >= outputs.size()) return output;
   if (!needs_target(outputs[output])) return targets;
-  const auto here = outputs.begin() + static_cast<std::ptrdiff_t>(output);
-  return static_cast<size_t>(std::count_if(outputs.begin(), here, needs_target));
+  const auto position = outputs.begin() + static_cast<std::ptrdiff_t>(output);
+  return static_cast<size_t>(std::count_if(outputs.begin(), position, needs_target));
 }
 
 Stepper::Stepper(Model& model) : model_(model), state_(ModelAccess::training(model)) {}
 
 /// Drops the compiled steps when the structure of the model has changed.
 void Stepper::follow_structure() {
-  const uint64_t structure = model_.structure_version(), constraints = constraint_changes();
-  if (structure == state_.steps.structure_seen && constraints == state_.steps.constraints_seen)
+  const uint64_t structure_version = model_.structure_version(),
+                 constraint_version = constraint_changes();
+  if (structure_version == state_.steps.structure_seen &&
+      constraint_version == state_.steps.constraints_seen)
     return;
   model_.forget_programs();
-  state_.steps.structure_seen = structure;
-  state_.steps.constraints_seen = constraints;
+  state_.steps.structure_seen = structure_version;
+  state_.steps.constraints_seen = constraint_version;
 }
 
 /// Builds the layers by a call of the model on abstract tensors, and returns the outputs. In eager
@@ -124,10 +126,10 @@ Tensors Stepper::build(const Tensors& x) {
 /// Builds the layers after a change of structure, and plans losses and metrics if the outputs have
 /// changed. If steps call layers instead of the model, these are built when the steps first run.
 void Stepper::build_and_plan(const Tensors& x) {
-  if (!state_.spec.compiled) fail("You must compile your model before using it.");
+  if (!state_.spec.is_compiled) fail("You must compile your model before using it.");
   check_inputs(x);
   follow_structure();
-  if (state_.steps.planned) return;
+  if (state_.steps.is_planned) return;
   if (!steps_of(model_).calls_model(model_)) return mark_planned();
   Tensors outputs;
   if (!model_.is_graph() || !is_built(model_)) outputs = build(x);
@@ -145,7 +147,7 @@ void Stepper::build_and_plan(const Tensors& x) {
 /// Records that the steps are planned for the current flags `trainable`.
 void Stepper::mark_planned() {
   state_.trained.flags.record_new_layers(model_);
-  state_.steps.planned = true;
+  state_.steps.is_planned = true;
 }
 
 /// Builds the layers that the step calls.
@@ -154,9 +156,10 @@ void Stepper::build_by_step(const Batch& batch) {
   inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
   trace_only(
       [&](const Tensors& given) {
-        const auto middle = given.begin() + static_cast<std::ptrdiff_t>(batch.x.size());
+        const auto targets_begin = given.begin() + static_cast<std::ptrdiff_t>(batch.x.size());
         steps_of(model_).train_step(
-            model_, {Tensors(given.begin(), middle), Tensors(middle, given.end()), {}});
+            model_,
+            {Tensors(given.begin(), targets_begin), Tensors(targets_begin, given.end()), {}});
       },
       inputs);
   LayerAccess::forget_losses(model_);
@@ -168,7 +171,7 @@ void Stepper::build_by_step(const Batch& batch) {
 /// since. Warns once if other weights are trainable now.
 void Stepper::collect_trained() {
   if (!state_.trained.collected) {
-    const CompiledFlagsScope as_compiled(model_, state_.trained.flags, state_.trained.variables);
+    const CompiledFlagsScope compiled_flags(model_, state_.trained.flags, state_.trained.variables);
     state_.trained.variables = model_.trainable_weights();
     if (!state_.trained.variables.empty()) {
       state_.spec.optimizer->check_patterns(model_.weights());
@@ -192,9 +195,9 @@ void Stepper::collect_trained() {
 /// Flattens the batch into the inputs of a step, and returns the compiled step for its layout.
 CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, const StepExtras& extras) {
   build_and_plan(batch.x);
-  const bool whole = steps_of(model_).calls_model(model_);
-  if (!whole && training && !is_built(model_)) build_by_step(batch);
-  if (whole && batch.y.size() != state_.plan.outputs.size() &&
+  const bool calls_whole_model = steps_of(model_).calls_model(model_);
+  if (!calls_whole_model && training && !is_built(model_)) build_by_step(batch);
+  if (calls_whole_model && batch.y.size() != state_.plan.outputs.size() &&
       batch.y.size() != targets_needed(state_.plan.outputs))
     fail(
         "Error when checking model target: the list of arrays that you are passing to your model "
@@ -206,17 +209,19 @@ CompiledLayoutPtr Stepper::lay_out(const Batch& batch, bool training, const Step
   layout.x = batch.x.size();
   layout.y = batch.y.size();
   layout.extras = extras;
-  layout.weighted.assign(
-      std::max(state_.plan.outputs.size(), whole ? 0 : batch.sample_weight.size()), false);
+  layout.is_weighted.assign(
+      std::max(state_.plan.outputs.size(), calls_whole_model ? 0 : batch.sample_weight.size()),
+      false);
   Tensors& inputs = state_.steps.inputs;
   inputs.clear();
   inputs.insert(inputs.end(), batch.x.begin(), batch.x.end());
   inputs.insert(inputs.end(), batch.y.begin(), batch.y.end());
-  for (size_t i = 0; i < layout.weighted.size(); ++i) {
-    const size_t place = whole ? target_place(state_.plan.outputs, i, batch.y.size()) : i;
-    if (place >= batch.sample_weight.size() || !batch.sample_weight[place]) continue;
-    layout.weighted[i] = true;
-    inputs.push_back(batch.sample_weight[place]);
+  for (size_t i = 0; i < layout.is_weighted.size(); ++i) {
+    const size_t target_index =
+        calls_whole_model ? target_place(state_.plan.outputs, i, batch.y.size()) : i;
+    if (target_index >= batch.sample_weight.size() || !batch.sample_weight[target_index]) continue;
+    layout.is_weighted[i] = true;
+    inputs.push_back(batch.sample_weight[target_index]);
   }
   return compiled_layout(training);
 }
@@ -231,11 +236,11 @@ void Stepper::prepare(const Tensors& x) {
 /// on zeros instead.
 void Stepper::rehearse(const Batch& like, bool training, const StepExtras& extras) {
   const StepLock lock(model_);
-  const CompiledLayoutPtr compiled = lay_out(like, training, extras);
+  const CompiledLayoutPtr layout = lay_out(like, training, extras);
   const Tensors inputs = std::exchange(state_.steps.inputs, {});
   StepNames names;
   const auto run = [&](const Tensors& given) {
-    step(compiled->layout.batch_of(given), training, extras, names);
+    step(layout->layout.batch_of(given), training, extras, names);
   };
   try {
     trace_only(run, inputs);
@@ -251,33 +256,34 @@ void Stepper::rehearse(const Batch& like, bool training, const StepExtras& extra
 /// Finds or makes the step for the current layout.
 CompiledLayoutPtr Stepper::compiled_layout(bool training) {
   const StepLayout& layout = state_.steps.layout;
-  std::vector<CompiledLayoutPtr>& known = training ? state_.steps.train : state_.steps.test;
-  const auto found = std::find_if(known.begin(), known.end(),
+  std::vector<CompiledLayoutPtr>& known_layouts = training ? state_.steps.train : state_.steps.test;
+  const auto found = std::find_if(known_layouts.begin(), known_layouts.end(),
                                   [&](const auto& each) { return each->layout == layout; });
-  if (found != known.end()) return *found;
+  if (found != known_layouts.end()) return *found;
   auto names = std::make_shared<StepNames>();
   Function function(
       [model = &model_, layout, training, names](const Tensors& flat) {
         return Stepper(*model).step(layout.batch_of(flat), training, layout.extras, *names);
       },
       OptimizeOptions{.inference = !training});
-  known.push_back(std::make_shared<const CompiledLayout>(CompiledLayout{layout, function, names}));
-  return known.back();
+  known_layouts.push_back(
+      std::make_shared<const CompiledLayout>(CompiledLayout{layout, function, names}));
+  return known_layouts.back();
 }
 
 /// Runs a step. If it fails, no variable is changed.
 void Stepper::run(const Batch& batch, bool training, const StepExtras& extras) {
   const StepLock lock(model_);
   StepCache& cache = state_.steps;
-  const CompiledLayoutPtr compiled = lay_out(batch, training, extras);
+  const CompiledLayoutPtr layout = lay_out(batch, training, extras);
   if (state_.spec.options.run_eagerly) {
     Transaction transaction;
-    cache.logs = step(compiled->layout.batch_of(cache.inputs), training, extras, *compiled->names);
+    cache.logs = step(layout->layout.batch_of(cache.inputs), training, extras, *layout->names);
     transaction.commit();
   } else {
-    compiled->function.call(cache.inputs, cache.logs);
+    layout->function.call(cache.inputs, cache.logs);
   }
-  cache.last = compiled;
+  cache.last_step = layout;
   cache.inputs.clear();
 }
 
@@ -294,15 +300,15 @@ CompiledStep Stepper::compiled_test(const Batch& batch) {
 /// Runs the step eagerly or while it is traced; returns its logs and stores their names in `names`.
 Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extras,
                       StepNames& names) {
-  const CompiledFlagsScope as_compiled(model_, state_.trained.flags, state_.trained.variables);
+  const CompiledFlagsScope compiled_flags(model_, state_.trained.flags, state_.trained.variables);
   const Steps& steps = steps_of(model_);
-  const StepScope scope(state_.traced, {extras.inference_metrics, false, extras.share, {}});
+  const StepScope scope(state_.traced_step, {extras.inference_metrics, false, extras.share, {}});
   std::optional<StepWatch> watch;
   if (StepWatch::is_needed(extras)) watch.emplace(extras, *state_.spec.optimizer);
   if (Recorder* recorder = Recorder::current(); recorder && training && state_.spec.options.remat)
     recorder->rematerialize();
   StepLogs logs = training ? steps.train_step(model_, batch) : steps.test_step(model_, batch);
-  if (training && extras.inference_metrics && !state_.traced.measured_inference)
+  if (training && extras.inference_metrics && !state_.traced_step.measured_inference)
     fail("fit: inference_metrics has no effect on a train_step of the model's own");
   LayerAccess::forget_losses(model_);
   names = {};
@@ -321,26 +327,26 @@ Tensors Stepper::step(const Batch& batch, bool training, const StepExtras& extra
 
 void Stepper::rehearse_eagerly(const Batch& batch) {
   const StepLock lock(model_);
-  const CompiledLayoutPtr compiled = lay_out(batch, true);
-  const Batch given = compiled->layout.batch_of(std::exchange(state_.steps.inputs, {}));
+  const CompiledLayoutPtr step_layout = lay_out(batch, true);
+  const Batch step_batch = step_layout->layout.batch_of(std::exchange(state_.steps.inputs, {}));
   const Transaction transaction;  // the destructor restores the variables
   StepNames names;
-  step(given, true, {}, names);
+  step(step_batch, true, {}, names);
 }
 
 void Stepper::predict(const Tensors& x, Tensors& outputs) {
   check_inputs(x);
-  auto entrance = enter_steps(model_);
-  if (state_.spec.compiled && state_.spec.options.run_eagerly) {
+  auto steps_lock = enter_steps(model_);
+  if (state_.spec.is_compiled && state_.spec.options.run_eagerly) {
     state_.ownership.lock.wait_for_readers();
     outputs = steps_of(model_).predict_step(model_, x);
     return;
   }
   const Function function = predict_function(x);
   const int64_t key = state_.steps.predict_key;
-  const ReadersWriterLock::ReadScope reading(state_.ownership.lock);
-  // unlocks `entrance` only when the program is found, because a trace reads the layers
-  const UnlockOnLookup until_found(entrance);
+  const ReadersWriterLock::ReadScope read_scope(state_.ownership.lock);
+  // unlocks `steps_lock` only when the program is found, because a trace reads the layers
+  const UnlockOnLookup unlock_on_lookup(steps_lock);
   outputs.clear();  // lets the function reuse the memory of the last outputs
   function.call(x, outputs, key);
 }
@@ -373,7 +379,7 @@ const Function& Stepper::predict_function(const Tensors& x) {
 /// Appends the logs that the last step returned itself to `values`; without such logs, results()
 /// takes the results of the metrics.
 void Stepper::add_own_logs(NamedValues& values) const {
-  const std::vector<std::string>& names = state_.steps.last->names->logs;
+  const std::vector<std::string>& names = state_.steps.last_step->names->logs;
   for (size_t i = 0; i < names.size(); ++i) {
     const Tensor& log = state_.steps.logs[i];
     if (log.size() != 1)
@@ -385,7 +391,7 @@ void Stepper::add_own_logs(NamedValues& values) const {
 /// Appends the gradient and weight norms of each layer that the last step computed (see
 /// StepWatch::norms()) to `values`.
 void Stepper::add_norms(NamedValues& values) const {
-  const StepNames& names = *state_.steps.last->names;
+  const StepNames& names = *state_.steps.last_step->names;
   for (size_t i = 0; i < names.norms.size(); ++i)
     values.emplace_back(names.norms[i], state_.steps.logs[names.logs.size() + i].item());
 }
@@ -393,17 +399,17 @@ void Stepper::add_norms(NamedValues& values) const {
 NamedValues Stepper::results() {
   const StepLock lock(model_);
   NamedValues values;
-  const bool stepped = !state_.steps.logs.empty();
-  if (stepped) add_own_logs(values);
+  const bool has_step_logs = !state_.steps.logs.empty();
+  if (has_step_logs) add_own_logs(values);
   if (values.empty()) add_metrics(values);
-  if (stepped) add_norms(values);
+  if (has_step_logs) add_norms(values);
   return values;
 }
 
 /// Appends the results of the metrics to `values`.
 void Stepper::add_metrics(NamedValues& values) {
   follow_structure();
-  const auto named = named_metrics(model_);
+  const auto metrics_by_name = named_metrics(model_);
   if (!state_.steps.results) {
     Model* model = &model_;
     state_.steps.results = Function([model](const Tensors&) {
@@ -412,9 +418,9 @@ void Stepper::add_metrics(NamedValues& values) {
       Tensors values;
       for (const auto& [name, metric] : named_metrics(*model)) {
         const Tensor value = blaming(*metric, [&] {
-          const Tensor given = metric->result();
-          if (!given) fail("result() of '", name, "' gave no tensor");
-          return given;
+          const Tensor metric_result = metric->result();
+          if (!metric_result) fail("result() of '", name, "' gave no tensor");
+          return metric_result;
         });
         sizes.push_back(value.size());
         values.push_back(ops::reshape(ops::cast(value, DType::float32), {-1}));
@@ -424,15 +430,16 @@ void Stepper::add_metrics(NamedValues& values) {
   }
   // A metric may create variables on the first batch, so the key contains which metrics have
   // variables.
-  int64_t key = static_cast<int64_t>(named.size());
-  for (const auto& [name, metric] : named)
+  int64_t key = static_cast<int64_t>(metrics_by_name.size());
+  for (const auto& [name, metric] : metrics_by_name)
     key = key * 31 + static_cast<int64_t>(metric->variables().size());
   const std::vector<double> numbers = state_.steps.results({}, key).front().to_vector();
-  auto next = numbers.begin();
-  for (size_t i = 0; i < named.size(); ++i)
+  auto next_number = numbers.begin();
+  for (size_t i = 0; i < metrics_by_name.size(); ++i)
     for (int64_t k = 0, size = state_.steps.result_sizes[i]; k < size; ++k)
-      values.emplace_back(size == 1 ? named[i].first : concat(named[i].first, "[", k, "]"),
-                          *next++);
+      values.emplace_back(
+          size == 1 ? metrics_by_name[i].first : concat(metrics_by_name[i].first, "[", k, "]"),
+          *next_number++);
 }
 
 }  // namespace crescent

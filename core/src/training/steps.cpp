@@ -17,9 +17,9 @@ namespace crescent {
 Steps::~Steps() = default;
 
 const Steps& steps_of(const Model& model) {
-  static const Steps usual;
-  const auto* own = dynamic_cast<const Steps*>(&model);
-  return own ? *own : usual;
+  static const Steps default_steps;
+  const auto* own_steps = dynamic_cast<const Steps*>(&model);
+  return own_steps ? *own_steps : default_steps;
 }
 
 namespace {
@@ -28,7 +28,7 @@ namespace {
 /// yet are built first, and the losses and metrics of compile are assigned to outputs.
 ModelAccess::Training& compiled_state(Model& model, const Batch& batch) {
   ModelAccess::Training& state = ModelAccess::training(model);
-  if (!state.steps.planned) Stepper(model).prepare(batch.x);
+  if (!state.steps.is_planned) Stepper(model).prepare(batch.x);
   return state;
 }
 
@@ -37,14 +37,14 @@ Tensor sample_weight_of(const Batch& batch, size_t output) {
 }
 
 /// The tensor of an output; fails if an overridden step returned too few tensors.
-const Tensor& of_output(const Tensors& tensors, size_t output, const char* what) {
+const Tensor& tensor_of_output(const Tensors& tensors, size_t output, const char* what) {
   if (output >= tensors.size())
     fail("expected ", what, " for ", output + 1, " outputs, got ", tensors.size());
   return tensors[output];
 }
 
 const Tensor& target_of(const ModelAccess::Training& state, const Batch& batch, size_t output) {
-  return of_output(batch.y, target_place(state.plan.outputs, output, batch.y.size()), "y");
+  return tensor_of_output(batch.y, target_place(state.plan.outputs, output, batch.y.size()), "y");
 }
 
 /// The batch size: that of the whole batch if the batch is shared, otherwise that of the inputs,
@@ -80,10 +80,10 @@ void notify_of_loss(const Tensor& loss) {
 }
 
 Tensors run_model(Model& model, const Tensors& x, bool training) {
-  TracedStep& traced = ModelAccess::training(model).traced;
-  if (traced.share.shards > 0)
-    return call_on_shards(model, traced.share, x, training, traced.reads);
-  if (traced.share) return call_on_share(model, traced.share, x, training);
+  TracedStep& traced_step = ModelAccess::training(model).traced_step;
+  if (traced_step.share.shards > 0)
+    return call_on_shards(model, traced_step.share, x, training, traced_step.reads);
+  if (traced_step.share) return call_on_share(model, traced_step.share, x, training);
   CallOptions options;
   options.training = training;
   return model(x, options);
@@ -100,10 +100,10 @@ MeasuredBatch measure_inference(Model& model, const Batch& batch) {
   const NoGradient no_gradient;
   const ProgramScope scope("inference_metrics");
   const Tensors y_pred = run_model(model, batch.x, false);
-  MeasuredBatch measured{y_pred, steps_of(model).compute_loss(model, batch, y_pred, false)};
+  MeasuredBatch measured_batch{y_pred, steps_of(model).compute_loss(model, batch, y_pred, false)};
   LayerAccess::forget_losses(model);
-  ModelAccess::training(model).traced.measured_inference = true;
-  return measured;
+  ModelAccess::training(model).traced_step.measured_inference = true;
+  return measured_batch;
 }
 
 /// Fails if the model has divided weights and each process trains on data of its own.
@@ -116,8 +116,8 @@ void expect_together(const Model& model, const Variables& trained) {
 
 Tensors gradients_of(GradientTape& tape, const Tensor& loss, ModelAccess::Training& state) {
   const Variables& variables = state.trained.variables;
-  if (state.traced.share.shards > 0)
-    return shard_gradients(tape, loss, variables, std::exchange(state.traced.reads, {}));
+  if (state.traced_step.share.shards > 0)
+    return shard_gradients(tape, loss, variables, std::exchange(state.traced_step.reads, {}));
   return tape.gradient(loss, std::span<const Variable>(variables));
 }
 
@@ -125,7 +125,7 @@ StepLogs track(Model& model, const Batch& batch, const Tensors& y_pred, const Te
   const NoGradient no_gradient;
   const ProgramScope scope("metrics");
   ModelAccess::Training& state = ModelAccess::training(model);
-  const auto samples = static_cast<double>(samples_in(state.traced.share, batch, y_pred));
+  const auto samples = static_cast<double>(samples_in(state.traced_step.share, batch, y_pred));
   state.spec.loss->update_state(loss, {}, Tensor::scalar(samples));
   return steps_of(model).compute_metrics(model, batch, y_pred);
 }
@@ -136,37 +136,37 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   ModelAccess::Training& state = ModelAccess::training(model);
   if (!state.trained.collected) Stepper(model).prepare(batch.x);
   const Steps& steps = steps_of(model);
-  std::optional<MeasuredBatch> aside;
-  if (state.traced.inference_metrics) aside = measure_inference(model, batch);
-  const auto tracked = [&](const Tensors& y_pred, const Tensor& loss) {
-    return aside ? track(model, batch, aside->y_pred, aside->loss)
-                 : track(model, batch, y_pred, loss);
+  std::optional<MeasuredBatch> inference_batch;
+  if (state.traced_step.inference_metrics) inference_batch = measure_inference(model, batch);
+  const auto track_metrics = [&](const Tensors& y_pred, const Tensor& loss) {
+    return inference_batch ? track(model, batch, inference_batch->y_pred, inference_batch->loss)
+                           : track(model, batch, y_pred, loss);
   };
   if (state.trained.variables.empty()) {
     const Tensors y_pred = run_model(model, batch.x, true);
-    return tracked(y_pred, steps.compute_loss(model, batch, y_pred, true));
+    return track_metrics(y_pred, steps.compute_loss(model, batch, y_pred, true));
   }
-  const Share& share = state.traced.share;
+  const Share& share = state.traced_step.share;
   expect_together(model, state.trained.variables);
-  const bool in_shards = share.shards > 0;
-  const PartialGradients partial(share && !in_shards);
-  std::optional<WrittenState> written;
-  if (share && !in_shards) written.emplace(model);
+  const bool is_in_shards = share.shards > 0;
+  const PartialGradients partial_gradients(share && !is_in_shards);
+  std::optional<WrittenState> written_state;
+  if (share && !is_in_shards) written_state.emplace(model);
   GradientTape tape;
   const Tensors y_pred = run_model(model, batch.x, true);
   const Tensor loss = steps.compute_loss(model, batch, y_pred, true);
   notify_of_loss(loss);
-  const Tensor scaled = state.spec.optimizer->scale_loss(loss);
+  const Tensor scaled_loss = state.spec.optimizer->scale_loss(loss);
   tape.stop();
-  Tensors gradients = gradients_of(tape, scaled, state);
-  if (share && !in_shards) sum_over_processes(gradients, state.trained.variables);
-  if (written) written->mean(share);
+  Tensors gradients = gradients_of(tape, scaled_loss, state);
+  if (share && !is_in_shards) sum_over_processes(gradients, state.trained.variables);
+  if (written_state) written_state->mean(share);
   {
     const ProgramScope scope("optimizer");
     blaming(*state.spec.optimizer,
             [&] { state.spec.optimizer->apply(gradients, state.trained.variables); });
   }
-  return tracked(y_pred, loss);
+  return track_metrics(y_pred, loss);
 }
 
 StepLogs Steps::test_step(Model& model, const Batch& batch) const {
@@ -181,8 +181,8 @@ Tensors Steps::predict_step(Model& model, const Tensors& x) const {
 Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pred,
                            bool training) const {
   const ModelAccess::Training& state = compiled_state(model, batch);
-  const bool is_tracked = !(training && state.traced.inference_metrics);
-  const Share& share = state.traced.share;
+  const bool is_tracked = !(training && state.traced_step.inference_metrics);
+  const Share& share = state.traced_step.share;
   const Tensor count = Tensor::scalar(static_cast<double>(samples_in(share, batch, y_pred)));
   Tensors terms;
   for (size_t i = 0; i < state.plan.outputs.size(); ++i) {
@@ -192,7 +192,7 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
     const ProgramScope scope(name);
     Tensor loss = with_error_context(
         [&] { return name; },
-        [&] { return loss_of(model, batch, i, of_output(y_pred, i, "y_pred")); });
+        [&] { return loss_of(model, batch, i, tensor_of_output(y_pred, i, "y_pred")); });
     if (loss.rank() > 0) loss = ops::mean(loss);
     if (output.tracker && is_tracked) {
       const NoGradient no_gradient;
@@ -201,8 +201,8 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
     terms.push_back(output.weight == 1 ? loss : loss * output.weight);
   }
   for (const Tensor& loss : model.losses()) {
-    const Tensor own = ops::cast(loss, DType::float32);
-    terms.push_back(share && share.shards == 0 ? mean_over_shares(share, own) : own);
+    const Tensor float_loss = ops::cast(loss, DType::float32);
+    terms.push_back(share && share.shards == 0 ? mean_over_shares(share, float_loss) : float_loss);
   }
   if (terms.empty()) fail("The model cannot be compiled because it has no loss to optimize.");
   if (terms.size() > 1)
@@ -214,15 +214,15 @@ Tensor Steps::compute_loss(Model& model, const Batch& batch, const Tensors& y_pr
 
 StepLogs Steps::compute_metrics(Model& model, const Batch& batch, const Tensors& y_pred) const {
   const ModelAccess::Training& state = compiled_state(model, batch);
-  auto update = [&](const MetricPtr& metric, size_t i, Tensor weight) {
-    Tensor predicted = of_output(y_pred, i, "y_pred");
+  auto update_metric = [&](const MetricPtr& metric, size_t i, Tensor weight) {
+    Tensor predicted = tensor_of_output(y_pred, i, "y_pred");
     if (state.spec.options.mask_as_weights) weigh_by_mask(predicted, weight);
     blaming(*metric, [&] { metric->update_state(target_of(state, batch, i), predicted, weight); });
   };
   for (size_t i = 0; i < state.plan.outputs.size(); ++i) {
-    for (const MetricPtr& metric : state.plan.outputs[i].metrics) update(metric, i, {});
+    for (const MetricPtr& metric : state.plan.outputs[i].metrics) update_metric(metric, i, {});
     for (const MetricPtr& metric : state.plan.outputs[i].weighted_metrics)
-      update(metric, i, sample_weight_of(batch, i));
+      update_metric(metric, i, sample_weight_of(batch, i));
   }
   return {};
 }

@@ -26,9 +26,9 @@ bool is_validation_epoch(const Value& freq, int64_t epoch) {
     return std::any_of(epochs.begin(), epochs.end(),
                        [&](const Value& e) { return e.as_int() == epoch + 1; });
   }
-  const int64_t every = freq.as_int();
-  if (every < 1) fail("`validation_freq` can not be less than 1.");
-  return (epoch + 1) % every == 0;
+  const int64_t interval = freq.as_int();
+  if (interval < 1) fail("`validation_freq` can not be less than 1.");
+  return (epoch + 1) % interval == 0;
 }
 
 /// The callback that saves the run to the file that the option `resume` names; null if it names
@@ -43,7 +43,7 @@ CallbackPtr saving_callback(const Value& resume) {
                                     {"file_name", file.filename().string()}});
 }
 
-constexpr const char* kInCommon =
+constexpr const char* kSameOnEachProcess =
     "All processes get the same model, data and options, of which each takes its share; with "
     "auto_shard_dataset = false, data of their own with as many batches";
 
@@ -95,9 +95,9 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       epoch(options.initial_epoch) {
   if (options.inference_metrics && model->stateful())
     fail("fit: inference_metrics: a stateful model would go through each batch twice");
-  auto made = make<Callback>("History");
-  history = std::dynamic_pointer_cast<History>(made);
-  callbacks.add(std::move(made));
+  auto history_callback = make<Callback>("History");
+  history = std::dynamic_pointer_cast<History>(history_callback);
+  callbacks.add(std::move(history_callback));
   if (CallbackPtr keeper = saving_callback(options.resume)) callbacks.add(std::move(keeper));
   params.set("batch_size", plan.batch_size);
   params.set("steps", steps_or_null(training.batches().count()));
@@ -153,11 +153,12 @@ bool TrainingRun::State::stops() {
 
 void TrainingRun::State::start() {
   if (group.shares()) {
-    expect_equal(group, facts_of(*model, options, params), kInCommon);
+    expect_equal(group, facts_of(*model, options, params), kSameOnEachProcess);
     copy_from_rank_0(group, {model_state.runs.order.state()});
   }
   try_resume();
-  if (group.shares()) expect_equal(group, {{"the place from which to resume", place()}}, kInCommon);
+  if (group.shares())
+    expect_equal(group, {{"the place from which to resume", progress_text()}}, kSameOnEachProcess);
   if (phase == Phase::start) begin();
 }
 
@@ -174,11 +175,11 @@ void TrainingRun::State::try_resume() {
 
 void TrainingRun::State::begin() {
   model_state.runs.history = history;
-  const Value loaded = std::exchange(model_state.runs.last_state, Value());
+  const Value loaded_state = std::exchange(model_state.runs.last_state, Value());
   model->stop_training = false;
   callbacks.each(&Callback::on_train_begin, Logs());
-  if (std::exchange(model_state.runs.last_state_is_loaded, false) && loaded.is_dict())
-    callbacks.set_states(loaded.as_dict().at("callbacks"));
+  if (std::exchange(model_state.runs.last_state_is_loaded, false) && loaded_state.is_dict())
+    callbacks.set_states(loaded_state.as_dict().at("callbacks"));
   phase = Phase::epoch;
 }
 
@@ -219,12 +220,12 @@ bool TrainingRun::State::train_batch() {
 /// message that says where the value originates.
 void TrainingRun::State::handle_nan() {
   Batches& batches = training.batches();
-  const std::string where =
+  const std::string step_text =
       concat("fit: batch ", batches.batches_done() + 1, " of epoch ", epoch + 1);
   if (options.nan == "locate")
-    fail(where, ": ", locate_nan(*model, batches.last_batch(), batches.last_rows()),
+    fail(step_text, ": ", locate_nan(*model, batches.last_batch(), batches.last_rows()),
          "\n  The weights are as they were before this batch.");
-  warn(where,
+  warn(step_text,
        ": the loss or a gradient is not finite; training ends with the weights as they were before "
        "this batch");
   model->stop_training = true;
@@ -297,10 +298,10 @@ void TrainingRun::State::end() {
 }
 
 void TrainingRun::State::end_early() {
-  Value place = remaining();
+  Value run_progress = remaining_progress();
   end_phase = phase == Phase::ended ? end_phase : phase;
   end();
-  model_state.runs.last_state = std::move(place);
+  model_state.runs.last_state = std::move(run_progress);
 }
 
 bool TrainingRun::State::has_results() const {
@@ -328,16 +329,19 @@ NamedValues TrainingRun::State::logs() const {
   return logs.values();
 }
 
-std::string TrainingRun::State::place() const {
-  const int64_t taken = training.batches().batches_done(), count = training.batches().count();
-  const bool between = phase == Phase::epoch && epoch > options.initial_epoch;
-  const std::string which = concat("epoch ", between ? epoch : epoch + 1, " of ", options.epochs);
-  if (in_validation()) return "in the validation of " + which;
-  if (phase != Phase::training && !between) return "before the first batch";
-  if (taken == 0)
+std::string TrainingRun::State::progress_text() const {
+  const int64_t batches_done = training.batches().batches_done(),
+                count = training.batches().count();
+  const bool is_between_epochs = phase == Phase::epoch && epoch > options.initial_epoch;
+  const std::string epoch_text =
+      concat("epoch ", is_between_epochs ? epoch : epoch + 1, " of ", options.epochs);
+  if (in_validation()) return "in the validation of " + epoch_text;
+  if (phase != Phase::training && !is_between_epochs) return "before the first batch";
+  if (batches_done == 0)
     return epoch > options.initial_epoch ? concat("after epoch ", epoch, " of ", options.epochs)
-                                         : "before the first batch of " + which;
-  return concat("after batch ", taken, count >= 0 ? concat(" of ", count) : "", " in ", which);
+                                         : "before the first batch of " + epoch_text;
+  return concat("after batch ", batches_done, count >= 0 ? concat(" of ", count) : "", " in ",
+                epoch_text);
 }
 
 // ---- TrainingRun
@@ -350,14 +354,14 @@ int64_t TrainingRun::advance(int64_t batches) {
   const MetricsScope metrics_scope(*state_->model, "fit");
   const auto self = std::static_pointer_cast<TrainingRun>(shared_from_this());
   state_->take_over(self);
-  int64_t done = 0;
+  int64_t step_count = 0;
   state_->group.run_collective([&] {
-    while (done < batches && state_->advance()) {
-      ++done;
+    while (step_count < batches && state_->advance()) {
+      ++step_count;
       if (state_->is_pause_requested && state_->is_pause_requested.exchange(false)) break;
     }
   });
-  return done;
+  return step_count;
 }
 
 std::shared_ptr<History> TrainingRun::finish() {
@@ -370,9 +374,9 @@ void TrainingRun::stop() { state_->is_stop_requested = true; }
 
 int64_t TrainingRun::epoch() const { return state_->epoch; }
 int64_t TrainingRun::batch() const {
-  const bool within =
+  const bool is_within_epoch =
       state_->phase == State::Phase::training || state_->phase == State::Phase::validating;
-  return within ? state_->pass().batches().batches_done() : 0;
+  return is_within_epoch ? state_->pass().batches().batches_done() : 0;
 }
 int64_t TrainingRun::batches() const { return state_->pass().batches().count(); }
 int64_t TrainingRun::epochs() const { return state_->options.epochs; }

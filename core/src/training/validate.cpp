@@ -12,7 +12,7 @@ namespace crescent {
 namespace {
 
 /// Records the program of a step, without any pass.
-Program recorded(const CompiledStep& step) {
+Program recorded_program(const CompiledStep& step) {
   return trace(
       [&](const Tensors& inputs) {
         Tensors outputs;
@@ -25,19 +25,19 @@ Program recorded(const CompiledStep& step) {
 /// Runs the executable that the model uses, and restores the variables afterwards.
 validation::ProgramResult run_own(const CompiledStep& step, const Program& program) {
   const Transaction transaction;  // the destructor restores the variables
-  validation::ProgramResult outcome;
-  step.function.call(step.inputs, outcome.outputs, step.key);
-  for (Tensor& output : outcome.outputs) output = output.clone(nullptr);
+  validation::ProgramResult run_result;
+  step.function.call(step.inputs, run_result.outputs, step.key);
+  for (Tensor& output : run_result.outputs) output = output.clone(nullptr);
   for (const Program::Binding& b : program.variables)
-    outcome.variables.emplace(b.variable.id(), b.variable.value().clone(nullptr));
-  return outcome;
+    run_result.variables.emplace(b.variable.id(), b.variable.value().clone(nullptr));
+  return run_result;
 }
 
 /// Checks the steps of a model one after another.
 class StepChecks {
  public:
   void add(const char* name, const CompiledStep& step, bool inference) {
-    const Program program = recorded(step);
+    const Program program = recorded_program(step);
     const std::vector<double> ratios = validation::check(
         validation::checked_program(program, inference, step.inputs), name,
         [&] { return run_own(step, program); }, report_);
@@ -45,9 +45,9 @@ class StepChecks {
   }
   Validation finish() {
     if (!ratios_.empty()) {
-      const auto middle = ratios_.begin() + static_cast<std::ptrdiff_t>(ratios_.size() / 2);
-      std::nth_element(ratios_.begin(), middle, ratios_.end());
-      report_.tightness = *middle;
+      const auto median = ratios_.begin() + static_cast<std::ptrdiff_t>(ratios_.size() / 2);
+      std::nth_element(ratios_.begin(), median, ratios_.end());
+      report_.tightness = *median;
     }
     return std::move(report_);
   }
@@ -80,12 +80,12 @@ void add_lines(const Finding& finding, std::vector<std::string>& lines) {
 std::vector<std::string> summary_of(const Validation& report) {
   std::vector<std::string> lines;
   for (const Finding& finding : report.findings) add_lines(finding, lines);
-  const double share = report.elements > 0 ? 100 * static_cast<double>(report.undecided) /
-                                                 static_cast<double>(report.elements)
-                                           : 0;
+  const double undecided_share = report.elements > 0 ? 100 * static_cast<double>(report.undecided) /
+                                                           static_cast<double>(report.elements)
+                                                     : 0;
   char text[160];
   std::snprintf(text, sizeof text, "%.2g %% of %lld elements undecided, errors at %.2g of bounds",
-                share, static_cast<long long>(report.elements), report.tightness);
+                undecided_share, static_cast<long long>(report.elements), report.tightness);
   lines.push_back(concat(report.ok() ? "All within bounds: " : "Checked: ", join(report.steps),
                          "; ", report.instructions, " instructions, ", report.kernels,
                          " results of kernels; ", text));
@@ -98,7 +98,7 @@ Validation Model::validate(const Tensors& x, const Tensors& y, const Dict& given
   const LongOperation operation;
   const ValidateOptions options = parse<ValidateOptions>("validate", given);
   if (!y.empty()) check_compiled(*this);
-  if (training_->spec.compiled && training_->spec.options.run_eagerly)
+  if (training_->spec.is_compiled && training_->spec.options.run_eagerly)
     fail("validate: a model that runs eagerly has no compiled step");
   const Arrays arrays = checked_arrays(*this, x, y, y.empty() ? Value() : options.sample_weight);
   const int64_t size =

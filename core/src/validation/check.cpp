@@ -32,7 +32,7 @@ InitialValues initial_values_of(const Program& program, const Tensors& inputs, R
 
 /// A result of a program: an output, or the value of a variable.
 struct Result {
-  std::string what;
+  std::string message;
   const void* variable;  ///< null for an output
   BoundedPtr value;
 };
@@ -50,11 +50,11 @@ std::vector<Result> results_of(const Program& program, const Values& values,
 
 const Result* same_result(const std::vector<Result>& results, const Result& wanted, size_t index) {
   if (!wanted.variable) return &results[index];
-  const auto at = std::find_if(results.begin(), results.end(), [&](const Result& result) {
+  const auto entry = std::find_if(results.begin(), results.end(), [&](const Result& result) {
     return result.variable == wanted.variable;
   });
   // null for a variable that passes dropped, because it is not needed
-  return at == results.end() ? nullptr : &*at;
+  return entry == results.end() ? nullptr : &*entry;
 }
 
 std::string scope_of(const Program& program, const Instruction& i) {
@@ -75,17 +75,18 @@ class PassCheck {
       : subject_(subject),
         lowered_(lowered),
         stages_(stages),
-        start_(initial_values_of(subject.recorded, subject.inputs, Rounding::float64)) {}
+        initial_values_(initial_values_of(subject.recorded, subject.inputs, Rounding::float64)) {}
 
   /// Compares the optimized program with the recorded one.
   std::optional<Finding> compare(Validation& report) {
-    const Program& recorded = subject_.recorded;
-    const std::vector<Result> expected =
-        results_of(recorded, Evaluator(Rounding::float64).run(recorded, start_), start_);
+    const Program& recorded_program = subject_.recorded;
+    const std::vector<Result> expected_results = results_of(
+        recorded_program, Evaluator(Rounding::float64).run(recorded_program, initial_values_),
+        initial_values_);
     Comparison comparison(Rounding::float64);
-    std::optional<Finding> finding = first_difference(lowered_, expected, comparison);
+    std::optional<Finding> finding = first_difference(lowered_, expected_results, comparison);
     comparison.report(report);
-    if (finding) locate_fault(*finding, expected);
+    if (finding) locate_fault(*finding, expected_results);
     return finding;
   }
 
@@ -93,47 +94,49 @@ class PassCheck {
   std::optional<Finding> first_difference(const Program& program,
                                           const std::vector<Result>& expected,
                                           Comparison& comparison) const {
-    const std::vector<Result> got =
-        results_of(program, Evaluator(Rounding::float64).run(program, start_), start_);
-    std::optional<Finding> first;
+    const std::vector<Result> actual_results = results_of(
+        program, Evaluator(Rounding::float64).run(program, initial_values_), initial_values_);
+    std::optional<Finding> first_finding;
     for (size_t i = 0; i < expected.size(); ++i) {
-      const Result* result = same_result(got, expected[i], i);
+      const Result* result = same_result(actual_results, expected[i], i);
       if (!result) continue;
       std::optional<Finding> finding = comparison(*result->value, *expected[i].value);
-      if (!finding || first) continue;
-      finding->instruction = expected[i].what;
-      first = std::move(finding);
+      if (!finding || first_finding) continue;
+      finding->instruction = expected[i].message;
+      first_finding = std::move(finding);
     }
-    return first;
+    return first_finding;
   }
 
   /// Finds the pass that introduced the difference and, in the program before that pass, the
   /// instruction that it rewrote wrongly.
   void locate_fault(Finding& finding, const std::vector<Result>& expected) const {
-    const Program* before = &subject_.recorded;
+    const Program* program_before = &subject_.recorded;
     for (const ProgramAfterPass& stage : stages_) {
       Comparison comparison(Rounding::float64);
-      if (auto found = first_difference(stage.program, expected, comparison)) {
-        finding = std::move(*found);
+      if (auto stage_finding = first_difference(stage.program, expected, comparison)) {
+        finding = std::move(*stage_finding);
         finding.pass = stage.pass;
-        find_instruction(*before, stage.program, finding);
+        find_instruction(*program_before, stage.program, finding);
         return;
       }
-      before = &stage.program;
+      program_before = &stage.program;
     }
     finding.pass = "lowering";
   }
 
   void find_instruction(const Program& before, const Program& after, Finding& finding) const {
-    const Values was = Evaluator(Rounding::float64).run(before, start_, true),
-                 is = Evaluator(Rounding::float64).run(after, start_, true);
+    const Values values_before = Evaluator(Rounding::float64).run(before, initial_values_, true),
+                 values_after = Evaluator(Rounding::float64).run(after, initial_values_, true);
     const Comparison comparison(Rounding::float64);
     const auto difference = [&](int old_value, int new_value) -> std::optional<Finding> {
       const auto a = static_cast<size_t>(old_value), b = static_cast<size_t>(new_value);
-      if (a >= was.size() || !was[a] || !is[b] || !(was[a]->spec == is[b]->spec)) return {};
-      return comparison.worst(*is[b], *was[a]);
+      if (a >= values_before.size() || !values_before[a] || !values_after[b] ||
+          !(values_before[a]->spec == values_after[b]->spec))
+        return {};
+      return comparison.worst_finding(*values_after[b], *values_before[a]);
     };
-    const auto tell = [&](const Instruction& i, Finding found) {
+    const auto report_fault = [&](const Instruction& i, Finding found) {
       found.step = finding.step, found.pass = finding.pass;
       found.instruction = text_of(before, i), found.layer = scope_of(before, i);
       finding = std::move(found);
@@ -141,21 +144,22 @@ class PassCheck {
     for (const Instruction& i : after.code) {
       for (int value : i.outputs) {
         const Instruction* old = producer_of(before, value);
-        auto found = old ? difference(value, value) : std::nullopt;
-        if (!found) continue;
+        auto operand_finding = old ? difference(value, value) : std::nullopt;
+        if (!operand_finding) continue;
         // If the pass replaced an operand by a value that differs, the fault lies in the operand.
         for (size_t k = 0; k < i.inputs.size() && i.inputs.size() == old->inputs.size(); ++k) {
-          auto replaced = difference(old->inputs[k], i.inputs[k]);
-          const Instruction* producer = replaced ? producer_of(before, old->inputs[k]) : nullptr;
-          if (producer) return tell(*producer, std::move(*replaced));
+          auto replaced_finding = difference(old->inputs[k], i.inputs[k]);
+          const Instruction* producer =
+              replaced_finding ? producer_of(before, old->inputs[k]) : nullptr;
+          if (producer) return report_fault(*producer, std::move(*replaced_finding));
         }
-        return tell(*old, std::move(*found));
+        return report_fault(*old, std::move(*operand_finding));
       }
     }
     const auto tell_result = [&](int old_value, int new_value) {
-      auto found = difference(old_value, new_value);
-      const Instruction* producer = found ? producer_of(before, old_value) : nullptr;
-      if (producer) tell(*producer, std::move(*found));
+      auto result_finding = difference(old_value, new_value);
+      const Instruction* producer = result_finding ? producer_of(before, old_value) : nullptr;
+      if (producer) report_fault(*producer, std::move(*result_finding));
       return producer != nullptr;
     };
     for (size_t o = 0; o < before.outputs.size(); ++o)
@@ -170,7 +174,7 @@ class PassCheck {
   const CheckedProgram& subject_;
   const Program& lowered_;
   const std::vector<ProgramAfterPass>& stages_;
-  InitialValues start_;
+  InitialValues initial_values_;
 };
 
 /// A run of the compiled program that records the results of its kernels.
@@ -187,9 +191,9 @@ class ObservedRun {
       outputs_.push_back(Tensor::uninitialized(spec(value), memory));
     executable->watch([this](int value, const std::string& kernel, const void* bytes) {
       if (static_cast<size_t>(value) >= lowered_.values.size()) return;
-      const TensorSpec& made = spec(value);
-      const auto count = static_cast<size_t>(made.bytes());
-      results_[value] = {Tensor::from_bytes(bytes, count, made), kernel};
+      const TensorSpec& value_spec = spec(value);
+      const auto count = static_cast<size_t>(value_spec.bytes());
+      results_[value] = {Tensor::from_bytes(bytes, count, value_spec), kernel};
     });
     executable->run(inputs, variables, outputs_);
     executable->watch({});
@@ -203,8 +207,8 @@ class ObservedRun {
     std::string kernel;
   };
   const KernelResult* result_of(int value) const {
-    const auto at = results_.find(value);
-    return at == results_.end() ? nullptr : &at->second;
+    const auto entry = results_.find(value);
+    return entry == results_.end() ? nullptr : &entry->second;
   }
   ProgramResult outcome() const { return {outputs_, variables_}; }
 
@@ -227,17 +231,17 @@ class KernelCheck {
         stages_(stages),
         comparison_(Rounding::own),
         observed_(subject, lowered),
-        start_(initial_values_of(lowered, subject.inputs, Rounding::own)) {}
+        initial_values_(initial_values_of(lowered, subject.inputs, Rounding::own)) {}
 
   std::optional<Finding> compare(const std::function<ProgramResult()>& outcome,
                                  Validation& report) {
     Evaluator evaluator(Rounding::own, [&](const Instruction& i, int value, BoundedPtr& result) {
       compare_result(i, value, result, report);
     });
-    const std::vector<Result> expected =
-        results_of(lowered_, evaluator.run(lowered_, start_), start_);
-    compare_outcome(observed_.outcome(), expected, "a run");
-    if (outcome && !finding_) compare_callers(outcome(), expected);
+    const std::vector<Result> expected_results =
+        results_of(lowered_, evaluator.run(lowered_, initial_values_), initial_values_);
+    compare_outcome(observed_.outcome(), expected_results, "a run");
+    if (outcome && !finding_) compare_callers(outcome(), expected_results);
     comparison_.report(report);
     return finding_;
   }
@@ -247,16 +251,17 @@ class KernelCheck {
   /// Compares the result of a kernel with the expected one. Later instructions are evaluated with
   /// the kernel's result, so that errors do not add up.
   void compare_result(const Instruction& i, int value, BoundedPtr& result, Validation& report) {
-    const ObservedRun::KernelResult* made = observed_.result_of(value);
-    if (!made) return;
+    const ObservedRun::KernelResult* kernel_result = observed_.result_of(value);
+    if (!kernel_result) return;
     ++report.kernels;
-    auto got = std::make_shared<const Bounded>(Bounded::of(made->value, Rounding::own));
-    auto found = comparison_(*got, *result);
-    result = std::move(got);
-    if (!found || finding_) return;
-    found->instruction = text_of(lowered_, i), found->layer = scope_of(lowered_, i);
-    found->kernel = made->kernel, found->pass = pass_of(i);
-    finding_ = std::move(found);
+    auto actual_result =
+        std::make_shared<const Bounded>(Bounded::of(kernel_result->value, Rounding::own));
+    auto finding = comparison_(*actual_result, *result);
+    result = std::move(actual_result);
+    if (!finding || finding_) return;
+    finding->instruction = text_of(lowered_, i), finding->layer = scope_of(lowered_, i);
+    finding->kernel = kernel_result->kernel, finding->pass = pass_of(i);
+    finding_ = std::move(finding);
   }
 
   /// The pass that created the instruction; empty for an instruction of the recorded program.
@@ -276,10 +281,10 @@ class KernelCheck {
     for (size_t i = 0; i < expected.size(); ++i) {
       const Result& result = expected[i];
       const Tensor& value = result.variable ? got.variables.at(result.variable) : got.outputs[i];
-      auto found = comparison_(Bounded::of(value, Rounding::own), *result.value);
-      if (!found || finding_) continue;
-      found->instruction = concat(result.what, " of ", whose);
-      finding_ = std::move(found);
+      auto finding = comparison_(Bounded::of(value, Rounding::own), *result.value);
+      if (!finding || finding_) continue;
+      finding->instruction = concat(result.message, " of ", whose);
+      finding_ = std::move(finding);
     }
   }
 
@@ -287,20 +292,21 @@ class KernelCheck {
   /// observed run or, if threads sum in another order, lie within the error bounds of the whole
   /// program.
   void compare_callers(const ProgramResult& got, const std::vector<Result>& observed) {
-    std::optional<std::vector<Result>> whole;
+    std::optional<std::vector<Result>> whole_results;
     for (size_t i = 0; i < observed.size(); ++i) {
       const Result& result = observed[i];
       const Tensor& value = result.variable ? got.variables.at(result.variable) : got.outputs[i];
-      Bounded exact = *result.value;
-      exact.bound.clear();
-      const Bounded mine = Bounded::of(value, Rounding::own);
-      if (!Comparison(Rounding::own).worst(mine, exact)) continue;
-      if (!whole)
-        whole = results_of(lowered_, Evaluator(Rounding::own).run(lowered_, start_), start_);
-      auto found = comparison_(mine, *(*whole)[i].value);
-      if (!found || finding_) continue;
-      found->instruction = concat(result.what, " of the model's own executable");
-      finding_ = std::move(found);
+      Bounded reference = *result.value;
+      reference.bound.clear();
+      const Bounded own_value = Bounded::of(value, Rounding::own);
+      if (!Comparison(Rounding::own).worst_finding(own_value, reference)) continue;
+      if (!whole_results)
+        whole_results = results_of(
+            lowered_, Evaluator(Rounding::own).run(lowered_, initial_values_), initial_values_);
+      auto finding = comparison_(own_value, *(*whole_results)[i].value);
+      if (!finding || finding_) continue;
+      finding->instruction = concat(result.message, " of the model's own executable");
+      finding_ = std::move(finding);
     }
   }
 
@@ -309,7 +315,7 @@ class KernelCheck {
   const std::vector<ProgramAfterPass>& stages_;
   Comparison comparison_;
   ObservedRun observed_;
-  InitialValues start_;
+  InitialValues initial_values_;
   std::optional<Finding> finding_;
 };
 
@@ -331,16 +337,16 @@ std::vector<double> check(const CheckedProgram& subject, const std::string& step
       subject.optimize(subject.recorded, [&](std::string_view pass, const Program& program) {
         stages.push_back({std::string(pass), program});
       });
-  const Program lowered = lower(optimized, *subject.device);
+  const Program lowered_program = lower(optimized, *subject.device);
   report.steps.push_back(step);
   report.instructions += static_cast<int64_t>(subject.recorded.code.size());
-  std::optional<Finding> finding = PassCheck(subject, lowered, stages).compare(report);
-  KernelCheck kernels(subject, lowered, stages);
-  std::optional<Finding> of_kernel = kernels.compare(outcome, report);
-  for (auto* found : {&finding, &of_kernel}) {
-    if (!*found) continue;
-    (*found)->step = step;
-    report.findings.push_back(std::move(**found));
+  std::optional<Finding> finding = PassCheck(subject, lowered_program, stages).compare(report);
+  KernelCheck kernels(subject, lowered_program, stages);
+  std::optional<Finding> kernel_finding = kernels.compare(outcome, report);
+  for (auto* candidate : {&finding, &kernel_finding}) {
+    if (!*candidate) continue;
+    (*candidate)->step = step;
+    report.findings.push_back(std::move(**candidate));
   }
   return kernels.ratios();
 }

@@ -16,7 +16,7 @@ class Comparison {
   /// finding without names.
   std::optional<Finding> operator()(const Bounded& got, const Bounded& expected);
   /// Does the same comparison without counting it.
-  std::optional<Finding> worst(const Bounded& got, const Bounded& expected) const;
+  std::optional<Finding> worst_finding(const Bounded& got, const Bounded& expected) const;
 
   void report(Validation& to) const;
   /// The largest ratio of error to bound of each result with a nonzero error.
@@ -24,10 +24,10 @@ class Comparison {
 
  private:
   /// The allowed absolute difference between element `i` of both values.
-  double allowed(const Bounded& got, const Bounded& expected, size_t i) const;
+  double allowed_difference(const Bounded& got, const Bounded& expected, size_t i) const;
 
   Rounding rounding_;
-  int64_t elements_ = 0, undecided_ = 0;
+  int64_t elements_ = 0, undecided_count_ = 0;
   std::vector<double> ratios_;
 };
 

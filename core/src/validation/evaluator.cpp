@@ -16,13 +16,14 @@ using Instruction = Program::Instruction;
 Rule rule_of(const Op& op) {
   static const auto* rules = [] {
     auto* table = new std::unordered_map<std::string_view, Rule>;
-    for (auto rows : {elementwise_rules(), movement_rules(), indexing_rules(), reduction_rules(),
-                      product_rules(), convolution_rules(), pooling_rules()})
-      for (const OpRule& row : rows) table->emplace(row.op, row.rule);
+    for (auto rule_table :
+         {elementwise_rules(), movement_rules(), indexing_rules(), reduction_rules(),
+          product_rules(), convolution_rules(), pooling_rules()})
+      for (const OpRule& row : rule_table) table->emplace(row.op, row.rule);
     return table;
   }();
-  const auto at = rules->find(op.name());
-  return at == rules->end() ? nullptr : at->second;
+  const auto entry = rules->find(op.name());
+  return entry == rules->end() ? nullptr : entry->second;
 }
 
 bool is_number(const TensorSpec& spec) {
@@ -41,8 +42,8 @@ bool is_exact(std::span<const BoundedPtr> inputs, const TensorSpecs& outputs) {
 
 std::vector<Bounded> run_plainly(const OpPtr& op, std::span<const BoundedPtr> inputs,
                                  Rounding rounding) {
-  const NoTrace now;
-  const NoGradient unwatched;
+  const NoTrace no_trace;
+  const NoGradient no_gradient;
   Tensors arguments;
   for (const BoundedPtr& x : inputs) arguments.push_back(rounded(*x));
   std::vector<Bounded> results;
@@ -82,13 +83,13 @@ void put_row(const Bounded& x, int64_t i, Bounded& y) {
 /// For each value, the last instruction that reads it; outputs and new values of variables count as
 /// read after the last instruction.
 std::vector<size_t> last_reads(const Program& program) {
-  std::vector<size_t> last(program.values.size(), 0);
+  std::vector<size_t> result(program.values.size(), 0);
   for (size_t i = 0; i < program.code.size(); ++i)
-    for (int value : program.code[i].inputs) last[value] = i;
-  for (int value : program.outputs) last[value] = program.code.size();
+    for (int value : program.code[i].inputs) result[value] = i;
+  for (int value : program.outputs) result[value] = program.code.size();
   for (const Program::Binding& b : program.variables)
-    if (b.result >= 0) last[b.result] = program.code.size();
-  return last;
+    if (b.result >= 0) result[b.result] = program.code.size();
+  return result;
 }
 
 /// The instructions that depend on constants alone. The constant folding pass computes them in
@@ -135,16 +136,16 @@ Bounded Evaluator::constant(const Tensor& tensor, Role role) const {
 }
 
 void Evaluator::interpret(const Program& program, Values& values, bool keep_all, Role role) {
-  const auto at = [&](int value) -> BoundedPtr& { return values[value]; };
+  const auto value_at = [&](int value) -> BoundedPtr& { return values[value]; };
   for (const Program::Constant& c : program.constants)
-    at(c.value) = std::make_shared<const Bounded>(constant(c.tensor, role));
-  const std::vector<size_t> last = last_reads(program);
+    value_at(c.value) = std::make_shared<const Bounded>(constant(c.tensor, role));
+  const std::vector<size_t> last_read_at = last_reads(program);
   Constants constants(program);
   for (size_t i = 0; i < program.code.size(); ++i) {
     if (interrupted()) throw Interrupted("validate: interrupted");
     const Instruction& instruction = program.code[i];
     Values inputs;
-    for (int value : instruction.inputs) inputs.push_back(at(value));
+    for (int value : instruction.inputs) inputs.push_back(value_at(value));
     const bool is_constant = constants.contains(instruction);
     std::vector<Bounded> results =
         is_constant && rounding_ == Rounding::float64 && role != Role::decomposed
@@ -152,12 +153,12 @@ void Evaluator::interpret(const Program& program, Values& values, bool keep_all,
             : compute(instruction.op, inputs, program.specs_of(instruction.outputs));
     for (size_t o = 0; o < results.size(); ++o) {
       results[o].mark_undecided(rounding_);
-      BoundedPtr& result = at(instruction.outputs[o]);
+      BoundedPtr& result = value_at(instruction.outputs[o]);
       result = std::make_shared<const Bounded>(std::move(results[o]));
       if (role == Role::whole && observer_) observer_(instruction, instruction.outputs[o], result);
     }
     for (int value : instruction.inputs)
-      if (!keep_all && last[value] == i) at(value).reset();
+      if (!keep_all && last_read_at[value] == i) value_at(value).reset();
   }
 }
 
@@ -176,19 +177,19 @@ std::vector<Bounded> Evaluator::compute(const OpPtr& op, std::span<const Bounded
   if (auto* call = dynamic_cast<const HostCall*>(op.get()))
     return compute(call->op(), inputs, outputs);
   if (auto* loop = dynamic_cast<const Scan*>(op.get())) return scan(*loop, inputs, outputs);
-  const bool draws = op->name() == Random::kName;
-  if (op->effect() >= Effect::state && !draws) return all_undecided(outputs);
-  if (draws || is_exact(inputs, outputs)) return run_plainly(op, inputs, rounding_);
-  const bool numbers = std::all_of(outputs.begin(), outputs.end(), is_number) &&
-                       std::all_of(inputs.begin(), inputs.end(),
-                                   [](const BoundedPtr& x) { return is_number(x->spec); });
-  if (const Rule rule = numbers ? rule_of(*op) : nullptr)
+  const bool is_random = op->name() == Random::kName;
+  if (op->effect() >= Effect::state && !is_random) return all_undecided(outputs);
+  if (is_random || is_exact(inputs, outputs)) return run_plainly(op, inputs, rounding_);
+  const bool has_numbers = std::all_of(outputs.begin(), outputs.end(), is_number) &&
+                           std::all_of(inputs.begin(), inputs.end(),
+                                       [](const BoundedPtr& x) { return is_number(x->spec); });
+  if (const Rule rule = has_numbers ? rule_of(*op) : nullptr)
     return rule({*op, inputs, outputs, rounding_});
   TensorSpecs specs;
   for (const BoundedPtr& x : inputs) specs.push_back(x->spec);
   bool is_simple = false;
-  const NoGradient unwatched;
-  const Program part = trace(
+  const NoGradient no_gradient;
+  const Program decomposition = trace(
       [&](const Tensors& given) {
         Tensors results = op->decompose(given);
         is_simple = results.empty();
@@ -197,36 +198,38 @@ std::vector<Bounded> Evaluator::compute(const OpPtr& op, std::span<const Bounded
       specs);
   if (is_simple) return sample(op, inputs, outputs, rounding_);
   std::vector<Bounded> results;
-  for (const BoundedPtr& result : run_part(part, inputs, Role::decomposed))
+  for (const BoundedPtr& result : run_part(decomposition, inputs, Role::decomposed))
     results.push_back(*result);
   return results;
 }
 
 std::vector<Bounded> Evaluator::scan(const Scan& op, std::span<const BoundedPtr> inputs,
                                      const TensorSpecs& outputs) {
-  const auto states = static_cast<size_t>(op.states),
-             stepped = states + static_cast<size_t>(op.sequences);
-  Values now(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(states));
-  const int64_t steps = inputs[states]->spec.shape[0];
-  const size_t step_outputs = op.body->outputs.size() - states;
-  std::vector<Bounded> stacked;
-  for (size_t o = states; o < outputs.size(); ++o) stacked.push_back(Bounded::zeros(outputs[o]));
+  const auto state_count = static_cast<size_t>(op.states),
+             stepped_count = state_count + static_cast<size_t>(op.sequences);
+  Values state_values(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(state_count));
+  const int64_t steps = inputs[state_count]->spec.shape[0];
+  const size_t step_output_count = op.body->outputs.size() - state_count;
+  std::vector<Bounded> stacked_results;
+  for (size_t o = state_count; o < outputs.size(); ++o)
+    stacked_results.push_back(Bounded::zeros(outputs[o]));
   for (int64_t i = 0; i < steps; ++i) {
     const int64_t t = op.reverse ? steps - 1 - i : i;
-    Values arguments = now;
-    for (size_t q = states; q < stepped; ++q)
+    Values arguments = state_values;
+    for (size_t q = state_count; q < stepped_count; ++q)
       arguments.push_back(std::make_shared<const Bounded>(row(*inputs[q], t)));
-    arguments.insert(arguments.end(), inputs.begin() + static_cast<std::ptrdiff_t>(stepped),
+    arguments.insert(arguments.end(), inputs.begin() + static_cast<std::ptrdiff_t>(stepped_count),
                      inputs.end());
-    for (size_t s = 0; op.keep_states && s < states; ++s)
-      put_row(*now[s], t, stacked[step_outputs + s]);
+    for (size_t s = 0; op.keep_states && s < state_count; ++s)
+      put_row(*state_values[s], t, stacked_results[step_output_count + s]);
     const Values results = run_part(*op.body, arguments, Role::body);
-    for (size_t s = 0; s < states; ++s) now[s] = results[s];
-    for (size_t o = 0; o < step_outputs; ++o) put_row(*results[states + o], t, stacked[o]);
+    for (size_t s = 0; s < state_count; ++s) state_values[s] = results[s];
+    for (size_t o = 0; o < step_output_count; ++o)
+      put_row(*results[state_count + o], t, stacked_results[o]);
   }
   std::vector<Bounded> results;
-  for (const BoundedPtr& state : now) results.push_back(*state);
-  std::move(stacked.begin(), stacked.end(), std::back_inserter(results));
+  for (const BoundedPtr& state : state_values) results.push_back(*state);
+  std::move(stacked_results.begin(), stacked_results.end(), std::back_inserter(results));
   return results;
 }
 

@@ -24,10 +24,10 @@ class GuardedMemory {
   bool is_intact() const;
 
  private:
-  std::span<std::byte> before() const;
-  std::span<std::byte> behind() const;
+  std::span<std::byte> bytes_before() const;
+  std::span<std::byte> bytes_behind() const;
 
-  size_t bytes_, usable_;
+  size_t bytes_, usable_bytes_;
   std::byte *pages_, *data_ = nullptr;
 };
 

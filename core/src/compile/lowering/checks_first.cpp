@@ -10,50 +10,52 @@ namespace {
 
 class ValueSet {
  public:
-  explicit ValueSet(const Program& program) : has_(program.values.size()) {}
-  void add(int value) { has_[value] = true; }
+  explicit ValueSet(const Program& program) : contains_(program.values.size()) {}
+  void add(int value) { contains_[value] = true; }
   void add(const std::vector<int>& values) {
     for (int value : values) add(value);
   }
   bool has_all(const std::vector<int>& values) const {
-    return std::all_of(values.begin(), values.end(), [this](int v) { return has_[v]; });
+    return std::all_of(values.begin(), values.end(), [this](int v) { return contains_[v]; });
   }
   bool has_any(const std::vector<int>& values) const {
-    return std::any_of(values.begin(), values.end(), [this](int v) { return has_[v]; });
+    return std::any_of(values.begin(), values.end(), [this](int v) { return contains_[v]; });
   }
 
  private:
-  std::vector<bool> has_;
+  std::vector<bool> contains_;
 };
 
 /// Moves the chosen instructions to the front of the program; the chosen ones and the others each
 /// keep their order.
 void put_first(Program& program, const std::vector<bool>& chosen) {
-  std::vector<Program::Instruction> first, then;
+  std::vector<Program::Instruction> first_instructions, other_instructions;
   for (size_t i = 0; i < program.code.size(); ++i)
-    (chosen[i] ? first : then).push_back(std::move(program.code[i]));
-  std::move(then.begin(), then.end(), std::back_inserter(first));
-  program.code = std::move(first);
+    (chosen[i] ? first_instructions : other_instructions).push_back(std::move(program.code[i]));
+  std::move(other_instructions.begin(), other_instructions.end(),
+            std::back_inserter(first_instructions));
+  program.code = std::move(first_instructions);
 }
 
 }  // namespace
 
 void put_checks_first(Program& program) {
-  ValueSet given(program), wanted(program);
-  given.add(program.inputs);
-  for (const Program::Constant& c : program.constants) given.add(c.value);
+  ValueSet computed(program), needed(program);
+  computed.add(program.inputs);
+  for (const Program::Constant& c : program.constants) computed.add(c.value);
 
   std::vector<bool> goes_first(program.code.size());
   for (size_t i = 0; i < program.code.size(); ++i) {
     const Program::Instruction& instruction = program.code[i];
-    goes_first[i] = instruction.op->effect() <= Effect::check && given.has_all(instruction.inputs);
-    if (goes_first[i]) given.add(instruction.outputs);
+    goes_first[i] =
+        instruction.op->effect() <= Effect::check && computed.has_all(instruction.inputs);
+    if (goes_first[i]) computed.add(instruction.outputs);
   }
   for (size_t i = program.code.size(); i-- > 0;) {
     const Program::Instruction& instruction = program.code[i];
     goes_first[i] = goes_first[i] && (instruction.op->effect() == Effect::check ||
-                                      wanted.has_any(instruction.outputs));
-    if (goes_first[i]) wanted.add(instruction.inputs);
+                                      needed.has_any(instruction.outputs));
+    if (goes_first[i]) needed.add(instruction.inputs);
   }
   put_first(program, goes_first);
 }
@@ -61,19 +63,21 @@ void put_checks_first(Program& program) {
 /// Moves ops that may fail before the writes of variables; leaves a program unchanged in which they
 /// precede the writes already.
 void put_failures_before_writes(Program& program) {
-  ValueSet written(program);
+  ValueSet written_values(program);
   for (const Program::Binding& b : program.variables)
-    if (b.result >= 0) written.add(b.result);
-  const auto writes = [&](const Program::Instruction& i) { return written.has_any(i.outputs); };
+    if (b.result >= 0) written_values.add(b.result);
+  const auto writes = [&](const Program::Instruction& i) {
+    return written_values.has_any(i.outputs);
+  };
   const auto fails = [](const Program::Instruction& i) { return may_fail(*i.op); };
   const auto first_write = std::find_if(program.code.begin(), program.code.end(), writes);
   if (std::none_of(first_write, program.code.end(), fails)) return;
-  ValueSet wanted(program);
+  ValueSet needed(program);
   std::vector<bool> goes_first(program.code.size());
   for (size_t i = program.code.size(); i-- > 0;) {
     const Program::Instruction& instruction = program.code[i];
-    goes_first[i] = fails(instruction) || wanted.has_any(instruction.outputs);
-    if (goes_first[i]) wanted.add(instruction.inputs);
+    goes_first[i] = fails(instruction) || needed.has_any(instruction.outputs);
+    if (goes_first[i]) needed.add(instruction.inputs);
   }
   put_first(program, goes_first);
 }

@@ -28,31 +28,33 @@ const char* name_of(const FusedStep& step) {
 
 std::string to_text(const FusedStep& step) {
   using Kind = FusedStep::Kind;
-  const int reads = step.kind == Kind::select                                 ? 3
-                    : step.kind == Kind::binary || step.kind == Kind::scatter ? 2
-                                                                              : 1;
+  const int read_count = step.kind == Kind::select                                 ? 3
+                         : step.kind == Kind::binary || step.kind == Kind::scatter ? 2
+                                                                                   : 1;
   std::string text = name_of(step);
-  for (int i = 0; i < reads; ++i) text += concat(" r", step.args[i]);
+  for (int i = 0; i < read_count; ++i) text += concat(" r", step.args[i]);
   return step.kind == Kind::cast ? concat(text, " ", step.dtype) : text;
 }
 
 /// The name of the op in profiles. A long chain is labelled with its number of steps instead of
 /// their names.
 std::string Fused::label() const {
-  const bool all = steps.size() <= kLabelSteps;
-  std::string text = all ? kName : concat(kName, " ", steps.size(), ":");
+  const bool shows_all_steps = steps.size() <= kLabelSteps;
+  std::string text = shows_all_steps ? kName : concat(kName, " ", steps.size(), ":");
   for (size_t i = 0; i < std::min(steps.size(), kLabelSteps); ++i)
     text += concat(" ", name_of(steps[i]));
-  return all ? text : text + " ...";
+  return shows_all_steps ? text : text + " ...";
 }
 
 TensorSpecs Fused::infer(std::span<const TensorSpec> in) const {
-  TensorSpecs out;
+  TensorSpecs output_specs;
   for (int r : outputs) {
-    const size_t at = r;
-    out.push_back({at < in.size() ? in[at].dtype : steps[at - in.size()].dtype, shape});
+    const size_t register_index = r;
+    output_specs.push_back({register_index < in.size() ? in[register_index].dtype
+                                                       : steps[register_index - in.size()].dtype,
+                            shape});
   }
-  return out;
+  return output_specs;
 }
 
 namespace {

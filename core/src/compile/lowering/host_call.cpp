@@ -50,8 +50,8 @@ void HostCall::run(std::span<const Tensor> inputs, std::span<Tensor> outputs) co
 TensorSpecs HostCall::infer(std::span<const TensorSpec> inputs) const { return op_->infer(inputs); }
 
 bool HostCall::equals(const Op& other) const {
-  auto* same = dynamic_cast<const HostCall*>(&other);
-  return same && op_->equals(*same->op_);
+  auto* other_op = dynamic_cast<const HostCall*>(&other);
+  return other_op && op_->equals(*other_op->op_);
 }
 
 size_t HostCall::hash() const {

@@ -11,12 +11,12 @@ namespace {
 
 bool has_strings(const Program& program) {
   const auto is_string = [](const TensorSpec& spec) { return spec.dtype == DType::string; };
-  const auto inside = [](const Program::Instruction& i) {
+  const auto holds_strings = [](const Program::Instruction& i) {
     auto* scan = passes::as<Scan>(*i.op);
     return scan && has_strings(*scan->body);
   };
   return std::any_of(program.values.begin(), program.values.end(), is_string) ||
-         std::any_of(program.code.begin(), program.code.end(), inside);
+         std::any_of(program.code.begin(), program.code.end(), holds_strings);
 }
 
 void keep_constants(const Program& program) {

@@ -12,10 +12,10 @@ std::vector<int> last_uses(const Program& program) {
   // value itself
   std::vector<int> source(program.values.size());
   std::iota(source.begin(), source.end(), 0);
-  std::vector<int> last(program.values.size(), -1);
+  std::vector<int> last_readers(program.values.size(), -1);
   auto use = [&](int value, int when) {
-    int& at = last[source[value]];
-    at = std::max(at, when);
+    int& last_use = last_readers[source[value]];
+    last_use = std::max(last_use, when);
   };
   for (size_t i = 0; i < program.code.size(); ++i) {
     const Program::Instruction& instruction = program.code[i];
@@ -30,8 +30,8 @@ std::vector<int> last_uses(const Program& program) {
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) use(b.result, end);
   }
-  for (size_t v = 0; v < last.size(); ++v) last[v] = last[source[v]];
-  return last;
+  for (size_t v = 0; v < last_readers.size(); ++v) last_readers[v] = last_readers[source[v]];
+  return last_readers;
 }
 
 }  // namespace crescent

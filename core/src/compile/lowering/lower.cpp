@@ -70,30 +70,33 @@ class Lowering {
 
   void lower(Instruction i) {
     rename(i.inputs);
-    const TensorSpecs in = program_.specs_of(i.inputs), out = program_.specs_of(i.outputs);
-    if (is_identity(*i.op, in, out)) {
+    const TensorSpecs instruction_inputs = program_.specs_of(i.inputs),
+                      instruction_outputs = program_.specs_of(i.outputs);
+    if (is_identity(*i.op, instruction_inputs, instruction_outputs)) {
       replacement(i.outputs[0]) = i.inputs[0];
     } else if (as<Reshape>(*i.op) || as<HostCall>(*i.op)) {
       keep(std::move(i));
-    } else if (i.op->effect() != Effect::ordered && std::all_of(out.begin(), out.end(), is_empty)) {
-      replace_by_constants(i, out);
-    } else if (has_empty(in) && !as<Fused>(*i.op) && inline_decomposition(i, in)) {
+    } else if (i.op->effect() != Effect::ordered &&
+               std::all_of(instruction_outputs.begin(), instruction_outputs.end(), is_empty)) {
+      replace_by_constants(i, instruction_outputs);
+    } else if (has_empty(instruction_inputs) && !as<Fused>(*i.op) &&
+               inline_decomposition(i, instruction_inputs)) {
       // the decomposition has replaced the op; kernels thus need not handle reductions over empty
       // axes
-    } else if (lowering::is_supported(device_, *i.op, in, out)) {
+    } else if (lowering::is_supported(device_, *i.op, instruction_inputs, instruction_outputs)) {
       if (auto* scan = as<Scan>(*i.op)) i.op = with_lowered_body(*scan);
       keep(std::move(i));
-    } else if (!inline_decomposition(i, in)) {
-      leave_to_host(std::move(i), in, out);
+    } else if (!inline_decomposition(i, instruction_inputs)) {
+      leave_to_host(std::move(i), instruction_inputs, instruction_outputs);
     }
   }
 
   void keep(Instruction i) { program_.code.push_back(std::move(i)); }
 
   OpPtr with_lowered_body(const Scan& scan) const {
-    auto lowered = std::make_shared<Scan>(scan);
-    lowered->body = std::make_shared<const Program>(crescent::lower(*scan.body, device_));
-    return lowered;
+    auto lowered_scan = std::make_shared<Scan>(scan);
+    lowered_scan->body = std::make_shared<const Program>(crescent::lower(*scan.body, device_));
+    return lowered_scan;
   }
 
   /// Replaces the results of the instruction by constants.
@@ -105,7 +108,7 @@ class Lowering {
   /// Replaces the instruction by its decomposition; returns false for an op without one.
   bool inline_decomposition(const Instruction& whole, const TensorSpecs& in) {
     bool is_simple = false;
-    Program part = trace(
+    Program decomposition = trace(
         [&](const Tensors& inputs) {
           Tensors outputs =
               blaming(*whole.op, "decompose", [&] { return whole.op->decompose(inputs); });
@@ -114,23 +117,24 @@ class Lowering {
         },
         in);
     if (is_simple) return false;
-    check_results(part, whole);
+    check_results(decomposition, whole);
     if (++depth_ > kMaxDecompositionDepth)
       fail(whole.op->name(), ": it decomposes into ops that decompose without end");
-    part = passes::optimize_part(std::move(part), *whole.op, device_.capabilities());
-    inline_part(part, whole);
+    decomposition =
+        passes::optimize_part(std::move(decomposition), *whole.op, device_.capabilities());
+    inline_part(decomposition, whole);
     --depth_;
     return true;
   }
 
   /// Fails unless the decomposition has the result specs of the op.
   void check_results(const Program& part, const Instruction& whole) const {
-    TensorSpecs given;
-    for (int value : part.outputs) given.push_back(part.values[value]);
-    const TensorSpecs expected = program_.specs_of(whole.outputs);
-    if (given != expected)
-      fail(described(*whole.op), ": decompose() gave ", lowering::text_of(given), ", expected ",
-           lowering::text_of(expected));
+    TensorSpecs input_specs;
+    for (int value : part.outputs) input_specs.push_back(part.values[value]);
+    const TensorSpecs expected_specs = program_.specs_of(whole.outputs);
+    if (input_specs != expected_specs)
+      fail(described(*whole.op), ": decompose() gave ", lowering::text_of(input_specs),
+           ", expected ", lowering::text_of(expected_specs));
   }
 
   void inline_part(const Program& part, const Instruction& whole) {
@@ -184,17 +188,18 @@ void check_supported(const Program& program, const Device& device) {
 }  // namespace
 
 Program lower(Program program, const Device& device) {
-  Program lowered = Lowering(std::move(program), device).run();
+  Program lowered_program = Lowering(std::move(program), device).run();
 #ifndef NDEBUG
-  passes::validate(lowered);
-  check_supported(lowered, device);
+  passes::validate(lowered_program);
+  check_supported(lowered_program, device);
 #endif
-  return lowered;
+  return lowered_program;
 }
 
 std::unique_ptr<Executable> compile(const Program& program, Device& device) {
-  const Program lowered = lower(program, device);
-  return lowering::keeping_strings(lowered, lowering::compile_lowered(lowered, device));
+  const Program lowered_program = lower(program, device);
+  return lowering::keeping_strings(lowered_program,
+                                   lowering::compile_lowered(lowered_program, device));
 }
 
 }  // namespace crescent

@@ -4,16 +4,16 @@
 namespace crescent {
 
 TensorSpecs PoolArgmax::infer(std::span<const TensorSpec> in) const {
-  Pool plain;
-  plain.window = window, plain.spec = spec;
-  const TensorSpec y = plain.infer(in)[0];
+  Pool plain_pool;
+  plain_pool.window = window, plain_pool.spec = spec;
+  const TensorSpec y = plain_pool.infer(in)[0];
   return {y, {DType::uint8, y.shape}};
 }
 
 TensorSpecs PoolArgmaxBackward::infer(std::span<const TensorSpec> in) const {
-  PoolBackward plain;
-  plain.window = window, plain.spec = spec, plain.input = input;
-  return plain.infer(in);
+  PoolBackward plain_backward;
+  plain_backward.window = window, plain_backward.spec = spec, plain_backward.input = input;
+  return plain_backward.infer(in);
 }
 
 TensorSpecs ConvPool::infer(std::span<const TensorSpec> in) const {
@@ -25,8 +25,8 @@ Tensors ConvPool::decompose(std::span<const Tensor> inputs) const {
 }
 
 bool ConvPool::equals(const Op& other) const {
-  auto* same = dynamic_cast<const ConvPool*>(&other);
-  return same && conv->equals(*same->conv) && pool->equals(*same->pool);
+  auto* other_op = dynamic_cast<const ConvPool*>(&other);
+  return other_op && conv->equals(*other_op->conv) && pool->equals(*other_op->pool);
 }
 
 size_t ConvPool::hash() const {

@@ -45,26 +45,27 @@ size_t WithPostOps::operands(size_t inputs) const { return inputs - count_inputs
 
 TensorSpecs WithPostOps::infer(std::span<const TensorSpec> in) const {
   const size_t count = operands(in.size());
-  TensorSpecs own(in.begin(), in.begin() + static_cast<ptrdiff_t>(count));
-  for (TensorSpec& spec : own) {
+  TensorSpecs base_specs(in.begin(), in.begin() + static_cast<ptrdiff_t>(count));
+  for (TensorSpec& spec : base_specs) {
     if (mixed == Mixed::no) break;
     if (spec.dtype != DType::float32 && spec.dtype != DType::bfloat16)
       fail(text(), ": expected float32 or bfloat16, got ", spec.dtype);
     spec.dtype = DType::bfloat16;
   }
-  TensorSpecs results = op->infer(own);
+  TensorSpecs results = op->infer(base_specs);
   const Shape shape = results[0].shape;
   if (mixed != Mixed::no) results[0].dtype = result_dtype(mixed);
-  size_t next = count;
+  size_t next_input = count;
   for (PostOp each : post) {
     if (each == PostOp::moments) {
       for (const TensorSpec& channels : BatchMoments().infer({results.data(), 1}))
         results.push_back(channels);
     } else if (reads_input(each)) {
-      const Shape wanted = each == PostOp::bias ? Shape{shape[-1]} : shape;
-      if (!in[next].shape.compatible(wanted))
-        fail(text(), ": expected shape ", wanted, " for ", name_of(each), ", got ", in[next].shape);
-      ++next;
+      const Shape wanted_shape = each == PostOp::bias ? Shape{shape[-1]} : shape;
+      if (!in[next_input].shape.compatible(wanted_shape))
+        fail(text(), ": expected shape ", wanted_shape, " for ", name_of(each), ", got ",
+             in[next_input].shape);
+      ++next_input;
     }
   }
   return results;
@@ -74,34 +75,35 @@ TensorSpecs WithPostOps::infer(std::span<const TensorSpec> in) const {
 /// mixed op, casts of operands and result; else the moments; else the first add or mask with all
 /// post-ops after it; else all post-ops.
 Tensors WithPostOps::decompose(std::span<const Tensor> inputs) const {
-  auto rest = std::make_shared<WithPostOps>(*this);
+  auto simpler_op = std::make_shared<WithPostOps>(*this);
   if (mixed != Mixed::no) {
-    rest->mixed = Mixed::no;
+    simpler_op->mixed = Mixed::no;
     Tensors operands(inputs.begin(), inputs.end());
     for (Tensor& t : operands) t = ops::cast(t, DType::bfloat16);
-    Tensors results = crescent::apply(std::move(rest), operands);
+    Tensors results = crescent::apply(std::move(simpler_op), operands);
     results[0] = ops::cast(results[0], result_dtype(mixed));
     return results;
   }
-  auto first = std::find(post.begin(), post.end(), PostOp::moments);
-  const bool has_moments = first != post.end();
-  if (!has_moments) first = std::find_if(post.begin(), post.end(), is_array);
-  if (first == post.end()) first = post.begin();
-  rest->post.assign(post.begin(), first);
+  auto moments_at = std::find(post.begin(), post.end(), PostOp::moments);
+  const bool has_moments = moments_at != post.end();
+  if (!has_moments) moments_at = std::find_if(post.begin(), post.end(), is_array);
+  if (moments_at == post.end()) moments_at = post.begin();
+  simpler_op->post.assign(post.begin(), moments_at);
 
-  size_t next = operands(inputs.size()) + count_inputs(rest->post);
-  const OpPtr simpler = rest->post.empty() ? op : OpPtr(std::move(rest));
-  Tensor y = crescent::apply(simpler, inputs.first(next)).front();
-  for (; first != post.end(); ++first)
-    y = apply_post_op(*first, y, reads_input(*first) ? inputs[next++] : Tensor());
+  size_t next_input = operands(inputs.size()) + count_inputs(simpler_op->post);
+  const OpPtr simpler = simpler_op->post.empty() ? op : OpPtr(std::move(simpler_op));
+  Tensor y = crescent::apply(simpler, inputs.first(next_input)).front();
+  for (; moments_at != post.end(); ++moments_at)
+    y = apply_post_op(*moments_at, y, reads_input(*moments_at) ? inputs[next_input++] : Tensor());
   if (!has_moments) return {y};
-  const Tensors both = apply(BatchMoments(), {y});
-  return {y, both[0], both[1]};
+  const Tensors moments = apply(BatchMoments(), {y});
+  return {y, moments[0], moments[1]};
 }
 
 bool WithPostOps::equals(const Op& other) const {
-  auto* same = dynamic_cast<const WithPostOps*>(&other);
-  return same && post == same->post && mixed == same->mixed && op->equals(*same->op);
+  auto* other_op = dynamic_cast<const WithPostOps*>(&other);
+  return other_op && post == other_op->post && mixed == other_op->mixed &&
+         op->equals(*other_op->op);
 }
 
 size_t WithPostOps::hash() const {

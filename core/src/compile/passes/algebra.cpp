@@ -15,7 +15,7 @@ namespace {
 /// Returns the operand of a broadcast; for a tensor filled with one number, a scalar with that
 /// number; for other values, the value itself.
 int before_broadcast(Rewriting& r, int value) {
-  if (auto* made = r.producer_as<BroadcastTo>(value)) return made->inputs[0];
+  if (auto* producer = r.producer_as<BroadcastTo>(value)) return producer->inputs[0];
   if (r.shape(value).rank() == 0) return value;
   const auto number = r.uniform(value);
   return number ? r.add_scalar(*number, r.dtype(value)) : value;
@@ -25,8 +25,8 @@ int before_broadcast(Rewriting& r, int value) {
 /// broadcast, the smaller result is broadcast instead.
 int broadcast_result(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
-  const TensorSpec wanted = r.result(i);
-  if (!wanted.shape.is_known() || wanted.shape.rank() == 0) return kKeep;
+  const TensorSpec wanted_spec = r.result(i);
+  if (!wanted_spec.shape.is_known() || wanted_spec.shape.rank() == 0) return kKeep;
   std::vector<int> inputs;
   Shape shape;
   for (int value : i.inputs) {
@@ -34,9 +34,9 @@ int broadcast_result(Rewriting& r, const Match& m) {
     shape = broadcast_shapes(shape, r.shape(inputs.back()), i.op->name());
   }
   if (inputs == i.inputs) return kKeep;
-  const bool is_smaller = shape.is_known() && shape.size() < wanted.shape.size();
-  if (!(shape == wanted.shape) && !is_smaller) return kKeep;
-  return r.broadcast_value(r.add(i.op, std::move(inputs)), wanted);
+  const bool is_smaller = shape.is_known() && shape.size() < wanted_spec.shape.size();
+  if (!(shape == wanted_spec.shape) && !is_smaller) return kKeep;
+  return r.broadcast_value(r.add(i.op, std::move(inputs)), wanted_spec);
 }
 
 // ---- conditions

@@ -34,16 +34,16 @@ bool is_transposed(const Conv&) { return false; }
 
 template <class T>
 int with_scaled_kernel(Rewriting& r, int product, int factor) {
-  auto* made = extendable_product<T>(r, product);
-  if (!made || !with_post_ops(made->op).post.empty()) return kKeep;
-  const int kernel = made->inputs[1];
+  auto* producer = extendable_product<T>(r, product);
+  if (!producer || !with_post_ops(producer->op).post.empty()) return kKeep;
+  const int kernel = producer->inputs[1];
   if (!r.shape(kernel).is_known() || size_of(r.dtype(factor)) < 4) return kKeep;
   const bool is_free = r.is_fixed_between_writes(kernel) && r.is_fixed_between_writes(factor);
   if (!is_free && r.shape(kernel).size() * kMinSizeRatio > r.shape(product).size()) return kKeep;
-  const int wide = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
-  const int scaled =
-      scaled_kernel(r, wide, as_channels(r, factor), is_transposed(*as<T>(*base_of(made->op))));
-  return r.add(made->op, {made->inputs[0], as_dtype(r, scaled, r.dtype(kernel))});
+  const int widened_kernel = as_dtype(r, unrounded(r, kernel), r.dtype(factor));
+  const int new_kernel = scaled_kernel(r, widened_kernel, as_channels(r, factor),
+                                       is_transposed(*as<T>(*base_of(producer->op))));
+  return r.add(producer->op, {producer->inputs[0], as_dtype(r, new_kernel, r.dtype(kernel))});
 }
 
 int product_with_scaled_kernel(Rewriting& r, int product, int factor) {
@@ -68,17 +68,17 @@ std::optional<std::pair<int, int>> split_bias(Rewriting& r, int value) {
 /// factor), and (x kernel + bias) factor to x (kernel factor) + bias factor.
 int scale_kernel(Rewriting& r, const Match& m) {
   const TensorSpec result = r.result(m.call());
-  const int wide = m['x'], factor = m['f'];
-  if (!(r.spec(wide) == result) || !is_per_channel(r, factor, result)) return kKeep;
-  const int x = before_widening(r, wide);
+  const int scaled_value = m['x'], factor = m['f'];
+  if (!(r.spec(scaled_value) == result) || !is_per_channel(r, factor, result)) return kKeep;
+  const int x = before_widening(r, scaled_value);
   if (const int y = product_with_scaled_kernel(r, x, factor); y != kKeep)
     return as_dtype(r, y, result.dtype);
   const auto sum = split_bias(r, x);
   const int y = sum ? product_with_scaled_kernel(r, sum->first, factor) : kKeep;
   if (y == kKeep) return kKeep;
-  const int bias = as_channels(r, as_dtype(r, unrounded(r, sum->second), result.dtype));
+  const int channel_bias = as_channels(r, as_dtype(r, unrounded(r, sum->second), result.dtype));
   return r.add_binary(BinaryKind::add, as_dtype(r, y, result.dtype),
-                      r.add_binary(BinaryKind::multiply, bias, as_channels(r, factor)));
+                      r.add_binary(BinaryKind::multiply, channel_bias, as_channels(r, factor)));
 }
 
 bool is_bare_product(Rewriting& r, int value) {
@@ -92,9 +92,9 @@ int join_offsets(Rewriting& r, const Match& m) {
   if (!(r.spec(x) == result) || !is_per_channel(r, offset, result)) return kKeep;
   const auto sum = split_bias(r, x);
   if (!sum || !is_bare_product(r, before_widening(r, sum->first))) return kKeep;
-  const int both =
+  const int total_offset =
       r.add_binary(BinaryKind::add, as_channels(r, sum->second), as_channels(r, offset));
-  return r.add_binary(BinaryKind::add, sum->first, both);
+  return r.add_binary(BinaryKind::add, sum->first, total_offset);
 }
 
 /// If a value y is cast to float32 only to add a bias, and the sum is cast back to bfloat16, adds
@@ -103,9 +103,9 @@ int round_bias(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto sum = split_bias(r, i.inputs[0]);
   if (!sum || r.result(i).dtype != DType::bfloat16) return kKeep;
-  const int product = before_widening(r, sum->first);
-  if (product == sum->first || !is_bare_product(r, product)) return kKeep;
-  return r.add_binary(BinaryKind::add, product,
+  const int product_value = before_widening(r, sum->first);
+  if (product_value == sum->first || !is_bare_product(r, product_value)) return kKeep;
+  return r.add_binary(BinaryKind::add, product_value,
                       as_dtype(r, as_channels(r, sum->second), DType::bfloat16));
 }
 

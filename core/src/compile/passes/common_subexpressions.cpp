@@ -53,37 +53,38 @@ struct Expression {
 
 /// Merges small equal constants, keyed by the text of their spec and bytes.
 void merge_constants(const Program& program, std::vector<int>& now) {
-  std::unordered_map<std::string, int> seen;
+  std::unordered_map<std::string, int> value_of_constant;
   for (const Program::Constant& c : program.constants) {
     const size_t bytes = c.tensor.bytes();
     if (bytes > kLargestCompared) continue;
     std::string key = to_text(c.tensor.spec());
     if (bytes > 0) key.append(static_cast<const char*>(c.tensor.raw()), bytes);
-    now[c.value] = seen.emplace(std::move(key), c.value).first->second;
+    now[c.value] = value_of_constant.emplace(std::move(key), c.value).first->second;
   }
 }
 
 }  // namespace
 
 bool common_subexpressions(Program& program) {
-  std::vector<int> now(program.values.size());  // for each value, the first value that equals it
-  std::iota(now.begin(), now.end(), 0);
-  auto rename = [&](int& value) { value = now[value]; };
-  merge_constants(program, now);
+  std::vector<int> representatives(
+      program.values.size());  // for each value, the first value that equals it
+  std::iota(representatives.begin(), representatives.end(), 0);
+  auto rename = [&](int& value) { value = representatives[value]; };
+  merge_constants(program, representatives);
 
-  const size_t before = program.code.size();
+  const size_t old_size = program.code.size();
   std::vector<Instruction> code;
-  code.reserve(before);  // Expression holds pointers into `code`, which must not be reallocated
+  code.reserve(old_size);  // Expression holds pointers into `code`, which must not be reallocated
   auto hash = [](const Expression& e) { return e.hash; };
-  std::unordered_set<Expression, decltype(hash)> seen(2 * before, hash);
+  std::unordered_set<Expression, decltype(hash)> expressions(2 * old_size, hash);
   for (Instruction& instruction : program.code) {
     std::for_each(instruction.inputs.begin(), instruction.inputs.end(), rename);
     code.push_back(std::move(instruction));
     if (code.back().op->effect() > Effect::check) continue;
-    auto [same, is_new] = seen.emplace(code.back());
+    auto [same, is_new] = expressions.emplace(code.back());
     if (is_new) continue;
     for (size_t o = 0; o < same->outputs->size(); ++o) {
-      now[code.back().outputs[o]] = (*same->outputs)[o];
+      representatives[code.back().outputs[o]] = (*same->outputs)[o];
     }
     code.pop_back();
   }
@@ -92,7 +93,7 @@ bool common_subexpressions(Program& program) {
   for (Program::Binding& b : program.variables) {
     if (b.result >= 0) rename(b.result);
   }
-  return program.code.size() < before;
+  return program.code.size() < old_size;
 }
 
 }  // namespace crescent::passes

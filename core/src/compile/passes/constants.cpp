@@ -29,13 +29,14 @@ class Folding {
   Tensor& constant(int value) { return constant_of_value_[value]; }
 
   int64_t bytes(const std::vector<int>& values) const {
-    int64_t total = 0;
+    int64_t total_bytes = 0;
     for (int value : values) {
       const TensorSpec& spec = program_.values[value];
-      total += spec.shape.is_known() ? spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype))
-                                     : kLargestOperands + 1;
+      total_bytes += spec.shape.is_known()
+                         ? spec.shape.size() * static_cast<int64_t>(size_of(spec.dtype))
+                         : kLargestOperands + 1;
     }
-    return total;
+    return total_bytes;
   }
 
   bool is_foldable(const Instruction& i) {
@@ -48,8 +49,8 @@ class Folding {
   /// Computes the results of the instruction as constants. Returns false if the op fails on these
   /// inputs; the program then raises the error when it runs the op.
   bool fold(const Instruction& i) {
-    NoTrace now;
-    NoGradient unwatched;
+    NoTrace no_trace;
+    NoGradient no_gradient;
     Tensors inputs, outputs;
     for (int value : i.inputs) inputs.push_back(constant(value));
     try {

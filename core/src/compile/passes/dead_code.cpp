@@ -17,7 +17,7 @@ using Instruction = Program::Instruction;
 /// instruction that is needed.
 class LiveValues {
  public:
-  explicit LiveValues(const Program& program) : live_(program.values.size()) {
+  explicit LiveValues(const Program& program) : is_live_(program.values.size()) {
     mark(program.outputs);
     for (const Program::Binding& b : program.variables) {
       if (is_written(b)) mark({b.result});
@@ -26,7 +26,7 @@ class LiveValues {
       if (is_needed(*i)) mark(i->inputs);
     }
   }
-  bool operator()(int value) const { return live_[value]; }
+  bool operator()(int value) const { return is_live_[value]; }
   bool is_needed(const Instruction& i) const {
     return i.op->effect() == Effect::ordered ||
            std::any_of(i.outputs.begin(), i.outputs.end(),
@@ -36,23 +36,25 @@ class LiveValues {
 
  private:
   void mark(const std::vector<int>& values) {
-    for (int value : values) live_[value] = true;
+    for (int value : values) is_live_[value] = true;
   }
-  std::vector<bool> live_;
+  std::vector<bool> is_live_;
 };
 
 }  // namespace
 
 bool dead_code(Program& program) {
-  const LiveValues live(program);
+  const LiveValues live_values(program);
   for (Program::Binding& b : program.variables) {
     if (!LiveValues::is_written(b)) b.result = -1;
   }
   const size_t gone =
-      std::erase_if(program.code, [&](const Instruction& i) { return !live.is_needed(i); }) +
-      std::erase_if(program.constants, [&](const Program::Constant& c) { return !live(c.value); }) +
-      std::erase_if(program.variables,
-                    [&](const Program::Binding& b) { return b.result < 0 && !live(b.value); });
+      std::erase_if(program.code, [&](const Instruction& i) { return !live_values.is_needed(i); }) +
+      std::erase_if(program.constants,
+                    [&](const Program::Constant& c) { return !live_values(c.value); }) +
+      std::erase_if(program.variables, [&](const Program::Binding& b) {
+        return b.result < 0 && !live_values(b.value);
+      });
   return gone > 0;
 }
 

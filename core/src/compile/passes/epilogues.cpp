@@ -50,13 +50,13 @@ bool is_bias(Rewriting& r, int bias, int x, int product) {
 /// convolution any post-op.
 template <class T>
 int with_bias(Rewriting& r, int value, int bias) {
-  auto* made = extendable_product<T>(r, value);
-  if (!made) return kKeep;
-  WithPostOps op = with_post_ops(made->op);
+  auto* producer = extendable_product<T>(r, value);
+  if (!producer) return kKeep;
+  WithPostOps op = with_post_ops(producer->op);
   const bool fits = std::is_same_v<T, Matmul> ? has_only(op, {PostOp::add}) : op.post.empty();
   if (!fits) return kKeep;
   op.post.insert(op.post.begin(), PostOp::bias);
-  std::vector<int> inputs = made->inputs;
+  std::vector<int> inputs = producer->inputs;
   inputs.insert(inputs.begin() + 2, as_channels(r, bias));
   return r.add(std::move(op), std::move(inputs));
 }
@@ -66,10 +66,10 @@ int merge_bias(Rewriting& r, const Match& m) {
   const TensorSpec result = r.result(i);
   for (auto [x, bias] :
        {std::pair(i.inputs[0], i.inputs[1]), std::pair(i.inputs[1], i.inputs[0])}) {
-    const int product = before_reshape(r, x);
-    if (!(r.spec(x) == result) || !is_bias(r, bias, x, product)) continue;
-    int y = with_bias<Matmul>(r, product, bias);
-    if (y == kKeep) y = with_bias<Conv>(r, product, bias);
+    const int product_value = before_reshape(r, x);
+    if (!(r.spec(x) == result) || !is_bias(r, bias, x, product_value)) continue;
+    int y = with_bias<Matmul>(r, product_value, bias);
+    if (y == kKeep) y = with_bias<Conv>(r, product_value, bias);
     if (y != kKeep) return r.reshaped(y, result.shape);
   }
   return kKeep;
@@ -94,9 +94,9 @@ int merge_activation(Rewriting& r, const Match& m) {
   const TensorSpec result = r.result(i);
   if (!activation || !is_floating(result.dtype)) return kKeep;
   const int value = before_reshape(r, i.inputs[0]);
-  auto* made = extendable_product<Matmul>(r, value);
-  if (!made) made = extendable_product<Conv>(r, value);
-  return made ? r.reshaped(add_post_op(r, *made, *activation), result.shape) : kKeep;
+  auto* producer = extendable_product<Matmul>(r, value);
+  if (!producer) producer = extendable_product<Conv>(r, value);
+  return producer ? r.reshaped(add_post_op(r, *producer, *activation), result.shape) : kKeep;
 }
 
 /// Merges the mask of a relu into the convolution. Half-width floats are excluded, because for them
@@ -104,22 +104,22 @@ int merge_activation(Rewriting& r, const Match& m) {
 int mask_convolution(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int y = m['y'];
-  auto* made = r.producer_as<ConvBackwardData>(i.inputs[1]);
-  if (!made || !r.read_once(i.inputs[1]) || size_of(r.dtype(y)) < 4) return kKeep;
+  auto* producer = r.producer_as<ConvBackwardData>(i.inputs[1]);
+  if (!producer || !r.read_once(i.inputs[1]) || size_of(r.dtype(y)) < 4) return kKeep;
   if (!(r.spec(y) == r.result(i)) || !(r.spec(i.inputs[1]) == r.result(i))) return kKeep;
-  return add_post_op(r, *made, PostOp::mask, {y});
+  return add_post_op(r, *producer, PostOp::mask, {y});
 }
 
 /// Adds the post-op `how` (add or mask) with the operand `other` to the product whose result,
 /// possibly reshaped, is x. A product has at most one such post-op.
 int with_operand_post_op(Rewriting& r, int x, int other, PostOp how) {
   const int value = before_reshape(r, x);
-  auto* made = extendable_product<Matmul>(r, value);
-  if (!made || !is_floating(r.dtype(x)) || !(r.spec(other) == r.spec(x))) return kKeep;
-  const bool fits = how == PostOp::add ? has_only(with_post_ops(made->op), {PostOp::bias})
-                                       : with_post_ops(made->op).post.empty();
+  auto* producer = extendable_product<Matmul>(r, value);
+  if (!producer || !is_floating(r.dtype(x)) || !(r.spec(other) == r.spec(x))) return kKeep;
+  const bool fits = how == PostOp::add ? has_only(with_post_ops(producer->op), {PostOp::bias})
+                                       : with_post_ops(producer->op).post.empty();
   if (!fits) return kKeep;
-  const int y = add_post_op(r, *made, how, {r.reshaped(other, r.shape(value))});
+  const int y = add_post_op(r, *producer, how, {r.reshaped(other, r.shape(value))});
   return r.reshaped(y, r.shape(x));
 }
 
@@ -144,9 +144,9 @@ int mask_product(Rewriting& r, const Match& m) {
 }
 
 int with_residual(Rewriting& r, int y, int residual) {
-  auto* made = extendable_product<Conv>(r, y);
-  const bool fits = made && has_only(with_post_ops(made->op), {PostOp::bias});
-  return fits && r.spec(y) == r.spec(residual) ? add_post_op(r, *made, PostOp::add, {residual})
+  auto* producer = extendable_product<Conv>(r, y);
+  const bool fits = producer && has_only(with_post_ops(producer->op), {PostOp::bias});
+  return fits && r.spec(y) == r.spec(residual) ? add_post_op(r, *producer, PostOp::add, {residual})
                                                : kKeep;
 }
 

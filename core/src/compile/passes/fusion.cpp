@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kMaxInputs = 24, kMaxFused = 64;
 // regions do not cross windows of this many instructions, so that the search takes linear time
-constexpr int kWindow = 1024;
+constexpr int kWindowSize = 1024;
 
 class BitSet {
  public:
@@ -70,17 +70,17 @@ class Regions {
         producer_(program.values.size(), -1) {
     const int count = static_cast<int>(program.code.size());
     operands_.reserve(program.code.size());
-    for (int i = 0, ordered = -1; i < count; ++i) {
+    for (int i = 0, last_ordered = -1; i < count; ++i) {
       const bool is_ordered = at(i).op->effect() == Effect::ordered;
-      previous_ordered_.push_back(is_ordered ? std::exchange(ordered, i) : -1);
+      previous_ordered_.push_back(is_ordered ? std::exchange(last_ordered, i) : -1);
       for (int value : at(i).outputs) producer_[value] = i;
       operands_.push_back(find_operands(i));
       root_.push_back(i);
       members_.push_back({i});
       ancestors_.emplace_back();
     }
-    for (int first = 0; first < count; first += kWindow)
-      grow(first, std::min(first + kWindow, count));
+    for (int window_start = 0; window_start < count; window_start += kWindowSize)
+      grow(window_start, std::min(window_start + kWindowSize, count));
   }
 
   int root(int instruction) const { return root_[instruction]; }
@@ -98,9 +98,9 @@ class Regions {
     std::vector<int> inputs;
     for (int i : members) {
       for (int value : operands(i)) {
-        const bool own = producer(value) >= 0 &&
-                         std::binary_search(members.begin(), members.end(), producer(value));
-        if (!own && std::find(inputs.begin(), inputs.end(), value) == inputs.end())
+        const bool is_inside = producer(value) >= 0 &&
+                               std::binary_search(members.begin(), members.end(), producer(value));
+        if (!is_inside && std::find(inputs.begin(), inputs.end(), value) == inputs.end())
           inputs.push_back(value);
       }
     }
@@ -125,7 +125,7 @@ class Regions {
   /// region, the value, which has `bytes` bytes per element, is not stored in memory.
   struct Edge {
     size_t bytes;
-    int to, from;
+    int reader, producer;
     auto operator<=>(const Edge&) const = default;
   };
 
@@ -141,7 +141,7 @@ class Regions {
     }
     std::sort(edges.begin(), edges.end(), std::greater<>());
     for (const Edge& edge : edges) {
-      const auto [b, a] = std::minmax({root(edge.from), root(edge.to)});
+      const auto [b, a] = std::minmax({root(edge.producer), root(edge.reader)});
       if (a != b) merge(a, b);
     }
     for (int i = first; i < last; ++i) ancestors(i) = BitSet();
@@ -153,12 +153,12 @@ class Regions {
   bool is_inside(int instruction) const { return instruction >= first_; }
 
   void find_ancestors(int i) {
-    BitSet& mine = ancestors(i) = BitSet(last_ - first_);
+    BitSet& own_ancestors = ancestors(i) = BitSet(last_ - first_);
     auto come_after = [&](int instruction) {
       if (!is_inside(instruction)) return;
-      const int other = root(instruction);
-      mine.add(ancestors(other));
-      mine.add(other - first_);
+      const int other_root = root(instruction);
+      own_ancestors.add(ancestors(other_root));
+      own_ancestors.add(other_root - first_);
     };
     for (int value : at(i).inputs) come_after(producer(value));
     come_after(previous_ordered(i));
@@ -167,11 +167,11 @@ class Regions {
   void add_edges(int i, std::vector<Edge>& edges) const {
     if (!is_elementwise(*at(i).op) || !shape(i).is_known()) return;
     for (int value : at(i).inputs) {
-      const int other = producer(value);
-      if (!is_inside(other) || !(shape(other) == shape(i))) continue;
-      if (!is_elementwise(*at(other).op) && !is_scatter(*at(other).op)) continue;
+      const int other_producer = producer(value);
+      if (!is_inside(other_producer) || !(shape(other_producer) == shape(i))) continue;
+      if (!is_elementwise(*at(other_producer).op) && !is_scatter(*at(other_producer).op)) continue;
       if (shard_of(value) != shard_of(at(i).outputs[0])) continue;
-      edges.push_back({size_of(program_.values[value].dtype), i, other});
+      edges.push_back({size_of(program_.values[value].dtype), i, other_producer});
     }
   }
 
@@ -182,9 +182,10 @@ class Regions {
       for (int i : members(root_of_part)) {
         for (int value : at(i).inputs) {
           if (!is_inside(producer(value))) continue;
-          const int other = root(producer(value));
-          if (other == a || other == b) continue;
-          if (ancestors(other).has(a - first_) || ancestors(other).has(b - first_)) return true;
+          const int other_root = root(producer(value));
+          if (other_root == a || other_root == b) continue;
+          if (ancestors(other_root).has(a - first_) || ancestors(other_root).has(b - first_))
+            return true;
         }
       }
     }
@@ -211,11 +212,12 @@ class Regions {
     const auto &in_a = members(a), &in_b = members(b);
     if (in_a.size() + in_b.size() > kMaxFused || would_surround(a, b) || scatter_reads_other(a, b))
       return;
-    std::vector<int> all;
-    std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(), std::back_inserter(all));
-    if (inputs(all).size() > kMaxInputs) return;
+    std::vector<int> joined_members;
+    std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(),
+               std::back_inserter(joined_members));
+    if (inputs(joined_members).size() > kMaxInputs) return;
     for (int i : in_b) root_[i] = a;
-    members_[a] = std::move(all);
+    members_[a] = std::move(joined_members);
     members_[b].clear();
     join_ancestors(a, b);
   }
@@ -223,15 +225,17 @@ class Regions {
   /// Makes the ancestors of both regions ancestors of the merged region and of every region that
   /// depends on it.
   void join_ancestors(int a, int b) {
-    BitSet& joined = ancestors(a);
-    joined.add(ancestors(b));
-    joined.remove(a - first_);
-    joined.remove(b - first_);
+    BitSet& joined_ancestors = ancestors(a);
+    joined_ancestors.add(ancestors(b));
+    joined_ancestors.remove(a - first_);
+    joined_ancestors.remove(b - first_);
     for (int i = first_; i < last_; ++i) {
-      BitSet& later = ancestors(i);
-      if (root(i) != i || i == a || !(later.has(a - first_) || later.has(b - first_))) continue;
-      later.add(joined);
-      later.add(a - first_);
+      BitSet& later_ancestors = ancestors(i);
+      if (root(i) != i || i == a ||
+          !(later_ancestors.has(a - first_) || later_ancestors.has(b - first_)))
+        continue;
+      later_ancestors.add(joined_ancestors);
+      later_ancestors.add(a - first_);
     }
   }
 
@@ -268,16 +272,16 @@ class Emission {
   int& reg(int value) { return register_[value]; }
 
   void find_needed_outside() {
-    auto need = [&](int value) { is_needed_outside_[value] = true; };
+    auto mark_needed = [&](int value) { is_needed_outside_[value] = true; };
     for (int i = 0; i < static_cast<int>(program_.code.size()); ++i) {
       for (int value : at(i).inputs) {
         const int producer = regions_.producer(value);
-        if (producer >= 0 && regions_.root(producer) != regions_.root(i)) need(value);
+        if (producer >= 0 && regions_.root(producer) != regions_.root(i)) mark_needed(value);
       }
     }
-    std::for_each(program_.outputs.begin(), program_.outputs.end(), need);
+    std::for_each(program_.outputs.begin(), program_.outputs.end(), mark_needed);
     for (const Program::Binding& b : program_.variables) {
-      if (b.result >= 0) need(b.result);
+      if (b.result >= 0) mark_needed(b.result);
     }
   }
 
@@ -300,16 +304,17 @@ class Emission {
     op->shape = program_.values[at(members.back()).outputs[0]].shape;
     for (size_t i = 0; i < inputs.size(); ++i) reg(inputs[i]) = static_cast<int>(i);
     for (int i : members) {
-      const int made = at(i).outputs[0];
-      FusedStep step = step_of(*at(i).op, program_.values[made].dtype);
+      const int output = at(i).outputs[0];
+      FusedStep step = step_of(*at(i).op, program_.values[output].dtype);
       const std::vector<int>& operands = regions_.operands(i);
       for (size_t a = 0; a < operands.size(); ++a) step.args[a] = reg(operands[a]);
-      const auto same = std::find(op->steps.begin(), op->steps.end(), step);
-      reg(made) = static_cast<int>(inputs.size() + static_cast<size_t>(same - op->steps.begin()));
-      if (same == op->steps.end()) op->steps.push_back(step);
-      if (!is_needed_outside_[made]) continue;
-      op->outputs.push_back(reg(made));
-      result.outputs.push_back(made);
+      const auto equal_step = std::find(op->steps.begin(), op->steps.end(), step);
+      reg(output) =
+          static_cast<int>(inputs.size() + static_cast<size_t>(equal_step - op->steps.begin()));
+      if (equal_step == op->steps.end()) op->steps.push_back(step);
+      if (!is_needed_outside_[output]) continue;
+      op->outputs.push_back(reg(output));
+      result.outputs.push_back(output);
     }
     result.op = std::move(op);
     return result;
@@ -326,10 +331,10 @@ class Emission {
 }  // namespace
 
 bool fusion(Program& program) {
-  const size_t before = program.code.size();
+  const size_t old_size = program.code.size();
   const Regions regions(program);
   Emission(program, regions);
-  return program.code.size() < before;
+  return program.code.size() < old_size;
 }
 
 }  // namespace crescent::passes

@@ -65,17 +65,17 @@ class Gathering {
   int copy_of(int value, int scope) {
     if (!gathered_weights_[value].producer) return value;
     if (gathered_weights_[value].copied_at == ordered_) return gathered_weights_[value].copy;
-    Instruction again = *gathered_weights_[value].producer;
-    again.scope = scope;
-    again.inputs[0] = copy_of(again.inputs[0], scope);
-    if (as<AllGather>(*again.op)) ++ordered_;
+    Instruction instruction_copy = *gathered_weights_[value].producer;
+    instruction_copy.scope = scope;
+    instruction_copy.inputs[0] = copy_of(instruction_copy.inputs[0], scope);
+    if (as<AllGather>(*instruction_copy.op)) ++ordered_;
     if (gathered_weights_[value].copy >= 0) {
-      again.outputs[0] = program_.add_value(TensorSpec(program_.values[value]));
+      instruction_copy.outputs[0] = program_.add_value(TensorSpec(program_.values[value]));
       gathered_weights_.emplace_back();
     }
-    gathered_weights_[value].copy = again.outputs[0];
+    gathered_weights_[value].copy = instruction_copy.outputs[0];
     gathered_weights_[value].copied_at = ordered_;
-    program_.code.push_back(std::move(again));
+    program_.code.push_back(std::move(instruction_copy));
     return gathered_weights_[value].copy;
   }
 

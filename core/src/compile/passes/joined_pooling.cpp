@@ -73,11 +73,11 @@ bool pool_argmax(Program& program) {
   for (Instruction& i : program.code) {
     auto* gradient = as<PoolBackward>(*i.op);
     if (!gradient || !gradient->max || !is_small(gradient->window)) continue;
-    Instruction* forward = forward_of(program, i);
-    if (!forward) continue;
+    Instruction* forward_instruction = forward_of(program, i);
+    if (!forward_instruction) continue;
     auto op = std::make_shared<PoolArgmaxBackward>();
     op->window = gradient->window, op->spec = gradient->spec, op->input = gradient->input;
-    i.op = std::move(op), i.inputs[0] = argmax_indices_of(program, *forward);
+    i.op = std::move(op), i.inputs[0] = argmax_indices_of(program, *forward_instruction);
     changed = true;
   }
   return changed;

@@ -57,20 +57,22 @@ class Normalization {
   void replace_by_decomposition(const Instruction& whole) {
     TensorSpecs specs;
     for (int value : whole.inputs) specs.push_back(spec(value));
-    const Program part = trace([&](const Tensors& in) { return whole.op->decompose(in); }, specs);
-    std::vector<int> here(part.values.size(), -1);
+    const Program decomposition =
+        trace([&](const Tensors& in) { return whole.op->decompose(in); }, specs);
+    std::vector<int> program_values(decomposition.values.size(), -1);
     auto name = [&](const std::vector<int>& values, const std::vector<int>& names) {
-      for (size_t i = 0; i < values.size(); ++i) here[values[i]] = names[i];
+      for (size_t i = 0; i < values.size(); ++i) program_values[values[i]] = names[i];
     };
-    name(part.inputs, whole.inputs), name(part.outputs, whole.outputs);
-    for (size_t v = 0; v < here.size(); ++v) {
-      if (here[v] < 0) here[v] = program_.add_value(part.values[v]), producer_.push_back(-1);
+    name(decomposition.inputs, whole.inputs), name(decomposition.outputs, whole.outputs);
+    for (size_t v = 0; v < program_values.size(); ++v) {
+      if (program_values[v] < 0)
+        program_values[v] = program_.add_value(decomposition.values[v]), producer_.push_back(-1);
     }
-    for (const Program::Constant& c : part.constants)
-      program_.constants.push_back({here[c.value], c.tensor});
-    for (Instruction i : part.code) {
+    for (const Program::Constant& c : decomposition.constants)
+      program_.constants.push_back({program_values[c.value], c.tensor});
+    for (Instruction i : decomposition.code) {
       for (auto* values : {&i.inputs, &i.outputs}) {
-        for (int& value : *values) value = here[value];
+        for (int& value : *values) value = program_values[value];
       }
       i.scope = whole.scope;
       if (!(as<BatchMoments>(*i.op) && merge_moments(i))) add(std::move(i));
@@ -81,12 +83,14 @@ class Normalization {
   bool merge_moments(const Instruction& moments) {
     const int producer = producer_[moments.inputs[0]];
     if (producer < 0) return false;
-    Instruction& made = program_.code[producer];
-    if (!as<Conv>(*base_of(made.op)) || made.outputs.size() > 1) return false;
-    auto op = std::make_shared<WithPostOps>(with_post_ops(made.op));
+    Instruction& producer_instruction = program_.code[producer];
+    if (!as<Conv>(*base_of(producer_instruction.op)) || producer_instruction.outputs.size() > 1)
+      return false;
+    auto op = std::make_shared<WithPostOps>(with_post_ops(producer_instruction.op));
     op->post.push_back(PostOp::moments);
-    made.op = std::move(op);
-    made.outputs.insert(made.outputs.end(), moments.outputs.begin(), moments.outputs.end());
+    producer_instruction.op = std::move(op);
+    producer_instruction.outputs.insert(producer_instruction.outputs.end(), moments.outputs.begin(),
+                                        moments.outputs.end());
     return true;
   }
 

@@ -40,8 +40,8 @@ class Passes {
                                     NamedPass{"dead_code", dead_code}};
     size_t idle = 0;  // number of consecutive passes that changed nothing
     for (size_t turn = 0; idle < kPasses.size() && turn < kMaxRounds * kPasses.size(); ++turn) {
-      const NamedPass& next = kPasses[turn % kPasses.size()];
-      idle = run(next.name, next.pass) ? 0 : idle + 1;
+      const NamedPass& next_pass = kPasses[turn % kPasses.size()];
+      idle = run(next_pass.name, next_pass.pass) ? 0 : idle + 1;
     }
   }
 

@@ -26,11 +26,11 @@ constexpr Condition kOnlyReaderOfGradient{
 
 int mask_before_pooling(Rewriting& r, const Match& m) {
   const auto& op = m.op<PoolBackward>(2);
-  Pool forward;
-  forward.max = true, forward.window = op.window, forward.spec = op.spec;
+  Pool forward_pool;
+  forward_pool.max = true, forward_pool.window = op.window, forward_pool.spec = op.spec;
   const int zero = r.add_scalar(0, r.dtype(m['x']));
-  const int is_open = r.add_binary(BinaryKind::greater, r.add(forward, {m['x']}), zero);
-  return r.add(m.call(2).op, {m['x'], r.add(Select{}, {is_open, m['g'], zero})});
+  const int positive_mask = r.add_binary(BinaryKind::greater, r.add(forward_pool, {m['x']}), zero);
+  return r.add(m.call(2).op, {m['x'], r.add(Select{}, {positive_mask, m['g'], zero})});
 }
 
 /// Whether every window overlaps the image.

@@ -7,22 +7,23 @@ namespace crescent::passes {
 
 /// Returns the op inside a WithPostOps; returns other ops unchanged.
 inline const OpPtr& base_of(const OpPtr& op) {
-  auto* with = as<WithPostOps>(*op);
-  return with ? with->op : op;
+  auto* with_post_ops_op = as<WithPostOps>(*op);
+  return with_post_ops_op ? with_post_ops_op->op : op;
 }
 /// Returns a WithPostOps unchanged; wraps another op in a WithPostOps without post-ops.
 inline WithPostOps with_post_ops(const OpPtr& op) {
-  if (auto* with = as<WithPostOps>(*op)) return *with;
-  WithPostOps with;
-  with.op = op;
-  return with;
+  if (auto* with_post_ops_op = as<WithPostOps>(*op)) return *with_post_ops_op;
+  WithPostOps wrapped_op;
+  wrapped_op.op = op;
+  return wrapped_op;
 }
 /// Returns the instruction that computes the value if its op is a T, with or without post-ops; else
 /// null.
 template <class T>
 const Instruction* product_computing(Rewriting& r, int value) {
-  auto* made = r.producer(value);
-  return made && made->outputs[0] == value && as<T>(*base_of(made->op)) ? made : nullptr;
+  auto* producer = r.producer(value);
+  return producer && producer->outputs[0] == value && as<T>(*base_of(producer->op)) ? producer
+                                                                                    : nullptr;
 }
 
 /// Whether the op has only post-ops from this list.
@@ -37,9 +38,9 @@ inline int add_post_op(Rewriting& r, const Instruction& made, PostOp post,
                        std::initializer_list<int> inputs = {}) {
   WithPostOps op = with_post_ops(made.op);
   op.post.push_back(post);
-  std::vector<int> all = made.inputs;
-  all.insert(all.end(), inputs.begin(), inputs.end());
-  return r.add(std::move(op), std::move(all));
+  std::vector<int> operands = made.inputs;
+  operands.insert(operands.end(), inputs.begin(), inputs.end());
+  return r.add(std::move(op), std::move(operands));
 }
 
 /// Returns the product or convolution that computes the value if a post-op may be added to it, else
@@ -47,11 +48,11 @@ inline int add_post_op(Rewriting& r, const Instruction& made, PostOp post,
 /// be biases, adds and masks.
 template <class T>
 const Instruction* extendable_product(Rewriting& r, int value) {
-  auto* made = product_computing<T>(r, value);
-  if (!made || !r.read_once(value)) return nullptr;
-  const WithPostOps op = with_post_ops(made->op);
+  auto* producer = product_computing<T>(r, value);
+  if (!producer || !r.read_once(value)) return nullptr;
+  const WithPostOps op = with_post_ops(producer->op);
   const bool adds_and_masks = has_only(op, {PostOp::bias, PostOp::add, PostOp::mask});
-  return adds_and_masks && op.mixed == Mixed::no ? made : nullptr;
+  return adds_and_masks && op.mixed == Mixed::no ? producer : nullptr;
 }
 
 }  // namespace crescent::passes

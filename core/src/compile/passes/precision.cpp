@@ -26,12 +26,12 @@ int cast_operands(Rewriting& r, const Match& m) {
 }
 
 template <class T>
-int widened(Rewriting& r, int value) {
-  auto* made = product_computing<T>(r, value);
-  if (!made || made->outputs.size() > 1 || !r.read_once(value)) return kKeep;
-  WithPostOps op = with_post_ops(made->op);
+int cast_to_wide(Rewriting& r, int value) {
+  auto* producer = product_computing<T>(r, value);
+  if (!producer || producer->outputs.size() > 1 || !r.read_once(value)) return kKeep;
+  WithPostOps op = with_post_ops(producer->op);
   op.mixed = Mixed::to_float32;
-  return r.add(std::move(op), made->inputs);
+  return r.add(std::move(op), producer->inputs);
 }
 
 int cast_result(Rewriting& r, const Match& m) {
@@ -39,9 +39,9 @@ int cast_result(Rewriting& r, const Match& m) {
   const int x = i.inputs[0];
   if (r.dtype(x) != DType::bfloat16 || r.result(i).dtype != DType::float32) return kKeep;
   auto* reshape = r.producer_as<Reshape>(x);
-  const int product = reshape && r.read_once(x) ? reshape->inputs[0] : x;
-  int y = widened<Matmul>(r, product);
-  if (y == kKeep) y = widened<ConvBackwardKernel>(r, product);
+  const int product_value = reshape && r.read_once(x) ? reshape->inputs[0] : x;
+  int y = cast_to_wide<Matmul>(r, product_value);
+  if (y == kKeep) y = cast_to_wide<ConvBackwardKernel>(r, product_value);
   return y == kKeep ? kKeep : r.reshaped(y, r.result(i).shape);
 }
 

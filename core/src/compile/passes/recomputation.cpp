@@ -55,7 +55,7 @@ class Recomputation {
   struct ValueInfo {
     /// the instruction that computes the value; null if the value is never recomputed
     const Instruction* producer = nullptr;
-    int reads = 0;
+    int read_count = 0;
     int steps = 0;  ///< number of ops that compute the value from one in memory; 0: it is never
                     ///< recomputed
     bool is_in_memory = true;  ///< whether the value stays in memory even after its readers are
@@ -67,56 +67,58 @@ class Recomputation {
   /// Counts the reads of values. An elementwise result is stored in memory only if an instruction
   /// that cannot be fused with it reads it.
   void count_reads(const Instruction& i) {
-    const bool fuses = is_elementwise(*i.op);
-    if (fuses) at(i.outputs[0]).is_in_memory = false;
+    const bool is_fusible = is_elementwise(*i.op);
+    if (is_fusible) at(i.outputs[0]).is_in_memory = false;
     for (int value : i.inputs) {
-      ++at(value).reads;
-      if (!fuses || !(spec(value).shape == spec(i.outputs[0]).shape)) at(value).is_in_memory = true;
+      ++at(value).read_count;
+      if (!is_fusible || !(spec(value).shape == spec(i.outputs[0]).shape))
+        at(value).is_in_memory = true;
     }
   }
 
   /// Returns the operand that is not a scalar; -1 if there is none or several different ones.
   int only_nonscalar_operand(const Instruction& i) const {
-    int found = -1;
+    int operand = -1;
     for (int value : i.inputs) {
       if (spec(value).shape.rank() == 0) continue;
-      if (found >= 0 && found != value) return -1;
-      found = value;
+      if (operand >= 0 && operand != value) return -1;
+      operand = value;
     }
-    return found;
+    return operand;
   }
 
   void record(const Instruction& i) {
     if (!is_cheap(*i.op)) return;
-    ValueInfo& made = at(i.outputs[0]);
-    const int from = only_nonscalar_operand(i);
-    if (made.is_in_memory || from < 0) return;
-    const TensorSpec &source = spec(from), &result = spec(i.outputs[0]);
+    ValueInfo& output_info = at(i.outputs[0]);
+    const int operand = only_nonscalar_operand(i);
+    if (output_info.is_in_memory || operand < 0) return;
+    const TensorSpec &source = spec(operand), &result = spec(i.outputs[0]);
     const bool is_worth_it =
         source.shape == result.shape && size_of(source.dtype) <= size_of(result.dtype);
-    const int steps = at(from).steps + 1;
-    if (!is_worth_it || steps > kMaxRepeated || !(at(from).is_in_memory || at(from).steps > 0))
+    const int steps = at(operand).steps + 1;
+    if (!is_worth_it || steps > kMaxRepeated ||
+        !(at(operand).is_in_memory || at(operand).steps > 0))
       return;
-    made.producer = &i;
-    made.steps = steps;
+    output_info.producer = &i;
+    output_info.steps = steps;
   }
 
   /// Replaces operands that have at least `reads` readers by recomputed copies. A value with a
   /// single reader needs no copy, because the fusion pass fuses it with its reader.
   void use_copies(Instruction& i, int reads) {
     for (int& value : i.inputs) {
-      if (at(value).steps > 0 && at(value).reads >= reads) value = copy(value, i.scope);
+      if (at(value).steps > 0 && at(value).read_count >= reads) value = copy(value, i.scope);
     }
   }
 
   int copy(int value, int scope) {
-    Instruction again = *at(value).producer;
-    again.scope = scope;
-    use_copies(again, 1);
-    again.outputs = {program_.add_value(TensorSpec(spec(value)))};
+    Instruction instruction_copy = *at(value).producer;
+    instruction_copy.scope = scope;
+    use_copies(instruction_copy, 1);
+    instruction_copy.outputs = {program_.add_value(TensorSpec(spec(value)))};
     values_.emplace_back();
-    program_.code.push_back(again);
-    return again.outputs[0];
+    program_.code.push_back(instruction_copy);
+    return instruction_copy.outputs[0];
   }
 
   Program& program_;

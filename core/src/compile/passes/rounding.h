@@ -25,9 +25,9 @@ inline int unrounded(Rewriting& r, int value) {
 /// value itself.
 inline int before_widening(Rewriting& r, int value) {
   auto* cast = r.producer_as<Cast>(value);
-  const bool widens =
+  const bool is_widening =
       cast && r.dtype(value) == DType::float32 && r.dtype(cast->inputs[0]) == DType::bfloat16;
-  return widens && r.read_once(value) ? cast->inputs[0] : value;
+  return is_widening && r.read_once(value) ? cast->inputs[0] : value;
 }
 
 }  // namespace crescent::passes

@@ -24,7 +24,7 @@ bool keeps_spec(const Rewriting& r, const Match& m) {
 bool is_known(const Rewriting& r, const Match& m) { return r.result(m.call()).shape.is_known(); }
 
 constexpr Condition kSameSpec{"the shape is that of x", keeps_spec};
-constexpr Condition kKnown{"the shape of the result is known", is_known};
+constexpr Condition kShapeIsKnown{"the shape of the result is known", is_known};
 
 int reshape_input(Rewriting& r, const Match& m) {
   return r.reshaped(m['x'], r.result(m.call()).shape);
@@ -33,9 +33,9 @@ int reshape_input(Rewriting& r, const Match& m) {
 int broadcast_input(Rewriting& r, const Match& m) { return r.add(m.call().op, {m['x']}); }
 
 int fill(Rewriting& r, const Match& m) {
-  const TensorSpec wanted = r.result(m.call());
+  const TensorSpec wanted_spec = r.result(m.call());
   Fill op;
-  op.shape = wanted.shape, op.dtype = wanted.dtype, op.value = m.number('n');
+  op.shape = wanted_spec.shape, op.dtype = wanted_spec.dtype, op.value = m.number('n');
   return r.add(op, {});
 }
 
@@ -43,26 +43,26 @@ int fill(Rewriting& r, const Match& m) {
 
 /// Whether the permutation moves only axes of size 1.
 bool keeps_order(const std::vector<int>& axes, const Shape& shape) {
-  int last = -1;
+  int last_axis = -1;
   for (int axis : axes) {
     if (shape[axis] == 1) continue;
-    if (axis < last) return false;
-    last = axis;
+    if (axis < last_axis) return false;
+    last_axis = axis;
   }
   return true;
 }
 
-constexpr Condition kNothingMoves{"axes of one element alone change places",
-                                  [](const Rewriting& r, const Match& m) {
-                                    const auto& axes = m.op<Transpose>().axes;
-                                    return std::is_sorted(axes.begin(), axes.end()) ||
-                                           (is_known(r, m) && keeps_order(axes, r.shape(m['x'])));
-                                  }};
+constexpr Condition kNoElementMoves{"axes of one element alone change places",
+                                    [](const Rewriting& r, const Match& m) {
+                                      const auto& axes = m.op<Transpose>().axes;
+                                      return std::is_sorted(axes.begin(), axes.end()) ||
+                                             (is_known(r, m) && keeps_order(axes, r.shape(m['x'])));
+                                    }};
 
 int transpose_once(Rewriting& r, const Match& m) {
-  Transpose both;
-  for (int axis : m.op<Transpose>().axes) both.axes.push_back(m.op<Transpose>(1).axes[axis]);
-  return r.add(both, {m['x']});
+  Transpose combined;
+  for (int axis : m.op<Transpose>().axes) combined.axes.push_back(m.op<Transpose>(1).axes[axis]);
+  return r.add(combined, {m['x']});
 }
 
 // ---- parts
@@ -94,7 +94,7 @@ constexpr Condition kSameAxes{"both of the same axes", [](const Rewriting&, cons
 // ---- reductions
 
 /// The result of reducing a number that is repeated `count` times.
-std::optional<double> reduced(ReduceKind kind, double number, int64_t count) {
+std::optional<double> reduced_number(ReduceKind kind, double number, int64_t count) {
   switch (kind) {
     case ReduceKind::sum:
       return number * static_cast<double>(count);
@@ -122,21 +122,21 @@ int64_t count_of(const Reduce& op, const Shape& shape) {
 int reduce_fill(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto& op = op_of<Reduce>(i);
-  const TensorSpec x = r.spec(i.inputs[0]), wanted = r.result(i);
-  if (!x.shape.is_known() || x.dtype != wanted.dtype) return kKeep;
+  const TensorSpec x = r.spec(i.inputs[0]), wanted_spec = r.result(i);
+  if (!x.shape.is_known() || x.dtype != wanted_spec.dtype) return kKeep;
   const int64_t count = count_of(op, x.shape);
-  const auto result = reduced(op.kind, m.number('n'), count);
-  if (!result || count == 0 || !is_exact(*result, wanted.dtype)) return kKeep;
+  const auto result = reduced_number(op.kind, m.number('n'), count);
+  if (!result || count == 0 || !is_exact(*result, wanted_spec.dtype)) return kKeep;
   Fill fill;
-  fill.shape = wanted.shape, fill.dtype = wanted.dtype, fill.value = *result;
+  fill.shape = wanted_spec.shape, fill.dtype = wanted_spec.dtype, fill.value = *result;
   return r.add(fill, {});
 }
 
 /// Whether `source`, broadcast to rank `rank`, has size 1 along all of the axes.
 bool was_repeated(const Shape& source, int rank, const std::vector<int>& axes) {
   return std::all_of(axes.begin(), axes.end(), [&](int axis) {
-    const int own = axis - (rank - source.rank());
-    return own < 0 || source[own] == 1;
+    const int source_axis = axis - (rank - source.rank());
+    return source_axis < 0 || source[source_axis] == 1;
   });
 }
 
@@ -144,10 +144,10 @@ bool was_repeated(const Shape& source, int rank, const std::vector<int>& axes) {
 /// there.
 Shape reduced_shape(const Shape& source, int rank, const Reduce& op) {
   Shape shape;
-  for (int own = 0; own < source.rank(); ++own) {
-    const bool gone =
-        std::binary_search(op.axes.begin(), op.axes.end(), own + rank - source.rank());
-    if (!gone || op.keepdims) shape.append(source[own]);
+  for (int source_axis = 0; source_axis < source.rank(); ++source_axis) {
+    const bool is_removed =
+        std::binary_search(op.axes.begin(), op.axes.end(), source_axis + rank - source.rank());
+    if (!is_removed || op.keepdims) shape.append(source[source_axis]);
   }
   return shape;
 }
@@ -156,10 +156,10 @@ Shape reduced_shape(const Shape& source, int rank, const Reduce& op) {
 /// computed.
 int multiply_by_count(Rewriting& r, int value, double count) {
   const DType dtype = r.dtype(value);
-  const DType wide = is_floating(dtype) && size_of(dtype) == 2 ? DType::float32 : dtype;
-  const int product =
-      r.add_binary(BinaryKind::multiply, as_dtype(r, value, wide), r.add_scalar(count, wide));
-  return as_dtype(r, product, dtype);
+  const DType wide_dtype = is_floating(dtype) && size_of(dtype) == 2 ? DType::float32 : dtype;
+  const int scaled_sum = r.add_binary(BinaryKind::multiply, as_dtype(r, value, wide_dtype),
+                                      r.add_scalar(count, wide_dtype));
+  return as_dtype(r, scaled_sum, dtype);
 }
 
 /// Replaces a reduction along axes that have size 1 or were broadcast, where all reduced elements
@@ -168,17 +168,17 @@ int reduce_repeated(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const auto& op = op_of<Reduce>(i);
   const int x = i.inputs[0];
-  const TensorSpec spec = r.spec(x), wanted = r.result(i);
+  const TensorSpec spec = r.spec(x), wanted_spec = r.result(i);
   auto* stretch = r.producer_as<BroadcastTo>(x);
   const int source = stretch ? stretch->inputs[0] : x;
   const Shape shape = r.shape(source);
-  const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted.dtype &&
+  const bool fits = spec.shape.is_known() && shape.is_known() && spec.dtype == wanted_spec.dtype &&
                     count_of(op, spec.shape) > 0 && was_repeated(shape, spec.shape.rank(), op.axes);
-  const auto factor = fits ? reduced(op.kind, 1, count_of(op, spec.shape)) : std::nullopt;
+  const auto factor = fits ? reduced_number(op.kind, 1, count_of(op, spec.shape)) : std::nullopt;
   if (!factor || !is_exact(*factor, spec.dtype)) return kKeep;
   int y = r.reshaped(source, reduced_shape(shape, spec.shape.rank(), op));
   if (op.kind == ReduceKind::sum && *factor != 1) y = multiply_by_count(r, y, *factor);
-  return r.broadcast_value(y, wanted);
+  return r.broadcast_value(y, wanted_spec);
 }
 
 constexpr Condition kReduced{"the result is one of the dtype, and no product is taken"};
@@ -187,16 +187,16 @@ constexpr Condition kRepeated{
 
 constexpr RewriteRule kShapeRules[] = {
     {"reshape(x)", "x", kSameSpec},
-    {"reshape(reshape(x))", "reshape(x)", kKnown, reshape_input},
-    {"reshape(n)", "fill(n)", kKnown, fill},
+    {"reshape(reshape(x))", "reshape(x)", kShapeIsKnown, reshape_input},
+    {"reshape(n)", "fill(n)", kShapeIsKnown, fill},
     {"broadcast_to(x)", "x", kSameSpec},
     {"broadcast_to(broadcast_to(x))", "broadcast_to(x)", {}, broadcast_input},
-    {"broadcast_to(n)", "fill(n)", kKnown, fill},
-    {"transpose(n)", "fill(n)", kKnown, fill},
-    {"transpose(x)", "reshape(x)", kNothingMoves, reshape_input},
+    {"broadcast_to(n)", "fill(n)", kShapeIsKnown, fill},
+    {"transpose(n)", "fill(n)", kShapeIsKnown, fill},
+    {"transpose(x)", "reshape(x)", kNoElementMoves, reshape_input},
     {"transpose(transpose(x))", "transpose(x)", {}, transpose_once},
     {"slice(x)", "x", kWholeSlice},
-    {"slice(n)", "fill(n)", kKnown, fill},
+    {"slice(n)", "fill(n)", kShapeIsKnown, fill},
     {"pad(x)", "x", kNoPadding},
     {"concat(x)", "x"},
     {"reverse(x)", "x", kFlipsNothing},

@@ -24,9 +24,9 @@ constexpr Condition kProbabilities{
     [](const Rewriting&, const Match& m) { return !m.op<Softmax>(1).log; }};
 
 int join_logarithm(Rewriting& r, const Match& m) {
-  Softmax joined = m.op<Softmax>(1);
-  joined.log = true;
-  return r.add(joined, {m['x']});
+  Softmax log_softmax = m.op<Softmax>(1);
+  log_softmax.log = true;
+  return r.add(log_softmax, {m['x']});
 }
 
 /// Whether the rules apply to the dtype. They do not apply to half-width floats, whose
@@ -35,8 +35,8 @@ bool is_precise(DType dtype) { return dtype == DType::float32 || dtype == DType:
 
 /// Whether the shape, aligned to the last of `rank` axes, has size 1 along this axis or lacks it.
 bool has_size_1(const Shape& shape, int axis, int rank) {
-  const int own = axis - (rank - shape.rank());
-  return own < 0 || shape[own] == 1;
+  const int source_axis = axis - (rank - shape.rank());
+  return source_axis < 0 || shape[source_axis] == 1;
 }
 
 constexpr Condition kUniformTerm{
@@ -53,8 +53,8 @@ constexpr Condition kUniformTerm{
     }};
 
 int drop_uniform_term(Rewriting& r, const Match& m) {
-  const int weighted = r.add_binary(BinaryKind::multiply, m['x'], m.call(5).outputs[0]);
-  return r.add_binary(BinaryKind::subtract, m['x'], r.add(m.call(2).op, {weighted}));
+  const int weighted_x = r.add_binary(BinaryKind::multiply, m['x'], m.call(5).outputs[0]);
+  return r.add_binary(BinaryKind::subtract, m['x'], r.add(m.call(2).op, {weighted_x}));
 }
 
 constexpr RewriteRule kSoftmaxRules[] = {

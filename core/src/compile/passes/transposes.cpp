@@ -20,8 +20,8 @@ bool swaps_matrices(const Transpose& op) {
 }
 
 const Instruction* swap_before(Rewriting& r, int value) {
-  auto* made = r.producer_as<Transpose>(value);
-  return made && swaps_matrices(op_of<Transpose>(*made)) ? made : nullptr;
+  auto* producer = r.producer_as<Transpose>(value);
+  return producer && swaps_matrices(op_of<Transpose>(*producer)) ? producer : nullptr;
 }
 
 /// Adds a copy of the instruction with another matmul and other operands.
@@ -53,17 +53,19 @@ int transpose_operands(Rewriting& r, const Match& m) {
 int transpose_result(Rewriting& r, const Match& m) {
   const Instruction& i = m.call();
   const int x = i.inputs[0];
-  auto* made = product_computing<Matmul>(r, x);
-  if (!made || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
-  const bool is_batched_alike = r.shape(made->inputs[0]).rank() == r.shape(made->inputs[1]).rank();
-  if (made->inputs.size() > 2 || made->outputs.size() > 1 || !is_batched_alike) return kKeep;
-  Matmul op = *as<Matmul>(*base_of(made->op));
+  auto* producer = product_computing<Matmul>(r, x);
+  if (!producer || !swaps_matrices(op_of<Transpose>(i)) || !r.read_once(x)) return kKeep;
+  const bool is_batched_alike =
+      r.shape(producer->inputs[0]).rank() == r.shape(producer->inputs[1]).rank();
+  if (producer->inputs.size() > 2 || producer->outputs.size() > 1 || !is_batched_alike)
+    return kKeep;
+  Matmul op = *as<Matmul>(*base_of(producer->op));
   op.transpose_a = !std::exchange(op.transpose_b, !op.transpose_a);
-  return with_product(r, *made, op, {made->inputs[1], made->inputs[0]});
+  return with_product(r, *producer, op, {producer->inputs[1], producer->inputs[0]});
 }
 
 constexpr Condition kSwapsMatrices{"the last two axes of an operand change places"};
-constexpr Condition kAlone{
+constexpr Condition kNoOtherOrder{
     "the last two axes change places, nobody else reads the product, and nothing was added to it"};
 
 constexpr RewriteRule kTransposeRules[] = {
@@ -71,7 +73,7 @@ constexpr RewriteRule kTransposeRules[] = {
      Digits::rounded},
     {"with_post_ops(...)", "with_post_ops(untransposed ...)", kSwapsMatrices, transpose_operands,
      Digits::rounded},
-    {"transpose(x)", "matmul(b, a) for x = matmul(a, b)", kAlone, transpose_result,
+    {"transpose(x)", "matmul(b, a) for x = matmul(a, b)", kNoOtherOrder, transpose_result,
      Digits::rounded},
 };
 

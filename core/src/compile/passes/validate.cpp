@@ -70,21 +70,22 @@ class ProgramCheck {
     if (!is_computed_[value]) fail("program: %", value, " is read by ", who, " before it is made");
   }
   void expect_spec(int value, const TensorSpec& spec, std::string_view what) const {
-    const TensorSpec& stated = program_.values[value];
-    if (!(stated == spec))
-      fail("program: %", value, " is stated as ", stated, ", ", what, " has ", spec);
+    const TensorSpec& recorded_spec = program_.values[value];
+    if (!(recorded_spec == spec))
+      fail("program: %", value, " is stated as ", recorded_spec, ", ", what, " has ", spec);
   }
   void check(const Program::Instruction& i) {
-    TensorSpecs in;
+    TensorSpecs input_specs;
     for (int value : i.inputs) {
       read(value, i.op->text());
-      in.push_back(program_.values[value]);
+      input_specs.push_back(program_.values[value]);
     }
-    const TensorSpecs out = i.op->infer(in);
-    if (out.size() != i.outputs.size())
-      fail("program: ", i.op->text(), " has ", out.size(), " results, ", i.outputs.size(),
+    const TensorSpecs output_specs = i.op->infer(input_specs);
+    if (output_specs.size() != i.outputs.size())
+      fail("program: ", i.op->text(), " has ", output_specs.size(), " results, ", i.outputs.size(),
            " are stated");
-    for (size_t o = 0; o < out.size(); ++o) mark_computed_as(i.outputs[o], out[o], i.op->text());
+    for (size_t o = 0; o < output_specs.size(); ++o)
+      mark_computed_as(i.outputs[o], output_specs[o], i.op->text());
     if (i.scope < 0 || static_cast<size_t>(i.scope) >= program_.scopes.size())
       fail("program: there is no scope ", i.scope);
   }

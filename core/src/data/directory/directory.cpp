@@ -38,12 +38,12 @@ void check_labels(const DirectoryOptions& options, const FileKind& kind) {
 }
 
 void check_subset(const DirectoryOptions& options) {
-  const auto& split = options.validation_split;
-  if (split && !(*split > 0 && *split < 1))
-    fail("`validation_split` must be between 0 and 1, received: ", *split);
-  if (split.has_value() != options.subset.has_value())
+  const auto& split_fraction = options.validation_split;
+  if (split_fraction && !(*split_fraction > 0 && *split_fraction < 1))
+    fail("`validation_split` must be between 0 and 1, received: ", *split_fraction);
+  if (split_fraction.has_value() != options.subset.has_value())
     fail("If `subset` is set, `validation_split` must be set, and inversely.");
-  if (!split) return;
+  if (!split_fraction) return;
   const std::string& subset = *options.subset;
   if (subset != "training" && subset != "validation" && subset != "both")
     fail("`subset` must be either \"training\", \"validation\" or \"both\", received: ", subset);
@@ -55,9 +55,9 @@ void check_subset(const DirectoryOptions& options) {
 
 Value label_value(int64_t label, const std::string& mode, size_t classes) {
   if (mode == "int") return label;
-  const bool binary = mode == "binary";
-  std::vector<float> values(binary ? 1 : classes);
-  if (binary)
+  const bool is_binary = mode == "binary";
+  std::vector<float> values(is_binary ? 1 : classes);
+  if (is_binary)
     values[0] = static_cast<float>(label);
   else if (label >= 0 && label < static_cast<int64_t>(classes))
     values[label] = 1;
@@ -68,26 +68,26 @@ Value label_value(int64_t label, const std::string& mode, size_t classes) {
 /// The elements of a dataset: the path of each file and, if there are labels, its label.
 std::vector<Element> elements_of(const Files& files, const Texts& classes,
                                  const DirectoryOptions& options) {
-  const bool labelled = options.label_mode && !options.labels.is_null();
+  const bool has_labels = options.label_mode && !options.labels.is_null();
   std::vector<Element> elements;
   for (const LabelledFile& file : files) {
     Element& element = elements.emplace_back(Element{file.path});
-    if (labelled) element.push_back(label_value(file.label, *options.label_mode, classes.size()));
+    if (has_labels) element.push_back(label_value(file.label, *options.label_mode, classes.size()));
   }
   return elements;
 }
 
 Mapping reading_of(const FileKind& kind) {
-  Mapping reading;
-  reading.name = "reading files";
-  reading.workers = std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, 8);
-  reading.make = [load = kind.load]() -> Mapper {
+  Mapping reading_mapping;
+  reading_mapping.name = "reading files";
+  reading_mapping.workers = std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, 8);
+  reading_mapping.make = [load = kind.load]() -> Mapper {
     return [load](Element element) {
       element[0] = load(element[0].as_string());
       return element;
     };
   };
-  return reading;
+  return reading_mapping;
 }
 
 Texts paths_of(const Files& files) {
@@ -132,9 +132,10 @@ void shuffle_files(Files& files, const DirectoryOptions& options) {
 Files files_of(const std::string& part, const FileIndex& index, const DirectoryOptions& options) {
   const auto count =
       static_cast<int64_t>(*options.validation_split * static_cast<double>(index.files.size()));
-  const auto middle = index.files.end() - count;
+  const auto validation_begin = index.files.end() - count;
   const bool training = part == "training";
-  Files files(training ? index.files.begin() : middle, training ? middle : index.files.end());
+  Files files(training ? index.files.begin() : validation_begin,
+              training ? validation_begin : index.files.end());
   if (options.verbose) std::printf("Using %zu files for %s.\n", files.size(), part.c_str());
   return files;
 }

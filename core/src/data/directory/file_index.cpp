@@ -51,17 +51,19 @@ class FileSearch {
 };
 
 Texts classes_of(const DirectoryOptions& options) {
-  Texts found;
+  Texts folder_names;
   for (const std::string& name : sorted_entries(options.directory, true))
-    if (!name.starts_with(".")) found.push_back(name);
-  if (options.class_names.empty()) return found;
-  Texts given = options.class_names;
-  std::sort(given.begin(), given.end());
-  if (!std::includes(found.begin(), found.end(), given.begin(), given.end()))
+    if (!name.starts_with(".")) folder_names.push_back(name);
+  if (options.class_names.empty()) return folder_names;
+  Texts class_names = options.class_names;
+  std::sort(class_names.begin(), class_names.end());
+  if (!std::includes(folder_names.begin(), folder_names.end(), class_names.begin(),
+                     class_names.end()))
     fail(
         "The `class_names` passed did not match the names of the subdirectories of the target "
         "directory. Expected: ",
-        join(found), " (or a subset of it), but received: class_names=", join(options.class_names));
+        join(folder_names),
+        " (or a subset of it), but received: class_names=", join(options.class_names));
   return options.class_names;
 }
 
@@ -84,10 +86,10 @@ void set_labels(FileIndex& index, const DirectoryOptions& options) {
         "len(labels) is ",
         labels.size(), " while we found ", index.files.size(), " files in directory ",
         options.directory, ".");
-  std::set<int64_t> different;
+  std::set<int64_t> distinct_labels;
   for (size_t i = 0; i < labels.size(); ++i)
-    different.insert(index.files[i].label = labels[i].as_int());
-  for (const int64_t label : different) index.classes.push_back(std::to_string(label));
+    distinct_labels.insert(index.files[i].label = labels[i].as_int());
+  for (const int64_t label : distinct_labels) index.classes.push_back(std::to_string(label));
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ template <class T>
 void convert_pixels(const T* from, int64_t from_channels, T* to, int64_t to_channels,
                     int64_t pixels, T opaque) {
   for (int64_t i = 0; i < pixels; ++i, from += from_channels, to += to_channels) {
-    const bool coloured = from_channels >= 3;
+    const bool is_coloured = from_channels >= 3;
     if (to_channels == 1) {
-      to[0] = coloured ? grey_of(from) : from[0];
+      to[0] = is_coloured ? grey_of(from) : from[0];
       continue;
     }
-    for (int c = 0; c < 3; ++c) to[c] = from[coloured ? c : 0];
+    for (int c = 0; c < 3; ++c) to[c] = from[is_coloured ? c : 0];
     if (to_channels == 4)
       to[3] = from_channels == 4 ? from[3] : from_channels == 2 ? from[1] : opaque;
   }
@@ -41,11 +41,11 @@ Tensor read_image(const std::string& path, int64_t channels) {
   const Tensor read = format_to_read<ReadsArrays>(path)->read_array(path, "");
   if (read.rank() != 3 || read.dim(2) < 1 || read.dim(2) > 4)
     fail("'", path, "' holds no image but an array ", read.spec());
-  const bool deep = read.dtype() == DType::int32;
-  if (read.dim(2) == channels && (!deep || channels == 1)) return read;
+  const bool is_int32 = read.dtype() == DType::int32;
+  if (read.dim(2) == channels && (!is_int32 || channels == 1)) return read;
   const int64_t pixels = read.dim(0) * read.dim(1);
   const Tensor bytes =
-      deep ? ops::cast(ops::minimum(read, ops::Operand(255.0)), DType::uint8) : read;
+      is_int32 ? ops::cast(ops::minimum(read, ops::Operand(255.0)), DType::uint8) : read;
   Tensor image({DType::uint8, {read.dim(0), read.dim(1), channels}});
   convert_pixels<uint8_t>(bytes.data<uint8_t>(), read.dim(2), image.mutable_data<uint8_t>(),
                           channels, pixels, 255);
@@ -64,12 +64,13 @@ Tensor load_image(const std::string& path, const LoadImageOptions& options) {
 
 void save_image(const std::string& path, const Tensor& array, const SaveImageOptions& options) {
   Tensor image = array_to_image(array, options.data_format, options.scale);
-  const auto& named = options.file_format;
-  const auto format = named ? format_named<WritesArrays>(*named == "jpg" ? "jpeg" : *named)
-                            : format_to_write<WritesArrays>(path);
-  const bool jpeg = named ? *named == "jpg" || *named == "jpeg"
-                          : path.ends_with(".jpg") || path.ends_with(".jpeg");
-  if (jpeg && image.dim(2) == 4) {
+  const auto& format_name = options.file_format;
+  const auto format =
+      format_name ? format_named<WritesArrays>(*format_name == "jpg" ? "jpeg" : *format_name)
+                  : format_to_write<WritesArrays>(path);
+  const bool is_jpeg = format_name ? *format_name == "jpg" || *format_name == "jpeg"
+                                   : path.ends_with(".jpg") || path.ends_with(".jpeg");
+  if (is_jpeg && image.dim(2) == 4) {
     warn("The JPG format does not support RGBA images, converting to RGB.");
     image = ops::slice(image, {0, 0, 0}, {-1, -1, 3});
   }

@@ -22,18 +22,18 @@ ImageRegion central_region(const Tensor& image, ImageSize size) {
 Tensor padded_to_aspect_ratio(const Tensor& image, ImageSize size) {
   check_image_size(size);
   const int64_t rows = image.dim(0), columns = image.dim(1), channels = image.dim(2);
-  const int64_t tall = std::max(rows, columns * size.height / size.width),
-                wide = std::max(columns, rows * size.width / size.height);
-  Tensor padded({image.dtype(), {tall, wide, channels}});
+  const int64_t padded_height = std::max(rows, columns * size.height / size.width),
+                padded_width = std::max(columns, rows * size.width / size.height);
+  Tensor result({image.dtype(), {padded_height, padded_width, channels}});
   const size_t pixel = size_of(image.dtype()) * static_cast<size_t>(channels);
-  const int64_t top = (tall - rows) / 2, left = (wide - columns) / 2;
-  auto* to = static_cast<std::byte*>(padded.mutable_raw());
-  const auto* from = static_cast<const std::byte*>(image.raw());
+  const int64_t top = (padded_height - rows) / 2, left = (padded_width - columns) / 2;
+  auto* target_bytes = static_cast<std::byte*>(result.mutable_raw());
+  const auto* image_bytes = static_cast<const std::byte*>(image.raw());
   for (int64_t y = 0; y < rows; ++y)
-    std::memcpy(to + static_cast<size_t>((top + y) * wide + left) * pixel,
-                from + static_cast<size_t>(y * columns) * pixel,
+    std::memcpy(target_bytes + static_cast<size_t>((top + y) * padded_width + left) * pixel,
+                image_bytes + static_cast<size_t>(y * columns) * pixel,
                 static_cast<size_t>(columns) * pixel);
-  return padded;
+  return result;
 }
 
 }  // namespace crescent

@@ -17,14 +17,14 @@ double sinc(double x) {
 double box(double x) { return x > -0.5 && x <= 0.5; }
 double triangle(double x) { return std::max(0.0, 1 - std::abs(x)); }
 double hamming(double x) {
-  const double at = std::abs(x);
-  return at >= 1 ? 0 : sinc(at) * (0.54 + 0.46 * std::cos(at * std::numbers::pi));
+  const double distance = std::abs(x);
+  return distance >= 1 ? 0 : sinc(distance) * (0.54 + 0.46 * std::cos(distance * std::numbers::pi));
 }
 /// The cubic filter of Keys with a = -0.5.
 double cubic(double x) {
-  const double a = -0.5, at = std::abs(x);
-  if (at < 1) return ((a + 2) * at - (a + 3)) * at * at + 1;
-  return at < 2 ? (((at - 5) * at + 8) * at - 4) * a : 0;
+  const double a = -0.5, distance = std::abs(x);
+  if (distance < 1) return ((a + 2) * distance - (a + 3)) * distance * distance + 1;
+  return distance < 2 ? (((distance - 5) * distance + 8) * distance - 4) * a : 0;
 }
 template <int Lobes>
 double lanczos(double x) {
@@ -35,10 +35,11 @@ double gaussian(double x) {
   return std::abs(x) < 1.5 ? std::exp(-x * x / (2 * kSigma * kSigma)) : 0;
 }
 double mitchell(double x) {
-  const double at = std::abs(x);
-  if (at >= 2) return 0;
-  if (at >= 1) return (((-7.0 / 18) * at + 2) * at - 10.0 / 3) * at + 16.0 / 9;
-  return ((7.0 / 6) * at - 2) * at * at + 8.0 / 9;
+  const double distance = std::abs(x);
+  if (distance >= 2) return 0;
+  if (distance >= 1)
+    return (((-7.0 / 18) * distance + 2) * distance - 10.0 / 3) * distance + 16.0 / 9;
+  return ((7.0 / 6) * distance - 2) * distance * distance + 8.0 / 9;
 }
 
 struct Filter {
@@ -106,36 +107,36 @@ PixelWeights filter_weights(const Filter& filter, double centre, double widening
 std::vector<PixelWeights> pixel_weights(const Filter& filter, bool widens, int64_t size,
                                         int64_t start, int64_t length, int64_t count) {
   const double scale = double(length) / double(count), widening = widens ? std::max(scale, 1.0) : 1;
-  std::vector<PixelWeights> all;
+  std::vector<PixelWeights> result;
   for (int64_t i = 0; i < count; ++i) {
-    const double from = start + i * scale, centre = start + (i + 0.5) * scale;
+    const double window_begin = start + i * scale, centre = start + (i + 0.5) * scale;
     if (filter.weight)
-      all.push_back(filter_weights(filter, centre, widening, size));
+      result.push_back(filter_weights(filter, centre, widening, size));
     else if (std::string_view(filter.name) == "area")
-      all.push_back(area_weights(from, from + scale, size));
+      result.push_back(area_weights(window_begin, window_begin + scale, size));
     else
-      all.push_back({std::min(static_cast<int64_t>(centre), size - 1), {1.0}});
+      result.push_back({std::min(static_cast<int64_t>(centre), size - 1), {1.0}});
   }
-  return all;
+  return result;
 }
 
 // ---- sums in 8 bits as in Pillow, in integers, or in floating point
 
 struct ByteSums {
   using Value = uint8_t;
-  static constexpr int kBits = 32 - 8 - 2;
+  static constexpr int kFractionBits = 32 - 8 - 2;
   static int32_t weight(double w) {
-    return static_cast<int32_t>(w * (1 << kBits) + (w < 0 ? -0.5 : 0.5));
+    return static_cast<int32_t>(w * (1 << kFractionBits) + (w < 0 ? -0.5 : 0.5));
   }
-  static constexpr int32_t kStart = 1 << (kBits - 1);
+  static constexpr int32_t kInitialSum = 1 << (kFractionBits - 1);
   static uint8_t value(int32_t sum) {
-    return static_cast<uint8_t>(std::clamp(sum >> kBits, 0, 255));
+    return static_cast<uint8_t>(std::clamp(sum >> kFractionBits, 0, 255));
   }
 };
 struct FloatSums {
   using Value = float;
   static float weight(double w) { return static_cast<float>(w); }
-  static constexpr float kStart = 0;
+  static constexpr float kInitialSum = 0;
   static float value(float sum) { return sum; }
 };
 
@@ -148,7 +149,7 @@ void sum_lines(const typename Sums::Value* from, typename Sums::Value* to, int64
   std::vector<Weight> sums(run);
   for (int64_t g = 0; g < groups; ++g)
     for (size_t i = 0; i < pixel_weights.size(); ++i, to += run) {
-      std::fill(sums.begin(), sums.end(), Sums::kStart);
+      std::fill(sums.begin(), sums.end(), Sums::kInitialSum);
       for (size_t k = 0; k < pixel_weights[i].weights.size(); ++k) {
         const auto* line =
             from + (g * lines + pixel_weights[i].first + static_cast<int64_t>(k)) * run;
@@ -165,17 +166,18 @@ Tensor resample(const Tensor& image, const Filter& filter, bool widens, const Im
                 ImageSize size) {
   using Value = typename Sums::Value;
   const int64_t rows = image.dim(0), columns = image.dim(1), channels = image.dim(2);
-  Tensor wide = image;
+  Tensor wide_image = image;
   if (region.left != 0 || region.width != columns || size.width != columns) {
-    wide = Tensor({image.dtype(), {rows, size.width, channels}});
-    sum_lines<Sums>(image.data<Value>(), wide.mutable_data<Value>(), rows, columns, channels,
+    wide_image = Tensor({image.dtype(), {rows, size.width, channels}});
+    sum_lines<Sums>(image.data<Value>(), wide_image.mutable_data<Value>(), rows, columns, channels,
                     pixel_weights(filter, widens, columns, region.left, region.width, size.width));
   }
-  if (region.top == 0 && region.height == rows && size.height == rows) return wide;
-  Tensor all({image.dtype(), {size.height, size.width, channels}});
-  sum_lines<Sums>(wide.data<Value>(), all.mutable_data<Value>(), 1, rows, size.width * channels,
+  if (region.top == 0 && region.height == rows && size.height == rows) return wide_image;
+  Tensor result({image.dtype(), {size.height, size.width, channels}});
+  sum_lines<Sums>(wide_image.data<Value>(), result.mutable_data<Value>(), 1, rows,
+                  size.width * channels,
                   pixel_weights(filter, widens, rows, region.top, region.height, size.height));
-  return all;
+  return result;
 }
 
 void check_image(const Tensor& image, ImageSize size) {
@@ -194,8 +196,8 @@ Tensor resize_as_pillow(const Tensor& image, const ImageRegion& region, ImageSiz
   check_image(image, size);
   const Filter& filter = filter_named(kPillowFilters, name);
   if (image.dtype() == DType::uint8) return resample<ByteSums>(image, filter, true, region, size);
-  const Tensor exact = ops::cast(image, DType::float32);
-  const Tensor resized = resample<FloatSums>(exact, filter, true, region, size);
+  const Tensor floats = ops::cast(image, DType::float32);
+  const Tensor resized = resample<FloatSums>(floats, filter, true, region, size);
   return ops::cast(ops::round(resized), image.dtype());
 }
 
@@ -203,10 +205,10 @@ Tensor resize_as_tensorflow(const Tensor& image, const ImageRegion& region, Imag
                             const std::string& name) {
   check_image(image, size);
   const Filter& filter = filter_named(kTensorflowFilters, name);
-  const Tensor part =
+  const Tensor first_image =
       ops::slice(image, {region.top, region.left, 0}, {region.height, region.width, -1});
-  return resample<FloatSums>(ops::cast(part, DType::float32), filter, false, whole_image(part),
-                             size);
+  return resample<FloatSums>(ops::cast(first_image, DType::float32), filter, false,
+                             whole_image(first_image), size);
 }
 
 }  // namespace crescent

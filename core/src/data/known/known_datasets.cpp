@@ -42,9 +42,9 @@ TrainAndTest split_rows(const Tensor& x, const Tensor& y, double test_split, int
   std::vector<int32_t> order(x.dim(0));
   std::iota(order.begin(), order.end(), 0);
   NumpyRandom(static_cast<uint32_t>(seed)).shuffle(order);
-  const auto middle = static_cast<size_t>(double(order.size()) * (1 - test_split));
+  const auto test_begin = static_cast<size_t>(double(order.size()) * (1 - test_split));
   const std::span indices(std::as_const(order));
-  const auto train = indices.first(middle), test = indices.subspan(middle);
+  const auto train = indices.first(test_begin), test = indices.subspan(test_begin);
   return {{rows_at(x, train), rows_at(y, train)}, {rows_at(x, test), rows_at(y, test)}};
 }
 
@@ -57,11 +57,12 @@ Value word_index(const char* dataset, const std::string& path) {
 WordSequences sequences_of(const DatasetFile& file, const char* x, const char* y,
                            NumpyRandom& random) {
   const auto npz = get<Format>("npz");
-  const Value lists =
+  const Value encoded_sequences =
       npz->call_method("read_ragged", {{"path", path_of(file)}, {"name", std::string(x)}});
   const Tensor labels = read_array(path_of(file), y);
-  return shuffled_sequences(lists.as_list()[0].object_as<BoxedTensor>()->tensor,
-                            lists.as_list()[1].object_as<BoxedTensor>()->tensor, labels, random);
+  return shuffled_sequences(encoded_sequences.as_list()[0].object_as<BoxedTensor>()->tensor,
+                            encoded_sequences.as_list()[1].object_as<BoxedTensor>()->tensor, labels,
+                            random);
 }
 
 }  // namespace
@@ -130,10 +131,10 @@ TrainAndTest load_california_housing(const std::string& version, const std::stri
   const DatasetFile file{"california_housing", path, keras_file("california_housing.npz")};
   const NamedTensors arrays = arrays_of(file);
   Tensor x = array_named(arrays, "x", file), y = array_named(arrays, "y", file);
-  constexpr int64_t kSmall = 600;
-  if (version == "small" && x.dim(0) > kSmall) {
-    x = x.view_rows(0, kSmall);
-    y = y.view_rows(0, kSmall);
+  constexpr int64_t kSmallRows = 600;
+  if (version == "small" && x.dim(0) > kSmallRows) {
+    x = x.view_rows(0, kSmallRows);
+    y = y.view_rows(0, kSmallRows);
   }
   return split_rows(x, y, test_split, seed);
 }
@@ -144,11 +145,11 @@ std::pair<WordSequences, WordSequences> load_imdb(const std::string& path, int64
                                                   const WordOptions& options) {
   const DatasetFile file{"imdb", path, keras_file("imdb.npz")};
   NumpyRandom random(static_cast<uint32_t>(seed));
-  WordSequences parts[] = {sequences_of(file, "x_train", "y_train", random),
-                           sequences_of(file, "x_test", "y_test", random)};
-  for (WordSequences& part : parts) begin_sequences(part, options);
-  limit_words(parts, options);
-  return {std::move(parts[0]), std::move(parts[1])};
+  WordSequences splits[] = {sequences_of(file, "x_train", "y_train", random),
+                            sequences_of(file, "x_test", "y_test", random)};
+  for (WordSequences& part : splits) begin_sequences(part, options);
+  limit_words(splits, options);
+  return {std::move(splits[0]), std::move(splits[1])};
 }
 
 std::pair<WordSequences, WordSequences> load_reuters(const std::string& path, double test_split,
@@ -156,10 +157,10 @@ std::pair<WordSequences, WordSequences> load_reuters(const std::string& path, do
   check_test_split(test_split);
   const DatasetFile file{"reuters", path, keras_file("reuters.npz")};
   NumpyRandom random(static_cast<uint32_t>(seed));
-  WordSequences all = sequences_of(file, "x", "y", random);
-  begin_sequences(all, options);
-  limit_words({&all, 1}, options);
-  return split_sequences(std::move(all), test_split);
+  WordSequences sequences = sequences_of(file, "x", "y", random);
+  begin_sequences(sequences, options);
+  limit_words({&sequences, 1}, options);
+  return split_sequences(std::move(sequences), test_split);
 }
 
 Value imdb_word_index(const std::string& path) { return word_index("imdb", path); }

@@ -28,19 +28,19 @@ WordSequences shuffled_sequences(const Tensor& values, const Tensor& lengths, co
 }
 
 void begin_sequences(WordSequences& sequences, const WordOptions& options) {
-  WordSequences kept;
+  WordSequences result;
   for (size_t i = 0; i < sequences.texts.size(); ++i) {
     std::vector<int64_t>& text = sequences.texts[i];
     for (int64_t& word : text) word += options.index_from;
     if (options.start_char) text.insert(text.begin(), *options.start_char);
     if (options.maxlen && static_cast<int64_t>(text.size()) >= *options.maxlen) continue;
-    kept.texts.push_back(std::move(text));
-    kept.labels.push_back(sequences.labels[i]);
+    result.texts.push_back(std::move(text));
+    result.labels.push_back(sequences.labels[i]);
   }
-  if (kept.texts.empty())
+  if (result.texts.empty())
     fail("After filtering for sequences shorter than maxlen=", options.maxlen.value_or(0),
          ", no sequence was kept. Increase maxlen.");
-  sequences = std::move(kept);
+  sequences = std::move(result);
 }
 
 void limit_words(std::span<WordSequences> parts, const WordOptions& options) {
@@ -49,13 +49,13 @@ void limit_words(std::span<WordSequences> parts, const WordOptions& options) {
     for (const WordSequences& part : parts)
       for (const auto& text : part.texts)
         for (const int64_t word : text) end = std::max(end, word);
-  const auto unknown = [&](int64_t word) { return word < options.skip_top || word >= end; };
+  const auto is_unknown = [&](int64_t word) { return word < options.skip_top || word >= end; };
   for (WordSequences& part : parts)
     for (auto& text : part.texts) {
       if (options.oov_char)
-        std::replace_if(text.begin(), text.end(), unknown, *options.oov_char);
+        std::replace_if(text.begin(), text.end(), is_unknown, *options.oov_char);
       else
-        std::erase_if(text, unknown);
+        std::erase_if(text, is_unknown);
     }
 }
 
@@ -66,11 +66,11 @@ void check_test_split(double test_split) {
 
 std::pair<WordSequences, WordSequences> split_sequences(WordSequences all, double test_split) {
   check_test_split(test_split);
-  const auto middle = static_cast<std::ptrdiff_t>(double(all.texts.size()) * (1 - test_split));
-  return {{{all.texts.begin(), all.texts.begin() + middle},
-           {all.labels.begin(), all.labels.begin() + middle}},
-          {{all.texts.begin() + middle, all.texts.end()},
-           {all.labels.begin() + middle, all.labels.end()}}};
+  const auto test_begin = static_cast<std::ptrdiff_t>(double(all.texts.size()) * (1 - test_split));
+  return {{{all.texts.begin(), all.texts.begin() + test_begin},
+           {all.labels.begin(), all.labels.begin() + test_begin}},
+          {{all.texts.begin() + test_begin, all.texts.end()},
+           {all.labels.begin() + test_begin, all.labels.end()}}};
 }
 
 }  // namespace crescent

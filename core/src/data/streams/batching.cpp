@@ -16,17 +16,17 @@ struct Windows {
   bool drop_remainder;
 
   /// the number of elements from the first to the last one of a window, inclusive
-  int64_t span() const { return (size - 1) * stride + 1; }
+  int64_t row_span() const { return (size - 1) * stride + 1; }
   /// The number of windows over `elements` elements.
   int64_t count(int64_t elements) const {
-    if (drop_remainder) return elements < span() ? 0 : (elements - span()) / shift + 1;
+    if (drop_remainder) return elements < row_span() ? 0 : (elements - row_span()) / shift + 1;
     return elements == 0 ? 0 : (elements - 1) / shift + 1;
   }
   /// Whether all windows have the full size over `elements` elements, which may be Stream::kUnknown
   /// or kInfinite.
   bool are_whole(int64_t elements) const {
     if (drop_remainder || elements == Stream::kInfinite) return true;
-    return elements >= 0 && (count(elements) - 1) * shift + span() <= elements;
+    return elements >= 0 && (count(elements) - 1) * shift + row_span() <= elements;
   }
 };
 
@@ -42,58 +42,58 @@ class WindowCursor final : public Cursor {
   bool next(Element& element) override {
     fill();
     if (!has_window()) return false;
-    std::vector<Element> rows;
+    std::vector<Element> window_elements;
     const auto end =
-        std::min<int64_t>(windows_.span(), static_cast<int64_t>(window_buffer_.size()));
-    for (int64_t i = 0; i < end; i += windows_.stride) rows.push_back(window_buffer_[i]);
-    element = stack_(rows, first_ + 1);
+        std::min<int64_t>(windows_.row_span(), static_cast<int64_t>(window_buffer_.size()));
+    for (int64_t i = 0; i < end; i += windows_.stride) window_elements.push_back(window_buffer_[i]);
+    element = stack_(window_elements, first_index_ + 1);
     advance();
     return true;
   }
 
   int64_t pass(int64_t count) override {
-    if (windows_.shift < windows_.span()) return Cursor::pass(count);
-    int64_t passed = 0;
-    for (; passed < count; ++passed) {
+    if (windows_.shift < windows_.row_span()) return Cursor::pass(count);
+    int64_t passed_count = 0;
+    for (; passed_count < count; ++passed_count) {
       check_element_interruption();
       const int64_t had = source_cursor_->pass(windows_.shift);
-      first_ += windows_.shift;
+      first_index_ += windows_.shift;
       if (had < windows_.shift)
-        return passed + (had >= (windows_.drop_remainder ? windows_.span() : 1));
+        return passed_count + (had >= (windows_.drop_remainder ? windows_.row_span() : 1));
     }
-    return passed;
+    return passed_count;
   }
 
  private:
   void fill() {
-    if (to_skip_ > 0) ended_ = ended_ || source_cursor_->pass(to_skip_) < to_skip_;
-    to_skip_ = 0;
-    while (!ended_ && static_cast<int64_t>(window_buffer_.size()) < windows_.span()) {
+    if (skip_count_ > 0) has_ended_ = has_ended_ || source_cursor_->pass(skip_count_) < skip_count_;
+    skip_count_ = 0;
+    while (!has_ended_ && static_cast<int64_t>(window_buffer_.size()) < windows_.row_span()) {
       check_element_interruption();
-      Element more;
-      ended_ = !source_cursor_->next(more);
-      if (!ended_) window_buffer_.push_back(std::move(more));
+      Element next_element;
+      has_ended_ = !source_cursor_->next(next_element);
+      if (!has_ended_) window_buffer_.push_back(std::move(next_element));
     }
   }
   bool has_window() const {
     return !window_buffer_.empty() &&
            (!windows_.drop_remainder ||
-            static_cast<int64_t>(window_buffer_.size()) >= windows_.span());
+            static_cast<int64_t>(window_buffer_.size()) >= windows_.row_span());
   }
   void advance() {
     const auto gone =
         std::min<int64_t>(windows_.shift, static_cast<int64_t>(window_buffer_.size()));
     window_buffer_.erase(window_buffer_.begin(), window_buffer_.begin() + gone);
-    to_skip_ = windows_.shift - gone;
-    first_ += windows_.shift;
+    skip_count_ = windows_.shift - gone;
+    first_index_ += windows_.shift;
   }
 
   CursorPtr source_cursor_;
   Windows windows_;
   Stacking stack_;
   std::deque<Element> window_buffer_;
-  int64_t first_ = 0, to_skip_ = 0;
-  bool ended_ = false;
+  int64_t first_index_ = 0, skip_count_ = 0;
+  bool has_ended_ = false;
 };
 
 /// The batch of the rows of `arrays` whose numbers are the values of `elements`. Of the first
@@ -102,10 +102,10 @@ Element rows_by_number(const Element& arrays, const std::vector<Element>& elemen
                        const NeededRows& needed) {
   std::vector<int64_t> numbers;
   for (const Element& element : elements) numbers.push_back(element.front().as_int());
-  const RowRange all{0, static_cast<int64_t>(numbers.size())};
+  const RowRange all_rows{0, static_cast<int64_t>(numbers.size())};
   Element batch;
   for (const Value& part : arrays)
-    batch.push_back(rows_at(part, numbers, batch.empty() ? needed(all.count) : all));
+    batch.push_back(rows_at(part, numbers, batch.empty() ? needed(all_rows.count) : all_rows));
   return batch;
 }
 
@@ -126,8 +126,8 @@ class BatchStream final : public DerivedStream {
     return counted([&](int64_t all) { return windows_.count(all); });
   }
   Element element_spec() const override {
-    const bool whole = windows_.are_whole(source_->elements());
-    return batch_spec(DerivedStream::element_spec(), whole ? windows_.size : -1);
+    const bool is_whole = windows_.are_whole(source_->elements());
+    return batch_spec(DerivedStream::element_spec(), is_whole ? windows_.size : -1);
   }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<WindowCursor>(
@@ -157,28 +157,28 @@ class UnbatchCursor final : public Cursor {
     return true;
   }
   int64_t pass(int64_t count) override {
-    int64_t passed = 0;
-    while (passed < count && has_row()) {
-      const int64_t here = std::min(count - passed, rows_ - row_);
-      row_ += here;
-      passed += here;
+    int64_t passed_count = 0;
+    while (passed_count < count && has_row()) {
+      const int64_t taken_rows = std::min(count - passed_count, row_count_ - row_);
+      row_ += taken_rows;
+      passed_count += taken_rows;
     }
-    return passed;
+    return passed_count;
   }
 
  private:
   bool has_row() {
-    while (row_ == rows_) {
+    while (row_ == row_count_) {
       check_element_interruption();
       if (!source_cursor_->next(batch_)) return false;
-      rows_ = rows_of(batch_);
+      row_count_ = rows_of(batch_);
       row_ = 0;
     }
     return true;
   }
   CursorPtr source_cursor_;
   Element batch_;
-  int64_t row_ = 0, rows_ = 0;
+  int64_t row_ = 0, row_count_ = 0;
 };
 
 class UnbatchStream final : public DerivedStream {

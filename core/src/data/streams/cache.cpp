@@ -24,15 +24,15 @@ class WritingCursor final : public Cursor {
   WritingCursor(CursorPtr source, const std::string& path)
       : source_cursor_(std::move(source)), writer_(std::make_unique<ElementWriter>(path)) {}
   bool next(Element& element) override {
-    const bool more = source_cursor_->next(element);
-    if (!writer_) return more;
-    if (more) {
+    const bool has_next = source_cursor_->next(element);
+    if (!writer_) return has_next;
+    if (has_next) {
       writer_->write(element);
     } else {
       writer_->finish();
       writer_ = nullptr;
     }
-    return more;
+    return has_next;
   }
 
  private:
@@ -90,19 +90,20 @@ class ReplayCursor final : public Cursor {
   explicit ReplayCursor(std::shared_ptr<const std::vector<Element>> elements)
       : elements_(std::move(elements)) {}
   bool next(Element& element) override {
-    if (at_ == elements_->size()) return false;
-    element = (*elements_)[at_++];
+    if (next_index_ == elements_->size()) return false;
+    element = (*elements_)[next_index_++];
     return true;
   }
   int64_t pass(int64_t count) override {
-    const size_t passed = std::min(static_cast<size_t>(count), elements_->size() - at_);
-    at_ += passed;
-    return static_cast<int64_t>(passed);
+    const size_t passed_count =
+        std::min(static_cast<size_t>(count), elements_->size() - next_index_);
+    next_index_ += passed_count;
+    return static_cast<int64_t>(passed_count);
   }
 
  private:
   std::shared_ptr<const std::vector<Element>> elements_;
-  size_t at_ = 0;
+  size_t next_index_ = 0;
 };
 
 class MemoryCacheStream final : public DerivedStream {

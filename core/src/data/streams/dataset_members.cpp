@@ -23,12 +23,12 @@ std::optional<std::string> known_spec(const Dataset& data) {
 
 /// Returns the stream of `data`, followed by the streams of `others`.
 std::vector<StreamPtr> streams_of(Dataset& data, const std::vector<DatasetPtr>& others) {
-  std::vector<StreamPtr> all{own_stream(data)};
-  for (const DatasetPtr& other : others) all.push_back(stream_of(other));
-  return all;
+  std::vector<StreamPtr> streams{own_stream(data)};
+  for (const DatasetPtr& other : others) streams.push_back(stream_of(other));
+  return streams;
 }
 
-StreamPtr batched(Dataset& data, int64_t size, bool drop_remainder) {
+StreamPtr batch_stream(Dataset& data, int64_t size, bool drop_remainder) {
   return batch(own_stream(data), {size, {}, 1, drop_remainder});
 }
 StreamPtr windowed(Dataset& data, int64_t size, std::optional<int64_t> shift, int64_t stride,
@@ -42,14 +42,14 @@ StreamPtr shuffled(Dataset& data, int64_t buffer, std::optional<int64_t> seed, b
 StreamPtr prefetched(Dataset& data, int64_t count) {
   return prefetch_elements(own_stream(data), count);
 }
-StreamPtr cached(Dataset& data, const std::optional<std::string>& path) {
+StreamPtr cache_stream(Dataset& data, const std::optional<std::string>& path) {
   return cache(own_stream(data), path.value_or(""));
 }
-StreamPtr repeated(Dataset& data, std::optional<int64_t> count) {
+StreamPtr repeat_stream(Dataset& data, std::optional<int64_t> count) {
   return repeat(own_stream(data), count);
 }
-StreamPtr taken(Dataset& data, int64_t count) { return take(own_stream(data), count); }
-StreamPtr skipped(Dataset& data, int64_t count) { return skip(own_stream(data), count); }
+StreamPtr take_stream(Dataset& data, int64_t count) { return take(own_stream(data), count); }
+StreamPtr skip_stream(Dataset& data, int64_t count) { return skip(own_stream(data), count); }
 StreamPtr concatenated(Dataset& data, const std::vector<DatasetPtr>& others) {
   return concatenate(streams_of(data, others));
 }
@@ -67,7 +67,7 @@ void describe_sizes(Schema<Dataset>& s) {
 }
 
 void describe_batches(Schema<Dataset>& s) {
-  s.method("batch", batched, "Combines consecutive elements into batches.")
+  s.method("batch", batch_stream, "Combines consecutive elements into batches.")
       .arg("batch_size", "Elements per batch.")
       .arg("drop_remainder", "Drop the last batch if it has fewer elements.", false)
       .method("window", windowed,
@@ -86,18 +86,18 @@ void describe_batches(Schema<Dataset>& s) {
               "Prepares elements ahead of time in a thread of its own; elements that a function of "
               "the script makes without workers are prepared when they are requested.")
       .arg("buffer_size", "Number of elements to prepare ahead.", 2)
-      .method("cache", cached,
+      .method("cache", cache_stream,
               "Stores the elements of the first complete pass, in memory or in a file, and reads "
               "all later passes from there.")
       .arg("path", "Path of the file; memory when not given.", Value());
 }
 
 void describe_order(Schema<Dataset>& s) {
-  s.method("repeated", repeated, "Repeats the elements a number of times, or without end.")
+  s.method("repeated", repeat_stream, "Repeats the elements a number of times, or without end.")
       .arg("count", "Number of repetitions; endless when not given.", Value())
-      .method("take", taken, "Keeps the first elements only.")
+      .method("take", take_stream, "Keeps the first elements only.")
       .arg("count", "Number of elements to keep.")
-      .method("skip", skipped, "Leaves out the first elements.")
+      .method("skip", skip_stream, "Leaves out the first elements.")
       .arg("count", "Number of elements to leave out.")
       .method("concatenate", concatenated,
               "Appends the elements of another dataset, or of a list of datasets.")

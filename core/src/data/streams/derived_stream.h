@@ -26,8 +26,8 @@ class DerivedStream : public Stream, public SpecifiedDataset {
   /// Applies `f` to the number of elements in the source; kUnknown and kInfinite stay.
   template <class F>
   int64_t counted(F f) const {
-    const int64_t all = source_->elements();
-    return all < 0 ? all : f(all);
+    const int64_t source_count = source_->elements();
+    return source_count < 0 ? source_count : f(source_count);
   }
   StreamPtr source_;
 };

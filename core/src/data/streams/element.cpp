@@ -55,20 +55,21 @@ const char* kind_of(const Value& part) {
 
 /// Stacks tensors, in the memory of the host or of a device, along a new first axis.
 Value stacked_tensors(const std::vector<Value>& parts, int64_t first) {
-  const Tensor like = tensor_of(parts.front());
-  TensorSpec spec{like.dtype(), Shape{static_cast<int64_t>(parts.size())}.concat(like.shape())};
-  Tensor all = Tensor::uninitialized(spec);
-  auto* to = static_cast<std::byte*>(all.mutable_raw());
-  const size_t bytes = like.bytes();
+  const Tensor first_tensor = tensor_of(parts.front());
+  TensorSpec spec{first_tensor.dtype(),
+                  Shape{static_cast<int64_t>(parts.size())}.concat(first_tensor.shape())};
+  Tensor batch = Tensor::uninitialized(spec);
+  auto* target_bytes = static_cast<std::byte*>(batch.mutable_raw());
+  const size_t bytes = first_tensor.bytes();
   for (size_t i = 0; i < parts.size(); ++i) {
-    const Tensor row = i == 0 ? like : tensor_of(parts[i]);
-    if (row.spec() != like.spec())
+    const Tensor row = i == 0 ? first_tensor : tensor_of(parts[i]);
+    if (row.spec() != first_tensor.spec())
       fail("batch: element ", first + static_cast<int64_t>(i), " is ", row.spec(),
-           ", those before it are ", like.spec(),
+           ", those before it are ", first_tensor.spec(),
            "; tensors of one batch have the same shape and dtype");
-    row.storage()->read(row.offset(), bytes, to + i * bytes);
+    row.storage()->read(row.offset(), bytes, target_bytes + i * bytes);
   }
-  return boxed(std::move(all));
+  return boxed(std::move(batch));
 }
 
 Value stacked_lists(const std::vector<Value>& parts, int64_t first) {
@@ -147,21 +148,21 @@ Element element_of(const Batch& batch) {
 }
 
 Value stacked(const std::vector<Value>& parts, int64_t first) {
-  const Value& like = parts.front();
+  const Value& first_part = parts.front();
   for (size_t i = 1; i < parts.size(); ++i)
-    if (std::string_view(kind_of(parts[i])) != kind_of(like))
+    if (std::string_view(kind_of(parts[i])) != kind_of(first_part))
       fail("batch: element ", first + static_cast<int64_t>(i), " has ", kind_of(parts[i]),
-           " where those before it have ", kind_of(like));
-  if (like.is_null()) return {};
-  if (is_tensor_like(like)) return stacked_tensors(parts, first);
-  if (like.is_list()) return stacked_lists(parts, first);
-  if (like.is_dict()) return stacked_dicts(parts, first);
+           " where those before it have ", kind_of(first_part));
+  if (first_part.is_null()) return {};
+  if (is_tensor_like(first_part)) return stacked_tensors(parts, first);
+  if (first_part.is_list()) return stacked_lists(parts, first);
+  if (first_part.is_dict()) return stacked_dicts(parts, first);
   return List(parts.begin(), parts.end());
 }
 
 Element stacked(const std::vector<Element>& elements, int64_t first) {
-  std::vector<Value> lists(elements.begin(), elements.end());
-  return stacked_lists(lists, first).as_list();
+  std::vector<Value> part_values(elements.begin(), elements.end());
+  return stacked_lists(part_values, first).as_list();
 }
 
 int64_t rows_of(const Value& part) {
@@ -173,11 +174,11 @@ int64_t rows_of(const Value& part) {
   if (part.is_list()) return static_cast<int64_t>(part.as_list().size());
   if (!part.is_dict() || part.as_dict().empty())
     fail("expected arrays or lists, got ", kind_of(part));
-  const DictEntry& like = *part.as_dict().begin();
-  const int64_t rows = rows_of(like.value);
+  const DictEntry& first_entry = *part.as_dict().begin();
+  const int64_t rows = rows_of(first_entry.value);
   for (const DictEntry& entry : part.as_dict())
     if (rows_of(entry.value) != rows)
-      fail("expected parts of the same length, got ", rows, " rows of '", like.key, "' and ",
+      fail("expected parts of the same length, got ", rows, " rows of '", first_entry.key, "' and ",
            rows_of(entry.value), " of '", entry.key, "'");
   return rows;
 }
@@ -201,18 +202,18 @@ namespace {
 Tensor rows_at(const Tensor& array, std::span<const int64_t> numbers, const RowRange& read) {
   TensorSpec spec = array.spec();
   spec.shape.set(0, static_cast<int64_t>(numbers.size()));
-  Tensor rows(spec);
+  Tensor result(spec);
   const size_t row = row_bytes(array), end = static_cast<size_t>(read.first + read.count);
-  auto* to = static_cast<std::byte*>(rows.mutable_raw());
+  auto* target_bytes = static_cast<std::byte*>(result.mutable_raw());
   for (size_t first = static_cast<size_t>(read.first); first < end;) {
     check_element_interruption();
-    size_t last = first + 1;
-    while (last < end && numbers[last] == numbers[last - 1] + 1) ++last;
+    size_t run_end = first + 1;
+    while (run_end < end && numbers[run_end] == numbers[run_end - 1] + 1) ++run_end;
     array.storage()->read(array.offset() + static_cast<size_t>(numbers[first]) * row,
-                          (last - first) * row, to + first * row);
-    first = last;
+                          (run_end - first) * row, target_bytes + first * row);
+    first = run_end;
   }
-  return rows;
+  return result;
 }
 
 }  // namespace
@@ -228,9 +229,9 @@ Value rows_at(const Value& part, std::span<const int64_t> numbers, const RowRang
       entries.push_back({entry.key, rows_at(entry.value, numbers, read)});
     return Dict::from(std::move(entries));
   }
-  std::vector<Value> rows;
-  for (const int64_t number : numbers) rows.push_back(row_of(part, number));
-  return stacked(rows, 1);
+  std::vector<Value> row_values;
+  for (const int64_t number : numbers) row_values.push_back(row_of(part, number));
+  return stacked(row_values, 1);
 }
 
 Tensors tensors_of(const Value& part, const std::vector<std::string>& names) {
@@ -251,8 +252,8 @@ Tensors tensors_of(const Value& part, const std::vector<std::string>& names) {
     }
     for (const DictEntry& entry : dict) {
       if (names.empty()) tensors.push_back(tensor_of(entry.value));
-      const bool expected = std::find(names.begin(), names.end(), entry.key) != names.end();
-      if (!names.empty() && !expected)
+      const bool is_expected = std::find(names.begin(), names.end(), entry.key) != names.end();
+      if (!names.empty() && !is_expected)
         fail("no data is expected for '", entry.key, "'", did_you_mean(entry.key, names),
              "; expected ", join(names));
     }

@@ -15,7 +15,7 @@ namespace {
 // A record in the file consists of the length of a JSON text, the text, and the values of tensors.
 // In the text, {"<tensor>": [dtype, shape]} stands for the next of these tensors; string tensors
 // are contained in the text as {"<texts>": [texts, shape]}.
-constexpr std::string_view kStart = "crescent elements 1\n";
+constexpr std::string_view kFileHeader = "crescent elements 1\n";
 constexpr const char* kTensor = "<tensor>";
 constexpr const char* kTexts = "<texts>";
 
@@ -27,7 +27,7 @@ ElementWriter::ElementWriter(const std::string& path)
     : path_(path), temporary_(concat(path, ".", getpid(), ".part")) {
   file_ = std::fopen(system_path(temporary_), "wbx");
   if (!file_) fail_writing();
-  write_bytes(kStart.data(), kStart.size());
+  write_bytes(kFileHeader.data(), kFileHeader.size());
 }
 
 ElementWriter::~ElementWriter() {
@@ -38,7 +38,7 @@ ElementWriter::~ElementWriter() {
 
 void ElementWriter::write(const Element& element) {
   Tensors tensors;
-  const Value plain = mapped(Value(element), [&](const Value& value) -> std::optional<Value> {
+  const Value plain_value = mapped(Value(element), [&](const Value& value) -> std::optional<Value> {
     if (!value.object_as<BoxedTensor>() && !value.object_as<BoxedVariable>()) return std::nullopt;
     const Tensor tensor = tensor_of(value);
     if (tensor.dtype() == DType::string)
@@ -46,7 +46,7 @@ void ElementWriter::write(const Element& element) {
     tensors.push_back(tensor);
     return Dict{{kTensor, List{name_of(tensor.dtype()), value_of(tensor.shape())}}};
   });
-  const std::string text = to_json(plain);
+  const std::string text = to_json(plain_value);
   const uint64_t length = text.size();
   write_bytes(&length, sizeof length);
   write_bytes(text.data(), text.size());
@@ -54,8 +54,8 @@ void ElementWriter::write(const Element& element) {
 }
 
 void ElementWriter::finish() {
-  const bool whole = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
-  if (std::fclose(std::exchange(file_, nullptr)) != 0 || !whole ||
+  const bool is_written = std::fflush(file_) == 0 && fsync(fileno(file_)) == 0;
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 || !is_written ||
       std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int error = errno;
     std::remove(temporary_.c_str());
@@ -74,10 +74,11 @@ void ElementWriter::fail_writing() const {
 }
 
 ElementReader::ElementReader(const std::string& path)
-    : file_(path), size_(file_.size()), offset_(kStart.size()) {
-  std::string start(std::min(size_, kStart.size()), '\0');
+    : file_(path), size_(file_.size()), offset_(kFileHeader.size()) {
+  std::string start(std::min(size_, kFileHeader.size()), '\0');
   file_.read(0, start.size(), start.data());
-  if (start != kStart) fail("'", path, "' is no cache of a dataset: it starts with other bytes");
+  if (start != kFileHeader)
+    fail("'", path, "' is no cache of a dataset: it starts with other bytes");
 }
 
 bool ElementReader::next(Element& element) {
@@ -109,12 +110,12 @@ Tensor ElementReader::texts_of(const List& given) const {
 
 Tensor ElementReader::tensor_at(const List& spec) {
   if (spec.size() != 2) fail("'", file_.path(), "' is damaged before offset ", offset_);
-  const TensorSpec wanted{dtype_named(spec[0].as_string()), Codec<Shape>::decode(spec[1])};
-  if (wanted.dtype == DType::string)
+  const TensorSpec wanted_spec{dtype_named(spec[0].as_string()), Codec<Shape>::decode(spec[1])};
+  if (wanted_spec.dtype == DType::string)
     fail("'", file_.path(), "' is damaged before offset ", offset_);
-  const auto bytes = static_cast<uint64_t>(wanted.bytes());
+  const auto bytes = static_cast<uint64_t>(wanted_spec.bytes());
   expect_remaining(bytes);
-  Tensor tensor = Tensor::uninitialized(wanted);
+  Tensor tensor = Tensor::uninitialized(wanted_spec);
   file_.read(offset_, bytes, tensor.mutable_raw());
   offset_ += bytes;
   return tensor;

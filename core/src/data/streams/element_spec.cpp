@@ -37,7 +37,7 @@ Element with_specs(const Element& element, F f) {
 
 /// The spec that fits both parts, with -1 for sizes that differ; nullopt if structure, dtypes or
 /// ranks differ.
-std::optional<Value> common(const Value& a, const Value& b);
+std::optional<Value> common_value(const Value& a, const Value& b);
 
 std::optional<Value> common_tensor(const TensorSpec& a, const TensorSpec& b) {
   if (a.dtype != b.dtype || a.shape.rank() != b.shape.rank()) return std::nullopt;
@@ -51,9 +51,9 @@ std::optional<List> common_list(const List& a, const List& b) {
   if (a.size() != b.size()) return std::nullopt;
   List list;
   for (size_t i = 0; i < a.size(); ++i) {
-    std::optional<Value> both = common(a[i], b[i]);
-    if (!both) return std::nullopt;
-    list.push_back(std::move(*both));
+    std::optional<Value> common_item = common_value(a[i], b[i]);
+    if (!common_item) return std::nullopt;
+    list.push_back(std::move(*common_item));
   }
   return list;
 }
@@ -62,15 +62,16 @@ std::optional<Value> common_dict(const Dict& a, const Dict& b) {
   if (a.size() != b.size()) return std::nullopt;
   std::vector<DictEntry> entries;
   for (const auto& [name, item] : a) {
-    const Value* other = b.find(name);
-    std::optional<Value> both = other ? common(item, *other) : std::nullopt;
-    if (!both) return std::nullopt;
-    entries.push_back({name, std::move(*both)});
+    const Value* other_value = b.find(name);
+    std::optional<Value> common_item =
+        other_value ? common_value(item, *other_value) : std::nullopt;
+    if (!common_item) return std::nullopt;
+    entries.push_back({name, std::move(*common_item)});
   }
   return Value(Dict::from(std::move(entries)));
 }
 
-std::optional<Value> common(const Value& a, const Value& b) {
+std::optional<Value> common_value(const Value& a, const Value& b) {
   if (is_tensor_like(a) && is_tensor_like(b))
     return common_tensor(tensor_of(a).spec(), tensor_of(b).spec());
   if (is_tensor_like(a) || is_tensor_like(b)) return std::nullopt;

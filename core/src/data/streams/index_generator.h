@@ -14,7 +14,7 @@ class IndexGenerator {
  public:
   explicit IndexGenerator(uint64_t key) : key_(key) {}
   /// Draws a number from 0 to count - 1.
-  size_t below(size_t count) {
+  size_t index_below(size_t count) {
     if (words_used_ % 4 == 0) block_ = philox(key_, 0, words_used_ / 4);
     return static_cast<size_t>(uint64_t{block_.word[words_used_++ % 4]} * count >> 32);
   }

@@ -16,24 +16,25 @@ class InterleaveCursor final : public Cursor {
   bool next(Element& element) override {
     for (;;) {
       check_element_interruption();
-      while (!ended_ && static_cast<int64_t>(open_cursors_.size()) < options_.cycle) add_cursor();
+      while (!has_ended_ && static_cast<int64_t>(open_cursors_.size()) < options_.cycle)
+        add_cursor();
       if (open_cursors_.empty()) return false;
       if (taken_of_block_ == options_.block) go_to_next();
-      if (open_cursors_[current_]->next(element)) return ++taken_of_block_, true;
+      if (open_cursors_[current_stream_]->next(element)) return ++taken_of_block_, true;
       replace_current();
     }
   }
 
  private:
   CursorPtr open_next() {
-    Element one;
-    ended_ = ended_ || !source_cursor_->next(one);
-    if (ended_) return nullptr;
+    Element element;
+    has_ended_ = has_ended_ || !source_cursor_->next(element);
+    if (has_ended_) return nullptr;
     // In this scope, the streams draw seeds that depend only on key_ and their number, so that
     // another process can continue the pass.
-    const RandomScope random(
+    const RandomScope random_scope(
         static_cast<int64_t>(random_bits(static_cast<int64_t>(key_), streams_made_++) >> 1));
-    const StreamPtr stream = options_.make(std::move(one));
+    const StreamPtr stream = options_.make(std::move(element));
     if (!stream) fail("interleave: the function gave no dataset");
     return stream->open(epoch_);
   }
@@ -42,18 +43,18 @@ class InterleaveCursor final : public Cursor {
   }
   void go_to_next() {
     taken_of_block_ = 0;
-    current_ = (current_ + 1) % open_cursors_.size();
+    current_stream_ = (current_stream_ + 1) % open_cursors_.size();
   }
   /// Replaces the current stream, which has ended, by the stream made from the next element of the
   /// source.
   void replace_current() {
     if (CursorPtr cursor = open_next()) {
-      open_cursors_[current_] = std::move(cursor);
+      open_cursors_[current_stream_] = std::move(cursor);
       return go_to_next();
     }
-    open_cursors_.erase(open_cursors_.begin() + static_cast<int64_t>(current_));
+    open_cursors_.erase(open_cursors_.begin() + static_cast<int64_t>(current_stream_));
     taken_of_block_ = 0;
-    if (current_ >= open_cursors_.size()) current_ = 0;
+    if (current_stream_ >= open_cursors_.size()) current_stream_ = 0;
   }
 
   CursorPtr source_cursor_;
@@ -62,10 +63,10 @@ class InterleaveCursor final : public Cursor {
   uint64_t key_;
   uint64_t streams_made_ = 0;  ///< the number of streams made so far
   std::vector<CursorPtr> open_cursors_;
-  size_t current_ = 0;
+  size_t current_stream_ = 0;
   /// elements taken so far of the current block of the current stream
   int64_t taken_of_block_ = 0;
-  bool ended_ = false;
+  bool has_ended_ = false;
 };
 
 class InterleaveStream final : public DerivedStream {

@@ -12,11 +12,11 @@ namespace {
 /// Sets the states of the layer's random generators from global_random(), which belongs to the
 /// element, so that the layer's draws do not depend on earlier elements.
 void reseed(Layer& layer) {
-  const int64_t draw = global_random().seed();
+  const int64_t drawn_seed = global_random().seed();
   for (Layer* each : layer.flatten_layers())
     for (const SeedGenerator& seeds : each->seed_generators()) {
       const int64_t seed = seeds.state().value().data<int64_t>()[0];
-      seeds.state().assign(Tensor::from(std::vector<int64_t>{seed, draw}, {2}));
+      seeds.state().assign(Tensor::from(std::vector<int64_t>{seed, drawn_seed}, {2}));
     }
 }
 
@@ -24,9 +24,9 @@ void reseed(Layer& layer) {
 /// tensor, a list of tensors several inputs.
 Tensors inputs_of(const Value& part) {
   if (part.is_string()) return {string_tensor(std::array{part.as_string()}, {})};
-  const bool several =
+  const bool has_several_inputs =
       part.is_list() && !part.as_list().empty() && part.as_list().front().is_object();
-  if (!several) return {Codec<Tensor>::decode(part)};
+  if (!has_several_inputs) return {Codec<Tensor>::decode(part)};
   Tensors inputs;
   for (const Value& input : part.as_list()) inputs.push_back(Codec<Tensor>::decode(input));
   return inputs;

@@ -19,7 +19,7 @@ class Mappers {
   /// generator of their own, because a worker makes its mapper at any time.
   Mapper take() {
     const std::lock_guard lock(mutex_);
-    const RandomScope random(seed_);
+    const RandomScope random_scope(seed_);
     if (idle_mappers_.empty()) return make_();
     Mapper mapper = std::move(idle_mappers_.back());
     idle_mappers_.pop_back();
@@ -68,7 +68,7 @@ struct MapFunction {
 
   Element operator()(const BorrowedMapper& mapper, IndexedElement indexed) const {
     try {
-      const RandomScope random(
+      const RandomScope random_scope(
           static_cast<int64_t>(random_bits(static_cast<int64_t>(key), indexed.index) >> 1),
           replaces);
       return checked_not_empty(mapper(std::move(indexed.element)));
@@ -88,16 +88,16 @@ class MapCursor final : public Cursor {
         mapper_(std::move(mappers)),
         function_(std::move(function)) {}
   bool next(Element& element) override {
-    IndexedElement indexed{element_index_, {}};
-    if (!source_cursor_->next(indexed.element)) return false;
+    IndexedElement indexed_element{element_index_, {}};
+    if (!source_cursor_->next(indexed_element.element)) return false;
     ++element_index_;
-    element = function_(mapper_, std::move(indexed));
+    element = function_(mapper_, std::move(indexed_element));
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed = source_cursor_->pass(count);
-    element_index_ += passed;
-    return passed;
+    const int64_t passed_count = source_cursor_->pass(count);
+    element_index_ += passed_count;
+    return passed_count;
   }
 
  private:
@@ -114,7 +114,7 @@ class ParallelMapCursor final : public Cursor {
   ParallelMapCursor(CursorPtr source, std::shared_ptr<Mappers> mappers, MapFunction function,
                     int64_t count)
       : source_cursor_(std::move(source)),
-        ahead_(2 * count),
+        max_waiting_(2 * count),
         workers_(count, [mappers = std::move(mappers), function = std::move(function)] {
           auto mapper = std::make_shared<const BorrowedMapper>(mappers);
           return [mapper, function](IndexedElement indexed) {
@@ -123,29 +123,30 @@ class ParallelMapCursor final : public Cursor {
         }) {}
 
   bool next(Element& element) override {
-    while (!ended_ && workers_.waiting() < ahead_) {
-      IndexedElement indexed{element_index_, {}};
-      ended_ = !source_cursor_->next(indexed.element);
-      if (!ended_) workers_.submit(std::move(indexed));
-      if (!ended_) ++element_index_;
+    while (!has_ended_ && workers_.waiting() < max_waiting_) {
+      IndexedElement indexed_element{element_index_, {}};
+      has_ended_ = !source_cursor_->next(indexed_element.element);
+      if (!has_ended_) workers_.submit(std::move(indexed_element));
+      if (!has_ended_) ++element_index_;
     }
     if (workers_.waiting() == 0) return false;
     element = workers_.next_result();
     return true;
   }
   int64_t pass(int64_t count) override {
-    Element passed;
-    int64_t done = 0;
-    for (; done < count && workers_.waiting() > 0; ++done) workers_.next_result();
-    const int64_t more = source_cursor_->pass(count - done);
-    element_index_ += more;
-    return done + more;
+    Element unused_element;
+    int64_t passed_results = 0;
+    for (; passed_results < count && workers_.waiting() > 0; ++passed_results)
+      workers_.next_result();
+    const int64_t passed_elements = source_cursor_->pass(count - passed_results);
+    element_index_ += passed_elements;
+    return passed_results + passed_elements;
   }
 
  private:
   CursorPtr source_cursor_;
-  size_t ahead_;
-  bool ended_ = false;
+  size_t max_waiting_;
+  bool has_ended_ = false;
   int64_t element_index_ = 0;
   Workers workers_;
 };

@@ -23,14 +23,14 @@ class ShuffleCursor final : public Cursor {
       : source_cursor_(std::move(source)), size_(size), indices_(key) {}
 
   bool next(Element& element) override {
-    while (!ended_ && buffer_.size() < size_) {
+    while (!has_ended_ && buffer_.size() < size_) {
       check_element_interruption();
-      Element more;
-      ended_ = !source_cursor_->next(more);
-      if (!ended_) buffer_.push_back(std::move(more));
+      Element next_element;
+      has_ended_ = !source_cursor_->next(next_element);
+      if (!has_ended_) buffer_.push_back(std::move(next_element));
     }
     if (buffer_.empty()) return false;
-    std::swap(buffer_[indices_.below(buffer_.size())], buffer_.back());
+    std::swap(buffer_[indices_.index_below(buffer_.size())], buffer_.back());
     element = std::move(buffer_.back());
     buffer_.pop_back();
     return true;
@@ -40,7 +40,7 @@ class ShuffleCursor final : public Cursor {
   CursorPtr source_cursor_;
   size_t size_;
   IndexGenerator indices_;
-  bool ended_ = false;
+  bool has_ended_ = false;
   std::vector<Element> buffer_;
 };
 
@@ -76,10 +76,10 @@ class RepeatCursor final : public Cursor {
       : open_source_(std::move(open_source)), remaining_(count), pass_(first) {}
 
   bool next(Element& element) override {
-    for (bool fresh = false;; fresh = true) {
+    for (bool is_reopened = false;; is_reopened = true) {
       check_element_interruption();
       if (cursor_ && cursor_->next(element)) return true;
-      if (remaining_ == 0 || (fresh && remaining_ < 0)) return false;
+      if (remaining_ == 0 || (is_reopened && remaining_ < 0)) return false;
       if (remaining_ > 0) --remaining_;
       cursor_ = open_source_(pass_++);
     }
@@ -107,9 +107,10 @@ class RepeatStream final : public OrderStream {
 
  protected:
   CursorPtr reorder(const OpenPass& open_source, uint64_t epoch) override {
-    constexpr uint64_t kMany = 1 << 20;
+    constexpr uint64_t kPassesPerEpoch = 1 << 20;
     return std::make_shared<RepeatCursor>(
-        open_source, count_, epoch * (count_ < 0 ? kMany : static_cast<uint64_t>(count_)));
+        open_source, count_,
+        epoch * (count_ < 0 ? kPassesPerEpoch : static_cast<uint64_t>(count_)));
   }
 
  private:
@@ -128,9 +129,9 @@ class TakeCursor final : public Cursor {
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed = source_cursor_->pass(std::min(count, remaining_));
-    remaining_ -= passed;
-    return passed;
+    const int64_t passed_count = source_cursor_->pass(std::min(count, remaining_));
+    remaining_ -= passed_count;
+    return passed_count;
   }
 
  private:
@@ -144,8 +145,8 @@ class TakeStream final : public OrderStream {
     check_count("take: count", count, 0);
   }
   int64_t elements() const override {
-    const int64_t all = source_->elements();
-    if (all == kInfinite) return count_;
+    const int64_t source_count = source_->elements();
+    if (source_count == kInfinite) return count_;
     return counted([&](int64_t n) { return std::min(n, count_); });
   }
 
@@ -161,14 +162,15 @@ class TakeStream final : public OrderStream {
 /// A cursor that skips the first elements of the source.
 class SkipCursor final : public Cursor {
  public:
-  SkipCursor(CursorPtr source, int64_t count) : source_cursor_(std::move(source)), skip_(count) {}
+  SkipCursor(CursorPtr source, int64_t count)
+      : source_cursor_(std::move(source)), skip_count_(count) {}
   bool next(Element& element) override { return start(), source_cursor_->next(element); }
   int64_t pass(int64_t count) override { return start(), source_cursor_->pass(count); }
 
  private:
-  void start() { source_cursor_->pass(std::exchange(skip_, 0)); }
+  void start() { source_cursor_->pass(std::exchange(skip_count_, 0)); }
   CursorPtr source_cursor_;
-  int64_t skip_;
+  int64_t skip_count_;
 };
 
 class SkipStream final : public OrderStream {
@@ -197,13 +199,13 @@ class ShardCursor final : public Cursor {
   ShardCursor(CursorPtr source, int64_t index, int64_t count)
       : source_cursor_(std::move(source)), index_(index), count_(count) {}
   bool next(Element& element) override {
-    const int64_t after = count_ - 1 - index_;
+    const int64_t later_shards = count_ - 1 - index_;
     return source_cursor_->pass(index_) == index_ && source_cursor_->next(element) &&
-           source_cursor_->pass(after) == after;
+           source_cursor_->pass(later_shards) == later_shards;
   }
   int64_t pass(int64_t count) override {
-    const int64_t most = std::numeric_limits<int64_t>::max() / count_;
-    return source_cursor_->pass(std::min(count, most) * count_) / count_;
+    const int64_t max_count = std::numeric_limits<int64_t>::max() / count_;
+    return source_cursor_->pass(std::min(count, max_count) * count_) / count_;
   }
 
  private:
@@ -248,25 +250,25 @@ class ConcatenateCursor final : public Cursor {
   ConcatenateCursor(std::vector<StreamPtr> sources, uint64_t epoch)
       : sources_(std::move(sources)), epoch_(epoch) {}
   bool next(Element& element) override {
-    for (; at_ < sources_.size(); ++at_, cursor_ = nullptr)
+    for (; source_index_ < sources_.size(); ++source_index_, cursor_ = nullptr)
       if (cursor().next(element)) return true;
     return false;
   }
   int64_t pass(int64_t count) override {
-    int64_t passed = 0;
-    for (; at_ < sources_.size(); ++at_, cursor_ = nullptr)
-      if ((passed += cursor().pass(count - passed)) == count) break;
-    return passed;
+    int64_t passed_count = 0;
+    for (; source_index_ < sources_.size(); ++source_index_, cursor_ = nullptr)
+      if ((passed_count += cursor().pass(count - passed_count)) == count) break;
+    return passed_count;
   }
 
  private:
   Cursor& cursor() {
-    if (!cursor_) cursor_ = sources_[at_]->open(epoch_);
+    if (!cursor_) cursor_ = sources_[source_index_]->open(epoch_);
     return *cursor_;
   }
   std::vector<StreamPtr> sources_;
   uint64_t epoch_;
-  size_t at_ = 0;
+  size_t source_index_ = 0;
   CursorPtr cursor_;
 };
 
@@ -275,19 +277,19 @@ class ConcatenateStream final : public CombinedStream {
   explicit ConcatenateStream(std::vector<StreamPtr> sources)
       : CombinedStream("concatenate", std::move(sources)) {}
   int64_t elements() const override {
-    int64_t all = 0;
+    int64_t total = 0;
     for (const StreamPtr& source : sources_) {
       const int64_t count = source->elements();
       if (count == kInfinite || count == kUnknown) return count;
-      all += count;
+      total += count;
     }
-    return all;
+    return total;
   }
   Element element_spec() const override {
-    Element all = crescent::element_spec(*sources_.front());
+    Element common_element = crescent::element_spec(*sources_.front());
     for (const StreamPtr& source : sources_)
-      all = common_spec(all, crescent::element_spec(*source));
-    return all;
+      common_element = common_spec(common_element, crescent::element_spec(*source));
+    return common_element;
   }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<ConcatenateCursor>(sources_, epoch);
@@ -298,12 +300,12 @@ class ZipCursor final : public Cursor {
  public:
   explicit ZipCursor(std::vector<CursorPtr> sources) : source_cursors_(std::move(sources)) {}
   bool next(Element& element) override {
-    Element all, one;
+    Element joined, source_element;
     for (const CursorPtr& cursor : source_cursors_) {
-      if (!cursor->next(one)) return false;
-      std::move(one.begin(), one.end(), std::back_inserter(all));
+      if (!cursor->next(source_element)) return false;
+      std::move(source_element.begin(), source_element.end(), std::back_inserter(joined));
     }
-    element = std::move(all);
+    element = std::move(joined);
     return true;
   }
   int64_t pass(int64_t count) override {
@@ -319,22 +321,23 @@ class ZipStream final : public CombinedStream {
  public:
   explicit ZipStream(std::vector<StreamPtr> sources) : CombinedStream("zip", std::move(sources)) {}
   int64_t elements() const override {
-    int64_t least = kInfinite;
+    int64_t fewest_elements = kInfinite;
     for (const StreamPtr& source : sources_) {
       const int64_t count = source->elements();
       if (count == kUnknown) return kUnknown;
-      if (count != kInfinite) least = least == kInfinite ? count : std::min(least, count);
+      if (count != kInfinite)
+        fewest_elements = fewest_elements == kInfinite ? count : std::min(fewest_elements, count);
     }
-    return least;
+    return fewest_elements;
   }
   Element element_spec() const override {
-    Element all;
+    Element joined;
     for (const StreamPtr& source : sources_) {
-      const Element one = crescent::element_spec(*source);
-      if (one.empty()) return {};
-      all.insert(all.end(), one.begin(), one.end());
+      const Element element = crescent::element_spec(*source);
+      if (element.empty()) return {};
+      joined.insert(joined.end(), element.begin(), element.end());
     }
-    return all;
+    return joined;
   }
   CursorPtr open(uint64_t epoch) override {
     std::vector<CursorPtr> cursors;
@@ -355,9 +358,9 @@ class EnumerateCursor final : public Cursor {
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed = source_cursor_->pass(count);
-    number_ += passed;
-    return passed;
+    const int64_t passed_count = source_cursor_->pass(count);
+    number_ += passed_count;
+    return passed_count;
   }
 
  private:
@@ -368,18 +371,18 @@ class EnumerateCursor final : public Cursor {
 class EnumerateStream final : public DerivedStream {
  public:
   EnumerateStream(StreamPtr source, int64_t first)
-      : DerivedStream(std::move(source)), first_(first) {}
+      : DerivedStream(std::move(source)), first_number_(first) {}
   CursorPtr open(uint64_t epoch) override {
-    return std::make_shared<EnumerateCursor>(source_->open(epoch), first_);
+    return std::make_shared<EnumerateCursor>(source_->open(epoch), first_number_);
   }
   Element element_spec() const override {
     Element element = DerivedStream::element_spec();
-    if (!element.empty()) element.insert(element.begin(), spec_of({first_}).front());
+    if (!element.empty()) element.insert(element.begin(), spec_of({first_number_}).front());
     return element;
   }
 
  private:
-  int64_t first_;
+  int64_t first_number_;
 };
 
 }  // namespace

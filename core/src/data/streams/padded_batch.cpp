@@ -13,12 +13,13 @@ Tensor& first_tensor(Element& element) {
 }
 
 void pad_to_longest(std::vector<Element>& elements) {
-  int64_t longest = 0;
-  for (Element& element : elements) longest = std::max(longest, first_tensor(element).dim(0));
+  int64_t longest_length = 0;
+  for (Element& element : elements)
+    longest_length = std::max(longest_length, first_tensor(element).dim(0));
   for (Element& element : elements) {
     Tensor& tensor = first_tensor(element);
     std::vector<int64_t> before(tensor.rank(), 0), after = before;
-    after[0] = longest - tensor.dim(0);
+    after[0] = longest_length - tensor.dim(0);
     if (after[0] > 0) element[0] = Codec<Tensor>::encode(ops::pad(tensor, before, after));
   }
 }
@@ -28,15 +29,15 @@ class PaddedCursor final : public Cursor {
   PaddedCursor(CursorPtr source, int64_t size) : source_cursor_(std::move(source)), size_(size) {}
   bool next(Element& element) override {
     std::vector<Element> elements;
-    Element more;
-    while (static_cast<int64_t>(elements.size()) < size_ && source_cursor_->next(more)) {
+    Element next_element;
+    while (static_cast<int64_t>(elements.size()) < size_ && source_cursor_->next(next_element)) {
       check_element_interruption();
-      elements.push_back(std::move(more));
+      elements.push_back(std::move(next_element));
     }
     if (elements.empty()) return false;
     pad_to_longest(elements);
-    const WindowOptions all{static_cast<int64_t>(elements.size()), {}, 1, false};
-    return batch(list_stream(std::move(elements)), all)->open(0)->next(element);
+    const WindowOptions whole_window{static_cast<int64_t>(elements.size()), {}, 1, false};
+    return batch(list_stream(std::move(elements)), whole_window)->open(0)->next(element);
   }
 
  private:
@@ -54,9 +55,10 @@ class PaddedBatchStream final : public DerivedStream {
     return counted([&](int64_t all) { return (all + size_ - 1) / size_; });
   }
   Element element_spec() const override {
-    const int64_t all = source_->elements();
-    const bool whole = all == kInfinite || (all >= 0 && all % size_ == 0);
-    return batch_spec(DerivedStream::element_spec(), whole ? size_ : -1);
+    const int64_t source_count = source_->elements();
+    const bool is_whole =
+        source_count == kInfinite || (source_count >= 0 && source_count % size_ == 0);
+    return batch_spec(DerivedStream::element_spec(), is_whole ? size_ : -1);
   }
   CursorPtr open(uint64_t epoch) override {
     return std::make_shared<PaddedCursor>(source_->open(epoch), size_);

@@ -21,7 +21,7 @@ class PrefetchCursor final : public Cursor {
   ~PrefetchCursor() override {
     {
       const std::lock_guard lock(mutex_);
-      stopping_ = true;
+      is_stopping_ = true;
     }
     source_interruption_->request();
     changed_.notify_all();
@@ -32,19 +32,20 @@ class PrefetchCursor final : public Cursor {
   /// an interruption at intervals. If the thread could not be started, next() makes the element
   /// itself.
   bool next(Element& element) override {
-    if (!started_) start();
+    if (!has_started_) start();
     if (!thread_.joinable()) return source_cursor_->next(element);
     constexpr auto kPollInterval = std::chrono::milliseconds(20);
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, kPollInterval, [&] { return ended_ || !ready_.empty(); }))
+    while (!changed_.wait_for(lock, kPollInterval,
+                              [&] { return has_ended_ || !ready_elements_.empty(); }))
       check_element_interruption();
-    if (ready_.empty()) {
+    if (ready_elements_.empty()) {
       if (const std::exception_ptr error = std::exchange(error_, nullptr))
         std::rethrow_exception(error);
       return false;
     }
-    element = std::move(ready_.front());
-    ready_.pop_front();
+    element = std::move(ready_elements_.front());
+    ready_elements_.pop_front();
     changed_.notify_all();
     return true;
   }
@@ -55,28 +56,28 @@ class PrefetchCursor final : public Cursor {
 
  private:
   void start() {
-    started_ = true;
+    has_started_ = true;
     thread_ = start_thread([this] { work(); });
   }
 
   void work() {
-    const InheritInterrupt the_pass(source_interruption_);
+    const InheritInterrupt inherit_interrupt(source_interruption_);
     std::unique_lock lock(mutex_);
-    while (!ended_) {
-      changed_.wait(lock, [&] { return stopping_ || ready_.size() < count_; });
-      if (stopping_) return;
+    while (!has_ended_) {
+      changed_.wait(lock, [&] { return is_stopping_ || ready_elements_.size() < count_; });
+      if (is_stopping_) return;
       lock.unlock();
       Element element;
-      bool made = false;
+      bool is_made = false;
       std::exception_ptr error;
       try {
-        made = source_cursor_->next(element);
+        is_made = source_cursor_->next(element);
       } catch (...) {
         error = std::current_exception();
       }
       lock.lock();
-      if (made) ready_.push_back(std::move(element));
-      ended_ = !made;
+      if (is_made) ready_elements_.push_back(std::move(element));
+      has_ended_ = !is_made;
       error_ = error;
       changed_.notify_all();
     }
@@ -88,8 +89,8 @@ class PrefetchCursor final : public Cursor {
   std::shared_ptr<Interruption> source_interruption_ = std::make_shared<Interruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Element> ready_;
-  bool started_ = false, ended_ = false, stopping_ = false;
+  std::deque<Element> ready_elements_;
+  bool has_started_ = false, has_ended_ = false, is_stopping_ = false;
   std::exception_ptr error_;
   std::thread thread_;
 };

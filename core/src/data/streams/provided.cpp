@@ -48,11 +48,12 @@ class ProvidedStream final : public OrderStream {
 StreamPtr provided_dataset(const std::string& class_name, const Dict& options) {
   const auto provider = make_object("dataset", class_name, options);
   const auto stream = blaming(*provider, [&] {
-    const Value made = provider->call_method("stream");
-    const auto given = made.object_as<Stream>();
-    if (!given)
-      fail("its method stream must give a dataset, such as that of from_tensor_slices, got ", made);
-    return given;
+    const Value stream_value = provider->call_method("stream");
+    const auto provided_stream = stream_value.object_as<Stream>();
+    if (!provided_stream)
+      fail("its method stream must give a dataset, such as that of from_tensor_slices, got ",
+           stream_value);
+    return provided_stream;
   });
   return std::make_shared<ProvidedStream>(stream, provider->info());
 }

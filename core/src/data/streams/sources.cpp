@@ -16,9 +16,10 @@ class IndexedStream : public Stream, public SpecifiedDataset {
   virtual Element element_at(int64_t number) const = 0;
   CursorPtr open(uint64_t) override;
   Element element_spec() const override {
-    Element all = elements() > 0 ? spec_of(element_at(0)) : Element{};
-    for (int64_t i = 1; i < elements() && !all.empty(); ++i) all = common_spec(all, element_at(i));
-    return all;
+    Element common_element = elements() > 0 ? spec_of(element_at(0)) : Element{};
+    for (int64_t i = 1; i < elements() && !common_element.empty(); ++i)
+      common_element = common_spec(common_element, element_at(i));
+    return common_element;
   }
 
  protected:
@@ -33,18 +34,18 @@ class IndexedCursor final : public Cursor {
   IndexedCursor(int64_t count, std::function<Element(int64_t)> at)
       : count_(count), make_(std::move(at)) {}
   bool next(Element& element) override {
-    if (at_ == count_) return false;
-    element = make_(at_++);
+    if (next_index_ == count_) return false;
+    element = make_(next_index_++);
     return true;
   }
   int64_t pass(int64_t count) override {
-    const int64_t passed = std::min(count, count_ - at_);
-    at_ += passed;
-    return passed;
+    const int64_t passed_count = std::min(count, count_ - next_index_);
+    next_index_ += passed_count;
+    return passed_count;
   }
 
  private:
-  int64_t count_, at_ = 0;
+  int64_t count_, next_index_ = 0;
   std::function<Element(int64_t)> make_;
 };
 
@@ -66,19 +67,20 @@ class ListStream final : public IndexedStream {
 
 class SliceStream final : public IndexedStream {
  public:
-  explicit SliceStream(Element arrays) : arrays_(std::move(arrays)), rows_(rows_of(arrays_)) {
+  explicit SliceStream(Element arrays) : arrays_(std::move(arrays)), row_count_(rows_of(arrays_)) {
     for (Value& part : arrays_)
       if (is_tensor_like(part)) part = std::make_shared<BoxedTensor>(tensor_of(part));
   }
-  int64_t elements() const override { return rows_; }
+  int64_t elements() const override { return row_count_; }
   Element element_at(int64_t number) const override { return row_of(arrays_, number); }
   const Element* arrays() const override { return &arrays_; }
   CursorPtr open_numbers(uint64_t) override {
-    return std::make_shared<IndexedCursor>(rows_, [](int64_t number) { return Element{number}; });
+    return std::make_shared<IndexedCursor>(row_count_,
+                                           [](int64_t number) { return Element{number}; });
   }
   Element element_spec() const override {
-    const bool lists = std::any_of(arrays_.begin(), arrays_.end(), has_list);
-    return lists ? IndexedStream::element_spec() : row_spec(arrays_);
+    const bool has_lists = std::any_of(arrays_.begin(), arrays_.end(), has_list);
+    return has_lists ? IndexedStream::element_spec() : row_spec(arrays_);
   }
 
  private:
@@ -91,7 +93,7 @@ class SliceStream final : public IndexedStream {
                        [](const DictEntry& entry) { return has_list(entry.value); });
   }
   Element arrays_;
-  int64_t rows_;
+  int64_t row_count_;
 };
 
 class FunctionCursor final : public Cursor {
@@ -173,12 +175,12 @@ class BatchesStream final : public Stream, public SpecifiedDataset {
 /// previous one.
 StreamPtr batches_of(const DatasetPtr& data) {
   static std::mutex mutex;
-  static std::map<const Dataset*, std::weak_ptr<BatchesStream>> all;
+  static std::map<const Dataset*, std::weak_ptr<BatchesStream>> known_streams;
   const std::lock_guard lock(mutex);
-  std::erase_if(all, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<BatchesStream>& known = all[data.get()];
-  std::shared_ptr<BatchesStream> stream = known.lock();
-  if (!stream) known = stream = std::make_shared<BatchesStream>(data);
+  std::erase_if(known_streams, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<BatchesStream>& known_stream = known_streams[data.get()];
+  std::shared_ptr<BatchesStream> stream = known_stream.lock();
+  if (!stream) known_stream = stream = std::make_shared<BatchesStream>(data);
   return stream;
 }
 

@@ -11,10 +11,10 @@ namespace crescent {
 Cursor::~Cursor() = default;
 
 int64_t Cursor::pass(int64_t count) {
-  Element passed;
-  for (int64_t done = 0; done < count; ++done) {
+  Element unused_element;
+  for (int64_t passed_elements = 0; passed_elements < count; ++passed_elements) {
     check_element_interruption();
-    if (!next(passed)) return done;
+    if (!next(unused_element)) return passed_elements;
   }
   return count;
 }
@@ -24,8 +24,9 @@ Stream::~Stream() = default;
 std::vector<StreamPtr> Stream::sources() const { return {}; }
 
 bool Stream::on_own_thread() const {
-  const std::vector<StreamPtr> all = sources();
-  return std::any_of(all.begin(), all.end(), [](const auto& one) { return one->on_own_thread(); });
+  const std::vector<StreamPtr> source_streams = sources();
+  return std::any_of(source_streams.begin(), source_streams.end(),
+                     [](const auto& one) { return one->on_own_thread(); });
 }
 
 void Stream::begin_epoch() {
@@ -54,9 +55,9 @@ void Stream::check() const {
 
 /// Returns the number of the pass, and the states of this stream and all its sources.
 Value Stream::state() const {
-  List below;
-  for (const StreamPtr& source : sources()) below.push_back(source->state());
-  return Dict{{"epoch", epoch_}, {"own", own_state()}, {"sources", below}};
+  List source_states;
+  for (const StreamPtr& source : sources()) source_states.push_back(source->state());
+  return Dict{{"epoch", epoch_}, {"own", own_state()}, {"sources", source_states}};
 }
 
 void Stream::restore(const Value& state, int64_t batches) {
@@ -66,18 +67,18 @@ void Stream::restore(const Value& state, int64_t batches) {
 }
 
 void Stream::pass(int64_t batches) {
-  if (const int64_t passed = cursor_->pass(batches); passed < batches)
-    fail("restore: the data gave ", passed, " of ", batches,
+  if (const int64_t passed_count = cursor_->pass(batches); passed_count < batches)
+    fail("restore: the data gave ", passed_count, " of ", batches,
          " batches that the snapshot's run was past: it is other data");
 }
 
 void Stream::set_state(const Value& state) {
-  const List& below = state.as_dict().at("sources").as_list();
-  const std::vector<StreamPtr> all = sources();
-  if (below.size() != all.size())
-    fail("restore: the snapshot's run had data of ", below.size(), " sources, here are ",
-         all.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i]->set_state(below[i]);
+  const List& source_states = state.as_dict().at("sources").as_list();
+  const std::vector<StreamPtr> source_streams = sources();
+  if (source_states.size() != source_streams.size())
+    fail("restore: the snapshot's run had data of ", source_states.size(), " sources, here are ",
+         source_streams.size());
+  for (size_t i = 0; i < source_streams.size(); ++i) source_streams[i]->set_state(source_states[i]);
   set_own_state(state.as_dict().at("own"));
   next_epoch_ = static_cast<uint64_t>(state.as_dict().at("epoch").as_int());
 }
@@ -95,12 +96,13 @@ class StreamDataset final : public Dataset {
       : stream_(std::move(stream)),
         x_(std::move(x)),
         y_(std::move(y)),
-        needed_(std::move(needed)) {}
+        needed_rows_(std::move(needed)) {}
   int64_t batches() const override { return stream_->batches(); }
   void begin_epoch() override {
     stream_->epoch_ = stream_->next_epoch_++;
     const uint64_t epoch = stream_->epoch_;
-    stream_->cursor_ = needed_ ? stream_->open_partial(epoch, needed_) : stream_->open(epoch);
+    stream_->cursor_ =
+        needed_rows_ ? stream_->open_partial(epoch, needed_rows_) : stream_->open(epoch);
   }
   bool next(Batch& batch) override { return stream_->next(batch, x_, y_); }
   void check() const override { stream_->check(); }
@@ -117,7 +119,7 @@ class StreamDataset final : public Dataset {
  private:
   StreamPtr stream_;
   std::vector<std::string> x_, y_;
-  NeededRows needed_;
+  NeededRows needed_rows_;
 };
 
 DatasetPtr with_names(const StreamPtr& stream, std::vector<std::string> x,

@@ -23,7 +23,7 @@ Workers::~Workers() { stop(); }
 void Workers::stop() {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    is_stopping_ = true;
   }
   interruption_->request();
   task_given_.notify_all();
@@ -62,13 +62,13 @@ Element Workers::take_without_threads() {
 }
 
 void Workers::run(const std::function<Transform()>& begin) {
-  const InheritInterrupt the_pass(interruption_);
+  const InheritInterrupt inherit_interrupt(interruption_);
   Transform transform;
-  std::exception_ptr broken;
+  std::exception_ptr worker_error;
   try {
     transform = begin();
   } catch (...) {
-    broken = std::current_exception();
+    worker_error = std::current_exception();
   }
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -77,15 +77,15 @@ void Workers::run(const std::function<Transform()>& begin) {
       const auto found =
           std::find_if(tasks_.begin(), tasks_.end(), [](const auto& t) { return !t->is_begun; });
       if (found != tasks_.end()) task = *found;
-      return stopping_ || task;
+      return is_stopping_ || task;
     });
-    if (stopping_) return;
+    if (is_stopping_) return;
     task->is_begun = true;
     lock.unlock();
     Element result;
-    std::exception_ptr error = broken;
+    std::exception_ptr error = worker_error;
     try {
-      if (!broken) result = transform(std::move(task->indexed));
+      if (!worker_error) result = transform(std::move(task->indexed));
     } catch (...) {
       error = std::current_exception();
     }

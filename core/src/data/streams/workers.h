@@ -52,7 +52,7 @@ class Workers {
   std::condition_variable task_given_, task_done_;
   /// elements that were given but not taken yet, in order
   std::deque<std::shared_ptr<Task>> tasks_;
-  bool stopping_ = false;
+  bool is_stopping_ = false;
   std::shared_ptr<Interruption> interruption_;  ///< interrupts the threads
   std::vector<std::thread> threads_;
 };

@@ -16,25 +16,26 @@ const Argument* find_argument(const std::vector<Argument>& declared, std::string
 }
 
 [[noreturn]] void fail_unknown(const Layer& layer, const std::string& name) {
-  std::vector<std::string> known;
+  std::vector<std::string> known_names;
   for (const Argument& argument : layer.call_arguments())
-    if (argument.supported && argument.name != "training") known.push_back(argument.name);
-  known.insert(known.end(), {"training", kMask});
-  const std::string guess = did_you_mean(name, known);
-  const bool from_lua = layer.info() && layer.info()->origin == "Lua";
-  const std::string how =
-      from_lua ? concat("; a class declares what its call takes: subclass(name, options, {\"", name,
-                        "\"})")
-               : "; call takes " + join(known);
-  fail("call has no argument '", name, "'", guess.empty() ? how : guess);
+    if (argument.supported && argument.name != "training") known_names.push_back(argument.name);
+  known_names.insert(known_names.end(), {"training", kMask});
+  const std::string guess = did_you_mean(name, known_names);
+  const bool is_from_lua = layer.info() && layer.info()->origin == "Lua";
+  const std::string reason =
+      is_from_lua ? concat("; a class declares what its call takes: subclass(name, options, {\"",
+                           name, "\"})")
+                  : "; call takes " + join(known_names);
+  fail("call has no argument '", name, "'", guess.empty() ? reason : guess);
 }
 
 void check_kind(const Argument& argument, const Value& value) {
-  const Value& like = argument.default_value;
-  if (like.is_null() || value.is_null() || like.kind() == value.kind() ||
-      (like.is_number() && value.is_number()))
+  const Value& default_value = argument.default_value;
+  if (default_value.is_null() || value.is_null() || default_value.kind() == value.kind() ||
+      (default_value.is_number() && value.is_number()))
     return;
-  fail("argument '", argument.name, "': expected ", describe_kind(like.kind()), ", got ", value);
+  fail("argument '", argument.name, "': expected ", describe_kind(default_value.kind()), ", got ",
+       value);
 }
 
 bool is_position(const std::string& key) {
@@ -44,14 +45,15 @@ bool is_position(const std::string& key) {
 
 /// Renames the positional arguments "1", "2", ... to the names that the layer declares.
 void name_positions(const Layer& layer, Dict& arguments) {
-  const bool any = std::any_of(arguments.begin(), arguments.end(),
-                               [](const DictEntry& entry) { return is_position(entry.key); });
-  if (!any) return;
+  const bool any_symbol =
+      std::any_of(arguments.begin(), arguments.end(),
+                  [](const DictEntry& entry) { return is_position(entry.key); });
+  if (!any_symbol) return;
   const std::vector<std::string> names = layer.positional_arguments();
-  Dict named;
+  Dict named_positions;
   for (const DictEntry& entry : arguments) {
     if (!is_position(entry.key)) {
-      named.set(entry.key, entry.value);
+      named_positions.set(entry.key, entry.value);
       continue;
     }
     const size_t ordinal = entry.key.size() < 9 ? std::stoul(entry.key) : names.size() + 1;
@@ -61,9 +63,9 @@ void name_positions(const Layer& layer, Dict& arguments) {
            "; several inputs go into a table: layer {a, b}");
     if (arguments.contains(names[ordinal - 1]))
       fail("argument '", names[ordinal - 1], "' is given twice, by position and by name");
-    named.set(names[ordinal - 1], entry.value);
+    named_positions.set(names[ordinal - 1], entry.value);
   }
-  arguments = std::move(named);
+  arguments = std::move(named_positions);
 }
 
 void check_arguments(const Layer& layer, const Dict& arguments) {
@@ -110,9 +112,9 @@ bool is_mask(const Value& item) { return !item.is_null() && item != Value(false)
 
 template <class T>
 void check_masks(const Dict& arguments, const std::vector<T>& inputs) {
-  const Value* given = arguments.find(kMask);
-  if (!given) return;
-  for (const Value& item : masks_in(*given))
+  const Value* mask_argument = arguments.find(kMask);
+  if (!mask_argument) return;
+  for (const Value& item : masks_in(*mask_argument))
     if (is_mask(item)) unboxed({kMask, "", {}, {}}, item, inputs);
 }
 
@@ -124,8 +126,9 @@ void arrange(const Layer& layer, Dict& arguments, std::vector<T>& inputs) {
   check_masks(arguments, inputs);
   for (const Argument& argument : layer.call_arguments()) {
     if (!argument.input) continue;
-    if (const Value* given = arguments.find(argument.name); given && !given->is_null())
-      join_inputs(argument, *given, inputs);
+    if (const Value* argument_value = arguments.find(argument.name);
+        argument_value && !argument_value->is_null())
+      join_inputs(argument, *argument_value, inputs);
     arguments.erase(argument.name);
   }
 }
@@ -153,9 +156,9 @@ void arrange_arguments(const Layer& layer, Dict& arguments, std::vector<Symbol>&
 
 Tensors take_masks(Dict& arguments) {
   Tensors masks;
-  const Value* given = arguments.find(kMask);
-  if (!given) return masks;
-  for (const Value& item : masks_in(*given)) {
+  const Value* mask_argument = arguments.find(kMask);
+  if (!mask_argument) return masks;
+  for (const Value& item : masks_in(*mask_argument)) {
     const Tensor mask = is_mask(item) ? item.object_as<BoxedTensor>()->tensor : Tensor();
     masks.push_back(mask && mask.dtype() != DType::boolean ? ops::cast(mask, DType::boolean)
                                                            : mask);
@@ -171,8 +174,8 @@ bool trains_by_itself(const Layer& layer) {
 
 Dict with_defaults(const std::vector<Argument>& declared, Dict arguments) {
   for (const Argument& argument : declared) {
-    const Value* given = arguments.find(argument.name);
-    if ((!given || given->is_null()) && !argument.default_value.is_null())
+    const Value* argument_value = arguments.find(argument.name);
+    if ((!argument_value || argument_value->is_null()) && !argument.default_value.is_null())
       arguments.set(argument.name, argument.default_value);
   }
   return arguments;
@@ -180,10 +183,10 @@ Dict with_defaults(const std::vector<Argument>& declared, Dict arguments) {
 
 Dict replace_symbols(const Dict& arguments,
                      const std::function<Value(const Symbol&)>& replacement) {
-  Dict replaced;
+  Dict result;
   for (const DictEntry& entry : arguments)
-    replaced.set(entry.key, replace_in(entry.value, replacement));
-  return replaced;
+    result.set(entry.key, replace_in(entry.value, replacement));
+  return result;
 }
 
 std::vector<Symbol> symbols_in(const Dict& arguments) {
@@ -198,18 +201,18 @@ namespace {
 /// Returns the structure of the node's inputs with null in place of missing tensors, and removes
 /// these from `inputs`.
 Value without_missing(const Value& structure, Tensors& inputs) {
-  List there;
-  for (const Tensor& input : inputs) there.push_back(input ? Value(true) : Value());
+  List present_masks;
+  for (const Tensor& input : inputs) present_masks.push_back(input ? Value(true) : Value());
   std::erase_if(inputs, [](const Tensor& input) { return !input; });
-  if (!structure.is_null()) return packed(structure, there);
-  return there.size() == 1 ? there.front() : Value(there);
+  if (!structure.is_null()) return packed(structure, present_masks);
+  return present_masks.size() == 1 ? present_masks.front() : Value(present_masks);
 }
 
 }  // namespace
 
 Tensors call_again(const Node& node, const Tensors& tensors, std::optional<bool> training) {
-  auto next = tensors.end() - static_cast<std::ptrdiff_t>(node.argument_inputs);
-  Tensors inputs(tensors.begin(), next);
+  auto next_tensor = tensors.end() - static_cast<std::ptrdiff_t>(node.argument_inputs);
+  Tensors inputs(tensors.begin(), next_tensor);
   CallOptions options;
   options.training = node.training ? node.training : training;
   options.structure = node.structure;
@@ -219,16 +222,16 @@ Tensors call_again(const Node& node, const Tensors& tensors, std::optional<bool>
       node.argument_inputs == 0
           ? node.arguments
           : replace_symbols(node.arguments, [&](const Symbol&) {
-              const Tensor& tensor = *next++;
+              const Tensor& tensor = *next_tensor++;
               return tensor ? Value(std::make_shared<BoxedTensor>(tensor)) : Value();
             });
   return (*node.outbound_layer)(inputs, options);
 }
 
 const Value& Call::argument(std::string_view name) const {
-  static const Value none;
+  static const Value no_value;
   const Value* value = arguments.find(name);
-  return value ? *value : none;
+  return value ? *value : no_value;
 }
 
 bool Call::flag(std::string_view name) const {
@@ -244,18 +247,18 @@ Tensor Call::tensor(std::string_view name) const {
 }
 
 const std::vector<Argument>& Layer::call_arguments() const {
-  static const std::vector<Argument> none;
-  return info() ? info()->schema.arguments : none;
+  static const std::vector<Argument> no_arguments;
+  return info() ? info()->schema.arguments : no_arguments;
 }
 
 std::vector<std::string> Layer::positional_arguments() const {
-  std::vector<const Argument*> placed;
+  std::vector<const Argument*> positional;
   for (const Argument& argument : call_arguments())
-    if (argument.input.value_or(0) > 0 && argument.supported) placed.push_back(&argument);
-  std::sort(placed.begin(), placed.end(),
+    if (argument.input.value_or(0) > 0 && argument.supported) positional.push_back(&argument);
+  std::sort(positional.begin(), positional.end(),
             [](const Argument* a, const Argument* b) { return *a->input < *b->input; });
   std::vector<std::string> names;
-  for (const Argument* argument : placed) names.push_back(argument->name);
+  for (const Argument* argument : positional) names.push_back(argument->name);
   return names;
 }
 

@@ -4,7 +4,7 @@
 
 namespace crescent {
 
-OutsideTrace::OutsideTrace() : paused_(Recorder::set_current(nullptr)) {}
-OutsideTrace::~OutsideTrace() { Recorder::set_current(static_cast<Recorder*>(paused_)); }
+OutsideTrace::OutsideTrace() : paused_recorder_(Recorder::set_current(nullptr)) {}
+OutsideTrace::~OutsideTrace() { Recorder::set_current(static_cast<Recorder*>(paused_recorder_)); }
 
 }  // namespace crescent

@@ -17,7 +17,7 @@ class OutsideTrace {
   OutsideTrace(const OutsideTrace&) = delete;
 
  private:
-  void* paused_;
+  void* paused_recorder_;
   NoGradient no_gradient_;
   Autocast no_autocast_{std::nullopt};
 };

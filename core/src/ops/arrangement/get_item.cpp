@@ -21,11 +21,12 @@ std::optional<int64_t> number_in(const Dict& dict, const char* name) {
 std::optional<Range> range_in(const Value& item) {
   if (!item.is_dict()) return std::nullopt;
   const Value* config = item.as_dict().find("config");
-  const Dict& parts = config && config->is_dict() ? config->as_dict() : item.as_dict();
-  for (const DictEntry& entry : parts)
+  const Dict& range_values = config && config->is_dict() ? config->as_dict() : item.as_dict();
+  for (const DictEntry& entry : range_values)
     if (entry.key != "start" && entry.key != "stop" && entry.key != "step")
       fail("get_item: a slice has start, stop and step, got '", entry.key, "'");
-  return Range{number_in(parts, "start"), number_in(parts, "stop"), number_in(parts, "step")};
+  return Range{number_in(range_values, "start"), number_in(range_values, "stop"),
+               number_in(range_values, "step")};
 }
 
 /// A slice of an axis; as in Python, bounds out of range are clipped.
@@ -36,17 +37,21 @@ Tensor range_of(const Tensor& x, int axis, const Range& range) {
   if (n < 0) fail("get_item: axis ", axis, " of shape ", x.shape(), " has no known size to slice");
   if (step < 0) {
     // A slice with a negative step is the reverse of a slice with a positive one.
-    const auto at = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, -1, n - 1); };
-    const int64_t first = at(range.start.value_or(n - 1));
-    const int64_t last = range.stop ? at(*range.stop) : -1;
-    const int64_t count = first > last ? (first - last - step - 1) / -step : 0;
+    const auto clamp_index = [&](int64_t i) {
+      return std::clamp<int64_t>(i < 0 ? i + n : i, -1, n - 1);
+    };
+    const int64_t first_index = clamp_index(range.start.value_or(n - 1));
+    const int64_t stop_index = range.stop ? clamp_index(*range.stop) : -1;
+    const int64_t count =
+        first_index > stop_index ? (first_index - stop_index - step - 1) / -step : 0;
     if (count == 0) return slice_axis(x, axis, 0, 0);
-    const int64_t low = first + (count - 1) * step;
-    return flip(slice_axis(x, axis, low, first + 1, -step), {axis});
+    const int64_t lowest = first_index + (count - 1) * step;
+    return flip(slice_axis(x, axis, lowest, first_index + 1, -step), {axis});
   }
-  const auto at = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
-  const int64_t first = at(range.start.value_or(0)), last = at(range.stop.value_or(n));
-  return slice_axis(x, axis, first, std::max(first, last), step);
+  const auto clamp_index = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
+  const int64_t first_index = clamp_index(range.start.value_or(0)),
+                stop_index = clamp_index(range.stop.value_or(n));
+  return slice_axis(x, axis, first_index, std::max(first_index, stop_index), step);
 }
 
 bool is_ellipsis(const Value& item) {
@@ -58,8 +63,8 @@ bool is_ellipsis(const Value& item) {
 /// Returns an item that is a list of positions or a mask as a tensor; a null tensor for other items
 /// of a key, such as slices.
 Tensor list_in(const Value& item) {
-  const bool other = item.is_null() || item.is_int() || item.is_dict() || is_ellipsis(item);
-  return other ? Tensor() : Codec<Tensor>::decode(item);
+  const bool is_other_key = item.is_null() || item.is_int() || item.is_dict() || is_ellipsis(item);
+  return is_other_key ? Tensor() : Codec<Tensor>::decode(item);
 }
 
 bool is_mask(const Tensor& list) { return list.dtype() == DType::boolean; }
@@ -75,17 +80,18 @@ int axes_taken(const Value& item) {
 /// x with `rank` axes.
 List key_items(const Value& key, int rank) {
   const List items = key.is_list() ? key.as_list() : List{key};
-  List all;
-  int named = 0;
-  for (const Value& item : items) named += axes_taken(item);
-  if (named > rank) fail("get_item: ", named, " positions for ", rank, " axes");
+  List expanded_items;
+  int consumed_axes = 0;
+  for (const Value& item : items) consumed_axes += axes_taken(item);
+  if (consumed_axes > rank) fail("get_item: ", consumed_axes, " positions for ", rank, " axes");
   for (const Value& item : items) {
     if (is_ellipsis(item))
-      all.insert(all.end(), static_cast<size_t>(rank - named), Dict{{"start", Value()}});
+      expanded_items.insert(expanded_items.end(), static_cast<size_t>(rank - consumed_axes),
+                            Dict{{"start", Value()}});
     else
-      all.push_back(item);
+      expanded_items.push_back(item);
   }
-  return all;
+  return expanded_items;
 }
 
 int64_t expect_position(const Tensor& x, int axis, int64_t i) {
@@ -106,9 +112,10 @@ void expect_mask_fits(const Tensor& x, const Tensor& mask, int axis) {
 /// the mask.
 Tensor masked_elements(const Tensor& x, const Tensor& mask, int axis) {
   expect_mask_fits(x, mask, axis);
-  const Shape rest = x.shape().slice(axis + mask.rank(), x.rank());
-  const Tensor flat = reshape(x, x.shape().slice(0, axis).concat({mask.size()}).concat(rest));
-  return gather(flat, nonzero(reshape(mask, {-1})).front(), axis);
+  const Shape trailing_dims = x.shape().slice(axis + mask.rank(), x.rank());
+  const Tensor flattened =
+      reshape(x, x.shape().slice(0, axis).concat({mask.size()}).concat(trailing_dims));
+  return gather(flattened, nonzero(reshape(mask, {-1})).front(), axis);
 }
 
 /// Lists of positions, one list for each of several axes. The lists broadcast against each other;
@@ -136,10 +143,11 @@ void add_index_lists(IndexLists& lists_by_axis, const Value& item, const Tensor&
 
 /// Combines a list of positions for each axis of `shape` to indices into the flattened axes.
 Tensor flat_indices(const Tensors& lists, const Shape& shape) {
-  const bool small = shape.is_known() && shape.size() <= std::numeric_limits<int32_t>::max();
+  const bool fits_int32 = shape.is_known() && shape.size() <= std::numeric_limits<int32_t>::max();
   Tensor numbers;
   for (int i = 0; i < shape.rank(); ++i) {
-    const Tensor list = cast(lists[static_cast<size_t>(i)], small ? DType::int32 : DType::int64);
+    const Tensor list =
+        cast(lists[static_cast<size_t>(i)], fits_int32 ? DType::int32 : DType::int64);
     numbers = numbers ? numbers * shape[i] + list : list;
   }
   return numbers;
@@ -148,33 +156,36 @@ Tensor flat_indices(const Tensors& lists, const Shape& shape) {
 /// Returns the parts of x that the lists select. As in NumPy, the axes of the broadcast lists
 /// replace the axes of x that have lists; if these are not adjacent, the new axes come first.
 Tensor gather_lists(const Tensor& x, const IndexLists& lists_by_axis) {
-  const int count = static_cast<int>(lists_by_axis.axes.size()), first = lists_by_axis.axes.front();
+  const int count = static_cast<int>(lists_by_axis.axes.size()),
+            first_axis = lists_by_axis.axes.front();
   std::vector<int> order = lists_by_axis.axes;
   for (int i = 0; i < x.rank(); ++i)
     if (std::find(lists_by_axis.axes.begin(), lists_by_axis.axes.end(), i) ==
         lists_by_axis.axes.end())
       order.push_back(i);
-  const Tensor moved = transpose(x, order);
-  const Shape parts = moved.shape().slice(0, count), rest = moved.shape().slice(count, x.rank());
-  const Shape flat = Shape{parts.is_known() ? parts.size() : -1}.concat(rest);
+  const Tensor transposed_x = transpose(x, order);
+  const Shape parts = transposed_x.shape().slice(0, count),
+              trailing_dims = transposed_x.shape().slice(count, x.rank());
+  const Shape flattened_shape = Shape{parts.is_known() ? parts.size() : -1}.concat(trailing_dims);
   const Tensor numbers = flat_indices(lists_by_axis.lists, parts);
-  const Tensor taken = gather(reshape(moved, flat), numbers, 0);
-  if (lists_by_axis.axes.back() != first + count - 1) return taken;
-  std::vector<int> back;
-  for (int i = 0; i < first; ++i) back.push_back(numbers.rank() + i);
-  for (int i = 0; i < numbers.rank(); ++i) back.push_back(i);
-  for (int i = numbers.rank() + first; i < taken.rank(); ++i) back.push_back(i);
-  return transpose(taken, back);
+  const Tensor gathered_elements = gather(reshape(transposed_x, flattened_shape), numbers, 0);
+  if (lists_by_axis.axes.back() != first_axis + count - 1) return gathered_elements;
+  std::vector<int> inverse_order;
+  for (int i = 0; i < first_axis; ++i) inverse_order.push_back(numbers.rank() + i);
+  for (int i = 0; i < numbers.rank(); ++i) inverse_order.push_back(i);
+  for (int i = numbers.rank() + first_axis; i < gathered_elements.rank(); ++i)
+    inverse_order.push_back(i);
+  return transpose(gathered_elements, inverse_order);
 }
 
 /// Whether the key has several lists, which are then combined elementwise as in NumPy; single
 /// positions beside a list count as lists.
 bool combines_lists(const List& items) {
   const auto is_list = [](const Value& item) { return bool(list_in(item)); };
-  const auto lists = std::count_if(items.begin(), items.end(), is_list);
+  const auto list_count = std::count_if(items.begin(), items.end(), is_list);
   const auto positions =
       std::count_if(items.begin(), items.end(), [](const Value& item) { return item.is_int(); });
-  return lists > 0 && lists + positions > 1;
+  return list_count > 0 && list_count + positions > 1;
 }
 
 }  // namespace
@@ -182,7 +193,7 @@ bool combines_lists(const List& items) {
 Tensor get_item(const Tensor& given, const Value& key) {
   Tensor x = given;
   const List items = key_items(key, x.rank());
-  const bool combined = combines_lists(items);
+  const bool has_combined_lists = combines_lists(items);
   IndexLists lists_by_axis;
   int axis = 0;
   for (const Value& item : items) {
@@ -190,12 +201,12 @@ Tensor get_item(const Tensor& given, const Value& key) {
       x = expand_dims(x, axis++);
     } else if (auto range = range_in(item)) {
       x = range_of(x, axis++, *range);
-    } else if (combined) {
+    } else if (has_combined_lists) {
       add_index_lists(lists_by_axis, item, x, axis);
       axis += axes_taken(item);
     } else if (item.is_int()) {
-      const int64_t at = expect_position(x, axis, item.as_int());
-      x = squeeze(slice_axis(x, axis, at, at + 1), axis);
+      const int64_t position = expect_position(x, axis, item.as_int());
+      x = squeeze(slice_axis(x, axis, position, position + 1), axis);
     } else if (const Tensor list = list_in(item); is_mask(list)) {
       x = masked_elements(x, list, axis++);
     } else {
@@ -203,7 +214,7 @@ Tensor get_item(const Tensor& given, const Value& key) {
       axis += list.rank();
     }
   }
-  return combined ? gather_lists(x, lists_by_axis) : x;
+  return has_combined_lists ? gather_lists(x, lists_by_axis) : x;
 }
 
 }  // namespace crescent::ops

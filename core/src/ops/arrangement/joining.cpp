@@ -20,8 +20,8 @@ std::vector<int64_t> part_sizes(const char* what, int64_t n, int64_t count, bool
 }
 
 Tensors divided(const char* what, const Tensor& x, int64_t sections, int axis, bool uneven) {
-  const int along = axis_of(x, axis);
-  return ops::split(x, part_sizes(what, x.dim(along), sections, uneven), along);
+  const int positive_axis = axis_of(x, axis);
+  return ops::split(x, part_sizes(what, x.dim(positive_axis), sections, uneven), positive_axis);
 }
 
 Tensor with_rank(const Tensor& x, int rank) {
@@ -49,31 +49,31 @@ Tensors dsplit(const Tensor& x, int64_t sections) {
 }
 
 Tensors split_at(const Tensor& x, const std::vector<int64_t>& indices, int axis) {
-  const int along = axis_of(x, axis);
+  const int positive_axis = axis_of(x, axis);
   if (indices.empty()) return {x};
-  const int64_t n = x.dim(along);
+  const int64_t n = x.dim(positive_axis);
   if (n < 0) fail("split: the size of the axis must be known");
   std::vector<int64_t> sizes;
-  int64_t last = 0;
+  int64_t last_cut = 0;
   for (int64_t cut : indices) {
-    const int64_t at = std::clamp(cut < 0 ? cut + n : cut, last, n);
-    sizes.push_back(at - last);
-    last = at;
+    const int64_t cut_position = std::clamp(cut < 0 ? cut + n : cut, last_cut, n);
+    sizes.push_back(cut_position - last_cut);
+    last_cut = cut_position;
   }
-  sizes.push_back(n - last);
-  return ops::split(x, sizes, along);
+  sizes.push_back(n - last_cut);
+  return ops::split(x, sizes, positive_axis);
 }
 
 Tensors unstack(const Tensor& x, std::optional<int64_t> num, int axis) {
-  const int along = axis_of(x, axis);
-  const int64_t n = x.dim(along);
+  const int positive_axis = axis_of(x, axis);
+  const int64_t n = x.dim(positive_axis);
   if (num && n >= 0 && *num != n)
     fail("unstack: num is ", *num, ", but axis ", axis, " of shape ", x.shape(), " has ", n);
   if (n < 0 && !num) fail("unstack: give num where the size of axis ", axis, " is not known");
   Tensors rows;
   for (const Tensor& row :
-       ops::split(x, std::vector<int64_t>(n < 0 ? num.value_or(0) : n, 1), along))
-    rows.push_back(ops::squeeze(row, along));
+       ops::split(x, std::vector<int64_t>(n < 0 ? num.value_or(0) : n, 1), positive_axis))
+    rows.push_back(ops::squeeze(row, positive_axis));
   return rows;
 }
 
@@ -97,9 +97,10 @@ Tensor dstack(std::span<const Tensor> xs) {
 }
 
 Tensor append(const Tensor& a, const Tensor& b, std::optional<int64_t> axis) {
-  const Tensors both = promoted(Tensors{a, b});
-  if (axis) return ops::concatenate(both, static_cast<int>(*axis));
-  return ops::concatenate(Tensors{ops::reshape(both[0], {-1}), ops::reshape(both[1], {-1})}, 0);
+  const Tensors promoted_tensors = promoted(Tensors{a, b});
+  if (axis) return ops::concatenate(promoted_tensors, static_cast<int>(*axis));
+  return ops::concatenate(
+      Tensors{ops::reshape(promoted_tensors[0], {-1}), ops::reshape(promoted_tensors[1], {-1})}, 0);
 }
 
 }  // namespace crescent::ops

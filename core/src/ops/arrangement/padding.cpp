@@ -24,12 +24,12 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> pad_widths(const PadWidths
 int64_t at_edge(int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }
 int64_t at_wrapped(int64_t i, int64_t n) { return (i % n + n) % n; }
 int64_t at_symmetric(int64_t i, int64_t n) {
-  const int64_t at = at_wrapped(i, 2 * n);
-  return at < n ? at : 2 * n - 1 - at;
+  const int64_t wrapped_index = at_wrapped(i, 2 * n);
+  return wrapped_index < n ? wrapped_index : 2 * n - 1 - wrapped_index;
 }
 int64_t at_reflected(int64_t i, int64_t n) {
-  const int64_t period = std::max<int64_t>(1, 2 * n - 2), at = at_wrapped(i, period);
-  return at < n ? at : period - at;
+  const int64_t period = std::max<int64_t>(1, 2 * n - 2), wrapped_index = at_wrapped(i, period);
+  return wrapped_index < n ? wrapped_index : period - wrapped_index;
 }
 
 /// Returns x extended along an axis by `before` and `after` elements, which are copies of
@@ -47,12 +47,12 @@ template <Tensor (*F)(const Tensor&, const std::vector<int>&, bool)>
 Tensor pad_with_statistic(const Tensor& x, int axis, int64_t before, int64_t after) {
   Tensor number = F(x, {axis}, true);
   if (!is_floating(x.dtype())) number = ops::cast(ops::round(number), x.dtype());
-  const auto repeated = [&](int64_t count) {
+  const auto repeat_statistic = [&](int64_t count) {
     Shape shape = number.shape();
     shape.set(axis, count);
     return ops::broadcast_to(number, shape);
   };
-  return ops::concatenate(Tensors{repeated(before), x, repeated(after)}, axis);
+  return ops::concatenate(Tensors{repeat_statistic(before), x, repeat_statistic(after)}, axis);
 }
 
 /// Pads with a linear ramp from 0 to the edge values.
@@ -66,14 +66,14 @@ Tensor pad_with_ramp(const Tensor& x, int axis, int64_t before, int64_t after) {
                               : 1);
   Shape shape(std::vector<int64_t>(x.rank(), 1));
   shape.set(axis, before + n + after);
-  const Tensor share = ops::cast(Tensor::from(shares, shape), floating(x).dtype());
-  const Tensor values = floating(edges) * share;
+  const Tensor ramp_share = ops::cast(Tensor::from(shares, shape), floating(x).dtype());
+  const Tensor values = floating(edges) * ramp_share;
   return is_floating(x.dtype()) ? values : ops::cast(ops::floor(values), x.dtype());
 }
 
 struct PadMode {
   const char* name;
-  Tensor (*along)(const Tensor& x, int axis, int64_t before, int64_t after);
+  Tensor (*pad_axis)(const Tensor& x, int axis, int64_t before, int64_t after);
 };
 constexpr PadMode kPadModes[] = {
     {"reflect", extend_by_copies<at_reflected>}, {"symmetric", extend_by_copies<at_symmetric>},
@@ -84,12 +84,12 @@ constexpr PadMode kPadModes[] = {
 };
 
 const PadMode& pad_mode(const std::string& name) {
-  std::vector<std::string> known{"constant", "empty"};
+  std::vector<std::string> mode_names{"constant", "empty"};
   for (const PadMode& mode : kPadModes) {
     if (name == mode.name) return mode;
-    known.push_back(mode.name);
+    mode_names.push_back(mode.name);
   }
-  fail("pad: unknown mode '", name, "'", did_you_mean(name, known));
+  fail("pad: unknown mode '", name, "'", did_you_mean(name, mode_names));
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ Tensor pad(const Tensor& x, const PadWidths& widths, const std::string& mode,
     if (before[i] < 0 || after[i] < 0 || x.dim(axis) < 1)
       fail("pad: widths ", before[i], " and ", after[i], " do not fit axis ", axis, " of shape ",
            x.shape());
-    result = chosen.along(result, axis, before[i], after[i]);
+    result = chosen.pad_axis(result, axis, before[i], after[i]);
   }
   return result;
 }

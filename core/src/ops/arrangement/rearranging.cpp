@@ -20,25 +20,25 @@ std::vector<Group> groups_of(const std::string& side) {
   std::string spaced;
   for (char c : side) spaced += c == '(' || c == ')' ? std::string{' ', c, ' '} : std::string(1, c);
   std::vector<Group> groups;
-  bool inside = false;
+  bool in_parentheses = false;
   std::istringstream words(spaced);
   for (std::string word; words >> word;) {
     const bool opens = word == "(", closes = word == ")";
-    if (opens ? inside : closes && !inside)
+    if (opens ? in_parentheses : closes && !in_parentheses)
       fail(kRearrange, ": brackets in '", side, "' do not match");
     if (opens) groups.emplace_back();
     if (opens || closes)
-      inside = opens;
-    else if (inside)
+      in_parentheses = opens;
+    else if (in_parentheses)
       groups.back().push_back(word);
     else
       groups.push_back({word});
   }
-  if (inside) fail(kRearrange, ": brackets in '", side, "' do not match");
+  if (in_parentheses) fail(kRearrange, ": brackets in '", side, "' do not match");
   return groups;
 }
 
-Group flat(const std::vector<Group>& groups) {
+Group flattened(const std::vector<Group>& groups) {
   Group names;
   for (const Group& group : groups) names.insert(names.end(), group.begin(), group.end());
   if (std::set<std::string>(names.begin(), names.end()).size() != names.size())
@@ -47,25 +47,26 @@ Group flat(const std::vector<Group>& groups) {
 }
 
 /// Computes the one unknown length of a group from the length of its axis.
-void complete(const Group& group, int64_t length, Lengths& lengths) {
-  const std::string* open = nullptr;
-  int64_t known = 1;
+void infer_unknown_length(const Group& group, int64_t length, Lengths& lengths) {
+  const std::string* unknown_name = nullptr;
+  int64_t known_product = 1;
   for (const std::string& name : group) {
-    if (const auto given = lengths.find(name); given != lengths.end())
-      known *= given->second;
-    else if (open)
-      fail(kRearrange, ": give the length of '", *open, "' or of '", name, "' by name");
+    if (const auto entry = lengths.find(name); entry != lengths.end())
+      known_product *= entry->second;
+    else if (unknown_name)
+      fail(kRearrange, ": give the length of '", *unknown_name, "' or of '", name, "' by name");
     else
-      open = &name;
+      unknown_name = &name;
   }
-  if (length < 0 && open) {
-    if (group.size() > 1 && known < 1) fail(kRearrange, ": lengths must be at least 1");
-    lengths[*open] = -1;
+  if (length < 0 && unknown_name) {
+    if (group.size() > 1 && known_product < 1) fail(kRearrange, ": lengths must be at least 1");
+    lengths[*unknown_name] = -1;
     return;
   }
-  const bool fits = length < 0 || (open ? known > 0 && length % known == 0 : known == length);
+  const bool fits = length < 0 || (unknown_name ? known_product > 0 && length % known_product == 0
+                                                : known_product == length);
   if (!fits) fail(kRearrange, ": (", join(group, " "), ") does not fit an axis of length ", length);
-  if (open) lengths[*open] = length / known;
+  if (unknown_name) lengths[*unknown_name] = length / known_product;
 }
 
 Shape shape_of(const Group& names, const Lengths& lengths) {
@@ -75,12 +76,12 @@ Shape shape_of(const Group& names, const Lengths& lengths) {
 }
 
 int64_t length_of(const Group& group, const Lengths& lengths) {
-  int64_t product = 1;
+  int64_t known_product = 1;
   for (const std::string& name : group) {
     const int64_t length = lengths.at(name);
-    product = length < 0 || product < 0 ? -1 : product * length;
+    known_product = length < 0 || known_product < 0 ? -1 : known_product * length;
   }
-  return product;
+  return known_product;
 }
 
 Lengths lengths_in(std::span<const std::pair<std::string, int64_t>> given, const Group& names) {
@@ -102,24 +103,26 @@ Tensor rearrange(const Tensor& x, const std::string& pattern,
   const size_t arrow = pattern.find("->");
   if (arrow == std::string::npos)
     fail(kRearrange, ": expected a pattern such as 'b h w -> b w h', got '", pattern, "'");
-  const std::vector<Group> from = groups_of(pattern.substr(0, arrow)),
+  const std::vector<Group> source_groups = groups_of(pattern.substr(0, arrow)),
                            to = groups_of(pattern.substr(arrow + 2));
-  const Group before = flat(from), after = flat(to);
-  if (!std::is_permutation(before.begin(), before.end(), after.begin(), after.end()))
+  const Group axes_before = flattened(source_groups), axes_after = flattened(to);
+  if (!std::is_permutation(axes_before.begin(), axes_before.end(), axes_after.begin(),
+                           axes_after.end()))
     fail(kRearrange, ": both sides of '", pattern, "' must name the same axes");
-  if (static_cast<int>(from.size()) != x.rank())
-    fail(kRearrange, ": '", pattern, "' has ", from.size(),
+  if (static_cast<int>(source_groups.size()) != x.rank())
+    fail(kRearrange, ": '", pattern, "' has ", source_groups.size(),
          " axes on the left, the tensor has shape ", x.shape());
-  Lengths lengths = lengths_in(axes_lengths, before);
-  for (size_t i = 0; i < from.size(); ++i) complete(from[i], x.dim(static_cast<int>(i)), lengths);
+  Lengths lengths = lengths_in(axes_lengths, axes_before);
+  for (size_t i = 0; i < source_groups.size(); ++i)
+    infer_unknown_length(source_groups[i], x.dim(static_cast<int>(i)), lengths);
   std::vector<int> order;
-  for (const std::string& name : after)
-    order.push_back(
-        static_cast<int>(std::find(before.begin(), before.end(), name) - before.begin()));
+  for (const std::string& name : axes_after)
+    order.push_back(static_cast<int>(std::find(axes_before.begin(), axes_before.end(), name) -
+                                     axes_before.begin()));
   Shape result;
   for (const Group& group : to) result.append(length_of(group, lengths));
-  const Tensor split = ops::reshape(x, shape_of(before, lengths));
-  return ops::reshape(order.empty() ? split : ops::transpose(split, order), result);
+  const Tensor split_x = ops::reshape(x, shape_of(axes_before, lengths));
+  return ops::reshape(order.empty() ? split_x : ops::transpose(split_x, order), result);
 }
 
 }  // namespace crescent::ops

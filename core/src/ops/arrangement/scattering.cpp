@@ -16,8 +16,8 @@ void expect_starts(const char* name, const Tensor& x, const Tensor& start) {
 /// Returns `size` consecutive indices from start[axis] on; if they would reach beyond 0 or `whole`,
 /// they are shifted.
 Tensor indices_from(const Tensor& start, int axis, int64_t size, int64_t whole) {
-  const Tensor first = ops::slice_axis(start, 0, axis, axis + 1);
-  return ops::clip(first, 0, whole - size) + ops::arange(size);
+  const Tensor first_start = ops::slice_axis(start, 0, axis, axis + 1);
+  return ops::clip(first_start, 0, whole - size) + ops::arange(size);
 }
 
 /// Converts indices (..., k) into the first k axes of a shape to row numbers, as if these axes were
@@ -87,8 +87,8 @@ Tensor slice_update(const Tensor& x, const Tensor& start, const Tensor& updates)
       fail("slice_update: updates of shape ", updates.shape(), " do not fit shape ", x.shape());
     Shape shape(std::vector<int64_t>(x.rank(), 1));
     shape.set(i, updates.dim(i));
-    const Tensor along = indices_from(start, i, updates.dim(i), x.dim(i));
-    axis_indices.push_back(ops::broadcast_to(ops::reshape(along, shape), updates.shape()));
+    const Tensor positions = indices_from(start, i, updates.dim(i), x.dim(i));
+    axis_indices.push_back(ops::broadcast_to(ops::reshape(positions, shape), updates.shape()));
   }
   return scatter_update(x, ops::stack(axis_indices, -1), updates, std::nullopt);
 }
@@ -103,29 +103,32 @@ Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& give
   const RowUpdates rows =
       row_updates("scatter_update", indices, ops::cast(given, x.dtype()), x.shape());
   if (rows.numbers.dim(0) == 0) return x;
-  const auto reduced = [&](SegmentKind kind) {
+  const auto reduce_segments = [&](SegmentKind kind) {
     return ops::reshape(segment(kind, rows.updates, rows.numbers, rows.count), x.shape());
   };
   if (!reduction) {
     // If a row has several updates, the last one wins.
     const Tensor order = ops::arange(rows.numbers.dim(0)) + 1;
-    const Tensor last = ops::maximum(segment(SegmentKind::max, order, rows.numbers, rows.count), 0);
-    const Tensor chosen = ops::gather(rows.updates, ops::maximum(last - 1, 0), 0);
+    const Tensor last_rows =
+        ops::maximum(segment(SegmentKind::max, order, rows.numbers, rows.count), 0);
+    const Tensor last_updates = ops::gather(rows.updates, ops::maximum(last_rows - 1, 0), 0);
     Shape mask = Shape{rows.count};
     for (int i = 0; i < rows.row_shape.rank(); ++i) mask.append(1);
-    const Tensor old = ops::reshape(x, Shape{rows.count}.concat(rows.row_shape));
-    return ops::reshape(ops::where(ops::greater(ops::reshape(last, mask), 0), chosen, old),
-                        x.shape());
+    const Tensor old_rows = ops::reshape(x, Shape{rows.count}.concat(rows.row_shape));
+    return ops::reshape(
+        ops::where(ops::greater(ops::reshape(last_rows, mask), 0), last_updates, old_rows),
+        x.shape());
   }
   const auto as_x = [&](const Tensor& result) { return ops::cast(result, x.dtype()); };
   if (*reduction == "add")
     return as_x(x +
                 ops::reshape(sum_of_segments(rows.updates, rows.numbers, rows.count), x.shape()));
-  if (*reduction == "mul") return as_x(x * reduced(SegmentKind::prod));
-  if (*reduction == "max") return ops::maximum(x, reduced(SegmentKind::max));
-  if (*reduction == "min") return ops::minimum(x, reduced(SegmentKind::min));
-  const std::vector<std::string> known{"add", "mul", "max", "min"};
-  fail("scatter_update: unknown reduction '", *reduction, "'", did_you_mean(*reduction, known));
+  if (*reduction == "mul") return as_x(x * reduce_segments(SegmentKind::prod));
+  if (*reduction == "max") return ops::maximum(x, reduce_segments(SegmentKind::max));
+  if (*reduction == "min") return ops::minimum(x, reduce_segments(SegmentKind::min));
+  const std::vector<std::string> reduction_names{"add", "mul", "max", "min"};
+  fail("scatter_update: unknown reduction '", *reduction, "'",
+       did_you_mean(*reduction, reduction_names));
 }
 
 }  // namespace crescent::ops

@@ -25,21 +25,22 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
   }
   Tensors vjp(const Vjp& v) const override {
     const Tensor &x = v.inputs[0], &ids = v.inputs[1], &g = v.gradients[0];
-    const auto of_rows = [&](const Tensor& each) { return ops::gather(each, ids, 0); };
+    const auto gather_by_id = [&](const Tensor& each) { return ops::gather(each, ids, 0); };
     if (kind != SegmentKind::prod) {
-      const Tensor chosen = ops::cast(ops::equal(x, of_rows(v.outputs[0])), x.dtype());
-      const Tensor equals = sum_of_segments(chosen, ids, count);
-      return {of_rows(g / ops::maximum(equals, 1.0)) * chosen, Tensor()};
+      const Tensor is_result = ops::cast(ops::equal(x, gather_by_id(v.outputs[0])), x.dtype());
+      const Tensor equals = sum_of_segments(is_result, ids, count);
+      return {gather_by_id(g / ops::maximum(equals, 1.0)) * is_result, Tensor()};
     }
     // The gradient of a product with respect to a factor is the product of all other rows of the
     // segment. If exactly one row is zero, only the gradient of that row is not zero.
     const Tensor zero = ops::equal(x, 0);
-    const Tensor zeros = of_rows(sum_of_segments(ops::cast(zero, x.dtype()), ids, count));
-    const Tensor safe = ops::where(zero, 1.0, x);
-    const Tensor others = of_rows(segment(kind, safe, ids, count));
-    const Tensor by_zero = ops::where(ops::equal(zeros, 1), others, 0.0);
-    const Tensor by_other = ops::where(ops::equal(zeros, 0), others / safe, 0.0);
-    return {of_rows(g) * ops::where(zero, by_zero, by_other), Tensor()};
+    const Tensor zeros = gather_by_id(sum_of_segments(ops::cast(zero, x.dtype()), ids, count));
+    const Tensor without_zeros = ops::where(zero, 1.0, x);
+    const Tensor segment_results = gather_by_id(segment(kind, without_zeros, ids, count));
+    const Tensor gradient_of_zero = ops::where(ops::equal(zeros, 1), segment_results, 0.0);
+    const Tensor gradient_of_others =
+        ops::where(ops::equal(zeros, 0), segment_results / without_zeros, 0.0);
+    return {gather_by_id(g) * ops::where(zero, gradient_of_zero, gradient_of_others), Tensor()};
   }
 
  private:
@@ -59,15 +60,15 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
   }
   template <class T>
   void reduce(const Tensor& x, const Tensor& ids, Tensor& out) const {
-    T* to = out.mutable_data<T>();
-    std::fill(to, to + out.size(), start<T>());
-    const auto* from = x.data<T>();
+    T* target = out.mutable_data<T>();
+    std::fill(target, target + out.size(), start<T>());
+    const auto* source = x.data<T>();
     const auto* number = ids.data<int32_t>();
     const int64_t rows = x.dim(0), width = rows ? x.size() / rows : 0;
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < width; ++j) {
-        T& element = to[number[i] * width + j];
-        element = joined(element, from[i * width + j]);
+        T& element = target[number[i] * width + j];
+        element = joined(element, source[i * width + j]);
       }
   }
 };
@@ -83,9 +84,10 @@ int64_t count_of(const char* name, const Tensor& ids, std::optional<int64_t> cou
 Tensor valid_ids(const Tensor& x, const Tensor& ids, int64_t count) {
   if (ids.rank() != 1 || x.rank() < 1 || !ids.shape().compatible(x.shape().slice(0, 1)))
     fail("segments: expected a number for each row, got shapes ", ids.shape(), " and ", x.shape());
-  const Tensor whole = ops::cast(ids, DType::int32);
-  const Tensor known = ops::logical_and(ops::greater_equal(whole, 0), ops::less(whole, count));
-  return ops::where(known, whole, count);
+  const Tensor int_ids = ops::cast(ids, DType::int32);
+  const Tensor is_valid =
+      ops::logical_and(ops::greater_equal(int_ids, 0), ops::less(int_ids, count));
+  return ops::where(is_valid, int_ids, count);
 }
 
 }  // namespace

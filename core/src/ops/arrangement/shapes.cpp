@@ -12,10 +12,10 @@ Tensor copy(const Tensor& x) { return is_followed(x) ? x : x.clone(); }
 
 Tensor squeeze(const Tensor& x, const Axes& axes) {
   if (axes.empty()) return ops::squeeze(x);
-  std::vector<int> chosen = axes_of(x, axes);
-  std::sort(chosen.rbegin(), chosen.rend());
+  std::vector<int> squeezed_axes = axes_of(x, axes);
+  std::sort(squeezed_axes.rbegin(), squeezed_axes.rend());
   Tensor result = x;
-  for (int axis : chosen) result = ops::squeeze(result, axis);
+  for (int axis : squeezed_axes) result = ops::squeeze(result, axis);
   return result;
 }
 
@@ -38,22 +38,24 @@ Tensor moveaxis(const Tensor& x, const Axes& source, const Axes& target) {
   if (source.size() != target.size())
     fail("moveaxis: expected as many destinations as sources, got ", target.size(), " and ",
          source.size());
-  const auto from = source.empty() ? source : axes_of(x, source);
+  const auto source_axes = source.empty() ? source : axes_of(x, source);
   const auto to = target.empty() ? target : axes_of(x, target);
-  for (const auto& [axes, role] : {std::pair(from, "source"), std::pair(to, "destination")}) {
-    std::vector<int> sorted = axes;
-    std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+  for (const auto& [axes, role] :
+       {std::pair(source_axes, "source"), std::pair(to, "destination")}) {
+    std::vector<int> sorted_axes = axes;
+    std::sort(sorted_axes.begin(), sorted_axes.end());
+    if (std::adjacent_find(sorted_axes.begin(), sorted_axes.end()) != sorted_axes.end())
       fail("moveaxis: an axis is there twice in ", role, " ",
            to_text(Value(std::vector<int64_t>(axes.begin(), axes.end()))));
   }
-  std::vector<int> order(x.rank(), -1), rest;
+  std::vector<int> order(x.rank(), -1), other_axes;
   for (int i = 0; i < x.rank(); ++i)
-    if (std::find(from.begin(), from.end(), i) == from.end()) rest.push_back(i);
-  for (size_t i = 0; i < from.size(); ++i) order[to[i]] = from[i];
-  auto next = rest.begin();
+    if (std::find(source_axes.begin(), source_axes.end(), i) == source_axes.end())
+      other_axes.push_back(i);
+  for (size_t i = 0; i < source_axes.size(); ++i) order[to[i]] = source_axes[i];
+  auto next_axis = other_axes.begin();
   for (int& axis : order)
-    if (axis < 0) axis = *next++;
+    if (axis < 0) axis = *next_axis++;
   return ops::transpose(x, order);
 }
 
@@ -78,18 +80,18 @@ Tensor flipud(const Tensor& x) { return ops::flip(x, {axis_of(x, 0)}); }
 
 Tensor roll(const Tensor& given, const std::vector<int64_t>& shift, const Axes& axes) {
   if (axes.empty()) {
-    const int64_t total = std::accumulate(shift.begin(), shift.end(), int64_t{0});
-    return ops::reshape(roll(ops::reshape(given, {-1}), {total}, {0}), given.shape());
+    const int64_t total_shift = std::accumulate(shift.begin(), shift.end(), int64_t{0});
+    return ops::reshape(roll(ops::reshape(given, {-1}), {total_shift}, {0}), given.shape());
   }
   const std::vector<int64_t> shifts = for_each_axis("shift", shift, axes.size());
   Tensor x = given;
   for (size_t i = 0; i < axes.size(); ++i) {
-    const int along = axis_of(x, axes[i]);
-    const int64_t n = x.dim(along);
+    const int positive_axis = axis_of(x, axes[i]);
+    const int64_t n = x.dim(positive_axis);
     if (n <= 0) continue;
-    const int64_t back = ((shifts[i] % n) + n) % n;
-    if (back == 0) continue;
-    x = rolled(x, along, back);
+    const int64_t positive_shift = ((shifts[i] % n) + n) % n;
+    if (positive_shift == 0) continue;
+    x = rolled(x, positive_axis, positive_shift);
   }
   return x;
 }
@@ -98,10 +100,11 @@ Tensor rot90(const Tensor& x, int64_t k, const Axes& axes) {
   const std::vector<int> plane = axes.empty() ? std::vector<int>{0, 1} : axes_of(x, axes);
   if (plane.size() != 2 || plane[0] == plane[1])
     fail("rot90: expected two different axes, got ", axes.size());
-  const int64_t turns = ((k % 4) + 4) % 4;
-  if (turns == 0) return x;
-  if (turns == 2) return ops::flip(x, plane);
-  return turns == 1 ? quarter_turned(x, plane[0], plane[1]) : quarter_turned(x, plane[1], plane[0]);
+  const int64_t turn_count = ((k % 4) + 4) % 4;
+  if (turn_count == 0) return x;
+  if (turn_count == 2) return ops::flip(x, plane);
+  return turn_count == 1 ? quarter_turned(x, plane[0], plane[1])
+                         : quarter_turned(x, plane[1], plane[0]);
 }
 
 }  // namespace crescent::ops

@@ -12,19 +12,24 @@ namespace {
 
 /// Sorts an axis by top_k of all its elements: values and indices. The sort is stable; NaN is the
 /// largest value.
-std::pair<Tensor, Tensor> sorted(const Tensor& given, std::optional<int64_t> axis,
-                                 bool descending) {
+std::pair<Tensor, Tensor> sort_along_axis(const Tensor& given, std::optional<int64_t> axis,
+                                          bool descending) {
   const auto [flat, along] = flat_without(given, axis);
-  const int last = flat.rank() - 1;
-  const auto turned = [&](const Tensor& x) { return descending ? x : ops::flip(x, {last}); };
-  const Tensor x = turned(ops::swap_axes(at_least_int32(flat), along, last));
+  const int last_axis = flat.rank() - 1;
+  const auto flip_if_ascending = [&](const Tensor& x) {
+    return descending ? x : ops::flip(x, {last_axis});
+  };
+  const Tensor x = flip_if_ascending(ops::swap_axes(at_least_int32(flat), along, last_axis));
   const int64_t n = x.dim(-1);
   if (n < 0) fail("sort: the size of the axis must be known, got shape ", given.shape());
   if (n == 0) return {flat, ops::cast(flat, DType::int32)};
-  const Tensors top = ops::top_k(x, n);
-  const auto placed = [&](const Tensor& each) { return ops::swap_axes(turned(each), along, last); };
-  return {ops::cast(placed(top[0]), given.dtype()),
-          placed(descending ? top[1] : ops::subtract(n - 1, top[1]))};
+  const Tensors values_and_indices = ops::top_k(x, n);
+  const auto moved_back = [&](const Tensor& each) {
+    return ops::swap_axes(flip_if_ascending(each), along, last_axis);
+  };
+  return {
+      ops::cast(moved_back(values_and_indices[0]), given.dtype()),
+      moved_back(descending ? values_and_indices[1] : ops::subtract(n - 1, values_and_indices[1]))};
 }
 
 /// The number of sorted elements that are less than (or, with `right`, at most) each value.
@@ -51,10 +56,10 @@ Tensor counts_between(const Tensor& x, const Tensor& edges) {
 }  // namespace
 
 Tensor sort(const Tensor& x, std::optional<int64_t> axis, bool descending) {
-  return sorted(x, axis, descending).first;
+  return sort_along_axis(x, axis, descending).first;
 }
 Tensor argsort(const Tensor& x, std::optional<int64_t> axis, bool descending) {
-  return sorted(x, axis, descending).second;
+  return sort_along_axis(x, axis, descending).second;
 }
 
 /// Sorts completely: a sorted axis is partitioned at every position, so also at kth.
@@ -76,26 +81,26 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   if (x.is_abstract())
     fail("bincount: how many numbers there are is not known while a program is recorded");
   const auto refuse_negative = [&] {
-    if (const double least = ops::min(x).item(); least < 0)
-      fail("bincount: expected numbers from 0, got ", least);
+    if (const double smallest = ops::min(x).item(); smallest < 0)
+      fail("bincount: expected numbers from 0, got ", smallest);
   };
   if (weights && x.size() > 0) refuse_negative();
   const int64_t largest = x.size() == 0 ? -1 : static_cast<int64_t>(ops::max(x).item());
   const int64_t count = std::max(minlength, largest + 1);
-  const auto of_row = [&](const Tensor& row, const Tensor& weight) {
+  const auto counts_of_row = [&](const Tensor& row, const Tensor& weight) {
     if (weight) return sum_of_segments(at_least_int32(weight), row, count);
-    const Tensor counts = counts_of(row, count);
+    const Tensor row_counts = counts_of(row, count);
     // If fewer elements were counted than there are, some element is negative; comparing the
     // numbers is cheaper than searching for it.
-    if (static_cast<int64_t>(ops::sum(counts).item()) != row.size()) refuse_negative();
-    return counts;
+    if (static_cast<int64_t>(ops::sum(row_counts).item()) != row.size()) refuse_negative();
+    return row_counts;
   };
-  if (x.rank() == 1) return of_row(x, weights);
+  if (x.rank() == 1) return counts_of_row(x, weights);
   Tensors rows;
   for (int64_t i = 0; i < x.dim(0); ++i)
     rows.push_back(
-        of_row(ops::squeeze(ops::slice_axis(x, 0, i, i + 1), 0),
-               weights ? ops::squeeze(ops::slice_axis(weights, 0, i, i + 1), 0) : Tensor()));
+        counts_of_row(ops::squeeze(ops::slice_axis(x, 0, i, i + 1), 0),
+                      weights ? ops::squeeze(ops::slice_axis(weights, 0, i, i + 1), 0) : Tensor()));
   return ops::stack(rows, 0);
 }
 
@@ -112,8 +117,8 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& given, int64_t bins,
                          : Tensor::scalar(range[i], DType::float64);
   };
   Tensor low = limit(0, ops::min), high = limit(1, ops::max);
-  const Tensor same = ops::equal(low, high);
-  low = ops::where(same, low - 0.5, low), high = ops::where(same, high + 0.5, high);
+  const Tensor is_constant = ops::equal(low, high);
+  low = ops::where(is_constant, low - 0.5, low), high = ops::where(is_constant, high + 0.5, high);
   // The edges are computed as in NumPy: multiples of the step in double precision, and the last
   // edge exactly.
   const Tensor step = (high - low) / static_cast<double>(bins);

@@ -19,17 +19,17 @@ Tensor int_list(const std::vector<int32_t>& values) {
   return Tensor::from(values, {static_cast<int64_t>(values.size())});
 }
 
-/// The distinct rows in order: `first` is the index of the first occurrence of each, `counts` the
-/// number of its occurrences, and `inverse`, if requested, the number of the distinct row that each
-/// row equals.
+/// The distinct rows in order: `first_positions` is the index of the first occurrence of each,
+/// `counts` the number of its occurrences, and `inverse`, if requested, the number of the distinct
+/// row that each row equals.
 struct Unique {
-  std::vector<int32_t> first, inverse, counts;
+  std::vector<int32_t> first_positions, inverse, counts;
 };
 
 /// Counts row `at`: as a new distinct row if `differs`, else as equal to the last distinct row.
 void count_row(Unique& result, int32_t at, bool differs) {
-  if (differs) result.first.push_back(at), result.counts.push_back(0);
-  result.inverse[at] = static_cast<int32_t>(result.first.size()) - 1;
+  if (differs) result.first_positions.push_back(at), result.counts.push_back(0);
+  result.inverse[at] = static_cast<int32_t>(result.first_positions.size()) - 1;
   ++result.counts.back();
 }
 
@@ -49,8 +49,8 @@ Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inver
   std::vector<int32_t>& numbers = counts;
   for (size_t i = 0; i < range; ++i) {
     if (firsts[i] == kNone) continue;
-    result.first.push_back(firsts[i]), result.counts.push_back(counts[i]);
-    numbers[i] = static_cast<int32_t>(result.first.size()) - 1;
+    result.first_positions.push_back(firsts[i]), result.counts.push_back(counts[i]);
+    numbers[i] = static_cast<int32_t>(result.first_positions.size()) - 1;
   }
   if (!inverse) return result;
   result.inverse.resize(count);
@@ -75,16 +75,17 @@ std::optional<std::pair<T, size_t>> small_range(const Tensor& numbers) {
 /// The distinct integers in order; nullopt if their range is not small.
 template <class T>
 std::optional<Tensor> distinct_in_range(const Tensor& numbers) {
-  const auto found = small_range<T>(numbers);
-  if (!found) return std::nullopt;
-  const auto [low, range] = *found;
-  std::vector<uint8_t> marks(range);
+  const auto value_range = small_range<T>(numbers);
+  if (!value_range) return std::nullopt;
+  const auto [low, range] = *value_range;
+  std::vector<uint8_t> is_present(range);
   for (const T x : std::span(numbers.data<T>(), numbers.size()))
-    marks[static_cast<int64_t>(x) - static_cast<int64_t>(low)] = 1;
-  Tensor result({static_cast<int64_t>(std::count(marks.begin(), marks.end(), 1))}, numbers.dtype());
-  T* to = result.mutable_data<T>();
+    is_present[static_cast<int64_t>(x) - static_cast<int64_t>(low)] = 1;
+  Tensor result({static_cast<int64_t>(std::count(is_present.begin(), is_present.end(), 1))},
+                numbers.dtype());
+  T* target = result.mutable_data<T>();
   for (size_t i = 0; i < range; ++i)
-    if (marks[i]) *to++ = static_cast<T>(low + static_cast<T>(i));
+    if (is_present[i]) *target++ = static_cast<T>(low + static_cast<T>(i));
   return result;
 }
 
@@ -92,8 +93,8 @@ template <class T>
 Unique unique_numbers(const Tensor& numbers, bool inverse) {
   const auto count = static_cast<size_t>(numbers.size());
   const T* x = numbers.data<T>();
-  if (const auto found = small_range<T>(numbers))
-    return unique_in_range(x, count, found->first, found->second, inverse);
+  if (const auto range = small_range<T>(numbers))
+    return unique_in_range(x, count, range->first, range->second, inverse);
   const Tensor order = argsort(ops::reshape(numbers, {-1}), -1);
   const auto* sorted_indices = order.data<int32_t>();
   Unique result;
@@ -135,9 +136,9 @@ Tensors nonzero(const Tensor& x) {
   std::vector<std::vector<int32_t>> sorted_indices(x.rank());
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] == 0) continue;
-    auto rest = static_cast<int64_t>(i);
-    for (int axis = x.rank(); axis-- > 0; rest /= x.dim(axis))
-      sorted_indices[axis].push_back(static_cast<int32_t>(rest % x.dim(axis)));
+    auto remaining_index = static_cast<int64_t>(i);
+    for (int axis = x.rank(); axis-- > 0; remaining_index /= x.dim(axis))
+      sorted_indices[axis].push_back(static_cast<int32_t>(remaining_index % x.dim(axis)));
   }
   Tensors result;
   for (const auto& each : sorted_indices) result.push_back(int_list(each));
@@ -148,26 +149,27 @@ UniqueResult unique(const Tensor& given, const UniqueOptions& options) {
   refuse_recording("unique", given);
   const auto [x, along] = flat_without(given, options.axis);
   const Tensor rows = ops::swap_axes(x, 0, along);
-  Unique found;
-  std::optional<Tensor> different;
+  Unique distinct;
+  std::optional<Tensor> distinct_values;
   if (!options.index && !options.inverse && !options.counts && rows.rank() == 1 &&
       is_integer(rows.dtype()))
-    with_type(rows.dtype(), [&]<class T>(T) { different = distinct_in_range<T>(rows); });
-  if (!different) found = unique_rows(rows, options.inverse);
-  Tensor values = different ? *different : ops::gather(rows, int_list(found.first), 0);
+    with_type(rows.dtype(), [&]<class T>(T) { distinct_values = distinct_in_range<T>(rows); });
+  if (!distinct_values) distinct = unique_rows(rows, options.inverse);
+  Tensor values =
+      distinct_values ? *distinct_values : ops::gather(rows, int_list(distinct.first_positions), 0);
   if (options.size) {
-    const int64_t missing = *options.size - values.dim(0);
+    const int64_t padding_size = *options.size - values.dim(0);
     std::vector<int64_t> before(values.rank(), 0), after = before;
-    after[0] = std::max<int64_t>(0, missing);
-    values = missing < 0 ? ops::slice_axis(values, 0, 0, *options.size)
-                         : ops::pad(values, before, after, options.fill_value.value_or(0));
+    after[0] = std::max<int64_t>(0, padding_size);
+    values = padding_size < 0 ? ops::slice_axis(values, 0, 0, *options.size)
+                              : ops::pad(values, before, after, options.fill_value.value_or(0));
   }
   UniqueResult result{ops::swap_axes(values, 0, along), {}, {}, {}};
-  if (options.index) result.index = int_list(found.first);
+  if (options.index) result.index = int_list(distinct.first_positions);
   if (options.inverse)
-    result.inverse = options.axis ? int_list(found.inverse)
-                                  : ops::reshape(int_list(found.inverse), given.shape());
-  if (options.counts) result.counts = int_list(found.counts);
+    result.inverse = options.axis ? int_list(distinct.inverse)
+                                  : ops::reshape(int_list(distinct.inverse), given.shape());
+  if (options.counts) result.counts = int_list(distinct.counts);
   return result;
 }
 

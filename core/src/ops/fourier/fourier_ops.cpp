@@ -21,9 +21,9 @@ namespace {
 /// How often each element of the half transform occurs in the full transform of n real numbers:
 /// once or twice.
 Tensor occurrence_counts(double n, DType dtype) {
-  std::vector<float> times(static_cast<size_t>(n) / 2 + 1, 2.0f);
-  times.front() = times.back() = 1;
-  return ops::cast(Tensor::from(times, {static_cast<int64_t>(times.size())}), dtype);
+  std::vector<float> counts(static_cast<size_t>(n) / 2 + 1, 2.0f);
+  counts.front() = counts.back() = 1;
+  return ops::cast(Tensor::from(counts, {static_cast<int64_t>(counts.size())}), dtype);
 }
 
 }  // namespace
@@ -35,23 +35,23 @@ TensorSpecs RealFourier::infer(std::span<const TensorSpec> in) const {
 }
 Tensors RealFourier::vjp(const Vjp& v) const {
   const auto share = [&](size_t i) {
-    const Tensor given = v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[0]);
+    const Tensor upstream = v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[0]);
     const auto n = static_cast<double>(v.inputs[0].dim(-1));
-    return ops::divide(given * n, occurrence_counts(n, given.dtype()));
+    return ops::divide(upstream * n, occurrence_counts(n, upstream.dtype()));
   };
   return {real_of_fourier(share(0), share(1))};
 }
 
 TensorSpecs RealOfFourier::infer(std::span<const TensorSpec> in) const {
-  Shape whole = in[0].shape;
-  whole.set(-1, whole[-1] < 0 ? -1 : 2 * (whole[-1] - 1));
-  return {{in[0].dtype, whole}};
+  Shape result_shape = in[0].shape;
+  result_shape.set(-1, result_shape[-1] < 0 ? -1 : 2 * (result_shape[-1] - 1));
+  return {{in[0].dtype, result_shape}};
 }
 Tensors RealOfFourier::vjp(const Vjp& v) const {
   const auto n = static_cast<double>(v.outputs[0].dim(-1));
-  Tensors parts = fourier_of_real(v.gradients[0]);
-  for (Tensor& part : parts) part = part * (occurrence_counts(n, part.dtype()) / n);
-  return parts;
+  Tensors gradient_parts = fourier_of_real(v.gradients[0]);
+  for (Tensor& part : gradient_parts) part = part * (occurrence_counts(n, part.dtype()) / n);
+  return gradient_parts;
 }
 
 // ---- transforms of floats of any width
@@ -69,8 +69,9 @@ Tensors fourier_of_real(const Tensor& x) {
     const Tensors result = apply(RealFourier(), {without_halves(x)});
     return {ops::cast(result[0], x.dtype()), ops::cast(result[1], x.dtype())};
   }
-  const Tensors whole = fourier_of(x, ops::zeros_like(x), -1);
-  return {ops::slice_axis(whole[0], -1, 0, n / 2 + 1), ops::slice_axis(whole[1], -1, 0, n / 2 + 1)};
+  const Tensors whole_spectrum = fourier_of(x, ops::zeros_like(x), -1);
+  return {ops::slice_axis(whole_spectrum[0], -1, 0, n / 2 + 1),
+          ops::slice_axis(whole_spectrum[1], -1, 0, n / 2 + 1)};
 }
 
 Tensor real_of_fourier(const Tensor& re, const Tensor& im) {

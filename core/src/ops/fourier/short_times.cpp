@@ -13,19 +13,19 @@ namespace {
 Tensor cosine_window(bool hann, int64_t length) {
   std::vector<double> numbers;
   for (int64_t i = 0; i < length; ++i) {
-    const double wave =
+    const double cosine_sum =
         std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(length));
-    numbers.push_back(hann ? 0.5 - 0.5 * wave : 0.54 - 0.46 * wave);
+    numbers.push_back(hann ? 0.5 - 0.5 * cosine_sum : 0.54 - 0.46 * cosine_sum);
   }
   return Tensor::from(numbers, {length});
 }
 
 Tensor values_of(const Window& window, int64_t length, DType dtype) {
   if (window.name) {
-    const bool hann = *window.name == "hann";
-    if (!hann && *window.name != "hamming")
+    const bool is_hann = *window.name == "hann";
+    if (!is_hann && *window.name != "hamming")
       fail("window must be 'hann', 'hamming', values or null, got ", Value(*window.name));
-    return cast(cosine_window(hann, length), dtype);
+    return cast(cosine_window(is_hann, length), dtype);
   }
   if (!window.values) return ones({length}, dtype);
   const Tensor values = cast(window.values, dtype);
@@ -61,16 +61,16 @@ Tensor reflected(const Tensor& x, int64_t width) {
 /// Adds up overlapping frames (..., count, length) to a signal of length + stride * (count - 1).
 Tensor overlap_add(const Tensor& frames, int64_t stride) {
   const int64_t count = frames.dim(-2), length = frames.dim(-1);
-  const int64_t total = length + stride * (count - 1);
+  const int64_t total_length = length + stride * (count - 1);
   Tensor sum;
   for (int64_t i = 0; i < count; ++i) {
     heed_interruption("frames were added up");
     const Tensor frame = squeeze(slice_axis(frames, -2, i, i + 1), -2);
     std::vector<int64_t> before(static_cast<size_t>(frame.rank()), 0), after = before;
     before.back() = i * stride;
-    after.back() = total - length - i * stride;
-    const Tensor placed = pad(frame, before, after);
-    sum = sum ? sum + placed : placed;
+    after.back() = total_length - length - i * stride;
+    const Tensor padded_frame = pad(frame, before, after);
+    sum = sum ? sum + padded_frame : padded_frame;
   }
   return sum;
 }
@@ -95,19 +95,20 @@ Tensor istft(std::span<const Tensor> x, int64_t length, int64_t stride, int64_t 
   check_lengths("istft", length, stride, fft_length);
   const Tensor frames = irfft(x, fft_length);
   // Without a window, frames are added without normalization, as in Keras.
-  const bool plain = has_no_values(window);
-  const Tensor weights = plain ? Tensor() : window_of(window, length, fft_length, frames.dtype());
-  const Tensor sum = overlap_add(plain ? frames : frames * weights, stride);
+  const bool has_no_window = has_no_values(window);
+  const Tensor weights =
+      has_no_window ? Tensor() : window_of(window, length, fft_length, frames.dtype());
+  const Tensor sum = overlap_add(has_no_window ? frames : frames * weights, stride);
   const int64_t start = center ? fft_length / 2 : 0, end = sum.dim(-1) - start;
-  const auto part = [&](const Tensor& whole) {
+  const auto trimmed = [&](const Tensor& whole) {
     return wanted ? of_length(slice_axis(whole, -1, start, whole.dim(-1)), *wanted)
                   : slice_axis(whole, -1, start, end);
   };
-  if (plain) return part(sum);
-  const Tensor squares = broadcast_to(square(weights), Shape{frames.dim(-2), fft_length});
-  const Tensor scale = overlap_add(squares, stride);
-  const Tensor covered = greater(scale, 1e-11);
-  return part(where(covered, sum / where(covered, scale, 1.0), sum));
+  if (has_no_window) return trimmed(sum);
+  const Tensor squared_window = broadcast_to(square(weights), Shape{frames.dim(-2), fft_length});
+  const Tensor scale = overlap_add(squared_window, stride);
+  const Tensor is_covered = greater(scale, 1e-11);
+  return trimmed(where(is_covered, sum / where(is_covered, scale, 1.0), sum));
 }
 
 }  // namespace crescent::ops

@@ -71,14 +71,17 @@ Tensor irfft(std::span<const Tensor> x, std::optional<int64_t> fft_length) {
   std::vector<int32_t> indices;
   std::vector<float> signs;
   for (int64_t k = 0; k < n; ++k) {
-    const bool mirrored = k >= half;
-    indices.push_back(static_cast<int32_t>(mirrored ? n - k : k));
-    signs.push_back(k == 0 ? 0.0f : mirrored ? -1.0f : 1.0f);  // the element at frequency 0 is real
+    const bool is_mirrored = k >= half;
+    indices.push_back(static_cast<int32_t>(is_mirrored ? n - k : k));
+    signs.push_back(k == 0        ? 0.0f
+                    : is_mirrored ? -1.0f
+                                  : 1.0f);  // the element at frequency 0 is real
   }
-  const Tensor at = Tensor::from(indices, {n});
+  const Tensor frequency_indices = Tensor::from(indices, {n});
   const Tensor sign = cast(Tensor::from(signs, {n}), re.dtype());
-  const ComplexTensor full{gather(front_re, at, -1), gather(front_im, at, -1) * sign};
-  return std::get<0>(fourier(full, 1)) / static_cast<double>(n);
+  const ComplexTensor full_spectrum{gather(front_re, frequency_indices, -1),
+                                    gather(front_im, frequency_indices, -1) * sign};
+  return std::get<0>(fourier(full_spectrum, 1)) / static_cast<double>(n);
 }
 
 }  // namespace crescent::ops

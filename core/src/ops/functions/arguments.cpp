@@ -29,10 +29,10 @@ std::vector<int64_t> for_each_axis(const char* what, const std::vector<int64_t>&
 }
 
 std::vector<int> axes_of(const Tensor& x, const Axes& axes) {
-  std::vector<int> all;
-  for (int i = 0; axes.empty() && i < x.rank(); ++i) all.push_back(i);
-  for (int axis : axes) all.push_back(axis_of(x, axis));
-  return all;
+  std::vector<int> result;
+  for (int i = 0; axes.empty() && i < x.rank(); ++i) result.push_back(i);
+  for (int axis : axes) result.push_back(axis_of(x, axis));
+  return result;
 }
 
 std::pair<Tensor, int> flat_without(const Tensor& x, std::optional<int64_t> axis) {

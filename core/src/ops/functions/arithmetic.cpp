@@ -42,9 +42,9 @@ Tensor ignoring_nan(const Operand& a, const Operand& b) {
 
 /// The larger and the smaller value of each pair. For equal values the first counts as the larger
 /// one, so that the gradient of each result reaches one of the operands only.
-std::pair<Tensor, Tensor> ordered(const Tensor& x, const Tensor& y) {
-  const Tensor first = ops::greater_equal(x, y);
-  return {ops::where(first, x, y), ops::where(first, y, x)};
+std::pair<Tensor, Tensor> larger_and_smaller(const Tensor& x, const Tensor& y) {
+  const Tensor in_order = ops::greater_equal(x, y);
+  return {ops::where(in_order, x, y), ops::where(in_order, y, x)};
 }
 
 /// Returns log(base^a + base^b) / log(base), without overflow of the powers; `log_base` is
@@ -52,7 +52,7 @@ std::pair<Tensor, Tensor> ordered(const Tensor& x, const Tensor& y) {
 Tensor log_of_sum(const Operand& a, const Operand& b, double log_base) {
   auto [x, y] = promoted(a, b);
   x = floating(x), y = floating(y);
-  const auto [large, small] = ordered(x, y);
+  const auto [large, small] = larger_and_smaller(x, y);
   const Tensor both_infinite =
       ops::logical_and(ops::equal(x, y), ops::logical_not(ops::isfinite(x)));
   const Tensor difference = ops::where(both_infinite, 0.0, small - large);
@@ -79,12 +79,13 @@ Tensor cbrt(const Tensor& given) {
 Tensor arcsinh(const Tensor& given) {
   // The function is computed from |x| and gets the sign of x at the end, since log(x + sqrt(x^2 +
   // 1)) is inaccurate for large negative x. log1p is accurate near 0.
-  constexpr double kHuge = 1e10;
+  constexpr double kHugeNumber = 1e10;
   const Tensor x = floating(given), a = ops::abs(x);
-  const Tensor small = ops::minimum(a, kHuge), square = small * small;
-  const Tensor near = ops::log1p(small + square / (ops::sqrt(square + 1.0) + 1.0));
-  const Tensor far = ops::log(ops::maximum(a, kHuge)) + kLn2;
-  const Tensor result = ops::sign(x) * ops::where(ops::greater(a, kHuge), far, near);
+  const Tensor limited = ops::minimum(a, kHugeNumber), square = limited * limited;
+  const Tensor near_zero = ops::log1p(limited + square / (ops::sqrt(square + 1.0) + 1.0));
+  const Tensor for_large = ops::log(ops::maximum(a, kHugeNumber)) + kLn2;
+  const Tensor result =
+      ops::sign(x) * ops::where(ops::greater(a, kHugeNumber), for_large, near_zero);
   // At 0, where sign and abs have no gradient, the result is x itself.
   return ops::where(ops::equal(x, 0), x, result);
 }
@@ -109,9 +110,9 @@ Tensor round(const Tensor& x, int64_t decimals) {
     return x.dtype() == DType::boolean ? ops::cast(x, DType::int32) : ops::round(x);
   const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
   const Tensor y = floating(x);
-  const Tensor rounded =
+  const Tensor rounded_x =
       decimals > 0 ? ops::round(y * scale) / scale : ops::round(y / scale) * scale;
-  return ops::cast(rounded, x.dtype());
+  return ops::cast(rounded_x, x.dtype());
 }
 
 Tensor sinc(const Tensor& given) {
@@ -123,11 +124,11 @@ Tensor sinc(const Tensor& given) {
 Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
   if (!is_floating(x.dtype())) return x;
-  const double largest = largest_finite(x.dtype());
+  const double largest_number = largest_finite(x.dtype());
   const Tensor finite_or_nan =
       ops::where(ops::logical_or(ops::isfinite(x), ops::isnan(x)), x,
-                 ops::where(ops::greater(x, 0), number_like(x, posinf.value_or(largest)),
-                            neginf.value_or(-largest)));
+                 ops::where(ops::greater(x, 0), number_like(x, posinf.value_or(largest_number)),
+                            neginf.value_or(-largest_number)));
   return ops::where(ops::isnan(x), nan, finite_or_nan);
 }
 
@@ -150,7 +151,7 @@ Tensor hypot(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   x = ops::abs(wide_floating(x)), y = ops::abs(wide_floating(y));
   const Tensor infinite = ops::logical_or(ops::equal(x, kInfinity), ops::equal(y, kInfinity));
-  const auto [large, small] = ordered(x, y);
+  const auto [large, small] = larger_and_smaller(x, y);
   const Tensor ratio = small / ops::where(ops::equal(large, 0), 1.0, large);
   return ops::where(infinite, kInfinity, large * ops::sqrt(ratio * ratio + 1.0));
 }

@@ -25,10 +25,10 @@ Tensor rolled(const Tensor& x, int axis, int64_t shift) {
 // ---- rotation by 90 degrees
 
 TensorSpecs Rot90::infer(std::span<const TensorSpec> in) const {
-  TensorSpec turned = in[0];
-  turned.shape.set(from, in[0].shape[to]);
-  turned.shape.set(to, in[0].shape[from]);
-  return {turned};
+  TensorSpec result = in[0];
+  result.shape.set(from, in[0].shape[to]);
+  result.shape.set(to, in[0].shape[from]);
+  return {result};
 }
 Tensors Rot90::decompose(std::span<const Tensor> in) const {
   return {ops::flip(ops::swap_axes(in[0], from, to), {back ? to : from})};
@@ -47,19 +47,20 @@ Tensor quarter_turned(const Tensor& x, int from, int to) {
 // ---- differences of neighbours
 
 TensorSpecs Diff::infer(std::span<const TensorSpec> in) const {
-  TensorSpec fewer = in[0];
+  TensorSpec shortened = in[0];
   const int64_t n = in[0].shape[axis];
-  fewer.shape.set(axis, n < 0 ? n : n - 1);
-  return {fewer};
+  shortened.shape.set(axis, n < 0 ? n : n - 1);
+  return {shortened};
 }
 Tensors Diff::decompose(std::span<const Tensor> in) const {
   const int64_t n = in[0].dim(axis);
   return {ops::slice_axis(in[0], axis, 1, n) - ops::slice_axis(in[0], axis, 0, n - 1)};
 }
 Tensors Diff::vjp(const Vjp& v) const {
-  std::vector<int64_t> one(v.inputs[0].rank(), 0), none = one;
-  one[axis] = 1;
-  return {ops::pad(v.gradients[0], one, none) - ops::pad(v.gradients[0], none, one)};
+  std::vector<int64_t> one_padding(v.inputs[0].rank(), 0), no_padding = one_padding;
+  one_padding[axis] = 1;
+  return {ops::pad(v.gradients[0], one_padding, no_padding) -
+          ops::pad(v.gradients[0], no_padding, one_padding)};
 }
 
 // ---- cumulative products
@@ -92,11 +93,11 @@ TensorSpecs Pairs::infer(std::span<const TensorSpec> in) const { return {in[0]};
 // ---- replacing parts
 
 TensorSpecs PartUpdate::infer(std::span<const TensorSpec> in) const {
-  const Shape &x = in[0].shape, &part = in[1].shape;
+  const Shape &x = in[0].shape, &part_shape = in[1].shape;
   for (int i = 0; i < x.rank(); ++i) {
-    const int64_t first = start[i], known = std::max<int64_t>(part[i], 0);
-    if (first < 0 || (x[i] >= 0 && first > x[i] - known))
-      fail("slice_update: updates of shape ", part, " do not fit shape ", x, " from ",
+    const int64_t part_start = start[i], part_size = std::max<int64_t>(part_shape[i], 0);
+    if (part_start < 0 || (x[i] >= 0 && part_start > x[i] - part_size))
+      fail("slice_update: updates of shape ", part_shape, " do not fit shape ", x, " from ",
            Value(start));
   }
   return {in[0]};

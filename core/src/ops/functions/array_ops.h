@@ -35,8 +35,8 @@ Tensor sum_of_columns(const Tensor& columns, const PatchGrid& grid,
 double largest_finite(DType dtype);
 /// Casts half-width floats to float32; returns other tensors unchanged.
 inline Tensor without_halves(const Tensor& x) {
-  const bool half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
-  return half ? ops::cast(x, DType::float32) : x;
+  const bool is_half = x.dtype() == DType::bfloat16 || x.dtype() == DType::float16;
+  return is_half ? ops::cast(x, DType::float32) : x;
 }
 
 }  // namespace crescent

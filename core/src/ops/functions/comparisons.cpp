@@ -19,11 +19,11 @@ Tensor isneginf(const Tensor& x) { return ops::logical_and(isinf(x), ops::less(x
 Tensor isclose(const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
   auto [x, y] = promoted(a, b);
   x = floating(x), y = floating(y);
-  const Tensor near = ops::less_equal(ops::abs(x - y), ops::abs(y) * rtol + atol);
+  const Tensor is_near = ops::less_equal(ops::abs(x - y), ops::abs(y) * rtol + atol);
   const Tensor finite = ops::logical_and(ops::isfinite(x), ops::isfinite(y));
-  const Tensor close = ops::logical_or(ops::equal(x, y), ops::logical_and(near, finite));
-  if (!equal_nan) return close;
-  return ops::logical_or(close, ops::logical_and(ops::isnan(x), ops::isnan(y)));
+  const Tensor is_close = ops::logical_or(ops::equal(x, y), ops::logical_and(is_near, finite));
+  if (!equal_nan) return is_close;
+  return ops::logical_or(is_close, ops::logical_and(ops::isnan(x), ops::isnan(y)));
 }
 
 Tensor allclose(const Operand& a, const Operand& b, double rtol, double atol, bool equal_nan) {
@@ -32,15 +32,15 @@ Tensor allclose(const Operand& a, const Operand& b, double rtol, double atol, bo
 
 Tensor isin(const Tensor& x, const Tensor& among, bool invert) {
   auto [values, set] = promoted(x, among);
-  const Tensor each = ops::reshape(set, {-1});
-  const bool plain = values.dtype() != DType::string && values.dtype() != DType::complex64;
-  if (plain) {
+  const Tensor flat_set = ops::reshape(set, {-1});
+  const bool is_real_number = values.dtype() != DType::string && values.dtype() != DType::complex64;
+  if (is_real_number) {
     Isin op;
     op.invert = invert;
-    return apply1(op, {without_halves(values), without_halves(each)});
+    return apply1(op, {without_halves(values), without_halves(flat_set)});
   }
-  const Tensor found = ops::any(ops::equal(ops::expand_dims(values, -1), each), {-1});
-  return invert ? ops::logical_not(found) : found;
+  const Tensor is_in_set = ops::any(ops::equal(ops::expand_dims(values, -1), flat_set), {-1});
+  return invert ? ops::logical_not(is_in_set) : is_in_set;
 }
 
 Tensor logical_xor(const Operand& a, const Operand& b) {

@@ -19,8 +19,8 @@ template <class F>
 Tensor from_indices(int64_t count, DType dtype, double least, double most, F f) {
   const auto write = [&]<class T>(T) {
     Tensor result = Tensor::uninitialized({dtype, {count}});
-    T* to = reinterpret_cast<T*>(result.storage()->host());
-    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(f(static_cast<double>(i)));
+    T* target = reinterpret_cast<T*>(result.storage()->host());
+    for (int64_t i = 0; i < count; ++i) target[i] = static_cast<T>(f(static_cast<double>(i)));
     return result;
   };
   if (dtype == DType::float32) return write(float());
@@ -47,13 +47,13 @@ Tensor spaced_numbers(double start, double stop, int64_t num, bool endpoint, DTy
 /// `num` evenly spaced values between two tensors, along a new axis.
 Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpoint, int axis) {
   const auto [first, last] = promoted(start, stop);
-  const Tensor from = floating(first), to = floating(last);
+  const Tensor floating_first = floating(first), floating_last = floating(last);
   const auto steps = static_cast<double>(std::max<int64_t>(1, endpoint ? num - 1 : num));
-  const Tensor width = to - from;
-  const int rank = width.rank() + 1, along = axis < 0 ? axis + rank : axis;
-  const Tensor share = positions(num, along, rank, width.dtype()) / steps;
-  return ops::expand_dims(ops::broadcast_to(from, width.shape()), along) +
-         ops::expand_dims(width, along) * share;
+  const Tensor width = floating_last - floating_first;
+  const int rank = width.rank() + 1, positive_axis = axis < 0 ? axis + rank : axis;
+  const Tensor fraction = positions(num, positive_axis, rank, width.dtype()) / steps;
+  return ops::expand_dims(ops::broadcast_to(floating_first, width.shape()), positive_axis) +
+         ops::expand_dims(width, positive_axis) * fraction;
 }
 
 /// The dtype of the results of logspace and geomspace: float32 if an integer dtype is requested.
@@ -83,17 +83,18 @@ double hanning_value(double t) { return 0.5 - 0.5 * std::cos(kTwoPi * t); }
 Tensor arange(const Operand& start, const Operand& stop, const Operand& step,
               std::optional<DType> dtype) {
   const auto number = [](const Operand& x) { return x.tensor ? x.tensor.item() : x.number; };
-  const double first = number(start), last = number(stop), by = number(step);
-  if (by == 0) fail("arange: the step must not be 0");
-  const double count = std::max(0.0, std::ceil((last - first) / by));
+  const double first = number(start), last = number(stop), increment = number(step);
+  if (increment == 0) fail("arange: the step must not be 0");
+  const double count = std::max(0.0, std::ceil((last - first) / increment));
   if (!(count < 0x1p40)) fail("arange: ", count, " elements are too many");
   const auto is_whole = [](const Operand& x) {
     return x.tensor ? is_integer(x.tensor.dtype()) : x.whole;
   };
-  const bool whole = is_whole(start) && is_whole(stop) && is_whole(step);
+  const bool is_whole_range = is_whole(start) && is_whole(stop) && is_whole(step);
   return from_indices(static_cast<int64_t>(count),
-                      dtype.value_or(whole ? DType::int32 : DType::float32), std::min(first, last),
-                      std::max(first, last), [&](double i) { return first + by * i; });
+                      dtype.value_or(is_whole_range ? DType::int32 : DType::float32),
+                      std::min(first, last), std::max(first, last),
+                      [&](double i) { return first + increment * i; });
 }
 
 Tensor linspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint,
@@ -145,14 +146,15 @@ Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool en
 
 Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
   if (x.rank() != 1) fail("vander: expected one axis, got shape ", x.shape());
-  const int64_t columns = n.value_or(x.dim(0)), most = int64_t{1} << 16;
-  if (columns < 0 || columns > most)
-    fail("vander: expected 0 to ", most, " columns, got ", columns);
-  Tensors powers{ops::ones_like(x)};
-  for (int64_t i = 1; i < columns; ++i) powers.push_back(ops::cast(powers.back() * x, x.dtype()));
-  powers.resize(columns);
-  if (!increasing) std::reverse(powers.begin(), powers.end());
-  return ops::stack(powers, 1);
+  const int64_t columns = n.value_or(x.dim(0)), max_columns = int64_t{1} << 16;
+  if (columns < 0 || columns > max_columns)
+    fail("vander: expected 0 to ", max_columns, " columns, got ", columns);
+  Tensors power_columns{ops::ones_like(x)};
+  for (int64_t i = 1; i < columns; ++i)
+    power_columns.push_back(ops::cast(power_columns.back() * x, x.dtype()));
+  power_columns.resize(columns);
+  if (!increasing) std::reverse(power_columns.begin(), power_columns.end());
+  return ops::stack(power_columns, 1);
 }
 
 Tensors meshgrid(std::span<const Tensor> xs, const std::string& indexing) {

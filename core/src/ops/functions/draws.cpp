@@ -8,9 +8,9 @@ Tensor randint(const Shape& shape, int64_t minval, int64_t maxval, DType dtype,
   if (!is_integer(dtype)) fail("randint: expected a dtype of integers, got ", dtype);
   if (maxval <= minval)
     fail("randint: expected maxval above minval, got ", minval, " and ", maxval);
-  const Tensor drawn = generator.uniform(shape, static_cast<double>(minval),
+  const Tensor draws = generator.uniform(shape, static_cast<double>(minval),
                                          static_cast<double>(maxval), DType::float64);
-  return cast(minimum(floor(drawn), maxval - 1), dtype);
+  return cast(minimum(floor(draws), maxval - 1), dtype);
 }
 
 Tensor shuffle(const Tensor& x, int axis, const SeedGenerator& generator) {

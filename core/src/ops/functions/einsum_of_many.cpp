@@ -9,13 +9,13 @@ namespace {
 /// Replaces axes with the same letter by their diagonal until no letter is repeated.
 void take_diagonals(std::string& letters, Tensor& x) {
   for (size_t i = 0; i < letters.size(); ++i) {
-    const size_t again = letters.find(letters[i], i + 1);
-    if (letters[i] == '.' || again == std::string::npos) continue;
+    const size_t repeat_position = letters.find(letters[i], i + 1);
+    if (letters[i] == '.' || repeat_position == std::string::npos) continue;
     if (letters.find('.') != std::string::npos)
       fail("einsum: a letter twice beside '...' is not supported, got '", letters, "'");
-    x = ops::diagonal(x, 0, static_cast<int>(i), static_cast<int>(again));
+    x = ops::diagonal(x, 0, static_cast<int>(i), static_cast<int>(repeat_position));
     letters += letters[i];
-    letters.erase(again, 1);
+    letters.erase(repeat_position, 1);
     letters.erase(i--, 1);
   }
 }
@@ -31,10 +31,11 @@ Subscripts subscripts_of(const std::string& subscripts, size_t operands) {
     if (c != ' ') text += c;
   const size_t arrow = text.find("->");
   Subscripts equation;
-  std::string left = text.substr(0, arrow);
-  for (size_t comma; (comma = left.find(',')) != std::string::npos; left.erase(0, comma + 1))
-    equation.inputs.push_back(left.substr(0, comma));
-  equation.inputs.push_back(left);
+  std::string left_side = text.substr(0, arrow);
+  for (size_t comma; (comma = left_side.find(',')) != std::string::npos;
+       left_side.erase(0, comma + 1))
+    equation.inputs.push_back(left_side.substr(0, comma));
+  equation.inputs.push_back(left_side);
   if (equation.inputs.size() != operands)
     fail("einsum: '", subscripts, "' is for ", equation.inputs.size(), " operands, got ", operands);
   if (arrow != std::string::npos) {
@@ -42,12 +43,13 @@ Subscripts subscripts_of(const std::string& subscripts, size_t operands) {
     return equation;
   }
   // If the equation has no "->", the output has the letters that occur once, in alphabetical order.
-  std::string all;
-  for (const std::string& input : equation.inputs) all += input;
-  if (all.find("...") != std::string::npos) equation.output = "...";
-  std::sort(all.begin(), all.end());
-  for (char c : all)
-    if (c != '.' && std::count(all.begin(), all.end(), c) == 1) equation.output += c;
+  std::string all_letters;
+  for (const std::string& input : equation.inputs) all_letters += input;
+  if (all_letters.find("...") != std::string::npos) equation.output = "...";
+  std::sort(all_letters.begin(), all_letters.end());
+  for (char c : all_letters)
+    if (c != '.' && std::count(all_letters.begin(), all_letters.end(), c) == 1)
+      equation.output += c;
   return equation;
 }
 
@@ -61,16 +63,17 @@ Tensor einsum(const std::string& subscripts, std::span<const Tensor> given) {
   while (operands.size() > 2) {
     // Contracts the first two operands; the result keeps the letters that other operands or the
     // output contain.
-    std::string needed = equation.output, kept;
-    for (size_t i = 2; i < inputs.size(); ++i) needed += inputs[i];
+    std::string needed_letters = equation.output, kept_letters;
+    for (size_t i = 2; i < inputs.size(); ++i) needed_letters += inputs[i];
     for (char c : inputs[0] + inputs[1])
       if (c == '.')
         fail("einsum: '...' with more than two operands is not supported");
-      else if (needed.find(c) != std::string::npos && kept.find(c) == std::string::npos)
-        kept += c;
-    operands[1] =
-        einsum_of_two(inputs[0] + "," + inputs[1] + "->" + kept, Tensors{operands[0], operands[1]});
-    inputs[1] = kept;
+      else if (needed_letters.find(c) != std::string::npos &&
+               kept_letters.find(c) == std::string::npos)
+        kept_letters += c;
+    operands[1] = einsum_of_two(inputs[0] + "," + inputs[1] + "->" + kept_letters,
+                                Tensors{operands[0], operands[1]});
+    inputs[1] = kept_letters;
     inputs.erase(inputs.begin());
     operands.erase(operands.begin());
   }

@@ -23,13 +23,13 @@ Tensor diagonal_mask(int64_t rows, int64_t columns, int64_t k, Test test) {
 }  // namespace
 
 Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
-  const int first = axis_of(given, axis1), second = axis_of(given, axis2);
-  if (first == second) fail("diagonal: the axes must differ, got ", axis1, " twice");
+  const int first_axis = axis_of(given, axis1), second_axis = axis_of(given, axis2);
+  if (first_axis == second_axis) fail("diagonal: the axes must differ, got ", axis1, " twice");
   std::vector<int> order;
   for (int i = 0; i < given.rank(); ++i)
-    if (i != first && i != second) order.push_back(i);
-  order.push_back(first);
-  order.push_back(second);
+    if (i != first_axis && i != second_axis) order.push_back(i);
+  order.push_back(first_axis);
+  order.push_back(second_axis);
   const Tensor x = ops::transpose(given, order);
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
   if (rows < 0 || columns < 0)
@@ -37,11 +37,12 @@ Tensor diagonal(const Tensor& given, int64_t offset, int axis1, int axis2) {
   offset = clamped_diagonal(offset, rows, columns);
   const int64_t row = std::max<int64_t>(0, -offset), column = std::max<int64_t>(0, offset);
   const int64_t count = std::max<int64_t>(0, std::min(rows - row, columns - column));
-  const Tensor flat = ops::reshape(x, x.shape().slice(0, x.rank() - 2).concat({rows * columns}));
-  if (count == 0) return ops::slice_axis(flat, -1, 0, 0);
+  const Tensor flattened =
+      ops::reshape(x, x.shape().slice(0, x.rank() - 2).concat({rows * columns}));
+  if (count == 0) return ops::slice_axis(flattened, -1, 0, 0);
   std::vector<int64_t> indices;
   for (int64_t i = 0; i < count; ++i) indices.push_back((row + i) * columns + column + i);
-  return ops::gather(flat, Tensor::from(indices, {count}), -1);
+  return ops::gather(flattened, Tensor::from(indices, {count}), -1);
 }
 
 Tensor trace(const Tensor& x, int64_t offset, int axis1, int axis2) {
@@ -82,9 +83,9 @@ Tensor triu(const Tensor& x, int64_t k) {
 Tensor diagflat(const Tensor& given, int64_t k) {
   const Tensor x = ops::reshape(given, {-1});
   if (x.dim(0) < 0) fail("diagflat: the size must be known, got shape ", given.shape());
-  constexpr int64_t kFarthest = int64_t{1} << 30;
-  if (k < -kFarthest || k > kFarthest)
-    fail("diagflat: expected k from ", -kFarthest, " to ", kFarthest, ", got ", k);
+  constexpr int64_t kMaxOffset = int64_t{1} << 30;
+  if (k < -kMaxOffset || k > kMaxOffset)
+    fail("diagflat: expected k from ", -kMaxOffset, " to ", kMaxOffset, ", got ", k);
   const int64_t n = x.dim(0), size = n + std::abs(k);
   if (n == 0) return ops::zeros({size, size}, x.dtype());
   // In the flattened matrix, successive elements of a diagonal are size + 1 elements apart, so

@@ -37,13 +37,13 @@ Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::ve
          of_b.size());
   for (int& axis : of_a) axis = axis_of(x, axis);
   for (int& axis : of_b) axis = axis_of(y, axis);
-  const auto others = [](const Tensor& t, const std::vector<int>& axes) {
-    std::vector<int> rest;
+  const auto other_axes = [](const Tensor& t, const std::vector<int>& axes) {
+    std::vector<int> free_axes;
     for (int i = 0; i < t.rank(); ++i)
-      if (std::find(axes.begin(), axes.end(), i) == axes.end()) rest.push_back(i);
-    return rest;
+      if (std::find(axes.begin(), axes.end(), i) == axes.end()) free_axes.push_back(i);
+    return free_axes;
   };
-  const std::vector<int> kept_a = others(x, of_a), kept_b = others(y, of_b);
+  const std::vector<int> kept_a = other_axes(x, of_a), kept_b = other_axes(y, of_b);
   Shape rows, columns;
   int64_t contracted_size = 1;
   for (int axis : kept_a) rows.append(x.dim(axis));
@@ -69,12 +69,12 @@ Tensor tensordot(const Tensor& a, const Tensor& b, int64_t axes) {
   if (axes < 0 || axes > std::min(a.rank(), b.rank()))
     fail("tensordot: cannot sum over ", axes, " axes of shapes ", a.shape(), " and ", b.shape());
   const auto count = static_cast<int>(axes);
-  Axes of_a, of_b;
+  Axes a_axes, b_axes;
   for (int i = 0; i < count; ++i) {
-    of_a.push_back(a.rank() - count + i);
-    of_b.push_back(i);
+    a_axes.push_back(a.rank() - count + i);
+    b_axes.push_back(i);
   }
-  return contract(a, b, of_a, of_b);
+  return contract(a, b, a_axes, b_axes);
 }
 Tensor tensordot(const Tensor& a, const Tensor& b, const Axes& of_a, const Axes& of_b) {
   return contract(a, b, of_a, of_b);
@@ -95,8 +95,8 @@ Tensor inner(const Operand& a, const Operand& b) {
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
-  const Tensor product = ops::multiply(ops::reshape(a, {-1, 1}), ops::reshape(b, {1, -1}));
-  return ops::cast(product, promote(a.dtype(), b.dtype()));
+  const Tensor outer_product = ops::multiply(ops::reshape(a, {-1, 1}), ops::reshape(b, {1, -1}));
+  return ops::cast(outer_product, promote(a.dtype(), b.dtype()));
 }
 
 Tensor vdot(const Tensor& a, const Tensor& b) {
@@ -112,20 +112,20 @@ Tensor kron(const Tensor& a, const Tensor& b) {
     return x;
   };
   const Tensor x = lifted(a), y = lifted(b);
-  Shape of_x, of_y, result;
+  Shape x_shape, y_shape, result;
   for (int i = 0; i < rank; ++i) {
-    of_x.append(x.dim(i)), of_x.append(1);
-    of_y.append(1), of_y.append(y.dim(i));
+    x_shape.append(x.dim(i)), x_shape.append(1);
+    y_shape.append(1), y_shape.append(y.dim(i));
     result.append(x.dim(i) * y.dim(i));
   }
-  return ops::reshape(ops::multiply(ops::reshape(x, of_x), ops::reshape(y, of_y)), result);
+  return ops::reshape(ops::multiply(ops::reshape(x, x_shape), ops::reshape(y, y_shape)), result);
 }
 
 Tensor cross(const Tensor& a, const Tensor& b, int axisa, int axisb, int axisc,
              std::optional<int64_t> axis) {
   if (axis) axisa = axisb = axisc = static_cast<int>(*axis);
   const auto [x, y] = promoted(a, b);
-  const auto parts = [](const Tensor& t, int along) {
+  const auto components = [](const Tensor& t, int along) {
     const int64_t n = t.dim(along);
     if (n != 2 && n != 3)
       fail("cross: expected two or three along axis ", along, ", got shape ", t.shape());
@@ -134,7 +134,7 @@ Tensor cross(const Tensor& a, const Tensor& b, int axisa, int axisb, int axisc,
       rows.push_back(ops::squeeze(row, along));
     return rows;
   };
-  Tensors u = parts(x, axis_of(x, axisa)), v = parts(y, axis_of(y, axisb));
+  Tensors u = components(x, axis_of(x, axisa)), v = components(y, axis_of(y, axisb));
   const Tensor z = u[0] * v[1] - u[1] * v[0];
   if (u.size() == 2 && v.size() == 2) return z;
   if (u.size() == 2) u.push_back(ops::zeros_like(u[0]));
@@ -147,8 +147,8 @@ Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {
   if (x.rank() != 1 || y.rank() != 1)
     fail("correlate: expected one axis each, got shapes ", x.shape(), " and ", y.shape());
   x = wide_floating(x), y = wide_floating(y);
-  const bool swapped = x.dim(0) < y.dim(0);
-  if (swapped) std::swap(x, y);
+  const bool is_swapped = x.dim(0) < y.dim(0);
+  if (is_swapped) std::swap(x, y);
   const int64_t m = y.dim(0);
   int64_t before = 0, after = 0;
   if (mode == "full")
@@ -157,10 +157,10 @@ Tensor correlate(const Tensor& a, const Tensor& b, const std::string& mode) {
     before = m / 2, after = m - 1 - before;
   else if (mode != "valid")
     fail("correlate: mode must be 'valid', 'same' or 'full', got '", mode, "'");
-  const Tensor padded = ops::reshape(ops::pad(x, {before}, {after}), {1, -1, 1});
+  const Tensor padded_x = ops::reshape(ops::pad(x, {before}, {after}), {1, -1, 1});
   const Tensor result =
-      ops::reshape(ops::conv(padded, ops::reshape(y, {m, 1, 1}), {1}, ops::Padding::valid), {-1});
-  return swapped ? ops::flip(result, {0}) : result;
+      ops::reshape(ops::conv(padded_x, ops::reshape(y, {m, 1, 1}), {1}, ops::Padding::valid), {-1});
+  return is_swapped ? ops::flip(result, {0}) : result;
 }
 
 Tensor corrcoef(const Tensor& given) {
@@ -177,8 +177,9 @@ Tensor corrcoef(const Tensor& given) {
 Tensor cdist(const Tensor& a, const Tensor& b) {
   auto [x, y] = promoted(a, b);
   x = floating(x), y = floating(y);
-  const bool plain = x.rank() == 2 && y.rank() == 2 && x.dim(1) == y.dim(1) && x.dim(1) >= 0;
-  return plain ? apply1(Distances{}, {x, y}) : distances_by_broadcasting(x, y);
+  const bool is_matrix_pair =
+      x.rank() == 2 && y.rank() == 2 && x.dim(1) == y.dim(1) && x.dim(1) >= 0;
+  return is_matrix_pair ? apply1(Distances{}, {x, y}) : distances_by_broadcasting(x, y);
 }
 
 }  // namespace ops

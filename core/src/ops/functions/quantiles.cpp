@@ -10,16 +10,17 @@ namespace {
 
 /// Returns x with the axes joined into one last axis: (other axes..., n).
 Tensor with_axes_last(const Tensor& x, const Axes& axes) {
-  std::vector<int> order, chosen = axes_of(x, axes);
+  std::vector<int> order, reduced_axes = axes_of(x, axes);
   for (int i = 0; i < x.rank(); ++i)
-    if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) order.push_back(i);
-  const auto kept = static_cast<int>(order.size());
-  order.insert(order.end(), chosen.begin(), chosen.end());
-  const Tensor moved = ops::transpose(x, order);
+    if (std::find(reduced_axes.begin(), reduced_axes.end(), i) == reduced_axes.end())
+      order.push_back(i);
+  const auto kept_count = static_cast<int>(order.size());
+  order.insert(order.end(), reduced_axes.begin(), reduced_axes.end());
+  const Tensor transposed_x = ops::transpose(x, order);
   int64_t n = 1;
-  for (int axis : chosen) n = x.dim(axis) < 0 ? -1 : n * x.dim(axis);
+  for (int axis : reduced_axes) n = x.dim(axis) < 0 ? -1 : n * x.dim(axis);
   if (n < 0) fail("quantile: the size of the axes must be known, got shape ", x.shape());
-  return ops::reshape(moved, moved.shape().slice(0, kept).concat({n}));
+  return ops::reshape(transposed_x, transposed_x.shape().slice(0, kept_count).concat({n}));
 }
 
 /// Appends a column of NaN to rows (..., n).
@@ -45,52 +46,52 @@ QuantilePosition quantile_position(const Tensor& position, const std::string& me
   }
   if (method == "midpoint") return {low, high, ops::full(low.shape(), 0.5, low.dtype())};
   if (method == "linear") return {low, high, position - low};
-  const std::vector<std::string> known{"linear", "lower", "higher", "midpoint", "nearest"};
-  fail("quantile: unknown method '", method, "'", did_you_mean(method, known));
+  const std::vector<std::string> method_names{"linear", "lower", "higher", "midpoint", "nearest"};
+  fail("quantile: unknown method '", method, "'", did_you_mean(method, method_names));
 }
 
 /// Returns the values at `position` (..., count) in sorted rows (..., n), by the interpolation
 /// method of this name.
 Tensor interpolate_sorted(const Tensor& sorted, const Tensor& position, const std::string& method) {
   const QuantilePosition bracket = quantile_position(position, method);
-  const auto at = [&](const Tensor& index) {
+  const auto elements_at = [&](const Tensor& index) {
     return ops::gather_along_axis(sorted, ops::cast(index, DType::int32), -1);
   };
-  const Tensor low = at(bracket.low), high = at(bracket.high);
+  const Tensor low = elements_at(bracket.low), high = elements_at(bracket.high);
   // If `low` and `high` are equal infinities, their difference is NaN and must not be used. Equal
   // finite elements are interpolated nevertheless, so that both get their share of the gradient.
   const Tensor infinite =
       ops::logical_and(ops::equal(ops::abs(low), kInfinity), ops::equal(low, high));
-  const Tensor same = ops::logical_or(ops::equal(bracket.weight, 0), infinite);
-  return low + ops::where(same, 0.0, (high - low) * bracket.weight);
+  const Tensor takes_low = ops::logical_or(ops::equal(bracket.weight, 0), infinite);
+  return low + ops::where(takes_low, 0.0, (high - low) * bracket.weight);
 }
 
 Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
                    const std::string& method, bool keepdims, bool ignore_nan) {
   const Tensor x = floating(given), given_rows = with_axes_last(x, axes);
   // the quantiles of no elements are NaN, as those of a NaN
-  const Tensor rows = given_rows.dim(-1) > 0 ? given_rows : with_nan_column(given_rows);
-  const int64_t n = rows.dim(-1);
-  const Tensor nan = ops::isnan(rows);
-  const Tensor sorted =
-      ops::flip(ops::top_k(ops::where(nan, kInfinity, rows), n)[0], {rows.rank() - 1});
-  const Tensor numbers = ops::sum(ops::cast(ops::logical_not(nan), rows.dtype()), {-1}, true);
+  const Tensor data_rows = given_rows.dim(-1) > 0 ? given_rows : with_nan_column(given_rows);
+  const int64_t n = data_rows.dim(-1);
+  const Tensor nan = ops::isnan(data_rows);
+  const Tensor sorted_rows =
+      ops::flip(ops::top_k(ops::where(nan, kInfinity, data_rows), n)[0], {data_rows.rank() - 1});
+  const Tensor numbers = ops::sum(ops::cast(ops::logical_not(nan), data_rows.dtype()), {-1}, true);
   const Tensor count =
       ignore_nan ? ops::maximum(numbers, 1.0) : ops::full({1}, double(n), x.dtype());
-  const Tensor each = ops::reshape(ops::cast(q, x.dtype()), {-1});
-  Shape kept = rows.shape().slice(0, rows.rank() - 1);
-  const Tensor position = numbers * 0.0 + (count - 1.0) * each;
-  const Tensor known = ignore_nan ? ops::greater(numbers, 0) : ops::equal(numbers, double(n));
-  Tensor result = ops::where(known, interpolate_sorted(sorted, position, method),
+  const Tensor flat_q = ops::reshape(ops::cast(q, x.dtype()), {-1});
+  Shape kept_shape = data_rows.shape().slice(0, data_rows.rank() - 1);
+  const Tensor position = numbers * 0.0 + (count - 1.0) * flat_q;
+  const Tensor is_defined = ignore_nan ? ops::greater(numbers, 0) : ops::equal(numbers, double(n));
+  Tensor result = ops::where(is_defined, interpolate_sorted(sorted_rows, position, method),
                              std::numeric_limits<double>::quiet_NaN());
   std::vector<int> order{result.rank() - 1};
   for (int i = 0; i + 1 < result.rank(); ++i) order.push_back(i);
   result = ops::transpose(result, order);
   if (keepdims) {
-    kept = x.shape();
-    for (int axis : axes_of(x, axes)) kept.set(axis, 1);
+    kept_shape = x.shape();
+    for (int axis : axes_of(x, axes)) kept_shape.set(axis, 1);
   }
-  return ops::reshape(result, q.shape().concat(kept));
+  return ops::reshape(result, q.shape().concat(kept_shape));
 }
 
 template <bool IgnoreNan, int Whole>
@@ -98,8 +99,8 @@ Tensor quantile_of_fraction(const Tensor& x, const Operand& q, const Axes& axes,
                             const std::string& method, bool keepdims) {
   if (!q.tensor && !(q.number >= 0 && q.number <= Whole))
     fail("expected q from 0 to ", Whole, ", got ", q.number);
-  const Tensor share = q.tensor ? floating(q.tensor) : Tensor::scalar(q.number);
-  return quantile_of(x, share / static_cast<double>(Whole), axes, method, keepdims, IgnoreNan);
+  const Tensor fraction = q.tensor ? floating(q.tensor) : Tensor::scalar(q.number);
+  return quantile_of(x, fraction / static_cast<double>(Whole), axes, method, keepdims, IgnoreNan);
 }
 
 }  // namespace

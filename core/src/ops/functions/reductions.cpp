@@ -13,8 +13,9 @@ namespace {
 
 /// Whether one of the reduced axes has size 0.
 bool has_empty_reduced_axis(const Tensor& x, const Axes& axes) {
-  const std::vector<int> all = axes_of(x, axes);
-  return std::any_of(all.begin(), all.end(), [&](int axis) { return x.dim(axis) == 0; });
+  const std::vector<int> axis_list = axes_of(x, axes);
+  return std::any_of(axis_list.begin(), axis_list.end(),
+                     [&](int axis) { return x.dim(axis) == 0; });
 }
 
 /// A maximum or minimum that includes an initial value. Integers are compared with a whole initial
@@ -25,8 +26,8 @@ Tensor extreme(const Tensor& x, const Axes& axes, bool keepdims, double initial)
   if (has_empty_reduced_axis(x, axes))
     return ops::cast(ops::sum(x, axes, keepdims) + initial, x.dtype());
   const Tensor result = F(x, axes, keepdims);
-  const bool whole = std::trunc(initial) == initial && std::abs(initial) < 0x1p63;
-  if (!is_integer(x.dtype()) || !whole) return ops::cast(Extreme(result, initial), x.dtype());
+  const bool is_integral = std::trunc(initial) == initial && std::abs(initial) < 0x1p63;
+  if (!is_integer(x.dtype()) || !is_integral) return ops::cast(Extreme(result, initial), x.dtype());
   const Tensor start = Tensor::scalar(initial, DType::int64);
   return ops::cast(Extreme(ops::cast(result, DType::int64), start), x.dtype());
 }
@@ -44,15 +45,15 @@ template <Tensor (*F)(const Tensor&, const Axes&, bool), bool Largest>
 Tensor nan_extreme(const Tensor& x, const Axes& axes, bool keepdims) {
   if (!is_floating(x.dtype())) return F(x, axes, keepdims);
   const Tensor result = F(nan_to(x, Largest ? -kInfinity : kInfinity), axes, keepdims);
-  const Tensor none = ops::equal(count_numbers(x, axes, keepdims), 0);
-  return ops::where(none, std::numeric_limits<double>::quiet_NaN(), result);
+  const Tensor has_no_numbers = ops::equal(count_numbers(x, axes, keepdims), 0);
+  return ops::where(has_no_numbers, std::numeric_limits<double>::quiet_NaN(), result);
 }
 
 template <Tensor (*F)(const Tensor&, std::optional<int64_t>, bool), bool Largest>
 Tensor nan_arg_extreme(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {
-  const Tensor found = F(nan_to(x, Largest ? -kInfinity : kInfinity), axis, keepdims);
+  const Tensor extreme_index = F(nan_to(x, Largest ? -kInfinity : kInfinity), axis, keepdims);
   const Axes axes = axis ? Axes{axis_of(x, *axis)} : Axes{};
-  return ops::where(ops::equal(count_numbers(x, axes, keepdims), 0), -1, found);
+  return ops::where(ops::equal(count_numbers(x, axes, keepdims), 0), -1, extreme_index);
 }
 
 }  // namespace
@@ -70,11 +71,11 @@ Tensor prod(const Tensor& x, const Axes& axes, bool keepdims, DType dtype) {
 
 std::tuple<Tensor, Tensor> moments(const Tensor& x, const Axes& axes, bool keepdims) {
   // Values beyond float16 are clipped to its largest number, as in Keras.
-  constexpr double kLargest = 65504;
+  constexpr double kMaxFloat16 = 65504;
   const auto moment = [&](auto of) {
     return in_wide(x, [&](const Tensor& wide) {
       const Tensor result = of(wide, axes, keepdims);
-      return x.dtype() == DType::float16 ? ops::clip(result, -kLargest, kLargest) : result;
+      return x.dtype() == DType::float16 ? ops::clip(result, -kMaxFloat16, kMaxFloat16) : result;
     });
   };
   return {moment(ops::mean), moment(ops::variance)};
@@ -95,8 +96,8 @@ Tensor average(const Tensor& x, const Axes& given, const Tensor& weights) {
   }
   const Tensor values = floating(ops::cast(x, promote(x.dtype(), w.dtype())));
   return in_wide(values, [&](const Tensor& wide) {
-    const Tensor spread = ops::broadcast_to(ops::cast(w, wide.dtype()), wide.shape());
-    return ops::sum(wide * spread, axes) / ops::sum(spread, axes);
+    const Tensor broadcast_weights = ops::broadcast_to(ops::cast(w, wide.dtype()), wide.shape());
+    return ops::sum(wide * broadcast_weights, axes) / ops::sum(broadcast_weights, axes);
   });
 }
 
@@ -162,10 +163,11 @@ Tensor diff(const Tensor& x, int64_t n, int axis) {
       a = apply1(op, {a});
       continue;
     }
-    const int64_t first = size == 0 ? 0 : 1;
-    const Tensor after = ops::slice_axis(a, axis, first, size);
-    const Tensor before = ops::slice_axis(a, axis, 0, size - first);
-    a = a.dtype() == DType::boolean ? ops::not_equal(after, before) : after - before;
+    const int64_t offset = size == 0 ? 0 : 1;
+    const Tensor later_elements = ops::slice_axis(a, axis, offset, size);
+    const Tensor earlier_elements = ops::slice_axis(a, axis, 0, size - offset);
+    a = a.dtype() == DType::boolean ? ops::not_equal(later_elements, earlier_elements)
+                                    : later_elements - earlier_elements;
   }
   return a;
 }

@@ -25,8 +25,8 @@ std::string to_text(Special kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 double bessel_i(double order, double x) {
-  constexpr double kLargest = 713;  // the largest argument for which the result is finite
-  return x > kLargest ? INFINITY : std::cyl_bessel_i(order, x);
+  constexpr double kMaxArgument = 713;  // the largest argument for which the result is finite
+  return x > kMaxArgument ? INFINITY : std::cyl_bessel_i(order, x);
 }
 
 TensorSpecs SpecialFunction::infer(std::span<const TensorSpec> in) const { return {in[0]}; }
@@ -69,10 +69,10 @@ Tensor apply_pairing(const Operand& a, const Operand& b) {
   if (wants_floats) x = floating(x), y = floating(y);
   const DType dtype = x.dtype();
   if (wants_floats && size_of(dtype) == 2) x = doubled(x), y = doubled(y);
-  const bool logical = x.dtype() == DType::boolean;
-  if (!wants_floats && !is_integer(x.dtype()) && !logical)
+  const bool is_logical = x.dtype() == DType::boolean;
+  if (!wants_floats && !is_integer(x.dtype()) && !is_logical)
     fail(to_text(Kind), ": expected whole numbers, got ", x.dtype());
-  if (logical) x = ops::cast(x, DType::uint8), y = ops::cast(y, DType::uint8);
+  if (is_logical) x = ops::cast(x, DType::uint8), y = ops::cast(y, DType::uint8);
   const Shape shape = broadcast_shapes(x.shape(), y.shape(), to_text(Kind));
   x = ops::broadcast_to(x, shape), y = ops::broadcast_to(y, shape);
   if constexpr (wants_floats) return ops::cast(apply1(NextAfter{}, {x, y}), dtype);
@@ -87,13 +87,13 @@ struct View final : OpOf<View> {
   auto fields() const { return std::tie(dtype); }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
     Shape shape = in[0].shape;
-    const auto from = static_cast<int64_t>(size_of(in[0].dtype)),
-               to = static_cast<int64_t>(size_of(dtype));
-    if (from != to) {
-      const int64_t last = shape.rank() ? shape[-1] : 0;
-      if (last < 1 || last * from % to != 0)
+    const auto old_size = static_cast<int64_t>(size_of(in[0].dtype)),
+               new_size = static_cast<int64_t>(size_of(dtype));
+    if (old_size != new_size) {
+      const int64_t last_dim = shape.rank() ? shape[-1] : 0;
+      if (last_dim < 1 || last_dim * old_size % new_size != 0)
         fail("view: shape ", shape, " of ", in[0].dtype, " cannot be seen as ", dtype);
-      shape.set(-1, last * from / to);
+      shape.set(-1, last_dim * old_size / new_size);
     }
     return {{dtype, shape}};
   }
@@ -147,26 +147,26 @@ Tensor view(const Tensor& x, std::optional<DType> dtype) {
 
 Tensor saturate_cast(const Tensor& x, DType dtype) {
   if (dtype == DType::complex64 || x.dtype() == DType::complex64) return ops::cast(x, dtype);
-  const bool fractions = is_floating(x.dtype());
-  if (is_floating(dtype) && fractions) {
-    const double largest = std::min(largest_finite(x.dtype()), largest_finite(dtype));
-    return ops::cast(ops::clip(x, -largest, largest), dtype);
+  const bool has_fractions = is_floating(x.dtype());
+  if (is_floating(dtype) && has_fractions) {
+    const double largest_number = std::min(largest_finite(x.dtype()), largest_finite(dtype));
+    return ops::cast(ops::clip(x, -largest_number, largest_number), dtype);
   }
   if (dtype == DType::float16) {
-    constexpr int64_t kLargest = 65504;  // only float16 has no number for some integers
-    return ops::cast(ops::clip(ops::cast(x, DType::int64), -kLargest, kLargest), dtype);
+    constexpr int64_t kMaxFloat16 = 65504;  // only float16 has no number for some integers
+    return ops::cast(ops::clip(ops::cast(x, DType::int64), -kMaxFloat16, kMaxFloat16), dtype);
   }
   if (is_floating(dtype)) return ops::cast(x, dtype);
   if (dtype == DType::int64) {
-    if (!fractions) return ops::cast(x, dtype);
+    if (!has_fractions) return ops::cast(x, dtype);
     return ops::cast(ops::clip(ops::cast(x, DType::float64), -0x1p63, 0x1p63 - 1024), dtype);
   }
   int64_t low = 0, high = dtype == DType::boolean ? 1 : 255;
   if (dtype == DType::int8) low = -(1 << 7), high = (1 << 7) - 1;
   if (dtype == DType::int16) low = -(1 << 15), high = (1 << 15) - 1;
   if (dtype == DType::int32) low = INT32_MIN, high = INT32_MAX;
-  const Tensor wide = ops::cast(x, fractions ? DType::float64 : DType::int64);
-  return ops::cast(ops::clip(wide, low, high), dtype);
+  const Tensor wide_x = ops::cast(x, has_fractions ? DType::float64 : DType::int64);
+  return ops::cast(ops::clip(wide_x, low, high), dtype);
 }
 
 }  // namespace ops

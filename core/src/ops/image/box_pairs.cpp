@@ -45,9 +45,9 @@ Tensor encode_box_to_deltas(const Tensor& anchors, const Tensor& boxes,
   const Tensor a = converted(anchors, anchor_format, options.encoding, options.image_shape),
                b = converted(boxes, box_format, options.encoding, options.image_shape);
   const Tensor size = maximum(part(a, 2, 2), kEpsilon);
-  const Tensor middle = (part(b, 0, 2) - part(a, 0, 2)) / size,
+  const Tensor center_offset = (part(b, 0, 2) - part(a, 0, 2)) / size,
                stretch = log(maximum(part(b, 2, 2), kEpsilon) / size);
-  const Tensor deltas = concatenate(Tensors{middle, stretch}, -1);
+  const Tensor deltas = concatenate(Tensors{center_offset, stretch}, -1);
   return options.variance ? deltas / variance_of(options.variance) : deltas;
 }
 
@@ -60,8 +60,8 @@ Tensor decode_deltas_to_boxes(const Tensor& anchors, const Tensor& deltas,
   const Tensor d =
       options.variance ? floating(deltas) * variance_of(options.variance) : floating(deltas);
   const Tensor size = part(a, 2, 2);
-  const Tensor middle = part(d, 0, 2) * size + part(a, 0, 2), stretched = exp(part(d, 2, 2)) * size;
-  return converted(concatenate(Tensors{middle, stretched}, -1), options.encoding, box_format,
+  const Tensor center = part(d, 0, 2) * size + part(a, 0, 2), sizes = exp(part(d, 2, 2)) * size;
+  return converted(concatenate(Tensors{center, sizes}, -1), options.encoding, box_format,
                    options.image_shape);
 }
 
@@ -69,20 +69,21 @@ Tensor compute_iou(const Tensor& boxes1, const Tensor& boxes2, const std::string
                    std::optional<double> mask_val, const std::vector<int64_t>& image_shape) {
   check_list("compute_iou", boxes1, boxes2);
   check_relative(format, image_shape);
-  const Tensor first = converted(boxes1, format, kEdges, image_shape),
-               second = converted(boxes2, format, kEdges, image_shape);
+  const Tensor first_edges = converted(boxes1, format, kEdges, image_shape),
+               second_edges = converted(boxes2, format, kEdges, image_shape);
   const auto across = [](const Tensor& column) { return swap_axes(column, -1, -2); };
-  const Edges a = edges_of(first);
-  Edges b = edges_of(second);
+  const Edges a = edges_of(first_edges);
+  Edges b = edges_of(second_edges);
   for (Tensor& edge : b) edge = across(edge);
-  const auto common = [&](size_t low) {
+  const auto overlap = [&](size_t low) {
     return maximum(minimum(a[low + 2], b[low + 2]) - maximum(a[low], b[low]), 0.0);
   };
-  const Tensor both = common(0) * common(1);
-  const Tensor share = both / (area_of(a) + area_of(b) - both + kEpsilon);
-  if (!mask_val) return share;
-  const auto beyond = [](const Tensor& boxes) { return less(max(boxes, {-1}, true), 0.0); };
-  return where(logical_or(beyond(first), across(beyond(second))), *mask_val, share);
+  const Tensor intersection = overlap(0) * overlap(1);
+  const Tensor iou = intersection / (area_of(a) + area_of(b) - intersection + kEpsilon);
+  if (!mask_val) return iou;
+  const auto is_padding = [](const Tensor& boxes) { return less(max(boxes, {-1}, true), 0.0); };
+  return where(logical_or(is_padding(first_edges), across(is_padding(second_edges))), *mask_val,
+               iou);
 }
 
 Tensor compute_ciou(const Tensor& boxes1, const Tensor& boxes2, const std::string& format,
@@ -90,25 +91,28 @@ Tensor compute_ciou(const Tensor& boxes1, const Tensor& boxes2, const std::strin
   check_relative(format, image_shape);
   const Edges a = edges_of(converted(boxes1, format, kEdges, image_shape)),
               b = edges_of(converted(boxes2, format, kEdges, image_shape));
-  const auto wide = [](const Edges& e) { return e[2] - e[0]; };
-  const auto high = [](const Edges& e) { return e[3] - e[1] + kEpsilon; };
-  const auto common = [&](size_t low) {
+  const auto width_of = [](const Edges& e) { return e[2] - e[0]; };
+  const auto height_of = [](const Edges& e) { return e[3] - e[1] + kEpsilon; };
+  const auto overlap = [&](size_t low) {
     return maximum(minimum(a[low + 2], b[low + 2]) - maximum(a[low], b[low]), 0.0);
   };
-  const auto around = [&](size_t low) {
+  const auto enclosing_length = [&](size_t low) {
     return square(maximum(a[low + 2], b[low + 2]) - minimum(a[low], b[low]));
   };
   const auto between_centers = [&](size_t low) {
     return square((a[low] + a[low + 2]) / 2.0 - (b[low] + b[low + 2]) / 2.0);
   };
-  const Tensor both = common(0) * common(1);
-  const Tensor all = wide(a) * high(a) + wide(b) * high(b) - both + kEpsilon;
-  const Tensor share = both / (all + kEpsilon);
-  const Tensor far = (between_centers(0) + between_centers(1)) / (around(0) + around(1) + kEpsilon);
-  const Tensor slopes = arctan(wide(b) / high(b)) - arctan(wide(a) / high(a));
-  const Tensor v = square(slopes) * (4 / (std::numbers::pi * std::numbers::pi));
-  const Tensor alpha = v / (v - share + (1 + kEpsilon));
-  return squeeze(share - (far + v * alpha), -1);
+  const Tensor intersection = overlap(0) * overlap(1);
+  const Tensor union_area =
+      width_of(a) * height_of(a) + width_of(b) * height_of(b) - intersection + kEpsilon;
+  const Tensor iou = intersection / (union_area + kEpsilon);
+  const Tensor relative_distance = (between_centers(0) + between_centers(1)) /
+                                   (enclosing_length(0) + enclosing_length(1) + kEpsilon);
+  const Tensor aspect_difference =
+      arctan(width_of(b) / height_of(b)) - arctan(width_of(a) / height_of(a));
+  const Tensor v = square(aspect_difference) * (4 / (std::numbers::pi * std::numbers::pi));
+  const Tensor alpha = v / (v - iou + (1 + kEpsilon));
+  return squeeze(iou - (relative_distance + v * alpha), -1);
 }
 
 }  // namespace crescent::ops::bounding_boxes

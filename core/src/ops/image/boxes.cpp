@@ -15,7 +15,7 @@ struct BoxFormat {
   const char* name;
   bool rows_first;  ///< whether y comes before x and height before width
   BoxExtent extent;
-  bool relative;  ///< whether the numbers are fractions of the image size
+  bool is_relative;  ///< whether the numbers are fractions of the image size
 };
 
 constexpr BoxFormat kFormats[] = {
@@ -33,13 +33,13 @@ constexpr BoxFormat kFormats[] = {
 const BoxFormat& box_format(const char* option, std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::vector<std::string> known;
+  std::vector<std::string> format_names;
   for (const BoxFormat& format : kFormats) {
     if (name == format.name) return format;
-    known.emplace_back(format.name);
+    format_names.emplace_back(format.name);
   }
-  fail("bounding_boxes: Invalid ", option, " format '", name, "'. Supported formats: ", join(known),
-       did_you_mean(name, known));
+  fail("bounding_boxes: Invalid ", option, " format '", name,
+       "'. Supported formats: ", join(format_names), did_you_mean(name, format_names));
 }
 
 Edges edges_in(const Tensor& boxes, const BoxFormat& format) {
@@ -47,17 +47,17 @@ Edges edges_in(const Tensor& boxes, const BoxFormat& format) {
   if (format.rows_first) std::swap(e[0], e[1]), std::swap(e[2], e[3]);
   if (format.extent == BoxExtent::corner) return e;
   if (format.extent == BoxExtent::size) return {e[0], e[1], e[0] + e[2], e[1] + e[3]};
-  const Tensor wide = e[2] / 2.0, high = e[3] / 2.0;
-  return {e[0] - wide, e[1] - high, e[0] + wide, e[1] + high};
+  const Tensor half_width = e[2] / 2.0, half_height = e[3] / 2.0;
+  return {e[0] - half_width, e[1] - half_height, e[0] + half_width, e[1] + half_height};
 }
 
 Tensor in_format(const Edges& edges, const BoxFormat& format) {
   Edges e = edges;
   if (format.extent != BoxExtent::corner) {
-    const Tensor wide = e[2] - e[0], high = e[3] - e[1];
+    const Tensor box_width = e[2] - e[0], box_height = e[3] - e[1];
     if (format.extent == BoxExtent::size_around_middle)
-      e[0] = e[0] + wide / 2.0, e[1] = e[1] + high / 2.0;
-    e[2] = wide, e[3] = high;
+      e[0] = e[0] + box_width / 2.0, e[1] = e[1] + box_height / 2.0;
+    e[2] = box_width, e[3] = box_height;
   }
   if (format.rows_first) std::swap(e[0], e[1]), std::swap(e[2], e[3]);
   return concatenate(e, -1);
@@ -80,7 +80,9 @@ void check(const char* function, const Tensor& boxes) {
          boxes.shape());
 }
 
-bool is_relative(const std::string& format) { return box_format("bounding_box", format).relative; }
+bool is_relative(const std::string& format) {
+  return box_format("bounding_box", format).is_relative;
+}
 
 Tensor converted(const Tensor& boxes, const std::string& source, const std::string& target,
                  const std::vector<int64_t>& image_shape) {
@@ -93,29 +95,31 @@ Tensor converted(const Tensor& boxes, const std::string& source, const std::stri
 Tensor convert_format(const Tensor& given, const std::string& source, const std::string& target,
                       const Operand& height, const Operand& width, DType dtype) {
   check("convert_format", given);
-  const BoxFormat &from = box_format("source", source), &to = box_format("target", target);
-  if ((from.relative || to.relative) && !(is_given(height) && is_given(width)))
+  const BoxFormat &source_format = box_format("source", source),
+                  &target_format = box_format("target", target);
+  if ((source_format.is_relative || target_format.is_relative) &&
+      !(is_given(height) && is_given(width)))
     fail(
         "convert_format() must receive `height` and `width` transforming between relative and "
         "absolute formats. convert_format() received source=`",
         source, "`, target=`", target, "`, but no height or no width");
   const Tensor boxes = cast(given, dtype);
-  if (&from == &to) return boxes;
-  Edges e = edges_in(boxes, from);
-  if (from.relative != to.relative)
+  if (&source_format == &target_format) return boxes;
+  Edges e = edges_in(boxes, source_format);
+  if (source_format.is_relative != target_format.is_relative)
     for (size_t i = 0; i < 4; ++i) {
       const Operand& size = i % 2 == 0 ? width : height;
-      e[i] = from.relative ? multiply(e[i], size) : divide(e[i], size);
+      e[i] = source_format.is_relative ? multiply(e[i], size) : divide(e[i], size);
     }
-  return in_format(e, to);
+  return in_format(e, target_format);
 }
 
 std::tuple<Tensor, Tensor> clip_to_image_size(const Tensor& boxes, const Tensor& labels,
                                               const Operand& height, const Operand& width,
                                               const std::string& format) {
   check("clip_to_image_size", boxes);
-  const bool relative = format == "rel_xyxy";
-  if (!relative) {
+  const bool is_relative = format == "rel_xyxy";
+  if (!is_relative) {
     check_pixels("clip_to_image_size", format);
     if (!is_given(height) || !is_given(width))
       fail(
@@ -124,13 +128,13 @@ std::tuple<Tensor, Tensor> clip_to_image_size(const Tensor& boxes, const Tensor&
   }
   Edges e = edges_of(boxes);
   for (size_t i = 0; i < 4; ++i) {
-    const Operand most = relative ? Operand(1.0) : i % 2 == 0 ? width : height;
-    e[i] = minimum(maximum(e[i], 0.0), most);
+    const Operand upper_bound = is_relative ? Operand(1.0) : i % 2 == 0 ? width : height;
+    e[i] = minimum(maximum(e[i], 0.0), upper_bound);
   }
-  const Tensor clipped = concatenate(e, -1);
-  if (!labels) return {clipped, clipped};
+  const Tensor clipped_boxes = concatenate(e, -1);
+  if (!labels) return {clipped_boxes, clipped_boxes};
   const Tensor area = squeeze((e[2] - e[0]) * (e[3] - e[1]), -1);
-  return {clipped, where(greater(area, 0), labels, -1)};
+  return {clipped_boxes, where(greater(area, 0), labels, -1)};
 }
 
 Tensor crop(const Tensor& boxes, const Operand& top, const Operand& left, const Operand& height,
@@ -139,9 +143,9 @@ Tensor crop(const Tensor& boxes, const Operand& top, const Operand& left, const 
   check("crop", boxes);
   Edges e = edges_of(boxes);
   for (size_t i = 0; i < 4; ++i) {
-    const bool across = i % 2 == 0;
-    const Tensor moved = subtract(e[i], across ? left : top);
-    e[i] = minimum(maximum(moved, 0.0), across ? width : height);
+    const bool is_horizontal = i % 2 == 0;
+    const Tensor moved_edge = subtract(e[i], is_horizontal ? left : top);
+    e[i] = minimum(maximum(moved_edge, 0.0), is_horizontal ? width : height);
   }
   return concatenate(e, -1);
 }
@@ -163,35 +167,37 @@ Tensor affine_transform(const Tensor& boxes, const AffineNumbers& n, const Opera
     fail("bounding_boxes.affine_transform: expected boxes (N, 4) or (batch, N, 4), got shape ",
          boxes.shape());
   const Tensor batch = floating(boxes.rank() == 2 ? expand_dims(boxes, 0) : boxes);
-  const auto each = [&](const Operand& x) {  // (batch, 1), or (1, 1) for one number
+  const auto column_of = [&](const Operand& x) {  // (batch, 1), or (1, 1) for one number
     return reshape(cast(tensor_of(x), batch.dtype()), {-1, 1});
   };
   const auto radians = [&](const Operand& degrees) {
-    return each(degrees) * (-std::numbers::pi / 180);
+    return column_of(degrees) * (-std::numbers::pi / 180);
   };
-  const auto middle = [&](const Operand& share, const Tensor& last) {
-    return is_given(share) ? each(share) * last : last * 0.5;
+  const auto middle_of = [&](const Operand& share, const Tensor& last) {
+    return is_given(share) ? column_of(share) * last : last * 0.5;
   };
-  const Tensor right = each(width) - 1.0, bottom = each(height) - 1.0;
-  const Tensor cx = middle(n.center_x, right), cy = middle(n.center_y, bottom);
-  const Tensor x0 = cx - each(n.translate_x) * right, y0 = cy - each(n.translate_y) * bottom;
-  const Tensor turn = radians(n.angle), sx = radians(n.shear_x), sy = radians(n.shear_y);
-  const Tensor a = cos(turn - sy) / cos(sy), c = sin(turn - sy) / cos(sy);
-  const Tensor slant = tan(sx), grow = each(n.scale);
-  const Tensor b = a * slant + sin(turn), d = cos(turn) + c * slant;
+  const Tensor right = column_of(width) - 1.0, bottom = column_of(height) - 1.0;
+  const Tensor cx = middle_of(n.center_x, right), cy = middle_of(n.center_y, bottom);
+  const Tensor x0 = cx - column_of(n.translate_x) * right,
+               y0 = cy - column_of(n.translate_y) * bottom;
+  const Tensor turn_angle = radians(n.angle), sx = radians(n.shear_x), sy = radians(n.shear_y);
+  const Tensor a = cos(turn_angle - sy) / cos(sy), c = sin(turn_angle - sy) / cos(sy);
+  const Tensor slant = tan(sx), grow = column_of(n.scale);
+  const Tensor b = a * slant + sin(turn_angle), d = cos(turn_angle) + c * slant;
   const Tensor a0 = d * grow, a1 = negative(b) * grow, b0 = c * grow, b1 = a * grow;
   const Edges e = edges_of(batch);
-  Tensors across, down;
+  Tensors xs_of_corners, ys_of_corners;
   for (size_t x : {size_t{0}, size_t{2}})
     for (size_t y : {size_t{1}, size_t{3}}) {
       const Tensor px = squeeze(e[x], -1), py = squeeze(e[y], -1);
-      across.push_back(a0 * px + a1 * py + (cx - a0 * x0 - a1 * y0));
-      down.push_back(b0 * px + b1 * py + (cy - b0 * x0 - b1 * y0));
+      xs_of_corners.push_back(a0 * px + a1 * py + (cx - a0 * x0 - a1 * y0));
+      ys_of_corners.push_back(b0 * px + b1 * py + (cy - b0 * x0 - b1 * y0));
     }
-  const Tensor xs = stack(across, -1), ys = stack(down, -1);
-  const Tensor around =
+  const Tensor xs = stack(xs_of_corners, -1), ys = stack(ys_of_corners, -1);
+  const Tensor bounding_boxes =
       stack(Tensors{min(xs, {-1}), min(ys, {-1}), max(xs, {-1}), max(ys, {-1})}, -1);
-  return boxes.rank() == 2 && around.dim(0) == 1 ? squeeze(around, 0) : around;
+  return boxes.rank() == 2 && bounding_boxes.dim(0) == 1 ? squeeze(bounding_boxes, 0)
+                                                         : bounding_boxes;
 }
 
 }  // namespace crescent::ops::bounding_boxes

@@ -27,24 +27,25 @@ Tensor rgb_to_hsv(const Tensor& x, DataFormat format) {
     const Tensor range = value - minimum(minimum(c[0], c[1]), c[2]);
     const Tensor coloured = greater(range, 0), lit = greater(value, 0);
     const Tensor saturation = where(lit, range / where(lit, value, 1.0), 0.0);
-    const Tensor unit = reciprocal(where(coloured, range, 1.0)) / 6.0;
-    const Tensor hue = where(
-        equal(c[0], value), unit * (c[1] - c[2]),
-        where(equal(c[1], value), unit * (c[2] - c[0]) + 2.0 / 6, unit * (c[0] - c[1]) + 4.0 / 6));
-    const Tensor known = where(coloured, hue, 0.0);
-    return concatenate(Tensors{where(less(known, 0), known + 1, known), saturation, value}, -1);
+    const Tensor hue_unit = reciprocal(where(coloured, range, 1.0)) / 6.0;
+    const Tensor hue = where(equal(c[0], value), hue_unit * (c[1] - c[2]),
+                             where(equal(c[1], value), hue_unit * (c[2] - c[0]) + 2.0 / 6,
+                                   hue_unit * (c[0] - c[1]) + 4.0 / 6));
+    const Tensor known_hue = where(coloured, hue, 0.0);
+    return concatenate(
+        Tensors{where(less(known_hue, 0), known_hue + 1, known_hue), saturation, value}, -1);
   });
 }
 
 Tensor hsv_to_rgb(const Tensor& x, DataFormat format) {
   return on_images("image.hsv_to_rgb", x, format, [&](const Tensor& images) {
     const Tensors c = colours_of("image.hsv_to_rgb", images);
-    const Tensor turn = c[0] * 6.0;
+    const Tensor sector = c[0] * 6.0;
     const auto channel = [&](const Tensor& share) {
       return (1.0 - c[1] + c[1] * clip(share, 0, 1)) * c[2];
     };
-    return concatenate(Tensors{channel(abs(turn - 3.0) - 1.0), channel(2.0 - abs(turn - 2.0)),
-                               channel(2.0 - abs(turn - 4.0))},
+    return concatenate(Tensors{channel(abs(sector - 3.0) - 1.0), channel(2.0 - abs(sector - 2.0)),
+                               channel(2.0 - abs(sector - 4.0))},
                        -1);
   });
 }

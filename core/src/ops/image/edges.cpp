@@ -10,15 +10,16 @@ namespace {
 std::pair<int64_t, int64_t> borders(const char* name, int64_t n, std::optional<int64_t> before,
                                     std::optional<int64_t> after, std::optional<int64_t> target,
                                     int sign) {
-  const int given = before.has_value() + after.has_value() + target.has_value();
-  if (given != 2)
-    fail(name, ": expected two of what is before, what is after and the target size, got ", given);
-  const int64_t total = target ? sign * (*target - n) : 0;
-  const std::pair<int64_t, int64_t> both{before ? *before : total - *after,
-                                         after ? *after : total - *before};
-  if (both.first < 0 || both.second < 0)
+  const int given_count = before.has_value() + after.has_value() + target.has_value();
+  if (given_count != 2)
+    fail(name, ": expected two of what is before, what is after and the target size, got ",
+         given_count);
+  const int64_t total_border = target ? sign * (*target - n) : 0;
+  const std::pair<int64_t, int64_t> border_pair{before ? *before : total_border - *after,
+                                                after ? *after : total_border - *before};
+  if (border_pair.first < 0 || border_pair.second < 0)
     fail(name, ": the target size ", target.value_or(0), " does not fit a size of ", n);
-  return both;
+  return border_pair;
 }
 
 }  // namespace

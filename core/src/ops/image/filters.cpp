@@ -10,9 +10,9 @@ namespace {
 
 Tensor filtered(const Tensor& images, const Tensor& kernel, Padding padding) {
   const int64_t channels = images.dim(-1);
-  const Tensor each = repeat(
+  const Tensor repeated_kernel = repeat(
       reshape(cast(kernel, images.dtype()), {kernel.dim(0), kernel.dim(1), 1, 1}), channels, 3);
-  return conv(images, each, {1, 1}, padding, {1, 1}, channels);
+  return conv(images, repeated_kernel, {1, 1}, padding, {1, 1}, channels);
 }
 
 std::vector<double> gaussian_weights(int64_t size, double sigma) {
@@ -52,22 +52,24 @@ Tensor gaussian_blur(const Tensor& x, const std::vector<int64_t>& size,
 
 Tensor sobel_edges(const Tensor& x, DataFormat format) {
   if (x.rank() != 4) fail("image.sobel_edges: expected four axes, got shape ", x.shape());
-  const bool first = format == DataFormat::channels_first;
-  const Tensor images = floating(first ? transpose(x, {0, 2, 3, 1}) : x);
-  const Tensor down = Tensor::from(std::vector<float>{-1, -2, -1, 0, 0, 0, 1, 2, 1}, {3, 3});
-  const Tensor both = stack(Tensors{filtered(images, down, Padding::same),
-                                    filtered(images, transpose(down), Padding::same)},
-                            -1);
-  return cast(first ? transpose(both, {0, 3, 1, 2, 4}) : both, x.dtype());
+  const bool channels_first = format == DataFormat::channels_first;
+  const Tensor images = floating(channels_first ? transpose(x, {0, 2, 3, 1}) : x);
+  const Tensor vertical_kernel =
+      Tensor::from(std::vector<float>{-1, -2, -1, 0, 0, 0, 1, 2, 1}, {3, 3});
+  const Tensor edge_pair =
+      stack(Tensors{filtered(images, vertical_kernel, Padding::same),
+                    filtered(images, transpose(vertical_kernel), Padding::same)},
+            -1);
+  return cast(channels_first ? transpose(edge_pair, {0, 3, 1, 2, 4}) : edge_pair, x.dtype());
 }
 
 Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_size,
             double filter_sigma, double k1, double k2, DataFormat format) {
   const auto [first, second] = promoted(a, b);
   if (first.rank() < 3) fail("image.ssim: expected images, got shape ", first.shape());
-  const bool swapped = format == DataFormat::channels_first;
+  const bool channels_first = format == DataFormat::channels_first;
   const auto with_channels_last = [&](const Tensor& t) {
-    return floating(swapped ? swap_axes(swap_axes(t, -3, -2), -2, -1) : t);
+    return floating(channels_first ? swap_axes(swap_axes(t, -3, -2), -2, -1) : t);
   };
   const Tensor x = with_channels_last(first), y = with_channels_last(second);
   const Shape batch = x.shape().slice(0, x.rank() - 3);
@@ -79,10 +81,10 @@ Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_siz
   const double c1 = std::pow(k1 * max_val, 2), c2 = std::pow(k2 * max_val, 2);
   const Tensor mx = mean(x), my = mean(y);
   const Tensor product = mx * my * 2.0, squares = square(mx) + square(my);
-  const Tensor luminance = (product + c1) / (squares + c1);
+  const Tensor luminance_term = (product + c1) / (squares + c1);
   const Tensor structure =
       (mean(x * y) * 2.0 - product + c2) / (mean(square(x) + square(y)) - squares + c2);
-  return cast(reshape(ops::mean(luminance * structure, {1, 2, 3}), batch), a.dtype());
+  return cast(reshape(ops::mean(luminance_term * structure, {1, 2, 3}), batch), a.dtype());
 }
 
 }  // namespace crescent::ops::image

@@ -13,8 +13,8 @@ namespace crescent::ops {
 
 Tensor as_pixels(const Tensor& x, DType dtype) {
   if (is_floating(dtype)) return cast(x, dtype);
-  const Tensor rounded = round(x);
-  return cast(dtype == DType::uint8 ? clip(rounded, 0, 255) : rounded, dtype);
+  const Tensor rounded_pixels = round(x);
+  return cast(dtype == DType::uint8 ? clip(rounded_pixels, 0, 255) : rounded_pixels, dtype);
 }
 
 namespace image {
@@ -35,10 +35,10 @@ Tensor cubic(const Tensor& x) {
 template <int Radius>
 Tensor lanczos(const Tensor& x) {
   const Tensor far_from_zero = greater(x, 1e-3);
-  const Tensor turn = x * std::numbers::pi;
-  const Tensor wave = sin(turn) * sin(turn / static_cast<double>(Radius)) *
-                      static_cast<double>(Radius) / where(far_from_zero, square(turn), 1.0);
-  return where(greater(x, Radius), 0, where(far_from_zero, wave, 1.0));
+  const Tensor pi_x = x * std::numbers::pi;
+  const Tensor sinc_window = sin(pi_x) * sin(pi_x / static_cast<double>(Radius)) *
+                             static_cast<double>(Radius) / where(far_from_zero, square(pi_x), 1.0);
+  return where(greater(x, Radius), 0, where(far_from_zero, sinc_window, 1.0));
 }
 
 Kernel kernel_named(const std::string& name) {
@@ -46,8 +46,9 @@ Kernel kernel_named(const std::string& name) {
   if (name == "bicubic" || name == "cubic" || name == "tricubic") return {cubic, 2};
   if (name == "lanczos3") return {lanczos<3>, 3};
   if (name == "lanczos5") return {lanczos<5>, 5};
-  const std::vector<std::string> known{"nearest", "bilinear", "bicubic", "lanczos3", "lanczos5"};
-  fail("unknown interpolation '", name, "'", did_you_mean(name, known));
+  const std::vector<std::string> kernel_names{"nearest", "bilinear", "bicubic", "lanczos3",
+                                              "lanczos5"};
+  fail("unknown interpolation '", name, "'", did_you_mean(name, kernel_names));
 }
 
 /// The weights (count, to) that the elements at the coordinates `element_positions` have in the
@@ -55,18 +56,20 @@ Kernel kernel_named(const std::string& name) {
 Tensor weights(const Tensor& element_positions, const Tensor& result_positions, int64_t from,
                const Tensor& inverse, const Kernel& kernel, bool antialias) {
   const Tensor width = antialias ? maximum(inverse, 1) : ones_like(inverse);
-  const Tensor each = kernel.weight(abs(result_positions - element_positions) / width);
-  const Tensor total = sum(each, {0}, true);
-  const Tensor some = greater(abs(total), 1e-4);
-  const Tensor inside = logical_and(greater_equal(result_positions, -0.5),
-                                    less_equal(result_positions, static_cast<double>(from) - 0.5));
-  return where(logical_and(some, inside), each / where(some, total, 1.0), 0);
+  const Tensor element_weights = kernel.weight(abs(result_positions - element_positions) / width);
+  const Tensor weight_sum = sum(element_weights, {0}, true);
+  const Tensor has_weights = greater(abs(weight_sum), 1e-4);
+  const Tensor is_inside =
+      logical_and(greater_equal(result_positions, -0.5),
+                  less_equal(result_positions, static_cast<double>(from) - 0.5));
+  return where(logical_and(has_weights, is_inside),
+               element_weights / where(has_weights, weight_sum, 1.0), 0);
 }
 
 Tensor times_along(const Tensor& x, const Tensor& matrix, int axis) {
-  const int last = x.rank() - 1;
-  const Tensor moved = swap_axes(x, axis, last);
-  return swap_axes(matmul(moved, cast(matrix, x.dtype())), axis, last);
+  const int last_axis = x.rank() - 1;
+  const Tensor transposed_x = swap_axes(x, axis, last_axis);
+  return swap_axes(matmul(transposed_x, cast(matrix, x.dtype())), axis, last_axis);
 }
 
 constexpr const char* kKeras2Bilinear = "bilinear_keras2";
@@ -74,10 +77,10 @@ constexpr const char* kKeras2Bilinear = "bilinear_keras2";
 /// The weights of the few elements around each result. Result j lies at the coordinate (j + 0.5) /
 /// scale - 0.5, since pixel centres correspond to each other, or for kKeras2Bilinear at j / scale.
 Band weights_around(int64_t from, int64_t to, const std::string& interpolation, bool antialias) {
-  const NoTrace values_are_wanted;
+  const NoTrace no_trace;
   checked_count("resize", to);
-  const bool beginnings = interpolation == kKeras2Bilinear;
-  const Kernel kernel = kernel_named(beginnings ? "bilinear" : interpolation);
+  const bool maps_beginnings = interpolation == kKeras2Bilinear;
+  const Kernel kernel = kernel_named(maps_beginnings ? "bilinear" : interpolation);
   const double scale = static_cast<double>(to) / static_cast<double>(from);
   const double reach = kernel.radius * (antialias ? std::max(1 / scale, 1.0) : 1.0) + 1;
   const int64_t taps = std::min(from, static_cast<int64_t>(std::ceil(2 * reach)));
@@ -85,48 +88,51 @@ Band weights_around(int64_t from, int64_t to, const std::string& interpolation, 
   std::vector<double> element_positions, results;
   for (int64_t j = 0; j < to; ++j) {
     const auto number = static_cast<double>(j);
-    const double at = beginnings ? std::min(number / scale, static_cast<double>(from - 1))
-                                 : (number + 0.5) / scale - 0.5;
-    const auto first =
-        std::clamp<int64_t>(static_cast<int64_t>(std::ceil(at - reach)), 0, from - taps);
+    const double source_position = maps_beginnings
+                                       ? std::min(number / scale, static_cast<double>(from - 1))
+                                       : (number + 0.5) / scale - 0.5;
+    const auto first = std::clamp<int64_t>(static_cast<int64_t>(std::ceil(source_position - reach)),
+                                           0, from - taps);
     band.first.push_back(static_cast<int32_t>(first));
-    results.push_back(at);
+    results.push_back(source_position);
     for (int64_t t = 0; t < taps; ++t) element_positions.push_back(static_cast<double>(first + t));
   }
   const Tensor inverse = Tensor::scalar(1 / scale, DType::float64);
-  const Tensor each = transpose(Tensor::from(element_positions, {to, taps}));
-  band.weights =
-      transpose(weights(each, Tensor::from(results, {1, to}), from, inverse, kernel, antialias))
-          .to_vector();
+  const Tensor position_tensor = transpose(Tensor::from(element_positions, {to, taps}));
+  band.weights = transpose(weights(position_tensor, Tensor::from(results, {1, to}), from, inverse,
+                                   kernel, antialias))
+                     .to_vector();
   return band.trimmed();
 }
 
-Tensor nearest(const Tensor& x, int axis, int64_t to) {
-  const int64_t from = x.dim(axis);
+Tensor resize_nearest(const Tensor& x, int axis, int64_t to) {
+  const int64_t source_size = x.dim(axis);
   checked_count("resize", to);
   std::vector<int32_t> element_positions;
   for (int64_t j = 0; j < to; ++j)
     element_positions.push_back(static_cast<int32_t>(std::min<int64_t>(
-        from - 1, static_cast<int64_t>((static_cast<double>(j) + 0.5) * static_cast<double>(from) /
-                                       static_cast<double>(to)))));
+        source_size - 1,
+        static_cast<int64_t>((static_cast<double>(j) + 0.5) * static_cast<double>(source_size) /
+                             static_cast<double>(to)))));
   return gather(x, Tensor::from(element_positions, {to}), axis);
 }
 
 /// The central region of the image with the aspect ratio of the target.
 Tensor cropped_to_ratio(const Tensor& x, int64_t height, int64_t width) {
   const int64_t h = x.dim(1), w = x.dim(2);
-  const int64_t high = std::clamp<int64_t>(w * height / width, 1, h),
-                wide = std::clamp<int64_t>(h * width / height, 1, w);
-  return slice(x, {0, (h - high) / 2, (w - wide) / 2, 0}, {-1, high, wide, -1});
+  const int64_t crop_height = std::clamp<int64_t>(w * height / width, 1, h),
+                crop_width = std::clamp<int64_t>(h * width / height, 1, w);
+  return slice(x, {0, (h - crop_height) / 2, (w - crop_width) / 2, 0},
+               {-1, crop_height, crop_width, -1});
 }
 
 /// Pads both sides by the same number of pixels towards the aspect ratio of the target. As in
 /// Keras, the result is one pixel smaller if the total padding is odd.
 Tensor padded_to_ratio(const Tensor& x, int64_t height, int64_t width, double value) {
   const int64_t h = x.dim(1), w = x.dim(2);
-  const int64_t high = (std::max(h, w * height / width) - h) / 2,
-                wide = (std::max(w, h * width / height) - w) / 2;
-  return pad(x, {0, high, wide, 0}, {0, high, wide, 0}, value);
+  const int64_t padded_rows = (std::max(h, w * height / width) - h) / 2,
+                padded_columns = (std::max(w, h * width / height) - w) / 2;
+  return pad(x, {0, padded_rows, padded_columns, 0}, {0, padded_rows, padded_columns, 0}, value);
 }
 
 }  // namespace
@@ -144,11 +150,14 @@ Tensor resize(const Tensor& x, const std::vector<int64_t>& size, const ResizeOpt
       fail("image.resize: height and width must be known, got shape ", x.shape());
     if (o.crop_to_aspect_ratio) images = cropped_to_ratio(images, size[0], size[1]);
     if (o.pad_to_aspect_ratio) images = padded_to_ratio(images, size[0], size[1], o.fill_value);
-    if (o.interpolation == "nearest") return nearest(nearest(images, 1, size[0]), 2, size[1]);
+    if (o.interpolation == "nearest")
+      return resize_nearest(resize_nearest(images, 1, size[0]), 2, size[1]);
     Tensor result = floating(images);
     for (int axis : {1, 2}) {
-      const int64_t from = images.dim(axis), to = size[static_cast<size_t>(axis - 1)];
-      result = times_band(result, weights_around(from, to, o.interpolation, o.antialias), axis);
+      const int64_t source_size = images.dim(axis),
+                    target_size = size[static_cast<size_t>(axis - 1)];
+      result = times_band(
+          result, weights_around(source_size, target_size, o.interpolation, o.antialias), axis);
     }
     return as_pixels(result, x.dtype());
   });
@@ -166,15 +175,18 @@ Tensor scale_and_translate(const Tensor& images, const std::vector<int64_t>& sha
   for (size_t i = 0; i < axes.size(); ++i) {
     const int axis = axis_of(images, axes[i]);
     const auto number = [&](const Tensor& x) {
-      const auto at = static_cast<int64_t>(i);
-      return cast(slice_axis(x, 0, at, at + 1), result.dtype());
+      const auto column = static_cast<int64_t>(i);
+      return cast(slice_axis(x, 0, column, column + 1), result.dtype());
     };
     const Tensor inverse = reciprocal(number(scale));
-    const Tensor to = positions(shape[static_cast<size_t>(axis)], 1, 2, result.dtype());
-    const Tensor at = (to + 0.5 - number(translation)) * inverse - 0.5;
-    const Tensor from = positions(images.dim(axis), 0, 2, result.dtype());
-    result =
-        times_along(result, weights(from, at, images.dim(axis), inverse, kernel, antialias), axis);
+    const Tensor result_positions =
+        positions(shape[static_cast<size_t>(axis)], 1, 2, result.dtype());
+    const Tensor source_positions = (result_positions + 0.5 - number(translation)) * inverse - 0.5;
+    const Tensor element_positions = positions(images.dim(axis), 0, 2, result.dtype());
+    result = times_along(
+        result,
+        weights(element_positions, source_positions, images.dim(axis), inverse, kernel, antialias),
+        axis);
   }
   return result;
 }

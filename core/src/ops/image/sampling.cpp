@@ -7,10 +7,10 @@
 namespace crescent {
 
 FillMode fill_mode_named(const std::string& name) {
-  const std::vector<std::string> known{"constant", "nearest", "wrap", "mirror", "reflect"};
-  for (size_t i = 0; i < known.size(); ++i)
-    if (name == known[i]) return static_cast<FillMode>(i);
-  fail("unknown fill_mode '", name, "'", did_you_mean(name, known));
+  const std::vector<std::string> mode_names{"constant", "nearest", "wrap", "mirror", "reflect"};
+  for (size_t i = 0; i < mode_names.size(); ++i)
+    if (name == mode_names[i]) return static_cast<FillMode>(i);
+  fail("unknown fill_mode '", name, "'", did_you_mean(name, mode_names));
 }
 
 int64_t order_named(const std::string& interpolation) {
@@ -23,9 +23,9 @@ namespace {
 
 /// The index mirrored at the first and the last element, which are not repeated.
 Tensor mirrored(const Tensor& index, int64_t size) {
-  const int64_t last = size - 1;
+  const int64_t last_index = size - 1;
   if (size == 1) return ops::zeros_like(index);
-  return ops::abs(ops::mod(index + last, 2 * last) - last);
+  return ops::abs(ops::mod(index + last_index, 2 * last_index) - last_index);
 }
 
 /// Replaces an index out of range by the index of the element that the fill mode takes in its
@@ -50,42 +50,45 @@ struct Neighbour {
 
 std::vector<Neighbour> neighbours(const Tensor& coordinate, int64_t order) {
   if (order == 0) return {{ops::cast(ops::round(coordinate), DType::int32), Tensor()}};
-  const Tensor low = ops::floor(coordinate), upper = coordinate - low;
+  const Tensor low = ops::floor(coordinate), upper_weight = coordinate - low;
   const Tensor index = ops::cast(low, DType::int32);
-  return {{index, 1.0 - upper}, {index + 1, upper}};
+  return {{index, 1.0 - upper_weight}, {index + 1, upper_weight}};
 }
 
 }  // namespace
 
 Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Tensors& coordinates,
                int64_t order, FillMode fill, double fill_value) {
-  const int64_t batch = values.dim(0), channels = values.dim(2), points = coordinates[0].dim(1);
+  const int64_t batch = values.dim(0), channels = values.dim(2),
+                point_count = coordinates[0].dim(1);
   struct Corner {
     Tensor pixel_index, inside, weight;
   };
   std::vector<Corner> corners{{}};
   for (size_t axis = 0; axis < dims.size(); ++axis) {
-    std::vector<Corner> next;
+    std::vector<Corner> next_corners;
     for (const Corner& corner : corners)
       for (const Neighbour& n : neighbours(coordinates[axis], order)) {
-        const Tensor at = apply_fill_mode(n.index, dims[axis], fill);
+        const Tensor filled_index = apply_fill_mode(n.index, dims[axis], fill);
         const int64_t size = dims[axis];
-        const Tensor inside =
+        const Tensor is_inside =
             ops::logical_and(ops::greater_equal(n.index, 0), ops::less(n.index, size));
-        next.push_back({corner.pixel_index ? corner.pixel_index * size + at : at,
-                        corner.inside ? ops::logical_and(corner.inside, inside) : inside,
-                        corner.weight ? corner.weight * n.weight : n.weight});
+        next_corners.push_back(
+            {corner.pixel_index ? corner.pixel_index * size + filled_index : filled_index,
+             corner.inside ? ops::logical_and(corner.inside, is_inside) : is_inside,
+             corner.weight ? corner.weight * n.weight : n.weight});
       }
-    corners = std::move(next);
+    corners = std::move(next_corners);
   }
   Tensor sum;
   for (const Corner& corner : corners) {
     const Tensor pixel_index =
-        ops::broadcast_to(corner.pixel_index, Shape{batch, points, channels});
-    Tensor part = ops::gather_along_axis(values, pixel_index, 1);
-    if (fill == FillMode::constant) part = ops::where(corner.inside, part, fill_value);
-    if (corner.weight) part = part * corner.weight;
-    sum = sum ? sum + part : part;
+        ops::broadcast_to(corner.pixel_index, Shape{batch, point_count, channels});
+    Tensor corner_values = ops::gather_along_axis(values, pixel_index, 1);
+    if (fill == FillMode::constant)
+      corner_values = ops::where(corner.inside, corner_values, fill_value);
+    if (corner.weight) corner_values = corner_values * corner.weight;
+    sum = sum ? sum + corner_values : corner_values;
   }
   return sum;
 }
@@ -93,8 +96,9 @@ Tensor sampled(const Tensor& values, const std::vector<int64_t>& dims, const Ten
 // ---- sampling at coordinates
 
 TensorSpecs SampleImages::infer(std::span<const TensorSpec> in) const {
-  const Shape& places = in[1].shape;
-  return {{in[0].dtype, {in[0].shape[0], places[1], places[2], in[0].shape[3]}}};
+  const Shape& coordinates_shape = in[1].shape;
+  return {
+      {in[0].dtype, {in[0].shape[0], coordinates_shape[1], coordinates_shape[2], in[0].shape[3]}}};
 }
 Tensors SampleImages::decompose(std::span<const Tensor> in) const {
   const int64_t batch = in[0].dim(0), h = in[0].dim(1), w = in[0].dim(2), c = in[0].dim(3);
@@ -126,19 +130,19 @@ Tensors ProjectImages::decompose(std::span<const Tensor> in) const {
   const Tensor y =
       ops::reshape(ops::broadcast_to(ops::positions(h, 0, 2, images.dtype()), {h, w}), plane);
   const Tensors n = ops::split(ops::expand_dims(in[1], 2), std::vector<int64_t>(8, 1), 1);
-  Tensor from_x = n[0] * x + n[1] * y + n[2], from_y = n[3] * x + n[4] * y + n[5];
+  Tensor source_x = n[0] * x + n[1] * y + n[2], source_y = n[3] * x + n[4] * y + n[5];
   if (perspective) {
     const Tensor scale = n[6] * x + n[7] * y + 1.0;
-    from_x = from_x / scale, from_y = from_y / scale;
+    source_x = source_x / scale, source_y = source_y / scale;
   } else {
     const Tensor channel = ops::positions(c, 2, 3, images.dtype());
-    from_x = from_x + n[7] * channel, from_y = from_y + n[6] * channel;
+    source_x = source_x + n[7] * channel, source_y = source_y + n[6] * channel;
   }
-  const Shape points{batch, h * w, from_x.dim(2)};
-  const Tensor result =
-      sampled(ops::reshape(images, {batch, h * w, c}), {h, w},
-              {ops::broadcast_to(from_y, points), ops::broadcast_to(from_x, points)}, order, fill,
-              fill_value);
+  const Shape points_shape{batch, h * w, source_x.dim(2)};
+  const Tensor result = sampled(
+      ops::reshape(images, {batch, h * w, c}), {h, w},
+      {ops::broadcast_to(source_y, points_shape), ops::broadcast_to(source_x, points_shape)}, order,
+      fill, fill_value);
   return {ops::reshape(result, images.shape())};
 }
 

@@ -7,15 +7,16 @@
 namespace crescent::ops::image {
 namespace {
 
-Tensor projected(const char* name, const Tensor& given, const Tensor& rows,
-                 const std::string& interpolation, const std::string& fill_mode, double fill_value,
-                 DataFormat format, bool perspective) {
-  const bool single = given.rank() == 3, first = format == DataFormat::channels_first;
+Tensor project_images(const char* name, const Tensor& given, const Tensor& rows,
+                      const std::string& interpolation, const std::string& fill_mode,
+                      double fill_value, DataFormat format, bool perspective) {
+  const bool has_one_image = given.rank() == 3,
+             channels_first = format == DataFormat::channels_first;
   if (given.rank() != 3 && given.rank() != 4)
     fail(name, ": expected (batch, height, width, channels) or (height, width, channels), got ",
          given.shape());
-  Tensor images = floating(single ? expand_dims(given, 0) : given);
-  if (first) images = transpose(images, {0, 2, 3, 1});
+  Tensor images = floating(has_one_image ? expand_dims(given, 0) : given);
+  if (channels_first) images = transpose(images, {0, 2, 3, 1});
   const Tensor transform = floating(rows.rank() == 1 ? expand_dims(rows, 0) : rows);
   if (transform.rank() != 2 || transform.dim(1) != 8)
     fail(name, ": expected eight numbers an image, got shape ", rows.shape());
@@ -28,8 +29,8 @@ Tensor projected(const char* name, const Tensor& given, const Tensor& rows,
   Tensor result = cast(projected_images(images, transform, perspective, order_named(interpolation),
                                         fill_mode_named(fill_mode), fill_value),
                        given.dtype());
-  if (first) result = transpose(result, {0, 3, 1, 2});
-  return single ? squeeze(result, 0) : result;
+  if (channels_first) result = transpose(result, {0, 3, 1, 2});
+  return has_one_image ? squeeze(result, 0) : result;
 }
 
 }  // namespace
@@ -39,20 +40,21 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
   if (coordinates.rank() < 2 || coordinates.dim(0) != x.rank())
     fail("image.map_coordinates: expected coordinates (", x.rank(), ", ...) for shape ", x.shape(),
          ", got shape ", coordinates.shape());
-  Tensors each;
+  Tensors axis_coordinates;
   for (const Tensor& row :
        split(floating(coordinates), std::vector<int64_t>(static_cast<size_t>(x.rank()), 1), 0))
-    each.push_back(reshape(row, {1, -1, 1}));
+    axis_coordinates.push_back(reshape(row, {1, -1, 1}));
   if (order != 0 && order != 1)
     fail("image.map_coordinates: expected an order of 0 or 1, got ", order);
   const FillMode fill = fill_mode_named(fill_mode);
   const Tensor values = floating(x);
-  const bool plane = x.rank() == 2 && x.dim(0) != 0 && x.dim(1) != 0;
-  const Tensor result = plane ? sampled_images(expand_dims(expand_dims(values, 0), 3), each[0],
-                                               each[1], order, fill, fill_value)
-                              : sampled(reshape(values, {1, -1, 1}),
-                                        std::vector<int64_t>(x.shape().begin(), x.shape().end()),
-                                        each, order, fill, fill_value);
+  const bool is_plane = x.rank() == 2 && x.dim(0) != 0 && x.dim(1) != 0;
+  const Tensor result =
+      is_plane ? sampled_images(expand_dims(expand_dims(values, 0), 3), axis_coordinates[0],
+                                axis_coordinates[1], order, fill, fill_value)
+               : sampled(reshape(values, {1, -1, 1}),
+                         std::vector<int64_t>(x.shape().begin(), x.shape().end()), axis_coordinates,
+                         order, fill, fill_value);
   return cast(reshape(is_floating(x.dtype()) ? result : round(result),
                       coordinates.shape().slice(1, coordinates.rank())),
               x.dtype());
@@ -61,31 +63,35 @@ Tensor map_coordinates(const Tensor& x, const Tensor& coordinates, int64_t order
 Tensor affine_transform(const Tensor& images, const Tensor& transform,
                         const std::string& interpolation, const std::string& fill_mode,
                         double fill_value, DataFormat format) {
-  return projected("image.affine_transform", images, transform, interpolation, fill_mode,
-                   fill_value, format, false);
+  return project_images("image.affine_transform", images, transform, interpolation, fill_mode,
+                        fill_value, format, false);
 }
 
 Tensor homography(const Tensor& start, const Tensor& end) {
-  const auto batched = [](const Tensor& x) {
+  const auto with_batch_axis = [](const Tensor& x) {
     return floating(x.rank() == 2 ? expand_dims(x, 0) : x);
   };
-  const Tensor from = batched(start), to = batched(end);
-  if (from.rank() != 3 || from.dim(1) != 4 || from.dim(2) != 2 || from.shape() != to.shape())
+  const Tensor start_batch = with_batch_axis(start), end_batch = with_batch_axis(end);
+  if (start_batch.rank() != 3 || start_batch.dim(1) != 4 || start_batch.dim(2) != 2 ||
+      start_batch.shape() != end_batch.shape())
     fail("expected four points (4, 2) twice, got shapes ", start.shape(), " and ", end.shape());
   const auto part = [](const Tensor& x, int64_t i) { return slice_axis(x, 2, i, i + 1); };
-  const Tensor x = part(to, 0), y = part(to, 1), u = part(from, 0), v = part(from, 1);
+  const Tensor x = part(end_batch, 0), y = part(end_batch, 1), u = part(start_batch, 0),
+               v = part(start_batch, 1);
   const Tensor one = ones_like(x), zero = zeros_like(x);
-  const Tensor of_u = concatenate(Tensors{x, y, one, zero, zero, zero, -(u * x), -(u * y)}, 2);
-  const Tensor of_v = concatenate(Tensors{zero, zero, zero, x, y, one, -(v * x), -(v * y)}, 2);
-  const Tensor system = concatenate(Tensors{of_u, of_v}, 1);
+  const Tensor u_equations =
+      concatenate(Tensors{x, y, one, zero, zero, zero, -(u * x), -(u * y)}, 2);
+  const Tensor v_equations =
+      concatenate(Tensors{zero, zero, zero, x, y, one, -(v * x), -(v * y)}, 2);
+  const Tensor system = concatenate(Tensors{u_equations, v_equations}, 1);
   return squeeze(solve(system, concatenate(Tensors{u, v}, 1)), 2);
 }
 
 Tensor perspective_transform(const Tensor& images, const Tensor& start, const Tensor& end,
                              const std::string& interpolation, double fill_value,
                              DataFormat format) {
-  return projected("image.perspective_transform", images, homography(start, end), interpolation,
-                   "constant", fill_value, format, true);
+  return project_images("image.perspective_transform", images, homography(start, end),
+                        interpolation, "constant", fill_value, format, true);
 }
 
 Tensor sample(const Tensor& images, const Tensor& rows, const Tensor& columns,

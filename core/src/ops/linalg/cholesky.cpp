@@ -10,10 +10,10 @@ Tensors Cholesky::vjp(const Vjp& v) const {
   const Tensor product = ops::matmul(l, v.gradients[0], true, false);
   const Tensor half = ops::where(ops::equal(offset, 0), product * 0.5,
                                  ops::where(ops::less(offset, 0), product, 0));
-  // `both` is l^-T half l^-1; the gradient is its symmetric part.
+  // `unsymmetric` is l^-T half l^-1; the gradient is its symmetric part.
   const Tensor left = triangular(transposed(l), half, false);
-  const Tensor both = transposed(triangular(transposed(l), transposed(left), false));
-  return {(both + transposed(both)) * 0.5};
+  const Tensor unsymmetric = transposed(triangular(transposed(l), transposed(left), false));
+  return {(unsymmetric + transposed(unsymmetric)) * 0.5};
 }
 
 namespace ops {

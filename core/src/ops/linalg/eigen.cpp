@@ -14,15 +14,16 @@ TensorSpecs Eigh::infer(std::span<const TensorSpec> in) const {
 Tensors Eigh::vjp(const Vjp& v) const {
   const Tensor &w = v.outputs[0], &vectors = v.outputs[1];
   const int64_t n = w.dim(-1);
-  Tensor inner = ops::zeros_like(vectors);
+  Tensor scaled_product = ops::zeros_like(vectors);
   if (v.gradients[1]) {
     const Tensor gaps = ops::expand_dims(w, -2) - ops::expand_dims(w, -1);
-    const Tensor same = ops::equal(gaps, 0);
-    inner = ops::matmul(vectors, v.gradients[1], true, false) *
-            ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, gaps)));
+    const Tensor is_equal = ops::equal(gaps, 0);
+    scaled_product = ops::matmul(vectors, v.gradients[1], true, false) *
+                     ops::where(is_equal, 0.0, ops::reciprocal(ops::where(is_equal, 1.0, gaps)));
   }
-  if (v.gradients[0]) inner = inner + as_columns(v.gradients[0]) * ops::eye(n, n, w.dtype());
-  const Tensor g = ops::matmul(ops::matmul(vectors, inner), vectors, false, true);
+  if (v.gradients[0])
+    scaled_product = scaled_product + as_columns(v.gradients[0]) * ops::eye(n, n, w.dtype());
+  const Tensor g = ops::matmul(ops::matmul(vectors, scaled_product), vectors, false, true);
   return {(g + transposed(g)) * 0.5};
 }
 
@@ -50,10 +51,10 @@ ComplexParts product(const ComplexParts& a, const ComplexParts& b) {
 }
 /// Solves a x = b as a real system of twice the size.
 ComplexParts solution_of(const ComplexParts& a, const ComplexParts& b) {
-  const Tensor above = ops::concatenate(Tensors{a.re, -a.im}, -1),
-               below = ops::concatenate(Tensors{a.im, a.re}, -1);
+  const Tensor upper_rows = ops::concatenate(Tensors{a.re, -a.im}, -1),
+               lower_rows = ops::concatenate(Tensors{a.im, a.re}, -1);
   const int64_t n = a.re.dim(-1);
-  const Tensors x = ops::split(ops::solve(ops::concatenate(Tensors{above, below}, -2),
+  const Tensors x = ops::split(ops::solve(ops::concatenate(Tensors{upper_rows, lower_rows}, -2),
                                           ops::concatenate(Tensors{b.re, b.im}, -2)),
                                {n, n}, -2);
   return {x[0], x[1]};
@@ -83,15 +84,15 @@ struct PhaseInvariantCheck final : OpOf<PhaseInvariantCheck> {
 ComplexParts divided_by_eigenvalue_gaps(const ComplexParts& values, const ComplexParts& v,
                                         const ComplexParts& g) {
   const Tensor eye = ops::eye(values.re.dim(-1), values.re.dim(-1), DType::float64);
-  const ComplexParts p = product(adjoint(v), g), square = product(adjoint(v), v);
+  const ComplexParts p = product(adjoint(v), g), gram_matrix = product(adjoint(v), v);
   const Tensor length = as_columns(ops::sum(p.re * eye, {-2}));
-  const Tensor re = p.re - square.re * length;
+  const Tensor re = p.re - gram_matrix.re * length;
   const Tensor im =
-      apply1(PhaseInvariantCheck{}, {p.im - square.im * length, ops::sum(p.im * eye, {-2})});
+      apply1(PhaseInvariantCheck{}, {p.im - gram_matrix.im * length, ops::sum(p.im * eye, {-2})});
   const Tensor x = as_columns(values.re) - as_rows(values.re),
                y = as_columns(values.im) - as_rows(values.im);
-  const Tensor distance = x * x + y * y, same = ops::equal(distance, 0);
-  const Tensor scale = ops::where(same, 0, ops::reciprocal(ops::where(same, 1, distance)));
+  const Tensor distance = x * x + y * y, is_equal = ops::equal(distance, 0);
+  const Tensor scale = ops::where(is_equal, 0, ops::reciprocal(ops::where(is_equal, 1, distance)));
   return {(re * x - im * y) * scale, (re * y + im * x) * scale};
 }
 
@@ -101,14 +102,15 @@ ComplexParts divided_by_eigenvalue_gaps(const ComplexParts& values, const Comple
 Tensor gradient_of_pairs(const Vjp& pairs) {
   const ComplexParts values = parts_of(pairs.outputs[0]), v = parts_of(pairs.outputs[1]);
   const Tensor eye = ops::eye(v.re.dim(-1), v.re.dim(-1), DType::float64);
-  ComplexParts inner{ops::zeros_like(v.re), ops::zeros_like(v.re)};
+  ComplexParts scaled_product{ops::zeros_like(v.re), ops::zeros_like(v.re)};
   if (pairs.gradients[1])
-    inner = divided_by_eigenvalue_gaps(values, v, parts_of(pairs.gradients[1]));
+    scaled_product = divided_by_eigenvalue_gaps(values, v, parts_of(pairs.gradients[1]));
   if (pairs.gradients[0]) {
     const ComplexParts g = parts_of(pairs.gradients[0]);
-    inner = {inner.re + as_columns(g.re) * eye, inner.im + as_columns(g.im) * eye};
+    scaled_product = {scaled_product.re + as_columns(g.re) * eye,
+                      scaled_product.im + as_columns(g.im) * eye};
   }
-  const ComplexParts result = solution_of(adjoint(v), product(inner, adjoint(v)));
+  const ComplexParts result = solution_of(adjoint(v), product(scaled_product, adjoint(v)));
   return ops::stack(Tensors{result.re, result.im}, -1);
 }
 

@@ -10,8 +10,8 @@ Tensors TriangularSolve::vjp(const Vjp& v) const {
   const Tensor gb = triangular(transposed(v.inputs[0]), v.gradients[0], !lower);
   const Tensor ga = -ops::matmul(gb, v.outputs[0], false, true);
   const Tensor offset = offsets_from_diagonal(ga.dim(-1));
-  const Tensor inside = lower ? ops::less_equal(offset, 0) : ops::greater_equal(offset, 0);
-  return {ops::where(inside, ga, 0), gb};
+  const Tensor is_in_triangle = lower ? ops::less_equal(offset, 0) : ops::greater_equal(offset, 0);
+  return {ops::where(is_in_triangle, ga, 0), gb};
 }
 
 Tensor triangular(const Tensor& a, const Tensor& b, bool lower) {
@@ -56,19 +56,20 @@ Tensor gradient_by_factors(const Tensor& x, const Tensor& packed, const Tensor& 
         "lu_factor: there is no gradient of the factors of a matrix with more rows than columns, "
         "got shape ",
         x.shape());
-  const Tensor offset = offsets_from_diagonal(rows), below = ops::less(offset, 0);
+  const Tensor offset = offsets_from_diagonal(rows), below_diagonal = ops::less(offset, 0);
   const auto square = [&](const Tensor& t) { return ops::slice_axis(t, -1, 0, rows); };
-  const auto rest = [&](const Tensor& t) { return ops::slice_axis(t, -1, rows, columns); };
-  const auto lower = [&](const Tensor& t) { return ops::where(below, t, 0); };
-  const auto upper = [&](const Tensor& t) { return ops::where(below, 0, t); };
-  const Tensor l = lower(square(packed)) + identity_like(square(packed));
-  const Tensor u = upper(square(packed)), gu = upper(square(g));
-  const Tensor products =
-      ops::matmul(gu, u, false, true) + ops::matmul(rest(g), rest(packed), false, true);
-  const Tensor inner = lower(ops::matmul(l, lower(square(g)), true, false) - products);
-  const Tensor first = gu + transposed(triangular(u, transposed(inner), false));
-  const Tensor both = ops::concatenate(Tensors{first, rest(g)}, -1);
-  return apply1(Solve{}, {transposed(square(x)), ops::matmul(u, both, true, false)});
+  const auto right_columns = [&](const Tensor& t) { return ops::slice_axis(t, -1, rows, columns); };
+  const auto lower_triangle = [&](const Tensor& t) { return ops::where(below_diagonal, t, 0); };
+  const auto upper_triangle = [&](const Tensor& t) { return ops::where(below_diagonal, 0, t); };
+  const Tensor l = lower_triangle(square(packed)) + identity_like(square(packed));
+  const Tensor u = upper_triangle(square(packed)), gu = upper_triangle(square(g));
+  const Tensor products = ops::matmul(gu, u, false, true) +
+                          ops::matmul(right_columns(g), right_columns(packed), false, true);
+  const Tensor scaled_product =
+      lower_triangle(ops::matmul(l, lower_triangle(square(g)), true, false) - products);
+  const Tensor left_columns = gu + transposed(triangular(u, transposed(scaled_product), false));
+  const Tensor joined_columns = ops::concatenate(Tensors{left_columns, right_columns(g)}, -1);
+  return apply1(Solve{}, {transposed(square(x)), ops::matmul(u, joined_columns, true, false)});
 }
 
 }  // namespace
@@ -93,17 +94,17 @@ namespace {
 template <class F>
 Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F f) {
   expect_square(name, a.shape());
-  const bool vector = b.rank() == a.rank() - 1;
-  const Tensor left = cast(a, dtype), right = cast(vector ? expand_dims(b, -1) : b, dtype);
+  const bool is_vector = b.rank() == a.rank() - 1;
+  const Tensor left = cast(a, dtype), right = cast(is_vector ? expand_dims(b, -1) : b, dtype);
   if (right.rank() < 2 || right.dim(-2) != left.dim(-1))
     fail(name, ": shapes ", a.shape(), " and ", b.shape(), " do not fit");
   const Shape batch = broadcast_shapes(left.shape().slice(0, left.rank() - 2),
                                        right.shape().slice(0, right.rank() - 2), name);
-  const auto widened = [&](const Tensor& x) {
+  const auto broadcasted = [&](const Tensor& x) {
     return broadcast_to(x, batch.concat(x.shape().slice(-2, x.rank())));
   };
-  const Tensor x = f(widened(left), widened(right));
-  return in_dtype_of(vector ? squeeze(x, -1) : x, b);
+  const Tensor x = f(broadcasted(left), broadcasted(right));
+  return in_dtype_of(is_vector ? squeeze(x, -1) : x, b);
 }
 
 /// The dtype in which the system a x = b is solved.

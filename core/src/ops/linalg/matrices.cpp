@@ -5,8 +5,8 @@
 namespace crescent {
 
 void expect_square(const char* name, const Shape& shape) {
-  const bool known = shape.rank() >= 2 && shape[-1] >= 0 && shape[-2] >= 0;
-  if (shape.rank() < 2 || (known && shape[-1] != shape[-2]))
+  const bool is_known = shape.rank() >= 2 && shape[-1] >= 0 && shape[-2] >= 0;
+  if (shape.rank() < 2 || (is_known && shape[-1] != shape[-2]))
     fail(name, ": expected square matrices, got shape ", shape);
 }
 

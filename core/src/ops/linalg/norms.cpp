@@ -29,8 +29,8 @@ Tensor matrix_norm(const Tensor& x, const Value& order) {
     return in_dtype_of(p > 0 ? max(s, {-1}) : min(s, {-1}), x);
   }
   if (std::abs(p) != 1 && !std::isinf(p)) fail("norm: unknown order ", order, " of matrices");
-  const Tensor sums = sum(a, {std::abs(p) == 1 ? -2 : -1});
-  return p > 0 ? max(sums, {-1}) : min(sums, {-1});
+  const Tensor row_sums = sum(a, {std::abs(p) == 1 ? -2 : -1});
+  return p > 0 ? max(row_sums, {-1}) : min(row_sums, {-1});
 }
 
 Value number_named(const Value& order) {
@@ -46,21 +46,21 @@ Tensor norm(const Tensor& given, const Axes& axes, bool keepdims, const Value& n
   const Value order = number_named(named);
   if (order.is_null() || (axes.empty() && x.rank() == 1 && order == Value(2)))
     return norm(x, axes, keepdims);
-  const std::vector<int> chosen = axes_of(x, axes);
-  if (chosen.size() == 1) {
+  const std::vector<int> norm_axes = axes_of(x, axes);
+  if (norm_axes.size() == 1) {
     if (!order.is_number()) fail("norm: order ", order, " is one of matrices, not of vectors");
-    return vector_norm(x, order.as_float(), chosen.front(), keepdims);
+    return vector_norm(x, order.as_float(), norm_axes.front(), keepdims);
   }
-  if (chosen.size() != 2) fail("norm: expected one axis or two, got ", chosen.size());
-  std::vector<int> others;
+  if (norm_axes.size() != 2) fail("norm: expected one axis or two, got ", norm_axes.size());
+  std::vector<int> other_axes;
   for (int i = 0; i < x.rank(); ++i)
-    if (i != chosen[0] && i != chosen[1]) others.push_back(i);
-  others.insert(others.end(), chosen.begin(), chosen.end());
-  const Tensor result = matrix_norm(transpose(x, others), order);
+    if (i != norm_axes[0] && i != norm_axes[1]) other_axes.push_back(i);
+  other_axes.insert(other_axes.end(), norm_axes.begin(), norm_axes.end());
+  const Tensor result = matrix_norm(transpose(x, other_axes), order);
   if (!keepdims) return result;
-  Shape kept = x.shape();
-  for (int axis : chosen) kept.set(axis, 1);
-  return reshape(result, kept);
+  Shape kept_shape = x.shape();
+  for (int axis : norm_axes) kept_shape.set(axis, 1);
+  return reshape(result, kept_shape);
 }
 
 }  // namespace crescent::ops

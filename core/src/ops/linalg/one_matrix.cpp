@@ -31,13 +31,13 @@ TensorSpecs Svd::infer(std::span<const TensorSpec> in) const {
 namespace ops {
 
 QrResult qr(const Tensor& a) {
-  Tensors out = apply(Qr{}, {as_floating(a)});
-  return {out[0], out[1]};
+  Tensors results = apply(Qr{}, {as_floating(a)});
+  return {results[0], results[1]};
 }
 
 SvdResult svd(const Tensor& a) {
-  Tensors out = apply(Svd{}, {as_floating(a)});
-  return {out[0], out[1], out[2]};
+  Tensors results = apply(Svd{}, {as_floating(a)});
+  return {results[0], results[1], results[2]};
 }
 
 }  // namespace ops

@@ -22,8 +22,8 @@ namespace {
 /// The symmetric matrix whose lower triangle is that of x.
 Tensor mirrored_lower(const Tensor& x) {
   const Tensor offset = offsets_from_diagonal(x.dim(-1));
-  const Tensor below = ops::where(ops::less(offset, 0), x, 0.0);
-  return below + transposed(below) + ops::where(ops::equal(offset, 0), x, 0.0);
+  const Tensor below_diagonal = ops::where(ops::less(offset, 0), x, 0.0);
+  return below_diagonal + transposed(below_diagonal) + ops::where(ops::equal(offset, 0), x, 0.0);
 }
 
 /// The gradient for a = q r with a square r: (gq + q m) r^-T, where m is the symmetric matrix with

@@ -18,26 +18,27 @@ Tensors BatchedSvd::vjp(const Vjp& v) const {
   const Tensor &u = v.outputs[0], &s = v.outputs[1], &vt = v.outputs[2];
   const int64_t k = s.dim(-1);
   const Tensor eye = ops::eye(k, k, s.dtype());
-  Tensor inner = ops::zeros_like(ops::matmul(vt, vt, false, true)), sum;
+  Tensor scaled_product = ops::zeros_like(ops::matmul(vt, vt, false, true)), sum;
   const auto add = [&](const Tensor& part) { sum = sum ? sum + part : part; };
-  if (v.gradients[1]) inner = inner + as_columns(v.gradients[1]) * eye;
-  const Tensor square = ops::square(s);
-  const Tensor gaps = as_columns(square) - as_rows(square), same = ops::equal(gaps, 0);
-  const Tensor factors = ops::where(same, 0.0, ops::reciprocal(ops::where(same, 1.0, gaps)));
-  const Tensor none = ops::equal(s, 0);
-  const Tensor inverse = ops::where(none, 0.0, ops::reciprocal(ops::where(none, 1.0, s)));
+  if (v.gradients[1]) scaled_product = scaled_product + as_columns(v.gradients[1]) * eye;
+  const Tensor squared_s = ops::square(s);
+  const Tensor gaps = as_columns(squared_s) - as_rows(squared_s), is_equal = ops::equal(gaps, 0);
+  const Tensor factors =
+      ops::where(is_equal, 0.0, ops::reciprocal(ops::where(is_equal, 1.0, gaps)));
+  const Tensor is_zero = ops::equal(s, 0);
+  const Tensor inverse = ops::where(is_zero, 0.0, ops::reciprocal(ops::where(is_zero, 1.0, s)));
   if (const Tensor& gu = v.gradients[0]) {
     const Tensor product = ops::matmul(u, gu, true, false);
-    inner = inner + factors * (product - transposed(product)) * as_columns(s);
+    scaled_product = scaled_product + factors * (product - transposed(product)) * as_columns(s);
     add(ops::matmul((gu - ops::matmul(u, product)) * as_columns(inverse), vt));
   }
   if (v.gradients[2]) {
     const Tensor gv = transposed(v.gradients[2]), product = ops::matmul(vt, gv);
-    inner = inner + as_rows(s) * (factors * (product - transposed(product)));
+    scaled_product = scaled_product + as_rows(s) * (factors * (product - transposed(product)));
     add(ops::matmul(u * as_columns(inverse), transposed(gv - ops::matmul(vt, product, true, false)),
                     false, false));
   }
-  add(ops::matmul(ops::matmul(u, inner), vt));
+  add(ops::matmul(ops::matmul(u, scaled_product), vt));
   return {sum};
 }
 
@@ -64,8 +65,8 @@ struct PseudoInverse final : OpOf<PseudoInverse> {
   Tensors decompose(std::span<const Tensor> in) const override {
     const Tensors result = apply(BatchedSvd{}, {in[0]});
     const Tensor& s = result[1];
-    const Tensor counts = ops::greater(s, ops::max(s, {-1}, true) * rcond);
-    const Tensor inverse = ops::where(counts, ops::reciprocal(ops::where(counts, s, 1)), 0);
+    const Tensor is_large = ops::greater(s, ops::max(s, {-1}, true) * rcond);
+    const Tensor inverse = ops::where(is_large, ops::reciprocal(ops::where(is_large, s, 1)), 0);
     return {ops::matmul(transposed(result[2]) * as_columns(inverse), result[0], false, true)};
   }
   /// The formula is that of Golub and Pereyra, The differentiation of pseudo-inverses (1973).
@@ -93,10 +94,11 @@ Tensor completed_basis(const Tensor& u) {
   if (m == k) return u;
   BatchedQr op;
   op.complete = true;
-  const Tensor columns = doubled(u), fixed = ops::stop_gradient(columns);
-  const Tensor added = ops::slice_axis(apply(op, {fixed})[0], -1, k, m);
-  const Tensor turned = ops::matmul(fixed, ops::matmul(columns - fixed, added, true, false));
-  return ops::concatenate(Tensors{columns, added - turned}, -1);
+  const Tensor columns = doubled(u), fixed_columns = ops::stop_gradient(columns);
+  const Tensor added_columns = ops::slice_axis(apply(op, {fixed_columns})[0], -1, k, m);
+  const Tensor projected =
+      ops::matmul(fixed_columns, ops::matmul(columns - fixed_columns, added_columns, true, false));
+  return ops::concatenate(Tensors{columns, added_columns - projected}, -1);
 }
 
 }  // namespace
@@ -120,18 +122,18 @@ Tensor pinv(const Tensor& x, std::optional<double> rcond) {
 
 Tensor lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond) {
   expect_matrices("lstsq", a);
-  const bool vector = b.rank() == 1;
-  const Tensor right = doubled(vector ? expand_dims(b, -1) : b);
+  const bool is_vector = b.rank() == 1;
+  const Tensor right = doubled(is_vector ? expand_dims(b, -1) : b);
   const Tensor x = matmul(pseudo_inverse(a, rcond), right);
-  return in_dtype_of(vector ? squeeze(x, -1) : x, b);
+  return in_dtype_of(is_vector ? squeeze(x, -1) : x, b);
 }
 
 Tensor matrix_rank(const Tensor& x, std::optional<double> tol) {
   expect_matrices("matrix_rank", x);
   const Tensor s = singular_values(x);
-  const Tensor least =
+  const Tensor tolerance =
       tol ? full({1}, *tol, DType::float64) : max(s, {-1}, true) * default_rcond(x);
-  return sum(cast(greater(s, least), DType::int32), {-1});
+  return sum(cast(greater(s, tolerance), DType::int32), {-1});
 }
 
 }  // namespace ops

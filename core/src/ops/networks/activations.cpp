@@ -16,17 +16,19 @@ Tensor over_axes(const Tensor& given, const std::vector<int>& axes) {
   if (axes.empty() || x.rank() == 0) return ops::reshape(F(ops::reshape(x, {-1}), -1), x.shape());
   if (axes.size() == 1) return F(x, axes.front());
   // The axes are moved to the end, joined, and moved back afterwards.
-  std::vector<int> order, chosen = axes_of(x, axes), back(x.rank());
+  std::vector<int> order, joined_axes = axes_of(x, axes), inverse_order(x.rank());
   for (int i = 0; i < x.rank(); ++i)
-    if (std::find(chosen.begin(), chosen.end(), i) == chosen.end()) order.push_back(i);
-  const auto kept = static_cast<int>(order.size());
-  order.insert(order.end(), chosen.begin(), chosen.end());
-  for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int>(i);
-  const Tensor moved = ops::transpose(x, order);
+    if (std::find(joined_axes.begin(), joined_axes.end(), i) == joined_axes.end())
+      order.push_back(i);
+  const auto kept_count = static_cast<int>(order.size());
+  order.insert(order.end(), joined_axes.begin(), joined_axes.end());
+  for (size_t i = 0; i < order.size(); ++i) inverse_order[order[i]] = static_cast<int>(i);
+  const Tensor transposed_x = ops::transpose(x, order);
   int64_t n = 1;
-  for (int axis : chosen) n = x.dim(axis) < 0 ? -1 : n * x.dim(axis);
-  const Tensor flat = ops::reshape(moved, moved.shape().slice(0, kept).concat({n}));
-  return ops::transpose(ops::reshape(F(flat, -1), moved.shape()), back);
+  for (int axis : joined_axes) n = x.dim(axis) < 0 ? -1 : n * x.dim(axis);
+  const Tensor flattened =
+      ops::reshape(transposed_x, transposed_x.shape().slice(0, kept_count).concat({n}));
+  return ops::transpose(ops::reshape(F(flattened, -1), transposed_x.shape()), inverse_order);
 }
 
 }  // namespace
@@ -58,22 +60,23 @@ Tensor hard_sigmoid(const Tensor& x) { return ops::hard_tanh(x / 6.0 + 0.5, 0, 1
 Tensor glu(const Tensor& x, int axis) {
   const int64_t half = x.dim(axis) / 2;
   if (half * 2 != x.dim(axis)) fail("glu: axis ", axis, " must be even, got shape ", x.shape());
-  const Tensors parts = ops::split(x, {half, half}, axis);
-  return parts[0] * ops::sigmoid(parts[1]);
+  const Tensors halves = ops::split(x, {half, half}, axis);
+  return halves[0] * ops::sigmoid(halves[1]);
 }
 
 /// Projection onto the simplex as in Keras 3, where the threshold is computed from the sum of the
 /// cumulative sums over the support.
 Tensor sparsemax(const Tensor& given, int axis) {
-  const int last = given.rank() - 1;
-  const Tensor x = ops::swap_axes(given, axis, last);
+  const int last_axis = given.rank() - 1;
+  const Tensor x = ops::swap_axes(given, axis, last_axis);
   const int64_t n = x.dim(-1);
-  const Tensor sorted = ops::top_k(x, n)[0], total = ops::cumsum(sorted, -1);
+  const Tensor sorted_x = ops::top_k(x, n)[0], prefix_sums = ops::cumsum(sorted_x, -1);
   const Tensor rank = ops::cast(ops::arange(n), x.dtype()) + 1.0;
-  const Tensor inside = ops::greater(sorted - (total - 1.0) / rank, 0);
-  const Tensor support = ops::sum(ops::cast(inside, x.dtype()), {-1}, true);
-  const Tensor threshold = (ops::sum(where(inside, total, 0), {-1}, true) - 1.0) / support;
-  return ops::swap_axes(ops::relu(x - threshold), axis, last);
+  const Tensor is_in_support = ops::greater(sorted_x - (prefix_sums - 1.0) / rank, 0);
+  const Tensor support = ops::sum(ops::cast(is_in_support, x.dtype()), {-1}, true);
+  const Tensor threshold =
+      (ops::sum(where(is_in_support, prefix_sums, 0), {-1}, true) - 1.0) / support;
+  return ops::swap_axes(ops::relu(x - threshold), axis, last_axis);
 }
 
 Tensor celu(const Tensor& x, double alpha) {

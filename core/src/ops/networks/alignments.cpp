@@ -11,8 +11,8 @@ namespace {
 constexpr double kLogZero = -1e30;
 
 Tensor log_add_exp(const Tensor& a, const Tensor& b) {
-  const Tensor top = ops::maximum(a, b);
-  return top + ops::log(ops::exp(a - top) + ops::exp(b - top));
+  const Tensor maximum = ops::maximum(a, b);
+  return maximum + ops::log(ops::exp(a - maximum) + ops::exp(b - maximum));
 }
 
 /// Shifts the last axis to the right by `by` elements.
@@ -25,34 +25,37 @@ Tensor shifted_right(const Tensor& x, int64_t by) {
 Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& target_length,
                      const Tensor& output_length, int64_t mask_index) {
   const Tensor logs = ops::log_softmax(output, -1);
-  const int64_t labels = target.dim(1), states = 2 * labels + 1, time = output.dim(1);
-  if (target.rank() != 2 || output.rank() != 3 || labels < 0 || time < 1)
+  const int64_t label_count = target.dim(1), state_count = 2 * label_count + 1,
+                time = output.dim(1);
+  if (target.rank() != 2 || output.rank() != 3 || label_count < 0 || time < 1)
     fail("ctc_loss: expected target (batch, labels) and output (batch, time, classes), got shapes ",
          target.shape(), " and ", output.shape());
-  const Tensor whole = ops::cast(target, DType::int32);
-  const Tensor blank = ops::where(ops::equal(whole, whole), mask_index, whole);
+  const Tensor int_targets = ops::cast(target, DType::int32);
+  const Tensor blank = ops::where(ops::equal(int_targets, int_targets), mask_index, int_targets);
   // The path is blank, label, blank, label, ..., blank.
-  const Tensor pairs = ops::reshape(ops::stack(Tensors{blank, whole}, 2), {-1, 2 * labels});
+  const Tensor pairs =
+      ops::reshape(ops::stack(Tensors{blank, int_targets}, 2), {-1, 2 * label_count});
   const Tensor path = ops::pad(pairs, {0, 0}, {0, 1}, static_cast<double>(mask_index));
-  const Tensor before = ops::pad(path, {0, 2}, {0, 0}, static_cast<double>(mask_index));
-  const Tensor skips =
+  const Tensor shifted_path = ops::pad(path, {0, 2}, {0, 0}, static_cast<double>(mask_index));
+  const Tensor can_skip =
       ops::logical_and(ops::not_equal(path, mask_index),
-                       ops::not_equal(path, ops::slice_axis(before, 1, 0, states)));
+                       ops::not_equal(path, ops::slice_axis(shifted_path, 1, 0, state_count)));
   const auto emitted = [&](int64_t t) {
     return ops::gather_along_axis(ops::squeeze(ops::slice_axis(logs, 1, t, t + 1), 1), path, 1);
   };
-  const Tensor state = positions(states, 1, 2);
+  const Tensor state = positions(state_count, 1, 2);
   Tensor alpha = ops::where(ops::less(state, 2), emitted(0), kLogZero);
   const Tensor lengths = ops::expand_dims(ops::cast(output_length, DType::int32), 1);
   for (int64_t t = 1; t < time; ++t) {
-    const Tensor near = log_add_exp(alpha, shifted_right(alpha, 1));
-    const Tensor all = ops::where(skips, log_add_exp(near, shifted_right(alpha, 2)), near);
-    alpha = ops::where(ops::greater(lengths, t), all + emitted(t), alpha);
+    const Tensor without_skips = log_add_exp(alpha, shifted_right(alpha, 1));
+    const Tensor with_skips =
+        ops::where(can_skip, log_add_exp(without_skips, shifted_right(alpha, 2)), without_skips);
+    alpha = ops::where(ops::greater(lengths, t), with_skips + emitted(t), alpha);
   }
-  const Tensor last = ops::expand_dims(ops::cast(target_length, DType::int32), 1) * 2;
-  const Tensor end = ops::gather_along_axis(alpha, last, 1);
-  const Tensor label = ops::gather_along_axis(alpha, ops::maximum(last - 1, 0), 1);
-  return -ops::squeeze(ops::where(ops::greater(last, 0), log_add_exp(end, label), end), 1);
+  const Tensor last_state = ops::expand_dims(ops::cast(target_length, DType::int32), 1) * 2;
+  const Tensor end = ops::gather_along_axis(alpha, last_state, 1);
+  const Tensor label = ops::gather_along_axis(alpha, ops::maximum(last_state - 1, 0), 1);
+  return -ops::squeeze(ops::where(ops::greater(last_state, 0), log_add_exp(end, label), end), 1);
 }
 
 /// Greedy decoding: takes the most likely class of each time step, removes repetitions and blanks,
@@ -61,21 +64,22 @@ Tensor wide_ctc_loss(const Tensor& target, const Tensor& output, const Tensor& t
 std::tuple<Tensor, Tensor> greedily_decoded(const Tensor& x, const Tensor& lengths,
                                             bool merge_repeated, int64_t mask_index) {
   const int64_t time = x.dim(1);
-  const Tensor best = ops::cast(ops::argmax(x, -1), DType::int32);
-  const Tensor within =
+  const Tensor best_labels = ops::cast(ops::argmax(x, -1), DType::int32);
+  const Tensor is_within =
       ops::less(positions(time, 1, 2), ops::expand_dims(ops::cast(lengths, DType::int32), 1));
-  Tensor keep = ops::logical_and(within, ops::not_equal(best, mask_index));
+  Tensor keep = ops::logical_and(is_within, ops::not_equal(best_labels, mask_index));
   if (merge_repeated && time > 1) {
-    const Tensor previous = ops::pad(ops::slice_axis(best, 1, 0, time - 1), {0, 1}, {0, 0}, -1);
-    keep = ops::logical_and(keep, ops::not_equal(best, previous));
+    const Tensor previous_best =
+        ops::pad(ops::slice_axis(best_labels, 1, 0, time - 1), {0, 1}, {0, 0}, -1);
+    keep = ops::logical_and(keep, ops::not_equal(best_labels, previous_best));
   }
   // The remaining labels are moved to the front in order.
   const Tensor time_step = positions(time, 1, 2);
   const Tensor rank = ops::where(keep, time_step, time_step + time);
   const Tensor order = ops::top_k(ops::subtract(-1, rank), time)[1];
-  const Tensor moved = ops::gather_along_axis(ops::where(keep, best, -1), order, 1);
-  const Tensor score = ops::sum(ops::where(within, ops::max(x, {-1}), 0), {1}, true);
-  return {ops::expand_dims(moved, 0), -score};
+  const Tensor compacted = ops::gather_along_axis(ops::where(keep, best_labels, -1), order, 1);
+  const Tensor score = ops::sum(ops::where(is_within, ops::max(x, {-1}), 0), {1}, true);
+  return {ops::expand_dims(compacted, 0), -score};
 }
 
 }  // namespace

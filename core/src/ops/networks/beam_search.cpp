@@ -12,22 +12,22 @@
 namespace crescent {
 namespace {
 
-constexpr double kImpossible = -std::numeric_limits<double>::infinity();
+constexpr double kLogOfZero = -std::numeric_limits<double>::infinity();
 
 double log_sum(double a, double b) {
-  const double top = std::max(a, b);
-  return top == kImpossible ? top : top + std::log1p(std::exp(std::min(a, b) - top));
+  const double maximum = std::max(a, b);
+  return maximum == kLogOfZero ? maximum : maximum + std::log1p(std::exp(std::min(a, b) - maximum));
 }
 
 /// A tree of all label prefixes; the root is the empty prefix.
 class PrefixTree {
  public:
-  static constexpr int32_t kEmpty = 0;
+  static constexpr int32_t kEmptyPrefix = 0;
   int32_t label(int32_t node) const { return nodes_[node].label; }
   int32_t parent(int32_t node) const { return nodes_[node].parent; }
-  int32_t with(int32_t node, int32_t label) {
+  int32_t extended_prefix(int32_t node, int32_t label) {
     const int64_t key = (static_cast<int64_t>(node) << 32) | static_cast<uint32_t>(label);
-    const auto [at, added] = next_.try_emplace(key, static_cast<int32_t>(nodes_.size()));
+    const auto [at, added] = next_labels_.try_emplace(key, static_cast<int32_t>(nodes_.size()));
     if (added) nodes_.push_back({node, label});
     return at->second;
   }
@@ -37,14 +37,14 @@ class PrefixTree {
     int32_t parent, label;
   };
   std::vector<Node> nodes_{{-1, -1}};
-  std::unordered_map<int64_t, int32_t> next_;
+  std::unordered_map<int64_t, int32_t> next_labels_;
 };
 
 /// A label prefix with the log probabilities that the time steps so far produce it, ending with its
 /// last label (by_label) or with a blank (by_blank).
 struct Beam {
   int32_t labels;
-  double by_label = kImpossible, by_blank = kImpossible;
+  double by_label = kLogOfZero, by_blank = kLogOfZero;
   double total() const { return log_sum(by_label, by_blank); }
 };
 
@@ -61,25 +61,28 @@ class Search {
                      [&](int32_t a, int32_t b) { return logs[a] > logs[b]; });
     order.resize(std::min(order.size(), static_cast<size_t>(options_.width)));
     for (const int32_t c : order)
-      c == options_.blank ? add_blank(PrefixTree::kEmpty, logs[c])
-                          : add_label(labels_.with(PrefixTree::kEmpty, c), logs[c]);
-    beams_.swap(next_);
+      c == options_.blank
+          ? add_blank(PrefixTree::kEmptyPrefix, logs[c])
+          : add_label(labels_.extended_prefix(PrefixTree::kEmptyPrefix, c), logs[c]);
+    beams_.swap(next_beams_);
   }
 
   void step(const float* logs) {
-    next_.clear(), index_of_prefix_.clear();
+    next_beams_.clear(), index_of_prefix_.clear();
     for (const Beam& beam : beams_) {
-      const double total = beam.total();
+      const double score = beam.total();
       for (int32_t c = 0; c < classes_; ++c) {
         if (c == options_.blank) {
-          add_blank(beam.labels, total + logs[c]);
+          add_blank(beam.labels, score + logs[c]);
           continue;
         }
         // If label c repeats the last label of the prefix, it extends the prefix only after a
         // blank; otherwise the two are merged.
-        const bool again = beam.labels != PrefixTree::kEmpty && labels_.label(beam.labels) == c;
-        if (again) add_label(beam.labels, beam.by_label + logs[c]);
-        add_label(labels_.with(beam.labels, c), (again ? beam.by_blank : total) + logs[c]);
+        const bool repeats_label =
+            beam.labels != PrefixTree::kEmptyPrefix && labels_.label(beam.labels) == c;
+        if (repeats_label) add_label(beam.labels, beam.by_label + logs[c]);
+        add_label(labels_.extended_prefix(beam.labels, c),
+                  (repeats_label ? beam.by_blank : score) + logs[c]);
       }
     }
     keep_best(options_.width);
@@ -87,44 +90,45 @@ class Search {
 
   /// Returns the most likely prefixes in descending order of probability.
   const std::vector<Beam>& best() {
-    next_ = beams_;
+    next_beams_ = beams_;
     keep_best(options_.paths);
     return beams_;
   }
   void write(int32_t node, int64_t time, int32_t* to) const {
     std::vector<int32_t> backwards;
-    for (; node != PrefixTree::kEmpty; node = labels_.parent(node))
+    for (; node != PrefixTree::kEmptyPrefix; node = labels_.parent(node))
       backwards.push_back(labels_.label(node));
     std::fill(std::copy(backwards.rbegin(), backwards.rend(), to), to + time, -1);
   }
 
  private:
-  Beam& next(int32_t labels) {
-    const auto [at, added] = index_of_prefix_.try_emplace(labels, next_.size());
-    if (added) next_.push_back({labels});
-    return next_[at->second];
+  Beam& next_beam(int32_t labels) {
+    const auto [at, added] = index_of_prefix_.try_emplace(labels, next_beams_.size());
+    if (added) next_beams_.push_back({labels});
+    return next_beams_[at->second];
   }
   void add_label(int32_t labels, double log) {
-    Beam& beam = next(labels);
+    Beam& beam = next_beam(labels);
     beam.by_label = log_sum(beam.by_label, log);
   }
   void add_blank(int32_t labels, double log) {
-    Beam& beam = next(labels);
+    Beam& beam = next_beam(labels);
     beam.by_blank = log_sum(beam.by_blank, log);
   }
   void keep_best(int64_t count) {
-    std::erase_if(next_, [](const Beam& beam) { return beam.total() == kImpossible; });
-    std::stable_sort(next_.begin(), next_.end(),
+    std::erase_if(next_beams_, [](const Beam& beam) { return beam.total() == kLogOfZero; });
+    std::stable_sort(next_beams_.begin(), next_beams_.end(),
                      [](const Beam& a, const Beam& b) { return a.total() > b.total(); });
-    next_.resize(std::min(next_.size(), static_cast<size_t>(count)), Beam{});
-    beams_.swap(next_);
+    next_beams_.resize(std::min(next_beams_.size(), static_cast<size_t>(count)), Beam{});
+    beams_.swap(next_beams_);
   }
 
   BeamSearch options_;
   int32_t classes_;
   PrefixTree labels_;
-  std::vector<Beam> beams_, next_;
-  std::unordered_map<int32_t, size_t> index_of_prefix_;  ///< maps a prefix to its index in next_
+  std::vector<Beam> beams_, next_beams_;
+  std::unordered_map<int32_t, size_t>
+      index_of_prefix_;  ///< maps a prefix to its index in next_beams_
 };
 
 /// The op of beam_searched(): its inputs are log probabilities and lengths, its results labels and
@@ -148,8 +152,8 @@ struct BeamSearchOp final : OpOf<BeamSearchOp> {
       const std::vector<Beam>& best = search.best();
       for (int64_t k = 0; k < paths; ++k) {
         int32_t* labels = out[0].mutable_data<int32_t>() + (k * batch + i) * time;
-        const bool found = k < static_cast<int64_t>(best.size());
-        const Beam beam = found ? best[k] : Beam{PrefixTree::kEmpty};
+        const bool has_beam = k < static_cast<int64_t>(best.size());
+        const Beam beam = has_beam ? best[k] : Beam{PrefixTree::kEmptyPrefix};
         search.write(beam.labels, time, labels);
         out[1].mutable_data<float>()[i * paths + k] = static_cast<float>(beam.total());
       }

@@ -14,16 +14,16 @@ Tensor adaptive_pool(const Tensor& x, const std::vector<int64_t>& output_size, D
     const std::vector<int64_t> sizes = for_each_axis("output_size", output_size, spatial_axes(x));
     Tensor result = images;
     for (int axis = 1; axis + 1 < images.rank(); ++axis) {
-      const int64_t n = images.dim(axis), parts = sizes[axis - 1];
-      if (n < 0 || parts < 1)
+      const int64_t n = images.dim(axis), window_total = sizes[axis - 1];
+      if (n < 0 || window_total < 1)
         fail("adaptive pooling: cannot divide axis ", axis, " of shape ", images.shape(), " by ",
-             parts);
-      Tensors reduced;
-      for (int64_t i = 0; i < parts; ++i)
-        reduced.push_back(
-            Reduce(ops::slice_axis(result, axis, i * n / parts, ((i + 1) * n + parts - 1) / parts),
-                   {axis}, true));
-      result = ops::concatenate(reduced, axis);
+             window_total);
+      Tensors results;
+      for (int64_t i = 0; i < window_total; ++i)
+        results.push_back(Reduce(ops::slice_axis(result, axis, i * n / window_total,
+                                                 ((i + 1) * n + window_total - 1) / window_total),
+                                 {axis}, true));
+      result = ops::concatenate(results, axis);
     }
     return result;
   });
@@ -49,8 +49,9 @@ Tensor depthwise_conv(const Tensor& x, const Tensor& kernel, const std::vector<i
 Tensor separable_conv(const Tensor& x, const Tensor& depthwise_kernel,
                       const Tensor& pointwise_kernel, const std::vector<int64_t>& strides,
                       Padding padding, const std::vector<int64_t>& dilation, DataFormat format) {
-  const Tensor each = depthwise_conv(x, depthwise_kernel, strides, padding, dilation, format);
-  return ops::conv(each, pointwise_kernel, {1}, Padding::valid, {1}, std::nullopt, format);
+  const Tensor per_channel =
+      depthwise_conv(x, depthwise_kernel, strides, padding, dilation, format);
+  return ops::conv(per_channel, pointwise_kernel, {1}, Padding::valid, {1}, std::nullopt, format);
 }
 
 Tensor adaptive_max_pool(const Tensor& x, const std::vector<int64_t>& output_size,

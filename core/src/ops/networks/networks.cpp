@@ -65,20 +65,22 @@ Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& va
 Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tensor& beta,
                            const Axes& axes, std::optional<double> epsilon, bool rms_scaling) {
   const Tensor x = floating(given);
-  const double least = epsilon.value_or(kEpsilon);
+  const double epsilon_value = epsilon.value_or(kEpsilon);
   if (axes_of(x, axes) == Axes{x.rank() - 1} && x.dim(-1) >= 0 && !rms_scaling) {
     const Shape row{x.dim(-1)};
     const auto in_row = [&](const Tensor& parameter, double otherwise) {
       if (!parameter) return Tensor::full(row, otherwise, x.dtype());
-      const Tensor own = ops::cast(parameter, x.dtype());
-      return own.rank() == 0 ? ops::broadcast_to(own, row) : ops::reshape(own, row);
+      const Tensor cast_parameter = ops::cast(parameter, x.dtype());
+      return cast_parameter.rank() == 0 ? ops::broadcast_to(cast_parameter, row)
+                                        : ops::reshape(cast_parameter, row);
     };
-    return ops::cast(ops::layer_norm(x, in_row(gamma, 1), in_row(beta, 0), least), given.dtype());
+    return ops::cast(ops::layer_norm(x, in_row(gamma, 1), in_row(beta, 0), epsilon_value),
+                     given.dtype());
   }
   const auto normalized = [&](const Tensor& wide) {
     const Tensor centered = wide - ops::mean(wide, axes, true);
     const Tensor variance = ops::mean(ops::square(centered), axes, true);
-    Tensor result = (rms_scaling ? wide : centered) * ops::rsqrt(variance + least);
+    Tensor result = (rms_scaling ? wide : centered) * ops::rsqrt(variance + epsilon_value);
     if (gamma) result = result * along_axes(gamma, x, axes);
     return beta && !rms_scaling ? result + along_axes(beta, x, axes) : result;
   };
@@ -88,8 +90,8 @@ Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tenso
 Tensor rms_normalization(const Tensor& given, const Tensor& scale, const Axes& axes,
                          std::optional<double> epsilon) {
   return in_wide(given, [&](const Tensor& x) {
-    const Tensor square = ops::mean(ops::square(x), axes, true);
-    const Tensor result = x * ops::rsqrt(square + epsilon.value_or(kEpsilon));
+    const Tensor mean_square = ops::mean(ops::square(x), axes, true);
+    const Tensor result = x * ops::rsqrt(mean_square + epsilon.value_or(kEpsilon));
     return scale ? result * along_axes(scale, x, axes) : result;
   });
 }
@@ -99,11 +101,11 @@ Tensor normalize(const Tensor& given, const Axes& axes, double order,
   if (order < 1 || order != std::floor(order))
     fail("normalize: order must be a whole number of at least 1, got ", order);
   const Tensor x = floating(given);
-  const double least = epsilon.value_or(kEpsilon);
-  if (order != 2) return x / ops::maximum(norm_of_order(x, order, axes), least);
+  const double epsilon_value = epsilon.value_or(kEpsilon);
+  if (order != 2) return x / ops::maximum(norm_of_order(x, order, axes), epsilon_value);
   return in_wide(x, [&](const Tensor& wide) {
-    const Tensor squares = ops::sum(ops::square(wide), axes, true);
-    return wide * ops::rsqrt(ops::maximum(squares, least * least));
+    const Tensor square_sum = ops::sum(ops::square(wide), axes, true);
+    return wide * ops::rsqrt(ops::maximum(square_sum, epsilon_value * epsilon_value));
   });
 }
 
@@ -114,32 +116,32 @@ Tensor dot_product_attention(const Tensor& query, const Tensor& key, const Tenso
     fail("dot_product_attention: expected (batch, length, heads, width) three times, got shapes ",
          query.shape(), ", ", key.shape(), " and ", value.shape());
   const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.dim(-1))));
-  const int64_t heads = query.dim(2), groups = key.dim(2);
-  if (groups < 1 || heads % groups != 0)
+  const int64_t query_heads = query.dim(2), groups = key.dim(2);
+  if (groups < 1 || query_heads % groups != 0)
     fail(
         "dot_product_attention: the number of query heads must be a multiple of the number of key ",
         "heads, got shapes ", query.shape(), " and ", key.shape());
-  const auto repeated = [&](const Tensor& x) {
-    return groups == heads ? x : ops::repeat(x, heads / groups, 2);
+  const auto repeat_heads = [&](const Tensor& x) {
+    return groups == query_heads ? x : ops::repeat(x, query_heads / groups, 2);
   };
-  const Tensor k = repeated(key), v = repeated(value);
-  Tensor allowed = mask ? ops::cast(mask, DType::boolean) : mask;
-  while (allowed && allowed.rank() < 4) allowed = ops::expand_dims(allowed, 0);
+  const Tensor k = repeat_heads(key), v = repeat_heads(value);
+  Tensor allowed_mask = mask ? ops::cast(mask, DType::boolean) : mask;
+  while (allowed_mask && allowed_mask.rank() < 4) allowed_mask = ops::expand_dims(allowed_mask, 0);
   if (!bias && !soft_cap)
-    return ops::dot_product_attention(query, k, v, allowed, factor, is_causal);
+    return ops::dot_product_attention(query, k, v, allowed_mask, factor, is_causal);
   if (is_causal) {
-    const Tensor earlier =
+    const Tensor earlier_keys =
         ops::less_equal(positions(key.dim(1), 1, 2), positions(query.dim(1), 0, 2));
-    allowed = allowed ? ops::logical_and(allowed, earlier) : earlier;
+    allowed_mask = allowed_mask ? ops::logical_and(allowed_mask, earlier_keys) : earlier_keys;
   }
-  // Half-width floats have no room for the scores of masked keys.
-  const auto wide = [](const Tensor& x) {
+  // Half-width floats cannot represent the very negative scores of masked keys.
+  const auto widen = [](const Tensor& x) {
     return is_floating(x.dtype()) && size_of(x.dtype()) == 2 ? ops::cast(x, DType::float32) : x;
   };
-  Tensor scores = ops::einsum("bthd,bshd->bhts", Tensors{wide(query), wide(k)}) * factor;
+  Tensor scores = ops::einsum("bthd,bshd->bhts", Tensors{widen(query), widen(k)}) * factor;
   if (soft_cap) scores = ops::tanh(scores / *soft_cap) * *soft_cap;
   if (bias) scores = scores + ops::cast(bias, scores.dtype());
-  if (allowed) scores = ops::where(allowed, scores, -0.7 * 3.4028234663852886e38);
+  if (allowed_mask) scores = ops::where(allowed_mask, scores, -0.7 * 3.4028234663852886e38);
   const Tensor weights = ops::cast(ops::softmax(scores, -1), v.dtype());
   return ops::einsum("bhts,bshd->bthd", Tensors{weights, v});
 }
@@ -162,14 +164,14 @@ Tensor categorical_crossentropy(const Tensor& target, const Tensor& output, bool
 
 Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& output, bool from_logits,
                                        int axis) {
-  const int last = axis_of(output, axis);
-  const Tensor logs = log_probabilities(output, from_logits, last);
+  const int class_axis = axis_of(output, axis);
+  const Tensor logs = log_probabilities(output, from_logits, class_axis);
   const Tensor classes = ops::expand_dims(
       ops::cast(
           target.rank() == output.rank() && target.dim(-1) == 1 ? ops::squeeze(target, -1) : target,
           DType::int32),
-      last);
-  return -ops::squeeze(ops::gather_along_axis(logs, classes, last), last);
+      class_axis);
+  return -ops::squeeze(ops::gather_along_axis(logs, classes, class_axis), class_axis);
 }
 
 Tensor psnr(const Tensor& a, const Tensor& b, double max_val) {

@@ -17,9 +17,9 @@ int64_t PatchGrid::area() const {
 }
 int64_t PatchGrid::reach(size_t axis) const { return (size[axis] - 1) * dilation[axis] + 1; }
 int64_t PatchGrid::count(size_t axis, int64_t length) const {
-  const int64_t stride = strides[axis], free = length - reach(axis);
+  const int64_t stride = strides[axis], free_length = length - reach(axis);
   if (length < 0) return -1;
-  return same ? (length + stride - 1) / stride : free / stride + 1;
+  return same ? (length + stride - 1) / stride : free_length / stride + 1;
 }
 
 std::string to_text(const PatchGrid& grid) {
@@ -82,10 +82,10 @@ Tensors Patches::vjp(const Vjp& v) const {
 TensorSpecs PatchSum::infer(std::span<const TensorSpec> in) const {
   const Shape& patches = in[0].shape;
   expect_numbers(grid, patches);
-  Patches back;
-  back.grid = grid;
+  Patches patches_op;
+  patches_op.grid = grid;
   const TensorSpec image{in[0].dtype, images_of(*this, patches)};
-  if (!back.infer({&image, 1})[0].shape.compatible(patches))
+  if (!patches_op.infer({&image, 1})[0].shape.compatible(patches))
     fail("patches: shape ", patches, " does not give images of ", Value(spatial));
   return {image};
 }

@@ -37,24 +37,24 @@ const std::vector<WeightLayout>& layouts() { return layouts_in_use().list; }
 
 std::optional<Division> division_for(const std::string& path, const Shape& shape) {
   const auto& [list, patterns] = layouts_in_use();
-  std::vector<std::string> matching;
-  const WeightLayout* found = nullptr;
+  std::vector<std::string> matching_patterns;
+  const WeightLayout* layout = nullptr;
   for (size_t i = 0; i < list.size(); ++i) {
     const bool is_path = list[i].pattern == path;
     if (!is_path && !patterns[i].found_in(path)) continue;
-    found = &list[i];
-    matching.push_back(concat("'", list[i].pattern, "'"));
+    layout = &list[i];
+    matching_patterns.push_back(concat("'", list[i].pattern, "'"));
     if (is_path) break;
   }
-  if (!found) return std::nullopt;
-  if (matching.size() > 1 && found->pattern != path)
-    fail("Path '", path, "' matches multiple layout specification keys: ", join(matching),
+  if (!layout) return std::nullopt;
+  if (matching_patterns.size() > 1 && layout->pattern != path)
+    fail("Path '", path, "' matches multiple layout specification keys: ", join(matching_patterns),
          ". Please make sure each tensor/variable path only matches at most one layout "
          "specification key in the LayoutMap.");
-  if (found->rank > shape.rank())
-    fail("LayoutMap: the layout '", found->pattern, "' has ", found->rank, " axes, and weight '",
+  if (layout->rank > shape.rank())
+    fail("LayoutMap: the layout '", layout->pattern, "' has ", layout->rank, " axes, and weight '",
          path, "' has shape ", shape);
-  const std::optional<Division>& division = found->division;
+  const std::optional<Division>& division = layout->division;
   const bool is_together = division && division->processes == communicator()->size();
   return is_together ? division : std::nullopt;
 }
@@ -62,26 +62,27 @@ std::optional<Division> division_for(const std::string& path, const Shape& shape
 // ---- divided variables
 
 Shape part_shape(const Division& division, const Shape& whole) {
-  const int part = division.part_of(communicator()->rank());
+  const int rank_part = division.part_of(communicator()->rank());
   const int64_t size = whole[division.axis];
-  Shape own = whole;
-  own.set(division.axis, division.begin(part + 1, size) - division.begin(part, size));
-  return own;
+  Shape own_shape = whole;
+  own_shape.set(division.axis,
+                division.begin(rank_part + 1, size) - division.begin(rank_part, size));
+  return own_shape;
 }
 
 Tensor own_part(const Tensor& whole, const Division& division) {
-  const int part = division.part_of(communicator()->rank());
+  const int rank_part = division.part_of(communicator()->rank());
   const int64_t size = whole.dim(division.axis);
-  return ops::slice_axis(whole, division.axis, division.begin(part, size),
-                         division.begin(part + 1, size));
+  return ops::slice_axis(whole, division.axis, division.begin(rank_part, size),
+                         division.begin(rank_part + 1, size));
 }
 
 void divide(const Variable& variable, const Division& division) {
   const NoGradient no_gradient;
-  const Shape whole = variable.shape();
+  const Shape whole_shape = variable.shape();
   const Tensor value = variable.value().clone(nullptr);
   communicator()->broadcast(value.storage()->host(), value.bytes(), 0);
-  declare_divided(variable, division, whole, own_part(value, division));
+  declare_divided(variable, division, whole_shape, own_part(value, division));
 }
 
 bool any_divided(const Variables& variables) {
@@ -96,10 +97,10 @@ Tensor sum_over_parts(const Variable& variable, const Tensor& own) {
 
 GatheredValues::GatheredValues(const Variables& variables) : outer_(nullptr) {
   const NoGradient no_gradient;
-  const bool keeps = communicator()->rank() == 0;
+  const bool keeps_values = communicator()->rank() == 0;
   for (const Variable& variable : variables) {
     const Tensor value = variable.value();
-    if (keeps) values_.emplace_back(variable, value);
+    if (keeps_values) values_.emplace_back(variable, value);
   }
   outer_ = std::exchange(gathered_values, this);
 }

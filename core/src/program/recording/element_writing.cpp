@@ -47,15 +47,15 @@ void write_elements(const Tensor& tensor, std::span<const int64_t> starts, int64
   const bool overlaps = values.storage() == tensor.storage();
   const Tensor source = (overlaps ? values.clone() : values).to(nullptr);
   const size_t element = size_of(tensor.dtype()), bytes = static_cast<size_t>(run) * element;
-  const auto* from = static_cast<const std::byte*>(source.raw());
+  const auto* source_bytes = static_cast<const std::byte*>(source.raw());
   if (storage.host()) {
     storage.bump_version();
-    return copy_runs(storage.host() + tensor.offset(), from, starts, bytes, element);
+    return copy_runs(storage.host() + tensor.offset(), source_bytes, starts, bytes, element);
   }
-  std::vector<std::byte> all(tensor.bytes());
-  storage.read(tensor.offset(), all.size(), all.data());
-  copy_runs(all.data(), from, starts, bytes, element);
-  storage.write(tensor.offset(), all.size(), all.data());
+  std::vector<std::byte> all_bytes(tensor.bytes());
+  storage.read(tensor.offset(), all_bytes.size(), all_bytes.data());
+  copy_runs(all_bytes.data(), source_bytes, starts, bytes, element);
+  storage.write(tensor.offset(), all_bytes.size(), all_bytes.data());
 }
 
 }  // namespace crescent

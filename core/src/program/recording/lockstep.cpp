@@ -27,8 +27,8 @@ Lockstep* Lockstep::current() {
 /// Ends the section of the current shard, if a shard has begun.
 void Lockstep::end_section() {
   if (instructions_.empty()) return;
-  if (reductions_made_ != reductions_.size())
-    fail("a layer reduces over the processes ", reductions_made_, " times for a part of a batch, ",
+  if (reduction_count_ != reductions_.size())
+    fail("a layer reduces over the processes ", reduction_count_, " times for a part of a batch, ",
          reductions_.size(), " times for another");
   instructions_.back().push_back(recorder_->length());
   tape_entries_.back().push_back(tape_length());
@@ -37,13 +37,13 @@ void Lockstep::end_section() {
 void Lockstep::begin(int64_t shard) {
   end_section();
   shard_ = static_cast<size_t>(shard);
-  reductions_made_ = 0;
+  reduction_count_ = 0;
   instructions_.push_back({recorder_->length()});
   tape_entries_.push_back({tape_length()});
 }
 
 Tensor Lockstep::reduce(const Tensor& x, ReduceKind kind) {
-  const size_t k = reductions_made_++;
+  const size_t k = reduction_count_++;
   if (shard_ == 0) {
     reductions_.push_back({kind, Tensor::abstract(x.spec()), recorder_->scope(), {}, {}});
     recorder_->declare(reductions_.back().result);
@@ -109,12 +109,12 @@ void Lockstep::finish() {
 Tensor Lockstep::read(const Variable& variable, const Tensor& value) {
   if (!variable.trainable() || !is_floating(value.dtype()) || !tapes_are_active()) return value;
   std::vector<Tensors>& reads = reads_.try_emplace(variable.id(), shards_).first->second;
-  Tensors& own = reads[shard_];
-  for (const Tensor& known : own)
+  Tensors& own_reads = reads[shard_];
+  for (const Tensor& known : own_reads)
     if (originals_.at(value_id(known)).id() == value.id()) return known;
-  own.push_back(value.alias());
-  originals_.emplace(value_id(own.back()), value);
-  return own.back();
+  own_reads.push_back(value.alias());
+  originals_.emplace(value_id(own_reads.back()), value);
+  return own_reads.back();
 }
 
 }  // namespace crescent

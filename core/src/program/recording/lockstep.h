@@ -50,7 +50,7 @@ class Lockstep {
 
   Recorder* recorder_;
   Lockstep* outer_;
-  size_t shards_, shard_ = 0, reductions_made_ = 0;
+  size_t shards_, shard_ = 0, reduction_count_ = 0;
   std::vector<Reduction> reductions_;
   std::vector<ShardCuts> instructions_;  ///< indexed by shard: positions in the program
   std::vector<ShardCuts> tape_entries_;  ///< indexed by shard: positions in the innermost tape

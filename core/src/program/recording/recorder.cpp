@@ -40,8 +40,9 @@ int Recorder::find(const Tensor& tensor) {
     if (auto it = values_.find(t->id()); it != values_.end()) return it->second;
   }
   if (tensor.is_abstract()) {
-    const bool from_around = kind_ == Kind::scan_body && (!parent_ || parent_->find(tensor) >= 0);
-    return from_around ? capture(tensor) : -1;
+    const bool is_outer_value =
+        kind_ == Kind::scan_body && (!parent_ || parent_->find(tensor) >= 0);
+    return is_outer_value ? capture(tensor) : -1;
   }
   hold(tensor);
   return kind_ == Kind::scan_body && tensor.rank() > 0 ? capture(tensor) : add_constant(tensor);
@@ -108,7 +109,7 @@ Recorder::VariableEntry& Recorder::entry_of(const Variable& variable) {
 }
 
 Tensor Recorder::read(const Variable& variable) {
-  if (kind_ == Kind::program) return entry_of(variable).current;
+  if (kind_ == Kind::program) return entry_of(variable).current_value;
   Recorder* self = set_current(parent_);
   Tensor value = variable.value();
   set_current(self);
@@ -126,7 +127,7 @@ void Recorder::assign(const Variable& variable, const Tensor& value) {
          "' is assigned a tensor that does not belong to this program");
   VariableEntry& entry = entry_of(variable);
   // a new id: gradients do not flow through an assignment
-  entry.current = value_of(value).alias();
+  entry.current_value = value_of(value).alias();
   program_.variables[entry.binding].result = number;
 }
 
@@ -143,8 +144,8 @@ Program Recorder::finish(std::span<const Tensor> outputs) {
 }
 
 int Recorder::enter_scope(const std::string& name) {
-  const std::string& outer = program_.scopes[scope_];
-  std::string path = outer.empty() ? name : outer + "/" + name;
+  const std::string& outer_scope = program_.scopes[scope_];
+  std::string path = outer_scope.empty() ? name : outer_scope + "/" + name;
   const auto [known, is_new] =
       scopes_.try_emplace(std::move(path), static_cast<int>(program_.scopes.size()));
   if (is_new) program_.scopes.push_back(known->first);
@@ -154,17 +155,17 @@ int Recorder::enter_scope(const std::string& name) {
 Tensors replay(const Program& program, std::span<const Tensor> inputs) {
   assert(program.variables.empty() && inputs.size() == program.inputs.size());
   Tensors values(program.values.size());
-  auto at = [&](int number) -> Tensor& { return values[number]; };
-  for (size_t i = 0; i < inputs.size(); ++i) at(program.inputs[i]) = inputs[i];
-  for (const Program::Constant& c : program.constants) at(c.value) = c.tensor;
+  auto value_at = [&](int number) -> Tensor& { return values[number]; };
+  for (size_t i = 0; i < inputs.size(); ++i) value_at(program.inputs[i]) = inputs[i];
+  for (const Program::Constant& c : program.constants) value_at(c.value) = c.tensor;
   for (const Program::Instruction& instruction : program.code) {
     Tensors arguments;
-    for (int number : instruction.inputs) arguments.push_back(at(number));
+    for (int number : instruction.inputs) arguments.push_back(value_at(number));
     Tensors results = crescent::apply(instruction.op, arguments);
-    for (size_t i = 0; i < results.size(); ++i) at(instruction.outputs[i]) = results[i];
+    for (size_t i = 0; i < results.size(); ++i) value_at(instruction.outputs[i]) = results[i];
   }
   Tensors outputs;
-  for (int number : program.outputs) outputs.push_back(at(number));
+  for (int number : program.outputs) outputs.push_back(value_at(number));
   return outputs;
 }
 

@@ -66,7 +66,7 @@ class Recorder {
     size_t binding;  ///< index in Program::variables
     /// the value at this point of the program: the last one that was assigned, or before that the
     /// one with which the program starts
-    Tensor current;
+    Tensor current_value;
   };
   int find(const Tensor& tensor);  ///< the value number; -1 for an abstract tensor of another trace
   int add(const Tensor& tensor);   ///< adds a value for the tensor and returns its number

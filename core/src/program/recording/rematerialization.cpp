@@ -33,29 +33,29 @@ class Rematerialization {
   /// Tries segments of many sizes and returns the cuts with the smallest peak; none if no cuts make
   /// the peak much smaller.
   std::vector<size_t> best_cuts() const {
-    constexpr int kSizes = 48;
-    constexpr double kRatio = 1.2, kSmallestGain = 0.1;
-    const auto whole = static_cast<double>(read_by_backward_bytes_.back());
-    double least = whole * (1 - kSmallestGain), segment = whole;
-    std::vector<size_t> best;
-    for (int i = 0; i < kSizes; ++i) {
-      segment /= kRatio;
+    constexpr int kSegmentSizes = 48;
+    constexpr double kSegmentRatio = 1.2, kMinGain = 0.1;
+    const auto total_bytes = static_cast<double>(read_by_backward_bytes_.back());
+    double lowest_peak = total_bytes * (1 - kMinGain), segment = total_bytes;
+    std::vector<size_t> best_cut_positions;
+    for (int i = 0; i < kSegmentSizes; ++i) {
+      segment /= kSegmentRatio;
       std::vector<size_t> cuts = cuts_for(static_cast<int64_t>(segment));
       const auto peak = static_cast<double>(peak_with(cuts));
-      if (peak >= least) continue;
-      least = peak;
-      best = std::move(cuts);
+      if (peak >= lowest_peak) continue;
+      lowest_peak = peak;
+      best_cut_positions = std::move(cuts);
     }
-    return best;
+    return best_cut_positions;
   }
 
   void run(std::vector<size_t> cuts) {
     cuts_ = std::move(cuts);
     if (cuts_.empty()) return;
     copies_.resize(backward_);
-    const auto first = program_.code.begin() + static_cast<ptrdiff_t>(backward_);
-    std::vector<Instruction> backward_pass(first, program_.code.end());
-    program_.code.erase(first, program_.code.end());
+    const auto backward_begin = program_.code.begin() + static_cast<ptrdiff_t>(backward_);
+    std::vector<Instruction> backward_pass(backward_begin, program_.code.end());
+    program_.code.erase(backward_begin, program_.code.end());
     for (Instruction& instruction : backward_pass) {
       for (int& value : instruction.inputs) value = value_for_backward(value);
       program_.code.push_back(std::move(instruction));
@@ -130,15 +130,16 @@ class Rematerialization {
   /// bytes cross it.
   std::vector<size_t> cuts_for(int64_t most) const {
     std::vector<size_t> cuts;
-    size_t begin = 0, best = kNone;
+    size_t begin = 0, best_position = kNone;
     for (size_t i = 1; i <= backward_; ++i) {
       const int64_t bytes = read_by_backward_bytes_[i] - read_by_backward_bytes_[begin];
-      if (bytes > most && best != kNone) {
-        cuts.push_back(best);
-        begin = i = best;
-        best = kNone;
+      if (bytes > most && best_position != kNone) {
+        cuts.push_back(best_position);
+        begin = i = best_position;
+        best_position = kNone;
       } else if (2 * bytes >= most && i < backward_) {
-        if (best == kNone || crossing_bytes_[i] <= crossing_bytes_[best]) best = i;
+        if (best_position == kNone || crossing_bytes_[i] <= crossing_bytes_[best_position])
+          best_position = i;
       }
     }
     return cuts;
@@ -161,19 +162,19 @@ class Rematerialization {
   /// of values are in memory: the kept values of this and of earlier segments, and the values of
   /// this segment that are computed again.
   int64_t peak_with(const std::vector<size_t>& cuts) const {
-    std::vector<int64_t> kept(cuts.size() + 1), repeated(cuts.size() + 1);
+    std::vector<int64_t> kept_bytes(cuts.size() + 1), repeated_bytes(cuts.size() + 1);
     for (size_t v = 0; v < values_.size(); ++v) {
       const ValueInfo& value = values_[v];
       if (value.producer == kNone) continue;
       const size_t segment = segment_of(cuts, value.producer);
-      const bool passes = segment_of(cuts, value.last_read) > segment;
-      if (!value.is_read_by_backward && !passes) continue;
-      (is_kept(value, cuts) ? kept : repeated)[segment] += program_.values[v].bytes();
+      const bool crosses_segments = segment_of(cuts, value.last_read) > segment;
+      if (!value.is_read_by_backward && !crosses_segments) continue;
+      (is_kept(value, cuts) ? kept_bytes : repeated_bytes)[segment] += program_.values[v].bytes();
     }
-    int64_t peak = 0, before = 0;
-    for (size_t s = 0; s < kept.size(); ++s) {
-      before += kept[s];
-      peak = std::max(peak, before + repeated[s]);
+    int64_t peak = 0, passing_bytes = 0;
+    for (size_t s = 0; s < kept_bytes.size(); ++s) {
+      passing_bytes += kept_bytes[s];
+      peak = std::max(peak, passing_bytes + repeated_bytes[s]);
     }
     return peak;
   }
@@ -187,27 +188,27 @@ class Rematerialization {
   /// kept, else a copy. The instructions that compute the copy are added to the code.
   int value_for_backward(int value) {
     if (static_cast<size_t>(value) >= values_.size() || !is_repeated(value)) return value;
-    std::vector<size_t> missing, open{values_[value].producer};
+    std::vector<size_t> missing_values, waiting_instructions{values_[value].producer};
     std::vector<bool> is_known(backward_);
-    while (!open.empty()) {
-      const size_t producer = open.back();
-      open.pop_back();
+    while (!waiting_instructions.empty()) {
+      const size_t producer = waiting_instructions.back();
+      waiting_instructions.pop_back();
       if (is_known[producer] || !copies_[producer].empty()) continue;
       is_known[producer] = true;
-      missing.push_back(producer);
+      missing_values.push_back(producer);
       for (int input : program_.code[producer].inputs)
-        if (is_repeated(input)) open.push_back(values_[input].producer);
+        if (is_repeated(input)) waiting_instructions.push_back(values_[input].producer);
     }
-    std::sort(missing.begin(), missing.end());
-    for (size_t producer : missing) add_copy(producer);
+    std::sort(missing_values.begin(), missing_values.end());
+    for (size_t producer : missing_values) add_copy(producer);
     return copy_of(value);
   }
 
   int copy_of(int value) const {
     const size_t producer = values_[value].producer;
     const std::vector<int>& originals = program_.code[producer].outputs;
-    const auto at = std::find(originals.begin(), originals.end(), value) - originals.begin();
-    return copies_[producer][static_cast<size_t>(at)];
+    const auto position = std::find(originals.begin(), originals.end(), value) - originals.begin();
+    return copies_[producer][static_cast<size_t>(position)];
   }
 
   void add_copy(size_t producer) {

@@ -53,18 +53,19 @@ size_t Scan::hash() const {
 }
 
 bool Scan::equals(const Op& other) const {
-  auto* same = dynamic_cast<const Scan*>(&other);
-  return same && states == same->states && sequences == same->sequences &&
-         reverse == same->reverse && keep_states == same->keep_states &&
-         (body == same->body || same_program(*body, *same->body));
+  auto* other_op = dynamic_cast<const Scan*>(&other);
+  return other_op && states == other_op->states && sequences == other_op->sequences &&
+         reverse == other_op->reverse && keep_states == other_op->keep_states &&
+         (body == other_op->body || same_program(*body, *other_op->body));
 }
 
 /// The strongest effect of the body's ops. Checks count as no effect, because put_checks_first()
 /// would move a scan with Effect::check to the front of the program.
 Effect Scan::effect() const {
-  Effect strongest = Effect::none;
-  for (const Program::Instruction& i : body->code) strongest = std::max(strongest, i.op->effect());
-  return strongest == Effect::check ? Effect::none : strongest;
+  Effect strongest_effect = Effect::none;
+  for (const Program::Instruction& i : body->code)
+    strongest_effect = std::max(strongest_effect, i.op->effect());
+  return strongest_effect == Effect::check ? Effect::none : strongest_effect;
 }
 
 std::string Scan::text() const {
@@ -76,18 +77,18 @@ TensorSpecs Scan::infer(std::span<const TensorSpec> in) const {
   assert(in.size() == body->inputs.size());
   int64_t steps = -1;
   for (int q = 0; q < sequences; ++q) steps = std::max(steps, in[states + q].shape[0]);
-  TensorSpecs out;
+  TensorSpecs result;
   for (size_t o = 0; o < body->outputs.size(); ++o) {
     const TensorSpec& spec = spec_of(*body, body->outputs[o]);
-    out.push_back(o < static_cast<size_t>(states)
-                      ? spec
-                      : TensorSpec{spec.dtype, stacked_shape(steps, spec.shape)});
+    result.push_back(o < static_cast<size_t>(states)
+                         ? spec
+                         : TensorSpec{spec.dtype, stacked_shape(steps, spec.shape)});
   }
   for (int s = 0; keep_states && s < states; ++s) {
     const TensorSpec& spec = in[s];
-    out.push_back({spec.dtype, stacked_shape(steps, spec.shape)});
+    result.push_back({spec.dtype, stacked_shape(steps, spec.shape)});
   }
-  return out;
+  return result;
 }
 
 namespace {
@@ -150,8 +151,9 @@ ops::ScanResult ops::scan(const ScanBody& body, const Tensors& states, const Ten
   inputs.insert(inputs.end(), sequences.begin(), sequences.end());
   inputs.insert(inputs.end(), captured.begin(), captured.end());
   const Tensors outputs = crescent::apply(std::make_shared<const Scan>(std::move(scan)), inputs);
-  const auto split = outputs.begin() + static_cast<ptrdiff_t>(states.size());
-  return {{outputs.begin(), split}, {split, split + static_cast<ptrdiff_t>(step_outputs)}};
+  const auto states_end = outputs.begin() + static_cast<ptrdiff_t>(states.size());
+  return {{outputs.begin(), states_end},
+          {states_end, states_end + static_cast<ptrdiff_t>(step_outputs)}};
 }
 
 }  // namespace crescent

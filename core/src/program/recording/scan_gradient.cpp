@@ -16,11 +16,11 @@ bool differentiable(const Program& program, int value) {
 /// Splits the inputs and outputs of a scan into states, sequences and captured values.
 struct ScanLayout {
   ScanLayout(const Scan& scan, const Vjp& v)
-      : states(scan.states),
-        sequences(scan.sequences),
-        step_outputs(scan.body->outputs.size() - states),
-        captured(v.inputs.size() - states - sequences) {}
-  size_t states, sequences, step_outputs, captured;
+      : state_count(scan.states),
+        sequence_count(scan.sequences),
+        step_output_count(scan.body->outputs.size() - state_count),
+        captured(v.inputs.size() - state_count - sequence_count) {}
+  size_t state_count, sequence_count, step_output_count, captured;
 };
 
 class ScanGradient {
@@ -37,18 +37,18 @@ class ScanGradient {
     saved_states_ = kept_states();
     Tensors states, sequences;
     for (size_t i : carried_inputs_) states.push_back(first_gradient(i));
-    for (size_t o = 0; o < layout_.step_outputs; ++o) {
-      if (const Tensor& g = v_.gradients[layout_.states + o])
+    for (size_t o = 0; o < layout_.step_output_count; ++o) {
+      if (const Tensor& g = v_.gradients[layout_.state_count + o])
         sequences.push_back(g), upstream_.push_back(o);
     }
-    for (size_t s = 0; scan_.keep_states && s < layout_.states; ++s) {
-      if (const Tensor& g = v_.gradients[layout_.states + layout_.step_outputs + s]) {
+    for (size_t s = 0; scan_.keep_states && s < layout_.state_count; ++s) {
+      if (const Tensor& g = v_.gradients[layout_.state_count + layout_.step_output_count + s]) {
         sequences.push_back(g), kept_upstream_.push_back(s);
       }
     }
     sequences.insert(sequences.end(), saved_states_.begin(), saved_states_.end());
-    for (size_t q = 0; q < layout_.sequences; ++q)
-      sequences.push_back(v_.inputs[layout_.states + q]);
+    for (size_t q = 0; q < layout_.sequence_count; ++q)
+      sequences.push_back(v_.inputs[layout_.state_count + q]);
     if (sequences.empty()) return Tensors(v_.inputs.size());
     auto [last, outputs] =
         ops::scan([this](const Tensors& gradients,
@@ -64,55 +64,60 @@ class ScanGradient {
   /// Whether the gradient with respect to this input is carried from step to step, as for states
   /// and captured inputs. The gradient with respect to a sequence is an output of each step.
   bool is_carried(size_t input) const {
-    return input < layout_.states || input >= layout_.states + layout_.sequences;
+    return input < layout_.state_count || input >= layout_.state_count + layout_.sequence_count;
   }
 
   /// The states before every step, which are recomputed if the scan did not keep them.
   Tensors kept_states() const {
     if (scan_.keep_states) {
-      return {v_.outputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.step_outputs),
+      return {v_.outputs.begin() +
+                  static_cast<ptrdiff_t>(layout_.state_count + layout_.step_output_count),
               v_.outputs.end()};
     }
-    Scan again = scan_;
-    again.keep_states = true;
-    Tensors outputs = crescent::apply(std::make_shared<const Scan>(again), v_.inputs);
-    return {outputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.step_outputs),
-            outputs.end()};
+    Scan scan_with_states = scan_;
+    scan_with_states.keep_states = true;
+    Tensors outputs = crescent::apply(std::make_shared<const Scan>(scan_with_states), v_.inputs);
+    return {
+        outputs.begin() + static_cast<ptrdiff_t>(layout_.state_count + layout_.step_output_count),
+        outputs.end()};
   }
 
   Tensor first_gradient(size_t input) const {
-    if (input < layout_.states && v_.gradients[input]) return v_.gradients[input];
+    if (input < layout_.state_count && v_.gradients[input]) return v_.gradients[input];
     return ops::zeros_like(v_.inputs[input]);
   }
 
   /// One step of the backward scan: computes the gradients of the carried inputs one time step
   /// earlier from those of the current step, and the gradients of the step inputs.
   ops::ScanResult step_back(const Tensors& gradients, const Tensors& step) const {
-    const size_t ups = upstream_.size(), given = ups + kept_upstream_.size();
+    const size_t output_count = upstream_.size(),
+                 upstream_count = output_count + kept_upstream_.size();
     // `step` has the upstream gradients, the states and the step inputs.
-    Tensors inputs(step.begin() + static_cast<ptrdiff_t>(given), step.end());
-    inputs.insert(inputs.end(),
-                  v_.inputs.begin() + static_cast<ptrdiff_t>(layout_.states + layout_.sequences),
-                  v_.inputs.end());
+    Tensors inputs(step.begin() + static_cast<ptrdiff_t>(upstream_count), step.end());
+    inputs.insert(
+        inputs.end(),
+        v_.inputs.begin() + static_cast<ptrdiff_t>(layout_.state_count + layout_.sequence_count),
+        v_.inputs.end());
 
-    Tensors wanted, targets, upstream;
+    Tensors wanted_inputs, targets, upstream;
     GradientTape tape;
     for (const Tensor& input : inputs) {
       if (is_floating(input.dtype())) tape.watch(input);
     }
     const Tensors outputs = replay(body_, inputs);
     tape.stop();
-    for (size_t i = 0; i < carried_inputs_.size() && carried_inputs_[i] < layout_.states; ++i) {
+    for (size_t i = 0; i < carried_inputs_.size() && carried_inputs_[i] < layout_.state_count;
+         ++i) {
       targets.push_back(outputs[carried_inputs_[i]]), upstream.push_back(gradients[i]);
     }
-    for (size_t i = 0; i < ups; ++i)
-      targets.push_back(outputs[layout_.states + upstream_[i]]), upstream.push_back(step[i]);
-    const Tensors found = tape.gradient(targets, inputs, upstream);
+    for (size_t i = 0; i < output_count; ++i)
+      targets.push_back(outputs[layout_.state_count + upstream_[i]]), upstream.push_back(step[i]);
+    const Tensors input_gradients = tape.gradient(targets, inputs, upstream);
 
     ops::ScanResult result;
     for (size_t i = 0; i < carried_inputs_.size(); ++i) {
-      const Tensor& g = found[carried_inputs_[i]];
-      const bool is_state = carried_inputs_[i] < layout_.states;
+      const Tensor& g = input_gradients[carried_inputs_[i]];
+      const bool is_state = carried_inputs_[i] < layout_.state_count;
       if (is_state) {
         result.states.push_back(g ? g : ops::zeros_like(inputs[carried_inputs_[i]]));
       } else {
@@ -120,13 +125,15 @@ class ScanGradient {
       }
     }
     for (size_t k = 0; k < kept_upstream_.size(); ++k) {
-      const auto at = std::find(carried_inputs_.begin(), carried_inputs_.end(), kept_upstream_[k]) -
-                      carried_inputs_.begin();
-      Tensor& sum = result.states[at];
-      sum = ops::add(sum, step[ups + k]);
+      const auto position =
+          std::find(carried_inputs_.begin(), carried_inputs_.end(), kept_upstream_[k]) -
+          carried_inputs_.begin();
+      Tensor& sum = result.states[position];
+      sum = ops::add(sum, step[output_count + k]);
     }
     for (size_t i : sequence_inputs_)
-      result.outputs.push_back(found[i] ? found[i] : ops::zeros_like(inputs[i]));
+      result.outputs.push_back(input_gradients[i] ? input_gradients[i]
+                                                  : ops::zeros_like(inputs[i]));
     return result;
   }
 

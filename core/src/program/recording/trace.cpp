@@ -14,8 +14,8 @@ Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const T
 }
 
 Program trace(const std::function<Tensors(const Tensors&)>& f, std::span<const TensorSpec> inputs) {
-  std::vector<StorageHold> holds;
-  return trace(f, inputs, holds);
+  std::vector<StorageHold> storage_holds;
+  return trace(f, inputs, storage_holds);
 }
 
 bool is_tracing() { return Recorder::current() != nullptr; }

@@ -20,8 +20,8 @@ struct Variable::State {
   Options options;
   std::string path;
   std::optional<Division> division{};
-  TensorSpec whole{};  ///< the spec of the whole variable if it is divided; `value` is then the
-                       ///< part of this process
+  TensorSpec whole_spec{};  ///< the spec of the whole variable if it is divided; `value` is then
+                            ///< the part of this process
   StorageHold hold{value.storage()};
 
   void set(Tensor to) {
@@ -69,7 +69,7 @@ const std::string& Variable::name() const { return state_->options.name; }
 const std::string& Variable::path() const { return state_->path; }
 void Variable::set_path(std::string path) const { state_->path = std::move(path); }
 const TensorSpec& Variable::spec() const {
-  return state_->division && !sees_parts ? state_->whole : state_->value.spec();
+  return state_->division && !sees_parts ? state_->whole_spec : state_->value.spec();
 }
 bool Variable::trainable() const { return state_->options.trainable; }
 void Variable::set_trainable(bool on) const {
@@ -123,15 +123,15 @@ Tensor Variable::value() const {
   Recorder* recorder = Recorder::current();
   const bool gathers = state_->division && !sees_parts && !(recorder && recorder->is_scan_body());
   if (gathers && !recorder)
-    if (const Tensor kept = GatheredValues::of(*this)) return kept;
+    if (const Tensor gathered_value = GatheredValues::of(*this)) return gathered_value;
   Tensor value = recorder ? recorder->read(*this) : state_->value;
   if (Lockstep* lockstep = Lockstep::current()) value = lockstep->read(*this, value);
   watch_on_tapes(*this, value);
   if (gathers) value = gather_whole(*this, value);
-  const std::optional<DType> narrow = Autocast::current();
-  const bool narrows =
-      narrow && trainable() && state_->options.autocast && is_floating(value.dtype());
-  return narrows ? ops::cast(value, *narrow) : value;
+  const std::optional<DType> cast_dtype = Autocast::current();
+  const bool casts_down =
+      cast_dtype && trainable() && state_->options.autocast && is_floating(value.dtype());
+  return casts_down ? ops::cast(value, *cast_dtype) : value;
 }
 
 void Variable::assign(const Tensor& value) const {
@@ -192,7 +192,7 @@ void declare_divided(const Variable& variable, const Division& division, const S
                      const Tensor& part) {
   auto& state = VariableAccess::state(variable);
   state.division = division;
-  state.whole = {variable.dtype(), whole};
+  state.whole_spec = {variable.dtype(), whole};
   if (part) state.set(untracked_alias(part));
 }
 

@@ -13,9 +13,9 @@ namespace crescent {
 namespace {
 
 #if defined(__x86_64__)
-constexpr Elf64_Half kMachine = EM_X86_64;
+constexpr Elf64_Half kElfMachine = EM_X86_64;
 #elif defined(__aarch64__)
-constexpr Elf64_Half kMachine = EM_AARCH64;
+constexpr Elf64_Half kElfMachine = EM_AARCH64;
 #endif
 
 }  // namespace
@@ -59,11 +59,11 @@ void ElfFile::check_header() {
   const auto* id = header_.e_ident;
   if (std::memcmp(id, ELFMAG, SELFMAG) != 0) refuse("not a Crescent plugin: not a shared library");
   const bool fits =
-      id[EI_CLASS] == ELFCLASS64 && id[EI_DATA] == ELFDATA2LSB && header_.e_machine == kMachine;
+      id[EI_CLASS] == ELFCLASS64 && id[EI_DATA] == ELFDATA2LSB && header_.e_machine == kElfMachine;
   if (!fits) refuse("not a plugin for this machine: the library is of another architecture");
-  const bool entries =
+  const bool has_valid_entries =
       header_.e_shentsize == sizeof(Elf64_Shdr) && header_.e_phentsize == sizeof(Elf64_Phdr);
-  if (header_.e_type != ET_DYN || !entries || header_.e_shstrndx >= header_.e_shnum)
+  if (header_.e_type != ET_DYN || !has_valid_entries || header_.e_shstrndx >= header_.e_shnum)
     refuse("not a Crescent plugin: not a shared library, or a damaged one");
   check_range(header_.e_shoff, uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr));
 }

@@ -68,9 +68,10 @@ void ElfImage::check_segment(const Elf64_Phdr& segment) const {
     // the segment may end later than its contents, because some linkers round its size up to whole
     // pages
     case PT_GNU_RELRO: {
-      const Elf64_Phdr& around = mapped(segment.p_vaddr, segment.p_filesz);
-      const uint64_t room = around.p_memsz + around.p_align;
-      if (!contains_range(segment.p_vaddr, segment.p_memsz, around.p_vaddr, room))
+      const Elf64_Phdr& containing_segment = mapped(segment.p_vaddr, segment.p_filesz);
+      const uint64_t available_size = containing_segment.p_memsz + containing_segment.p_align;
+      if (!contains_range(segment.p_vaddr, segment.p_memsz, containing_segment.p_vaddr,
+                          available_size))
         refuse_damaged("its segments");
     }
   }

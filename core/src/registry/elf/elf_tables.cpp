@@ -45,7 +45,7 @@ constexpr Elf64_Sxword kNames[] = {DT_NEEDED,  DT_SONAME,    DT_RPATH,
 
 /// The header of the hash table to which DT_GNU_HASH points.
 struct GnuHash {
-  uint32_t buckets, first_symbol, words, shift;
+  uint32_t bucket_count, first_symbol, word_count, shift;
 };
 
 class ElfTables {
@@ -89,17 +89,17 @@ void ElfTables::check_places() const {
   for (const DynamicTable& row : kTables)
     if (const auto address = image_.dynamic(row.address))
       image_.mapped(*address, row.bytes == DT_NULL ? 1 : value(row.bytes), row.flags);
-  const bool sizes =
+  const bool has_valid_sizes =
       image_.dynamic(DT_SYMENT).value_or(sizeof(Elf64_Sym)) == sizeof(Elf64_Sym) &&
       image_.dynamic(DT_RELAENT).value_or(sizeof(Elf64_Rela)) == sizeof(Elf64_Rela) &&
       image_.dynamic(DT_PLTREL).value_or(DT_RELA) == DT_RELA;
-  require(sizes, "its dynamic section");
+  require(has_valid_sizes, "its dynamic section");
 }
 
 void ElfTables::check_names() const {
   const uint64_t bytes = value(DT_STRSZ);
-  const bool named = bytes > 0 && image_.dynamic(DT_STRTAB) && image_.dynamic(DT_SYMTAB);
-  require(named && image_.table<char>(value(DT_STRTAB), bytes).back() == '\0',
+  const bool has_tables = bytes > 0 && image_.dynamic(DT_STRTAB) && image_.dynamic(DT_SYMTAB);
+  require(has_tables && image_.table<char>(value(DT_STRTAB), bytes).back() == '\0',
           "its table of names");
   for (const Elf64_Dyn& entry : image_.entries())
     if (std::find(std::begin(kNames), std::end(kNames), entry.d_tag) != std::end(kNames))
@@ -121,9 +121,9 @@ void ElfTables::check_relocation(const Elf64_Rela& relocation) {
   const uint32_t type = ELF64_R_TYPE(relocation.r_info);
   image_.mapped(relocation.r_offset, sizeof(uint64_t), PF_W);
   require(type != kCopy, "its relocations");
-  const bool called = type == kResolver || is_in_array(relocation.r_offset);
+  const bool is_called = type == kResolver || is_in_array(relocation.r_offset);
   if (type == kRelative || type == kResolver)
-    image_.mapped(static_cast<uint64_t>(relocation.r_addend), 0, called ? PF_X : 0);
+    image_.mapped(static_cast<uint64_t>(relocation.r_addend), 0, is_called ? PF_X : 0);
   symbols_ = std::max<uint64_t>(symbols_, ELF64_R_SYM(relocation.r_info) + 1);
 }
 
@@ -132,16 +132,16 @@ void ElfTables::check_relocation(const Elf64_Rela& relocation) {
 void ElfTables::check_packed_relocations() const {
   const uint64_t count = value(DT_RELRSZ) / sizeof(uint64_t);
   if (count == 0) return;
-  uint64_t next = 0;
+  uint64_t next_address = 0;
   for (uint64_t word : image_.table<uint64_t>(value(DT_RELR), count)) {
     if (word % 2 == 0) {
       image_.mapped(word, sizeof word, PF_W);
-      next = word + sizeof word;
+      next_address = word + sizeof word;
       continue;
     }
-    for (uint64_t address = next; word >>= 1; address += sizeof word)
+    for (uint64_t address = next_address; word >>= 1; address += sizeof word)
       if (word % 2) image_.mapped(address, sizeof word, PF_W);
-    next += 63 * sizeof word;
+    next_address += 63 * sizeof word;
   }
 }
 
@@ -156,11 +156,12 @@ uint64_t ElfTables::symbols_of_hash() const {
   const auto table = image_.dynamic(DT_HASH);
   if (!table) return 0;
   const auto counts = image_.table<uint32_t>(*table, 2);
-  const uint64_t buckets = counts[0], symbols = counts[1];
-  require(buckets > 0, "its table of symbols");
-  for (uint32_t symbol : image_.table<uint32_t>(*table + 2 * sizeof(uint32_t), buckets + symbols))
-    require(symbol < symbols, "its table of symbols");
-  return symbols;
+  const uint64_t bucket_count = counts[0], symbol_count = counts[1];
+  require(bucket_count > 0, "its table of symbols");
+  for (uint32_t symbol :
+       image_.table<uint32_t>(*table + 2 * sizeof(uint32_t), bucket_count + symbol_count))
+    require(symbol < symbol_count, "its table of symbols");
+  return symbol_count;
 }
 
 /// The number of symbols in the GNU hash table. The chain that begins at the largest index in a
@@ -169,28 +170,29 @@ uint64_t ElfTables::symbols_of_gnu_hash() const {
   const auto table = image_.dynamic(DT_GNU_HASH);
   if (!table) return 0;
   const auto start = image_.at<GnuHash>(*table);
-  require(start.buckets > 0 && std::has_single_bit(start.words) && start.shift < 64,
+  require(start.bucket_count > 0 && std::has_single_bit(start.word_count) && start.shift < 64,
           "its table of symbols");
-  const uint64_t bucket_table = *table + sizeof start + uint64_t{start.words} * sizeof(uint64_t),
-                 chains = bucket_table + uint64_t{start.buckets} * sizeof(uint32_t);
-  image_.mapped(*table, chains - *table);
-  uint64_t last = 0;
-  for (uint32_t symbol : image_.table<uint32_t>(bucket_table, start.buckets)) {
+  const uint64_t bucket_table =
+                     *table + sizeof start + uint64_t{start.word_count} * sizeof(uint64_t),
+                 chain_table = bucket_table + uint64_t{start.bucket_count} * sizeof(uint32_t);
+  image_.mapped(*table, chain_table - *table);
+  uint64_t last_symbol = 0;
+  for (uint32_t symbol : image_.table<uint32_t>(bucket_table, start.bucket_count)) {
     require(symbol == 0 || symbol >= start.first_symbol, "its table of symbols");
-    last = std::max<uint64_t>(last, symbol);
+    last_symbol = std::max<uint64_t>(last_symbol, symbol);
   }
-  if (last == 0) return start.first_symbol;
+  if (last_symbol == 0) return start.first_symbol;
   auto ends = [&](uint64_t symbol) {
-    return image_.at<uint32_t>(chains + (symbol - start.first_symbol) * sizeof(uint32_t)) % 2;
+    return image_.at<uint32_t>(chain_table + (symbol - start.first_symbol) * sizeof(uint32_t)) % 2;
   };
-  while (!ends(last)) ++last;
-  return last + 1;
+  while (!ends(last_symbol)) ++last_symbol;
+  return last_symbol + 1;
 }
 
 void ElfTables::check_symbols() const {
-  const uint64_t names = value(DT_STRSZ);
+  const uint64_t names_size = value(DT_STRSZ);
   for (const auto& symbol : image_.table<Elf64_Sym>(value(DT_SYMTAB), symbols_)) {
-    require(symbol.st_name < names, "its table of symbols");
+    require(symbol.st_name < names_size, "its table of symbols");
     const bool is_address = symbol.st_shndx != SHN_UNDEF && symbol.st_shndx != SHN_ABS &&
                             ELF64_ST_TYPE(symbol.st_info) != STT_TLS;
     if (is_address) image_.mapped(symbol.st_value, 0);
@@ -201,35 +203,36 @@ void ElfTables::check_symbols() const {
 
 void ElfTables::check_versions() const {
   const auto versions = image_.dynamic(DT_VERSYM);
-  const Elf64_Half last = last_version();
+  const Elf64_Half highest_version = last_version();
   if (!versions) return;
   for (Elf64_Half version : image_.table<Elf64_Half>(*versions, symbols_))
-    require((version & 0x7fff) <= last, "its table of versions");
+    require((version & 0x7fff) <= highest_version, "its table of versions");
 }
 
 Elf64_Half ElfTables::last_version() const {
-  const uint64_t names = value(DT_STRSZ);
-  Elf64_Half last = 0;
+  const uint64_t names_size = value(DT_STRSZ);
+  Elf64_Half highest_version = 0;
   auto take = [&](uint64_t name, Elf64_Half version) {
-    require(name < names, "its table of versions");
-    last = std::max<Elf64_Half>(last, version & 0x7fff);
+    require(name < names_size, "its table of versions");
+    highest_version = std::max<Elf64_Half>(highest_version, version & 0x7fff);
   };
-  for (uint64_t at = value(DT_VERNEED), step = at; step; at += step) {
-    const auto library = image_.at<Elf64_Verneed>(at);
+  for (uint64_t address = value(DT_VERNEED), step = address; step; address += step) {
+    const auto library = image_.at<Elf64_Verneed>(address);
     take(library.vn_file, 0);
-    for (uint64_t entry_offset = at + library.vn_aux, next = 1; next; entry_offset += next) {
+    for (uint64_t entry_offset = address + library.vn_aux, next_offset = 1; next_offset;
+         entry_offset += next_offset) {
       const auto version = image_.at<Elf64_Vernaux>(entry_offset);
       take(version.vna_name, version.vna_other);
-      next = version.vna_next;
+      next_offset = version.vna_next;
     }
     step = library.vn_next;
   }
-  for (uint64_t at = value(DT_VERDEF), step = at; step; at += step) {
-    const auto version = image_.at<Elf64_Verdef>(at);
-    take(image_.at<Elf64_Verdaux>(at + version.vd_aux).vda_name, version.vd_ndx);
+  for (uint64_t address = value(DT_VERDEF), step = address; step; address += step) {
+    const auto version = image_.at<Elf64_Verdef>(address);
+    take(image_.at<Elf64_Verdaux>(address + version.vd_aux).vda_name, version.vd_ndx);
     step = version.vd_next;
   }
-  return last;
+  return highest_version;
 }
 
 }  // namespace

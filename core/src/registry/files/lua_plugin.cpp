@@ -24,8 +24,8 @@ bool read_title(const std::string& line, LuaPlugin& read) {
   const size_t colon = line.find(": ");
   if (!line.starts_with("-- ") || colon == line.npos) return false;
   std::istringstream words(line.substr(3, colon - 3));
-  std::string rest;
-  if (!(words >> read.plugin.name >> read.plugin.version) || words >> rest) return false;
+  std::string rest_of_line;
+  if (!(words >> read.plugin.name >> read.plugin.version) || words >> rest_of_line) return false;
   read.doc = line.substr(colon + 2);
   return true;
 }
@@ -35,17 +35,18 @@ void read_classes(const std::string& text, IndexedPlugin& plugin) {
   std::istringstream rows(text);
   for (std::string row; std::getline(rows, row, ',');) {
     std::istringstream words(row);
-    std::string kind, name, rest;
-    if (!(words >> kind >> name) || words >> rest)
+    std::string kind, name, rest_of_line;
+    if (!(words >> kind >> name) || words >> rest_of_line)
       fail("after 'provides:' stand kinds and names, such as 'layer Swish', not '", row, "'");
     plugin.classes.push_back({kind_named(kind).name, name, {}, {}});
   }
 }
 
 void read_provided(std::ifstream& file, IndexedPlugin& plugin) {
-  constexpr std::string_view kProvides = "-- provides: ";
+  constexpr std::string_view kProvidesPrefix = "-- provides: ";
   for (std::string line; std::getline(file, line) && line.starts_with("--");)
-    if (line.starts_with(kProvides)) read_classes(line.substr(kProvides.size()), plugin);
+    if (line.starts_with(kProvidesPrefix))
+      read_classes(line.substr(kProvidesPrefix.size()), plugin);
 }
 
 bool is_plugin(const std::string& path) {
@@ -74,10 +75,11 @@ std::optional<LuaPlugin> read_lua_plugin(const std::string& path) {
 std::vector<std::string> lua_plugins_in(const std::string& directory) {
   std::vector<std::string> files;
   std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-    const std::string path = at->path(), inside = at->path() / kFolderFile;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path(), plugin_file = entry->path() / kFolderFile;
     if (is_lua(path) && is_plugin(path)) files.push_back(path);
-    if (is_plugin(inside)) files.push_back(inside);
+    if (is_plugin(plugin_file)) files.push_back(plugin_file);
   }
   std::sort(files.begin(), files.end());
   return files;

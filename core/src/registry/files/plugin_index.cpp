@@ -59,8 +59,8 @@ IndexedPlugin plugin_of_entry(const Dict& entry, const std::string& directory) {
   for (const Value& item : entry.at("classes").as_list()) {
     const Dict& c = item.as_dict();
     std::vector<std::string> aliases;
-    if (const Value* given = c.find("aliases"))
-      for (const Value& alias : given->as_list()) aliases.push_back(alias.as_string());
+    if (const Value* alias_value = c.find("aliases"))
+      for (const Value& alias : alias_value->as_list()) aliases.push_back(alias.as_string());
     const Value* traits = c.find("traits");
     plugin.classes.push_back({c.at("kind").as_string(), c.at("name").as_string(),
                               std::move(aliases), traits ? traits->as_string() : ""});

@@ -27,9 +27,9 @@ uid_t library_owner() {
 /// Whether users other than the owner may write. Write permission of the owner's private group,
 /// which by convention has the same id as the owner, does not count.
 bool others_may_write(const struct stat& status) {
-  const bool own_group =
+  const bool is_own_group =
       status.st_gid == 0 || (status.st_gid == getegid() && status.st_gid == geteuid());
-  return (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && !own_group);
+  return (status.st_mode & S_IWOTH) || ((status.st_mode & S_IWGRP) && !is_own_group);
 }
 
 std::string distrust_reason(const fs::path& path, bool above) {
@@ -38,8 +38,8 @@ std::string distrust_reason(const fs::path& path, bool above) {
   if (stat(path.c_str(), &status) != 0) return "";
   if (status.st_uid != 0 && status.st_uid != geteuid() && status.st_uid != owner)
     return "'" + path.string() + "' belongs to another user";
-  const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX);
-  if (others_may_write(status) && !(above && sticky))
+  const bool is_sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX);
+  if (others_may_write(status) && !(above && is_sticky))
     return "others may write to '" + path.string() + "'";
   return "";
 }
@@ -55,10 +55,10 @@ std::string absolute(std::string_view entry) {
 std::vector<std::string> environment_entries() {
   std::vector<std::string> entries;
   const char* text = getauxval(AT_SECURE) ? nullptr : std::getenv("CRESCENT_PLUGIN_PATH");
-  for (std::string_view left = text ? text : ""; !left.empty();) {
-    const size_t colon = std::min(left.find(':'), left.size());
-    if (colon > 0) entries.push_back(absolute(left.substr(0, colon)));
-    left.remove_prefix(std::min(colon + 1, left.size()));
+  for (std::string_view remaining_text = text ? text : ""; !remaining_text.empty();) {
+    const size_t colon = std::min(remaining_text.find(':'), remaining_text.size());
+    if (colon > 0) entries.push_back(absolute(remaining_text.substr(0, colon)));
+    remaining_text.remove_prefix(std::min(colon + 1, remaining_text.size()));
   }
   return entries;
 }
@@ -73,8 +73,9 @@ std::string user_directory() {
 std::vector<std::string> libraries_in(const std::string& directory) {
   std::vector<std::string> libraries;
   std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
-    if (at->path().extension() == ".so") libraries.push_back(at->path().string());
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().extension() == ".so") libraries.push_back(entry->path().string());
   std::sort(libraries.begin(), libraries.end());
   return libraries;
 }
@@ -87,22 +88,24 @@ std::vector<std::string> plugins_in(const std::string& directory) {
 
 std::string reason_not_trusted(const std::string& path) {
   std::error_code error;
-  const fs::path real = fs::canonical(path, error);
+  const fs::path real_path = fs::canonical(path, error);
   if (error) return "";
-  for (fs::path at = real;; at = at.parent_path()) {
-    if (std::string reason = distrust_reason(at, at != real); !reason.empty()) return reason;
-    if (at == at.parent_path()) return "";
+  for (fs::path ancestor = real_path;; ancestor = ancestor.parent_path()) {
+    if (std::string reason = distrust_reason(ancestor, ancestor != real_path); !reason.empty())
+      return reason;
+    if (ancestor == ancestor.parent_path()) return "";
   }
 }
 
 std::vector<std::string> search_directories() {
-  std::vector<std::string> directories, given = environment_entries();
-  if (std::string user = user_directory(); !user.empty()) given.push_back(std::move(user));
-  std::set<fs::path> seen;
-  for (std::string& directory : given) {
+  std::vector<std::string> directories, environment_directories = environment_entries();
+  if (std::string user = user_directory(); !user.empty())
+    environment_directories.push_back(std::move(user));
+  std::set<fs::path> visited;
+  for (std::string& directory : environment_directories) {
     std::error_code error;
-    const fs::path real = fs::weakly_canonical(directory, error);
-    if (error || seen.insert(real).second) directories.push_back(std::move(directory));
+    const fs::path real_directory = fs::weakly_canonical(directory, error);
+    if (error || visited.insert(real_directory).second) directories.push_back(std::move(directory));
   }
   return directories;
 }

@@ -33,11 +33,12 @@ std::vector<std::string> parts_of(std::string_view toolchain) {
 /// Returns the parts in which two toolchain texts differ; the whole texts if they have different
 /// numbers of parts.
 std::pair<std::string, std::string> differences(std::string_view one, std::string_view other) {
-  const std::vector<std::string> ones = parts_of(one), others = parts_of(other);
-  if (ones.size() != others.size()) return {std::string(one), std::string(other)};
+  const std::vector<std::string> own_parts = parts_of(one), other_parts = parts_of(other);
+  if (own_parts.size() != other_parts.size()) return {std::string(one), std::string(other)};
   std::vector<std::string> left, right;
-  for (size_t i = 0; i < ones.size(); ++i)
-    if (ones[i] != others[i]) left.push_back(ones[i]), right.push_back(others[i]);
+  for (size_t i = 0; i < own_parts.size(); ++i)
+    if (own_parts[i] != other_parts[i])
+      left.push_back(own_parts[i]), right.push_back(other_parts[i]);
   return {join(left, kSeparator), join(right, kSeparator)};
 }
 
@@ -54,9 +55,10 @@ PluginInfo read_stamp(const ElfFile& file) {
   file.read(section->sh_offset, &info, std::min<uint64_t>(section->sh_size, stamped));
   if (std::memcmp(info.magic, kMagic, sizeof kMagic) != 0)
     file.refuse("not a Crescent plugin: its stamp is not one");
-  const bool ended = !info.toolchain[sizeof info.toolchain - 1] &&
-                     !info.name[sizeof info.name - 1] && !info.version[sizeof info.version - 1];
-  if (section->sh_size >= stamped && ended) return info;
+  const bool is_terminated = !info.toolchain[sizeof info.toolchain - 1] &&
+                             !info.name[sizeof info.name - 1] &&
+                             !info.version[sizeof info.version - 1];
+  if (section->sh_size >= stamped && is_terminated) return info;
   if (section->sh_size >= offsetof(PluginInfo, headers) && info.abi != CRESCENT_PLUGIN_ABI)
     file.refuse(mismatch(info));
   file.refuse("not a Crescent plugin: its stamp is ",
@@ -65,22 +67,22 @@ PluginInfo read_stamp(const ElfFile& file) {
 
 std::string mismatch(const PluginInfo& stamp) {
   if (is_table(stamp)) return table_mismatch(stamp);
-  static const std::string kMend =
+  static const std::string kRemedy =
       "; build it again against this Crescent: cmake --build build --clean-first";
-  const std::string here = concat("Crescent ", CRESCENT_VERSION);
+  const std::string own_version = concat("Crescent ", CRESCENT_VERSION);
   if (stamp.abi != CRESCENT_PLUGIN_ABI)
-    return concat("it was built for plugin interface ", stamp.abi, ", ", here, " has ",
-                  CRESCENT_PLUGIN_ABI, kMend);
+    return concat("it was built for plugin interface ", stamp.abi, ", ", own_version, " has ",
+                  CRESCENT_PLUGIN_ABI, kRemedy);
   if (stamp.size != sizeof(PluginInfo))
-    return concat("its stamp has ", stamp.size, " bytes, that of ", here, " has ",
-                  sizeof(PluginInfo), kMend);
+    return concat("its stamp has ", stamp.size, " bytes, that of ", own_version, " has ",
+                  sizeof(PluginInfo), kRemedy);
   if (std::string_view(stamp.toolchain) != CRESCENT_TOOLCHAIN) {
     const auto [its, ours] = differences(stamp.toolchain, CRESCENT_TOOLCHAIN);
-    return concat("it was built with '", its, "', ", here, " with '", ours, "'", kMend);
+    return concat("it was built with '", its, "', ", own_version, " with '", ours, "'", kRemedy);
   }
   if (stamp.headers != CRESCENT_HEADERS_HASH)
-    return concat("it was built with public headers ", hexadecimal(stamp.headers), ", ", here,
-                  " has ", hexadecimal(CRESCENT_HEADERS_HASH), kMend);
+    return concat("it was built with public headers ", hexadecimal(stamp.headers), ", ",
+                  own_version, " has ", hexadecimal(CRESCENT_HEADERS_HASH), kRemedy);
   if (!*stamp.name) return "its stamp has no name";
   return "";
 }

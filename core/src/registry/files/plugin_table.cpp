@@ -37,9 +37,10 @@ std::optional<PluginInfo> read_table_stamp(const ElfFile& file) {
   crescent_plugin head{};
   const uint64_t stamped = offsetof(crescent_plugin, start);
   file.read(section->sh_offset, &head, std::min<uint64_t>(section->sh_size, stamped));
-  const bool ended = !head.name[sizeof head.name - 1] && !head.version[sizeof head.version - 1];
+  const bool is_terminated =
+      !head.name[sizeof head.name - 1] && !head.version[sizeof head.version - 1];
   if (section->sh_size < stamped || std::memcmp(head.magic, kTableMagic, sizeof kTableMagic) != 0 ||
-      !ended)
+      !is_terminated)
     file.refuse("not a Crescent plugin: its table is not one");
   PluginInfo info{};
   std::memcpy(info.magic, head.magic, sizeof info.magic);
@@ -66,10 +67,11 @@ std::string table_mismatch(const PluginInfo& stamp) {
 
 const void* find_table(void* library, const PluginInfo& stamp) {
   const auto* table = static_cast<const crescent_plugin*>(dlsym(library, "crescent_plugin_table"));
-  const bool same = table && std::memcmp(table->magic, kTableMagic, sizeof kTableMagic) == 0 &&
-                    std::memcmp(table->name, stamp.name, sizeof table->name) == 0 &&
-                    table->struct_size >= stamp.size;
-  return same ? table : nullptr;
+  const bool is_of_this_version = table &&
+                                  std::memcmp(table->magic, kTableMagic, sizeof kTableMagic) == 0 &&
+                                  std::memcmp(table->name, stamp.name, sizeof table->name) == 0 &&
+                                  table->struct_size >= stamp.size;
+  return is_of_this_version ? table : nullptr;
 }
 
 void register_table(const void* table, Registry& registry) {

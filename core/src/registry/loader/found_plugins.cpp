@@ -89,20 +89,21 @@ std::string name_clash_of(const IndexedPlugin& plugin, const FoundPlugins::Built
     std::vector<std::string> words = c.aliases;
     words.insert(words.begin(), c.name);
     for (const std::string& word : words) {
-      const auto* ours = built_in.find_exact(c.kind, word);
-      const auto* other = found.find_exact(c.kind, word);
-      if (ours || other)
+      const auto* built_in_entry = built_in.find_exact(c.kind, word);
+      const auto* found_entry = found.find_exact(c.kind, word);
+      if (built_in_entry || found_entry)
         return concat(c.kind, " '", word, "' is there already, from ",
-                      described(ours ? **ours : **other));
+                      described(built_in_entry ? **built_in_entry : **found_entry));
     }
   }
   return "";
 }
 
 std::string name_refusal(const std::string& name, const std::vector<IndexedPlugin>& built_in) {
-  const bool taken = name == kCoreName || std::any_of(built_in.begin(), built_in.end(),
-                                                      [&](auto& own) { return own.name == name; });
-  return taken ? concat("'", name, "' is the name of a built-in plugin") : "";
+  const bool is_taken =
+      name == kCoreName ||
+      std::any_of(built_in.begin(), built_in.end(), [&](auto& own) { return own.name == name; });
+  return is_taken ? concat("'", name, "' is the name of a built-in plugin") : "";
 }
 
 /// Whether all folders were last modified more than a second ago. If so, any later change shows in
@@ -144,11 +145,11 @@ void FoundPlugins::search(const std::vector<IndexedPlugin>& built_in, const Buil
     FileState state = state_of(directory);
     folders.emplace_back(std::move(directory), state);
   }
-  if (has_searched_ && folders == folders_ && (complete_ || !trials)) return;
+  if (has_searched_ && folders == folders_ && (is_complete_ || !trials)) return;
   const std::vector<Candidate> libraries = candidates();
   if (const std::string cache = trial_cache_path(); !libraries.empty() && cache_read_ != cache)
-    tried_ = read_trial_cache(), cache_read_ = cache;
-  complete_ = try_libraries(libraries, trials);
+    tried_libraries_ = read_trial_cache(), cache_read_ = cache;
+  is_complete_ = try_libraries(libraries, trials);
   accept_or_refuse(libraries, built_in, classes);
   has_searched_ = are_settled(folders);
   folders_ = std::move(folders);
@@ -157,21 +158,21 @@ void FoundPlugins::search(const std::vector<IndexedPlugin>& built_in, const Buil
 /// Runs trials of the trusted libraries that are not known yet, if `trials` is true. Returns
 /// whether all libraries are known afterwards.
 bool FoundPlugins::try_libraries(const std::vector<Candidate>& candidates, bool trials) {
-  std::vector<TriedLibrary*> left;
-  bool learned = false;
+  std::vector<TriedLibrary*> remaining_libraries;
+  bool tried_any = false;
   for (const Candidate& candidate : candidates) {
-    const auto known = tried_.find(candidate.path);
-    if (known != tried_.end() && known->second.state == candidate.state) continue;
+    const auto known = tried_libraries_.find(candidate.path);
+    if (known != tried_libraries_.end() && known->second.state == candidate.state) continue;
     TriedLibrary library = library_of_file(candidate.path, candidate.state);
     if (!candidate.distrusted.empty()) continue;
     const bool may_run = library.refused.empty() && !is_lua(candidate.path);
     if (may_run && !trials) return false;
-    TriedLibrary& library_entry = tried_[candidate.path] = std::move(library);
-    learned = true;
-    if (may_run) left.push_back(&library_entry);
+    TriedLibrary& library_entry = tried_libraries_[candidate.path] = std::move(library);
+    tried_any = true;
+    if (may_run) remaining_libraries.push_back(&library_entry);
   }
-  run_trials(left);
-  if (learned) write_trial_cache(tried_);
+  run_trials(remaining_libraries);
+  if (tried_any) write_trial_cache(tried_libraries_);
   return true;
 }
 
@@ -184,19 +185,19 @@ void FoundPlugins::accept_or_refuse(const std::vector<Candidate>& candidates,
   auto table = std::make_shared<FoundTable>();
   std::map<std::string, std::string> names;
   for (const Candidate& candidate : candidates) {
-    const auto known = tried_.find(candidate.path);
-    const bool is_known = known != tried_.end() && known->second.state == candidate.state;
+    const auto known = tried_libraries_.find(candidate.path);
+    const bool is_known = known != tried_libraries_.end() && known->second.state == candidate.state;
     const TriedLibrary library =
         is_known ? known->second : library_of_file(candidate.path, candidate.state);
-    std::string refused = candidate.distrusted.empty() ? library.refused : candidate.distrusted;
+    std::string refusal = candidate.distrusted.empty() ? library.refused : candidate.distrusted;
     auto plugin = std::make_shared<const IndexedPlugin>(library.plugin);
-    if (refused.empty()) refused = name_refusal(plugin->name, built_in);
-    if (refused.empty() && !names.emplace(plugin->name, plugin->path).second)
-      refused = concat("'", plugin->name, "' is the name of ", names[plugin->name]);
-    if (refused.empty()) refused = name_clash_of(*plugin, classes, *table);
-    if (refused.empty())
+    if (refusal.empty()) refusal = name_refusal(plugin->name, built_in);
+    if (refusal.empty() && !names.emplace(plugin->name, plugin->path).second)
+      refusal = concat("'", plugin->name, "' is the name of ", names[plugin->name]);
+    if (refusal.empty()) refusal = name_clash_of(*plugin, classes, *table);
+    if (refusal.empty())
       for (const IndexedClass& c : plugin->classes) table->add(c.kind, c.name, c.aliases, plugin);
-    plugins_.push_back({std::move(plugin), std::move(refused)});
+    plugins_.push_back({std::move(plugin), std::move(refusal)});
   }
   classes_ = std::move(table);
 }

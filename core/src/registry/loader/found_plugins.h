@@ -40,9 +40,9 @@ class FoundPlugins {
                         const std::vector<IndexedPlugin>& built_in, const BuiltIn& classes);
 
   Folders folders_;
-  bool has_searched_ = false, complete_ = false;
-  std::string cache_read_;  // path of the cache file from which tried_ was read
-  TriedLibraries tried_;
+  bool has_searched_ = false, is_complete_ = false;
+  std::string cache_read_;  // path of the cache file from which tried_libraries_ was read
+  TriedLibraries tried_libraries_;
   std::vector<FoundPlugin> plugins_;
   FoundClasses classes_ = std::make_shared<const NameTable<std::shared_ptr<const IndexedPlugin>>>();
 };

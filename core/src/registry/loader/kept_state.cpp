@@ -11,10 +11,10 @@ namespace {
 
 /// Whether the handler is a function of libcrescent.so, the library that contains this code.
 bool is_of_core(const struct sigaction& action) {
-  Dl_info here, there;
+  Dl_info own_info, handler_info;
   const auto address = reinterpret_cast<const void*>(action.sa_sigaction);
-  return dladdr(reinterpret_cast<const void*>(&is_of_core), &here) && dladdr(address, &there) &&
-         here.dli_fbase == there.dli_fbase;
+  return dladdr(reinterpret_cast<const void*>(&is_of_core), &own_info) &&
+         dladdr(address, &handler_info) && own_info.dli_fbase == handler_info.dli_fbase;
 }
 
 bool same_handler(const struct sigaction& a, const struct sigaction& b) {
@@ -33,9 +33,11 @@ KeptState::KeptState() : handlers_(NSIG) {
 KeptState::~KeptState() {
   std::fesetenv(&floating_);
   for (int signal = 1; signal < NSIG; ++signal) {
-    struct sigaction now {};
-    if (sigaction(signal, nullptr, &now) != 0 || same_handler(now, handlers_[signal])) continue;
-    if (!is_of_core(now)) sigaction(signal, &handlers_[signal], nullptr);
+    struct sigaction current_action {};
+    if (sigaction(signal, nullptr, &current_action) != 0 ||
+        same_handler(current_action, handlers_[signal]))
+      continue;
+    if (!is_of_core(current_action)) sigaction(signal, &handlers_[signal], nullptr);
   }
   pthread_sigmask(SIG_SETMASK, &blocked_, nullptr);
   if (locale_ != std::setlocale(LC_ALL, nullptr)) std::setlocale(LC_ALL, locale_.c_str());

@@ -24,9 +24,9 @@ std::string without_path(std::string message, const std::string& path) {
 /// Records the address range of the plugin's library, so that a crash in it names the plugin.
 void note_code_of(const MappedPlugin& plugin) {
   const auto note = [](dl_phdr_info* library, size_t, void* data) {
-    const auto& noted = *static_cast<const MappedPlugin*>(data);
-    const void* declared = noted.table ? noted.table : &noted.info;
-    const auto address = reinterpret_cast<uintptr_t>(declared);
+    const auto& noted_plugin = *static_cast<const MappedPlugin*>(data);
+    const void* declaration_address = noted_plugin.table ? noted_plugin.table : &noted_plugin.info;
+    const auto address = reinterpret_cast<uintptr_t>(declaration_address);
     uintptr_t begin = UINTPTR_MAX, end = 0;
     for (int i = 0; i < library->dlpi_phnum; ++i) {
       const auto& segment = library->dlpi_phdr[i];
@@ -35,7 +35,7 @@ void note_code_of(const MappedPlugin& plugin) {
       end = std::max(end, library->dlpi_addr + segment.p_vaddr + segment.p_memsz);
     }
     if (address < begin || address >= end) return 0;
-    note_plugin_code(begin, end, noted.info.name);
+    note_plugin_code(begin, end, noted_plugin.info.name);
     return 1;
   };
   dl_iterate_phdr(note, const_cast<MappedPlugin*>(&plugin));
@@ -59,8 +59,9 @@ MappedPlugin map_library(const std::string& path, const PluginInfo& stamp) {
   if (!library) fail(without_path(dlerror(), path));
   if (is_table(stamp)) return mapped_table(library, stamp);
   auto* info = static_cast<const PluginInfo*>(dlsym(library, "crescent_plugin"));
-  const bool same = info && std::memcmp(info, &stamp, offsetof(PluginInfo, setup)) == 0;
-  if (!same || !info->setup) fail("its symbol 'crescent_plugin' is not what its stamp says");
+  const bool has_same_stamp = info && std::memcmp(info, &stamp, offsetof(PluginInfo, setup)) == 0;
+  if (!has_same_stamp || !info->setup)
+    fail("its symbol 'crescent_plugin' is not what its stamp says");
   note_code_of({*info});
   return {*info};
 }

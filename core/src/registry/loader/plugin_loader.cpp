@@ -25,8 +25,8 @@ namespace {
 
 std::string real_path(const std::string& path) {
   std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  return error ? path : real.string();
+  const fs::path canonical_path = fs::canonical(path, error);
+  return error ? path : canonical_path.string();
 }
 
 PluginRecord to_record(const PluginInfo& stamp, const std::string& path) {
@@ -73,8 +73,8 @@ Dict traits_in(const IndexedPlugin& plugin, std::string_view kind, std::string_v
 
 bool has_class(const IndexedPlugin& plugin, std::string_view kind, std::string_view word) {
   return std::any_of(plugin.classes.begin(), plugin.classes.end(), [&](const IndexedClass& c) {
-    const bool alias = std::find(c.aliases.begin(), c.aliases.end(), word) != c.aliases.end();
-    return c.kind == kind && (c.name == word || alias);
+    const bool is_alias = std::find(c.aliases.begin(), c.aliases.end(), word) != c.aliases.end();
+    return c.kind == kind && (c.name == word || is_alias);
   });
 }
 
@@ -114,8 +114,8 @@ PluginLoader::Process& PluginLoader::process() {
 
 void PluginLoader::prepare() {
   std::lock_guard lock(loading_lock_);
-  if (prepared_) return;
-  prepared_ = true;
+  if (is_prepared_) return;
+  is_prepared_ = true;
   register_core_classes(registry_);
   read_built_in_index();
   for (auto* add : std::exchange(late_classes_, {})) add(registry_);
@@ -123,7 +123,7 @@ void PluginLoader::prepare() {
 
 void PluginLoader::add_late(void (*add)(Registry& registry)) {
   std::lock_guard lock(loading_lock_);
-  prepared_ ? add(registry_) : late_classes_.push_back(add);
+  is_prepared_ ? add(registry_) : late_classes_.push_back(add);
 }
 
 void add_classes_late(void (*add)(Registry& registry)) { PluginLoader::instance().add_late(add); }
@@ -137,10 +137,10 @@ void PluginLoader::read_built_in_index() {
     for (const IndexedClass& c : plugin.classes)
       indexed_classes_.add(c.kind, c.name, c.aliases, &plugin);
   for (const std::string& path : libraries_in(installed_plugin_directory())) {
-    const bool indexed = std::any_of(built_in_.begin(), built_in_.end(),
-                                     [&](auto& plugin) { return plugin.path == path; });
+    const bool is_indexed = std::any_of(built_in_.begin(), built_in_.end(),
+                                        [&](auto& plugin) { return plugin.path == path; });
     try {
-      if (!indexed && runs_trials_) load(path);
+      if (!is_indexed && runs_trials_) load(path);
     } catch (const Error& error) {
       warn(error.what());
     }
@@ -159,8 +159,8 @@ const IndexedPlugin* PluginLoader::find_indexed(std::string_view kind, std::stri
 
 Dict PluginLoader::indexed_traits(std::string_view kind, std::string_view name) {
   if (const IndexedPlugin* plugin = find_indexed(kind, name)) return traits_in(*plugin, kind, name);
-  const FoundClasses found = found_classes();
-  const auto* plugin = found->find(kind, name);
+  const FoundClasses classes = found_classes();
+  const auto* plugin = classes->find(kind, name);
   return plugin ? traits_in(**plugin, kind, name) : Dict();
 }
 
@@ -199,9 +199,10 @@ std::string PluginLoader::path_found_for(std::string_view kind, std::string_view
   search(true);
   const auto* plugin = found_plugins_.classes()->find(kind, word);
   if (!plugin || running_lua_plugins_.contains(real_path((*plugin)->path))) return "";
-  const auto refused = unloadable_.find((*plugin)->path);
-  const bool again = refused == unloadable_.end() || refused->second != state_of((*plugin)->path);
-  return again ? (*plugin)->path : "";
+  const auto refused_plugin = unloadable_files_.find((*plugin)->path);
+  const bool may_retry = refused_plugin == unloadable_files_.end() ||
+                         refused_plugin->second != state_of((*plugin)->path);
+  return may_retry ? (*plugin)->path : "";
 }
 
 /// Loads a plugin from the search path. A plugin that is refused counts as missing; why_missing()
@@ -212,17 +213,18 @@ void PluginLoader::load_found(const std::string& path) try {
   throw;
 } catch (const Error&) {
   std::lock_guard lock(loading_lock_);
-  unloadable_[path] = state_of(path);
+  unloadable_files_[path] = state_of(path);
 }
 
 std::string PluginLoader::why_missing(std::string_view kind, std::string_view word) {
   std::lock_guard lock(loading_lock_);
-  for (const FoundPlugin& found : found_plugins_.plugins()) {
-    if (!has_class(*found.plugin, kind, word)) continue;
-    const auto refused = refused_.find(real_path(found.plugin->path));
-    const std::string reason = refused == refused_.end() ? found.refused : refused->second.refused;
+  for (const FoundPlugin& found_plugin : found_plugins_.plugins()) {
+    if (!has_class(*found_plugin.plugin, kind, word)) continue;
+    const auto refusal = refused_plugins_.find(real_path(found_plugin.plugin->path));
+    const std::string reason =
+        refusal == refused_plugins_.end() ? found_plugin.refused : refusal->second.refused;
     if (!reason.empty())
-      return concat("; plugin '", found.plugin->name, "' (", found.plugin->path,
+      return concat("; plugin '", found_plugin.plugin->name, "' (", found_plugin.plugin->path,
                     ") has it, but is refused: ", reason);
   }
   return "";
@@ -231,11 +233,11 @@ std::string PluginLoader::why_missing(std::string_view kind, std::string_view wo
 std::string PluginLoader::refused_unknown() {
   std::lock_guard lock(loading_lock_);
   std::string text;
-  for (const FoundPlugin& found : found_plugins_.plugins()) {
-    const IndexedPlugin& plugin = *found.plugin;
-    if (!found.refused.empty() && !plugin.version.empty() && plugin.classes.empty())
+  for (const FoundPlugin& found_plugin : found_plugins_.plugins()) {
+    const IndexedPlugin& plugin = *found_plugin.plugin;
+    if (!found_plugin.refused.empty() && !plugin.version.empty() && plugin.classes.empty())
       text += concat("; plugin '", plugin.name, "' (", plugin.path,
-                     "), whose classes are not known, is refused: ", found.refused);
+                     "), whose classes are not known, is refused: ", found_plugin.refused);
   }
   return text;
 }
@@ -257,16 +259,18 @@ PluginRecord PluginLoader::load(const std::string& path) {
 PluginRecord PluginLoader::load_library(const std::string& path) {
   std::lock_guard lock(loading_lock_);
   struct stat status {};
-  const bool there = stat(system_path(path), &status) == 0;
+  const bool file_exists = stat(system_path(path), &status) == 0;
   const FileId id{status.st_dev, status.st_ino};
-  if (auto known = loaded_.find(id); there && known != loaded_.end()) return known->second;
-  const LoadingScope counted(loading_count_);
+  if (auto loaded_record = loaded_plugins_.find(id);
+      file_exists && loaded_record != loaded_plugins_.end())
+    return loaded_record->second;
+  const LoadingScope loading_scope(loading_count_);
   try {
     PluginRecord record = load_new(path);
-    refused_.erase(record.path);
-    return loaded_[id] = record;
+    refused_plugins_.erase(record.path);
+    return loaded_plugins_[id] = record;
   } catch (const Error& error) {
-    PluginRecord& record = refused_[real_path(path)] = record_of_file(path);
+    PluginRecord& record = refused_plugins_[real_path(path)] = record_of_file(path);
     record.path = real_path(path), record.refused = error.what();
     throw;
   }
@@ -299,15 +303,15 @@ PluginRecord PluginLoader::load_lua(const std::string& path) {
   const std::string real = real_path(path);
   const FileState state = state_of(path);
   const FileId id{state.device, state.inode};
-  if (std::lock_guard lock(loading_lock_); loaded_.contains(id)) return loaded_[id];
+  if (std::lock_guard lock(loading_lock_); loaded_plugins_.contains(id)) return loaded_plugins_[id];
   const Running running(*this, real);
   PluginRecord record = record_of_file(path);
   record.path = real;
   if (record.refused.empty()) record.refused = refusal_of_lua(record);
   std::lock_guard lock(loading_lock_);
   record.loaded = record.refused.empty();
-  if (record.loaded) return refused_.erase(real), loaded_[id] = record;
-  refused_[real] = record;
+  if (record.loaded) return refused_plugins_.erase(real), loaded_plugins_[id] = record;
+  refused_plugins_[real] = record;
   fail("plugin '", record.name, "' (", path, ") is not loaded: ", record.refused);
 }
 
@@ -327,16 +331,16 @@ PluginRecord PluginLoader::load_new(const std::string& path) {
   const std::string real = real_path(path);
   const ElfFile file(path);
   const PluginInfo stamp = read_stamp(file);
-  const bool installed = fs::path(real).parent_path() == installed_plugin_directory();
+  const bool is_installed = fs::path(real).parent_path() == installed_plugin_directory();
   try {
-    if (std::string reason = installed ? "" : reason_not_trusted(real); !reason.empty())
+    if (std::string reason = is_installed ? "" : reason_not_trusted(real); !reason.empty())
       fail(reason);
     if (std::string reason = mismatch(stamp); !reason.empty()) fail(reason);
-    const bool foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
+    const bool is_foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
       return plugin.path == path || plugin.path == real;
     });
-    if (!installed) check_plugin_name(stamp.name, built_in_);
-    if (foreign) try_first(real, file, stamp);
+    if (!is_installed) check_plugin_name(stamp.name, built_in_);
+    if (is_foreign) try_first(real, file, stamp);
     return map_and_register(real, stamp);
   } catch (const Error& error) {
     fail("plugin '", stamp.name, "' ", stamp.version, " (", path,
@@ -365,7 +369,7 @@ void PluginLoader::try_first(const std::string& path, const ElfFile& file,
 }
 
 PluginRecord PluginLoader::map_and_register(const std::string& path, const PluginInfo& stamp) {
-  const KeptState kept;
+  const KeptState kept_state;
   const MappedPlugin plugin = map_library(path, stamp);
   const PluginInfo& info = plugin.info;
   Registry staging;
@@ -386,8 +390,8 @@ void PluginLoader::register_all(Registry& staging) {
   Registry::State& state = *registry_.state_;
   for (const ClassInfoPtr& info : staging.state_->classes)
     for (const std::string& word : words_of(*info)) {
-      if (ClassInfoPtr there = state.find_exact(info->kind, word))
-        refuse_clash(info->kind, word, describe_origin(*there));
+      if (ClassInfoPtr registered = state.find_exact(info->kind, word))
+        refuse_clash(info->kind, word, describe_origin(*registered));
       refuse_indexed(info->kind, word, info->origin);
     }
   for (const ClassInfoPtr& info : staging.state_->classes) state.insert(info);
@@ -397,7 +401,7 @@ PluginRecord PluginLoader::load_by_name(const std::string& name) {
   prepare();
   {
     std::lock_guard lock(loading_lock_);
-    for (const auto& [id, record] : loaded_)
+    for (const auto& [id, record] : loaded_plugins_)
       if (record.name == name) return record;
   }
   return load(path_of(name));
@@ -405,30 +409,31 @@ PluginRecord PluginLoader::load_by_name(const std::string& name) {
 
 /// Returns the path of the first plugin of this name on the search path.
 std::string PluginLoader::path_of(const std::string& name) {
-  std::vector<std::string> tried, found;
+  std::vector<std::string> tried_paths, names;
   for (const SearchDirectory& searched : checked_search_directories()) {
-    tried.push_back(searched.directory + (searched.exclusion_reason.empty()
-                                              ? ""
-                                              : " (left out: " + searched.exclusion_reason + ")"));
+    tried_paths.push_back(searched.directory +
+                          (searched.exclusion_reason.empty()
+                               ? ""
+                               : " (left out: " + searched.exclusion_reason + ")"));
     if (!searched.exclusion_reason.empty()) continue;
     for (const std::string& path : plugins_in(searched.directory)) {
-      found.push_back(record_of_file(path).name);
-      if (found.back() == name) return path;
+      names.push_back(record_of_file(path).name);
+      if (names.back() == name) return path;
     }
   }
-  fail("no plugin '", name, "'", did_you_mean(name, found), "; looked in ", join(tried));
+  fail("no plugin '", name, "'", did_you_mean(name, names), "; looked in ", join(tried_paths));
 }
 
 std::vector<PluginRecord> PluginLoader::list() {
   prepare();
   std::lock_guard lock(loading_lock_);
-  std::map<std::string, PluginRecord> records = refused_;  // keys are paths
-  for (const auto& [id, record] : loaded_) records.emplace(record.path, record);
+  std::map<std::string, PluginRecord> records = refused_plugins_;  // keys are paths
+  for (const auto& [id, record] : loaded_plugins_) records.emplace(record.path, record);
   for (const IndexedPlugin& plugin : built_in_) records.emplace(plugin.path, to_record(plugin));
   search(true);
-  for (const FoundPlugin& found : found_plugins_.plugins()) {
-    PluginRecord record = to_record(*found.plugin);
-    record.refused = found.refused;
+  for (const FoundPlugin& found_plugin : found_plugins_.plugins()) {
+    PluginRecord record = to_record(*found_plugin.plugin);
+    record.refused = found_plugin.refused;
     records.emplace(real_path(record.path), std::move(record));
   }
   std::vector<PluginRecord> list;
@@ -454,9 +459,9 @@ IndexedPlugin PluginLoader::load_to_index(const std::string& path) {
 void PluginLoader::write_index_of(const std::string& directory) {
   std::lock_guard lock(loading_lock_);
   stop_trials();
-  // Setting prepared_ keeps prepare() from reading the old index.
-  const bool first = !std::exchange(prepared_, true);
-  if (first) register_core_classes(registry_);
+  // Setting is_prepared_ keeps prepare() from reading the old index.
+  const bool is_first_write = !std::exchange(is_prepared_, true);
+  if (is_first_write) register_core_classes(registry_);
   std::vector<IndexedPlugin> plugins;
   std::vector<std::string> refusals;
   for (const std::string& path : libraries_in(directory)) try {

@@ -72,18 +72,18 @@ class PluginLoader final : public ClassSource {
 
   Registry& registry_;
   LoadingLock loading_lock_;
-  bool prepared_ = false, runs_trials_ = true;
+  bool is_prepared_ = false, runs_trials_ = true;
   std::vector<void (*)(Registry&)> late_classes_;  // functions that prepare() will call
   std::vector<IndexedPlugin> built_in_;
   NameTable<const IndexedPlugin*> indexed_classes_;
-  std::map<FileId, PluginRecord> loaded_;
+  std::map<FileId, PluginRecord> loaded_plugins_;
   /// The libraries that were loaded in a trial and then in this process, in order; the libraries of
   /// the index are not among them.
   std::vector<std::pair<std::string, FileState>> loaded_after_trial_;
-  std::map<std::string, PluginRecord> refused_;  // keys are paths
+  std::map<std::string, PluginRecord> refused_plugins_;  // keys are paths
   FoundPlugins found_plugins_;
   // libraries on the search path that were refused; keys are paths
-  std::map<std::string, FileState> unloadable_;
+  std::map<std::string, FileState> unloadable_files_;
   std::set<std::string> running_lua_plugins_;  // real paths of the Lua plugins that are running
   int loading_count_ = 0;  // number of plugins being loaded; the setup of a plugin may load another
 };

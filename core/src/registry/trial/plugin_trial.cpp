@@ -46,7 +46,7 @@ PluginTrial::PluginTrial(const std::function<Process(const ProcessOptions&)>& st
                                       {ProcessOptions::kNowhere, STDOUT_FILENO},
                                       {stderr_file_, STDERR_FILENO},
                                       {report_, kTrialDescriptor}}})),
-      end_(std::chrono::steady_clock::now() + kTimeout) {}
+      deadline_(std::chrono::steady_clock::now() + kTimeout) {}
 
 PluginTrial PluginTrial::in_program(const std::vector<std::string>& libraries) {
   std::vector<std::string> words{trial_program()};
@@ -58,8 +58,9 @@ PluginTrial PluginTrial::in_program(const std::vector<std::string>& libraries) {
 /// The child ends by exit(), as the destructors and exit handlers of the library belong to the
 /// trial.
 PluginTrial PluginTrial::in_fork(const std::string& library) {
-  const auto work = [&]() -> int { std::exit(run_trial({library})); };
-  return PluginTrial([&](const ProcessOptions& options) { return Process::copy(work, options); });
+  const auto try_library = [&]() -> int { std::exit(run_trial({library})); };
+  return PluginTrial(
+      [&](const ProcessOptions& options) { return Process::copy(try_library, options); });
 }
 
 TrialOutcome PluginTrial::outcome() {
@@ -68,19 +69,19 @@ TrialOutcome PluginTrial::outcome() {
 }
 
 std::string PluginTrial::failure() {
-  const auto left = end_ - std::chrono::steady_clock::now();
-  const bool in_time =
-      process_.wait(std::chrono::ceil<Process::Timeout>(std::max(left, left.zero())));
-  const bool loaded = !contents_of(report_).empty();
+  const auto remaining_time = deadline_ - std::chrono::steady_clock::now();
+  const bool is_in_time = process_.wait(
+      std::chrono::ceil<Process::Timeout>(std::max(remaining_time, remaining_time.zero())));
+  const bool was_loaded = !contents_of(report_).empty();
   const std::string words_left = last_line(contents_of(stderr_file_));
-  const char* when = loaded ? "when the process ends" : "while it is loaded";
-  if (!in_time)
-    return concat("it does not come to an end ", when, ": it was given ", kTimeout.count(),
+  const char* time_text = was_loaded ? "when the process ends" : "while it is loaded";
+  if (!is_in_time)
+    return concat("it does not come to an end ", time_text, ": it was given ", kTimeout.count(),
                   " seconds", words_left);
   if (process_.signal())
-    return concat("it crashes ", when, ": ", signal_name(process_.signal()), words_left);
-  if (!loaded)
-    return concat("it ends the process ", when, ", with exit status ", process_.exit_status(),
+    return concat("it crashes ", time_text, ": ", signal_name(process_.signal()), words_left);
+  if (!was_loaded)
+    return concat("it ends the process ", time_text, ", with exit status ", process_.exit_status(),
                   words_left);
   return process_.exit_status() ? concat("it makes the process end with exit status ",
                                          process_.exit_status(), words_left)
@@ -92,7 +93,7 @@ std::string PluginTrial::failure() {
 /// failure of the library.
 std::string failure_in_copy(const std::function<void()>& load) try {
   const Descriptor report = trial_file();
-  const auto work = [&] {
+  const auto run_trials = [&] {
     try {
       load();
       // The exception is ignored, because loading the library in this process throws it again.
@@ -100,10 +101,10 @@ std::string failure_in_copy(const std::function<void()>& load) try {
     }
     return write(report, "1", 1) == 1 ? 0 : 1;
   };
-  constexpr int kNowhere = ProcessOptions::kNowhere;
-  Process process = Process::copy(
-      work, {.descriptors = {
-                 {kNowhere, STDIN_FILENO}, {kNowhere, STDOUT_FILENO}, {kNowhere, STDERR_FILENO}}});
+  constexpr int kNoDescriptor = ProcessOptions::kNowhere;
+  Process process = Process::copy(run_trials, {.descriptors = {{kNoDescriptor, STDIN_FILENO},
+                                                               {kNoDescriptor, STDOUT_FILENO},
+                                                               {kNoDescriptor, STDERR_FILENO}}});
   if (!process.wait(kTimeout) || !contents_of(report).empty()) return "";
   if (process.signal())
     return concat("it crashes in this process: ", signal_name(process.signal()));
@@ -113,8 +114,8 @@ std::string failure_in_copy(const std::function<void()>& load) try {
 }
 
 int finish_trial(const std::string& report) {
-  const ssize_t written = write(kTrialDescriptor, report.data(), report.size());
-  return written == static_cast<ssize_t>(report.size()) ? 0 : 1;
+  const ssize_t written_bytes = write(kTrialDescriptor, report.data(), report.size());
+  return written_bytes == static_cast<ssize_t>(report.size()) ? 0 : 1;
 }
 
 int run_trial(const std::vector<std::string>& libraries) {

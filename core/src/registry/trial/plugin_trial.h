@@ -32,7 +32,7 @@ class PluginTrial {
   std::string failure();
   Descriptor stderr_file_, report_;
   Process process_;
-  std::chrono::steady_clock::time_point end_;
+  std::chrono::steady_clock::time_point deadline_;
 };
 
 /// Runs `load` in a copy of this process. Returns the failure, for example "it crashes in this

@@ -28,18 +28,18 @@ void try_in_server(const std::vector<std::string>& libraries, std::vector<TrialO
   const Descriptor report = trial_file();
   std::vector<std::string> words{trial_program(), kTryEach};
   words.insert(words.end(), libraries.begin(), libraries.end());
-  constexpr int kNowhere = ProcessOptions::kNowhere;
-  Process server = Process::program(words, {.descriptors = {{kNowhere, STDIN_FILENO},
-                                                            {kNowhere, STDOUT_FILENO},
-                                                            {kNowhere, STDERR_FILENO},
+  constexpr int kNoDescriptor = ProcessOptions::kNowhere;
+  Process server = Process::program(words, {.descriptors = {{kNoDescriptor, STDIN_FILENO},
+                                                            {kNoDescriptor, STDOUT_FILENO},
+                                                            {kNoDescriptor, STDERR_FILENO},
                                                             {report, kTrialDescriptor}}});
   if (server.wait() != 0)
     fail("plugins cannot be tried: the program that tries them, ", words.front(), ", ",
          server.ending());
-  std::istringstream in(contents_of(report));
+  std::istringstream report_stream(contents_of(report));
   for (size_t i = 0; i < libraries.size(); ++i) {
-    std::string failure = read_text(in);
-    outcomes.push_back({std::move(failure), read_text(in)});
+    std::string failure = read_text(report_stream);
+    outcomes.push_back({std::move(failure), read_text(report_stream)});
   }
 }
 
@@ -56,18 +56,18 @@ std::vector<TrialOutcome> try_each(const std::vector<std::string>& libraries) {
 
 int serve_trials(const std::vector<std::string>& libraries) {
   prepare_for_trials();
-  std::ostringstream out;
+  std::ostringstream output;
   for (size_t begin = 0; begin < libraries.size(); begin += kTrialsAtOnce) {
     const size_t end = std::min(begin + kTrialsAtOnce, libraries.size());
     std::vector<PluginTrial> trials;
     for (size_t i = begin; i < end; ++i) trials.push_back(PluginTrial::in_fork(libraries[i]));
     for (PluginTrial& trial : trials) {
-      const TrialOutcome outcome = trial.outcome();
-      write_text(out, outcome.failure);
-      write_text(out, outcome.report);
+      const TrialOutcome trial_outcome = trial.outcome();
+      write_text(output, trial_outcome.failure);
+      write_text(output, trial_outcome.report);
     }
   }
-  return finish_trial(out.str());
+  return finish_trial(output.str());
 }
 
 }  // namespace crescent

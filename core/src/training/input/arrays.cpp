@@ -39,9 +39,9 @@ void check_same_count(const Tensors& tensors, const char* what) {
 /// or superfluous, as in fit_input.
 void check_input(const Tensor& given, const Shape& wanted, const Model& model, size_t index) {
   const int rank = wanted.rank();
-  const bool adjustable = (given.rank() == rank + 1 && given.dim(-1) == 1) ||
-                          (given.rank() == rank - 1 && rank > 1 && wanted[-1] == 1);
-  if (adjustable) return;
+  const bool is_adjustable = (given.rank() == rank + 1 && given.dim(-1) == 1) ||
+                             (given.rank() == rank - 1 && rank > 1 && wanted[-1] == 1);
+  if (is_adjustable) return;
   if (given.rank() != rank)
     fail("Error when checking input: expected ", model.input_names()[index], " to have ", rank,
          " dimensions, but got array with shape ", given.shape(),
@@ -63,9 +63,10 @@ bool fits(const Tensors& x, const std::vector<Symbol>& wanted) {
 std::vector<Symbol> inputs_given(const Model& graph) {
   std::vector<Symbol> inputs = graph.inputs();
   const Value structure = graph.Model::structures().inputs;
-  const List there = structure.is_null() ? List() : leaves_of(structure);
-  for (size_t i = there.size() == inputs.size() ? inputs.size() : 0; i > 0; --i)
-    if (there[i - 1].is_null()) inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+  const List present_inputs = structure.is_null() ? List() : leaves_of(structure);
+  for (size_t i = present_inputs.size() == inputs.size() ? inputs.size() : 0; i > 0; --i)
+    if (present_inputs[i - 1].is_null())
+      inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(i) - 1);
   return inputs;
 }
 
@@ -76,15 +77,16 @@ void check_against_graph(const Model& model, const Tensors& x) {
   for (const Tensor& t : x) shapes.push_back(t.shape());
   ModelAccess::adapt(model, shapes);
   if (!model.is_graph()) return;
-  const std::vector<Symbol> wanted = inputs_given(model);
-  if (wanted.size() != x.size())
+  const std::vector<Symbol> graph_inputs = inputs_given(model);
+  if (graph_inputs.size() != x.size())
     fail(
         "Error when checking model input: the list of Numpy arrays that you are passing to your "
         "model is not the size the model "
         "expected. Expected to see ",
-        wanted.size(), " array(s), but instead got the following list of ", x.size(),
+        graph_inputs.size(), " array(s), but instead got the following list of ", x.size(),
         " arrays: ", shapes_text(x));
-  for (size_t i = 0; i < wanted.size(); ++i) check_input(x[i], wanted[i].shape(), model, i);
+  for (size_t i = 0; i < graph_inputs.size(); ++i)
+    check_input(x[i], graph_inputs[i].shape(), model, i);
 }
 
 /// The class of each sample: its number in y or, if y has a row for each sample, the index of the
@@ -140,11 +142,11 @@ std::optional<int64_t> class_count(const Model& model, size_t output, const Tens
 /// Fails if there is a weight for a class that no target can have.
 void check_labels(const std::map<int64_t, double>& weights, std::optional<int64_t> count) {
   if (weights.empty()) return;
-  const int64_t first = weights.begin()->first, last = weights.rbegin()->first;
-  if (first >= 0 && (!count || last < *count)) return;
-  fail("class_weight: there is no class ", first < 0 ? first : last, "; the classes are ",
-       count ? concat("0 to ", *count - 1) : "numbers from 0",
-       first == 1 && last == *count ? ": labels count from 0, write [0] = ..." : "");
+  const int64_t first_label = weights.begin()->first, last_label = weights.rbegin()->first;
+  if (first_label >= 0 && (!count || last_label < *count)) return;
+  fail("class_weight: there is no class ", first_label < 0 ? first_label : last_label,
+       "; the classes are ", count ? concat("0 to ", *count - 1) : "numbers from 0",
+       first_label == 1 && last_label == *count ? ": labels count from 0, write [0] = ..." : "");
 }
 
 /// Warns when a list of class weights seems to start at class 1 instead of 0.
@@ -161,13 +163,13 @@ Tensor weights_by_class(const Tensor& y, const Value& value, std::optional<int64
   check_labels(weights, known);
   const std::vector<int64_t> classes = classes_of(y);
   warn_of_shift(classes, weights);
-  std::vector<float> found;
+  std::vector<float> result;
   for (int64_t label : classes) {
     const auto it = weights.find(label);
-    found.push_back(it == weights.end() ? 1.0F : static_cast<float>(it->second));
+    result.push_back(it == weights.end() ? 1.0F : static_cast<float>(it->second));
   }
-  const int64_t count = static_cast<int64_t>(found.size());
-  return Tensor::from(found, {count});
+  const int64_t count = static_cast<int64_t>(result.size());
+  return Tensor::from(result, {count});
 }
 
 /// Returns the class_weight of each output. `value` is that of the only output, or a list or
@@ -242,9 +244,10 @@ Tensors tensors_in(const Value& value, const std::vector<std::string>& names, co
   for (const std::string& name : names) {
     const Value* item = value.as_dict().find(name);
     if ((!item || item->is_null()) && std::string_view(what) != "sample_weight") {
-      std::vector<std::string> quoted;
-      for (const std::string& n : names) quoted.push_back("'" + n + "'");
-      fail("No data provided for \"", name, "\". Need data for each key in: [", join(quoted), "]");
+      std::vector<std::string> quoted_names;
+      for (const std::string& n : names) quoted_names.push_back("'" + n + "'");
+      fail("No data provided for \"", name, "\". Need data for each key in: [", join(quoted_names),
+           "]");
     }
     tensors.push_back(item ? tensor_of(*item, what) : Tensor());
   }
@@ -310,13 +313,14 @@ void weight_classes(const Model& model, Arrays& arrays, const Value& class_weigh
   const std::vector<Value> values = per_output(class_weight, names, y.size());
   for (size_t i = 0; i < y.size(); ++i) {
     if (values[i].is_null()) continue;
-    Tensor by_class = weights_by_class(y[i], values[i], class_count(model, i, y));
+    Tensor class_sample_weights = weights_by_class(y[i], values[i], class_count(model, i, y));
     if (!weights[i]) {
-      weights[i] = by_class;
+      weights[i] = class_sample_weights;
       continue;
     }
-    while (by_class.rank() < weights[i].rank()) by_class = ops::expand_dims(by_class, -1);
-    weights[i] = weights[i] * by_class;
+    while (class_sample_weights.rank() < weights[i].rank())
+      class_sample_weights = ops::expand_dims(class_sample_weights, -1);
+    weights[i] = weights[i] * class_sample_weights;
   }
 }
 

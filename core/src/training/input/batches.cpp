@@ -9,8 +9,8 @@ namespace {
 
 /// The dataset from which this process reads the rows that it computes, if possible on a thread.
 DatasetPtr source_of(const DatasetPtr& data, const ProcessGroup& group) {
-  const NeededRows needed = group.needed_rows();
-  const DatasetPtr source = data && needed ? data->with_needed(needed) : data;
+  const NeededRows needed_rows = group.needed_rows();
+  const DatasetPtr source = data && needed_rows ? data->with_needed(needed_rows) : data;
   return source && source->reads_files() ? prefetch(source) : source;
 }
 
@@ -33,14 +33,14 @@ Batches::Batches(const char* run, const DatasetPtr& data, std::optional<int64_t>
 void Batches::begin() {
   mark_done();
   batches_done_ = 0;
-  if (!continues_across_epochs_ || !started_ || ended_) begin_epoch();
+  if (!continues_across_epochs_ || !has_started_ || has_ended_) begin_epoch();
 }
 
 void Batches::begin_epoch() {
   data_->begin_epoch();
   expected_batches_ = data_->batches();
-  started_ = true;
-  ended_ = false;
+  has_started_ = true;
+  has_ended_ = false;
   fetched_in_dataset_epoch_ = 0;
   batch_state_ = BatchState::none;
 }
@@ -48,20 +48,21 @@ void Batches::begin_epoch() {
 const Batch* Batches::next() {
   mark_done();
   enter_batch(run_name_, batches_done_ + 1);
-  const Next here = prepare(), next{group_.max_over_processes(static_cast<int>(here))};
-  if (next == Next::end) {
-    if (here == Next::batch) warn_of_rest();
+  const Next own_next = prepare(),
+             agreed_next{group_.max_over_processes(static_cast<int>(own_next))};
+  if (agreed_next == Next::end) {
+    if (own_next == Next::batch) warn_of_rest();
     return nullptr;
   }
-  if (next == Next::interruption) {
+  if (agreed_next == Next::interruption) {
     const bool is_here = interrupted();
     if (!is_here) interrupt();  // makes the callbacks of all processes see the interruption
-    const std::string of = count() >= 0 ? concat(" of ", count()) : "";
-    const char* where = is_here ? "" : " in another process";
+    const std::string of_count = count() >= 0 ? concat(" of ", count()) : "";
+    const char* place_text = is_here ? "" : " in another process";
     throw Interrupted(
-        concat(run_name_, ": interrupted", where, " after batch ", batches_done_, of));
+        concat(run_name_, ": interrupted", place_text, " after batch ", batches_done_, of_count));
   }
-  batch_state_ = BatchState::given;
+  batch_state_ = BatchState::returned;
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&
       batch_.x.front().dim(0) == 0)
     fail(run_name_, ": the data gave a batch without samples, shape ", batch_.x.front().shape());
@@ -87,10 +88,10 @@ void Batches::gather() {
     fail(run_name_,
          ": expected a batch of arrays with a batch axis, of which each process has a part");
   GatheredBatch batch = gather_batch(group_, batch_, group_.needs_all());
-  whole_batch_ = own_batch_ = std::move(batch.whole);
-  share_ = group_.shares() ? batch.own : Share();
+  whole_batch_ = own_batch_ = std::move(batch.whole_batch);
+  share_ = group_.shares() ? batch.own_rows : Share();
   if (group_.in_shards())
-    share_ = group_.share(batch.own.whole);
+    share_ = group_.share(batch.own_rows.whole);
   else if (group_.shares())
     own_batch_.x = batch_.x;
 }
@@ -117,7 +118,7 @@ Batches::Next Batches::prepare() {
 }
 
 void Batches::mark_done() {
-  if (batch_state_ != BatchState::given) return;
+  if (batch_state_ != BatchState::returned) return;
   batch_state_ = BatchState::none;
   any_done_ = true;
   ++batches_done_;
@@ -130,7 +131,7 @@ bool Batches::is_interrupted() const { return interrupted() && batches_done_ != 
 bool Batches::fetch() {
   own_batch_ = whole_batch_ = {};  // releases views of the batch, so that its memory can be reused
   if (data_->next(batch_)) return true;
-  ended_ = true;
+  has_ended_ = true;
   // Begins a new epoch of the dataset if the previous epoch of training ended exactly at the end of
   // the data.
   if (continues_across_epochs_ && batches_done_ == 0 && fetched_in_dataset_epoch_ > 0) {
@@ -146,7 +147,7 @@ void Batches::warn_of_early_end() {
     warn("Your input ran out of data after ", batches_done_, " of ", *steps_,
          " steps. Make sure that your dataset or generator can "
          "generate at least `steps_per_epoch * epochs` batches.");
-  else if (fetched_in_dataset_epoch_ < expected_batches_ && !std::exchange(warned_, true))
+  else if (fetched_in_dataset_epoch_ < expected_batches_ && !std::exchange(has_warned_, true))
     warn("Your input ran out of data after ", fetched_in_dataset_epoch_, " of ", expected_batches_,
          " batches. Make sure that your dataset or generator gives as many as it announces.");
 }
@@ -161,7 +162,7 @@ std::optional<BatchSpecs> Batches::specs() const {
 Dict Batches::position() const {
   return {{"batches", batches_done_},
           {"given", fetched_in_dataset_epoch_},
-          {"begun", started_},
+          {"begun", has_started_},
           {"samples", samples()},
           {"source", data_->state()}};
 }
@@ -173,10 +174,10 @@ void Batches::restore(const Dict& position) {
          this->samples());
   batches_done_ = count_in(position, "batches");
   fetched_in_dataset_epoch_ = count_in(position, "given");
-  started_ = position.at("begun").as_bool();
-  ended_ = false;
+  has_started_ = position.at("begun").as_bool();
+  has_ended_ = false;
   batch_state_ = BatchState::none;
-  if (!started_) return;
+  if (!has_started_) return;
   data_->restore(position.at("source"), fetched_in_dataset_epoch_);
   expected_batches_ = data_->batches();
 }

@@ -78,17 +78,17 @@ class Batches {
   int64_t batches_done_ = 0;
   int64_t expected_batches_ = -1;  ///< the number that the dataset promised at the start of the
                                    ///< epoch; -1: unknown
-  bool warned_ = false;            ///< whether a warning said that the data ended too early
+  bool has_warned_ = false;        ///< whether a warning said that the data ended too early
   /// batches fetched in the epoch of the dataset, which may have begun in an earlier epoch of
   /// training
   int64_t fetched_in_dataset_epoch_ = 0;
   bool any_done_ = false;
-  bool started_ = false;  ///< whether an epoch of the data has begun
-  bool ended_ = false;    ///< whether the dataset is known to be exhausted
+  bool has_started_ = false;  ///< whether an epoch of the data has begun
+  bool has_ended_ = false;    ///< whether the dataset is known to be exhausted
   enum class BatchState {
     none,
     fetched,
-    given
+    returned
   } batch_state_ = BatchState::none;  ///< whether batch_ holds a batch, and whether next() has
                                       ///< returned it
 };

@@ -35,34 +35,36 @@ Tensor gather_batch(Communicator& all, const Rows& rows, const Share& own, const
     fail("fit: expected ", own.count, " rows in each array of a batch, got shape ", part.shape());
   TensorSpec spec = part.spec();
   spec.shape.set(0, own.whole);
-  Tensor whole = Tensor::uninitialized(spec);
+  Tensor whole_batch = Tensor::uninitialized(spec);
   const size_t row = part.bytes() / static_cast<size_t>(own.count);
   std::vector<size_t> bytes;
   for (const int64_t count : rows) bytes.push_back(static_cast<size_t>(count) * row);
-  whole.storage()->copy(static_cast<size_t>(own.first) * row, *part.storage(), part.offset(),
-                        part.bytes());
-  all.gather(whole.storage()->host(), bytes);
-  return whole;
+  whole_batch.storage()->copy(static_cast<size_t>(own.first) * row, *part.storage(), part.offset(),
+                              part.bytes());
+  all.gather(whole_batch.storage()->host(), bytes);
+  return whole_batch;
 }
 
 }  // namespace
 
 GatheredBatch gather_batch(const ProcessGroup& group, const Batch& own, bool with_inputs) {
-  Communicator& all = *group.communicator();
+  Communicator& communicator = *group.communicator();
   const int64_t count = own.x.front().dim(0);
   const std::vector<double> counts = expect_equal(
       group, facts_of(own), "Each process gives its own part of every batch, of the same arrays",
       static_cast<double>(count));
-  Rows rows;
+  Rows all_rows;
   GatheredBatch batch{own, {0, count, 0}};
   for (const double each : counts) {
-    if (static_cast<int>(rows.size()) == all.rank()) batch.own.first = batch.own.whole;
-    rows.push_back(static_cast<int64_t>(each));
-    batch.own.whole += rows.back();
+    if (static_cast<int>(all_rows.size()) == communicator.rank())
+      batch.own_rows.first = batch.own_rows.whole;
+    all_rows.push_back(static_cast<int64_t>(each));
+    batch.own_rows.whole += all_rows.back();
   }
-  for (Tensors* tensors : {&batch.whole.x, &batch.whole.y, &batch.whole.sample_weight}) {
-    if (tensors == &batch.whole.x && !with_inputs) continue;
-    for (Tensor& t : *tensors) t = gather_batch(all, rows, batch.own, t);
+  for (Tensors* tensors :
+       {&batch.whole_batch.x, &batch.whole_batch.y, &batch.whole_batch.sample_weight}) {
+    if (tensors == &batch.whole_batch.x && !with_inputs) continue;
+    for (Tensor& t : *tensors) t = gather_batch(communicator, all_rows, batch.own_rows, t);
   }
   return batch;
 }

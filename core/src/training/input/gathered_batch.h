@@ -8,8 +8,8 @@ namespace crescent {
 
 /// A batch that consists of the rows of rank 0, followed by those of rank 1, and so on.
 struct GatheredBatch {
-  Batch whole;  ///< the inputs are gathered only if every process needs all of them
-  Share own;    ///< the rows of this process
+  Batch whole_batch;  ///< the inputs are gathered only if every process needs all of them
+  Share own_rows;     ///< the rows of this process
 };
 /// Gathers a batch of which each process passes its part `own`, which must have at least one row.
 /// Fails if the dtypes of the parts differ, or their shapes apart from the number of rows.

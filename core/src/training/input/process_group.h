@@ -26,7 +26,8 @@ class ProcessGroup {
   /// The processes of the communicator in use.
   static ProcessGroup current() {
     ProcessGroup group;
-    if (auto all = crescent::communicator(); all->size() > 1) group.communicator_ = std::move(all);
+    if (auto communicator = crescent::communicator(); communicator->size() > 1)
+      group.communicator_ = std::move(communicator);
     group.shares_ = group.communicator_ && distribution() == Distribution::data_parallel;
     group.gathers_ = group.shares_ && !shards_data();
     group.in_shards_ = is_deterministic() && (group.shares_ || !group.communicator_);
@@ -34,8 +35,8 @@ class ProcessGroup {
   }
   /// The processes that share an evaluation or a prediction.
   static ProcessGroup of_inference() {
-    const bool shared = shares_inference() && distribution() == Distribution::data_parallel;
-    return shared ? current() : ProcessGroup();
+    const bool is_shared = shares_inference() && distribution() == Distribution::data_parallel;
+    return is_shared ? current() : ProcessGroup();
   }
   /// Whether the processes share each batch; otherwise each has batches of its own.
   bool shares() const { return shares_; }
@@ -66,11 +67,11 @@ class ProcessGroup {
             size = communicator_->size()](int64_t rows) -> RowRange {
       if (rows == 0) return {};
       if (!in_shards) {
-        const Share own = Share::of(rows, rank, size);
-        return {own.begin(), own.rows()};
+        const Share own_share = Share::of(rows, rank, size);
+        return {own_share.begin(), own_share.rows()};
       }
-      const Share whole = Share::in_shards(rows);
-      return rows_of_shards(whole, shards_of(whole.shards, rank, size));
+      const Share whole_share = Share::in_shards(rows);
+      return rows_of_shards(whole_share, shards_of(whole_share.shards, rank, size));
     };
   }
   /// The communicator of the processes; null for a single process.
@@ -78,8 +79,8 @@ class ProcessGroup {
   /// Returns the maximum of `own` over all processes.
   int max_over_processes(int own) const {
     if (!communicator_) return own;
-    const std::vector<double> all = communicator_->all_gather(own);
-    return static_cast<int>(*std::max_element(all.begin(), all.end()));
+    const std::vector<double> gathered = communicator_->all_gather(own);
+    return static_cast<int>(*std::max_element(gathered.begin(), gathered.end()));
   }
   bool any(bool own) const { return max_over_processes(own) != 0; }
   /// Runs `work`, in which processes wait for each other. On an error this process leaves the

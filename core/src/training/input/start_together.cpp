@@ -16,11 +16,11 @@ double hash_of(const std::string& text) {
 
 /// Returns the numbers `own` of all processes, one row for each process.
 std::vector<double> gathered_rows(const ProcessGroup& group, const std::vector<double>& own) {
-  Communicator& all = *group.communicator();
-  const auto size = static_cast<size_t>(all.size());
+  Communicator& communicator = *group.communicator();
+  const auto size = static_cast<size_t>(communicator.size());
   std::vector<double> rows(size * own.size());
-  std::copy(own.begin(), own.end(), rows.begin() + all.rank() * std::ssize(own));
-  all.gather(rows.data(), std::vector<size_t>(size, own.size() * sizeof(double)));
+  std::copy(own.begin(), own.end(), rows.begin() + communicator.rank() * std::ssize(own));
+  communicator.gather(rows.data(), std::vector<size_t>(size, own.size() * sizeof(double)));
   return rows;
 }
 
@@ -42,18 +42,19 @@ std::vector<double> expect_equal(const ProcessGroup& group, const Dict& facts,
   for (const DictEntry& fact : facts) numbers.push_back(hash_of(to_json(fact.value)));
   numbers.push_back(own);
   const size_t columns = numbers.size();
-  const std::vector<double> rows = gathered_rows(group, numbers);
+  const std::vector<double> all_rows = gathered_rows(group, numbers);
   std::vector<std::string> differences;
   size_t column = 0;
   for (const DictEntry& fact : facts)
-    if (const std::vector<int> ranks = ranks_that_differ(rows, columns, column++); !ranks.empty())
+    if (const std::vector<int> ranks = ranks_that_differ(all_rows, columns, column++);
+        !ranks.empty())
       differences.push_back(concat(fact.key, " at ", ranks_text(ranks)));
   if (!differences.empty())
     fail("fit: the processes were not given the same as rank 0: ", join(differences, "; "), ". ",
          in_common);
-  std::vector<double> told;
-  for (size_t i = column; i < rows.size(); i += columns) told.push_back(rows[i]);
-  return told;
+  std::vector<double> result;
+  for (size_t i = column; i < all_rows.size(); i += columns) result.push_back(all_rows[i]);
+  return result;
 }
 
 void copy_from_rank_0(const ProcessGroup& group, const Variables& variables) {
@@ -68,12 +69,12 @@ void copy_from_rank_0(const ProcessGroup& group, const Variables& variables) {
 }
 
 Variables state_of(Model& model) {
-  Variables all = model.weights();
+  Variables variables = model.weights();
   for (Layer* layer : model.flatten_layers())
-    for (const SeedGenerator& seeds : layer->seed_generators()) all.push_back(seeds.state());
+    for (const SeedGenerator& seeds : layer->seed_generators()) variables.push_back(seeds.state());
   if (const auto optimizer = model.optimizer())
-    for (const Variable& v : optimizer->state()) all.push_back(v);
-  return all;
+    for (const Variable& v : optimizer->state()) variables.push_back(v);
+  return variables;
 }
 
 }  // namespace crescent

@@ -13,12 +13,12 @@
 namespace crescent {
 namespace {
 
-constexpr int64_t kNormsLine = 100, kNarrowestNorms = 40;
+constexpr int64_t kNormsLine = 100, kMinNormsLine = 40;
 
 double norm_of(const Tensor& t) {
-  double squares = 0;
-  for (double x : t.to_vector()) squares += x * x;
-  return std::sqrt(squares);
+  double square_sum = 0;
+  for (double x : t.to_vector()) square_sum += x * x;
+  return std::sqrt(square_sum);
 }
 
 /// Computes the norms in a step that runs op by op.
@@ -68,8 +68,8 @@ GradientNorms Model::gradient_norms(const Tensors& x, const Tensors& y, const Di
   NormObserver observer;
   Stepper(*this).rehearse_eagerly({batch.x, batch.y, batch.weights});
   GradientNorms norms = std::move(observer.norms);
-  const auto length = static_cast<size_t>(
-      options.line_length.value_or(fitting_columns(kNormsLine, kNarrowestNorms)));
+  const auto length =
+      static_cast<size_t>(options.line_length.value_or(fitting_columns(kNormsLine, kMinNormsLine)));
   norms.lines = {concat("Model: \"", on_one_line(name()), "\", loss ", short_number(norms.loss))};
   add_table(norms.lines, "Layer", norms.layers, length);
   add_table(norms.lines, "Weight", norms.weights, length);

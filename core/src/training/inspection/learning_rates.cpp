@@ -71,27 +71,27 @@ double loss_in(const NamedValues& results) {
 
 /// The learning rate at which the averaged loss falls fastest as a function of log(rate), by
 /// central differences; NaN when it never falls. Rates after the smallest average are ignored.
-double steepest(const LearningRateCurve& curve) {
+double steepest_rate_of(const LearningRateCurve& curve) {
   const auto best = std::min_element(curve.averages.begin(), curve.averages.end());
-  double found = std::numeric_limits<double>::quiet_NaN(), fall = 0;
-  for (auto at = curve.averages.begin() + 1; at < best; ++at) {
-    const double slope = at[1] - at[-1];
-    if (slope >= fall) continue;
-    fall = slope;
-    found = curve.rates[static_cast<size_t>(at - curve.averages.begin())];
+  double steepest_rate = std::numeric_limits<double>::quiet_NaN(), steepest_fall = 0;
+  for (auto point = curve.averages.begin() + 1; point < best; ++point) {
+    const double slope = point[1] - point[-1];
+    if (slope >= steepest_fall) continue;
+    steepest_fall = slope;
+    steepest_rate = curve.rates[static_cast<size_t>(point - curve.averages.begin())];
   }
-  return found;
+  return steepest_rate;
 }
 
 std::string summary_of(const LearningRateCurve& curve) {
   const auto best = std::min_element(curve.averages.begin(), curve.averages.end());
   const double rate = curve.rates[static_cast<size_t>(best - curve.averages.begin())];
-  const std::string tried =
+  const std::string tried_rates =
       concat(curve.rates.size(), " learning rates from ", short_number(curve.rates.front()), " to ",
              short_number(curve.rates.back()), "; the smallest loss ", short_number(*best), " at ",
              short_number(rate));
-  if (std::isnan(curve.suggestion)) return tried + "; the loss never falls";
-  return concat(tried, "; the loss falls fastest at ", short_number(curve.suggestion));
+  if (std::isnan(curve.suggestion)) return tried_rates + "; the loss never falls";
+  return concat(tried_rates, "; the loss falls fastest at ", short_number(curve.suggestion));
 }
 
 void check_range(const LearningRateOptions& options) {
@@ -103,8 +103,8 @@ void check_range(const LearningRateOptions& options) {
 
 /// The learning rate of a step; the rates of all steps form a geometric sequence.
 double rate_of_step(const LearningRateOptions& options, int64_t step) {
-  const double share = static_cast<double>(step) / static_cast<double>(options.steps - 1);
-  return options.from * std::pow(options.to / options.from, share);
+  const double progress = static_cast<double>(step) / static_cast<double>(options.steps - 1);
+  return options.from * std::pow(options.to / options.from, progress);
 }
 
 /// Appends the rate and the loss of a batch to the curve; returns false when the loss has diverged.
@@ -149,7 +149,7 @@ LearningRateCurve Model::find_learning_rate(const Tensors& x, const Tensors& y, 
     goes_on = add_point(curve, rate, loss, average.add(loss), options.diverged);
   }
   if (curve.rates.empty()) fail("find_learning_rate: the loss of the first batch is not finite");
-  curve.suggestion = steepest(curve);
+  curve.suggestion = steepest_rate_of(curve);
   curve.lines = {summary_of(curve)};
   return curve;
 }

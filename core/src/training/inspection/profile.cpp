@@ -15,8 +15,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // seconds of the steps that are timed as a whole; as many steps are then timed by instruction
-constexpr double kSeconds = 0.25;
-constexpr double kTick = 1e-9;                       // resolution of the clock in seconds
+constexpr double kMeasuredSeconds = 0.25;
+constexpr double kClockTick = 1e-9;                  // resolution of the clock in seconds
 constexpr int64_t kMinSteps = 3, kMaxSteps = 10000;  // limits of the number of steps
 
 /// While an object of this class lives, the executable times its instructions.
@@ -36,13 +36,13 @@ class ExecutableTiming {
 double time_steps(const CompiledStep& step, int64_t count) {
   Tensors outputs;
   const auto begin = Clock::now();
-  for (int64_t done = 0; done < count; ++done) {
+  for (int64_t run = 0; run < count; ++run) {
     if (interrupted())
-      throw Interrupted(concat("profile: interrupted after step ", done, " of ", count));
+      throw Interrupted(concat("profile: interrupted after step ", run, " of ", count));
     step.function.call(step.inputs, outputs, step.key);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  return std::max(seconds, kTick) / static_cast<double>(count);
+  return std::max(seconds, kClockTick) / static_cast<double>(count);
 }
 
 /// With op determinism the step computes logical shards, as in fit, unless other processes would
@@ -87,7 +87,7 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
   const StepLock lock(*this);
   const ProfileOptions options = parse<ProfileOptions>("profile", given);
   if (!y.empty()) check_compiled(*this);
-  if (training_->spec.compiled && training_->spec.options.run_eagerly)
+  if (training_->spec.is_compiled && training_->spec.options.run_eagerly)
     fail("profile: a model that runs eagerly has no compiled step");
   const Arrays arrays{x, y, {}};
   check_arrays(*this, arrays);
@@ -101,9 +101,9 @@ Profile Model::profile(const Tensors& x, const Tensors& y, const Dict& given) {
                 : stepper.compiled_train({batch.x, batch.y, {}}, extras_of_fit(*this, profile));
   const Transaction transaction;  // the destructor restores the variables
   time_steps(step, 1);            // not timed: the first run takes longer
-  const int64_t enough =
-      std::clamp(static_cast<int64_t>(kSeconds / time_steps(step, 1)), kMinSteps, kMaxSteps);
-  const int64_t steps = options.steps.value_or(enough);
+  const int64_t step_count = std::clamp(
+      static_cast<int64_t>(kMeasuredSeconds / time_steps(step, 1)), kMinSteps, kMaxSteps);
+  const int64_t steps = options.steps.value_or(step_count);
   profile.seconds = time_steps(step, steps);
   const auto executable = step.function.executable(step.inputs, step.key);
   {

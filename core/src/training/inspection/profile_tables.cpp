@@ -13,7 +13,7 @@ namespace {
 
 // Widths of tables in columns of characters. Tables with one row per instruction have two more
 // columns of text.
-constexpr int64_t kLine = 98, kLongLine = 140, kNarrowest = 40;
+constexpr int64_t kLineWidth = 98, kLongLineWidth = 140, kMinLineWidth = 40;
 
 using Rows = std::vector<ProfileEntry>;
 
@@ -46,31 +46,32 @@ std::string path_in(const Model& model, const std::string& scope) {
 /// itself if there is none. If a layer "a" and a layer "a/b" match, the longer name is taken.
 std::string layer_of(const Model& model, const std::string& path) {
   const std::vector<LayerPtr> layers = model.layers();
-  const Layer* found = nullptr;
+  const Layer* owner = nullptr;
   for (const LayerPtr& layer : layers) {
-    const bool leads = path == layer->name() || path.starts_with(layer->name() + "/");
-    if (leads && (!found || layer->name().size() > found->name().size())) found = layer.get();
+    const bool is_on_path = path == layer->name() || path.starts_with(layer->name() + "/");
+    if (is_on_path && (!owner || layer->name().size() > owner->name().size())) owner = layer.get();
   }
-  if (found) return found->name() + " (" + found->class_name() + ")";
+  if (owner) return owner->name() + " (" + owner->class_name() + ")";
   return path.empty() ? "(other)" : path;
 }
 
 /// Sums the rows with equal keys; the row of a group names the kernel that takes most of its time.
 Rows grouped(const Rows& rows, const std::function<ProfileEntry(const ProfileEntry&)>& key) {
   Rows groups;
-  std::vector<double> most;  // for each group, the seconds of the kernel that its row names
+  std::vector<double>
+      longest_seconds;  // for each group, the seconds of the kernel that its row names
   for (const ProfileEntry& row : rows) {
-    const ProfileEntry wanted = key(row);
+    const ProfileEntry group_key = key(row);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const ProfileEntry& g) {
-      return g.scope == wanted.scope && g.op == wanted.op &&
-             (wanted.kernel.empty() || g.kernel == wanted.kernel);
+      return g.scope == group_key.scope && g.op == group_key.op &&
+             (group_key.kernel.empty() || g.kernel == group_key.kernel);
     });
     if (group == groups.end()) {
-      groups.push_back(wanted);
-      most.push_back(-1);
+      groups.push_back(group_key);
+      longest_seconds.push_back(-1);
       group = groups.end() - 1;
     }
-    double& seconds = most[group - groups.begin()];
+    double& seconds = longest_seconds[group - groups.begin()];
     if (row.seconds > seconds) group->kernel = row.kernel, seconds = row.seconds;
     group->calls += row.calls;
     group->seconds += row.seconds;
@@ -80,13 +81,13 @@ Rows grouped(const Rows& rows, const std::function<ProfileEntry(const ProfileEnt
   return groups;
 }
 
-Rows by_layer(const Model& model, const Rows& rows) {
+Rows rows_by_layer(const Model& model, const Rows& rows) {
   return grouped(rows, [&](const ProfileEntry& row) {
     return ProfileEntry{layer_of(model, path_in(model, row.scope)), "", "", ""};
   });
 }
 
-Rows by_op(const Rows& rows) {
+Rows rows_by_op(const Rows& rows) {
   return grouped(rows, [](const ProfileEntry& row) {
     return ProfileEntry{"", row.op, "", row.kernel};
   });
@@ -102,13 +103,13 @@ std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t l
     columns.push_back({title, true});
   columns.push_back({"Kernel"});
   TextTable table(columns);
-  const double total = total_seconds(rows);
+  const double total_time = total_seconds(rows);
   for (const ProfileEntry& row : rows) {
     std::vector<std::string> cells;
     for (const auto& [title, text] : texts) cells.push_back(text(row));
     cells.insert(cells.end(),
                  {std::to_string(row.calls), number(row.seconds * 1e6),
-                  total > 0 ? number(100 * row.seconds / total) + " %" : "",
+                  total_time > 0 ? number(100 * row.seconds / total_time) + " %" : "",
                   rate(row.flops, row.seconds), rate(row.bytes, row.seconds), row.kernel});
     table.add(std::move(cells));
   }
@@ -121,12 +122,13 @@ std::vector<std::string> speed_on_cores(const Rows& rows) {
   for (const ProfileEntry& row : rows)
     for (size_t c = 0; c < seconds.size(); ++c) seconds[c] += row.seconds_on[c];
   if (seconds[0] <= 0) return {};
-  std::vector<std::string> cores, times;
+  std::vector<std::string> cores, time_texts;
   for (size_t c = 1; c < seconds.size(); ++c) {
     cores.push_back(std::to_string(kProfiledCores[c]));
-    times.push_back(number(seconds[0] / seconds[c]));
+    time_texts.push_back(number(seconds[0] / seconds[c]));
   }
-  return {concat("On ", join(cores), " cores at most ", join(times), " times as fast as on one")};
+  return {
+      concat("On ", join(cores), " cores at most ", join(time_texts), " times as fast as on one")};
 }
 
 /// Appends a line to `lines`; a line that is too long is broken after commas, or at a space.
@@ -143,13 +145,13 @@ void add_broken(std::vector<std::string>& lines, std::string line, size_t length
 }
 
 std::vector<std::string> totals(const Profile& profile) {
-  uint64_t calls = 0;
+  uint64_t call_count = 0;
   double flops = 0;
-  for (const ProfileEntry& row : profile.rows) calls += row.calls, flops += row.flops;
+  for (const ProfileEntry& row : profile.rows) call_count += row.calls, flops += row.flops;
   const double seconds = profile.seconds, samples = static_cast<double>(profile.batch_size);
   std::vector<std::string> lines;
-  lines.push_back(
-      concat("Total: ", number(total_seconds(profile.rows) * 1e6), " us in ", calls, " calls"));
+  lines.push_back(concat("Total: ", number(total_seconds(profile.rows) * 1e6), " us in ",
+                         call_count, " calls"));
   lines.push_back(concat("A step that is not timed within: ", number(seconds * 1e6), " us, ",
                          profile.batch_size, " samples, ", number(samples / seconds), " samples/s",
                          flops > 0 ? concat(", ", rate(flops, seconds), " GFLOP/s") : ""));
@@ -167,7 +169,8 @@ std::vector<std::string> profile_tables(const Model& model, const Profile& profi
       std::stable_sort(rows.begin(), rows.end(), [](const ProfileEntry& a, const ProfileEntry& b) {
         return a.seconds > b.seconds;
       });
-    const int64_t length = options.line_length.value_or(fitting_columns(line_length, kNarrowest));
+    const int64_t length =
+        options.line_length.value_or(fitting_columns(line_length, kMinLineWidth));
     for (std::string& line : table_of(rows, texts, static_cast<size_t>(length)))
       lines.push_back(std::move(line));
   };
@@ -176,12 +179,14 @@ std::vector<std::string> profile_tables(const Model& model, const Profile& profi
   const auto op = [](const ProfileEntry& row) { return row.op; };
   const auto shapes = [](const ProfileEntry& row) { return row.shapes; };
   if (options.by == "layer" || options.by == "both")
-    add(by_layer(model, profile.rows), {{"Layer (type)", layer}}, kLine);
-  if (options.by == "op" || options.by == "both") add(by_op(profile.rows), {{"Op", op}}, kLine);
+    add(rows_by_layer(model, profile.rows), {{"Layer (type)", layer}}, kLineWidth);
+  if (options.by == "op" || options.by == "both")
+    add(rows_by_op(profile.rows), {{"Op", op}}, kLineWidth);
   if (options.by == "instruction")
-    add(profile.rows, {{"Layer", scope}, {"Op", op}, {"Shapes", shapes}}, kLongLine);
+    add(profile.rows, {{"Layer", scope}, {"Op", op}, {"Shapes", shapes}}, kLongLineWidth);
   const std::string rule(lines[1].size(), '_');
-  const int64_t length = options.line_length.value_or(fitting_columns(kLongLine, kNarrowest));
+  const int64_t length =
+      options.line_length.value_or(fitting_columns(kLongLineWidth, kMinLineWidth));
   for (std::string& line : totals(profile))
     add_broken(lines, std::move(line), static_cast<size_t>(length));
   lines.push_back(rule);

@@ -22,20 +22,20 @@ std::string last_name(const std::string& path) { return path.substr(path.rfind('
 class Tracer final : public CallObserver {
  public:
   Tracer(const TraceOptions& options, std::vector<std::string> wanted)
-      : options_(options), wanted_(std::move(wanted)) {}
+      : options_(options), wanted_names_(std::move(wanted)) {}
   void begin(const Layer& layer) override { path_.push_back(layer.name()); }
   void end(const Layer& layer, const Tensors& outputs) override {
     const std::string path = path_.size() > 1 ? join(std::span(path_).subspan(1), "/") : "";
     path_.pop_back();
     if (path.empty() || outputs.empty() || outputs.front().is_abstract()) return;
-    seen_.push_back(path);
+    seen_names_.push_back(path);
     const int64_t call = calls_[path]++;
     if (!is_wanted(path)) return;
     for (const Tensor& output : outputs) record_output(layer, path, call, output);
   }
   LayerTrace take() {
-    for (const std::string& name : wanted_)
-      if (std::none_of(seen_.begin(), seen_.end(),
+    for (const std::string& name : wanted_names_)
+      if (std::none_of(seen_names_.begin(), seen_names_.end(),
                        [&](const std::string& path) { return leads_to(name, path); }))
         fail("trace: no layer '", name, "' was called", did_you_mean(name, known_names()));
     return std::move(trace_);
@@ -43,31 +43,33 @@ class Tracer final : public CallObserver {
 
  private:
   std::vector<std::string> known_names() const {
-    std::vector<std::string> names = seen_;
-    for (const std::string& path : seen_) names.push_back(last_name(path));
+    std::vector<std::string> names = seen_names_;
+    for (const std::string& path : seen_names_) names.push_back(last_name(path));
     return names;
   }
   static bool leads_to(const std::string& name, const std::string& path) {
     return name == path || name == last_name(path);
   }
   bool is_wanted(const std::string& path) const {
-    return wanted_.empty() ||
-           std::any_of(wanted_.begin(), wanted_.end(),
+    return wanted_names_.empty() ||
+           std::any_of(wanted_names_.begin(), wanted_names_.end(),
                        [&](const std::string& name) { return leads_to(name, path); });
   }
   void record_output(const Layer& layer, const std::string& path, int64_t call,
                      const Tensor& output) {
     const auto& rows = trace_.outputs;
-    const bool further = !rows.empty() && rows.back().layer == path && rows.back().call == call;
-    TracedOutput row{path,          layer.class_name(), call, further ? rows.back().output + 1 : 0,
-                     output.spec(), std::nullopt,       {}};
+    const bool is_further_output =
+        !rows.empty() && rows.back().layer == path && rows.back().call == call;
+    TracedOutput row{
+        path,          layer.class_name(), call, is_further_output ? rows.back().output + 1 : 0,
+        output.spec(), std::nullopt,       {}};
     if (options_.statistics) row.statistics = statistics_of(output);
     if (options_.values) row.value = output.with_mask({});
     trace_.outputs.push_back(std::move(row));
   }
 
   const TraceOptions& options_;
-  std::vector<std::string> wanted_, path_, seen_;
+  std::vector<std::string> wanted_names_, path_, seen_names_;
   std::map<std::string, int64_t> calls_;
   LayerTrace trace_;
 };

@@ -71,7 +71,7 @@ std::shared_ptr<const VariableSpecs> decoded(const Value& list) {
 /// Reads steps of a record from the lines of its journal.
 class RecordReader {
  public:
-  RecordReader(int64_t from, int64_t to) : from_(from), to_(to) {}
+  RecordReader(int64_t from, int64_t to) : first_step_(from), last_step_(to) {}
   void visit(const Value& value) {
     const Dict& line = value.as_dict();
     if (const Value* run = line.find("run")) begin_run(run->as_dict(), line.at("after").as_int());
@@ -95,14 +95,14 @@ class RecordReader {
       fail("the record has no hash for each tensor of step ", step);
     if (record_.first == 0) record_.first = step;
     record_.last = step;
-    if (step < from_ || step > to_) return;
+    if (step < first_step_ || step > last_step_) return;
     record_.run = run_;
     record_.steps.push_back({step, line.at("epoch").as_int(), line.at("batch").as_int(),
                              line.at("data").as_dict(), variables_, hashes,
                              line.at("logs").as_dict()});
   }
 
-  int64_t from_, to_;
+  int64_t first_step_, last_step_;
   Record record_;
   Dict run_;
   std::shared_ptr<const VariableSpecs> variables_;

@@ -47,14 +47,15 @@ Record checked_record(const std::string& folder, int64_t step) {
 /// the recorded program and arguments. If the recorded program has the file name of this program,
 /// this program replaces it.
 std::vector<std::string> command_line(const Dict& run, const std::vector<std::string>& script) {
-  const std::string own = program_path();
-  std::vector<std::string> words{own};
+  const std::string program = program_path();
+  std::vector<std::string> words{program};
   if (!script.empty()) {
     words.insert(words.end(), script.begin(), script.end());
     return words;
   }
-  const std::string recorded = run.at("program").as_string();
-  if (fs::path(recorded).filename() != fs::path(own).filename()) words.front() = recorded;
+  const std::string recorded_program = run.at("program").as_string();
+  if (fs::path(recorded_program).filename() != fs::path(program).filename())
+    words.front() = recorded_program;
   for (const Value& argument : run.at("arguments").as_list()) words.push_back(argument.as_string());
   return words;
 }
@@ -77,10 +78,12 @@ void set_determinism(bool on) {
 /// per line.
 std::string text_of_changed_conditions(const Dict& run) {
   std::string text;
-  const Dict here = conditions();
+  const Dict own_conditions = conditions();
   for (const DictEntry& condition : run.at("conditions").as_dict())
-    if (const Value* now = here.find(condition.key); now && *now != condition.value)
-      text += concat("\n  recorded with ", condition.key, " ", condition.value, ", here ", *now);
+    if (const Value* current_value = own_conditions.find(condition.key);
+        current_value && *current_value != condition.value)
+      text += concat("\n  recorded with ", condition.key, " ", condition.value, ", here ",
+                     *current_value);
   if (run.at("processes").as_int() > 1 && !run.at("deterministic").as_bool())
     text += concat("\n  recorded by ", run.at("processes"),
                    " processes without op determinism, whose sums differ in their last digits "

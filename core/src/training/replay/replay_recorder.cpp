@@ -12,8 +12,8 @@ namespace {
 /// The number of the next recorded run of this process. A replay finds its run by this number and
 /// not by the name of the folder, which may have been renamed.
 int64_t next_run() {
-  static std::atomic<int64_t> runs{0};
-  return ++runs;
+  static std::atomic<int64_t> run_count{0};
+  return ++run_count;
 }
 
 }  // namespace

@@ -38,10 +38,10 @@ std::string program_path() {
 }
 
 Dict conditions() {
-  Dict all{{"version", CRESCENT_VERSION}, {"device", device().class_name()}};
-  add_flattened(all, "", device().information());
-  all.erase("threads");  // the number of threads does not change the bits
-  return all;
+  Dict result{{"version", CRESCENT_VERSION}, {"device", device().class_name()}};
+  add_flattened(result, "", device().information());
+  result.erase("threads");  // the number of threads does not change the bits
+  return result;
 }
 
 Dict run_description(const TrainingRun::State& run, int64_t number, int64_t record_freq) {

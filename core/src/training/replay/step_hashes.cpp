@@ -63,8 +63,8 @@ std::optional<RowRange> own_rows(const TrainingRun::State& run) {
   const Share& share = run.training.batches().share();
   if (!share || !run.group.shares()) return std::nullopt;
   if (share.shards == 0) return RowRange{share.first, share.count};
-  const Communicator& all = *run.group.communicator();
-  return rows_of_shards(share, shards_of(share.shards, all.rank(), all.size()));
+  const Communicator& communicator = *run.group.communicator();
+  return rows_of_shards(share, shards_of(share.shards, communicator.rank(), communicator.size()));
 }
 
 /// Sums the hashes of rows of an input, beginning with row `first` of the tensor. The hash of a row
@@ -96,11 +96,11 @@ uint64_t hash_of_input(const Tensor& given, const std::optional<RowRange>& own, 
 
 uint64_t summed_over_processes(uint64_t own, const ProcessGroup& group) {
   if (!group.shares()) return own;
-  Communicator& all = *group.communicator();
-  const auto size = static_cast<size_t>(all.size());
+  Communicator& communicator = *group.communicator();
+  const auto size = static_cast<size_t>(communicator.size());
   std::vector<uint64_t> sums(size);
-  sums[static_cast<size_t>(all.rank())] = own;
-  all.gather(sums.data(), std::vector<size_t>(size, sizeof own));
+  sums[static_cast<size_t>(communicator.rank())] = own;
+  communicator.gather(sums.data(), std::vector<size_t>(size, sizeof own));
   return std::accumulate(sums.begin(), sums.end(), uint64_t{0});
 }
 
@@ -113,11 +113,11 @@ std::vector<VariableGroup> variables_of_snapshot(Model& model) {
 }
 
 Tensor value_in(const Dict& snapshot, Model& model, size_t place) {
-  const Dict& of_model = snapshot.at("variables").as_dict();
+  const Dict& model_variables = snapshot.at("variables").as_dict();
   List values;
   for (const VariableGroup& group : variables_of_snapshot(model)) {
-    const Value* stored = of_model.find(group.name);
-    const List& tensors = (stored ? *stored : snapshot.at(group.name)).as_list();
+    const Value* model_value = model_variables.find(group.name);
+    const List& tensors = (model_value ? *model_value : snapshot.at(group.name)).as_list();
     values.insert(values.end(), tensors.begin(), tensors.end());
   }
   const auto boxed = place < values.size() ? values[place].object_as<BoxedTensor>() : nullptr;
@@ -128,14 +128,14 @@ Tensor value_in(const Dict& snapshot, Model& model, size_t place) {
 Dict batch_hashes(const TrainingRun::State& run) {
   const Batches& batches = run.training.batches();
   const Batch& batch = batches.last_batch();
-  const std::optional<RowRange> own = own_rows(run);
-  uint64_t inputs = 0;
+  const std::optional<RowRange> own_range = own_rows(run);
+  uint64_t inputs_hash = 0;
   for (size_t i = 0; i < batch.x.size(); ++i)
-    inputs += hash_of_input(batch.x[i], own, batches.share().whole, i);
+    inputs_hash += hash_of_input(batch.x[i], own_range, batches.share().whole, i);
   Dict hashes;
   if (const std::vector<int64_t> rows = batches.last_rows(); !rows.empty())
     hashes.set("rows", digits_of(hash_of_bytes(rows.data(), rows.size() * sizeof rows.front(), 0)));
-  hashes.set("inputs", digits_of(summed_over_processes(inputs, run.group)));
+  hashes.set("inputs", digits_of(summed_over_processes(inputs_hash, run.group)));
   hashes.set("targets", hash_of_all(batch.y));
   hashes.set("sample weights", hash_of_all(batch.sample_weight));
   return hashes;

@@ -19,19 +19,19 @@ namespace {
 [[noreturn]] void end_with_verdict(const ReplayTask& task, ReplayStatus status,
                                    const std::string& text) {
   const std::string verdict = to_json(Dict{{"status", static_cast<int>(status)}, {"text", text}});
-  const bool written =
+  const bool is_written =
       write(task.result_descriptor, verdict.data(), verdict.size()) == std::ssize(verdict);
   std::fflush(nullptr);
-  std::_Exit(written ? 0 : 1);
+  std::_Exit(is_written ? 0 : 1);
 }
 
 int64_t backup_before(const ReplayTask& task) {
   const std::vector<int64_t> steps = backups_in(task.folder);
-  const auto behind = std::lower_bound(steps.begin(), steps.end(), task.step);
-  if (behind == steps.begin())
+  const auto next_backup = std::lower_bound(steps.begin(), steps.end(), task.step);
+  if (next_backup == steps.begin())
     end_with_verdict(task, ReplayStatus::failed,
                      concat("there is no backup before step ", task.step));
-  return *std::prev(behind);
+  return *std::prev(next_backup);
 }
 
 /// The absolute difference of two values; infinite if only one of them is NaN, 0 if both are.
@@ -42,11 +42,11 @@ double absolute_difference(double a, double b) {
 
 /// The indices of an element as text, from 1: "(3, 17)".
 std::string text_of_index(size_t element, const Shape& shape) {
-  std::vector<std::string> places;
-  auto rest = static_cast<int64_t>(element);
-  for (int axis = shape.rank() - 1; axis >= 0; rest /= shape[axis--])
-    places.insert(places.begin(), std::to_string(rest % shape[axis] + 1));
-  return "(" + join(places, ", ") + ")";
+  std::vector<std::string> index_texts;
+  auto remaining_index = static_cast<int64_t>(element);
+  for (int axis = shape.rank() - 1; axis >= 0; remaining_index /= shape[axis--])
+    index_texts.insert(index_texts.begin(), std::to_string(remaining_index % shape[axis] + 1));
+  return "(" + join(index_texts, ", ") + ")";
 }
 
 std::string largest_difference(const Tensor& recorded, const Tensor& now) {
@@ -54,22 +54,22 @@ std::string largest_difference(const Tensor& recorded, const Tensor& now) {
     fail("the backup has ", recorded.spec(), ", expected ", now.spec());
   const std::vector<double> a = recorded.to_vector(), b = now.to_vector();
   const auto distance = [&](size_t i) { return absolute_difference(a[i], b[i]); };
-  size_t largest = 0;
+  size_t largest_index = 0;
   for (size_t i = 0; i < a.size(); ++i)
-    if (distance(i) > distance(largest)) largest = i;
-  if (a.empty() || distance(largest) == 0)
+    if (distance(i) > distance(largest_index)) largest_index = i;
+  if (a.empty() || distance(largest_index) == 0)
     return ", though its values are equal: the sign of a zero or the bits of a NaN are others";
-  return concat(", largest difference ", distance(largest), " at ",
-                text_of_index(largest, now.shape()), ": recorded ", a[largest], ", computed ",
-                b[largest]);
+  return concat(", largest difference ", distance(largest_index), " at ",
+                text_of_index(largest_index, now.shape()), ": recorded ", a[largest_index],
+                ", computed ", b[largest_index]);
 }
 
 /// Returns the value of a variable; `place` is its index among the variables of a snapshot.
 Tensor value_at(Model& model, size_t place) {
-  Variables all;
+  Variables variables;
   for (const VariableGroup& group : variables_of_snapshot(model))
-    all.insert(all.end(), group.variables.begin(), group.variables.end());
-  return all.at(place).value();
+    variables.insert(variables.end(), group.variables.begin(), group.variables.end());
+  return variables.at(place).value();
 }
 
 /// Describes how two lists of variables differ.
@@ -77,12 +77,12 @@ std::string text_of_changed_variables(const VariableSpecs& recorded, const Varia
   const auto text = [](const VariableSpecs& all, size_t i) {
     return i < all.size() ? concat("'", all[i].name, "' ", all[i].spec) : "none";
   };
-  const auto at = static_cast<size_t>(
+  const auto position = static_cast<size_t>(
       std::mismatch(recorded.begin(), recorded.end(), now.begin(), now.end()).first -
       recorded.begin());
   return concat("the model is another one: the record has ", recorded.size(),
-                " tensors, the model ", now.size(), "; number ", at + 1, " is ", text(recorded, at),
-                " in the record, ", text(now, at), " here");
+                " tensors, the model ", now.size(), "; number ", position + 1, " is ",
+                text(recorded, position), " in the record, ", text(now, position), " here");
 }
 
 }  // namespace
@@ -103,19 +103,19 @@ StepReplay::StepReplay(const ReplayTask& task, TrainingRun& run)
   }
 }
 
-const RecordedStep* StepReplay::recorded(int64_t step) const {
+const RecordedStep* StepReplay::recorded_step(int64_t step) const {
   for (const RecordedStep& each : record_.steps)
     if (each.step == step) return &each;
   return nullptr;
 }
 
 void StepReplay::compare(const RecordedStep& now, Model& model) const {
-  const RecordedStep& before = *recorded(now.step);
-  for (const DictEntry& part : before.data)
-    if (const Value* here = now.data.find(part.key); here && *here != part.value)
+  const RecordedStep& earlier_step = *recorded_step(now.step);
+  for (const DictEntry& part : earlier_step.data)
+    if (const Value* new_value = now.data.find(part.key); new_value && *new_value != part.value)
       end_with_difference(now.step, concat("the data differ: the ", part.key,
                                            " of the batch are not those of the record"));
-  compare_variables(before, now, model);
+  compare_variables(earlier_step, now, model);
   if (now.step == task_.step)
     end_with_verdict(task_, ReplayStatus::equal,
                      concat("step ", now.step, ": equal (", now.variables->size(), " tensors)"));
@@ -127,20 +127,22 @@ void StepReplay::compare_variables(const RecordedStep& recorded, const RecordedS
   if (variables != *now.variables)
     end_with_verdict(task_, ReplayStatus::failed,
                      text_of_changed_variables(variables, *now.variables));
-  std::vector<size_t> different;
+  std::vector<size_t> different_variables;
   for (size_t i = 0; i < variables.size(); ++i)
     if (recorded.hashes.compare(i * kHashDigits, kHashDigits, now.hashes, i * kHashDigits,
                                 kHashDigits) != 0)
-      different.push_back(i);
-  if (!different.empty())
-    end_with_difference(now.step, concat(variables[different.front()].name, " differs first (",
-                                         different.size(), " of ", variables.size(), " tensors do)",
-                                         values_that_differ(now.step, different.front(), model)));
+      different_variables.push_back(i);
+  if (!different_variables.empty())
+    end_with_difference(now.step,
+                        concat(variables[different_variables.front()].name, " differs first (",
+                               different_variables.size(), " of ", variables.size(), " tensors do)",
+                               values_that_differ(now.step, different_variables.front(), model)));
   for (const DictEntry& log : recorded.logs)
-    if (const Value* here = now.logs.find(log.key); !here || to_json(*here) != to_json(log.value))
+    if (const Value* new_log = now.logs.find(log.key);
+        !new_log || to_json(*new_log) != to_json(log.value))
       end_with_difference(
           now.step, concat("all tensors are equal, but '", log.key, "' in the logs was ", log.value,
-                           ", and is ", here ? to_text(*here) : "missing"));
+                           ", and is ", new_log ? to_text(*new_log) : "missing"));
 }
 
 /// Describes the largest difference between the recorded and the present value of a variable. Empty
@@ -158,12 +160,12 @@ std::string StepReplay::values_that_differ(int64_t step, size_t variable, Model&
 }
 
 void StepReplay::end_with_difference(int64_t step, const std::string& text) const {
-  const std::string before =
+  const std::string origin_note =
       step == task_.step
           ? ""
           : concat("; step ", task_.step,
                    " was asked for, and is computed from the backup after step ", backup_step_);
-  end_with_verdict(task_, ReplayStatus::different, concat("step ", step, ": ", text, before));
+  end_with_verdict(task_, ReplayStatus::different, concat("step ", step, ": ", text, origin_note));
 }
 
 void StepReplay::end_without_step(int64_t last) const {

@@ -13,7 +13,7 @@ class StepReplay {
   /// The step after which the backup was written.
   int64_t backup_step() const { return backup_step_; }
   /// Whether the record contains the step.
-  bool has(int64_t step) const { return recorded(step) != nullptr; }
+  bool has(int64_t step) const { return recorded_step(step) != nullptr; }
   /// Compares a step with the record, which must contain it. Ends the process if they differ or if
   /// the step is that of the task.
   void compare(const RecordedStep& now, Model& model) const;
@@ -21,7 +21,7 @@ class StepReplay {
   [[noreturn]] void end_without_step(int64_t last) const;
 
  private:
-  const RecordedStep* recorded(int64_t step) const;
+  const RecordedStep* recorded_step(int64_t step) const;
   void compare_variables(const RecordedStep& recorded, const RecordedStep& now, Model& model) const;
   std::string values_that_differ(int64_t step, size_t variable, Model& model) const;
   [[noreturn]] void end_with_difference(int64_t step, const std::string& text) const;

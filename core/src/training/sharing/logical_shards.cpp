@@ -17,9 +17,9 @@ Tensor joined(const Tensors& of_shards) {
 }
 
 Tensors rows_of(const Tensors& x, const Share& share, int64_t shard) {
-  const Share own = share.shard(shard);
+  const Share shard_share = share.shard(shard);
   ShardSlice op;
-  op.shard = shard, op.first = own.first, op.count = own.count;
+  op.shard = shard, op.first = shard_share.first, op.count = shard_share.count;
   Tensors rows;
   for (const Tensor& each : x) rows.push_back(apply1(op, {each}));
   return rows;
@@ -37,47 +37,52 @@ Tensors added_losses(Model& model) {
 class ShardState {
  public:
   ShardState(const Model& model, const Share& share)
-      : share_(share), variables_(model.non_trainable_weights()), written_(variables_.size()) {
-    for (const Variable& v : variables_) before_.push_back(v.value());
+      : share_(share),
+        variables_(model.non_trainable_weights()),
+        written_values_(variables_.size()) {
+    for (const Variable& v : variables_) values_before_.push_back(v.value());
   }
   /// Stores the values that the shard has written, and restores the values before the step.
   void take(int64_t shard) {
     for (size_t i = 0; i < variables_.size(); ++i) {
-      const Tensor now = variables_[i].value();
-      if (now.id() == before_[i].id()) continue;
-      written_[i].push_back(is_floating(now.dtype()) ? now * share_.shard(shard).weight() : now);
-      variables_[i].assign(before_[i]);
-      before_[i] = variables_[i].value();
+      const Tensor current_value = variables_[i].value();
+      if (current_value.id() == values_before_[i].id()) continue;
+      written_values_[i].push_back(is_floating(current_value.dtype())
+                                       ? current_value * share_.shard(shard).weight()
+                                       : current_value);
+      variables_[i].assign(values_before_[i]);
+      values_before_[i] = variables_[i].value();
     }
   }
   void assign_means() const {
     for (size_t i = 0; i < variables_.size(); ++i) {
-      const Tensors& values = written_[i];
+      const Tensors& values = written_values_[i];
       if (values.empty()) continue;
-      const bool floats = is_floating(variables_[i].dtype());
-      variables_[i].assign(floats ? shard_sum(values) : values.front());
+      const bool is_float = is_floating(variables_[i].dtype());
+      variables_[i].assign(is_float ? shard_sum(values) : values.front());
     }
   }
 
  private:
   const Share& share_;
   Variables variables_;
-  Tensors before_;
-  std::vector<Tensors> written_;
+  Tensors values_before_;
+  std::vector<Tensors> written_values_;
 };
 
 Tensor joined_output(const std::vector<Tensors>& outputs, size_t output, const Share& share) {
   Tensors values, masks;
   for (size_t s = 0; s < outputs.size(); ++s) {
-    const Tensor& own = outputs[s].at(output);
+    const Tensor& shard_output = outputs[s].at(output);
     const int64_t rows = share.shard(static_cast<int64_t>(s)).count;
-    if (own.rank() == 0 || own.dim(0) != rows)
-      fail("expected an output with a row for each of ", rows, " samples, got shape ", own.shape());
-    values.push_back(value_of(own));
-    if (own.mask()) masks.push_back(own.mask());
+    if (shard_output.rank() == 0 || shard_output.dim(0) != rows)
+      fail("expected an output with a row for each of ", rows, " samples, got shape ",
+           shard_output.shape());
+    values.push_back(value_of(shard_output));
+    if (shard_output.mask()) masks.push_back(shard_output.mask());
   }
-  const Tensor whole = joined(values);
-  return masks.size() == values.size() ? whole.with_mask(joined(masks)) : whole;
+  const Tensor whole_output = joined(values);
+  return masks.size() == values.size() ? whole_output.with_mask(joined(masks)) : whole_output;
 }
 
 }  // namespace
@@ -86,14 +91,14 @@ Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool 
                        ShardReads& reads) {
   const std::vector<RowsInDraw> draws = draws_of(model, x, training);
   ShardState state(model, share);
-  Tensors drawn;
+  Tensors drawn_tensors;
   std::vector<Tensors> outputs, losses;
   {
     Lockstep lockstep(share.shards);
     for (int64_t s = 0; s < share.shards; ++s) {
       lockstep.begin(s);
       const ShareScope scope(share.shard(s));
-      const RowDraws rows(share.shard(s), draws, &drawn);
+      const RowDraws row_draws(share.shard(s), draws, &drawn_tensors);
       CallOptions options;
       options.training = training;
       outputs.push_back(model(rows_of(x, share, s), options));
@@ -110,10 +115,10 @@ Tensors call_on_shards(Model& model, const Share& share, const Tensors& x, bool 
       parts.push_back(losses[s].at(i) * share.shard(static_cast<int64_t>(s)).weight());
     model.add_loss(shard_sum(parts));
   }
-  Tensors whole;
+  Tensors whole_outputs;
   for (size_t i = 0; i < outputs.front().size(); ++i)
-    whole.push_back(joined_output(outputs, i, share));
-  return whole;
+    whole_outputs.push_back(joined_output(outputs, i, share));
+  return whole_outputs;
 }
 
 namespace {
@@ -145,13 +150,13 @@ class ShardSums {
   static void sum_together(const Bucket& bucket) {
     std::vector<int64_t> sizes;
     for (const PendingSum& each : bucket) sizes.push_back(each.of_shards.front().size());
-    Tensors flat;
+    Tensors flattened;
     for (size_t s = 0; s < bucket.front().of_shards.size(); ++s) {
       Tensors parts;
       for (const PendingSum& each : bucket) parts.push_back(ops::reshape(each.of_shards[s], {-1}));
-      flat.push_back(ops::concatenate(parts, 0));
+      flattened.push_back(ops::concatenate(parts, 0));
     }
-    const Tensors sums = ops::split(shard_sum(flat), sizes, 0);
+    const Tensors sums = ops::split(shard_sum(flattened), sizes, 0);
     for (size_t i = 0; i < bucket.size(); ++i)
       *bucket[i].sum = ops::reshape(sums[i], bucket[i].of_shards.front().shape());
   }
@@ -159,7 +164,7 @@ class ShardSums {
   std::map<DType, Bucket> buckets_;
 };
 
-Tensor plus(const Tensor& sum, const Tensor& term) {
+Tensor sum_of_both(const Tensor& sum, const Tensor& term) {
   return sum && term ? ops::add(sum, term) : sum ? sum : term;
 }
 
@@ -176,42 +181,44 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
   };
   for (size_t i = 0; i < variables.size(); ++i) {
     const auto known = reads.find(variables[i].id());
-    std::vector<const void*> of_shards;
+    std::vector<const void*> shard_value_ids;
     if (known != reads.end()) {
       for (const Tensors& shard : known->second) {
         by_shard[i].emplace_back();
         for (const Tensor& value : shard) {
           by_shard[i].back().push_back(add_source(value));
-          of_shards.push_back(value_id(value));
+          shard_value_ids.push_back(value_id(value));
         }
       }
     }
     for (const Tensor& value : values_read(tape, variables[i]))
-      if (std::find(of_shards.begin(), of_shards.end(), value_id(value)) == of_shards.end())
+      if (std::find(shard_value_ids.begin(), shard_value_ids.end(), value_id(value)) ==
+          shard_value_ids.end())
         direct[i].push_back(add_source(value));
   }
   const Tensors each = tape.gradient(loss, std::span<const Tensor>(sources));
   const auto sum_of = [&](const std::vector<size_t>& indices) {
     Tensor sum;
-    for (size_t index : indices) sum = plus(sum, each[index]);
+    for (size_t index : indices) sum = sum_of_both(sum, each[index]);
     return sum;
   };
   Tensors gradients(variables.size());
   ShardSums sums;
   // the backward pass computes the gradients of the last variables first
   for (size_t i = variables.size(); i-- > 0;) {
-    Tensors of_shards;
-    for (const auto& indices : by_shard[i]) of_shards.push_back(sum_of(indices));
-    if (std::none_of(of_shards.begin(), of_shards.end(), [](const Tensor& g) { return bool(g); }))
+    Tensors gradients_of_shards;
+    for (const auto& indices : by_shard[i]) gradients_of_shards.push_back(sum_of(indices));
+    if (std::none_of(gradients_of_shards.begin(), gradients_of_shards.end(),
+                     [](const Tensor& g) { return bool(g); }))
       continue;
-    for (Tensor& g : of_shards)
+    for (Tensor& g : gradients_of_shards)
       if (!g) g = Tensor::full(variables[i].shape(), 0, variables[i].dtype());
     const ProgramScope scope(variables[i].path());
-    sums.add(std::move(of_shards), gradients[i]);
+    sums.add(std::move(gradients_of_shards), gradients[i]);
   }
   sums.finish();
   for (size_t i = 0; i < variables.size(); ++i)
-    gradients[i] = plus(gradients[i], sum_of(direct[i]));
+    gradients[i] = sum_of_both(gradients[i], sum_of(direct[i]));
   return gradients;
 }
 

@@ -18,17 +18,17 @@ void call(Model& model, const Tensors& x, bool training, Tensors& outputs) {
 
 /// Returns the rows of all processes: each process pads its rows with zeros to the whole batch, and
 /// the results are summed over the processes.
-Tensor gathered(const Share& share, const Tensor& own) {
+Tensor gather_rows(const Share& share, const Tensor& own) {
   const NoGradient no_gradient;
-  const bool boolean = own.dtype() == DType::boolean;
-  const Tensor values = boolean ? ops::cast(own, DType::int32) : own;
+  const bool is_boolean = own.dtype() == DType::boolean;
+  const Tensor values = is_boolean ? ops::cast(own, DType::int32) : own;
   std::vector<int64_t> before(static_cast<size_t>(own.rank()), 0), after = before;
   before[0] = share.begin();
   after[0] = share.whole - share.begin() - share.rows();
-  Tensor padded = ops::pad(values, before, after);
-  if (share.count == 0) padded = ops::zeros_like(padded);
-  const Tensor whole = ops::stop_gradient(ops::all_reduce(padded));
-  return boolean ? ops::cast(whole, DType::boolean) : whole;
+  Tensor padded_values = ops::pad(values, before, after);
+  if (share.count == 0) padded_values = ops::zeros_like(padded_values);
+  const Tensor whole_batch = ops::stop_gradient(ops::all_reduce(padded_values));
+  return is_boolean ? ops::cast(whole_batch, DType::boolean) : whole_batch;
 }
 
 /// Returns the rows of all processes; only the rows of this process have a gradient.
@@ -36,31 +36,32 @@ Tensor whole_of(const Share& share, const Tensor& own) {
   if (own.rank() == 0 || own.dim(0) != share.rows())
     fail("expected an output with a row for each of ", share.rows(), " samples, got shape ",
          own.shape());
-  const Tensor all = gathered(share, own);
+  const Tensor whole_batch = gather_rows(share, own);
   const int64_t begin = share.begin(), end = begin + share.rows();
-  // In a share without rows, `where` takes the row of `all` in place of the computed row, which
-  // stays in the graph, so that all processes run the same ops.
-  const Tensor middle = share.count > 0 ? own
-                                        : ops::where(Tensor::full({}, 0, DType::boolean), own,
-                                                     ops::slice_axis(all, 0, begin, end));
+  // In a share without rows, `where` takes the row of `whole_batch` in place of the computed row,
+  // which stays in the graph, so that all processes run the same ops.
+  const Tensor padded_rows = share.count > 0
+                                 ? own
+                                 : ops::where(Tensor::full({}, 0, DType::boolean), own,
+                                              ops::slice_axis(whole_batch, 0, begin, end));
   Tensors parts;
-  if (begin > 0) parts.push_back(ops::slice_axis(all, 0, 0, begin));
-  parts.push_back(middle);
-  if (end < share.whole) parts.push_back(ops::slice_axis(all, 0, end, share.whole));
-  const Tensor whole = parts.size() == 1 ? parts[0] : ops::concatenate(parts, 0);
-  return own.mask() ? whole.with_mask(gathered(share, own.mask())) : whole;
+  if (begin > 0) parts.push_back(ops::slice_axis(whole_batch, 0, 0, begin));
+  parts.push_back(padded_rows);
+  if (end < share.whole) parts.push_back(ops::slice_axis(whole_batch, 0, end, share.whole));
+  const Tensor joined_parts = parts.size() == 1 ? parts[0] : ops::concatenate(parts, 0);
+  return own.mask() ? joined_parts.with_mask(gather_rows(share, own.mask())) : joined_parts;
 }
 
 /// Sums the tensors with these indices, which have one dtype, over the processes as one flat
 /// tensor.
 void sum_together(Tensors& tensors, const std::vector<size_t>& which) {
-  Tensors flat;
+  Tensors flattened;
   std::vector<int64_t> sizes;
   for (size_t i : which) {
-    flat.push_back(ops::reshape(tensors[i], {-1}));
-    sizes.push_back(flat.back().size());
+    flattened.push_back(ops::reshape(tensors[i], {-1}));
+    sizes.push_back(flattened.back().size());
   }
-  const Tensors sums = ops::split(ops::all_reduce(ops::concatenate(flat, 0)), sizes, 0);
+  const Tensors sums = ops::split(ops::all_reduce(ops::concatenate(flattened, 0)), sizes, 0);
   for (size_t i = 0; i < which.size(); ++i)
     tensors[which[i]] = ops::reshape(sums[i], tensors[which[i]].shape());
 }
@@ -92,16 +93,16 @@ ProcessGroup group_for(Model& model, const char* run, ProcessGroup group) {
 
 std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training) {
   return rows_in_draws([&](int64_t rows) {
-    Tensors like;
+    Tensors abstract_inputs;
     for (const Tensor& t : x) {
       TensorSpec spec = t.spec();
       spec.shape.set(0, rows);
-      like.push_back(Tensor::abstract(spec));
+      abstract_inputs.push_back(Tensor::abstract(spec));
     }
     Tensors outputs;
     run_abstractly(
         [&](const Tensors& given) { return call(model, given, training, outputs), Tensors(); },
-        like);
+        abstract_inputs);
     LayerAccess::forget_losses(model);
   });
 }
@@ -111,7 +112,7 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
   Tensors outputs;
   {
     const ShareScope scope(share);
-    const RowDraws rows(share, draws);
+    const RowDraws row_draws(share, draws);
     call(model, x, training, outputs);
   }
   for (Tensor& t : outputs) t = whole_of(share, t);
@@ -121,58 +122,60 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
 /// The sum over the processes has no gradient. The term part - stop_gradient(part) is 0 and has the
 /// gradient of `part`.
 Tensor mean_over_shares(const Share& share, const Tensor& own) {
-  const Tensor part = own * share.weight();
-  const Tensor whole = ops::stop_gradient(ops::all_reduce(ops::stop_gradient(part)));
-  return whole + (part - ops::stop_gradient(part));
+  const Tensor weighted_part = own * share.weight();
+  const Tensor sum_of_parts =
+      ops::stop_gradient(ops::all_reduce(ops::stop_gradient(weighted_part)));
+  return sum_of_parts + (weighted_part - ops::stop_gradient(weighted_part));
 }
 
 /// The backward pass computes the gradients of the last variables first.
 void sum_over_processes(Tensors& values, const Variables& of, const BucketSizes& sizes) {
   struct Bucket {
-    std::vector<size_t> which;
+    std::vector<size_t> variable_indices;
     int64_t elements = 0;
   };
   std::map<DType, Bucket> buckets;
   const auto send = [&](Bucket& bucket) {
-    const std::vector<size_t> which = std::exchange(bucket, {}).which;
-    const ProgramScope scope(
-        concat(of[which.front()].path(),
-               which.size() > 1 ? concat(" and ", which.size() - 1, " others") : ""));
-    sum_together(values, which);
+    const std::vector<size_t> variable_indices = std::exchange(bucket, {}).variable_indices;
+    const ProgramScope scope(concat(of[variable_indices.front()].path(),
+                                    variable_indices.size() > 1
+                                        ? concat(" and ", variable_indices.size() - 1, " others")
+                                        : ""));
+    sum_together(values, variable_indices);
   };
   for (size_t i = values.size(); i-- > 0;) {
     Tensor& value = values[i];
     if (!value || division_of(of[i])) continue;
-    if (value.size() > sizes.small) {
+    if (value.size() > sizes.small_gradient) {
       const ProgramScope scope(of[i].path());
       value = ops::all_reduce(value);
       continue;
     }
     Bucket& bucket = buckets[value.dtype()];
-    bucket.which.push_back(i);
-    if ((bucket.elements += value.size()) > sizes.whole) send(bucket);
+    bucket.variable_indices.push_back(i);
+    if ((bucket.elements += value.size()) > sizes.bucket_size) send(bucket);
   }
   for (auto& [dtype, bucket] : buckets)
-    if (!bucket.which.empty()) send(bucket);
+    if (!bucket.variable_indices.empty()) send(bucket);
 }
 
 WrittenState::WrittenState(const Model& model) {
   for (const Variable& v : model.non_trainable_weights())
     if (is_floating(v.dtype()) && !division_of(v)) variables_.push_back(v);
-  for (const Variable& v : variables_) before_.push_back(v.value().id());
+  for (const Variable& v : variables_) value_ids_before_.push_back(v.value().id());
 }
 
 void WrittenState::mean(const Share& share) const {
-  Variables written;
+  Variables written_variables;
   Tensors parts;
   for (size_t i = 0; i < variables_.size(); ++i) {
-    const Tensor now = variables_[i].value();
-    if (now.id() == before_[i]) continue;
-    written.push_back(variables_[i]);
-    parts.push_back(now * share.weight());
+    const Tensor current_value = variables_[i].value();
+    if (current_value.id() == value_ids_before_[i]) continue;
+    written_variables.push_back(variables_[i]);
+    parts.push_back(current_value * share.weight());
   }
-  sum_over_processes(parts, written);
-  for (size_t i = 0; i < written.size(); ++i) written[i].assign(parts[i]);
+  sum_over_processes(parts, written_variables);
+  for (size_t i = 0; i < written_variables.size(); ++i) written_variables[i].assign(parts[i]);
 }
 
 }  // namespace crescent

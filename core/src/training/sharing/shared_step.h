@@ -30,10 +30,10 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
 /// Returns the mean over the batch, where `own` is the mean over the rows of the share; only the
 /// rows of this process have a gradient.
 Tensor mean_over_shares(const Share& share, const Tensor& own);
-/// Numbers of elements: gradients of at most `small` are collected in buckets, which are summed
-/// when they have more than `whole`.
+/// Numbers of elements: gradients of at most `small_gradient` are collected in buckets, which are
+/// summed when they have more than `bucket_size`.
 struct BucketSizes {
-  int64_t small = kSmallGradient, whole = 1 << 16;
+  int64_t small_gradient = kSmallGradient, bucket_size = 1 << 16;
 };
 /// Replaces the values, such as gradients, of the variables `of` by their sums over the processes.
 /// The values of divided variables are sums already. Small values are summed together, as one
@@ -51,7 +51,7 @@ class WrittenState {
 
  private:
   Variables variables_;
-  std::vector<const void*> before_;  ///< ids of the values of variables_ before the step
+  std::vector<const void*> value_ids_before_;  ///< ids of the values of variables_ before the step
 };
 
 }  // namespace crescent

@@ -10,11 +10,11 @@ namespace {
 
 /// Returns the text of rank 0, in all processes.
 std::string told_by_first(std::string text) {
-  const auto all = communicator();
+  const auto group = communicator();
   auto length = static_cast<int64_t>(text.size());
-  all->broadcast(&length, sizeof length, 0);
+  group->broadcast(&length, sizeof length, 0);
   text.resize(static_cast<size_t>(length));
-  if (length > 0) all->broadcast(text.data(), text.size(), 0);
+  if (length > 0) group->broadcast(text.data(), text.size(), 0);
   return text;
 }
 
@@ -24,7 +24,7 @@ void write_together(const Variables& variables, const std::function<void()>& wri
   Variables divided = variables;
   std::erase_if(divided, [](const Variable& v) { return !division_of(v); });
   if (divided.empty()) return write();
-  const GatheredValues gathered(divided);
+  const GatheredValues gathered_values(divided);
   std::exception_ptr raised;
   std::string message;
   if (communicator()->rank() == 0) try {

@@ -10,10 +10,11 @@ using NewNames = std::unordered_map<std::string, std::string>;
 
 /// Maps the names of the outputs of `from` to their names in `to`.
 NewNames new_names(const Model& from, const Model& to) {
-  const std::vector<std::string> before = from.output_names(), after = to.output_names();
+  const std::vector<std::string> old_names = from.output_names(),
+                                 new_output_names = to.output_names();
   NewNames names;
-  for (size_t i = 0; i < before.size() && before.size() == after.size(); ++i)
-    names[before[i]] = after[i];
+  for (size_t i = 0; i < old_names.size() && old_names.size() == new_output_names.size(); ++i)
+    names[old_names[i]] = new_output_names[i];
   return names;
 }
 
@@ -47,18 +48,18 @@ Dict compile_options(const CompileSpec& spec) {
 
 void carry_training(const Model& from, Model& to) {
   if (!from.compiled()) return;
-  const ModelAccess::Training& before = ModelAccess::training(from);
+  const ModelAccess::Training& old_training = ModelAccess::training(from);
   const NewNames names = from.is_graph() && to.is_graph() ? new_names(from, to) : NewNames();
-  Dict options = compile_options(before.spec);
+  Dict options = compile_options(old_training.spec);
   for (const char* by_output : {"loss", "metrics", "loss_weights", "weighted_metrics"})
     options.set(by_output, renamed(options.at(by_output), names));
   to.compile(options);
-  ModelAccess::Training& after = ModelAccess::training(to);
-  after.trained.flags = before.trained.flags;
-  after.trained.flags.record_new_layers(to);
-  after.runs.order.state().assign(before.runs.order.state().value());
-  after.runs.seed = before.runs.seed;
-  after.runs.epochs = before.runs.epochs;
+  ModelAccess::Training& new_training = ModelAccess::training(to);
+  new_training.trained.flags = old_training.trained.flags;
+  new_training.trained.flags.record_new_layers(to);
+  new_training.runs.order.state().assign(old_training.runs.order.state().value());
+  new_training.runs.seed = old_training.runs.seed;
+  new_training.runs.epochs = old_training.runs.epochs;
 }
 
 }  // namespace crescent

@@ -14,10 +14,10 @@ void CompiledFlags::record(Model& model) {
 
 void CompiledFlags::record_new_layers(Model& model) {
   std::erase_if(flags_, [](const Flag& flag) { return flag.alive.expired(); });
-  std::unordered_set<const Layer*> known{&model};
-  for (const Flag& flag : flags_) known.insert(flag.layer);
+  std::unordered_set<const Layer*> known_layers{&model};
+  for (const Flag& flag : flags_) known_layers.insert(flag.layer);
   for (Layer* layer : model.flatten_layers())
-    if (known.insert(layer).second)
+    if (known_layers.insert(layer).second)
       flags_.push_back({layer->weak_from_this(), layer, LayerAccess::own_trainable(*layer)});
 }
 

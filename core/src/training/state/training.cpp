@@ -18,13 +18,13 @@ bool is_by_output(const Value& value) { return value.is_dict() && !is_object_con
 
 [[noreturn]] void fail_unknown_keys(const char* what, const Dict& dict,
                                     const std::vector<std::string>& names) {
-  std::vector<std::string> unknown, known;
+  std::vector<std::string> unknown_keys, known_keys;
   for (const std::string& key : dict.keys())
     if (std::find(names.begin(), names.end(), key) == names.end())
-      unknown.push_back("'" + key + "'");
-  for (const std::string& name : names) known.push_back("'" + name + "'");
-  fail("Unknown entries in ", what, " dictionary: [", join(unknown),
-       "]. Only expected following keys: [", join(known), "]");
+      unknown_keys.push_back("'" + key + "'");
+  for (const std::string& name : names) known_keys.push_back("'" + name + "'");
+  fail("Unknown entries in ", what, " dictionary: [", join(unknown_keys),
+       "]. Only expected following keys: [", join(known_keys), "]");
 }
 
 /// Converts a dict by output name to one value per output; null for outputs without an entry.
@@ -51,9 +51,9 @@ std::vector<Value> by_output(const char* what, const Dict& dict,
 void append_by_output(const char* what, const Value& option, const Value& structure,
                       std::vector<Value>& values) {
   const size_t count = tensor_count(structure);
-  const bool nested = option.is_list() || is_by_output(option);
+  const bool is_nested = option.is_list() || is_by_output(option);
   if (structure.is_bool()) return values.push_back(option);
-  if (!nested) {
+  if (!is_nested) {
     values.resize(values.size() + count, option);
   } else if (option.is_list()) {
     const List& items = option.as_list();
@@ -69,8 +69,9 @@ void append_by_output(const char* what, const Value& option, const Value& struct
     std::sort(names.begin(), names.end());
     by_output(what, option.as_dict(), names);
     for (const std::string& name : names) {
-      const Value* own = option.as_dict().find(name);
-      append_by_output(what, own ? *own : Value(), structure.as_dict().at(name), values);
+      const Value* option_of_output = option.as_dict().find(name);
+      append_by_output(what, option_of_output ? *option_of_output : Value(),
+                       structure.as_dict().at(name), values);
     }
   } else {
     fail_nested(what, option, structure);
@@ -104,8 +105,8 @@ std::vector<Value> loss_values(const Value& loss, const Value& structure,
 
 std::vector<double> loss_weights(const Value& weights, const Value& structure,
                                  const std::vector<std::string>& names) {
-  std::vector<double> found(names.size(), 1.0);
-  if (weights.is_null()) return found;
+  std::vector<double> result(names.size(), 1.0);
+  if (weights.is_null()) return result;
   std::vector<Value> values;
   if (is_deep(structure))
     append_by_output("loss_weights", weights, structure, values);
@@ -123,8 +124,8 @@ std::vector<double> loss_weights(const Value& weights, const Value& structure,
         "has ",
         names.size(), " outputs, but you passed loss_weights=", weights);
   for (size_t i = 0; i < values.size(); ++i)
-    if (!values[i].is_null()) found[i] = values[i].as_float();
-  return found;
+    if (!values[i].is_null()) result[i] = values[i].as_float();
+  return result;
 }
 
 List as_list(const Value& value) {
@@ -133,8 +134,8 @@ List as_list(const Value& value) {
 
 bool holds_lists(const Value& metrics) {
   if (!metrics.is_list()) return false;
-  const List& all = metrics.as_list();
-  return std::any_of(all.begin(), all.end(), [](const Value& each) {
+  const List& metric_list = metrics.as_list();
+  return std::any_of(metric_list.begin(), metric_list.end(), [](const Value& each) {
     return each.is_list() || each.is_null() || is_by_output(each);
   });
 }
@@ -143,28 +144,28 @@ bool holds_lists(const Value& metrics) {
 /// output, as in Keras 3; any other list of metrics applies to every output, as in Keras 2.
 std::vector<List> metric_values(const char* what, const Value& metrics, const Value& structure,
                                 const std::vector<std::string>& names) {
-  std::vector<List> found;
+  std::vector<List> lists;
   if (is_deep(structure) && (is_by_output(metrics) || holds_lists(metrics))) {
     std::vector<Value> values;
     append_by_output(what, metrics, structure, values);
-    for (const Value& value : values) found.push_back(as_list(value));
-    return found;
+    for (const Value& value : values) lists.push_back(as_list(value));
+    return lists;
   }
   if (is_by_output(metrics)) {
     for (const Value& value : by_output(what, metrics.as_dict(), names))
-      found.push_back(as_list(value));
-    return found;
+      lists.push_back(as_list(value));
+    return lists;
   }
-  const List all = as_list(metrics);
-  const bool nested = holds_lists(all);
-  if (!nested && (names.size() == 1 || all.size() != names.size()))
-    return std::vector<List>(names.size(), all);
-  if (all.size() != names.size())
+  const List metric_list = as_list(metrics);
+  const bool is_nested = holds_lists(metric_list);
+  if (!is_nested && (names.size() == 1 || metric_list.size() != names.size()))
+    return std::vector<List>(names.size(), metric_list);
+  if (metric_list.size() != names.size())
     fail("When passing a list of lists as `", what,
          "`, it should have one entry per model output. The model has ", names.size(),
          " outputs, but you passed ", what, "=", metrics);
-  for (const Value& value : all) found.push_back(as_list(value));
-  return found;
+  for (const Value& value : metric_list) lists.push_back(as_list(value));
+  return lists;
 }
 
 /// A metric name that stands for several metrics, of which the loss selects one ("accuracy").
@@ -195,14 +196,14 @@ MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width,
     return in_use.insert(metric.get()).second ? metric : get<Metric>(serialize(metric.get()));
   }
   const std::string& name = value.as_string();
-  const char* meant = name.c_str();
+  const char* spelling = name.c_str();
   for (const MetricFamily& family : kMetricFamilies)
     if (std::find(family.names.begin(), family.names.end(), lower_case(name)) != family.names.end())
-      meant = fitting(family, loss, width);
-  const bool loss_alone =
-      !registry().find(Metric::kKind, meant) && registry().find(Loss::kKind, meant);
-  MetricPtr metric =
-      loss_alone ? make<Metric>("MeanMetricWrapper", {{"fn", meant}}) : get<Metric>(Value(meant));
+      spelling = fitting(family, loss, width);
+  const bool is_loss_only =
+      !registry().find(Metric::kKind, spelling) && registry().find(Loss::kKind, spelling);
+  MetricPtr metric = is_loss_only ? make<Metric>("MeanMetricWrapper", {{"fn", spelling}})
+                                  : get<Metric>(Value(spelling));
   metric->set_name(name.substr(name.rfind('>') + 1));
   return metric;
 }
@@ -213,14 +214,15 @@ Batch StepLayout::batch_of(const Tensors& flat) const {
   const auto targets = flat.begin() + static_cast<std::ptrdiff_t>(x);
   auto weights = targets + static_cast<std::ptrdiff_t>(y);
   Batch batch{Tensors(flat.begin(), targets), Tensors(targets, weights), {}};
-  for (const bool on : weighted) batch.sample_weight.push_back(on ? *weights++ : Tensor());
+  for (const bool has_weights : is_weighted)
+    batch.sample_weight.push_back(has_weights ? *weights++ : Tensor());
   return batch;
 }
 
 void StepCache::forget() {
   train.clear(), test.clear();
   predict = results = Function();
-  planned = false;
+  is_planned = false;
 }
 
 std::string metric_name(const Metric& metric) {
@@ -289,9 +291,9 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
   const std::vector<Value> losses = loss_values(options.loss, structure, names);
   const std::vector<double> weights = loss_weights(options.loss_weights, structure, names);
   const std::vector<List> metrics = metric_values("metrics", options.metrics, structure, names);
-  const std::vector<List> weighted =
+  const std::vector<List> weighted_metrics =
       metric_values("weighted_metrics", options.weighted_metrics, structure, names);
-  const std::vector<std::string> shown = shown_names(keys, losses);
+  const std::vector<std::string> key_names = shown_names(keys, losses);
   std::set<const Metric*> in_use;
   const auto with_loss = std::count_if(losses.begin(), losses.end(),
                                        [](const Value& loss) { return !loss.is_null(); });
@@ -299,17 +301,17 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
   for (size_t i = 0; i < names.size(); ++i) {
     OutputTraining& output = outputs[i];
     output.name = names[i];
-    output.loss_name = shown[i];
+    output.loss_name = key_names[i];
     output.metric_prefix = keys_of(structure).empty() ? keys.outputs[i].layer : names[i];
     output.loss = get<Loss>(losses[i]);
     output.weight = weights[i];
     if (with_loss > 1 && output.loss)
-      output.tracker = make<Metric>("Mean", {{"name", shown[i] + "_loss"}});
+      output.tracker = make<Metric>("Mean", {{"name", key_names[i] + "_loss"}});
     const int64_t width = keys.outputs[i].width;
     for (const Value& value : metrics[i])
       if (!value.is_null())
         output.metrics.push_back(make_metric(value, output.loss.get(), width, in_use));
-    for (const Value& value : weighted[i])
+    for (const Value& value : weighted_metrics[i])
       if (!value.is_null())
         output.weighted_metrics.push_back(make_metric(value, output.loss.get(), width, in_use));
   }
@@ -317,50 +319,50 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
 }
 
 std::vector<MetricPtr> metrics_of_any_output(const CompileOptions& options) {
-  constexpr int64_t kSeveral = -1;  // the width of an output that is not a single number
+  constexpr int64_t kNotOneNumber = -1;  // the width of an output that is not a single number
   std::vector<MetricPtr> metrics;
   std::set<const Metric*> in_use;
-  for (const Value& given : {options.metrics, options.weighted_metrics}) {
-    if (is_by_output(given) || holds_lists(given)) continue;
-    for (const Value& value : as_list(given))
-      metrics.push_back(make_metric(value, nullptr, kSeveral, in_use));
+  for (const Value& metric_list : {options.metrics, options.weighted_metrics}) {
+    if (is_by_output(metric_list) || holds_lists(metric_list)) continue;
+    for (const Value& value : as_list(metric_list))
+      metrics.push_back(make_metric(value, nullptr, kNotOneNumber, in_use));
   }
   return metrics;
 }
 
 std::vector<std::pair<std::string, MetricPtr>> named_metrics(const Model& model) {
   const ModelAccess::Training& state = ModelAccess::training(model);
-  std::vector<std::pair<std::string, MetricPtr>> named;
-  std::unordered_set<const Metric*> known;
-  std::unordered_set<std::string> taken;
-  std::unordered_map<std::string, int> repeated;
+  std::vector<std::pair<std::string, MetricPtr>> result;
+  std::unordered_set<const Metric*> known_metrics;
+  std::unordered_set<std::string> used_names;
+  std::unordered_map<std::string, int> name_counts;
   auto add = [&](const std::string& name, const MetricPtr& metric) {
-    if (!known.insert(metric.get()).second) return;
+    if (!known_metrics.insert(metric.get()).second) return;
     std::string unique = name;
-    while (!taken.insert(unique).second) unique = concat(name, "_", ++repeated[name]);
-    named.emplace_back(unique, metric);
+    while (!used_names.insert(unique).second) unique = concat(name, "_", ++name_counts[name]);
+    result.emplace_back(unique, metric);
   };
   if (state.spec.loss) add("loss", state.spec.loss);
-  const bool several = state.plan.outputs.size() > 1;
+  const bool has_several_outputs = state.plan.outputs.size() > 1;
   // If several outputs have one name, logs contain the loss of the last one.
   for (const OutputTraining& output : state.plan.outputs)
-    if (output.tracker) named.emplace_back(output.loss_name + "_loss", output.tracker);
+    if (output.tracker) result.emplace_back(output.loss_name + "_loss", output.tracker);
   for (const OutputTraining& output : state.plan.outputs) {
     const std::string prefix =
-        several && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
+        has_several_outputs && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
     for (const MetricPtr& metric : output.metrics) add(prefix + metric_name(*metric), metric);
   }
   for (const OutputTraining& output : state.plan.outputs) {
     const std::string prefix =
-        several && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
+        has_several_outputs && !output.metric_prefix.empty() ? output.metric_prefix + "_" : "";
     for (const MetricPtr& metric : output.weighted_metrics) {
-      const std::string name = metric_name(*metric), usual = prefix + name;
-      add(taken.contains(usual) ? prefix + "weighted_" + name : usual, metric);
+      const std::string name = metric_name(*metric), usual_name = prefix + name;
+      add(used_names.contains(usual_name) ? prefix + "weighted_" + name : usual_name, metric);
     }
   }
   for (Layer* layer : const_cast<Model&>(model).flatten_layers())
     for (const MetricPtr& metric : layer->metrics()) add(metric_name(*metric), metric);
-  return named;
+  return result;
 }
 
 }  // namespace crescent

@@ -48,7 +48,7 @@ struct StepExtras {
 /// the targets, and the sample weights that are present.
 struct StepLayout {
   size_t x = 0, y = 0;
-  std::vector<bool> weighted;  ///< for each output, whether it has sample weights
+  std::vector<bool> is_weighted;  ///< for each output, whether it has sample weights
   StepExtras extras;
 
   /// Makes a batch of the flattened tensors.
@@ -91,7 +91,7 @@ struct RunRecord {
 
 /// The arguments of compile.
 struct CompileSpec {
-  bool compiled = false;
+  bool is_compiled = false;
   CompileOptions options;
   std::shared_ptr<Optimizer> optimizer;
   MetricPtr loss;  ///< tracks the mean loss
@@ -130,7 +130,7 @@ using CompiledLayoutPtr = std::shared_ptr<const CompiledLayout>;
 /// The compiled steps, valid for one structure version.
 struct StepCache {
   uint64_t structure_seen = 0, constraints_seen = 0;
-  bool planned = false;  ///< whether the layers are built and the outputs planned
+  bool is_planned = false;  ///< whether the layers are built and the outputs planned
   std::vector<CompiledLayoutPtr> train, test;
   Function predict, results;
   int64_t predict_key = 0;            ///< trainable_key(), with which `predict` is called
@@ -140,8 +140,8 @@ struct StepCache {
   // The following members are kept so that the next batch can reuse their memory.
   StepLayout layout;
   Tensors inputs;
-  Tensors logs;            ///< logs of the last step, followed by its norms
-  CompiledLayoutPtr last;  ///< the step that ran last
+  Tensors logs;                 ///< logs of the last step, followed by its norms
+  CompiledLayoutPtr last_step;  ///< the step that ran last
 
   /// Discards the steps, after a change of the model's structure.
   void forget();
@@ -163,7 +163,7 @@ struct Model::Training {
   OutputPlan plan;
   TrainedVariables trained;
   StepCache steps;
-  TracedStep traced;
+  TracedStep traced_step;
 };
 
 /// The options of compile; options that were given as objects are objects.

@@ -39,10 +39,10 @@ enum class NonFiniteKind { none, infinite, nan };
 
 NonFiniteKind non_finite_kind(const Tensor& t) {
   if (!is_number(t)) return NonFiniteKind::none;
-  const TensorStatistics found = *statistics_of(t);
-  return found.nan > 0   ? NonFiniteKind::nan
-         : found.inf > 0 ? NonFiniteKind::infinite
-                         : NonFiniteKind::none;
+  const TensorStatistics statistics = *statistics_of(t);
+  return statistics.nan > 0   ? NonFiniteKind::nan
+         : statistics.inf > 0 ? NonFiniteKind::infinite
+                              : NonFiniteKind::none;
 }
 
 /// Runs a recorded step again op by op and keeps all of its values.
@@ -61,19 +61,21 @@ class RecomputedStep {
   /// Follows an infinity or NaN from value `number` back through operands that are at least as bad
   /// (NaN is worse than infinity), and returns the value in which it originates.
   int origin(int number, NonFiniteKind bad) const {
-    for (int next = number; next >= 0; next = operand(next, bad)) number = next;
+    for (int next_instruction = number; next_instruction >= 0;
+         next_instruction = operand(next_instruction, bad))
+      number = next_instruction;
     return number;
   }
   /// Among the operands of the instruction that computes the value, returns the one that is
   /// computed first and is at least as bad; -1 if there is none.
   int operand(int number, NonFiniteKind bad) const {
     if (producer_[number] < 0) return -1;
-    int first = -1;
+    int first_failing = -1;
     for (int input : program_.code[producer_[number]].inputs)
       if (non_finite_kind(values_[input]) >= bad &&
-          (first < 0 || producer_[input] < producer_[first]))
-        first = input;
-    return first;
+          (first_failing < 0 || producer_[input] < producer_[first_failing]))
+        first_failing = input;
+    return first_failing;
   }
 
  private:
@@ -96,7 +98,7 @@ class RecomputedStep {
 /// A result that is not finite, and the value in which that originates.
 struct Cause {
   std::string title;
-  NonFiniteKind bad;
+  NonFiniteKind bad_kind;
   int target, origin;
 };
 
@@ -118,28 +120,29 @@ std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_
     if (row < rows.size()) data_rows.push_back(to_text(rows[row] + 1));
   }
   if (batch_rows.empty()) return "";
-  const std::string more = count > kMaxRows ? ", ..." : "";
-  return concat(count == 1 ? "row " : "rows ", join(batch_rows), more, " of the batch",
-                data_rows.empty() ? "" : concat(" (", join(data_rows), more, " of the data)"));
+  const std::string ellipsis = count > kMaxRows ? ", ..." : "";
+  return concat(count == 1 ? "row " : "rows ", join(batch_rows), ellipsis, " of the batch",
+                data_rows.empty() ? "" : concat(" (", join(data_rows), ellipsis, " of the data)"));
 }
 
 /// The text "nan in 3 of 320 elements".
 std::string count_text(const Tensor& t) {
-  const TensorStatistics found = *statistics_of(t);
-  if (t.size() == 1) return found.nan > 0 ? "nan" : "inf";
-  const std::string of = concat(" of ", t.size(), " elements");
-  if (found.nan > 0 && found.inf > 0)
-    return concat("nan in ", found.nan, " and inf in ", found.inf, of);
-  return concat(found.nan > 0 ? "nan in " : "inf in ", found.nan + found.inf, of);
+  const TensorStatistics statistics = *statistics_of(t);
+  if (t.size() == 1) return statistics.nan > 0 ? "nan" : "inf";
+  const std::string of_elements = concat(" of ", t.size(), " elements");
+  if (statistics.nan > 0 && statistics.inf > 0)
+    return concat("nan in ", statistics.nan, " and inf in ", statistics.inf, of_elements);
+  return concat(statistics.nan > 0 ? "nan in " : "inf in ", statistics.nan + statistics.inf,
+                of_elements);
 }
 
 std::string range_text(const Tensor& t) {
   if (t.size() == 0 || !statistics_of(t)) return to_text(t.shape());
-  const TensorStatistics found = *statistics_of(t);
-  if (std::isnan(found.min)) return concat(to_text(t.shape()), " without a finite element");
-  std::string text = concat(to_text(t.shape()), " from ", short_number(found.min), " to ",
-                            short_number(found.max));
-  if (found.nan + found.inf > 0) text += ", with " + count_text(t);
+  const TensorStatistics statistics = *statistics_of(t);
+  if (std::isnan(statistics.min)) return concat(to_text(t.shape()), " without a finite element");
+  std::string text = concat(to_text(t.shape()), " from ", short_number(statistics.min), " to ",
+                            short_number(statistics.max));
+  if (statistics.nan + statistics.inf > 0) text += ", with " + count_text(t);
   return text;
 }
 
@@ -152,7 +155,7 @@ class CauseText {
   std::string text_of(const Cause& cause, int loss) const {
     std::string text = concat(cause.title, " is not finite: ", count_text(value(cause.target)));
     add_origin(text, cause.origin, loss);
-    const int infinite = cause.bad == NonFiniteKind::nan
+    const int infinite = cause.bad_kind == NonFiniteKind::nan
                              ? recomputed_.operand(cause.origin, NonFiniteKind::infinite)
                              : -1;
     if (infinite < 0) return text;
@@ -218,16 +221,16 @@ class CauseText {
 /// Among all results that are not finite, returns the one whose cause comes first in the program.
 std::optional<Cause> first_cause(const Program& program, const RecomputedStep& replay,
                                  const std::vector<std::string>& titles) {
-  std::optional<Cause> first;
+  std::optional<Cause> earliest_cause;
   for (size_t i = 0; i < titles.size(); ++i) {
     const int target = program.outputs[i];
-    const NonFiniteKind bad = non_finite_kind(replay.value(target));
-    if (bad == NonFiniteKind::none) continue;
-    const int origin = replay.origin(target, bad);
-    if (!first || replay.producer(origin) < replay.producer(first->origin))
-      first = Cause{titles[i], bad, target, origin};
+    const NonFiniteKind bad_kind = non_finite_kind(replay.value(target));
+    if (bad_kind == NonFiniteKind::none) continue;
+    const int origin = replay.origin(target, bad_kind);
+    if (!earliest_cause || replay.producer(origin) < replay.producer(earliest_cause->origin))
+      earliest_cause = Cause{titles[i], bad_kind, target, origin};
   }
-  return first;
+  return earliest_cause;
 }
 
 }  // namespace

@@ -26,9 +26,9 @@ double mean_of(const std::vector<double>& elements) {
 }
 
 double deviation_of(const std::vector<double>& elements, double mean) {
-  double squares = 0;
-  for (double x : elements) squares += (x - mean) * (x - mean);
-  return std::sqrt(squares / static_cast<double>(elements.size()));
+  double square_sum = 0;
+  for (double x : elements) square_sum += (x - mean) * (x - mean);
+  return std::sqrt(square_sum / static_cast<double>(elements.size()));
 }
 
 }  // namespace
@@ -36,16 +36,16 @@ double deviation_of(const std::vector<double>& elements, double mean) {
 std::optional<TensorStatistics> statistics_of(const Tensor& tensor) {
   if (tensor.dtype() == DType::string || tensor.dtype() == DType::complex64) return std::nullopt;
   std::vector<double> elements = tensor.to_vector();
-  TensorStatistics found{kNaN, kNaN, kNaN, kNaN, kNaN};
+  TensorStatistics result{kNaN, kNaN, kNaN, kNaN, kNaN};
   const auto count = static_cast<double>(elements.size());
-  remove_nonfinite(elements, found);
-  if (elements.empty()) return found;
+  remove_nonfinite(elements, result);
+  if (elements.empty()) return result;
   const auto [min, max] = std::minmax_element(elements.begin(), elements.end());
-  found.min = *min, found.max = *max;
-  found.mean = mean_of(elements);
-  found.std = deviation_of(elements, found.mean);
-  found.zeros = static_cast<double>(std::count(elements.begin(), elements.end(), 0.0)) / count;
-  return found;
+  result.min = *min, result.max = *max;
+  result.mean = mean_of(elements);
+  result.std = deviation_of(elements, result.mean);
+  result.zeros = static_cast<double>(std::count(elements.begin(), elements.end(), 0.0)) / count;
+  return result;
 }
 
 std::string short_number(double x) {

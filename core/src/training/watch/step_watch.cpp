@@ -39,11 +39,11 @@ Tensor sum_of_squares(const Tensor& x) {
 }
 
 /// The gradient with the fewest elements, which is cheapest to copy; null when there is none.
-Tensor* smallest(Tensors& gradients) {
-  Tensor* found = nullptr;
+Tensor* smallest_gradient(Tensors& gradients) {
+  Tensor* scale = nullptr;
   for (Tensor& gradient : gradients)
-    if (gradient && (!found || gradient.size() < found->size())) found = &gradient;
-  return found;
+    if (gradient && (!scale || gradient.size() < scale->size())) scale = &gradient;
+  return scale;
 }
 
 }  // namespace
@@ -86,12 +86,12 @@ void StepWatch::check(Tensors& gradients) {
   if (!skips_infinite_)
     for (const Tensor& gradient : gradients)
       if (gradient) checked.push_back(gradient);
-  Tensor* passed = smallest(gradients);
-  if (!passed || checked.empty()) return;
-  Tensors inputs{*passed};
+  Tensor* passed_gradient = smallest_gradient(gradients);
+  if (!passed_gradient || checked.empty()) return;
+  Tensors inputs{*passed_gradient};
   inputs.insert(inputs.end(), checked.begin(), checked.end());
   for (const Tensor& tensor : checked) inputs.push_back(ops::sum(tensor));
-  *passed = crescent::apply(std::make_shared<const CheckFinite>(), inputs).front();
+  *passed_gradient = crescent::apply(std::make_shared<const CheckFinite>(), inputs).front();
 }
 
 void StepWatch::measure(const Tensors& gradients, const Variables& variables) {
@@ -104,7 +104,7 @@ void StepWatch::measure(const Tensors& gradients, const Variables& variables) {
       terms.push_back(sum_over_parts(variables[i], sum_of_squares(part)));
     };
     if (extras_.gradient_norms) add(squares.gradients, gradients[i]);
-    const PartAccess parts;
+    const PartAccess part_access;
     if (extras_.weight_norms) add(squares.weights, variables[i].value());
   }
 }

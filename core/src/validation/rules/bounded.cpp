@@ -26,13 +26,13 @@ double sum_roundoff(DType dtype, Rounding rounding) {
   return std::min(unit_roundoff(dtype, rounding), 0x1p-24);
 }
 
-double smallest(DType dtype, Rounding rounding) {
+double smallest_number(DType dtype, Rounding rounding) {
   if (rounding == Rounding::float64 || dtype == DType::float64)
     return std::numeric_limits<double>::min();
   return dtype == DType::float16 ? 0x1p-24 : static_cast<double>(std::numeric_limits<float>::min());
 }
 
-double largest(DType dtype) {
+double largest_number(DType dtype) {
   switch (dtype) {
     case DType::float64:
       return std::numeric_limits<double>::max();
@@ -77,10 +77,10 @@ void Bounded::widen(size_t i, double by) {
 
 void Bounded::mark_undecided(Rounding rounding) {
   if (is_real()) {
-    const double most =
-        rounding == Rounding::float64 ? largest(DType::float64) : largest(spec.dtype);
+    const double overflow_bound =
+        rounding == Rounding::float64 ? largest_number(DType::float64) : largest_number(spec.dtype);
     for (size_t i = 0; i < real.size(); ++i)
-      if (!(std::abs(real[i]) + error(i) < most)) widen(i, kUndecided);
+      if (!(std::abs(real[i]) + error(i) < overflow_bound)) widen(i, kUndecided);
   }
   for (double& e : bound)
     if (!(e < kUndecided)) e = kUndecided;
@@ -110,23 +110,24 @@ Bounded Bounded::of(const Tensor& tensor, Rounding rounding) {
     return value;
   }
   const size_t size = value.size();
-  const void* raw = size > 0 ? tensor.raw() : nullptr;
+  const void* bytes = size > 0 ? tensor.raw() : nullptr;
   if (value.is_whole()) {
     value.whole.resize(size);
     with_element_type(tensor.dtype(), [&]<class T>(T*) {
       if constexpr (std::is_integral_v<T>)
-        std::copy_n(static_cast<const T*>(raw), size, value.whole.begin());
+        std::copy_n(static_cast<const T*>(bytes), size, value.whole.begin());
     });
     return value;
   }
   value.real.resize(size);
   with_element_type(tensor.dtype(), [&]<class T>(T*) {
     if constexpr (!std::is_same_v<T, Complex> && !std::is_same_v<T, StringId>)
-      for (size_t i = 0; i < size; ++i) value.real[i] = number_of(static_cast<const T*>(raw)[i]);
+      for (size_t i = 0; i < size; ++i) value.real[i] = number_of(static_cast<const T*>(bytes)[i]);
   });
-  const double least = smallest(tensor.dtype(), rounding);
+  const double underflow_bound = smallest_number(tensor.dtype(), rounding);
   for (size_t i = 0; i < size; ++i) {
-    if (value.real[i] != 0 && std::abs(value.real[i]) < least) value.widen(i, least);
+    if (value.real[i] != 0 && std::abs(value.real[i]) < underflow_bound)
+      value.widen(i, underflow_bound);
   }
   value.mark_undecided(rounding);
   return value;
@@ -137,15 +138,15 @@ namespace {
 Tensor filled(const Bounded& value, DType dtype) {
   Tensor tensor = Tensor::uninitialized({dtype, value.spec.shape});
   if (value.size() == 0) return tensor;
-  void* raw = tensor.mutable_raw();
+  void* bytes = tensor.mutable_raw();
   with_element_type(dtype, [&]<class T>(T* type) {
     if constexpr (!std::is_same_v<T, Complex> && !std::is_same_v<T, StringId>) {
-      T* to = static_cast<T*>(raw);
+      T* target = static_cast<T*>(bytes);
       for (size_t i = 0; i < value.size(); ++i) {
         if constexpr (std::is_integral_v<T>)
-          to[i] = static_cast<T>(value.whole[i]);
+          target[i] = static_cast<T>(value.whole[i]);
         else
-          to[i] = element_of(value.real[i], type);
+          target[i] = element_of(value.real[i], type);
       }
     }
   });

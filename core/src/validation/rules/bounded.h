@@ -23,8 +23,8 @@ inline bool is_undecided(double bound) { return !(bound < 1e100); }
 /// The largest relative error of rounding to the dtype.
 double unit_roundoff(DType dtype, Rounding rounding);
 /// The largest absolute error of results in the range of subnormal numbers.
-double smallest(DType dtype, Rounding rounding);
-double largest(DType dtype);
+double smallest_number(DType dtype, Rounding rounding);
+double largest_number(DType dtype);
 /// The largest relative rounding error of an addition in a sum; sums of half-width floats are
 /// computed in float32.
 double sum_roundoff(DType dtype, Rounding rounding);

@@ -26,28 +26,28 @@ struct Geometry {
         taps(window_taps(spatial(x), kernel.slice(0, kernel.rank() - 2), spatial(y), spec)) {}
 
   bool may_be_transformed() const {
-    const auto all = [](const std::vector<int64_t>& list, int64_t n) {
+    const auto all_equal = [](const std::vector<int64_t>& list, int64_t n) {
       return std::all_of(list.begin(), list.end(), [n](int64_t i) { return i == n; });
     };
     return x.rank() == 4 && kernel[0] == 3 && kernel[1] == 3 && spec.groups == 1 &&
-           all(spec.strides, 1) && all(spec.dilation, 1);
+           all_equal(spec.strides, 1) && all_equal(spec.dilation, 1);
   }
 
   /// Calls f(element of x, of the kernel, of y) for each product; the innermost loop runs over y's
   /// channels.
   template <class F>
   void each(F&& f) const {
-    const int64_t in = x[-1], out = y[-1], pixels = spatial(x).size(),
-                  positions = spatial(y).size(), group_in = in / spec.groups,
-                  group_out = out / spec.groups;
+    const int64_t in_channels = x[-1], out_channels = y[-1], pixels = spatial(x).size(),
+                  position_count = spatial(y).size(), group_in = in_channels / spec.groups,
+                  group_out = out_channels / spec.groups;
     for (int64_t n = 0; n < x[0]; ++n)
       for (const WindowTap& c : taps)
-        for (int64_t i = 0; i < in; ++i) {
+        for (int64_t i = 0; i < in_channels; ++i) {
           const int64_t group = i / group_in, first = group * group_out,
                         row = c.tap * group_in + i % group_in;
           for (int64_t o = first; o < first + group_out; ++o)
-            f((n * pixels + c.pixel) * in + i, row * out + o,
-              (n * positions + c.position) * out + o);
+            f((n * pixels + c.pixel) * in_channels + i, row * out_channels + o,
+              (n * position_count + c.position) * out_channels + o);
         }
   }
 };
@@ -69,8 +69,8 @@ std::vector<double> neighbourhood_maxima(const std::vector<double>& x, const Sha
     for (int64_t k = 0; k < a.along; ++k)
       for (int64_t j = std::max<int64_t>(k - reach, 0); j < std::min(k + reach + 1, a.along); ++j)
         for (int64_t b = 0; b < a.behind; ++b) {
-          double& to = y[(before * a.along + k) * a.behind + b];
-          to = std::max(to, x[(before * a.along + j) * a.behind + b]);
+          double& target = y[(before * a.along + k) * a.behind + b];
+          target = std::max(target, x[(before * a.along + j) * a.behind + b]);
         }
   return y;
 }
@@ -87,13 +87,13 @@ std::vector<double> tile_maxima(std::vector<double> sizes, const Shape& shape, i
 template <class Pass>
 std::vector<Bounded> convolved(const RuleInput& r, const Geometry& g, int spatial_a, int spatial_b,
                                double terms, Pass&& pass) {
-  const Bounded &a = r.in(0), &b = r.in(1);
+  const Bounded &a = r.input(0), &b = r.input(1);
   if (!a.is_real()) return {Bounded::undecided(r.outputs[0])};
   Bounded y = Bounded::zeros(r.outputs[0]);
-  const bool transformed = g.may_be_transformed(),
+  const bool is_transformed = g.may_be_transformed(),
              has_errors = !a.bound.empty() || !b.bound.empty();
   std::vector<double> size_a = sizes_of(a), size_b = sizes_of(b), size(y.size(), 0);
-  if (transformed) {
+  if (is_transformed) {
     size_a = tile_maxima(std::move(size_a), a.spec.shape, spatial_a);
     size_b = tile_maxima(std::move(size_b), b.spec.shape, spatial_b);
   }
@@ -105,11 +105,11 @@ std::vector<Bounded> convolved(const RuleInput& r, const Geometry& g, int spatia
       y.bound[k] +=
           a.error(i) * std::abs(b.real[j]) + (std::abs(a.real[i]) + a.error(i)) * b.error(j);
   });
-  const double wide =
-      sum_roundoff(y.spec.dtype, r.rounding) * (terms + 1 + (transformed ? kWinogradError : 0));
+  const double error_of_sum =
+      sum_roundoff(y.spec.dtype, r.rounding) * (terms + 1 + (is_transformed ? kWinogradError : 0));
   for (size_t i = 0; i < y.size(); ++i)
     if (size[i] != 0)
-      y.widen(i, wide * size[i] + r.roundoff() * std::abs(y.real[i]) + r.tiny_sum(terms));
+      y.widen(i, error_of_sum * size[i] + r.roundoff() * std::abs(y.real[i]) + r.tiny_sum(terms));
   return {std::move(y)};
 }
 
@@ -122,27 +122,28 @@ double taps_of(const Geometry& g) {
 }
 
 std::vector<Bounded> conv_rule(const RuleInput& r) {
-  const Geometry g(r.in(0).spec.shape, r.in(1).spec.shape, r.outputs[0].shape, r.as<Conv>().spec);
-  const double terms = taps_of(g) * static_cast<double>(g.kernel[-2]);
-  return convolved(r, g, 1, 0, terms, [](size_t x, size_t w, size_t y) {
+  const Geometry g(r.input(0).spec.shape, r.input(1).spec.shape, r.outputs[0].shape,
+                   r.as<Conv>().spec);
+  const double term_count = taps_of(g) * static_cast<double>(g.kernel[-2]);
+  return convolved(r, g, 1, 0, term_count, [](size_t x, size_t w, size_t y) {
     return ProductTerm{x, w, y};
   });
 }
 
 std::vector<Bounded> data_rule(const RuleInput& r) {
-  const Geometry g(r.outputs[0].shape, r.in(1).spec.shape, r.in(0).spec.shape,
+  const Geometry g(r.outputs[0].shape, r.input(1).spec.shape, r.input(0).spec.shape,
                    r.as<ConvBackwardData>().spec);
-  const double terms = taps_of(g) * static_cast<double>(g.kernel[-1]);
-  return convolved(r, g, 1, 0, terms, [](size_t x, size_t w, size_t y) {
+  const double term_count = taps_of(g) * static_cast<double>(g.kernel[-1]);
+  return convolved(r, g, 1, 0, term_count, [](size_t x, size_t w, size_t y) {
     return ProductTerm{y, w, x};
   });
 }
 
 std::vector<Bounded> kernel_rule(const RuleInput& r) {
-  const Geometry g(r.in(0).spec.shape, r.outputs[0].shape, r.in(1).spec.shape,
+  const Geometry g(r.input(0).spec.shape, r.outputs[0].shape, r.input(1).spec.shape,
                    r.as<ConvBackwardKernel>().spec);
-  const double terms = static_cast<double>(g.y[0] * spatial(g.y).size());
-  return convolved(r, g, 1, 1, terms, [](size_t x, size_t w, size_t y) {
+  const double term_count = static_cast<double>(g.y[0] * spatial(g.y).size());
+  return convolved(r, g, 1, 1, term_count, [](size_t x, size_t w, size_t y) {
     return ProductTerm{x, y, w};
   });
 }

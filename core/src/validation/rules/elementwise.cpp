@@ -11,7 +11,7 @@ namespace crescent::validation {
 namespace {
 
 /// Error of transcendental functions in units of the last place, with a margin.
-constexpr double kUlps = 8;
+constexpr double kFunctionUlps = 8;
 
 double unary_value(UnaryKind kind, double x) {
   using enum UnaryKind;
@@ -103,7 +103,7 @@ double range_of(UnaryKind kind) {
 /// The error of f(x) when x has an error of at most e > 0.
 double unary_error(UnaryKind kind, double x, double y, double e) {
   using enum UnaryKind;
-  const double most = range_of(kind);
+  const double largest_value = range_of(kind);
   if (is_undecided(e)) return kUndecided;
   switch (kind) {
     case abs:
@@ -112,7 +112,7 @@ double unary_error(UnaryKind kind, double x, double y, double e) {
       return (2 * std::abs(x) + e) * e;
     case sin:
     case cos:
-      return std::min(e, most);
+      return std::min(e, largest_value);
     case tan: {
       const double c = std::abs(std::cos(x));
       return c > 2 * e ? e / ((c - e) * (c - e)) : kUndecided;
@@ -125,8 +125,8 @@ double unary_error(UnaryKind kind, double x, double y, double e) {
       break;
   }
   const double low = unary_value(kind, x - e), high = unary_value(kind, x + e);
-  const double off = std::max(std::abs(low - y), std::abs(high - y));
-  return std::isfinite(off) ? std::min(off, most) : most;
+  const double error = std::max(std::abs(low - y), std::abs(high - y));
+  return std::isfinite(error) ? std::min(error, largest_value) : largest_value;
 }
 
 /// The rounding error of the function itself, in units of the roundoff.
@@ -147,36 +147,37 @@ double unary_roundings(UnaryKind kind, double x, double y) {
     case sin:
     case cos:
     case tan:
-      return kUlps * (std::abs(y) + std::abs(x) * (kind == tan ? 1 + y * y : 1));
+      return kFunctionUlps * (std::abs(y) + std::abs(x) * (kind == tan ? 1 + y * y : 1));
     // Kernels of recurrent layers compute sigmoid from tanh and the reverse, so the rounding error
     // does not get smaller near 0.
     case sigmoid:
     case tanh:
     case arccos:
-      return kUlps * (std::abs(y) + 1);
+      return kFunctionUlps * (std::abs(y) + 1);
     default:
-      return kUlps * std::abs(y);
+      return kFunctionUlps * std::abs(y);
   }
 }
 
 std::vector<Bounded> unary_rule(const RuleInput& r) {
   const UnaryKind kind = r.as<Unary>().kind;
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff(), tiny = r.tiny();
   for (size_t i = 0; i < y.size(); ++i) {
-    const double e = x.error(i), from = x.number(i), to = unary_value(kind, from);
+    const double e = x.error(i), x_value = x.number(i), y_value = unary_value(kind, x_value);
     if (y.is_whole()) {
-      y.whole[i] = x.is_real() ? static_cast<int64_t>(to)
+      y.whole[i] = x.is_real() ? static_cast<int64_t>(y_value)
                    : kind == UnaryKind::square
                        ? wrap_around(x.whole[i] * x.whole[i], r.outputs[0].dtype)
-                       : wrap_around(static_cast<int64_t>(to), r.outputs[0].dtype);
+                       : wrap_around(static_cast<int64_t>(y_value), r.outputs[0].dtype);
       if (e > 0 && (x.is_whole() || is_undecided(e))) y.widen(i, kUndecided);
       continue;
     }
-    y.real[i] = to;
-    if (e > 0) y.widen(i, unary_error(kind, from, to, e));
-    if (const double own = unary_roundings(kind, from, to); own > 0) y.widen(i, u * own + tiny);
+    y.real[i] = y_value;
+    if (e > 0) y.widen(i, unary_error(kind, x_value, y_value, e));
+    if (const double roundings = unary_roundings(kind, x_value, y_value); roundings > 0)
+      y.widen(i, u * roundings + tiny);
   }
   return {std::move(y)};
 }
@@ -221,12 +222,12 @@ double binary_value(BinaryKind kind, double a, double b) {
 double power_error(double a, double b, double y, double ea, double eb) {
   const bool is_root = eb == 0 && b == std::floor(b);
   if (a - ea <= 0 && !(is_root && b >= 0)) return kUndecided;
-  double off = 0;
+  double error = 0;
   for (double base : {a - ea, a + ea})
     for (double exponent : {b - eb, b + eb})
-      off = std::max(off, std::abs(std::pow(base, exponent) - y));
-  if (is_root && std::abs(a) <= ea) off = std::max(off, std::abs(y));
-  return off;
+      error = std::max(error, std::abs(std::pow(base, exponent) - y));
+  if (is_root && std::abs(a) <= ea) error = std::max(error, std::abs(y));
+  return error;
 }
 
 /// The error of the result that the errors of the operands cause.
@@ -264,11 +265,11 @@ double binary_roundings(BinaryKind kind, double a, double b, double y) {
     case minimum:
       return 0;
     case power:
-      return y == 0
-                 ? 0
-                 : kUlps * std::abs(y) * (1 + (a != 0 ? std::abs(b * std::log(std::abs(a))) : 0));
+      return y == 0 ? 0
+                    : kFunctionUlps * std::abs(y) *
+                          (1 + (a != 0 ? std::abs(b * std::log(std::abs(a))) : 0));
     case arctan2:
-      return kUlps * std::abs(y);
+      return kFunctionUlps * std::abs(y);
     default:
       return 2 * std::abs(y);
   }
@@ -278,13 +279,14 @@ double binary_roundings(BinaryKind kind, double a, double b, double y) {
 /// floored to either side of it.
 void widen_floored_quotient(const RuleInput& r, BinaryKind kind, double a, double b, double e,
                             Bounded& y, size_t i) {
-  const double q = a / b, off = 4 * r.roundoff() * std::abs(q) + e;
-  const bool jumps = std::floor(q - off) != std::floor(q + off) && !(e == 0 && q == std::floor(q));
+  const double q = a / b, error = 4 * r.roundoff() * std::abs(q) + e;
+  const bool may_jump =
+      std::floor(q - error) != std::floor(q + error) && !(e == 0 && q == std::floor(q));
   if (kind == BinaryKind::floor_divide)
-    y.widen(i, jumps ? std::floor(q + off) - std::floor(q - off) : 0);
+    y.widen(i, may_jump ? std::floor(q + error) - std::floor(q - error) : 0);
   else
-    y.widen(i, jumps ? std::abs(b) + off * std::abs(b)
-                     : 2 * r.roundoff() * std::abs(b) + off * std::abs(b));
+    y.widen(i, may_jump ? std::abs(b) + error * std::abs(b)
+                        : 2 * r.roundoff() * std::abs(b) + error * std::abs(b));
 }
 
 bool compare(BinaryKind kind, double a, double b) {
@@ -354,15 +356,15 @@ bool is_undecided_for_integers(BinaryKind kind) {
 
 std::vector<Bounded> binary_rule(const RuleInput& r) {
   const BinaryKind kind = r.as<Binary>().kind;
-  const Bounded &a = r.in(0), &b = r.in(1);
+  const Bounded &a = r.input(0), &b = r.input(1);
   if (a.is_whole() && is_undecided_for_integers(kind)) return {Bounded::undecided(r.outputs[0])};
   const Shape& shape = r.outputs[0].shape;
-  const std::vector<size_t> from_a = broadcast_offsets(a.spec.shape, shape),
-                            from_b = broadcast_offsets(b.spec.shape, shape);
+  const std::vector<size_t> a_offsets = broadcast_offsets(a.spec.shape, shape),
+                            b_offsets = broadcast_offsets(b.spec.shape, shape);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff(), tiny = r.tiny();
   for (size_t i = 0; i < y.size(); ++i) {
-    const size_t j = from_a[i], k = from_b[i];
+    const size_t j = a_offsets[i], k = b_offsets[i];
     const double ea = a.error(j), eb = b.error(k);
     if (is_comparison(kind) && a.is_real()) {
       y.whole[i] = compare(kind, a.real[j], b.real[k]);
@@ -375,19 +377,19 @@ std::vector<Bounded> binary_rule(const RuleInput& r) {
       if (ea + eb > 0 && !is_certain_by_one_operand(kind, a.whole[j], ea, b.whole[k], eb))
         y.widen(i, kUndecided);
     } else {
-      const double p = a.real[j], q = b.real[k], to = binary_value(kind, p, q);
-      y.real[i] = to;
+      const double p = a.real[j], q = b.real[k], y_value = binary_value(kind, p, q);
+      y.real[i] = y_value;
       if (kind == BinaryKind::floor_divide || kind == BinaryKind::mod) {
         const double e = ea + eb > 0 ? binary_error(BinaryKind::divide, p, q, p / q, ea, eb) : 0;
         widen_floored_quotient(r, kind, p, q, e, y, i);
         if (kind == BinaryKind::mod) y.widen(i, ea + std::abs(std::floor(p / q)) * eb);
         continue;
       }
-      if (ea + eb > 0) y.widen(i, binary_error(kind, p, q, to, ea, eb));
+      if (ea + eb > 0) y.widen(i, binary_error(kind, p, q, y_value, ea, eb));
       // A sum gets the error of subnormal numbers only where it may be subnormal.
       const bool is_sum = kind == BinaryKind::add || kind == BinaryKind::subtract;
-      if (const double own = binary_roundings(kind, p, q, to); own > 0)
-        y.widen(i, u * own + (is_sum && std::abs(to) - y.error(i) > tiny ? 0 : tiny));
+      if (const double roundings = binary_roundings(kind, p, q, y_value); roundings > 0)
+        y.widen(i, u * roundings + (is_sum && std::abs(y_value) - y.error(i) > tiny ? 0 : tiny));
     }
   }
   return {std::move(y)};
@@ -396,26 +398,29 @@ std::vector<Bounded> binary_rule(const RuleInput& r) {
 // ---- select, cast
 
 std::vector<Bounded> select_rule(const RuleInput& r) {
-  const Bounded &condition = r.in(0), &a = r.in(1), &b = r.in(2);
+  const Bounded &condition = r.input(0), &a = r.input(1), &b = r.input(2);
   const Shape& shape = r.outputs[0].shape;
-  const std::vector<size_t> from_c = broadcast_offsets(condition.spec.shape, shape),
-                            from_a = broadcast_offsets(a.spec.shape, shape),
-                            from_b = broadcast_offsets(b.spec.shape, shape);
+  const std::vector<size_t> c_offsets = broadcast_offsets(condition.spec.shape, shape),
+                            a_offsets = broadcast_offsets(a.spec.shape, shape),
+                            b_offsets = broadcast_offsets(b.spec.shape, shape);
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < y.size(); ++i) {
-    const bool on = condition.whole[from_c[i]] != 0, unsure = condition.error(from_c[i]) > 0;
-    const Bounded &chosen = on ? a : b, &other = on ? b : a;
-    const size_t at = on ? from_a[i] : from_b[i], away = on ? from_b[i] : from_a[i];
+    const bool takes_a = condition.whole[c_offsets[i]] != 0,
+               is_unsure = condition.error(c_offsets[i]) > 0;
+    const Bounded &chosen_operand = takes_a ? a : b, &rejected = takes_a ? b : a;
+    const size_t chosen_index = takes_a ? a_offsets[i] : b_offsets[i],
+                 rejected_index = takes_a ? b_offsets[i] : a_offsets[i];
     if (y.is_real())
-      y.real[i] = chosen.real[at];
+      y.real[i] = chosen_operand.real[chosen_index];
     else
-      y.whole[i] = chosen.whole[at];
-    y.widen(i, chosen.error(at));
-    if (!unsure) continue;
-    const double gap = std::abs(chosen.number(at) - other.number(away));
+      y.whole[i] = chosen_operand.whole[chosen_index];
+    y.widen(i, chosen_operand.error(chosen_index));
+    if (!is_unsure) continue;
+    const double gap =
+        std::abs(chosen_operand.number(chosen_index) - rejected.number(rejected_index));
     if (y.is_real())
-      y.widen(i, gap + other.error(away));
-    else if (gap != 0 || other.error(away) > 0)
+      y.widen(i, gap + rejected.error(rejected_index));
+    else if (gap != 0 || rejected.error(rejected_index) > 0)
       y.widen(i, kUndecided);
   }
   return {std::move(y)};
@@ -433,21 +438,21 @@ bool fits(double x, DType dtype) {
 }
 
 void cast_to_whole(const Bounded& x, size_t i, Bounded& y) {
-  const double from = x.real[i], e = x.error(i);
+  const double source = x.real[i], e = x.error(i);
   const DType dtype = y.spec.dtype;
   if (dtype == DType::boolean) {
-    y.whole[i] = from != 0;
-    if (e > 0 && from != 0 && std::abs(from) <= e) y.widen(i, kUndecided);
+    y.whole[i] = source != 0;
+    if (e > 0 && source != 0 && std::abs(source) <= e) y.widen(i, kUndecided);
     return;
   }
-  y.whole[i] = truncated(from, dtype);
-  if (!fits(from, dtype) || is_undecided(e) || truncated(from - e, dtype) != y.whole[i] ||
-      truncated(from + e, dtype) != y.whole[i])
+  y.whole[i] = truncated(source, dtype);
+  if (!fits(source, dtype) || is_undecided(e) || truncated(source - e, dtype) != y.whole[i] ||
+      truncated(source + e, dtype) != y.whole[i])
     y.widen(i, kUndecided);
 }
 
 std::vector<Bounded> cast_rule(const RuleInput& r) {
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff();
   const bool rounds = x.is_real() && r.rounding == Rounding::own &&
@@ -473,14 +478,14 @@ std::vector<Bounded> cast_rule(const RuleInput& r) {
 }
 
 std::vector<Bounded> identity_rule(const RuleInput& r) {
-  Bounded y = r.in(0);
+  Bounded y = r.input(0);
   y.spec = r.outputs[0];
   return {std::move(y)};
 }
 
 /// CheckIndices leaves integers unchanged and casts floating numbers to integers.
 std::vector<Bounded> check_rule(const RuleInput& r) {
-  return r.in(0).is_real() ? cast_rule(r) : identity_rule(r);
+  return r.input(0).is_real() ? cast_rule(r) : identity_rule(r);
 }
 
 constexpr OpRule kElementwiseRules[] = {

@@ -16,53 +16,56 @@ void gather_element(const Bounded& x, size_t from, bool sure, Bounded& y, size_t
 }
 
 std::vector<Bounded> gather_rule(const RuleInput& r) {
-  const Bounded &x = r.in(0), &indices = r.in(1);
+  const Bounded &x = r.input(0), &indices = r.input(1);
   const AxisExtents a(x.spec.shape, r.as<Gather>().axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const auto count = static_cast<int64_t>(indices.size());
-  size_t to = 0;
+  size_t result_index = 0;
   for (int64_t before = 0; before < a.before; ++before) {
     for (int64_t k = 0; k < count; ++k) {
-      const size_t at = k;
-      const int64_t row = std::clamp<int64_t>(indices.whole[at], 0, a.along - 1);
-      for (int64_t b = 0; b < a.behind; ++b, ++to)
-        gather_element(x, (before * a.along + row) * a.behind + b, indices.error(at) == 0, y, to);
+      const size_t index = k;
+      const int64_t row = std::clamp<int64_t>(indices.whole[index], 0, a.along - 1);
+      for (int64_t b = 0; b < a.behind; ++b, ++result_index)
+        gather_element(x, (before * a.along + row) * a.behind + b, indices.error(index) == 0, y,
+                       result_index);
     }
   }
   return {std::move(y)};
 }
 
 std::vector<Bounded> take_along_rule(const RuleInput& r) {
-  const Bounded &x = r.in(0), &indices = r.in(1);
+  const Bounded &x = r.input(0), &indices = r.input(1);
   const int axis = r.as<TakeAlong>().axis;
-  const AxisExtents from(x.spec.shape, axis), to(r.outputs[0].shape, axis);
+  const AxisExtents source_extents(x.spec.shape, axis), result_extents(r.outputs[0].shape, axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < y.size(); ++i) {
-    const int64_t at = static_cast<int64_t>(i), behind = at % to.behind,
-                  before = at / (to.behind * to.along);
-    const int64_t row = std::clamp<int64_t>(indices.whole[i], 0, from.along - 1);
-    gather_element(x, (before * from.along + row) * from.behind + behind, indices.error(i) == 0, y,
-                   i);
+    const int64_t result_index = static_cast<int64_t>(i),
+                  behind = result_index % result_extents.behind,
+                  before = result_index / (result_extents.behind * result_extents.along);
+    const int64_t row = std::clamp<int64_t>(indices.whole[i], 0, source_extents.along - 1);
+    gather_element(x, (before * source_extents.along + row) * source_extents.behind + behind,
+                   indices.error(i) == 0, y, i);
   }
   return {std::move(y)};
 }
 
 std::vector<Bounded> scatter_add_rule(const RuleInput& r) {
-  const Bounded &indices = r.in(0), &updates = r.in(1);
+  const Bounded &indices = r.input(0), &updates = r.input(1);
   if (!indices.is_exact() || !updates.is_real()) return {Bounded::undecided(r.outputs[0])};
   const AxisExtents a(r.outputs[0].shape, r.as<ScatterAdd>().axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::vector<double> size(y.size(), 0), terms(y.size(), 0);
   const auto count = static_cast<int64_t>(indices.size());
-  size_t from = 0;
+  size_t source_index = 0;
   for (int64_t before = 0; before < a.before; ++before) {
     for (int64_t k = 0; k < count; ++k) {
       const int64_t row = indices.whole[k];
-      for (int64_t b = 0; b < a.behind; ++b, ++from) {
+      for (int64_t b = 0; b < a.behind; ++b, ++source_index) {
         if (row < 0 || row >= a.along) continue;
-        const size_t to = (before * a.along + row) * a.behind + b;
-        y.real[to] += updates.real[from], size[to] += std::abs(updates.real[from]), ++terms[to];
-        y.widen(to, updates.error(from));
+        const size_t target_index = (before * a.along + row) * a.behind + b;
+        y.real[target_index] += updates.real[source_index],
+            size[target_index] += std::abs(updates.real[source_index]), ++terms[target_index];
+        y.widen(target_index, updates.error(source_index));
       }
     }
   }
@@ -74,18 +77,18 @@ std::vector<Bounded> scatter_add_rule(const RuleInput& r) {
 }
 
 std::vector<Bounded> one_hot_rule(const RuleInput& r) {
-  const Bounded& indices = r.in(0);
+  const Bounded& indices = r.input(0);
   const int64_t depth = r.as<OneHot>().depth;
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < indices.size(); ++i) {
     for (int64_t k = 0; k < depth; ++k) {
-      const size_t to = i * static_cast<size_t>(depth) + static_cast<size_t>(k);
-      const bool on = indices.whole[i] == k;
+      const size_t target_index = i * static_cast<size_t>(depth) + static_cast<size_t>(k);
+      const bool is_hot = indices.whole[i] == k;
       if (y.is_real())
-        y.real[to] = on;
+        y.real[target_index] = is_hot;
       else
-        y.whole[to] = on;
-      if (indices.error(i) > 0) y.widen(to, y.is_real() ? 1 : kUndecided);
+        y.whole[target_index] = is_hot;
+      if (indices.error(i) > 0) y.widen(target_index, y.is_real() ? 1 : kUndecided);
     }
   }
   return {std::move(y)};

@@ -18,14 +18,14 @@ std::vector<size_t> broadcast_offsets(const Shape& from, const Shape& to) {
     stride *= static_cast<size_t>(from[axis]);
   }
   std::vector<int64_t> index(to.rank(), 0);
-  size_t at = 0;
+  size_t source_offset = 0;
   for (size_t& source_index : source_indices) {
-    source_index = at;
+    source_index = source_offset;
     for (int axis = to.rank() - 1; axis >= 0; --axis) {
       const size_t a = axis;
-      at += strides[a];
+      source_offset += strides[a];
       if (++index[a] < to[axis]) break;
-      at -= strides[a] * static_cast<size_t>(to[axis]);
+      source_offset -= strides[a] * static_cast<size_t>(to[axis]);
       index[a] = 0;
     }
   }
@@ -73,7 +73,7 @@ void copy_element(const Bounded& x, size_t from, Bounded& y, size_t to) {
 /// element is `otherwise`.
 std::vector<Bounded> gather_elements(const RuleInput& r, const std::vector<size_t>& source_indices,
                                      double otherwise = 0) {
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < source_indices.size(); ++i) {
     if (source_indices[i] != kNoSource)
@@ -87,18 +87,18 @@ std::vector<Bounded> gather_elements(const RuleInput& r, const std::vector<size_
 }
 
 std::vector<Bounded> broadcast_rule(const RuleInput& r) {
-  return gather_elements(r, broadcast_offsets(r.in(0).spec.shape, r.outputs[0].shape));
+  return gather_elements(r, broadcast_offsets(r.input(0).spec.shape, r.outputs[0].shape));
 }
 
 /// Makes each element of the result from its index: source(index) changes the index to that of an
 /// element of x, or returns false if the element is `otherwise`.
 template <class F>
 std::vector<Bounded> gather_by_index(const RuleInput& r, F&& source, double otherwise = 0) {
-  const Shape& from = r.in(0).spec.shape;
+  const Shape& source_shape = r.input(0).spec.shape;
   std::vector<size_t> source_indices;
   source_indices.reserve(r.outputs[0].shape.size());
   each_index(r.outputs[0].shape, [&](std::vector<int64_t> index) {
-    source_indices.push_back(source(index) ? offset_of(from, index) : kNoSource);
+    source_indices.push_back(source(index) ? offset_of(source_shape, index) : kNoSource);
   });
   return gather_elements(r, source_indices, otherwise);
 }
@@ -106,9 +106,9 @@ std::vector<Bounded> gather_by_index(const RuleInput& r, F&& source, double othe
 std::vector<Bounded> transpose_rule(const RuleInput& r) {
   const std::vector<int>& axes = r.as<Transpose>().axes;
   return gather_by_index(r, [&](std::vector<int64_t>& index) {
-    std::vector<int64_t> own(index.size());
-    for (size_t i = 0; i < axes.size(); ++i) own[axes[i]] = index[i];
-    index = std::move(own);
+    std::vector<int64_t> source_index(index.size());
+    for (size_t i = 0; i < axes.size(); ++i) source_index[axes[i]] = index[i];
+    index = std::move(source_index);
     return true;
   });
 }
@@ -124,14 +124,17 @@ std::vector<Bounded> slice_rule(const RuleInput& r) {
 
 std::vector<Bounded> pad_rule(const RuleInput& r) {
   const auto& op = r.as<Pad>();
-  const Shape& from = r.in(0).spec.shape;
+  const Shape& source_shape = r.input(0).spec.shape;
   return gather_by_index(
       r,
       [&](std::vector<int64_t>& index) {
         for (size_t i = 0; i < index.size(); ++i) {
-          const int64_t step = op.inner.empty() ? 1 : op.inner[i] + 1, at = index[i] - op.before[i];
-          if (at < 0 || at % step != 0 || at / step >= from[static_cast<int>(i)]) return false;
-          index[i] = at / step;
+          const int64_t step = op.inner.empty() ? 1 : op.inner[i] + 1,
+                        source_index = index[i] - op.before[i];
+          if (source_index < 0 || source_index % step != 0 ||
+              source_index / step >= source_shape[static_cast<int>(i)])
+            return false;
+          index[i] = source_index / step;
         }
         return true;
       },
@@ -139,7 +142,7 @@ std::vector<Bounded> pad_rule(const RuleInput& r) {
 }
 
 std::vector<Bounded> reverse_rule(const RuleInput& r) {
-  const Shape& shape = r.in(0).spec.shape;
+  const Shape& shape = r.input(0).spec.shape;
   return gather_by_index(r, [&](std::vector<int64_t>& index) {
     for (int axis : r.as<Reverse>().axes) index[axis] = shape[axis] - 1 - index[axis];
     return true;
@@ -149,16 +152,16 @@ std::vector<Bounded> reverse_rule(const RuleInput& r) {
 std::vector<Bounded> concat_rule(const RuleInput& r) {
   const int axis = r.as<Concat>().axis;
   Bounded y = Bounded::zeros(r.outputs[0]);
-  const AxisExtents whole(r.outputs[0].shape, axis);
+  const AxisExtents result_extents(r.outputs[0].shape, axis);
   int64_t first = 0;
   for (size_t part = 0; part < r.inputs.size(); ++part) {
-    const Bounded& x = r.in(part);
-    const AxisExtents own(x.spec.shape, axis);
-    for (int64_t before = 0; before < own.before; ++before)
-      for (int64_t k = 0; k < own.along * own.behind; ++k)
-        copy_element(x, before * own.along * own.behind + k, y,
-                     (before * whole.along + first) * whole.behind + k);
-    first += own.along;
+    const Bounded& x = r.input(part);
+    const AxisExtents source_extents(x.spec.shape, axis);
+    for (int64_t before = 0; before < source_extents.before; ++before)
+      for (int64_t k = 0; k < source_extents.along * source_extents.behind; ++k)
+        copy_element(x, before * source_extents.along * source_extents.behind + k, y,
+                     (before * result_extents.along + first) * result_extents.behind + k);
+    first += source_extents.along;
   }
   return {std::move(y)};
 }

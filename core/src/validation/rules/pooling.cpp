@@ -20,17 +20,18 @@ struct Windows {
   /// Calls f(result, elements of x in its window, in order) for each result.
   template <class F>
   void each(F&& f) const {
-    const int64_t channels = x[-1], pixels = spatial(x).size(), positions = spatial(y).size();
-    std::vector<size_t> under;
+    const int64_t channels = x[-1], pixels = spatial(x).size(), position_count = spatial(y).size();
+    std::vector<size_t> window_indices;
     for (int64_t n = 0; n < x[0]; ++n)
       for (size_t i = 0; i < taps.size();) {
         size_t end = i;
         while (end < taps.size() && taps[end].position == taps[i].position) ++end;
         for (int64_t c = 0; c < channels; ++c) {
-          under.clear();
+          window_indices.clear();
           for (size_t k = i; k < end; ++k)
-            under.push_back(static_cast<size_t>((n * pixels + taps[k].pixel) * channels + c));
-          f((n * positions + taps[i].position) * channels + c, under);
+            window_indices.push_back(
+                static_cast<size_t>((n * pixels + taps[k].pixel) * channels + c));
+          f((n * position_count + taps[i].position) * channels + c, window_indices);
         }
         i = end;
       }
@@ -52,31 +53,31 @@ bool may_win(const Bounded& x, size_t at, size_t best) {
 }
 
 std::vector<Bounded> pooled(const RuleInput& r, const Windows& windows, bool max) {
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   Bounded argmax_indices = r.outputs.size() > 1 ? Bounded::zeros(r.outputs[1]) : Bounded();
-  const double wide = sum_roundoff(y.spec.dtype, r.rounding);
+  const double error_of_sum = sum_roundoff(y.spec.dtype, r.rounding);
   windows.each([&](size_t to, const std::vector<size_t>& under) {
     if (!max) {
-      double sum = 0, size = 0, off = 0;
+      double sum = 0, size = 0, error = 0;
       for (size_t from : under)
-        sum += x.real[from], size += std::abs(x.real[from]), off += x.error(from);
+        sum += x.real[from], size += std::abs(x.real[from]), error += x.error(from);
       const double count = static_cast<double>(under.size());
       y.real[to] = sum / count;
-      y.widen(to, off / count + wide * (count + 2) * size / count +
+      y.widen(to, error / count + error_of_sum * (count + 2) * size / count +
                       r.roundoff() * std::abs(y.real[to]) + (size > 0 ? r.tiny() : 0));
       return;
     }
     const size_t best = argmax(x, under);
     y.real[to] = x.real[under[best]];
-    double off = x.error(under[best]);
-    bool sure = true;
+    double error = x.error(under[best]);
+    bool is_certain = true;
     for (size_t from : under)
-      if (may_win(x, from, under[best])) off = std::max(off, x.error(from)), sure = false;
-    y.widen(to, off);
+      if (may_win(x, from, under[best])) error = std::max(error, x.error(from)), is_certain = false;
+    y.widen(to, error);
     if (r.outputs.size() == 1) return;
     argmax_indices.whole[to] = static_cast<int64_t>(best);
-    if (!sure) argmax_indices.widen(to, kUndecided);
+    if (!is_certain) argmax_indices.widen(to, kUndecided);
   });
   std::vector<Bounded> results;
   results.push_back(std::move(y));
@@ -86,12 +87,12 @@ std::vector<Bounded> pooled(const RuleInput& r, const Windows& windows, bool max
 
 std::vector<Bounded> pool_rule(const RuleInput& r) {
   const auto& op = r.as<Pool>();
-  return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, op.max);
+  return pooled(r, {r.input(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, op.max);
 }
 
 std::vector<Bounded> argmax_rule(const RuleInput& r) {
   const auto& op = r.as<PoolArgmax>();
-  return pooled(r, {r.in(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, true);
+  return pooled(r, {r.input(0).spec.shape, r.outputs[0].shape, op.window, op.spec}, true);
 }
 
 /// Sums of gradients, with the sums of the magnitudes and the numbers of the terms, which determine
@@ -115,7 +116,7 @@ struct Sums {
 
 std::vector<Bounded> backward_rule(const RuleInput& r) {
   const auto& op = r.as<PoolBackward>();
-  const Bounded &x = r.in(0), &dy = r.in(op.max ? 1 : 0);
+  const Bounded &x = r.input(0), &dy = r.input(op.max ? 1 : 0);
   Sums sums(r.outputs[0]);
   const Windows windows(r.outputs[0].shape, dy.spec.shape, op.window, op.spec);
   windows.each([&](size_t from, const std::vector<size_t>& under) {
@@ -126,20 +127,20 @@ std::vector<Bounded> backward_rule(const RuleInput& r) {
       return;
     }
     const size_t best = under[argmax(x, under)];
-    bool sure = true;
+    bool is_certain = true;
     for (size_t to : under) {
       if (!may_win(x, to, best)) continue;
       sums.y.widen(to, std::abs(g) + e);
-      sure = false;
+      is_certain = false;
     }
-    sums.add(best, g, sure ? e : std::abs(g) + e);
+    sums.add(best, g, is_certain ? e : std::abs(g) + e);
   });
   return sums.finish(r);
 }
 
 std::vector<Bounded> argmax_backward_rule(const RuleInput& r) {
   const auto& op = r.as<PoolArgmaxBackward>();
-  const Bounded &argmax_indices = r.in(0), &dy = r.in(1);
+  const Bounded &argmax_indices = r.input(0), &dy = r.input(1);
   Sums sums(r.outputs[0]);
   const Windows windows(r.outputs[0].shape, dy.spec.shape, op.window, op.spec);
   windows.each([&](size_t from, const std::vector<size_t>& under) {

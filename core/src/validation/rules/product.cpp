@@ -18,10 +18,11 @@ Matrix matrix_of(const Bounded& x, size_t first, int64_t rows, int64_t columns, 
            x.bound.empty() ? std::vector<double>{} : std::vector<double>(size)};
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
-      const size_t to = static_cast<size_t>(i * columns + j),
-                   from = first + static_cast<size_t>(transposed ? j * rows + i : i * columns + j);
-      m.value[to] = x.real[from];
-      if (!m.error.empty()) m.error[to] = x.bound[from];
+      const size_t target_index = static_cast<size_t>(i * columns + j),
+                   source_index =
+                       first + static_cast<size_t>(transposed ? j * rows + i : i * columns + j);
+      m.value[target_index] = x.real[source_index];
+      if (!m.error.empty()) m.error[target_index] = x.bound[source_index];
     }
   }
   return m;
@@ -36,42 +37,45 @@ void multiply(const Matrix& a, const Matrix& b, int64_t m, int64_t k, int64_t n,
     double* sizes = size + i * n;
     double* offs = off ? off + i * n : nullptr;
     for (int64_t p = 0; p < k; ++p) {
-      const size_t at = i * k + p;
-      const double x = a.value[at], e = a.error.empty() ? 0 : a.error[at], far = std::abs(x);
-      const double* other = b.value.data() + p * n;
-      for (int64_t j = 0; j < n; ++j) row[j] += x * other[j], sizes[j] += far * std::abs(other[j]);
+      const size_t offset = i * k + p;
+      const double x = a.value[offset], e = a.error.empty() ? 0 : a.error[offset],
+                   magnitude = std::abs(x);
+      const double* row_of_b = b.value.data() + p * n;
+      for (int64_t j = 0; j < n; ++j)
+        row[j] += x * row_of_b[j], sizes[j] += magnitude * std::abs(row_of_b[j]);
       if (e > 0)
-        for (int64_t j = 0; j < n; ++j) offs[j] += e * std::abs(other[j]);
+        for (int64_t j = 0; j < n; ++j) offs[j] += e * std::abs(row_of_b[j]);
       if (b.error.empty()) continue;
       const double* errors = b.error.data() + p * n;
-      for (int64_t j = 0; j < n; ++j) offs[j] += (far + e) * errors[j];
+      for (int64_t j = 0; j < n; ++j) offs[j] += (magnitude + e) * errors[j];
     }
   }
 }
 
 std::vector<Bounded> matmul_rule(const RuleInput& r) {
   const auto& op = r.as<Matmul>();
-  const Bounded &a = r.in(0), &b = r.in(1);
+  const Bounded &a = r.input(0), &b = r.input(1);
   if (!a.is_real()) return {Bounded::undecided(r.outputs[0])};
   Bounded y = Bounded::zeros(r.outputs[0]);
-  const Shape &p = a.spec.shape, &q = b.spec.shape, &whole = y.spec.shape;
-  const int64_t m = whole[-2], n = whole[-1], k = op.transpose_a ? p[-2] : p[-1];
-  const Shape batch = whole.slice(0, -2);
-  const std::vector<size_t> from_a = broadcast_offsets(p.slice(0, -2), batch),
-                            from_b = broadcast_offsets(q.slice(0, -2), batch);
+  const Shape &p = a.spec.shape, &q = b.spec.shape, &result_shape = y.spec.shape;
+  const int64_t m = result_shape[-2], n = result_shape[-1], k = op.transpose_a ? p[-2] : p[-1];
+  const Shape batch = result_shape.slice(0, -2);
+  const std::vector<size_t> a_offsets = broadcast_offsets(p.slice(0, -2), batch),
+                            b_offsets = broadcast_offsets(q.slice(0, -2), batch);
   const bool has_errors = !a.bound.empty() || !b.bound.empty();
   std::vector<double> size(y.size(), 0);
   if (has_errors) y.bound.assign(y.size(), 0);
-  for (size_t i = 0; i < from_a.size(); ++i) {
-    const size_t at = i * static_cast<size_t>(m * n);
-    multiply(matrix_of(a, from_a[i] * static_cast<size_t>(m * k), m, k, op.transpose_a),
-             matrix_of(b, from_b[i] * static_cast<size_t>(k * n), k, n, op.transpose_b), m, k, n,
-             y.real.data() + at, size.data() + at, has_errors ? y.bound.data() + at : nullptr);
+  for (size_t i = 0; i < a_offsets.size(); ++i) {
+    const size_t offset = i * static_cast<size_t>(m * n);
+    multiply(matrix_of(a, a_offsets[i] * static_cast<size_t>(m * k), m, k, op.transpose_a),
+             matrix_of(b, b_offsets[i] * static_cast<size_t>(k * n), k, n, op.transpose_b), m, k, n,
+             y.real.data() + offset, size.data() + offset,
+             has_errors ? y.bound.data() + offset : nullptr);
   }
-  const double wide = sum_roundoff(y.spec.dtype, r.rounding) * static_cast<double>(k + 1);
+  const double error_of_sum = sum_roundoff(y.spec.dtype, r.rounding) * static_cast<double>(k + 1);
   for (size_t i = 0; i < y.size(); ++i)
     if (size[i] != 0)
-      y.widen(i, wide * size[i] + r.roundoff() * std::abs(y.real[i]) +
+      y.widen(i, error_of_sum * size[i] + r.roundoff() * std::abs(y.real[i]) +
                      r.tiny_sum(static_cast<double>(k)));
   return {std::move(y)};
 }

@@ -10,25 +10,26 @@ namespace {
 
 /// For each element of x, the index of the element of the result that it is reduced to.
 std::vector<size_t> targets(const Shape& x, const std::vector<int>& axes) {
-  Shape kept;
+  Shape kept_shape;
   for (int axis = 0; axis < x.rank(); ++axis)
-    kept.append(std::find(axes.begin(), axes.end(), axis) == axes.end() ? x[axis] : 1);
-  return broadcast_offsets(kept, x);
+    kept_shape.append(std::find(axes.begin(), axes.end(), axis) == axes.end() ? x[axis] : 1);
+  return broadcast_offsets(kept_shape, x);
 }
 
 void finish_sum(const RuleInput& r, Bounded& y, const std::vector<double>& size, double count,
                 double factor) {
-  const double u = r.roundoff(), wide = sum_roundoff(r.outputs[0].dtype, r.rounding);
+  const double u = r.roundoff(), error_of_sum = sum_roundoff(r.outputs[0].dtype, r.rounding);
   for (size_t i = 0; i < y.size(); ++i) {
     y.real[i] *= factor;
     if (!y.bound.empty()) y.bound[i] *= factor;
     if (count > 1 && size[i] > 0)
-      y.widen(i, wide * count * size[i] * factor + 2 * u * std::abs(y.real[i]) + r.tiny_sum(count));
+      y.widen(i, error_of_sum * count * size[i] * factor + 2 * u * std::abs(y.real[i]) +
+                     r.tiny_sum(count));
   }
 }
 
 std::vector<Bounded> sum_rule(const RuleInput& r, const std::vector<size_t>& to, double count) {
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::vector<double> size(y.size(), 0);
   for (size_t i = 0; i < to.size(); ++i) {
@@ -43,7 +44,7 @@ std::vector<Bounded> sum_rule(const RuleInput& r, const std::vector<size_t>& to,
 /// The maximum or minimum. Its bound covers all elements that may be the extreme one within their
 /// errors.
 std::vector<Bounded> extreme_rule(const RuleInput& r, const std::vector<size_t>& to) {
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   const double sign = r.as<Reduce>().kind == ReduceKind::max ? 1 : -1;
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::vector<double> surely(y.size(), -INFINITY);
@@ -53,67 +54,68 @@ std::vector<Bounded> extreme_rule(const RuleInput& r, const std::vector<size_t>&
     has[to[i]] = true;
     surely[to[i]] = std::max(surely[to[i]], sign * x.real[i] - x.error(i));
   }
-  std::vector<double> off(y.size(), 0);
+  std::vector<double> errors(y.size(), 0);
   for (size_t i = 0; i < to.size(); ++i) {
     if (x.error(i) > 0 && !(sign * x.real[i] + x.error(i) < surely[to[i]]))
-      off[to[i]] = std::max(off[to[i]], x.error(i));
+      errors[to[i]] = std::max(errors[to[i]], x.error(i));
   }
-  for (size_t i = 0; i < y.size(); ++i) y.widen(i, off[i]);
+  for (size_t i = 0; i < y.size(); ++i) y.widen(i, errors[i]);
   return {std::move(y)};
 }
 
 std::vector<Bounded> prod_rule(const RuleInput& r, const std::vector<size_t>& to, double count) {
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::fill(y.real.begin(), y.real.end(), 1);
-  std::vector<double> most(y.size(), 1), size(y.size(), 1);
+  std::vector<double> largest(y.size(), 1), size(y.size(), 1);
   for (size_t i = 0; i < to.size(); ++i) {
     y.real[to[i]] *= x.real[i], size[to[i]] *= std::abs(x.real[i]);
-    most[to[i]] *= std::abs(x.real[i]) + x.error(i);
+    largest[to[i]] *= std::abs(x.real[i]) + x.error(i);
   }
   for (size_t i = 0; i < y.size(); ++i)
-    if (most[i] != 0) y.widen(i, most[i] - size[i] + r.roundoff() * count * most[i] + r.tiny());
+    if (largest[i] != 0)
+      y.widen(i, largest[i] - size[i] + r.roundoff() * count * largest[i] + r.tiny());
   return {std::move(y)};
 }
 
 std::vector<Bounded> logical_rule(const RuleInput& r, const std::vector<size_t>& to) {
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   const bool is_any = r.as<Reduce>().kind == ReduceKind::any;
   Bounded y = Bounded::zeros(r.outputs[0]);
   std::fill(y.whole.begin(), y.whole.end(), !is_any);
-  std::vector<bool> decided(y.size()), unsure(y.size());
+  std::vector<bool> is_decided(y.size()), is_unsure(y.size());
   for (size_t i = 0; i < to.size(); ++i) {
     if ((x.whole[i] != 0) == is_any) y.whole[to[i]] = is_any;
     if (x.error(i) > 0)
-      unsure[to[i]] = true;
+      is_unsure[to[i]] = true;
     else if ((x.whole[i] != 0) == is_any)
-      decided[to[i]] = true;
+      is_decided[to[i]] = true;
   }
   for (size_t i = 0; i < y.size(); ++i)
-    if (unsure[i] && !decided[i]) y.widen(i, kUndecided);
+    if (is_unsure[i] && !is_decided[i]) y.widen(i, kUndecided);
   return {std::move(y)};
 }
 
 std::vector<Bounded> reduce_rule(const RuleInput& r) {
   const auto& op = r.as<Reduce>();
-  const Bounded& x = r.in(0);
-  const std::vector<size_t> to = targets(x.spec.shape, op.axes);
-  const double results = static_cast<double>(std::max<int64_t>(r.outputs[0].shape.size(), 1)),
-               count = static_cast<double>(x.size()) / results;
+  const Bounded& x = r.input(0);
+  const std::vector<size_t> target_indices = targets(x.spec.shape, op.axes);
+  const double result_count = static_cast<double>(std::max<int64_t>(r.outputs[0].shape.size(), 1)),
+               count = static_cast<double>(x.size()) / result_count;
   switch (op.kind) {
     case ReduceKind::any:
     case ReduceKind::all:
-      return logical_rule(r, to);
+      return logical_rule(r, target_indices);
     case ReduceKind::sum:
     case ReduceKind::mean:
-      if (x.is_real()) return sum_rule(r, to, count);
+      if (x.is_real()) return sum_rule(r, target_indices, count);
       break;
     case ReduceKind::max:
     case ReduceKind::min:
-      if (x.is_real()) return extreme_rule(r, to);
+      if (x.is_real()) return extreme_rule(r, target_indices);
       break;
     case ReduceKind::prod:
-      if (x.is_real()) return prod_rule(r, to, count);
+      if (x.is_real()) return prod_rule(r, target_indices, count);
       break;
   }
   return {Bounded::undecided(r.outputs[0])};  // there is no rule for integers with errors
@@ -121,23 +123,23 @@ std::vector<Bounded> reduce_rule(const RuleInput& r) {
 
 std::vector<Bounded> arg_reduce_rule(const RuleInput& r) {
   const auto& op = r.as<ArgReduce>();
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   const AxisExtents a(x.spec.shape, op.axis);
   const double sign = op.max ? 1 : -1;
   Bounded y = Bounded::zeros(r.outputs[0]);
   for (size_t i = 0; i < y.size(); ++i) {
     const auto before = static_cast<int64_t>(i) / a.behind,
                behind = static_cast<int64_t>(i) % a.behind;
-    const auto at = [&](int64_t k) {
+    const auto flat_index = [&](int64_t k) {
       return static_cast<size_t>((before * a.along + k) * a.behind + behind);
     };
     int64_t best = 0;
     for (int64_t k = 1; k < a.along; ++k)
-      if (sign * x.number(at(k)) > sign * x.number(at(best))) best = k;
+      if (sign * x.number(flat_index(k)) > sign * x.number(flat_index(best))) best = k;
     y.whole[i] = best;
     for (int64_t k = 0; k < a.along; ++k) {
-      const double gap = sign * (x.number(at(best)) - x.number(at(k))),
-                   e = x.error(at(best)) + x.error(at(k));
+      const double gap = sign * (x.number(flat_index(best)) - x.number(flat_index(k))),
+                   e = x.error(flat_index(best)) + x.error(flat_index(k));
       if ((k != best && e > 0 && gap <= e) || std::isnan(gap)) {
         y.widen(i, kUndecided);
         break;
@@ -149,52 +151,54 @@ std::vector<Bounded> arg_reduce_rule(const RuleInput& r) {
 
 std::vector<Bounded> cumulative_rule(const RuleInput& r) {
   const auto& op = r.as<Cumulative>();
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   if (!x.is_real()) return {Bounded::undecided(r.outputs[0])};
   const AxisExtents a(x.spec.shape, op.axis);
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff();
   for (int64_t line = 0; line < a.before * a.behind; ++line) {
-    double sum = 0, size = 0, off = 0;
+    double sum = 0, size = 0, error = 0;
     for (int64_t k = 0; k < a.along; ++k) {
       const int64_t step = op.reverse ? a.along - 1 - k : k;
-      const auto at =
+      const auto flat_index =
           static_cast<size_t>((line / a.behind * a.along + step) * a.behind + line % a.behind);
-      sum += x.real[at], size += std::abs(x.real[at]), off += x.error(at);
-      y.real[at] = sum;
-      const auto terms = static_cast<double>(k + 1);
-      y.widen(at, off + (k > 0 ? u * terms * size + r.tiny_sum(terms) : 0));
+      sum += x.real[flat_index], size += std::abs(x.real[flat_index]), error += x.error(flat_index);
+      y.real[flat_index] = sum;
+      const auto term_count = static_cast<double>(k + 1);
+      y.widen(flat_index, error + (k > 0 ? u * term_count * size + r.tiny_sum(term_count) : 0));
     }
   }
   return {std::move(y)};
 }
 
 std::vector<Bounded> top_k_rule(const RuleInput& r) {
-  const Bounded& x = r.in(0);
+  const Bounded& x = r.input(0);
   const int64_t n = x.spec.shape[-1], k = r.as<TopK>().k;
   Bounded values = Bounded::zeros(r.outputs[0]), indices = Bounded::zeros(r.outputs[1]);
   const int64_t rows = n > 0 ? static_cast<int64_t>(x.size()) / n : 0;
   std::vector<int64_t> order(n);
   for (int64_t row = 0; row < rows; ++row) {
-    const auto at = [&](int64_t i) { return static_cast<size_t>(row * n + i); };
+    const auto flat_index = [&](int64_t i) { return static_cast<size_t>(row * n + i); };
     std::iota(order.begin(), order.end(), int64_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t i, int64_t j) { return x.number(at(i)) > x.number(at(j)); });
-    double off = 0;
-    for (int64_t i = 0; i < n; ++i) off = std::max(off, x.error(at(i)));
+    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+      return x.number(flat_index(i)) > x.number(flat_index(j));
+    });
+    double error = 0;
+    for (int64_t i = 0; i < n; ++i) error = std::max(error, x.error(flat_index(i)));
     for (int64_t i = 0; i < k; ++i) {
-      const auto to = static_cast<size_t>(row * k + i);
+      const auto target_index = static_cast<size_t>(row * k + i);
       const auto gap = [&](int64_t j) {
-        return std::abs(x.number(at(order[j])) - x.number(at(order[i])));
+        return std::abs(x.number(flat_index(order[j])) - x.number(flat_index(order[i])));
       };
-      const bool close = (i > 0 && gap(i - 1) <= 2 * off) || (i + 1 < n && gap(i + 1) <= 2 * off);
+      const bool is_close =
+          (i > 0 && gap(i - 1) <= 2 * error) || (i + 1 < n && gap(i + 1) <= 2 * error);
       if (values.is_real())
-        values.real[to] = x.real[at(order[i])];
+        values.real[target_index] = x.real[flat_index(order[i])];
       else
-        values.whole[to] = x.whole[at(order[i])];
-      indices.whole[to] = order[i];
-      values.widen(to, off);
-      if (is_undecided(off) || (off > 0 && close)) indices.widen(to, kUndecided);
+        values.whole[target_index] = x.whole[flat_index(order[i])];
+      indices.whole[target_index] = order[i];
+      values.widen(target_index, error);
+      if (is_undecided(error) || (error > 0 && is_close)) indices.widen(target_index, kUndecided);
     }
   }
   return {std::move(values), std::move(indices)};

@@ -15,17 +15,18 @@ struct RuleInput {
   std::span<const TensorSpec> outputs;
   Rounding rounding;
 
-  const Bounded& in(size_t i) const { return *inputs[i]; }
+  const Bounded& input(size_t i) const { return *inputs[i]; }
   double roundoff(size_t output = 0) const {
     return unit_roundoff(outputs[output].dtype, rounding);
   }
   /// The largest absolute error of a result that is below the normal range of its dtype.
-  double tiny() const { return smallest(outputs[0].dtype, rounding); }
+  double tiny() const { return smallest_number(outputs[0].dtype, rounding); }
   /// The largest absolute error of a sum of `terms` terms whose partial results, in float32 or
   /// float64, may be flushed to 0 below the normal range.
   double tiny_sum(double terms) const {
     const DType dtype = outputs[0].dtype;
-    return tiny() + terms * smallest(dtype == DType::float64 ? dtype : DType::float32, rounding);
+    return tiny() +
+           terms * smallest_number(dtype == DType::float64 ? dtype : DType::float32, rounding);
   }
   template <class T>
   const T& as() const {
@@ -64,8 +65,9 @@ std::vector<size_t> broadcast_offsets(const Shape& from, const Shape& to);
 struct AxisExtents {
   int64_t before = 1, along = 1, behind = 1;
   AxisExtents(const Shape& shape, int axis) {
-    const int at = axis < 0 ? axis + shape.rank() : axis;
-    for (int i = 0; i < shape.rank(); ++i) (i < at ? before : i == at ? along : behind) *= shape[i];
+    const int positive_axis = axis < 0 ? axis + shape.rank() : axis;
+    for (int i = 0; i < shape.rank(); ++i)
+      (i < positive_axis ? before : i == positive_axis ? along : behind) *= shape[i];
   }
 };
 

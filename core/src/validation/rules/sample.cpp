@@ -11,7 +11,7 @@
 namespace crescent::validation {
 namespace {
 
-constexpr int kSamples = 4;
+constexpr int kSampleCount = 4;
 constexpr double kSafetyFactor = 32;  ///< a safety factor for rounding errors and spreads
 
 /// Perturbs each element within its bound, differently in every sample.
@@ -30,8 +30,8 @@ Bounded perturbed(const Bounded& x, uint64_t sample, size_t input, double u) {
 Tensors run(const OpPtr& op, std::span<const Bounded> inputs, bool wide) {
   Tensors arguments;
   for (const Bounded& x : inputs) arguments.push_back(wide ? widened(x) : rounded(x));
-  const NoTrace now;
-  const NoGradient unwatched;
+  const NoTrace no_trace;
+  const NoGradient no_gradient;
   return crescent::apply(op, arguments);
 }
 
@@ -48,57 +48,60 @@ bool has_shapes(const Tensors& results, const TensorSpecs& specs) {
 
 std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
                             const TensorSpecs& outputs, Rounding rounding) {
-  std::vector<Bounded> given;
+  std::vector<Bounded> inputs_in_order;
   double u = rounding == Rounding::float64 ? 0x1p-53 : 0;
-  bool undecided = false;
+  bool any_undecided = false;
   for (const BoundedPtr& x : inputs) {
-    given.push_back(*x);
-    undecided = undecided || x->spec.dtype == DType::complex64;
+    inputs_in_order.push_back(*x);
+    any_undecided = any_undecided || x->spec.dtype == DType::complex64;
     if (x->is_real()) u = std::max(u, unit_roundoff(x->spec.dtype, rounding));
     for (size_t i = 0; i < x->bound.size(); ++i)
-      undecided = undecided || is_undecided(x->bound[i]) || (!x->is_real() && x->bound[i] > 0);
+      any_undecided =
+          any_undecided || is_undecided(x->bound[i]) || (!x->is_real() && x->bound[i] > 0);
   }
   for (const TensorSpec& spec : outputs)
     if (is_floating(spec.dtype)) u = std::max(u, unit_roundoff(spec.dtype, rounding));
-  bool wide = true;
+  bool in_float64 = true;
   Tensors results;
   try {
-    results = run(op, given, true);
+    results = run(op, inputs_in_order, true);
   } catch (const Error&) {
   }
-  if (!has_shapes(results, outputs)) wide = false, results = run(op, given, false);
+  if (!has_shapes(results, outputs)) in_float64 = false, results = run(op, inputs_in_order, false);
 
-  std::vector<Bounded> middle;
+  std::vector<Bounded> central_results;
   for (size_t o = 0; o < outputs.size(); ++o) {
     Bounded y = Bounded::of(results[o], Rounding::float64);
     y.spec = outputs[o];
-    if (undecided && (y.is_real() || y.is_whole())) y = Bounded::undecided(outputs[o]);
-    middle.push_back(std::move(y));
+    if (any_undecided && (y.is_real() || y.is_whole())) y = Bounded::undecided(outputs[o]);
+    central_results.push_back(std::move(y));
   }
-  if (undecided) return middle;
-  const double step = wide ? u : std::max(u, 0x1p-24);
-  for (uint64_t s = 0; s < kSamples; ++s) {
-    std::vector<Bounded> others;
-    for (size_t i = 0; i < given.size(); ++i) others.push_back(perturbed(given[i], s, i, 2 * step));
-    const Tensors spread = run(op, others, wide);
+  if (any_undecided) return central_results;
+  const double step = in_float64 ? u : std::max(u, 0x1p-24);
+  for (uint64_t s = 0; s < kSampleCount; ++s) {
+    std::vector<Bounded> spread_inputs;
+    for (size_t i = 0; i < inputs_in_order.size(); ++i)
+      spread_inputs.push_back(perturbed(inputs_in_order[i], s, i, 2 * step));
+    const Tensors spread = run(op, spread_inputs, in_float64);
     for (size_t o = 0; o < outputs.size(); ++o) {
-      Bounded& y = middle[o];
+      Bounded& y = central_results[o];
       if (!y.is_real() && !y.is_whole()) continue;
-      const Bounded other = Bounded::of(spread[o], Rounding::float64);
+      const Bounded spread_result = Bounded::of(spread[o], Rounding::float64);
       for (size_t i = 0; i < y.size(); ++i) {
         if (y.is_whole()) {
-          if (other.whole[i] != y.whole[i]) y.widen(i, kUndecided);
+          if (spread_result.whole[i] != y.whole[i]) y.widen(i, kUndecided);
           continue;
         }
-        const double off = kSafetyFactor * std::abs(other.real[i] - y.real[i]);
-        if (off > y.error(i)) y.widen(i, off - y.error(i));
+        const double error = kSafetyFactor * std::abs(spread_result.real[i] - y.real[i]);
+        if (error > y.error(i)) y.widen(i, error - y.error(i));
       }
     }
   }
-  for (Bounded& y : middle)
+  for (Bounded& y : central_results)
     for (size_t i = 0; i < y.real.size(); ++i)
-      y.widen(i, kSafetyFactor * step * std::abs(y.real[i]) + smallest(y.spec.dtype, rounding));
-  return middle;
+      y.widen(i,
+              kSafetyFactor * step * std::abs(y.real[i]) + smallest_number(y.spec.dtype, rounding));
+  return central_results;
 }
 
 }  // namespace crescent::validation

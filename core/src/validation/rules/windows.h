@@ -16,25 +16,25 @@ struct WindowTap {
 /// taps.
 inline std::vector<WindowTap> window_taps(const Shape& image, const Shape& window,
                                           const Shape& positions, const ConvSpec& spec) {
-  std::vector<WindowTap> all{{0, 0, 0}};
+  std::vector<WindowTap> taps{{0, 0, 0}};
   for (int axis = 0; axis < image.rank(); ++axis) {
     const size_t a = axis;
     const int64_t dilation = spec.dilation.empty() ? 1 : spec.dilation[a];
-    std::vector<WindowTap> next;
-    for (const WindowTap& c : all)
+    std::vector<WindowTap> extended_taps;
+    for (const WindowTap& c : taps)
       for (int64_t p = 0; p < positions[axis]; ++p)
         for (int64_t t = 0; t < window[axis]; ++t) {
-          const int64_t at = p * spec.strides[a] + t * dilation - spec.pad_before[a];
-          if (at >= 0 && at < image[axis])
-            next.push_back({c.position * positions[axis] + p, c.tap * window[axis] + t,
-                            c.pixel * image[axis] + at});
+          const int64_t position = p * spec.strides[a] + t * dilation - spec.pad_before[a];
+          if (position >= 0 && position < image[axis])
+            extended_taps.push_back({c.position * positions[axis] + p, c.tap * window[axis] + t,
+                                     c.pixel * image[axis] + position});
         }
-    all = std::move(next);
+    taps = std::move(extended_taps);
   }
-  std::stable_sort(all.begin(), all.end(), [](const WindowTap& a, const WindowTap& b) {
+  std::stable_sort(taps.begin(), taps.end(), [](const WindowTap& a, const WindowTap& b) {
     return a.position != b.position ? a.position < b.position : a.tap < b.tap;
   });
-  return all;
+  return taps;
 }
 
 /// The spatial axes of an image (batch, spatial..., channels).

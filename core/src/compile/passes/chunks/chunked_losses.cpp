@@ -66,20 +66,20 @@ class ChunkedLoss {
   /// Adds the producers and readers of the value and of all wide values that depend on each other;
   /// returns false if one of them cannot be chunked.
   bool add_wide(int value) {
-    std::vector<int> open{value};
-    std::set<int> known;
-    while (!open.empty()) {
-      const int wide = open.back();
-      open.pop_back();
-      if (!known.insert(wide).second || !is_wide(wide)) continue;
-      const size_t producer = producers_[wide];
-      if (producer == kNone || !add(producer, open)) {
-        if (wide == value) return false;
+    std::vector<int> waiting_values{value};
+    std::set<int> known_values;
+    while (!waiting_values.empty()) {
+      const int waiting_value = waiting_values.back();
+      waiting_values.pop_back();
+      if (!known_values.insert(waiting_value).second || !is_wide(waiting_value)) continue;
+      const size_t producer = producers_[waiting_value];
+      if (producer == kNone || !add(producer, waiting_values)) {
+        if (waiting_value == value) return false;
         continue;
       }
-      if (results_.count(wide) > 0) return false;
-      for (size_t reader : readers_[wide])
-        if (!add(reader, open)) return false;
+      if (results_.count(waiting_value) > 0) return false;
+      for (size_t reader : readers_[waiting_value])
+        if (!add(reader, waiting_values)) return false;
     }
     return has_consistent_roles();
   }
@@ -133,14 +133,15 @@ class ChunkedLoss {
   /// the chunks, and must follow them. Returns false if a chunk would need such a result, or if
   /// instructions with effects would change their order.
   bool find_order() {
-    std::set<int> late;
+    std::set<int> late_instructions;
     bool has_late_effect = false;
     for (size_t i = roles_.begin()->first; i <= roles_.rbegin()->first; ++i) {
       const Instruction& instruction = program_.code[i];
       const auto any_input = [&](const auto& test) {
         return std::any_of(instruction.inputs.begin(), instruction.inputs.end(), test);
       };
-      const bool reads_late = any_input([&](int value) { return late.count(value) > 0; });
+      const bool reads_late =
+          any_input([&](int value) { return late_instructions.count(value) > 0; });
       if (is_inside(i)) {
         if (reads_late) return false;
         continue;
@@ -148,7 +149,7 @@ class ChunkedLoss {
       const bool has_effect = instruction.op->effect() >= Effect::state;
       if (reads_late || any_input([&](int value) { return is_made_inside(value); })) {
         followers_.insert(i);
-        late.insert(instruction.outputs.begin(), instruction.outputs.end());
+        late_instructions.insert(instruction.outputs.begin(), instruction.outputs.end());
         has_late_effect |= has_effect;
       } else if (has_effect && has_late_effect) {
         return false;
@@ -161,19 +162,19 @@ class ChunkedLoss {
   /// equal; otherwise their sizes differ by one unit. Returns false if there is only one chunk.
   bool choose_chunks() {
     find_depths();
-    int64_t largest = 0;
+    int64_t largest_value = 0;
     for (const auto& [value, depth] : depths_)
-      largest = std::max(largest, program_.values[value].bytes());
-    const int64_t fewest = (largest + max_bytes_ - 1) / max_bytes_;
-    for (chunks_ = units_ = fewest; units_ < 2 * fewest; chunks_ = ++units_)
+      largest_value = std::max(largest_value, program_.values[value].bytes());
+    const int64_t min_chunks = (largest_value + max_bytes_ - 1) / max_bytes_;
+    for (chunks_ = units_ = min_chunks; units_ < 2 * min_chunks; chunks_ = ++units_)
       if (can_cut_all()) return true;
     units_ = 0;
     for (const auto& [value, depth] : depths_) {
       const auto varies = [](int64_t n) { return n != 1; };
-      const auto first = std::find_if(shape(value).begin(), shape(value).end(), varies);
-      units_ = std::gcd(units_, first == shape(value).end() ? 1 : *first);
+      const auto batch_axis = std::find_if(shape(value).begin(), shape(value).end(), varies);
+      units_ = std::gcd(units_, batch_axis == shape(value).end() ? 1 : *batch_axis);
     }
-    const int64_t units_per_chunk = std::max<int64_t>(1, max_bytes_ / (largest / units_));
+    const int64_t units_per_chunk = std::max<int64_t>(1, max_bytes_ / (largest_value / units_));
     chunks_ = (units_ + units_per_chunk - 1) / units_per_chunk;
     return chunks_ > 1 && can_cut_all();
   }
@@ -184,8 +185,8 @@ class ChunkedLoss {
       const auto take = [&](const std::vector<int>& values, const std::vector<RowRole>& of) {
         for (size_t k = 0; k < of.size(); ++k) {
           if (of[k] != RowRole::rows) continue;
-          int& known = depths_.try_emplace(values[k], depth).first->second;
-          known = std::min(known, depth);
+          int& known_depth = depths_.try_emplace(values[k], depth).first->second;
+          known_depth = std::min(known_depth, depth);
         }
       };
       take(program_.code[instruction].inputs, roles.inputs);
@@ -205,17 +206,18 @@ class ChunkedLoss {
 
   void emit() {
     std::vector<Instruction> code = std::exchange(program_.code, {});
-    const size_t last = roles_.rbegin()->first;
+    const size_t last_value = roles_.rbegin()->first;
     const auto move_to_program = [&](size_t begin, size_t end, const auto& test) {
       for (size_t i = begin; i < end; ++i)
         if (test(i)) program_.code.push_back(code[i]);
     };
-    move_to_program(0, last, [&](size_t i) { return !is_inside(i) && followers_.count(i) == 0; });
+    move_to_program(0, last_value,
+                    [&](size_t i) { return !is_inside(i) && followers_.count(i) == 0; });
     for (int64_t c = 0; c < chunks_; ++c)
       emit_chunk(code, units_ * c / chunks_, units_ * (c + 1) / chunks_);
-    join_results(code[last].scope);
-    move_to_program(0, last, [&](size_t i) { return followers_.count(i) > 0; });
-    move_to_program(last + 1, code.size(), [](size_t) { return true; });
+    join_results(code[last_value].scope);
+    move_to_program(0, last_value, [&](size_t i) { return followers_.count(i) > 0; });
+    move_to_program(last_value + 1, code.size(), [](size_t) { return true; });
   }
 
   /// Adds the instructions for the units from `begin` to `end`.
@@ -233,12 +235,12 @@ class ChunkedLoss {
       }
       const std::vector<int> results = add_instruction(i.op, i.inputs, i.scope);
       for (size_t k = 0; k < results.size(); ++k) {
-        const int whole = i.outputs[k];
+        const int batch_value = i.outputs[k];
         if (roles.outputs[k] == RowRole::sum) {
-          add_term(whole, results[k], i.scope);
+          add_term(batch_value, results[k], i.scope);
         } else {
-          chunk[whole] = results[k];
-          if (is_read_outside(whole)) parts_[whole].push_back(results[k]);
+          chunk[batch_value] = results[k];
+          if (is_read_outside(batch_value)) parts_[batch_value].push_back(results[k]);
         }
       }
     }
@@ -252,7 +254,8 @@ class ChunkedLoss {
 
   /// The rows of a chunk of a value: a result of the chunk, or a slice of a value from outside.
   int rows_of(int value, int64_t begin, int64_t end, int scope, Values& chunk) {
-    if (const auto known = chunk.find(value); known != chunk.end()) return known->second;
+    if (const auto chunk_value = chunk.find(value); chunk_value != chunk.end())
+      return chunk_value->second;
     const Block rows = *block(value, begin, end);
     Slice slice;
     slice.start = rows.start;
@@ -275,11 +278,11 @@ class ChunkedLoss {
   /// Makes the values that are read outside of the chunks: joined rows, and sums.
   void join_results(int scope) {
     for (const auto& [whole, parts] : parts_) {
-      Concat joined;
-      joined.axis = block(whole, 0, 1)->axis;
+      Concat concat;
+      concat.axis = block(whole, 0, 1)->axis;
       Reshape op;
       op.shape = shape(whole);
-      add_op(op, {add_op(joined, parts, scope)}, scope, whole);
+      add_op(op, {add_op(concat, parts, scope)}, scope, whole);
     }
     for (const auto& [whole, sum] : sums_) cast(sum, program_.values[whole].dtype, scope, whole);
   }
@@ -297,9 +300,9 @@ class ChunkedLoss {
   /// Adds an op with one result, which is `result` unless that is kNewValue.
   template <class T>
   int add_op(T op, std::vector<int> inputs, int scope, int result = kNewValue) {
-    const int made =
+    const int result_value =
         add_instruction(std::make_shared<const T>(std::move(op)), std::move(inputs), scope)[0];
-    if (result == kNewValue) return made;
+    if (result == kNewValue) return result_value;
     program_.code.back().outputs[0] = result;
     return result;
   }
@@ -329,12 +332,12 @@ bool has_many_rows_and_classes(const Program& program, const Instruction& i, int
 
 bool chunked_losses(Program& program, int64_t max_bytes) {
   bool changed = false;
-  std::set<int> tried;
+  std::set<int> tried_values;
   for (size_t i = 0; i < program.code.size(); ++i) {
     const Instruction& loss = program.code[i];
     if (!has_many_rows_and_classes(program, loss, max_bytes)) continue;
     const int logits = loss.inputs[0];
-    if (!tried.insert(logits).second) continue;
+    if (!tried_values.insert(logits).second) continue;
     if (ChunkedLoss(program, max_bytes).run(logits)) changed = true, i = 0;
   }
   return changed;

@@ -50,12 +50,13 @@ class RowRoleFinder {
     const Shape& shape = program_.values[i_.outputs[0]].shape;
     RowRoles roles = all_rows(shape.rank());
     for (size_t k = 0; k < i_.inputs.size(); ++k) {
-      const int missing = shape.rank() - input(k).rank();
-      if (missing == 0 && shape.rank() > 0 && input(k)[0] == shape[0]) continue;
+      const int missing_axes = shape.rank() - input(k).rank();
+      if (missing_axes == 0 && shape.rank() > 0 && input(k)[0] == shape[0]) continue;
       roles.inputs[k] = RowRole::whole;
       const auto varies = [](int64_t n) { return n != 1; };
-      const auto first = std::find_if(input(k).begin(), input(k).end(), varies);
-      roles.depth = std::min(roles.depth, missing + static_cast<int>(first - input(k).begin()));
+      const auto row_axis = std::find_if(input(k).begin(), input(k).end(), varies);
+      roles.depth =
+          std::min(roles.depth, missing_axes + static_cast<int>(row_axis - input(k).begin()));
     }
     return roles;
   }
@@ -79,15 +80,15 @@ class RowRoleFinder {
   /// The number of first axes on which all values with rows agree.
   int common_axes(const RowRoles& roles) const {
     int axes = kAnyDepth;
-    const Shape* other = nullptr;
+    const Shape* other_shape = nullptr;
     const auto take = [&](const std::vector<int>& values, const std::vector<RowRole>& of) {
       for (size_t k = 0; k < of.size(); ++k) {
         if (of[k] != RowRole::rows) continue;
         const Shape& shape = program_.values[values[k]].shape;
         axes = std::min(axes, shape.rank());
-        for (int axis = 0; other && axis < axes; ++axis)
-          if (shape[axis] != (*other)[axis]) axes = axis;
-        other = &shape;
+        for (int axis = 0; other_shape && axis < axes; ++axis)
+          if (shape[axis] != (*other_shape)[axis]) axes = axis;
+        other_shape = &shape;
       }
     };
     take(i_.inputs, roles.inputs);

@@ -26,10 +26,11 @@ std::optional<double> only_number(const Tensor& constant) {
   const size_t bytes = constant.bytes(), step = size_of(constant.dtype());
   if (bytes == 0 || bytes > kLargestScanned) return {};
   if (constant.dtype() == DType::complex64 || constant.dtype() == DType::string) return {};
-  const auto* first = static_cast<const std::byte*>(constant.raw());
-  if (std::memcmp(first, first + step, bytes - step) != 0) return {};
-  const double number = with_element_type(
-      constant.dtype(), [&]<class T>(T*) { return number_of(*reinterpret_cast<const T*>(first)); });
+  const auto* first_element = static_cast<const std::byte*>(constant.raw());
+  if (std::memcmp(first_element, first_element + step, bytes - step) != 0) return {};
+  const double number = with_element_type(constant.dtype(), [&]<class T>(T*) {
+    return number_of(*reinterpret_cast<const T*>(first_element));
+  });
   if (is_integer(constant.dtype()) && std::abs(number) >= 0x1p53) return {};
   return number;
 }
@@ -97,10 +98,10 @@ void Rewriting::visit(Instruction instruction, const Rewrite& rewrite) {
 void Rewriting::keep(Instruction instruction) {
   code_.push_back(std::move(instruction));
   const auto& inputs = code_.back().inputs;
-  const bool stable = std::all_of(inputs.begin(), inputs.end(),
-                                  [&](int value) { return is_fixed_between_writes(value); });
+  const bool is_fixed = std::all_of(inputs.begin(), inputs.end(),
+                                    [&](int value) { return is_fixed_between_writes(value); });
   for (int value : code_.back().outputs) {
-    producers_[value] = &code_.back(), is_fixed_between_writes_[value] = stable;
+    producers_[value] = &code_.back(), is_fixed_between_writes_[value] = is_fixed;
   }
 }
 
@@ -131,9 +132,9 @@ int Rewriting::add(OpPtr op, std::vector<int> inputs) {
     constant_.push_back(-1);
     is_fixed_between_writes_.push_back(false);
   }
-  const int first = instruction.outputs[0];
+  const int first_output = instruction.outputs[0];
   keep(std::move(instruction));
-  return first;
+  return first_output;
 }
 
 int Rewriting::add_unary(UnaryKind kind, int x) {

@@ -30,12 +30,12 @@ class Matching {
 
   bool is_call(const Term& pattern, const Instruction& i) {
     if (i.op->name() != pattern.op || !has_kind(*i.op, pattern)) return false;
-    match_.calls_[calls_++] = &i;
+    match_.calls_[call_count_++] = &i;
     if (pattern.takes_any) return true;
     if (i.inputs.size() != pattern.operands.size()) return false;
-    const bool swaps = pattern.is_commutative && order_ >> commutative_++ & 1;
+    const bool swaps_operands = pattern.is_commutative && order_ >> commutative_++ & 1;
     for (size_t o = 0; o < i.inputs.size(); ++o) {
-      if (!matches_value(pattern.operands[o], i.inputs[swaps ? 1 - o : o])) return false;
+      if (!matches_value(pattern.operands[o], i.inputs[swaps_operands ? 1 - o : o])) return false;
     }
     return true;
   }
@@ -43,26 +43,26 @@ class Matching {
   bool matches_value(const Term& pattern, int value) {
     if (pattern.type == Type::number) return r_.uniform(value) == pattern.number;
     if (pattern.type == Type::letter) return is_letter(pattern.letter, value);
-    const Instruction* made = r_.producer(value);
-    return made && made->outputs[0] == value && is_call(pattern, *made);
+    const Instruction* producer = r_.producer(value);
+    return producer && producer->outputs[0] == value && is_call(pattern, *producer);
   }
 
   bool is_letter(char letter, int value) {
-    int& known = match_.values_[Match::index(letter)];
-    if (known != kKeep) return known == value;
+    int& known_value = match_.values_[Match::index(letter)];
+    if (known_value != kKeep) return known_value == value;
     if (is_number_letter(letter)) {
       const auto number = r_.uniform(value);
       if (!number) return false;
       match_.numbers_[Match::index(letter)] = *number;
     }
-    known = value;
+    known_value = value;
     return true;
   }
 
   const Rewriting& r_;
   unsigned order_;
   Match match_;
-  size_t calls_ = 0;
+  size_t call_count_ = 0;
   unsigned commutative_ = 0;
 };
 
@@ -84,11 +84,11 @@ Shape broadcast(const Rewriting& r, const Match& m, const Term& e) {
   return shape;
 }
 
-int computed(Rewriting& r, const Match& m, const Term& e, DType dtype) {
+int computed_value(Rewriting& r, const Match& m, const Term& e, DType dtype) {
   if (e.type == Type::letter) return m[e.letter];
   if (e.type == Type::number) return r.add_scalar(e.number, dtype);
   std::vector<int> operands;
-  for (const Term& operand : e.operands) operands.push_back(computed(r, m, operand, dtype));
+  for (const Term& operand : e.operands) operands.push_back(computed_value(r, m, operand, dtype));
   if (e.op == Unary::kName) return r.add_unary(static_cast<UnaryKind>(e.kind), operands[0]);
   if (e.op == Binary::kName)
     return r.add_binary(static_cast<BinaryKind>(e.kind), operands[0], operands[1]);
@@ -98,9 +98,11 @@ int computed(Rewriting& r, const Match& m, const Term& e, DType dtype) {
 
 /// Builds the replacement from its text and broadcasts it to the result.
 int build_replacement(Rewriting& r, const Match& m, const Term& replacement) {
-  const TensorSpec wanted = r.result(m.call());
-  const bool fits = broadcast(r, m, replacement) == wanted.shape || wanted.shape.is_known();
-  return fits ? r.broadcast_value(computed(r, m, replacement, wanted.dtype), wanted) : kKeep;
+  const TensorSpec wanted_spec = r.result(m.call());
+  const bool fits =
+      broadcast(r, m, replacement) == wanted_spec.shape || wanted_spec.shape.is_known();
+  return fits ? r.broadcast_value(computed_value(r, m, replacement, wanted_spec.dtype), wanted_spec)
+              : kKeep;
 }
 
 }  // namespace
@@ -108,24 +110,25 @@ int build_replacement(Rewriting& r, const Match& m, const Term& replacement) {
 RuleTable::RuleTable(std::string_view pass, std::span<const RewriteRule> rules)
     : pass_(pass), rules_(rules) {
   for (const RewriteRule& rule : rules) {
-    ParsedRule parsed{&rule, parse_term(rule.pattern), {}};
-    if (!rule.build) parsed.replacement = parse_term(rule.replacement);
-    parsed.orders = 1u << commutative_calls(parsed.pattern);
-    parsed_.push_back(std::move(parsed));
+    ParsedRule parsed_rule{&rule, parse_term(rule.pattern), {}};
+    if (!rule.build) parsed_rule.replacement = parse_term(rule.replacement);
+    parsed_rule.orders = 1u << commutative_calls(parsed_rule.pattern);
+    parsed_rules_.push_back(std::move(parsed_rule));
   }
 }
 
 int RuleTable::apply(Rewriting& r, const Instruction& instruction) const {
   const std::string_view name = instruction.op->name();
-  for (const ParsedRule& parsed : parsed_) {
-    if (parsed.pattern.op != name) continue;
-    for (unsigned order = 0; order < parsed.orders; ++order) {
+  for (const ParsedRule& parsed_rule : parsed_rules_) {
+    if (parsed_rule.pattern.op != name) continue;
+    for (unsigned order = 0; order < parsed_rule.orders; ++order) {
       Matching matching(r, order);
-      if (!matching.matches(parsed.pattern, instruction)) continue;
-      const RewriteRule& rule = *parsed.rule;
+      if (!matching.matches(parsed_rule.pattern, instruction)) continue;
+      const RewriteRule& rule = *parsed_rule.rule;
       const Match& m = matching.match();
       if (rule.condition.holds && !rule.condition.holds(r, m)) continue;
-      const int value = rule.build ? rule.build(r, m) : build_replacement(r, m, parsed.replacement);
+      const int value =
+          rule.build ? rule.build(r, m) : build_replacement(r, m, parsed_rule.replacement);
       if (value != kKeep && r.spec(value) == r.result(instruction)) return value;
     }
   }
@@ -135,7 +138,7 @@ int RuleTable::apply(Rewriting& r, const Instruction& instruction) const {
 bool RuleTable::rewrite(Program& program) const {
   const auto has_rule = [&](const Instruction& i) {
     const std::string_view name = i.op->name();
-    return std::any_of(parsed_.begin(), parsed_.end(),
+    return std::any_of(parsed_rules_.begin(), parsed_rules_.end(),
                        [&](const ParsedRule& parsed) { return parsed.pattern.op == name; });
   };
   if (std::none_of(program.code.begin(), program.code.end(), has_rule)) return false;

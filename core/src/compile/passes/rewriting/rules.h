@@ -29,9 +29,9 @@ class Match {
   static constexpr size_t kMaxCalls = 8;
   std::array<const Instruction*, kMaxCalls> calls_{};
   std::array<int, 26> values_ = [] {
-    std::array<int, 26> none{};
-    none.fill(kKeep);
-    return none;
+    std::array<int, 26> no_values{};
+    no_values.fill(kKeep);
+    return no_values;
   }();
   std::array<double, 26> numbers_{};
 };
@@ -76,7 +76,7 @@ class CRESCENT_API RuleTable {
 
   std::string_view pass_;
   std::span<const RewriteRule> rules_;
-  std::vector<ParsedRule> parsed_;
+  std::vector<ParsedRule> parsed_rules_;
 };
 
 }  // namespace crescent::passes

@@ -52,73 +52,73 @@ class Parser {
 
   Term whole_text() {
     Term result = expression();
-    if (at_ != text_.size()) expected("the end");
+    if (position_ != text_.size()) fail_expected("the end");
     return result;
   }
 
  private:
-  [[noreturn]] void expected(const char* what) const {
-    fail("term '", text_, "': expected ", what, " at '", text_.substr(at_), "'");
+  [[noreturn]] void fail_expected(const char* what) const {
+    fail("term '", text_, "': expected ", what, " at '", text_.substr(position_), "'");
   }
   void skip_blanks() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    while (position_ < text_.size() && text_[position_] == ' ') ++position_;
   }
   bool take(std::string_view token) {
-    if (text_.substr(at_, token.size()) != token) return false;
-    at_ += token.size();
+    if (text_.substr(position_, token.size()) != token) return false;
+    position_ += token.size();
     skip_blanks();
     return true;
   }
 
   Term expression() {
-    if (at_ == text_.size()) expected("an expression");
-    const char first = text_[at_];
-    return std::isalpha(static_cast<unsigned char>(first)) ? letter_or_call() : number();
+    if (position_ == text_.size()) fail_expected("an expression");
+    const char first_character = text_[position_];
+    return std::isalpha(static_cast<unsigned char>(first_character)) ? letter_or_call() : number();
   }
 
   Term number() {
     Term result;
     result.type = Term::Type::number;
-    const std::string rest(text_.substr(at_));
+    const std::string rest_of_text(text_.substr(position_));
     char* end = nullptr;
-    result.number = std::strtod(rest.c_str(), &end);
-    if (end == rest.c_str()) expected("a number, a letter or a call");
-    at_ += static_cast<size_t>(end - rest.c_str());
+    result.number = std::strtod(rest_of_text.c_str(), &end);
+    if (end == rest_of_text.c_str()) fail_expected("a number, a letter or a call");
+    position_ += static_cast<size_t>(end - rest_of_text.c_str());
     skip_blanks();
     return result;
   }
 
   Term letter_or_call() {
-    const size_t start = at_;
-    while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
-      ++at_;
-    const std::string_view name = text_.substr(start, at_ - start);
+    const size_t start = position_;
+    while (position_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[position_])) || text_[position_] == '_'))
+      ++position_;
+    const std::string_view name = text_.substr(start, position_ - start);
     skip_blanks();
     Term result;
     if (take("(")) {
       name_call(result, name);
-      operands(result);
+      parse_operands(result);
     } else {
-      if (name.size() != 1) expected("( or a name of one letter");
+      if (name.size() != 1) fail_expected("( or a name of one letter");
       result.type = Term::Type::letter, result.letter = name[0];
     }
     return result;
   }
 
-  void operands(Term& call) {
+  void parse_operands(Term& call) {
     if (take("...")) {
       call.takes_any = true;
-      if (!take(")")) expected(")");
+      if (!take(")")) fail_expected(")");
       return;
     }
     do call.operands.push_back(expression());
     while (take(","));
-    if (!take(")")) expected(", or )");
+    if (!take(")")) fail_expected(", or )");
   }
 
   std::string_view text_;
-  size_t at_ = 0;
+  size_t position_ = 0;
 };
 
 }  // namespace

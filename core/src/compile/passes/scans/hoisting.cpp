@@ -37,9 +37,9 @@ class Hoisting {
   }
 
   bool run() {
-    const size_t before = body_.code.size();
+    const size_t old_size = body_.code.size();
     std::erase_if(body_.code, [this](const Instruction& i) { return hoist(i); });
-    if (body_.code.size() == before) return false;
+    if (body_.code.size() == old_size) return false;
     for (const Instruction& i : body_.code) add_inputs_for(i.inputs);
     add_inputs_for(body_.outputs);
     replace_loop();
@@ -69,18 +69,18 @@ class Hoisting {
   }
 
   bool hoist(const Instruction& i) {
-    const Effect most = has_steps() ? Effect::check : Effect::none;
-    if (i.outputs.size() != 1 || i.op->effect() > most || as<Scan>(*i.op)) return false;
-    OuterValue& made = at(i.outputs[0]);
+    const Effect strongest_effect = has_steps() ? Effect::check : Effect::none;
+    if (i.outputs.size() != 1 || i.op->effect() > strongest_effect || as<Scan>(*i.op)) return false;
+    OuterValue& output_value = at(i.outputs[0]);
     if (is_invariant(i))
-      made.same = add(i.op, values_outside(i.inputs));
+      output_value.same = add(i.op, values_outside(i.inputs));
     else if (as<Cast>(*i.op) && at(i.inputs[0]).sequence >= 0)
-      made.sequence = add(i.op, {at(i.inputs[0]).sequence});
+      output_value.sequence = add(i.op, {at(i.inputs[0]).sequence});
     else if (is_projection(i))
-      made.sequence = hoist_projection(i);
+      output_value.sequence = hoist_projection(i);
     else
       return false;
-    return made.is_hoisted = true;
+    return output_value.is_hoisted = true;
   }
 
   /// Whether the scan is known to have at least one step.
@@ -110,11 +110,12 @@ class Hoisting {
   }
 
   int hoist_projection(const Instruction& i) {
-    const Shape all = program_.values[at(i.inputs[0]).sequence].shape;
-    Reshape rows, steps;
-    rows.shape = {all[0] * all[1], all[2]};
-    steps.shape = {all[0], all[1], shape(i.outputs[0])[1]};
-    return add(steps, {add(i.op, {add(rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
+    const Shape sequence_shape = program_.values[at(i.inputs[0]).sequence].shape;
+    Reshape as_rows, steps;
+    as_rows.shape = {sequence_shape[0] * sequence_shape[1], sequence_shape[2]};
+    steps.shape = {sequence_shape[0], sequence_shape[1], shape(i.outputs[0])[1]};
+    return add(steps,
+               {add(i.op, {add(as_rows, {at(i.inputs[0]).sequence}), at(i.inputs[1]).same})});
   }
 
   /// Adds an input to the body for each of `values` that was hoisted, because the body still reads

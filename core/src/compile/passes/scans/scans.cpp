@@ -18,11 +18,12 @@ bool scans(Program& program, bool inference, const Capabilities& can) {
     if (!body) body = std::make_shared<const Program>(optimize(*scan->body, inference, can));
     auto optimized = std::make_shared<Scan>(*scan);
     optimized->body = body;
-    const auto kept = i.outputs.begin() + static_cast<ptrdiff_t>(scan->body->outputs.size());
+    const auto states_begin =
+        i.outputs.begin() + static_cast<ptrdiff_t>(scan->body->outputs.size());
     if (scan->keep_states &&
-        std::none_of(kept, i.outputs.end(), [&](int value) { return read[value]; })) {
+        std::none_of(states_begin, i.outputs.end(), [&](int value) { return read[value]; })) {
       optimized->keep_states = false;
-      i.outputs.erase(kept, i.outputs.end());
+      i.outputs.erase(states_begin, i.outputs.end());
     }
     i.op = std::move(optimized);
   }

@@ -22,23 +22,25 @@ class Sinking {
         loop_(loop),
         scan_(op_of<Scan>(loop)),
         body_(without_dead_code(*scan_.body)),
-        read_(read),
+        is_read_(read),
         body_values_(body_.values.size()),
         is_moved_(body_.outputs.size()) {
     for (const Instruction& i : body_.code) {
-      for (int value : i.inputs) ++at(value).reads;
+      for (int value : i.inputs) ++at(value).read_count;
       for (int value : i.outputs) at(value).producer = &i;
     }
-    for (int value : body_.outputs) ++at(value).reads;
+    for (int value : body_.outputs) ++at(value).read_count;
     for (size_t s = 0; s < states(); ++s) {
       at(body_.inputs[s]).is_state = true;
-      if (scan_.keep_states) at(body_.inputs[s]).stacked = loop.outputs[kept_states_output(s)];
+      if (scan_.keep_states)
+        at(body_.inputs[s]).stacked_value = loop.outputs[kept_states_output(s)];
     }
-    for (size_t q = states(); q < captured(); ++q) at(body_.inputs[q]).stacked = loop.inputs[q];
+    for (size_t q = states(); q < captured(); ++q)
+      at(body_.inputs[q]).stacked_value = loop.inputs[q];
     for (size_t c = captured(); c < body_.inputs.size(); ++c)
       at(body_.inputs[c]).same = loop.inputs[c];
     for (size_t o = states(); o < is_moved_.size(); ++o)
-      at(body_.outputs[o]).stacked = loop.outputs[o];
+      at(body_.outputs[o]).stacked_value = loop.outputs[o];
   }
 
   /// Appends to `code` the loop and, after it, the instructions that were moved out of the body.
@@ -56,10 +58,10 @@ class Sinking {
   /// Properties of a value of the body.
   struct BodyValue {
     const Instruction* producer = nullptr;
-    int reads = 0;  ///< number of reads by instructions and by results of the body
+    int read_count = 0;  ///< number of reads by instructions and by results of the body
     bool is_state = false;
-    int same = -1;     ///< the corresponding value of the program, if it is equal in all steps
-    int stacked = -1;  ///< the value of the program with the stacked values of all steps
+    int same = -1;  ///< the corresponding value of the program, if it is equal in all steps
+    int stacked_value = -1;  ///< the value of the program with the stacked values of all steps
   };
   static Program without_dead_code(Program body) {
     dead_code(body);
@@ -98,7 +100,7 @@ class Sinking {
   // than the inputs of the step together.
   bool can_be_stacked(int value) {
     const BodyValue& v = at(value);
-    if (v.stacked >= 0) return true;
+    if (v.stacked_value >= 0) return true;
     int64_t read = 0;
     for (size_t q = states(); q < captured(); ++q) read += bytes(body_.inputs[q]);
     return (v.producer || v.is_state) && rank(value) == 2 && bytes(value) <= read;
@@ -106,17 +108,18 @@ class Sinking {
   int64_t bytes(int value) const { return spec(value).bytes(); }
   /// Returns the stacked values of all steps (t, ...), for which it adds an output to the body if
   /// there is none.
-  int stacked(int value) {
-    int& all = at(value).stacked;
-    if (all >= 0) return all;
-    all = program_.add_value({spec(value).dtype, Shape{steps()}.concat(spec(value).shape)});
-    body_.outputs.push_back(value), new_outputs_.push_back(all);
-    return all;
+  int stack_value(int value) {
+    int& stacked_value = at(value).stacked_value;
+    if (stacked_value >= 0) return stacked_value;
+    stacked_value =
+        program_.add_value({spec(value).dtype, Shape{steps()}.concat(spec(value).shape)});
+    body_.outputs.push_back(value), new_outputs_.push_back(stacked_value);
+    return stacked_value;
   }
   /// The stacked values as a matrix of rows: (t * rows, columns).
   int stacked_rows(int value) {
     const Shape& shape = spec(value).shape;
-    return reshaped(stacked(value), {steps() * shape[0], shape[1]});
+    return reshaped(stack_value(value), {steps() * shape[0], shape[1]});
   }
 
   enum class TermKind {
@@ -129,17 +132,17 @@ class Sinking {
   TermKind term_of(int value) {
     const Instruction* i = at(value).producer;
     if (!i) return TermKind::unknown;
-    const int first = i->inputs.empty() ? -1 : i->inputs[0];
+    const int first_input = i->inputs.empty() ? -1 : i->inputs[0];
     if (auto* binary = as<Binary>(*i->op); binary && binary->kind == BinaryKind::add) {
-      const bool is_plain = spec(first) == spec(value) && spec(i->inputs[1]) == spec(value);
+      const bool is_plain = spec(first_input) == spec(value) && spec(i->inputs[1]) == spec(value);
       return is_plain ? TermKind::sum : TermKind::unknown;
     }
     auto* pad = as<Pad>(*i->op);
     if (as<Reshape>(*i->op) || as<Transpose>(*i->op) || (pad && pad->value == 0) ||
-        (as<Cast>(*i->op) && is_widened(spec(first).dtype, spec(value).dtype)))
+        (as<Cast>(*i->op) && is_widened(spec(first_input).dtype, spec(value).dtype)))
       return TermKind::moved;
     auto* product = as<Matmul>(*i->op);
-    if (product && product->transpose_a && !product->transpose_b && rank(first) == 2 &&
+    if (product && product->transpose_a && !product->transpose_b && rank(first_input) == 2 &&
         rank(i->inputs[1]) == 2)
       return TermKind::product;
     auto* reduce = as<Reduce>(*i->op);
@@ -170,20 +173,20 @@ class Sinking {
     const Instruction& i = *at(value).producer;
     switch (term_of(value)) {
       case TermKind::sum: {
-        const int first = sum_over_steps(i.inputs[0]);
-        return add(i.op, {first, sum_over_steps(i.inputs[1])});
+        const int summed_steps = sum_over_steps(i.inputs[0]);
+        return add(i.op, {summed_steps, sum_over_steps(i.inputs[1])});
       }
       case TermKind::moved:
         return add(i.op, {sum_over_steps(i.inputs[0])});
       case TermKind::product: {
-        const int left = stacked_rows(i.inputs[0]);
-        return add(i.op, {left, stacked_rows(i.inputs[1])});
+        const int left_rows = stacked_rows(i.inputs[0]);
+        return add(i.op, {left_rows, stacked_rows(i.inputs[1])});
       }
       default: {
         Reduce sum = op_of<Reduce>(i);
         for (int& axis : sum.axes) ++axis;
         sum.axes.insert(sum.axes.begin(), 0), sum.keepdims = false;
-        return reshaped(add(sum, {stacked(i.inputs[0])}), spec(value).shape);
+        return reshaped(add(sum, {stack_value(i.inputs[0])}), spec(value).shape);
       }
     }
   }
@@ -191,17 +194,17 @@ class Sinking {
   /// Moves the computation of a state to after the scan if every step only adds a term to the
   /// state.
   bool sink_state(size_t s) {
-    const int before = body_.inputs[s], after = body_.outputs[s];
-    const Instruction* i = at(after).producer;
-    const bool is_seen = scan_.keep_states && read_[loop_.outputs[kept_states_output(s)]];
-    if (!i || is_seen || at(before).reads != 1 || at(after).reads != 1 ||
-        term_of(after) != TermKind::sum || !is_floating(spec(after).dtype))
+    const int state_input = body_.inputs[s], state_output = body_.outputs[s];
+    const Instruction* i = at(state_output).producer;
+    const bool is_seen = scan_.keep_states && is_read_[loop_.outputs[kept_states_output(s)]];
+    if (!i || is_seen || at(state_input).read_count != 1 || at(state_output).read_count != 1 ||
+        term_of(state_output) != TermKind::sum || !is_floating(spec(state_output).dtype))
       return false;
-    const auto own = std::find(i->inputs.begin(), i->inputs.end(), before);
-    if (own == i->inputs.end()) return false;
-    const int added = i->inputs[own == i->inputs.begin() ? 1 : 0];
-    if (!can_be_summed(added)) return false;
-    add(i->op, {loop_.inputs[s], sum_over_steps(added)});
+    const auto state_use = std::find(i->inputs.begin(), i->inputs.end(), state_input);
+    if (state_use == i->inputs.end()) return false;
+    const int added_term = i->inputs[state_use == i->inputs.begin() ? 1 : 0];
+    if (!can_be_summed(added_term)) return false;
+    add(i->op, {loop_.inputs[s], sum_over_steps(added_term)});
     set_last_result(loop_.outputs[s]);
     return true;
   }
@@ -212,12 +215,12 @@ class Sinking {
     const int value = body_.outputs[o];
     const Instruction* i = at(value).producer;
     auto* product = i ? as<Matmul>(*i->op) : nullptr;
-    if (!product || product->transpose_a || at(value).reads != 1) return false;
+    if (!product || product->transpose_a || at(value).read_count != 1) return false;
     const int rows = i->inputs[0], matrix = i->inputs[1];
     if (rank(rows) != 2 || rank(matrix) != 2 || at(matrix).same < 0 || !can_be_stacked(rows))
       return false;
-    const int left = stacked_rows(rows);
-    reshaped(add(i->op, {left, at(matrix).same}), outer_spec(loop_.outputs[o]).shape);
+    const int left_rows = stacked_rows(rows);
+    reshaped(add(i->op, {left_rows, at(matrix).same}), outer_spec(loop_.outputs[o]).shape);
     set_last_result(loop_.outputs[o]);
     return true;
   }
@@ -251,7 +254,7 @@ class Sinking {
   const Instruction& loop_;
   const Scan scan_;  ///< the scan as it was before this pass
   Program body_;
-  const std::vector<bool>& read_;
+  const std::vector<bool>& is_read_;
   std::vector<BodyValue> body_values_;  ///< indexed by value of the body
   std::vector<bool> is_moved_;          ///< indexed by result of a step: whether it was moved
   std::vector<int> new_outputs_;        ///< values of the program that become additional outputs of
