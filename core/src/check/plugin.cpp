@@ -319,7 +319,7 @@ std::vector<CheckReport> check_plugin(const std::string& plugin, const Dict& opt
 std::vector<CheckReport> check_plugin(const std::string& plugin, const Dict& options,
                                       const CheckProgress& progress) {
   const InterruptScope interrupt_scope;
-  const check::Watched watched(progress);
+  const check::Watched progress_reports(progress);
   const bool is_path = plugin.find('/') != plugin.npos || plugin.ends_with(".so");
   const PluginRecord record = is_path ? load_plugin(plugin) : load_plugin_by_name(plugin);
   expect_classes(record, options);

@@ -176,11 +176,11 @@ Tensors LayerAccess::outputs_as_known(const Layer& layer, const Node& node, cons
   const std::string kind = layer.class_name();
   const bool is_graph = kind == "Functional" || kind == "Sequential";
   if (!is_graph || !layer.built() || !node.arguments.empty()) return {};
-  const std::vector<Symbol> ends = layer.graph_inputs();
+  const std::vector<Symbol> symbols = layer.graph_inputs();
   const auto is_like = [](const Symbol& end, const Tensor& input) {
     return end.spec() == input.spec() && !input.mask() && !end.abstract().mask();
   };
-  if (!std::equal(ends.begin(), ends.end(), inputs.begin(), inputs.end(), is_like)) return {};
+  if (!std::equal(symbols.begin(), symbols.end(), inputs.begin(), inputs.end(), is_like)) return {};
   Tensors outputs;
   for (const Symbol& end : layer.graph_outputs()) {
     const Tensor mask = end.abstract().mask();

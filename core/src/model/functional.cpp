@@ -215,18 +215,18 @@ Tensors Functional::call(const Tensors& given, const Call& call) {
   Tensors slots(graph.slots);
   // Whether the inputs have the shapes of the graph. With another batch size, the shapes of results
   // differ too and are not checked.
-  bool as_made = true;
+  bool has_graph_shapes = true;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
     Tensor& input = slots[graph.input_slots[i]];
     input = fit_input(inputs[i], graph.inputs[i], i, name());
-    as_made = as_made && input.shape().compatible(graph.inputs[i].shape());
+    has_graph_shapes = has_graph_shapes && input.shape().compatible(graph.inputs[i].shape());
   }
   for (const Graph::Call& each : graph.calls) {
     Tensors arguments;
     for (int slot : each.inputs) arguments.push_back(slots[slot]);
     const Tensors results = call_again(*each.node, arguments, call.training);
-    if (as_made) check_results(results, *each.node, name());
+    if (has_graph_shapes) check_results(results, *each.node, name());
     for (size_t i = 0; i < results.size(); ++i) slots[each.outputs[i]] = results[i];
   }
   for (const Addition& each : graph.additions) add(each, slots[each.slot]);

@@ -165,8 +165,8 @@ Value Operation::operator()(const Dict& arguments) const {
   const bool has_symbols =
       std::any_of(arguments.begin(), arguments.end(),
                   [](const DictEntry& argument) { return has_symbol(argument.value); });
-  const Dict tensor_arguments = with_numbers(schema_->signature, arguments);
-  return has_symbols ? on_symbols(tensor_arguments) : on_tensors(tensor_arguments);
+  const Dict converted_arguments = with_numbers(schema_->signature, arguments);
+  return has_symbols ? on_symbols(converted_arguments) : on_tensors(converted_arguments);
 }
 
 Value Operation::on_tensors(const Dict& arguments) const {

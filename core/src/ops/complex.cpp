@@ -23,8 +23,8 @@ Tensor complex_of(const Tensor& real, const Tensor& imaginary) {
 /// The magnitude; its gradient at 0 is 0.
 Tensor magnitude(const ComplexParts& x) {
   const Tensor square = x.real * x.real + x.imaginary * x.imaginary;
-  const Tensor zero = ops::equal(square, 0.0);
-  return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, square)));
+  const Tensor is_zero = ops::equal(square, 0.0);
+  return ops::where(is_zero, 0.0, ops::sqrt(ops::where(is_zero, 1.0, square)));
 }
 
 Tensor product(const ComplexParts& x, const ComplexParts& y) {

@@ -59,13 +59,13 @@ Tensor small_integers_widened(const Tensor& x) {
 /// The gradient of a product: the product of all other elements, exact if some are zero.
 Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>& axes) {
   using namespace ops;
-  const Tensor zero = equal(x, 0.0);
-  const Tensor zeros = sum(cast(zero, x.dtype()), axes, true);
-  const Tensor product_of_others = prod(where(zero, 1.0, x), axes, true);
+  const Tensor is_zero = equal(x, 0.0);
+  const Tensor zeros = sum(cast(is_zero, x.dtype()), axes, true);
+  const Tensor product_of_others = prod(where(is_zero, 1.0, x), axes, true);
   const Tensor at_zero = where(equal(zeros, 1.0), product_of_others, 0.0);
   const Tensor product_without_zeros =
-      where(equal(zeros, 0.0), product_of_others, 0.0) / where(zero, 1.0, x);
-  return g * where(zero, at_zero, product_without_zeros);
+      where(equal(zeros, 0.0), product_of_others, 0.0) / where(is_zero, 1.0, x);
+  return g * where(is_zero, at_zero, product_without_zeros);
 }
 
 /// Computes f(x) in the dtype of statistics, because squares and counts overflow half-width floats,
@@ -230,8 +230,8 @@ Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
 Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
   const auto root = [&](const Tensor& values) {
     const Tensor squared_deviation = variance(values, axes, keepdims),
-                 zero = equal(squared_deviation, 0);
-    return where(zero, 0.0, sqrt(where(zero, 1.0, squared_deviation)));
+                 is_zero = equal(squared_deviation, 0);
+    return where(is_zero, 0.0, sqrt(where(is_zero, 1.0, squared_deviation)));
   };
   return x.dtype() == DType::complex64 ? root(x) : in_wide(x, root);
 }

@@ -304,8 +304,8 @@ void move_averages(const std::vector<VariableUpdate>& all, const Tensor& done, d
     const Tensor average = where(equal(done, 0), update.variable.value(), updated_average);
     update.average.assign(average);
     if (!overwrite_every) continue;
-    const Tensor overwrite = equal(mod(done + 1, *overwrite_every), 0);
-    update.variable.assign(where(overwrite, average, update.variable.value()));
+    const Tensor is_overwriting = equal(mod(done + 1, *overwrite_every), 0);
+    update.variable.assign(where(is_overwriting, average, update.variable.value()));
   }
 }
 

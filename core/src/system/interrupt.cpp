@@ -11,14 +11,14 @@ namespace {
 thread_local int scope_count = 0;  // number of living InterruptScopes
 thread_local int line_owners = 0;  // number of operations that own the line of the terminal
 
-std::shared_ptr<Interruption>& of_this_thread() {
+std::shared_ptr<Interruption>& thread_interruption() {
   thread_local std::shared_ptr<Interruption> interruption = std::make_shared<Interruption>();
   return interruption;
 }
 
 }  // namespace
 
-const std::shared_ptr<Interruption>& Interruption::current() { return of_this_thread(); }
+const std::shared_ptr<Interruption>& Interruption::current() { return thread_interruption(); }
 
 void heed_interruption(std::string_view doing) {
   if (interrupted()) throw Interrupted(concat("interrupted while ", doing));
@@ -34,7 +34,7 @@ void take_line() { ++line_owners; }
 void give_line_back() { --line_owners; }
 
 InheritInterrupt::InheritInterrupt(std::shared_ptr<Interruption> runs)
-    : own_(std::exchange(of_this_thread(), std::move(runs))) {}
-InheritInterrupt::~InheritInterrupt() { of_this_thread() = std::move(own_); }
+    : own_(std::exchange(thread_interruption(), std::move(runs))) {}
+InheritInterrupt::~InheritInterrupt() { thread_interruption() = std::move(own_); }
 
 }  // namespace crescent

@@ -26,7 +26,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 std::atomic<void (*)(int64_t)> observer{nullptr};
 std::atomic<uint64_t> allocations{0};
 std::atomic<int64_t> host_bytes{0}, device_bytes{0};  // bytes in storages that exist now
-std::atomic<uint64_t> storages{0};
+std::atomic<uint64_t> storage_count{0};
 
 void account(std::atomic<int64_t>& live_bytes, int64_t bytes) {
   live_bytes.fetch_add(bytes, std::memory_order_relaxed);
@@ -254,7 +254,7 @@ class SmallStorage final : public Storage {
 
 Memory::~Memory() = default;
 
-Storage::Storage() : number_(storages.fetch_add(1, std::memory_order_relaxed) + 1) {}
+Storage::Storage() : number_(storage_count.fetch_add(1, std::memory_order_relaxed) + 1) {}
 Storage::~Storage() = default;
 
 void Storage::copy_bytes(void* target, const void* source, size_t count) {

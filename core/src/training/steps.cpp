@@ -160,7 +160,7 @@ StepLogs Steps::train_step(Model& model, const Batch& batch) const {
   tape.stop();
   Tensors gradients = gradients_of(tape, scaled_loss, state);
   if (share && !is_in_shards) sum_over_processes(gradients, state.trained.variables);
-  if (written_state) written_state->mean(share);
+  if (written_state) written_state->average(share);
   {
     const ProgramScope scope("optimizer");
     blaming(*state.spec.optimizer,

@@ -4,12 +4,12 @@
 
 namespace crescent {
 std::vector<VariableGroup> groups_of_model(Model& model) {
-  VariableGroup random{"random", {}};
-  random.add("order", model.shuffle_order().state());
+  VariableGroup random_group{"random", {}};
+  random_group.add("order", model.shuffle_order().state());
   for (Layer* layer : model.flatten_layers())
     for (const SeedGenerator& seeds : layer->seed_generators())
-      random.add(layer->name(), seeds.state());
-  return {{"weights", model.weights()}, {"optimizer", model.optimizer()->state()}, random};
+      random_group.add(layer->name(), seeds.state());
+  return {{"weights", model.weights()}, {"optimizer", model.optimizer()->state()}, random_group};
 }
 
 std::vector<VariableGroup> groups_of_run(Model& model) {

@@ -209,14 +209,15 @@ class Regions {
 
   /// Merges region b into region a, the later one, if that is allowed.
   void merge(int a, int b) {
-    const auto &in_a = members(a), &in_b = members(b);
-    if (in_a.size() + in_b.size() > kMaxFused || would_surround(a, b) || scatter_reads_other(a, b))
+    const auto &a_members = members(a), &b_members = members(b);
+    if (a_members.size() + b_members.size() > kMaxFused || would_surround(a, b) ||
+        scatter_reads_other(a, b))
       return;
     std::vector<int> joined_members;
-    std::merge(in_a.begin(), in_a.end(), in_b.begin(), in_b.end(),
+    std::merge(a_members.begin(), a_members.end(), b_members.begin(), b_members.end(),
                std::back_inserter(joined_members));
     if (inputs(joined_members).size() > kMaxInputs) return;
-    for (int i : in_b) root_[i] = a;
+    for (int i : b_members) root_[i] = a;
     members_[a] = std::move(joined_members);
     members_[b].clear();
     join_ancestors(a, b);

@@ -54,8 +54,8 @@ int argmax_indices_of(Program& program, Instruction& forward) {
 
 /// The number of reads of each value, including outputs and variables.
 std::vector<int> count_reads(const Program& program) {
-  std::vector<int> reads(program.values.size());
-  auto read = [&](int value) { ++reads[value]; };
+  std::vector<int> read_counts(program.values.size());
+  auto read = [&](int value) { ++read_counts[value]; };
   for (const Instruction& i : program.code) {
     for (int value : i.inputs) read(value);
   }
@@ -63,7 +63,7 @@ std::vector<int> count_reads(const Program& program) {
   for (const Program::Binding& b : program.variables) {
     if (b.result >= 0) read(b.result);
   }
-  return reads;
+  return read_counts;
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ bool pool_argmax(Program& program) {
 }
 
 bool pooled_convolutions(Program& program) {
-  const std::vector<int> reads = count_reads(program);
+  const std::vector<int> read_counts = count_reads(program);
   std::vector<const Instruction*> producers(program.values.size());
   bool changed = false;
   for (Instruction& i : program.code) {
@@ -92,7 +92,7 @@ bool pooled_convolutions(Program& program) {
     auto* pool = as<Pool>(*i.op);
     if (!(pool && pool->max) && !as<PoolArgmax>(*i.op)) continue;
     const Instruction* producer = producers[i.inputs[0]];
-    if (!producer || !as<Conv>(*base_of(producer->op)) || reads[i.inputs[0]] > 1) continue;
+    if (!producer || !as<Conv>(*base_of(producer->op)) || read_counts[i.inputs[0]] > 1) continue;
     const WithPostOps conv = with_post_ops(producer->op);
     if (conv.has(PostOp::moments) || conv.has(PostOp::add)) continue;
     auto op = std::make_shared<ConvPool>();

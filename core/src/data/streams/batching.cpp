@@ -81,10 +81,10 @@ class WindowCursor final : public Cursor {
             static_cast<int64_t>(window_buffer_.size()) >= windows_.row_span());
   }
   void advance() {
-    const auto gone =
+    const auto dropped_count =
         std::min<int64_t>(windows_.shift, static_cast<int64_t>(window_buffer_.size()));
-    window_buffer_.erase(window_buffer_.begin(), window_buffer_.begin() + gone);
-    skip_count_ = windows_.shift - gone;
+    window_buffer_.erase(window_buffer_.begin(), window_buffer_.begin() + dropped_count);
+    skip_count_ = windows_.shift - dropped_count;
     first_index_ += windows_.shift;
   }
 

@@ -33,8 +33,8 @@ Tensor take_along_axis(const Tensor& given, const Tensor& indices, std::optional
   if (index_shape.rank() != shape.rank())
     fail("take_along_axis: expected indices of ", shape.rank(), " axes, got shape ", index_shape);
   shape.set(along, 1), index_shape.set(along, 1);
-  const Shape common = broadcast_shapes(shape, index_shape, "take_along_axis");
-  Shape wide_x = common, wide_indices = common;
+  const Shape common_shape = broadcast_shapes(shape, index_shape, "take_along_axis");
+  Shape wide_x = common_shape, wide_indices = common_shape;
   wide_x.set(along, x.dim(along)), wide_indices.set(along, wrapped_indices.dim(along));
   const auto broadcast_shape = [](const Tensor& t, const Shape& wide) {
     return t.shape() == wide ? t : ops::broadcast_to(t, wide);

@@ -33,14 +33,14 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
     }
     // The gradient of a product with respect to a factor is the product of all other rows of the
     // segment. If exactly one row is zero, only the gradient of that row is not zero.
-    const Tensor zero = ops::equal(x, 0);
-    const Tensor zeros = gather_by_id(sum_of_segments(ops::cast(zero, x.dtype()), ids, count));
-    const Tensor without_zeros = ops::where(zero, 1.0, x);
+    const Tensor is_zero = ops::equal(x, 0);
+    const Tensor zeros = gather_by_id(sum_of_segments(ops::cast(is_zero, x.dtype()), ids, count));
+    const Tensor without_zeros = ops::where(is_zero, 1.0, x);
     const Tensor segment_results = gather_by_id(segment(kind, without_zeros, ids, count));
     const Tensor gradient_of_zero = ops::where(ops::equal(zeros, 1), segment_results, 0.0);
     const Tensor gradient_of_others =
         ops::where(ops::equal(zeros, 0), segment_results / without_zeros, 0.0);
-    return {gather_by_id(g) * ops::where(zero, gradient_of_zero, gradient_of_others), Tensor()};
+    return {gather_by_id(g) * ops::where(is_zero, gradient_of_zero, gradient_of_others), Tensor()};
   }
 
  private:

@@ -28,8 +28,9 @@ constexpr double kPi = std::numbers::pi, kLn2 = std::numbers::ln2, kLn10 = std::
 
 Tensor sign_of_zero_too(const Tensor& x) {
   // The sign bit of -0 is found by the reciprocal: 1 / -0 is negative.
-  const Tensor zero = ops::equal(x, 0);
-  return ops::logical_or(ops::less(x, 0), ops::logical_and(zero, ops::less(ops::reciprocal(x), 0)));
+  const Tensor is_zero = ops::equal(x, 0);
+  return ops::logical_or(ops::less(x, 0),
+                         ops::logical_and(is_zero, ops::less(ops::reciprocal(x), 0)));
 }
 
 /// The maximum or minimum of two values; if one of them is NaN, the result is the other one.
@@ -117,8 +118,8 @@ Tensor round(const Tensor& x, int64_t decimals) {
 
 Tensor sinc(const Tensor& given) {
   const Tensor x = floating(given) * kPi;
-  const Tensor zero = ops::equal(x, 0);
-  return ops::where(zero, 1.0, ops::sin(x) / ops::where(zero, 1.0, x));
+  const Tensor is_zero = ops::equal(x, 0);
+  return ops::where(is_zero, 1.0, ops::sin(x) / ops::where(is_zero, 1.0, x));
 }
 
 Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf,
@@ -134,8 +135,8 @@ Tensor nan_to_num(const Tensor& x, double nan, std::optional<double> posinf,
 
 Tensor divide_no_nan(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
-  const Tensor zero = ops::equal(y, 0);
-  return ops::where(zero, 0, ops::divide(x, ops::where(zero, 1, y)));
+  const Tensor is_zero = ops::equal(y, 0);
+  return ops::where(is_zero, 0, ops::divide(x, ops::where(is_zero, 1, y)));
 }
 
 /// Returns the remainder with the sign of the dividend; mod() returns it with the sign of the

@@ -12,8 +12,8 @@ namespace {
 Tensor distances_by_broadcasting(const Tensor& x, const Tensor& y) {
   const Tensor difference = ops::expand_dims(x, -2) - ops::expand_dims(y, -3);
   const Tensor square = ops::sum(ops::square(difference), {-1});
-  const Tensor zero = ops::equal(square, 0);
-  return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, square)));
+  const Tensor is_zero = ops::equal(square, 0);
+  return ops::where(is_zero, 0.0, ops::sqrt(ops::where(is_zero, 1.0, square)));
 }
 
 }  // namespace

@@ -129,8 +129,8 @@ Tensor nanvar(const Tensor& given, const Axes& axes, bool keepdims) {
 /// The standard deviation of the elements that are not NaN; where it is 0, its gradient is 0 too.
 Tensor nanstd(const Tensor& given, const Axes& axes, bool keepdims) {
   return in_wide(given, [&](const Tensor& x) {
-    const Tensor variance = nanvar(x, axes, keepdims), zero = ops::equal(variance, 0);
-    return ops::where(zero, 0.0, ops::sqrt(ops::where(zero, 1.0, variance)));
+    const Tensor variance = nanvar(x, axes, keepdims), is_zero = ops::equal(variance, 0);
+    return ops::where(is_zero, 0.0, ops::sqrt(ops::where(is_zero, 1.0, variance)));
   });
 }
 

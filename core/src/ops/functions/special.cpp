@@ -37,8 +37,8 @@ Tensors SpecialFunction::vjp(const Vjp& v) const {
   if (kind == Special::i0) return {g * apply_special(Special::i1, x)};
   // The derivative of the Bessel function I1 is I0(x) - I1(x) / x; at 0, where the quotient is 0 /
   // 0, its limit is 1/2.
-  const Tensor zero = ops::equal(x, 0);
-  const Tensor ratio = ops::where(zero, 0.5, y / ops::where(zero, 1.0, x));
+  const Tensor is_zero = ops::equal(x, 0);
+  const Tensor ratio = ops::where(is_zero, 0.5, y / ops::where(is_zero, 1.0, x));
   return {g * (apply_special(Special::i0, x) - ratio)};
 }
 

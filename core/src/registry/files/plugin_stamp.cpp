@@ -51,18 +51,18 @@ PluginInfo read_stamp(const ElfFile& file) {
   if (!section) file.refuse("not a Crescent plugin: no section '", kSection, "'");
   PluginInfo info{};
   // Only the members before `setup` are read, because the dynamic linker sets the others.
-  const uint64_t stamped = offsetof(PluginInfo, setup);
-  file.read(section->sh_offset, &info, std::min<uint64_t>(section->sh_size, stamped));
+  const uint64_t stamp_bytes = offsetof(PluginInfo, setup);
+  file.read(section->sh_offset, &info, std::min<uint64_t>(section->sh_size, stamp_bytes));
   if (std::memcmp(info.magic, kMagic, sizeof kMagic) != 0)
     file.refuse("not a Crescent plugin: its stamp is not one");
   const bool is_terminated = !info.toolchain[sizeof info.toolchain - 1] &&
                              !info.name[sizeof info.name - 1] &&
                              !info.version[sizeof info.version - 1];
-  if (section->sh_size >= stamped && is_terminated) return info;
+  if (section->sh_size >= stamp_bytes && is_terminated) return info;
   if (section->sh_size >= offsetof(PluginInfo, headers) && info.abi != CRESCENT_PLUGIN_ABI)
     file.refuse(mismatch(info));
   file.refuse("not a Crescent plugin: its stamp is ",
-              section->sh_size < stamped ? "cut short" : "not one");
+              section->sh_size < stamp_bytes ? "cut short" : "not one");
 }
 
 std::string mismatch(const PluginInfo& stamp) {

@@ -57,10 +57,10 @@ const Batch* Batches::next() {
   if (agreed_next == Next::interruption) {
     const bool is_here = interrupted();
     if (!is_here) interrupt();  // makes the callbacks of all processes see the interruption
-    const std::string of_count = count() >= 0 ? concat(" of ", count()) : "";
+    const std::string count_text = count() >= 0 ? concat(" of ", count()) : "";
     const char* place_text = is_here ? "" : " in another process";
     throw Interrupted(
-        concat(run_name_, ": interrupted", place_text, " after batch ", batches_done_, of_count));
+        concat(run_name_, ": interrupted", place_text, " after batch ", batches_done_, count_text));
   }
   batch_state_ = BatchState::returned;
   if (!batch_.x.empty() && batch_.x.front() && batch_.x.front().rank() > 0 &&

@@ -165,7 +165,7 @@ WrittenState::WrittenState(const Model& model) {
   for (const Variable& v : variables_) value_ids_before_.push_back(v.value().id());
 }
 
-void WrittenState::mean(const Share& share) const {
+void WrittenState::average(const Share& share) const {
   Variables written_variables;
   Tensors parts;
   for (size_t i = 0; i < variables_.size(); ++i) {

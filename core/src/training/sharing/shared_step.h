@@ -42,12 +42,12 @@ CRESCENT_API void sum_over_processes(Tensors& values, const Variables& of,
                                      const BucketSizes& sizes = {});
 
 /// The variables, such as moving averages, that calls of a model write besides the trained weights.
-/// A step may write them while an object of this class lives; mean() then replaces them by their
+/// A step may write them while an object of this class lives; average() then replaces them by their
 /// means over the processes.
 class WrittenState {
  public:
   explicit WrittenState(const Model& model);
-  void mean(const Share& share) const;
+  void average(const Share& share) const;
 
  private:
   Variables variables_;

@@ -129,11 +129,11 @@ std::string rows_text(const Tensor& t, int64_t samples, const std::vector<int64_
 std::string count_text(const Tensor& t) {
   const TensorStatistics statistics = *statistics_of(t);
   if (t.size() == 1) return statistics.nan > 0 ? "nan" : "inf";
-  const std::string of_elements = concat(" of ", t.size(), " elements");
+  const std::string size_text = concat(" of ", t.size(), " elements");
   if (statistics.nan > 0 && statistics.inf > 0)
-    return concat("nan in ", statistics.nan, " and inf in ", statistics.inf, of_elements);
+    return concat("nan in ", statistics.nan, " and inf in ", statistics.inf, size_text);
   return concat(statistics.nan > 0 ? "nan in " : "inf in ", statistics.nan + statistics.inf,
-                of_elements);
+                size_text);
 }
 
 std::string range_text(const Tensor& t) {

@@ -30,16 +30,16 @@ class RowRoleFinder {
   /// The roles of the instruction; their depth is 0 if rows depend on each other.
   RowRoles candidate() const {
     const int rank = input(0).rank();
-    const auto up_to = [&](int axis) { return all_rows(axis < 0 ? axis + rank : axis); };
+    const auto rows_up_to = [&](int axis) { return all_rows(axis < 0 ? axis + rank : axis); };
     if (is_elementwise(*i_.op)) return elementwise();
     if (as<Reshape>(*i_.op)) return all_rows(kAnyDepth);
     if (as<OneHot>(*i_.op) || as<StopGradient>(*i_.op)) return all_rows(rank);
     if (as<SoftmaxCrossEntropy>(*i_.op) || as<SoftmaxCrossEntropyBackward>(*i_.op) ||
         as<TopK>(*i_.op))
-      return up_to(-1);
-    if (const auto* softmax = as<Softmax>(*i_.op)) return up_to(softmax->axis);
-    if (const auto* extreme = as<ArgReduce>(*i_.op)) return up_to(extreme->axis);
-    if (const auto* take = as<TakeAlong>(*i_.op)) return up_to(take->axis);
+      return rows_up_to(-1);
+    if (const auto* softmax = as<Softmax>(*i_.op)) return rows_up_to(softmax->axis);
+    if (const auto* extreme = as<ArgReduce>(*i_.op)) return rows_up_to(extreme->axis);
+    if (const auto* take = as<TakeAlong>(*i_.op)) return rows_up_to(take->axis);
     if (const auto* product = as<Matmul>(*i_.op)) return matmul(*product);
     if (const auto* reduce = as<Reduce>(*i_.op)) return reduction(*reduce);
     return {};
