@@ -8,8 +8,8 @@
 namespace crescent::check {
 namespace {
 
-constexpr int64_t kMaxCheckedElements = 1000;  // largest number of elements that are checked in a
-                                               // pass
+/// The largest number of elements that are checked in a pass.
+constexpr int64_t kMaxCheckedElements = 1000;
 
 struct Pass {
   int64_t elements = 0;

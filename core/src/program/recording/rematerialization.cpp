@@ -33,12 +33,12 @@ class Rematerialization {
   /// Tries segments of many sizes and returns the cuts with the smallest peak; none if no cuts make
   /// the peak much smaller.
   std::vector<size_t> best_cuts() const {
-    constexpr int kSegmentSizes = 48;
+    constexpr int kSegmentSizeCount = 48;
     constexpr double kSegmentRatio = 1.2, kMinGain = 0.1;
     const auto total_bytes = static_cast<double>(read_by_backward_bytes_.back());
     double lowest_peak = total_bytes * (1 - kMinGain), segment = total_bytes;
     std::vector<size_t> best_cut_positions;
-    for (int i = 0; i < kSegmentSizes; ++i) {
+    for (int i = 0; i < kSegmentSizeCount; ++i) {
       segment /= kSegmentRatio;
       std::vector<size_t> cuts = cuts_for(static_cast<int64_t>(segment));
       const auto peak = static_cast<double>(peak_with(cuts));
