@@ -55,18 +55,18 @@ class ChecksPipe {
     from_ = Descriptor(ends[0]), to_ = Descriptor(ends[1]);
   }
   void write_line(const std::string& line) const {
-    const std::string whole = line + "\n";
-    if (write(to_, whole.data(), whole.size()) < 0) std::_Exit(1);
+    const std::string terminated_line = line + "\n";
+    if (write(to_, terminated_line.data(), terminated_line.size()) < 0) std::_Exit(1);
   }
   /// Reads lines of the child until it closes the pipe, and returns true; returns false if no line
   /// came within `limit`.
   bool read_until_closed(std::chrono::milliseconds limit) {
     to_.close();
     for (;;) {
-      pollfd waiting{from_, POLLIN, 0};
-      const int ready = poll(&waiting, 1, static_cast<int>(limit.count()));
-      if (ready == 0) return false;
-      if (ready > 0 && !read_some()) return true;
+      pollfd request{from_, POLLIN, 0};
+      const int ready_count = poll(&request, 1, static_cast<int>(limit.count()));
+      if (ready_count == 0) return false;
+      if (ready_count > 0 && !read_some()) return true;
     }
   }
   /// The last line that the child wrote.
@@ -140,10 +140,10 @@ std::string test_program(const char* name) {
 }
 
 int test_device(const std::string& device, const PluginRecord& plugin) {
-  const char* before = std::getenv("CRESCENT_PLUGIN_PATH");
+  const char* search_path = std::getenv("CRESCENT_PLUGIN_PATH");
   const std::string folder = fs::path(plugin.path).parent_path().string();
-  setenv("CRESCENT_PLUGIN_PATH", concat(folder, before ? ":" : "", before ? before : "").c_str(),
-         1);
+  setenv("CRESCENT_PLUGIN_PATH",
+         concat(folder, search_path ? ":" : "", search_path ? search_path : "").c_str(), 1);
   setenv("CRESCENT_DEVICE", device.c_str(), 1);
   int status = 0;
   for (const char* name : {"test_devices", "test_ops"}) {
@@ -172,8 +172,8 @@ PluginRecord record_of(const std::string& plugin) {
 
 /// The time that a check may take.
 std::chrono::seconds limit_in(const Dict& options) try {
-  const Value* given = options.find("seconds");
-  const int64_t seconds = given ? parse_json(given->as_string()).as_int() : 60;
+  const Value* option = options.find("seconds");
+  const int64_t seconds = option ? parse_json(option->as_string()).as_int() : 60;
   if (seconds < 1 || seconds > 86400) fail("expected 1 to 86400, got ", seconds);
   return std::chrono::seconds(seconds);
 } catch (Error& error) {
@@ -184,11 +184,11 @@ std::chrono::seconds limit_in(const Dict& options) try {
 }  // namespace
 
 int check_plugin_command(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "check-plugin", 1, {}, {"options", "seconds"});
-  const std::string& plugin = given.paths[0];
-  const Value* options = given.options.find("options");
+  const FileArguments command_line(arguments, "check-plugin", 1, {}, {"options", "seconds"});
+  const std::string& plugin = command_line.paths[0];
+  const Value* options = command_line.options.find("options");
   int status = check_classes(plugin, options ? options_in(options->as_string()) : Dict(),
-                             limit_in(given.options));
+                             limit_in(command_line.options));
   if (status != 0) return status;
   const PluginRecord record = record_of(plugin);
   for (const auto& [kind, name] : record.classes)

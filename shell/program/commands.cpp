@@ -34,26 +34,26 @@ void print_dict(const Dict& dict, const std::string& indent) {
   }
 }
 
-/// Runs `work` in a child process and returns its text or the message of its error. After an error
-/// or a crash, which ends only the child, `survived` is false.
-std::string in_child(const std::function<std::string()>& work, bool& survived) {
-  const Descriptor answer = memory_file("crescent-plugins");
+/// Calls `make_text` in a child process and returns its text or the message of its error. After an
+/// error or a crash, which ends only the child, `survived` is false.
+std::string in_child(const std::function<std::string()>& make_text, bool& survived) {
+  const Descriptor answer_file = memory_file("crescent-plugins");
   std::fflush(stdout);
   Process process = Process::copy([&] {
     std::string text;
     int status = 0;
     try {
-      text = work();
+      text = make_text();
     } catch (...) {
       text = exception_text();
       status = 1;
     }
-    const ssize_t sent = write(answer, text.data(), text.size());
-    return sent == static_cast<ssize_t>(text.size()) ? status : 1;
+    const ssize_t written_bytes = write(answer_file, text.data(), text.size());
+    return written_bytes == static_cast<ssize_t>(text.size()) ? status : 1;
   });
   survived = process.wait() == 0;
   return process.signal() ? "crashed while loading: " + signal_name(process.signal())
-                          : contents_of(answer);
+                          : contents_of(answer_file);
 }
 
 std::string describe_class(const std::string& kind, const std::string& name) {
@@ -74,8 +74,8 @@ std::string describe_class(const std::string& kind, const std::string& name) {
 
 /// Loads the plugin and describes its classes.
 std::string describe_plugin(const std::string& name) {
-  const bool path = name.find('/') != std::string::npos;
-  const PluginRecord plugin = path ? load_plugin(name) : load_plugin_by_name(name);
+  const bool is_path = name.find('/') != std::string::npos;
+  const PluginRecord plugin = is_path ? load_plugin(name) : load_plugin_by_name(name);
   std::string text = concat(plugin.name, " ", plugin.version, "\n", plugin.path, "\n");
   for (const auto& [kind, class_name] : plugin.classes) text += describe_class(kind, class_name);
   return text;
@@ -83,10 +83,10 @@ std::string describe_plugin(const std::string& name) {
 
 /// The facts that show_info prints as a dictionary, for the option --json.
 Value info() {
-  Dict all{{"crescent", CRESCENT_VERSION}, {"toolchain", CRESCENT_TOOLCHAIN}};
-  all.set("device", device().class_name());
-  all.set("device_information", device().information());
-  all.set("communicator", communicator()->information());
+  Dict facts{{"crescent", CRESCENT_VERSION}, {"toolchain", CRESCENT_TOOLCHAIN}};
+  facts.set("device", device().class_name());
+  facts.set("device_information", device().information());
+  facts.set("communicator", communicator()->information());
   List folders, plugins;
   for (const std::string& folder : plugin_search_path()) folders.emplace_back(folder);
   for (const PluginRecord& plugin : list_plugins())
@@ -94,9 +94,9 @@ Value info() {
                               {"version", plugin.version},
                               {"state", state_of_plugin(plugin)},
                               {"path", plugin.path}});
-  all.set("plugin_path", std::move(folders));
-  all.set("plugins", std::move(plugins));
-  return all;
+  facts.set("plugin_path", std::move(folders));
+  facts.set("plugins", std::move(plugins));
+  return facts;
 }
 
 }  // namespace

@@ -24,21 +24,22 @@ class TemporaryTarget {
         folder_(target.parent_path() / concat(".convert-", getpid())),
         path_((folder_ / target.filename()).string()) {
     // ignored, because the writer reports that the parent folder does not exist
-    std::error_code ignored;
-    fs::create_directory(folder_, ignored);
+    std::error_code ignored_error;
+    fs::create_directory(folder_, ignored_error);
   }
   ~TemporaryTarget() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    std::error_code ignored_error;
+    fs::remove_all(folder_, ignored_error);
   }
   TemporaryTarget(const TemporaryTarget&) = delete;
   const std::string& path() const { return path_; }
   /// The message with the temporary path replaced by the path of the target.
-  std::string of_target(std::string text) const {
+  std::string with_target_path(std::string text) const {
     const std::string parent = fs::path(target_).parent_path().string();
     for (const auto& [from, to] :
          {std::pair(path_, target_), std::pair(folder_.string(), parent.empty() ? "." : parent)})
-      for (size_t at; (at = text.find(from)) != text.npos;) text.replace(at, from.size(), to);
+      for (size_t offset; (offset = text.find(from)) != text.npos;)
+        text.replace(offset, from.size(), to);
     return text;
   }
 
@@ -70,21 +71,22 @@ constexpr const char* kLossWarnings[] = {
     "the model was not compiled: ", "is code, which files do not hold"};
 
 /// Converted content, which was written to the temporary target and read again.
-struct Converted {
+struct Conversion {
   std::function<void(const std::string& path)> save;  ///< writes the content
   std::string check_text = "read again, with the same numbers";
 };
 
-[[noreturn]] void refuse(const std::string& from, const std::string& why) {
-  fail("'", from, "' is not converted: ", why);
+[[noreturn]] void refuse(const std::string& from, const std::string& reason) {
+  fail("'", from, "' is not converted: ", reason);
 }
 
 /// Prints the warnings since the last call; fails if one of them says that content would be lost.
 void refuse_losses(const std::string& from, const TemporaryTarget& target) {
-  for (std::string& text : CollectedWarnings::texts()) text = target.of_target(std::move(text));
+  for (std::string& text : CollectedWarnings::texts())
+    text = target.with_target_path(std::move(text));
   for (const std::string& text : CollectedWarnings::texts())
-    for (const char* words : kLossWarnings)
-      if (text.find(words) != text.npos) refuse(from, "this would be lost: " + text);
+    for (const char* loss_text : kLossWarnings)
+      if (text.find(loss_text) != text.npos) refuse(from, "this would be lost: " + text);
   for (const std::string& text : CollectedWarnings::texts()) print("  note: " + text + "\n");
   CollectedWarnings::texts().clear();
 }
@@ -100,19 +102,20 @@ bool is_written_only(const std::string& path) {
   return format_to_write(path, "")->info()->schema.traits.find("written_only") != nullptr;
 }
 
-void check_same_weights(const Model& written, const Model& read, const std::string& to) {
-  const Tensors a = written.get_weights(), b = read.get_weights();
-  bool same = a.size() == b.size();
-  for (size_t i = 0; same && i < a.size(); ++i)
-    same = a[i].spec() == b[i].spec() && std::memcmp(a[i].raw(), b[i].raw(), a[i].bytes()) == 0;
-  if (!same) fail("'", to, "': what was written is not read as it was");
+void check_same_weights(const Model& written_model, const Model& read_model,
+                        const std::string& to) {
+  const Tensors a = written_model.get_weights(), b = read_model.get_weights();
+  bool are_same = a.size() == b.size();
+  for (size_t i = 0; are_same && i < a.size(); ++i)
+    are_same = a[i].spec() == b[i].spec() && std::memcmp(a[i].raw(), b[i].raw(), a[i].bytes()) == 0;
+  if (!are_same) fail("'", to, "': what was written is not read as it was");
 }
 
-Dict save_options(const SchemaData& schema, const FileArguments& given) {
+Dict save_options(const SchemaData& schema, const FileArguments& command_line) {
   Dict options;
-  if (!given.has("target")) return options;
+  if (!command_line.has("target")) return options;
   if (!schema.find("target")) fail("--target: such files are written in one way only");
-  options.set("target", Value(given.options.at("target")));
+  options.set("target", Value(command_line.options.at("target")));
   return options;
 }
 
@@ -120,43 +123,44 @@ std::string contents_of(Model& model) {
   std::string text =
       concat("  ", model.layers().size(), " layers, ", model.count_params(), " parameters\n");
   if (!model.compiled()) return text + "  not compiled\n";
-  const int64_t steps = model.optimizer()->built()
-                            ? static_cast<int64_t>(model.optimizer()->iterations().value().item())
-                            : 0;
-  return text + concat("  compiled with ", model.optimizer()->class_name(), ", ", steps,
+  const int64_t step_count =
+      model.optimizer()->built()
+          ? static_cast<int64_t>(model.optimizer()->iterations().value().item())
+          : 0;
+  return text + concat("  compiled with ", model.optimizer()->class_name(), ", ", step_count,
                        " steps taken, ", model.epochs_trained(), " epochs\n");
 }
 
-Converted convert_model(const std::string& from, const std::string& to,
-                        const TemporaryTarget& target, const FileArguments& given) {
+Conversion convert_model(const std::string& from, const std::string& to,
+                         const TemporaryTarget& target, const FileArguments& command_line) {
   const ModelPtr model = load_model(from);
   refuse_losses(from, target);
   print(contents_of(*model));
   if (holds_models(to)) {
     const auto format = format_to_write<ModelFormat>(to);
-    const Dict options = save_options(format->save_model_options(), given);
-    Converted converted{
+    const Dict options = save_options(format->save_model_options(), command_line);
+    Conversion conversion{
         [=](const std::string& path) { format->save_model(*model, path, options); }};
-    converted.save(target.path());
+    conversion.save(target.path());
     refuse_losses(from, target);
     if (is_written_only(to)) {
       print("  what it predicts alone: what compile was given and the layers stay behind\n");
-      converted.check_text = "";
+      conversion.check_text = "";
     } else {
       check_same_weights(*model, *load_model(target.path()), to);
     }
-    return converted;
+    return conversion;
   }
   const auto format = format_to_write<WeightsFormat>(to);
-  const Dict options = save_options(format->save_weights_options(), given);
-  Converted converted{
+  const Dict options = save_options(format->save_weights_options(), command_line);
+  Conversion conversion{
       [=](const std::string& path) { format->save_weights(*model, path, options); }};
-  converted.save(target.path());
-  const ModelPtr again = load_model(from);
-  load_weights(*again, target.path());
-  check_same_weights(*model, *again, to);
+  conversion.save(target.path());
+  const ModelPtr reloaded = load_model(from);
+  load_weights(*reloaded, target.path());
+  check_same_weights(*model, *reloaded, to);
   print("  weights alone: layers and what compile was given stay behind\n");
-  return converted;
+  return conversion;
 }
 
 /// The largest difference between numbers of two arrays of one shape; NaN equals NaN.
@@ -175,23 +179,23 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 /// Compares arrays with those that are read from the file `path`, where a single array may have
 /// another name. Fails if an array or its shape is not there; formats may round numbers, so the
 /// largest difference is returned.
-double check_same_arrays(const NamedTensors& written, const std::string& path,
+double check_same_arrays(const NamedTensors& written_arrays, const std::string& path,
                          const std::string& to) {
   const auto reader = format_to_read<ReadsArrays>(path);
   double largest = 0;
-  for (const auto& [name, array] : written) {
-    const Tensor read = reader->read_array(path, written.size() == 1 ? "" : name);
-    if (read.shape() != array.shape())
-      fail("'", to, "': array '", name, "', ", array.spec(), ", is read as ", read.spec());
+  for (const auto& [name, array] : written_arrays) {
+    const Tensor read_array = reader->read_array(path, written_arrays.size() == 1 ? "" : name);
+    if (read_array.shape() != array.shape())
+      fail("'", to, "': array '", name, "', ", array.spec(), ", is read as ", read_array.spec());
     if (array.dtype() != DType::string)
-      largest = std::max(largest, largest_difference(array, read));
+      largest = std::max(largest, largest_difference(array, read_array));
   }
   return largest;
 }
 
 /// Converts arrays between two formats that both store arrays by name.
-Converted convert_arrays(const std::string& from, const Dict& description, const std::string& to,
-                         const TemporaryTarget& target) {
+Conversion convert_arrays(const std::string& from, const Dict& description, const std::string& to,
+                          const TemporaryTarget& target) {
   const auto reader = format_to_read<ReadsArrays>(from);
   const auto writer = format_to_write<WritesArrays>(to);
   NamedTensors arrays;
@@ -200,66 +204,67 @@ Converted convert_arrays(const std::string& from, const Dict& description, const
     // the array of a .npy file has no name; it gets that which NumPy gives it in .npz
     arrays.emplace_back(name.empty() ? "arr_0" : name, reader->read_array(from, name));
   }
-  Converted converted{[=](const std::string& path) { writer->write_arrays(path, arrays); }};
-  converted.save(target.path());
+  Conversion conversion{[=](const std::string& path) { writer->write_arrays(path, arrays); }};
+  conversion.save(target.path());
   print(concat("  ", arrays.size(), " arrays\n"));
   const double largest = check_same_arrays(arrays, target.path(), to);
   if (largest > 0)
-    converted.check_text = concat("read again, with numbers rounded by up to ", largest);
-  return converted;
+    conversion.check_text = concat("read again, with numbers rounded by up to ", largest);
+  return conversion;
 }
 
-/// The message that a file that contains `kind` (arrays or weights) instead of a model cannot be
-/// converted to the file `to`, with the reason.
+/// Returns the error message that says why a file that contains `kind` (arrays or weights) instead
+/// of a model cannot be converted to the file `to`.
 std::string conversion_error(const std::string& kind, const std::string& to,
-                             const FileArguments& given) {
-  constexpr const char* kInScript = ": load them into the model in a script and save that";
-  if (kind == "arrays" && given.has("target")) return "--target is for models, and it holds arrays";
+                             const FileArguments& command_line) {
+  constexpr const char* kHint = ": load them into the model in a script and save that";
+  if (kind == "arrays" && command_line.has("target"))
+    return "--target is for models, and it holds arrays";
   if (kind == "arrays" && to.ends_with(".weights.h5"))
     return concat("it holds arrays by name, and '", to,
-                  "' has weights by the classes of a model's layers", kInScript);
+                  "' has weights by the classes of a model's layers", kHint);
   if (kind == "weights" && !holds_models(to))
-    return concat("it holds weights, and only their model knows how '", to, "' has them",
-                  kInScript);
-  return concat("it holds ", kind, " and no model, which '", to, "' needs", kInScript);
+    return concat("it holds weights, and only their model knows how '", to, "' has them", kHint);
+  return concat("it holds ", kind, " and no model, which '", to, "' needs", kHint);
 }
 
 /// Returns f(); error messages then name the target instead of the temporary path.
 template <class F>
-Converted with_target_in_errors(const TemporaryTarget& target, F f) {
+Conversion with_target_in_errors(const TemporaryTarget& target, F f) {
   try {
     return f();
   } catch (const Interrupted&) {
     throw;
   } catch (const Error& error) {
-    fail(target.of_target(error.what()));
+    fail(target.with_target_path(error.what()));
   }
 }
 
 }  // namespace
 
 int convert(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "convert", 2, {"dry-run"}, {"target"});
-  const std::string &from = given.paths[0], &to = given.paths[1];
+  const FileArguments command_line(arguments, "convert", 2, {"dry-run"}, {"target"});
+  const std::string &from = command_line.paths[0], &to = command_line.paths[1];
   const Value description = described_file(from);
   const std::string kind = description.as_dict().at("kind").as_string();
-  const bool dry = given.has("dry-run");
-  print(concat(dry ? "would convert '" : "converting '", from, "' (", kind, ") to '", to, "'\n"));
+  const bool is_dry_run = command_line.has("dry-run");
+  print(concat(is_dry_run ? "would convert '" : "converting '", from, "' (", kind, ") to '", to,
+               "'\n"));
   const CollectedWarnings warnings;
   const TemporaryTarget target(to);
-  Converted converted;
+  Conversion conversion;
   if (kind == "model")
-    converted =
-        with_target_in_errors(target, [&] { return convert_model(from, to, target, given); });
-  else if (kind == "arrays" && !given.has("target") && !to.ends_with(".weights.h5"))
-    converted = with_target_in_errors(
+    conversion = with_target_in_errors(
+        target, [&] { return convert_model(from, to, target, command_line); });
+  else if (kind == "arrays" && !command_line.has("target") && !to.ends_with(".weights.h5"))
+    conversion = with_target_in_errors(
         target, [&] { return convert_arrays(from, description.as_dict(), to, target); });
   else
-    refuse(from, conversion_error(kind, to, given));
-  if (!dry) converted.save(to);
-  print(dry                            ? "nothing was written\n"
-        : converted.check_text.empty() ? "done\n"
-                                       : concat("done: ", converted.check_text, "\n"));
+    refuse(from, conversion_error(kind, to, command_line));
+  if (!is_dry_run) conversion.save(to);
+  print(is_dry_run                      ? "nothing was written\n"
+        : conversion.check_text.empty() ? "done\n"
+                                        : concat("done: ", conversion.check_text, "\n"));
   return 0;
 }
 

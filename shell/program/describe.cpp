@@ -20,9 +20,9 @@ Dict whole_listing() {
   lua_pushcfunction(L, open_in_lua);
   if (lua_pcall(L, 0, 0, 0) != LUA_OK) fail(lua_tostring(L, -1));
   lua_getglobal(L, "cr");
-  Dict all = lua::listing(L, lua_gettop(L));
+  Dict rows = lua::listing(L, lua_gettop(L));
   lua_close(L);
-  return all;
+  return rows;
 }
 
 /// An entry of the listing and its full name: cr.ops.add, cr.layers.Dense, model.fit.
@@ -38,12 +38,12 @@ void add_members(std::vector<ListingEntry>& entries, const Dict& type) {
                          member.as_dict()});
 }
 
-std::vector<ListingEntry> entries_of(const Dict& all) {
+std::vector<ListingEntry> entries_of(const Dict& listing) {
   std::vector<ListingEntry> entries;
   for (const char* section : {"functions", "namespaces", "classes"})
-    for (const Value& row : all.at(section).as_list())
+    for (const Value& row : listing.at(section).as_list())
       entries.push_back({row.as_dict().at("path").as_string(), row.as_dict()});
-  for (const Value& type : all.at("types").as_list()) add_members(entries, type.as_dict());
+  for (const Value& type : listing.at("types").as_list()) add_members(entries, type.as_dict());
   return entries;
 }
 
@@ -58,14 +58,14 @@ std::string last_name(const ListingEntry& entry) {
 
 std::vector<ListingEntry> entries_named(const std::vector<ListingEntry>& entries,
                                         const std::string& name) {
-  std::vector<ListingEntry> found;
+  std::vector<ListingEntry> matches;
   std::vector<std::string> names;
   for (const ListingEntry& entry : entries) {
-    if (is_meant(entry, name)) found.push_back(entry);
+    if (is_meant(entry, name)) matches.push_back(entry);
     names.push_back(name.find('.') == name.npos ? last_name(entry) : entry.name);
   }
-  if (found.empty()) fail("there is no '", name, "'", did_you_mean(name, names));
-  return found;
+  if (matches.empty()) fail("there is no '", name, "'", did_you_mean(name, names));
+  return matches;
 }
 
 /// The title line of an entry: cr.ops.sum(x, axis=nil), model.layers, cr.layers.Dense.
@@ -77,11 +77,11 @@ std::string title_of(const ListingEntry& entry) {
 
 /// The text that describes the limits of a parameter's values.
 std::string limits_of(const Dict& parameter) {
-  const Value *least = parameter.find("min"), *most = parameter.find("max");
-  if (least && most) return concat(" from ", least->as_float(), " to ", most->as_float());
-  return least  ? concat(", at least ", least->as_float())
-         : most ? concat(", at most ", most->as_float())
-                : "";
+  const Value *minimum = parameter.find("min"), *maximum = parameter.find("max");
+  if (minimum && maximum) return concat(" from ", minimum->as_float(), " to ", maximum->as_float());
+  return minimum   ? concat(", at least ", minimum->as_float())
+         : maximum ? concat(", at most ", maximum->as_float())
+                   : "";
 }
 
 /// The text for an option or parameter: its type and default, then its documentation.
@@ -97,9 +97,9 @@ std::string parameter_text(const Dict& parameter) {
 
 std::string indented(const std::string& text) {
   std::istringstream lines(text);
-  std::string indented;
-  for (std::string line; std::getline(lines, line);) indented += "    " + line + "\n";
-  return indented;
+  std::string result;
+  for (std::string line; std::getline(lines, line);) result += "    " + line + "\n";
+  return result;
 }
 
 std::string entry_text(const ListingEntry& entry) {
@@ -107,11 +107,11 @@ std::string entry_text(const ListingEntry& entry) {
   const bool has_options = entry.row.contains("options");
   if (const Value* rows = entry.row.find(has_options ? "options" : "parameters"))
     for (const Value& row : rows->as_list()) text += parameter_text(row.as_dict());
-  for (const char* result : {"result", "type"})
-    if (const Value* type = entry.row.find(result); type && !type->as_string().empty())
+  for (const char* key : {"result", "type"})
+    if (const Value* type = entry.row.find(key); type && !type->as_string().empty())
       text += "  gives " + type->as_string() + "\n";
-  for (const char* session : {"example", "errors"})
-    if (const Value* lines = entry.row.find(session)) text += indented(lines->as_string());
+  for (const char* key : {"example", "errors"})
+    if (const Value* lines = entry.row.find(key)) text += indented(lines->as_string());
   return text;
 }
 
@@ -130,7 +130,7 @@ List rows_of(const std::vector<ListingEntry>& entries) {
   return rows;
 }
 
-void print_found(const std::vector<ListingEntry>& entries, bool json) {
+void print_entries(const std::vector<ListingEntry>& entries, bool json) {
   if (json) return print_json(rows_of(entries));
   for (const ListingEntry& entry : entries) print(entry_text(entry));
 }
@@ -140,13 +140,13 @@ void print_found(const std::vector<ListingEntry>& entries, bool json) {
 int describe(const std::vector<std::string>& arguments) {
   const auto names = std::count_if(arguments.begin(), arguments.end(),
                                    [](const std::string& word) { return !word.starts_with("--"); });
-  const FileArguments given(arguments, "describe", names, {"json"});
-  const Dict all = whole_listing();
-  const std::vector<ListingEntry> entries = entries_of(all);
-  for (const std::string& name : given.paths)
-    print_found(entries_named(entries, name), given.has("json"));
-  if (!given.paths.empty()) return 0;
-  given.has("json") ? print_json(all) : print_names(entries);
+  const FileArguments command_line(arguments, "describe", names, {"json"});
+  const Dict rows = whole_listing();
+  const std::vector<ListingEntry> entries = entries_of(rows);
+  for (const std::string& name : command_line.paths)
+    print_entries(entries_named(entries, name), command_line.has("json"));
+  if (!command_line.paths.empty()) return 0;
+  command_line.has("json") ? print_json(rows) : print_names(entries);
   return 0;
 }
 

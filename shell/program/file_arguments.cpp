@@ -20,23 +20,23 @@ void print_json(const Value& value) { print(to_strict_json(value) + "\n"); }
 FileArguments::FileArguments(const std::vector<std::string>& arguments, const char* command,
                              size_t count, const std::vector<std::string>& flags,
                              const std::vector<std::string>& values) {
-  for (auto at = arguments.begin(); at != arguments.end(); ++at) {
-    if (!at->starts_with("--")) {
-      paths.push_back(*at);
+  for (auto it = arguments.begin(); it != arguments.end(); ++it) {
+    if (!it->starts_with("--")) {
+      paths.push_back(*it);
       continue;
     }
-    const std::string name = at->substr(2);
+    const std::string name = it->substr(2);
     if (is_among(flags, name)) {
       options.set(name, true);
-    } else if (is_among(values, name) && at + 1 != arguments.end()) {
-      options.set(name, *++at);
+    } else if (is_among(values, name) && it + 1 != arguments.end()) {
+      options.set(name, *++it);
     } else {
-      std::vector<std::string> known;
+      std::vector<std::string> option_names;
       for (const auto* names : {&flags, &values})
-        for (const std::string& option : *names) known.push_back("--" + option);
+        for (const std::string& option : *names) option_names.push_back("--" + option);
       fail_usage(command,
-                 concat(is_among(values, name) ? "expected a value after '" : "no option '", *at,
-                        "'", did_you_mean(*at, known)));
+                 concat(is_among(values, name) ? "expected a value after '" : "no option '", *it,
+                        "'", did_you_mean(*it, option_names)));
     }
   }
   if (paths.size() != count)

@@ -46,7 +46,7 @@ struct FileArguments {
   std::vector<std::string> paths;
   Dict options;
   /// Fails, with the usage of the command, for unknown options and for a wrong number of paths.
-  FileArguments(const std::vector<std::string>& arguments, const char* command, size_t paths,
+  FileArguments(const std::vector<std::string>& arguments, const char* command, size_t path_count,
                 const std::vector<std::string>& flags, const std::vector<std::string>& values = {});
   bool has(const char* flag) const { return options.contains(flag); }
 };

@@ -8,10 +8,10 @@ namespace crescent::program {
 namespace {
 
 /// The number with thousands separators: "1,234,567".
-std::string grouped(int64_t number) {
+std::string with_separators(int64_t number) {
   std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(at, ",");
+  for (auto position = static_cast<std::ptrdiff_t>(digits.size()) - 3; position > 0; position -= 3)
+    digits.insert(position, ",");
   return digits;
 }
 
@@ -25,14 +25,14 @@ std::string padded(std::string text, size_t width) {
 bool format_can(const Format& format, std::string_view ability) {
   const Value* abilities = format.info()->schema.traits.find("abilities");
   if (!abilities) return false;
-  const List& all = abilities->as_list();
-  return std::find(all.begin(), all.end(), Value(ability)) != all.end();
+  const List& names = abilities->as_list();
+  return std::find(names.begin(), names.end(), Value(ability)) != names.end();
 }
 
 namespace {
 
 /// The formats for whose files a summary can be made.
-std::vector<std::string> shown_formats() {
+std::vector<std::string> inspectable_formats() {
   std::vector<std::string> names;
   for (const std::string& name : registry().names(Format::kKind)) {
     const FormatPtr format = make<Format>(name);
@@ -46,15 +46,15 @@ std::vector<std::string> shown_formats() {
 
 /// A summary of the arrays in a file, for formats without a summary of their own.
 Value arrays_of(const std::string& path) {
-  int64_t numbers = 0;
+  int64_t number_count = 0;
   List rows;
   for (const auto& [name, array] : format_to_read<ReadsArrays>(path)->read_arrays(path)) {
     const List dims(array.shape().begin(), array.shape().end());
     rows.emplace_back(
         Dict{{"name", name}, {"dtype", Codec<DType>::encode(array.dtype())}, {"shape", dims}});
-    numbers += array.shape().size();
+    number_count += array.shape().size();
   }
-  return Dict{{"kind", "arrays"}, {"numbers", numbers}, {"arrays", std::move(rows)}};
+  return Dict{{"kind", "arrays"}, {"numbers", number_count}, {"arrays", std::move(rows)}};
 }
 
 /// A summary of the model in a file, for formats without a summary of their own.
@@ -72,16 +72,16 @@ Value model_of(const std::string& path) {
 Value columns_of(Format& format, const std::string& path) {
   const Value table = format.call_method("columns", {{"path", path}, {"options", Dict{}}});
   const Dict& columns = table.as_list()[1].as_dict();
-  int64_t numbers = 0;
+  int64_t number_count = 0;
   List rows;
   for (const Value& name : table.as_list()[0].as_list()) {
     const Tensor column = Codec<Tensor>::decode(columns.at(name.as_string()));
-    numbers += column.size();
+    number_count += column.size();
     rows.emplace_back(Dict{{"name", name},
                            {"dtype", Codec<DType>::encode(column.dtype())},
                            {"shape", List{Value(column.size())}}});
   }
-  return Dict{{"kind", "table"}, {"numbers", numbers}, {"arrays", std::move(rows)}};
+  return Dict{{"kind", "table"}, {"numbers", number_count}, {"arrays", std::move(rows)}};
 }
 
 /// The summary of a file, made by the abilities that its format has; null for formats that are only
@@ -112,16 +112,16 @@ using TableRow = std::vector<std::string>;
 void add_layers(std::vector<TableRow>& rows, const Value& layers, const std::string& indent) {
   for (const Value& value : layers.as_list()) {
     const Dict& layer = value.as_dict();
-    const Value *type = layer.find("class"), *own = layer.find("parameters"),
-                *weights = layer.find("weights"), *inside = layer.find("layers");
+    const Value *type = layer.find("class"), *parameters = layer.find("parameters"),
+                *weights = layer.find("weights"), *sublayers = layer.find("layers");
     std::string arrays;
     if (weights)
       for (const Value& weight : weights->as_list())
         arrays += (arrays.empty() ? "" : ", ") + weight.as_dict().at("name").as_string() + " " +
                   array_text(weight.as_dict());
     rows.push_back({indent + layer.at("name").as_string(), type ? type->as_string() : "",
-                    own ? grouped(own->as_int()) : "", arrays});
-    if (inside) add_layers(rows, *inside, indent + "  ");
+                    parameters ? with_separators(parameters->as_int()) : "", arrays});
+    if (sublayers) add_layers(rows, *sublayers, indent + "  ");
   }
 }
 
@@ -159,25 +159,27 @@ std::string optimizer_text(const Value& optimizer) {
 
 void print_all(const Dict& summary) {
   print(concat(summary.at("path").as_string(), ": ", summary.at("kind").as_string(), ", format ",
-               summary.at("format").as_string(), ", ", grouped(summary.at("bytes").as_int()),
-               " bytes\n"));
-  const auto fact = [&](const char* key, const char* name) {
+               summary.at("format").as_string(), ", ",
+               with_separators(summary.at("bytes").as_int()), " bytes\n"));
+  const auto print_if_present = [&](const char* key, const char* name) {
     if (const Value* value = summary.find(key)) print_fact(name, text_of(*value));
   };
-  fact("written_by", "written by");
-  fact("backend", "backend");
+  print_if_present("written_by", "written by");
+  print_if_present("backend", "backend");
   if (const Value* name = summary.find("name"))
     print_fact("model", concat(summary.at("class").as_string(), " '", name->as_string(), "'"));
   if (const Value* parameters = summary.find("parameters"))
-    print_fact("weights", concat(grouped(parameters->as_int()), " parameters, ",
-                                 grouped(summary.at("bytes_of_weights").as_int()), " bytes"));
-  fact("epochs_trained", "epochs");
-  fact("output_mode", "output");
-  fact("crosses", "crosses");
+    print_fact("weights",
+               concat(with_separators(parameters->as_int()), " parameters, ",
+                      with_separators(summary.at("bytes_of_weights").as_int()), " bytes"));
+  print_if_present("epochs_trained", "epochs");
+  print_if_present("output_mode", "output");
+  print_if_present("crosses", "crosses");
   if (const Value* optimizer = summary.find("optimizer"))
     print_fact("optimizer", optimizer_text(*optimizer));
-  fact("optimizer_arrays", "its arrays");
-  for (const char* key : {"loss", "loss_weights", "metrics", "weighted_metrics"}) fact(key, key);
+  print_if_present("optimizer_arrays", "its arrays");
+  for (const char* key : {"loss", "loss_weights", "metrics", "weighted_metrics"})
+    print_if_present(key, key);
   if (const Value* plugins = summary.find("plugins")) print_plugins(plugins->as_dict());
   std::vector<TableRow> rows;
   if (const Value* layers = summary.find("layers")) add_layers(rows, *layers, "");
@@ -205,16 +207,16 @@ Value described_file(const std::string& path) {
   const Value summary = summary_of(*format, path);
   if (summary.is_null())
     fail("'", path, "': files of format ", format->class_name(),
-         " are only written; inspect reads those of ", join(shown_formats()));
+         " are only written; inspect reads those of ", join(inspectable_formats()));
   Dict result{{"path", path}, {"format", format->class_name()}, {"bytes", size_of_file(path)}};
   for (const DictEntry& entry : summary.as_dict()) result.set(entry.key, entry.value);
   return result;
 }
 
 int inspect(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "inspect", 1, {"json"});
-  const Value summary = described_file(given.paths.front());
-  if (given.has("json"))
+  const FileArguments command_line(arguments, "inspect", 1, {"json"});
+  const Value summary = described_file(command_line.paths.front());
+  if (command_line.has("json"))
     print_json(summary);
   else
     print_all(summary.as_dict());

@@ -60,14 +60,15 @@ struct Invocation {
 };
 
 Invocation parse(int argc, char** argv) try {
-  Invocation call{argc, argv, count_options(argc, argv), {}};
-  const int end = call.script > 1 && std::strcmp(argv[call.script - 1], "--") == 0 ? call.script - 1
-                                                                                   : call.script;
-  call.options = po::command_line_parser(std::vector<std::string>(argv + 1, argv + end))
-                     .options(description())
-                     .run()
-                     .options;
-  return call;
+  Invocation invocation{argc, argv, count_options(argc, argv), {}};
+  const int end = invocation.script > 1 && std::strcmp(argv[invocation.script - 1], "--") == 0
+                      ? invocation.script - 1
+                      : invocation.script;
+  invocation.options = po::command_line_parser(std::vector<std::string>(argv + 1, argv + end))
+                           .options(description())
+                           .run()
+                           .options;
+  return invocation;
 } catch (const po::error& error) {
   throw UsageError(concat(error.what(), "; crescent --help lists the options"));
 }
@@ -103,8 +104,8 @@ bool load_plugin_in(lua_State* L, const std::string& name) {
 }
 
 /// Runs the options -e, -l and --plugin in the order in which they were given.
-bool run_options(lua_State* L, const Invocation& call, Variables* variables) {
-  for (const po::option& option : call.options) {
+bool run_options(lua_State* L, const Invocation& invocation, Variables* variables) {
+  for (const po::option& option : invocation.options) {
     if (option.string_key == "execute" && !execute(L, option.value.at(0), variables)) return false;
     if (option.string_key == "library" && !require(L, option.value.at(0))) return false;
     if (option.string_key == "plugin" && !load_plugin_in(L, option.value.at(0))) return false;
@@ -112,28 +113,32 @@ bool run_options(lua_State* L, const Invocation& call, Variables* variables) {
   return true;
 }
 
-bool run_script(lua_State* L, const Invocation& call, Variables* variables) {
-  if (call.script == call.argc) return true;
-  const char* path = call.argv[call.script];
+bool run_script(lua_State* L, const Invocation& invocation, Variables* variables) {
+  if (invocation.script == invocation.argc) return true;
+  const char* path = invocation.argv[invocation.script];
   return run_file(L, std::strcmp(path, "-") == 0 ? nullptr : path, variables);
 }
 
 /// Runs the program and returns its exit status. If an option or the script fails before the
 /// prompt, the prompt still starts, so that the user can examine the state.
-int run_all(lua_State* L, const Invocation& call) {
-  const bool idle = call.script == call.argc && !call.has("execute") && !call.has("library");
-  const bool has_prompt = call.has("interactive") || (idle && isatty(STDIN_FILENO));
+int run_all(lua_State* L, const Invocation& invocation) {
+  const bool has_no_code = invocation.script == invocation.argc && !invocation.has("execute") &&
+                           !invocation.has("library");
+  const bool has_prompt = invocation.has("interactive") || (has_no_code && isatty(STDIN_FILENO));
   Variables variables(L);
-  Variables* kept = has_prompt ? &variables : nullptr;
-  const bool good = run_options(L, call, kept) && run_script(L, call, kept);
-  if (has_prompt && !has_final_signal()) return run_prompt(L, variables, !call.has("no-init"));
-  return good && (!idle || run_file(L, nullptr)) ? 0 : 1;
+  Variables* session_variables = has_prompt ? &variables : nullptr;
+  const bool succeeded =
+      run_options(L, invocation, session_variables) && run_script(L, invocation, session_variables);
+  if (has_prompt && !has_final_signal())
+    return run_prompt(L, variables, !invocation.has("no-init"));
+  return succeeded && (!has_no_code || run_file(L, nullptr)) ? 0 : 1;
 }
 
-int run_lua(const Invocation& call) {
+int run_lua(const Invocation& invocation) {
   return run_in_lua([&](lua_State* L) {
-    set_arguments(L, call.argv, call.argc, call.script < call.argc ? call.script : 0);
-    return run_all(L, call);
+    set_arguments(L, invocation.argv, invocation.argc,
+                  invocation.script < invocation.argc ? invocation.script : 0);
+    return run_all(L, invocation);
   });
 }
 
@@ -150,14 +155,14 @@ void check_environment() {
 /// Removes --plugin NAME from the arguments of a command; returns the names of the plugins.
 std::vector<std::string> take_plugins(std::vector<std::string>& arguments) {
   std::vector<std::string> plugins;
-  for (auto at = arguments.begin(); at != arguments.end();) {
-    if (*at != kPlugin) {
-      ++at;
+  for (auto it = arguments.begin(); it != arguments.end();) {
+    if (*it != kPlugin) {
+      ++it;
       continue;
     }
-    if (at + 1 == arguments.end()) throw UsageError("expected a name or a path after --plugin");
-    plugins.push_back(at[1]);
-    at = arguments.erase(at, at + 2);
+    if (it + 1 == arguments.end()) throw UsageError("expected a name or a path after --plugin");
+    plugins.push_back(it[1]);
+    it = arguments.erase(it, it + 2);
   }
   return plugins;
 }
@@ -170,7 +175,7 @@ int open_libraries_in(lua_State* L) {
 
 /// Makes the Lua state for a command. It exists until the program ends, because classes written in
 /// Lua live in it.
-lua_State* start_for_command() {
+lua_State* make_command_state() {
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
   lua_pushcfunction(L, open_libraries_in);
@@ -179,16 +184,16 @@ lua_State* start_for_command() {
 }
 
 /// Loads plugins for a command. If one cannot be loaded, reports the error and returns false.
-bool load_for_command(const std::vector<std::string>& plugins) {
+bool load_command_plugins(const std::vector<std::string>& plugins) {
   lua_State* L = lua::state_for_lua_plugins();
   return std::all_of(plugins.begin(), plugins.end(),
                      [&](const std::string& name) { return load_plugin_in(L, name); });
 }
 
 /// The plugins that are named by options before the command.
-std::vector<std::string> plugins_of(const Invocation& call) {
+std::vector<std::string> plugins_of(const Invocation& invocation) {
   std::vector<std::string> plugins;
-  for (const po::option& option : call.options)
+  for (const po::option& option : invocation.options)
     if (option.string_key == "plugin") plugins.push_back(option.value.at(0));
   return plugins;
 }
@@ -204,17 +209,17 @@ int run_command(const Command& command, std::vector<std::string> arguments,
     if (argument == "--help" || argument == "-h") return print_help(command), 0;
   check_environment();
   for (std::string& plugin : take_plugins(arguments)) plugins.push_back(std::move(plugin));
-  lua::start_for_lua_plugins(start_for_command);
-  return plugins.empty() || load_for_command(plugins) ? command.run(arguments) : 1;
+  lua::start_for_lua_plugins(make_command_state);
+  return plugins.empty() || load_command_plugins(plugins) ? command.run(arguments) : 1;
 }
 
 int show_usage() { return std::cout << usage() << description() << variables_text(), 0; }
 
 /// Whether the program was called as "crescent help" or "crescent help COMMAND", and there is no
 /// script named help.
-bool asks_for_help(const Invocation& call) {
-  return call.script < call.argc && std::strcmp(call.argv[call.script], "help") == 0 &&
-         access("help", F_OK) != 0;
+bool asks_for_help(const Invocation& invocation) {
+  return invocation.script < invocation.argc &&
+         std::strcmp(invocation.argv[invocation.script], "help") == 0 && access("help", F_OK) != 0;
 }
 
 int show_help(const char* name) {
@@ -222,25 +227,26 @@ int show_help(const char* name) {
   const Command* command = find_command(name);
   if (command) return run_command(*command, {"--help"}, {});
   std::vector<std::string> names;
-  for (const Command& each : commands()) names.push_back(each.name);
+  for (const Command& candidate : commands()) names.push_back(candidate.name);
   throw UsageError(concat("there is no command '", name, "'", did_you_mean(name, names),
                           "; crescent --help lists them, crescent describe NAME and help(x) at the "
                           "prompt tell of what can be called"));
 }
 
 int run(int argc, char** argv) {
-  const Invocation call = parse(argc, argv);
-  if (call.has("help")) return show_usage();
-  if (asks_for_help(call)) return show_help(argv[call.script + 1]);
-  if (call.has("version"))
+  const Invocation invocation = parse(argc, argv);
+  if (invocation.has("help")) return show_usage();
+  if (asks_for_help(invocation)) return show_help(argv[invocation.script + 1]);
+  if (invocation.has("version"))
     return std::printf("Crescent %s (%s)\n", CRESCENT_VERSION, LUA_RELEASE), 0;
-  if (call.script < argc) {
-    if (const Command* command = find_command(argv[call.script]))
-      return run_command(*command, {argv + call.script + 1, argv + argc}, plugins_of(call));
-    refuse_misspelt_command(argv[call.script]);
+  if (invocation.script < argc) {
+    if (const Command* command = find_command(argv[invocation.script]))
+      return run_command(*command, {argv + invocation.script + 1, argv + argc},
+                         plugins_of(invocation));
+    refuse_misspelt_command(argv[invocation.script]);
   }
   check_environment();
-  return run_lua(call);
+  return run_lua(invocation);
 }
 
 int report_exception(int status) {

@@ -51,9 +51,9 @@ bool is_in_lua(const Example& example) { return std::string_view(example.kind).s
 const Example& example_of(const std::string& kind) {
   for (const Example& example : kExamples)
     if (example.kind == kind) return example;
-  const std::vector<std::string> known = kinds_of_new_plugins();
-  fail_usage("new-plugin", concat("no kind '", kind, "'", did_you_mean(kind, known), "; there are ",
-                                  join(known)));
+  const std::vector<std::string> known_kinds = kinds_of_new_plugins();
+  fail_usage("new-plugin", concat("no kind '", kind, "'", did_you_mean(kind, known_kinds),
+                                  "; there are ", join(known_kinds)));
 }
 
 struct Arguments {
@@ -61,35 +61,35 @@ struct Arguments {
 };
 
 Arguments read_arguments(const std::vector<std::string>& arguments) {
-  Arguments read;
-  for (auto at = arguments.begin(); at != arguments.end(); ++at) {
-    if (*at == "--kind") {
-      if (++at == arguments.end()) fail_usage("new-plugin", "expected a kind after --kind");
-      read.kind = *at;
-    } else if (at->starts_with("-")) {
-      fail_usage("new-plugin", concat("no option '", *at, "'"));
-    } else if (!read.name.empty()) {
+  Arguments result;
+  for (auto it = arguments.begin(); it != arguments.end(); ++it) {
+    if (*it == "--kind") {
+      if (++it == arguments.end()) fail_usage("new-plugin", "expected a kind after --kind");
+      result.kind = *it;
+    } else if (it->starts_with("-")) {
+      fail_usage("new-plugin", concat("no option '", *it, "'"));
+    } else if (!result.name.empty()) {
       fail_usage("new-plugin", "expected one name, such as 'acme.swish'");
     } else {
-      read.name = *at;
+      result.name = *it;
     }
   }
-  if (read.name.empty()) fail_usage("new-plugin", "expected one name, such as 'acme.swish'");
-  return read;
+  if (result.name.empty()) fail_usage("new-plugin", "expected one name, such as 'acme.swish'");
+  return result;
 }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Replaces a word in the text where it begins a word. If `allows_suffix` is false, it must be the
 /// whole word.
-void replace_word(std::string& text, const std::string& word, const std::string& by,
+void replace_word(std::string& text, const std::string& word, const std::string& replacement,
                   bool allows_suffix) {
-  for (size_t at = 0; (at = text.find(word, at)) != text.npos;) {
-    const size_t end = at + word.size();
-    const bool begins = at == 0 || !is_word(text[at - 1]);
-    const bool ends = allows_suffix || end == text.size() || !is_word(text[end]);
-    if (begins && ends) text.replace(at, word.size(), by);
-    at += begins && ends ? by.size() : word.size();
+  for (size_t offset = 0; (offset = text.find(word, offset)) != text.npos;) {
+    const size_t end = offset + word.size();
+    const bool begins_word = offset == 0 || !is_word(text[offset - 1]);
+    const bool ends_word = allows_suffix || end == text.size() || !is_word(text[end]);
+    if (begins_word && ends_word) text.replace(offset, word.size(), replacement);
+    offset += begins_word && ends_word ? replacement.size() : word.size();
   }
 }
 
@@ -115,17 +115,17 @@ void check_class(const Example& example, const PluginNames& names) {
   for (const char* base : kBases)
     if (names.class_name == base)
       fail("new-plugin: '", base, "' is a base class; take another last part of the name");
-  const auto there = registry().find(example.class_kind, names.class_name);
-  if (there)
+  const auto existing_class = registry().find(example.class_kind, names.class_name);
+  if (existing_class)
     fail("new-plugin: ", example.class_kind, " '", names.class_name, "' is there already, from '",
-         there->plugin, "'; take another last part of the name");
+         existing_class->plugin, "'; take another last part of the name");
 }
 
 /// A path quoted for a shell.
 std::string quoted(const std::string& path) {
-  const bool plain = std::all_of(path.begin(), path.end(),
-                                 [](char c) { return is_word(c) || std::strchr("./-+", c); });
-  return plain ? path : "'" + path + "'";
+  const bool needs_no_quotes = std::all_of(
+      path.begin(), path.end(), [](char c) { return is_word(c) || std::strchr("./-+", c); });
+  return needs_no_quotes ? path : "'" + path + "'";
 }
 
 /// The word by which a shell starts this program: its path if another program, or none, is called
@@ -134,10 +134,12 @@ std::string program_word() {
   const fs::path program = fs::read_symlink("/proc/self/exe");
   const char* path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");
-  std::error_code missing;
+  std::error_code ignored_error;
   for (std::string folder; std::getline(folders, folder, ':');)
-    if (const fs::path found = fs::path(folder) / "crescent"; fs::exists(found, missing))
-      return fs::equivalent(found, program, missing) ? "crescent" : quoted(program.string());
+    if (const fs::path program_path = fs::path(folder) / "crescent";
+        fs::exists(program_path, ignored_error))
+      return fs::equivalent(program_path, program, ignored_error) ? "crescent"
+                                                                  : quoted(program.string());
   return quoted(program.string());
 }
 
@@ -178,9 +180,9 @@ std::vector<std::string> kinds_of_new_plugins() {
 }
 
 int make_plugin(const std::vector<std::string>& arguments) {
-  const Arguments given = read_arguments(arguments);
-  const Example& example = example_of(given.kind);
-  const PluginNames names = plugin_names(given.name);
+  const Arguments command_line = read_arguments(arguments);
+  const Example& example = example_of(command_line.kind);
+  const PluginNames names = plugin_names(command_line.name);
   check_class(example, names);
   if (mkdir(names.name.c_str(), 0755) != 0)
     fail("new-plugin: cannot make the folder ", names.name, ": ", std::strerror(errno));

@@ -29,11 +29,11 @@ std::string origin_of(const std::string& path) {
   return path.find("/crescent/plugins/") != std::string::npos ? "user" : "path";
 }
 
-std::vector<ListedPlugin> rows() {
-  std::vector<ListedPlugin> all;
+std::vector<ListedPlugin> listed_plugins() {
+  std::vector<ListedPlugin> plugins;
   for (const PluginRecord& record : list_plugins())
-    all.push_back({record, origin_of(record.path), doc_of_lua_plugin(record.path)});
-  return all;
+    plugins.push_back({record, origin_of(record.path), doc_of_lua_plugin(record.path)});
+  return plugins;
 }
 
 std::string classes_text(const PluginRecord& plugin) {
@@ -46,85 +46,88 @@ std::string classes_text(const PluginRecord& plugin) {
   return text.empty() ? text : text + "\n";
 }
 
-std::string title(const ListedPlugin& row) {
-  return concat(row.record.name, " ", row.record.version, "  (", row.origin, ", ",
-                state_of_plugin(row.record), ")\n  ", row.record.path, "\n",
-                row.doc.empty() ? "" : "  " + row.doc + "\n");
+std::string title(const ListedPlugin& plugin) {
+  return concat(plugin.record.name, " ", plugin.record.version, "  (", plugin.origin, ", ",
+                state_of_plugin(plugin.record), ")\n  ", plugin.record.path, "\n",
+                plugin.doc.empty() ? "" : "  " + plugin.doc + "\n");
 }
 
-Dict to_dict(const ListedPlugin& row) {
-  Dict dict{{"name", row.record.name},
-            {"version", row.record.version},
-            {"origin", row.origin},
-            {"path", row.record.path},
-            {"loaded", row.record.loaded},
-            {"refused", row.record.refused.empty() ? Value() : Value(row.record.refused)}};
-  if (!row.doc.empty()) dict.set("doc", row.doc);
+Dict to_dict(const ListedPlugin& plugin) {
+  Dict dict{{"name", plugin.record.name},
+            {"version", plugin.record.version},
+            {"origin", plugin.origin},
+            {"path", plugin.record.path},
+            {"loaded", plugin.record.loaded},
+            {"refused", plugin.record.refused.empty() ? Value() : Value(plugin.record.refused)}};
+  if (!plugin.doc.empty()) dict.set("doc", plugin.doc);
   List classes;
-  for (const auto& [kind, name] : row.record.classes)
+  for (const auto& [kind, name] : plugin.record.classes)
     classes.push_back(Dict{{"kind", kind}, {"name", name}});
   dict.set("classes", std::move(classes));
   return dict;
 }
 
-bool is_lua_plugin(const ListedPlugin& row) { return row.record.path.ends_with(".lua"); }
+bool is_lua_plugin(const ListedPlugin& plugin) { return plugin.record.path.ends_with(".lua"); }
 
 /// The kinds of those classes of a plugin whose name or, for plugins in C++, alias is `name`.
-std::vector<std::string> kinds_of(const ListedPlugin& row, const std::string& name) {
-  std::vector<std::string> found;
+std::vector<std::string> kinds_of(const ListedPlugin& plugin, const std::string& name) {
+  std::vector<std::string> matching_kinds;
   for (const KindInfo& kind : kinds()) {
-    const auto& classes = row.record.classes;
-    bool has = std::find(classes.begin(), classes.end(),
-                         std::pair<std::string, std::string>(kind.name, name)) != classes.end();
-    if (!has && row.record.refused.empty() && !is_lua_plugin(row))
+    const auto& classes = plugin.record.classes;
+    bool has_class =
+        std::find(classes.begin(), classes.end(),
+                  std::pair<std::string, std::string>(kind.name, name)) != classes.end();
+    if (!has_class && plugin.record.refused.empty() && !is_lua_plugin(plugin))
       if (const auto info = registry().find(kind.name, name))
-        has = std::find(classes.begin(), classes.end(), std::pair(info->kind, info->name)) !=
-              classes.end();
-    if (has) found.emplace_back(kind.name);
+        has_class = std::find(classes.begin(), classes.end(), std::pair(info->kind, info->name)) !=
+                    classes.end();
+    if (has_class) matching_kinds.emplace_back(kind.name);
   }
-  return found;
+  return matching_kinds;
 }
 
 /// Prints the plugins that have a class of this name; returns false if none has.
-bool print_providers(const std::vector<ListedPlugin>& all, const std::string& name, List* json) {
-  bool any = false;
-  for (const ListedPlugin& row : all)
-    for (const std::string& kind : kinds_of(row, name)) {
-      any = true;
+bool print_providers(const std::vector<ListedPlugin>& plugins, const std::string& name,
+                     List* json) {
+  bool has_provider = false;
+  for (const ListedPlugin& plugin : plugins)
+    for (const std::string& kind : kinds_of(plugin, name)) {
+      has_provider = true;
       if (json) {
-        Dict provider = to_dict(row);
+        Dict provider = to_dict(plugin);
         provider.set("classes", List{Dict{{"kind", kind}, {"name", name}}});
         json->push_back(std::move(provider));
       } else {
-        print(concat(name, " (", kind, ") is in ", title(row)));
+        print(concat(name, " (", kind, ") is in ", title(plugin)));
       }
     }
-  return any;
+  return has_provider;
 }
 
 /// The names of the plugins and of their classes.
-std::vector<std::string> names_in(const std::vector<ListedPlugin>& all) {
+std::vector<std::string> names_in(const std::vector<ListedPlugin>& plugins) {
   std::vector<std::string> names;
-  for (const ListedPlugin& row : all) {
-    names.push_back(row.record.name);
-    for (const auto& [kind, name] : row.record.classes) names.push_back(name);
+  for (const ListedPlugin& plugin : plugins) {
+    names.push_back(plugin.record.name);
+    for (const auto& [kind, name] : plugin.record.classes) names.push_back(name);
   }
   return names;
 }
 
-bool print_named(const std::vector<ListedPlugin>& all, const std::string& name, List* json) {
-  const auto named = std::find_if(all.begin(), all.end(),
-                                  [&](const ListedPlugin& row) { return row.record.name == name; });
-  if (named == all.end() && print_providers(all, name, json)) return true;
-  if (named != all.end() && json) return json->push_back(to_dict(*named)), true;
-  if (named != all.end() && is_lua_plugin(*named))
-    return print(title(*named) + classes_text(named->record)), true;
+bool print_named(const std::vector<ListedPlugin>& plugins, const std::string& name, List* json) {
+  const auto match = std::find_if(plugins.begin(), plugins.end(), [&](const ListedPlugin& plugin) {
+    return plugin.record.name == name;
+  });
+  if (match == plugins.end() && print_providers(plugins, name, json)) return true;
+  if (match != plugins.end() && json) return json->push_back(to_dict(*match)), true;
+  if (match != plugins.end() && is_lua_plugin(*match))
+    return print(title(*match) + classes_text(match->record)), true;
   bool survived = false;
   const std::string text = describe_in_child(name, survived);
   if (survived)
     print(text);
   else if (text.starts_with("no plugin "))
-    print(concat("crescent: no plugin '", name, "'", did_you_mean(name, names_in(all)),
+    print(concat("crescent: no plugin '", name, "'", did_you_mean(name, names_in(plugins)),
                  "; 'crescent plugins' lists what there is\n"),
           stderr);
   else
@@ -146,15 +149,17 @@ int show_plugins(const std::vector<std::string>& arguments) {
     if (name.empty()) fail_usage("plugins", "expected the name of a plugin or class, got ''");
   for (const std::string& name : names)
     if (name.starts_with("-")) fail_usage("plugins", concat("no option '", name, "'"));
-  const std::vector<ListedPlugin> all = rows();
+  const std::vector<ListedPlugin> plugins = listed_plugins();
   List json;
-  bool well = true;
-  for (const std::string& name : names) well &= print_named(all, name, as_json ? &json : nullptr);
+  bool succeeded = true;
+  for (const std::string& name : names)
+    succeeded &= print_named(plugins, name, as_json ? &json : nullptr);
   if (names.empty())
-    for (const ListedPlugin& row : all)
-      as_json ? json.push_back(to_dict(row)) : print(title(row) + classes_text(row.record));
+    for (const ListedPlugin& plugin : plugins)
+      as_json ? json.push_back(to_dict(plugin))
+              : print(title(plugin) + classes_text(plugin.record));
   if (as_json) print_json(json);
-  return well ? 0 : 1;
+  return succeeded ? 0 : 1;
 }
 
 }  // namespace crescent::program

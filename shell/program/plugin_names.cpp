@@ -19,9 +19,9 @@ void check_letters(const std::string& name) {
         "new-plugin: a name has lower-case letters, digits, '_' and '.', such as 'acme.swish'; "
         "got '",
         name, "'");
-  const size_t longest = sizeof(PluginInfo::name) - 1;
-  if (name.size() > longest)
-    fail("new-plugin: a name has at most ", longest, " letters, got ", name.size());
+  const size_t max_length = sizeof(PluginInfo::name) - 1;
+  if (name.size() > max_length)
+    fail("new-plugin: a name has at most ", max_length, " letters, got ", name.size());
 }
 
 /// Fails unless every part between dots starts with a letter.
@@ -42,11 +42,11 @@ void check_reserved(const std::string& name) {
 
 std::string class_of(const std::string& file) {
   std::string name;
-  bool upper = true;
+  bool begins_word = true;
   for (char c : file) {
     if (c != '_')
-      name += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-    upper = c == '_';
+      name += begins_word ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    begins_word = c == '_';
   }
   return name;
 }

@@ -29,32 +29,33 @@ int64_t number_of(const std::string& text) {
 /// Parses the arguments: first the folder and --step N in either order, then the arguments of the
 /// script.
 ReplayArguments parse_replay(const std::vector<std::string>& arguments) {
-  ReplayArguments given;
-  auto at = arguments.begin();
-  for (; at != arguments.end() && (given.folder.empty() || given.step == 0); ++at) {
-    if (*at == kStep && at + 1 != arguments.end())
-      given.step = number_of(*++at);
-    else if (at->starts_with("--") && *at != kStep)
-      fail_usage("replay", concat("no option '", *at, "'",
-                                  did_you_mean(*at, std::vector<std::string>{kStep})));
-    else if (*at != kStep && given.folder.empty())
-      given.folder = *at;
+  ReplayArguments result;
+  auto it = arguments.begin();
+  for (; it != arguments.end() && (result.folder.empty() || result.step == 0); ++it) {
+    if (*it == kStep && it + 1 != arguments.end())
+      result.step = number_of(*++it);
+    else if (it->starts_with("--") && *it != kStep)
+      fail_usage("replay", concat("no option '", *it, "'",
+                                  did_you_mean(*it, std::vector<std::string>{kStep})));
+    else if (*it != kStep && result.folder.empty())
+      result.folder = *it;
     else
       break;
   }
-  if (given.folder.empty() || given.step == 0)
+  if (result.folder.empty() || result.step == 0)
     fail_usage("replay", "expected the folder of a record and --step with a number");
-  given.script.assign(at, arguments.end());
-  return given;
+  result.script.assign(it, arguments.end());
+  return result;
 }
 
 }  // namespace
 
 int replay(const std::vector<std::string>& arguments) {
-  const ReplayArguments given = parse_replay(arguments);
+  const ReplayArguments command_line = parse_replay(arguments);
   if (processes_launched() > 1)
     throw UsageError("replay computes a step in one process: start it without mpirun and srun");
-  const auto [status, text] = replay_step(given.folder, given.step, given.script);
+  const auto [status, text] =
+      replay_step(command_line.folder, command_line.step, command_line.script);
   if (status == ReplayStatus::failed)
     print("crescent: " + text + "\n", stderr);
   else

@@ -30,18 +30,18 @@ Tensor numbers_for(const Shape& shape, DType dtype, int64_t below) {
   std::vector<int64_t> dims(shape.begin(), shape.end());
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] < 0) dims[i] = i == 0 ? kRows : 7;
-  const Shape whole(dims);
-  std::vector<double> values(whole.size());
+  const Shape full_shape(dims);
+  std::vector<double> values(full_shape.size());
   for (size_t i = 0; i < values.size(); ++i) {
-    const double unit = std::fmod(static_cast<double>(i + 1) * 0.6180339887498949, 1.0);
-    values[i] = below > 0 ? std::floor(unit * static_cast<double>(below)) : 2 * unit - 1;
+    const double fraction = std::fmod(static_cast<double>(i + 1) * 0.6180339887498949, 1.0);
+    values[i] = below > 0 ? std::floor(fraction * static_cast<double>(below)) : 2 * fraction - 1;
   }
-  return ops::cast(Tensor::from(values, whole), dtype);
+  return ops::cast(Tensor::from(values, full_shape), dtype);
 }
 
-Tensor target_for(const Tensor& output, bool classes) {
-  return classes ? numbers_for(output.shape().slice(0, -1), DType::int32, output.dim(-1))
-                 : ops::abs(output) * 0.5;
+Tensor target_for(const Tensor& output, bool is_class_number) {
+  return is_class_number ? numbers_for(output.shape().slice(0, -1), DType::int32, output.dim(-1))
+                         : ops::abs(output) * 0.5;
 }
 
 }  // namespace
@@ -50,11 +50,11 @@ Tensors inputs_for(const Model& model) {
   Tensors inputs;
   for (const Symbol& input : model.inputs()) {
     const int64_t vocabulary = vocabulary_of(model, input);
-    const bool integers = input.dtype() == DType::int32 || input.dtype() == DType::int64 ||
-                          input.dtype() == DType::uint8;
+    const bool is_integer = input.dtype() == DType::int32 || input.dtype() == DType::int64 ||
+                            input.dtype() == DType::uint8;
     inputs.push_back(numbers_for(input.shape(), input.dtype(),
                                  vocabulary > 0 ? vocabulary
-                                 : integers     ? 2
+                                 : is_integer   ? 2
                                                 : 0));
   }
   return inputs;
@@ -62,10 +62,10 @@ Tensors inputs_for(const Model& model) {
 
 Tensors targets_for(Model& model, const Tensors& x) {
   const Tensors outputs = model.predict(x);
-  const size_t choices = size_t{1} << std::min<size_t>(outputs.size(), 6);
+  const size_t choice_count = size_t{1} << std::min<size_t>(outputs.size(), 6);
   Tensors targets(outputs.size());
   // The bits of `choice` choose the kind of target for each output.
-  for (size_t choice = 0; choice < choices; ++choice) {
+  for (size_t choice = 0; choice < choice_count; ++choice) {
     for (size_t i = 0; i < outputs.size(); ++i)
       targets[i] = target_for(outputs[i], choice >> std::min<size_t>(i, 5) & 1);
     try {

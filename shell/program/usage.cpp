@@ -42,14 +42,14 @@ std::string usage() {
 }
 
 po::options_description description() {
-  po::options_description all("Options");
-  all.add_options()("help,h", "this text")("version,v", "the version")(
+  po::options_description result("Options");
+  result.add_options()("help,h", "this text")("version,v", "the version")(
       "execute,e", po::value<std::vector<std::string>>(), "run a text and print what it gives")(
       "library,l", po::value<std::vector<std::string>>(), "require a library")(
       "plugin", po::value<std::vector<std::string>>(), "load a plugin; of commands too")(
       "interactive,i", "the prompt after the script, also when that fails")(
       "no-init", "the prompt without the user's startup file");
-  return all;
+  return result;
 }
 
 const char* scripts_text() { return kScripts; }

@@ -19,9 +19,9 @@ Tensors arrays_in(const std::string& file, const std::vector<std::string>& names
 }  // namespace
 
 int validate(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "validate", 1, {}, {"data", "batch_size"});
-  const ModelPtr model = load_model(given.paths[0]);
-  const Value* data = given.options.find("data");
+  const FileArguments command_line(arguments, "validate", 1, {}, {"data", "batch_size"});
+  const ModelPtr model = load_model(command_line.paths[0]);
+  const Value* data = command_line.options.find("data");
   if (!data && !model->is_graph())
     fail("the shape of the model's inputs is not known: expected --data with arrays x and y");
   const Tensors x =
@@ -30,7 +30,7 @@ int validate(const std::vector<std::string>& arguments) {
   if (model->compiled())
     y = data ? arrays_in(data->as_string(), model->output_names(), "y") : targets_for(*model, x);
   Dict options;
-  if (const Value* size = given.options.find("batch_size"))
+  if (const Value* size = command_line.options.find("batch_size"))
     options.set("batch_size", parse_json(size->as_string()));
   const Validation report = model->validate(x, y, options);
   for (const std::string& line : report.lines) print(line + "\n");

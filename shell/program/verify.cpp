@@ -18,16 +18,17 @@ struct Difference {
   bool is_within_tolerance = true;
 };
 
-Difference difference(const Tensor& a, const Tensor& b, double relative) {
+Difference difference(const Tensor& a, const Tensor& b, double relative_tolerance) {
   if (a.spec().shape != b.spec().shape) return {INFINITY, false};
   const std::vector<double> x = a.to_vector(), y = b.to_vector();
   Difference result;
   for (size_t i = 0; i < x.size(); ++i) {
     if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
-    const double off = std::abs(x[i] - y[i]);
+    const double distance = std::abs(x[i] - y[i]);
     result.is_within_tolerance &=
-        off <= kAbsoluteTolerance + relative * std::max(std::abs(x[i]), std::abs(y[i]));
-    if (!(off <= result.largest)) result.largest = off;
+        distance <=
+        kAbsoluteTolerance + relative_tolerance * std::max(std::abs(x[i]), std::abs(y[i]));
+    if (!(distance <= result.largest)) result.largest = distance;
   }
   return result;
 }
@@ -35,15 +36,16 @@ Difference difference(const Tensor& a, const Tensor& b, double relative) {
 /// Compares pairs of tensors, and remembers the first pair that differs.
 class Comparison {
  public:
-  explicit Comparison(double relative = kRelativeTolerance) : relative_(relative) {}
-  void add(const std::string& what, const Tensor& a, const Tensor& b) {
+  explicit Comparison(double relative = kRelativeTolerance) : relative_tolerance_(relative) {}
+  void add(const std::string& name, const Tensor& a, const Tensor& b) {
     if (!a && !b) return;
-    const Difference found = a && b ? difference(a, b, relative_) : Difference{INFINITY, false};
-    largest_ = std::max(largest_, found.largest);
+    const Difference result =
+        a && b ? difference(a, b, relative_tolerance_) : Difference{INFINITY, false};
+    largest_ = std::max(largest_, result.largest);
     ++count_;
-    if (!found.is_within_tolerance && first_difference_.empty())
-      first_difference_ = concat(what, " ", a ? to_text(a.shape()) : "(none)", " and ",
-                                 b ? to_text(b.shape()) : "(none)", ", off by ", found.largest);
+    if (!result.is_within_tolerance && first_difference_.empty())
+      first_difference_ = concat(name, " ", a ? to_text(a.shape()) : "(none)", " and ",
+                                 b ? to_text(b.shape()) : "(none)", ", off by ", result.largest);
   }
   /// Prints a line with the result of the comparison; returns whether all pairs are the same.
   bool report(const std::string& title) const {
@@ -60,7 +62,7 @@ class Comparison {
   static std::string to_text(const T& value) {
     return concat(value);
   }
-  double relative_, largest_ = 0;
+  double relative_tolerance_, largest_ = 0;
   size_t count_ = 0;
   std::string first_difference_;
 };
@@ -80,16 +82,16 @@ std::vector<std::pair<LayerPtr, LayerPtr>> pairs_of(Model& a, Model& b) {
 
 using Pairs = std::vector<std::pair<LayerPtr, LayerPtr>>;
 
-std::string named(const Layer& layer) {
+std::string text_of_layer(const Layer& layer) {
   return concat("layer '", layer.name(), "' (", layer.class_name(), ")");
 }
 
-bool same_weights(const Pairs& pairs, const std::string& title, double relative) {
-  Comparison comparison(relative);
+bool same_weights(const Pairs& pairs, const std::string& title, double relative_tolerance) {
+  Comparison comparison(relative_tolerance);
   for (const auto& [x, y] : pairs) {
     const crescent::Variables a = x->weights(), b = y->weights();
     for (size_t i = 0; i < std::max(a.size(), b.size()); ++i)
-      comparison.add(concat(named(*x), i < a.size() ? ", " + a[i].name() : ""),
+      comparison.add(concat(text_of_layer(*x), i < a.size() ? ", " + a[i].name() : ""),
                      i < a.size() ? a[i].value() : Tensor(),
                      i < b.size() ? b[i].value() : Tensor());
   }
@@ -109,18 +111,19 @@ void share_seeds(Model& from, Model& to) {
 /// Compares the outputs of all layers for the inputs.
 bool same_values(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
   std::vector<std::string> names;
-  std::vector<Symbol> ends[2];
+  std::vector<Symbol> outputs[2];
   for (const auto& [first, second] : pairs) {
-    const auto here = first->inbound_nodes(), there = second->inbound_nodes();
-    if (here.empty() || there.empty()) continue;
-    const NodePtr p = here.back(), q = there.back();
+    const auto first_nodes = first->inbound_nodes(), second_nodes = second->inbound_nodes();
+    if (first_nodes.empty() || second_nodes.empty()) continue;
+    const NodePtr p = first_nodes.back(), q = second_nodes.back();
     for (size_t i = 0; i < std::min(p->outputs.size(), q->outputs.size()); ++i) {
-      names.push_back(named(*first));
-      ends[0].emplace_back(p, static_cast<int>(i)), ends[1].emplace_back(q, static_cast<int>(i));
+      names.push_back(text_of_layer(*first));
+      outputs[0].emplace_back(p, static_cast<int>(i)),
+          outputs[1].emplace_back(q, static_cast<int>(i));
     }
   }
-  const Tensors u = Functional::make(a.inputs(), ends[0])->predict(x),
-                v = Functional::make(b.inputs(), ends[1])->predict(x);
+  const Tensors u = Functional::make(a.inputs(), outputs[0])->predict(x),
+                v = Functional::make(b.inputs(), outputs[1])->predict(x);
   Comparison comparison;
   for (size_t i = 0; i < u.size(); ++i) comparison.add("the output of " + names[i], u[i], v[i]);
   return comparison.report("values");
@@ -130,8 +133,8 @@ Tensors gradients_of(Model& model, const Tensors& x, const crescent::Variables& 
   GradientTape tape;
   Tensor loss;
   for (const Tensor& output : model(x)) {
-    const Tensor part = ops::mean(ops::square(ops::cast(output, DType::float32)));
-    loss = loss ? loss + part : part;
+    const Tensor output_loss = ops::mean(ops::square(ops::cast(output, DType::float32)));
+    loss = loss ? loss + output_loss : output_loss;
   }
   return tape.gradient(loss, variables);
 }
@@ -154,30 +157,30 @@ bool same_step(Model& a, Model& b, const Pairs& pairs, const Tensors& x) {
   const Tensors y = targets_for(a, x);
   share_seeds(a, b);
   const NamedValues p = a.train_on_batch(x, y), q = b.train_on_batch(x, y);
-  const double off = std::abs(p.front().second - q.front().second);
-  const bool same = off <= kTrainedTolerance * (1 + std::abs(p.front().second));
-  print(concat("loss of a step: ", same ? "same" : "DIFFERENT", " (", p.front().second, " and ",
+  const double loss_difference = std::abs(p.front().second - q.front().second);
+  const bool are_same = loss_difference <= kTrainedTolerance * (1 + std::abs(p.front().second));
+  print(concat("loss of a step: ", are_same ? "same" : "DIFFERENT", " (", p.front().second, " and ",
                q.front().second, ")\n"));
-  return same_weights(pairs, "weights after a step", kTrainedTolerance) && same;
+  return same_weights(pairs, "weights after a step", kTrainedTolerance) && are_same;
 }
 
 }  // namespace
 
 int verify(const std::vector<std::string>& arguments) {
-  const FileArguments given(arguments, "verify", 2, {});
-  const ModelPtr a = load_model(given.paths[0]), b = load_model(given.paths[1]);
+  const FileArguments command_line(arguments, "verify", 2, {});
+  const ModelPtr a = load_model(command_line.paths[0]), b = load_model(command_line.paths[1]);
   const Pairs pairs = pairs_of(*a, *b);
-  bool same = same_weights(pairs, "weights", kRelativeTolerance);
+  bool are_same = same_weights(pairs, "weights", kRelativeTolerance);
   if (a->is_graph() && b->is_graph()) {
     const Tensors x = inputs_for(*a);
-    same = same_values(*a, *b, pairs, x) && same;
-    same = same_gradients(*a, *b, x) && same;
-    same = same_step(*a, *b, pairs, x) && same;
+    are_same = same_values(*a, *b, pairs, x) && are_same;
+    are_same = same_gradients(*a, *b, x) && are_same;
+    are_same = same_step(*a, *b, pairs, x) && are_same;
   } else {
     print("values, gradients, training: not compared, as the shape of the inputs is not known\n");
   }
-  print(same ? "the same\n" : "NOT the same\n");
-  return same ? 0 : 1;
+  print(are_same ? "the same\n" : "NOT the same\n");
+  return are_same ? 0 : 1;
 }
 
 }  // namespace crescent::program

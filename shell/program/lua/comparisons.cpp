@@ -24,10 +24,10 @@ struct Operand {
 class Comparisons {
  public:
   explicit Comparisons(std::string_view text) : text_(text) {
-    for (size_t at = 0; at < text.size();) {
-      const LuaToken token = lua_token_at(text, at);
+    for (size_t offset = 0; offset < text.size();) {
+      const LuaToken token = lua_token_at(text, offset);
       if (token.kind != Kind::blank && token.kind != Kind::comment) add(token);
-      at = token.end;
+      offset = token.end;
     }
   }
 
@@ -40,7 +40,7 @@ class Comparisons {
   /// The operand whose last token is `last`. Returns nullopt if an operator before the operand
   /// binds more tightly than the comparison, or if the operand is not a number and begins with
   /// neither a name nor a bracket.
-  std::optional<Operand> left(size_t last) const {
+  std::optional<Operand> left_operand(size_t last) const {
     const size_t first = kind_of(last) == Kind::number ? last : first_of(last);
     if (first == kNone || !may_precede(first)) return {};
     return Operand{first, last};
@@ -48,7 +48,7 @@ class Comparisons {
   /// The operand whose first token is `first`. Returns nullopt if an operator after the operand
   /// binds more tightly than the comparison, or if the operand is not a number and begins with
   /// neither a name nor a bracket.
-  std::optional<Operand> right(size_t first) const {
+  std::optional<Operand> right_operand(size_t first) const {
     const size_t number = is(first, "-") ? first + 1 : first;
     const size_t last = kind_of(number) == Kind::number ? number : last_of(first);
     if (last == kNone || !may_follow(last)) return {};
@@ -69,10 +69,11 @@ class Comparisons {
     within_function_.push_back(std::find(blocks_.begin(), blocks_.end(), true) != blocks_.end());
     const int change = lua_depth_change(text_, token);
     if (token.kind == Kind::symbol) {
-      if (change > 0) open_.push_back(i);
-      if (change < 0 && !open_.empty()) {
-        matching_brackets_[i] = open_.back(), matching_brackets_[open_.back()] = i;
-        open_.pop_back();
+      if (change > 0) open_brackets_.push_back(i);
+      if (change < 0 && !open_brackets_.empty()) {
+        matching_brackets_[i] = open_brackets_.back(),
+        matching_brackets_[open_brackets_.back()] = i;
+        open_brackets_.pop_back();
       }
       return;
     }
@@ -158,7 +159,7 @@ class Comparisons {
   /// For each token that is a bracket: the index of the matching bracket; kNone for other tokens.
   std::vector<size_t> matching_brackets_;
   std::vector<bool> within_function_;  // for each token: whether it is inside of a function
-  std::vector<size_t> open_;           // the indices of open brackets
+  std::vector<size_t> open_brackets_;  // the indices of open brackets
   std::vector<bool> blocks_;           // for each open block: whether it is a function
 };
 
@@ -167,26 +168,33 @@ class Comparisons {
 WatchedCode with_watched_comparisons(std::string_view code) {
   WatchedCode result{std::string(code), {}};
   if (code.find("==") == code.npos && code.find("~=") == code.npos) return result;
-  const Comparisons all(code);
+  const Comparisons found_comparisons(code);
   std::vector<std::pair<size_t, std::string>> insertions;
-  for (size_t i = 1; i + 2 < all.count(); ++i) {
-    if (!all.compares(i)) continue;
-    const std::optional<Operand> left = all.left(i - 1), right = all.right(i + 2);
-    if (!left || !right) continue;
-    const bool is_left = !all.is_number(*left) && all.is_simple(*right);
-    if (!is_left && (all.is_number(*right) || !all.is_simple(*left))) continue;
+  for (size_t i = 1; i + 2 < found_comparisons.count(); ++i) {
+    if (!found_comparisons.compares(i)) continue;
+    const std::optional<Operand> left_operand = found_comparisons.left_operand(i - 1),
+                                 right_operand = found_comparisons.right_operand(i + 2);
+    if (!left_operand || !right_operand) continue;
+    const bool is_left =
+        !found_comparisons.is_number(*left_operand) && found_comparisons.is_simple(*right_operand);
+    if (!is_left && (found_comparisons.is_number(*right_operand) ||
+                     !found_comparisons.is_simple(*left_operand)))
+      continue;
     const auto text = [&](const Operand& operand) {
-      return std::string(code.substr(all.begin(operand), all.end(operand) - all.begin(operand)));
+      return std::string(
+          code.substr(found_comparisons.begin(operand),
+                      found_comparisons.end(operand) - found_comparisons.begin(operand)));
     };
-    const Operand &watched = is_left ? *left : *right, &other = is_left ? *right : *left;
+    const Operand &watched = is_left ? *left_operand : *right_operand,
+                  &other = is_left ? *right_operand : *left_operand;
     result.comparisons.push_back({text(watched), text(other)});
-    insertions.emplace_back(all.begin(watched),
+    insertions.emplace_back(found_comparisons.begin(watched),
                             "(...)(" + std::to_string(result.comparisons.size()) + ",");
-    insertions.emplace_back(all.end(watched), "," + text(other) + ")");
+    insertions.emplace_back(found_comparisons.end(watched), "," + text(other) + ")");
   }
   std::sort(insertions.begin(), insertions.end());
-  for (auto at = insertions.rbegin(); at != insertions.rend(); ++at)
-    result.code.insert(at->first, at->second);
+  for (auto it = insertions.rbegin(); it != insertions.rend(); ++it)
+    result.code.insert(it->first, it->second);
   return result;
 }
 

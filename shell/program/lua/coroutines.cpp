@@ -31,36 +31,36 @@ bool move_values(lua_State* from, lua_State* to, int count) {
   return true;
 }
 
-/// Resumes the coroutine with the top `arguments` values of the stack, and pushes what it returns
-/// or yields. Returns the number of these values, or -1 after it pushed an error.
-int resume_recorded(lua_State* L, lua_State* thread, int arguments) {
-  if (!move_values(L, thread, arguments)) return lua_pushliteral(L, "too many arguments"), -1;
+/// Resumes the coroutine with the top `argument_count` values of the stack, and pushes what it
+/// returns or yields. Returns the number of these values, or -1 after it pushed an error.
+int resume_recorded(lua_State* L, lua_State* thread, int argument_count) {
+  if (!move_values(L, thread, argument_count)) return lua_pushliteral(L, "too many arguments"), -1;
   const CoroutineScope scope(L, thread);
-  int results = 0;
-  const int status = lua_resume(thread, L, arguments, &results);
+  int result_count = 0;
+  const int status = lua_resume(thread, L, argument_count, &result_count);
   if (status != LUA_OK && status != LUA_YIELD) return lua_xmove(thread, L, 1), -1;
-  if (move_values(thread, L, results)) return results;
-  lua_pop(thread, results);
+  if (move_values(thread, L, result_count)) return result_count;
+  lua_pop(thread, result_count);
   return lua_pushliteral(L, "too many results"), -1;
 }
 
 /// Implements coroutine.resume.
 int resume(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTHREAD);
-  const int results = resume_recorded(L, lua_tothread(L, 1), lua_gettop(L) - 1);
-  if (results < 0 && is_stopped(L)) return lua_error(L);
-  const int values = results < 0 ? 1 : results;
-  lua_pushboolean(L, results >= 0);
-  lua_insert(L, -values - 1);
-  return values + 1;
+  const int result_count = resume_recorded(L, lua_tothread(L, 1), lua_gettop(L) - 1);
+  if (result_count < 0 && is_stopped(L)) return lua_error(L);
+  const int value_count = result_count < 0 ? 1 : result_count;
+  lua_pushboolean(L, result_count >= 0);
+  lua_insert(L, -value_count - 1);
+  return value_count + 1;
 }
 
 /// Calls a function that coroutine.wrap made; its upvalue is the coroutine. An error closes the
 /// variables of the coroutine and gets the position of the caller.
 int call_wrapped(lua_State* L) {
   lua_State* thread = lua_tothread(L, lua_upvalueindex(1));
-  const int results = resume_recorded(L, thread, lua_gettop(L));
-  if (results >= 0) return results;
+  const int result_count = resume_recorded(L, thread, lua_gettop(L));
+  if (result_count >= 0) return result_count;
   const int status = lua_status(thread);
   if (status != LUA_OK && status != LUA_YIELD && lua_resetthread(thread) != LUA_OK)
     lua_xmove(thread, L, 1);

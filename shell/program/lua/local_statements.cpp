@@ -22,7 +22,7 @@ class CodeReader {
   bool at_end() const { return token_.begin >= text_.size(); }
   Kind kind() const { return token_.kind; }
   size_t begin() const { return token_.begin; }
-  size_t end_of_last() const { return last_end_; }
+  size_t last_token_end() const { return last_end_; }
   std::string_view word() const { return text_.substr(token_.begin, token_.end - token_.begin); }
   bool is_token(std::string_view text) const {
     return word() == text && kind() != Kind::string && !at_end();
@@ -42,10 +42,11 @@ class CodeReader {
   bool skip_if(std::string_view text) { return is_token(text) && (next(), true); }
 
  private:
-  void find_code(size_t at) {
+  void find_code(size_t offset) {
     token_ = {Kind::blank, text_.size(), text_.size()};
-    while (at < text_.size() && !is_code(token_ = lua_token_at(text_, at))) at = token_.end;
-    if (at >= text_.size()) token_ = {Kind::blank, text_.size(), text_.size()};
+    while (offset < text_.size() && !is_code(token_ = lua_token_at(text_, offset)))
+      offset = token_.end;
+    if (offset >= text_.size()) token_ = {Kind::blank, text_.size(), text_.size()};
   }
   std::string_view text_;
   LuaToken token_{Kind::blank, 0, 0};
@@ -94,11 +95,14 @@ void skip_operand(CodeReader& code) {
 
 /// The number of tokens of the binary operator at the current token; 0 if there is none.
 size_t operator_size(const CodeReader& code) {
-  for (const char* two : {"..", "==", "~=", "<=", ">=", "<<", ">>", "//"})
-    if (code.are_symbols(two)) return 2;
+  for (const char* long_operator : {"..", "==", "~=", "<=", ">=", "<<", ">>", "//"})
+    if (code.are_symbols(long_operator)) return 2;
   if (code.is_token("and") || code.is_token("or")) return 1;
-  constexpr std::string_view kSingle = "+-*/^%&~|<>";
-  return code.kind() == Kind::symbol && kSingle.find(code.word()) != kSingle.npos ? 1 : 0;
+  constexpr std::string_view kOneLetterOperators = "+-*/^%&~|<>";
+  return code.kind() == Kind::symbol &&
+                 kOneLetterOperators.find(code.word()) != kOneLetterOperators.npos
+             ? 1
+             : 0;
 }
 
 void skip_expression(CodeReader& code) {
@@ -115,22 +119,22 @@ void skip_expressions(CodeReader& code) {
 }
 
 LocalStatement::Variable variable(CodeReader& code) {
-  LocalStatement::Variable found{std::string(code.word()), "", 0};
+  LocalStatement::Variable result{std::string(code.word()), "", 0};
   code.next();
-  if (!code.skip_if("<")) return found;
-  found.attribute = code.word();
-  found.attribute_begin = code.begin();
+  if (!code.skip_if("<")) return result;
+  result.attribute = code.word();
+  result.attribute_begin = code.begin();
   code.next(2);
-  return found;
+  return result;
 }
 
 LocalStatement local_function(CodeReader& code) {
   LocalStatement statement;
-  CodeReader name = code;
-  name.next();
-  statement.variables.push_back({std::string(name.word()), "", 0});
+  CodeReader lookahead = code;
+  lookahead.next();
+  statement.variables.push_back({std::string(lookahead.word()), "", 0});
   skip_balanced(code);
-  statement.end = code.end_of_last();
+  statement.end = code.last_token_end();
   return statement;
 }
 
@@ -141,33 +145,33 @@ LocalStatement local_statement(CodeReader& code) {
   do statement.variables.push_back(variable(code));
   while (code.skip_if(","));
   if (code.skip_if("=")) skip_expressions(code);
-  statement.end = code.end_of_last();
+  statement.end = code.last_token_end();
   return statement;
 }
 
 }  // namespace
 
 std::vector<LocalStatement> local_statements(std::string_view text) {
-  std::vector<LocalStatement> found;
-  if (text.find("local") == text.npos) return found;
+  std::vector<LocalStatement> statements;
+  if (text.find("local") == text.npos) return statements;
   int depth = 0;
   for (CodeReader code(text); !code.at_end();) {
     if (depth == 0 && code.skip_if("local")) {
-      found.push_back(local_statement(code));
+      statements.push_back(local_statement(code));
       continue;
     }
     depth += code.depth_change();
     code.next();
   }
-  return found;
+  return statements;
 }
 
 std::set<std::string, std::less<>> names_in(std::string_view text) {
   std::set<std::string, std::less<>> names;
-  for (size_t at = 0; at < text.size();) {
-    const LuaToken token = lua_token_at(text, at);
-    if (token.kind == Kind::name) names.emplace(text.substr(at, token.end - at));
-    at = token.end;
+  for (size_t offset = 0; offset < text.size();) {
+    const LuaToken token = lua_token_at(text, offset);
+    if (token.kind == Kind::name) names.emplace(text.substr(offset, token.end - offset));
+    offset = token.end;
   }
   return names;
 }

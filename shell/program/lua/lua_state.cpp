@@ -51,9 +51,9 @@ int add_traceback(lua_State* L) {
   // The length is given, because the message may contain zero bytes.
   const char* message = lua_tolstring(L, 1, &length);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &main_key);
-  const std::string calls = traceback(L, 1, -1, {message, length});
+  const std::string trace = traceback(L, 1, -1, {message, length});
   lua_pop(L, 1);
-  lua_pushlstring(L, calls.data(), calls.size());
+  lua_pushlstring(L, trace.data(), trace.size());
   lua_concat(L, 2);
   return 1;
 }
@@ -79,19 +79,19 @@ void explain(lua_State* L, const std::string& source) {
   push_module_field(L, "explained");
   lua_pushvalue(L, -2);
   source.empty() ? lua_pushnil(L) : void(lua_pushlstring(L, source.data(), source.size()));
-  const bool explained = lua_pcall(L, 2, 1, 0) == LUA_OK && lua_isstring(L, -1);
-  lua_remove(L, explained ? -2 : -1);
+  const bool has_hint = lua_pcall(L, 2, 1, 0) == LUA_OK && lua_isstring(L, -1);
+  lua_remove(L, has_hint ? -2 : -1);
 }
 
 /// The error message on top of the stack; the source line at fault is inserted between message and
 /// traceback.
-std::string with_line(lua_State* L) {
-  const std::string plain = text_at_top(L);
-  const SourceLocation location = location_of(plain);
+std::string with_source_line(lua_State* L) {
+  const std::string original = text_at_top(L);
+  const SourceLocation location = location_of(original);
   explain(L, location.source);
   std::string message = text_at_top(L);
   return message.insert(std::min(message.find(kTraceback), message.size()),
-                        offending_line(plain, location));
+                        offending_line(original, location));
 }
 
 /// Loads a text as a function. If `variables` is given, local variables that the text declares
@@ -218,14 +218,14 @@ void set_arguments(lua_State* L, char** argv, int count, int script) {
   lua_setglobal(L, "arg");
 }
 
-int call(lua_State* L, int arguments, int results) {
-  const int base = lua_gettop(L) - arguments;
+int call(lua_State* L, int argument_count, int result_count) {
+  const int base = lua_gettop(L) - argument_count;
   lua_pushvalue(L, base);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &main_key);
   lua_pushcfunction(L, add_traceback);
   lua_insert(L, base);
   const StopSignalHandling signals(L);
-  const int status = lua_pcall(L, arguments, results, base);
+  const int status = lua_pcall(L, argument_count, result_count, base);
   lua_remove(L, base);
   return status;
 }
@@ -236,10 +236,10 @@ namespace {
 /// the ranks that have it. It is empty if a process of lower rank prints the error.
 std::string printed_by_this_process(const std::string& message) {
   if (processes_launched() < 2) return message;
-  const auto all = communicator();
-  const std::vector<int> ranks = all->ranks_with(message);
-  if (ranks.front() != all->rank()) return {};
-  if (static_cast<int>(ranks.size()) == all->size()) return message;
+  const auto world = communicator();
+  const std::vector<int> ranks = world->ranks_with(message);
+  if (ranks.front() != world->rank()) return {};
+  if (static_cast<int>(ranks.size()) == world->size()) return message;
   return concat(ranks_text(ranks), ": ", message);
 }
 
@@ -249,7 +249,7 @@ std::string printed_by_this_process(const std::string& message) {
 /// worker threads and delay the message.
 void report(lua_State* L) {
   lua_gc(L, LUA_GCSTOP);
-  const std::string message = printed_by_this_process(with_line(L));
+  const std::string message = printed_by_this_process(with_source_line(L));
   std::fflush(stdout);
   if (!message.empty()) std::fprintf(stderr, "crescent: %s\n", printable(message).c_str());
   lua_pop(L, 1);

@@ -14,9 +14,9 @@ void open_libraries(lua_State* L);
 /// Sets the table `arg`: arg[0] is the script, arg[1] and the following are its arguments, and
 /// negative indices are the program's arguments before the script.
 void set_arguments(lua_State* L, char** argv, int count, int script);
-/// Calls the function below the `arguments` on the stack. An error is replaced by its message with
-/// a traceback; Ctrl-C raises an error.
-int call(lua_State* L, int arguments, int results);
+/// Calls a function that lies on the stack below its `argument_count` arguments. An error is
+/// replaced by its message with a traceback; Ctrl-C raises an error.
+int call(lua_State* L, int argument_count, int result_count);
 /// Prints the error message on top of the stack to stderr, with a hint if there is one, and with
 /// the source line at fault.
 void report(lua_State* L);

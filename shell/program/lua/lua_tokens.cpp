@@ -31,9 +31,10 @@ size_t long_bracket(std::string_view text, size_t at) {
   return at_or_zero(text, end) == '[' ? end - at : 0;
 }
 
-LuaToken long_token(Kind kind, std::string_view text, size_t begin, size_t bracket, size_t level) {
+LuaToken long_token(Kind kind, std::string_view text, size_t begin, size_t bracket_begin,
+                    size_t level) {
   const std::string closing = "]" + std::string(level - 1, '=') + "]";
-  const size_t end = text.find(closing, bracket + level + 1);
+  const size_t end = text.find(closing, bracket_begin + level + 1);
   if (end == text.npos) return {kind, begin, text.size(), false};
   return {kind, begin, end + closing.size()};
 }
@@ -56,9 +57,9 @@ LuaToken comment_at(std::string_view text, size_t at) {
 LuaToken string_at(std::string_view text, size_t at) {
   size_t end = at + 1;
   while (end < text.size() && text[end] != text[at] && text[end] != '\n') {
-    const bool skips = text.substr(end, 2) == "\\z";
+    const bool skips_blanks = text.substr(end, 2) == "\\z";
     end = std::min(end + (text[end] == '\\' ? 2 : 1), text.size());
-    while (skips && end < text.size() && is_space(text[end])) ++end;
+    while (skips_blanks && end < text.size() && is_space(text[end])) ++end;
   }
   const bool closed = at_or_zero(text, end) == text[at];
   return {Kind::string, at, closed ? end + 1 : end, closed};
@@ -76,9 +77,9 @@ LuaToken number_at(std::string_view text, size_t at) {
   const char exponent = is_hexadecimal ? 'p' : 'e';
   size_t end = at;
   while (end < text.size() && (is_letter(text[end]) || text[end] == '.')) {
-    const bool has_sign = (text[end] | 0x20) == exponent;
+    const bool may_have_sign = (text[end] | 0x20) == exponent;
     ++end;
-    if (has_sign && (at_or_zero(text, end) == '-' || at_or_zero(text, end) == '+')) ++end;
+    if (may_have_sign && (at_or_zero(text, end) == '-' || at_or_zero(text, end) == '+')) ++end;
   }
   return {Kind::number, at, end};
 }
@@ -128,18 +129,18 @@ class BracketStyles {
   BracketStyles(std::string_view text, size_t cursor, std::vector<Style>& styles)
       : text_(text), cursor_(cursor), styles_(styles) {}
 
-  void take(size_t at) {
-    if (is_opening(text_[at])) return open_.push_back(at);
-    if (open_.empty() || partner_of(text_[open_.back()]) != text_[at]) {
+  void add_bracket(size_t at) {
+    if (is_opening(text_[at])) return open_brackets_.push_back(at);
+    if (open_brackets_.empty() || partner_of(text_[open_brackets_.back()]) != text_[at]) {
       styles_[at] = Style::unclosed;
       return;
     }
-    if (is_at_cursor(at) || is_at_cursor(open_.back()))
-      styles_[at] = styles_[open_.back()] = Style::matched;
-    open_.pop_back();
+    if (is_at_cursor(at) || is_at_cursor(open_brackets_.back()))
+      styles_[at] = styles_[open_brackets_.back()] = Style::matched;
+    open_brackets_.pop_back();
   }
-  void end() {
-    for (const size_t at : open_) styles_[at] = Style::unclosed;
+  void mark_unclosed_brackets() {
+    for (const size_t at : open_brackets_) styles_[at] = Style::unclosed;
   }
 
  private:
@@ -149,7 +150,7 @@ class BracketStyles {
   std::string_view text_;
   size_t cursor_;
   std::vector<Style>& styles_;
-  std::vector<size_t> open_;
+  std::vector<size_t> open_brackets_;
 };
 
 }  // namespace
@@ -185,10 +186,10 @@ std::vector<Style> lua_styles(std::string_view text, size_t cursor) {
     if (const Style style = style_of(token.kind); style != Style::plain)
       std::fill(styles.begin() + static_cast<std::ptrdiff_t>(at),
                 styles.begin() + static_cast<std::ptrdiff_t>(token.end), style);
-    if (is_bracket(text, token)) brackets.take(at);
+    if (is_bracket(text, token)) brackets.add_bracket(at);
     at = token.end;
   }
-  brackets.end();
+  brackets.mark_unclosed_brackets();
   return styles;
 }
 
@@ -205,15 +206,16 @@ size_t open_lua_string(std::string_view text) {
 std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
   std::vector<size_t> starts;
   int depth = 0;
-  bool begins = false;     // a statement begins here
-  bool may_begin = false;  // a statement that starts with a name may begin here
+  bool begins_statement = false;  // a statement begins here
+  bool may_begin = false;         // a statement that starts with a name may begin here
   for (size_t at = 0; at < text.size();) {
     const LuaToken token = lua_token_at(text, at);
     const bool is_code = token.kind != Kind::blank && token.kind != Kind::comment;
     const bool is_name = token.kind == Kind::name && may_begin;
-    if (depth == 0 && is_code && (begins || is_name)) starts.push_back(at);
-    if (is_code) begins = text[at] == ';', may_begin = compiles && may_end_statement(text, token);
-    if (text[at] == '\n' && !compiles) begins = true;
+    if (depth == 0 && is_code && (begins_statement || is_name)) starts.push_back(at);
+    if (is_code)
+      begins_statement = text[at] == ';', may_begin = compiles && may_end_statement(text, token);
+    if (text[at] == '\n' && !compiles) begins_statement = true;
     depth += lua_depth_change(text, token);
     at = token.end;
   }
@@ -222,29 +224,29 @@ std::vector<size_t> lua_statements(std::string_view text, bool compiles) {
 }
 
 bool lua_names_function(std::string_view text) {
-  std::string_view before;
+  std::string_view previous_word;
   for (size_t at = 0; at < text.size();) {
     const LuaToken token = lua_token_at(text, at);
     at = token.end;
     if (token.kind == Kind::blank || token.kind == Kind::comment) continue;
     const std::string_view word = text.substr(token.begin, token.end - token.begin);
-    if ((before == "function" && token.kind == Kind::name) ||
-        (before == "=" && token.kind == Kind::keyword && word == "function"))
+    if ((previous_word == "function" && token.kind == Kind::name) ||
+        (previous_word == "=" && token.kind == Kind::keyword && word == "function"))
       return true;
-    before = token.kind == Kind::string ? "" : word;
+    previous_word = token.kind == Kind::string ? "" : word;
   }
   return false;
 }
 
 bool lua_calls(std::string_view text, std::string_view name) {
-  bool is_field = false, is_named = false;
+  bool is_field = false, is_callee = false;
   for (size_t at = 0; at < text.size();) {
     const LuaToken token = lua_token_at(text, at);
     at = token.end;
     if (token.kind == Kind::blank || token.kind == Kind::comment) continue;
     const std::string_view word = text.substr(token.begin, token.end - token.begin);
-    if (is_named && (word == "(" || word == "{" || token.kind == Kind::string)) return true;
-    is_named = token.kind == Kind::name && word == name && !is_field;
+    if (is_callee && (word == "(" || word == "{" || token.kind == Kind::string)) return true;
+    is_callee = token.kind == Kind::name && word == name && !is_field;
     is_field = word == "." || word == ":";
   }
   return false;
@@ -261,40 +263,44 @@ size_t lua_code_end(std::string_view text) {
 }
 
 bool lua_ends_with(std::string_view text, char symbol) {
-  bool ends = false;
+  bool ends_with_symbol = false;
   for (size_t at = 0; at < text.size();) {
     const LuaToken token = lua_token_at(text, at);
     if (token.kind != Kind::blank && token.kind != Kind::comment)
-      ends = token.kind == Kind::symbol && text[at] == symbol;
+      ends_with_symbol = token.kind == Kind::symbol && text[at] == symbol;
     at = token.end;
   }
-  return ends;
+  return ends_with_symbol;
 }
 
 /// Processes the part of the text that is new since the last call; returns the last token, which
 /// may become another token as the text grows.
-LuaToken OpenLua::take(std::string_view text) {
-  if (!text.starts_with(seen_)) seen_.clear(), at_ = 0, depth_ = 0, last_ = {Kind::blank, 0, 0};
-  seen_.append(text.substr(seen_.size()));
-  LuaToken token = last_;
-  while (at_ < text.size() && (token = lua_token_at(text, at_)).end < text.size()) {
+LuaToken OpenLua::process(std::string_view text) {
+  if (!text.starts_with(processed_text_))
+    processed_text_.clear(), next_offset_ = 0, depth_ = 0, last_token_ = {Kind::blank, 0, 0};
+  processed_text_.append(text.substr(processed_text_.size()));
+  LuaToken token = last_token_;
+  while (next_offset_ < text.size() &&
+         (token = lua_token_at(text, next_offset_)).end < text.size()) {
     depth_ += lua_depth_change(text, token);
-    if (token.kind != Kind::blank && token.kind != Kind::comment) last_ = token;
-    at_ = token.end;
+    if (token.kind != Kind::blank && token.kind != Kind::comment) last_token_ = token;
+    next_offset_ = token.end;
   }
-  return at_ < text.size() ? token : last_;
+  return next_offset_ < text.size() ? token : last_token_;
 }
 
 bool OpenLua::is_open(std::string_view text) {
   constexpr std::string_view kContinuingOperators = "+-*/%^#&|~=,<";
-  const LuaToken end = take(text);
-  if (!end.closed && end.end == text.size())
-    return text[end.begin] != '"' && text[end.begin] != '\'';
-  const int depth = depth_ + (at_ < text.size() ? lua_depth_change(text, end) : 0);
-  const bool is_code = end.kind != Kind::blank && end.kind != Kind::comment;
-  const LuaToken& last = is_code ? end : last_;
-  const std::string_view word = text.substr(last.begin, last.end - last.begin);
-  if (last.kind == Kind::symbol && kContinuingOperators.find(word) != kContinuingOperators.npos)
+  const LuaToken final_token = process(text);
+  if (!final_token.closed && final_token.end == text.size())
+    return text[final_token.begin] != '"' && text[final_token.begin] != '\'';
+  const int depth = depth_ + (next_offset_ < text.size() ? lua_depth_change(text, final_token) : 0);
+  const bool is_code = final_token.kind != Kind::blank && final_token.kind != Kind::comment;
+  const LuaToken& last_code_token = is_code ? final_token : last_token_;
+  const std::string_view word =
+      text.substr(last_code_token.begin, last_code_token.end - last_code_token.begin);
+  if (last_code_token.kind == Kind::symbol &&
+      kContinuingOperators.find(word) != kContinuingOperators.npos)
     return true;
   return depth > 0 || word == "and" || word == "or" || word == "not";
 }

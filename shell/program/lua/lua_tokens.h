@@ -56,12 +56,12 @@ class OpenLua {
   bool is_open(std::string_view text);
 
  private:
-  LuaToken take(std::string_view text);
+  LuaToken process(std::string_view text);
 
-  std::string seen_;
-  size_t at_ = 0;  // tokens that end before this offset have been processed
+  std::string processed_text_;
+  size_t next_offset_ = 0;  // tokens that end before this offset have been processed
   int depth_ = 0;
-  LuaToken last_{LuaToken::Kind::blank, 0, 0};
+  LuaToken last_token_{LuaToken::Kind::blank, 0, 0};
 };
 
 }  // namespace crescent::program

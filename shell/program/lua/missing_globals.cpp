@@ -53,8 +53,8 @@ class MissingGlobals {
   /// written_in_lua() of the name, which is computed once.
   const std::string& lua_text_of(const char* name) {
     const std::lock_guard lock(mutex_);
-    const auto found = lua_texts_.find(name);
-    if (found != lua_texts_.end()) return found->second;
+    const auto it = lua_texts_.find(name);
+    if (it != lua_texts_.end()) return it->second;
     return lua_texts_.emplace(name, written_in_lua(name)).first->second;
   }
   /// Whether nobody was warned yet of the name at this location.

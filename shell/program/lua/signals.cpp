@@ -16,7 +16,7 @@ Interruption* volatile active_interruption = nullptr;
 RunningCoroutine* volatile* volatile running_coroutines = nullptr;
 lua_State* stopped_thread = nullptr;  // the Lua thread in which a signal raised an error
 bool at_prompt = false;
-StopSignalHandling* innermost = nullptr;
+StopSignalHandling* innermost_handling = nullptr;
 struct sigaction
     previous_actions[std::size(kSignals)];  // the actions before the outermost StopSignalHandling
 volatile std::sig_atomic_t last_signal = 0, signal_count = 0;
@@ -34,7 +34,7 @@ void set_hooks(lua_Hook hook) {
     lua_sethook(call->thread, hook, mask, 1);
 }
 
-void stop(lua_State* L, lua_Debug*) {
+void raise_stop_error(lua_State* L, lua_Debug*) {
   clear_interrupt();
   if (signal_count < 2 && !is_final(last_signal)) set_hooks(nullptr);
   stopped_thread = L;
@@ -53,7 +53,7 @@ extern "C" void crescent_stop_lua(int signal) {
     lua::end_soon(last_signal);
   if (!interruptible_state) return;
   active_interruption->request();
-  set_hooks(stop);
+  set_hooks(raise_stop_error);
 }
 
 /// Installs the signal handler for the signals that were not ignored before.
@@ -76,10 +76,10 @@ void set_interruptible(lua_State* L, Interruption* interruption) {
 }  // namespace
 
 StopSignalHandling::StopSignalHandling(lua_State* L, int flags)
-    : outer_(innermost), L_(L), interruption_(Interruption::current().get()) {
+    : outer_(innermost_handling), L_(L), interruption_(Interruption::current().get()) {
   if (!is_final(last_signal)) last_signal = 0;
   signal_count = 0;
-  innermost = this;
+  innermost_handling = this;
   set_interruptible(L_, interruption_);
   if (outer_) return;
   for (size_t i = 0; i < std::size(kSignals); ++i)
@@ -87,9 +87,11 @@ StopSignalHandling::StopSignalHandling(lua_State* L, int flags)
   install_handler(flags);
 }
 
-/// A second Ctrl-C at the prompt removes the handler, which the objects outside still need.
+/// Makes the enclosing object active again, or restores the previous actions if there is none.
+/// After a second Ctrl-C at the prompt, which removes the handler, installs it again for that
+/// object.
 StopSignalHandling::~StopSignalHandling() {
-  innermost = outer_;
+  innermost_handling = outer_;
   set_interruptible(outer_ ? outer_->L_ : nullptr, outer_ ? outer_->interruption_ : nullptr);
   if (!outer_)
     for (size_t i = 0; i < std::size(kSignals); ++i)
@@ -104,7 +106,7 @@ StopSignalHandling::~StopSignalHandling() {
 
 void pass_signals(lua_State* caller, lua_State* coroutine) {
   stopped_thread = nullptr;
-  if (lua_gethook(caller) != stop && lua_gethook(coroutine) != stop) return;
+  if (lua_gethook(caller) != raise_stop_error && lua_gethook(coroutine) != raise_stop_error) return;
   lua_sethook(coroutine, lua_gethook(caller), lua_gethookmask(caller), lua_gethookcount(caller));
 }
 

@@ -33,18 +33,18 @@ std::string contents_of_file(const std::string& path) {
 }
 
 std::string source_named(const std::string& name) {
-  const auto found = std::find_if(sources().rbegin(), sources().rend(),
-                                  [&](const Source& source) { return source.name == name; });
-  return found != sources().rend() ? found->text : contents_of_file(name);
+  const auto it = std::find_if(sources().rbegin(), sources().rend(),
+                               [&](const Source& source) { return source.name == name; });
+  return it != sources().rend() ? it->text : contents_of_file(name);
 }
 
 /// The source of the chunk whose name is at the end of `words`, the text before a colon in a
 /// message. If several names fit, the longest counts.
 std::string source_before(std::string_view words) {
   for (;;) {
-    std::string found = source_named(std::string(words));
+    std::string source = source_named(std::string(words));
     const size_t space = words.find(' ');
-    if (!found.empty() || space == words.npos) return found;
+    if (!source.empty() || space == words.npos) return source;
     words.remove_prefix(space + 1);
   }
 }
@@ -56,15 +56,15 @@ std::string line_of(std::string_view text, size_t number) {
   return std::string(text.substr(begin, text.find('\n', begin) - begin));
 }
 
-std::string_view between(std::string_view text, std::string_view before, std::string_view behind) {
-  const size_t found = text.find(before);
-  if (found == text.npos) return "";
-  const size_t begin = found + before.size();
-  return text.substr(begin, text.find(behind, begin) - begin);
+std::string_view between(std::string_view text, std::string_view prefix, std::string_view suffix) {
+  const size_t position = text.find(prefix);
+  if (position == text.npos) return "";
+  const size_t begin = position + prefix.size();
+  return text.substr(begin, text.find(suffix, begin) - begin);
 }
 
 /// The name that an error message of Lua quotes after a word such as "global" or "field".
-std::string_view word_in(std::string_view message) {
+std::string_view quoted_word(std::string_view message) {
   for (const char* kind : {"global", "local", "upvalue", "field", "method", "constant"})
     if (const auto word = between(message, concat("(", kind, " '"), "')"); !word.empty())
       return word;
@@ -73,20 +73,20 @@ std::string_view word_in(std::string_view message) {
 
 /// The column at which the word is a whole token of the line; npos unless it occurs exactly once.
 size_t column_of(std::string_view line, std::string_view word) {
-  size_t found = line.npos;
-  for (size_t at = 0; at < line.size();) {
-    const LuaToken token = lua_token_at(line, at);
-    const bool is_word = line.substr(at, token.end - at) == word;
-    if (is_word && found != line.npos) return line.npos;
-    if (is_word) found = at;
-    at = token.end;
+  size_t column = line.npos;
+  for (size_t offset = 0; offset < line.size();) {
+    const LuaToken token = lua_token_at(line, offset);
+    const bool is_word = line.substr(offset, token.end - offset) == word;
+    if (is_word && column != line.npos) return line.npos;
+    if (is_word) column = offset;
+    offset = token.end;
   }
-  return found;
+  return column;
 }
 
 /// The last source location in a line of a message, which is the place where the error was raised.
 SourceLocation location_in(std::string_view message) {
-  SourceLocation found;
+  SourceLocation location;
   size_t begin = 0;
   for (size_t colon = message.find(':'); colon != message.npos;
        colon = message.find(':', colon + 1)) {
@@ -95,10 +95,10 @@ SourceLocation location_in(std::string_view message) {
     std::string source = source_before(message.substr(begin, colon - begin));
     if (source.empty()) continue;
     const std::string number(message.substr(colon + 1, end - colon - 1));
-    found = {std::move(source), std::stoul(number)};
+    location = {std::move(source), std::stoul(number)};
     begin = end + 1;
   }
-  return found;
+  return location;
 }
 
 }  // namespace
@@ -109,11 +109,11 @@ void remember_source(std::string name, std::string text) {
 }
 
 SourceLocation location_of(std::string_view message) {
-  const size_t calls = message.find(kTraceback);
+  const size_t traceback_begin = message.find(kTraceback);
   SourceLocation location = location_in(message.substr(0, message.find('\n')));
-  if (location.line > 0 || calls == message.npos) return location;
-  const std::string_view call = message.substr(calls + kTraceback.size() + 2);
-  return location_in(call.substr(0, call.find('\n')));
+  if (location.line > 0 || traceback_begin == message.npos) return location;
+  const std::string_view innermost_call = message.substr(traceback_begin + kTraceback.size() + 2);
+  return location_in(innermost_call.substr(0, innermost_call.find('\n')));
 }
 
 std::string line_at(const SourceLocation& location) {
@@ -125,7 +125,7 @@ std::string offending_line(std::string_view message, const SourceLocation& locat
   line.erase(0, line.find_first_not_of(" \t"));
   std::replace(line.begin(), line.end(), '\t', ' ');
   if (line.empty()) return "";
-  const std::string_view word = word_in(message);
+  const std::string_view word = quoted_word(message);
   const size_t column = word.empty() ? line.npos : column_of(line, word);
   if (line.size() > kMaxColumns) line = line.substr(0, kMaxColumns) + "...";
   line = "\n    " + line;

@@ -45,14 +45,14 @@ class UserCalls {
 };
 
 int last_level(lua_State* L) {
-  int least = 0, most = 1;
+  int low = 0, high = 1;
   lua_Debug frame;
-  while (lua_getstack(L, most, &frame)) least = most, most *= 2;
-  while (most - least > 1) {
-    const int middle = least + (most - least) / 2;
-    (lua_getstack(L, middle, &frame) ? least : most) = middle;
+  while (lua_getstack(L, high, &frame)) low = high, high *= 2;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (lua_getstack(L, middle, &frame) ? low : high) = middle;
   }
-  return least;
+  return low;
 }
 
 std::string full_traceback(lua_State* L, int level) {
@@ -63,8 +63,8 @@ std::string full_traceback(lua_State* L, int level) {
 }
 
 bool is_full() {
-  const char* wish = std::getenv("CRESCENT_TRACEBACK");
-  return wish && std::strcmp(wish, "full") == 0;
+  const char* setting = std::getenv("CRESCENT_TRACEBACK");
+  return setting && std::strcmp(setting, "full") == 0;
 }
 
 /// Whether the traceback adds nothing: it has only one location, with which the message already
@@ -74,12 +74,12 @@ bool adds_nothing(const std::vector<std::string>& texts, std::string_view messag
   return texts.size() == 1 && message.starts_with(position.substr(2, position.rfind(": in ") - 1));
 }
 
-/// Removes the calls in the middle of a long traceback. `unseen` is the number of further calls in
-/// the middle, which are not in `texts`.
-void shorten(std::vector<std::string>& texts, int unseen) {
+/// Removes the calls in the middle of a long traceback. `omitted` is the number of further calls in
+/// the middle, which `texts` does not contain.
+void shorten(std::vector<std::string>& texts, int omitted_count) {
   if (texts.size() <= 2 * kMaxAtEnd) return;
   const auto first = texts.begin() + kMaxAtEnd, last = texts.end() - kMaxAtEnd;
-  const std::string note = concat("\n\t... (", last - first + unseen, " calls)");
+  const std::string note = concat("\n\t... (", last - first + omitted_count, " calls)");
   texts.insert(texts.erase(first, last), note);
 }
 
@@ -91,14 +91,15 @@ bool is_of_user(const lua_Debug& frame) {
 
 std::string traceback(lua_State* L, int level, int main, std::string_view message) {
   if (is_full()) return full_traceback(L, level);
-  UserCalls calls(L, lua_absindex(L, main)), outer(L, lua_absindex(L, main));
+  UserCalls calls(L, lua_absindex(L, main)), outer_calls(L, lua_absindex(L, main));
   while (calls.texts.size() <= 2 * kMaxAtEnd && calls.add_call(level)) ++level;
-  int end = last_level(L);
-  while (outer.texts.size() < kMaxAtEnd && end >= level) outer.add_call(end--);
+  int outer_level = last_level(L);
+  while (outer_calls.texts.size() < kMaxAtEnd && outer_level >= level)
+    outer_calls.add_call(outer_level--);
   std::vector<std::string>& texts = calls.texts;
-  texts.insert(texts.end(), outer.texts.rbegin(), outer.texts.rend());
+  texts.insert(texts.end(), outer_calls.texts.rbegin(), outer_calls.texts.rend());
   if (texts.empty() || adds_nothing(texts, message)) return "";
-  shorten(texts, end - level + 1);
+  shorten(texts, outer_level - level + 1);
   return std::string(kTraceback) + join(texts, "");
 }
 

@@ -43,7 +43,7 @@ std::string with_keep_calls(std::string text, const std::vector<LocalStatement>&
 
 /// Calls the function on top of the stack. Replaces it by a function that returns the same result
 /// from an upvalue.
-void box(lua_State* L) {
+void box_value(lua_State* L) {
   lua_call(L, 0, 1);
   load_text(L, "local value return function() return value end", "=variable");
   lua_call(L, 0, 1);
@@ -57,7 +57,7 @@ Variables::Variables(lua_State* L) : L_(L) {
   lua_newtable(L);
   table_ = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_newtable(L);
-  closing_ = luaL_ref(L, LUA_REGISTRYINDEX);
+  closing_list_ = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 /// The keeper: the function that inserted code calls after each local statement, to keep a
@@ -80,7 +80,7 @@ void Variables::check_closable(const std::string& name) {
   if (luaL_getmetafield(L_, -1, "__close") == LUA_TNIL)
     luaL_error(L_, "variable '%s' got a non-closable value", name.c_str());
   lua_pop(L_, 1);
-  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_);
+  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_list_);
   lua_insert(L_, -2);
   lua_rawseti(L_, -2, static_cast<lua_Integer>(lua_rawlen(L_, -2)) + 1);
   lua_pop(L_, 1);
@@ -93,7 +93,7 @@ void Variables::keep_variable(const std::string& name, const std::string& attrib
   if (upvalue) lua_pop(L_, 1);
   push_table();
   lua_pushvalue(L_, 3);
-  if (!upvalue) box(L_);
+  if (!upvalue) box_value(L_);
   lua_setfield(L_, -2, name.c_str());
   lua_pop(L_, 1);
   attributes_[name] = attribute;
@@ -102,17 +102,17 @@ void Variables::keep_variable(const std::string& name, const std::string& attrib
 /// The code that is put before the text, on its first line: declarations of the session's variables
 /// that the text uses, and of the keeper.
 std::string Variables::prologue(std::string_view text, const std::string& keeper,
-                                bool declares) const {
-  std::string names = declares ? keeper : "";
+                                bool declares_locals) const {
+  std::string names = declares_locals ? keeper : "";
   if (!attributes_.empty())
     for (const std::string& name : names_in(text))
-      if (const auto known = attributes_.find(name); known != attributes_.end())
-        names += concat(names.empty() ? "" : ",", name, known->second.empty() ? "" : "<const>");
+      if (const auto it = attributes_.find(name); it != attributes_.end())
+        names += concat(names.empty() ? "" : ",", name, it->second.empty() ? "" : "<const>");
   return names.empty() ? "" : concat("local ", names, " return function(...) ");
 }
 
 /// Makes the upvalues of the function on top of the stack refer to the variables of the session.
-void Variables::join(const std::string& keeper) {
+void Variables::join_upvalues(const std::string& keeper) {
   push_table();
   for (int i = 1; const char* name = lua_getupvalue(L_, -2, i); ++i) {
     lua_pop(L_, 1);
@@ -132,17 +132,17 @@ void Variables::join(const std::string& keeper) {
 int Variables::load(const std::string& text, const std::string& chunk) {
   const std::vector<LocalStatement> statements = local_statements(text);
   const std::string keeper = unused_name(text);
-  const std::string before = prologue(text, keeper, !statements.empty());
+  const std::string prefix = prologue(text, keeper, !statements.empty());
   const std::string code =
-      before.empty() ? text : before + with_keep_calls(text, statements, keeper) + "\nend";
+      prefix.empty() ? text : prefix + with_keep_calls(text, statements, keeper) + "\nend";
   const int status = load_text(L_, code, chunk);
-  if (status == LUA_OK && !before.empty()) lua_call(L_, 0, 1);
-  if (status == LUA_OK) join(keeper);
+  if (status == LUA_OK && !prefix.empty()) lua_call(L_, 0, 1);
+  if (status == LUA_OK) join_upvalues(keeper);
   return status;
 }
 
 void Variables::close() {
-  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_);
+  lua_rawgeti(L_, LUA_REGISTRYINDEX, closing_list_);
   for (auto i = static_cast<lua_Integer>(lua_rawlen(L_, -1)); i > 0; --i) {
     lua_rawgeti(L_, -1, i);
     luaL_getmetafield(L_, -1, "__close");

@@ -29,12 +29,12 @@ class Variables {
   void keep_variable(const std::string& name, const std::string& attribute);
   void check_closable(const std::string& name);
   std::string prologue(std::string_view text, const std::string& keeper, bool declares) const;
-  void join(const std::string& keeper);
+  void join_upvalues(const std::string& keeper);
 
   lua_State* L_;
   // references in the Lua registry: to the table of variables, and to the list of the values to
   // close
-  int table_, closing_;
+  int table_, closing_list_;
   std::map<std::string, std::string, std::less<>> attributes_;
 };
 

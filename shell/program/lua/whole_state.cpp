@@ -44,9 +44,9 @@ int run_in_lua(const Body& body) {
   lua_gc(L, LUA_GCGEN, 0, 0);  // The generational mode frees temporary tensors soon.
   lua_pushcfunction(L, run_protected);
   lua_pushlightuserdata(L, const_cast<Body*>(&body));
-  const bool ended = lua_pcall(L, 1, 1, 0) == LUA_OK;
-  if (!ended) report(L);
-  const int status = ended ? static_cast<int>(lua_tointeger(L, -1)) : 1;
+  const bool succeeded = lua_pcall(L, 1, 1, 0) == LUA_OK;
+  if (!succeeded) report(L);
+  const int status = succeeded ? static_cast<int>(lua_tointeger(L, -1)) : 1;
   const bool is_stopped = status != 0 && stop_signal() != 0;
   // After a signal, ends the process within two seconds even if threads never end.
   if (is_stopped) lua::end_soon(stop_signal());

@@ -103,16 +103,16 @@ std::vector<std::string> words_of(const Command& command) {
 std::string branches_of(const Command& command) {
   const std::string quoted_name = concat("\"", command.name, " ");
   std::string text;
-  Candidates rest;
+  Candidates argument_candidates;
   const std::vector<std::string> words = words_of(command);
   for (size_t i = 0; i < words.size(); ++i) {
     if (!words[i].starts_with("--")) {
-      const Candidates found = candidates_for(command, words[i]);
-      rest.words += found.words + (found.words.empty() ? "" : " ");
-      if (found.endings) rest.endings = found.endings;
+      const Candidates candidates = candidates_for(command, words[i]);
+      argument_candidates.words += candidates.words + (candidates.words.empty() ? "" : " ");
+      if (candidates.endings) argument_candidates.endings = candidates.endings;
       continue;
     }
-    rest.words += words[i] + " ";
+    argument_candidates.words += words[i] + " ";
     const bool has_value =
         i + 1 < words.size() && !words[i + 1].starts_with("--") &&
         std::string_view(command.arguments).find(words[i] + " ") != std::string_view::npos;
@@ -120,7 +120,7 @@ std::string branches_of(const Command& command) {
     text += branch(quoted_name + words[i] + "\"", candidates_for(command, words[i + 1]));
     ++i;
   }
-  return text + branch(quoted_name + "\"*", rest);
+  return text + branch(quoted_name + "\"*", argument_candidates);
 }
 
 std::string completion() {
@@ -130,21 +130,21 @@ std::string completion() {
     branches += branches_of(command);
   }
   std::string options = "help ";
-  const auto all = description();
-  for (const auto& option : all.options()) options += "--" + option->long_name() + " ";
+  const auto program_options = description();
+  for (const auto& option : program_options.options()) options += "--" + option->long_name() + " ";
   return concat(kBeginning, branch("*\" --plugin\"", {kPluginNamesCode, ".so .lua"}),
                 branch("\" \"*", {names + options, ".lua"}), branch("\"help \"*", {names}),
                 branches, kEnd);
 }
 
 std::string endings_of_files() {
-  std::string all;
+  std::string text;
   for (const std::string& name : registry().names(Format::kKind)) {
     const Dict traits = registry().traits(Format::kKind, name);
     if (const Value* endings = traits.find("endings"))
-      for (const Value& ending : endings->as_list()) all += ending.as_string() + " ";
+      for (const Value& ending : endings->as_list()) text += ending.as_string() + " ";
   }
-  return all + "\n";
+  return text + "\n";
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace {
 std::string roff(std::string_view text) {
   std::string escaped;
   for (const char c : text) {
-    const bool begins = escaped.empty() || escaped.back() == '\n';
-    if (begins && (c == '.' || c == '\'')) escaped += "\\&";
+    const bool is_line_start = escaped.empty() || escaped.back() == '\n';
+    if (is_line_start && (c == '.' || c == '\'')) escaped += "\\&";
     if (c == '-' || c == '\\') escaped += c == '-' ? "\\" : "\\e";
     if (c != '\\') escaped += c;
   }
@@ -38,8 +38,8 @@ std::string commands_section() {
 
 std::string options_section() {
   std::string text = section("OPTIONS");
-  const auto all = description();
-  for (const auto& option : all.options())
+  const auto program_options = description();
+  for (const auto& option : program_options.options())
     text += entry(option->format_name(), option->description());
   return text;
 }

@@ -27,19 +27,19 @@ void append(const MD_CHAR* text, MD_SIZE size, void* to) {
 int markdown(lua_State* L) {
   size_t size = 0;
   const char* text = luaL_checklstring(L, 1, &size);
-  bool good = false;
+  bool succeeded = false;
   {
     std::string html;
-    good = md_html(text, static_cast<MD_SIZE>(size), append, &html, MD_DIALECT_GITHUB, 0) == 0;
+    succeeded = md_html(text, static_cast<MD_SIZE>(size), append, &html, MD_DIALECT_GITHUB, 0) == 0;
     lua_pushlstring(L, html.data(), html.size());
   }
-  return good ? 1 : luaL_error(L, "this is no Markdown");
+  return succeeded ? 1 : luaL_error(L, "this is no Markdown");
 }
 
 /// Returns the text of a part of the manual, by its name.
 int push_manual_text(lua_State* L) {
-  const ManualText& part = manual_text(luaL_checkstring(L, 1));
-  lua_pushlstring(L, part.text.data(), part.text.size());
+  const ManualText& manual_part = manual_text(luaL_checkstring(L, 1));
+  lua_pushlstring(L, manual_part.text.data(), manual_part.text.size());
   return 1;
 }
 
@@ -70,8 +70,8 @@ void set_commands(lua_State* L) {
 
 std::vector<std::string> files_in(const fs::path& folder, const char* ending) {
   std::vector<std::string> files;
-  std::error_code missing;
-  for (const fs::directory_entry& file : fs::directory_iterator(folder, missing))
+  std::error_code ignored_error;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, ignored_error))
     if (file.path().extension() == ending) files.push_back(file.path().string());
   std::sort(files.begin(), files.end());
   return files;
@@ -103,7 +103,7 @@ fs::path guide_folder() {
 }
 
 struct ManualRequest {
-  const char* part;  ///< the name of the Lua script that writes the files
+  const char* script;  ///< the name of the Lua script that writes the files
   std::string folder;
 };
 
@@ -111,8 +111,8 @@ struct ManualRequest {
 int write_in_lua(lua_State* L) {
   const auto& request = *static_cast<const ManualRequest*>(lua_touserdata(L, 1));
   open_libraries(L);
-  const std::string_view code = manual_text(request.part).text;
-  if (luaL_loadbuffer(L, code.data(), code.size(), request.part) != LUA_OK) return lua_error(L);
+  const std::string_view code = manual_text(request.script).text;
+  if (luaL_loadbuffer(L, code.data(), code.size(), request.script) != LUA_OK) return lua_error(L);
   lua_getglobal(L, "cr");
   lua_newtable(L);
   set_text(L, "folder", request.folder);
@@ -122,18 +122,18 @@ int write_in_lua(lua_State* L) {
   return 0;
 }
 
-int write_files(const char* part, const char* command, const std::vector<std::string>& folders) {
+int write_files(const char* script, const char* command, const std::vector<std::string>& folders) {
   if (folders.size() != 1 || folders[0].starts_with("-")) fail_usage(command, "expected a folder");
   create_folder(folders[0]);
-  ManualRequest request{part, folders[0]};
+  ManualRequest request{script, folders[0]};
   lua_State* L = luaL_newstate();
   if (!L) fail("not enough memory for Lua");
   lua_pushcfunction(L, write_in_lua);
   lua_pushlightuserdata(L, &request);
-  const bool good = lua_pcall(L, 1, 0, 0) == LUA_OK;
-  const std::string message = good ? "" : lua_tostring(L, -1);
+  const bool succeeded = lua_pcall(L, 1, 0, 0) == LUA_OK;
+  const std::string message = succeeded ? "" : lua_tostring(L, -1);
   lua_close(L);
-  if (!good) fail(message);
+  if (!succeeded) fail(message);
   return 0;
 }
 

@@ -23,11 +23,11 @@ void fail_too_slow(lua_State* L, lua_Debug*) { luaL_error(L, "this takes too lon
 /// Calls a function of the module with string arguments. Returns true with the results on the
 /// stack, or false after an error, which is not shown because it would only disturb typing.
 bool call_module_function(lua_State* L, const char* function,
-                          std::initializer_list<std::string_view> texts, int results) {
+                          std::initializer_list<std::string_view> texts, int result_count) {
   push_module_function(L, function);
   for (const std::string_view text : texts) lua_pushlstring(L, text.data(), text.size());
   lua_sethook(L, fail_too_slow, LUA_MASKCOUNT, kMaxInstructions);
-  const int status = lua_pcall(L, static_cast<int>(texts.size()), results, 0);
+  const int status = lua_pcall(L, static_cast<int>(texts.size()), result_count, 0);
   lua_sethook(L, nullptr, 0, 0);
   return status == LUA_OK;
 }
@@ -45,41 +45,41 @@ std::string text_at(lua_State* L, int list, lua_Integer i) {
   lua_rawgeti(L, list, i);
   size_t length = 0;
   const char* text = lua_tolstring(L, -1, &length);
-  std::string found = text ? std::string(text, length) : "";
+  std::string result = text ? std::string(text, length) : "";
   lua_pop(L, 1);
-  return found;
+  return result;
 }
 
-std::vector<Candidate> candidates_of(lua_State* L, int names, int helps) {
-  std::vector<Candidate> found;
-  if (!lua_istable(L, names) || !lua_istable(L, helps)) return found;
-  const auto count = static_cast<lua_Integer>(lua_rawlen(L, names));
+std::vector<Candidate> candidates_of(lua_State* L, int names_index, int helps_index) {
+  std::vector<Candidate> candidates;
+  if (!lua_istable(L, names_index) || !lua_istable(L, helps_index)) return candidates;
+  const auto count = static_cast<lua_Integer>(lua_rawlen(L, names_index));
   for (lua_Integer i = 1; i <= count; ++i)
-    found.push_back({text_at(L, names, i), text_at(L, helps, i)});
-  return found;
+    candidates.push_back({text_at(L, names_index, i), text_at(L, helps_index, i)});
+  return candidates;
 }
 
-Completions name_completions(lua_State* L, std::string_view before, size_t cursor) {
-  Completions found;
-  if (call_module_function(L, "complete", {before}, 3)) {
+Completions name_completions(lua_State* L, std::string_view text_before_cursor, size_t cursor) {
+  Completions result;
+  if (call_module_function(L, "complete", {text_before_cursor}, 3)) {
     const int first = lua_gettop(L) - 2;
-    found.begin = cursor - static_cast<size_t>(lua_tointeger(L, first + 1));
-    found.candidates = candidates_of(L, first, first + 2);
+    result.begin = cursor - static_cast<size_t>(lua_tointeger(L, first + 1));
+    result.candidates = candidates_of(L, first, first + 2);
   }
-  return found;
+  return result;
 }
 
 /// The completions of a string that is the value of an option or an argument, or a key; `before` is
 /// the text up to the quotation mark.
-Completions value_completions(lua_State* L, std::string_view before, std::string_view typed,
-                              size_t begin) {
-  Completions found;
-  found.begin = begin;
-  if (call_module_function(L, "complete_value", {before, typed}, 2)) {
+Completions value_completions(lua_State* L, std::string_view text_before_cursor,
+                              std::string_view typed_text, size_t begin) {
+  Completions result;
+  result.begin = begin;
+  if (call_module_function(L, "complete_value", {text_before_cursor, typed_text}, 2)) {
     const int first = lua_gettop(L) - 1;
-    found.candidates = candidates_of(L, first, first + 1);
+    result.candidates = candidates_of(L, first, first + 1);
   }
-  return found;
+  return result;
 }
 
 std::string size_of(const fs::directory_entry& entry) {
@@ -89,22 +89,24 @@ std::string size_of(const fs::directory_entry& entry) {
   return error ? "" : concat(bytes, " bytes");
 }
 
-Completions file_completions(std::string_view typed, size_t begin) {
-  const size_t slash = typed.rfind('/') + 1;
-  const std::string_view folder = typed.substr(0, slash), start = typed.substr(slash);
-  Completions found;
-  found.begin = begin + slash;
+Completions file_completions(std::string_view typed_text, size_t begin) {
+  const size_t slash = typed_text.rfind('/') + 1;
+  const std::string_view folder = typed_text.substr(0, slash), start = typed_text.substr(slash);
+  Completions result;
+  result.begin = begin + slash;
   std::error_code error;
-  const fs::path searched = folder.empty() ? fs::path(".") : fs::path(folder);
-  for (fs::directory_iterator at(searched, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename();
+  const fs::path searched_folder = folder.empty() ? fs::path(".") : fs::path(folder);
+  for (fs::directory_iterator it(searched_folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename();
     if (!name.starts_with(start) || (start.empty() && name.starts_with('.'))) continue;
-    std::error_code unknown;
-    found.candidates.push_back({name + (at->is_directory(unknown) ? "/" : ""), size_of(*at)});
+    std::error_code ignored_error;
+    result.candidates.push_back(
+        {name + (it->is_directory(ignored_error) ? "/" : ""), size_of(*it)});
   }
-  std::sort(found.candidates.begin(), found.candidates.end(),
+  std::sort(result.candidates.begin(), result.candidates.end(),
             [](const Candidate& a, const Candidate& b) { return a.text < b.text; });
-  return found;
+  return result;
 }
 
 }  // namespace
@@ -119,27 +121,27 @@ void push_module_function(lua_State* L, const char* name) {
 
 std::string hint(lua_State* L, const std::string& text, size_t cursor) {
   const int height = lua_gettop(L);
-  std::string found;
+  std::string result;
   if (call_module_function(L, "hint", {tail(text, cursor)}, 1) && lua_isstring(L, -1))
-    found = printable(lua_tostring(L, -1));
+    result = printable(lua_tostring(L, -1));
   lua_settop(L, height);
-  return found;
+  return result;
 }
 
 Completions completions(lua_State* L, const std::string& text, size_t cursor) {
   const int height = lua_gettop(L);
-  const std::string_view before = std::string_view(text).substr(0, cursor);
-  const size_t begin = open_lua_string(before);
-  Completions found;
-  if (begin == before.npos) {
-    found = name_completions(L, tail(text, cursor), cursor);
+  const std::string_view text_before_cursor = std::string_view(text).substr(0, cursor);
+  const size_t begin = open_lua_string(text_before_cursor);
+  Completions result;
+  if (begin == text_before_cursor.npos) {
+    result = name_completions(L, tail(text, cursor), cursor);
   } else {
-    const std::string_view typed = before.substr(begin);
-    found = value_completions(L, tail(text, begin - 1), typed, begin);
-    if (found.candidates.empty()) found = file_completions(typed, begin);
+    const std::string_view typed_text = text_before_cursor.substr(begin);
+    result = value_completions(L, tail(text, begin - 1), typed_text, begin);
+    if (result.candidates.empty()) result = file_completions(typed_text, begin);
   }
   lua_settop(L, height);
-  return found;
+  return result;
 }
 
 }  // namespace crescent::program

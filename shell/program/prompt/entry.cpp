@@ -39,11 +39,12 @@ std::string code_that_returns(const std::string& expressions) {
 bool read_with_expression(lua_State* L, const std::string& text, bool compiles, Entry& entry) {
   const std::vector<size_t> starts = lua_statements(text, compiles);
   for (size_t i = 0; i < std::min(starts.size(), kMaxTriedStatements); ++i) {
-    const std::string before = text.substr(0, starts[i]), last = text.substr(starts[i]);
-    if (!compiles_silently(L, "return " + last) || !compiles_silently(L, before + "return " + last))
+    const std::string statements = text.substr(0, starts[i]), expression = text.substr(starts[i]);
+    if (!compiles_silently(L, "return " + expression) ||
+        !compiles_silently(L, statements + "return " + expression))
       continue;
-    entry.shown = last;
-    entry.code = before + code_that_returns(last);
+    entry.shown = expression;
+    entry.code = statements + code_that_returns(expression);
     return true;
   }
   return false;
@@ -78,9 +79,9 @@ bool lacks_end(lua_State* L, const std::string& text) {
 /// Whether the text is an incomplete expression, such as a table or a list of values.
 bool begins_expression(lua_State* L, const std::string& text) {
   if (compiles(L, "return " + text, "=entry")) return false;
-  const bool begins = lacks_end(L, text);
+  const bool is_incomplete = lacks_end(L, text);
   lua_pop(L, 1);
-  return begins;
+  return is_incomplete;
 }
 
 }  // namespace
@@ -92,11 +93,11 @@ bool read_entry(lua_State* L, const std::string& text, const char* chunk, bool s
   if (compiles_silently(L, "return " + entry.shown))
     return entry.code = code_that_returns(entry.shown), true;
   entry.code = text;
-  const bool is_good = compiles(L, text, chunk);
-  if (is_good && !shows_calls) return true;
-  const bool has_expression = read_with_expression(L, text, is_good, entry);
-  if (has_expression && !is_good) lua_pop(L, 1);
-  return is_good || has_expression;
+  const bool is_valid = compiles(L, text, chunk);
+  if (is_valid && !shows_calls) return true;
+  const bool has_expression = read_with_expression(L, text, is_valid, entry);
+  if (has_expression && !is_valid) lua_pop(L, 1);
+  return is_valid || has_expression;
 }
 
 size_t command_end(std::string_view text) {
@@ -107,13 +108,13 @@ size_t command_end(std::string_view text) {
 }
 
 bool EntryChecker::is_complete(const std::string& text) {
-  if (text.size() > kMaxQuickBytes && open_.is_open(text)) return false;
+  if (text.size() > kMaxQuickBytes && open_text_.is_open(text)) return false;
   const std::string code = text.substr(command_end(text));
   Entry entry;
   if (read_entry(L_, code, "=entry", false, entry)) return true;
-  const bool lacks = lacks_end(L_, code) || begins_expression(L_, code);
+  const bool is_incomplete = lacks_end(L_, code) || begins_expression(L_, code);
   lua_pop(L_, 1);
-  return !lacks;
+  return !is_incomplete;
 }
 
 }  // namespace crescent::program

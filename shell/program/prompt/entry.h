@@ -34,7 +34,7 @@ class EntryChecker {
 
  private:
   lua_State* L_;
-  OpenLua open_;
+  OpenLua open_text_;
 };
 
 }  // namespace crescent::program

@@ -17,22 +17,23 @@ namespace crescent::program {
 namespace {
 
 // the lowest exit status of a shell that cannot run a program
-constexpr int kNotFound = 126;
+constexpr int kCannotRun = 126;
 
 /// While an object of this class exists, SIGPIPE and the signals meant for the pager are ignored.
 class IgnoredSignals {
  public:
   IgnoredSignals() {
-    for (size_t i = 0; i < std::size(kIgnored); ++i) before_[i] = std::signal(kIgnored[i], SIG_IGN);
+    for (size_t i = 0; i < std::size(kIgnored); ++i)
+      old_handlers_[i] = std::signal(kIgnored[i], SIG_IGN);
   }
   ~IgnoredSignals() {
-    for (size_t i = 0; i < std::size(kIgnored); ++i) std::signal(kIgnored[i], before_[i]);
+    for (size_t i = 0; i < std::size(kIgnored); ++i) std::signal(kIgnored[i], old_handlers_[i]);
   }
   IgnoredSignals(const IgnoredSignals&) = delete;
 
  private:
   static constexpr int kIgnored[] = {SIGINT, SIGQUIT, SIGPIPE};
-  sighandler_t before_[std::size(kIgnored)];
+  sighandler_t old_handlers_[std::size(kIgnored)];
 };
 
 /// Whether the text and the next prompt do not fit on the terminal.
@@ -40,9 +41,9 @@ bool is_higher(std::string_view text, editor::Size size) {
   int rows = 1, column = 0;
   for (size_t at = 0; at < text.size() && rows < size.rows;) {
     const size_t end = editor::next_letter(text, at);
-    const bool ends = text[at] == '\n';
-    column += ends ? 0 : editor::width_of(text.substr(at, end - at), column);
-    if (ends || column > size.columns) ++rows, column = 0;
+    const bool is_line_end = text[at] == '\n';
+    column += is_line_end ? 0 : editor::width_of(text.substr(at, end - at), column);
+    if (is_line_end || column > size.columns) ++rows, column = 0;
     at = end;
   }
   return rows >= size.rows;
@@ -75,7 +76,7 @@ bool show_in_pager(const std::string& text) {
   write_all(writing, text + "\n");
   writing = Descriptor();
   pager.wait();
-  return pager.exit_status() < kNotFound;
+  return pager.exit_status() < kCannotRun;
 }
 
 }  // namespace
@@ -83,11 +84,11 @@ bool show_in_pager(const std::string& text) {
 void print_paged(const std::string& text, bool is_paged) {
   const editor::Terminal terminal(STDIN_FILENO, STDOUT_FILENO);
   // At a terminal, stdout writes each complete row at once, so only an incomplete row is pending.
-  const bool has_open_row = __fpending(stdout) > 0;
+  const bool has_incomplete_row = __fpending(stdout) > 0;
   std::fflush(stdout);
-  if (has_open_row && terminal.can_edit()) terminal.start_row();
-  const bool pages = is_paged && terminal.can_edit() && is_higher(text, terminal.size());
-  if (pages && show_in_pager(text)) return;
+  if (has_incomplete_row && terminal.can_edit()) terminal.start_row();
+  const bool uses_pager = is_paged && terminal.can_edit() && is_higher(text, terminal.size());
+  if (uses_pager && show_in_pager(text)) return;
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::printf("\n");
   std::fflush(stdout);

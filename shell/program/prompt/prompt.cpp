@@ -74,9 +74,9 @@ class News {
   /// Adds the latest news; returns all lines, each with a newline.
   std::string text() {
     for (auto& [run, line] : lua::news_of_runs()) {
-      const auto known = std::find_if(lines_.begin(), lines_.end(),
-                                      [&](const auto& each) { return each.first == run; });
-      auto& slot = known == lines_.end() ? lines_.emplace_back(run, "") : *known;
+      const auto it = std::find_if(lines_.begin(), lines_.end(),
+                                   [&](const auto& shown) { return shown.first == run; });
+      auto& slot = it == lines_.end() ? lines_.emplace_back(run, "") : *it;
       slot.second = printable(line) + "\n";
     }
     std::string text;
@@ -97,7 +97,9 @@ editor::Callbacks callbacks(lua_State* L, EntryChecker& checker, News& news) {
           [L](const std::string& text, size_t cursor) {
             return unless_busy([&] { return completions(L, text, cursor); });
           },
-          [&news, is_asked = isatty(STDIN_FILENO) != 0] { return is_asked ? news.text() : ""; }};
+          [&news, is_interactive = isatty(STDIN_FILENO) != 0] {
+            return is_interactive ? news.text() : "";
+          }};
 }
 
 void report_failed_runs() {
@@ -124,14 +126,14 @@ editor::Editor::Result read(editor::Editor& editor, std::string& text) {
 /// Reads and runs entries. Without a terminal no prompts are shown.
 void read_entries(editor::Editor& editor, Session& session, News& news) {
   using Result = editor::Editor::Result;
-  const bool is_asked = isatty(STDIN_FILENO);
+  const bool is_interactive = isatty(STDIN_FILENO);
   for (std::string text; !has_final_signal() && !session.has_ended();) {
-    editor.set_prompts(is_asked ? prompts(session.number()) : editor::Prompts{"", ""});
+    editor.set_prompts(is_interactive ? prompts(session.entry_number()) : editor::Prompts{"", ""});
     report_failed_runs();
     news.begin_entry();
     const Result result = read(editor, text);
     report_failed_runs();
-    if (result == Result::end && is_asked) std::printf("\n");
+    if (result == Result::end && is_interactive) std::printf("\n");
     if (result == Result::end) return;
     if (result == Result::entry) session.evaluate(text);
   }

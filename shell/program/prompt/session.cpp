@@ -28,8 +28,10 @@ bool is_path(std::string_view text) {
   constexpr std::string_view kSymbols = "_. =[]-";
   if (text.find("[[") != text.npos) return false;
   for (size_t i = 0; i < text.size(); ++i) {
-    const bool opens = i > 0 && text[i - 1] == '[', closes = text.substr(i + 1).starts_with(']');
-    const bool is_quote = (text[i] == '"' || text[i] == '\'') && (opens || closes);
+    const bool follows_bracket = i > 0 && text[i - 1] == '[',
+               precedes_bracket = text.substr(i + 1).starts_with(']');
+    const bool is_quote =
+        (text[i] == '"' || text[i] == '\'') && (follows_bracket || precedes_bracket);
     if (!std::isalnum(static_cast<unsigned char>(text[i])) &&
         kSymbols.find(text[i]) == kSymbols.npos && !is_quote)
       return false;
@@ -51,10 +53,10 @@ int print_text(lua_State* L) {
 }
 
 std::string without_blanks(std::string_view text) {
-  std::string found;
+  std::string result;
   for (const char c : text)
-    if (!std::isspace(static_cast<unsigned char>(c))) found += c;
-  return found;
+    if (!std::isspace(static_cast<unsigned char>(c))) result += c;
+  return result;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -74,16 +76,16 @@ constexpr const char *kOpening = "({[\"';", *kClosing = ")}]\"'";
 
 struct Session::Command {
   const char *name, *doc;
-  void (*run)(Session& session, const std::string& rest);
+  void (*run)(Session& session, const std::string& arguments);
 };
 
 const Session::Command Session::kCommands[] = {
     {":help", "this list; with a name, what is known of it, as ?name says",
-     [](Session& s, const std::string& rest) {
-       without_blanks(rest).empty() ? s.show_commands() : s.show_help("?" + rest);
+     [](Session& s, const std::string& arguments) {
+       without_blanks(arguments).empty() ? s.show_commands() : s.show_help("?" + arguments);
      }},
     {":time", "runs the entry behind it and says what time and memory it took",
-     [](Session& s, const std::string& rest) { s.time(rest); }},
+     [](Session& s, const std::string& arguments) { s.time(arguments); }},
     {":locals", "the local variables of the session",
      [](Session& s, const std::string&) {
        s.push_prompt_function("show_locals");
@@ -109,17 +111,17 @@ void Session::push_prompt_function(const char* function) const {
 }
 
 void Session::evaluate(const std::string& text) {
-  const std::string words = without_blanks(text);
-  if (words.empty()) return;
-  remember_source(concat("[", number_, "]"), text);
-  if (is_exit(words))
+  const std::string trimmed_text = without_blanks(text);
+  if (trimmed_text.empty()) return;
+  remember_source(concat("[", entry_number_, "]"), text);
+  if (is_exit(trimmed_text))
     exit_with(text.substr(std::min(text.find_first_of(kOpening), text.size())));
   else if (command_end(text) > 0)
     run_command(text);
   else if (!answer(text))
     run(text);
   lua_settop(L_, 0);
-  ++number_;
+  ++entry_number_;
 }
 
 bool Session::is_defined(const std::string& name) const {
@@ -132,20 +134,21 @@ bool Session::is_defined(const std::string& name) const {
 
 /// Whether the entry is `exit` or `quit`, with or without an argument, and the user has not
 /// redefined this name.
-bool Session::is_exit(std::string_view words) const {
-  const std::string name(words.substr(0, words.find_first_of(kOpening)));
-  const std::string_view rest = words.substr(name.size());
-  const bool is_call =
-      rest.empty() || rest.starts_with(';') || rest.find_first_of(kClosing) != rest.npos;
+bool Session::is_exit(std::string_view trimmed_text) const {
+  const std::string name(trimmed_text.substr(0, trimmed_text.find_first_of(kOpening)));
+  const std::string_view arguments = trimmed_text.substr(name.size());
+  const bool is_call = arguments.empty() || arguments.starts_with(';') ||
+                       arguments.find_first_of(kClosing) != arguments.npos;
   return (name == "exit" || name == "quit") && is_call && !is_defined(name);
 }
 
 /// Ends the session. The arguments contain the exit status, which has the same meaning as for
 /// os.exit.
 void Session::exit_with(const std::string& arguments) {
-  const bool has_none = arguments.empty() || arguments.front() == ';';
-  const std::string code = "return (function(...) return ... end)" + (has_none ? "()" : arguments);
-  if (variables_.load(code, concat("=[", number_, "]")) != LUA_OK || call(L_, 0, 1) != LUA_OK)
+  const bool has_no_argument = arguments.empty() || arguments.front() == ';';
+  const std::string code =
+      "return (function(...) return ... end)" + (has_no_argument ? "()" : arguments);
+  if (variables_.load(code, concat("=[", entry_number_, "]")) != LUA_OK || call(L_, 0, 1) != LUA_OK)
     return report(L_);
   const bool is_number = lua_isinteger(L_, -1);
   if (!is_number && !lua_isnoneornil(L_, -1) && !lua_isboolean(L_, -1))
@@ -177,11 +180,12 @@ void Session::show_commands() const {
 }
 
 void Session::run_command(const std::string& text) {
-  const size_t end = command_end(text);
-  const std::string name = without_blanks(text.substr(0, end));
+  const size_t argument_begin = command_end(text);
+  const std::string name = without_blanks(text.substr(0, argument_begin));
   std::vector<std::string> names;
   for (const Command& command : kCommands) {
-    if (command.name == name) return command.run(*this, std::string(end, ' ') + text.substr(end));
+    if (command.name == name)
+      return command.run(*this, std::string(argument_begin, ' ') + text.substr(argument_begin));
     names.emplace_back(command.name);
   }
   std::fprintf(stderr, "crescent: there is no command '%s'%s; :help lists them\n",
@@ -191,7 +195,7 @@ void Session::run_command(const std::string& text) {
 /// Pushes the entry as a function and the argument of this function, or an error message; returns
 /// whether the entry compiles.
 bool Session::load(const std::string& text, Entry& entry) const {
-  const std::string chunk = concat("=[", number_, "]");
+  const std::string chunk = concat("=[", entry_number_, "]");
   if (!read_entry(L_, text, chunk.c_str(), true, entry)) return false;
   const WatchedCode watched = with_watched_comparisons(entry.code);
   if (variables_.load(watched.code, chunk) != LUA_OK) return false;
@@ -202,7 +206,7 @@ bool Session::load(const std::string& text, Entry& entry) const {
 void Session::run(const std::string& text) {
   Entry entry;
   push_prompt_function("begin");
-  lua_pushinteger(L_, number_);
+  lua_pushinteger(L_, entry_number_);
   lua_call(L_, 1, 0);
   if (!load(text, entry)) return report(L_);
   const bool names_function = lua_names_function(text);
@@ -271,17 +275,18 @@ void Session::show(int first, const Entry& entry) const {
 }
 
 void Session::time(const std::string& text) {
-  const char* lacking = without_blanks(text).empty() ? "needs an entry behind it, as in :time f(x)"
+  const char* problem = without_blanks(text).empty() ? "needs an entry behind it, as in :time f(x)"
                         : command_end(text) > 0      ? "takes no commands: what it times is Lua"
                                                      : nullptr;
-  if (lacking) return void(std::fprintf(stderr, "crescent: :time %s\n", lacking));
+  if (problem) return void(std::fprintf(stderr, "crescent: :time %s\n", problem));
   const auto begin = std::chrono::steady_clock::now();
   const std::clock_t processor_before = std::clock();
   const int64_t bytes_before = allocated_bytes();
   run(text);
-  const double processor = static_cast<double>(std::clock() - processor_before) / CLOCKS_PER_SEC;
-  std::printf("wall %.6g s, processor %.6g s, tensors %s\n", seconds_since(begin), processor,
-              bytes_text(allocated_bytes() - bytes_before).c_str());
+  const double processor_seconds =
+      static_cast<double>(std::clock() - processor_before) / CLOCKS_PER_SEC;
+  std::printf("wall %.6g s, processor %.6g s, tensors %s\n", seconds_since(begin),
+              processor_seconds, bytes_text(allocated_bytes() - bytes_before).c_str());
 }
 
 /// At a terminal, prints how long a command took, if the time was long.

@@ -23,14 +23,14 @@ class Session {
   bool has_ended() const { return has_ended_; }
   /// The exit status given by a call such as `exit(3)`.
   int status() const { return status_; }
-  int number() const { return number_; }
+  int entry_number() const { return entry_number_; }
   Variables& variables() const { return variables_; }
 
  private:
   struct Command;
   static const Command kCommands[];
 
-  bool is_exit(std::string_view words) const;
+  bool is_exit(std::string_view trimmed_text) const;
   void exit_with(const std::string& arguments);
   bool is_defined(const std::string& name) const;
   bool answer(const std::string& text) const;
@@ -38,7 +38,7 @@ class Session {
   void run(const std::string& text);
   bool load(const std::string& text, Entry& entry) const;
   void show(int first, const Entry& entry) const;
-  void show_help(const std::string& name) const;
+  void show_help(const std::string& question) const;
   void show_commands() const;
   void time(const std::string& text);
   void print_time(double seconds) const;
@@ -52,7 +52,7 @@ class Session {
   Variables& variables_;
   // the reference in the Lua registry of the prompt's functions that are written in Lua
   int functions_;
-  int number_ = 1;
+  int entry_number_ = 1;
   bool has_ended_ = false;
   int status_ = 0;
 };

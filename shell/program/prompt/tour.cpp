@@ -71,7 +71,7 @@ class Stage {
 
  private:
   void show(const std::string& entry, const editor::Prompts& prompts, size_t end);
-  bool has_key(int milliseconds);
+  bool wait_for_key(int milliseconds);
 
   editor::Terminal terminal_{STDIN_FILENO, STDOUT_FILENO};
   editor::Screen screen_{terminal_.is_modern()};
@@ -81,28 +81,28 @@ class Stage {
 
 /// Waits for a key, while runs in the background continue; returns whether one was pressed. A
 /// Ctrl-C that arrived as a signal, while the terminal was in its normal mode, counts as a key.
-bool Stage::has_key(int milliseconds) {
+bool Stage::wait_for_key(int milliseconds) {
   if (stop_signal()) return has_ended_ = true;
   const lua::UnlockedState unlocked;
   pollfd input{terminal_.input(), POLLIN, 0};
   if (poll(&input, 1, milliseconds) <= 0) return false;
   char keys[64];
   const ssize_t count = ::read(terminal_.input(), keys, sizeof keys);
-  const std::string_view typed(keys, static_cast<size_t>(std::max<ssize_t>(count, 0)));
-  if (count <= 0 || typed.find_first_of("qQ\x03\x04") != typed.npos) has_ended_ = true;
+  const std::string_view typed_keys(keys, static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  if (count <= 0 || typed_keys.find_first_of("qQ\x03\x04") != typed_keys.npos) has_ended_ = true;
   return true;
 }
 
 void Stage::pause(int milliseconds) {
   if (!is_slow_ || has_ended()) return;
   terminal_.enter();
-  has_key(milliseconds);
+  wait_for_key(milliseconds);
   terminal_.leave(false);
 }
 
 void Stage::show(const std::string& entry, const editor::Prompts& prompts, size_t end) {
-  const std::string typed = entry.substr(0, end);
-  const editor::View view{typed, end, lua_styles(entry, 0), "", {}};
+  const std::string typed_text = entry.substr(0, end);
+  const editor::View view{typed_text, end, lua_styles(entry, 0), "", {}};
   terminal_.write(screen_.show(editor::lay_out(view, prompts, terminal_.size(), top_)));
 }
 
@@ -110,10 +110,10 @@ void Stage::type(const std::string& entry, const editor::Prompts& prompts) {
   if (!terminal_.can_edit()) return print_plain(entry, prompts);
   top_ = 0;
   terminal_.enter();
-  bool is_hasty = !is_slow_;
-  for (size_t end = 0; !is_hasty && !has_ended() && end < entry.size(); ++end) {
+  bool shows_whole_entry = !is_slow_;
+  for (size_t end = 0; !shows_whole_entry && !has_ended() && end < entry.size(); ++end) {
     show(entry, prompts, end);
-    is_hasty = has_key(kLetterPause);
+    shows_whole_entry = wait_for_key(kLetterPause);
   }
   show(entry, prompts, entry.size());
   terminal_.write(screen_.leave());
@@ -125,7 +125,7 @@ void show_entry(const TourEntry& entry, Session& session, Stage& stage) {
   stage.say(entry.explanation);
   stage.pause(kPauseBeforeTyping);
   if (stage.has_ended()) return;
-  stage.type(entry.code, prompts(session.number()));
+  stage.type(entry.code, prompts(session.entry_number()));
   if (stage.has_ended()) return;
   session.evaluate(entry.code);
   std::printf("\n");
