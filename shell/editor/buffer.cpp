@@ -15,9 +15,9 @@ bool is_word(char c) {
 
 int column_of(std::string_view line) {
   int column = 0;
-  for (size_t at = 0, end; at < line.size(); at = end) {
-    end = next_letter(line, at);
-    column += width_of(line.substr(at, end - at), column);
+  for (size_t offset = 0, end; offset < line.size(); offset = end) {
+    end = next_letter(line, offset);
+    column += width_of(line.substr(offset, end - offset), column);
   }
   return column;
 }
@@ -29,28 +29,29 @@ void Buffer::move(size_t to) {
   column_ = -1;
 }
 
-void Buffer::apply(size_t from, size_t to, std::string_view by) {
-  text_.replace(from, to - from, by);
-  move(from + by.size());
+void Buffer::apply(size_t from, size_t to, std::string_view replacement) {
+  text_.replace(from, to - from, replacement);
+  move(from + replacement.size());
 }
 
 /// Adds a change for undo(). Letters that are typed one after the other become one change, which a
 /// single undo() takes back.
 void Buffer::remember(Change change) {
-  Change* last = changes_.empty() ? nullptr : &changes_.back();
-  const bool joined = last && change.removed.empty() && last->removed.empty() &&
-                      last->at + last->inserted.size() == change.at &&
-                      change.inserted.find_first_of(" \n") == std::string::npos;
-  if (joined)
-    last->inserted += change.inserted;
+  Change* last_change = changes_.empty() ? nullptr : &changes_.back();
+  const bool is_continuation =
+      last_change && change.removed_text.empty() && last_change->removed_text.empty() &&
+      last_change->offset + last_change->inserted_text.size() == change.offset &&
+      change.inserted_text.find_first_of(" \n") == std::string::npos;
+  if (is_continuation)
+    last_change->inserted_text += change.inserted_text;
   else
     changes_.push_back(std::move(change));
 }
 
-void Buffer::replace(size_t from, size_t to, std::string_view by) {
-  if (from == to && by.empty()) return;
-  remember({from, text_.substr(from, to - from), std::string(by), cursor_});
-  apply(from, to, by);
+void Buffer::replace(size_t from, size_t to, std::string_view replacement) {
+  if (from == to && replacement.empty()) return;
+  remember({from, text_.substr(from, to - from), std::string(replacement), cursor_});
+  apply(from, to, replacement);
 }
 
 void Buffer::reset(std::string text, size_t cursor) {
@@ -61,49 +62,53 @@ void Buffer::reset(std::string text, size_t cursor) {
 
 bool Buffer::undo() {
   if (changes_.empty()) return false;
-  const Change last = std::move(changes_.back());
+  const Change last_change = std::move(changes_.back());
   changes_.pop_back();
-  apply(last.at, last.at + last.inserted.size(), last.removed);
-  move(last.cursor);
+  apply(last_change.offset, last_change.offset + last_change.inserted_text.size(),
+        last_change.removed_text);
+  move(last_change.cursor);
   return true;
 }
 
 size_t Buffer::previous_letter_start() const { return previous_letter(text_, cursor_); }
 size_t Buffer::next_letter_end() const { return next_letter(text_, cursor_); }
 
-size_t Buffer::line_start(size_t at) const {
-  const size_t line_break = at == 0 ? text_.npos : text_.rfind('\n', at - 1);
+size_t Buffer::line_start(size_t offset) const {
+  const size_t line_break = offset == 0 ? text_.npos : text_.rfind('\n', offset - 1);
   return line_break == text_.npos ? 0 : line_break + 1;
 }
 
-size_t Buffer::line_end(size_t at) const { return std::min(text_.find('\n', at), text_.size()); }
+size_t Buffer::line_end(size_t offset) const {
+  return std::min(text_.find('\n', offset), text_.size());
+}
 
 size_t Buffer::word_start() const {
-  size_t at = cursor_;
-  while (at > 0 && !is_word(text_[at - 1])) --at;
-  while (at > 0 && is_word(text_[at - 1])) --at;
-  return at;
+  size_t offset = cursor_;
+  while (offset > 0 && !is_word(text_[offset - 1])) --offset;
+  while (offset > 0 && is_word(text_[offset - 1])) --offset;
+  return offset;
 }
 
 size_t Buffer::word_end() const {
-  size_t at = cursor_;
-  while (at < text_.size() && !is_word(text_[at])) ++at;
-  while (at < text_.size() && is_word(text_[at])) ++at;
-  return at;
+  size_t offset = cursor_;
+  while (offset < text_.size() && !is_word(text_[offset])) ++offset;
+  while (offset < text_.size() && is_word(text_[offset])) ++offset;
+  return offset;
 }
 
 void Buffer::move_to_line(size_t start) {
-  const size_t here = line_start(cursor_), end = line_end(start);
-  if (column_ < 0) column_ = column_of(std::string_view(text_).substr(here, cursor_ - here));
+  const size_t current_line = line_start(cursor_), end = line_end(start);
+  if (column_ < 0)
+    column_ = column_of(std::string_view(text_).substr(current_line, cursor_ - current_line));
   int column = 0;
-  size_t at = start;
-  while (at < end) {
-    const size_t next = next_letter(text_, at);
-    column += width_of(std::string_view(text_).substr(at, next - at), column);
+  size_t offset = start;
+  while (offset < end) {
+    const size_t next = next_letter(text_, offset);
+    column += width_of(std::string_view(text_).substr(offset, next - offset), column);
     if (column > column_) break;
-    at = next;
+    offset = next;
   }
-  cursor_ = at;
+  cursor_ = offset;
 }
 
 void Buffer::move_up() { move_to_line(line_start(line_start(cursor_) - 1)); }

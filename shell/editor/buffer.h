@@ -14,7 +14,7 @@ class Buffer {
 
   void move(size_t to);
   /// Replaces a part of the text and moves the cursor behind the new part.
-  void replace(size_t from, size_t to, std::string_view by);
+  void replace(size_t from, size_t to, std::string_view replacement);
   void insert(std::string_view text) { replace(cursor_, cursor_, text); }
   /// Replaces the whole text and forgets the changes that undo() could take back.
   void reset(std::string text, size_t cursor);
@@ -39,14 +39,14 @@ class Buffer {
   void move_down();
 
  private:
-  size_t line_start(size_t at) const;
-  size_t line_end(size_t at) const;
+  size_t line_start(size_t offset) const;
+  size_t line_end(size_t offset) const;
   struct Change {
-    size_t at;
-    std::string removed, inserted;
+    size_t offset;
+    std::string removed_text, inserted_text;
     size_t cursor;
   };
-  void apply(size_t from, size_t to, std::string_view by);
+  void apply(size_t from, size_t to, std::string_view replacement);
   void remember(Change change);
   void move_to_line(size_t start);
 

@@ -12,9 +12,10 @@ namespace {
 /// True when `key` is in `keys`, a list separated by spaces. A list item such as "C-x,C-e" means
 /// two keys that are pressed one after the other.
 bool is_one_of(std::string_view keys, const std::string& key) {
-  const size_t at = keys.find(key), end = at + key.size();
-  if (at == keys.npos) return false;
-  if ((at == 0 || keys[at - 1] == ' ') && (end == keys.size() || keys[end] == ' ')) return true;
+  const size_t position = keys.find(key), end = position + key.size();
+  if (position == keys.npos) return false;
+  if ((position == 0 || keys[position - 1] == ' ') && (end == keys.size() || keys[end] == ' '))
+    return true;
   return is_one_of(keys.substr(end), key);
 }
 
@@ -41,10 +42,10 @@ Editor::Session::Command Editor::Session::command_of(const std::string& key) {
        [](S& s) { s.take_hint(true) ? void() : s.buffer_.move(s.buffer_.line_end()); }},
       {"A-< C-Home", [](S& s) { s.buffer_.move(0); }},
       {"A-> C-End", [](S& s) { s.buffer_.move(s.buffer_.text().size()); }},
-      {"Up", [](S& s) { s.buffer_.on_first_line() ? s.older() : s.buffer_.move_up(); }},
-      {"Down", [](S& s) { s.buffer_.on_last_line() ? s.newer() : s.buffer_.move_down(); }},
-      {"C-p PageUp", [](S& s) { s.older(); }},
-      {"C-n PageDown", [](S& s) { s.newer(); }},
+      {"Up", [](S& s) { s.buffer_.on_first_line() ? s.recall_older() : s.buffer_.move_up(); }},
+      {"Down", [](S& s) { s.buffer_.on_last_line() ? s.recall_newer() : s.buffer_.move_down(); }},
+      {"C-p PageUp", [](S& s) { s.recall_older(); }},
+      {"C-n PageDown", [](S& s) { s.recall_newer(); }},
       {"C-r", [](S& s) { s.begin_search(); }},
       {"Backspace C-h",
        [](S& s) { s.erase(s.buffer_.previous_letter_start(), s.buffer_.cursor()); }},
@@ -111,9 +112,9 @@ void Editor::Session::clear_terminal() {
 void Editor::Session::edit_in_program() {
   std::string text = buffer_.text();
   leave_terminal();
-  const bool edited = edit_externally(text);
+  const bool was_edited = edit_externally(text);
   reenter_terminal();
-  if (edited) buffer_.replace(0, buffer_.text().size(), text);
+  if (was_edited) buffer_.replace(0, buffer_.text().size(), text);
 }
 
 void Editor::Session::begin_search() {
@@ -122,11 +123,11 @@ void Editor::Session::begin_search() {
 }
 
 /// Inserts the hint, or its first word; returns false unless the cursor is in front of a hint.
-bool Editor::Session::take_hint(bool whole) {
+bool Editor::Session::take_hint(bool takes_all) {
   if (buffer_.cursor() < buffer_.text().size() || hint_.empty()) return false;
-  Buffer rest;
-  rest.reset(hint_, 0);
-  buffer_.insert(whole ? hint_ : hint_.substr(0, rest.word_end()));
+  Buffer hint_buffer;
+  hint_buffer.reset(hint_, 0);
+  buffer_.insert(takes_all ? hint_ : hint_.substr(0, hint_buffer.word_end()));
   hint_.clear();
   return true;
 }
@@ -141,7 +142,7 @@ void Editor::Session::recall(size_t index) {
 }
 
 /// Shows an older entry that begins with the text in front of the cursor.
-void Editor::Session::older() {
+void Editor::Session::recall_older() {
   const std::vector<std::string>& entries = history_.entries();
   if (recalled_index_ >= entries.size() || entries[recalled_index_] != buffer_.text()) {
     history_.refresh();
@@ -149,15 +150,15 @@ void Editor::Session::older() {
     draft_ = buffer_.text();
     draft_start_ = buffer_.before_cursor();
   }
-  size_t found = history_.find_start(recalled_index_, draft_start_);
-  while (found < entries.size() && entries[found] == buffer_.text())
-    found = history_.find_start(found, draft_start_);
-  if (found >= entries.size()) return bell();
-  recall(found);
+  size_t index = history_.find_start(recalled_index_, draft_start_);
+  while (index < entries.size() && entries[index] == buffer_.text())
+    index = history_.find_start(index, draft_start_);
+  if (index >= entries.size()) return bell();
+  recall(index);
   buffer_.move(buffer_.line_end());
 }
 
-void Editor::Session::newer() {
+void Editor::Session::recall_newer() {
   const std::vector<std::string>& entries = history_.entries();
   if (recalled_index_ >= entries.size()) return bell();
   size_t next = recalled_index_ + 1;

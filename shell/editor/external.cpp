@@ -29,7 +29,7 @@ std::string make_file(const std::string& text) {
   return stream << text << std::flush ? path : "";
 }
 
-bool run_on(const std::string& path, std::string& text) try {
+bool run_program_on(const std::string& path, std::string& text) try {
   if (std::system((program() + " '" + path + "'").c_str()) != 0) return false;
   text = read_file(path);
   while (text.ends_with('\n')) text.pop_back();
@@ -44,9 +44,9 @@ bool edit_externally(std::string& text) {
   if (program().empty()) return false;
   const std::string path = make_file(text);
   if (path.empty()) return false;
-  const bool edited = run_on(path, text);
+  const bool was_edited = run_program_on(path, text);
   unlink(path.c_str());
-  return edited;
+  return was_edited;
 }
 
 }  // namespace crescent::editor

@@ -19,25 +19,25 @@ constexpr size_t kMaxBytes = size_t{4} << 20, kShortenedBytes = size_t{1} << 20;
 Descriptor open_locked(const std::string& path) {
   for (int tries = 0; tries < 10; ++tries) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
-    struct stat found;
-    if (file < 0 || flock(file, LOCK_EX) != 0 || fstat(file, &found) != 0) break;
-    if (!S_ISREG(found.st_mode)) break;
-    if (found.st_nlink > 0) return file;
+    struct stat status;
+    if (file < 0 || flock(file, LOCK_EX) != 0 || fstat(file, &status) != 0) break;
+    if (!S_ISREG(status.st_mode)) break;
+    if (status.st_nlink > 0) return file;
   }
   return Descriptor();
 }
 
 /// Reads the file from the offset `at` to its end, but at most its last kMaxBytes; sets `at` to
 /// the end.
-std::string read_from(int file, size_t& at) {
+std::string read_from(int file, size_t& offset) {
   const off_t end = lseek(file, 0, SEEK_END);
   if (end < 0) return "";
   const auto size = static_cast<size_t>(end);
-  if (size - at > kMaxBytes) at = size - kMaxBytes;
-  std::string text(size - at, '\0');
-  const ssize_t count = pread(file, text.data(), text.size(), static_cast<off_t>(at));
+  if (size - offset > kMaxBytes) offset = size - kMaxBytes;
+  std::string text(size - offset, '\0');
+  const ssize_t count = pread(file, text.data(), text.size(), static_cast<off_t>(offset));
   text.resize(static_cast<size_t>(std::max<ssize_t>(count, 0)));
-  at += text.size();
+  offset += text.size();
   return text;
 }
 
@@ -56,9 +56,9 @@ std::string file_text_of(const std::string& entry) {
 /// of an entry.
 void History::parse_entries(const std::string& text) {
   bool in_entry = false;
-  for (size_t at = 0, end; at < text.size(); at = end + 1) {
-    end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = std::string_view(text).substr(at, end - at);
+  for (size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
     if (line.starts_with("> "))
       entries_.emplace_back(line.substr(2));
     else if (in_entry && line.starts_with(">> "))
@@ -70,16 +70,16 @@ void History::parse_entries(const std::string& text) {
 /// Reads the entries that were added to the file since the last call; if another session has
 /// shortened the file, reads all of it.
 void History::read_new_entries(int file) {
-  struct stat found;
-  if (fstat(file, &found) != 0) return;
-  if (static_cast<size_t>(found.st_size) < read_offset_) read_offset_ = 0, entries_.clear();
+  struct stat status;
+  if (fstat(file, &status) != 0) return;
+  if (static_cast<size_t>(status.st_size) < read_offset_) read_offset_ = 0, entries_.clear();
   parse_entries(read_from(file, read_offset_));
 }
 
 void History::refresh() {
-  struct stat found;
-  if (path_.empty() || stat(path_.c_str(), &found) != 0) return;
-  if (static_cast<size_t>(found.st_size) == read_offset_) return;
+  struct stat status;
+  if (path_.empty() || stat(path_.c_str(), &status) != 0) return;
+  if (static_cast<size_t>(status.st_size) == read_offset_) return;
   if (const Descriptor file = open_locked(path_); file >= 0) read_new_entries(file);
 }
 

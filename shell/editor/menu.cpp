@@ -13,11 +13,13 @@ int width_of_name(const Candidate& candidate) {
   return width_of(row);
 }
 
-CellRow row_of_candidate(const Candidate& candidate, bool selected, int names, int columns) {
+CellRow row_of_candidate(const Candidate& candidate, bool is_selected, int names_width,
+                         int columns) {
   CellRow row;
-  append(row, candidate.text, selected ? Style::chosen : Style::plain, std::min(names, columns));
+  append(row, candidate.text, is_selected ? Style::chosen : Style::plain,
+         std::min(names_width, columns));
   if (candidate.help.empty()) return row;
-  const auto gap = static_cast<size_t>(names + 2 - width_of(row));
+  const auto gap = static_cast<size_t>(names_width + 2 - width_of(row));
   append(row, std::string(gap, ' '), Style::plain, columns);
   append(row, candidate.help.substr(0, candidate.help.find('\n')), Style::faint, columns);
   return row;
@@ -35,24 +37,28 @@ void Menu::open(Completions completions, std::string typed_text) {
   selected_ = -1;
 }
 
-void Menu::step(int by) {
+void Menu::step(int direction) {
   const int count = static_cast<int>(completions_.candidates.size());
-  selected_ = selected_ < 0 && by < 0 ? count - 1 : (selected_ + by + count) % count;
+  selected_ = selected_ < 0 && direction < 0 ? count - 1 : (selected_ + direction + count) % count;
 }
 
-std::vector<CellRow> Menu::rows(size_t most, int columns) const {
-  const std::vector<Candidate>& all = completions_.candidates;
-  const size_t shown = std::min(all.size(), most), selected = static_cast<size_t>(selected_ + 1);
-  const size_t first = selected > shown ? selected - shown : 0;
-  int names = 0;
-  for (size_t i = first; i < first + shown; ++i) names = std::max(names, width_of_name(all[i]));
-  names = std::min(names, columns * 2 / 3);
+std::vector<CellRow> Menu::rows(size_t max_rows, int columns) const {
+  const std::vector<Candidate>& candidates = completions_.candidates;
+  const size_t shown_count = std::min(candidates.size(), max_rows),
+               selected_number = static_cast<size_t>(selected_ + 1);
+  const size_t first = selected_number > shown_count ? selected_number - shown_count : 0;
+  int names_width = 0;
+  for (size_t i = first; i < first + shown_count; ++i)
+    names_width = std::max(names_width, width_of_name(candidates[i]));
+  names_width = std::min(names_width, columns * 2 / 3);
   std::vector<CellRow> rows;
-  for (size_t i = first; i < first + shown; ++i)
-    rows.push_back(row_of_candidate(all[i], i + 1 == selected, names, columns - 1));
-  if (shown < all.size() && !rows.empty()) {
+  for (size_t i = first; i < first + shown_count; ++i)
+    rows.push_back(
+        row_of_candidate(candidates[i], i + 1 == selected_number, names_width, columns - 1));
+  if (shown_count < candidates.size() && !rows.empty()) {
     rows.emplace_back();
-    const std::string count = std::to_string(first + shown) + " of " + std::to_string(all.size());
+    const std::string count =
+        std::to_string(first + shown_count) + " of " + std::to_string(candidates.size());
     append(rows.back(), count, Style::faint, columns - 1);
   }
   return rows;

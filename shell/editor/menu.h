@@ -25,12 +25,13 @@ class Menu {
   size_t begin() const { return completions_.begin; }
   void open(Completions completions, std::string typed_text);
   void close() { completions_ = {}; }
-  /// Selects the next candidate (by = 1) or the previous one (by = -1); wraps around at the ends.
-  void step(int by);
+  /// Selects the next candidate (direction = 1) or the previous one (direction = -1); wraps around
+  /// at the ends.
+  void step(int direction);
   /// The text that the user typed; the selected candidate replaces it.
   const std::string& typed_text() const { return typed_text_; }
-  /// At most `most` rows: one for each candidate that fits, with its line of help.
-  std::vector<CellRow> rows(size_t most, int columns) const;
+  /// At most `max_rows` rows: one for each candidate that fits, with its line of help.
+  std::vector<CellRow> rows(size_t max_rows, int columns) const;
 
  private:
   Completions completions_;

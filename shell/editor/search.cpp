@@ -4,11 +4,11 @@
 
 namespace crescent::editor {
 
-void Search::begin(const std::string& text, size_t entries) {
+void Search::begin(const std::string& text, size_t entry_count) {
   is_active_ = true, has_failed_ = false;
   pattern_.clear();
   original_text_ = found_entry_ = text;
-  index_ = entries;
+  index_ = entry_count;
 }
 
 void Search::find_from(const History& history, size_t from) {
@@ -29,8 +29,9 @@ void Search::shorten(const History& history) {
   find_from(history, history.entries().size());
 }
 
-void Search::older(const History& history) {
-  for (const std::string last = found_entry_; found_entry_ == last && !has_failed_;)
+void Search::find_older(const History& history) {
+  for (const std::string previous_entry = found_entry_;
+       found_entry_ == previous_entry && !has_failed_;)
     find_from(history, index_);
 }
 

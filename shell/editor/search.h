@@ -10,13 +10,13 @@ class Search {
  public:
   bool is_active() const { return is_active_; }
   /// Begins a search; cancelling it restores `text`.
-  void begin(const std::string& text, size_t entries);
+  void begin(const std::string& text, size_t entry_count);
   void end() { is_active_ = false; }
   /// Adds `text` to the pattern and searches again from the entry that was found last.
   void extend(const std::string& text, const History& history);
   void shorten(const History& history);
   /// Searches for the next older entry that contains the pattern.
-  void older(const History& history);
+  void find_older(const History& history);
 
   const std::string& pattern() const { return pattern_; }
   /// The entry that was found; if none was, the text from before the search.

@@ -81,9 +81,9 @@ void Editor::Session::handle(const Event& event) {
 /// Prepares for drawing the entry again, with the latest news. If the process was stopped
 /// (`continued`), other programs may have written below the entry. If the size of the terminal has
 /// changed, its rows may have been moved and broken.
-void Editor::Session::wake(bool continued) {
+void Editor::Session::wake(bool was_stopped) {
   const Size size = terminal_.size();
-  if (continued) {
+  if (was_stopped) {
     terminal_.leave(false);
     terminal_.enter();
     screen_.forget();
@@ -97,10 +97,10 @@ void Editor::Session::wake(bool continued) {
 void Editor::Session::insert_text(const std::string& text) {
   pending_keys_.clear();
   if (search_.is_active()) return search_.extend(text, history_), show_found_entry();
-  const bool narrowing = menu_.is_open();
+  const bool narrows_menu = menu_.is_open();
   menu_.close();
   buffer_.insert(text);
-  if (narrowing && !input_.pending()) open_menu();
+  if (narrows_menu && !input_.pending()) open_menu();
 }
 
 void Editor::Session::insert_pasted(const std::string& text) {
@@ -122,7 +122,7 @@ void Editor::Session::press(std::string key) {
 /// Handles a key during the search. For keys that are not commands of the search, ends the search,
 /// keeps the entry that was found, and returns false, so that the editor handles the key.
 bool Editor::Session::press_in_search(const std::string& key) {
-  if (key == "C-r") return search_.older(history_), show_found_entry(), true;
+  if (key == "C-r") return search_.find_older(history_), show_found_entry(), true;
   if (key == "Backspace" || key == "C-h")
     return search_.shorten(history_), show_found_entry(), true;
   search_.end();
@@ -132,8 +132,8 @@ bool Editor::Session::press_in_search(const std::string& key) {
 }
 
 void Editor::Session::show_found_entry() {
-  const std::string& found = search_.found_entry();
-  buffer_.reset(found, std::min(found.find(search_.pattern()), found.size()));
+  const std::string& entry = search_.found_entry();
+  buffer_.reset(entry, std::min(entry.find(search_.pattern()), entry.size()));
 }
 
 /// Handles a key while the menu is open. For keys that are not commands of the menu, closes the
@@ -141,10 +141,12 @@ void Editor::Session::show_found_entry() {
 bool Editor::Session::press_in_menu(const std::string& key) {
   if (key == "Tab" || key == "Down") return menu_.step(1), show_selected_candidate(), true;
   if (key == "S-Tab" || key == "Up") return menu_.step(-1), show_selected_candidate(), true;
-  const bool chosen = menu_.selected() != nullptr, cancelled = key == "Escape" || key == "C-g";
-  if (cancelled && chosen) buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.typed_text());
+  const bool has_selection = menu_.selected() != nullptr,
+             is_cancelled = key == "Escape" || key == "C-g";
+  if (is_cancelled && has_selection)
+    buffer_.replace(menu_.begin(), buffer_.cursor(), menu_.typed_text());
   menu_.close();
-  return cancelled || (key == "Enter" && chosen);
+  return is_cancelled || (key == "Enter" && has_selection);
 }
 
 void Editor::Session::show_selected_candidate() {
@@ -152,25 +154,25 @@ void Editor::Session::show_selected_candidate() {
 }
 
 void Editor::Session::open_menu() {
-  Completions found = callbacks_.completions(buffer_.text(), buffer_.cursor());
-  if (found.candidates.empty()) return;
-  const std::string typed(buffer_.before_cursor().substr(found.begin));
-  if (found.candidates.size() > 1 || found.candidates[0].text != typed)
-    menu_.open(std::move(found), typed);
+  Completions completions = callbacks_.completions(buffer_.text(), buffer_.cursor());
+  if (completions.candidates.empty()) return;
+  const std::string typed_text(buffer_.before_cursor().substr(completions.begin));
+  if (completions.candidates.size() > 1 || completions.candidates[0].text != typed_text)
+    menu_.open(std::move(completions), typed_text);
 }
 
 void Editor::Session::complete() {
-  const bool blank =
+  const bool is_blank_line =
       buffer_.before_cursor().substr(buffer_.line_start()).find_first_not_of(" \t") ==
       std::string_view::npos;
   if (input_.in_burst()) return buffer_.insert("\t");
-  if (blank) return buffer_.insert("  ");
-  const Completions found = callbacks_.completions(buffer_.text(), buffer_.cursor());
-  if (found.candidates.empty()) return bell();
-  const std::string start = common_start(found.candidates);
-  if (start.size() > buffer_.cursor() - found.begin)
-    buffer_.replace(found.begin, buffer_.cursor(), start);
-  if (found.candidates.size() > 1) open_menu();
+  if (is_blank_line) return buffer_.insert("  ");
+  const Completions completions = callbacks_.completions(buffer_.text(), buffer_.cursor());
+  if (completions.candidates.empty()) return bell();
+  const std::string start = common_start(completions.candidates);
+  if (start.size() > buffer_.cursor() - completions.begin)
+    buffer_.replace(completions.begin, buffer_.cursor(), start);
+  if (completions.candidates.size() > 1) open_menu();
 }
 
 void Editor::Session::finish(Result result) {
@@ -190,8 +192,8 @@ void Editor::Session::finish(Result result) {
 std::string Editor::Session::history_hint() {
   const std::string& text = buffer_.text();
   if (text.empty() || buffer_.cursor() != text.size() || search_.is_active()) return "";
-  const size_t found = history_.find_start(history_.entries().size(), text);
-  return found == text.npos ? "" : history_.entries()[found].substr(text.size());
+  const size_t index = history_.find_start(history_.entries().size(), text);
+  return index == text.npos ? "" : history_.entries()[index].substr(text.size());
 }
 
 std::vector<Style> Editor::Session::styles(size_t cursor) const {
@@ -204,8 +206,8 @@ std::vector<Style> Editor::Session::styles(size_t cursor) const {
 }
 
 std::vector<CellRow> Editor::Session::rows_below() const {
-  const size_t half = static_cast<size_t>(size_.rows) / 2;
-  if (menu_.is_open()) return menu_.rows(std::min(kMenuRows, half), size_.columns);
+  const size_t half_screen = static_cast<size_t>(size_.rows) / 2;
+  if (menu_.is_open()) return menu_.rows(std::min(kMenuRows, half_screen), size_.columns);
   const std::string line =
       search_.is_active() ? search_.status() : callbacks_.hint(buffer_.text(), buffer_.cursor());
   std::vector<CellRow> rows(line.empty() ? 0 : 1);
@@ -216,8 +218,9 @@ std::vector<CellRow> Editor::Session::rows_below() const {
 void Editor::Session::draw() {
   hint_ = history_hint();
   const size_t line_end = hint_.find('\n');
-  const std::string seen = hint_.substr(0, line_end) + (line_end == hint_.npos ? "" : " ...");
-  const View view{buffer_.text(), buffer_.cursor(), styles(buffer_.cursor()), seen, rows_below()};
+  const std::string shown_hint = hint_.substr(0, line_end) + (line_end == hint_.npos ? "" : " ...");
+  const View view{buffer_.text(), buffer_.cursor(), styles(buffer_.cursor()), shown_hint,
+                  rows_below()};
   terminal_.write(output_of(view));
 }
 
@@ -239,12 +242,12 @@ std::vector<CellRow> Editor::Session::rows_of_news() const {
 
 /// Returns the output that draws the news and, below them, the entry.
 std::string Editor::Session::output_of(const View& view) {
-  std::vector<CellRow> news = rows_of_news();
-  const Size rest{size_.rows - static_cast<int>(news.size()), size_.columns};
-  Frame frame = lay_out(view, settings_.prompts, rest, first_visible_row_);
-  frame.row += news.size();
-  frame.rows.insert(frame.rows.begin(), std::make_move_iterator(news.begin()),
-                    std::make_move_iterator(news.end()));
+  std::vector<CellRow> news_rows = rows_of_news();
+  const Size entry_size{size_.rows - static_cast<int>(news_rows.size()), size_.columns};
+  Frame frame = lay_out(view, settings_.prompts, entry_size, first_visible_row_);
+  frame.row += news_rows.size();
+  frame.rows.insert(frame.rows.begin(), std::make_move_iterator(news_rows.begin()),
+                    std::make_move_iterator(news_rows.end()));
   return screen_.show(frame);
 }
 

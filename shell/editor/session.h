@@ -27,7 +27,7 @@ class Editor::Session {
   void begin();
   void show_and_wait();
   void handle(const Event& event);
-  void wake(bool continued);
+  void wake(bool was_stopped);
   void insert_text(const std::string& text);
   void insert_pasted(const std::string& text);
   void press(std::string key);
@@ -53,10 +53,10 @@ class Editor::Session {
   void edit_in_program();
   void complete();
   void begin_search();
-  void older();
-  void newer();
+  void recall_older();
+  void recall_newer();
   void erase(size_t from, size_t to) { buffer_.replace(from, to, ""); }
-  bool take_hint(bool whole);
+  bool take_hint(bool takes_all);
   void kill(size_t from, size_t to);
   void kill_to_line_end();
   void recall(size_t index);

@@ -42,21 +42,22 @@ std::optional<size_t> sequence_length(std::string_view bytes) {
 /// Whether libtermkey may be given the sequence. Version 0.22 crashes on sequences with bytes
 /// between the parameters and the final byte, and on sequences that are longer than its buffer.
 bool may_be_key(std::string_view sequence) {
-  constexpr size_t kLongest = 64;
-  return sequence.size() <= kLongest && std::none_of(sequence.begin(), sequence.end(),
-                                                     [](char c) { return c >= 0x20 && c < 0x30; });
+  constexpr size_t kMaxLength = 64;
+  return sequence.size() <= kMaxLength &&
+         std::none_of(sequence.begin(), sequence.end(),
+                      [](char c) { return c >= 0x20 && c < 0x30; });
 }
 
 /// Pasted text, with the carriage returns that a terminal sends replaced by "\n".
 std::string with_plain_line_ends(const std::string& text) {
-  std::string plain;
-  plain.reserve(text.size());
+  std::string result;
+  result.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i)
     if (text[i] != '\r')
-      plain += text[i];
+      result += text[i];
     else if (i + 1 == text.size() || text[i + 1] != '\n')
-      plain += '\n';
-  return plain;
+      result += '\n';
+  return result;
 }
 
 }  // namespace
@@ -71,38 +72,38 @@ Input::Input(int file, std::function<bool()> is_stopped)
 /// Waits for input. Signals are blocked except during the wait itself, so that a signal between the
 /// call of is_stopped and the wait still ends the wait.
 Input::WaitResult Input::wait(int wakeups, int milliseconds) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
+  sigset_t all_signals, old_mask;
+  sigfillset(&all_signals);
+  pthread_sigmask(SIG_BLOCK, &all_signals, &old_mask);
   pollfd files[] = {{file_, POLLIN, 0}, {wakeups, POLLIN, 0}};
   const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1000000L};
-  WaitResult waited = WaitResult::late;
+  WaitResult result = WaitResult::late;
   if (is_stopped_())
-    waited = WaitResult::stopped;
-  else if (const int count = ppoll(files, 2, milliseconds < 0 ? nullptr : &limit, &before);
+    result = WaitResult::stopped;
+  else if (const int count = ppoll(files, 2, milliseconds < 0 ? nullptr : &limit, &old_mask);
            count < 0)
-    waited = is_stopped_() ? WaitResult::stopped : WaitResult::woken;
+    result = is_stopped_() ? WaitResult::stopped : WaitResult::woken;
   else if (count > 0)
-    waited = files[1].revents ? WaitResult::woken : WaitResult::input;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return waited;
+    result = files[1].revents ? WaitResult::woken : WaitResult::input;
+  pthread_sigmask(SIG_SETMASK, &old_mask, nullptr);
+  return result;
 }
 
-int Input::timeout_of_rest() const {
+int Input::timeout() const {
   if (in_paste_) return kPasteTimeout;
   return in_key_ || consumed_bytes_ < bytes_.size() ? kKeyTimeout : -1;
 }
 
 Input::WaitResult Input::read_more(int wakeups) {
-  const WaitResult waited = wait(wakeups, timeout_of_rest());
-  if (waited != WaitResult::input) return waited;
+  const WaitResult result = wait(wakeups, timeout());
+  if (result != WaitResult::input) return result;
   char chunk[65536];
   const ssize_t count = ::read(file_, chunk, sizeof chunk);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return WaitResult::woken;
   if (count <= 0) return WaitResult::closed;
   bytes_.erase(0, consumed_bytes_).append(chunk, static_cast<size_t>(count));
   consumed_bytes_ = 0;
-  burst_ = bytes_.size();
+  last_read_size_ = bytes_.size();
   return WaitResult::input;
 }
 
@@ -154,7 +155,7 @@ bool Input::pending() {
 bool Input::in_burst() {
   if (pending()) return true;
   pollfd input{file_, POLLIN, 0};
-  return burst_ > kMaxTypedBytes && poll(&input, 1, kBurstTimeout) > 0;
+  return last_read_size_ > kMaxTypedBytes && poll(&input, 1, kBurstTimeout) > 0;
 }
 
 /// Turns the next bytes into events; returns false when more bytes are needed.
@@ -165,10 +166,10 @@ bool Input::decode() {
 }
 
 bool Input::decode_paste() {
-  const size_t searched = paste_.size() - std::min(paste_.size(), kPasteEnds.size());
+  const size_t search_begin = paste_.size() - std::min(paste_.size(), kPasteEnds.size());
   paste_.append(bytes_, consumed_bytes_);
   consumed_bytes_ = bytes_.size();
-  const size_t end = paste_.find(kPasteEnds, searched);
+  const size_t end = paste_.find(kPasteEnds, search_begin);
   if (end == paste_.npos) return false;
   consumed_bytes_ -= paste_.size() - end - kPasteEnds.size();
   paste_.resize(end);
@@ -190,26 +191,26 @@ bool Input::decode_text() {
 }
 
 bool Input::decode_key() {
-  const std::string_view rest = std::string_view(bytes_).substr(consumed_bytes_);
-  if (!in_key_ && rest.starts_with(kPasteBegins)) {
+  const std::string_view bytes = std::string_view(bytes_).substr(consumed_bytes_);
+  if (!in_key_ && bytes.starts_with(kPasteBegins)) {
     consumed_bytes_ += kPasteBegins.size();
     in_paste_ = true;
     paste_.clear();
     return true;
   }
-  if (!in_key_ && kPasteBegins.starts_with(rest)) return false;
-  if (in_key_ && rest[0] == kEscape) return take_keys_from_decoder(true), true;
-  if (!in_key_ && rest.starts_with(kSequence)) return decode_sequence(rest);
+  if (!in_key_ && kPasteBegins.starts_with(bytes)) return false;
+  if (in_key_ && bytes[0] == kEscape) return take_keys_from_decoder(true), true;
+  if (!in_key_ && bytes.starts_with(kSequence)) return decode_sequence(bytes);
   push_keys(1);
   take_keys_from_decoder(false);
   if (in_key_ && termkey_get_buffer_remaining(keys_.get()) == 0) take_keys_from_decoder(true);
   return true;
 }
 
-bool Input::decode_sequence(std::string_view rest) {
-  const std::optional<size_t> length = sequence_length(rest);
+bool Input::decode_sequence(std::string_view bytes) {
+  const std::optional<size_t> length = sequence_length(bytes);
   if (!length) return false;
-  if (may_be_key(rest.substr(0, *length)))
+  if (may_be_key(bytes.substr(0, *length)))
     push_keys(*length), take_keys_from_decoder(true);
   else
     consumed_bytes_ += *length;
@@ -222,16 +223,17 @@ void Input::push_keys(size_t count) {
   in_key_ = keys_ != nullptr;
 }
 
-void Input::take_keys_from_decoder(bool all) {
+void Input::take_keys_from_decoder(bool is_forced) {
   if (!keys_) return;
-  const auto get = all ? termkey_getkey_force : termkey_getkey;
+  const auto get = is_forced ? termkey_getkey_force : termkey_getkey;
   for (TermKeyKey key; get(keys_.get(), &key) == TERMKEY_RES_KEY; in_key_ = false) {
     char name[64];
     termkey_strfkey(keys_.get(), name, sizeof name, &key, TermKeyFormat{});
-    const bool plain = key.type == TERMKEY_TYPE_UNICODE && key.modifiers == 0;
-    events_.push_back({plain ? Event::Kind::text : Event::Kind::key, plain ? key.utf8 : name});
+    const bool is_plain = key.type == TERMKEY_TYPE_UNICODE && key.modifiers == 0;
+    events_.push_back(
+        {is_plain ? Event::Kind::text : Event::Kind::key, is_plain ? key.utf8 : name});
   }
-  if (all) in_key_ = false;
+  if (is_forced) in_key_ = false;
 }
 
 }  // namespace crescent::editor

@@ -38,14 +38,14 @@ class Input {
   enum class WaitResult { input, woken, stopped, late, closed };
   WaitResult wait(int wakeups, int milliseconds);
   WaitResult read_more(int wakeups);
-  int timeout_of_rest() const;
+  int timeout() const;
   bool decode();
   bool decode_paste();
   bool decode_text();
   bool decode_key();
-  bool decode_sequence(std::string_view rest);
+  bool decode_sequence(std::string_view bytes);
   void push_keys(size_t count);
-  void take_keys_from_decoder(bool all);
+  void take_keys_from_decoder(bool is_forced);
   void decode_incomplete();
 
   int file_;
@@ -53,7 +53,7 @@ class Input {
   std::unique_ptr<TermKey, void (*)(TermKey*)> keys_;
   bool in_key_ = false, in_paste_ = false;
   std::string bytes_, paste_;
-  size_t consumed_bytes_ = 0, burst_ = 0;
+  size_t consumed_bytes_ = 0, last_read_size_ = 0;
   std::deque<Event> events_;
 };
 

@@ -13,42 +13,42 @@ struct Section {
   std::string_view prompt;
 };
 
-class Breaker {
+class RowBreaker {
  public:
-  Breaker(std::string_view text, const Prompts& prompts, int columns)
+  RowBreaker(std::string_view text, const Prompts& prompts, int columns)
       : text_(text), prompts_(prompts), columns_(columns) {}
 
   /// Breaks the text into rows. A cursor behind the last cell of a full row gets an empty row.
   std::vector<Section> sections(size_t cursor) {
     begin_row(0, prompts_.first);
-    for (size_t at = 0, end; at < text_.size(); at = end) {
-      end = next_letter(text_, at);
-      if (text_[at] == '\n')
-        end_line(at, cursor), begin_row(at + 1, prompts_.next);
+    for (size_t begin = 0, end; begin < text_.size(); begin = end) {
+      end = next_letter(text_, begin);
+      if (text_[begin] == '\n')
+        end_line(begin, cursor), begin_row(begin + 1, prompts_.next);
       else
-        add_letter(at, end);
+        add_letter(begin, end);
     }
     end_line(text_.size(), cursor);
     return std::move(sections_);
   }
 
  private:
-  void begin_row(size_t at, std::string_view prompt) {
+  void begin_row(size_t begin, std::string_view prompt) {
     if (columns_ <= static_cast<int>(prompt.size())) prompt = "";
-    sections_.push_back({at, at, prompt});
+    sections_.push_back({begin, begin, prompt});
     column_ = static_cast<int>(prompt.size());
   }
-  void add_letter(size_t at, size_t end) {
-    int width = width_of(text_.substr(at, end - at), column_);
+  void add_letter(size_t begin, size_t end) {
+    int width = width_of(text_.substr(begin, end - begin), column_);
     if (column_ + width > columns_) {
-      begin_row(at, "");
-      width = width_of(text_.substr(at, end - at), column_);
+      begin_row(begin, "");
+      width = width_of(text_.substr(begin, end - begin), column_);
     }
     column_ += width;
     sections_.back().end = end;
   }
-  void end_line(size_t at, size_t cursor) {
-    if (cursor == at && column_ >= columns_) begin_row(at, "");
+  void end_line(size_t offset, size_t cursor) {
+    if (cursor == offset && column_ >= columns_) begin_row(offset, "");
   }
 
   std::string_view text_;
@@ -57,27 +57,27 @@ class Breaker {
   std::vector<Section> sections_;
 };
 
-Style style_at(const View& view, size_t at) {
-  return at < view.styles.size() ? view.styles[at] : Style::plain;
+Style style_at(const View& view, size_t offset) {
+  return offset < view.styles.size() ? view.styles[offset] : Style::plain;
 }
 
 CellRow row_of(const Section& section, const View& view, int columns) {
   CellRow row;
   append(row, section.prompt, Style::plain, columns);
-  for (size_t at = section.begin, end; at < section.end; at = end) {
-    const Style style = style_at(view, at);
-    for (end = at; end < section.end && style_at(view, end) == style;)
+  for (size_t begin = section.begin, end; begin < section.end; begin = end) {
+    const Style style = style_at(view, begin);
+    for (end = begin; end < section.end && style_at(view, end) == style;)
       end = next_letter(view.text, end);
-    append(row, std::string_view(view.text).substr(at, end - at), style, columns);
+    append(row, std::string_view(view.text).substr(begin, end - begin), style, columns);
   }
   return row;
 }
 
 int column_in(const Section& section, const std::string& text, size_t cursor) {
   int column = static_cast<int>(section.prompt.size());
-  for (size_t at = section.begin, end; at < cursor; at = end) {
-    end = next_letter(text, at);
-    column += width_of(std::string_view(text).substr(at, end - at), column);
+  for (size_t begin = section.begin, end; begin < cursor; begin = end) {
+    end = next_letter(text, begin);
+    column += width_of(std::string_view(text).substr(begin, end - begin), column);
   }
   return column;
 }
@@ -85,22 +85,27 @@ int column_in(const Section& section, const std::string& text, size_t cursor) {
 }  // namespace
 
 Frame lay_out(const View& view, const Prompts& prompts, Size size, size_t& top) {
-  const std::vector<Section> all = Breaker(view.text, prompts, size.columns).sections(view.cursor);
-  const auto after = std::partition_point(
-      all.begin(), all.end(), [&](const Section& section) { return section.begin <= view.cursor; });
-  const size_t row = static_cast<size_t>(after - all.begin()) - 1;
-  const size_t most = static_cast<size_t>(std::max(1, size.rows));
-  const size_t below = std::min(view.below.size(), most - 1);
-  const size_t height = std::min(all.size(), most - below);
-  top = std::clamp(top, row >= height ? row - height + 1 : 0, std::min(row, all.size() - height));
+  const std::vector<Section> sections =
+      RowBreaker(view.text, prompts, size.columns).sections(view.cursor);
+  const auto next_section =
+      std::partition_point(sections.begin(), sections.end(),
+                           [&](const Section& section) { return section.begin <= view.cursor; });
+  const size_t cursor_row = static_cast<size_t>(next_section - sections.begin()) - 1;
+  const size_t max_rows = static_cast<size_t>(std::max(1, size.rows));
+  const size_t below_count = std::min(view.below.size(), max_rows - 1);
+  const size_t section_row_count = std::min(sections.size(), max_rows - below_count);
+  top = std::clamp(top, cursor_row >= section_row_count ? cursor_row - section_row_count + 1 : 0,
+                   std::min(cursor_row, sections.size() - section_row_count));
   Frame frame;
-  for (size_t i = top; i < top + height; ++i)
-    frame.rows.push_back(row_of(all[i], view, size.columns));
-  frame.row = row - top;
-  frame.column = std::min(column_in(all[row], view.text, view.cursor), size.columns - 1);
-  if (row + 1 == all.size()) append(frame.rows.back(), view.hint, Style::faint, size.columns - 1);
+  for (size_t i = top; i < top + section_row_count; ++i)
+    frame.rows.push_back(row_of(sections[i], view, size.columns));
+  frame.row = cursor_row - top;
+  frame.column =
+      std::min(column_in(sections[cursor_row], view.text, view.cursor), size.columns - 1);
+  if (cursor_row + 1 == sections.size())
+    append(frame.rows.back(), view.hint, Style::faint, size.columns - 1);
   frame.rows.insert(frame.rows.end(), view.below.begin(),
-                    view.below.begin() + static_cast<std::ptrdiff_t>(below));
+                    view.below.begin() + static_cast<std::ptrdiff_t>(below_count));
   return frame;
 }
 

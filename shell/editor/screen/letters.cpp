@@ -40,12 +40,12 @@ struct Character {
 Character character_at(std::string_view text, size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return {first, 1, true};
-  Character found;
+  Character character;
   std::mbstate_t state{};
-  const size_t length =
-      std::mbrtowc(&found.code, text.data() + at, std::min<size_t>(text.size() - at, 4), &state);
+  const size_t length = std::mbrtowc(&character.code, text.data() + at,
+                                     std::min<size_t>(text.size() - at, 4), &state);
   if (length > 4) return {};
-  return {found.code, length, true};
+  return {character.code, length, true};
 }
 
 bool is_plain(std::string_view text, size_t at) {
@@ -63,12 +63,12 @@ size_t next_letter(std::string_view text, size_t at) {
   if (at >= text.size()) return text.size();
   if (is_plain(text, at) && is_plain(text, at + 1)) return at + 1;
   const Utf8Locale locale;
-  Character last = character_at(text, at);
-  for (at += last.length; at < text.size(); at += last.length) {
+  Character previous = character_at(text, at);
+  for (at += previous.length; at < text.size(); at += previous.length) {
     const Character next = character_at(text, at);
-    const bool joined = last.valid && last.code == kJoiner && next.code >= 0x80;
-    if (last.code < 0x20 || !(combines(next) || joined)) break;
-    last = next;
+    const bool is_joined = previous.valid && previous.code == kJoiner && next.code >= 0x80;
+    if (previous.code < 0x20 || !(combines(next) || is_joined)) break;
+    previous = next;
   }
   return at;
 }
@@ -83,13 +83,13 @@ size_t previous_letter(std::string_view text, size_t at) {
 }
 
 size_t whole_characters(std::string_view bytes) {
-  const size_t shortest = bytes.size() - std::min<size_t>(bytes.size(), 3);
-  for (size_t at = bytes.size(); at > shortest; --at) {
-    const auto byte = static_cast<unsigned char>(bytes[at - 1]);
+  const size_t least_end = bytes.size() - std::min<size_t>(bytes.size(), 3);
+  for (size_t end = bytes.size(); end > least_end; --end) {
+    const auto byte = static_cast<unsigned char>(bytes[end - 1]);
     if (byte < 0x80) break;
     if (byte < 0xc0) continue;
     const size_t length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-    return at - 1 + length > bytes.size() ? at - 1 : bytes.size();
+    return end - 1 + length > bytes.size() ? end - 1 : bytes.size();
   }
   return bytes.size();
 }
@@ -106,8 +106,8 @@ Glyph glyph_of(std::string_view letter, int column) {
 }
 
 int width_of(std::string_view letter, int column) {
-  const bool simple = letter.size() == 1 && letter[0] >= 0x20 && letter[0] < 0x7f;
-  return simple ? 1 : glyph_of(letter, column).width;
+  const bool is_ascii = letter.size() == 1 && letter[0] >= 0x20 && letter[0] < 0x7f;
+  return is_ascii ? 1 : glyph_of(letter, column).width;
 }
 
 }  // namespace crescent::editor

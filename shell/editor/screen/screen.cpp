@@ -28,8 +28,8 @@ std::string_view sequence_of(Style style, bool colours) {
   constexpr std::array<std::string_view, 10> kSequences = {
       "",           "\x1b[35m", "\x1b[36m", "\x1b[32m", "\x1b[90m",
       "\x1b[1;34m", "\x1b[31m", "\x1b[7m",  "\x1b[90m", "\x1b[7m"};
-  const bool reversed = style == Style::found || style == Style::chosen;
-  return colours || reversed ? kSequences[static_cast<size_t>(style)] : "";
+  const bool is_reversed = style == Style::found || style == Style::chosen;
+  return colours || is_reversed ? kSequences[static_cast<size_t>(style)] : "";
 }
 
 int width_of(const CellRow& row) {
@@ -40,9 +40,9 @@ int width_of(const CellRow& row) {
 
 void append(CellRow& row, std::string_view text, Style style, int columns) {
   int column = width_of(row);
-  for (size_t at = 0, end; at < text.size(); at = end) {
-    end = next_letter(text, at);
-    Glyph glyph = glyph_of(text.substr(at, end - at), column);
+  for (size_t begin = 0, end; begin < text.size(); begin = end) {
+    end = next_letter(text, begin);
+    Glyph glyph = glyph_of(text.substr(begin, end - begin), column);
     if (column + glyph.width > columns) return;
     column += glyph.width;
     if (glyph.width == 0 && !row.empty())
@@ -53,20 +53,20 @@ void append(CellRow& row, std::string_view text, Style style, int columns) {
 }
 
 void Screen::move(size_t row, int column) {
-  if (row > row_) append_move(output_, row - row_, 'B');
-  if (row < row_) append_move(output_, row_ - row, 'A');
-  row_ = row;
-  if (column == column_) return;
+  if (row > cursor_row_) append_move(output_, row - cursor_row_, 'B');
+  if (row < cursor_row_) append_move(output_, cursor_row_ - row, 'A');
+  cursor_row_ = row;
+  if (column == cursor_column_) return;
   output_ += '\r';
   append_move(output_, static_cast<size_t>(column), 'C');
-  column_ = column;
+  cursor_column_ = column;
 }
 
-void Screen::write(const CellRow& row, size_t first) {
+void Screen::write(const CellRow& row, size_t first_cell) {
   Style style = Style::plain;
-  for (size_t i = first; i < row.size(); ++i) {
-    const std::string_view now = sequence_of(row[i].style, colours_);
-    if (now != sequence_of(style, colours_)) (output_ += "\x1b[m") += now;
+  for (size_t i = first_cell; i < row.size(); ++i) {
+    const std::string_view sequence = sequence_of(row[i].style, colours_);
+    if (sequence != sequence_of(style, colours_)) (output_ += "\x1b[m") += sequence;
     style = row[i].style;
     output_ += row[i].shown;
   }
@@ -76,19 +76,20 @@ void Screen::write(const CellRow& row, size_t first) {
 /// Changes the row with this index on the screen to `row`: writes only what differs, and erases the
 /// rest behind it.
 void Screen::change(size_t index, const CellRow& row) {
-  const CellRow& before = rows_[index];
-  const size_t same = static_cast<size_t>(
-      std::mismatch(row.begin(), row.end(), before.begin(), before.end()).first - row.begin());
-  if (same == row.size() && same == before.size()) return;
-  const int start = width_of(CellRow(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(same)));
+  const CellRow& old_row = rows_[index];
+  const size_t common_count = static_cast<size_t>(
+      std::mismatch(row.begin(), row.end(), old_row.begin(), old_row.end()).first - row.begin());
+  if (common_count == row.size() && common_count == old_row.size()) return;
+  const int start =
+      width_of(CellRow(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(common_count)));
   const int end = width_of(row);
   move(index, start);
   // Erases before writing: after the last column is written, the cursor stays there, and erasing
   // would delete that column.
-  if (width_of(before) > end) output_ += "\x1b[K";
-  write(row, same);
-  column_ = kUnknownColumn;
-  if (same == row.size()) column_ = start;
+  if (width_of(old_row) > end) output_ += "\x1b[K";
+  write(row, common_count);
+  cursor_column_ = kUnknownColumn;
+  if (common_count == row.size()) cursor_column_ = start;
   rows_[index] = row;
 }
 
@@ -102,15 +103,15 @@ std::string Screen::show(const Frame& frame) {
   }
   for (size_t i = 0; i < frame.rows.size(); ++i) {
     if (i == rows_.size()) {
-      move(i - 1, column_);
+      move(i - 1, cursor_column_);
       output_ += '\n';
-      row_ = i, column_ = 0;
+      cursor_row_ = i, cursor_column_ = 0;
       rows_.emplace_back();
     }
     change(i, frame.rows[i]);
-    if (column_ == kUnknownColumn && row_ == i && frame.row == i &&
+    if (cursor_column_ == kUnknownColumn && cursor_row_ == i && frame.row == i &&
         frame.column == width_of(frame.rows[i]))
-      column_ = frame.column;
+      cursor_column_ = frame.column;
   }
   move(frame.row, frame.column);
   return std::exchange(output_, "");
@@ -118,26 +119,27 @@ std::string Screen::show(const Frame& frame) {
 
 std::string Screen::leave() {
   output_.clear();
-  if (!rows_.empty()) move(rows_.size() - 1, column_);
+  if (!rows_.empty()) move(rows_.size() - 1, cursor_column_);
   output_ += '\n';
   forget();
   return std::exchange(output_, "");
 }
 
 std::string Screen::erase(int columns, bool breaks_rows) {
-  size_t above = 0;
-  for (size_t i = 0; i < row_ && i < rows_.size(); ++i)
-    above += breaks_rows ? rows_taken(width_of(rows_[i]), columns) : 1;
-  if (breaks_rows && column_ > 0) above += static_cast<size_t>(column_ / columns);
+  size_t rows_above = 0;
+  for (size_t i = 0; i < cursor_row_ && i < rows_.size(); ++i)
+    rows_above += breaks_rows ? rows_taken(width_of(rows_[i]), columns) : 1;
+  if (breaks_rows && cursor_column_ > 0)
+    rows_above += static_cast<size_t>(cursor_column_ / columns);
   forget();
   std::string out;
-  append_move(out, above, 'A');
+  append_move(out, rows_above, 'A');
   return out + "\r\x1b[J";
 }
 
 void Screen::forget() {
   rows_.clear();
-  row_ = 0, column_ = 0;
+  cursor_row_ = 0, cursor_column_ = 0;
 }
 
 }  // namespace crescent::editor

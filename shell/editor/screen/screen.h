@@ -44,13 +44,13 @@ class Screen {
 
  private:
   void move(size_t row, int column);
-  void write(const CellRow& row, size_t first);
+  void write(const CellRow& row, size_t first_cell);
   void change(size_t index, const CellRow& row);
 
   bool colours_;
   std::vector<CellRow> rows_;
-  size_t row_ = 0;
-  int column_ = 0;
+  size_t cursor_row_ = 0;
+  int cursor_column_ = 0;
   std::string output_;
 };
 

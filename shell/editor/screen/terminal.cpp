@@ -41,8 +41,8 @@ void restore_mode() {
 }
 
 void restore_at_exit(int file, const termios& mode) {
-  static const bool registered = std::atexit(restore_mode) == 0;
-  if (registered) terminal_to_restore = {file, mode};
+  static const bool is_registered = std::atexit(restore_mode) == 0;
+  if (is_registered) terminal_to_restore = {file, mode};
 }
 
 std::string variable(const char* name) {
@@ -52,8 +52,8 @@ std::string variable(const char* name) {
 
 /// Terminals as old as the VT100 support neither colours nor bracketed paste.
 bool is_old(const std::string& name) {
-  for (const char* old : {"vt", "ansi", "sun", "cons25", "wyse"})
-    if (name.starts_with(old)) return true;
+  for (const char* prefix : {"vt", "ansi", "sun", "cons25", "wyse"})
+    if (name.starts_with(prefix)) return true;
   return false;
 }
 
@@ -84,8 +84,8 @@ void Terminal::write(std::string_view bytes) const {
     if (count >= 0) {
       bytes.remove_prefix(static_cast<size_t>(count));
     } else if (errno == EAGAIN) {
-      pollfd room{output_, POLLOUT, 0};
-      poll(&room, 1, -1);
+      pollfd request{output_, POLLOUT, 0};
+      poll(&request, 1, -1);
     } else if (errno != EINTR) {
       return;
     }
@@ -101,27 +101,28 @@ void Terminal::start_row() const {
 void Terminal::enter() {
   if (mode_ == Mode::editing) return;
   if (mode_ == Mode::original) tcgetattr(input_, &original_mode_);
-  termios raw = original_mode_;
-  raw.c_iflag &= ~static_cast<tcflag_t>(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
-  raw.c_oflag |= OPOST | ONLCR;
-  raw.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN | ISIG);
-  raw.c_cc[VMIN] = 1;
-  raw.c_cc[VTIME] = 0;
-  tcsetattr(input_, TCSANOW, &raw);
+  termios raw_mode = original_mode_;
+  raw_mode.c_iflag &=
+      ~static_cast<tcflag_t>(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON);
+  raw_mode.c_oflag |= OPOST | ONLCR;
+  raw_mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN | ISIG);
+  raw_mode.c_cc[VMIN] = 1;
+  raw_mode.c_cc[VTIME] = 0;
+  tcsetattr(input_, TCSANOW, &raw_mode);
   mode_ = Mode::editing;
   if (is_modern_) write("\x1b[?2004h");
 }
 
 void Terminal::leave(bool typed_ahead) {
-  const Mode left = typed_ahead ? Mode::typed_ahead : Mode::original;
-  if (mode_ == Mode::original || mode_ == left) return;
+  const Mode new_mode = typed_ahead ? Mode::typed_ahead : Mode::original;
+  if (mode_ == Mode::original || mode_ == new_mode) return;
   termios mode = original_mode_;
   if (typed_ahead) mode.c_lflag &= ~static_cast<tcflag_t>(ECHO | ICANON | IEXTEN);
   if (typed_ahead) restore_at_exit(input_, original_mode_);
   if (!typed_ahead) terminal_to_restore.file = -1;
   if (is_modern_ && mode_ == Mode::editing) write("\x1b[?2004l");
   tcsetattr(input_, TCSANOW, &mode);
-  mode_ = left;
+  mode_ = new_mode;
 }
 
 Wakeups::Wakeups() {
