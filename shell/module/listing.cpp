@@ -40,14 +40,14 @@ class ListingBuilder {
   explicit ListingBuilder(lua_State* L) : L_(L) {}
 
   /// Collects the members of the table on top of the stack, which has this path; pops the table.
-  void table(const std::string& path) {
+  void visit_table(const std::string& path) {
     reserve(L_, 8);
     const int index = lua_gettop(L_);
     if (enclosing_tables_.insert(lua_topointer(L_, index)).second) {
-      fill(index);
+      add_lazy_fields(index);
       for (lua_pushnil(L_); lua_next(L_, index);) {
         if (lua_type(L_, -2) == LUA_TSTRING)
-          member(concat(path, ".", text_of(L_, -2)));
+          visit_member(concat(path, ".", text_of(L_, -2)));
         else
           lua_pop(L_, 1);
       }
@@ -63,41 +63,41 @@ class ListingBuilder {
     for (const auto& [path, row] : functions)
       if (row.contains("example")) paths[identities_[path]] = path;
     for (auto& [path, row] : functions)
-      if (const auto found = paths.find(identities_[path]);
-          found != paths.end() && !row.contains("example"))
-        add_example(row, found->second);
+      if (const auto it = paths.find(identities_[path]);
+          it != paths.end() && !row.contains("example"))
+        add_example(row, it->second);
   }
 
   Rows functions, namespaces, values;
 
  private:
   /// Adds the fields of a table that are otherwise added when they are first read.
-  void fill(int index) {
+  void add_lazy_fields(int index) {
     if (luaL_getmetafield(L_, index, "__fill")) protected_call(L_, 0, 0);
   }
 
   /// Collects the value on top of the stack, which has this path; pops the value.
-  void member(const std::string& path) {
+  void visit_member(const std::string& path) {
     const int index = lua_gettop(L_);
-    if (const Value described = describe_function(L_, index); !described.is_null())
-      function(path, index, described.as_dict());
+    if (const Value description = describe_function(L_, index); !description.is_null())
+      visit_function(path, index, description.as_dict());
     else if (const char* kind = kind_of_namespace(L_, index))
       add(namespaces, path, describe_namespace(kind));
     else
       values[path] = Dict{{"path", path}, {"type", luaL_typename(L_, index)}};
-    lua_istable(L_, index) ? table(path) : lua_settop(L_, index - 1);
+    lua_istable(L_, index) ? visit_table(path) : lua_settop(L_, index - 1);
   }
 
-  void function(const std::string& path, int index, const Dict& described) {
-    add(functions, path, described);
+  void visit_function(const std::string& path, int index, const Dict& description) {
+    add(functions, path, description);
     add_example(functions[path], path);
     const Callable* callable = to_callable(L_, index);
     identities_[path] = callable ? callable : lua_topointer(L_, index);
   }
 
-  static void add(Rows& rows, const std::string& path, const Dict& described) {
+  static void add(Rows& rows, const std::string& path, const Dict& description) {
     Dict row{{"path", path}};
-    for (const DictEntry& entry : described) row.set(entry.key, entry.value);
+    for (const DictEntry& entry : description) row.set(entry.key, entry.value);
     row.erase("what");
     rows[path] = std::move(row);
   }
@@ -170,13 +170,13 @@ List types() {
   for (const HandleType* type : {&operation_methods(), &tensor_type(), &variable_type(),
                                  &symbol_type(), &node_type(), &input_spec_type(), &class_type()})
     rows.push_back(describe_type(*type));
-  for (const ObjectType& each : object_types()) rows.push_back(describe_type(each.type));
+  for (const ObjectType& entry : object_types()) rows.push_back(describe_type(entry.type));
   return rows;
 }
 
 /// The value in a form that JSON can express: objects become the names of their classes, and
 /// infinite numbers and NaN become strings.
-Value plain(const Value& value) {
+Value json_compatible(const Value& value) {
   return mapped(value, [](const Value& part) -> std::optional<Value> {
     if (part.is_object()) return Value(part.as_object()->class_name());
     if (part.is_float() && !std::isfinite(part.as_float())) return Value(to_text(part));
@@ -187,17 +187,17 @@ Value plain(const Value& value) {
 }  // namespace
 
 Dict listing(lua_State* L, int module) {
-  ListingBuilder walk(L);
+  ListingBuilder builder(L);
   lua_pushvalue(L, module);
-  walk.table("cr");
-  walk.share_examples();
-  const Value all = plain(Dict{{"version", CRESCENT_VERSION},
-                               {"functions", list_of(std::move(walk.functions))},
-                               {"namespaces", list_of(std::move(walk.namespaces))},
-                               {"classes", classes()},
-                               {"types", types()},
-                               {"values", list_of(std::move(walk.values))}});
-  return all.as_dict();
+  builder.visit_table("cr");
+  builder.share_examples();
+  const Value result = json_compatible(Dict{{"version", CRESCENT_VERSION},
+                                            {"functions", list_of(std::move(builder.functions))},
+                                            {"namespaces", list_of(std::move(builder.namespaces))},
+                                            {"classes", classes()},
+                                            {"types", types()},
+                                            {"values", list_of(std::move(builder.values))}});
+  return result.as_dict();
 }
 
 void set_listing(lua_State* L) {

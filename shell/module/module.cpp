@@ -118,7 +118,8 @@ void set_models(lua_State* L) {
 /// Adds the functions cr.datasets.mnist.load_data, ...
 void set_datasets(lua_State* L) {
   lua_newtable(L);
-  for (const KnownDataset& known : known_datasets()) set_library(L, known.name, known.functions);
+  for (const KnownDataset& dataset : known_datasets())
+    set_library(L, dataset.name, dataset.functions);
   lua_setfield(L, -2, "datasets");
 }
 
@@ -168,8 +169,8 @@ int open(lua_State* L) {
         clear_session();
       },
       {}, "Restarts the numbering of layer names and frees compiled programs and unused memory.");
-  static std::once_flag begun;
-  std::call_once(begun, begin_process);
+  static std::once_flag process_flag;
+  std::call_once(process_flag, begin_process);
   watch_collector(L);
   create_types(L);
   lua_newtable(L);

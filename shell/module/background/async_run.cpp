@@ -33,13 +33,13 @@ struct NullObserver final : ComputationObserver {
 std::atomic<void (*)()> run_listener = nullptr;
 
 void block_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  sigset_t all_signals;
+  sigfillset(&all_signals);
+  pthread_sigmask(SIG_BLOCK, &all_signals, nullptr);
 }
 
-std::string of_count(const char* before, int64_t number, int64_t count) {
-  return concat(before, number, count < 0 ? "" : concat(" of ", count));
+std::string of_count(const char* prefix, int64_t number, int64_t count) {
+  return concat(prefix, number, count < 0 ? "" : concat(" of ", count));
 }
 
 AsyncRun::Status status_without_logs(const TrainingRun& run) {
@@ -59,7 +59,7 @@ AsyncRun::AsyncRun(lua_State* L, TrainingRunPtr run)
 AsyncRun::~AsyncRun() { join(); }
 
 void AsyncRun::start() {
-  thread_ = start_thread([this] { work(); });
+  thread_ = start_thread([this] { process_batches(); });
   if (!thread_.joinable()) fail("fit_async: the system starts no thread");
 }
 
@@ -69,8 +69,8 @@ AsyncRun::Status AsyncRun::noted_status() const {
 }
 
 bool AsyncRun::mark_position_reported() {
-  const StateAndEpoch now = state_and_epoch();
-  return std::exchange(reported_position_, now) != now;
+  const StateAndEpoch position = state_and_epoch();
+  return std::exchange(reported_position_, position) != position;
 }
 
 AsyncRun::Status AsyncRun::status() const {
@@ -85,11 +85,11 @@ void AsyncRun::refresh() const {
 }
 
 void AsyncRun::note_status() const {
-  Status now = status_without_logs(*run_);
-  now.logs = run_->logs();
-  now.seconds = seconds_;
+  Status new_status = status_without_logs(*run_);
+  new_status.logs = run_->logs();
+  new_status.seconds = seconds_;
   const std::lock_guard lock(mutex_);
-  noted_status_ = std::move(now);
+  noted_status_ = std::move(new_status);
 }
 
 void AsyncRun::pause() {
@@ -100,10 +100,10 @@ void AsyncRun::resume() {
   if (!is_over()) state_ = State::running;
 }
 
-void AsyncRun::step(int64_t batches) {
+void AsyncRun::step(int64_t batch_count) {
   expect_other_thread();
   pause();
-  remaining_batches_ = batches;
+  remaining_batches_ = batch_count;
   wait_until([this] { return remaining_batches_ == 0 || is_over(); });
 }
 
@@ -132,29 +132,29 @@ void AsyncRun::expect_other_thread() const {
 }
 
 template <class Done>
-void AsyncRun::wait_until(Done done) {
+void AsyncRun::wait_until(Done is_done) {
   expect_other_thread();
   Interruptible interruptible;
-  StateLock::instance().unlock_until(done);
-  if (done()) return;
+  StateLock::instance().unlock_until(is_done);
+  if (is_done()) return;
   remaining_batches_ = 0;
   throw Interrupted("interrupted; the run goes on: run:stop() ends it");
 }
 
-void AsyncRun::work() {
+void AsyncRun::process_batches() {
   block_signals();
   const SignalsElsewhere elsewhere;
   const ComputingStep step(run_->model(), [this] { return !is_over(); });
   StateLock& lock = StateLock::instance();
-  for (bool over = false; !over; lock.unlock()) {
+  for (bool has_ended = false; !has_ended; lock.unlock()) {
     lock.lock_in_background([this] { return state_ != State::paused || remaining_batches_ > 0; });
-    if (!is_over()) advance();
-    over = is_over();
+    if (!is_over()) process_batch();
+    has_ended = is_over();
   }
 }
 
 /// Processes one batch. Work that is due before it, such as the end of an epoch, is done first.
-void AsyncRun::advance() {
+void AsyncRun::process_batch() {
   const auto begin = Clock::now();
   const auto body = [](lua_State*, const void* self) {
     static_cast<const AsyncRun*>(self)->run_->advance(1);
@@ -179,8 +179,8 @@ void AsyncRun::advance() {
 /// continues. Calls the listener if the run has begun another epoch, ended or failed.
 void AsyncRun::report() {
   const auto now = Clock::now();
-  const StateAndEpoch here(state_, run_->epoch());
-  const bool is_news = here != position_of_last_call_ && (is_over() || now >= next_call_time_);
+  const StateAndEpoch position(state_, run_->epoch());
+  const bool is_news = position != position_of_last_call_ && (is_over() || now >= next_call_time_);
   if (!is_news && state_ == State::running && now - noted_time_ < kNoteInterval) return;
   const NullObserver observer;
   const auto body = [](lua_State*, const void* self) {
@@ -192,7 +192,7 @@ void AsyncRun::report() {
   lua_settop(lua_, 0);
   noted_time_ = Clock::now();
   if (!is_news) return;
-  position_of_last_call_ = here;
+  position_of_last_call_ = position;
   next_call_time_ = std::max(next_call_time_, now - kBurst) + kReportInterval;
   if (void (*const listener)() = run_listener) listener();
 }

@@ -60,8 +60,8 @@ class AsyncRun final : public Object {
 
   void pause();
   void resume();
-  /// Lets a paused run process `batches` batches; returns when it has processed them.
-  void step(int64_t batches);
+  /// Lets a paused run process `batch_count` batches; returns when it has processed them.
+  void step(int64_t batch_count);
   /// Ends the run after the current batch, as setting stop_training does.
   void stop();
   void wait();
@@ -72,11 +72,11 @@ class AsyncRun final : public Object {
  private:
   void expect_other_thread() const;
   template <class Done>
-  void wait_until(Done done);
+  void wait_until(Done is_done);
   using StateAndEpoch = std::pair<State, int64_t>;
   StateAndEpoch state_and_epoch() const { return {state_, noted_status().epoch}; }
-  void work();
-  void advance();
+  void process_batches();
+  void process_batch();
   void note_status() const;
   void report();
 

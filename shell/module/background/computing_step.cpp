@@ -25,20 +25,20 @@ Ids ids_of(const Variables& variables) {
 }
 
 Ids ids_of_layer(Layer& layer) {
-  Ids all = ids_of(layer.weights());
+  Ids ids = ids_of(layer.weights());
   const auto add = [&](const Variables& variables) {
-    const Ids more = ids_of(variables);
-    all.insert(all.end(), more.begin(), more.end());
+    const Ids variable_ids = ids_of(variables);
+    ids.insert(ids.end(), variable_ids.begin(), variable_ids.end());
   };
-  for (const Layer* each : layer.flatten_layers()) {
-    all.push_back(each);
-    for (const auto& metric : each->metrics()) add(metric->variables());
+  for (const Layer* inner_layer : layer.flatten_layers()) {
+    ids.push_back(inner_layer);
+    for (const auto& metric : inner_layer->metrics()) add(metric->variables());
   }
   const auto* model = dynamic_cast<const Model*>(&layer);
-  if (!model || !model->compiled()) return all;
+  if (!model || !model->compiled()) return ids;
   if (const auto optimizer = model->optimizer()) add(optimizer->state());
   for (const auto& metric : model->all_metrics()) add(metric->variables());
-  return all;
+  return ids;
 }
 
 ComputingStep::ComputingStep(Model& model, std::function<bool()> may_call_lua)
@@ -55,9 +55,9 @@ bool ComputingStep::may_unlock() const {
 void ComputingStep::begin(std::span<const Program::Binding> variables) noexcept {
   if (depth_++ > 0) return;
   variables_ = variables;
-  is_open_ = may_unlock();
-  if (!is_open_) return;
-  used_.clear();
+  has_unlocked_ = may_unlock();
+  if (!has_unlocked_) return;
+  used_ids_.clear();
   current_step = this;
   caller_ = current_or_null();
   stay_current(nullptr);
@@ -65,23 +65,24 @@ void ComputingStep::begin(std::span<const Program::Binding> variables) noexcept 
 }
 
 void ComputingStep::end() noexcept {
-  if (--depth_ > 0 || !is_open_) return;
+  if (--depth_ > 0 || !has_unlocked_) return;
   StateLock::instance().end_step();
   current_step = nullptr;
   if (may_call_lua_()) stay_current(caller_);
 }
 
 bool ComputingStep::uses_any_of(const Ids& ids) {
-  if (used_.empty()) {
-    for (const Program::Binding& binding : variables_) used_.insert(binding.variable.id());
-    const Ids of_model = ids_of_layer(model_);
-    used_.insert(of_model.begin(), of_model.end());
+  if (used_ids_.empty()) {
+    for (const Program::Binding& binding : variables_) used_ids_.insert(binding.variable.id());
+    const Ids model_ids = ids_of_layer(model_);
+    used_ids_.insert(model_ids.begin(), model_ids.end());
   }
-  return std::any_of(ids.begin(), ids.end(), [&](const void* id) { return used_.contains(id); });
+  return std::any_of(ids.begin(), ids.end(),
+                     [&](const void* id) { return used_ids_.contains(id); });
 }
 
 ComputingStep* computing_step() { return current_step; }
 
-bool is_computing(const Model& model) { return current_step && current_step->is_of(model); }
+bool is_computing(const Model& model) { return current_step && current_step->is_step_of(model); }
 
 }  // namespace crescent::lua

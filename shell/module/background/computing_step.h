@@ -27,7 +27,7 @@ class ComputingStep final : public ComputationObserver {
   void end() noexcept override;
 
   // The functions below may only be called by the thread of the script while the step computes.
-  bool is_of(const Model& model) const { return &model == &model_; }
+  bool is_step_of(const Model& model) const { return &model == &model_; }
   /// Whether the step uses a variable or a layer in `ids`, or the trained model contains one of
   /// them.
   bool uses_any_of(const Ids& ids);
@@ -40,8 +40,8 @@ class ComputingStep final : public ComputationObserver {
   std::span<const Program::Binding> variables_;
   /// The ids of the variables and layers that the step uses; the first call of uses_any_of()
   /// collects them.
-  std::unordered_set<const void*> used_;
-  bool is_open_ = false;
+  std::unordered_set<const void*> used_ids_;
+  bool has_unlocked_ = false;
   int depth_ = 0;
   lua_State* caller_ = nullptr;
 };

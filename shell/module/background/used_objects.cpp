@@ -24,10 +24,10 @@ bool is_passive(const Object& object) {
 
 /// Whether the layer or one of its sublayers is written in Lua, so that not all variables that it
 /// uses are known.
-bool has_lua(Layer& layer) {
-  const std::vector<Layer*> all = layer.flatten_layers();
-  return std::any_of(all.begin(), all.end(), [](const Layer* each) {
-    return dynamic_cast<const Instance*>(each) != nullptr;
+bool has_lua_layer(Layer& layer) {
+  const std::vector<Layer*> layers = layer.flatten_layers();
+  return std::any_of(layers.begin(), layers.end(), [](const Layer* inner_layer) {
+    return dynamic_cast<const Instance*>(inner_layer) != nullptr;
   });
 }
 
@@ -39,7 +39,7 @@ bool uses_variable(const Variable& variable) {
 
 bool uses_object(Object& object) {
   if (auto* layer = dynamic_cast<Layer*>(&object))
-    return has_lua(*layer) || computing_step()->uses_any_of(ids_of_layer(*layer));
+    return has_lua_layer(*layer) || computing_step()->uses_any_of(ids_of_layer(*layer));
   if (auto* metric = dynamic_cast<Metric*>(&object))
     return computing_step()->uses_any_of(ids_of(metric->variables()));
   if (auto* optimizer = dynamic_cast<Optimizer*>(&object))

@@ -16,17 +16,17 @@ ModelPtr functional(Any, const ModelEndpoints& inputs, const ModelEndpoints& out
 /// becomes the layer ReLU or the operation of the same name.
 Symbol activate(const std::shared_ptr<Activation>& activation, const Symbol& x) {
   const ClassPtr& info = activation->info();
-  const Dict given = activation->get_config();  // the options that differ from their defaults
-  const bool ours = info && info->origin != "Lua" && !given.empty();
-  if (ours && registry().find(Operation::kKind, info->name) && info->name != "relu") {
+  const Dict options = activation->get_config();  // the options that differ from their defaults
+  const bool is_builtin = info && info->origin != "Lua" && !options.empty();
+  if (is_builtin && registry().find(Operation::kKind, info->name) && info->name != "relu") {
     Dict arguments{{"x", std::make_shared<BoxedSymbol>(x)}};
     for (const Field& option : info->schema.fields)
       arguments.set(option.name,
-                    given.contains(option.name) ? given.at(option.name) : option.default_value);
+                    options.contains(option.name) ? options.at(option.name) : option.default_value);
     return (*get<Operation>(Value(info->name)))(arguments).object_as<BoxedSymbol>()->symbol;
   }
-  const LayerPtr layer = ours && info->name == "relu"
-                             ? make<Layer>("ReLU", given)
+  const LayerPtr layer = is_builtin && info->name == "relu"
+                             ? make<Layer>("ReLU", options)
                              : make<Layer>("Activation", {{"activation", Value(activation)}});
   return (*layer)(std::vector<Symbol>{x}).front();
 }

@@ -84,8 +84,8 @@ class MemberMethod final : public Callable {
   MemberMethod(const Method& method, SelfReader self)
       : Callable(signature_of_method(method)), method_(method), self_(self) {}
   int call(lua_State* L) const override {
-    arrange(L, mask([](const Field& field) { return field.takes_dict; }),
-            mask([](const Field& field) { return field.is_list; }));
+    arrange(L, bit_mask([](const Field& field) { return field.takes_dict; }),
+            bit_mask([](const Field& field) { return field.is_list; }));
     const auto object = self_(L);
     Dict arguments;
     for (size_t i = 1; i < parameters().size(); ++i)
@@ -96,13 +96,13 @@ class MemberMethod final : public Callable {
   }
 
  private:
-  /// A bit mask of the parameters after self for which `is` holds.
+  /// A bit mask of the parameters after self for which the predicate holds.
   template <class Is>
-  unsigned mask(Is is) const {
+  unsigned bit_mask(Is predicate) const {
     unsigned bits = 0, bit = 1;
     for (const Field& field : method_.parameters.fields) {
       bit <<= 1;
-      if (is(field)) bits |= bit;
+      if (predicate(field)) bits |= bit;
     }
     return bits;
   }

@@ -36,17 +36,17 @@ bool is_build_from_outside(lua_State* L) {
   return instance && !instance->is_building();
 }
 
-/// Pushes the method of a late parent, or nil; the arguments are the handle and the name.
-int push_late_method(lua_State* L) {
-  const Callable* method = type_of(L, 1)->find_late_method(text_of(L, 2));
+/// Pushes the method of a lazy parent, or nil; the arguments are the handle and the name.
+int push_lazy_method(lua_State* L) {
+  const Callable* method = type_of(L, 1)->find_lazy_method(text_of(L, 2));
   method ? push_callable(L, *method) : lua_pushnil(L);
   return 1;
 }
 
-/// Pushes the method of a late parent and adds it to the table of methods, which is the first
+/// Pushes the method of a lazy parent and adds it to the table of methods, which is the first
 /// upvalue; returns whether there is one. The arguments are those of crescent_index.
-bool add_late_method(lua_State* L) {
-  static const CallablePtr push_method = raw("methods", push_late_method);
+bool add_lazy_method(lua_State* L) {
+  static const CallablePtr push_method = raw("methods", push_lazy_method);
   finish(L, run(L, *push_method));
   if (lua_isnil(L, -1)) return false;
   lua_pushvalue(L, 2);
@@ -56,7 +56,7 @@ bool add_late_method(lua_State* L) {
 }
 
 /// The metamethod __index; its upvalues are the methods, the getters, the Callable for keys that
-/// are neither, and whether the type has a late parent.
+/// are neither, and whether the type has a lazy parent.
 extern "C" int crescent_index(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     if (!is_build_from_outside(L) && push_from_instance(L)) return 1;
@@ -69,7 +69,7 @@ extern "C" int crescent_index(lua_State* L) {
       return finish(L, run(L, *getter));
     }
     lua_settop(L, 2);
-    if (lua_toboolean(L, lua_upvalueindex(4)) && add_late_method(L)) return 1;
+    if (lua_toboolean(L, lua_upvalueindex(4)) && add_lazy_method(L)) return 1;
   }
   lua_settop(L, 2);
   return finish(L, run(L, *static_cast<const Callable*>(lua_touserdata(L, lua_upvalueindex(3)))));
@@ -87,21 +87,21 @@ int fail_missing(lua_State* L) {
 /// The metamethod __newindex for self, name and value.
 int assign(lua_State* L) {
   const HandleType* type = type_of(L, 1);
-  const bool named = lua_type(L, 2) == LUA_TSTRING;
+  const bool is_string_key = lua_type(L, 2) == LUA_TSTRING;
   const std::string name = text_of(L, 2);
-  if (const Callable* setter = named ? type->find_setter(name) : nullptr) {
+  if (const Callable* setter = is_string_key ? type->find_setter(name) : nullptr) {
     lua_remove(L, 2);
     return setter->call(L);
   }
-  if (!named && type->find_positions()) return type->find_positions()->call(L);
+  if (!is_string_key && type->find_position_setter()) return type->find_position_setter()->call(L);
   if (lua_getiuservalue(L, 1, kAttributes) == LUA_TTABLE) {
     lua_pop(L, 1);
     for (const std::string& property : type->property_names())
-      if (named && property == name) fail(type->name(), ": '", name, "' cannot be set");
+      if (is_string_key && property == name) fail(type->name(), ": '", name, "' cannot be set");
     set_attribute(L);
     return 0;
   }
-  const auto reason = named ? type->find_reason() : nullptr;
+  const auto reason = is_string_key ? type->find_unsettable_reason() : nullptr;
   fail(type->name(), ": '", name, "' cannot be set", reason ? reason(L, *type, name) : "");
 }
 
@@ -152,11 +152,11 @@ void set_function(lua_State* L, const Callable& function) {
   lua_setfield(L, -2, function.name().c_str());
 }
 
-const Callable& standard_missing() {
+const Callable& default_missing_key_handler() {
   static const CallablePtr callable = raw("[]", fail_missing);
   return *callable;
 }
-const Callable& standard_assign() {
+const Callable& default_assign() {
   static const CallablePtr callable = raw("[]", assign);
   return *callable;
 }
@@ -165,8 +165,8 @@ const Callable& standard_assign() {
 
 HandleType::HandleType(std::string name, const HandleType* parent)
     : name_(std::move(name)), parent_(parent) {}
-HandleType::HandleType(std::string name, LateParent parent)
-    : name_(std::move(name)), late_parent_(parent) {}
+HandleType::HandleType(std::string name, LazyParent parent)
+    : name_(std::move(name)), lazy_parent_(parent) {}
 HandleType::HandleType(HandleType&&) = default;
 HandleType::~HandleType() = default;
 
@@ -196,11 +196,11 @@ HandleType& HandleType::setter(CallablePtr callable) {
 HandleType& HandleType::meta(const std::string& name, CallablePtr callable) {
   return add(&HandleType::metamethods_, name, std::move(callable));
 }
-HandleType& HandleType::missing(CallablePtr callable) {
-  return missing_ = std::move(callable), *this;
+HandleType& HandleType::missing_key_handler(CallablePtr callable) {
+  return missing_key_handler_ = std::move(callable), *this;
 }
-HandleType& HandleType::positions(CallablePtr callable) {
-  return positions_ = std::move(callable), *this;
+HandleType& HandleType::position_setter(CallablePtr callable) {
+  return position_setter_ = std::move(callable), *this;
 }
 
 std::vector<std::string> HandleType::method_names() const { return names(&HandleType::methods_); }
@@ -216,72 +216,72 @@ const Callable* HandleType::find_setter(const std::string& name) const {
 }
 
 template <class Visit>
-void HandleType::each(Members HandleType::*members, Visit visit) const {
+void HandleType::for_each_member(Members HandleType::*members, Visit visit) const {
   const HandleType* parent = members == &HandleType::methods_ ? this->parent() : parent_;
-  if (parent) parent->each(members, visit);
+  if (parent) parent->for_each_member(members, visit);
   for (const auto& [name, callable] : this->*members) visit(name, *callable);
 }
 
 std::vector<std::string> HandleType::names(Members HandleType::*members) const {
   std::vector<std::string> names;
-  each(members, [&](const std::string& name, const Callable&) {
+  for_each_member(members, [&](const std::string& name, const Callable&) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   });
   return names;
 }
 
-std::vector<const Callable*> HandleType::own(Members HandleType::*members) const {
-  std::vector<const Callable*> own;
-  for (const auto& [name, callable] : this->*members) own.push_back(callable.get());
-  return own;
+std::vector<const Callable*> HandleType::own_members(Members HandleType::*members) const {
+  std::vector<const Callable*> result;
+  for (const auto& [name, callable] : this->*members) result.push_back(callable.get());
+  return result;
 }
 
 const Callable* HandleType::find(Members HandleType::*members, const std::string& name) const {
-  const Callable* found = nullptr;
-  each(members, [&](const std::string& other, const Callable& callable) {
-    if (other == name) found = &callable;
+  const Callable* match = nullptr;
+  for_each_member(members, [&](const std::string& member_name, const Callable& callable) {
+    if (member_name == name) match = &callable;
   });
-  return found;
+  return match;
 }
 
-const Callable* HandleType::find_missing() const {
-  if (missing_) return missing_.get();
-  return parent_ ? parent_->find_missing() : &standard_missing();
+const Callable* HandleType::find_missing_key_handler() const {
+  if (missing_key_handler_) return missing_key_handler_.get();
+  return parent_ ? parent_->find_missing_key_handler() : &default_missing_key_handler();
 }
 
-const Callable* HandleType::find_late_method(const std::string& name) const {
-  const Callable* method = late_parent_->find(name);
+const Callable* HandleType::find_lazy_method(const std::string& name) const {
+  const Callable* method = lazy_parent_->find(name);
   return method ? method : parent()->find_method(name);
 }
 
-HandleType::UnsettableReason HandleType::find_reason() const {
-  return reason_ || !parent_ ? reason_ : parent_->find_reason();
+HandleType::UnsettableReason HandleType::find_unsettable_reason() const {
+  return reason_ || !parent_ ? reason_ : parent_->find_unsettable_reason();
 }
 
 void HandleType::push_methods(lua_State* L) const {
   lua_newtable(L);
-  each(&HandleType::methods_,
-       [&](const std::string&, const Callable& callable) { set_function(L, callable); });
+  for_each_member(&HandleType::methods_,
+                  [&](const std::string&, const Callable& callable) { set_function(L, callable); });
 }
 
 void HandleType::create(lua_State* L, const void* key, lua_CFunction close) const {
   lua_newtable(L);
-  if (late_parent_) {
+  if (lazy_parent_) {
     lua_newtable(L);
     for (const Callable* method : own_methods()) set_function(L, *method);
   } else {
     push_methods(L);
   }
   lua_newtable(L);
-  each(&HandleType::getters_, [&](const std::string& name, const Callable& getter) {
+  for_each_member(&HandleType::getters_, [&](const std::string& name, const Callable& getter) {
     lua_pushlightuserdata(L, const_cast<Callable*>(&getter));
     lua_setfield(L, -2, name.c_str());
   });
-  lua_pushlightuserdata(L, const_cast<Callable*>(find_missing()));
-  lua_pushboolean(L, late_parent_.has_value());
+  lua_pushlightuserdata(L, const_cast<Callable*>(find_missing_key_handler()));
+  lua_pushboolean(L, lazy_parent_.has_value());
   lua_pushcclosure(L, crescent_index, 4);
   lua_setfield(L, -2, "__index");
-  push_callable(L, standard_assign());
+  push_callable(L, default_assign());
   lua_setfield(L, -2, "__newindex");
   lua_pushcfunction(L, close);
   lua_setfield(L, -2, "__gc");
@@ -292,14 +292,15 @@ void HandleType::create(lua_State* L, const void* key, lua_CFunction close) cons
     lua_pushstring(L, name_.c_str());
     lua_setfield(L, -2, field);
   }
-  for (const Operator& each : operators()) {
-    push_callable(L, each.callable);
-    lua_setfield(L, -2, each.key);
+  for (const Operator& operation : operators()) {
+    push_callable(L, operation.callable);
+    lua_setfield(L, -2, operation.key);
   }
-  each(&HandleType::metamethods_, [&](const std::string& name, const Callable& callable) {
-    push_callable(L, callable);
-    lua_setfield(L, -2, name.c_str());
-  });
+  for_each_member(&HandleType::metamethods_,
+                  [&](const std::string& name, const Callable& callable) {
+                    push_callable(L, callable);
+                    lua_setfield(L, -2, name.c_str());
+                  });
   lua_pushlightuserdata(L, const_cast<HandleType*>(this));
   lua_rawsetp(L, -2, &type_key);
   lua_rawsetp(L, LUA_REGISTRYINDEX, key);

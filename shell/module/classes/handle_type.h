@@ -16,11 +16,11 @@ class HandleType {
   explicit HandleType(std::string name, const HandleType* parent = nullptr);
   /// A parent that has many methods and nothing else: `all` makes it when the names of its methods
   /// are asked for; `find` makes the method of this name only, or returns null.
-  struct LateParent {
+  struct LazyParent {
     const HandleType& (*all)();
     const Callable* (*find)(const std::string& name);
   };
-  HandleType(std::string name, LateParent parent);
+  HandleType(std::string name, LazyParent parent);
   HandleType(HandleType&&);
   ~HandleType();
 
@@ -51,32 +51,32 @@ class HandleType {
   HandleType& meta(const std::string& name, CallablePtr callable);
   /// Sets the function (self, key) that is called for keys that are not members, such as positions
   /// and attributes. Without it, reading such keys is an error.
-  HandleType& missing(CallablePtr callable);
+  HandleType& missing_key_handler(CallablePtr callable);
   /// Sets the function (self, key, value) for assignment to keys that are not strings. Without it,
   /// such an assignment is an error.
-  HandleType& positions(CallablePtr callable);
+  HandleType& position_setter(CallablePtr callable);
 
   /// Returns the end of an error message: the reason why a name cannot be assigned to.
   using UnsettableReason = std::string (*)(lua_State* L, const HandleType& type,
                                            const std::string& name);
-  HandleType& unsettable(UnsettableReason reason) { return reason_ = reason, *this; }
+  HandleType& unsettable_reason(UnsettableReason reason) { return reason_ = reason, *this; }
 
   const std::string& name() const { return name_; }
-  const HandleType* parent() const { return late_parent_ ? &late_parent_->all() : parent_; }
+  const HandleType* parent() const { return lazy_parent_ ? &lazy_parent_->all() : parent_; }
   /// The names of methods or properties, including those of parent types, for completion and help.
   std::vector<std::string> method_names() const;
   std::vector<std::string> property_names() const;
   /// The methods by name, without those of parent types.
-  std::vector<const Callable*> own_methods() const { return own(&HandleType::methods_); }
-  std::vector<const Callable*> own_getters() const { return own(&HandleType::getters_); }
+  std::vector<const Callable*> own_methods() const { return own_members(&HandleType::methods_); }
+  std::vector<const Callable*> own_getters() const { return own_members(&HandleType::getters_); }
   const Callable* find_method(const std::string& name) const;
   const Callable* find_getter(const std::string& name) const;
   const Callable* find_setter(const std::string& name) const;
-  const Callable* find_missing() const;
-  UnsettableReason find_reason() const;
-  const Callable* find_positions() const { return positions_.get(); }
-  /// The method of a late parent; null if it has none of this name.
-  const Callable* find_late_method(const std::string& name) const;
+  const Callable* find_missing_key_handler() const;
+  UnsettableReason find_unsettable_reason() const;
+  const Callable* find_position_setter() const { return position_setter_.get(); }
+  /// The method of a lazy parent; null if it has none of this name.
+  const Callable* find_lazy_method(const std::string& name) const;
 
   /// Makes the metatable and stores it in the Lua registry under `key`; `close` is its metamethod
   /// __gc.
@@ -88,17 +88,17 @@ class HandleType {
   using Members = std::map<std::string, CallablePtr>;
   HandleType& add(Members HandleType::*members, const std::string& name, CallablePtr callable);
   std::vector<std::string> names(Members HandleType::*members) const;
-  std::vector<const Callable*> own(Members HandleType::*members) const;
+  std::vector<const Callable*> own_members(Members HandleType::*members) const;
   const Callable* find(Members HandleType::*members, const std::string& name) const;
   /// Calls visit(name, callable) for all members, beginning with those of parent types.
   template <class Visit>
-  void each(Members HandleType::*members, Visit visit) const;
+  void for_each_member(Members HandleType::*members, Visit visit) const;
 
   std::string name_;
   const HandleType* parent_ = nullptr;
-  std::optional<LateParent> late_parent_;
+  std::optional<LazyParent> lazy_parent_;
   Members methods_, getters_, setters_, metamethods_;
-  CallablePtr missing_, positions_;
+  CallablePtr missing_key_handler_, position_setter_;
   UnsettableReason reason_ = nullptr;
 };
 

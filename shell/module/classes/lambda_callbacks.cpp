@@ -80,10 +80,10 @@ void LambdaCallback::configured() {
 }
 
 void LambdaCallback::forward(const CallbackHook& hook, int64_t number, const Logs& logs) {
-  const auto known = std::find_if(std::begin(kHooks), std::end(kHooks), [&](const Hook& h) {
+  const auto match = std::find_if(std::begin(kHooks), std::end(kHooks), [&](const Hook& h) {
     return std::strcmp(h.name, hook.name) == 0;
   });
-  const Value& function = this->*known->function;
+  const Value& function = this->*match->function;
   if (function.is_null()) return;
   hook.number ? call(function, number, as_table(logs)) : call(function, as_table(logs));
 }

@@ -36,13 +36,13 @@ class Lambda final : public Layer {
     if (mask_.is_null()) return {};
     if (auto function = mask_.object_as<LuaFunction>())
       return call_function(*function, inputs, OneOrMore<Tensor>{masks});
-    if (auto given = mask_.object_as<BoxedTensor>()) return {given->tensor};
+    if (auto mask_tensor = mask_.object_as<BoxedTensor>()) return {mask_tensor->tensor};
     return mask_by_name(inputs, masks);
   }
-  /// Adds the layer's Lua functions to `named`, under the names that its configuration uses.
-  void add_functions(Dict& named) const {
-    if (function_.object_as<LuaFunction>()) named.set(function_name_, function_);
-    if (mask_.object_as<LuaFunction>()) named.set(mask_name_, mask_);
+  /// Adds the layer's Lua functions to `functions`, under the names that its configuration uses.
+  void add_functions(Dict& functions) const {
+    if (function_.object_as<LuaFunction>()) functions.set(function_name_, function_);
+    if (mask_.object_as<LuaFunction>()) functions.set(mask_name_, mask_);
   }
   Dict get_config() const override {
     Dict config = Layer::get_config();
@@ -70,16 +70,16 @@ class Lambda final : public Layer {
   static void push_second(lua_State* L, const Dict& arguments) { push_value(L, arguments); }
   static void push_second(lua_State* L, const OneOrMore<Tensor>& masks) { push(L, masks); }
   Tensors call_by_name(const Tensors& inputs) const {
-    const auto registered = registered_as(function_name_);
-    if (const auto* code = dynamic_cast<const Instance*>(registered.get()))
-      return call_registered(*code, inputs, Value(arguments_));
-    return {(*registered)(inputs.at(0))};
+    const auto activation = registered_as(function_name_);
+    if (const auto* instance = dynamic_cast<const Instance*>(activation.get()))
+      return call_registered(*instance, inputs, Value(arguments_));
+    return {(*activation)(inputs.at(0))};
   }
   Tensors mask_by_name(const Tensors& inputs, const Tensors& masks) const {
-    const auto registered = registered_as(mask_name_);
-    const auto* code = dynamic_cast<const Instance*>(registered.get());
-    if (!code) fail_missing(mask_name_);
-    return call_registered(*code, inputs, OneOrMore<Tensor>{masks});
+    const auto activation = registered_as(mask_name_);
+    const auto* instance = dynamic_cast<const Instance*>(activation.get());
+    if (!instance) fail_missing(mask_name_);
+    return call_registered(*instance, inputs, OneOrMore<Tensor>{masks});
   }
   /// The activation registered under the name `function`, as functions in custom_objects are
   /// registered. Fails if there is none.
@@ -88,11 +88,12 @@ class Lambda final : public Layer {
     return get<Activation>(function);
   }
   template <class Second>
-  Tensors call_registered(const Instance& code, const Tensors& inputs, const Second& second) const {
+  Tensors call_registered(const Instance& instance, const Tensors& inputs,
+                          const Second& second) const {
     lua_State* L = current();
     StackRestorer restorer(L);
     const int first = lua_gettop(L) + 1;
-    code.invoke(L, "call", LUA_MULTRET, OneOrMore<Tensor>{inputs}, second);
+    instance.invoke(L, "call", LUA_MULTRET, OneOrMore<Tensor>{inputs}, second);
     return returned_tensors(L, first);
   }
   [[noreturn]] void fail_missing(const std::string& function) const {
@@ -110,10 +111,10 @@ class Lambda final : public Layer {
 }  // namespace
 
 Dict functions_of_lambdas(Layer& owner) {
-  Dict named;
+  Dict functions;
   for (const Layer* layer : owner.flatten_layers())
-    if (const auto* lambda = dynamic_cast<const Lambda*>(layer)) lambda->add_functions(named);
-  return named;
+    if (const auto* lambda = dynamic_cast<const Lambda*>(layer)) lambda->add_functions(functions);
+  return functions;
 }
 
 void register_lambda_layer(Registry& registry) { registry.add<Lambda>("Lambda"); }

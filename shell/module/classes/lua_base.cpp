@@ -14,7 +14,7 @@ const char base_key = 0;  // the key in a class table; the value is the Base of 
 // The key in the Lua registry of the table {name = class table} of the base classes.
 const char bases_key = 0;
 
-bool is_plain(const Value& value) {
+bool is_scalar(const Value& value) {
   return value.is_bool() || value.is_number() || value.is_string();
 }
 
@@ -22,8 +22,8 @@ bool is_plain(const Value& value) {
 /// boolean default only booleans fit; for a number or a string, values of the same type, objects
 /// and tables fit; for other defaults all values fit.
 bool fits(const Value& value, const Value& default_value) {
-  if (value.is_null() || !is_plain(default_value)) return true;
-  if (!is_plain(value)) return !default_value.is_bool();
+  if (value.is_null() || !is_scalar(default_value)) return true;
+  if (!is_scalar(value)) return !default_value.is_bool();
   return value.is_bool() == default_value.is_bool() &&
          value.is_string() == default_value.is_string();
 }
@@ -52,37 +52,38 @@ class AttributeAccess final : public FieldAccess {
                          ///< type
 };
 
-Field field_of(const Declared& option, std::shared_ptr<const FieldAccess> access) {
+Field field_of(const Declaration& option, std::shared_ptr<const FieldAccess> access) {
   Field field;
   field.name = option.name;
   field.doc = option.doc;
-  field.type = !option.type.empty()     ? option.type
-               : option.value.is_null() ? "a value"
-                                        : describe_kind(option.value.kind());
-  field.default_value = option.value;
+  field.type = !option.type.empty()             ? option.type
+               : option.default_value.is_null() ? "a value"
+                                                : describe_kind(option.default_value.kind());
+  field.default_value = option.default_value;
   field.access = std::move(access);
   return field;
 }
 
 template <class T>
-SchemaData schema_for(const std::string& title, const std::vector<Declared>& options) {
+SchemaData schema_for(const std::string& title, const std::vector<Declaration>& options) {
   const T defaults{};
   Schema<T> schema(title, &defaults);
   schema.keyword_only(true);
   T::template describe_base<T>(schema);
   std::vector<Field>& fields = schema.data().fields;
-  for (const Declared& option : options) {
-    const auto base = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
+  for (const Declaration& option : options) {
+    const auto inherited = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
       return field.name == option.name && !field.keyword_only;
     });
-    if (base != fields.end()) {  // the option changes the default of an option of the base class
-      base->default_value = option.value;
+    if (inherited != fields.end()) {
+      // the declaration changes the default of an option of the base class
+      inherited->default_value = option.default_value;
       continue;
     }
     std::erase_if(fields, [&](const Field& field) { return field.name == option.name; });
     fields.push_back(
         field_of(option, std::make_shared<AttributeAccess<T>>(
-                             option.name, option.type.empty() ? option.value : Value())));
+                             option.name, option.type.empty() ? option.default_value : Value())));
   }
   return schema.data();
 }

@@ -8,9 +8,9 @@
 namespace crescent::lua {
 
 /// An option, or an argument of call(), that a Lua class declares.
-struct Declared {
+struct Declaration {
   std::string name, doc;
-  Value value;
+  Value default_value;
   std::string type = {};  ///< the type of an option that is inherited from a built-in class, which
                           ///< checks the value; if empty, the type of the default
 };
@@ -19,7 +19,7 @@ struct Declared {
 struct Base {
   const char* name;
   const char* kind;
-  SchemaData (*schema)(const std::string& title, const std::vector<Declared>& options);
+  SchemaData (*schema)(const std::string& title, const std::vector<Declaration>& options);
   ObjectPtr (*make)(const SchemaData& schema, const Dict& options);
   /// returns the options that the base class handles; null for datasets, which are never stored in
   /// files

@@ -25,23 +25,23 @@ void check_class(lua_State* L, const char* function) {
 
 /// Reads declarations of options or arguments: an ordered list {{"units", 32, "Width."}, "name",
 /// ...}, or a table {units = 32}, whose options have the order of their names.
-std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
-  std::vector<Declared> declared;
-  if (lua_isnoneornil(L, index)) return declared;
-  const Value given = to_value(L, index);
-  if (given.is_dict()) {
-    for (const DictEntry& entry : given.as_dict()) declared.push_back({entry.key, "", entry.value});
-    std::sort(declared.begin(), declared.end(),
-              [](const Declared& a, const Declared& b) { return a.name < b.name; });
-    return declared;
+std::vector<Declaration> declarations(lua_State* L, int index, const char* what) {
+  std::vector<Declaration> result;
+  if (lua_isnoneornil(L, index)) return result;
+  const Value value = to_value(L, index);
+  if (value.is_dict()) {
+    for (const DictEntry& entry : value.as_dict()) result.push_back({entry.key, "", entry.value});
+    std::sort(result.begin(), result.end(),
+              [](const Declaration& a, const Declaration& b) { return a.name < b.name; });
+    return result;
   }
-  for (const Value& row : given.as_list()) {
-    const List parts = row.is_string() ? List{row} : row.is_list() ? row.as_list() : List();
-    if (parts.empty()) fail("subclass: expected ", what, " as {name, default, doc}, got ", row);
-    const auto text = [&](size_t i) { return parts.size() > i ? parts[i].as_string() : ""; };
-    declared.push_back({text(0), text(2), parts.size() > 1 ? parts[1] : Value(), text(3)});
+  for (const Value& row : value.as_list()) {
+    const List fields = row.is_string() ? List{row} : row.is_list() ? row.as_list() : List();
+    if (fields.empty()) fail("subclass: expected ", what, " as {name, default, doc}, got ", row);
+    const auto text = [&](size_t i) { return fields.size() > i ? fields[i].as_string() : ""; };
+    result.push_back({text(0), text(2), fields.size() > 1 ? fields[1] : Value(), text(3)});
   }
-  return declared;
+  return result;
 }
 
 /// The named arguments of call(): those that the parent class declares and those in the table at
@@ -49,28 +49,31 @@ std::vector<Declared> declarations(lua_State* L, int index, const char* what) {
 std::vector<Argument> call_arguments(lua_State* L, int index, const Base& base,
                                      const ClassPtr& parent) {
   std::vector<Argument> arguments = parent ? parent->schema.arguments : std::vector<Argument>();
-  for (Declared& declared : declarations(L, index, "arguments of call")) {
+  for (Declaration& declaration : declarations(L, index, "arguments of call")) {
     if (std::string_view(base.kind) != Layer::kKind)
       fail("subclass: only layers and models have arguments of call");
-    if (declared.name == "training" || declared.name == "mask")
-      fail("subclass: every call has '", declared.name, "'; it is not declared");
+    if (declaration.name == "training" || declaration.name == "mask")
+      fail("subclass: every call has '", declaration.name, "'; it is not declared");
     std::erase_if(arguments,
-                  [&](const Argument& inherited) { return inherited.name == declared.name; });
-    arguments.push_back(
-        {std::move(declared.name), std::move(declared.doc), std::move(declared.value), {}, true});
+                  [&](const Argument& inherited) { return inherited.name == declaration.name; });
+    arguments.push_back({std::move(declaration.name),
+                         std::move(declaration.doc),
+                         std::move(declaration.default_value),
+                         {},
+                         true});
   }
   return arguments;
 }
 
-std::vector<Declared> inherited_options(const ClassPtr& parent) {
-  std::vector<Declared> options;
+std::vector<Declaration> inherited_options(const ClassPtr& parent) {
+  std::vector<Declaration> options;
   if (!parent) return options;
   for (const Field& field : parent->schema.fields) {
     const Value& default_value = field.default_value;
-    const bool as_default =
+    const bool has_default_type =
         !default_value.is_null() && field.type == describe_kind(default_value.kind());
     if (!field.keyword_only)
-      options.push_back({field.name, field.doc, default_value, as_default ? "" : field.type});
+      options.push_back({field.name, field.doc, default_value, has_default_type ? "" : field.type});
   }
   return options;
 }
@@ -121,20 +124,21 @@ void set_class_metatable(lua_State* L, int table, int parent, const std::string&
 /// The name under which a Lua class is registered: if a built-in class has this name, it gets the
 /// prefix "Custom>", the default package of Keras.
 std::string name_with_package(const char* kind, const std::string& name) {
-  const ClassPtr there = registry().find(kind, name);
-  const bool taken = there && there->origin != "Lua" &&
-                     (there->name == name || std::find(there->aliases.begin(), there->aliases.end(),
-                                                       name) != there->aliases.end());
-  return taken ? "Custom>" + name : name;
+  const ClassPtr existing_class = registry().find(kind, name);
+  const bool is_taken = existing_class && existing_class->origin != "Lua" &&
+                        (existing_class->name == name ||
+                         std::find(existing_class->aliases.begin(), existing_class->aliases.end(),
+                                   name) != existing_class->aliases.end());
+  return is_taken ? "Custom>" + name : name;
 }
 
 /// The file of the Lua code that calls subclass; "" at the prompt.
 std::string defining_file(lua_State* L) {
-  lua_Debug call;
-  for (int level = 0; lua_getstack(L, level, &call); ++level) {
-    lua_getinfo(L, "S", &call);
-    if (*call.what != 'C' && std::strncmp(call.short_src, "crescent/", 9) != 0)
-      return *call.source == '@' ? call.source + 1 : "";
+  lua_Debug frame;
+  for (int level = 0; lua_getstack(L, level, &frame); ++level) {
+    lua_getinfo(L, "S", &frame);
+    if (*frame.what != 'C' && std::strncmp(frame.short_src, "crescent/", 9) != 0)
+      return *frame.source == '@' ? frame.source + 1 : "";
   }
   return "";
 }
@@ -145,15 +149,15 @@ void warn_of_two_files(const ClassInfo& info, const std::string& file) {
   static std::mutex mutex;
   static std::map<std::pair<std::string, std::string>, std::string> files;
   const std::lock_guard lock(mutex);
-  std::string& known = files[{info.kind, info.name}];
-  if (!known.empty() && !file.empty() && known != file)
-    warn("the ", info.kind, " ", info.name, " of '", file, "' takes the place of that of '", known,
-         "'");
-  known = file;
+  std::string& previous_file = files[{info.kind, info.name}];
+  if (!previous_file.empty() && !file.empty() && previous_file != file)
+    warn("the ", info.kind, " ", info.name, " of '", file, "' takes the place of that of '",
+         previous_file, "'");
+  previous_file = file;
 }
 
 ClassPtr register_class(lua_State* L, int table, const Base& base, const std::string& name,
-                        const std::vector<Declared>& options, std::vector<Argument> arguments) {
+                        const std::vector<Declaration>& options, std::vector<Argument> arguments) {
   ClassInfo info;
   info.kind = base.kind;
   info.name = name_with_package(base.kind, name);
@@ -176,8 +180,8 @@ int subclass(lua_State* L) {
   const std::string name = Read<std::string>::from(L, 2);
   const Base& base = base_at(L, 1);
   const ClassPtr parent = class_of_table(L, 1);
-  std::vector<Declared> options = inherited_options(parent);
-  for (Declared& option : declarations(L, 3, "options")) {
+  std::vector<Declaration> options = inherited_options(parent);
+  for (Declaration& option : declarations(L, 3, "options")) {
     if (is_hook(option.name, base.name))
       fail("subclass: an option cannot be called '", option.name, "', which is a method of ",
            base.name);
@@ -221,8 +225,8 @@ int base_config(lua_State* L) {
   for (const Base& base : bases())
     if (object->info() && base.base_config && dynamic_cast<Instance*>(object.get()) &&
         std::string_view(base.kind) == object->info()->kind) {
-      const bool model = dynamic_cast<Model*>(object.get());
-      if (std::string_view(base.kind) == "layer" && model != is_model(base)) continue;
+      const bool is_model_object = dynamic_cast<Model*>(object.get());
+      if (std::string_view(base.kind) == "layer" && is_model_object != is_model(base)) continue;
       return push(L, base.base_config(*object)), 1;
     }
   return push(L, object->get_config()), 1;
@@ -284,11 +288,12 @@ void push_new_base(lua_State* L, const Base& base) {
 }  // namespace
 
 void register_class_as(lua_State* L, int table, const std::string& name) {
-  const ClassPtr known = class_of_table(L, table);
-  if (!known) fail_expected(L, table, "a class made by subclass");
+  const ClassPtr registered_class = class_of_table(L, table);
+  if (!registered_class) fail_expected(L, table, "a class made by subclass");
   if (!base_at(L, table).base_config)
-    fail(known->name, " is a class of datasets, which are in no file: it needs no registration");
-  ClassInfo info = *known;
+    fail(registered_class->name,
+         " is a class of datasets, which are in no file: it needs no registration");
+  ClassInfo info = *registered_class;
   info.name = name;
   registry().replace(info);
   set_class_of_table(L, table, registry().get(info.kind, name));

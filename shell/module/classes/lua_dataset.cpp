@@ -23,9 +23,9 @@ class BatchCursor final : public Cursor {
     return true;
   }
   int64_t pass(int64_t count) override {
-    const auto passed = std::min(static_cast<size_t>(count), order_.size() - position_);
-    position_ += passed;
-    return static_cast<int64_t>(passed);
+    const auto skipped_count = std::min(static_cast<size_t>(count), order_.size() - position_);
+    position_ += skipped_count;
+    return static_cast<int64_t>(skipped_count);
   }
 
  private:
@@ -113,7 +113,7 @@ void LuaDataset::call_if_defined(const char* hook) const {
   });
 }
 
-StreamPtr shuffled(std::shared_ptr<LuaDataset> data) {
+StreamPtr shuffled_stream(std::shared_ptr<LuaDataset> data) {
   return std::make_shared<ShuffledBatches>(std::move(data));
 }
 

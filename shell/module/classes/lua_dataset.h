@@ -43,6 +43,6 @@ class DatasetSource final : public Plain {
 };
 
 /// A stream that returns the batches in a new random order in each pass.
-StreamPtr shuffled(std::shared_ptr<LuaDataset> data);
+StreamPtr shuffled_stream(std::shared_ptr<LuaDataset> data);
 
 }  // namespace crescent::lua

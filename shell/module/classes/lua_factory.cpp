@@ -27,9 +27,9 @@ constexpr const char* kEndpoints[] = {"inputs", "outputs"};
 /// Otherwise they may be options that a class with an init declares under these names.
 bool has_graph(lua_State* L, int class_index, int options_index) {
   if (!is_model(base_at(L, class_index))) return false;
-  return std::any_of(std::begin(kEndpoints), std::end(kEndpoints), [&](const char* end) {
+  return std::any_of(std::begin(kEndpoints), std::end(kEndpoints), [&](const char* endpoint) {
     const StackRestorer restorer(L);
-    push_field(L, options_index, end);
+    push_field(L, options_index, endpoint);
     return is_symbolic(L, -1) || object_as<Functional>(L, -1);
   });
 }
@@ -40,42 +40,42 @@ bool is_endpoint(const std::string& name) {
 
 /// Those options in the table that the schema declares; the init of the class handles the others.
 Dict known_options(lua_State* L, int class_index, int options_index, const SchemaData& schema) {
-  Dict known;
-  const bool open = defines(L, class_index, "init");
-  const bool own_ends = open && !has_graph(L, class_index, options_index);
+  Dict result;
+  const bool has_init = defines(L, class_index, "init");
+  const bool declares_endpoints = has_init && !has_graph(L, class_index, options_index);
   for (lua_pushnil(L); lua_next(L, options_index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) {
-      if (!open)
+      if (!has_init)
         fail(schema.title, ": no option at position ", text_of(L, -2), "; give options by name");
       continue;
     }
     const std::string name = text_of(L, -2);
     const Field* field = schema.find(name);
-    if (field && !(own_ends && field->keyword_only && is_endpoint(name)))
-      known.set(name, to_value(L, lua_gettop(L)));
-    else if (!open)
+    if (field && !(declares_endpoints && field->keyword_only && is_endpoint(name)))
+      result.set(name, to_value(L, lua_gettop(L)));
+    else if (!has_init)
       fail(schema.title, ": no option '", name, "'", did_you_mean(name, schema.names()));
   }
-  adapt_options(known, schema);
-  return known;
+  adapt_options(result, schema);
+  return result;
 }
 
 /// The options in the order of their declarations, which is that of the layers in them, with the
 /// defaults of declared options that were not given.
-Dict completed(const Dict& options, const SchemaData& schema) {
-  Dict all;
+Dict with_defaults(const Dict& options, const SchemaData& schema) {
+  Dict result;
   const auto add = [&](const std::string& name) {
     const Value* value = options.find(name);
-    if (value) all.set(name, *value);
+    if (value) result.set(name, *value);
     return value != nullptr;
   };
   for (const Field& field : schema.fields) {
-    const bool given =
+    const bool is_given =
         add(field.name) || std::any_of(field.aliases.begin(), field.aliases.end(), add);
-    if (!field.keyword_only && !given) all.set(field.name, field.default_value);
+    if (!field.keyword_only && !is_given) result.set(field.name, field.default_value);
   }
-  for (const DictEntry& entry : options) all.set(entry.key, entry.value);
-  return all;
+  for (const DictEntry& entry : options) result.set(entry.key, entry.value);
+  return result;
 }
 
 /// Removes the option build_config, the argument of build_from_config, from the table and returns
@@ -99,14 +99,15 @@ ObjectPtr make_instance(lua_State* L, int class_index, int options_index, const 
   mark_instantiated(L, class_index);
   const Value build_config = take_build_config(L, options_index, info->schema);
   const Dict options =
-      completed(known_options(L, class_index, options_index, info->schema), info->schema);
+      with_defaults(known_options(L, class_index, options_index, info->schema), info->schema);
   auto object = base_at(L, class_index).make(info->schema, options);
   if (auto* configurable = dynamic_cast<Configurable*>(object.get())) configurable->attach(info);
-  std::vector<const char*> taken;  // options that the base class handles and that init does not get
+  // the options that the base class handles and that init does not get
+  std::vector<const char*> base_options;
   if (has_graph(L, class_index, options_index))
-    taken.assign(std::begin(kEndpoints), std::end(kEndpoints));
-  if (is_model(base_at(L, class_index))) taken.push_back("build_input_shape");
-  for (const char* option : taken) {
+    base_options.assign(std::begin(kEndpoints), std::end(kEndpoints));
+  if (is_model(base_at(L, class_index))) base_options.push_back("build_input_shape");
+  for (const char* option : base_options) {
     lua_pushnil(L);
     lua_setfield(L, options_index, option);
   }
@@ -129,7 +130,7 @@ std::shared_ptr<Configurable> new_object_of_class(lua_State* L, int class_index)
   auto* instance = dynamic_cast<Instance*>(object.get());
   if (!instance || !object->info() || object->info()->kind != base_at(L, class_index).kind)
     fail("from_config() of the class: expected an object of it, got ", describe(L, -1));
-  instance->set_complete();
+  instance->skip_next_start();
   return object;
 }
 
@@ -157,14 +158,14 @@ size_t count_missing_options(const ClassInfo& info, const Dict& config) {
 const char* kind_of_object(std::string_view class_name, const Value& config) {
   if (registry().find(Layer::kKind, class_name)) return Layer::kKind;
   const Dict options = config.is_dict() ? config.as_dict() : Dict();
-  const char* best = nullptr;
-  size_t least = std::numeric_limits<size_t>::max();
+  const char* best_kind = nullptr;
+  size_t fewest_missing = std::numeric_limits<size_t>::max();
   for (const char* kind : kNestedKinds) {
     const auto info = registry().find(kind, class_name);
-    const size_t lacking = info ? count_missing_options(*info, options) : least;
-    if (lacking < least) least = lacking, best = kind;
+    const size_t missing_options = info ? count_missing_options(*info, options) : fewest_missing;
+    if (missing_options < fewest_missing) fewest_missing = missing_options, best_kind = kind;
   }
-  return best;
+  return best_kind;
 }
 
 /// The value of an option in a file, with objects in place of the configurations that
@@ -176,15 +177,15 @@ Value with_objects(const Value& value) {
     return list;
   }
   if (!value.is_dict()) return value;
-  const Dict& given = value.as_dict();
-  const Value* class_name = given.find("class_name");
-  if (class_name && class_name->is_string() && given.contains("config")) {
+  const Dict& config = value.as_dict();
+  const Value* class_name = config.find("class_name");
+  if (class_name && class_name->is_string() && config.contains("config")) {
     const std::string_view name = class_name->as_string();
-    const char* kind = kind_of_object(name.substr(name.rfind('>') + 1), given.at("config"));
+    const char* kind = kind_of_object(name.substr(name.rfind('>') + 1), config.at("config"));
     return kind ? Value(get_object(kind, value)) : value;
   }
   Dict dict;
-  for (const DictEntry& entry : given) dict.set(entry.key, with_objects(entry.value));
+  for (const DictEntry& entry : config) dict.set(entry.key, with_objects(entry.value));
   return dict;
 }
 
@@ -229,10 +230,10 @@ void push_with_nulls(lua_State* L, const Value& value) {
 
 /// Pushes a configuration; options that are null have their defaults.
 void push_config(lua_State* L, const Dict& config) {
-  Dict given;
+  Dict non_null;
   for (const DictEntry& entry : config)
-    if (!entry.value.is_null()) given.set(entry.key, entry.value);
-  push_with_nulls(L, given);
+    if (!entry.value.is_null()) non_null.set(entry.key, entry.value);
+  push_with_nulls(L, non_null);
 }
 
 /// The factory of a Lua class. It makes the objects that files and nested configurations describe.
@@ -245,12 +246,12 @@ class LuaFactory final : public Factory {
     reserve(L, 8);
     class_.push(L);
     const int class_index = lua_gettop(L);
-    const bool model = is_model(base_at(L, class_index));
-    const Dict config = model ? with_graph(options) : options;
+    const bool makes_model = is_model(base_at(L, class_index));
+    const Dict config = makes_model ? with_graph(options) : options;
     const ClassPtr info = class_of_table(L, class_index);
-    const bool makes_itself = defines(L, class_index, "from_config");
-    makes_itself ? push_value(L, config) : push_config(L, with_objects(config, info->schema));
-    if (makes_itself) return new_object_of_class(L, class_index);
+    const bool has_from_config = defines(L, class_index, "from_config");
+    has_from_config ? push_value(L, config) : push_config(L, with_objects(config, info->schema));
+    if (has_from_config) return new_object_of_class(L, class_index);
     const ObjectPtr object = make_instance(L, class_index, class_index + 1, info);
     if (auto data = std::dynamic_pointer_cast<LuaDataset>(object)) return source_of(data, *info);
     return std::dynamic_pointer_cast<Configurable>(object);
@@ -262,8 +263,8 @@ class LuaFactory final : public Factory {
 
 /// Replaces arguments {units=3}, (3, {name="x"}) or (3) by one table of options.
 void gather_options(lua_State* L, const SchemaData& schema) {
-  const int last = lua_gettop(L);
-  if (last == 2 && is_plain_table(L, 2)) {
+  const int last_index = lua_gettop(L);
+  if (last_index == 2 && is_plain_table(L, 2)) {
     lua_newtable(L);
     for (lua_pushnil(L); lua_next(L, 2);) {
       lua_pushvalue(L, -2);
@@ -273,13 +274,13 @@ void gather_options(lua_State* L, const SchemaData& schema) {
   } else {
     lua_newtable(L);
     const int table = lua_gettop(L);
-    const bool named = last > 2 && is_options(L, last);
-    for (int i = 2; i <= last - named; ++i) {
+    const bool has_named_options = last_index > 2 && is_options(L, last_index);
+    for (int i = 2; i <= last_index - has_named_options; ++i) {
       lua_pushvalue(L, i);
       lua_rawseti(L, table, i - 1);
     }
-    if (named)
-      for (lua_pushnil(L); lua_next(L, last);) {
+    if (has_named_options)
+      for (lua_pushnil(L); lua_next(L, last_index);) {
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
         lua_rawset(L, table);
@@ -319,7 +320,7 @@ void name_inputs_and_outputs(lua_State* L) {
   lua_settop(L, 2);
 }
 
-void complete(Object& object) {
+void configure_object(Object& object) {
   if (auto* configurable = dynamic_cast<Configurable*>(&object)) return configurable->configured();
   dynamic_cast<Instance&>(object).start();
 }
@@ -343,7 +344,7 @@ int construct(lua_State* L) {
   if (is_model(base)) name_inputs_and_outputs(L);
   gather_options(L, info->schema);
   const ObjectPtr object = make_instance(L, 1, lua_gettop(L), info);
-  complete(*object);
+  configure_object(*object);
   push_object(L, object);
   return 1;
 }

@@ -55,9 +55,9 @@ List endings_of(lua_State* L, int table) {
 
 List signatures_of(lua_State* L, int table) {
   List signatures;
-  for (const std::string& start : texts_of(L, table, kSignatures)) {
-    if (start.empty()) fail("signatures: expected the first bytes of files, got an empty text");
-    signatures.emplace_back(hexadecimal(start));
+  for (const std::string& signature : texts_of(L, table, kSignatures)) {
+    if (signature.empty()) fail("signatures: expected the first bytes of files, got an empty text");
+    signatures.emplace_back(hexadecimal(signature));
   }
   return signatures;
 }
@@ -97,15 +97,15 @@ int define(lua_State* L) {
 /// The named tensors in the table at `index`.
 NamedTensors named_tensors_at(lua_State* L, int index) {
   if (!is_plain_table(L, index)) fail("expected a table {name = tensor}, got ", describe(L, index));
-  NamedTensors named;
+  NamedTensors tensors;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING)
       fail("expected the name of an array, got ", describe(L, -2));
-    named.emplace_back(text_of(L, -2), to_tensor(L, -1));
+    tensors.emplace_back(text_of(L, -2), to_tensor(L, -1));
   }
-  std::sort(named.begin(), named.end(),
+  std::sort(tensors.begin(), tensors.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  return named;
+  return tensors;
 }
 
 /// Calls self:method(arguments...), then f(L) with its result on top of the stack.
@@ -164,10 +164,10 @@ void LuaFormat::load_weights(Model& model, const std::string& path, const Dict& 
 Tensor LuaFormat::read_array(const std::string& path, const std::string& member) {
   const auto tensor = [](lua_State* L) { return to_tensor(L, -1); };
   if (has("read_array")) return result_of(*this, "read_array", tensor, path, member);
-  const NamedTensors all = read_arrays(path);
-  if (member.empty() && all.size() == 1) return all.front().second;
+  const NamedTensors arrays = read_arrays(path);
+  if (member.empty() && arrays.size() == 1) return arrays.front().second;
   std::vector<std::string> names;
-  for (const auto& [name, array] : all) {
+  for (const auto& [name, array] : arrays) {
     if (name == member) return array;
     names.push_back(name);
   }
@@ -197,16 +197,17 @@ void LuaFormat::write_arrays(const std::string& path, const NamedTensors& arrays
 }
 
 void set_format_traits(lua_State* L, int table, SchemaData& schema) {
-  const std::vector<std::string> defined = defined_functions(L, table);
+  const std::vector<std::string> function_names = defined_functions(L, table);
   List abilities;
   for (const Ability& ability : kAbilities)
-    if (is_any_of(defined, ability.save_method) || is_any_of(defined, ability.load_method))
+    if (is_any_of(function_names, ability.save_method) ||
+        is_any_of(function_names, ability.load_method))
       abilities.emplace_back(ability.name);
   schema.traits.set("abilities", std::move(abilities));
   schema.traits.set(kEndings, endings_of(L, table));
   schema.traits.set(kSignatures, signatures_of(L, table));
   schema.traits.erase("written_only");
-  if (is_any_of(defined, "save_model") && !is_any_of(defined, "load_model"))
+  if (is_any_of(function_names, "save_model") && !is_any_of(function_names, "load_model"))
     schema.traits.set("written_only", true);
 }
 

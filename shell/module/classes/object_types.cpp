@@ -95,15 +95,15 @@ void push_metatable(lua_State* L, const HandleType& type) {
 /// The text of an option: " learning_rate=0.001" for a number, string or boolean, the name of the
 /// class for an object, "" for other values.
 std::string option_text(const std::string& name, const Value& value) {
-  constexpr size_t kLongest = 40;
+  constexpr size_t kMaxLength = 40;
   if (value.is_null() || value.is_list()) return "";
   const Value* class_name = value.is_dict() ? value.as_dict().find("class_name") : nullptr;
   if (value.is_dict() && !class_name) return "";
-  const Value& shown = class_name ? *class_name : value;
-  const std::string text = shown.is_object()   ? shown.as_object()->class_name()
-                           : shown.is_string() ? shown.as_string()
-                                               : to_text(shown);
-  return text.empty() || text.size() > kLongest ? "" : concat(" ", name, "=", text);
+  const Value& printed_value = class_name ? *class_name : value;
+  const std::string text = printed_value.is_object()   ? printed_value.as_object()->class_name()
+                           : printed_value.is_string() ? printed_value.as_string()
+                                                       : to_text(printed_value);
+  return text.empty() || text.size() > kMaxLength ? "" : concat(" ", name, "=", text);
 }
 
 /// The text of the options that differ from their defaults, and of the learning rate of an
@@ -114,10 +114,10 @@ std::string options_text(const Configurable& object) {
   const Dict config = object.get_config();
   for (const Field& field : object.info()->schema.fields) {
     const Value* value = config.find(field.name);
-    const bool told =
+    const bool is_shown =
         field.name == "learning_rate" || field.name == "name" ||
         (!field.keyword_only && value && to_text(*value) != to_text(field.default_value));
-    if (value && told) text += option_text(field.name, *value);
+    if (value && is_shown) text += option_text(field.name, *value);
   }
   return text;
 }
@@ -131,20 +131,20 @@ int64_t parameters_of(const Model& model) {
 std::string text_of_layer(const Layer& layer) {
   const auto* model = dynamic_cast<const Model*>(&layer);
   if (!model) return " name=" + layer.name();
-  const size_t layers = model->layers().size();
+  const size_t layer_count = model->layers().size();
   const std::string parameters =
       model->built() ? concat(", ", parameters_of(*model), " parameters") : ", not built";
-  return concat(" name=", layer.name(), ", ", layers, layers == 1 ? " layer" : " layers",
+  return concat(" name=", layer.name(), ", ", layer_count, layer_count == 1 ? " layer" : " layers",
                 parameters);
 }
 
 std::string text_of_object(Object& object) {
-  std::string more;
+  std::string details;
   if (const auto* layer = dynamic_cast<const Layer*>(&object))
-    more = text_of_layer(*layer);
+    details = text_of_layer(*layer);
   else if (const auto* configurable = dynamic_cast<const Configurable*>(&object))
-    more = options_text(*configurable);
-  return printable(concat("<", object.class_name(), more, ">"));
+    details = options_text(*configurable);
+  return printable(concat("<", object.class_name(), details, ">"));
 }
 
 }  // namespace
@@ -155,8 +155,8 @@ HandleType& add_object_type(ObjectTypes& types) {
   type.property(
           "class_name", [](Object& o) { return o.class_name(); }, "The name of the class.")
       .meta("__tostring", bound("tostring", &text_of_object, {"object"}))
-      .missing(raw("index", push_option))
-      .unsettable(reason_against_setting);
+      .missing_key_handler(raw("index", push_option))
+      .unsettable_reason(reason_against_setting);
   return type;
 }
 

@@ -58,8 +58,8 @@ void join_numbers(List& positional, const SchemaData& schema) {
   const Value& default_value = positional_fields.front()->default_value;
   const bool takes_as_many =
       default_value.is_list() && default_value.as_list().size() == positional.size();
-  const auto all_are = [&](bool (*of)(const Value&)) {
-    return std::all_of(positional.begin(), positional.end(), of);
+  const auto all_are = [&](bool (*predicate)(const Value&)) {
+    return std::all_of(positional.begin(), positional.end(), predicate);
   };
   if ((all_are(is_size) && positional_fields.size() == 1) ||
       (all_are(is_number) && takes_as_many) ||
@@ -81,11 +81,13 @@ bool names_parameters(lua_State* L, int table, const SchemaData& parameters) {
 
 /// Whether the last value is a table of keyword options, not a positional argument.
 bool ends_in_keywords(lua_State* L, int first, const SchemaData& parameters) {
-  const int last = lua_gettop(L), place = last - first;
-  if (place < 0 || !is_options(L, last)) return false;
-  const bool taken = place < static_cast<int>(parameters.fields.size());
-  if (!is_keywords(L, last)) return !taken || !parameters.fields[place].required;
-  return !taken || !parameters.fields[place].takes_dict || names_parameters(L, last, parameters);
+  const int last_index = lua_gettop(L), parameter_index = last_index - first;
+  if (parameter_index < 0 || !is_options(L, last_index)) return false;
+  const bool has_parameter = parameter_index < static_cast<int>(parameters.fields.size());
+  if (!is_keywords(L, last_index))
+    return !has_parameter || !parameters.fields[parameter_index].required;
+  return !has_parameter || !parameters.fields[parameter_index].takes_dict ||
+         names_parameters(L, last_index, parameters);
 }
 
 }  // namespace
@@ -94,11 +96,11 @@ Dict arguments_from(lua_State* L, int first, const SchemaData& parameters) {
   List positional;
   Dict keywords;
   reserve(L, 8);
-  const int last = lua_gettop(L);
-  const bool named = ends_in_keywords(L, first, parameters);
-  if (named) add_names(L, last, keywords);
-  if (named && last == first) add_positions(L, first, positional);
-  for (int i = first; i <= last - named; ++i) positional.push_back(to_value(L, i));
+  const int last_index = lua_gettop(L);
+  const bool has_keywords = ends_in_keywords(L, first, parameters);
+  if (has_keywords) add_names(L, last_index, keywords);
+  if (has_keywords && last_index == first) add_positions(L, first, positional);
+  for (int i = first; i <= last_index - has_keywords; ++i) positional.push_back(to_value(L, i));
   drop_trailing_nulls(positional);
   Dict arguments;
   for (const DictEntry& entry : parameters.by_name(positional, keywords))
@@ -110,17 +112,17 @@ Dict arguments_from(lua_State* L, int first, const SchemaData& parameters) {
 Dict options_from(lua_State* L, int first, const SchemaData& schema) {
   List positional;
   Dict keywords;
-  int last = lua_gettop(L);
+  int last_index = lua_gettop(L);
   reserve(L, 8);
-  if (last == first && is_plain_table(L, first)) {
+  if (last_index == first && is_plain_table(L, first)) {
     add_positions(L, first, positional);
     join_layers(positional, schema);
     join_numbers(positional, schema);
     add_names(L, first, keywords);
   } else {
-    const bool named = last > first && is_options(L, last);
-    if (named) add_names(L, last, keywords);
-    for (int i = first; i <= last - named; ++i) positional.push_back(to_value(L, i));
+    const bool has_keywords = last_index > first && is_options(L, last_index);
+    if (has_keywords) add_names(L, last_index, keywords);
+    for (int i = first; i <= last_index - has_keywords; ++i) positional.push_back(to_value(L, i));
     drop_trailing_nulls(positional);
   }
   Dict options = schema.by_name(positional, keywords);
@@ -129,8 +131,8 @@ Dict options_from(lua_State* L, int first, const SchemaData& schema) {
 }
 
 Value take(Dict& options, std::string_view name) {
-  const Value* found = options.find(name);
-  Value value = found ? *found : Value();
+  const Value* option = options.find(name);
+  Value value = option ? *option : Value();
   options.erase(name);
   return value;
 }

@@ -51,9 +51,9 @@ std::string length_text(const Dataset& data) {
   };
   const auto* stream = dynamic_cast<const Stream*>(&data);
   if (!stream) return add(data.batches(), "batches"), add(data.samples(), "samples"), text;
-  const int64_t elements = stream->elements();
-  if (elements == Stream::kInfinite) return "without end";
-  return add(elements, "elements"), text;
+  const int64_t element_count = stream->elements();
+  if (element_count == Stream::kInfinite) return "without end";
+  return add(element_count, "elements"), text;
 }
 
 /// The length as text, or "of unknown length" if len() of a Lua class fails; used where objects are

@@ -7,7 +7,7 @@
 namespace crescent::lua {
 namespace {
 
-using Text = std::optional<std::string>;
+using OptionalString = std::optional<std::string>;
 
 void check_format(const std::string& format) {
   if (format != "tf")
@@ -19,7 +19,7 @@ bool is_false(const Value& value) { return value.is_bool() && !value.as_bool(); 
 DirectoryOptions directory_options(const std::string& directory, Value labels, Value label_mode,
                                    std::optional<std::vector<std::string>> class_names,
                                    Value batch_size, bool shuffle, std::optional<int64_t> seed,
-                                   std::optional<double> validation_split, Text subset,
+                                   std::optional<double> validation_split, OptionalString subset,
                                    bool follow_links, bool verbose) {
   DirectoryOptions options;
   options.directory = directory;
@@ -50,10 +50,10 @@ OneOrTwo image_dataset(const std::string& directory, Value labels, Value label_m
                        std::optional<std::vector<std::string>> class_names,
                        const std::string& color_mode, Value batch_size, Any image_size,
                        bool shuffle, std::optional<int64_t> seed,
-                       std::optional<double> validation_split, Text subset,
+                       std::optional<double> validation_split, OptionalString subset,
                        const std::string& interpolation, bool follow_links,
-                       bool crop_to_aspect_ratio, bool pad_to_aspect_ratio, Text data_format,
-                       const std::string& format, bool verbose) {
+                       bool crop_to_aspect_ratio, bool pad_to_aspect_ratio,
+                       OptionalString data_format, const std::string& format, bool verbose) {
   check_format(format);
   ImageFileOptions images{.color_mode = color_mode,
                           .interpolation = interpolation,
@@ -71,8 +71,8 @@ OneOrTwo image_dataset(const std::string& directory, Value labels, Value label_m
 OneOrTwo text_dataset(const std::string& directory, Value labels, Value label_mode,
                       std::optional<std::vector<std::string>> class_names, Value batch_size,
                       std::optional<int64_t> max_length, bool shuffle, std::optional<int64_t> seed,
-                      std::optional<double> validation_split, Text subset, bool follow_links,
-                      const std::string& format, bool verbose) {
+                      std::optional<double> validation_split, OptionalString subset,
+                      bool follow_links, const std::string& format, bool verbose) {
   check_format(format);
   return one_or_two(text_dataset_from_directory(
       directory_options(directory, std::move(labels), std::move(label_mode), std::move(class_names),
@@ -86,7 +86,8 @@ OneOrTwo audio_dataset(const std::string& directory, Value labels, Value label_m
                        std::optional<int64_t> sampling_rate,
                        std::optional<int64_t> output_sequence_length, bool ragged, bool shuffle,
                        std::optional<int64_t> seed, std::optional<double> validation_split,
-                       Text subset, bool follow_links, const std::string& format, bool verbose) {
+                       OptionalString subset, bool follow_links, const std::string& format,
+                       bool verbose) {
   check_format(format);
   if (ragged)
     fail("ragged: tensors are dense; sounds of a batch are filled up with zeros to the longest, ",

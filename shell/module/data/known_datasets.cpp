@@ -35,20 +35,20 @@ std::optional<int64_t> word_at(const Value& word) {
 }
 
 /// Pushes {texts as tables of numbers, labels as a tensor}.
-void push_sequences(lua_State* L, const WordSequences& part) {
+void push_sequences(lua_State* L, const WordSequences& sequences) {
   reserve(L, 6);
   lua_createtable(L, 2, 0);
-  push(L, part.texts);
+  push(L, sequences.texts);
   lua_rawseti(L, -2, 1);
-  push(L, Tensor::from(part.labels, {static_cast<int64_t>(part.labels.size())}));
+  push(L, Tensor::from(sequences.labels, {static_cast<int64_t>(sequences.labels.size())}));
   lua_rawseti(L, -2, 2);
 }
 
 using TrainTestTexts = std::tuple<OnStack, OnStack>;
 
-TrainTestTexts train_test_tables(const std::pair<WordSequences, WordSequences>& parts) {
-  push_sequences(current(), parts.first);
-  push_sequences(current(), parts.second);
+TrainTestTexts train_test_tables(const std::pair<WordSequences, WordSequences>& train_and_test) {
+  push_sequences(current(), train_and_test.first);
+  push_sequences(current(), train_and_test.second);
   return {};
 }
 

@@ -17,8 +17,8 @@ Mapper script_mapper(const Ref& function) {
     const int first = lua_gettop(L) + 1;
     reserve(L, 4);
     function.push(L);
-    const int parts = push_element(L, element);
-    protected_call(L, parts, LUA_MULTRET);
+    const int part_count = push_element(L, element);
+    protected_call(L, part_count, LUA_MULTRET);
     if (lua_gettop(L) < first) fail("the function returned nothing");
     return element_from(L, first);
   };
@@ -26,15 +26,15 @@ Mapper script_mapper(const Ref& function) {
 
 }  // namespace
 
-Mapping mapping_at(lua_State* L, int index, int64_t workers, std::optional<bool> training,
+Mapping mapping_at(lua_State* L, int index, int64_t worker_count, std::optional<bool> training,
                    const char* name) {
   if (LayerPtr layer = object_as<Layer>(L, index)) {
-    if (workers > 0)
+    if (worker_count > 0)
       fail(name,
            ": a layer computes with all threads of the device and takes no workers; "
            "prefetch after it works ahead");
     Mapping mapping = layer_mapping(layer, training);
-    mapping.workers = workers;
+    mapping.workers = worker_count;
     mapping.on_own_thread = holds_lua_classes(*layer);
     mapping.name = name;
     return mapping;
@@ -42,9 +42,9 @@ Mapping mapping_at(lua_State* L, int index, int64_t workers, std::optional<bool>
   if (!lua_isfunction(L, index)) fail_expected(L, index, "a function or a layer");
   if (training) fail(name, ": 'training' is for layers; the first argument is a function");
   Mapping mapping;
-  mapping.workers = workers;
+  mapping.workers = worker_count;
   mapping.name = name;
-  if (workers <= 0) {
+  if (worker_count <= 0) {
     mapping.on_own_thread = true;
     mapping.make = [mapper = script_mapper(Ref(L, index))] { return mapper; };
     return mapping;

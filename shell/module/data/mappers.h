@@ -8,7 +8,7 @@ namespace crescent::lua {
 
 /// The Mapping that calls the Lua function or the layer at `index`; `training` is passed to a
 /// layer.
-Mapping mapping_at(lua_State* L, int index, int64_t workers, std::optional<bool> training,
+Mapping mapping_at(lua_State* L, int index, int64_t worker_count, std::optional<bool> training,
                    const char* name);
 
 }  // namespace crescent::lua

@@ -10,9 +10,9 @@ namespace {
 std::tuple<OneOrMore<Tensor>, OneOrMore<Tensor>> split(Any data, double share, bool shuffle,
                                                        std::optional<int64_t> seed,
                                                        const Tensor& stratify) {
-  auto [first, second] =
+  auto [train, test] =
       split_arrays(to_tensors(current(), data.index), share, {shuffle, seed, stratify});
-  return {{std::move(first)}, {std::move(second)}};
+  return {{std::move(train)}, {std::move(test)}};
 }
 
 /// Pushes a table {train = rows, test = rows} for each fold.
@@ -31,11 +31,11 @@ OnStack push_folds(lua_State* L, const std::vector<Fold>& folds) {
 
 OnStack folds(Any rows, int64_t k, bool shuffle, std::optional<int64_t> seed, bool stratify) {
   lua_State* L = current();
-  const bool number = lua_isinteger(L, rows.index);
-  const Tensor labels = number ? Tensor() : to_tensor(L, rows.index);
+  const bool is_count = lua_isinteger(L, rows.index);
+  const Tensor labels = is_count ? Tensor() : to_tensor(L, rows.index);
   if (labels && labels.rank() == 0) fail("folds: expected a number of rows, or labels");
   if (stratify && !labels) fail("folds: stratify = true needs labels, got a number of rows");
-  const int64_t count = number ? lua_tointeger(L, rows.index) : labels.dim(0);
+  const int64_t count = is_count ? lua_tointeger(L, rows.index) : labels.dim(0);
   return push_folds(L, k_folds(count, k, {shuffle, seed, stratify ? labels : Tensor()}));
 }
 

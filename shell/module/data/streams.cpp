@@ -44,29 +44,30 @@ int next_element(lua_State* L) {
 
 // ---- transformations
 
-StreamPtr map_with(DatasetPtr data, Any f, int64_t workers, std::optional<bool> training) {
-  return map(stream_of(data), mapping_at(current(), f.index, workers, training, "map"));
+StreamPtr map_with(DatasetPtr data, Any f, int64_t worker_count, std::optional<bool> training) {
+  return map(stream_of(data), mapping_at(current(), f.index, worker_count, training, "map"));
 }
 
-StreamPtr filter_with(DatasetPtr data, Any f, int64_t workers) {
-  return filter(stream_of(data), mapping_at(current(), f.index, workers, {}, "filter"));
+StreamPtr filter_with(DatasetPtr data, Any f, int64_t worker_count) {
+  return filter(stream_of(data), mapping_at(current(), f.index, worker_count, {}, "filter"));
 }
 
 StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) {
   lua_State* L = current();
   if (!lua_isfunction(L, f.index)) fail_expected(L, f.index, "a function");
   const Mapping mapping = mapping_at(L, f.index, 0, {}, "interleave");
-  Interleaving how{[mapper = mapping.make()](Element element) {
-                     const Element made = mapper(std::move(element));
-                     const auto data = made.empty() ? nullptr : made[0].object_as<Dataset>();
-                     if (!data)
-                       fail(
-                           "interleave: expected the function to give a dataset, such as "
-                           "cr.data.from_tensor_slices(x)");
-                     return stream_of(data);
-                   },
-                   cycle, block, true};
-  return interleave(stream_of(data), std::move(how));
+  Interleaving interleaving{[mapper = mapping.make()](Element element) {
+                              const Element result = mapper(std::move(element));
+                              const auto data =
+                                  result.empty() ? nullptr : result[0].object_as<Dataset>();
+                              if (!data)
+                                fail(
+                                    "interleave: expected the function to give a dataset, such as "
+                                    "cr.data.from_tensor_slices(x)");
+                              return stream_of(data);
+                            },
+                            cycle, block, true};
+  return interleave(stream_of(data), std::move(interleaving));
 }
 
 // ---- sources
@@ -74,15 +75,15 @@ StreamPtr interleave_with(DatasetPtr data, Any f, int64_t cycle, int64_t block) 
 /// The parts of an element. A table {x, y} has several parts; a number, a string, or a table of
 /// numbers, strings or named values is a single part.
 Element parts_of(Value value) {
-  const bool several =
+  const bool has_parts =
       value.is_list() && !value.as_list().empty() &&
       std::all_of(value.as_list().begin(), value.as_list().end(),
                   [](const Value& v) { return v.is_object() || v.is_dict() || v.is_list(); });
-  const bool one_array =
-      several && std::all_of(value.as_list().begin(), value.as_list().end(), [](const Value& v) {
+  const bool is_one_array =
+      has_parts && std::all_of(value.as_list().begin(), value.as_list().end(), [](const Value& v) {
         return v.is_list() && !v.as_list().empty() && v.as_list().front().is_number();
       });
-  return several && !one_array ? value.as_list() : Element{std::move(value)};
+  return has_parts && !is_one_array ? value.as_list() : Element{std::move(value)};
 }
 
 StreamPtr from_tensor_slices(Value arrays) { return slices(parts_of(std::move(arrays))); }
@@ -101,26 +102,26 @@ StreamPtr from_generator(Any function, std::optional<int64_t> elements) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
   const auto begin = [f = Ref(L, function.index)](uint64_t) -> std::function<bool(Element&)> {
-    lua_State* now = current();
-    const StackRestorer restorer(now);
-    reserve(now, 6);
-    f.push(now);
+    lua_State* pass_state = current();
+    const StackRestorer restorer(pass_state);
+    reserve(pass_state, 6);
+    f.push(pass_state);
     const DataPart part = data_part();
-    lua_pushinteger(now, part.index);
-    lua_pushinteger(now, part.count);
-    protected_call(now, 2, 1);
-    if (!lua_isfunction(now, -1))
+    lua_pushinteger(pass_state, part.index);
+    lua_pushinteger(pass_state, part.count);
+    protected_call(pass_state, 2, 1);
+    if (!lua_isfunction(pass_state, -1))
       fail(
           "from_generator: expected the function to return a function that gives the elements, "
           "got ",
-          describe(now, -1));
-    return [next = Ref(now, -1)](Element& element) {
-      lua_State* state = current();
-      const StackRestorer element_restorer(state);
-      const int first = lua_gettop(state) + 1;
-      next.push(state);
-      protected_call(state, 0, LUA_MULTRET);
-      element = element_from(state, first);
+          describe(pass_state, -1));
+    return [next = Ref(pass_state, -1)](Element& element) {
+      lua_State* element_state = current();
+      const StackRestorer element_restorer(element_state);
+      const int first = lua_gettop(element_state) + 1;
+      next.push(element_state);
+      protected_call(element_state, 0, LUA_MULTRET);
+      element = element_from(element_state, first);
       return !element.empty() && !element[0].is_null();
     };
   };

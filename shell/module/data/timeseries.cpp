@@ -6,15 +6,15 @@ namespace crescent::lua {
 namespace {
 
 StreamPtr timeseries(const Tensor& data, const Tensor& targets, int64_t sequence_length,
-                     int64_t sequence_stride, int64_t sampling_rate, Value batch_size,
-                     bool shuffled, std::optional<int64_t> seed, std::optional<int64_t> start_index,
+                     int64_t sequence_stride, int64_t sampling_rate, Value batch_size, bool shuffle,
+                     std::optional<int64_t> seed, std::optional<int64_t> start_index,
                      std::optional<int64_t> end_index, const std::string& format) {
   if (format != "tf")
     fail("datasets are Crescent's own: leave 'format' at \"tf\", got \"", format, "\"");
   TimeseriesOptions options{.sequence_stride = sequence_stride,
                             .sampling_rate = sampling_rate,
                             .batch_size = {},
-                            .shuffle = shuffled,
+                            .shuffle = shuffle,
                             .seed = seed,
                             .start_index = start_index,
                             .end_index = end_index};

@@ -3,7 +3,7 @@
 namespace crescent::lua {
 namespace {
 
-using Text = std::optional<std::string>;
+using OptionalString = std::optional<std::string>;
 
 ImageSize size_at(lua_State* L, int index) {
   const std::vector<int64_t> size = to_integers(L, index);
@@ -19,17 +19,18 @@ Tensor load_img(const std::string& path, const std::string& color_mode, Any targ
       path, {color_mode, optional_size_at(target_size.index), interpolation, keep_aspect_ratio});
 }
 
-Tensor img_to_array(const Tensor& image, Text data_format, std::optional<DType> dtype) {
+Tensor img_to_array(const Tensor& image, OptionalString data_format, std::optional<DType> dtype) {
   return image_to_array(image, data_format.value_or(kChannelsLast), dtype.value_or(DType::float32));
 }
 
-Tensor array_to_img(const Tensor& array, Text data_format, bool scale, std::optional<DType> dtype) {
+Tensor array_to_img(const Tensor& array, OptionalString data_format, bool scale,
+                    std::optional<DType> dtype) {
   return array_to_image(array, data_format.value_or(kChannelsLast), scale,
                         dtype.value_or(DType::float32));
 }
 
-void save_img(const std::string& path, const Tensor& x, Text data_format, Text file_format,
-              bool scale) {
+void save_img(const std::string& path, const Tensor& x, OptionalString data_format,
+              OptionalString file_format, bool scale) {
   save_image(path, x, {data_format.value_or(kChannelsLast), file_format, scale});
 }
 

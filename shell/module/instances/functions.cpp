@@ -47,8 +47,8 @@ std::string name_of(const Ref& function, std::string_view kind) {
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
     if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4)) {
       std::string name = text_of(L, -2);
-      const ClassPtr other = registry().find(kind, name);
-      if (!other || other->origin == "Lua") return name;
+      const ClassPtr existing_class = registry().find(kind, name);
+      if (!existing_class || existing_class->origin == "Lua") return name;
     }
   return "function";
 }
@@ -71,18 +71,18 @@ class FunctionFactory final : public Factory {
 /// Removes the short name, which has no package, from the aliases of the function that was
 /// registered with it before, so that a new function can take it.
 void take_short_name(std::string_view kind, const std::string& word) {
-  const ClassPtr there = registry().find(kind, word);
-  if (!there || there->name == word) return;
-  ClassInfo without = *there;
-  std::erase(without.aliases, word);
-  registry().replace(without);
+  const ClassPtr existing_class = registry().find(kind, word);
+  if (!existing_class || existing_class->name == word) return;
+  ClassInfo updated_class = *existing_class;
+  std::erase(updated_class.aliases, word);
+  registry().replace(updated_class);
 }
 
 }  // namespace
 
 ObjectPtr function_as(std::string_view kind, const Ref& function, const std::string& name) {
-  for (const auto& [known, make] : kFunctionKinds)
-    if (known == kind) return make(function, name);
+  for (const auto& [function_kind, make] : kFunctionKinds)
+    if (function_kind == kind) return make(function, name);
   return nullptr;
 }
 
@@ -127,12 +127,12 @@ void adapt_options(Dict& options, const SchemaData& schema) {
 }
 
 void register_function(const std::string& name, const Ref& function) {
-  const auto is_ours = [](std::string_view kind, const std::string& word) {
-    const ClassPtr there = registry().find(kind, word);
-    return there && there->origin != "Lua";
+  const auto is_builtin = [](std::string_view kind, const std::string& word) {
+    const ClassPtr existing_class = registry().find(kind, word);
+    return existing_class && existing_class->origin != "Lua";
   };
-  const std::string alone = name.substr(name.rfind('>') + 1);
-  if (alone != name) {
+  const std::string short_name = name.substr(name.rfind('>') + 1);
+  if (short_name != name) {
     lua_State* L = current();
     StackRestorer restorer(L);
     push_weak_table(L, &names_key, "k");
@@ -141,13 +141,13 @@ void register_function(const std::string& name, const Ref& function) {
     lua_rawset(L, -3);
   }
   for (const auto& [kind, make] : kFunctionKinds) {
-    if (is_ours(kind, name)) continue;
+    if (is_builtin(kind, name)) continue;
     ClassInfo info;
     info.kind = kind;
     info.name = name;
-    if (!is_ours(kind, alone)) {
-      take_short_name(kind, alone);
-      if (alone != name) info.aliases = {alone};
+    if (!is_builtin(kind, short_name)) {
+      take_short_name(kind, short_name);
+      if (short_name != name) info.aliases = {short_name};
     }
     info.schema.traits.set("function", true);
     info.plugin = "Lua";

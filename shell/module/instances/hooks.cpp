@@ -126,20 +126,20 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 /// The text " (did you mean 'build'?)" if the name is a misspelling of a hook that the class does
 /// not define; else empty. A callback's own functions are rarely called on_something, so any hook
 /// that is similar to such a name counts.
-std::string likely_hook(const std::string& name, std::string_view base,
-                        const std::vector<std::string>& defined) {
-  std::vector<std::string> events;
+std::string hook_suggestion(const std::string& name, std::string_view base,
+                            const std::vector<std::string>& function_names) {
+  std::vector<std::string> event_hooks;
   for (const Hook& hook : hooks()) {
     const std::string other = hook.name;
-    if (!is_hook_of(hook, base) || contains(defined, other)) continue;
+    if (!is_hook_of(hook, base) || contains(function_names, other)) continue;
     if (is_misspelling(name, other)) return concat(" (did you mean '", other, "'?)");
-    if (other.starts_with("on_")) events.push_back(other);
+    if (other.starts_with("on_")) event_hooks.push_back(other);
   }
-  return name.starts_with("on_") ? did_you_mean(name, events) : "";
+  return name.starts_with("on_") ? did_you_mean(name, event_hooks) : "";
 }
 
 void warn_of_unused_name(const std::string& class_name, const std::string& name, const char* base,
-                         const std::vector<std::string>& defined) {
+                         const std::vector<std::string>& function_names) {
   for (const Hook& hook : hooks()) {
     if (!is_hook_of(hook, base) || name != hook.name) continue;
     if (hook.reason_unused)
@@ -152,7 +152,7 @@ void warn_of_unused_name(const std::string& class_name, const std::string& name,
       }))
     return warn("class ", class_name, ": ", name, "() is not called: layers have it, and ", base,
                 " does not");
-  if (const std::string guess = likely_hook(name, base, defined); !guess.empty())
+  if (const std::string guess = hook_suggestion(name, base, function_names); !guess.empty())
     warn("class ", class_name, ": ", name, "() is not a hook of ", base, guess);
 }
 
@@ -207,13 +207,13 @@ void warn_of_unread_hooks(lua_State* L, int class_index, int base_index, const c
   if (lua_rawgetp(L, class_index, &hooks_checked_key) != LUA_TNIL) return;
   lua_pushboolean(L, true);
   lua_rawsetp(L, class_index, &hooks_checked_key);
-  const std::vector<std::string> defined = defined_functions(L, class_index);
+  const std::vector<std::string> function_names = defined_functions(L, class_index);
   const std::string class_name = name_of_class(L, class_index);
-  for (const std::string& name : defined) {
+  for (const std::string& name : function_names) {
     const bool is_called = is_hook(name, base);
     if (is_called) warn_of_missing_self(L, class_index, class_name, name);
     if (is_called || !has_field(L, base_index, name))
-      warn_of_unused_name(class_name, name, base, defined);
+      warn_of_unused_name(class_name, name, base, function_names);
   }
 }
 

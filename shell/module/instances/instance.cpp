@@ -12,7 +12,7 @@
 namespace crescent::lua {
 namespace {
 
-constexpr int kDeepest = 8;
+constexpr int kMaxDepth = 8;
 // the key in the Lua registry of a weak table {handle = number of creation}
 const char ages_key = 0;
 
@@ -33,7 +33,7 @@ template <class Visit>
 void walk(lua_State* L, int index, Visit visit, int depth = 0) {
   index = lua_absindex(L, index);
   if (!is_plain_table(L, index)) return visit(index);
-  if (depth == kDeepest) return;
+  if (depth == kMaxDepth) return;
   reserve(L, 4);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) walk(L, -1, visit, depth + 1);
 }
@@ -49,43 +49,44 @@ NestedLayers nested_layers_in(lua_State* L, int index, const Layer& owner, int d
   index = lua_absindex(L, index);
   if (const auto layer = object_as<Layer>(L, index))
     return layer.get() == &owner ? NestedLayers{} : NestedLayers{Value(layer), age_of(L, index)};
-  if (depth == kDeepest || !is_plain_table(L, index)) return {};
+  if (depth == kMaxDepth || !is_plain_table(L, index)) return {};
   reserve(L, 4);
-  const auto numbered = static_cast<lua_Integer>(lua_rawlen(L, index));
-  std::vector<NestedLayers> held;
-  for (lua_Integer i = 1; i <= numbered; ++i, lua_pop(L, 1)) {
+  const auto list_length = static_cast<lua_Integer>(lua_rawlen(L, index));
+  std::vector<NestedLayers> nested;
+  for (lua_Integer i = 1; i <= list_length; ++i, lua_pop(L, 1)) {
     lua_rawgeti(L, index, i);
-    held.push_back(nested_layers_in(L, -1, owner, depth + 1));
+    nested.push_back(nested_layers_in(L, -1, owner, depth + 1));
   }
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-    const bool counted =
-        lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= numbered;
-    if (!counted) held.push_back(nested_layers_in(L, -1, owner, depth + 1));
+    const bool is_list_item =
+        lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= list_length;
+    if (!is_list_item) nested.push_back(nested_layers_in(L, -1, owner, depth + 1));
   }
-  std::stable_sort(held.begin() + static_cast<std::ptrdiff_t>(numbered), held.end(),
+  std::stable_sort(nested.begin() + static_cast<std::ptrdiff_t>(list_length), nested.end(),
                    [](const NestedLayers& a, const NestedLayers& b) { return a.age < b.age; });
-  NestedLayers all;
+  NestedLayers result;
   List list;
-  for (NestedLayers& each : held) {
-    all.age = std::min(all.age, each.age);
-    if (!each.value.is_null()) list.push_back(std::move(each.value));
+  for (NestedLayers& item : nested) {
+    result.age = std::min(result.age, item.age);
+    if (!item.value.is_null()) list.push_back(std::move(item.value));
   }
-  all.value = std::move(list);
-  return all;
+  result.value = std::move(list);
+  return result;
 }
 
 /// Collects the optimizers in a value by the names and positions that lead to them.
 void collect_optimizers(lua_State* L, int index, const std::string& path, int depth,
-                        std::map<std::string, std::shared_ptr<Optimizer>>& held) {
+                        std::map<std::string, std::shared_ptr<Optimizer>>& optimizers) {
   index = lua_absindex(L, index);
-  if (auto optimizer = object_as<Optimizer>(L, index)) held.emplace(path, std::move(optimizer));
-  if (depth > kDeepest || !is_plain_table(L, index)) return;
+  if (auto optimizer = object_as<Optimizer>(L, index))
+    optimizers.emplace(path, std::move(optimizer));
+  if (depth > kMaxDepth || !is_plain_table(L, index)) return;
   reserve(L, 4);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     lua_pushvalue(L, -2);
     const std::string name = text_of(L, -1);
     lua_pop(L, 1);
-    collect_optimizers(L, -1, path + "/" + name, depth + 1, held);
+    collect_optimizers(L, -1, path + "/" + name, depth + 1, optimizers);
   }
 }
 
@@ -94,10 +95,10 @@ bool owns(const Layer& layer, const Variable& variable) {
   return std::find(weights.begin(), weights.end(), variable) != weights.end();
 }
 
-void add_layers(const Value& held, std::vector<LayerPtr>& layers) {
-  if (const auto layer = held.object_as<Layer>()) layers.push_back(layer);
-  if (!held.is_list()) return;
-  for (const Value& item : held.as_list()) add_layers(item, layers);
+void add_layers(const Value& value, std::vector<LayerPtr>& layers) {
+  if (const auto layer = value.object_as<Layer>()) layers.push_back(layer);
+  if (!value.is_list()) return;
+  for (const Value& item : value.as_list()) add_layers(item, layers);
 }
 
 /// Registers the variables, metrics and layers in a value with the owner; layers in tables keep the
@@ -107,8 +108,9 @@ void track(lua_State* L, Layer& owner, int index) {
     if (auto* variable = to_handle<Variable>(L, item)) {
       if (!owns(owner, *variable)) owner.track(*variable);
     } else if (auto metric = object_as<Metric>(L, item)) {
-      const auto& known = owner.metrics();
-      if (std::find(known.begin(), known.end(), metric) == known.end()) owner.add_metric(metric);
+      const auto& metrics = owner.metrics();
+      if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end())
+        owner.add_metric(metric);
     }
   });
   std::vector<LayerPtr> layers;
@@ -137,10 +139,10 @@ void track_all(lua_State* L, Layer& owner, int attributes) {
 /// Removes the layers in the old value of an attribute from the owner, unless another attribute
 /// contains them too.
 void untrack(lua_State* L, Layer& owner, int index, int attributes) {
-  std::unordered_set<const Layer*> held;
-  walk(L, attributes, [&](int item) { held.insert(object_as<Layer>(L, item).get()); });
+  std::unordered_set<const Layer*> kept_layers;
+  walk(L, attributes, [&](int item) { kept_layers.insert(object_as<Layer>(L, item).get()); });
   walk(L, index, [&](int item) {
-    if (auto layer = object_as<Layer>(L, item); layer && !held.contains(layer.get()))
+    if (auto layer = object_as<Layer>(L, item); layer && !kept_layers.contains(layer.get()))
       owner.untrack(layer);
   });
 }
@@ -185,9 +187,9 @@ void Instance::adopt(lua_State* L, int class_index, int options_index) {
   lua_pop(L, 1);
 }
 
-void Instance::push_user_value(lua_State* L, int which) const {
+void Instance::push_user_value(lua_State* L, int number) const {
   push_object(L, self());
-  lua_getiuservalue(L, -1, which);
+  lua_getiuservalue(L, -1, number);
   lua_remove(L, -2);
 }
 
@@ -208,9 +210,9 @@ bool Instance::find_method(lua_State* L, const char* method) const {
   lua_pop(L, 2);
   class_.push(L);
   lua_pushstring(L, method);
-  const bool found = push_member(L, lua_gettop(L) - 1);
-  found ? lua_remove(L, -2) : lua_pop(L, 2);
-  return found;
+  const bool is_defined = push_member(L, lua_gettop(L) - 1);
+  is_defined ? lua_remove(L, -2) : lua_pop(L, 2);
+  return is_defined;
 }
 
 bool Instance::has(const char* method) const {
@@ -224,8 +226,9 @@ bool Instance::has(const char* method) const {
 void Instance::fail_undefined(lua_State* L, const char* method) const {
   StackRestorer restorer(L);
   class_.push(L);
-  const std::vector<std::string> defined = defined_functions(L, lua_gettop(L));
-  fail("the class has no ", method, "()", defined.empty() ? "" : "; it defines " + join(defined));
+  const std::vector<std::string> function_names = defined_functions(L, lua_gettop(L));
+  fail("the class has no ", method, "()",
+       function_names.empty() ? "" : "; it defines " + join(function_names));
 }
 
 int Instance::push_method(lua_State* L, const char* method) const {
@@ -236,14 +239,14 @@ int Instance::push_method(lua_State* L, const char* method) const {
 }
 
 void Instance::start() {
-  if (!class_ || std::exchange(complete_, false)) return;
+  if (!class_ || std::exchange(skips_start_, false)) return;
   lua_State* L = current();
   StackRestorer restorer(L);
   reserve(L, 8);
   push_user_value(L, kAttributes);
   const int attributes = lua_gettop(L);
   auto* layer = dynamic_cast<Layer*>(this);
-  for (const DictEntry& entry : declared_) {
+  for (const DictEntry& entry : declared_options_) {
     push_value(L, entry.value);
     if (layer) track(L, *layer, -1);
     lua_setfield(L, attributes, entry.key.c_str());
@@ -267,35 +270,35 @@ void Instance::track_attributes() {
 
 Dict Instance::layers_by_attribute() const {
   const auto& owner = dynamic_cast<const Layer&>(*this);
-  Dict held;
-  if (!class_) return held;
+  Dict layers;
+  if (!class_) return layers;
   lua_State* L = current();
   StackRestorer restorer(L);
   push_user_value(L, kAttributes);
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) continue;
     NestedLayers attribute = nested_layers_in(L, -1, owner);
-    if (attribute.age < NestedLayers{}.age) held.set(text_of(L, -2), std::move(attribute.value));
+    if (attribute.age < NestedLayers{}.age) layers.set(text_of(L, -2), std::move(attribute.value));
   }
-  return held;
+  return layers;
 }
 
 std::vector<std::shared_ptr<Optimizer>> Instance::held_optimizers() const {
-  std::map<std::string, std::shared_ptr<Optimizer>> held;
+  std::map<std::string, std::shared_ptr<Optimizer>> by_path;
   if (class_) {
     lua_State* L = current();
     StackRestorer restorer(L);
     push_user_value(L, kAttributes);
-    collect_optimizers(L, -1, "", 0, held);
+    collect_optimizers(L, -1, "", 0, by_path);
   }
   std::vector<std::shared_ptr<Optimizer>> optimizers;
-  for (auto& [path, optimizer] : held) optimizers.push_back(std::move(optimizer));
+  for (auto& [path, optimizer] : by_path) optimizers.push_back(std::move(optimizer));
   return optimizers;
 }
 
 Value Instance::option(const std::string& name) const {
   if (!class_) {
-    const Value* value = declared_.find(name);
+    const Value* value = declared_options_.find(name);
     return value ? *value : Value();
   }
   lua_State* L = current();
@@ -312,8 +315,8 @@ Dict Instance::configuration(Dict base) const {
   StackRestorer restorer(L);
   if (has("get_config")) {
     invoke(L, "get_config", 1);
-    const Value own = serialized(to_dict(L, -1));
-    for (const DictEntry& entry : own.as_dict()) base.set(entry.key, entry.value);
+    const Value own_config = serialized(to_dict(L, -1));
+    for (const DictEntry& entry : own_config.as_dict()) base.set(entry.key, entry.value);
     return base;
   }
   push_user_value(L, kOptions);
@@ -350,9 +353,9 @@ void note_traced_attribute(lua_State* L) {
 namespace {
 
 /// Drops the compiled programs of self (index 1) whose trace read the attribute named at index 2,
-/// if its value at `now` differs from that at `old`.
-void retrace_if_read(lua_State* L, int old, int now) {
-  if (is_tracing() || lua_rawequal(L, old, now)) return;
+/// if its value at `new_index` differs from that at `old_index`.
+void retrace_if_read(lua_State* L, int old_index, int new_index) {
+  if (is_tracing() || lua_rawequal(L, old_index, new_index)) return;
   if (lua_getiuservalue(L, 1, kTraced) == LUA_TTABLE) {
     lua_pushvalue(L, 2);
     if (lua_rawget(L, -2) != LUA_TNIL) {
@@ -375,16 +378,17 @@ void set_attribute(lua_State* L) {
   const int attributes = lua_gettop(L);
   lua_pushvalue(L, 2);
   lua_rawget(L, attributes);
-  const int old = lua_gettop(L);
+  const int old_value = lua_gettop(L);
   auto layer = object_as<Layer>(L, 1);
-  const bool holds = is_plain_table(L, 3) || object_as<Layer>(L, 3);
-  if (layer && holds) track_all(L, *layer, attributes);
+  const bool may_hold_layers = is_plain_table(L, 3) || object_as<Layer>(L, 3);
+  if (layer && may_hold_layers) track_all(L, *layer, attributes);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 3);
   lua_rawset(L, attributes);
-  retrace_if_read(L, old, 3);
+  retrace_if_read(L, old_value, 3);
   if (!layer) return;
-  if (!lua_isnil(L, old) && !lua_rawequal(L, old, 3)) untrack(L, *layer, old, attributes);
+  if (!lua_isnil(L, old_value) && !lua_rawequal(L, old_value, 3))
+    untrack(L, *layer, old_value, attributes);
   track(L, *layer, 3);
 }
 

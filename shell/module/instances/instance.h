@@ -35,9 +35,9 @@ class Instance {
   template <class... A>
   void invoke(lua_State* L, const char* method, int results, const A&... arguments) const {
     reserve(L, 8 + static_cast<int>(sizeof...(A)));
-    const int extra = push_method(L, method);
+    const int self_count = push_method(L, method);
     (push(L, arguments), ...);
-    protected_call(L, extra + static_cast<int>(sizeof...(A)), results);
+    protected_call(L, self_count + static_cast<int>(sizeof...(A)), results);
   }
   /// Pushes the function of the method and self; the caller then pushes the arguments.
   void push_self_method(lua_State* L, const char* method) const { push_method(L, method); }
@@ -52,7 +52,7 @@ class Instance {
   /// Sets the options as attributes and runs the init of the class.
   void start();
   /// Makes the next call of configured() skip start().
-  void set_complete() { complete_ = true; }
+  void skip_next_start() { skips_start_ = true; }
   /// Sets the argument with which configured() calls build_from_config.
   void set_build_config(Value config) { build_config_ = std::move(config); }
   /// The configuration: `base` extended by options and attributes or, if the class has a
@@ -62,19 +62,21 @@ class Instance {
   Value option(const std::string& name) const;  ///< the current attribute of a declared option
   /// The attribute of the object, or the value that its class defines; null if there is none.
   Value attribute(const char* name) const;
-  void set_option(const std::string& name, const Value& value) { declared_.set(name, value); }
+  void set_option(const std::string& name, const Value& value) {
+    declared_options_.set(name, value);
+  }
   void push_class(lua_State* L) const { class_.push(L); }
   /// Whether the build of the class is running. Meanwhile a call of the base's build, which the
   /// class may make, does nothing.
-  bool is_building() const { return building_; }
+  bool is_building() const { return is_building_; }
 
  protected:
-  bool building_ = false;
+  bool is_building_ = false;
   Value build_config_;
 
  private:
-  /// Pushes the user value number `which` of the handle.
-  void push_user_value(lua_State* L, int which) const;
+  /// Pushes the user value of the handle with this number.
+  void push_user_value(lua_State* L, int number) const;
   /// Pushes the method and self or, if set_function() was called, its function alone; returns the
   /// number of pushed arguments.
   int push_method(lua_State* L, const char* method) const;
@@ -82,10 +84,10 @@ class Instance {
   [[noreturn]] void fail_undefined(lua_State* L, const char* method) const;
   ObjectPtr self() const;
 
-  bool complete_ = false;
+  bool skips_start_ = false;
   Ref class_, function_;
   std::string name_;
-  Dict declared_;
+  Dict declared_options_;
 };
 
 /// Gives the object of the new handle on top of the stack its number of creation, by which layers

@@ -35,12 +35,13 @@ bool is_shape(const Value& value) {
 }
 
 /// The structure of nested shapes, with `true` in the place of each shape; the shapes are appended
-/// to `all`.
-Value structure_of_shapes(const Value& shapes, std::vector<Shape>& all) {
-  if (is_shape(shapes)) return all.push_back(Codec<Shape>::decode(shapes)), Value(true);
+/// to `flat`.
+Value structure_of_shapes(const Value& shapes, std::vector<Shape>& flat_shapes) {
+  if (is_shape(shapes)) return flat_shapes.push_back(Codec<Shape>::decode(shapes)), Value(true);
   if (shapes.is_list()) {
     List list;
-    for (const Value& item : shapes.as_list()) list.push_back(structure_of_shapes(item, all));
+    for (const Value& item : shapes.as_list())
+      list.push_back(structure_of_shapes(item, flat_shapes));
     return list;
   }
   if (!shapes.is_dict()) fail("expected shapes, got ", shapes);
@@ -48,7 +49,7 @@ Value structure_of_shapes(const Value& shapes, std::vector<Shape>& all) {
   std::sort(names.begin(), names.end());
   Dict dict;
   for (const std::string& name : names)
-    dict.set(name, structure_of_shapes(shapes.as_dict().at(name), all));
+    dict.set(name, structure_of_shapes(shapes.as_dict().at(name), flat_shapes));
   return dict;
 }
 
@@ -86,9 +87,9 @@ void LuaModel::build(const std::vector<Shape>& inputs) {
 /// Builds the model by running its call on inputs of these shapes.
 void LuaModel::build_again(const Value& shapes) {
   try {
-    std::vector<Shape> flat;
-    set_input_structure(structure_of_shapes(shapes, flat));
-    compute_output_shape(flat);
+    std::vector<Shape> flat_shapes;
+    set_input_structure(structure_of_shapes(shapes, flat_shapes));
+    compute_output_shape(flat_shapes);
   } catch (const Error& error) {
     warn("Model ", name(), " could not be built for ", shapes, ": ", error.what(),
          "; call it on data before its weights are loaded");
@@ -102,12 +103,12 @@ Dict LuaModel::get_config() const {
 }
 
 Variables LuaModel::states() const {
-  Variables all;
+  Variables variables;
   for (const auto& optimizer : held_optimizers()) {
-    const Variables own = optimizer->state();
-    all.insert(all.end(), own.begin(), own.end());
+    const Variables state = optimizer->state();
+    variables.insert(variables.end(), state.begin(), state.end());
   }
-  return all;
+  return variables;
 }
 
 void LuaModel::connect(const Value& inputs, const Value& outputs) {
@@ -143,29 +144,32 @@ void LuaModel::add(const LayerPtr& layer, bool in_config) {
 }
 
 void LuaModel::pop() {
-  const std::vector<LayerPtr> before = stack().layers();
+  const std::vector<LayerPtr> old_layers = stack().layers();
   stack().pop();
-  std::erase(config_layers_, before.back());
-  const std::vector<LayerPtr> after = stack().layers();
-  if (std::find(after.begin(), after.end(), before.back()) == after.end()) untrack(before.back());
+  std::erase(config_layers_, old_layers.back());
+  const std::vector<LayerPtr> new_layers = stack().layers();
+  if (std::find(new_layers.begin(), new_layers.end(), old_layers.back()) == new_layers.end())
+    untrack(old_layers.back());
   built_ = is_graph();
 }
 
 /// The configurations of the layers in `config_layers_`.
-List LuaModel::kept_layers() const {
+List LuaModel::layer_configs() const {
   const Dict config = graph_->get_config();
-  const List& all = config.at("layers").as_list();
+  const List& all_configs = config.at("layers").as_list();
   const std::vector<LayerPtr> layers = graph_->layers();
-  const size_t inputs = all.size() - layers.size();  // 1 if `all` has an InputLayer, else 0
+  // 1 if the configurations include that of an InputLayer, else 0
+  const size_t input_layers = all_configs.size() - layers.size();
   const auto is_kept = [&](size_t i) {
     return std::any_of(config_layers_.begin(), config_layers_.end(), [&](const LayerPtr& layer) {
-      return i < inputs ? layer->class_name() == "InputLayer" : layer == layers[i - inputs];
+      return i < input_layers ? layer->class_name() == "InputLayer"
+                              : layer == layers[i - input_layers];
     });
   };
-  List kept;
-  for (size_t i = 0; i < all.size(); ++i)
-    if (is_kept(i)) kept.push_back(all[i]);
-  return kept;
+  List configs;
+  for (size_t i = 0; i < all_configs.size(); ++i)
+    if (is_kept(i)) configs.push_back(all_configs[i]);
+  return configs;
 }
 
 /// Registers the graph as a part of the model if losses or metrics were added to the graph.
@@ -215,7 +219,7 @@ std::vector<Symbol> LuaModel::graph_outputs() const {
 
 Dict LuaModel::base_config() const {
   Dict config = Model::get_config();
-  if (!config_layers_.empty()) config.set("layers", kept_layers());
+  if (!config_layers_.empty()) config.set("layers", layer_configs());
   // If init made the graph, init makes it again: then the configuration need not contain it.
   if (!has_given_graph_) return config;
   for (const DictEntry& entry : graph_->get_config())
@@ -226,10 +230,10 @@ Dict LuaModel::base_config() const {
 Dict with_graph(const Dict& options) {
   if (!options.contains("input_layers")) return options;
   const auto graph = make<Functional>("Functional", options);
-  const Dict of_graph = graph->get_config();
+  const Dict graph_config = graph->get_config();
   Dict result;
   for (const DictEntry& entry : options)
-    if (entry.key == "name" || entry.key == "trainable" || !of_graph.contains(entry.key))
+    if (entry.key == "name" || entry.key == "trainable" || !graph_config.contains(entry.key))
       result.set(entry.key, entry.value);
   result.set("inputs", Value(graph));
   return result;

@@ -62,7 +62,7 @@ class LuaModel final : public LuaLayerOf<Model> {
   void build_again(const Value& shapes);
   void adopt_graph(std::shared_ptr<Functional> graph);
   Sequential& stack() const;
-  List kept_layers() const;
+  List layer_configs() const;
 
   Value inputs_, outputs_, build_input_shape_;
   Value built_for_;  ///< the input shapes for which the model was built; null before build, and for

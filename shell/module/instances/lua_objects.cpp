@@ -10,7 +10,7 @@
 namespace crescent::lua {
 namespace {
 
-bool is_plain(const Value& part) {
+bool is_leaf(const Value& part) {
   const Value structure = nested_or_null(structure_of(part));
   return structure.is_null();
 }
@@ -25,10 +25,11 @@ Value results_of(lua_State* L, int first, const Layer& layer) {
     fail_in_layer(layer.name(), "Layer ", layer.name(),
                   ": call() returned an empty table; expected a tensor or a table of tensors");
   if (lua_gettop(L) == first) return without_list_of_one(nested_at(L, first));
-  List all;
+  List results;
   for (int i = first; i <= lua_gettop(L); ++i)
-    if (!lua_isnil(L, i)) all.push_back(nested_at(L, i));
-  return std::all_of(all.begin(), all.end(), is_plain) ? Value(leaves_of(all)) : Value(all);
+    if (!lua_isnil(L, i)) results.push_back(nested_at(L, i));
+  return std::all_of(results.begin(), results.end(), is_leaf) ? Value(leaves_of(results))
+                                                              : Value(results);
 }
 
 /// The names of the parameters, after self and the inputs, of the function at `index`.
@@ -54,17 +55,17 @@ void push_call(lua_State* L, const Call& call) {
 
 /// Pushes the argument of the call with this name; returns false if it has none.
 bool push_argument(lua_State* L, const std::string& name, const Call& call,
-                   const std::vector<Argument>& declared) {
-  const auto known = std::find_if(declared.begin(), declared.end(),
-                                  [&](const Argument& each) { return each.name == name; });
+                   const std::vector<Argument>& declared_arguments) {
+  const auto match = std::find_if(declared_arguments.begin(), declared_arguments.end(),
+                                  [&](const Argument& argument) { return argument.name == name; });
   if (name == "training")
     lua_pushboolean(L, call.training);
   else if (name == "mask")
     push(L, OneOrMore<Tensor>{call.masks});
   else if (call.arguments.contains(name))
     push(L, call.arguments.at(name));
-  else if (known != declared.end())
-    push(L, known->default_value);
+  else if (match != declared_arguments.end())
+    push(L, match->default_value);
   else
     return false;
   return true;
@@ -74,12 +75,14 @@ bool push_argument(lua_State* L, const std::string& name, const Call& call,
 /// Lua function is the name of an argument, as in call(inputs, training); otherwise all in one
 /// table.
 void push_arguments(lua_State* L, int function, const Call& call,
-                    const std::vector<Argument>& declared) {
+                    const std::vector<Argument>& declared_arguments) {
   const std::vector<std::string> names = parameters_of(L, function);
-  size_t pushed = 0;
+  size_t pushed_count = 0;
   reserve(L, static_cast<int>(names.size()) + 4);
-  while (pushed < names.size() && push_argument(L, names[pushed], call, declared)) ++pushed;
-  if (pushed == 0 || pushed < names.size()) push_call(L, call);
+  while (pushed_count < names.size() &&
+         push_argument(L, names[pushed_count], call, declared_arguments))
+    ++pushed_count;
+  if (pushed_count == 0 || pushed_count < names.size()) push_call(L, call);
 }
 
 /// Pushes the shapes of the tensors in a value, in the same structure.
@@ -95,9 +98,9 @@ void push_argument_shapes(lua_State* L, const CallOptions& call,
                           const std::vector<std::string>& names) {
   reserve(L, static_cast<int>(names.size()) + 4);
   for (const std::string& name : names) {
-    const Value* given = call.arguments.find(name);
-    const bool tensors = given && !given->is_null() && holds_tensors(*given);
-    tensors ? push_shapes(L, *given) : lua_pushnil(L);
+    const Value* argument = call.arguments.find(name);
+    const bool has_tensors = argument && !argument->is_null() && holds_tensors(*argument);
+    has_tensors ? push_shapes(L, *argument) : lua_pushnil(L);
   }
 }
 
@@ -110,51 +113,52 @@ void push(lua_State* L, const PushedInputs& inputs) { push(L, OneOrMore<Tensor>{
 struct PushedLogs {
   const Logs& logs;
 };
-void push(lua_State* L, const PushedLogs& numbers) {
+void push(lua_State* L, const PushedLogs& table) {
   lua_newtable(L);
-  for (const auto& [name, value] : numbers.logs.values()) {
+  for (const auto& [name, value] : table.logs.values()) {
     push_float(L, value);
     lua_setfield(L, -2, name.c_str());
   }
 }
 
 Variables own_variables_of(const Layer& layer) {
-  std::set<const void*> deeper;
-  for (const LayerPtr& inner : layer.sublayers())
-    for (const Variable& weight : inner->weights()) deeper.insert(weight.id());
-  Variables own = layer.weights();
-  std::erase_if(own, [&](const Variable& weight) { return deeper.contains(weight.id()); });
-  return own;
+  std::set<const void*> sublayer_ids;
+  for (const LayerPtr& sublayer : layer.sublayers())
+    for (const Variable& weight : sublayer->weights()) sublayer_ids.insert(weight.id());
+  Variables own_weights = layer.weights();
+  std::erase_if(own_weights,
+                [&](const Variable& weight) { return sublayer_ids.contains(weight.id()); });
+  return own_weights;
 }
 
 }  // namespace
 
 void store_numbered(lua_State* L, int store, const Layer& layer) {
   store = lua_absindex(L, store);
-  const Variables own = own_variables_of(layer);
-  for (size_t i = 0; i < own.size(); ++i) {
-    push(L, own[i]);
+  const Variables variables = own_variables_of(layer);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    push(L, variables[i]);
     lua_setfield(L, store, std::to_string(i).c_str());
   }
 }
 
-void load_numbered(const Dict& stored, const Layer& layer) {
-  Variables own = own_variables_of(layer);
-  if (stored.size() != own.size())
-    fail_in_layer(layer.name(), "Layer '", layer.name(), "' expected ", own.size(),
-                  " variables, but received ", stored.size(), " variables during loading.");
-  for (size_t i = 0; i < own.size(); ++i)
-    own[i].assign(Codec<Tensor>::decode(stored.at(std::to_string(i))));
+void load_numbered(const Dict& stored_values, const Layer& layer) {
+  Variables variables = own_variables_of(layer);
+  if (stored_values.size() != variables.size())
+    fail_in_layer(layer.name(), "Layer '", layer.name(), "' expected ", variables.size(),
+                  " variables, but received ", stored_values.size(), " variables during loading.");
+  for (size_t i = 0; i < variables.size(); ++i)
+    variables[i].assign(Codec<Tensor>::decode(stored_values.at(std::to_string(i))));
 }
 
 Tensors returned_tensors(lua_State* L, int first) {
-  Tensors all;
+  Tensors tensors;
   for (int i = first; i <= lua_gettop(L); ++i) {
     if (lua_isnil(L, i)) continue;
-    const Tensors some = to_tensors(L, i);
-    all.insert(all.end(), some.begin(), some.end());
+    const Tensors returned_tensors = to_tensors(L, i);
+    tensors.insert(tensors.end(), returned_tensors.begin(), returned_tensors.end());
   }
-  return all;
+  return tensors;
 }
 
 // ---- layers and models
@@ -192,9 +196,9 @@ Value LuaLayerOf<Base>::call_structure() const {
 
 template <class Base>
 std::vector<std::string> LuaLayerOf<Base>::positional_arguments() const {
-  std::vector<std::string> declared;
-  for (const Argument& argument : this->call_arguments()) declared.push_back(argument.name);
-  if (!has("call")) return declared;
+  std::vector<std::string> declared_names;
+  for (const Argument& argument : this->call_arguments()) declared_names.push_back(argument.name);
+  if (!has("call")) return declared_names;
   lua_State* L = current();
   StackRestorer restorer(L);
   reserve(L, 8);
@@ -205,18 +209,20 @@ std::vector<std::string> LuaLayerOf<Base>::positional_arguments() const {
                 [](const std::string& name) { return name == "training" || name == "mask"; });
   const bool all_declared =
       std::all_of(parameters.begin(), parameters.end(), [&](const std::string& name) {
-        return std::find(declared.begin(), declared.end(), name) != declared.end();
+        return std::find(declared_names.begin(), declared_names.end(), name) !=
+               declared_names.end();
       });
-  return declared.empty() || (all_declared && !parameters.empty()) ? parameters : declared;
+  return declared_names.empty() || (all_declared && !parameters.empty()) ? parameters
+                                                                         : declared_names;
 }
 
 template <class Base>
 void LuaLayerOf<Base>::build(const std::vector<Shape>& inputs) {
   if (has("build")) {
-    struct Mark {
-      bool& on;
-      ~Mark() { on = false; }
-    } mark{building_ = true};
+    struct FlagReset {
+      bool& flag;
+      ~FlagReset() { flag = false; }
+    } reset{is_building_ = true};
     lua_State* L = current();
     StackRestorer restorer(L);
     const int function = lua_gettop(L) + 1;
@@ -266,11 +272,11 @@ Tensors LuaLayerOf<Base>::compute_mask(const Tensors& inputs, const Tensors& mas
 /// reset_states of the base class runs.
 template <class Base>
 void LuaLayerOf<Base>::reset_states() {
-  if (resetting_ || !has("reset_states")) return Base::reset_states();
-  struct Mark {
-    bool& on;
-    ~Mark() { on = false; }
-  } mark{resetting_ = true};
+  if (is_resetting_ || !has("reset_states")) return Base::reset_states();
+  struct FlagReset {
+    bool& flag;
+    ~FlagReset() { flag = false; }
+  } reset{is_resetting_ = true};
   lua_State* L = current();
   StackRestorer restorer(L);
   invoke(L, "reset_states", 0);
@@ -296,21 +302,21 @@ Value LuaLayerOf<Base>::own_variables() const {
   } else {
     store_numbered(L, store, *this);
   }
-  Dict stored;
+  Dict stored_values;
   for (lua_pushnil(L); lua_next(L, store); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING)
       fail("save_own_variables(): expected names in the store, got ", describe(L, -2));
-    stored.set(text_of(L, -2), std::make_shared<BoxedTensor>(to_tensor(L, lua_gettop(L))));
+    stored_values.set(text_of(L, -2), std::make_shared<BoxedTensor>(to_tensor(L, lua_gettop(L))));
   }
-  return stored;
+  return stored_values;
 }
 
 template <class Base>
-void LuaLayerOf<Base>::set_own_variables(const Value& stored) {
-  if (!has("load_own_variables")) return load_numbered(stored.as_dict(), *this);
+void LuaLayerOf<Base>::set_own_variables(const Value& stored_values) {
+  if (!has("load_own_variables")) return load_numbered(stored_values.as_dict(), *this);
   lua_State* L = current();
   StackRestorer restorer(L);
-  invoke(L, "load_own_variables", 0, stored);
+  invoke(L, "load_own_variables", 0, stored_values);
 }
 
 template class LuaLayerOf<Layer>;
@@ -375,11 +381,11 @@ void LuaMetric::reset_state() {
 }
 
 Direction LuaMetric::direction() const {
-  const Value said = attribute("_direction");
-  if (said == Value("up")) return Direction::up;
-  if (said == Value("down")) return Direction::down;
-  if (!said.is_null())
-    fail("metric ", name(), ": expected \"up\" or \"down\" as _direction, got ", said);
+  const Value text = attribute("_direction");
+  if (text == Value("up")) return Direction::up;
+  if (text == Value("down")) return Direction::down;
+  if (!text.is_null())
+    fail("metric ", name(), ": expected \"up\" or \"down\" as _direction, got ", text);
   return Direction::unknown;
 }
 

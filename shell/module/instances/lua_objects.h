@@ -30,7 +30,7 @@ Tensors returned_tensors(lua_State* L, int first);
 /// variables, from "0" on, as Keras stores them for classes without save_own_variables.
 void store_numbered(lua_State* L, int store, const Layer& layer);
 /// Reads the layer's own variables from `stored`, whose keys are those of store_numbered().
-void load_numbered(const Dict& stored, const Layer& layer);
+void load_numbered(const Dict& stored_values, const Layer& layer);
 
 /// The common part of layers and models (lua_model.h); `Base` is Layer or Model.
 template <class Base>
@@ -68,7 +68,7 @@ class LuaLayerOf : public Base,
   Value cell_state_size() const { return attribute("state_size"); }
   bool keeps_own_variables() const;
   Value own_variables() const;
-  void set_own_variables(const Value& stored);
+  void set_own_variables(const Value& stored_values);
 
  protected:
   /// Adds the result of the class's get_build_config to the configuration; when the layer is made
@@ -79,7 +79,7 @@ class LuaLayerOf : public Base,
   Value call_structure() const;
 
  private:
-  bool resetting_ = false;
+  bool is_resetting_ = false;
 };
 
 class LuaLayer final : public LuaLayerOf<Layer> {

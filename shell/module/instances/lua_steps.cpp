@@ -13,9 +13,9 @@ struct NestedTensors {
   Value structure;
 };
 void push(lua_State* L, const NestedTensors& arrays) {
-  const bool none = std::none_of(arrays.tensors.begin(), arrays.tensors.end(),
-                                 [](const Tensor& each) { return static_cast<bool>(each); });
-  if (none && !arrays.structure.is_null()) return lua_pushnil(L);
+  const bool is_empty = std::none_of(arrays.tensors.begin(), arrays.tensors.end(),
+                                     [](const Tensor& each) { return static_cast<bool>(each); });
+  if (is_empty && !arrays.structure.is_null()) return lua_pushnil(L);
   push_nested(L, arrays.structure, arrays.tensors);
 }
 
@@ -108,8 +108,8 @@ Tensor LuaSteps::compute_loss(Model& model, const Batch& batch, const Tensors& y
   instance_of(model).push_self_method(L, "compute_loss");
   const auto [inputs, outputs] = model.structures();
   push(L, NestedTensors{batch.x, inputs});
-  for (const Tensors* part : {&batch.y, &y_pred, &batch.sample_weight})
-    push(L, NestedTensors{*part, outputs});
+  for (const Tensors* tensors : {&batch.y, &y_pred, &batch.sample_weight})
+    push(L, NestedTensors{*tensors, outputs});
   push(L, training);
   protected_call(L, 6, 1);
   if (lua_isnil(L, -1)) fail("compute_loss() returned nothing; expected a scalar");

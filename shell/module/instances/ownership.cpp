@@ -18,9 +18,9 @@ Ownership::Ownership(lua_State* L) {
 
 void Ownership::visit(Object* object) {
   if (!visited_.insert(object).second) return;
-  each_below(object, [&](Object* owned) {
-    ++owner_counts_[owned];
-    visit(owned);
+  for_each_owned(object, [&](Object* owned_object) {
+    ++owner_counts_[owned_object];
+    visit(owned_object);
   });
   if (auto* model = dynamic_cast<const Functional*>(object)) visit_graph(*model);
 }
@@ -28,50 +28,51 @@ void Ownership::visit(Object* object) {
 /// Counts the references that a graph holds to its nodes (through its inputs and outputs) and to
 /// its layers, which it holds once more as sublayers. A Sequential has another list of its layers.
 void Ownership::visit_graph(const Functional& model) {
-  const bool sequential = dynamic_cast<const Sequential*>(&model);
+  const bool is_sequential = dynamic_cast<const Sequential*>(&model);
   for (const LayerPtr& layer : model.layers())
-    owner_counts_[layer.get()] += sequential && model.is_graph() ? 2 : 1;
+    owner_counts_[layer.get()] += is_sequential && model.is_graph() ? 2 : 1;
   if (!model.is_graph()) return;
-  ++graphs_;
-  std::vector<const Node*> waiting;
-  std::unordered_set<const Node*> here;
-  auto count = [&](const std::vector<Symbol>& symbols) {
+  ++graph_count_;
+  std::vector<const Node*> pending_nodes;
+  std::unordered_set<const Node*> seen;
+  auto add_owners = [&](const std::vector<Symbol>& symbols) {
     for (const Symbol& symbol : symbols) {
       const Node* node = symbol.node().get();
       add_owner(node);
-      if (here.insert(node).second) waiting.push_back(node);
+      if (seen.insert(node).second) pending_nodes.push_back(node);
     }
   };
-  auto reach = [&](const std::vector<Symbol>& symbols) {
+  auto push_nodes = [&](const std::vector<Symbol>& symbols) {
     for (const Symbol& symbol : symbols)
-      if (here.insert(symbol.node().get()).second) waiting.push_back(symbol.node().get());
+      if (seen.insert(symbol.node().get()).second) pending_nodes.push_back(symbol.node().get());
   };
-  count(model.inputs());
-  count(model.outputs());
-  while (!waiting.empty()) {
-    const Node* node = waiting.back();
-    waiting.pop_back();
-    const bool is_new = nodes_.try_emplace(node, Owners{0, graphs_}).first->second.graph == graphs_;
+  add_owners(model.inputs());
+  add_owners(model.outputs());
+  while (!pending_nodes.empty()) {
+    const Node* node = pending_nodes.back();
+    pending_nodes.pop_back();
+    const bool is_new =
+        node_owners_.try_emplace(node, Owners{0, graph_count_}).first->second.graph == graph_count_;
     if (!node->inputs.empty()) add_owner(node);
-    is_new ? count(node->inputs) : reach(node->inputs);
+    is_new ? add_owners(node->inputs) : push_nodes(node->inputs);
   }
 }
 
 void Ownership::add_owner(const Node* node) {
-  ++nodes_.try_emplace(node, Owners{0, graphs_}).first->second.count;
+  ++node_owners_.try_emplace(node, Owners{0, graph_count_}).first->second.count;
 }
 
 /// If only graphs own a node, counts the node as an owner of its layer.
 void Ownership::count_owners_of_nodes() {
-  for (const auto& [node, owners] : nodes_)
-    for (const NodePtr& living : node->outbound_layer->inbound_nodes())
-      if (living.get() == node && living.use_count() - 1 == owners.count)
+  for (const auto& [node, owners] : node_owners_)
+    for (const NodePtr& node_pointer : node->outbound_layer->inbound_nodes())
+      if (node_pointer.get() == node && node_pointer.use_count() - 1 == owners.count)
         ++owner_counts_[node->outbound_layer.get()];
 }
 
 void Ownership::mark_owned_by_cpp(Object* object) {
   if (!owned_by_cpp_.insert(object).second) return;
-  each_below(object, [&](Object* owned) { mark_owned_by_cpp(owned); });
+  for_each_owned(object, [&](Object* owned_object) { mark_owned_by_cpp(owned_object); });
 }
 
 }  // namespace crescent::lua

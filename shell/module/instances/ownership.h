@@ -21,7 +21,7 @@ class Ownership {
 
   /// Calls f for every sublayer and metric of the object.
   template <class F>
-  static void each_below(Object* object, F f) {
+  static void for_each_owned(Object* object, F f) {
     auto* layer = dynamic_cast<Layer*>(object);
     if (!layer) return;
     for (const LayerPtr& sublayer : layer->sublayers()) f(static_cast<Object*>(sublayer.get()));
@@ -43,8 +43,8 @@ class Ownership {
   };
   std::unordered_map<Object*, long> owner_counts_;  // the number of counted owners of each object
   // the counted owners of each node; a node owns its layer
-  std::unordered_map<const Node*, Owners> nodes_;
-  size_t graphs_ = 0;
+  std::unordered_map<const Node*, Owners> node_owners_;
+  size_t graph_count_ = 0;
   std::unordered_set<Object*> visited_, owned_by_cpp_;
 };
 

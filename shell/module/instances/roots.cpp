@@ -20,22 +20,22 @@ bool is_instance(Object* object) {
   return instance && !instance->is_function();
 }
 
-bool has_user_value(lua_State* L, int index, int which) {
-  const bool has = lua_getiuservalue(L, index, which) == LUA_TTABLE;
+bool has_user_value(lua_State* L, int index, int number) {
+  const bool has_table = lua_getiuservalue(L, index, number) == LUA_TTABLE;
   lua_pop(L, 1);
-  return has;
+  return has_table;
 }
 
 /// Appends the handles of the instances that `object` owns, at any depth, to the table on top of
 /// the stack; `handles` is the stack index of the table of all handles.
 void list_instances(lua_State* L, int handles, Object* object, std::unordered_set<Object*>& seen) {
-  Ownership::each_below(object, [&](Object* owned) {
-    if (!seen.insert(owned).second) return;
-    if (is_instance(owned) && lua_rawgetp(L, handles, owned) == LUA_TUSERDATA)
+  Ownership::for_each_owned(object, [&](Object* owned_object) {
+    if (!seen.insert(owned_object).second) return;
+    if (is_instance(owned_object) && lua_rawgetp(L, handles, owned_object) == LUA_TUSERDATA)
       lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
-    else if (is_instance(owned))
+    else if (is_instance(owned_object))
       lua_pop(L, 1);
-    list_instances(L, handles, owned, seen);
+    list_instances(L, handles, owned_object, seen);
   });
 }
 
@@ -93,7 +93,7 @@ extern "C" int end_of_cycle(lua_State* L) {
 }  // namespace
 
 void root(lua_State* L, int index, Object& object) {
-  if (!has_user_value(L, index, kClass) && !has_user_value(L, index, kHeld)) return;
+  if (!has_user_value(L, index, kClass) && !has_user_value(L, index, kOwnedInstances)) return;
   index = lua_absindex(L, index);
   lua_rawgetp(L, LUA_REGISTRYINDEX, &roots_key);
   lua_pushvalue(L, index);
@@ -114,7 +114,7 @@ void reference_owned_instances(lua_State* L, Object& object) {
     lua_pop(L, 1);
     lua_pushnil(L);
   }
-  lua_setiuservalue(L, -2, kHeld);
+  lua_setiuservalue(L, -2, kOwnedInstances);
 }
 
 void roots_changed() { has_changed_owners = true; }

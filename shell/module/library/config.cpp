@@ -32,7 +32,7 @@ void set_option(std::string_view name, Value value) {
 
 /// The known devices. If the library of a device cannot be loaded, its entry contains the reason.
 List devices() {
-  List all;
+  List rows;
   for (const std::string& name : registry().names(Device::kKind)) {
     Dict row{{"name", name}, {"in_use", name == device().class_name()}};
     try {
@@ -42,9 +42,9 @@ List devices() {
     } catch (const Error& error) {
       row.set("refused", error.what());
     }
-    all.push_back(std::move(row));
+    rows.push_back(std::move(row));
   }
-  return all;
+  return rows;
 }
 
 // ---- other processes
@@ -55,8 +55,8 @@ void use_named(const std::string& name, const Names& options) {
 }
 
 Dict communicator_in_use() {
-  const std::shared_ptr<Communicator> all = communicator();
-  return {{"name", all->class_name()}, {"rank", all->rank()}, {"size", all->size()}};
+  const std::shared_ptr<Communicator> world = communicator();
+  return {{"name", world->class_name()}, {"rank", world->rank()}, {"size", world->size()}};
 }
 
 // ---- memory
@@ -100,7 +100,7 @@ Tensor pad_table(Any sequences, std::optional<int64_t> maxlen, DType dtype,
 
 // ---- plugins
 
-Value described(const PluginRecord& record) {
+Value description_of(const PluginRecord& record) {
   Dict dict{{"name", record.name},
             {"version", record.version},
             {"path", record.path},
@@ -122,23 +122,23 @@ bool ends_with(const std::string& text, std::string_view end) {
 /// folder that contains init.lua.
 OnStack load(const std::string& name) {
   lua_State* L = current();
-  const bool path = name.find('/') != std::string::npos || ends_with(name, ".so");
-  const std::string inside = name + "/init.lua";
-  const bool folder = path && access(system_path(inside), F_OK) == 0;
-  if (folder || ends_with(name, ".lua")) {
+  const bool is_path = name.find('/') != std::string::npos || ends_with(name, ".so");
+  const std::string init_file = name + "/init.lua";
+  const bool is_folder = is_path && access(system_path(init_file), F_OK) == 0;
+  if (is_folder || ends_with(name, ".lua")) {
     push_global(L, "dofile");
-    push(L, system_path(folder ? inside : name));
+    push(L, system_path(is_folder ? init_file : name));
     protected_call(L, 1, 1);
     return {};
   }
-  push(L, described(path ? load_plugin(name) : load_plugin_by_name(name)));
+  push(L, description_of(is_path ? load_plugin(name) : load_plugin_by_name(name)));
   return {};
 }
 
 List list() {
-  List all;
-  for (const PluginRecord& record : list_plugins()) all.push_back(described(record));
-  return all;
+  List rows;
+  for (const PluginRecord& record : list_plugins()) rows.push_back(description_of(record));
+  return rows;
 }
 
 }  // namespace

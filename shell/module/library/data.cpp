@@ -46,8 +46,8 @@ int read_table(lua_State* L) {
 
 /// Implements cr.data.csv_dataset: the dataset of a path or a table of paths.
 int csv_dataset(lua_State* L) {
-  const Value given = to_value(L, 1);
-  const Value paths = given.is_string() ? Value(List{given}) : given;
+  const Value argument = to_value(L, 1);
+  const Value paths = argument.is_string() ? Value(List{argument}) : argument;
   const Value rows =
       get<Format>("csv")->call_method("rows", {{"paths", paths}, {"options", to_dict(L, 2)}});
   push(L, rows);
@@ -72,8 +72,8 @@ constexpr ReadFunction kRead = &ReadsArrays::read_array, kOpen = &ReadsArrays::o
 bool holds_tables(const Format& format) {
   const Value* abilities = format.info()->schema.traits.find("abilities");
   if (!abilities) return false;
-  const List& all = abilities->as_list();
-  return std::find(all.begin(), all.end(), Value(ReadsTables::kAbility)) != all.end();
+  const List& names = abilities->as_list();
+  return std::find(names.begin(), names.end(), Value(ReadsTables::kAbility)) != names.end();
 }
 
 /// Pushes the content of a file: a table if the format reads tables, else the arrays in the file.
@@ -103,14 +103,14 @@ Tensor array_in(const char* format, ReadFunction read_function, const std::strin
 /// The tensors in a table {name = tensor}.
 NamedTensors named_tensors(lua_State* L, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "a table {name = tensor}");
-  NamedTensors named;
+  NamedTensors tensors;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) fail_expected(L, -2, "the name of an array");
-    named.emplace_back(text_of(L, -2), to_tensor(L, -1));
+    tensors.emplace_back(text_of(L, -2), to_tensor(L, -1));
   }
-  std::sort(named.begin(), named.end(),
+  std::sort(tensors.begin(), tensors.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  return named;
+  return tensors;
 }
 
 void write_hdf5(const std::string& path, Any arrays) {
@@ -153,15 +153,15 @@ std::tuple<Tensor, int64_t> read_wav(const std::string& path) {
 }
 
 void write_wav(const std::string& path, const Tensor& audio, int64_t sampling_rate, int64_t bits,
-               bool floating) {
-  const auto number = [](int64_t n) {
+               bool as_float) {
+  const auto scalar = [](int64_t n) {
     return Tensor::scalar(static_cast<double>(n), DType::int64);
   };
   format_named<WritesArrays>("wav")->write_arrays(
       path, {{"audio", audio.rank() == 1 ? ops::expand_dims(audio, 1) : audio},
-             {"sampling_rate", number(sampling_rate)},
-             {"bits", number(bits)},
-             {"float", number(floating ? 1 : 0)}});
+             {"sampling_rate", scalar(sampling_rate)},
+             {"bits", scalar(bits)},
+             {"float", scalar(as_float ? 1 : 0)}});
 }
 
 Tensor read_idx(const std::string& path) { return array_in("idx", kRead, path); }
@@ -182,7 +182,7 @@ const std::vector<CallablePtr>& data_functions() {
     std::vector<CallablePtr> all = dataset_functions();
     for (CallablePtr& f : split_functions()) all.push_back(std::move(f));
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
-    constexpr const char* kStays =
+    constexpr const char* kOpenDoc =
         "Opens an array, whose values stay in the file: fit, evaluate and predict read them as "
         "they go; clone() of it or of a slice loads them.";
     add(raw("open -> a tensor in a file", open, {"path: a path", "dataset: a string=nil"},
@@ -228,9 +228,9 @@ const std::vector<CallablePtr>& data_functions() {
               "Reads one dataset of an HDF5 file."));
     add(bound("write_hdf5 -> nothing", &write_hdf5, {"path", "arrays: a table of tensors by name"},
               "Writes tensors by name into a file."));
-    add(bound("open_idx", &open_idx, {"path"}, kStays));
-    add(bound("open_npy", &open_npy, {"path"}, kStays));
-    add(bound("open_hdf5", &open_hdf5, {"path", "dataset=nil"}, kStays));
+    add(bound("open_idx", &open_idx, {"path"}, kOpenDoc));
+    add(bound("open_npy", &open_npy, {"path"}, kOpenDoc));
+    add(bound("open_hdf5", &open_hdf5, {"path", "dataset=nil"}, kOpenDoc));
     return all;
   }();
   return functions;

@@ -69,8 +69,8 @@ std::set<fs::path> plugin_folders() {
 Examples examples_in(const std::set<fs::path>& folders) {
   Examples examples;
   for (const fs::path& folder : folders) {
-    std::error_code missing;
-    for (const fs::directory_entry& file : fs::directory_iterator(folder, missing))
+    std::error_code ignored_error;
+    for (const fs::directory_entry& file : fs::directory_iterator(folder, ignored_error))
       if (file.path().extension() == ".examples")
         read_examples(read_file(file.path().string()), examples);
   }
@@ -85,11 +85,11 @@ std::mutex& examples_mutex() {
 /// The number of libraries that the process has loaded so far.
 unsigned long long libraries_loaded() {
   unsigned long long count = 0;
-  const auto read = [](dl_phdr_info* info, size_t, void* to) {
+  const auto read_info = [](dl_phdr_info* info, size_t, void* to) {
     *static_cast<unsigned long long*>(to) = info->dlpi_adds;
     return 1;
   };
-  dl_iterate_phdr(read, &count);
+  dl_iterate_phdr(read_info, &count);
   return count;
 }
 
@@ -98,27 +98,27 @@ unsigned long long libraries_loaded() {
 const Examples& all_examples() {
   static std::set<fs::path> folders;
   static Examples examples;
-  static unsigned long long libraries = 0;
-  const unsigned long long loaded = libraries_loaded();
-  if (std::exchange(libraries, loaded) == loaded) return examples;
-  if (std::set<fs::path> now = plugin_folders(); now != folders) {
-    examples = examples_in(now);
-    folders = std::move(now);
+  static unsigned long long last_library_count = 0;
+  const unsigned long long library_count = libraries_loaded();
+  if (std::exchange(last_library_count, library_count) == library_count) return examples;
+  if (std::set<fs::path> current_folders = plugin_folders(); current_folders != folders) {
+    examples = examples_in(current_folders);
+    folders = std::move(current_folders);
   }
   return examples;
 }
 
-Example found_example(const std::string& path) {
+Example find_example(const std::string& path) {
   const std::lock_guard lock(examples_mutex());
   const Examples& examples = all_examples();
-  const auto found = examples.find(path);
-  return found == examples.end() ? Example() : found->second;
+  const auto it = examples.find(path);
+  return it == examples.end() ? Example() : it->second;
 }
 
 }  // namespace
 
-std::string example_of(const std::string& path) { return found_example(path).entries; }
-std::string errors_of(const std::string& path) { return found_example(path).errors; }
+std::string example_of(const std::string& path) { return find_example(path).entries; }
+std::string errors_of(const std::string& path) { return find_example(path).errors; }
 
 std::vector<std::string> names_with_example(const std::string& name) {
   const std::lock_guard lock(examples_mutex());

@@ -33,12 +33,13 @@ int append_calls(lua_State* L) {
     lua_getinfo(L, "Sl", &call);
     if (call.currentline > 0) {
       lua_pushfstring(L, "%s:%d", call.short_src, call.currentline);
-      const bool told = calls++ == 0 && std::strstr(lua_tostring(L, 1), lua_tostring(L, -1));
-      if (told)
+      const bool is_in_message =
+          calls++ == 0 && std::strstr(lua_tostring(L, 1), lua_tostring(L, -1));
+      if (is_in_message)
         lua_pop(L, 1), lua_pushliteral(L, "");
       else
         lua_pushstring(L, separator), lua_insert(L, -2), lua_concat(L, 2);
-      separator = told ? " (called from " : ", called from ";
+      separator = is_in_message ? " (called from " : ", called from ";
       lua_concat(L, 2);
     }
     if (is_main_chunk(call, lua_tostring(L, lua_upvalueindex(1)))) break;

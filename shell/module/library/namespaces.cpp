@@ -13,21 +13,21 @@ namespace {
 
 // The key in the Lua registry of the table {name of a C++ class = function that makes a Lua base
 // for the class}.
-const char derivable_key = 0;
+const char base_makers_key = 0;
 const char namespace_key = 0;  // key in the metatable of a namespace; its value is the KindInfo
 
 const KindInfo* find_namespace(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return nullptr;
   lua_rawgetp(L, -1, &namespace_key);
-  auto* found = static_cast<const KindInfo*>(lua_touserdata(L, -1));
+  auto* space = static_cast<const KindInfo*>(lua_touserdata(L, -1));
   lua_pop(L, 2);
-  return found;
+  return space;
 }
 
 const KindInfo& namespace_at(lua_State* L, int index) {
-  const KindInfo* found = find_namespace(L, index);
-  if (!found) fail_expected(L, index, "a table of classes such as cr.layers");
-  return *found;
+  const KindInfo* space = find_namespace(L, index);
+  if (!space) fail_expected(L, index, "a table of classes such as cr.layers");
+  return *space;
 }
 
 // ---- classes of the registry
@@ -79,13 +79,13 @@ int construct_dataset(lua_State* L, const ClassInfo& info) {
 /// Calls a class that is a function of tensors: cr.activations.elu(x, 0.5), cr.losses.huber(y_true,
 /// y_pred, { delta = 2 }), cr.metrics.binary_accuracy(y_true, y_pred).
 int call_function(lua_State* L, const ClassInfo& info) {
-  const bool activation = info.kind == Activation::kKind;
-  if (!activation && lua_gettop(L) < 3) fail(info.name, ": expected y_true and y_pred");
-  const Dict options = options_from(L, activation ? 3 : 4, info.schema);
+  const bool is_activation = info.kind == Activation::kKind;
+  if (!is_activation && lua_gettop(L) < 3) fail(info.name, ": expected y_true and y_pred");
+  const Dict options = options_from(L, is_activation ? 3 : 4, info.schema);
   if (const auto* symbol = to_handle<Symbol>(L, 2))
     return push(L, activate(make<Activation>(info.name, options), *symbol)), 1;
   const Tensor first = to_tensor(L, 2);
-  if (activation) return push(L, (*make<Activation>(info.name, options))(first)), 1;
+  if (is_activation) return push(L, (*make<Activation>(info.name, options))(first)), 1;
   const Tensor second = to_tensor(L, 3);
   if (info.kind == Loss::kKind)
     return push(L, make<Loss>(info.name, options)->call(first, second)), 1;
@@ -102,27 +102,27 @@ bool is_function(const ClassInfo& info) {
 /// Whether the arguments are tensors or arrays of numbers, as in mean_squared_error({ 1, 2 }, { 2,
 /// 2 }) or softmax { { 1, 2 } }.
 bool are_arrays(lua_State* L, const ClassInfo& info) {
-  const int last = info.kind == Activation::kKind ? 2 : 3;
-  bool arrays = lua_gettop(L) >= last;
-  for (int i = 2; arrays && i <= last; ++i) {
-    arrays = is_tensor_like(L, i) ||
-             (is_plain_table(L, i) && lua_rawlen(L, i) > 0 && !is_keywords(L, i));
-    if (!arrays || last == 3 || is_tensor_like(L, i)) continue;
+  const int last_index = info.kind == Activation::kKind ? 2 : 3;
+  bool are_all_arrays = lua_gettop(L) >= last_index;
+  for (int i = 2; are_all_arrays && i <= last_index; ++i) {
+    are_all_arrays = is_tensor_like(L, i) ||
+                     (is_plain_table(L, i) && lua_rawlen(L, i) > 0 && !is_keywords(L, i));
+    if (!are_all_arrays || last_index == 3 || is_tensor_like(L, i)) continue;
     // A table {0.1} counts as options, because it may be an option of an activation.
     lua_rawgeti(L, i, 1);
-    arrays = is_plain_table(L, -1);
+    are_all_arrays = is_plain_table(L, -1);
     lua_pop(L, 1);
   }
-  return arrays;
+  return are_all_arrays;
 }
 
 int call_class(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   if (lua_istable(L, 2)) refuse_module(L, lua_topointer(L, 2), info->name);
   if (info->kind == kDatasetKind) return construct_dataset(L, *info);
-  const bool symbol = info->kind == Activation::kKind && to_handle<Symbol>(L, 2);
-  const bool tensors = is_tensor_like(L, 2) || are_arrays(L, *info);
-  return symbol || (tensors && is_function(*info)) ? call_function(L, *info) : construct(L);
+  const bool has_symbol = info->kind == Activation::kKind && to_handle<Symbol>(L, 2);
+  const bool has_tensors = is_tensor_like(L, 2) || are_arrays(L, *info);
+  return has_symbol || (has_tensors && is_function(*info)) ? call_function(L, *info) : construct(L);
 }
 
 /// The class of this name. Losses are also looked up among the metrics, since the functions of
@@ -157,9 +157,9 @@ int index_namespace(lua_State* L) {
 int next_class(lua_State* L) {
   const KindInfo& space = namespace_at(L, 1);
   const std::vector<std::string> names = registry().names(space.name);
-  const std::string last = lua_isnil(L, 2) ? "" : text_of(L, 2);
+  const std::string previous_name = lua_isnil(L, 2) ? "" : text_of(L, 2);
   auto next_name =
-      lua_isnil(L, 2) ? names.begin() : std::upper_bound(names.begin(), names.end(), last);
+      lua_isnil(L, 2) ? names.begin() : std::upper_bound(names.begin(), names.end(), previous_name);
   if (next_name == names.end()) return lua_pushnil(L), 1;
   push(L, *next_name);
   push(L, registry().get(space.name, *next_name));
@@ -198,13 +198,13 @@ class GetFunction final : public Callable {
 };
 
 void set_functions(lua_State* L, const KindInfo& space) {
-  static std::vector<CallablePtr> gets;
+  static std::vector<CallablePtr> get_functions;
   static const CallablePtr serialized = bound(
       "serialize -> a table with names", [](Configurable& object) { return serialize(&object); },
       {"object"}, "The class name and configuration of an object as a table.");
-  gets.push_back(std::make_unique<const GetFunction>(space));
+  get_functions.push_back(std::make_unique<const GetFunction>(space));
   for (const char* name : {"get", "deserialize"}) {
-    push_callable(L, *gets.back());
+    push_callable(L, *get_functions.back());
     lua_setfield(L, -2, name);
   }
   push_callable(L, *serialized);
@@ -238,7 +238,7 @@ int subclass(lua_State* L) {
   const ClassPtr info = Read<ClassPtr>::from(L, 1);
   lua_settop(L, 4);
   reserve(L, 12);
-  push_derivable(L);
+  push_base_makers(L);
   push_field(L, -1, info->name.c_str());
   if (info->kind == Layer::kKind && lua_isfunction(L, -1)) {
     protected_call(L, 0, 1);
@@ -264,8 +264,8 @@ int subclass(lua_State* L) {
 
 /// The type of the objects of a class.
 const HandleType* type_of_objects(const ClassInfo& info) {
-  for (const ObjectType& each : object_types())
-    if (each.type.name() == info.kind) return &each.type;
+  for (const ObjectType& candidate : object_types())
+    if (candidate.type.name() == info.kind) return &candidate.type;
   return nullptr;
 }
 
@@ -274,16 +274,16 @@ int fail_missing_of_class(lua_State* L) {
   const ClassInfo& info = **to_handle<ClassPtr>(L, 1);
   if (lua_type(L, 2) != LUA_TSTRING) fail("class ", info.name, ": no position ", describe(L, 2));
   const std::string name = text_of(L, 2);
-  const HandleType* objects = type_of_objects(info);
-  if (objects && objects->find_method(name))
+  const HandleType* objects_type = type_of_objects(info);
+  if (objects_type && objects_type->find_method(name))
     fail("class ", info.name, ": '", name, "' is a method of its objects: ", info.name,
          "(...):", name, "(...)");
-  if (info.schema.find(name) || (objects && objects->find_getter(name)))
+  if (info.schema.find(name) || (objects_type && objects_type->find_getter(name)))
     fail("class ", info.name, ": '", name, "' is an attribute of its objects: ", info.name,
          "(...).", name);
-  std::vector<std::string> known = class_type().method_names();
-  for (std::string& property : class_type().property_names()) known.push_back(std::move(property));
-  fail("class ", info.name, ": no attribute '", name, "'", did_you_mean(name, known));
+  std::vector<std::string> names = class_type().method_names();
+  for (std::string& property : class_type().property_names()) names.push_back(std::move(property));
+  fail("class ", info.name, ": no attribute '", name, "'", did_you_mean(name, names));
 }
 
 int same_classes(lua_State* L) {
@@ -314,7 +314,7 @@ const HandleType& class_type() {
                     {"name: a string=nil", "options: a table of defaults=nil",
                      "arguments: a table with names=nil"},
                     "Defines a class derived from this one.")
-        .missing(raw("[]", fail_missing_of_class))
+        .missing_key_handler(raw("[]", fail_missing_of_class))
         .meta("__call", raw("call", call_class))
         .meta("__eq", raw("==", same_classes))
         .meta("__tostring",
@@ -326,7 +326,7 @@ const HandleType& class_type() {
   return type;
 }
 
-void push_derivable(lua_State* L) { push_weak_table(L, &derivable_key, ""); }
+void push_base_makers(lua_State* L) { push_weak_table(L, &base_makers_key, ""); }
 
 void set_namespaces(lua_State* L) {
   for (const KindInfo& space : kinds()) {

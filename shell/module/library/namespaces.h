@@ -10,7 +10,7 @@ constexpr const char* kDatasetKind = "dataset";
 
 const HandleType& class_type();
 /// Pushes the table {class name = function} of the functions that make Lua bases for C++ classes.
-void push_derivable(lua_State* L);
+void push_base_makers(lua_State* L);
 /// Adds all namespaces to the table on top of the stack.
 void set_namespaces(lua_State* L);
 /// The kind of a namespace table; null for other tables.

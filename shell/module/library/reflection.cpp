@@ -122,7 +122,7 @@ std::string_view take_word(std::string_view& text) {
 void read_comment(const std::vector<std::string_view>& comment, Signature& signature) {
   std::vector<std::string> doc;
   for (std::string_view line : comment) {
-    const std::string_view whole = line, word = take_word(line);
+    const std::string_view full_line = line, word = take_word(line);
     if (word == "@return") {
       signature.result = line;
     } else if (word == "@param") {
@@ -130,7 +130,7 @@ void read_comment(const std::vector<std::string_view>& comment, Signature& signa
       for (Parameter& parameter : signature.parameters)
         if (parameter.name == name) parameter.type = line;
     } else {
-      doc.emplace_back(whole);
+      doc.emplace_back(full_line);
     }
   }
   signature.doc = join(doc, " ");
@@ -182,36 +182,37 @@ Value describe_callable_table(lua_State* L, int index) {
 
 /// Replaces the parameters in a description by their names, for scripts, and stores the full
 /// parameters as `arguments`.
-Value with_names(Value described) {
-  if (!described.is_dict()) return described;
-  described.as_dict().set("arguments", described.as_dict().at("parameters"));
-  Value& parameters = described.as_dict()["parameters"];
+Value with_names(Value description) {
+  if (!description.is_dict()) return description;
+  description.as_dict().set("arguments", description.as_dict().at("parameters"));
+  Value& parameters = description.as_dict()["parameters"];
   for (Value& parameter : parameters.as_list()) parameter = Value(parameter.as_dict().at("name"));
-  return described;
+  return description;
 }
 
 /// Statistics of a numeric tensor in memory; min, max, mean and std are those of its finite
 /// elements. Null for other tensors.
 Value statistics_of(const Tensor& tensor) {
-  const bool numbers = tensor.dtype() != DType::string && tensor.dtype() != DType::complex64;
-  if (tensor.is_abstract() || !tensor.in_memory() || !numbers) return {};
+  const bool is_numeric = tensor.dtype() != DType::string && tensor.dtype() != DType::complex64;
+  if (tensor.is_abstract() || !tensor.in_memory() || !is_numeric) return {};
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  double least = kInfinity, most = -kInfinity, mean = 0, squares = 0;
+  double minimum = kInfinity, maximum = -kInfinity, mean = 0, squared_deviations = 0;
   int64_t count = 0, zeros = 0, nans = 0, infinities = 0;
   const Tensor flat = tensor.view({tensor.size()});
-  for (int64_t first = 0, some = 1 << 16; first < flat.size(); first += some)
-    for (const double x : flat.view_rows(first, std::min(some, flat.size() - first)).to_vector()) {
+  for (int64_t first = 0, chunk_size = 1 << 16; first < flat.size(); first += chunk_size)
+    for (const double x :
+         flat.view_rows(first, std::min(chunk_size, flat.size() - first)).to_vector()) {
       zeros += x == 0, nans += std::isnan(x), infinities += std::isinf(x);
       if (!std::isfinite(x)) continue;
       const double distance = x - mean;
       mean += distance / static_cast<double>(++count);
-      squares += distance * (x - mean);
-      least = std::min(least, x), most = std::max(most, x);
+      squared_deviations += distance * (x - mean);
+      minimum = std::min(minimum, x), maximum = std::max(maximum, x);
     }
   Dict result{{"count", tensor.size()}, {"zeros", zeros}, {"nan", nans}, {"inf", infinities}};
   if (count == 0) return result;
-  result.set("min", least), result.set("max", most), result.set("mean", mean);
-  result.set("std", std::sqrt(squares / static_cast<double>(count)));
+  result.set("min", minimum), result.set("max", maximum), result.set("mean", mean);
+  result.set("std", std::sqrt(squared_deviations / static_cast<double>(count)));
   return result;
 }
 
@@ -298,10 +299,10 @@ void set_reflection(lua_State* L) {
             "mean, std, zeros, nan, inf; min to std are of the finite elements.");
   push_callable(L, *describe);
   lua_setfield(L, -2, "describe");
-  static const CallablePtr shown = bound(
+  static const CallablePtr printable_function = bound(
       "printable", [](const std::string& text) { return printable(text); }, {"text"},
       "The text with control characters escaped, safe to show on a terminal.");
-  push_callable(L, *shown);
+  push_callable(L, *printable_function);
   lua_setfield(L, -2, "printable");
 }
 

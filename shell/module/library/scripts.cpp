@@ -76,9 +76,9 @@ std::string with_outer_name(std::string_view message, std::string_view name) {
 
 /// Calls a library function written in Lua. Errors are reported at the line of the user's code that
 /// called the function; their messages begin with its name.
-void call_library(lua_State* L, int arguments, std::string_view name) {
+void call_library(lua_State* L, int argument_count, std::string_view name) {
   try {
-    protected_call(L, arguments, LUA_MULTRET);
+    protected_call(L, argument_count, LUA_MULTRET);
   } catch (const LuaError& error) {
     const std::string_view text = error.what();
     const size_t colon = text.starts_with(kChunkPrefix) ? text.find(": ") : text.npos;
@@ -166,14 +166,14 @@ OnStack dataset_class(const std::string& name) {
 
 void warning(const std::string& text) { warn(text); }
 
-std::string hint(const std::string& word, Value names) {
+std::string suggestion(const std::string& word, Value names) {
   std::vector<std::string> candidates;
   for (const Value& name : names.as_list()) candidates.push_back(name.as_string());
   return did_you_mean(word, candidates);
 }
 
-bool misspelled(const std::string& written, const std::string& meant) {
-  return is_misspelling(written, meant);
+bool misspelled(const std::string& word, const std::string& intended_word) {
+  return is_misspelling(word, intended_word);
 }
 
 /// Whether the value is a table without a metatable, or a list of the module.
@@ -193,14 +193,14 @@ void set_data_parallel(bool on) {
 }
 
 /// Sets how weights are divided: for each pattern of paths the number of axes, and the axis that
-/// `parts` processes divide; without `parts` the weights are whole.
+/// `parts` processes divide; without `parts` each process has the whole weights.
 void set_weight_layouts(const Value& list) {
   std::vector<WeightLayout> layouts;
   for (const Value& row : list.is_list() ? list.as_list() : List()) {
-    const Dict& given = row.as_dict();
-    const auto number = [&](const char* name) { return static_cast<int>(given.at(name).as_int()); };
-    WeightLayout layout{given.at("pattern").as_string(), number("rank"), std::nullopt};
-    if (given.contains("parts"))
+    const Dict& entry = row.as_dict();
+    const auto number = [&](const char* name) { return static_cast<int>(entry.at(name).as_int()); };
+    WeightLayout layout{entry.at("pattern").as_string(), number("rank"), std::nullopt};
+    if (entry.contains("parts"))
       layout.division = {number("axis"), number("parts"), number("stride"), communicator()->size()};
     layouts.push_back(std::move(layout));
   }
@@ -219,7 +219,7 @@ void register_named_class(const std::string& name, Any table) {
 
 void set_base_of(const std::string& name, Any make) {
   lua_State* L = current();
-  push_derivable(L);
+  push_base_makers(L);
   lua_pushvalue(L, make.index);
   lua_setfield(L, -2, name.c_str());
   lua_pop(L, 1);
@@ -276,7 +276,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("add_to_stack", &add_to_stack, {"model", "layer", "in_config=false"}));
     all.push_back(bound("pop_from_stack", &pop_from_stack, {"model"}));
     all.push_back(bound("dtypes", &dtypes, {}));
-    all.push_back(bound("did_you_mean", &hint, {"word", "names"}));
+    all.push_back(bound("did_you_mean", &suggestion, {"word", "names"}));
     all.push_back(bound("is_misspelling", &misspelled, {"written", "meant"}));
     all.push_back(bound("example", &example_of, {"name"}));
     all.push_back(bound("errors", &errors_of, {"name"}));

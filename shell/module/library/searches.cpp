@@ -17,17 +17,18 @@ constexpr const char* kJournal = "journal";
 constexpr const char* kTrialPrefix = "trial_";
 
 void remove_folder(const std::string& path) {
-  std::error_code ignored;
-  fs::remove_all(path, ignored);
+  std::error_code ignored_error;
+  fs::remove_all(path, ignored_error);
 }
 
 /// Removes the journal of a search and the folders of its trials; other files in the folder stay.
 void remove_search(const std::string& folder) {
-  std::error_code ignored;
-  if (!fs::exists(fs::path(folder) / kJournal, ignored)) return;
-  for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.path().filename().string().starts_with(kTrialPrefix)) fs::remove_all(entry, ignored);
-  fs::remove(fs::path(folder) / kJournal, ignored);
+  std::error_code ignored_error;
+  if (!fs::exists(fs::path(folder) / kJournal, ignored_error)) return;
+  for (const auto& entry : fs::directory_iterator(folder, ignored_error))
+    if (entry.path().filename().string().starts_with(kTrialPrefix))
+      fs::remove_all(entry, ignored_error);
+  fs::remove(fs::path(folder) / kJournal, ignored_error);
 }
 
 /// Returns "min" or "max", the direction in which the log improves; nil if the model does not know
@@ -48,17 +49,17 @@ std::optional<std::string> direction_of(const std::shared_ptr<Model>& model,
 /// for its end.
 void in_first_process(Any function) {
   lua_State* L = current();
-  const std::shared_ptr<Communicator> all = communicator();
+  const std::shared_ptr<Communicator> world = communicator();
   try {
-    if (all->rank() == 0) {
+    if (world->rank() == 0) {
       lua_pushvalue(L, function.index);
       protected_call(L, 0, 0);
     }
   } catch (const std::exception& error) {
-    all->leave(error.what());
+    world->leave(error.what());
     throw;
   }
-  all->barrier();
+  world->barrier();
 }
 
 /// While an object of this class exists, runs of this process exchange no data with other
@@ -76,7 +77,7 @@ class SeparateProcess {
 };
 
 /// Calls a function; training runs in it exchange no data with other processes.
-OnStack alone(Any function) {
+OnStack call_without_exchange(Any function) {
   lua_State* L = current();
   const SeparateProcess scope;
   lua_pushvalue(L, function.index);
@@ -93,7 +94,7 @@ std::vector<CallablePtr> search_functions() {
   all.push_back(bound("remove_search", &remove_search, {"folder"}));
   all.push_back(bound("direction_of", &direction_of, {"model", "log"}));
   all.push_back(bound("in_first_process", &in_first_process, {"function"}));
-  all.push_back(bound("alone", &alone, {"function"}));
+  all.push_back(bound("alone", &call_without_exchange, {"function"}));
   return all;
 }
 

@@ -21,9 +21,9 @@ const void* members_key() { return &members_address; }
 
 bool is_class(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return false;
-  const bool marked = lua_rawgetp(L, -1, &marker_key) != LUA_TNIL;
+  const bool is_marked = lua_rawgetp(L, -1, &marker_key) != LUA_TNIL;
   lua_pop(L, 2);
-  return marked;
+  return is_marked;
 }
 
 ClassPtr class_of_table(lua_State* L, int index) {
@@ -48,13 +48,13 @@ void add_members(lua_State* L, int table, int parent) {
 namespace {
 
 bool is_instantiated(lua_State* L, int index) {
-  const bool is = lua_rawgetp(L, index, &instantiated_key) != LUA_TNIL;
+  const bool has_key = lua_rawgetp(L, index, &instantiated_key) != LUA_TNIL;
   lua_pop(L, 1);
-  return is;
+  return has_key;
 }
 
 /// Replaces the class table on top of the stack by that of its parent; by nil for the last one.
-void to_parent(lua_State* L) {
+void replace_by_parent(lua_State* L) {
   lua_rawgetp(L, -1, super_key());
   lua_remove(L, -2);
 }
@@ -64,7 +64,7 @@ void to_parent(lua_State* L) {
 bool push_member(lua_State* L, int index) {
   reserve(L, 6);
   const int key = lua_gettop(L);
-  for (lua_pushvalue(L, index); lua_type(L, -1) == LUA_TTABLE; to_parent(L)) {
+  for (lua_pushvalue(L, index); lua_type(L, -1) == LUA_TTABLE; replace_by_parent(L)) {
     if (lua_rawgetp(L, -1, members_key()) == LUA_TTABLE) {
       lua_pushvalue(L, key);
       if (lua_rawget(L, -2) != LUA_TNIL) {
@@ -82,7 +82,7 @@ bool push_member(lua_State* L, int index) {
 void mark_instantiated(lua_State* L, int index) {
   const StackRestorer restorer(L);
   reserve(L, 4);
-  for (lua_pushvalue(L, index); lua_type(L, -1) == LUA_TTABLE; to_parent(L)) {
+  for (lua_pushvalue(L, index); lua_type(L, -1) == LUA_TTABLE; replace_by_parent(L)) {
     lua_pushboolean(L, true);
     lua_rawsetp(L, -2, &instantiated_key);
   }
@@ -93,8 +93,8 @@ void set_member(lua_State* L, int index) {
   lua_insert(L, -3);
   lua_pushvalue(L, -2);
   lua_rawget(L, -4);
-  const bool is_call = lua_isfunction(L, -1) || lua_isfunction(L, -2);
-  if (is_call && !lua_rawequal(L, -1, -2) && is_instantiated(L, index)) retrace_functions();
+  const bool is_function = lua_isfunction(L, -1) || lua_isfunction(L, -2);
+  if (is_function && !lua_rawequal(L, -1, -2) && is_instantiated(L, index)) retrace_functions();
   lua_pop(L, 1);
   lua_rawset(L, -3);
   lua_pop(L, 1);
@@ -104,7 +104,7 @@ std::vector<std::string> defined_functions(lua_State* L, int class_index) {
   StackRestorer restorer(L);
   reserve(L, 8);
   std::vector<std::string> names;
-  for (lua_pushvalue(L, class_index); lua_type(L, -1) == LUA_TTABLE; to_parent(L)) {
+  for (lua_pushvalue(L, class_index); lua_type(L, -1) == LUA_TTABLE; replace_by_parent(L)) {
     if (lua_rawgetp(L, -1, members_key()) == LUA_TTABLE)
       for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
         if (lua_type(L, -2) == LUA_TSTRING && lua_isfunction(L, -1))

@@ -13,7 +13,7 @@ const char objects_key = 0;  // the key that marks the metatables of objects
 ObjectHooks object_hooks{};
 
 /// Pushes what the weak table of `table_key` has for `identity`; returns false if that is nothing.
-bool push_from(lua_State* L, const void* table_key, const void* identity) {
+bool push_weak_value(lua_State* L, const void* table_key, const void* identity) {
   reserve(L, 6);
   push_weak_table(L, table_key, "v");
   lua_rawgetp(L, -1, identity);
@@ -23,8 +23,8 @@ bool push_from(lua_State* L, const void* table_key, const void* identity) {
   return false;
 }
 
-/// Puts the userdata on top of the stack into that table.
-void put_into(lua_State* L, const void* table_key, const void* identity) {
+/// Stores the userdata on top of the stack under `identity` in the weak table of `table_key`.
+void store_weak_value(lua_State* L, const void* table_key, const void* identity) {
   push_weak_table(L, table_key, "v");
   lua_pushvalue(L, -2);
   lua_rawsetp(L, -2, identity);
@@ -36,10 +36,10 @@ void put_into(lua_State* L, const void* table_key, const void* identity) {
 void push_handles(lua_State* L) { push_weak_table(L, &handles_key, "v"); }
 
 bool push_remembered(lua_State* L, const void* identity) {
-  return push_from(L, &values_key, identity);
+  return push_weak_value(L, &values_key, identity);
 }
 
-void remember(lua_State* L, const void* identity) { put_into(L, &values_key, identity); }
+void remember(lua_State* L, const void* identity) { store_weak_value(L, &values_key, identity); }
 
 void set_object_hooks(const ObjectHooks& hooks) { object_hooks = hooks; }
 
@@ -76,10 +76,10 @@ Object* to_object(lua_State* L, int index) {
 void push_object(lua_State* L, const ObjectPtr& object) {
   if (!object) return lua_pushnil(L);
   reserve(L, 12);
-  if (push_from(L, &handles_key, object.get())) return;
+  if (push_weak_value(L, &handles_key, object.get())) return;
   new (lua_newuserdatauv(L, sizeof(ObjectPtr), kUserValues)) ObjectPtr(object);
   object_hooks.initialize(L, object);
-  put_into(L, &handles_key, object.get());
+  store_weak_value(L, &handles_key, object.get());
 }
 
 std::string describe_handle(lua_State* L, int index) {

@@ -44,9 +44,9 @@ const void* handle_key() {
 inline bool has_metatable(lua_State* L, int index, const void* key) {
   if (!lua_getmetatable(L, index)) return false;
   lua_rawgetp(L, LUA_REGISTRYINDEX, key);
-  const bool same = lua_rawequal(L, -1, -2);
+  const bool is_same = lua_rawequal(L, -1, -2);
   lua_pop(L, 2);
-  return same;
+  return is_same;
 }
 
 /// Waits for the end of the batch if a step in the background computes that may use the variable or
@@ -93,8 +93,8 @@ void push_handle(lua_State* L, T value) {
   if (identity) remember(L, identity);
 }
 
-// The user values of the userdata of an object.
-inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kHeld = 4, kTraced = 5,
+// The numbers of the user values of an object's userdata.
+inline constexpr int kAttributes = 1, kClass = 2, kOptions = 3, kOwnedInstances = 4, kTraced = 5,
                      kUserValues = 5;
 
 /// Functions for handles of objects. They are set by code in other folders, because this folder

@@ -9,8 +9,8 @@ namespace {
 
 const char log_table_key = 0;  // the key in the Lua registry of the metatable of tables of logs
 
-bool is_meant(std::string_view written, std::string_view log) {
-  return is_misspelling(written, log) || (!written.empty() && log.starts_with(written));
+bool is_meant(std::string_view word, std::string_view log_name) {
+  return is_misspelling(word, log_name) || (!word.empty() && log_name.starts_with(word));
 }
 
 /// The metamethod __index of tables of logs.

@@ -24,24 +24,26 @@ void remove_common(std::string_view& a, std::string_view& b) {
   b.remove_suffix(end.second - b.rbegin());
 }
 
-bool is_one_slip(std::string_view written, std::string_view meant) {
+bool is_one_typo(std::string_view word, std::string_view intended_word) {
   constexpr size_t kShortWord = 4;
-  const bool is_plural = written.ends_with('s') && written.substr(0, written.size() - 1) == meant;
-  const bool is_singular = meant.ends_with('s') && meant.substr(0, meant.size() - 1) == written;
-  const bool is_short = meant.size() <= kShortWord;
-  if (written.empty() || meant.empty() || written[0] != meant[0] || is_plural || is_singular)
+  const bool is_plural = word.ends_with('s') && word.substr(0, word.size() - 1) == intended_word;
+  const bool is_singular =
+      intended_word.ends_with('s') && intended_word.substr(0, intended_word.size() - 1) == word;
+  const bool is_short = intended_word.size() <= kShortWord;
+  if (word.empty() || intended_word.empty() || word[0] != intended_word[0] || is_plural ||
+      is_singular)
     return false;
-  remove_common(written, meant);
-  if (written.size() == 2 && meant.size() == 2)
-    return written[0] == meant[1] && written[1] == meant[0];
-  return !is_short && written.size() <= 1 && meant.size() <= 1;
+  remove_common(word, intended_word);
+  if (word.size() == 2 && intended_word.size() == 2)
+    return word[0] == intended_word[1] && word[1] == intended_word[0];
+  return !is_short && word.size() <= 1 && intended_word.size() <= 1;
 }
 
 }  // namespace
 
-bool is_misspelling(std::string_view written, std::string_view meant) {
-  return written != meant &&
-         (letters_of(written) == letters_of(meant) || is_one_slip(written, meant));
+bool is_misspelling(std::string_view word, std::string_view intended_word) {
+  return word != intended_word &&
+         (letters_of(word) == letters_of(intended_word) || is_one_typo(word, intended_word));
 }
 
 }  // namespace crescent::lua

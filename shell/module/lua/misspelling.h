@@ -4,10 +4,10 @@
 
 namespace crescent::lua {
 
-/// Whether `written` is `meant` with one slip of the keys, a letter that is missing, wrong or too
-/// much, or two neighbours in the wrong order, or differs from it only in case and underscores
-/// ("getConfig"). The first letter has to be right; a plural, and another word of four letters, is
-/// no misspelling.
-bool is_misspelling(std::string_view written, std::string_view meant);
+/// Whether `word` is `intended_word` with one typing error (a letter that is missing, wrong or
+/// superfluous, or two neighbours in the wrong order), or differs from it only in case and
+/// underscores ("getConfig"). The first letter must be right, and a plural is no misspelling. In
+/// words of up to four letters only neighbours in the wrong order count as an error.
+bool is_misspelling(std::string_view word, std::string_view intended_word);
 
 }  // namespace crescent::lua

@@ -38,21 +38,21 @@ class CallScope {
 };
 
 /// Whether the called function is in a part of the module that is written in Lua.
-bool is_in_module(const lua_Debug& call) {
-  return std::strncmp(call.short_src, "crescent/", 9) == 0;
+bool is_in_module(const lua_Debug& frame) {
+  return std::strncmp(frame.short_src, "crescent/", 9) == 0;
 }
 
 /// Pushes the location of the call; if it is in a Lua library, the location in the user's code that
 /// led to it.
 void push_location(lua_State* L) {
-  lua_Debug call;
-  bool inside = false;
-  for (int level = 1; lua_getstack(L, level, &call); ++level) {
-    lua_getinfo(L, "Sl", &call);
-    inside = inside || is_in_module(call);
-    if (!inside) break;
-    if (call.currentline > 0 && !is_in_module(call))
-      return void(lua_pushfstring(L, "%s:%d: ", call.short_src, call.currentline));
+  lua_Debug frame;
+  bool is_inside_module = false;
+  for (int level = 1; lua_getstack(L, level, &frame); ++level) {
+    lua_getinfo(L, "Sl", &frame);
+    is_inside_module = is_inside_module || is_in_module(frame);
+    if (!is_inside_module) break;
+    if (frame.currentline > 0 && !is_in_module(frame))
+      return void(lua_pushfstring(L, "%s:%d: ", frame.short_src, frame.currentline));
   }
   luaL_where(L, 1);
 }
@@ -128,9 +128,9 @@ void LuaError::push(lua_State* L) const {
 
 // ---- calls
 
-void protected_call(lua_State* L, int arguments, int results, int handler) {
+void protected_call(lua_State* L, int argument_count, int result_count, int handler) {
   ++callback_depth;
-  const int status = lua_pcall(L, arguments, results, handler);
+  const int status = lua_pcall(L, argument_count, result_count, handler);
   --callback_depth;
   if (status == LUA_OK) return;
   Ref value(L, -1);

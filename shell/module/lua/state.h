@@ -66,5 +66,5 @@ using Body = int (*)(lua_State* L, const void* object);
 int guarded(lua_State* L, Body body, const void* object);
 /// Calls lua_pcall and throws LuaError on failure. `handler` is the stack index of the function
 /// that completes the message of an error; 0 for none.
-void protected_call(lua_State* L, int arguments, int results, int handler = 0);
+void protected_call(lua_State* L, int argument_count, int result_count, int handler = 0);
 }  // namespace crescent::lua

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPollInterval{20};
 
 thread_local bool in_background = false;
-thread_local int separate_states = 0;  // the number of SeparateState objects of this thread
+thread_local int separate_state_count = 0;  // the number of SeparateState objects of this thread
 // The time at which await_batch_end() stops waiting on this thread.
 thread_local StateLock::Time patience_end = StateLock::Time::max();
 
@@ -35,7 +35,7 @@ void StateLock::notify_next_waiter() {
   changed_condition_.notify_all();
   if (is_locked_ || is_wanted_ || step_state_ != StepState::none) return;
   const auto next = std::find_if(waiters_.begin(), waiters_.end(),
-                                 [](const Waiter* waiter) { return waiter->ready(); });
+                                 [](const Waiter* waiter) { return waiter->is_ready(); });
   if (next == waiters_.end()) return;
   is_locked_ = (*next)->has_lock = true;
   waiters_.erase(next);
@@ -50,10 +50,10 @@ void StateLock::unlock() {
 /// Locks when the lock is free; returns false if it does not become free before `end`.
 bool StateLock::acquire(std::unique_lock<std::mutex>& mutex, Time end) {
   is_wanted_ = true;
-  const bool free = changed_condition_.wait_until(mutex, end, [this] { return is_free(); });
+  const bool became_free = changed_condition_.wait_until(mutex, end, [this] { return is_free(); });
   is_wanted_ = false;
-  is_locked_ = is_locked_ || free;
-  return free;
+  is_locked_ = is_locked_ || became_free;
+  return became_free;
 }
 
 void StateLock::lock() {
@@ -68,33 +68,33 @@ bool StateLock::try_lock_for(std::chrono::milliseconds time) {
 
 void StateLock::lock_for_entry() {
   lock();
-  entry_begins_ = true;
+  has_new_entry_ = true;
 }
 
-void StateLock::unlock_until(const Condition& done, Time end) {
-  entry_begins_ = false;
+void StateLock::unlock_until(const Condition& is_done, Time end) {
+  has_new_entry_ = false;
   unlock();
   {
     std::unique_lock lock(mutex_);
-    while (!done() && !interrupted())
+    while (!is_done() && !interrupted())
       changed_condition_.wait_until(lock, std::min(end, Clock::now() + kPollInterval));
   }
   lock();
 }
 
 void StateLock::yield() {
-  if (in_background || std::exchange(entry_begins_, false)) return;
+  if (in_background || std::exchange(has_new_entry_, false)) return;
   relock_between_batches(Time::max());
 }
 
 bool StateLock::is_within_step() const {
   return step_state_.load(std::memory_order_acquire) != StepState::none && !in_background &&
-         separate_states == 0;
+         separate_state_count == 0;
 }
 
 void StateLock::await_batch_end() {
   if (!is_within_step()) return;
-  entry_begins_ = false;
+  has_new_entry_ = false;
   if (relock_between_batches(patience_end)) return;
   heed_interruption("a run of fit_async processed a batch");
   fail("a run of fit_async processes a batch");
@@ -122,10 +122,10 @@ void StateLock::await_computed() {
   changed_condition_.wait(lock, [this] { return step_state_ != StepState::computing; });
 }
 
-void StateLock::lock_in_background(Condition ready) {
+void StateLock::lock_in_background(Condition is_ready) {
   in_background = true;
   std::unique_lock lock(mutex_);
-  Waiter waiter{std::move(ready)};
+  Waiter waiter{std::move(is_ready)};
   waiters_.push_back(&waiter);
   notify_next_waiter();
   changed_condition_.wait(lock, [&] { return waiter.has_lock; });
@@ -150,7 +150,7 @@ void StateLock::end_step() {
 StepPatience::StepPatience(std::chrono::milliseconds time) { patience_end = Clock::now() + time; }
 StepPatience::~StepPatience() { patience_end = StateLock::Time::max(); }
 
-SeparateState::SeparateState() { ++separate_states; }
-SeparateState::~SeparateState() { --separate_states; }
+SeparateState::SeparateState() { ++separate_state_count; }
+SeparateState::~SeparateState() { --separate_state_count; }
 
 }  // namespace crescent::lua

@@ -29,7 +29,7 @@ class StateLock {
   void lock_for_entry();
   /// Unlocks until an interruption, or until `done` returns true; `done` is checked at regular
   /// intervals and at the time `end`.
-  void unlock_until(const Condition& done, Time end = Time::max());
+  void unlock_until(const Condition& is_done, Time end = Time::max());
   /// Lets one background thread that is ready process a batch, unless an entry of the prompt has
   /// just begun.
   void yield();
@@ -46,7 +46,7 @@ class StateLock {
   // ---- for threads in the background, which lock one after the other
   /// Locks once `ready` is true; `ready` reads only atomics and what the holder of the lock
   /// changes.
-  void lock_in_background(Condition ready);
+  void lock_in_background(Condition is_ready);
   /// Unlocks while a step computes, but only for the thread of the script: other background threads
   /// continue to wait.
   void begin_step();
@@ -58,7 +58,7 @@ class StateLock {
 
  private:
   struct Waiter {
-    Condition ready;
+    Condition is_ready;
     bool has_lock = false;
   };
   /// The state of the step that a background thread computes without the lock, see begin_step().
@@ -77,7 +77,7 @@ class StateLock {
   bool is_locked_ = true;
   bool is_wanted_ = false;  ///< whether the thread of the script waits for the lock
   std::atomic<StepState> step_state_ = StepState::none;  ///< changed only by the thread of the step
-  bool entry_begins_ = false;
+  bool has_new_entry_ = false;
   std::list<Waiter*> waiters_;
 };
 

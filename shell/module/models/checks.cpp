@@ -104,17 +104,19 @@ Tensors in_doubles(const Ref& function, const Tensors& inputs) {
 }
 
 OnStack check_gradient_of(Any function, Any inputs, Any variables, double step, double tolerance,
-                          int64_t elements, int64_t directions, int64_t seed, bool raise) {
+                          int64_t element_count, int64_t direction_count, int64_t seed,
+                          bool raise) {
   Interruptible interruptible;
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
   const Ref f(L, function.index);
-  Tensors given = to_tensors(L, inputs.index);
-  const Variables by = variables_at(L, variables.index);
-  if (by.empty()) given = in_doubles(f, given);
-  return push_or_raise(check_gradient([&](const Tensors& x) { return call_function(f, x); }, given,
-                                      by, {step, tolerance, elements, directions, seed}),
-                       raise);
+  Tensors tensors = to_tensors(L, inputs.index);
+  const Variables checked_variables = variables_at(L, variables.index);
+  if (checked_variables.empty()) tensors = in_doubles(f, tensors);
+  return push_or_raise(
+      check_gradient([&](const Tensors& x) { return call_function(f, x); }, tensors,
+                     checked_variables, {step, tolerance, element_count, direction_count, seed}),
+      raise);
 }
 
 /// The name of the layer class at `index`, which is given as a class or by its name.
@@ -131,10 +133,10 @@ std::string layer_class_at(lua_State* L, int index) {
 std::vector<Shape> shapes_at(lua_State* L, int index) {
   if (!is_plain_table(L, index)) fail_expected(L, index, "the shape of a sample, such as {5, 4}");
   lua_rawgeti(L, index, 1);
-  const bool several = lua_istable(L, -1);
+  const bool has_several = lua_istable(L, -1);
   lua_pop(L, 1);
-  return several ? Read<std::vector<Shape>>::from(L, index)
-                 : std::vector<Shape>{to_shape(L, index)};
+  return has_several ? Read<std::vector<Shape>>::from(L, index)
+                     : std::vector<Shape>{to_shape(L, index)};
 }
 
 OnStack check_layer_of(Any layer, const Names& options, Any shapes, Value dtypes, double low,
@@ -155,9 +157,10 @@ OnStack check_layer_of(Any layer, const Names& options, Any shapes, Value dtypes
 OnStack check_plugin_of(const std::string& name, const Names& options, bool raise) {
   Interruptible interruptible;
   const std::vector<CheckReport> reports = check_plugin(name, options.dict);
-  List all;
-  for (const CheckReport& report : reports) all.push_back(fields_of(report));
-  return push_or_raise(reports, Dict{{"ok", all_ok(reports)}, {"classes", std::move(all)}}, raise);
+  List classes;
+  for (const CheckReport& report : reports) classes.push_back(fields_of(report));
+  return push_or_raise(reports, Dict{{"ok", all_ok(reports)}, {"classes", std::move(classes)}},
+                       raise);
 }
 
 }  // namespace

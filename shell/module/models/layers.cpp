@@ -27,19 +27,19 @@ int node_index(const Layer& layer, int64_t position, const char* what) {
 CallOptions call_options(lua_State* L, int index) {
   CallOptions options;
   if (lua_isnoneornil(L, index)) return options;
-  Dict given = to_dict(L, index);
-  const Value training = take(given, "training");
+  Dict arguments = to_dict(L, index);
+  const Value training = take(arguments, "training");
   if (!training.is_null()) options.training = training.as_bool();
-  options.arguments = std::move(given);
+  options.arguments = std::move(arguments);
   return options;
 }
 
 std::vector<Shape> to_shapes(lua_State* L, int index) {
   lua_rawgeti(L, index, 1);
-  const bool several = lua_istable(L, -1);
+  const bool has_several = lua_istable(L, -1);
   lua_pop(L, 1);
-  return several ? Read<std::vector<Shape>>::from(L, index)
-                 : std::vector<Shape>{to_shape(L, index)};
+  return has_several ? Read<std::vector<Shape>>::from(L, index)
+                     : std::vector<Shape>{to_shape(L, index)};
 }
 
 Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional<Shape> shape,
@@ -51,11 +51,12 @@ Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional
   options.autocast = autocast;
   options.regularizer = get<Regularizer>(with_function_objects(regularizer, "regularizer"));
   options.constraint = get<Constraint>(with_function_objects(constraint, "constraint"));
-  const crescent::Ref<Initializer> chosen =
+  const crescent::Ref<Initializer> initializer_ref =
       initializer.is_null() ? crescent::Ref<Initializer>("glorot_uniform")
                             : crescent::Ref<Initializer>(get<Initializer>(
                                   with_function_objects(initializer, "initializer")));
-  return layer.add_weight(name.value_or("weight"), shape.value_or(Shape{}), chosen, options);
+  return layer.add_weight(name.value_or("weight"), shape.value_or(Shape{}), initializer_ref,
+                          options);
 }
 
 /// Adds a variable; the order of the arguments is that of Keras 3.
@@ -131,8 +132,9 @@ OneOrMore<Tensor> compute_output_spec(Layer& layer, Any inputs) {
   }
   OneOrMore<Tensor> result;
   trace(
-      [&](const Tensors& given) {
-        for (const Tensor& output : layer(given)) result.items.push_back(output.with_mask({}));
+      [&](const Tensors& abstract_inputs) {
+        for (const Tensor& output : layer(abstract_inputs))
+          result.items.push_back(output.with_mask({}));
         return Tensors{};
       },
       specs);
@@ -149,13 +151,13 @@ void build(Layer& layer, Any shape) {
   if (instance && !instance->has("build")) layer.compute_output_shape(shapes);
 }
 
-void set_built(Layer& layer, bool on) {
-  if (!on && layer.built())
+void set_built(Layer& layer, bool built) {
+  if (!built && layer.built())
     fail_in_layer(layer.name(), "Layer ", layer.name(),
                   " is built: make a new one instead of building it again");
 }
 
-void add_graph(HandleType& type) {
+void add_graph_members(HandleType& type) {
   type.property("inbound_nodes", &Layer::inbound_nodes, "The calls of the layer on symbols.")
       .property("outbound_nodes", &Layer::outbound_nodes,
                 "The calls of other layers on outputs of this one.")
@@ -287,15 +289,15 @@ void add_methods(HandleType& type) {
 
 namespace {
 
-size_t count_in(const Value& given) { return given.is_dict() ? given.as_dict().size() : 1; }
+size_t count_in(const Value& input) { return input.is_dict() ? input.as_dict().size() : 1; }
 
-/// Pushes the next of the results; if `given` is a table with names, pushes a table of the next
+/// Pushes the next of the results; if `input` is a table with names, pushes a table of the next
 /// results under these names. Advances `result`.
 template <class T>
-void push_like(lua_State* L, const Value& given, typename std::vector<T>::const_iterator& result) {
-  if (!given.is_dict()) return push(L, *result++);
+void push_like(lua_State* L, const Value& input, typename std::vector<T>::const_iterator& result) {
+  if (!input.is_dict()) return push(L, *result++);
   std::vector<std::string> names;
-  for (const DictEntry& entry : given.as_dict()) names.push_back(entry.key);
+  for (const DictEntry& entry : input.as_dict()) names.push_back(entry.key);
   std::sort(names.begin(), names.end());
   lua_createtable(L, 0, static_cast<int>(names.size()));
   for (const std::string& name : names) {
@@ -304,18 +306,18 @@ void push_like(lua_State* L, const Value& given, typename std::vector<T>::const_
   }
 }
 
-/// Pushes the results in a table under the names of the inputs `given` if there is one result per
-/// input, else as a list.
+/// Pushes the results in a table under the names of the inputs if there is one result per input,
+/// else as a list.
 template <class T>
-void push_named(lua_State* L, const Layer& layer, const Dict& given,
+void push_named(lua_State* L, const Layer& layer, const Dict& inputs,
                 const std::vector<T>& results) {
   size_t count = 0;
-  for (const DictEntry& entry : given) count += count_in(entry.value);
+  for (const DictEntry& entry : inputs) count += count_in(entry.value);
   if (results.size() != count) return push(L, OneOrMore<T>{results});
-  lua_createtable(L, 0, static_cast<int>(given.size()));
+  lua_createtable(L, 0, static_cast<int>(inputs.size()));
   auto result = results.begin();
   for (const Argument& argument : layer.call_arguments()) {
-    const Value* value = given.find(argument.name);
+    const Value* value = inputs.find(argument.name);
     if (!value) continue;
     push_like<T>(L, *value, result);
     lua_setfield(L, -2, argument.name.c_str());
@@ -325,15 +327,15 @@ void push_named(lua_State* L, const Layer& layer, const Dict& given,
 /// Calls the layer on named inputs such as {images = x, labels = y}; the results have the names of
 /// the inputs.
 void call_on_names(lua_State* L, Layer& layer, CallOptions options) {
-  const Dict given = to_dict(L, 2);
-  for (const DictEntry& entry : given) options.arguments.set(entry.key, entry.value);
-  const bool symbolic = std::any_of(given.begin(), given.end(), [](const DictEntry& entry) {
+  const Dict inputs = to_dict(L, 2);
+  for (const DictEntry& entry : inputs) options.arguments.set(entry.key, entry.value);
+  const bool has_symbols = std::any_of(inputs.begin(), inputs.end(), [](const DictEntry& entry) {
     return entry.value.object_as<BoxedSymbol>() != nullptr;
   });
-  if (symbolic)
-    push_named(L, layer, given, layer(std::vector<Symbol>{}, options));
+  if (has_symbols)
+    push_named(L, layer, inputs, layer(std::vector<Symbol>{}, options));
   else
-    push_named(L, layer, given, layer(Tensors{}, options));
+    push_named(L, layer, inputs, layer(Tensors{}, options));
 }
 
 /// Whether all names in the table are names of arguments of the layer (for layers whose inputs are
@@ -342,11 +344,12 @@ bool names_arguments(lua_State* L, int index, const Layer& layer) {
   if (!is_keywords(L, index)) return false;
   const std::vector<Argument>& arguments = layer.call_arguments();
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-    const bool known = lua_type(L, -2) == LUA_TSTRING &&
-                       std::any_of(arguments.begin(), arguments.end(), [&](const Argument& each) {
-                         return each.name == text_of(L, -2) && each.input;
-                       });
-    if (known) continue;
+    const bool is_input_name =
+        lua_type(L, -2) == LUA_TSTRING &&
+        std::any_of(arguments.begin(), arguments.end(), [&](const Argument& argument) {
+          return argument.name == text_of(L, -2) && argument.input;
+        });
+    if (is_input_name) continue;
     lua_pop(L, 2);
     return false;
   }
@@ -372,8 +375,8 @@ Value inputs_at(lua_State* L, const Layer& layer) {
 /// Calls the layer on a nested structure and pushes the result.
 void call_on_structure(lua_State* L, Layer& layer, const Value& nested, CallOptions options) {
   const Value structure = structure_of(nested);
-  const bool all_there = leaves_of(structure).size() == tensor_count(structure);
-  if (layer.takes_structures() || !all_there) options.structure = structure;
+  const bool is_complete = leaves_of(structure).size() == tensor_count(structure);
+  if (layer.takes_structures() || !is_complete) options.structure = structure;
   if (is_symbolic(nested)) {
     const std::vector<Symbol> results = layer(symbols_of(nested), options);
     return push_nested(L, results.front().node()->output_structure, results);
@@ -393,10 +396,11 @@ int call_layer(lua_State* L) {
     fail_in_layer(layer->name(), "Layer ", layer->name(),
                   ": expected a tensor, got nil (a layer with several outputs gives them in one "
                   "table: a, b = table.unpack(layer(x)))");
-  const int last = lua_gettop(L);
-  const bool named = last > 2 && (lua_isnil(L, last) || is_options(L, last));
-  CallOptions options = call_options(L, named ? last : last + 1);
-  for (int i = 3; i <= last - named; ++i)
+  const int last_index = lua_gettop(L);
+  const bool has_options =
+      last_index > 2 && (lua_isnil(L, last_index) || is_options(L, last_index));
+  CallOptions options = call_options(L, has_options ? last_index : last_index + 1);
+  for (int i = 3; i <= last_index - has_options; ++i)
     options.arguments.set(std::to_string(i - 2), to_value(L, i));
   if (names_arguments(L, 2, *layer) || (is_keywords(L, 2) && !layer->takes_structures()))
     call_on_names(L, *layer, options);
@@ -407,7 +411,7 @@ int call_layer(lua_State* L) {
 
 HandleType& add_layer_type(ObjectTypes& types, const HandleType& object) {
   HandleType& layer = add_type<Layer>(types, "layer", &object);
-  add_graph(layer);
+  add_graph_members(layer);
   add_state(layer);
   add_methods(layer);
   layer.meta("__call", raw("call", call_layer));

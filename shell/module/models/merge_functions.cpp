@@ -19,10 +19,10 @@ void split_options(lua_State* L) {
   lua_newtable(L);  // the table of inputs
   lua_newtable(L);  // the table of options
   for (lua_pushnil(L); lua_next(L, 1);) {
-    const bool named = lua_type(L, -2) == LUA_TSTRING;
+    const bool has_name = lua_type(L, -2) == LUA_TSTRING;
     lua_pushvalue(L, -2);
     lua_insert(L, -2);
-    lua_rawset(L, named ? 3 : 2);
+    lua_rawset(L, has_name ? 3 : 2);
   }
   lua_remove(L, 1);
 }
@@ -38,8 +38,8 @@ class MergeFunction final : public Callable {
     if (lua_gettop(L) < 1) fail(spec_.name, ": expected a list of inputs");
     split_options(L);
     Dict options = spec_.defaults;
-    for (const DictEntry& given : options_from(L, 2, *this->options()))
-      options.set(given.key, given.value);
+    for (const DictEntry& option : options_from(L, 2, *this->options()))
+      options.set(option.key, option.value);
     lua_settop(L, 1);
     push_object(L, make_object(Layer::kKind, spec_.class_name, options));
     lua_insert(L, 1);

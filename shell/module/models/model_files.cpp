@@ -68,19 +68,19 @@ int load_model_from(lua_State* L) {
 
 }  // namespace
 
-Value custom_objects(Value given) {
-  if (!given.is_dict()) return {};
-  Dict names;
-  for (const DictEntry& entry : given.as_dict()) {
+Value custom_objects(Value objects) {
+  if (!objects.is_dict()) return {};
+  Dict classes;
+  for (const DictEntry& entry : objects.as_dict()) {
     if (auto function = entry.value.object_as<LuaFunction>())
       register_function(entry.key, function->function);
     else if (entry.value.is_string())
-      names.set(entry.key, entry.value);
+      classes.set(entry.key, entry.value);
     else
       fail("custom_objects: expected a class or a function for '", entry.key, "', got ",
            entry.value);
   }
-  return names;
+  return classes;
 }
 
 void add_files(HandleType& model) {

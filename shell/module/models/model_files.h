@@ -12,6 +12,6 @@ void add_file_functions(std::vector<CallablePtr>& functions);
 
 /// Registers the functions in the table custom_objects under the names that they have there.
 /// Returns the classes in the table, which keep their own names.
-Value custom_objects(Value given);
+Value custom_objects(Value objects);
 
 }  // namespace crescent::lua

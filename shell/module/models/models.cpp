@@ -108,7 +108,7 @@ ModelPtr clone_by(Model& model, const LuaFunction& function) {
   return rewire(model, replacements, model.name());
 }
 
-ModelPtr cloned(Model& model, const Value& clone_function) {
+ModelPtr copy_of(Model& model, const Value& clone_function) {
   if (const auto function = clone_function.object_as<LuaFunction>())
     return clone_by(model, *function);
   if (!clone_function.is_null())
@@ -160,7 +160,7 @@ void add_model_types(ObjectTypes& types, const HandleType& layer) {
   HandleType& functional = add_type<Functional>(types, "model", &model);
   add_type<Sequential>(types, "model", &functional)
       .method(
-          "add", [](Sequential& model, const StackedLayer& top) { model.add(top.layer); },
+          "add", [](Sequential& model, const StackedLayer& stacked) { model.add(stacked.layer); },
           {"layer: a layer"}, "Appends a layer.");
 }
 
@@ -181,7 +181,7 @@ const std::vector<CallablePtr>& model_functions() {
               {"model", "replacements: a table of tensors by symbol", "name=nil"},
               "A model with the same layers and weights in which some are exchanged: {[old layer, "
               "its name or a symbol] = new layer, symbol, or false to leave the layer out}."));
-    add(bound("clone_model", &cloned, {"model", "clone_function: a function=nil"},
+    add(bound("clone_model", &copy_of, {"model", "clone_function: a function=nil"},
               "A model of the same architecture with new weights; clone_function(layer) returns "
               "the layer to use for each one."));
     return all;

@@ -52,8 +52,8 @@ ModelAndReport model_and_report(SurgeryResult surgery) {
 /// The model that holds the graph: for a model whose class is written in Lua the graph inside it,
 /// else the model itself.
 const Model& graph_of(const Model& model) {
-  const auto* own = dynamic_cast<const LuaModel*>(&model);
-  return own && own->graph() ? static_cast<const Model&>(*own->graph()) : model;
+  const auto* lua_model = dynamic_cast<const LuaModel*>(&model);
+  return lua_model && lua_model->graph() ? static_cast<const Model&>(*lua_model->graph()) : model;
 }
 
 /// The path of the layer at `index`, which is given as an object, as a path or by its name.
@@ -70,10 +70,10 @@ ModelAndReport model_with_layer(Model& model, Any after, const LayerPtr& layer) 
   return model_and_report(insert_after(graph_of(model), path_at(model, after.index), layer));
 }
 
-ModelAndReport model_with_replaced_layer(Model& model, Any old, const LayerPtr& layer,
+ModelAndReport model_with_replaced_layer(Model& model, Any old_layer, const LayerPtr& layer,
                                          bool weights) {
   return model_and_report(
-      replace_layer(graph_of(model), path_at(model, old.index), layer, weights));
+      replace_layer(graph_of(model), path_at(model, old_layer.index), layer, weights));
 }
 
 ModelAndReport model_without_layer(Model& model, Any layer) {
@@ -107,11 +107,13 @@ std::vector<std::string> paths_at(const Model& model, int index) {
 }
 
 ModelAndReport cut_model(Model& model, Any to, Any from) {
-  const std::vector<std::string> begin = paths_at(model, from.index),
-                                 end = paths_at(model, to.index);
-  if (begin.size() > 1) fail("cut: from: expected one layer, got ", begin.size());
-  if (begin.empty() && end.empty()) fail("cut: expected a layer to cut at: to, from or both");
-  return model_and_report(cut(graph_of(model), begin.empty() ? "" : begin.front(), end));
+  const std::vector<std::string> first_paths = paths_at(model, from.index),
+                                 last_paths = paths_at(model, to.index);
+  if (first_paths.size() > 1) fail("cut: from: expected one layer, got ", first_paths.size());
+  if (first_paths.empty() && last_paths.empty())
+    fail("cut: expected a layer to cut at: to, from or both");
+  return model_and_report(
+      cut(graph_of(model), first_paths.empty() ? "" : first_paths.front(), last_paths));
 }
 
 /// The symbols at `index`: the outputs of a model, a symbol or a list of symbols.

@@ -27,8 +27,8 @@ std::vector<int64_t> strides_of(const Shape& shape) {
 
 /// The offsets of the elements at which a mask over some axes is true; `stride` is the stride of
 /// the last of these axes.
-Tensor offsets_of_mask(const Tensor& given, int64_t stride) {
-  const Tensor mask = given.to(nullptr);
+Tensor offsets_of_mask(const Tensor& mask_tensor, int64_t stride) {
+  const Tensor mask = mask_tensor.to(nullptr);
   std::vector<int64_t> offsets;
   for (int64_t i = 0; i < mask.size(); ++i)
     if (mask.data<bool>()[i]) offsets.push_back(i * stride);
@@ -42,17 +42,17 @@ class Selection {
   Selection(const Selectors& selectors, const Shape& shape) {
     const std::vector<int64_t> strides = strides_of(shape);
     int axis = 0;
-    for (const Selector& each : selectors) {
-      const int last = axis + each.axes() - 1;
-      add(each, shape, axis, last < 0 ? 1 : strides[static_cast<size_t>(last)]);
-      axis = last + 1;
+    for (const Selector& selector : selectors) {
+      const int last_axis = axis + selector.axes() - 1;
+      add(selector, shape, axis, last_axis < 0 ? 1 : strides[static_cast<size_t>(last_axis)]);
+      axis = last_axis + 1;
     }
     if (list_offsets_) insert_list_axis();
   }
   Shape shape() const {
-    Shape all;
-    for (const AxisIndices& each : axes_) all = all.concat(each.shape);
-    return all;
+    Shape result;
+    for (const AxisIndices& indices : axes_) result = result.concat(indices.shape);
+    return result;
   }
   /// The selection as runs of contiguous elements. Returns the offsets at which the runs begin and
   /// their length, which is the same for all runs.
@@ -65,7 +65,7 @@ class Selection {
     else if (selector.kind == Selector::Kind::range)
       add_range(range_of(selector.first, selector.last, selector.step, shape, axis), stride);
     else
-      add_picked(selector, shape, axis, stride);
+      add_list_or_mask(selector, shape, axis, stride);
   }
   void add_range(const AxisRange& range, int64_t stride) {
     AxisIndices indices{{range.count}, {}};
@@ -75,7 +75,7 @@ class Selection {
   }
   /// Adds a list or a mask. Several lists in one key select element by element, as in NumPy, so
   /// their offsets are added.
-  void add_picked(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
+  void add_list_or_mask(const Selector& selector, const Shape& shape, int axis, int64_t stride) {
     const bool is_mask = selector.kind == Selector::Kind::mask;
     if (is_mask) expect_mask_fits(selector.tensor, shape, axis);
     const Tensor offsets = is_mask ? offsets_of_mask(selector.tensor, stride)
@@ -99,26 +99,26 @@ class Selection {
 };
 
 std::pair<std::vector<int64_t>, int64_t> Selection::runs() const {
-  const auto side_by_side = [](const std::vector<int64_t>& offsets, int64_t run) {
+  const auto are_contiguous = [](const std::vector<int64_t>& offsets, int64_t run_length) {
     for (size_t i = 0; i < offsets.size(); ++i)
-      if (offsets[i] != offsets[0] + static_cast<int64_t>(i) * run) return false;
+      if (offsets[i] != offsets[0] + static_cast<int64_t>(i) * run_length) return false;
     return !offsets.empty();
   };
   std::vector<int64_t> starts{begin_};
-  int64_t run = 1;
+  int64_t run_length = 1;
   size_t outer = axes_.size();
-  for (; outer > 0 && side_by_side(axes_[outer - 1].offsets, run); --outer) {
+  for (; outer > 0 && are_contiguous(axes_[outer - 1].offsets, run_length); --outer) {
     starts[0] += axes_[outer - 1].offsets[0];
-    run *= static_cast<int64_t>(axes_[outer - 1].offsets.size());
+    run_length *= static_cast<int64_t>(axes_[outer - 1].offsets.size());
   }
   for (size_t i = 0; i < outer; ++i) {
-    std::vector<int64_t> more;
-    more.reserve(starts.size() * axes_[i].offsets.size());
+    std::vector<int64_t> next_starts;
+    next_starts.reserve(starts.size() * axes_[i].offsets.size());
     for (const int64_t start : starts)
-      for (const int64_t offset : axes_[i].offsets) more.push_back(start + offset);
-    starts = std::move(more);
+      for (const int64_t offset : axes_[i].offsets) next_starts.push_back(start + offset);
+    starts = std::move(next_starts);
   }
-  return {std::move(starts), run};
+  return {std::move(starts), run_length};
 }
 
 /// Whether the value at `index` is an integer in the range of the dtype.
@@ -127,8 +127,8 @@ bool is_element(lua_State* L, int index, DType dtype) {
   const lua_Integer number = lua_tointegerx(L, index, &is_whole);
   const bool is_signed = dtype != DType::uint8;
   const int bits = 8 * static_cast<int>(size_of(dtype)) - is_signed;
-  const lua_Integer most = bits == 63 ? LUA_MAXINTEGER : (lua_Integer{1} << bits) - 1;
-  return is_whole && number <= most && number >= (is_signed ? -most - 1 : 0);
+  const lua_Integer max_value = bits == 63 ? LUA_MAXINTEGER : (lua_Integer{1} << bits) - 1;
+  return is_whole && number <= max_value && number >= (is_signed ? -max_value - 1 : 0);
 }
 
 /// Fails if the value, or a number in the table, would have to be rounded or clamped to the integer
@@ -158,13 +158,13 @@ Tensor elements_at(lua_State* L, int index, DType dtype) {
 
 /// Returns `value` as complex numbers. If its last axis has pairs (real, imaginary), the form in
 /// which complex tensors are read, the pairs are joined.
-Tensor joined(const Tensor& value, const Shape& shape) {
+Tensor as_complex(const Tensor& value, const Shape& shape) {
   const bool has_pairs = value.rank() == shape.rank() + 1 && value.dim(-1) == 2;
   return has_pairs ? ops::view_as_complex(ops::real(value)) : value;
 }
 
 /// Returns `value` broadcast to the shape of the selected elements.
-Tensor fitted(const Tensor& value, const Shape& shape) {
+Tensor broadcast_to_selection(const Tensor& value, const Shape& shape) {
   if (value.is_abstract()) expect_writable(value);
   if (value.shape() == shape) return value;
   const bool fits =
@@ -178,13 +178,14 @@ Tensor fitted(const Tensor& value, const Shape& shape) {
 
 void write(const Tensor& tensor, const Selectors& selectors, const Tensor& value, bool has_pairs) {
   expect_writable(tensor);
-  for (const Selector& each : selectors)
-    if (each.tensor && each.tensor.is_abstract()) expect_writable(each.tensor);
+  for (const Selector& selector : selectors)
+    if (selector.tensor && selector.tensor.is_abstract()) expect_writable(selector.tensor);
   const Selection selection(selectors, tensor.shape());
   const Shape shape = selection.shape();
-  const Tensor elements = fitted(has_pairs ? joined(value, shape) : value, shape);
-  const auto [starts, run] = selection.runs();
-  write_elements(tensor, starts, run, elements);
+  const Tensor elements =
+      broadcast_to_selection(has_pairs ? as_complex(value, shape) : value, shape);
+  const auto [starts, run_length] = selection.runs();
+  write_elements(tensor, starts, run_length, elements);
 }
 
 }  // namespace

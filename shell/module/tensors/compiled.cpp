@@ -26,7 +26,7 @@ std::vector<std::string> names_in(lua_State* L, int index) {
   return names;
 }
 
-void collect(lua_State* L, int index, Arguments& arguments, int depth) {
+void collect_argument(lua_State* L, int index, Arguments& arguments, int depth) {
   if (depth > 16) fail("compiled: tables nested too deep");
   if (is_tensor_like(L, index)) {
     arguments.tensors.push_back(to_tensor(L, index));
@@ -36,13 +36,13 @@ void collect(lua_State* L, int index, Arguments& arguments, int depth) {
     arguments.pattern += '{';
     for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
       lua_rawgeti(L, index, i);
-      collect(L, lua_gettop(L), arguments, depth + 1);
+      collect_argument(L, lua_gettop(L), arguments, depth + 1);
       lua_pop(L, 1);
     }
     for (const std::string& name : names_in(L, index)) {
       arguments.pattern += concat(name.size(), ":", name, "=");
       push_field(L, index, name.c_str());
-      collect(L, lua_gettop(L), arguments, depth + 1);
+      collect_argument(L, lua_gettop(L), arguments, depth + 1);
       lua_pop(L, 1);
     }
     arguments.pattern += '}';
@@ -62,7 +62,7 @@ void collect(lua_State* L, int index, Arguments& arguments, int depth) {
 }
 
 /// Pushes the argument at `index` with its tensors replaced by those of `tensors`, from `next` on.
-void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
+void push_with_tensors(lua_State* L, int index, const Tensors& tensors, size_t& next) {
   if (is_tensor_like(L, index)) return push(L, tensors.at(next++));
   if (!is_plain_table(L, index)) return lua_pushvalue(L, index);
   reserve(L, 4);
@@ -70,30 +70,30 @@ void push_with(lua_State* L, int index, const Tensors& tensors, size_t& next) {
   const int table = lua_gettop(L);
   for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
     lua_rawgeti(L, index, i);
-    push_with(L, lua_gettop(L), tensors, next);
+    push_with_tensors(L, lua_gettop(L), tensors, next);
     lua_rawseti(L, table, i);
     lua_pop(L, 1);
   }
   for (const std::string& name : names_in(L, index)) {
     push_field(L, index, name.c_str());
-    push_with(L, lua_gettop(L), tensors, next);
+    push_with_tensors(L, lua_gettop(L), tensors, next);
     lua_setfield(L, table, name.c_str());
     lua_pop(L, 1);
   }
 }
 
 /// A Lua function that is traced once for each combination of arguments and tensor signatures.
-class Compiled final : public Object {
+class CompiledFunction final : public Object {
  public:
-  explicit Compiled(Ref function) : function_(std::move(function)) {}
+  explicit CompiledFunction(Ref function) : function_(std::move(function)) {}
   std::string class_name() const override { return "compiled function"; }
 
   int call(lua_State* L, int first) {
     Arguments arguments;
-    const int last = lua_gettop(L);
-    for (int i = first; i <= last; ++i) collect(L, i, arguments, 0);
+    const int last_index = lua_gettop(L);
+    for (int i = first; i <= last_index; ++i) collect_argument(L, i, arguments, 0);
     Entry& entry = entry_for(arguments.pattern);
-    first_argument_ = first, last_argument_ = last;
+    first_argument_ = first, last_argument_ = last_index;
     const Tensors results = entry.function(arguments.tensors);
     const Value values = with_tensors(entry.results, results);
     for (const Value& value : values.as_list()) push_value(L, value);
@@ -126,7 +126,7 @@ class Compiled final : public Object {
     const int bottom = lua_gettop(L);
     function_.push(L);
     size_t next = 0;
-    for (int i = first_argument_; i <= last_argument_; ++i) push_with(L, i, inputs, next);
+    for (int i = first_argument_; i <= last_argument_; ++i) push_with_tensors(L, i, inputs, next);
     protected_call(L, last_argument_ - first_argument_ + 1, LUA_MULTRET);
     List results;
     for (int i = bottom + 1; i <= lua_gettop(L); ++i) results.push_back(to_value(L, i));
@@ -139,18 +139,20 @@ class Compiled final : public Object {
   int first_argument_ = 0, last_argument_ = 0;
 };
 
-int call_compiled(lua_State* L) { return Read<std::shared_ptr<Compiled>>::from(L, 1)->call(L, 2); }
+int call_compiled(lua_State* L) {
+  return Read<std::shared_ptr<CompiledFunction>>::from(L, 1)->call(L, 2);
+}
 
-std::shared_ptr<Compiled> compiled(Any function) {
+std::shared_ptr<CompiledFunction> compiled(Any function) {
   lua_State* L = current();
   if (!lua_isfunction(L, function.index)) fail_expected(L, function.index, "a function");
-  return std::make_shared<Compiled>(Ref(L, function.index));
+  return std::make_shared<CompiledFunction>(Ref(L, function.index));
 }
 
 }  // namespace
 
 void add_compiled_type(ObjectTypes& types, const HandleType& object) {
-  add_type<Compiled>(types, "compiled function", &object)
+  add_type<CompiledFunction>(types, "compiled function", &object)
       .meta("__call", raw("call", call_compiled));
 }
 

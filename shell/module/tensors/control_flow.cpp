@@ -43,10 +43,12 @@ Value select_nested(const Tensor& condition, const Value& a, const Value& b) {
 }
 
 Value cond(const Value& pred, Any true_fn, Any false_fn) {
-  const ValueFunction yes = function_at(true_fn.index), no = function_at(false_fn.index);
-  if (const auto holds = constant_condition(pred)) return *holds ? yes({}) : no({});
-  const Value a = yes({});
-  return select_nested(Codec<Tensor>::decode(pred), a, no({}));
+  const ValueFunction true_branch = function_at(true_fn.index),
+                      false_branch = function_at(false_fn.index);
+  if (const auto known_condition = constant_condition(pred))
+    return *known_condition ? true_branch({}) : false_branch({});
+  const Value a = true_branch({});
+  return select_nested(Codec<Tensor>::decode(pred), a, false_branch({}));
 }
 
 /// Calls the branch with this index, which counts from 0 as in Keras. An index outside of the list
@@ -56,7 +58,7 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
   if (!branches.is_list() || branches.as_list().empty() ||
       !std::ranges::all_of(branches.as_list(), is_function))
     fail("expected a table of functions, got ", branches);
-  const Tensor which = Codec<Tensor>::decode(index);
+  const Tensor branch_index = Codec<Tensor>::decode(index);
   const auto count = static_cast<int64_t>(branches.as_list().size());
   const auto call = [&](int64_t i) {
     lua_State* L = current();
@@ -67,17 +69,17 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
                                       : operands.is_null() ? List()
                                                            : List{operands});
   };
-  if (!which.is_abstract())
-    return call(std::clamp<int64_t>(static_cast<int64_t>(which.item()), 0, count - 1));
+  if (!branch_index.is_abstract())
+    return call(std::clamp<int64_t>(static_cast<int64_t>(branch_index.item()), 0, count - 1));
   Value result = call(count - 1);
   for (int64_t i = count - 1; i-- > 0;)
-    result = select_nested(ops::less_equal(which, i), call(i), result);
+    result = select_nested(ops::less_equal(branch_index, i), call(i), result);
   return result;
 }
 
 Value while_loop(Any condition, Any body, const Value& loop_vars,
                  std::optional<int64_t> maximum_iterations) {
-  const ValueFunction holds = function_at(condition.index), step = function_at(body.index);
+  const ValueFunction continues = function_at(condition.index), step = function_at(body.index);
   const auto arguments = [](const Value& vars) {
     return vars.is_list() ? vars.as_list() : List{vars};
   };
@@ -85,17 +87,17 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
   Tensor active;
   for (int64_t i = 0; !maximum_iterations || i < *maximum_iterations; ++i) {
     heed_interruption("while_loop went on");
-    const Value test = holds(arguments(vars));
-    const auto now = constant_condition(test);
-    if (now && !*now) break;
-    if (!now && !maximum_iterations)
+    const Value test = continues(arguments(vars));
+    const auto known_test = constant_condition(test);
+    if (known_test && !*known_test) break;
+    if (!known_test && !maximum_iterations)
       fail("while_loop: when it ends depends on values, which are not known while a program is ",
            "recorded: give maximum_iterations");
     Value next = step(arguments(vars));
     if (loop_vars.is_list() && !next.is_list()) next = List{next};
-    if (!now) {
-      const Tensor more = ops::cast(Codec<Tensor>::decode(test), DType::boolean);
-      active = active ? ops::logical_and(active, more) : more;
+    if (!known_test) {
+      const Tensor still_active = ops::cast(Codec<Tensor>::decode(test), DType::boolean);
+      active = active ? ops::logical_and(active, still_active) : still_active;
     }
     vars = active ? select_nested(active, next, vars) : next;
   }
@@ -125,7 +127,7 @@ Value map(Any f, const Value& xs) {
 }
 
 /// The inputs of a scan that has no sequences: the numbers of its steps.
-Tensors counted_steps(std::optional<int64_t> length) {
+Tensors step_numbers(std::optional<int64_t> length) {
   if (!length) fail("scan: expected xs, or how many steps as length");
   if (*length < 0) fail("scan: expected a length of at least 0, got ", *length);
   return {ops::arange(*length)};
@@ -138,17 +140,18 @@ std::tuple<Value, Value> scan(Any f, const Value& init, const Value& xs,
   if (!lua_isboolean(L, unroll.index) && to_integer(L, unroll.index) < 1)
     fail("scan: unroll must be a boolean or at least 1");
   const Ref function(L, f.index);
-  const Tensors given = tensors_in(xs), steps = given.empty() ? counted_steps(length) : given;
+  const Tensors sequences = tensors_in(xs),
+                steps = sequences.empty() ? step_numbers(length) : sequences;
   if (length && steps[0].rank() > 0 && steps[0].dim(0) >= 0 && steps[0].dim(0) != *length)
     fail("scan: length is ", *length, ", xs has ", steps[0].dim(0), " steps");
   Value outputs;
-  const auto step = [&](const Tensors& states, const Tensors& now) {
+  const auto step = [&](const Tensors& states, const Tensors& rows) {
     lua_State* state = current();
     const StackRestorer restorer(state);
     reserve(state, 4);
     function.push(state);
     push_value(state, with_tensors(init, states));
-    given.empty() ? lua_pushnil(state) : push_value(state, with_tensors(xs, now));
+    sequences.empty() ? lua_pushnil(state) : push_value(state, with_tensors(xs, rows));
     protected_call(state, 2, 2);
     outputs = to_value(state, -1);
     return ops::ScanResult{tensors_in(to_value(state, -2)), tensors_in(outputs)};
@@ -162,21 +165,22 @@ std::tuple<Value, Value> scan(Any f, const Value& init, const Value& xs,
 using Combine = std::function<Tensors(const Tensors& a, const Tensors& b)>;
 
 Tensors slice_every_second(const Tensors& tensors, int axis, int64_t first, int64_t last) {
-  Tensors parts;
-  for (const Tensor& x : tensors) parts.push_back(ops::slice_axis(x, axis, first, last, 2));
-  return parts;
+  Tensors slices;
+  for (const Tensor& x : tensors) slices.push_back(ops::slice_axis(x, axis, first, last, 2));
+  return slices;
 }
 
 /// Joins the elements of two tensors alternately: even[0], odd[0], even[1], ...
 Tensor interleaved(const Tensor& even, const Tensor& odd, int axis) {
-  const int64_t pairs = odd.dim(axis), more = even.dim(axis);
+  const int64_t pair_count = odd.dim(axis), even_count = even.dim(axis);
   Shape shape = odd.shape();
-  shape.set(axis, 2 * pairs);
-  const Tensor both = ops::reshape(
-      ops::stack(Tensors{ops::slice_axis(even, axis, 0, pairs), odd}, axis + 1), shape);
-  return more == pairs
-             ? both
-             : ops::concatenate(Tensors{both, ops::slice_axis(even, axis, pairs, more)}, axis);
+  shape.set(axis, 2 * pair_count);
+  const Tensor pairwise = ops::reshape(
+      ops::stack(Tensors{ops::slice_axis(even, axis, 0, pair_count), odd}, axis + 1), shape);
+  return even_count == pair_count
+             ? pairwise
+             : ops::concatenate(
+                   Tensors{pairwise, ops::slice_axis(even, axis, pair_count, even_count)}, axis);
 }
 
 /// A parallel scan: combines neighbouring pairs, scans the combined values recursively, and
@@ -189,30 +193,31 @@ Tensors scan_pairs(const Combine& f, const Tensors& elems, int axis) {
   Tensors even;
   for (const Tensor& x : elems) even.push_back(ops::slice_axis(x, axis, 0, 1));
   if (n > 2) {
-    Tensors before;
-    for (const Tensor& x : odd) before.push_back(ops::slice_axis(x, axis, 0, (n - 1) / 2));
-    const Tensors more = f(before, slice_every_second(elems, axis, 2, n));
+    Tensors previous;
+    for (const Tensor& x : odd) previous.push_back(ops::slice_axis(x, axis, 0, (n - 1) / 2));
+    const Tensors between = f(previous, slice_every_second(elems, axis, 2, n));
     for (size_t i = 0; i < even.size(); ++i)
-      even[i] = ops::concatenate(Tensors{even[i], more[i]}, axis);
+      even[i] = ops::concatenate(Tensors{even[i], between[i]}, axis);
   }
-  Tensors all;
-  for (size_t i = 0; i < even.size(); ++i) all.push_back(interleaved(even[i], odd[i], axis));
-  return all;
+  Tensors results;
+  for (size_t i = 0; i < even.size(); ++i) results.push_back(interleaved(even[i], odd[i], axis));
+  return results;
 }
 
 Value associative_scan(Any f, const Value& elems, bool reverse, int64_t axis) {
   const ValueFunction function = function_at(f.index);
   Tensors tensors = tensors_in(elems);
   if (tensors.empty()) fail("associative_scan: expected tensors, got ", elems);
-  const int at = tensors[0].shape().axis(static_cast<int>(axis));
+  const int scan_axis = tensors[0].shape().axis(static_cast<int>(axis));
   for (const Tensor& x : tensors)
-    if (x.rank() <= at || x.dim(at) != tensors[0].dim(at) || x.dim(at) < 0)
+    if (x.rank() <= scan_axis || x.dim(scan_axis) != tensors[0].dim(scan_axis) ||
+        x.dim(scan_axis) < 0)
       fail("associative_scan: expected tensors of one known length along axis ", axis, ", got ",
            tensors[0].shape(), " and ", x.shape());
-  const auto turned = [&](Tensors given) {
+  const auto flip_if_reverse = [&](Tensors values) {
     if (reverse)
-      for (Tensor& x : given) x = ops::flip(x, {at});
-    return given;
+      for (Tensor& x : values) x = ops::flip(x, {scan_axis});
+    return values;
   };
   const Combine combine = [&](const Tensors& a, const Tensors& b) {
     const Tensors result = tensors_in(function({with_tensors(elems, a), with_tensors(elems, b)}));
@@ -221,7 +226,8 @@ Value associative_scan(Any f, const Value& elems, bool reverse, int64_t axis) {
            result.size());
     return result;
   };
-  return with_tensors(elems, turned(scan_pairs(combine, turned(tensors), at)));
+  return with_tensors(elems,
+                      flip_if_reverse(scan_pairs(combine, flip_if_reverse(tensors), scan_axis)));
 }
 
 bool is_tensor(Any value) { return is_tensor_like(current(), value.index); }

@@ -29,10 +29,10 @@ class NextElement final : public Callable {
 
 /// Implements t:elements(). If the tensor is in another memory, iterates over a copy in the host's
 /// memory.
-OnStack elements(const Tensor& given) {
+OnStack elements(const Tensor& source) {
   static const NextElement next;
   lua_State* L = current();
-  const Tensor tensor = given.to(nullptr);
+  const Tensor tensor = source.to(nullptr);
   push_handle(L, tensor);
   lua_pushinteger(L, 0);
   push_closure(L, next, 2);
@@ -61,29 +61,29 @@ int rows(lua_State* L) {
 /// Implements t:map(f). If t has a floating-point dtype and f returns numbers, or t has integers
 /// and f returns integers, the result has the dtype of t; otherwise it has the dtype that a tensor
 /// made of the results would have.
-Tensor map_elements(const Tensor& given, Any function, std::optional<DType> dtype) {
+Tensor map_elements(const Tensor& source, Any function, std::optional<DType> dtype) {
   lua_State* L = current();
-  if (is_followed(given))
+  if (is_followed(source))
     fail("map: a function of numbers has no gradient and is no part of a program: ",
          "use cr.ops.vectorize or cr.ops.map");
-  const Tensor tensor = given.to(nullptr);
+  const Tensor tensor = source.to(nullptr);
   if (tensor.size() == 0) return ops::zeros(tensor.shape(), dtype.value_or(tensor.dtype()));
   reserve(L, 4);
   lua_createtable(L, static_cast<int>(tensor.size()), 0);
-  const int results = lua_gettop(L);
-  bool are_whole = is_integer(tensor.dtype());
+  const int results_index = lua_gettop(L);
+  bool are_integers = is_integer(tensor.dtype());
   for (int64_t i = 0; i < tensor.size(); ++i) {
     lua_pushvalue(L, function.index);
     push_numbers(L, element_of(tensor, i));
     protected_call(L, 1, 1);
     if (lua_isnil(L, -1)) fail_expected(L, -1, "a value from the function of map");
-    are_whole = are_whole && lua_isinteger(L, -1);
-    lua_rawseti(L, results, i + 1);
+    are_integers = are_integers && lua_isinteger(L, -1);
+    lua_rawseti(L, results_index, i + 1);
   }
-  lua_rawgeti(L, results, 1);
-  const bool keeps_dtype = are_whole || (is_floating(tensor.dtype()) && lua_isnumber(L, -1));
+  lua_rawgeti(L, results_index, 1);
+  const bool keeps_dtype = are_integers || (is_floating(tensor.dtype()) && lua_isnumber(L, -1));
   if (!dtype && keeps_dtype) dtype = tensor.dtype();
-  return ops::reshape(to_tensor(L, results, dtype), tensor.shape());
+  return ops::reshape(to_tensor(L, results_index, dtype), tensor.shape());
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void push_gradients(lua_State* L, const Tensors& gradients) {
 /// The sources of a gradient, that is, what the target is differentiated with respect to: variables
 /// or watched tensors, given as one value or a table.
 struct Sources {
-  bool table = false;
+  bool is_table = false;
   Tensors tensors;
   Variables variables;
   size_t size() const { return variables.empty() ? tensors.size() : variables.size(); }
@@ -48,10 +48,10 @@ void warn_of_integers(DType dtype) {
 
 Sources sources_at(lua_State* L, int index) {
   Sources sources;
-  sources.table = is_plain_table(L, index);
-  const auto count = sources.table ? static_cast<lua_Integer>(lua_rawlen(L, index)) : 1;
+  sources.is_table = is_plain_table(L, index);
+  const auto count = sources.is_table ? static_cast<lua_Integer>(lua_rawlen(L, index)) : 1;
   for (lua_Integer i = 1; i <= count; ++i) {
-    sources.table ? static_cast<void>(lua_rawgeti(L, index, i)) : lua_pushvalue(L, index);
+    sources.is_table ? static_cast<void>(lua_rawgeti(L, index, i)) : lua_pushvalue(L, index);
     if (auto* variable = to_handle<Variable>(L, -1))
       sources.variables.push_back(*variable);
     else
@@ -73,7 +73,7 @@ Tensors gradients_of(Tape& tape, const Tensor& target, const Sources& sources,
 }
 
 OnStack push_as_sources(lua_State* L, const Sources& sources, const Tensors& gradients) {
-  if (sources.table)
+  if (sources.is_table)
     push_gradients(L, gradients);
   else if (gradients.at(0))
     push(L, gradients[0]);
@@ -83,11 +83,11 @@ OnStack push_as_sources(lua_State* L, const Sources& sources, const Tensors& gra
 }
 
 /// The gradients of the sum of several targets.
-Tensors gradients_of_table(lua_State* L, Tape& tape, int targets, const Sources& sources,
+Tensors gradients_of_table(lua_State* L, Tape& tape, int targets_index, const Sources& sources,
                            const Tensor& upstream) {
   if (upstream) fail("gradient: output_gradients are for one target, got a table of them");
   Tensors total(sources.size());
-  for (const Tensor& target : to_tensors(L, targets)) {
+  for (const Tensor& target : to_tensors(L, targets_index)) {
     const Tensors gradients = gradients_of(tape, target, sources, {});
     for (size_t k = 0; k < total.size(); ++k)
       if (gradients[k]) total[k] = total[k] ? total[k] + gradients[k] : gradients[k];
@@ -97,11 +97,12 @@ Tensors gradients_of_table(lua_State* L, Tape& tape, int targets, const Sources&
 
 OnStack gradient(Tape& tape, Any target, Any sources, const Tensor& upstream) {
   lua_State* L = current();
-  const Sources by = sources_at(L, sources.index);
-  return push_as_sources(L, by,
-                         is_plain_table(L, target.index)
-                             ? gradients_of_table(L, tape, target.index, by, upstream)
-                             : gradients_of(tape, to_tensor(L, target.index), by, upstream));
+  const Sources source_values = sources_at(L, sources.index);
+  return push_as_sources(
+      L, source_values,
+      is_plain_table(L, target.index)
+          ? gradients_of_table(L, tape, target.index, source_values, upstream)
+          : gradients_of(tape, to_tensor(L, target.index), source_values, upstream));
 }
 
 /// The gradients of each of the `count` parts of the target, computed one after the other and
@@ -129,43 +130,45 @@ void expect_known_shape(const char* name, const Tensor& target) {
 /// The gradients of each element of the target.
 OnStack jacobian(Tape& tape, const Tensor& target, Any sources) {
   expect_known_shape("jacobian", target);
-  const Sources by = sources_at(current(), sources.index);
+  const Sources source_values = sources_at(current(), sources.index);
   const int64_t count = target.size();
-  const auto one = [&](int64_t i) {
+  const auto unit_gradient = [&](int64_t i) {
     return ops::reshape(
         ops::one_hot(Tensor::scalar(static_cast<double>(i), DType::int32), count, target.dtype()),
         target.shape());
   };
-  Tensors rows = gradients_of_parts(tape, target, by, count, 0, one);
+  Tensors rows = gradients_of_parts(tape, target, source_values, count, 0, unit_gradient);
   for (size_t k = 0; k < rows.size(); ++k) {
-    const Shape shape = target.shape().concat(by.shape(k));
+    const Shape shape = target.shape().concat(source_values.shape(k));
     if (rows[k]) rows[k] = ops::reshape(rows[k], shape);
     if (count == 0) rows[k] = ops::zeros(shape, target.dtype());
   }
-  return push_as_sources(current(), by, rows);
+  return push_as_sources(current(), source_values, rows);
 }
 
 /// For each row, the gradients of every element of the target's row with respect to the same row of
 /// the source.
 OnStack batch_jacobian(Tape& tape, const Tensor& target, Any source) {
   expect_known_shape("batch_jacobian", target);
-  const Sources by = sources_at(current(), source.index);
-  if (by.size() != 1) fail("batch_jacobian: expected one source, got ", by.size());
-  const Shape &from = target.shape(), &to = by.shape(0);
-  if (from.rank() == 0 || to.rank() == 0 || from[0] != to[0])
-    fail("batch_jacobian: expected a target and a source with as many rows, got shapes ", from,
-         " and ", to);
-  const Shape inner = from.slice(1, from.rank());
-  const auto one = [&](int64_t i) {
+  const Sources source_values = sources_at(current(), source.index);
+  if (source_values.size() != 1)
+    fail("batch_jacobian: expected one source, got ", source_values.size());
+  const Shape &target_shape = target.shape(), &source_shape = source_values.shape(0);
+  if (target_shape.rank() == 0 || source_shape.rank() == 0 || target_shape[0] != source_shape[0])
+    fail("batch_jacobian: expected a target and a source with as many rows, got shapes ",
+         target_shape, " and ", source_shape);
+  const Shape row_shape = target_shape.slice(1, target_shape.rank());
+  const auto unit_gradient = [&](int64_t i) {
     const Tensor row = ops::one_hot(Tensor::scalar(static_cast<double>(i), DType::int32),
-                                    inner.size(), target.dtype());
-    return ops::broadcast_to(ops::reshape(row, inner), from);
+                                    row_shape.size(), target.dtype());
+    return ops::broadcast_to(ops::reshape(row, row_shape), target_shape);
   };
-  Tensors rows = gradients_of_parts(tape, target, by, inner.size(), 1, one);
-  const Shape shape = from.concat(to.slice(1, to.rank()));
+  Tensors rows =
+      gradients_of_parts(tape, target, source_values, row_shape.size(), 1, unit_gradient);
+  const Shape shape = target_shape.concat(source_shape.slice(1, source_shape.rank()));
   if (rows[0]) rows[0] = ops::reshape(rows[0], shape);
-  if (inner.size() == 0) rows[0] = ops::zeros(shape, target.dtype());
-  return push_as_sources(current(), by, rows);
+  if (row_shape.size() == 0) rows[0] = ops::zeros(shape, target.dtype());
+  return push_as_sources(current(), source_values, rows);
 }
 
 /// Implements GradientTape(function(tape) ... end, watched tensors...): records the operations that

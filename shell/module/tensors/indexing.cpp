@@ -8,8 +8,8 @@ namespace crescent::lua {
 namespace {
 
 const Value& whole_axis() {
-  static const Value whole(Dict{{"start", Value()}});
-  return whole;
+  static const Value range(Dict{{"start", Value()}});
+  return range;
 }
 
 /// The key of get_item for a range along an axis whose length is unknown.
@@ -17,9 +17,9 @@ Value open_range(const Selector& range) {
   if (range.first == 1 && range.last == -1 && range.step == 1) return whole_axis();
   const auto from_zero = [](int64_t position) { return position > 0 ? position - 1 : position; };
   const int64_t end = from_zero(range.last) + (range.step > 0 ? 1 : -1);
-  const bool reaches = range.step > 0 ? range.last == -1 : range.last == 1;
+  const bool reaches_end = range.step > 0 ? range.last == -1 : range.last == 1;
   return Dict{{"start", from_zero(range.first)},
-              {"stop", reaches ? Value() : Value(end)},
+              {"stop", reaches_end ? Value() : Value(end)},
               {"step", range.step}};
 }
 
@@ -34,10 +34,10 @@ Value closed_range(const Selector& selector, const Shape& shape, int axis) {
 
 /// The item of a get_item key that stands for a position or a range along one axis.
 Value basic_item(const Selector& selector, const Shape& shape, int axis) {
-  const bool known = shape[axis] >= 0;
+  const bool is_known_size = shape[axis] >= 0;
   if (selector.kind == Selector::Kind::range)
-    return known ? closed_range(selector, shape, axis) : open_range(selector);
-  if (known) return offset_of(selector.first, shape, axis);
+    return is_known_size ? closed_range(selector, shape, axis) : open_range(selector);
+  if (is_known_size) return offset_of(selector.first, shape, axis);
   if (selector.first == 0)
     fail("position 0 is outside of axis ", axis, " of shape ", shape, kFromOne);
   return selector.first > 0 ? selector.first - 1 : selector.first;
@@ -53,19 +53,21 @@ struct SplitKey {
 SplitKey split_key(const Selectors& selectors, const Shape& shape) {
   SplitKey keys;
   int axis = 0;
-  for (const Selector& each : selectors) {
-    if (each.picks()) {
+  for (const Selector& selector : selectors) {
+    if (selector.is_list_or_mask()) {
       keys.has_lists = true;
-      keys.range_key.insert(keys.range_key.end(), static_cast<size_t>(each.axes()), whole_axis());
-      if (each.kind == Selector::Kind::mask) expect_mask_fits(each.tensor, shape, axis);
+      keys.range_key.insert(keys.range_key.end(), static_cast<size_t>(selector.axes()),
+                            whole_axis());
+      if (selector.kind == Selector::Kind::mask) expect_mask_fits(selector.tensor, shape, axis);
       keys.list_key.push_back(Codec<Tensor>::encode(
-          each.kind == Selector::Kind::mask ? each.tensor : offsets_of(each.tensor, shape, axis)));
+          selector.kind == Selector::Kind::mask ? selector.tensor
+                                                : offsets_of(selector.tensor, shape, axis)));
     } else {
-      keys.range_key.push_back(basic_item(each, shape, axis));
+      keys.range_key.push_back(basic_item(selector, shape, axis));
       keys.has_ranges = keys.has_ranges || !(keys.range_key.back() == whole_axis());
-      if (each.kind == Selector::Kind::range) keys.list_key.push_back(whole_axis());
+      if (selector.kind == Selector::Kind::range) keys.list_key.push_back(whole_axis());
     }
-    axis += each.axes();
+    axis += selector.axes();
   }
   return keys;
 }
@@ -76,8 +78,8 @@ Value get_item(const Value& x, List key) {
 
 Value read(const Value& x, const Selectors& selectors, const Shape& shape) {
   SplitKey keys = split_key(selectors, shape);
-  const Value left = keys.has_ranges ? get_item(x, std::move(keys.range_key)) : x;
-  return keys.has_lists ? get_item(left, std::move(keys.list_key)) : left;
+  const Value selected = keys.has_ranges ? get_item(x, std::move(keys.range_key)) : x;
+  return keys.has_lists ? get_item(selected, std::move(keys.list_key)) : selected;
 }
 
 /// The selected elements as a view without a copy. This works for positions followed by at most one
@@ -89,14 +91,15 @@ Tensor view_of(const Tensor& tensor, const Selectors& selectors) {
     const int64_t row = offset_of(selectors[axis].first, tensor.shape(), static_cast<int>(axis));
     view = view.view_rows(row, 1).view(view.shape().slice(1, view.rank()));
   }
-  for (size_t rest = axis; rest < selectors.size(); ++rest) {
-    const Selector& each = selectors[rest];
-    if (each.picks() || each.kind == Selector::Kind::position) return {};
-    const AxisRange range =
-        range_of(each.first, each.last, each.step, tensor.shape(), static_cast<int>(rest));
-    const bool whole = range.step == 1 && range.count == tensor.dim(static_cast<int>(rest));
-    if (!whole && (rest > axis || range.step != 1)) return {};
-    if (!whole) view = view.view_rows(range.first, range.count);
+  for (size_t later_axis = axis; later_axis < selectors.size(); ++later_axis) {
+    const Selector& selector = selectors[later_axis];
+    if (selector.is_list_or_mask() || selector.kind == Selector::Kind::position) return {};
+    const AxisRange range = range_of(selector.first, selector.last, selector.step, tensor.shape(),
+                                     static_cast<int>(later_axis));
+    const bool is_whole_axis =
+        range.step == 1 && range.count == tensor.dim(static_cast<int>(later_axis));
+    if (!is_whole_axis && (later_axis > axis || range.step != 1)) return {};
+    if (!is_whole_axis) view = view.view_rows(range.first, range.count);
   }
   return view;
 }
@@ -137,16 +140,16 @@ int index_tensor(lua_State* L) {
   if (lua_type(L, 2) == LUA_TSTRING) fail_no_attribute(L);
   const Tensor tensor = to_tensor(L, 1);
   if (is_one_past_end(L, tensor.shape())) return lua_pushnil(L), 1;
-  const Tensor part = read(tensor, selectors_at(L, 2, tensor.shape()));
-  if (part.rank() == 0 && !is_followed(part)) return push_numbers(L, part), 1;
-  return push(L, part), 1;
+  const Tensor selected = read(tensor, selectors_at(L, 2, tensor.shape()));
+  if (selected.rank() == 0 && !is_followed(selected)) return push_numbers(L, selected), 1;
+  return push(L, selected), 1;
 }
 
 void add_tensor_indexing(HandleType& type) {
-  type.missing(raw("index", index_tensor));
-  type.positions(raw("newindex", assign_elements));
+  type.missing_key_handler(raw("index", index_tensor));
+  type.position_setter(raw("newindex", assign_elements));
 }
 
-void add_symbol_indexing(HandleType& type) { type.missing(raw("index", index_symbol)); }
+void add_symbol_indexing(HandleType& type) { type.missing_key_handler(raw("index", index_symbol)); }
 
 }  // namespace crescent::lua

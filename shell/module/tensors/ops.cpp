@@ -16,12 +16,12 @@ namespace {
 
 int push_results(lua_State* L, const Operation& operation, const Value& result) {
   const OperationResult kind = operation.schema().result;
-  const bool several = kind == OperationResult::tuple ||
-                       (kind == OperationResult::tensor_or_tuple && result.is_list());
-  if (!several) return push_value(L, result), 1;
+  const bool has_several = kind == OperationResult::tuple ||
+                           (kind == OperationResult::tensor_or_tuple && result.is_list());
+  if (!has_several) return push_value(L, result), 1;
   const List& results = result.as_list();
   reserve(L, static_cast<int>(results.size()));
-  for (const Value& each : results) push_value(L, each);
+  for (const Value& item : results) push_value(L, item);
   return static_cast<int>(results.size());
 }
 
@@ -34,9 +34,9 @@ class OperationFunction final : public Callable {
   /// The function as a method of tensors; null if it is none.
   const Callable* method() const { return method_.get(); }
   Signature full_signature() const override {
-    Signature full = get<Operation>(Value(name()))->schema().signature;
-    full.name = name();
-    return full;
+    Signature signature = get<Operation>(Value(name()))->schema().signature;
+    signature.name = name();
+    return signature;
   }
 
   int call(lua_State* L) const override {
@@ -79,9 +79,9 @@ class OperationFunction final : public Callable {
 /// needed and stored until the process ends.
 const OperationFunction& function_of(const std::string& name, const Dict& traits) {
   static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<const OperationFunction>> made;
+  static std::map<std::string, std::unique_ptr<const OperationFunction>> cache;
   const std::lock_guard lock(mutex);
-  auto& function = made[name];
+  auto& function = cache[name];
   if (!function) function = std::make_unique<const OperationFunction>(name, traits);
   return *function;
 }
@@ -94,16 +94,16 @@ const OperationFunction* find_function(const std::string& name) {
 
 /// The functions of all operations in the index of plugins; making them loads no plugin.
 const std::vector<const OperationFunction*>& functions() {
-  static const std::vector<const OperationFunction*> all = [] {
-    std::vector<const OperationFunction*> made;
+  static const std::vector<const OperationFunction*> list = [] {
+    std::vector<const OperationFunction*> result;
     for (const std::string& name : registry().names(Operation::kKind)) {
       const Dict traits = registry().traits(Operation::kKind, name);
       for (const Value& function : traits.at("functions").as_list())
-        made.push_back(&function_of(function.as_string(), traits));
+        result.push_back(&function_of(function.as_string(), traits));
     }
-    return made;
+    return result;
   }();
-  return all;
+  return list;
 }
 
 /// Sets table[name]; for a name such as "image.resize" sets table.image.resize.
@@ -138,8 +138,8 @@ int fill_ops(lua_State* L) {
   if (luaL_getmetafield(L, -1, "__fill") == LUA_TNIL) return 0;
   lua_pop(L, 1);
   for (const OperationFunction* function : functions()) set_function(L, *function);
-  for (const auto* more : {&control_flow_functions(), &transform_functions()})
-    for (const CallablePtr& function : *more) set_function(L, *function);
+  for (const auto* list : {&control_flow_functions(), &transform_functions()})
+    for (const CallablePtr& function : *list) set_function(L, *function);
   lua_getmetatable(L, -1);
   lua_pushnil(L);
   lua_setfield(L, -2, "__fill");
@@ -159,9 +159,9 @@ int index_ops(lua_State* L) {
     if (registry().find(Operation::kKind, name)) function = find_function(name);
   }
   if (!function) {
-    std::vector<std::string> known;
-    for (const OperationFunction* each : functions()) known.push_back(each->name());
-    fail("cr.ops: no function '", name, "'", did_you_mean(name, known));
+    std::vector<std::string> names;
+    for (const OperationFunction* entry : functions()) names.push_back(entry->name());
+    fail("cr.ops: no function '", name, "'", did_you_mean(name, names));
   }
   push_callable(L, *function);
   lua_pushvalue(L, -1);
@@ -229,9 +229,9 @@ class Operator final : public Callable {
   Operator(const char* operation, CallablePtr direct)
       : Callable(direct->signature()), operation_(operation), direct_(std::move(direct)) {}
   int call(lua_State* L) const override {
-    const bool symbols = to_handle<Symbol>(L, 1) || to_handle<Symbol>(L, 2);
-    const bool booleans = is_boolean(L, 1) && is_boolean(L, 2);
-    return symbols || booleans ? call_operation(L, operation_) : direct_->call(L);
+    const bool has_symbol = to_handle<Symbol>(L, 1) || to_handle<Symbol>(L, 2);
+    const bool are_booleans = is_boolean(L, 1) && is_boolean(L, 2);
+    return has_symbol || are_booleans ? call_operation(L, operation_) : direct_->call(L);
   }
 
  private:

@@ -17,9 +17,9 @@ Selector list_or_mask(const Tensor& tensor) {
 }
 
 int64_t position_at(lua_State* L, int index) {
-  int exact = 0;
-  const lua_Integer position = lua_tointegerx(L, index, &exact);
-  if (!exact || lua_type(L, index) != LUA_TNUMBER)
+  int is_exact = 0;
+  const lua_Integer position = lua_tointegerx(L, index, &is_exact);
+  if (!is_exact || lua_type(L, index) != LUA_TNUMBER)
     fail("a position of a tensor is an integer, got ", describe(L, index));
   return position;
 }
@@ -76,11 +76,11 @@ Selectors items_at(lua_State* L, int index) {
 }
 
 void expect_axes(const Selectors& selectors, const Shape& shape) {
-  int axes = 0;
-  for (const Selector& each : selectors) axes += each.axes();
-  if (axes <= shape.rank()) return;
+  int axis_count = 0;
+  for (const Selector& selector : selectors) axis_count += selector.axes();
+  if (axis_count <= shape.rank()) return;
   if (shape.rank() == 0) fail("a scalar has no positions: use t:item()");
-  fail("a key for ", axes, " axes does not fit shape ", shape,
+  fail("a key for ", axis_count, " axes does not fit shape ", shape,
        selectors.size() > 1 ? "; {i, j} is a position for each axis, a list of rows is a tensor of "
                               "integers: cr.tensor({1, 3}, \"int32\")"
                             : "");
@@ -91,9 +91,9 @@ void expect_axes(const Selectors& selectors, const Shape& shape) {
 Selectors selectors_at(lua_State* L, int index, const Shape& shape) {
   Selectors selectors = items_at(L, index);
   expect_axes(selectors, shape);
-  int axes = 0;
-  for (const Selector& each : selectors) axes += each.axes();
-  selectors.resize(selectors.size() + static_cast<size_t>(shape.rank() - axes));
+  int axis_count = 0;
+  for (const Selector& selector : selectors) axis_count += selector.axes();
+  selectors.resize(selectors.size() + static_cast<size_t>(shape.rank() - axis_count));
   return selectors;
 }
 
@@ -106,11 +106,13 @@ int64_t offset_of(int64_t position, const Shape& shape, int axis) {
 
 Tensor offsets_of(const Tensor& list, const Shape& shape, int axis) {
   const int64_t count = shape[axis];
-  const Tensor whole = ops::cast(list, list.dtype() == DType::int64 ? DType::int64 : DType::int32);
+  const Tensor integers =
+      ops::cast(list, list.dtype() == DType::int64 ? DType::int64 : DType::int32);
   if (list.is_abstract() || count < 0)
-    return ops::where(ops::greater(whole, 0), whole - 1,
-                      ops::where(ops::equal(whole, 0), std::numeric_limits<int32_t>::max(), whole));
-  const Tensor positions = ops::cast(whole, DType::int64).to(nullptr);
+    return ops::where(
+        ops::greater(integers, 0), integers - 1,
+        ops::where(ops::equal(integers, 0), std::numeric_limits<int32_t>::max(), integers));
+  const Tensor positions = ops::cast(integers, DType::int64).to(nullptr);
   std::vector<int64_t> indices(static_cast<size_t>(positions.size()));
   for (size_t i = 0; i < indices.size(); ++i)
     indices[i] = offset_of(positions.data<int64_t>()[i], shape, axis);
@@ -123,18 +125,18 @@ void expect_mask_fits(const Tensor& mask, const Shape& shape, int axis) {
 }
 
 AxisRange range_of(int64_t first, int64_t last, int64_t step, const Shape& shape, int axis) {
-  const int64_t count = shape[axis], far = count + 1;
-  const int64_t begin = std::clamp(first, -far, far), end = std::clamp(last, -far, far);
+  const int64_t count = shape[axis], limit = count + 1;
+  const int64_t begin = std::clamp(first, -limit, limit), end = std::clamp(last, -limit, limit);
   const int64_t from = begin > 0 ? begin - 1 : begin + count;
   const int64_t to = end > 0 ? end - 1 : end == 0 ? -1 : end + count;
   const int64_t length = step > 0 ? to - from + 1 : from - to + 1;
   const int64_t lowest = std::min(from, to), highest = std::max(from, to);
-  const bool there =
+  const bool is_inside =
       length == 0 ? lowest >= -1 && highest <= count : length > 0 && lowest >= 0 && highest < count;
-  if (first == 0 || from < 0 || !there)
+  if (first == 0 || from < 0 || !is_inside)
     fail("positions ", first, " to ", last, " are outside of axis ", axis, " of shape ", shape,
          kFromOne, ", both ends are included");
-  const int64_t stride = std::clamp(step, -far, far);
+  const int64_t stride = std::clamp(step, -limit, limit);
   return {from, length == 0 ? 0 : (length - 1) / std::abs(stride) + 1, stride};
 }
 

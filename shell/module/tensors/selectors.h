@@ -14,7 +14,7 @@ struct Selector {
   Kind kind = Kind::range;
   int64_t first = 1, last = -1, step = 1;
   Tensor tensor{};
-  bool picks() const { return kind == Kind::list || kind == Kind::mask; }
+  bool is_list_or_mask() const { return kind == Kind::list || kind == Kind::mask; }
   int axes() const { return kind == Kind::mask ? tensor.rank() : 1; }
 };
 using Selectors = std::vector<Selector>;

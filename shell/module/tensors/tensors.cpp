@@ -19,12 +19,12 @@ namespace {
 /// result is known if both ends count from the same end of the axis.
 Tensor slice_unknown(const Tensor& tensor, int axis, int64_t first, int64_t last) {
   if (first == 1 && last == -1) return tensor;
-  const bool known = (first > 0) == (last > 0);
-  if (first == 0 || last == 0 || (known && last < first - 1))
+  const bool is_known_length = (first > 0) == (last > 0);
+  if (first == 0 || last == 0 || (is_known_length && last < first - 1))
     fail("slice: positions ", first, " to ", last, " are outside of axis ", axis, " of shape ",
          tensor.shape(), "; positions count from 1 and both ends are included");
   Shape shape = tensor.shape();
-  shape.set(axis, known ? last - first + 1 : -1);
+  shape.set(axis, is_known_length ? last - first + 1 : -1);
   return Tensor::abstract({tensor.dtype(), shape});
 }
 
@@ -186,22 +186,22 @@ OnStack make_tensor(Any values, std::optional<DType> dtype) {
     const std::string text = text_of(L, values.index);
     return push(L, string_tensor({&text, 1}, {})), OnStack{};
   }
-  const bool plain_number = lua_type(L, values.index) == LUA_TNUMBER;
-  return push(L, to_tensor(L, values.index, plain_number && !dtype ? DType::float32 : dtype)),
+  const bool is_plain_number = lua_type(L, values.index) == LUA_TNUMBER;
+  return push(L, to_tensor(L, values.index, is_plain_number && !dtype ? DType::float32 : dtype)),
          OnStack{};
 }
 
 Tensor arange(double start, std::optional<double> stop, double step, std::optional<DType> dtype) {
   if (!stop) stop = start, start = 0;
   if (step == 0) fail("arange: the step must not be 0");
-  const bool whole =
+  const bool are_integers =
       std::floor(start) == start && std::floor(step) == step && std::floor(*stop) == *stop;
   const double count = std::max(0.0, std::ceil((*stop - start) / step));
   if (!(count < 1e18)) fail("arange: ", count, " elements are too many");
   Tensor elements(Shape{static_cast<int64_t>(count)}, DType::float64);
   double* values = elements.mutable_data<double>();
   for (int64_t i = 0; i < elements.size(); ++i) values[i] = start + step * static_cast<double>(i);
-  return ops::cast(elements, dtype.value_or(whole ? DType::int32 : DType::float32));
+  return ops::cast(elements, dtype.value_or(are_integers ? DType::int32 : DType::float32));
 }
 
 Tensor linspace(double start, double stop, int64_t num) {
@@ -253,7 +253,7 @@ const HandleType& variable_type() {
             "value", [](Variable& v) { return v.value(); }, "The current value as a tensor.")
         .property(
             "trainable", [](Variable& v) { return v.trainable(); },
-            [](Variable& v, bool on) { v.set_trainable(on); },
+            [](Variable& v, bool trainable) { v.set_trainable(trainable); },
             "Whether training updates the variable.")
         .property(
             "regularizer", [](Variable& v) { return v.regularizer(); },

@@ -16,48 +16,48 @@ namespace {
 /// function.
 class CustomGradient final : public Op {
  public:
-  CustomGradient(size_t results, ValueFunction gradient)
-      : results_(results), gradient_(std::move(gradient)) {}
+  CustomGradient(size_t result_count, ValueFunction gradient)
+      : result_count_(result_count), gradient_(std::move(gradient)) {}
   std::string_view name() const override { return "custom_gradient"; }
   TensorSpecs infer(std::span<const TensorSpec> in) const override {
-    const auto results = in.last(results_);
+    const auto results = in.last(result_count_);
     return {results.begin(), results.end()};
   }
   Tensors decompose(std::span<const Tensor> inputs) const override {
-    const auto results = inputs.last(results_);
+    const auto results = inputs.last(result_count_);
     return {results.begin(), results.end()};
   }
   bool supports_dtype(DType) const override { return true; }
   Tensors vjp(const Vjp& v) const override;
   bool equals(const Op& other) const override {
-    auto* same = dynamic_cast<const CustomGradient*>(&other);
-    return same && same->results_ == results_;
+    auto* gradient_op = dynamic_cast<const CustomGradient*>(&other);
+    return gradient_op && gradient_op->result_count_ == result_count_;
   }
   size_t hash() const override {
-    return crescent::detail::hash_field(results_) ^ 0x6772616469656e74;
+    return crescent::detail::hash_field(result_count_) ^ 0x6772616469656e74;
   }
-  std::string text() const override { return concat("custom_gradient(", results_, ")"); }
+  std::string text() const override { return concat("custom_gradient(", result_count_, ")"); }
 
  private:
-  size_t results_;
+  size_t result_count_;
   ValueFunction gradient_;
 };
 
 Tensors CustomGradient::vjp(const Vjp& v) const {
-  const size_t inputs = v.inputs.size() - results_;
+  const size_t input_count = v.inputs.size() - result_count_;
   List upstream;
-  for (size_t i = 0; i < results_; ++i)
+  for (size_t i = 0; i < result_count_; ++i)
     upstream.push_back(
         Codec<Tensor>::encode(v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.outputs[i])));
-  const Value given = gradient_(upstream);
-  const List list = given.is_list() ? given.as_list() : List{given};
-  if (list.size() != inputs)
-    fail("custom_gradient: expected a gradient for each of the ", inputs, " tensors given, got ",
-         list.size());
+  const Value result = gradient_(upstream);
+  const List list = result.is_list() ? result.as_list() : List{result};
+  if (list.size() != input_count)
+    fail("custom_gradient: expected a gradient for each of the ", input_count,
+         " tensors given, got ", list.size());
   Tensors gradients(v.inputs.size());
-  for (size_t i = 0; i < inputs; ++i) {
-    const bool none = list[i].is_null() || list[i] == Value(false);
-    if (v.wanted[i] && !none) gradients[i] = Codec<Tensor>::decode(list[i]);
+  for (size_t i = 0; i < input_count; ++i) {
+    const bool is_missing = list[i].is_null() || list[i] == Value(false);
+    if (v.wanted[i] && !is_missing) gradients[i] = Codec<Tensor>::decode(list[i]);
   }
   return gradients;
 }
@@ -81,9 +81,10 @@ class CallWithGradient final : public Callable {
           results.size(), " values");
     expect_callable(L, -1);
     const Tensors computed = tensors_in(results[0]);
-    const size_t given = computed.size();
+    const size_t result_count = computed.size();
     inputs.insert(inputs.end(), computed.begin(), computed.end());
-    const auto op = std::make_shared<const CustomGradient>(given, function_at(lua_gettop(L)));
+    const auto op =
+        std::make_shared<const CustomGradient>(result_count, function_at(lua_gettop(L)));
     push_value(L, with_tensors(results[0], crescent::apply(op, inputs)));
     return 1;
   }
@@ -111,31 +112,35 @@ Tensors directional_derivative(GradientTape& tape, const Tensors& results, const
   for (const Tensor& weight : weights) linear.watch(weight);
   const Tensors gradients = tape.gradient(results, primals, weights);
   linear.stop();
-  Tensors reached, directions;
+  Tensors reached_gradients, directions;
   for (size_t i = 0; i < gradients.size(); ++i)
-    if (gradients[i]) reached.push_back(gradients[i]), directions.push_back(tangents[i]);
-  Tensors forward =
-      reached.empty() ? Tensors(results.size()) : linear.gradient(reached, weights, directions);
+    if (gradients[i]) reached_gradients.push_back(gradients[i]), directions.push_back(tangents[i]);
+  Tensors derivative = reached_gradients.empty()
+                           ? Tensors(results.size())
+                           : linear.gradient(reached_gradients, weights, directions);
   for (size_t i = 0; i < results.size(); ++i)
-    if (!forward[i]) forward[i] = ops::zeros_like(results[i]);
-  return forward;
+    if (!derivative[i]) derivative[i] = ops::zeros_like(results[i]);
+  return derivative;
 }
 
 std::tuple<Value, Value, Value> jvp(Any fun, const Value& primals, const Value& tangents,
                                     bool has_aux) {
   lua_State* L = current();
   expect_callable(L, fun.index);
-  Tensors at, along = tensors_in(tangents);
-  for (const Tensor& primal : tensors_in(primals)) at.push_back(primal.alias());
-  if (at.size() != along.size())
-    fail("jvp: expected a tangent for each of the ", at.size(), " primals, got ", along.size());
-  for (size_t i = 0; i < at.size(); ++i)
-    if (!along[i].shape().compatible(at[i].shape()) || along[i].dtype() != at[i].dtype())
-      fail("jvp: primal ", i + 1, " is ", at[i].spec(), ", its tangent ", along[i].spec());
-  const Value given = with_tensors(primals, at);
-  const List arguments = given.is_list() ? given.as_list() : List{given};
+  Tensors primal_values, tangent_values = tensors_in(tangents);
+  for (const Tensor& primal : tensors_in(primals)) primal_values.push_back(primal.alias());
+  if (primal_values.size() != tangent_values.size())
+    fail("jvp: expected a tangent for each of the ", primal_values.size(), " primals, got ",
+         tangent_values.size());
+  for (size_t i = 0; i < primal_values.size(); ++i)
+    if (!tangent_values[i].shape().compatible(primal_values[i].shape()) ||
+        tangent_values[i].dtype() != primal_values[i].dtype())
+      fail("jvp: primal ", i + 1, " is ", primal_values[i].spec(), ", its tangent ",
+           tangent_values[i].spec());
+  const Value primal_value = with_tensors(primals, primal_values);
+  const List arguments = primal_value.is_list() ? primal_value.as_list() : List{primal_value};
   GradientTape tape;
-  for (const Tensor& primal : at) tape.watch(primal);
+  for (const Tensor& primal : primal_values) tape.watch(primal);
   reserve(L, static_cast<int>(arguments.size()) + 6);
   lua_pushvalue(L, fun.index);
   for (const Value& argument : arguments) push_value(L, argument);
@@ -144,8 +149,9 @@ std::tuple<Value, Value, Value> jvp(Any fun, const Value& primals, const Value& 
   if (results.size() != (has_aux ? 2 : 1))
     fail("jvp: expected the function to give ", has_aux ? "its result and more" : "one result",
          ", got ", results.size(), " values");
-  const Tensors forward = directional_derivative(tape, tensors_in(results[0]), at, along);
-  return {results[0], with_tensors(results[0], forward), has_aux ? results[1] : Value()};
+  const Tensors derivative =
+      directional_derivative(tape, tensors_in(results[0]), primal_values, tangent_values);
+  return {results[0], with_tensors(results[0], derivative), has_aux ? results[1] : Value()};
 }
 
 }  // namespace

@@ -18,8 +18,9 @@ std::vector<int> core_ranks(const std::string& signature) {
     const size_t close = arguments.find(')', open);
     if (close == std::string::npos) break;
     const std::string names = arguments.substr(open + 1, close - open - 1);
-    const bool none = names.find_first_not_of(' ') == std::string::npos;
-    ranks.push_back(none ? 0 : 1 + static_cast<int>(std::count(names.begin(), names.end(), ',')));
+    const bool is_scalar_argument = names.find_first_not_of(' ') == std::string::npos;
+    ranks.push_back(
+        is_scalar_argument ? 0 : 1 + static_cast<int>(std::count(names.begin(), names.end(), ',')));
     open = close;
   }
   if (ranks.empty() || signature.find("->") == std::string::npos)
@@ -28,32 +29,32 @@ std::vector<int> core_ranks(const std::string& signature) {
 }
 
 /// The options of cr.ops.vectorize.
-struct Vectorized {
-  std::vector<int64_t> excluded;  ///< the positions, from 1, of arguments that are passed whole to
-                                  ///< each call
+struct VectorizeOptions {
+  std::vector<int64_t> excluded_positions;  ///< the positions, from 1, of arguments that are passed
+                                            ///< whole to each call
   /// for each other argument, the number of axes that the function expects; if empty, it expects
   /// scalars
   std::vector<int> ranks;
   int rank(size_t i) const { return ranks.empty() ? 0 : ranks[i]; }
 };
 
-Shape leading_shape(const Tensor& x, int core) {
-  if (x.rank() < core)
-    fail("vectorize: expected an argument of at least ", core, " axes, got shape ", x.shape());
-  return x.shape().slice(0, x.rank() - core);
+Shape leading_shape(const Tensor& x, int core_rank) {
+  if (x.rank() < core_rank)
+    fail("vectorize: expected an argument of at least ", core_rank, " axes, got shape ", x.shape());
+  return x.shape().slice(0, x.rank() - core_rank);
 }
 
 int64_t size_or_unknown(const Shape& shape) { return shape.is_known() ? shape.size() : -1; }
 
 /// Calls f on the parts of the arguments that consist of their last axes, as many as f expects; the
 /// leading axes are broadcast against each other. The calls are recorded as a scan.
-Value vectorized(const ValueFunction& f, const Vectorized& options, List arguments) {
+Value call_vectorized(const ValueFunction& f, const VectorizeOptions& options, List arguments) {
   std::vector<size_t> mapped_arguments;
   Tensors rows;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto argument_number = static_cast<int64_t>(i) + 1;
-    if (std::find(options.excluded.begin(), options.excluded.end(), argument_number) !=
-        options.excluded.end())
+    if (std::find(options.excluded_positions.begin(), options.excluded_positions.end(),
+                  argument_number) != options.excluded_positions.end())
       continue;
     mapped_arguments.push_back(i);
     rows.push_back(tensor_in(arguments[i]));
@@ -65,15 +66,15 @@ Value vectorized(const ValueFunction& f, const Vectorized& options, List argumen
   for (size_t i = 0; i < rows.size(); ++i)
     batch = broadcast_shapes(batch, leading_shape(rows[i], options.rank(i)), "vectorize");
   for (size_t i = 0; i < rows.size(); ++i) {
-    const int core = options.rank(i), rank = rows[i].rank();
-    const Shape inner = rows[i].shape().slice(rank - core, rank);
-    rows[i] = ops::reshape(ops::broadcast_to(rows[i], batch.concat(inner)),
-                           Shape{size_or_unknown(batch)}.concat(inner));
+    const int core_rank = options.rank(i), rank = rows[i].rank();
+    const Shape core_shape = rows[i].shape().slice(rank - core_rank, rank);
+    rows[i] = ops::reshape(ops::broadcast_to(rows[i], batch.concat(core_shape)),
+                           Shape{size_or_unknown(batch)}.concat(core_shape));
   }
   Value pattern;
-  const auto step = [&](const Tensors&, const Tensors& now) {
+  const auto step = [&](const Tensors&, const Tensors& row) {
     for (size_t i = 0; i < mapped_arguments.size(); ++i)
-      arguments[mapped_arguments[i]] = Codec<Tensor>::encode(now[i]);
+      arguments[mapped_arguments[i]] = Codec<Tensor>::encode(row[i]);
     pattern = f(arguments);
     return ops::ScanResult{{}, tensors_in(pattern)};
   };
@@ -89,12 +90,12 @@ class CallVectorized final : public Callable {
   int call(lua_State* L) const override {
     List arguments;
     for (int i = 1; i <= lua_gettop(L); ++i) arguments.push_back(to_value(L, i));
-    Vectorized options;
-    options.excluded = to_integers(L, lua_upvalueindex(3));
+    VectorizeOptions options;
+    options.excluded_positions = to_integers(L, lua_upvalueindex(3));
     if (lua_isstring(L, lua_upvalueindex(4)))
       options.ranks = core_ranks(text_of(L, lua_upvalueindex(4)));
     const Value result =
-        vectorized(function_at(lua_upvalueindex(2)), options, std::move(arguments));
+        call_vectorized(function_at(lua_upvalueindex(2)), options, std::move(arguments));
     push_value(L, result);
     return 1;
   }

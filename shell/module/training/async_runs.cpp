@@ -21,7 +21,7 @@ const char* name_of(AsyncRun::State state) {
   return kNames[static_cast<size_t>(state)];
 }
 
-void forget_ended() {
+void remove_ended_runs() {
   std::erase_if(async_runs(),
                 [](const AsyncRunPtr& run) { return run->state() == AsyncRun::State::ended; });
 }
@@ -76,7 +76,7 @@ int fit_async(lua_State* L) {
   const auto run = std::make_shared<AsyncRun>(L, training_run_of(L, *model, true));
   guard_state(L);
   run->start();
-  forget_ended();
+  remove_ended_runs();
   async_runs().push_back(run);
   push(L, run);
   return 1;
@@ -97,9 +97,9 @@ std::string status_text(const AsyncRun& run, const AsyncRun::Status& status) {
 namespace {
 
 std::string run_title(AsyncRun& run) {
-  const AsyncRun::Status now = run.status();
+  const AsyncRun::Status run_status = run.status();
   run.mark_position_reported();
-  return "<run: " + status_text(run, now) + ">";
+  return "<run: " + status_text(run, run_status) + ">";
 }
 
 Value status_value(const AsyncRun& run, const AsyncRun::Status& status) {
@@ -116,10 +116,10 @@ Value status_value(const AsyncRun& run, const AsyncRun::Status& status) {
 
 OnStack status(AsyncRun& run) {
   StateLock::instance().yield();
-  const AsyncRun::Status now = run.status();
+  const AsyncRun::Status run_status = run.status();
   run.mark_position_reported();
   run.mark_error_reported();
-  push_report(current(), status_value(run, now), status_text(run, now));
+  push_report(current(), status_value(run, run_status), status_text(run, run_status));
   return {};
 }
 
@@ -136,9 +136,9 @@ std::shared_ptr<History> wait(AsyncRun& run) {
   return run.run().history();
 }
 
-void step(AsyncRun& run, int64_t batches) {
-  if (batches < 0) fail("expected a number of batches, got ", batches);
-  if (!run.is_over()) run.step(batches);
+void step(AsyncRun& run, int64_t batch_count) {
+  if (batch_count < 0) fail("expected a number of batches, got ", batch_count);
+  if (!run.is_over()) run.step(batch_count);
 }
 
 void pause(AsyncRun& run) {

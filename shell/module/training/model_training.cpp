@@ -51,9 +51,9 @@ void push_losses(lua_State* L) { push_weak_table(L, &losses_key, "k"); }
 /// The loss in which objects made of Lua functions are replaced by these functions.
 Value with_functions(const Value& loss) {
   return mapped(loss, [](const Value& value) -> std::optional<Value> {
-    const auto made = value.object_as<LuaLoss>();
-    if (!made || !made->is_function()) return std::nullopt;
-    return Value(std::make_shared<LuaFunction>(made->function()));
+    const auto lua_loss = value.object_as<LuaLoss>();
+    if (!lua_loss || !lua_loss->is_function()) return std::nullopt;
+    return Value(std::make_shared<LuaFunction>(lua_loss->function()));
   });
 }
 
@@ -101,20 +101,20 @@ void set_loss(Model& model, Any) {
 /// The class weights by label. The list {1, 5} is the table {[1] = 1, [2] = 5} in Lua, so it gives
 /// the weights of the labels 1 and 2.
 Value by_label(const Value& weights) {
-  Dict labelled;
+  Dict result;
   if (weights.is_dict()) {
-    for (const DictEntry& entry : weights.as_dict()) labelled.set(entry.key, by_label(entry.value));
-    return labelled;
+    for (const DictEntry& entry : weights.as_dict()) result.set(entry.key, by_label(entry.value));
+    return result;
   }
   if (!weights.is_list()) return weights;
   List outputs;
   for (const Value& item : weights.as_list()) {
     if (item.is_number())
-      labelled.set(std::to_string(labelled.size() + 1), item);
+      result.set(std::to_string(result.size() + 1), item);
     else
       outputs.push_back(by_label(item));
   }
-  return outputs.empty() ? Value(labelled) : Value(outputs);
+  return outputs.empty() ? Value(result) : Value(outputs);
 }
 
 /// Fails if a dataset is given together with targets (index 3), and warns if batch_size is given,
@@ -132,20 +132,21 @@ void check_call_on_dataset(lua_State* L, const char* function, const Dict& optio
 /// The dataset to train on; null if arrays are given. The batches of a dataset class in Lua are
 /// shuffled unless the option `shuffle` is false.
 DatasetPtr training_data(lua_State* L, const Model& model, const Dict& options) {
-  const int64_t steps = integer_option(options, "steps_per_epoch");
+  const int64_t steps_per_epoch = integer_option(options, "steps_per_epoch");
   const Value* shuffle = options.find("shuffle");
   auto batches = object_as<LuaDataset>(L, 2);
-  if (!batches || (shuffle && *shuffle == Value(false))) return dataset_at(L, 2, model, steps);
-  return for_model(shuffled(std::move(batches)), model, steps);
+  if (!batches || (shuffle && *shuffle == Value(false)))
+    return dataset_at(L, 2, model, steps_per_epoch);
+  return for_model(shuffled_stream(std::move(batches)), model, steps_per_epoch);
 }
 
-/// Calls `train` with the data and the options of fit; `also` has further options, which are set
-/// unless the user gives them.
+/// Calls `train` with the data and the options of fit. Each of `further_options` is set unless the
+/// user gives it.
 template <class Train>
-auto train_on(lua_State* L, Model& model, Train train, const Dict& also = {}) {
+auto train_on(lua_State* L, Model& model, Train train, const Dict& further_options = {}) {
   const int first = first_option(L, model, 2);
   Dict options = options_from(L, first, schema<FitOptions>("fit"));
-  for (const DictEntry& option : also)
+  for (const DictEntry& option : further_options)
     if (!options.contains(option.key)) options.set(option.key, option.value);
   if (Value* weights = options.find("class_weight")) *weights = by_label(*weights);
   if (Value* validation = options.find("validation_data")) {
@@ -168,7 +169,7 @@ int fit(lua_State* L) {
   Interruptible interruptible;
   auto model = self(L);
   expect_not_in_training(*model, "fit");
-  push(L, train_on(L, *model, [&](const auto&... given) { return model->fit(given...); }));
+  push(L, train_on(L, *model, [&](const auto&... arguments) { return model->fit(arguments...); }));
   interruptible.answer();
   return 1;
 }
@@ -253,7 +254,7 @@ void set_learning_rate(Model& model, double rate) { optimizer_of(model).set_lear
 
 TrainingRunPtr training_run_of(lua_State* L, Model& model, bool quiet) {
   return train_on(
-      L, model, [&](const auto&... given) { return model.start_training(given...); },
+      L, model, [&](const auto&... arguments) { return model.start_training(arguments...); },
       quiet ? Dict{{"verbose", 0}} : Dict());
 }
 

@@ -214,14 +214,14 @@ Logs logs_at(lua_State* L, int index) {
 }
 
 /// Calls a hook; values that the callback adds to the logs are then copied into the Lua table.
-void call_hook(const CallbackHook& hook, Callback& callback, int64_t number, Any given) {
+void call_hook(const CallbackHook& hook, Callback& callback, int64_t number, Any logs_table) {
   lua_State* L = current();
-  Logs logs = logs_at(L, given.index);
+  Logs logs = logs_at(L, logs_table.index);
   hook.call(callback, number, logs);
-  if (!lua_istable(L, given.index)) return;
+  if (!lua_istable(L, logs_table.index)) return;
   for (const auto& [name, value] : logs.values()) {
     push_float(L, value);
-    lua_setfield(L, given.index, name.c_str());
+    lua_setfield(L, logs_table.index, name.c_str());
   }
 }
 
@@ -243,10 +243,10 @@ void add_hook(HandleType& callback, const char* name) {
 template <size_t... I>
 void add_hooks(HandleType& callback, std::index_sequence<I...>) {
   (add_hook<I>(callback, kCallbackHooks[I].name), ...);
-  const auto add_older = [&]<size_t J>(std::integral_constant<size_t, J>) {
+  const auto add_older_name = [&]<size_t J>(std::integral_constant<size_t, J>) {
     if (kCallbackHooks[J].older_name) add_hook<J>(callback, kCallbackHooks[J].older_name);
   };
-  (add_older(std::integral_constant<size_t, I>()), ...);
+  (add_older_name(std::integral_constant<size_t, I>()), ...);
 }
 
 /// Sets the model and parameters of a callback that is called by another callback; fit does the
@@ -257,10 +257,10 @@ void attach_run(Callback& callback, const std::shared_ptr<Model>& model, Any par
 /// Restores the state of a callback. Lua tables cannot hold nil, so entries that are null in
 /// get_state() are added if the table lacks them.
 void set_state(Callback& callback, Any state) {
-  Dict given = to_dict(current(), state.index);
+  Dict state_dict = to_dict(current(), state.index);
   for (const DictEntry& entry : callback.get_state())
-    if (!given.contains(entry.key)) given.set(entry.key, Value());
-  callback.set_state(given);
+    if (!state_dict.contains(entry.key)) state_dict.set(entry.key, Value());
+  callback.set_state(state_dict);
 }
 
 void add_callbacks(ObjectTypes& types, const HandleType& object) {

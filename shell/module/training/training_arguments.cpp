@@ -11,7 +11,7 @@ namespace {
 
 /// Replaces the single table of model:fit{x=..., y=..., epochs=3} by positional arrays and a table
 /// of the other options.
-void spread_arrays(lua_State* L, int arrays) {
+void spread_arrays(lua_State* L, int max_array_count) {
   if (lua_gettop(L) != 2 || !is_plain_table(L, 2)) return;
   push_field(L, 2, "x");
   if (lua_isnil(L, -1)) return lua_pop(L, 1);
@@ -23,7 +23,7 @@ void spread_arrays(lua_State* L, int arrays) {
     lua_rawset(L, 3);
   }
   const char* names[] = {"x", "y"};
-  for (int i = 0; i < arrays; ++i) {
+  for (int i = 0; i < max_array_count; ++i) {
     push_field(L, 2, names[i]);
     lua_insert(L, 3 + i);
     lua_pushnil(L);
@@ -37,16 +37,16 @@ bool has_one_of(lua_State* L, int index, const std::vector<std::string>& names) 
   index = lua_absindex(L, index);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     push_string(L, name);
-    const bool there = lua_rawget(L, index) != LUA_TNIL;
+    const bool is_present = lua_rawget(L, index) != LUA_TNIL;
     lua_pop(L, 1);
-    return there;
+    return is_present;
   });
 }
 
 /// Moves the targets from the options of model:fit(x, {y=..., epochs=3}) to the positional
 /// arguments.
-void take_targets(lua_State* L, const Model& model, int arrays) {
-  if (arrays < 2 || lua_gettop(L) != 3 || !is_options(L, 3) ||
+void take_targets(lua_State* L, const Model& model, int max_array_count) {
+  if (max_array_count < 2 || lua_gettop(L) != 3 || !is_options(L, 3) ||
       has_one_of(L, 3, output_names(model).get()) || !has_one_of(L, 3, {"y"}))
     return;
   lua_newtable(L);
@@ -63,18 +63,18 @@ void take_targets(lua_State* L, const Model& model, int arrays) {
 
 }  // namespace
 
-int first_option(lua_State* L, const Model& model, int arrays) {
-  spread_arrays(L, arrays);
-  take_targets(L, model, arrays);
-  const int given = lua_gettop(L) - 1;
-  const bool ends_in_names = given > 1 && given <= arrays && is_options(L, -1) &&
-                             !has_one_of(L, -1, output_names(model).get());
-  const int data = std::min(arrays, given - ends_in_names);
-  for (int i = data; i < arrays; ++i) {
+int first_option(lua_State* L, const Model& model, int max_array_count) {
+  spread_arrays(L, max_array_count);
+  take_targets(L, model, max_array_count);
+  const int argument_count = lua_gettop(L) - 1;
+  const bool ends_in_options = argument_count > 1 && argument_count <= max_array_count &&
+                               is_options(L, -1) && !has_one_of(L, -1, output_names(model).get());
+  const int array_count = std::min(max_array_count, argument_count - ends_in_options);
+  for (int i = array_count; i < max_array_count; ++i) {
     lua_pushnil(L);
     lua_insert(L, 2 + i);
   }
-  return 2 + arrays;
+  return 2 + max_array_count;
 }
 
 }  // namespace crescent::lua

@@ -6,8 +6,8 @@
 
 namespace crescent::lua {
 
-/// The stack index of the first option, after at most `arrays` positional arrays; missing arrays
-/// are added as nil.
-int first_option(lua_State* L, const Model& model, int arrays);
+/// The stack index of the first option, after at most `max_array_count` positional arrays; missing
+/// arrays are added as nil.
+int first_option(lua_State* L, const Model& model, int max_array_count);
 
 }  // namespace crescent::lua

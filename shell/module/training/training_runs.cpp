@@ -14,10 +14,10 @@ class Snapshot final : public Object {
   const Value value;
 };
 
-int64_t advance(TrainingRun& run, int64_t batches) {
-  if (batches < 0) fail("expected a number of batches, got ", batches);
+int64_t advance(TrainingRun& run, int64_t batch_count) {
+  if (batch_count < 0) fail("expected a number of batches, got ", batch_count);
   Interruptible interruptible;
-  return run.advance(batches);
+  return run.advance(batch_count);
 }
 
 std::shared_ptr<History> go_to_end(TrainingRun& run) {
@@ -34,9 +34,9 @@ std::shared_ptr<Object> snapshot(TrainingRun& run) {
 Value state_from(const TrainingRun& run, Any from) {
   lua_State* L = current();
   if (lua_isnil(L, from.index)) return run.model().run_state();
-  const auto taken = object_as<Snapshot>(L, from.index);
-  if (!taken) fail_expected(L, from.index, "a snapshot; files are read by run:load(path)");
-  return taken->value;
+  const auto source = object_as<Snapshot>(L, from.index);
+  if (!source) fail_expected(L, from.index, "a snapshot; files are read by run:load(path)");
+  return source->value;
 }
 
 /// Returns the run on which a method was called, so that calls can be chained.

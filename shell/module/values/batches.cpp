@@ -13,23 +13,23 @@ namespace {
 /// Whether the table contains tensors by position, rather than numbers or named tensors.
 bool holds_tensors(lua_State* L, int index) {
   lua_rawgeti(L, index, 1);
-  const bool tensors = is_tensor_like(L, -1);
+  const bool is_tensor = is_tensor_like(L, -1);
   lua_pop(L, 1);
-  return tensors;
+  return is_tensor;
 }
 
 bool has_names(lua_State* L, int index) {
   lua_pushnil(L);
   if (!lua_next(L, index)) return false;
-  const bool named = lua_type(L, -2) == LUA_TSTRING;
+  const bool has_name = lua_type(L, -2) == LUA_TSTRING;
   lua_pop(L, 2);
-  return named;
+  return has_name;
 }
 
 /// Pushes a list of the values in the table at `index`, in the order of the names. Fails for names
 /// that are not among the inputs or outputs.
 void push_in_order(lua_State* L, int index, const std::vector<std::string>& names,
-                   const std::vector<std::string>& wanted) {
+                   const std::vector<std::string>& required_names) {
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     const std::string name = text_of(L, -2);
     if (names.empty())
@@ -39,11 +39,12 @@ void push_in_order(lua_State* L, int index, const std::vector<std::string>& name
       fail("no data is expected for '", name, "'", did_you_mean(name, names), "; expected ",
            join(names));
   }
-  lua_createtable(L, static_cast<int>(wanted.size()), 0);
-  for (const std::string& name : wanted) {
+  lua_createtable(L, static_cast<int>(required_names.size()), 0);
+  for (const std::string& name : required_names) {
     lua_pushlstring(L, name.data(), name.size());
     if (lua_rawget(L, index) == LUA_TNIL)
-      fail("No data provided for \"", name, "\". Need data for each key in: ", join(wanted));
+      fail("No data provided for \"", name,
+           "\". Need data for each key in: ", join(required_names));
     lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
   }
 }
@@ -53,36 +54,39 @@ void push_in_order(lua_State* L, int index, const std::vector<std::string>& name
 std::vector<std::string> DataNames::get() const {
   if (!model_) return {};
   const Structures structures = model_->structures();
-  const Value& structure = of_ == &Model::output_names ? structures.outputs : structures.inputs;
-  return names_in_data(structure, model_->is_graph() ? (model_->*of_)() : keys_of(structure));
+  const Value& structure =
+      names_function_ == &Model::output_names ? structures.outputs : structures.inputs;
+  return names_in_data(structure,
+                       model_->is_graph() ? (model_->*names_function_)() : keys_of(structure));
 }
 namespace {
 
 /// Whether an option of compile (such as loss) has an entry for the output with this name and
 /// position.
-bool is_about(const Value* option, const std::string& name, size_t output_index) {
+bool concerns_output(const Value* option, const std::string& name, size_t output_index) {
   if (!option || option->is_null()) return false;
   if (option->is_list() && output_index < option->as_list().size())
     return !option->as_list()[output_index].is_null();
   if (!option->is_dict() || option->as_dict().contains("class_name")) return true;
-  const Value* own = option->as_dict().find(name);
-  return own && !own->is_null();
+  const Value* entry = option->as_dict().find(name);
+  return entry && !entry->is_null();
 }
 
 }  // namespace
 
-std::vector<std::string> DataNames::needed() const {
-  const std::vector<std::string> all = get();
-  const Value compiled = of_ == &Model::output_names ? model_->compile_config() : Value();
-  if (!compiled.is_dict()) return all;
-  std::vector<std::string> needed;
-  for (size_t i = 0; i < all.size(); ++i)
+std::vector<std::string> DataNames::required_names() const {
+  const std::vector<std::string> names = get();
+  const Value compile_options =
+      names_function_ == &Model::output_names ? model_->compile_config() : Value();
+  if (!compile_options.is_dict()) return names;
+  std::vector<std::string> result;
+  for (size_t i = 0; i < names.size(); ++i)
     for (const char* option : {"loss", "metrics", "weighted_metrics"})
-      if (is_about(compiled.as_dict().find(option), all[i], i)) {
-        needed.push_back(all[i]);
+      if (concerns_output(compile_options.as_dict().find(option), names[i], i)) {
+        result.push_back(names[i]);
         break;
       }
-  return needed;
+  return result;
 }
 DataNames input_names(const Model& model) { return {model, &Model::input_names}; }
 DataNames output_names(const Model& model) { return {model, &Model::output_names}; }
@@ -92,9 +96,9 @@ namespace {
 bool has_all(lua_State* L, int index, const std::vector<std::string>& names) {
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     push_string(L, name);
-    const bool there = lua_rawget(L, index) != LUA_TNIL;
+    const bool is_present = lua_rawget(L, index) != LUA_TNIL;
     lua_pop(L, 1);
-    return there;
+    return is_present;
   });
 }
 
@@ -103,13 +107,13 @@ bool has_all(lua_State* L, int index, const std::vector<std::string>& names) {
 bool holds_arrays(lua_State* L, int index, const DataNames& names) {
   const size_t count = lua_rawlen(L, index);
   if (count < 2 || names.get().size() != count) return false;
-  bool tables = true;
-  for (size_t i = 1; i <= count && tables; ++i) {
+  bool are_arrays = true;
+  for (size_t i = 1; i <= count && are_arrays; ++i) {
     lua_rawgeti(L, index, static_cast<lua_Integer>(i));
-    tables = is_plain_table(L, -1) || is_tensor_like(L, -1);
+    are_arrays = is_plain_table(L, -1) || is_tensor_like(L, -1);
     lua_pop(L, 1);
   }
-  return tables;
+  return are_arrays;
 }
 
 }  // namespace
@@ -137,16 +141,16 @@ List inputs_of_graph(const Model& graph, const Value& nested) {
       names_in_data(graph.structures().inputs, graph.input_names());
   if (is_deep(nested, is_leaf)) return leaves_by_name(nested, is_leaf, names);
   if (!nested.is_dict()) return leaves_of(nested);
-  const Dict& given = nested.as_dict();
-  for (const DictEntry& entry : given)
+  const Dict& by_name = nested.as_dict();
+  for (const DictEntry& entry : by_name)
     if (std::find(names.begin(), names.end(), entry.key) == names.end())
       fail("no data is expected for '", entry.key, "'", did_you_mean(entry.key, names),
            "; expected ", join(names));
   List inputs;
   for (const std::string& name : names) {
-    if (!given.contains(name))
+    if (!by_name.contains(name))
       fail("No data provided for \"", name, "\". Need data for each key in: ", join(names));
-    inputs.push_back(given.at(name));
+    inputs.push_back(by_name.at(name));
   }
   return inputs;
 }
@@ -172,8 +176,9 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
   }
   if (!is_plain_table(L, index) || holds_tensors(L, index)) return to_tensors(L, index);
   if (has_names(L, index)) {
-    const std::vector<std::string> all = names.get();
-    push_in_order(L, index, all, has_all(L, index, all) ? all : names.needed());
+    const std::vector<std::string> all_names = names.get();
+    push_in_order(L, index, all_names,
+                  has_all(L, index, all_names) ? all_names : names.required_names());
     const Tensors tensors = to_tensors(L, -1);
     lua_pop(L, 1);
     return tensors;
@@ -183,8 +188,8 @@ Tensors to_data(lua_State* L, int index, const DataNames& names) {
 }
 
 Tensors to_weights(lua_State* L, int index, const DataNames& names) {
-  const bool empty = is_options(L, index) && !is_keywords(L, index);
-  return empty ? Tensors() : to_data(L, index, names);
+  const bool is_empty = is_options(L, index) && !is_keywords(L, index);
+  return is_empty ? Tensors() : to_data(L, index, names);
 }
 
 namespace {
@@ -193,8 +198,8 @@ namespace {
 bool is_whole_batch(lua_State* L, int index, const DataNames& inputs) {
   index = lua_absindex(L, index);
   if (!is_plain_table(L, index) || has_names(L, index) || inputs.get().size() != 1) return false;
-  const size_t parts = lua_rawlen(L, index);
-  return (parts == 2 || parts == 3) && holds_tensors(L, index);
+  const size_t part_count = lua_rawlen(L, index);
+  return (part_count == 2 || part_count == 3) && holds_tensors(L, index);
 }
 
 /// Replaces the three values on top of the stack by x, y and sample_weight, the items of the table
@@ -232,60 +237,60 @@ bool is_dead_coroutine_error(const Error& error) {
 
 /// A dataset whose batches a coroutine yields until it returns.
 DatasetPtr coroutine_dataset(lua_State* L, int index, const DataNames& inputs,
-                             const DataNames& outputs, int64_t batches) {
+                             const DataNames& outputs, int64_t batch_count) {
   return generator_dataset(
       [coroutine = Ref(L, index), inputs, outputs](Batch& batch) {
-        lua_State* now = current();
-        StackRestorer restorer(now);
-        reserve(now, 10);
-        coroutine.push(now);
-        lua_State* other = lua_tothread(now, -1);
-        const bool fresh = lua_status(other) == LUA_OK && lua_gettop(other) > 0;
-        if (!fresh && lua_status(other) != LUA_YIELD) return false;
-        push_global(now, "coroutine");
-        push_field(now, -1, "resume");
-        coroutine.push(now);
-        protected_call(now, 1, 4);
-        if (!lua_toboolean(now, -4)) fail(text_of(now, -3));
-        return take_batch(now, batch, inputs, outputs);
+        lua_State* state = current();
+        StackRestorer restorer(state);
+        reserve(state, 10);
+        coroutine.push(state);
+        lua_State* thread = lua_tothread(state, -1);
+        const bool is_new = lua_status(thread) == LUA_OK && lua_gettop(thread) > 0;
+        if (!is_new && lua_status(thread) != LUA_YIELD) return false;
+        push_global(state, "coroutine");
+        push_field(state, -1, "resume");
+        coroutine.push(state);
+        protected_call(state, 1, 4);
+        if (!lua_toboolean(state, -4)) fail(text_of(state, -3));
+        return take_batch(state, batch, inputs, outputs);
       },
-      batches);
+      batch_count);
 }
 
 }  // namespace
 
 DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
-                            const DataNames& outputs, int64_t batches) {
+                            const DataNames& outputs, int64_t batch_count) {
   return generator_dataset(
       [function = Ref(L, index), inputs, outputs](Batch& batch) {
-        lua_State* now = current();
-        StackRestorer restorer(now);
-        reserve(now, 8);
-        function.push(now);
+        lua_State* state = current();
+        StackRestorer restorer(state);
+        reserve(state, 8);
+        function.push(state);
         try {
-          protected_call(now, 0, 3);
+          protected_call(state, 0, 3);
         } catch (const Error& error) {
           if (is_dead_coroutine_error(error)) fail_at_end();
           throw;
         }
-        return take_batch(now, batch, inputs, outputs);
+        return take_batch(state, batch, inputs, outputs);
       },
-      batches);
+      batch_count);
 }
 
-DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batches) {
+DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batch_count) {
   if (lua_isfunction(L, index))
-    return function_dataset(L, index, input_names(model), output_names(model), batches);
+    return function_dataset(L, index, input_names(model), output_names(model), batch_count);
   if (lua_isthread(L, index))
-    return coroutine_dataset(L, index, input_names(model), output_names(model), batches);
+    return coroutine_dataset(L, index, input_names(model), output_names(model), batch_count);
   const DatasetPtr data = object_as<Dataset>(L, index);
-  return data ? for_model(data, model, batches) : nullptr;
+  return data ? for_model(data, model, batch_count) : nullptr;
 }
 
-DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batches) {
+DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batch_count) {
   const auto stream = std::dynamic_pointer_cast<Stream>(data);
   if (!stream) return data;
-  if (stream->elements() == Stream::kInfinite && batches < 0)
+  if (stream->elements() == Stream::kInfinite && batch_count < 0)
     fail(
         "When providing an infinite dataset, you must specify the number of steps to run (if you "
         "did not intend to create an infinite dataset, make sure to not call `repeated()` on the "

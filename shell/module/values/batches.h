@@ -14,16 +14,17 @@ class DataNames {
   DataNames() = default;
   std::vector<std::string> get() const;
   /// The names, without outputs that have neither a loss nor metrics.
-  std::vector<std::string> needed() const;
+  std::vector<std::string> required_names() const;
 
  private:
-  using Of = std::vector<std::string> (Model::*)() const;
-  DataNames(const Model& model, Of of) : model_(&model), of_(of) {}
+  using NamesFunction = std::vector<std::string> (Model::*)() const;
+  DataNames(const Model& model, NamesFunction names_function)
+      : model_(&model), names_function_(names_function) {}
   friend DataNames input_names(const Model& model);
   friend DataNames output_names(const Model& model);
 
   const Model* model_ = nullptr;
-  Of of_ = nullptr;
+  NamesFunction names_function_ = nullptr;
 };
 DataNames input_names(const Model& model);
 DataNames output_names(const Model& model);
@@ -45,11 +46,11 @@ Tensors to_targets(lua_State* L, int index, Model& model, const Tensors& x);
 /// A dataset whose batches a Lua function returns: x, y, sample_weight of the next batch, or nil at
 /// the end of the epoch.
 DatasetPtr function_dataset(lua_State* L, int index, const DataNames& inputs,
-                            const DataNames& outputs, int64_t batches);
+                            const DataNames& outputs, int64_t batch_count);
 /// The dataset at `index`, or one made of the function there; null for other values.
-DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batches);
+DatasetPtr dataset_at(lua_State* L, int index, const Model& model, int64_t batch_count);
 /// The dataset with its parts put in the order of the model's inputs and outputs. Fails for an
-/// infinite stream unless `batches` limits it.
-DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batches);
+/// infinite stream unless `batch_count` limits it.
+DatasetPtr for_model(const DatasetPtr& data, const Model& model, int64_t batch_count);
 
 }  // namespace crescent::lua

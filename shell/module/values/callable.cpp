@@ -25,10 +25,10 @@ Parameters& Parameters::operator=(Parameters&&) noexcept = default;
 Parameters::~Parameters() = default;
 
 Parameters Parameters::of_method(std::string self) const {
-  Parameters all{"self"};
-  all.front().type = std::move(self);
-  all.insert(all.end(), begin(), end());
-  return all;
+  Parameters result{"self"};
+  result.front().type = std::move(self);
+  result.insert(result.end(), begin(), end());
+  return result;
 }
 
 Signature signature_of(std::string_view name, Parameters parameters, std::string_view doc) {
@@ -43,9 +43,9 @@ Signature signature_of(std::string_view name, Parameters parameters, std::string
 }
 
 Signature typed_signature(std::string_view name, Parameters parameters, std::string_view doc,
-                          const Caller& caller) {
+                          const Invoker& invoker) {
   Signature signature = signature_of(name, std::move(parameters), doc);
-  caller.set_types(signature);
+  invoker.set_types(signature);
   return signature;
 }
 
@@ -80,10 +80,10 @@ void check_function(lua_State* L, int index, const Parameter& parameter) {
 
 }  // namespace
 
-Bound::Bound(std::string_view name, const void* function, size_t bytes, const Caller& caller,
+Bound::Bound(std::string_view name, const void* function, size_t bytes, const Invoker& invoker,
              Parameters parameters, std::string_view doc)
-    : Callable(typed_signature(name, std::move(parameters), doc, caller)),
-      caller_(caller),
+    : Callable(typed_signature(name, std::move(parameters), doc, invoker)),
+      invoker_(invoker),
       takes_functions_(std::any_of(this->parameters().begin(), this->parameters().end(),
                                    is_function_parameter)) {
   assert(bytes <= sizeof function_);
@@ -91,25 +91,26 @@ Bound::Bound(std::string_view name, const void* function, size_t bytes, const Ca
 }
 
 int Bound::call(lua_State* L) const {
-  arrange(L, caller_.takes_names, caller_.takes_lists);
-  int reading = 0;
+  arrange(L, invoker_.takes_names, invoker_.takes_lists);
+  int argument_index = 0;
   try {
     if (takes_functions_)
-      for (reading = 1; reading <= static_cast<int>(parameters().size()); ++reading)
-        check_function(L, reading, parameters()[reading - 1]);
-    reading = 0;
-    return caller_.call(function_, L, reading);
+      for (argument_index = 1; argument_index <= static_cast<int>(parameters().size());
+           ++argument_index)
+        check_function(L, argument_index, parameters()[argument_index - 1]);
+    argument_index = 0;
+    return invoker_.call(function_, L, argument_index);
   } catch (const LuaError&) {
     throw;
   } catch (Error& error) {
-    if (reading > 0) name_argument(error, reading);
+    if (argument_index > 0) name_argument(error, argument_index);
     throw;
   }
 }
 
 CallablePtr make_bound(std::string_view name, const void* function, size_t bytes,
-                       const Caller& caller, Parameters parameters, std::string_view doc) {
-  return std::make_unique<const Bound>(name, function, bytes, caller, std::move(parameters), doc);
+                       const Invoker& invoker, Parameters parameters, std::string_view doc) {
+  return std::make_unique<const Bound>(name, function, bytes, invoker, std::move(parameters), doc);
 }
 
 Raw::Raw(std::string_view name, Body body, Parameters parameters, std::string_view doc,
@@ -173,13 +174,13 @@ void refuse_class(const std::string& class_text, const Callable& method, std::st
 int call_named(lua_State* L, const Callable& function) {
   check_self(L, function);
   const std::string class_text = class_as_self(L, function);
-  const void* first = lua_istable(L, 1) ? lua_topointer(L, 1) : nullptr;
+  const void* first_table = lua_istable(L, 1) ? lua_topointer(L, 1) : nullptr;
   try {
     return function.call(L);
   } catch (const Interrupted&) {
     throw;
   } catch (Error& error) {
-    refuse_module(L, first, function.name());
+    refuse_module(L, first_table, function.name());
     if (dynamic_cast<LuaError*>(&error)) throw;
     const std::string_view message = error.what();
     refuse_class(class_text, function, message);
@@ -297,17 +298,17 @@ std::string names_of(const std::vector<Parameter>& parameters) {
 }
 
 /// Fails because there are too many arguments; the object of a method is not counted.
-[[noreturn]] void fail_too_many(const Callable& callable, int given) {
+[[noreturn]] void fail_too_many(const Callable& callable, int argument_count) {
   std::vector<Parameter> parameters = callable.parameters();
   if (!parameters.empty() && parameters.front().name == "self")
-    parameters.erase(parameters.begin()), --given;
-  if (parameters.empty()) fail(callable.name(), ": expected no arguments, got ", given);
+    parameters.erase(parameters.begin()), --argument_count;
+  if (parameters.empty()) fail(callable.name(), ": expected no arguments, got ", argument_count);
   const char* noun = parameters.size() == 1 ? " argument (" : " arguments (";
   fail(callable.name(), ": expected at most ", parameters.size(), noun, names_of(parameters),
-       "), got ", given);
+       "), got ", argument_count);
 }
 
-int find(const std::vector<Parameter>& parameters, std::string_view name) {
+int find_parameter(const std::vector<Parameter>& parameters, std::string_view name) {
   for (size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].name == name) return static_cast<int>(i);
   return -1;
@@ -316,7 +317,7 @@ int find(const std::vector<Parameter>& parameters, std::string_view name) {
 /// Whether every name in the table is the name of a parameter.
 bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& parameters) {
   for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
-    if (lua_type(L, -2) == LUA_TSTRING && find(parameters, text_of(L, -2)) >= 0) continue;
+    if (lua_type(L, -2) == LUA_TSTRING && find_parameter(parameters, text_of(L, -2)) >= 0) continue;
     lua_pop(L, 2);
     return false;
   }
@@ -336,17 +337,17 @@ bool names_parameters(lua_State* L, int table, const std::vector<Parameter>& par
 void check_misspelt(lua_State* L, int index, const Callable& callable) {
   if (index < 1 || !is_plain_table(L, index)) return;
   bool has_parameter = false;
-  std::string unknown;
+  std::string unknown_name;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     if (lua_type(L, -2) != LUA_TSTRING) continue;
     const std::string name = text_of(L, -2);
-    if (find(callable.parameters(), name) >= 0)
+    if (find_parameter(callable.parameters(), name) >= 0)
       has_parameter = true;
-    else if (unknown.empty() || name < unknown)
-      unknown = name;
+    else if (unknown_name.empty() || name < unknown_name)
+      unknown_name = name;
   }
-  if (has_parameter && !unknown.empty())
-    fail_unknown(callable.name(), callable.parameters(), unknown);
+  if (has_parameter && !unknown_name.empty())
+    fail_unknown(callable.name(), callable.parameters(), unknown_name);
 }
 
 /// Replaces the table at `index` by a list of its items 1 to n; fields with names are dropped.
@@ -374,52 +375,55 @@ static void push_items(lua_State* L, const std::string& name) {
 }
 
 void Callable::arrange(lua_State* L, unsigned takes_names, unsigned takes_lists) const {
-  const int wanted = static_cast<int>(parameters().size());
-  const int given = lua_gettop(L);
-  reserve(L, wanted + 4);
+  const int parameter_count = static_cast<int>(parameters().size());
+  const int argument_count = lua_gettop(L);
+  reserve(L, parameter_count + 4);
   const auto takes = [&](unsigned mask) {
-    return given > 0 && given <= wanted && (mask >> (given - 1) & 1);
+    return argument_count > 0 && argument_count <= parameter_count &&
+           (mask >> (argument_count - 1) & 1);
   };
-  const bool empty =
-      given > 0 && is_empty_table(L, given) && !takes(takes_names) && !takes(takes_lists);
+  const bool ends_in_empty_table = argument_count > 0 && is_empty_table(L, argument_count) &&
+                                   !takes(takes_names) && !takes(takes_lists);
   // Whether the only argument is a list that also has named fields, which are options.
-  const auto mixed = [&] {
-    return given == 1 && wanted > 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
+  const auto is_mixed_list = [&] {
+    return argument_count == 1 && parameter_count > 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   };
-  const bool keywords =
-      empty || (given > 0 && is_keywords(L, given) &&
-                (!takes(takes_names) || mixed() || names_parameters(L, given, parameters())));
-  const bool list_with_names = keywords && given == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
+  const bool has_keywords =
+      ends_in_empty_table || (argument_count > 0 && is_keywords(L, argument_count) &&
+                              (!takes(takes_names) || is_mixed_list() ||
+                               names_parameters(L, argument_count, parameters())));
+  const bool list_with_names =
+      has_keywords && argument_count == 1 && takes(takes_lists) && lua_rawlen(L, 1) > 0;
   int table = 0;
-  if (keywords) {
+  if (has_keywords) {
     // Moves the table of keywords to stack index 1, below the arguments.
-    lua_pushvalue(L, given);
+    lua_pushvalue(L, argument_count);
     lua_insert(L, 1);
     table = 1;
-    list_with_names ? keep_list(L, given + 1) : lua_remove(L, given + 1);
+    list_with_names ? keep_list(L, argument_count + 1) : lua_remove(L, argument_count + 1);
     if (!list_with_names) push_items(L, name());
   }
-  const int positional = lua_gettop(L) - table;
-  if (positional > wanted) fail_too_many(*this, positional);
-  for (int i = positional; i < wanted; ++i) lua_pushnil(L);
+  const int positional_count = lua_gettop(L) - table;
+  if (positional_count > parameter_count) fail_too_many(*this, positional_count);
+  for (int i = positional_count; i < parameter_count; ++i) lua_pushnil(L);
   if (table) {
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
       if (lua_type(L, -2) != LUA_TSTRING) continue;
       const std::string given_name = text_of(L, -2);
-      const int parameter_index = find(parameters(), given_name);
+      const int parameter_index = find_parameter(parameters(), given_name);
       if (parameter_index < 0) fail_unknown(name(), parameters(), given_name);
-      if (parameter_index < positional)
+      if (parameter_index < positional_count)
         fail(name(), ": '", given_name, "' is given twice, by position and by name");
       lua_pushvalue(L, -1);
       lua_replace(L, parameter_index + 2);
     }
     lua_remove(L, 1);
   }
-  for (int i = 0; i < wanted; ++i) {
+  for (int i = 0; i < parameter_count; ++i) {
     if (!lua_isnil(L, i + 1)) continue;
     const Parameter& parameter = parameters()[i];
     if (parameter.required) {
-      if (!table) check_misspelt(L, given, *this);
+      if (!table) check_misspelt(L, argument_count, *this);
       fail(name(), ": missing argument '", parameter.name, "'", method_hint(*this));
     }
     push_default(L, parameter.default_value);

@@ -93,34 +93,34 @@ int finish(lua_State* L, int count);
 extern "C" int crescent_invoke(lua_State* L);
 
 /// The functions that call C++ functions of one type. `call` reads the arguments from the stack,
-/// calls the C++ function and pushes the results. It sets `reading` to the index of the argument
-/// being read, and to 0 after the last argument.
-struct Caller {
-  int (*call)(const void* function, lua_State* L, int& reading);
+/// calls the C++ function and pushes the results. It sets `argument_index` to the index of the
+/// argument that is being read, and to 0 after the last argument.
+struct Invoker {
+  int (*call)(const void* function, lua_State* L, int& argument_index);
   unsigned takes_names, takes_lists;
   void (*set_types)(Signature& signature);  ///< sets the types of parameters and result
 };
-/// A signature with the types of parameters and result that the caller sets.
+/// A signature with the types of parameters and result that the invoker sets.
 Signature typed_signature(std::string_view name, Parameters parameters, std::string_view doc,
-                          const Caller& caller);
+                          const Invoker& invoker);
 
-/// A C++ function with its signature. This class serves all C++ types of functions; a Caller
+/// A C++ function with its signature. This class serves all C++ types of functions; an Invoker
 /// handles the differences.
 class Bound final : public Callable {
  public:
   /// `function` points to a pointer to a function or member function, which the constructor copies.
-  Bound(std::string_view name, const void* function, size_t bytes, const Caller& caller,
+  Bound(std::string_view name, const void* function, size_t bytes, const Invoker& invoker,
         Parameters parameters, std::string_view doc);
   int call(lua_State* L) const override;
 
  private:
-  Caller caller_;
+  Invoker invoker_;
   bool takes_functions_;  ///< whether a parameter is declared as a function
   alignas(std::max_align_t) std::byte function_[2 * sizeof(void*)];
 };
 
 CallablePtr make_bound(std::string_view name, const void* function, size_t bytes,
-                       const Caller& caller, Parameters parameters, std::string_view doc);
+                       const Invoker& invoker, Parameters parameters, std::string_view doc);
 
 /// A function that reads its arguments from the stack of Lua and pushes its results itself.
 class Raw final : public Callable {
@@ -151,10 +151,10 @@ template <class Indices, class... A>
 struct Arguments;
 template <size_t... I, class... A>
 struct Arguments<std::index_sequence<I...>, A...> : ReadArgument<I, A>... {
-  static int call(const void* function, lua_State* L, int& reading, auto f) {
+  static int call(const void* function, lua_State* L, int& argument_index, auto f) {
     std::memcpy(&f, function, sizeof f);
-    [[maybe_unused]] Arguments arguments{{Reader<A>::from(L, ++reading)}...};
-    reading = 0;
+    [[maybe_unused]] Arguments arguments{{Reader<A>::from(L, ++argument_index)}...};
+    argument_index = 0;
     if constexpr (std::is_void_v<decltype(std::invoke(f, arguments.template get<I, A>()...))>) {
       std::invoke(f, arguments.template get<I, A>()...);
       return 0;
@@ -170,9 +170,9 @@ struct Arguments<std::index_sequence<I...>, A...> : ReadArgument<I, A>... {
   }
 };
 
-constexpr unsigned mask(std::initializer_list<bool> set) {
+constexpr unsigned bit_mask(std::initializer_list<bool> flags) {
   unsigned bits = 0, i = 0;
-  for (const bool on : set) bits |= (on ? 1u : 0u) << i++;
+  for (const bool flag : flags) bits |= (flag ? 1u : 0u) << i++;
   return bits;
 }
 
@@ -180,25 +180,25 @@ template <class R, class... A>
 void set_types(Signature& signature) {
   if (signature.result.empty()) signature.result = type_text<R>();
   size_t i = 0;
-  [[maybe_unused]] const auto set = [&](std::string type) {
+  [[maybe_unused]] const auto set_type = [&](std::string type) {
     if (i == signature.parameters.size()) return;
-    std::string& of_parameter = signature.parameters[i++].type;
-    if (of_parameter.empty()) of_parameter = std::move(type);
+    std::string& parameter_type = signature.parameters[i++].type;
+    if (parameter_type.empty()) parameter_type = std::move(type);
   };
-  (set(type_text<A>()), ...);
+  (set_type(type_text<A>()), ...);
 }
 
 template <class F, class... A>
-constexpr Caller kCaller{[](const void* function, lua_State* L, int& reading) {
-                           return Arguments<std::index_sequence_for<A...>, A...>::call(
-                               function, L, reading, F());
-                         },
-                         mask({Reader<A>::takes_names...}), mask({Reader<A>::is_list...}),
-                         set_types<std::invoke_result_t<F, A...>, A...>};
+constexpr Invoker kInvoker{[](const void* function, lua_State* L, int& argument_index) {
+                             return Arguments<std::index_sequence_for<A...>, A...>::call(
+                                 function, L, argument_index, F());
+                           },
+                           bit_mask({Reader<A>::takes_names...}), bit_mask({Reader<A>::is_list...}),
+                           set_types<std::invoke_result_t<F, A...>, A...>};
 
 template <class... A, class F>
 CallablePtr bind(std::string_view name, F f, Parameters parameters, std::string_view doc) {
-  return make_bound(name, &f, sizeof f, kCaller<F, A...>, std::move(parameters), doc);
+  return make_bound(name, &f, sizeof f, kInvoker<F, A...>, std::move(parameters), doc);
 }
 template <class T>
 struct PlainSignature;

@@ -26,10 +26,10 @@ std::atomic<int64_t> young_limit{std::numeric_limits<int64_t>::max()};
 thread_local bool is_collecting = false;
 void (*prepare_collection)(lua_State*) = nullptr;
 
-int64_t heap_of(lua_State* L) { return int64_t{1024} * lua_gc(L, LUA_GCCOUNT); }
+int64_t heap_bytes(lua_State* L) { return int64_t{1024} * lua_gc(L, LUA_GCCOUNT); }
 
 void set_heap_limit(lua_State* L) {
-  lua_pushinteger(L, 2 * heap_of(L));
+  lua_pushinteger(L, 2 * heap_bytes(L));
   lua_rawsetp(L, LUA_REGISTRYINDEX, &heap_key);
 }
 
@@ -43,9 +43,10 @@ int64_t heap_limit(lua_State* L) {
 
 void collect_everything(lua_State* L) {
   lua_gc(L, LUA_GCCOLLECT);
-  const int64_t left = living_bytes.load(std::memory_order_relaxed);
-  collection_limit.store(left + std::max({kMinGrowth, left / 2, heap_of(L)}),
-                         std::memory_order_relaxed);
+  const int64_t surviving_bytes = living_bytes.load(std::memory_order_relaxed);
+  collection_limit.store(
+      surviving_bytes + std::max({kMinGrowth, surviving_bytes / 2, heap_bytes(L)}),
+      std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -79,21 +80,21 @@ void collect(lua_State* L) {
     return living_bytes.load(std::memory_order_relaxed) >
            collection_limit.load(std::memory_order_relaxed);
   };
-  const int64_t most_heap = heap_limit(L);
-  const bool generational = most_heap > 0;
-  if (!generational && !is_too_much()) return;
+  const int64_t max_heap = heap_limit(L);
+  const bool is_generational = max_heap > 0;
+  if (!is_generational && !is_too_much()) return;
   is_collecting = true;
   prepare_collection(L);
-  if (generational) lua_gc(L, LUA_GCSTEP, 0);
+  if (is_generational) lua_gc(L, LUA_GCSTEP, 0);
   // Collects all objects if the heap is full, because an explicit step collects no old objects and
   // delays automatic collections.
-  const bool heap_is_full = generational && heap_of(L) > most_heap;
+  const bool heap_is_full = is_generational && heap_bytes(L) > max_heap;
   if (is_too_much() || heap_is_full) {
     collect_everything(L);
-    if (generational) set_heap_limit(L);
+    if (is_generational) set_heap_limit(L);
   }
   is_collecting = false;
-  if (generational)
+  if (is_generational)
     young_limit.store(living_bytes.load(std::memory_order_relaxed) + kYoungGrowth,
                       std::memory_order_relaxed);
 }

@@ -13,16 +13,17 @@ void check_list(lua_State* L, int index) {
   index = lua_absindex(L, index);
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-    const bool number = lua_isinteger(L, -2);
-    if (number && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= length) continue;
-    if (number) fail("expected a list of ", length, ", got something at ", text_of(L, -2), " too");
+    const bool is_integer = lua_isinteger(L, -2);
+    if (is_integer && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= length) continue;
+    if (is_integer)
+      fail("expected a list of ", length, ", got something at ", text_of(L, -2), " too");
     fail("expected a list, got a table with the name '", text_of(L, -2), "'");
   }
 }
 
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kMaxDepth = 64;
 // the key that marks the metatable of empty dictionaries, which distinguishes them from empty lists
 const char dict_key = 0;
 
@@ -45,9 +46,9 @@ int64_t list_length(lua_State* L, int index) {
   int64_t count = 0;
   const auto length = static_cast<int64_t>(lua_rawlen(L, index));
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-    const bool inside =
+    const bool is_position =
         lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= length;
-    if (!inside) return lua_pop(L, 2), -1;
+    if (!is_position) return lua_pop(L, 2), -1;
     ++count;
   }
   return count == length ? count : -1;
@@ -81,7 +82,8 @@ Value table_at(lua_State* L, int index, int depth) {
   if (auto info = class_of_table(L, index)) return info->name;
   if (is_class(L, index))
     fail("expected an object or a class, got a base class: derive one with subclass(name)");
-  if (depth > kDeepest) fail("a table contains itself or is nested more than ", kDeepest, " deep");
+  if (depth > kMaxDepth)
+    fail("a table contains itself or is nested more than ", kMaxDepth, " deep");
   reserve(L, 8);
   if (is_marked_dict(L, index)) return dict_at(L, index, depth);
   const int64_t length = list_length(L, index);
@@ -145,15 +147,15 @@ void push_list(lua_State* L, const List& list) {
 /// a list.
 void push_dict(lua_State* L, const Dict& dict) {
   lua_newtable(L);
-  bool empty = true;
+  bool is_empty = true;
   for (const DictEntry& entry : dict) {
     if (entry.value.is_null()) continue;
-    empty = false;
+    is_empty = false;
     push_string(L, entry.key);
     push_value(L, entry.value);
     lua_rawset(L, -3);
   }
-  if (empty) mark_dict(L);
+  if (is_empty) mark_dict(L);
 }
 
 }  // namespace
@@ -211,15 +213,15 @@ namespace {
 class SymbolSearch {
  public:
   explicit SymbolSearch(lua_State* L) : L_(L) {}
-  bool finds(int index, int depth = 0) {
+  bool contains_symbol(int index, int depth = 0) {
     if (to_handle<Symbol>(L_, index)) return true;
-    is_too_deep_ = is_too_deep_ || depth > kDeepest;
+    is_too_deep_ = is_too_deep_ || depth > kMaxDepth;
     if (!is_plain_table(L_, index) || is_too_deep_) return false;
     StackRestorer restorer(L_);
     index = lua_absindex(L_, index);
     reserve(L_, 4);
     for (lua_pushnil(L_); lua_next(L_, index); lua_pop(L_, 1)) {
-      if (finds(-1, depth + 1)) return true;
+      if (contains_symbol(-1, depth + 1)) return true;
       if (is_too_deep_ || !is_plain_table(L_, -1)) return false;
     }
     return false;
@@ -232,7 +234,7 @@ class SymbolSearch {
 
 }  // namespace
 
-bool is_symbolic(lua_State* L, int index) { return SymbolSearch(L).finds(index); }
+bool is_symbolic(lua_State* L, int index) { return SymbolSearch(L).contains_symbol(index); }
 
 void push_string(lua_State* L, std::string_view text) {
   lua_pushlstring(L, text.data(), text.size());

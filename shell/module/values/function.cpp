@@ -4,10 +4,10 @@
 
 namespace crescent::lua {
 
-void push_closure(lua_State* L, const Callable& callable, int upvalues) {
+void push_closure(lua_State* L, const Callable& callable, int upvalue_count) {
   lua_pushlightuserdata(L, const_cast<Callable*>(&callable));
-  lua_insert(L, -upvalues - 1);
-  lua_pushcclosure(L, crescent_invoke, upvalues + 1);
+  lua_insert(L, -upvalue_count - 1);
+  lua_pushcclosure(L, crescent_invoke, upvalue_count + 1);
 }
 
 void expect_callable(lua_State* L, int index) {
@@ -15,9 +15,9 @@ void expect_callable(lua_State* L, int index) {
     fail_expected(L, index, "a function");
 }
 
-List call_for_results(lua_State* L, int arguments) {
-  const int top = lua_gettop(L) - arguments - 1;
-  protected_call(L, arguments, LUA_MULTRET);
+List call_for_results(lua_State* L, int argument_count) {
+  const int top = lua_gettop(L) - argument_count - 1;
+  protected_call(L, argument_count, LUA_MULTRET);
   List results;
   for (int i = top + 1; i <= lua_gettop(L); ++i) results.push_back(to_value(L, i));
   return results;

@@ -10,18 +10,18 @@ namespace {
 
 const char modules_key = 0;  // key in the Lua registry of the table {address = path}
 
-/// Notes the table on top of the stack and the tables in it. `paths` is the index of the table of
-/// paths.
-void note_table(lua_State* L, int paths, const std::string& path) {
+/// Notes the table on top of the stack and the tables in it. `paths_index` is the stack index of
+/// the table of paths.
+void note_table(lua_State* L, int paths_index, const std::string& path) {
   reserve(L, 8);
   const int table = lua_gettop(L);
   lua_pushlightuserdata(L, const_cast<void*>(lua_topointer(L, table)));
-  if (lua_rawget(L, paths) == LUA_TNIL) {
+  if (lua_rawget(L, paths_index) == LUA_TNIL) {
     push_string(L, path);
-    lua_rawsetp(L, paths, lua_topointer(L, table));
+    lua_rawsetp(L, paths_index, lua_topointer(L, table));
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
       if (lua_type(L, -2) == LUA_TSTRING && lua_istable(L, -1) && !is_class(L, -1))
-        note_table(L, paths, path + "." + text_of(L, -2));
+        note_table(L, paths_index, path + "." + text_of(L, -2));
   }
   lua_settop(L, table);
 }
@@ -30,9 +30,9 @@ void note_table(lua_State* L, int paths, const std::string& path) {
 
 void note_paths_of_modules(lua_State* L) {
   lua_newtable(L);
-  const int paths = lua_gettop(L);
+  const int paths_index = lua_gettop(L);
   lua_pushvalue(L, -2);
-  note_table(L, paths, "cr");
+  note_table(L, paths_index, "cr");
   lua_pop(L, 1);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &modules_key);
 }

@@ -29,30 +29,30 @@ class Elements {
       if (texts_.size() != values_.size()) fail("expected strings, got numbers");
       return string_tensor(texts_, shape);
     }
-    const Tensor exact = Tensor::from(values_, shape);
+    const Tensor doubles = Tensor::from(values_, shape);
     if (!dtype)
-      return all_boolean_ && !values_.empty() ? ops::cast(exact, DType::boolean)
-                                              : ops::cast(exact, DType::float32);
+      return all_boolean_ && !values_.empty() ? ops::cast(doubles, DType::boolean)
+                                              : ops::cast(doubles, DType::float32);
     if (*dtype == DType::int64) return Tensor::from(integers_, shape);
-    return ops::cast(exact, *dtype);
+    return ops::cast(doubles, *dtype);
   }
 
  private:
   void find_shape(int index) {
     reserve(L_, 2 * Shape::kMaxRank + 4);
     lua_pushvalue(L_, index);
-    int pushed = 1;
+    int pushed_count = 1;
     while (is_plain_table(L_, -1)) {
       if (dims_.size() == Shape::kMaxRank)
         fail("expected tables nested at most ", Shape::kMaxRank, " deep");
       dims_.push_back(static_cast<int64_t>(lua_rawlen(L_, -1)));
       lua_rawgeti(L_, -1, 1);
-      ++pushed;
+      ++pushed_count;
     }
-    lua_pop(L_, pushed);
+    lua_pop(L_, pushed_count);
   }
   void collect(int index, size_t axis) {
-    if (axis == dims_.size() || is_tensor_like(L_, index)) return element(index);
+    if (axis == dims_.size() || is_tensor_like(L_, index)) return add_element(index);
     if (!is_plain_table(L_, index))
       fail("expected a table of ", dims_[axis], " at depth ", axis + 1, ", got ",
            describe(L_, index));
@@ -81,7 +81,7 @@ class Elements {
     }
     return count;
   }
-  void element(int index) {
+  void add_element(int index) {
     if (lua_isboolean(L_, index)) {
       values_.push_back(lua_toboolean(L_, index));
     } else if (lua_type(L_, index) == LUA_TNUMBER) {
@@ -99,9 +99,9 @@ class Elements {
     if (!texts_.empty() && texts_.size() != values_.size())
       fail("expected a string, got ", describe(L_, index));
     const double value = values_.back();
-    const bool fits = std::abs(value) < 9.2e18;
+    const bool fits_int64 = std::abs(value) < 9.2e18;
     integers_.push_back(lua_isinteger(L_, index) ? lua_tointeger(L_, index)
-                        : fits                   ? static_cast<int64_t>(value)
+                        : fits_int64             ? static_cast<int64_t>(value)
                                                  : 0);
   }
 
@@ -115,15 +115,15 @@ class Elements {
 
 /// Stacks the items of a table that contains tensors, or tables of tensors. Numbers among them take
 /// the dtype of the tensors, as the operands of an operator do.
-Tensor stacked(lua_State* L, int index) {
+Tensor stack_items(lua_State* L, int index) {
   reserve(L, 4);
   std::vector<ops::Operand> items;
   for (lua_Integer i = 1; i <= static_cast<lua_Integer>(lua_rawlen(L, index)); ++i) {
     lua_rawgeti(L, index, i);
-    const bool number = lua_type(L, -1) == LUA_TNUMBER, whole = lua_isinteger(L, -1);
-    items.push_back(!number ? ops::Operand(to_tensor(L, -1))
-                    : whole ? ops::Operand(lua_tointeger(L, -1))
-                            : ops::Operand(lua_tonumber(L, -1)));
+    const bool is_number = lua_type(L, -1) == LUA_TNUMBER, is_integer = lua_isinteger(L, -1);
+    items.push_back(!is_number   ? ops::Operand(to_tensor(L, -1))
+                    : is_integer ? ops::Operand(lua_tointeger(L, -1))
+                                 : ops::Operand(lua_tonumber(L, -1)));
     lua_pop(L, 1);
   }
   std::optional<DType> dtype;
@@ -149,11 +149,11 @@ requires(!std::same_as<T, bool>) void push_number(lua_State* L, T value) {
 template <class T>
 void push_elements(lua_State* L, const T* values, const Shape& shape, int axis) {
   if (axis == shape.rank()) return push_number(L, *values);
-  const int64_t rows = shape[axis];
+  const int64_t row_count = shape[axis];
   int64_t stride = 1;
   for (int i = axis + 1; i < shape.rank(); ++i) stride *= shape[i];
-  lua_createtable(L, static_cast<int>(rows), 0);
-  for (int64_t i = 0; i < rows; ++i) {
+  lua_createtable(L, static_cast<int>(row_count), 0);
+  for (int64_t i = 0; i < row_count; ++i) {
     push_elements(L, values + i * stride, shape, axis + 1);
     lua_rawseti(L, -2, i + 1);
   }
@@ -167,22 +167,23 @@ bool is_tensor_like(lua_State* L, int index) {
 
 Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
   index = lua_absindex(L, index);
-  auto converted = [&](const Tensor& tensor) { return dtype ? ops::cast(tensor, *dtype) : tensor; };
-  if (auto* tensor = to_handle<Tensor>(L, index)) return converted(*tensor);
-  if (auto* variable = to_handle<Variable>(L, index)) return converted(variable->value());
+  auto convert = [&](const Tensor& tensor) { return dtype ? ops::cast(tensor, *dtype) : tensor; };
+  if (auto* tensor = to_handle<Tensor>(L, index)) return convert(*tensor);
+  if (auto* variable = to_handle<Variable>(L, index)) return convert(variable->value());
   if (lua_type(L, index) == LUA_TNUMBER) {
-    const bool small = lua_isinteger(L, index) && std::in_range<int32_t>(lua_tointeger(L, index));
+    const bool fits_int32 =
+        lua_isinteger(L, index) && std::in_range<int32_t>(lua_tointeger(L, index));
     if (lua_isinteger(L, index) && dtype == DType::int64)
       return Tensor::from(std::vector<int64_t>{lua_tointeger(L, index)}, {});
     return Tensor::scalar(lua_tonumber(L, index),
-                          dtype.value_or(small ? DType::int32 : DType::float32));
+                          dtype.value_or(fits_int32 ? DType::int32 : DType::float32));
   }
   if (lua_isboolean(L, index))
     return Tensor::scalar(lua_toboolean(L, index), dtype.value_or(DType::boolean));
   if (is_plain_table(L, index)) {
     Elements elements(L);
     elements.read(index);
-    return elements.has_tensors() ? converted(stacked(L, index)) : elements.tensor(dtype);
+    return elements.has_tensors() ? convert(stack_items(L, index)) : elements.tensor(dtype);
   }
   if (to_handle<Symbol>(L, index))
     fail(
@@ -200,8 +201,8 @@ Tensors to_tensors(lua_State* L, int index) {
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
   for (lua_Integer i = 1; i <= length; ++i) {
     lua_rawgeti(L, index, i);
-    const bool missing = lua_isboolean(L, -1) && !lua_toboolean(L, -1);
-    tensors.push_back(missing ? Tensor() : to_tensor(L, -1));
+    const bool is_missing = lua_isboolean(L, -1) && !lua_toboolean(L, -1);
+    tensors.push_back(is_missing ? Tensor() : to_tensor(L, -1));
     lua_pop(L, 1);
   }
   return tensors;
@@ -209,16 +210,16 @@ Tensors to_tensors(lua_State* L, int index) {
 
 namespace {
 
-/// Replaces a tensor of numbers with at most `axes` axes by its number or the table of its numbers:
-/// rates and sizes may be computed with tensors.
-void take_numbers_out(lua_State* L, int index, int axes) {
+/// Replaces a tensor of numbers with at most `max_rank` axes by its number or the table of its
+/// numbers: rates and sizes may be computed with tensors.
+void replace_by_numbers(lua_State* L, int index, int max_rank) {
   if (!is_tensor_like(L, index)) return;
   index = lua_absindex(L, index);
   const Tensor tensor = to_tensor(L, index);
   const DType dtype = tensor.dtype();
   const bool are_numbers =
       dtype != DType::boolean && dtype != DType::string && dtype != DType::complex64;
-  if (!are_numbers || tensor.rank() > axes) return;
+  if (!are_numbers || tensor.rank() > max_rank) return;
   push_numbers(L, tensor);
   lua_replace(L, index);
 }
@@ -227,7 +228,7 @@ template <class T>
 std::vector<T> numbers_at(lua_State* L, int index, std::string_view what,
                           T (*read)(lua_State* L, int index)) {
   if (lua_isnil(L, index)) return {};
-  take_numbers_out(L, index, 1);
+  replace_by_numbers(L, index, 1);
   if (lua_type(L, index) == LUA_TNUMBER) return {read(L, index)};
   if (!is_plain_table(L, index)) fail_expected(L, index, what);
   check_list(L, index);
@@ -244,15 +245,15 @@ std::vector<T> numbers_at(lua_State* L, int index, std::string_view what,
 }  // namespace
 
 int64_t to_integer(lua_State* L, int index) {
-  int exact = 0;
-  take_numbers_out(L, index, 0);
-  const lua_Integer n = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &exact) : 0;
-  if (!exact) fail_expected(L, index, "an integer");
+  int is_exact = 0;
+  replace_by_numbers(L, index, 0);
+  const lua_Integer n = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &is_exact) : 0;
+  if (!is_exact) fail_expected(L, index, "an integer");
   return n;
 }
 
 double to_number(lua_State* L, int index) {
-  take_numbers_out(L, index, 0);
+  replace_by_numbers(L, index, 0);
   if (lua_type(L, index) != LUA_TNUMBER) fail_expected(L, index, "a number");
   return lua_tonumber(L, index);
 }
@@ -269,8 +270,8 @@ namespace {
 
 /// The size of an axis; null and false, which stand for None of Keras, mean an unknown size.
 int64_t to_size(lua_State* L, int index) {
-  const bool unknown = lua_islightuserdata(L, index) && !lua_touserdata(L, index);
-  if (unknown || (lua_isboolean(L, index) && !lua_toboolean(L, index))) return -1;
+  const bool is_null = lua_islightuserdata(L, index) && !lua_touserdata(L, index);
+  if (is_null || (lua_isboolean(L, index) && !lua_toboolean(L, index))) return -1;
   if (lua_isnil(L, index))
     fail("expected an integer, got nil; a size that is not known is written -1");
   return to_integer(L, index);
@@ -308,9 +309,9 @@ void push_shape(lua_State* L, const Shape& shape) {
   mark_list(L);
 }
 
-void push_numbers(lua_State* L, const Tensor& given) {
+void push_numbers(lua_State* L, const Tensor& source) {
   reserve(L, Shape::kMaxRank + 2);
-  const Tensor tensor = given.to(nullptr);
+  const Tensor tensor = source.to(nullptr);
   const Shape& shape = tensor.shape();
   switch (tensor.dtype()) {
     case DType::float32:

@@ -168,10 +168,10 @@ template <>
 struct Read<std::vector<int>> : ReadBase<std::vector<int>> {
   static constexpr bool is_list = true;
   static std::vector<int> from(lua_State* L, int index) {
-    const std::vector<int64_t> wide = to_integers(L, index);
-    for (int64_t n : wide)
+    const std::vector<int64_t> numbers = to_integers(L, index);
+    for (int64_t n : numbers)
       if (!std::in_range<int>(n)) fail("expected a small integer, got ", n);
-    return {wide.begin(), wide.end()};
+    return {numbers.begin(), numbers.end()};
   }
 };
 template <>

@@ -7,10 +7,10 @@
 namespace crescent::lua {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kMaxDepth = 64;
 
 [[noreturn]] void fail_too_deep() {
-  fail("a table contains itself or is nested more than ", kDeepest, " deep");
+  fail("a table contains itself or is nested more than ", kMaxDepth, " deep");
 }
 
 bool is_missing(lua_State* L, int index) {
@@ -21,16 +21,16 @@ bool is_missing(lua_State* L, int index) {
 /// at any depth.
 bool holds_parts(lua_State* L, int index, int depth = 0) {
   if (!is_plain_table(L, index)) return is_tensor_like(L, index) || to_handle<Symbol>(L, index);
-  if (depth > kDeepest) fail_too_deep();
+  if (depth > kMaxDepth) fail_too_deep();
   if (is_keywords(L, index)) return true;
   index = lua_absindex(L, index);
   reserve(L, 4);
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, index));
   for (lua_Integer i = 1; i <= length; ++i) {
     lua_rawgeti(L, index, i);
-    const bool holds = holds_parts(L, -1, depth + 1);
+    const bool has_part = holds_parts(L, -1, depth + 1);
     lua_pop(L, 1);
-    if (holds) return true;
+    if (has_part) return true;
   }
   return false;
 }
@@ -45,7 +45,7 @@ Value part_at(lua_State* L, int index, int depth = 0) {
 }
 
 Value table_of_parts(lua_State* L, int index, int depth) {
-  if (depth > kDeepest) fail_too_deep();
+  if (depth > kMaxDepth) fail_too_deep();
   index = lua_absindex(L, index);
   reserve(L, 6);
   if (!is_keywords(L, index)) {
@@ -83,14 +83,14 @@ namespace {
 
 bool lacks_parts_within(lua_State* L, int index, int depth) {
   if (!is_plain_table(L, index)) return false;
-  if (depth > kDeepest) fail_too_deep();
+  if (depth > kMaxDepth) fail_too_deep();
   StackRestorer restorer(L);
   index = lua_absindex(L, index);
   reserve(L, 4);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
     if (lua_islightuserdata(L, -1)) return true;
-    const bool holds = is_plain_table(L, -1) && holds_parts(L, -1);
-    if (holds && lacks_parts_within(L, -1, depth + 1)) return true;
+    const bool has_parts = is_plain_table(L, -1) && holds_parts(L, -1);
+    if (has_parts && lacks_parts_within(L, -1, depth + 1)) return true;
   }
   return false;
 }
@@ -136,8 +136,8 @@ std::vector<Symbol> symbols_of(const Value& nested) {
 
 Value without_list_of_one(Value nested) {
   if (!nested.is_list() || nested.as_list().size() != 1) return nested;
-  Value only = nested.as_list().front();
-  return only.is_list() || only.is_dict() ? nested : only;
+  Value item = nested.as_list().front();
+  return item.is_list() || item.is_dict() ? nested : item;
 }
 
 }  // namespace crescent::lua

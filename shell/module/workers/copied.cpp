@@ -22,8 +22,8 @@ int append(lua_State*, const void* bytes, size_t count, void* text) {
 /// Whether the bytecode contains this name as a constant. In bytecode, the length plus one precedes
 /// a constant, and the last byte of the length has the bit 0x80 set.
 bool mentions(const std::string& code, const std::string& name) {
-  constexpr size_t kShort = 126;
-  if (name.size() > kShort) return code.find(name) != code.npos;
+  constexpr size_t kMaxShortLength = 126;
+  if (name.size() > kMaxShortLength) return code.find(name) != code.npos;
   return code.find(static_cast<char>((name.size() + 1) | 0x80) + name) != code.npos;
 }
 
@@ -33,29 +33,31 @@ bool holds_lua_classes(Object& object) {
   if (dynamic_cast<Instance*>(&object)) return true;
   auto* layer = dynamic_cast<Layer*>(&object);
   if (!layer) return false;
-  for (Layer* below : layer->flatten_layers())
-    if (dynamic_cast<Instance*>(below)) return true;
+  for (Layer* inner_layer : layer->flatten_layers())
+    if (dynamic_cast<Instance*>(inner_layer)) return true;
   return false;
 }
 
 /// Copies a value and all values to which it refers.
 class CopiedValue::Reader {
  public:
-  Reader(lua_State* L, CopiedValue& copied) : L_(L), copied_(copied) { find_libraries(); }
+  Reader(lua_State* L, CopiedValue& copied_value) : L_(L), copied_value_(copied_value) {
+    find_libraries();
+  }
 
   size_t read(int index, const std::string& what) {
     reserve(L_, 12);
     index = lua_absindex(L_, index);
     const void* identity = lua_topointer(L_, index);
     const int type = lua_type(L_, index);
-    const bool shared = type == LUA_TTABLE || type == LUA_TFUNCTION;
-    if (auto seen = node_by_identity_.find(identity); shared && seen != node_by_identity_.end())
-      return seen->second;
-    const size_t node_index = copied_.nodes_.size();
-    copied_.nodes_.emplace_back();
-    if (shared) node_by_identity_[identity] = node_index;
-    Node node = shared ? read_shared(index, identity, what) : read_plain(index, what);
-    copied_.nodes_[node_index] = std::move(node);
+    const bool is_shared = type == LUA_TTABLE || type == LUA_TFUNCTION;
+    if (auto it = node_by_identity_.find(identity); is_shared && it != node_by_identity_.end())
+      return it->second;
+    const size_t node_index = copied_value_.nodes_.size();
+    copied_value_.nodes_.emplace_back();
+    if (is_shared) node_by_identity_[identity] = node_index;
+    Node node = is_shared ? read_shared(index, identity, what) : read_plain(index, what);
+    copied_value_.nodes_[node_index] = std::move(node);
     return node_index;
   }
 
@@ -79,12 +81,12 @@ class CopiedValue::Reader {
       node.type = *info;
       return node;
     }
-    const bool ours = to_handle<Tensor>(L_, index) || to_object(L_, index);
-    if (lua_type(L_, index) == LUA_TUSERDATA && !ours)
+    const bool is_of_module = to_handle<Tensor>(L_, index) || to_object(L_, index);
+    if (lua_type(L_, index) == LUA_TUSERDATA && !is_of_module)
       fail(what, " is ", describe(L_, index), ", which workers cannot have", kAdvice);
-    node.plain = to_value(L_, index);
-    if (node.plain.is_object() && !node.plain.object_as<BoxedTensor>() &&
-        holds_lua_classes(*node.plain.as_object()))
+    node.plain_value = to_value(L_, index);
+    if (node.plain_value.is_object() && !node.plain_value.object_as<BoxedTensor>() &&
+        holds_lua_classes(*node.plain_value.as_object()))
       fail_lua_class(what);
     return node;
   }
@@ -111,7 +113,7 @@ class CopiedValue::Reader {
 
   Node read_function(int index, const std::string& what) {
     if (lua_iscfunction(L_, index)) {
-      if (to_callable(L_, index)) return read_ours(index);
+      if (to_callable(L_, index)) return read_library_function(index);
       fail(what, " is a function of C that no library shows, which workers cannot have", kAdvice);
     }
     Node node;
@@ -129,7 +131,7 @@ class CopiedValue::Reader {
     return node;
   }
 
-  Node read_ours(int index) {
+  Node read_library_function(int index) {
     Node node;
     node.kind = Node::Kind::library;
     node.callable = to_callable(L_, index);
@@ -138,9 +140,9 @@ class CopiedValue::Reader {
 
   bool is_globals(int index) {
     lua_pushglobaltable(L_);
-    const bool same = lua_rawequal(L_, -1, index - 1);
+    const bool is_same = lua_rawequal(L_, -1, index - 1);
     lua_pop(L_, 1);
-    return same;
+    return is_same;
   }
 
   size_t add_globals(const std::string& code) {
@@ -149,19 +151,20 @@ class CopiedValue::Reader {
     for (lua_pushnil(L_); lua_next(L_, table); lua_pop(L_, 1)) {
       if (lua_type(L_, -2) != LUA_TSTRING) continue;
       const std::string name = text_of(L_, -2);
-      if (is_globals(-1) || copied_.globals_.contains(name) || !mentions(code, name)) continue;
+      if (is_globals(-1) || copied_value_.globals_.contains(name) || !mentions(code, name))
+        continue;
       const StackRestorer restorer(L_);
-      copied_.globals_[name] = 0;
+      copied_value_.globals_[name] = 0;
       try {
-        copied_.globals_[name] = read(-1, concat("the global variable '", name, "'"));
+        copied_value_.globals_[name] = read(-1, concat("the global variable '", name, "'"));
       } catch (const Error& error) {
-        copied_.globals_.erase(name);
-        copied_.unavailable_[name] = error.what();
+        copied_value_.globals_.erase(name);
+        copied_value_.unavailable_[name] = error.what();
       }
     }
     lua_pop(L_, 1);
-    const size_t node_index = copied_.nodes_.size();
-    copied_.nodes_.emplace_back().kind = Node::Kind::globals;
+    const size_t node_index = copied_value_.nodes_.size();
+    copied_value_.nodes_.emplace_back().kind = Node::Kind::globals;
     return node_index;
   }
 
@@ -171,11 +174,12 @@ class CopiedValue::Reader {
     reserve(L_, 4);
     const int table = lua_gettop(L_);
     for (lua_pushnil(L_); lua_next(L_, table); lua_pop(L_, 1)) {
-      const bool member = lua_iscfunction(L_, -1) || (!is_globals_table && lua_istable(L_, -1));
-      if (!member || lua_type(L_, -2) != LUA_TSTRING || to_callable(L_, -1)) continue;
+      const bool is_member = lua_iscfunction(L_, -1) || (!is_globals_table && lua_istable(L_, -1));
+      if (!is_member || lua_type(L_, -2) != LUA_TSTRING || to_callable(L_, -1)) continue;
       const std::string name = path + "." + text_of(L_, -2);
-      const bool added = libraries_.emplace(lua_topointer(L_, -1), name).second;
-      if (added && lua_istable(L_, -1) && name.starts_with("crescent.")) find_members(name, false);
+      const bool was_added = libraries_.emplace(lua_topointer(L_, -1), name).second;
+      if (was_added && lua_istable(L_, -1) && name.starts_with("crescent."))
+        find_members(name, false);
     }
   }
 
@@ -185,8 +189,8 @@ class CopiedValue::Reader {
     const StackRestorer restorer(L_);
     reserve(L_, 10);
     lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    const int loaded = lua_gettop(L_);
-    for (lua_pushnil(L_); lua_next(L_, loaded); lua_pop(L_, 1)) {
+    const int loaded_table = lua_gettop(L_);
+    for (lua_pushnil(L_); lua_next(L_, loaded_table); lua_pop(L_, 1)) {
       if (lua_type(L_, -2) != LUA_TSTRING || lua_type(L_, -1) != LUA_TTABLE) continue;
       const std::string module = text_of(L_, -2);
       const bool is_globals_table = is_globals(-1);
@@ -196,7 +200,7 @@ class CopiedValue::Reader {
   }
 
   lua_State* L_;
-  CopiedValue& copied_;
+  CopiedValue& copied_value_;
   std::map<const void*, size_t> node_by_identity_;
   std::map<const void*, std::string> libraries_;  ///< paths: "string.format"
 };
@@ -205,7 +209,7 @@ class CopiedValue::Reader {
 /// times, that is made once.
 class CopiedValue::Maker {
  public:
-  Maker(lua_State* L, const CopiedValue& copied) : L_(L), copied_(copied) {
+  Maker(lua_State* L, const CopiedValue& copied_value) : L_(L), copied_value_(copied_value) {
     lua_newtable(L_);
     values_table_ = lua_gettop(L_);
   }
@@ -215,10 +219,10 @@ class CopiedValue::Maker {
     const auto number = static_cast<lua_Integer>(node_index) + 1;
     if (lua_rawgeti(L_, values_table_, number) != LUA_TNIL) return;
     lua_pop(L_, 1);
-    const Node& node = copied_.nodes_[node_index];
+    const Node& node = copied_value_.nodes_[node_index];
     switch (node.kind) {
       case Node::Kind::plain:
-        return push_value(L_, node.plain);
+        return push_value(L_, node.plain_value);
       case Node::Kind::type:
         return push_handle(L_, node.type);
       case Node::Kind::library:
@@ -227,18 +231,18 @@ class CopiedValue::Maker {
         return lua_pushglobaltable(L_);
       case Node::Kind::table:
         lua_newtable(L_);
-        keep(number);
-        return fill(node);
+        store_value(number);
+        return set_fields(node);
       case Node::Kind::function:
         if (luaL_loadbufferx(L_, node.text.data(), node.text.size(), "function", "b") != LUA_OK)
           fail("a function cannot be taken over: ", text_of(L_, -1));
-        keep(number);
+        store_value(number);
         return set_upvalues(node);
     }
   }
 
   void set_globals() {
-    for (const auto& [name, node_index] : copied_.globals_) {
+    for (const auto& [name, node_index] : copied_value_.globals_) {
       lua_pushglobaltable(L_);
       push_string(L_, name);
       push(node_index);
@@ -248,11 +252,11 @@ class CopiedValue::Maker {
   }
 
  private:
-  void keep(lua_Integer number) {
+  void store_value(lua_Integer number) {
     lua_pushvalue(L_, -1);
     lua_rawseti(L_, values_table_, number);
   }
-  void fill(const Node& node) {
+  void set_fields(const Node& node) {
     for (const auto& [key, value] : node.fields) {
       push(key);
       push(value);
@@ -268,14 +272,14 @@ class CopiedValue::Maker {
   /// Pushes the module, or the value in it, at the path "module.name.name".
   void push_library(const std::string& path) {
     lua_getfield(L_, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-    const auto find = [&](const std::string& module) {
+    const auto push_module = [&](const std::string& module) {
       if (lua_getfield(L_, -1, module.c_str()) != LUA_TNIL) return true;
       lua_pop(L_, 1);
       push_global(L_, "require");
       push_string(L_, module);
       return lua_pcall(L_, 1, 1, 0) == LUA_OK || (lua_pop(L_, 1), false);
     };
-    if (!find(path)) {
+    if (!push_module(path)) {
       const size_t dot = path.rfind('.');
       if (dot == path.npos) fail("a worker cannot load the module '", path, "'");
       push_library(path.substr(0, dot));
@@ -286,7 +290,7 @@ class CopiedValue::Maker {
   }
 
   lua_State* L_;
-  const CopiedValue& copied_;
+  const CopiedValue& copied_value_;
   int values_table_;  ///< the stack index of the table {number of node = value made for it}
 };
 
@@ -294,7 +298,7 @@ namespace {
 
 /// The metamethod __index of the globals of the other state: fails with the reason why the global
 /// variable was not copied.
-extern "C" int tell_unavailable(lua_State* L) {
+extern "C" int fail_unavailable(lua_State* L) {
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TSTRING)
     return luaL_error(L, "%s", lua_tostring(L, -1));
@@ -333,21 +337,21 @@ void CopiedValue::push(lua_State* L) const {
   set_package_field(L, "path", path_);
   set_package_field(L, "cpath", cpath_);
   Maker maker(L, *this);
-  const int made = lua_gettop(L);
+  const int values_table = lua_gettop(L);
   maker.set_globals();
   lua_pushglobaltable(L);
   lua_newtable(L);
   lua_newtable(L);
-  for (const auto& [name, why] : unavailable_) {
-    push_string(L, why);
+  for (const auto& [name, reason] : unavailable_) {
+    push_string(L, reason);
     lua_setfield(L, -2, name.c_str());
   }
-  lua_pushcclosure(L, tell_unavailable, 1);
+  lua_pushcclosure(L, fail_unavailable, 1);
   lua_setfield(L, -2, "__index");
   lua_setmetatable(L, -2);
   lua_pop(L, 1);
   maker.push(root_);
-  lua_remove(L, made);
+  lua_remove(L, values_table);
 }
 
 }  // namespace crescent::lua

@@ -24,8 +24,8 @@ class CopiedValue {
  private:
   struct Node {
     enum class Kind { plain, type, library, table, function, globals } kind = Kind::plain;
-    Value plain;    ///< the value, if it is nil, a number, a string, a tensor or an object
-    ClassPtr type;  ///< the value, if it is a C++ class
+    Value plain_value;  ///< the value, if it is nil, a number, a string, a tensor or an object
+    ClassPtr type;      ///< the value, if it is a C++ class
     /// the value, if it is a Lua function made from a Callable, which lives as long as the process
     /// and so serves all Lua states
     const Callable* callable = nullptr;

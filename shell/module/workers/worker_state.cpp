@@ -14,8 +14,8 @@ lua_CFunction opener = nullptr;
 
 using ProtectedCall = std::function<void(lua_State*)>;
 
-int do_work(lua_State* L, const void* work) {
-  (*static_cast<const ProtectedCall*>(work))(L);
+int do_work(lua_State* L, const void* call) {
+  (*static_cast<const ProtectedCall*>(call))(L);
   return 0;
 }
 extern "C" int crescent_work(lua_State* L) {
@@ -25,12 +25,12 @@ extern "C" int crescent_work(lua_State* L) {
 
 /// Runs C++ code that calls Lua. Errors of C++ and of Lua become an Error that does not refer to
 /// the Lua state.
-void protect(lua_State* L, const ProtectedCall& work) {
+void protect(lua_State* L, const ProtectedCall& call) {
   const SignalsElsewhere signals;
   const SeparateState separate;
   lua_settop(L, 0);
   lua_pushcfunction(L, crescent_work);
-  lua_pushlightuserdata(L, const_cast<ProtectedCall*>(&work));
+  lua_pushlightuserdata(L, const_cast<ProtectedCall*>(&call));
   if (lua_pcall(L, 1, 0, 0) == LUA_OK) return;
   const std::string message = text_of(L, -1);
   lua_settop(L, 0);
@@ -47,10 +47,10 @@ extern "C" void stop_if_interrupted(lua_State* L, lua_Debug*) {
 void set_opener(lua_CFunction function) { opener = function; }
 
 Element element_from(lua_State* L, int first) {
-  int last = lua_gettop(L);
-  while (last >= first && lua_isnil(L, last)) --last;
+  int last_index = lua_gettop(L);
+  while (last_index >= first && lua_isnil(L, last_index)) --last_index;
   Element element;
-  for (int i = first; i <= last; ++i) {
+  for (int i = first; i <= last_index; ++i) {
     element.push_back(to_value(L, i));
     if (element.back().object_as<LuaFunction>())
       fail("expected tensors, numbers, texts or tables of them, got a function");
@@ -68,8 +68,8 @@ WorkerState::WorkerState(std::shared_ptr<const CopiedValue> function) : L_(luaL_
   if (!L_) fail("not enough memory for the Lua state of a worker");
   // opening the module writes to tables that the process shares, so only one state is opened at a
   // time
-  static std::mutex opening;
-  const std::lock_guard lock(opening);
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   try {
     protect(L_, [&](lua_State* L) {
       reserve(L, 10);
@@ -84,8 +84,8 @@ WorkerState::WorkerState(std::shared_ptr<const CopiedValue> function) : L_(luaL_
     lua_close(L_);
     throw;
   }
-  constexpr int kInstructions = 10000;
-  lua_sethook(L_, stop_if_interrupted, LUA_MASKCOUNT, kInstructions);
+  constexpr int kInstructionsPerCheck = 10000;
+  lua_sethook(L_, stop_if_interrupted, LUA_MASKCOUNT, kInstructionsPerCheck);
 }
 
 WorkerState::~WorkerState() { lua_close(L_); }
@@ -95,8 +95,8 @@ Element WorkerState::call(const Element& element) {
   protect(L_, [&](lua_State* L) {
     lua_settop(L, 0);
     lua_rawgeti(L, LUA_REGISTRYINDEX, function_);
-    const int parts = push_element(L, element);
-    protected_call(L, parts, LUA_MULTRET);
+    const int part_count = push_element(L, element);
+    protected_call(L, part_count, LUA_MULTRET);
     if (lua_gettop(L) == 0) fail("the function returned nothing");
     result = element_from(L, 1);
   });
