@@ -3,19 +3,20 @@
 local cr, shell = ...
 local config = {}
 
--- Fails if the option `name` of cr.config.print is given and `is_right` is false; `what` describes
--- the allowed values.
-local function check(name, value, is_right, what)
+-- Fails if the option `name` of cr.config.print is given and `is_right` is false; `allowed`
+-- describes the allowed values.
+local function check(name, value, is_right, allowed)
   if value ~= nil and not is_right then
-    shell.fail("print: ", name, " must be ", what, ", got ", cr.show(value))
+    shell.fail("print: ", name, " must be ", allowed, ", got ", cr.show(value))
   end
 end
 
-local function check_integer(name, value, least, most)
-  local is_right = math.type(value) == "integer" and value >= least and value <= (most or value)
+local function check_integer(name, value, minimum, maximum)
+  local is_right = math.type(value) == "integer" and value >= minimum
+    and value <= (maximum or value)
   check(name, value, is_right,
-    most and string.format("an integer from %d to %d", least, most)
-      or "an integer not below " .. least)
+    maximum and string.format("an integer from %d to %d", minimum, maximum)
+      or "an integer not below " .. minimum)
 end
 
 config.print = shell.define("print -> nothing",
@@ -44,21 +45,21 @@ config.print = shell.define("print -> nothing",
     }
   end)
 
-local function define_fixed(name, state, why)
+local function define_fixed(name, state, reason)
   local function define(full_name, result, doc, body)
     config[full_name] = shell.define(full_name .. " -> " .. result, doc, {}, body)
   end
-  local function define_setter(prefix, wanted)
-    local what = wanted == state and "Does nothing: " or "Refused: "
-    define(prefix .. name, "nothing", what .. why .. ".",
+  local function define_setter(prefix, new_state)
+    local effect = new_state == state and "Does nothing: " or "Refused: "
+    define(prefix .. name, "nothing", effect .. reason .. ".",
       function()
-        if wanted ~= state then shell.fail(prefix, name, ": ", why) end
+        if new_state ~= state then shell.fail(prefix, name, ": ", reason) end
       end)
   end
   define_setter("enable_", true)
   define_setter("disable_", false)
   define("is_" .. name .. "_enabled", "true or false",
-    "Always " .. tostring(state) .. ": " .. why .. ".", function() return state end)
+    "Always " .. tostring(state) .. ": " .. reason .. ".", function() return state end)
 end
 
 define_fixed("flash_attention", true,
@@ -70,11 +71,13 @@ define_fixed("unsafe_deserialization", false,
   "loading never runs code from a file; functions are passed in custom_objects")
 define_fixed("nnx", false, "there is no JAX backend")
 
-local function define_fixed_setter(name, option_name, value, why)
+local function define_fixed_setter(name, option_name, value, reason)
   local option = { name = option_name, type = "a value", doc = "Accepts only the default." }
   config["set_" .. name] = shell.define("set_" .. name .. " -> nothing",
-    "Accepts one value: " .. why .. ".", { option }, function(wanted)
-      if wanted ~= value then shell.fail("set_", name, ": ", why, ", got ", tostring(wanted)) end
+    "Accepts one value: " .. reason .. ".", { option }, function(new_value)
+      if new_value ~= value then
+        shell.fail("set_", name, ": ", reason, ", got ", tostring(new_value))
+      end
     end)
 end
 

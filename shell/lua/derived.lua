@@ -17,8 +17,8 @@ function hooks.reset_states(self) self.inner:reset_states() end
 function hooks.build(self, input_shape)
   if not self.inner.built then self.inner:build(input_shape) end
   for _, weight in ipairs(self.inner.weights) do
-    local found, is_property = pcall(function() return self.inner[weight.name] == weight end)
-    if found and is_property then self[weight.name] = weight end
+    local succeeded, is_property = pcall(function() return self.inner[weight.name] == weight end)
+    if succeeded and is_property then self[weight.name] = weight end
   end
 end
 
@@ -89,9 +89,9 @@ local member_options = { output_shape = true }
 -- Converts options or arguments of the built-in class to rows {name, default, doc, type}; options
 -- of the base class are left out, unless the built-in class requires them, since they then have
 -- another meaning (input_dim of Embedding).
-local function rows_of(declared)
+local function rows_of(declared_rows)
   local rows = {}
-  for _, row in ipairs(declared) do
+  for _, row in ipairs(declared_rows) do
     if (not base_options[row.name] or row.required) and row.input ~= 1 then
       rows[#rows + 1] = { row.name, row.default == nil and cr.null or row.default, row.doc,
         row.type }
@@ -101,16 +101,16 @@ local function rows_of(declared)
 end
 
 -- Whether the class wraps other optimizers; this file makes no classes derived from such a class.
-local function wraps_optimizers(declared)
-  for _, row in ipairs(declared) do
+local function wraps_optimizers(declared_options)
+  for _, row in ipairs(declared_options) do
     if row.name == "inner_optimizer" or row.name == "optimizers" then return true end
   end
 end
 
-local function append_options(rows, more)
+local function append_options(rows, additions)
   rows = table.move(rows, 1, #rows, 1, {})
-  for _, row in ipairs(more or {}) do rows[#rows + 1] = row end
-  for name, default in pairs(more or {}) do
+  for _, row in ipairs(additions or {}) do rows[#rows + 1] = row end
+  for name, default in pairs(additions or {}) do
     if type(name) == "string" then rows[#rows + 1] = { name, default } end
   end
   return rows
@@ -122,27 +122,29 @@ local function make_inner(class, name, options)
   local inner
   local ok, message = pcall(function() inner = class(options) end)
   if ok then return inner end
-  local own = class.name .. ": "
-  local first, last = tostring(message):find(own, 1, true)
+  local prefix = class.name .. ": "
+  local first, last = tostring(message):find(prefix, 1, true)
   error(first and message:sub(1, first - 1) .. name .. ": " .. message:sub(last + 1) or message, 0)
 end
 
 -- The init of the derived class: makes the inner object from those options of the derived object
 -- that the built-in class has.
 local function init_of(class, rows, kind)
-  local without = kind.without or {}
+  local excluded_names = kind.without or {}
   return function(self, options)
-    local given = {}
-    for name, value in pairs(kind.options or {}) do given[name] = value end
+    local inner_options = {}
+    for name, value in pairs(kind.options or {}) do inner_options[name] = value end
     for _, row in ipairs(rows) do
       local name = row[1]
       local value
       if member_options[name] then value = options and options[name] else value = self[name] end
       local is_method = type(value) == "function" and not (options and options[name])
-      if not is_method and not without[name] then given[name] = value end
+      if not is_method and not excluded_names[name] then inner_options[name] = value end
     end
-    if class.kind == "layer" then given.name, given.dtype = self.name, self.dtype_policy end
-    self.inner = make_inner(class, self.class_name, given)
+    if class.kind == "layer" then
+      inner_options.name, inner_options.dtype = self.name, self.dtype_policy
+    end
+    self.inner = make_inner(class, self.class_name, inner_options)
   end
 end
 
@@ -155,11 +157,11 @@ end
 
 -- Adds to the configuration what the inner object has learned from data, such as a vocabulary or
 -- means.
-local function keep_learned(super, rows)
+local function add_learned_options(super, rows)
   function super.learned_options(self)
-    local config, learned = self.inner and self.inner:get_config() or {}, {}
-    for _, row in ipairs(rows) do learned[row[1]] = config[row[1]] end
-    return learned
+    local config, learned_options = self.inner and self.inner:get_config() or {}, {}
+    for _, row in ipairs(rows) do learned_options[row[1]] = config[row[1]] end
+    return learned_options
   end
 end
 
@@ -176,19 +178,20 @@ end
 -- list.
 local function gather_inputs(super, names)
   function super.build(self, input_shape, ...)
-    local given = { ... }
-    local shapes = table.move(given, 1, math.min(#given, #names), 2, { input_shape })
+    local further_shapes = { ... }
+    local shapes = table.move(further_shapes, 1, math.min(#further_shapes, #names),
+      2, { input_shape })
     hooks.build(self, #shapes > 1 and shapes or input_shape)
   end
 
   function super.call(self, inputs, arguments)
-    local all, rest = { inputs }, {}
-    for name, value in pairs(arguments or {}) do rest[name] = value end
+    local all_inputs, other_arguments = { inputs }, {}
+    for name, value in pairs(arguments or {}) do other_arguments[name] = value end
     for _, name in ipairs(names) do
-      all[#all + 1] = rest[name]
-      rest[name] = nil
+      all_inputs[#all_inputs + 1] = other_arguments[name]
+      other_arguments[name] = nil
     end
-    return self.inner(#all > 1 and all or inputs, rest)
+    return self.inner(#all_inputs > 1 and all_inputs or inputs, other_arguments)
   end
 
   function super.compute_mask(_, _, mask)
@@ -199,7 +202,7 @@ end
 
 -- Methods of the built-in class that derived classes do not get. reset_states already calls
 -- reset_state. The state that save_assets and load_assets keep in files is in the configuration
--- (keep_learned).
+-- (add_learned_options).
 local not_passed_on = { reset_state = true, save_assets = true, load_assets = true }
 
 -- Adds to `super` those methods of the built-in class (`members`) that neither `base` nor `super`
@@ -215,17 +218,17 @@ local function add_methods(super, members, base)
 end
 
 return function(class, name, options, arguments)
-  local kind, known = kinds[class.kind], cr.describe(class)
-  if not kind or wraps_optimizers(known.options) then return end
-  local rows = rows_of(known.options)
+  local kind, description = kinds[class.kind], cr.describe(class)
+  if not kind or wraps_optimizers(description.options) then return end
+  local rows = rows_of(description.options)
   local super = setmetatable({ init = init_of(class, rows, kind) }, { __index = kind.base })
   local Mine = kind.base:subclass(name, append_options(rows, options),
-    class.kind == "layer" and append_options(rows_of(known.arguments), arguments) or nil)
+    class.kind == "layer" and append_options(rows_of(description.arguments), arguments) or nil)
   for _, hook in ipairs(kind.hooks) do super[hook] = hooks[hook] end
-  local further = further_inputs(known.arguments)
-  if #further > 0 then gather_inputs(super, further) end
-  add_methods(super, known.members, kind.base)
-  if has_method(known.members, "adapt") then keep_learned(super, rows) end
+  local further_names = further_inputs(description.arguments)
+  if #further_names > 0 then gather_inputs(super, further_names) end
+  add_methods(super, description.members, kind.base)
+  if has_method(description.members, "adapt") then add_learned_options(super, rows) end
   for key, method in next, super do Mine[key] = method end
   Mine.super = super
   return Mine

@@ -43,13 +43,13 @@ distribution.initialize = shell.define("initialize -> nothing",
     { name = "num_processes", type = "an integer", doc = "Required number of processes." },
     { name = "process_id", type = "an integer", doc = "Required rank of this process." },
   }, function(_, count, rank)
-    local all = processes()
-    if count ~= nil and count ~= all.size then
+    local world = processes()
+    if count ~= nil and count ~= world.size then
       shell.fail("initialize: there must be ", count, " processes, there ",
-        all.size == 1 and "is " or "are ", all.size, ": start them by mpirun -n ", count)
+        world.size == 1 and "is " or "are ", world.size, ": start them by mpirun -n ", count)
     end
-    if rank ~= nil and rank ~= all.rank then
-      shell.fail("initialize: this process must have rank ", rank, ", it has ", all.rank,
+    if rank ~= nil and rank ~= world.rank then
+      shell.fail("initialize: this process must have rank ", rank, ", it has ", world.rank,
         ", which the launcher gave it")
     end
   end)
@@ -98,9 +98,9 @@ distribution.LayoutMap = shell.define("LayoutMap -> a map of layouts",
   end)
 
 local function check_all_devices(name, devices)
-  local all = devices_of()
-  if #devices ~= #all then
-    shell.fail(name, ": all processes train together: there are ", #all, ", got ", #devices,
+  local all_devices = devices_of()
+  if #devices ~= #all_devices then
+    shell.fail(name, ": all processes train together: there are ", #all_devices, ", got ", #devices,
       " devices")
   end
 end
@@ -119,16 +119,17 @@ distribution.DataParallel = shell.define("DataParallel -> a distribution",
     { name = "shares_inference", type = "a boolean",
       doc = "evaluate and predict are shared, too: all processes call them, and get all results.",
       default = false },
-  }, function(mesh, devices, shards, shares_inference)
+  }, function(mesh, devices, auto_shard, shares_inference)
     if mesh ~= nil then devices = expect_instance("DataParallel", mesh, DeviceMesh).devices end
     devices = devices or devices_of()
     check_all_devices("DataParallel", devices)
-    local all = processes()
+    local world = processes()
     return setmetatable({
       device_mesh = mesh or distribution.DeviceMesh({ #devices }, { "batch" }, devices),
-      batch_dim_name = mesh and mesh.axis_names[1] or "batch", auto_shard_dataset = shards ~= false,
-      num_processes = all.size, process_id = all.rank, num_data_shards = all.size,
-      data_shard_id = all.rank, shares_inference = shares_inference == true,
+      batch_dim_name = mesh and mesh.axis_names[1] or "batch",
+      auto_shard_dataset = auto_shard ~= false,
+      num_processes = world.size, process_id = world.rank, num_data_shards = world.size,
+      data_shard_id = world.rank, shares_inference = shares_inference == true,
     }, DataParallel)
   end)
 
@@ -198,8 +199,8 @@ distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
       doc = "An axis of the mesh; nil: the first. Batches are divided among all processes." },
     { name = "auto_shard_dataset", type = "a boolean", doc = "As in DataParallel.",
       default = true },
-  }, function(map, batch_dim_name, shards)
-    if shards == false then
+  }, function(map, batch_dim_name, auto_shard)
+    if auto_shard == false then
       shell.fail("ModelParallel: auto_shard_dataset = false, for data that each process brings "
         .. "divided, is not there yet")
     end
@@ -211,11 +212,11 @@ distribution.ModelParallel = shell.define("ModelParallel -> a distribution",
       end
     end
     if batch_dim_name ~= nil then mesh_axis(mesh, batch_dim_name) end
-    local all = processes()
+    local world = processes()
     return setmetatable({
       device_mesh = mesh, layout_map = map, batch_dim_name = batch_dim_name or mesh.axis_names[1],
-      auto_shard_dataset = true, num_processes = all.size, process_id = all.rank,
-      num_data_shards = all.size, data_shard_id = all.rank, layouts = weight_layouts(map),
+      auto_shard_dataset = true, num_processes = world.size, process_id = world.rank,
+      num_data_shards = world.size, data_shard_id = world.rank, layouts = weight_layouts(map),
     }, ModelParallel)
   end)
 

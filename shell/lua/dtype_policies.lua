@@ -24,14 +24,14 @@ end
 function policy_named(name)
   local mode, source = name:match "^(.-)_from_(.+)$"
   if mode then return quantized_policy(mode, source) end
-  local compute = name:match "^mixed_(.+)$" or name
-  local dtype = cr.zeros({}, compute).dtype
-  if compute ~= name and dtype ~= "bfloat16" and dtype ~= "float16" then
+  local compute_name = name:match "^mixed_(.+)$" or name
+  local dtype = cr.zeros({}, compute_name).dtype
+  if compute_name ~= name and dtype ~= "bfloat16" and dtype ~= "float16" then
     shell.fail("no dtype policy '", name, "'")
   end
   return {
     class_name = "DTypePolicy", config = { name = name }, name = name, compute_dtype = dtype,
-    variable_dtype = compute ~= name and "float32" or dtype,
+    variable_dtype = compute_name ~= name and "float32" or dtype,
   }
 end
 
@@ -62,11 +62,11 @@ end
 --- @param config a table with names
 --- @return a dtype policy
 function policies.deserialize(config)
-  local given = type(config) == "table" and (config.config or config) or {}
-  if given.mode then
-    return quantized_policy(given.mode, given.source_name or cr.config.dtype_policy())
+  local options = type(config) == "table" and (config.config or config) or {}
+  if options.mode then
+    return quantized_policy(options.mode, options.source_name or cr.config.dtype_policy())
   end
-  local name = type(config) == "table" and config.name or given.name
+  local name = type(config) == "table" and config.name or options.name
   if not name then
     shell.fail("dtype_policies: expected the configuration of a policy, got ", cr.show(config))
   end

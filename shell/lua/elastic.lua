@@ -34,7 +34,7 @@ image.elastic_transform = shell.define("elastic_transform -> a tensor",
     option("data_format", "channels_last or channels_first", "Position of the channels: "
       .. "\"channels_last\" or \"channels_first\".",
       "channels_last"),
-  }, function(given, alpha, sigma, interpolation, fill_mode, fill_value, seed, data_format)
+  }, function(input, alpha, sigma, interpolation, fill_mode, fill_value, seed, data_format)
     if not (type(sigma) == "number" and sigma > 0) then
       shell.fail("elastic_transform: sigma must be above 0, got ", cr.show(sigma))
     end
@@ -42,26 +42,26 @@ image.elastic_transform = shell.define("elastic_transform -> a tensor",
       shell.fail("elastic_transform: data_format must be 'channels_last' or 'channels_first', got ",
         cr.show(data_format))
     end
-    local rank = #given.shape
+    local rank = #input.shape
     if rank ~= 3 and rank ~= 4 then
       shell.fail("elastic_transform: expected (batch, height, width, channels) or one image, got ",
-        cr.show(given.shape))
+        cr.show(input.shape))
     end
-    local first = data_format == "channels_first"
-    local images = ops.cast(rank == 3 and ops.expand_dims(given, 0) or given, "float32")
-    if first then images = ops.transpose(images, { 0, 2, 3, 1 }) end
+    local is_channels_first = data_format == "channels_first"
+    local images = ops.cast(rank == 3 and ops.expand_dims(input, 0) or input, "float32")
+    if is_channels_first then images = ops.transpose(images, { 0, 2, 3, 1 }) end
     if math.type(seed) == "integer" then seed = cr.random.SeedGenerator(seed) end
-    local across = smooth_noise(images.shape, sigma, seed) * alpha
-    local down = smooth_noise(images.shape, sigma, seed) * alpha
-    local function places(count, shape)
+    local x_offsets = smooth_noise(images.shape, sigma, seed) * alpha
+    local y_offsets = smooth_noise(images.shape, sigma, seed) * alpha
+    local function coordinates(count, shape)
       return ops.reshape(cr.arange(count, { dtype = "float32" }), shape)
     end
     local height, width = images.shape[2], images.shape[3]
-    local moved = ops.image.sample(images, down + places(height, { 1, height, 1 }),
-      across + places(width, { 1, 1, width }), interpolation, fill_mode, fill_value)
-    if first then moved = ops.transpose(moved, { 0, 3, 1, 2 }) end
-    if not given.dtype:find "float" then moved = ops.round(moved) end
-    return ops.cast(rank == 3 and ops.squeeze(moved, 0) or moved, given.dtype)
+    local result = ops.image.sample(images, y_offsets + coordinates(height, { 1, height, 1 }),
+      x_offsets + coordinates(width, { 1, 1, width }), interpolation, fill_mode, fill_value)
+    if is_channels_first then result = ops.transpose(result, { 0, 3, 1, 2 }) end
+    if not input.dtype:find "float" then result = ops.round(result) end
+    return ops.cast(rank == 3 and ops.squeeze(result, 0) or result, input.dtype)
   end)
 
 return image

@@ -125,29 +125,29 @@ FeatureSpace.cross = shell.define("cross -> a crossed feature",
     doc = "Number of bins." }, option.output_mode,
 }, new_cross)
 
---- Returns the Feature of a column: `given` itself if it is a Feature, else a new Feature of the
---- kind with the name `given`.
-local function feature_from(given, name, defaults)
-  if getmetatable(given) == Feature then return given end
-  local first = { float_discretized = defaults.num_discretization_bins,
+--- Returns the Feature of a column: `spec` itself if it is a Feature, else a new Feature of the
+--- kind with the name `spec`.
+local function feature_from(spec, name, defaults)
+  if getmetatable(spec) == Feature then return spec end
+  local bin_counts = { float_discretized = defaults.num_discretization_bins,
     integer_hashed = defaults.hashing_dim, string_hashed = defaults.hashing_dim }
   for _, kind in ipairs(kind_names) do
-    if kind == given then return FeatureSpace[kind] { num_bins = first[kind], name = name } end
+    if kind == spec then return FeatureSpace[kind] { num_bins = bin_counts[kind], name = name } end
   end
-  shell.fail("Invalid feature type: ", cr.show(given), " for '", name, "'; expected one of ",
+  shell.fail("Invalid feature type: ", cr.show(spec), " for '", name, "'; expected one of ",
     table.concat(kind_names, ", "))
 end
 
-local function cross_from(given, features, crossing_dim)
-  if getmetatable(given) ~= Cross then given = new_cross(given, crossing_dim, "one_hot") end
-  for _, name in ipairs(given.feature_names) do
+local function cross_from(spec, features, crossing_dim)
+  if getmetatable(spec) ~= Cross then spec = new_cross(spec, crossing_dim, "one_hot") end
+  for _, name in ipairs(spec.feature_names) do
     if not features[name] then
       shell.fail(
         "All features referenced in the `crosses` argument should be present in the `features` ",
-        "dict. Received unknown features: ", cr.show(given.feature_names))
+        "dict. Received unknown features: ", cr.show(spec.feature_names))
     end
   end
-  return given
+  return spec
 end
 
 local function new_feature_space(features, output_mode, crosses, crossing_dim, hashing_dim,
@@ -187,13 +187,13 @@ end
 
 local function is_adaptable(layer)
   local config = layer:get_config()
-  local fixed = config.mean ~= nil
+  local is_fixed = config.mean ~= nil
     or config.has_input_vocabulary ~= false and config.vocabulary ~= nil or
     config.bin_boundaries ~= nil and config.num_bins == nil
-  return not fixed and has_member(layer, "update_state")
+  return not is_fixed and has_member(layer, "update_state")
 end
 
-local function adaptable(self)
+local function adaptable_names(self)
   local names = {}
   for _, name in ipairs(self.names) do
     if is_adaptable(self.preprocessors[name]) then names[#names + 1] = name end
@@ -211,9 +211,9 @@ end
 
 --- Converts a column (a tensor, a list or a single value) to a tensor with at least two axes:
 --- (rows, 1).
-local function as_column(given)
-  local column = type(given) == "userdata" and given
-    or cr.tensor(type(given) == "table" and given or { given })
+local function as_column(value)
+  local column = type(value) == "userdata" and value
+    or cr.tensor(type(value) == "table" and value or { value })
   if #column.shape == 0 then return column:reshape { 1, 1 } end
   return #column.shape == 1 and column:reshape { -1, 1 } or column
 end
@@ -221,13 +221,13 @@ end
 --- Adapts the layers to a table of columns, a dataset of such tables, or a function that returns
 --- them one after another and nil at the end.
 function Space:adapt(data)
-  local dataset = type(data) == "userdata" and (cr.describe(data) or {}).what == "dataset"
-  if type(data) ~= "table" and type(data) ~= "function" and not dataset then
+  local is_dataset = type(data) == "userdata" and (cr.describe(data) or {}).what == "dataset"
+  if type(data) ~= "table" and type(data) ~= "function" and not is_dataset then
     shell.fail("`adapt()` can only be called on a table of columns, a dataset of such tables ",
       "or a function that gives them. Received instead: ", cr.show(data))
   end
-  if dataset then data = data:elements() end
-  local names = adaptable(self)
+  if is_dataset then data = data:elements() end
+  local names = adaptable_names(self)
   for _, name in ipairs(names) do self.preprocessors[name]:reset_state() end
   local function adapt_layers(batch)
     check_columns(self, batch)
@@ -244,7 +244,7 @@ function Space:adapt(data)
 end
 
 local function check_adapted(self)
-  if not self.adapted and #adaptable(self) > 0 then
+  if not self.adapted and #adaptable_names(self) > 0 then
     shell.fail "You need to call `.adapt(data)` on the FeatureSpace before you can start using it."
   end
 end
@@ -293,9 +293,9 @@ local function preprocessed(self, columns)
   local features = {}
   for _, name in ipairs(self.names) do features[name] = self.preprocessors[name](columns[name]) end
   for _, cross in ipairs(self.crosses) do
-    local crossed = {}
-    for i, name in ipairs(cross.feature_names) do crossed[i] = features[name] end
-    features[cross.name] = self.crossers[cross.name](crossed)
+    local inputs = {}
+    for i, name in ipairs(cross.feature_names) do inputs[i] = features[name] end
+    features[cross.name] = self.crossers[cross.name](inputs)
   end
   return features
 end
@@ -357,16 +357,16 @@ function Space:__call(data)
       cr.show(data))
   end
   check_columns(self, data)
-  local columns, single = {}, true
+  local columns, is_single_row = {}, true
   for _, name in ipairs(self.names) do
-    local given = data[name]
-    if type(given) == "table" or type(given) == "userdata" and #given.shape > 0 then
-      single = false
+    local value = data[name]
+    if type(value) == "table" or type(value) == "userdata" and #value.shape > 0 then
+      is_single_row = false
     end
-    columns[name] = as_column(given)
+    columns[name] = as_column(value)
   end
   local result = encoded_features(self, preprocessed(self, columns))
-  if not single then return result end
+  if not is_single_row then return result end
   if self.output_mode == "concat" then return cr.ops.squeeze(result, 0) end
   for name, feature in pairs(result) do result[name] = cr.ops.squeeze(feature, 0) end
   return result

@@ -11,7 +11,7 @@ function figures.call_named(name, draw, ...)
     :gsub("^convert_to_tensor: argument 'x': ", "")))
 end
 
---- Draws the figure on the terminal or, if o.path is given, to that file. Error messages begin with
+--- Draws the figure on the terminal or, if o.file is given, to that file. Error messages begin with
 --- `name`, the function that the user called.
 function figures.show(name, figure, o)
   local size = { width = o.width, height = o.height, scale = o.scale }

@@ -11,10 +11,10 @@ end
 
 -- The text that describes the limits of an option's values.
 local function limits_text(option)
-  local least, most = option.min, option.max
-  if least and most then return string.format(" from %g to %g", least, most) end
-  return least and string.format(", at least %g", least)
-    or most and string.format(", at most %g", most) or ""
+  local minimum, maximum = option.min, option.max
+  if minimum and maximum then return string.format(" from %g to %g", minimum, maximum) end
+  return minimum and string.format(", at least %g", minimum)
+    or maximum and string.format(", at most %g", maximum) or ""
 end
 
 local function option_lines(options)
@@ -26,10 +26,10 @@ local function option_lines(options)
     if kind:find "^a name, configuration or object" then kind = option.kind or kind end
     local choices = option.choices and " One of: " .. table.concat(option.choices, ", ") .. "."
       or ""
-    local said = option.doc .. choices
-    local taken = kind .. limits_text(option) .. "; " .. default
-    if said == "" then said, taken = taken, nil end
-    lines[#lines + 1] = show.row(option.name, 25, said, taken)
+    local doc_text = option.doc .. choices
+    local type_text = kind .. limits_text(option) .. "; " .. default
+    if doc_text == "" then doc_text, type_text = type_text, nil end
+    lines[#lines + 1] = show.row(option.name, 25, doc_text, type_text)
   end
   return table.concat(lines, "\n")
 end
@@ -72,12 +72,12 @@ end
 -- The name under which a function may have an example: its path in the module or, for a method, the
 -- name in its signature.
 local function name_of_function(f, value)
-  local found = shell.names_with_example(f.name)
-  for _, path in ipairs(found) do
-    local ok, there = pcall(shell.library("names").value, path)
-    if ok and path:find "^cr%." and rawequal(there, value) then return path end
+  local paths = shell.names_with_example(f.name)
+  for _, path in ipairs(paths) do
+    local ok, path_value = pcall(shell.library("names").value, path)
+    if ok and path:find "^cr%." and rawequal(path_value, value) then return path end
   end
-  for _, kind in ipairs(#found > 0 and cr.listing().types or {}) do
+  for _, kind in ipairs(#paths > 0 and cr.listing().types or {}) do
     for _, method in ipairs(kind.methods) do
       if method.name == f.name and method.signature == f.signature and method.example then
         return kind.name == "operations" and "cr.ops." .. f.name or kind.name .. "." .. f.name
@@ -88,17 +88,19 @@ local function name_of_function(f, value)
 end
 
 local function class_help(class)
-  local own, common = {}, {}
+  local own_options, common_options = {}, {}
   for _, option in ipairs(class.options) do
-    table.insert(option.keyword_only and common or own, option)
+    table.insert(option.keyword_only and common_options or own_options, option)
   end
   local text = string.format("%s (%s%s)", class.name, class.kind,
     class.plugin ~= "" and ", plugin " .. class.plugin or "")
   if class.doc ~= "" then text = text .. "\n" .. wrapped(class.doc, "", 100) end
-  if #own > 0 then text = text .. "\n\nOptions, in order:\n" .. option_lines(own) end
-  if #common > 0 then
+  if #own_options > 0 then
+    text = text .. "\n\nOptions, in order:\n" .. option_lines(own_options)
+  end
+  if #common_options > 0 then
     local names = {}
-    for i, option in ipairs(common) do names[i] = option.name end
+    for i, option in ipairs(common_options) do names[i] = option.name end
     text = text .. "\n\n" .. wrapped("By name only: " .. table.concat(names, ", "), "  ", 98)
   end
   if #class.arguments > 0 then
@@ -237,22 +239,22 @@ local max_results = 12 -- The largest number of results that are shown for each 
 -- Lines for those rows whose name or description contains the word: the name and the first
 -- sentence.
 local function rows_about(word, title, rows, name_of)
-  local found = {}
+  local matches = {}
   for _, row in ipairs(rows) do
     local name = name_of(row)
     local in_name = name:lower():find(word, 1, true)
     if in_name or row.doc:lower():find(word, 1, true) then
       local sentence = row.doc:match "^.-%.%f[%s%z]" or row.doc
-      found[#found + 1] = { (in_name and "0" or "1") .. name, name, sentence }
+      matches[#matches + 1] = { (in_name and "0" or "1") .. name, name, sentence }
     end
   end
-  table.sort(found, function(a, b) return a[1] < b[1] end)
+  table.sort(matches, function(a, b) return a[1] < b[1] end)
   local lines = {}
-  for i = 1, math.min(#found, max_results) do
-    lines[i] = show.row(found[i][2], 33, found[i][3])
+  for i = 1, math.min(#matches, max_results) do
+    lines[i] = show.row(matches[i][2], 33, matches[i][3])
   end
-  if #found > max_results then
-    lines[#lines + 1] = string.format("  ... %d more", #found - max_results)
+  if #matches > max_results then
+    lines[#lines + 1] = string.format("  ... %d more", #matches - max_results)
   end
   return #lines > 0 and title .. ":\n" .. table.concat(lines, "\n")
 end
@@ -277,7 +279,7 @@ local function search(word)
   return #groups > 0 and "; these speak of it:\n\n" .. table.concat(groups, "\n\n") or "."
 end
 
-local function nothing_called(name)
+local function not_found_text(name)
   local guess = shell.library("names").guess(name, {}, true)
   return string.format("Nothing is called '%s'%s", name, guess)
     .. (guess == "" and search(name) or ".")
@@ -291,15 +293,15 @@ local function help_of_name(name)
     if not seen[text] then texts[#texts + 1], seen[text] = text, true end
   end
   return #texts > 0 and table.concat(texts, "\n\n") or methods_help(name)
-    or nothing_called(name)
+    or not_found_text(name)
 end
 
 function help_text(...)
   if select("#", ...) == 0 then return general_help end
   local value = ...
   if type(value) == "string" then return help_of_name(value) end
-  local what = cr.describe(value)
-  if not what then
+  local description = cr.describe(value)
+  if not description then
     if type(value) == "table" and rawget(value, "subclass") then return base_help(value) end
     if type(value) == "table" then
       local names = {}
@@ -308,13 +310,13 @@ function help_text(...)
     end
     return string.format("A %s: %s", type(value), cr.show(value))
   end
-  if what.what == "function" then return function_help(what, value) end
-  if what.what == "class" then return class_help(what) end
-  if what.what == "namespace" then
-    return string.format("%s Every %s there is:\n  %s", what.doc, what.kind,
-      wrapped(table.concat(what.names, ", "), "  ", 96))
+  if description.what == "function" then return function_help(description, value) end
+  if description.what == "class" then return class_help(description) end
+  if description.what == "namespace" then
+    return string.format("%s Every %s there is:\n  %s", description.doc, description.kind,
+      wrapped(table.concat(description.names, ", "), "  ", 96))
   end
-  return members_help(what)
+  return members_help(description)
 end
 
 -- Breaks lines that are longer than the terminal is wide and keeps their indentation; lines of

@@ -26,8 +26,9 @@
 -- set_base(name, make) sets the function that makes the base for classes derived from a built-in
 --   class of layers; without a name, the one for all other classes.
 -- did_you_mean(word, names) is the hint of a message about an unknown name.
--- is_structure(x) tells lists and tables with names from objects.
--- filled(t) is the table after adding what is only added when somebody reads it.
+-- is_structure(x) is true for lists and tables with names, false for objects.
+-- filled(t) adds those members of the table that are otherwise added when a missing one is first
+--   read, and returns the table.
 -- fitting_columns(n, least) is n, or less if the terminal has fewer columns, but not below `least`.
 -- printing has the settings of cr.config.print; set_printing(precision, threshold, width) applies
 --   them to tensors.
@@ -62,12 +63,12 @@ end
 --- Raises an error at the line of the user's code that called these libraries. If that code is not
 --- Lua, the function made with shell.define reports the line.
 function shell.fail(...)
-  local level, outside = 2, nil
+  local level, frame = 2, nil
   repeat
     level = level + 1
-    outside = debug.getinfo(level, "S")
-  until not outside or not outside.source:find "^=crescent/"
-  local is_line = outside and outside.what ~= "C"
+    frame = debug.getinfo(level, "S")
+  until not frame or not frame.source:find "^=crescent/"
+  local is_line = frame and frame.what ~= "C"
   error(table.concat { ... }, is_line and level or 2)
 end
 
@@ -105,7 +106,7 @@ end
 
 --- Returns the table. When a missing member of it is first read, the library `name` runs and its
 --- members are added.
-local function filled_later(name, path, table)
+local function lazy_table(name, path, table)
   table = table or {}
   local is_filled = false
   local function fill()
@@ -128,7 +129,7 @@ local function filled_later(name, path, table)
   })
 end
 
-cr.applications = filled_later("applications", "cr.applications")
+cr.applications = lazy_table("applications", "cr.applications")
 -- The metamethod __describe of a callable table returns the function to describe.
 local feature_space = {}
 cr.utils.FeatureSpace = setmetatable(feature_space, {
@@ -145,10 +146,10 @@ cr.utils.FeatureSpace = setmetatable(feature_space, {
   __describe = function() return getmetatable(shell.library "feature_space").__describe() end,
 })
 for _, name in ipairs { "tree", "saving", "dtype_policies", "visualization", "distribution" } do
-  cr[name] = filled_later(name, "cr." .. name)
+  cr[name] = lazy_table(name, "cr." .. name)
 end
 for _, name in ipairs { "config", "preprocessing", "random", "tuners", "utils" } do
-  filled_later(name, "cr." .. name, cr[name])
+  lazy_table(name, "cr." .. name, cr[name])
 end
 
 for _, name in ipairs { "plot", "optimize" } do
@@ -193,7 +194,7 @@ cr.Sequential = setmetatable({ subclass = subclass }, {
 })
 cr.models.Sequential = cr.Sequential
 
-rawset(cr.ops, "image", filled_later("elastic", "cr.ops.image"))
+rawset(cr.ops, "image", lazy_table("elastic", "cr.ops.image"))
 shell.set_base("Wrapper", function() return shell.library "wrapper" end)
 shell.set_base("Sequential", function() return shell.library "stacks" end)
 shell.set_base("Functional", function() return cr.Model end)
@@ -260,4 +261,4 @@ end
 function cr.begin_prompt(...) return shell.library "prompt"(...) end
 
 guard("cr", cr)
-filled_later("plotting", "cr", cr)
+lazy_table("plotting", "cr", cr)

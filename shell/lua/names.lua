@@ -7,36 +7,40 @@ local python = shell.library "prompt/python_names"
 
 -- The names in a table of the module; for a table of classes also their aliases.
 local function members(t)
-  local found, kind = {}, cr.describe(t)
-  for _, word in ipairs(kind and kind.words or {}) do found[#found + 1] = word end
-  for key in next, shell.filled(t) do
-    if type(key) == "string" and key:find "^%a" then found[#found + 1] = key end
+  local member_names, description = {}, cr.describe(t)
+  for _, word in ipairs(description and description.words or {}) do
+    member_names[#member_names + 1] = word
   end
-  return found
+  for key in next, shell.filled(t) do
+    if type(key) == "string" and key:find "^%a" then member_names[#member_names + 1] = key end
+  end
+  return member_names
 end
 
 -- Calls visit(path, name) for everything in the table and in the tables below it.
-local function visit_all(path, t, visit, around)
-  if around[t] or rawget(t, "subclass") then return end
-  around[t] = true
+local function visit_all(path, t, visit, enclosing_tables)
+  if enclosing_tables[t] or rawget(t, "subclass") then return end
+  enclosing_tables[t] = true
   for _, name in ipairs(members(t)) do
     visit(path .. "." .. name, name)
     local value = rawget(t, name)
-    if type(value) == "table" then visit_all(path .. "." .. name, value, visit, around) end
+    if type(value) == "table" then
+      visit_all(path .. "." .. name, value, visit, enclosing_tables)
+    end
   end
-  around[t] = nil
+  enclosing_tables[t] = nil
 end
 
 --- The path of everything in the module whose path ends in this name or dotted path
 --- ("layers.Dense"), the shortest path first.
 function names.paths(word)
-  local found, seen, ending = {}, {}, "." .. word
+  local paths, seen, ending = {}, {}, "." .. word
   visit_all("cr", cr, function(path)
     local is_meant = path == word or path:sub(-#ending) == ending
-    if is_meant and not seen[path] then found[#found + 1], seen[path] = path, true end
+    if is_meant and not seen[path] then paths[#paths + 1], seen[path] = path, true end
   end, {})
-  table.sort(found, function(a, b) return #a < #b or #a == #b and a < b end)
-  return found
+  table.sort(paths, function(a, b) return #a < #b or #a == #b and a < b end)
+  return paths
 end
 
 --- The value at a path such as "cr.layers.Dense".
@@ -52,18 +56,18 @@ end
 
 -- A name in the module of which `word` is a misspelling.
 local function misspelled_elsewhere(word)
-  local found
+  local misspelt_name
   visit_all("cr", cr, function(_, name)
-    if not found and shell.is_misspelling(word, name) then found = name end
+    if not misspelt_name and shell.is_misspelling(word, name) then misspelt_name = name end
   end, {})
-  return found
+  return misspelt_name
 end
 
 -- The first few paths, each in quotes, as a text: "'cr.losses.mse' or 'cr.metrics.mse'".
 local function quoted(paths)
-  local few = {}
-  for i = 1, math.min(#paths, 3) do few[i] = "'" .. paths[i] .. "'" end
-  return table.concat(few, " or ")
+  local parts = {}
+  for i = 1, math.min(#paths, 3) do parts[i] = "'" .. paths[i] .. "'" end
+  return table.concat(parts, " or ")
 end
 
 -- The list of paths in Crescent that replace the name `word` of the Python module at `path`.
@@ -88,11 +92,11 @@ end
 
 --- The hint " (did you mean 'cr.layers.Dense'?)" for a name that other tables of the module have.
 function names.elsewhere(word, path)
-  local others = {}
-  for _, other in ipairs(names.paths(word)) do
-    if other ~= path then others[#others + 1] = other end
+  local other_paths = {}
+  for _, other_path in ipairs(names.paths(word)) do
+    if other_path ~= path then other_paths[#other_paths + 1] = other_path end
   end
-  return question(others)
+  return question(other_paths)
 end
 
 --- Returns the first of these hints that applies: the counterpart of a name of Python; the same
@@ -103,8 +107,8 @@ function names.guess(word, candidates, everywhere, path)
   local hint = names.counterpart(word, path)
   if hint == "" then hint = names.elsewhere(word, path) end
   if hint == "" then hint = question { nearest(word, candidates) } end
-  local misspelled = hint == "" and everywhere and misspelled_elsewhere(word)
-  return misspelled and question(names.paths(misspelled)) or hint
+  local similar_name = hint == "" and everywhere and misspelled_elsewhere(word)
+  return similar_name and question(names.paths(similar_name)) or hint
 end
 
 --- Fails for a missing name in the table of the module; returns nil if the key is not a name.

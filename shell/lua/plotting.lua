@@ -97,15 +97,16 @@ plotting.plot = shell.define("plot -> a path, or nothing",
     { name = "style", type = "a text", default = "line",
       doc = "\"line\", \"points\" or \"bars\"." },
     file, width, height,
-  }, function(x, y, name, x_name, y_name, label, style, path, wide, high)
+  }, function(x, y, name, x_name, y_name, label, style, path, figure_width, figure_height)
     if y == nil then x, y = nil, x end
     local series = series_of(y, label)
-    for _, each in ipairs(series) do
-      each.style = style
-      each.x = x ~= nil and values_of("plot", x) or nil
+    for _, item in ipairs(series) do
+      item.style = style
+      item.x = x ~= nil and values_of("plot", x) or nil
     end
     return show("plot", { kind = "axes", title = name, xlabel = x_name, ylabel = y_name,
-      series = series, from = 1, whole = x == nil }, { file = path, width = wide, height = high })
+      series = series, from = 1, whole = x == nil },
+        { file = path, width = figure_width, height = figure_height })
   end)
 
 plotting.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of the values.", {
@@ -113,20 +114,20 @@ plotting.hist = shell.define("hist -> a path, or nothing", "Draws a histogram of
   { name = "bins", type = "an integer",
     doc = "Number of intervals; chosen by the number of values when not given." },
   title, xlabel, ylabel, file, width, height,
-}, function(x, bins, name, x_name, y_name, path, wide, high)
+}, function(x, bins, name, x_name, y_name, path, figure_width, figure_height)
   local series = { y = values_of("hist", x), style = "histogram", bins = bins }
   return show("hist", { kind = "axes", title = name, xlabel = x_name, ylabel = y_name,
-    series = { series } }, { file = path, width = wide, height = high })
+    series = { series } }, { file = path, width = figure_width, height = figure_height })
 end)
 
 --- Converts images to a batch of shape (count, height, width, channels).
 local function batch_of(images)
   images = tensor_of("imshow", images)
   local shape = images.shape
-  local last = #shape > 0 and shape[#shape]
-  local has_channels = last == 1 or last == 3 or last == 4
+  local channels = #shape > 0 and shape[#shape]
+  local has_channels = channels == 1 or channels == 3 or channels == 4
   if #shape == 2 then return images:reshape { 1, shape[1], shape[2], 1 } end
-  if #shape == 3 and has_channels then return images:reshape { 1, shape[1], shape[2], last } end
+  if #shape == 3 and has_channels then return images:reshape { 1, shape[1], shape[2], channels } end
   if #shape == 3 then return images:reshape { shape[1], shape[2], shape[3], 1 } end
   if #shape == 4 and has_channels then return images end
   shell.fail(
@@ -139,9 +140,10 @@ end
 local function stretched(images)
   images = cr.ops.cast(images, "float32")
   local is_finite = cr.ops.isfinite(images)
-  local least = cr.ops.min(cr.ops.where(is_finite, images, math.huge))
-  local most = cr.ops.max(cr.ops.where(is_finite, images, -math.huge))
-  return (images - least) / cr.ops.maximum(most - least, 1e-30), { least:item(), most:item() }
+  local minimum = cr.ops.min(cr.ops.where(is_finite, images, math.huge))
+  local maximum = cr.ops.max(cr.ops.where(is_finite, images, -math.huge))
+  return (images - minimum) / cr.ops.maximum(maximum - minimum, 1e-30),
+    { minimum:item(), maximum:item() }
 end
 
 --- The pair of pixel values that mean black and white.
@@ -159,14 +161,14 @@ plotting.imshow = shell.define("imshow -> a path, or nothing",
     file, width, height,
     { name = "colorbar", type = "a boolean", default = false,
       doc = "Show a bar with the scale of the greys." },
-  }, function(images, name, labels, columns, scale, path, wide, high, colorbar)
+  }, function(images, name, labels, columns, scale, path, figure_width, figure_height, colorbar)
     local pixels = batch_of(images)
     local range = range_of(pixels)
     if scale then pixels, range = stretched(pixels) end
     local has_bar = colorbar and pixels.shape[4] == 1
     return show("imshow", { kind = "images", pixels = pixels, title = name, labels = labels,
       columns = columns, range = has_bar and range or nil },
-      { file = path, width = wide, height = high })
+      { file = path, width = figure_width, height = figure_height })
   end)
 
 plotting.heatmap = shell.define("heatmap -> a path, or nothing",
@@ -183,12 +185,13 @@ plotting.heatmap = shell.define("heatmap -> a path, or nothing",
     { name = "colorbar", type = "a boolean",
       doc = "Show a bar with the scale of the colours; at the terminal only where the cells "
         .. "have no numbers." },
-  }, function(matrix, labels, rows, columns, name, x_name, y_name, numbers, path, wide, high,
+  }, function(matrix, labels, rows, columns, name, x_name, y_name, numbers, path,
+    figure_width, figure_height,
       colorbar)
     return show("heatmap", { kind = "heatmap", values = tensor_of("heatmap", matrix),
       rows = rows or labels, columns = columns or labels, title = name, xlabel = x_name,
       ylabel = y_name, numbers = numbers, colorbar = colorbar },
-      { file = path, width = wide, height = high })
+      { file = path, width = figure_width, height = figure_height })
   end)
 
 plotting.sparkline = shell.define("sparkline -> a string",
@@ -197,18 +200,18 @@ plotting.sparkline = shell.define("sparkline -> a string",
     { name = "width", type = "an integer",
       doc = "Width in characters; by default the number of values. Fewer characters show means "
         .. "of neighbouring values." },
-  }, function(x, wide)
+  }, function(x, figure_width)
     return (call_named("sparkline", shell.draw, "text",
       { kind = "sparkline", values = values_of("sparkline", x) },
-      { width = wide, unicode = true }):gsub("\n$", ""))
+      { width = figure_width, unicode = true }):gsub("\n$", ""))
   end)
 
 --- Returns the logs of a history and the list of the log names to draw, each once. Each name is
 --- followed by that of the validation log ("val_loss" after "loss") if there is one.
 local function logs_of(history, names)
-  local logs, chosen, is_chosen = history.history, {}, {}
+  local logs, chosen_names, is_chosen = history.history, {}, {}
   local function choose(name)
-    if not is_chosen[name] then chosen[#chosen + 1], is_chosen[name] = name, true end
+    if not is_chosen[name] then chosen_names[#chosen_names + 1], is_chosen[name] = name, true end
   end
   if names and type(names) ~= "table" then names = { names } end
   for _, name in ipairs(names or sorted_names(logs)) do
@@ -220,7 +223,7 @@ local function logs_of(history, names)
     if not is_pair then choose(name) end
     if logs["val_" .. name] then choose("val_" .. name) end
   end
-  return logs, chosen
+  return logs, chosen_names
 end
 
 shell.methods["history.plot"] = function(history, o)

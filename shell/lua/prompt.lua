@@ -5,16 +5,16 @@
 local cr, shell = ...
 local show = shell.library "show"
 
-local kept_results = 100
+local max_results = 100
 local variables, print_text
-local results, last, number = {}, nil, 0
+local results, last_result, entry_number = {}, nil, 0
 local has_printed = false
 local prompt = {}
 
 -- ---- results
 
 local function result_named(name)
-  if name == "_" then return last end
+  if name == "_" then return last_result end
   local digits = type(name) == "string" and name:match "^_(%d+)$"
   if digits then return results[tonumber(digits)] end
 end
@@ -23,20 +23,20 @@ end
 -- set variables with these names.
 local function name_results()
   local meta = getmetatable(_G) or {}
-  local before = meta.__index
+  local previous_index = meta.__index
   function meta.__index(globals, name)
     local value = result_named(name)
-    if value ~= nil or before == nil then return value end
-    if type(before) ~= "function" then return before[name] end
-    value = before(globals, name)  -- no tail call: `before` looks for the code below this function
+    if value ~= nil or previous_index == nil then return value end
+    if type(previous_index) ~= "function" then return previous_index[name] end
+  value = previous_index(globals, name)  -- no tail call: it looks for the code below this function
     return value
   end
   setmetatable(_G, meta)
 end
 
 function prompt.begin(entry)
-  number, has_printed = entry, false
-  results[number - kept_results] = nil
+  entry_number, has_printed = entry, false
+  results[entry_number - max_results] = nil
 end
 
 -- Whether the results of an entry are printed. Not printed are a single nil that a call returned,
@@ -50,7 +50,7 @@ end
 function prompt.show(is_silent, is_path, ...)
   local count, texts = select("#", ...), {}
   local value = ...
-  if value ~= nil then results[number], last = value, value end
+  if value ~= nil then results[entry_number], last_result = value, value end
   if is_silent or not is_worth_showing(is_path, count, value) then return end
   for i = 1, count do texts[i] = cr.show((select(i, ...))) end
   print_text(table.concat(texts, "\n"), shell.printing.pager ~= false)
@@ -60,10 +60,10 @@ local function is_tensor(value) return getmetatable(value) == "tensor" end
 
 -- The warning that a value with this text, which is compared with a number, equals no number; nil
 -- if the value is neither a tensor nor a list.
-local function warning_of_comparison(value, text, number)
+local function warning_of_comparison(value, text, number_text)
   if is_tensor(value) then
     return string.format("%s is a tensor, which in Lua equals no number; "
-      .. "cr.ops.equal(%s, %s) compares its elements", text, text, number)
+      .. "cr.ops.equal(%s, %s) compares its elements", text, text, number_text)
   elseif shell.is_structure(value) and #value > 0 then
     return string.format("%s is a list, which equals no number; its last item is %s[#%s]", text,
       text, text)
@@ -75,9 +75,9 @@ end
 --- compared with a number, because Lua calls no metamethod for such a comparison. `operands` holds
 --- the texts of both operands of each comparison.
 function prompt.watcher(operands)
-  local warned = {}
+  local has_warned = {}
   return function(index, watched, other)
-    if warned[index] then return watched end
+    if has_warned[index] then return watched end
     local watched_text, other_text = operands[2 * index - 1], operands[2 * index]
     local warning
     if type(other) == "number" then
@@ -86,7 +86,7 @@ function prompt.watcher(operands)
       warning = warning_of_comparison(other, other_text, watched_text)
     end
     if warning then shell.warn(warning) end
-    warned[index] = warning ~= nil
+    has_warned[index] = warning ~= nil
     return watched
   end
 end
@@ -97,21 +97,22 @@ local value_of
 --- the first variable a list and the others nothing.
 function prompt.warn_of_list(entry)
   local targets, call = entry:match "^%s*([%a_][%w_%s,]*)=%s*([%a_].*[%)}])[%s;]*$"
-  local outside = call and call:gsub("%b()", ""):gsub("%b[]", ""):gsub("%b{}", "")
-  if not call or outside:find "[,;\n]" then return end
-  local first, others = nil, 0
+  local outer_text = call and call:gsub("%b()", ""):gsub("%b[]", ""):gsub("%b{}", "")
+  if not call or outer_text:find "[,;\n]" then return end
+  local first_name, other_count = nil, 0
   for name in targets:gsub("^local%s", ""):gmatch "[%a_][%w_]*" do
-    if not first then
-      first = name
+    if not first_name then
+      first_name = name
     elseif value_of(name) ~= nil then
       return
     else
-      others = others + 1
+      other_count = other_count + 1
     end
   end
-  local list = value_of(first)
-  if others == 0 or type(list) ~= "table" or #list <= others then return end
-  shell.warn(string.format("%s is a list; its values are assigned by %s = table.unpack(%s)", first,
+  local list = value_of(first_name)
+  if other_count == 0 or type(list) ~= "table" or #list <= other_count then return end
+  shell.warn(string.format("%s is a list; its values are assigned by %s = table.unpack(%s)",
+    first_name,
     targets:match "^(.-)%s*$", call))
 end
 
@@ -155,9 +156,9 @@ local function first_sentence(doc) return doc:match "^(.-%.)%f[%s\0]" or doc end
 local function rows_with(word)
   local in_name, in_doc = {}, {}
   local function visit(name, doc)
-    local named = name:lower():find(word, 1, true)
-    if not named and not doc:lower():find(word, 1, true) then return end
-    table.insert(named and in_name or in_doc, show.row(name, 43, first_sentence(doc)))
+    local is_in_name = name:lower():find(word, 1, true)
+    if not is_in_name and not doc:lower():find(word, 1, true) then return end
+    table.insert(is_in_name and in_name or in_doc, show.row(name, 43, first_sentence(doc)))
   end
   local listing = cr.listing()
   for _, class in ipairs(listing.classes) do
@@ -176,7 +177,7 @@ local function search(word)
   shell.print_help(table.concat(rows, "\n"))
 end
 
---- Remembers what the names have to which the text of an entry gives functions.
+--- Remembers the values of the names to which the text of an entry assigns functions.
 function prompt.remember_functions(text)
   shell.library("prompt/named_functions").remember(text)
 end

@@ -11,7 +11,7 @@ local dtype_option = { name = "dtype", type = "a dtype", default = "float32",
 local seed_option = { name = "seed", type = "an integer or a SeedGenerator",
   doc = "Seed of the random numbers; nil: the global generator." }
 
-local function number(name, doc)
+local function number_option(name, doc)
   return { name = name, type = "a number or a tensor", doc = doc, required = true }
 end
 
@@ -37,27 +37,28 @@ end
 -- The method of Marsaglia and Tsang accepts at least 19 of 20 candidates, so twelve rounds suffice.
 local function draw_log_gamma(shape, alpha, seed)
   alpha = ops.broadcast_to(ops.cast(alpha, "float32"), shape)
-  local small = ops.less(alpha, 1)
-  local d = ops.where(small, alpha + 1, alpha) - 1 / 3
+  local is_small = ops.less(alpha, 1)
+  local d = ops.where(is_small, alpha + 1, alpha) - 1 / 3
   local c = ops.rsqrt(d * 9)
-  local result, done = d, ops.zeros(shape, "bool")
+  local result, is_done = d, ops.zeros(shape, "bool")
   for _ = 1, 12 do
     local x = cr.random.normal(shape, { seed = seed })
     local v = (c * x + 1) ^ 3
-    local safe = ops.maximum(v, 1e-30)
-    local accepted = ops.less(ops.log(uniform(shape, seed)),
-      x * x * 0.5 + d - d * v + d * ops.log(safe))
-    accepted = ops.logical_and(accepted, ops.greater(v, 0))
-    result = ops.where(ops.logical_and(accepted, ops.logical_not(done)), d * v, result)
-    done = ops.logical_or(done, accepted)
+    local positive_v = ops.maximum(v, 1e-30)
+    local is_accepted = ops.less(ops.log(uniform(shape, seed)),
+      x * x * 0.5 + d - d * v + d * ops.log(positive_v))
+    is_accepted = ops.logical_and(is_accepted, ops.greater(v, 0))
+    result = ops.where(ops.logical_and(is_accepted, ops.logical_not(is_done)), d * v, result)
+    is_done = ops.logical_or(is_done, is_accepted)
   end
-  local power = ops.where(small, 1 / ops.where(small, alpha, 1.0), 0.0)
-  local least = 1e-9 -- replaces the draw 0, since log(0) is infinite
-  return ops.log(result) + power * ops.log(ops.maximum(uniform(shape, seed), least))
+  local power = ops.where(is_small, 1 / ops.where(is_small, alpha, 1.0), 0.0)
+  local min_draw = 1e-9 -- replaces the draw 0, since log(0) is infinite
+  return ops.log(result) + power * ops.log(ops.maximum(uniform(shape, seed), min_draw))
 end
 
 define("gamma", "Samples of the gamma distribution with shape alpha and scale 1.", {
-  shape_option, number("alpha", "Shape parameter, above 0; broadcast to the shape of the result."),
+  shape_option, number_option("alpha",
+    "Shape parameter, above 0; broadcast to the shape of the result."),
   dtype_option, seed_option,
 }, function(shape, alpha, dtype, seed)
   check_positive("gamma", "alpha", alpha)
@@ -65,8 +66,8 @@ define("gamma", "Samples of the gamma distribution with shape alpha and scale 1.
 end)
 
 define("beta", "Samples of the beta distribution.", {
-  shape_option, number("alpha", "Parameter of the distribution, above 0."),
-    number("beta", "Parameter of the distribution, above 0."), dtype_option, seed_option,
+  shape_option, number_option("alpha", "Parameter of the distribution, above 0."),
+    number_option("beta", "Parameter of the distribution, above 0."), dtype_option, seed_option,
 }, function(shape, alpha, beta, dtype, seed)
   check_positive("beta", "alpha", alpha)
   check_positive("beta", "beta", beta)
@@ -78,7 +79,7 @@ define("beta", "Samples of the beta distribution.", {
 end)
 
 define("binomial", "Samples of the binomial distribution: numbers of successes.", {
-  shape_option, number("counts", "Number of trials."), number("probabilities",
+  shape_option, number_option("counts", "Number of trials."), number_option("probabilities",
     "Probability of success."), dtype_option,
   seed_option,
 }, function(shape, counts, probabilities, dtype, seed)
@@ -91,15 +92,16 @@ define("binomial", "Samples of the binomial distribution: numbers of successes."
   local size = 1
   for _, n in ipairs(shape) do size = size * n end
   if size == 0 then return ops.zeros(shape, dtype) end
-  local most, at_once = ops.max(counts):item(), math.max(1, (1 << 20) // size)
+  local max_count, trials_per_round = ops.max(counts):item(), math.max(1, (1 << 20) // size)
   local sum = ops.zeros(shape)
-  for first = 0, most - 1, at_once do
-    local trials = math.tointeger(math.min(at_once, most - first))
+  for first = 0, max_count - 1, trials_per_round do
+    local trials = math.tointeger(math.min(trials_per_round, max_count - first))
     local draws = uniform({ trials, table.unpack(shape) }, seed)
-    local number_of_trial = ops.reshape(cr.arange(trials, { dtype = "float32" }) + first,
+    local trial_indices = ops.reshape(cr.arange(trials, { dtype = "float32" }) + first,
       { trials, table.unpack(ops.ones({ #shape }, "int32"):totable()) })
-    local wins = ops.logical_and(ops.less(draws, probabilities), ops.less(number_of_trial, counts))
-    sum = sum + ops.sum(ops.cast(wins, "float32"), 0)
+    local is_success = ops.logical_and(ops.less(draws, probabilities),
+      ops.less(trial_indices, counts))
+    sum = sum + ops.sum(ops.cast(is_success, "float32"), 0)
   end
   return ops.cast(sum, dtype)
 end)
@@ -111,27 +113,28 @@ local function checked_probabilities(p, count)
     shell.fail("choice: expected a probability for each of ", count, " items, got shape ",
       cr.show(p.shape))
   end
-  local least, sum = ops.min(p):item(), ops.sum(p):item()
-  if not (least >= 0 and math.abs(sum - 1) < 1e-6) then
+  local minimum, sum = ops.min(p):item(), ops.sum(p):item()
+  if not (minimum >= 0 and math.abs(sum - 1) < 1e-6) then
     shell.fail("choice: expected probabilities of at least 0 whose sum is 1, got a least of ",
-      least, " and a sum of ", sum)
+      minimum, " and a sum of ", sum)
   end
   return p
 end
 
--- Draws `number` of the indices from 0 to count - 1, with the probabilities p or with equal ones.
-local function sample_indices(count, number, replace, p, seed)
-  if not replace and not p then return cr.random.permutation(count, seed):slice(1, number) end
-  if replace and not p then return cr.random.randint({ number }, 0, count, { seed = seed }) end
+-- Draws `draw_count` of the indices from 0 to count - 1, with the probabilities p or with equal
+-- ones.
+local function sample_indices(count, draw_count, replace, p, seed)
+  if not replace and not p then return cr.random.permutation(count, seed):slice(1, draw_count) end
+  if replace and not p then return cr.random.randint({ draw_count }, 0, count, { seed = seed }) end
   if replace then
-    local draws = cr.random.uniform({ number }, { dtype = "float64", seed = seed })
+    local draws = cr.random.uniform({ draw_count }, { dtype = "float64", seed = seed })
     local ends = ops.cumsum(p)
     return ops.searchsorted(ends / ends[-1], draws, "right")
   end
   -- The Gumbel trick: indices of the largest sums of log-probability and Gumbel noise are
   -- distributed like draws without replacement.
   local noise = -ops.log(-ops.log(ops.clip(uniform({ count }, seed), 1e-20, 1 - 1e-7)))
-  return select(2, ops.top_k(ops.log(ops.cast(p, "float32")) + noise, number))
+  return select(2, ops.top_k(ops.log(ops.cast(p, "float32")) + noise, draw_count))
 end
 
 define("choice",
@@ -154,18 +157,19 @@ define("choice",
     shell.fail("choice: expected at most 2147483647 items, whose places are int32, got ", count)
   end
   shape = type(shape) == "number" and { shape } or shape or {}
-  local number = 1
-  for _, n in ipairs(shape) do number = number * n end
-  if not replace and number > count then
-    shell.fail("choice: ", number, " items without replacement of ", count)
+  local item_count = 1
+  for _, n in ipairs(shape) do item_count = item_count * n end
+  if not replace and item_count > count then
+    shell.fail("choice: ", item_count, " items without replacement of ", count)
   end
   p = p ~= nil and checked_probabilities(p, count) or nil
-  if p and not replace and ops.sum(ops.greater(p, 0)):item() < number then
-    shell.fail("choice: ", number, " items without replacement, fewer have a probability above 0")
+  if p and not replace and ops.sum(ops.greater(p, 0)):item() < item_count then
+    shell.fail("choice: ", item_count,
+      " items without replacement, fewer have a probability above 0")
   end
-  local places = ops.cast(sample_indices(count, number, replace, p, generator(seed)), "int32")
-  places = ops.reshape(places, shape)
-  return items and ops.take(items, places, 0) or places
+  local indices = ops.cast(sample_indices(count, item_count, replace, p, generator(seed)), "int32")
+  indices = ops.reshape(indices, shape)
+  return items and ops.take(items, indices, 0) or indices
 end)
 
 define("categorical",

@@ -1,14 +1,14 @@
 -- Values as text for the prompt.
 local cr, shell = ...
-local cut_rows, cut_depth, cut_width, cut_numbers, cut_text, cut_lines = 40, 5, 100, 100, 70, 5
+local max_rows, max_depth, max_width, max_numbers, max_text, max_lines = 40, 5, 100, 100, 70, 5
 local long_lines = 20
 
-local words = {}
+local keywords = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat
-  return then true until while]]):gmatch "%a+" do words[word] = true end
+  return then true until while]]):gmatch "%a+" do keywords[word] = true end
 
 local function is_name(key)
-  return type(key) == "string" and key:match "^[%a_][%w_]*$" and not words[key]
+  return type(key) == "string" and key:match "^[%a_][%w_]*$" and not keywords[key]
 end
 local function key_text(key)
   if is_name(key) then return key end
@@ -52,16 +52,16 @@ local function row(name, column, ...)
   local begins_below = is_narrow or #name > column - 3
   local line, lines = "  " .. name, {}
   for i, text in ipairs { ... } do lines[i] = wrapped(text, indent, columns - #indent) end
-  local said = table.concat(lines, "\n" .. indent)
-  if said == "" then return line end
-  return line .. (begins_below and "\n" .. indent or (" "):rep(column - #line)) .. said
+  local body = table.concat(lines, "\n" .. indent)
+  if body == "" then return line end
+  return line .. (begins_below and "\n" .. indent or (" "):rep(column - #line)) .. body
 end
 
 local show_value
 local function indented(text, indent) return (text:gsub("\n", "\n" .. (" "):rep(indent))) end
 
 -- The width of lines in columns.
-local function line_width() return shell.printing.width or shell.fitting_columns(cut_width, 40) end
+local function line_width() return shell.printing.width or shell.fitting_columns(max_width, 40) end
 
 -- The text of a number with at most as many decimals as tensors show; very small numbers have an
 -- exponent.
@@ -76,10 +76,10 @@ end
 -- The string in quotes; `depth` is the number of tables around it. Of a long string only the
 -- beginning is shown, with its length.
 local function string_text(text, depth)
-  local most = math.min(cut_text, math.max(10, line_width() - 2 * depth - 22))
-  if #text <= most then most = #text end
-  local quoted = string.format("%q", text:sub(1, most)):gsub("\\\n", "\\n")
-  return #text == most and quoted or string.format("%s... (%d bytes)", quoted, #text)
+  local max_bytes = math.min(max_text, math.max(10, line_width() - 2 * depth - 22))
+  if #text <= max_bytes then max_bytes = #text end
+  local quoted = string.format("%q", text:sub(1, max_bytes)):gsub("\\\n", "\\n")
+  return #text == max_bytes and quoted or string.format("%s... (%d bytes)", quoted, #text)
 end
 
 -- The signature of a function of the module, such as "<clip(x, x_min, x_max)>", without the last
@@ -87,9 +87,9 @@ end
 local function signature_text(f, depth)
   local signature = (cr.describe(f) or {}).signature
   if not signature then return nil end
-  local room = math.max(line_width() - 2 * depth - 24, 16)
-  if #signature > room then
-    local shorter = signature:sub(1, room - 5)
+  local max_length = math.max(line_width() - 2 * depth - 24, 16)
+  if #signature > max_length then
+    local shorter = signature:sub(1, max_length - 5)
     signature = (shorter:match "^(.*,)[^,]*$" or signature:match "^[^(]*%(") .. " ...)"
   end
   return "<" .. signature:gsub("%( %.", "(.") .. ">"
@@ -106,10 +106,10 @@ local function tensor_text(tensor, depth)
   if depth == 0 then return tostring(tensor) .. "\n" .. spec_text(tensor) end
   local rows = 1
   for i = 1, #tensor.shape - 1 do rows = rows * tensor.shape[i] end
-  local text = rows <= cut_lines and tostring(tensor) or "\n"
-  local longest = 0
-  for line in text:gmatch "[^\n]+" do longest = math.max(longest, #line) end
-  return longest > 0 and longest <= line_width() - 4 * depth and text or spec_text(tensor)
+  local text = rows <= max_lines and tostring(tensor) or "\n"
+  local longest_line = 0
+  for line in text:gmatch "[^\n]+" do longest_line = math.max(longest_line, #line) end
+  return longest_line > 0 and longest_line <= line_width() - 4 * depth and text or spec_text(tensor)
 end
 
 local function is_short(value) return type(value) == "number" or type(value) == "boolean" end
@@ -117,55 +117,57 @@ local function is_short(value) return type(value) == "number" or type(value) == 
 -- The texts of a list's items, without the items beyond the limit; also returns how many of them
 -- may share a line.
 local function list_parts(t, depth, seen)
-  local parts, length, across = {}, #t, true
-  for i = 1, length do across = across and is_short(rawget(t, i)) end
-  local most = across and (shell.printing.threshold or cut_numbers) or cut_rows
-  for i = 1, math.min(length, most) do
+  local parts, length, are_short = {}, #t, true
+  for i = 1, length do are_short = are_short and is_short(rawget(t, i)) end
+  local max_items = are_short and (shell.printing.threshold or max_numbers) or max_rows
+  for i = 1, math.min(length, max_items) do
     parts[#parts + 1] = show_value(rawget(t, i), depth + 1, seen)
   end
-  if length > most then parts[#parts + 1] = string.format("... %d more", length - most) end
-  return parts, across and #parts or 0
+  if length > max_items then
+    parts[#parts + 1] = string.format("... %d more", length - max_items)
+  end
+  return parts, are_short and #parts or 0
 end
 
 -- The fields that cr.show leaves out of a description by cr.describe: help(x) lists them.
-local unshown = { methods = true, signatures = true }
+local hidden_fields = { methods = true, signatures = true }
 
 -- The sorted keys of the fields with names that are shown.
 local function shown_keys(t)
   local keys = sorted_keys(t, #t + 1)
   if rawget(t, "what") == nil or rawget(t, "signatures") == nil then return keys end
-  local shown = {}
+  local visible_keys = {}
   for _, key in ipairs(keys) do
-    if not unshown[key] then shown[#shown + 1] = key end
+    if not hidden_fields[key] then visible_keys[#visible_keys + 1] = key end
   end
-  return shown
+  return visible_keys
 end
 
 -- Adds the texts of the fields with names to `parts`; those of many lines come last.
 local function named_parts(t, depth, seen, parts)
-  local keys, long = shown_keys(t), {}
+  local keys, long_texts = shown_keys(t), {}
   for i, key in ipairs(keys) do
-    if i > cut_rows then
-      parts[#parts + 1] = string.format("... %d more", #keys - cut_rows)
+    if i > max_rows then
+      parts[#parts + 1] = string.format("... %d more", #keys - max_rows)
       break
     end
     local name = key_text(key) .. " = "
     local text = name .. indented(show_value(rawget(t, key), depth + 1, seen),
       type(rawget(t, key)) == "table" and 0 or #name)
     local is_long = select(2, text:gsub("\n", "")) > long_lines
-    table.insert(is_long and long or parts, text)
+    table.insert(is_long and long_texts or parts, text)
   end
-  table.move(long, 1, #long, #parts + 1, parts)
+  table.move(long_texts, 1, #long_texts, #parts + 1, parts)
   if #keys < #sorted_keys(t, #t + 1) then parts[#parts + 1] = "..." end
 end
 
--- Puts the first `across` parts into lines of at most `width` columns; each further part gets a
--- line of its own.
-local function in_lines(parts, across, width)
+-- Puts the first `short_count` parts into lines of at most `width` columns; each further part gets
+-- a line of its own.
+local function in_lines(parts, short_count, width)
   local lines, line = {}, ""
   for i, part in ipairs(parts) do
     local text = indented(part, 2) .. (i < #parts and "," or "")
-    if line ~= "" and i <= across and #line + #text + 1 <= width - 2 then
+    if line ~= "" and i <= short_count and #line + #text + 1 <= width - 2 then
       line = line .. " " .. text
     else
       lines[#lines + 1] = line ~= "" and line or nil
@@ -179,13 +181,13 @@ end
 local function show_table(t, depth, seen)
   if seen[t] then return "<the table above>" end
   if next(shell.filled(t)) == nil then return "{}" end
-  if depth > cut_depth then return "{...}" end
+  if depth > max_depth then return "{...}" end
   seen[t] = true
-  local parts, across = list_parts(t, depth, seen)
+  local parts, short_count = list_parts(t, depth, seen)
   named_parts(t, depth, seen, parts)
   seen[t] = nil
   local line, width = "{ " .. table.concat(parts, ", ") .. " }", line_width() - 2 * depth
-  return #line <= width and not line:find "\n" and line or in_lines(parts, across, width)
+  return #line <= width and not line:find "\n" and line or in_lines(parts, short_count, width)
 end
 
 -- The text of a value; `depth` is the number of tables around it. Tables without __tostring show
@@ -238,5 +240,5 @@ end
 
 return {
   show_value = show_value, sorted_keys = sorted_keys, wrapped = wrapped, row = row,
-  is_name = is_name, words = words,
+  is_name = is_name, keywords = keywords,
 }

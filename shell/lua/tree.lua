@@ -14,17 +14,17 @@ local function is_nested(x) return type(x) == "table" and shell.is_structure(x) 
 
 -- Returns the structure; fails if a table in it contains itself.
 local function without_cycles(structure)
-  local around = {}
+  local enclosing_tables = {}
   local function check_part(part, path)
     if not is_nested(part) then return end
-    if around[part] then
+    if enclosing_tables[part] then
       shell.fail("a structure must have an end: the table at ", path, " contains itself")
     end
-    around[part] = true
-    for key, below in pairs(part) do
-      check_part(below, path == "the top" and tostring(key) or path .. "." .. tostring(key))
+    enclosing_tables[part] = true
+    for key, child in pairs(part) do
+      check_part(child, path == "the top" and tostring(key) or path .. "." .. tostring(key))
     end
-    around[part] = nil
+    enclosing_tables[part] = nil
   end
   check_part(structure, "the top")
   return structure
@@ -43,9 +43,9 @@ end
 local function visit(structure, path, f)
   if not is_nested(structure) then return f(structure, path) end
   for _, key in ipairs(keys_of(structure)) do
-    local below = table.move(path, 1, #path, 1, {})
-    below[#below + 1] = key
-    visit(structure[key], below, f)
+    local child_path = table.move(path, 1, #path, 1, {})
+    child_path[#child_path + 1] = key
+    visit(structure[key], child_path, f)
   end
 end
 
@@ -66,9 +66,9 @@ local function check_same(a, b, path)
     end
   end
   for _, key in ipairs(keys_of(a)) do
-    local below = table.move(path, 1, #path, 1, {})
-    below[#below + 1] = tostring(key)
-    check_same(a[key], b[key], below)
+    local child_path = table.move(path, 1, #path, 1, {})
+    child_path[#child_path + 1] = tostring(key)
+    check_same(a[key], b[key], child_path)
   end
 end
 
@@ -86,9 +86,9 @@ local function map_up_to(name, shallow, f, structures, path)
       end
       parts[i] = structure[key]
     end
-    local below = table.move(path, 1, #path, 1, {})
-    below[#below + 1] = tostring(key)
-    result[key] = map_up_to(name, shallow[key], f, parts, below)
+    local child_path = table.move(path, 1, #path, 1, {})
+    child_path[#child_path + 1] = tostring(key)
+    result[key] = map_up_to(name, shallow[key], f, parts, child_path)
   end
   return result
 end

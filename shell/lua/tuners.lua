@@ -7,13 +7,13 @@ local tuners = {}
 
 --- The options of a class of tuners, as rows of shell.define: hypermodel, objective, the given
 --- rows, and the other options that all tuners have.
-local function with_common(rows)
-  local all = { { name = "hypermodel", type = "a function", required = true, takes_lists = true,
+local function with_common_options(rows)
+  local options = { { name = "hypermodel", type = "a function", required = true, takes_lists = true,
     doc = "Builds and compiles the model of a trial: it is given hp and returns the model. Or an "
       .. "object whose methods build(hp) and, if it likes, fit(hp, model, ...) do." },
     { name = "objective", type = "a text", default = "val_loss", takes_names = true,
       doc = "The log that is to become good, or { name = \"my_metric\", direction = \"max\" }." } }
-  for _, row in ipairs(rows) do all[#all + 1] = row end
+  for _, row in ipairs(rows) do options[#options + 1] = row end
   for _, row in ipairs {
     { name = "seed", type = "an integer",
       doc = "What suggestions, weights and the order of data follow from; drawn when not given." },
@@ -45,8 +45,8 @@ local function with_common(rows)
     { name = "pruner", type = "a text or a table", takes_names = true,
       doc = "\"median\", or { percentile = 50, n_startup_trials = 5, n_warmup_steps = 0 } in "
         .. "epochs: ends trials that are worse than earlier ones after as many epochs." },
-  } do all[#all + 1] = row end
-  return all
+  } do options[#options + 1] = row end
+  return options
 end
 
 --- Returns `hypermodel`. In a call such as RandomSearch { build, max_trials = 3 } it is the list {
@@ -61,17 +61,17 @@ local function unwrap_hypermodel(hypermodel)
 end
 
 --- Defines a class of tuners. `oracle` is the class of the oracle, which chooses the
---- hyperparameters. `rows` are options of the class; the options named in `passed` are also options
---- of the oracle.
-local function class(name, doc, oracle, rows, passed)
-  local options = with_common(rows)
+--- hyperparameters. `rows` are options of the class; those named in `oracle_options` are also
+--- options of the oracle.
+local function class(name, doc, oracle, rows, oracle_options)
+  local options = with_common_options(rows)
   tuners[name] = shell.define(name .. " -> a tuner", doc, options, function(...)
-    local given, config = {}, {}
-    for i, row in ipairs(options) do given[row.name] = (select(i, ...)) end
-    given.hypermodel = unwrap_hypermodel(given.hypermodel)
-    for _, key in ipairs(passed) do config[key] = given[key] end
-    given.oracle = { class_name = oracle, config = config }
-    return tuner.new(name, given)
+    local values, config = {}, {}
+    for i, row in ipairs(options) do values[row.name] = (select(i, ...)) end
+    values.hypermodel = unwrap_hypermodel(values.hypermodel)
+    for _, key in ipairs(oracle_options) do config[key] = values[key] end
+    values.oracle = { class_name = oracle, config = config }
+    return tuner.new(name, values)
   end)
 end
 

@@ -17,8 +17,8 @@ utils.is_keras_tensor = shell.define("is_keras_tensor -> true or false",
   "Whether the value is a symbol of a graph.", {
   { name = "x", type = "a value", doc = "", required = true },
 }, function(x)
-  local what = cr.describe(x)
-  return what ~= nil and what.what == "symbol"
+  local description = cr.describe(x)
+  return description ~= nil and description.what == "symbol"
 end)
 
 utils.get_source_inputs = shell.define("get_source_inputs -> a list of symbols",
@@ -28,18 +28,18 @@ utils.get_source_inputs = shell.define("get_source_inputs -> a list of symbols",
   if not cr.utils.is_keras_tensor(tensor) then
     shell.fail("get_source_inputs: expected a symbol, got ", shell.shown(tensor))
   end
-  local found = {}
+  local sources = {}
   local function follow(symbol)
     local inputs = symbol.node and symbol.node.input_tensors or {}
     for _, input in ipairs(inputs) do follow(input) end
     if #inputs > 0 then return end
-    for _, other in ipairs(found) do
-      if other == symbol then return end
+    for _, source in ipairs(sources) do
+      if source == symbol then return end
     end
-    found[#found + 1] = symbol
+    sources[#sources + 1] = symbol
   end
   follow(tensor)
-  return found
+  return sources
 end)
 
 local names_of_types = { float = "float32", int = "int32", str = "string" }

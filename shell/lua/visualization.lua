@@ -42,7 +42,7 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tenso
       doc = "Refused unless 1: no text is drawn." },
     data_format,
   }, function(images, bounding_boxes, format, class_mapping, color, thickness, text_thickness,
-    font_scale, order)
+    font_scale, channel_order)
     check_images(images)
     color = color or { 128, 128, 128 }
     if class_mapping or text_thickness ~= 1 or font_scale ~= 1 then
@@ -53,7 +53,7 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tenso
     if type(bounding_boxes) ~= "table" or not (bounding_boxes.boxes and bounding_boxes.labels) then
       shell.fail("`bounding_boxes` should be a dict containing 'boxes' and 'labels' keys.")
     end
-    local result = as_pixels(as_channels_last(images, order))
+    local result = as_pixels(as_channels_last(images, channel_order))
     local batch, height, width, channels = table.unpack(result.shape)
     if #color ~= channels then
       shell.fail("draw_bounding_boxes: expected a color of ", channels, " numbers, got ", #color)
@@ -65,23 +65,25 @@ visualization.draw_bounding_boxes = shell.define("draw_bounding_boxes -> a tenso
     local rows, columns = ops.arange(height):reshape { 1, height, 1, 1 },
       ops.arange(width):reshape { 1, 1, width, 1 }
     local paint = ops.cast(cr.tensor(color):reshape { 1, 1, 1, channels }, "uint8")
-    local out, inside = thickness // 2, thickness - thickness // 2
+    local outer_thickness, inner_thickness = thickness // 2, thickness - thickness // 2
     for i = 1, boxes.shape[2] do
       local edges = boxes:slice({ 1, i }, { -1, i })
       local function edge(k)
         return edges:slice({ 1, 1, k }, { -1, 1, k }):reshape { batch, 1, 1, 1 }
       end
       local left, top, right, bottom = edge(1), edge(2), edge(3), edge(4)
-      local function expand_range(grow)
-        local x = ops.logical_and(ops.greater_equal(columns, left - grow),
-          ops.less(columns, right + grow))
-        local y = ops.logical_and(ops.greater_equal(rows, top - grow),
-          ops.less(rows, bottom + grow))
+      local function expand_range(margin)
+        local x = ops.logical_and(ops.greater_equal(columns, left - margin),
+          ops.less(columns, right + margin))
+        local y = ops.logical_and(ops.greater_equal(rows, top - margin),
+          ops.less(rows, bottom + margin))
         return ops.logical_and(x, y)
       end
-      local counts = ops.not_equal(labels:slice({ 1, i }, { -1, i }):reshape { batch, 1, 1, 1 }, -1)
-      local frame = ops.logical_and(expand_range(out), ops.logical_not(expand_range(-inside)))
-      result = ops.where(ops.logical_and(frame, counts), paint, result)
+      local is_labelled =
+        ops.not_equal(labels:slice({ 1, i }, { -1, i }):reshape { batch, 1, 1, 1 }, -1)
+      local frame = ops.logical_and(expand_range(outer_thickness),
+        ops.logical_not(expand_range(-inner_thickness)))
+      result = ops.where(ops.logical_and(frame, is_labelled), paint, result)
     end
     return result
   end)
@@ -111,7 +113,7 @@ visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks ->
     { name = "ignore_index", type = "an integer", default = -1,
       doc = "A class that is not drawn." },
     data_format,
-  }, function(images, masks, num_classes, color_mapping, alpha, blend, ignore_index, order)
+  }, function(images, masks, num_classes, color_mapping, alpha, blend, ignore_index, channel_order)
     check_images(images)
     if not masks.dtype:find "int" then
       shell.fail(
@@ -119,22 +121,22 @@ visualization.draw_segmentation_masks = shell.define("draw_segmentation_masks ->
         masks.dtype)
     end
     if #masks.shape == 3 then
-      masks = ops.expand_dims(masks, order == "channels_first" and 1 or -1)
+      masks = ops.expand_dims(masks, channel_order == "channels_first" and 1 or -1)
     end
-    images = ops.cast(as_channels_last(images, order), "float32")
-    masks = ops.cast(as_channels_last(masks, order), "int32")
+    images = ops.cast(as_channels_last(images, channel_order), "float32")
+    masks = ops.cast(as_channels_last(masks, channel_order), "int32")
     num_classes = num_classes or math.tointeger(ops.max(masks):item())
-    local colors, drawn = color_mapping or palette(num_classes), images
+    local colors, painted_images = color_mapping or palette(num_classes), images
     for class = 0, num_classes - 1 do
       local color = colors[class]
       if not color then
         shell.fail("draw_segmentation_masks: color_mapping has no color for class ", class)
       end
-      drawn = ops.where(ops.equal(masks, class), cr.tensor(color), drawn)
+      painted_images = ops.where(ops.equal(masks, class), cr.tensor(color), painted_images)
     end
-    if not blend then return drawn end
-    local mixed = images * (1 - alpha) + drawn * alpha
-    return ops.cast(ops.where(ops.not_equal(masks, ignore_index), mixed, images), "uint8")
+    if not blend then return painted_images end
+    local blended = images * (1 - alpha) + painted_images * alpha
+    return ops.cast(ops.where(ops.not_equal(masks, ignore_index), blended, images), "uint8")
   end)
 
 for name, gallery in pairs(shell.library "visualization/galleries") do

@@ -90,15 +90,15 @@ end
 -- mean None of Keras: the option gets its default, but classifier_activation becomes nil (no
 -- activation).
 local function options_by_name(names, ...)
-  local given = {}
+  local by_name = {}
   for i, name in ipairs(names) do
     local value = select(i, ...)
     if value == cr.null or value == false and options[name].is ~= is_boolean then
       value = name ~= "classifier_activation" and options[name].default or nil
     end
-    given[name] = value
+    by_name[name] = value
   end
-  return given
+  return by_name
 end
 
 local function exists(path)
@@ -125,8 +125,8 @@ end
 
 local function check(o, names)
   for _, name in ipairs(names) do
-    local is, value = options[name].is, o[name]
-    if value ~= nil and is and not is(value) then
+    local is_valid, value = options[name].is, o[name]
+    if value ~= nil and is_valid and not is_valid(value) then
       shell.fail(name, ": expected ", options[name].type, ", got ", cr.show(value))
     end
   end
@@ -172,8 +172,8 @@ local function inputs_of(symbol)
 end
 
 local function check_input_tensor(symbol, shape)
-  local what = cr.describe(symbol)
-  if not what or what.what ~= "symbol" then
+  local description = cr.describe(symbol)
+  if not description or description.what ~= "symbol" then
     shell.fail("input_tensor: expected a symbol, such as cr.Input gives, got ", cr.show(symbol))
   end
   if #symbol.shape ~= 4 then
@@ -208,23 +208,23 @@ local function make_input(net, o, row)
   return o.input_tensor, inputs_of(o.input_tensor)
 end
 
---- Applies the global pooling that the option `pooling` names, if any. If `named` is true, the
+--- Applies the global pooling that the option `pooling` names, if any. If `is_named` is true, the
 --- layer gets the name that it has in Keras.
-function application.pooled(net, x, o, named)
+function application.pooled(net, x, o, is_named)
   if not o.pooling then return x end
   local class = o.pooling == "avg" and net.GlobalAveragePooling2D or net.GlobalMaxPooling2D
-  return class { name = named and o.pooling .. "_pool" or nil }(x)
+  return class { name = is_named and o.pooling .. "_pool" or nil }(x)
 end
 
---- The usual end of a graph: global pooling and a dense layer. The table `how` has named_top and
+--- The usual end of a graph: global pooling and a dense layer. The table `top` has named_top and
 --- named_pooling (whether the pooling layers get the names of Keras), dropout (a rate), and dense
 --- (further options of the dense layer).
-function application.classified(net, x, o, how)
-  if not o.include_top then return application.pooled(net, x, o, how.named_pooling) end
-  x = net.GlobalAveragePooling2D { name = how.named_top and "avg_pool" or nil }(x)
-  if how.dropout then x = net.Dropout { how.dropout, name = "top_dropout" }(x) end
+function application.classified(net, x, o, top)
+  if not o.include_top then return application.pooled(net, x, o, top.named_pooling) end
+  x = net.GlobalAveragePooling2D { name = top.named_top and "avg_pool" or nil }(x)
+  if top.dropout then x = net.Dropout { top.dropout, name = "top_dropout" }(x) end
   local dense = { units = o.classes, activation = o.classifier_activation, name = "predictions" }
-  for name, value in pairs(how.dense or {}) do dense[name] = value end
+  for name, value in pairs(top.dense or {}) do dense[name] = value end
   return net.Dense(dense)(x)
 end
 
@@ -233,9 +233,9 @@ end
 -- The path of the file of weights to load; nil if none is to be loaded.
 local function weights_path(o, row)
   if o.weights ~= "imagenet" then return o.weights end
-  local file, folder, remote = row.trained(o)
+  local file, folder, remote_name = row.trained(o)
   return imagenet.cached(file,
-    "https://storage.googleapis.com/" .. folder .. "/" .. (remote or file))
+    "https://storage.googleapis.com/" .. folder .. "/" .. (remote_name or file))
 end
 
 local function build_model(row, o, names)

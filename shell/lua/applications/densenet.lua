@@ -5,9 +5,9 @@ local imagenet = shell.library "applications/imagenet"
 
 local growth = 32
 
-local function activated(net, x, bn, relu)
-  x = net.BatchNormalization { axis = 3, epsilon = 1.001e-5, name = bn }(x)
-  return net.Activation { "relu", name = relu }(x)
+local function activated(net, x, bn_name, relu_name)
+  x = net.BatchNormalization { axis = 3, epsilon = 1.001e-5, name = bn_name }(x)
+  return net.Activation { "relu", name = relu_name }(x)
 end
 
 local function padded(net, x, size)
@@ -16,12 +16,12 @@ end
 
 -- A convolutional block, whose result is concatenated with its input.
 local function block(net, x, name)
-  local made = activated(net, x, name .. "_0_bn", name .. "_0_relu")
-  made = net.Conv2D { 4 * growth, 1, use_bias = false, name = name .. "_1_conv" }(made)
-  made = activated(net, made, name .. "_1_bn", name .. "_1_relu")
-  made = net.Conv2D { growth, 3, padding = "same", use_bias = false,
-    name = name .. "_2_conv" }(made)
-  return net.Concatenate { axis = 3, name = name .. "_concat" } { x, made }
+  local branch = activated(net, x, name .. "_0_bn", name .. "_0_relu")
+  branch = net.Conv2D { 4 * growth, 1, use_bias = false, name = name .. "_1_conv" }(branch)
+  branch = activated(net, branch, name .. "_1_bn", name .. "_1_relu")
+  branch = net.Conv2D { growth, 3, padding = "same", use_bias = false,
+    name = name .. "_2_conv" }(branch)
+  return net.Concatenate { axis = 3, name = name .. "_concat" } { x, branch }
 end
 
 -- A transition between dense blocks, which halves the number of channels and the image size.

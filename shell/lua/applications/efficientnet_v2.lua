@@ -70,11 +70,11 @@ local function block(net, input, input_width, output_width, expansion, stride, s
     local squeezed_width = math.max(1, math.floor(input_width * squeeze_ratio))
     x = blocks.squeezed_and_excited(net, x, width, squeezed_width, name)
   end
-  local is_all = is_fused and expansion == 1
-  x = blocks.convolved(net, x, output_width, is_all and 3 or 1, name .. "project_conv",
-    { strides = is_all and stride or 1 })
+  local is_single_conv = is_fused and expansion == 1
+  x = blocks.convolved(net, x, output_width, is_single_conv and 3 or 1, name .. "project_conv",
+    { strides = is_single_conv and stride or 1 })
   x = blocks.normalized(net, x, momentum, name .. "project_bn")
-  if is_all then x = blocks.activated(net, x, name .. "project_activation") end
+  if is_single_conv then x = blocks.activated(net, x, name .. "project_activation") end
   if stride ~= 1 or input_width ~= output_width then return x end
   return blocks.residual_add(net, x, input, rate, name)
 end
@@ -82,7 +82,7 @@ end
 -- The probability with which a block drops its samples grows from 0 at the first block to 0.2 at
 -- the last one of a model with depth factor 1.
 local function apply_stages(net, x, stages, width, depth_factor)
-  local total, done = 0, 0
+  local total, block_index = 0, 0
   for _, stage in ipairs(stages) do total = total + stage[1] end
   for i, stage in ipairs(stages) do
     local count, input_width, output_width, expansion, stride, squeeze_ratio, is_fused =
@@ -91,8 +91,9 @@ local function apply_stages(net, x, stages, width, depth_factor)
     for j = 1, blocks.repeats(count, depth_factor) do
       local is_first = j == 1
       x = block(net, x, is_first and input_width or output_width, output_width, expansion,
-        is_first and stride or 1, squeeze_ratio, is_fused, 0.2 * done / total, blocks.name(i, j))
-      done = done + 1
+        is_first and stride or 1, squeeze_ratio, is_fused, 0.2 * block_index / total,
+        blocks.name(i, j))
+      block_index = block_index + 1
     end
   end
   return x

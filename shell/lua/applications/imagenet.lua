@@ -38,8 +38,8 @@ local tensors = { tensor = true, variable = true, symbol = true }
 -- Converts a tensor or a table of numbers to a tensor.
 local function tensor_of(value, argument)
   if type(value) == "table" then return cr.tensor(value) end
-  local described = cr.describe(value)
-  if not described or not tensors[described.what] then
+  local description = cr.describe(value)
+  if not description or not tensors[description.what] then
     shell.fail(argument, ": expected a tensor, got ", cr.show(value))
   end
   return value
@@ -119,9 +119,9 @@ local function largest(row, top)
     if row[a] ~= row[b] then return row[a] > row[b] end
     return a > b
   end)
-  local best = {}
-  for i = 1, math.min(top, #order) do best[i] = { order[i] - 1, row[order[i]] } end
-  return best
+  local largest_scores = {}
+  for i = 1, math.min(top, #order) do largest_scores[i] = { order[i] - 1, row[order[i]] } end
+  return largest_scores
 end
 
 local function decoded(predictions, top)
@@ -138,9 +138,9 @@ local function decoded(predictions, top)
   local names, results = class_names(), {}
   for i, row in ipairs(predictions:totable()) do
     results[i] = {}
-    for place, best in ipairs(largest(row, top)) do
-      local id, name = table.unpack(names[best[1]])
-      results[i][place] = { id, name, best[2] }
+    for rank, indexed_score in ipairs(largest(row, top)) do
+      local id, name = table.unpack(names[indexed_score[1]])
+      results[i][rank] = { id, name, indexed_score[2] }
     end
   end
   return results

@@ -20,9 +20,9 @@ local function chained(net, x, convolutions)
 end
 
 local function branched(net, x, branches)
-  local made = {}
-  for i, convolutions in ipairs(branches) do made[i] = chained(net, x, convolutions) end
-  return made
+  local outputs = {}
+  for i, convolutions in ipairs(branches) do outputs[i] = chained(net, x, convolutions) end
+  return outputs
 end
 
 local function concat(net, branches, name)
@@ -43,25 +43,25 @@ local residual_branches = {
 local function residual(net, x, kind, number, scale, is_linear)
   local name = ("%s_%d"):format(kind, number)
   local mixed = concat(net, branched(net, x, residual_branches[kind]), name .. "_mixed")
-  local up = net.Conv2D { x.shape[4], 1, padding = "same", use_bias = true,
+  local projection = net.Conv2D { x.shape[4], 1, padding = "same", use_bias = true,
     name = name .. "_conv" }(mixed)
-  x = net.CustomScaleLayer { scale } { x, up }
+  x = net.CustomScaleLayer { scale } { x, projection }
   if is_linear then return x end
   return net.Activation { "relu", name = name .. "_ac" }(x)
 end
 
 local function halved(net, x, branches, name)
-  local made = branched(net, x, branches)
-  made[#made + 1] = net.MaxPooling2D { 3, strides = 2, padding = "valid" }(x)
-  return concat(net, made, name)
+  local outputs = branched(net, x, branches)
+  outputs[#outputs + 1] = net.MaxPooling2D { 3, strides = 2, padding = "valid" }(x)
+  return concat(net, outputs, name)
 end
 
 local function mixed_5b(net, x)
-  local made = branched(net, x,
+  local outputs = branched(net, x,
     { { { 96, 1 } }, { { 48, 1 }, { 64, 5 } }, { { 64, 1 }, { 96, 3 }, { 96, 3 } } })
   local pooled = net.AveragePooling2D { 3, strides = 1, padding = "same" }(x)
-  made[#made + 1] = convolved(net, pooled, 64, 1)
-  return concat(net, made, "mixed_5b")
+  outputs[#outputs + 1] = convolved(net, pooled, 64, 1)
+  return concat(net, outputs, "mixed_5b")
 end
 
 -- ---- the graph

@@ -19,7 +19,7 @@ local function chained(net, x, convolutions)
   return x
 end
 
-local function pooled_around(net, x, width)
+local function pooled_branch(net, x, width)
   x = net.AveragePooling2D { 3, strides = 1, padding = "same" }(x)
   return convolved(net, x, width, 1, 1)
 end
@@ -36,15 +36,17 @@ local function block_35(net, x, pool_width, name)
   local pointwise = convolved(net, x, 64, 1, 1)
   local branch_5x5 = chained(net, x, { { 48, 1, 1 }, { 64, 5, 5 } })
   local branch_3x3 = chained(net, x, { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3 } })
-  return concat(net, { pointwise, branch_5x5, branch_3x3, pooled_around(net, x, pool_width) }, name)
+  return concat(net, { pointwise, branch_5x5, branch_3x3, pooled_branch(net, x, pool_width) }, name)
 end
 
-local function block_17(net, x, inner, name)
+local function block_17(net, x, inner_width, name)
   local pointwise = convolved(net, x, 192, 1, 1)
-  local branch_7x7 = chained(net, x, { { inner, 1, 1 }, { inner, 1, 7 }, { 192, 7, 1 } })
+  local branch_7x7 = chained(net, x,
+    { { inner_width, 1, 1 }, { inner_width, 1, 7 }, { 192, 7, 1 } })
   local branch_double = chained(net, x,
-    { { inner, 1, 1 }, { inner, 7, 1 }, { inner, 1, 7 }, { inner, 7, 1 }, { 192, 1, 7 } })
-  return concat(net, { pointwise, branch_7x7, branch_double, pooled_around(net, x, 192) }, name)
+    { { inner_width, 1, 1 }, { inner_width, 7, 1 }, { inner_width, 1, 7 },
+    { inner_width, 7, 1 }, { 192, 1, 7 } })
+  return concat(net, { pointwise, branch_7x7, branch_double, pooled_branch(net, x, 192) }, name)
 end
 
 local function block_8(net, x, number)
@@ -54,7 +56,7 @@ local function block_8(net, x, number)
   local pointwise = convolved(net, x, 320, 1, 1)
   local branch_3x3 = split(convolved(net, x, 384, 1, 1), "mixed9_" .. number)
   local branch_double = split(chained(net, x, { { 448, 1, 1 }, { 384, 3, 3 } }))
-  return concat(net, { pointwise, branch_3x3, branch_double, pooled_around(net, x, 192) },
+  return concat(net, { pointwise, branch_3x3, branch_double, pooled_branch(net, x, 192) },
     "mixed" .. 9 + number)
 end
 
@@ -77,8 +79,8 @@ local function build(net, x, o)
   end
   x = halved(net, x, { { { 384, 3, 3, halving } },
     { { 64, 1, 1 }, { 96, 3, 3 }, { 96, 3, 3, halving } } }, "mixed3")
-  for i, inner in ipairs { 128, 160, 160, 192 } do
-    x = block_17(net, x, inner, "mixed" .. 3 + i)
+  for i, inner_width in ipairs { 128, 160, 160, 192 } do
+    x = block_17(net, x, inner_width, "mixed" .. 3 + i)
   end
   x = halved(net, x, {
     { { 192, 1, 1 }, { 320, 3, 3, halving } },

@@ -8,15 +8,15 @@ local function normalized(net, x, name)
   return net.BatchNormalization { axis = -1, epsilon = 1e-3, momentum = 0.999, name = name }(x)
 end
 
-local function activated(net, x, bn, relu)
-  return net.ReLU { 6.0, name = relu }(normalized(net, x, bn))
+local function activated(net, x, bn_name, relu_name)
+  return net.ReLU { 6.0, name = relu_name }(normalized(net, x, bn_name))
 end
 
 -- An inverted residual block: expansion, depthwise convolution, projection.
 local function block(net, input, o, row, number)
   local width, stride, expansion = table.unpack(row)
   local channels = input.shape[4]
-  local narrow = shapes.divisible(math.floor(width * o.alpha))
+  local output_width = shapes.divisible(math.floor(width * o.alpha))
   local name, x = "expanded_conv_", input
   if number > 0 then
     name = ("block_%d_"):format(number)
@@ -32,9 +32,10 @@ local function block(net, input, o, row, number)
     name = name .. "depthwise",
   }(x)
   x = activated(net, x, name .. "depthwise_BN", name .. "depthwise_relu")
-  x = net.Conv2D { narrow, 1, padding = "same", use_bias = false, name = name .. "project" }(x)
+  x = net.Conv2D { output_width, 1, padding = "same", use_bias = false,
+    name = name .. "project" }(x)
   x = normalized(net, x, name .. "project_BN")
-  if channels == narrow and stride == 1 then
+  if channels == output_width and stride == 1 then
     return net.Add { name = name .. "add" } { input, x }
   end
   return x
@@ -56,8 +57,8 @@ local function build(net, x, o)
     use_bias = false, name = "Conv1" }(x)
   x = activated(net, x, "bn_Conv1", "Conv1_relu")
   for i, row in ipairs(blocks) do x = block(net, x, o, row, i - 1) end
-  local last = o.alpha > 1 and shapes.divisible(1280 * o.alpha) or 1280
-  x = net.Conv2D { last, 1, use_bias = false, name = "Conv_1" }(x)
+  local last_width = o.alpha > 1 and shapes.divisible(1280 * o.alpha) or 1280
+  x = net.Conv2D { last_width, 1, use_bias = false, name = "Conv_1" }(x)
   x = activated(net, x, "Conv_1_bn", "out_relu")
   return application.classified(net, x, o, {})
 end

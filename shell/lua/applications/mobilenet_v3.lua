@@ -34,11 +34,12 @@ end
 local function block(net, input, row, number)
   local expansion, width, kernel, stride, squeeze_ratio, activation = table.unpack(row, 1, 6)
   local channels = input.shape[4]
-  local inside = shapes.divisible(channels * expansion)
+  local inner_width = shapes.divisible(channels * expansion)
   local name, x = "expanded_conv_", input
   if number > 0 then
     name = ("expanded_conv_%d_"):format(number)
-    x = net.Conv2D { inside, 1, padding = "same", use_bias = false, name = name .. "expand" }(x)
+    x = net.Conv2D { inner_width, 1, padding = "same", use_bias = false,
+      name = name .. "expand" }(x)
     x = activation(net, normalized(net, x, name .. "expand_bn"))
   end
   if stride == 2 then
@@ -50,7 +51,7 @@ local function block(net, input, row, number)
     name = name .. "depthwise",
   }(x)
   x = activation(net, normalized(net, x, name .. "depthwise_bn"))
-  if squeeze_ratio then x = squeezed_and_excited(net, x, inside, squeeze_ratio, name) end
+  if squeeze_ratio then x = squeezed_and_excited(net, x, inner_width, squeeze_ratio, name) end
   x = net.Conv2D { width, 1, padding = "same", use_bias = false, name = name .. "project" }(x)
   x = normalized(net, x, name .. "project_bn")
   if stride == 1 and channels == width then return net.Add { name = name .. "add" } { input, x } end

@@ -30,10 +30,10 @@ local function separated(net, x, width, kernel, strides, id)
   end
   for i = 1, 2 do
     if i == 2 then x = activated(net, x) end
-    local step = i == 1 and strides or 1
-    local padding = step == 2 and "valid" or "same"
+    local stride = i == 1 and strides or 1
+    local padding = stride == 2 and "valid" or "same"
     x = net.SeparableConv2D {
-      width, kernel, strides = step, padding = padding, use_bias = false,
+      width, kernel, strides = stride, padding = padding, use_bias = false,
       name = ("separable_conv_%d_%s"):format(i, id),
     }(x)
     x = normalized(net, x, ("separable_conv_%d_bn_%s"):format(i, id))
@@ -124,25 +124,26 @@ end
 -- `skips`: whether the cell after a reduction takes as second input the result that precedes the
 -- input of the reduction, instead of this input.
 local function build(net, x, o, row)
-  local last_width, count, first_width, skips = table.unpack(row)
+  local last_width, cell_count, first_width, skips = table.unpack(row)
   local width = last_width // 24
   x = net.Conv2D {
     first_width, 3, strides = 2, padding = "valid", use_bias = false,
     kernel_initializer = "he_normal", name = "stem_conv1",
   }(x)
   x = normalized(net, x, "stem_bn1")
-  local before
-  for i, narrower in ipairs { 4, 2 } do
-    x, before = reduction_cell(net, x, before, width // narrower, "stem_" .. i), x
+  local previous
+  for i, divisor in ipairs { 4, 2 } do
+    x, previous = reduction_cell(net, x, previous, width // divisor, "stem_" .. i), x
   end
   for stage = 0, 2 do
     if stage > 0 then
-      local reduced = reduction_cell(net, x, before, width << stage, "reduce_" .. stage * count)
-      before, x = skips and before or x, reduced
+      local reduced = reduction_cell(net, x, previous, width << stage,
+        "reduce_" .. stage * cell_count)
+      previous, x = skips and previous or x, reduced
     end
-    for i = 0, count - 1 do
-      local id = stage * count + i + (stage > 0 and 1 or 0)
-      x, before = normal_cell(net, x, before, width << stage, tostring(id)), x
+    for i = 0, cell_count - 1 do
+      local id = stage * cell_count + i + (stage > 0 and 1 or 0)
+      x, previous = normal_cell(net, x, previous, width << stage, tostring(id)), x
     end
   end
   return application.classified(net, activated(net, x), o, {})
@@ -163,8 +164,8 @@ end
 local function model(size, image_size, row)
   local function input_shape(o)
     -- NASNetMobile needs images of its default size even without the classifier.
-    local given = o.input_shape or (size == "Mobile" and { image_size, image_size, 3 }) or nil
-    return shapes.of_input(given, image_size, 32, o.include_top, o.weights)
+    local shape = o.input_shape or (size == "Mobile" and { image_size, image_size, 3 }) or nil
+    return shapes.of_input(shape, image_size, 32, o.include_top, o.weights)
   end
   local name = "nasnet_" .. size:lower()
   local function trained(o)

@@ -33,14 +33,15 @@ local function block_v1(net, x, width, stride, is_first, name)
 end
 
 local function block_v2(net, x, width, stride, is_first, name)
-  local before = activated(net, normalized(net, x, name .. "_preact_bn"), name .. "_preact_relu")
+  local preactivated = activated(net, normalized(net, x, name .. "_preact_bn"),
+    name .. "_preact_relu")
   local shortcut = x
   if is_first then
-    shortcut = net.Conv2D { 4 * width, 1, strides = stride, name = name .. "_0_conv" }(before)
+    shortcut = net.Conv2D { 4 * width, 1, strides = stride, name = name .. "_0_conv" }(preactivated)
   elseif stride > 1 then
     shortcut = net.MaxPooling2D { 1, strides = stride }(x)
   end
-  x = net.Conv2D { width, 1, strides = 1, use_bias = false, name = name .. "_1_conv" }(before)
+  x = net.Conv2D { width, 1, strides = 1, use_bias = false, name = name .. "_1_conv" }(preactivated)
   x = activated(net, normalized(net, x, name .. "_1_bn"), name .. "_1_relu")
   x = padded(net, x, 1, name .. "_2_pad")
   x = net.Conv2D { width, 3, strides = stride, use_bias = false, name = name .. "_2_conv" }(x)
@@ -51,8 +52,9 @@ end
 
 -- In ResNet the first block of a stack has stride 2, in ResNetV2 the last block.
 local versions = {
-  { block = block_v1, strides = { 1, 2, 2, 2 }, smaller = function() return 1 end },
-  { block = block_v2, strides = { 2, 2, 2, 1 }, smaller = function(blocks) return blocks end },
+  { block = block_v1, strides = { 1, 2, 2, 2 }, strided_block = function() return 1 end },
+  { block = block_v2, strides = { 2, 2, 2, 1 },
+    strided_block = function(blocks) return blocks end },
 }
 
 -- ---- the graph
@@ -63,11 +65,11 @@ local function build(net, x, o, version, depths)
   if version == 1 then x = activated(net, normalized(net, x, "conv1_bn"), "conv1_relu") end
   x = padded(net, x, 1, "pool1_pad")
   x = net.MaxPooling2D { 3, strides = 2, name = "pool1_pool" }(x)
-  local how = versions[version]
+  local spec = versions[version]
   for i, blocks in ipairs(depths) do
     for j = 1, blocks do
-      local stride = j == how.smaller(blocks) and how.strides[i] or 1
-      x = how.block(net, x, 64 << (i - 1), stride, j == 1, ("conv%d_block%d"):format(i + 1, j))
+      local stride = j == spec.strided_block(blocks) and spec.strides[i] or 1
+      x = spec.block(net, x, 64 << (i - 1), stride, j == 1, ("conv%d_block%d"):format(i + 1, j))
     end
   end
   if version == 2 then x = activated(net, normalized(net, x, "post_bn"), "post_relu") end

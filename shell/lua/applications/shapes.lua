@@ -33,7 +33,7 @@ function shapes.given(shape)
   return sizes
 end
 
-local function same(a, b) return a[1] == b[1] and a[2] == b[2] and a[3] == b[3] end
+local function are_equal(a, b) return a[1] == b[1] and a[2] == b[2] and a[3] == b[3] end
 
 --- Fails if the image is smaller than min_size.
 function shapes.check_sizes(shape, min_size)
@@ -49,9 +49,9 @@ end
 --- sides. `side(shape)` returns the side of the image if there are weights for it, else 224 (also
 --- without a shape). `check(shape)` warns if there are no weights for the shape.
 function shapes.trained_squares(sides)
-  local known = {}
-  for _, side in ipairs(sides) do known[side] = true end
-  local function is_known(shape) return shape[1] == shape[2] and known[shape[1]] end
+  local known_sides = {}
+  for _, side in ipairs(sides) do known_sides[side] = true end
+  local function is_known(shape) return shape[1] == shape[2] and known_sides[shape[1]] end
   return {
     side = function(shape) return shape and is_known(shape) and shape[1] or 224 end,
     check = function(shape)
@@ -65,19 +65,19 @@ end
 
 --- The shape of the input images, from the options of the user and the sizes of the application.
 function shapes.of_input(shape, default_size, min_size, include_top, weights)
-  local default = { default_size, default_size, 3 }
-  local trained = weights == "imagenet"
-  if trained and include_top then
-    if shape and not same(shape, default) then
+  local default_shape = { default_size, default_size, 3 }
+  local is_pretrained = weights == "imagenet"
+  if is_pretrained and include_top then
+    if shape and not are_equal(shape, default_shape) then
       shell.fail(
         "When setting `include_top=True` and loading `imagenet` weights, `input_shape` should be ",
-        shapes.text(default),
+        shapes.text(default_shape),
         ".  Received: input_shape=", shapes.text(shape))
     end
-    return default
+    return default_shape
   end
-  if not shape then return include_top and default or { -1, -1, 3 } end
-  if trained and shape[3] ~= 3 then
+  if not shape then return include_top and default_shape or { -1, -1, 3 } end
+  if is_pretrained and shape[3] ~= 3 then
     shell.fail("The input must have 3 channels; Received `input_shape=", shapes.text(shape), "`")
   end
   if shape[3] ~= 1 and shape[3] ~= 3 then

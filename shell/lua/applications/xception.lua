@@ -35,7 +35,7 @@ local function halved(net, x, widths, name, is_activated)
   return net.Add() { x, residual }
 end
 
-local function middle(net, input, name)
+local function middle_block(net, input, name)
   local x = input
   for i = 1, 3 do
     local conv = ("%s_sepconv%d"):format(name, i)
@@ -50,7 +50,7 @@ local function build(net, x, o)
   for i, width in ipairs { 128, 256, 728 } do
     x = halved(net, x, { width, width }, "block" .. i + 1, i == 1)
   end
-  for i = 5, 12 do x = middle(net, x, "block" .. i) end
+  for i = 5, 12 do x = middle_block(net, x, "block" .. i) end
   x = halved(net, x, { 728, 1024 }, "block13")
   for i, width in ipairs { 1536, 2048 } do
     local conv = "block14_sepconv" .. i

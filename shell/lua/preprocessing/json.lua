@@ -34,9 +34,9 @@ end
 
 local escapes = { n = "\n", t = "\t", r = "\r", b = "\b", f = "\f" }
 local function unescaped(text)
-  text = text:gsub("\\(.)(%x?%x?%x?%x?)", function(kind, rest)
-    if kind == "u" then return utf8.char(tonumber(rest, 16) or 0xFFFD) end
-    return (escapes[kind] or kind) .. rest
+  text = text:gsub("\\(.)(%x?%x?%x?%x?)", function(kind, digits)
+    if kind == "u" then return utf8.char(tonumber(digits, 16) or 0xFFFD) end
+    return (escapes[kind] or kind) .. digits
   end)
   -- combines each pair of encoded UTF-16 surrogates into one character
   return (text:gsub("(\xED[\xA0-\xAF][\x80-\xBF])(\xED[\xB0-\xBF][\x80-\xBF])", function(high, low)
@@ -48,45 +48,45 @@ end
 --- Parses an object whose values are strings, numbers, booleans or null. Returns its pairs {{name,
 --- value}, ...} in order, and a table of the values by name; nil for any other text.
 function json.read(text)
-  local place, entries, by_name = 1, {}, {}
+  local position, entries, by_name = 1, {}, {}
   local function take(pattern)
-    local first, last, found = text:find("^%s*" .. pattern, place)
-    if first then place = last + 1 end
-    return found or first and text:sub(first, last)
+    local first, last, capture = text:find("^%s*" .. pattern, position)
+    if first then position = last + 1 end
+    return capture or first and text:sub(first, last)
   end
-  local function string_here()
+  local function read_string()
     if not take '"' then return nil end
-    local last = place
+    local last = position
     while last <= #text and text:sub(last, last) ~= '"' do
       last = last + (text:sub(last, last) == "\\" and 2 or 1)
     end
-    local inner = text:sub(place, last - 1)
-    place = last + 1
+    local inner = text:sub(position, last - 1)
+    position = last + 1
     return unescaped(inner)
   end
-  local words = { ["true"] = true, ["false"] = false }
-  local function value_here()
-    if text:find("^%s*{", place) then
-      local found, after = json.read(text:sub(place))
-      if found then place = place + after - 1 end
-      return found
+  local literals = { ["true"] = true, ["false"] = false }
+  local function read_value()
+    if text:find("^%s*{", position) then
+      local object, next_position = json.read(text:sub(position))
+      if object then position = position + next_position - 1 end
+      return object
     end
-    local value = string_here()
+    local value = read_string()
     if value then return value end
     local word = take "([%w%.%+%-]+)"
-    if words[word] ~= nil then return words[word] end
+    if literals[word] ~= nil then return literals[word] end
     return math.tointeger(tonumber(word)) or tonumber(word)
   end
   if not take "{" then return nil end
   while not take "}" do
-    local name = string_here()
+    local name = read_string()
     if not name or not take ":" then return nil end
-    local value = value_here()
+    local value = read_value()
     entries[#entries + 1], by_name[name] = { name, value }, value
-    if not take "," and not text:find("^%s*}", place) then return nil end
+    if not take "," and not text:find("^%s*}", position) then return nil end
   end
   entries.by_name = by_name
-  return entries, place
+  return entries, position
 end
 
 return json

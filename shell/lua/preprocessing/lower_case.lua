@@ -18,9 +18,9 @@ local capital_ranges = {
   { 0x1E00, 0x1E94, 1, 2 }, { 0x1E9E, 0x1E9E, -7615 }, { 0x1EA0, 0x1EFE, 1, 2 },
 }
 local small_letters = {}
-for _, run in ipairs(capital_ranges) do
-  for code = run[1], run[2], run[4] or 1 do
-    small_letters[utf8.char(code)] = utf8.char(code + run[3])
+for _, range in ipairs(capital_ranges) do
+  for code = range[1], range[2], range[4] or 1 do
+    small_letters[utf8.char(code)] = utf8.char(code + range[3])
   end
 end
 small_letters["\u{130}"] = "i\u{307}"

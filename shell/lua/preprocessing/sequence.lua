@@ -27,11 +27,11 @@ local function new_random(seed)
   return random
 end
 
-local function as_list(given, name)
-  if type(given) == "table" then return given end
-  local is_tensor, list = pcall(function() return given:totable() end)
+local function as_list(value, name)
+  if type(value) == "table" then return value end
+  local is_tensor, list = pcall(function() return value:totable() end)
   if not is_tensor or type(list) ~= "table" then
-    shell.fail(name, ": expected a list or a tensor, got ", shell.shown(given))
+    shell.fail(name, ": expected a list or a tensor, got ", shell.shown(value))
   end
   return list
 end
@@ -61,8 +61,8 @@ local function skipgrams(words, vocabulary_size, window_size, negative_samples, 
     and as_list(sampling_table, "skipgrams: sampling_table")
   local random = new_random(seed)
   local couples, labels = {}, {}
-  local function add(word, other, label)
-    couples[#couples + 1] = { word, other }
+  local function add(word, context, label)
+    couples[#couples + 1] = { word, context }
     labels[#labels + 1] = not categorical and label or label == 1 and { 0, 1 } or { 1, 0 }
   end
   for i, word in ipairs(words) do
@@ -75,11 +75,11 @@ local function skipgrams(words, vocabulary_size, window_size, negative_samples, 
       end
     end
   end
-  local negative, firsts = math.floor(#labels * negative_samples), {}
-  for i, couple in ipairs(couples) do firsts[i] = couple[1] end
-  random.shuffle(firsts)
-  for i = 0, negative - 1 do
-    add(firsts[i % #firsts + 1], random.integer(1, vocabulary_size - 1), 0)
+  local negative_count, first_words = math.floor(#labels * negative_samples), {}
+  for i, couple in ipairs(couples) do first_words[i] = couple[1] end
+  random.shuffle(first_words)
+  for i = 0, negative_count - 1 do
+    add(first_words[i % #first_words + 1], random.integer(1, vocabulary_size - 1), 0)
   end
   if shuffle then random.shuffle(couples, labels) end
   return couples, labels

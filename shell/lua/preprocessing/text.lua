@@ -33,21 +33,21 @@ function text.words(input, filters, lower, split)
   if lower then input = lower_case(input) end
   filters = filters or text.filters
   if filters ~= "" then
-    local parts = split:gsub("%%", "%%%%")
+    local replacement = split:gsub("%%", "%%%%")
     if filters:find "[\x80-\xFF]" then
-      local is_filter = {}
-      for character in filters:gmatch(utf8.charpattern) do is_filter[character] = split end
-      input = input:gsub(utf8.charpattern, is_filter)
+      local replacements = {}
+      for character in filters:gmatch(utf8.charpattern) do replacements[character] = split end
+      input = input:gsub(utf8.charpattern, replacements)
     else
-      input = input:gsub("[" .. escaped_pattern(filters) .. "]", parts)
+      input = input:gsub("[" .. escaped_pattern(filters) .. "]", replacement)
     end
   end
-  local words, place = {}, 1
-  while place <= #input + 1 do
-    local first, last = input:find(split, place, true)
-    local word = input:sub(place, (first or #input + 1) - 1)
+  local words, position = {}, 1
+  while position <= #input + 1 do
+    local first, last = input:find(split, position, true)
+    local word = input:sub(position, (first or #input + 1) - 1)
     if word ~= "" then words[#words + 1] = word end
-    place = (last or #input + 1) + 1
+    position = (last or #input + 1) + 1
   end
   return words
 end

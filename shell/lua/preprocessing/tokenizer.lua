@@ -10,23 +10,23 @@ Tokenizer.__name = "Tokenizer"
 function Tokenizer:__tostring() return string.format("<Tokenizer of %d words>", #self.words) end
 
 --- Splits a text into words; a table already is the list of words.
-local function words_of(self, given)
-  if type(given) == "table" or self.char_level then
+local function words_of(self, input)
+  if type(input) == "table" or self.char_level then
     local words = {}
-    if type(given) == "string" then
-      for character in given:gmatch(utf8.charpattern) do
+    if type(input) == "string" then
+      for character in input:gmatch(utf8.charpattern) do
         words[#words + 1] = self.lower and lower_case(character) or character
       end
       return words
     end
-    if type(given) ~= "table" then
-      shell.fail("expected a text or a list of words, got ", cr.show(given))
+    if type(input) ~= "table" then
+      shell.fail("expected a text or a list of words, got ", cr.show(input))
     end
-    for i, word in ipairs(given) do words[i] = self.lower and lower_case(word) or word end
+    for i, word in ipairs(input) do words[i] = self.lower and lower_case(word) or word end
     return words
   end
-  return self.analyzer and self.analyzer(given)
-    or text.words(given, self.filters, self.lower, self.split)
+  return self.analyzer and self.analyzer(input)
+    or text.words(input, self.filters, self.lower, self.split)
 end
 
 local function iterator_of(list, name)
@@ -56,27 +56,28 @@ end
 --- Numbers the words from 1 on by decreasing frequency; words with equal frequency are in the order
 --- of their first occurrence.
 local function number_words(self)
-  local place, order = {}, {}
-  for i, word in ipairs(self.words) do place[word], order[i] = i, word end
+  local first_positions, order = {}, {}
+  for i, word in ipairs(self.words) do first_positions[word], order[i] = i, word end
   table.sort(order, function(a, b)
     if self.word_counts[a] ~= self.word_counts[b] then
       return self.word_counts[a] > self.word_counts[b]
     end
-    return place[a] < place[b]
+    return first_positions[a] < first_positions[b]
   end)
   self.word_index, self.index_word = {}, {}
-  local next = 1
-  local function number(word)
-    self.word_index[word], self.index_word[next], next = next, word, next + 1
+  local next_number = 1
+  local function assign_number(word)
+    self.word_index[word], self.index_word[next_number], next_number =
+      next_number, word, next_number + 1
   end
-  if self.oov_token then number(self.oov_token) end
-  for _, word in ipairs(order) do number(word) end
+  if self.oov_token then assign_number(self.oov_token) end
+  for _, word in ipairs(order) do assign_number(word) end
 end
 
 function Tokenizer:fit_on_texts(texts)
-  for given in iterator_of(texts, "texts") do
+  for input in iterator_of(texts, "texts") do
     self.document_count = self.document_count + 1
-    local words = words_of(self, given)
+    local words = words_of(self, input)
     for _, word in ipairs(words) do
       if not self.word_counts[word] then self.words[#self.words + 1] = word end
       count(self.word_counts, word)
@@ -100,39 +101,39 @@ end
 --- unknown or have a number from num_words on become oov_token if there is one; otherwise they are
 --- left out.
 local function translated(self, items, table_of)
-  local unknown = self.oov_token and self.word_index[self.oov_token]
+  local unknown_entry = self.oov_token and self.word_index[self.oov_token]
   local result = {}
   for _, item in ipairs(items) do
-    local found = table_of[item]
-    local number = table_of == self.word_index and found or item
-    if found and self.num_words and number >= self.num_words then found = nil end
-    if found == nil and unknown then
-      found = table_of == self.word_index and unknown or self.oov_token
+    local entry = table_of[item]
+    local number = table_of == self.word_index and entry or item
+    if entry and self.num_words and number >= self.num_words then entry = nil end
+    if entry == nil and unknown_entry then
+      entry = table_of == self.word_index and unknown_entry or self.oov_token
     end
-    result[#result + 1] = found
+    result[#result + 1] = entry
   end
   return result
 end
 
 function Tokenizer:texts_to_sequences_generator(texts)
-  local next = iterator_of(texts, "texts")
+  local next_text = iterator_of(texts, "texts")
   return function()
-    local given = next()
-    return given and translated(self, words_of(self, given), self.word_index)
+    local input = next_text()
+    return input and translated(self, words_of(self, input), self.word_index)
   end
 end
 
 function Tokenizer:sequences_to_texts_generator(sequences)
-  local next = iterator_of(sequences, "lists of numbers")
+  local next_sequence = iterator_of(sequences, "lists of numbers")
   return function()
-    local sequence = next()
+    local sequence = next_sequence()
     return sequence and table.concat(translated(self, sequence, self.index_word), " ")
   end
 end
 
-local function collect(next)
+local function collect(iterator)
   local list = {}
-  for item in next do list[#list + 1] = item end
+  for item in iterator do list[#list + 1] = item end
   return list
 end
 function Tokenizer:texts_to_sequences(texts)
@@ -189,7 +190,7 @@ local config_names = { "num_words", "filters", "lower", "split", "char_level", "
 
 --- The configuration: texts and numbers, and counts as JSON texts, as in Keras.
 function Tokenizer:get_config()
-  local function counts(keys, values)
+  local function counts_json(keys, values)
     local entries = {}
     for i, key in ipairs(keys) do entries[i] = { key, json.value(values[key]) } end
     return json.object(entries)
@@ -200,11 +201,11 @@ function Tokenizer:get_config()
   for number in pairs(self.index_docs) do documents[#documents + 1] = number end
   table.sort(documents)
   for i = 1, #self.index_word do words[i] = i end
-  config.word_counts = counts(self.words, self.word_counts)
-  config.word_docs = counts(self.words, self.word_docs)
-  config.index_docs = counts(documents, self.index_docs)
-  config.index_word = counts(words, self.index_word)
-  config.word_index = counts(self.index_word, self.word_index)
+  config.word_counts = counts_json(self.words, self.word_counts)
+  config.word_docs = counts_json(self.words, self.word_docs)
+  config.index_docs = counts_json(documents, self.index_docs)
+  config.index_word = counts_json(words, self.index_word)
+  config.word_index = counts_json(self.index_word, self.word_index)
   return config
 end
 
@@ -232,13 +233,14 @@ local function new_tokenizer(num_words, filters, lower, split, char_level, oov_t
   }, Tokenizer)
 end
 
-local function from_json(given)
-  local read = type(given) == "string" and json.read(given)
-  local config = read and type(read.by_name.config) == "table" and read.by_name.config.by_name
+local function from_json(json_text)
+  local document = type(json_text) == "string" and json.read(json_text)
+  local config = document and type(document.by_name.config) == "table"
+    and document.by_name.config.by_name
   if not config then
-    shell.fail("tokenizer_from_json: expected what to_json() gives, got ", cr.show(given))
+    shell.fail("tokenizer_from_json: expected what to_json() gives, got ", cr.show(json_text))
   end
-  local function counts(name)
+  local function read_counts(name)
     local entries = type(config[name]) == "string" and json.read(config[name])
     if not entries then shell.fail("tokenizer_from_json: '", name, "' is missing or no JSON") end
     return entries
@@ -246,13 +248,13 @@ local function from_json(given)
   local tokenizer = new_tokenizer(config.num_words, config.filters, config.lower, config.split,
     config.char_level, config.oov_token, nil,
     config.document_count or 0)
-  for i, entry in ipairs(counts "word_counts") do
+  for i, entry in ipairs(read_counts "word_counts") do
     tokenizer.words[i], tokenizer.word_counts[entry[1]] = entry[1], entry[2]
   end
-  tokenizer.word_docs, tokenizer.word_index = counts("word_docs").by_name,
-    counts("word_index").by_name
+  tokenizer.word_docs, tokenizer.word_index = read_counts("word_docs").by_name,
+    read_counts("word_index").by_name
   for _, name in ipairs { "index_docs", "index_word" } do
-    for _, entry in ipairs(counts(name)) do
+    for _, entry in ipairs(read_counts(name)) do
       tokenizer[name][math.tointeger(tonumber(entry[1]))] = entry[2]
     end
   end

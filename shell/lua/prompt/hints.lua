@@ -23,18 +23,22 @@ local function trimmed(text) return text:match "^[%s,]*(.-)[%s,]*$" end
 
 -- The positions of the brackets that are open at the end of a text, the innermost last.
 local function open_brackets(text)
-  local open = {}
-  for at, bracket in text:gsub("(['\"])(.-)%1", function(_, s) return ("_"):rep(#s + 2) end)
+  local positions = {}
+  for position, bracket in text:gsub("(['\"])(.-)%1", function(_, s) return ("_"):rep(#s + 2) end)
     :gmatch "()([%(%)%[%]{}])" do
-    if bracket:find "[%(%[{]" then open[#open + 1] = at else open[#open] = nil end
+    if bracket:find "[%(%[{]" then
+      positions[#positions + 1] = position
+    else
+      positions[#positions] = nil
+    end
   end
-  return open
+  return positions
 end
 
--- The text inside the bracket at position `open`, up to the end of the line.
-local function bracketed(line, open)
-  local brackets = line:match("^%b()", open)
-  return brackets and brackets:sub(2, -2) or line:sub(open + 1) .. " ..."
+-- The text inside the bracket at this position, up to the end of the line.
+local function bracketed(line, position)
+  local brackets = line:match("^%b()", position)
+  return brackets and brackets:sub(2, -2) or line:sub(position + 1) .. " ..."
 end
 
 -- ---- chunks that do not compile
@@ -52,26 +56,27 @@ end
 -- "=".
 local function call_with_options(text)
   for equals in text:gmatch "()=%f[^=]" do
-    local open = open_brackets(text:sub(1, equals - 1))
-    local is_round = #open > 0 and text:sub(open[#open], open[#open]) == "("
-    local before = is_round and text:sub(1, open[#open] - 1):match "[%a_][%w_%.:]*$"
+    local brackets = open_brackets(text:sub(1, equals - 1))
+    local is_call = #brackets > 0 and text:sub(brackets[#brackets], brackets[#brackets]) == "("
+    local path = is_call and text:sub(1, brackets[#brackets] - 1):match "[%a_][%w_%.:]*$"
     local word = text:sub(1, equals - 1):match "()[%a_][%w_]*%s*$"
-    if before and word then
-      before = as_method(before)
-      local place = open[#open]
-      local values = trimmed(text:sub(place + 1, word - 1))
-      local options = "{ " .. trimmed(translated(bracketed(text, place):sub(word - place))) .. " }"
-      if values == "" then return before .. " " .. options end
-      return before .. "(" .. translated(values) .. ", " .. options .. ")"
+    if path and word then
+      path = as_method(path)
+      local open_position = brackets[#brackets]
+      local values = trimmed(text:sub(open_position + 1, word - 1))
+      local options = "{ "
+        .. trimmed(translated(bracketed(text, open_position):sub(word - open_position))) .. " }"
+      if values == "" then return path .. " " .. options end
+      return path .. "(" .. translated(values) .. ", " .. options .. ")"
     end
   end
 end
 
 -- Does the same as call_with_options for one line; the call may have begun in an earlier line.
-local function with_options(line, earlier)
+local function with_options(line, earlier_text)
   local call
-  for i = #earlier + 1, math.max(1, #earlier - 20), -1 do
-    line = i > #earlier and line or earlier[i] .. " " .. line:match "^%s*(.*)$"
+  for i = #earlier_text + 1, math.max(1, #earlier_text - 20), -1 do
+    line = i > #earlier_text and line or earlier_text[i] .. " " .. line:match "^%s*(.*)$"
     call = call or call_with_options(line)
   end
   return call or "Dense { units = 10 }"
@@ -80,17 +85,17 @@ end
 -- Converts the first tuple or list in the line: "Conv2D(32, (3, 3))" gives "{ 3, 3 }". Brackets
 -- after a name contain arguments or indices, and round brackets without a comma are not a tuple.
 local function as_table(line, brackets, name)
-  for place in line:gmatch "()[%(%[]" do
-    local text = line:match("^" .. brackets, place)
+  for position in line:gmatch "()[%(%[]" do
+    local text = line:match("^" .. brackets, position)
     local is_table = text and (text:find "," or text:find "^%[")
-    if is_table and not line:sub(1, place - 1):find(name) then return translated(text) end
+    if is_table and not line:sub(1, position - 1):find(name) then return translated(text) end
   end
   return "{ 3, 3 }"
 end
 
 local function as_assignment(line)
-  local counted, sign = line:match "([%w_%.]+)%s*([%+%-])%2%s*$"
-  if counted then return string.format("%s = %s %s 1", counted, counted, sign) end
+  local counter, sign = line:match "([%w_%.]+)%s*([%+%-])%2%s*$"
+  if counter then return string.format("%s = %s %s 1", counter, counter, sign) end
   local name, operator, value = line:match "([%w_%.]+)%s*([%+%-%*/])=%s*(.+)"
   return name and string.format("%s = %s %s %s", name, name, operator, trimmed(value))
     or "x = x + 1"
@@ -101,77 +106,77 @@ local blocks = "blocks have no ':' and end in 'end': if x then ... end, for i = 
 --- Hints for chunks that do not compile. A row has conditions on Lua's message, on the token at
 --- which compilation fails, and on the line; the hint of the first matching row is shown.
 local mistakes = {
-  { line = "^%s*import%s", says = "the module is the table cr; require 'name' loads others" },
-  { line = "^%s*from%s.*import", says = "the module is the table cr; require 'name' loads others" },
-  { line = "^%s*def%s", says = "functions are written: function f(x) ... end" },
-  { line = "^%s*class%s", says = 'classes are made by local Mine = cr.Layer:subclass("Mine")' },
+  { line = "^%s*import%s", hint = "the module is the table cr; require 'name' loads others" },
+  { line = "^%s*from%s.*import", hint = "the module is the table cr; require 'name' loads others" },
+  { line = "^%s*def%s", hint = "functions are written: function f(x) ... end" },
+  { line = "^%s*class%s", hint = 'classes are made by local Mine = cr.Layer:subclass("Mine")' },
   { line = "%f[%w_]lambda%s[%w_, ]*:",
-    says = "functions are written: function(x) return x end" },
-  { line = "^%s*elif%s", says = "it is written: elseif x then" },
-  { line = "%f[%w_]is%s+not%f[%W]", says = "'is not' is written ~=, None is nil" },
-  { line = "%f[%w_]is%s+None%f[%W]", says = "'is' is written ==, None is nil" },
-  { line = "^%s*with%s.*GradientTape", says = "gradients are taken of a function: "
+    hint = "functions are written: function(x) return x end" },
+  { line = "^%s*elif%s", hint = "it is written: elseif x then" },
+  { line = "%f[%w_]is%s+not%f[%W]", hint = "'is not' is written ~=, None is nil" },
+  { line = "%f[%w_]is%s+None%f[%W]", hint = "'is' is written ==, None is nil" },
+  { line = "^%s*with%s.*GradientTape", hint = "gradients are taken of a function: "
     .. "tape = cr.GradientTape(function() ... end); tape:gradient(y, x)" },
-  { line = "^%s*with%s", says = "a file is closed by file:close(), or at the end of a block: "
+  { line = "^%s*with%s", hint = "a file is closed by file:close(), or at the end of a block: "
     .. "local file <close> = io.open(path)" },
-  { line = "^%s*assert%s+[%w_]", says = "calls have brackets: assert(x)" },
-  { line = "^%s*del%s", says = "it is written: x = nil" },
-  { line = "^%s*raise%s", says = "it is written: error(text)" },
-  { line = "^%s*[clv][oea][ntr]s?t?%s+[%a_][%w_]*%s*=", says = "it is written: local x = 1" },
-  { line = "%sif%s.+%selse%s", near = "^else$", says = "it is written: x and a or b" },
-  { line = "^%s*[%w_%.]+%sif%s.+%selse%s", says = "it is written: x and a or b" },
-  { line = "^%s*try:%s*$", says = "errors are caught by pcall(f, ...)" },
-  { near = "^%?$", says = "it is written: x and a or b" },
-  { near = "^end$", line = "%f[%w_]end%s*=", says = "io.write(x) ends no line" },
+  { line = "^%s*assert%s+[%w_]", hint = "calls have brackets: assert(x)" },
+  { line = "^%s*del%s", hint = "it is written: x = nil" },
+  { line = "^%s*raise%s", hint = "it is written: error(text)" },
+  { line = "^%s*[clv][oea][ntr]s?t?%s+[%a_][%w_]*%s*=", hint = "it is written: local x = 1" },
+  { line = "%sif%s.+%selse%s", near = "^else$", hint = "it is written: x and a or b" },
+  { line = "^%s*[%w_%.]+%sif%s.+%selse%s", hint = "it is written: x and a or b" },
+  { line = "^%s*try:%s*$", hint = "errors are caught by pcall(f, ...)" },
+  { near = "^%?$", hint = "it is written: x and a or b" },
+  { near = "^end$", line = "%f[%w_]end%s*=", hint = "io.write(x) ends no line" },
   { line = "[\"']%[%-?%d",
-    says = "a part of a text is text:sub(first, last), both included and counted from 1" },
-  { near = "^%d[%d_]*_$", what = "malformed number", says = "digits have no '_' between them" },
+    hint = "a part of a text is text:sub(first, last), both included and counted from 1" },
+  { near = "^%d[%d_]*_$", what = "malformed number", hint = "digits have no '_' between them" },
   { what = "function arguments expected", near = "^[%w_]", line = ":%s*[%a_][%w_]*%s+[%w_]",
-    says = "calls have brackets: object:method(x)" },
-  { line = '"""', says = "long texts are written [[ ... ]]" },
-  { line = "^%s*print%s+[%w_]", near = "^[%w_]", says = "calls have brackets: print(x)" },
+    hint = "calls have brackets: object:method(x)" },
+  { line = '"""', hint = "long texts are written [[ ... ]]" },
+  { line = "^%s*print%s+[%w_]", near = "^[%w_]", hint = "calls have brackets: print(x)" },
   { near = "^=$", what = "[%)}]' expected",
-    says = function(line, earlier)
-      return "options go in a table: " .. with_options(line, earlier)
+    hint = function(line, earlier_text)
+      return "options go in a table: " .. with_options(line, earlier_text)
     end },
   { near = "^,$", what = "%)' expected",
-    says = function(line)
+    hint = function(line)
       return "tuples are tables: " .. as_table(line, "%b()", "[%w_%)%]]%s*$")
     end },
   { near = "^%[$", what = "unexpected symbol",
-    says = function(line) return "lists are tables: " .. as_table(line, "%b[]", "[%w_%)%]]$") end },
+    hint = function(line) return "lists are tables: " .. as_table(line, "%b[]", "[%w_%)%]]$") end },
   { near = "^=$", what = "unexpected symbol", line = "^%s*[%a_][%w_]*%s*=%s*[%a_][%w_]*%s*=[^=]",
-    says = "one value is assigned at a time: a, b = 3, 3" },
-  { near = "^repeat$", what = "<name> expected", says = "'repeat' is a word of Lua: elements are "
+    hint = "one value is assigned at a time: a, b = 3, 3" },
+  { near = "^repeat$", what = "<name> expected", hint = "'repeat' is a word of Lua: elements are "
     .. "repeated by cr.ops.repeat_elements(x, n), datasets by data:repeated(n)" },
   { near = "^function$", what = "<name> expected",
-    says = "'function' is a word of Lua: a function is compiled by cr.compiled(f)" },
+    hint = "'function' is a word of Lua: a function is compiled by cr.compiled(f)" },
   { near = "^[\"']", what = "unexpected symbol", line = "[\"']%.%a+%(",
-    says = 'methods of a text are called so: ("text"):upper()' },
+    hint = 'methods of a text are called so: ("text"):upper()' },
   { near = "^,$", what = "%]' expected",
-    says = "an element is x[{ row, column }], a column x[{ {}, column }], counted from 1" },
+    hint = "an element is x[{ row, column }], a column x[{ {}, column }], counted from 1" },
   { near = "^:$", line = "%[%s*:",
-    says = "a column is x[{ {}, column }], rows are x[{ { first, last } }], counted from 1" },
+    hint = "a column is x[{ {}, column }], rows are x[{ { first, last } }], counted from 1" },
   { near = "^{$", what = "unexpected symbol", line = "{[^{}]*[\"'%w]%s*:",
-    says = "entries are named by '=': { name = value }" },
+    hint = "entries are named by '=': { name = value }" },
   { near = "^:$", what = "%]' expected",
-    says = "a part is x:slice(first, last), both included and counted from 1" },
-  { near = "^:$", what = "}' expected", says = "entries are named by '=': { name = value }" },
-  { near = "^:$", says = blocks },
-  { line = ":%s*$", what = "'?[%a<>]+'? expected", near = "^<eof>$", says = blocks },
-  { line = "^%s*for%s.*%):", what = "'do' expected", says = blocks },
-  { line = "^%s*[iw][fh][%s%a].*:%s", what = "'%a+' expected", says = blocks },
-  { near = "^!$", says = "unequal is written ~=, the opposite not x" },
+    hint = "a part is x:slice(first, last), both included and counted from 1" },
+  { near = "^:$", what = "}' expected", hint = "entries are named by '=': { name = value }" },
+  { near = "^:$", hint = blocks },
+  { line = ":%s*$", what = "'?[%a<>]+'? expected", near = "^<eof>$", hint = blocks },
+  { line = "^%s*for%s.*%):", what = "'do' expected", hint = blocks },
+  { line = "^%s*[iw][fh][%s%a].*:%s", what = "'%a+' expected", hint = blocks },
+  { near = "^!$", hint = "unequal is written ~=, the opposite not x" },
   { near = "^%+$", line = "%+%+%s*$",
-    says = function(line) return "it is written: " .. as_assignment(line) end },
+    hint = function(line) return "it is written: " .. as_assignment(line) end },
   { near = "^[%+%-%*/]$", line = "[%+%-%*/]=",
-    says = function(line) return "it is written: " .. as_assignment(line) end },
-  { near = "^%*$", line = "%*%*", says = "powers are written x ^ 2" },
+    hint = function(line) return "it is written: " .. as_assignment(line) end },
+  { near = "^%*$", line = "%*%*", hint = "powers are written x ^ 2" },
   { near = "^[%+%-%*/%^]$", line = "function%s*%b()%s*[%w_]",
-    says = "functions return by: function(x) return x end" },
-  { near = "^[&|]$", says = "it is written: x and y, x or y" },
-  { near = "^@$", says = "products of matrices are cr.ops.matmul(a, b)" },
-  { near = "^#$", line = "^%s*#", says = "comments begin with --" },
+    hint = "functions return by: function(x) return x end" },
+  { near = "^[&|]$", hint = "it is written: x and y, x or y" },
+  { near = "^@$", hint = "products of matrices are cr.ops.matmul(a, b)" },
+  { near = "^#$", line = "^%s*#", hint = "comments begin with --" },
 }
 
 -- The line with this number, and a list of the lines before it.
@@ -192,15 +197,16 @@ local function contents_of(path)
 end
 
 local function syntax_hint(message, source)
-  local path, number, what, near = message:match "([^\n\t]*):(%d+): ([^\n]*) near ([^\n]*)$"
+  local path, number, error_text, near_text =
+    message:match "([^\n\t]*):(%d+): ([^\n]*) near ([^\n]*)$"
   if not path then return end
-  local line, earlier = lines_until(source or contents_of(path), tonumber(number))
-  near = near:match "^'(.*)'$" or near
+  local line, earlier_text = lines_until(source or contents_of(path), tonumber(number))
+  near_text = near_text:match "^'(.*)'$" or near_text
   for _, mistake in ipairs(mistakes) do
-    if near:find(mistake.near or "") and what:find(mistake.what or "")
+    if near_text:find(mistake.near or "") and error_text:find(mistake.what or "")
       and line:find(mistake.line or "") then
-      local says = mistake.says
-      return "; " .. (type(says) == "function" and says(line, earlier) or says)
+      local hint = mistake.hint
+      return "; " .. (type(hint) == "function" and hint(line, earlier_text) or hint)
     end
   end
 end
@@ -208,17 +214,17 @@ end
 -- ---- errors while it runs
 
 local function hint_of_global(name)
-  local says = counterparts.functions[name]
-  if says then return "; " .. says end
+  local hint = counterparts.functions[name]
+  if hint then return "; " .. hint end
   if shell.variables[name] then
     return string.format("; the local variable '%s' was declared behind what uses it", name)
   end
-  local known = {}
+  local known_names = {}
   for key in next, _G do
-    if type(key) == "string" then known[#known + 1] = key end
+    if type(key) == "string" then known_names[#known_names + 1] = key end
   end
-  for key in next, shell.variables do known[#known + 1] = key end
-  return names.guess(name, known, name:find "^%u")
+  for key in next, shell.variables do known_names[#known_names + 1] = key end
+  return names.guess(name, known_names, name:find "^%u")
 end
 
 local function hint_of_value(kind, name)
@@ -232,8 +238,8 @@ end
 
 -- Settings are read by a function without arguments and set by another one.
 local function hint_of_setting(name)
-  local sets = "set_" .. name
-  return rawget(cr.config, sets) and string.format("; cr.config.%s(value) sets it", sets) or ""
+  local setter = "set_" .. name
+  return rawget(cr.config, setter) and string.format("; cr.config.%s(value) sets it", setter) or ""
 end
 
 local function hint_of_method(name)
@@ -253,40 +259,40 @@ local function hint_of_activation(name)
 end
 
 -- Whether the rest of a message suggests a name that begins like this one, or that is meant by it.
-local function suggests_it(rest, name)
-  local guess = rest:match "did you mean '([%w_]+)'"
+local function suggests_name(rest_of_message, name)
+  local guess = rest_of_message:match "did you mean '([%w_]+)'"
   return guess and (shell.is_misspelling(name, guess)
     or guess:sub(1, #name):lower() == name:lower())
 end
 
-local function hint_of_member(path, name, rest)
+local function hint_of_member(path, name, rest_of_message)
   local hint = names.counterpart(name, path)
-  if hint ~= "" or suggests_it(rest, name) then return hint end
+  if hint ~= "" or suggests_name(rest_of_message, name) then return hint end
   if path == "cr.layers" then hint = hint_of_activation(name) end
   return hint ~= "" and hint or names.elsewhere(name, path)
 end
 
 -- A text in the place of a name of Crescent: loss = "nll".
 local function hint_of_text(name)
-  local meant = python_names.words[name]
-  return meant and string.format(" (did you mean '%s'?)", meant) or ""
+  local crescent_name = python_names.words[name]
+  return crescent_name and string.format(" (did you mean '%s'?)", crescent_name) or ""
 end
 
 -- Whether a class, a function or a method of models has an option.
 local function has_option(title, option)
   local path = names.paths(title)[1]
-  local described = cr.describe(path and names.value(path) or cr.Model[title])
-  for _, known in ipairs(described.options or {}) do
-    if known.name == option then return true end
+  local description = cr.describe(path and names.value(path) or cr.Model[title])
+  for _, row in ipairs(description.options or {}) do
+    if row.name == option then return true end
   end
-  local parameters = table.concat(described.parameters or {}, " ")
+  local parameters = table.concat(description.parameters or {}, " ")
   return parameters:find("%f[%w_]" .. option .. "%f[^%w_]") ~= nil
 end
 
 local function hint_of_option(title, name)
-  local meant = python_names.options[name]
-  local is_known = meant and select(2, pcall(has_option, title, meant)) == true
-  return is_known and string.format(" (did you mean '%s'?)", meant) or ""
+  local crescent_name = python_names.options[name]
+  local is_known = crescent_name and select(2, pcall(has_option, title, crescent_name)) == true
+  return is_known and string.format(" (did you mean '%s'?)", crescent_name) or ""
 end
 
 local function hint_of_method_call(name)
@@ -358,9 +364,9 @@ local runtime = {
 
 local function runtime_hint(message)
   for _, row in ipairs(runtime) do
-    local found = { message:match(row[1]) }
-    if #found > 0 then
-      return type(row[2]) == "function" and row[2](table.unpack(found)) or row[2]
+    local captures = { message:match(row[1]) }
+    if #captures > 0 then
+      return type(row[2]) == "function" and row[2](table.unpack(captures)) or row[2]
     end
   end
 end

@@ -17,7 +17,7 @@ local function is_in_class(path)
   return type(container) == "table" and type(container.subclass) == "function"
 end
 
---- Remembers what the names have to which the text of an entry gives functions.
+--- Remembers the values of the names to which the text of an entry assigns functions.
 function named_functions.remember(text)
   local count = select(2, text:gsub("%f[%w_]function%f[^%w_]%s*[^%s%(]", ""))
   values = not text:find "=%s*function" and {} or nil
@@ -28,14 +28,14 @@ function named_functions.remember(text)
   if count ~= 0 then values = nil end
 end
 
---- Whether the entry, which has run now, gave another function to a name that had a value, or to a
---- field of what has no name outside of the entry.
+--- Whether the entry, which has run now, assigned another function to a name that had a value, or
+--- to a field of an object that has no name outside of the entry.
 function named_functions.have_changed()
   if not values then return true end
-  for path, before in pairs(values) do
+  for path, old_value in pairs(values) do
     local is_field, is_known = path:find "[%.:]", container_of(path) ~= nil
     if is_field and not is_known then return true end
-    if before[1] ~= nil and not is_in_class(path) and of_path(path) ~= before[1] then
+    if old_value[1] ~= nil and not is_in_class(path) and of_path(path) ~= old_value[1] then
       return true
     end
   end

@@ -2,7 +2,8 @@
 local python_names = {}
 
 -- A path in Crescent, and the names that stand for it in NumPy, PyTorch, TensorFlow and Keras. A
--- name with a dot counts in that table only. A name in two rows stands for both.
+-- name with a dot, such as cr.ops.tensor, is replaced only in that table. A name in two rows stands
+-- for both paths.
 local rows = {
   { "cr", "jax keras tf tensorflow torch" },
   { "cr.ops", "F K functional linalg math np numpy cr.ops.core cr.ops.nn cr.signal" },

@@ -1,7 +1,7 @@
 -- Finds the call in which an incomplete text ends: the path of what is called, and the name or the
 -- position of the argument that comes next.
 local _, shell = ...
-local words = shell.library "show".words
+local keywords = shell.library "show".keywords
 
 local opening = { ["("] = true, ["["] = true, ["{"] = true }
 local closing = { [")"] = true, ["]"] = true, ["}"] = true }
@@ -17,24 +17,24 @@ end
 -- is the character, `at` its position, `commas` the number of commas after it, and `start` the
 -- position after the last of these commas (or after the bracket).
 local function open_brackets(text)
-  local open = {}
-  for at, c in text:gmatch "()([%(%)%[%]{},])" do
-    if opening[c] then
-      open[#open + 1] = { bracket = c, at = at, commas = 0, start = at + 1 }
-    elseif closing[c] then
-      open[#open] = nil
-    elseif #open > 0 then
-      open[#open].commas = open[#open].commas + 1
-      open[#open].start = at + 1
+  local brackets = {}
+  for at, character in text:gmatch "()([%(%)%[%]{},])" do
+    if opening[character] then
+      brackets[#brackets + 1] = { bracket = character, at = at, commas = 0, start = at + 1 }
+    elseif closing[character] then
+      brackets[#brackets] = nil
+    elseif #brackets > 0 then
+      brackets[#brackets].commas = brackets[#brackets].commas + 1
+      brackets[#brackets].start = at + 1
     end
   end
-  return open
+  return brackets
 end
 
 -- The path of names at the end of a text; nil if the text does not end with a path.
 local function path_at_end(text)
   local path = text:match "([%a_][%w_%.:]*)%s*$"
-  if path and not words[path] then return path end
+  if path and not keywords[path] then return path end
 end
 
 local typed_call = {}
@@ -43,9 +43,9 @@ local typed_call = {}
 --- "model:fit(x, y, {" and "layers.Dense" for "layers.Dense{".
 function typed_call.enclosing(text)
   text = without_strings(text)
-  local open = open_brackets(text)
-  for i = #open, 1, -1 do
-    local path = path_at_end(text:sub(1, open[i].at - 1))
+  local brackets = open_brackets(text)
+  for i = #brackets, 1, -1 do
+    local path = path_at_end(text:sub(1, brackets[i].at - 1))
     if path then return path end
   end
 end
@@ -54,8 +54,8 @@ end
 --- of options; nil if there is none. The name may be incomplete.
 function typed_call.option(text)
   text = without_strings(text)
-  local open = open_brackets(text)
-  local innermost = open[#open]
+  local brackets = open_brackets(text)
+  local innermost = brackets[#brackets]
   if innermost and innermost.bracket == "{" then
     return text:match("^%s*([%a_][%w_]*)", innermost.start)
   end
@@ -64,8 +64,8 @@ end
 --- Returns the set of the names of the options before that one, in the same table.
 function typed_call.options_before(text)
   text = without_strings(text)
-  local open, names = open_brackets(text), {}
-  local innermost = open[#open]
+  local open_list, names = open_brackets(text), {}
+  local innermost = open_list[#open_list]
   if not innermost or innermost.bracket ~= "{" then return names end
   local items = text:sub(innermost.at + 1, innermost.start - 1)
   for _, brackets in ipairs { "%b{}", "%b()", "%b[]" } do items = items:gsub(brackets, "") end
@@ -80,21 +80,21 @@ end
 --- string is neither an argument nor a key.
 function typed_call.argument(text)
   text = without_strings(text)
-  local called = path_at_end(text)
-  if called then return { path = called, position = 1 } end
-  local open = open_brackets(text)
-  local innermost = open[#open]
+  local callee = path_at_end(text)
+  if callee then return { path = callee, position = 1 } end
+  local brackets = open_brackets(text)
+  local innermost = brackets[#brackets]
   if not innermost then return end
   local name = text:sub(innermost.start):match "^%s*([%a_][%w_]*)%s*=%s*$"
   local position = innermost.commas + 1
-  for i = #open, 1, -1 do
-    local before = text:sub(1, open[i].at - 1)
-    local path, key = path_at_end(before), before:match "([%a_][%w_]*)%s*=%s*$"
+  for i = #brackets, 1, -1 do
+    local text_before = text:sub(1, brackets[i].at - 1)
+    local path, key = path_at_end(text_before), text_before:match "([%a_][%w_]*)%s*=%s*$"
     if path then
-      return { path = path, name = name, position = position, is_key = open[i].bracket == "[" }
+      return { path = path, name = name, position = position, is_key = brackets[i].bracket == "[" }
     end
-    local outer = open[i - 1]
-    if not outer or open[i].bracket ~= "{" then return end
+    local outer = brackets[i - 1]
+    if not outer or brackets[i].bracket ~= "{" then return end
     name = key or (outer.bracket == "(" and name) or nil
     position = outer.commas + 1
   end

@@ -1,12 +1,12 @@
 -- The value of an expression in a text that is being typed, as far as it is known without a call.
 local cr, shell = ...
-local words = shell.library "show".words
+local keywords = shell.library "show".keywords
 local typed_value = {}
 
 -- The field of a value; nil if there is none, or if reading it fails.
 local function field(value, key)
-  local ok, found = pcall(function() return value[key] end)
-  return ok and found or nil
+  local ok, result = pcall(function() return value[key] end)
+  return ok and result or nil
 end
 
 --- The value of a path such as cr.layers or model:fit.
@@ -20,25 +20,27 @@ function typed_value.of_path(path)
   return value
 end
 
-local texts = {}
+local returns_text = {}
 for _, name in ipairs { "format", "gsub", "lower", "rep", "reverse", "sub", "upper" } do
-  texts[string[name]] = true
+  returns_text[string[name]] = true
 end
 
--- An example of the result of calling `called`: a string or a tensor; nil if the result is of
+-- An example of the result of calling `callable`: a string or a tensor; nil if the result is of
 -- another type or unknown.
-local function example_of_result(called)
-  if texts[called] then return "" end
-  local what = called ~= nil and cr.describe(called)
-  if not what then return nil end
-  local is_layer = what.what ~= "class" and what.class and what.class.kind == "layer"
-  local gives_tensor = is_layer or what.what == "model" or (what.result or ""):find "^a tensor"
+local function example_of_result(callable)
+  if returns_text[callable] then return "" end
+  local description = callable ~= nil and cr.describe(callable)
+  if not description then return nil end
+  local is_layer = description.what ~= "class" and description.class
+    and description.class.kind == "layer"
+  local gives_tensor = is_layer or description.what == "model"
+    or (description.result or ""):find "^a tensor"
   return gives_tensor and cr.zeros { 1 } or nil
 end
 
 -- Whether brackets or a string behind this text are the arguments of a call.
 local function is_called(text)
-  return text:find "[%w_%]%)}\"']$" and not words[text:match "[%a_]*$"]
+  return text:find "[%w_%]%)}\"']$" and not keywords[text:match "[%a_]*$"]
 end
 
 --- The value of the expression at the end of the text: a path, a string, an element with a literal
@@ -49,17 +51,17 @@ function typed_value.at_end(text)
   if list then
     return field(typed_value.at_end(list), tonumber(key) or key:match "^%s*['\"](.*)['\"]%s*$")
   end
-  local called, inside = text:match "^(.-)%s*(%b())$"
-  if not called then called = text:match "^(.-)%s*%b{}$" end
-  if called and is_called(called) then return example_of_result(typed_value.at_end(called)) end
-  if called then return inside and typed_value.at_end(inside:sub(2, -2)) end
-  local before = text:match "^(.-)%s*\"[^\"]*\"$" or text:match "^(.-)%s*'[^']*'$"
-  if before and is_called(before) then return example_of_result(typed_value.at_end(before)) end
-  if before then return "" end
+  local callee, arguments = text:match "^(.-)%s*(%b())$"
+  if not callee then callee = text:match "^(.-)%s*%b{}$" end
+  if callee and is_called(callee) then return example_of_result(typed_value.at_end(callee)) end
+  if callee then return arguments and typed_value.at_end(arguments:sub(2, -2)) end
+  local callee = text:match "^(.-)%s*\"[^\"]*\"$" or text:match "^(.-)%s*'[^']*'$"
+  if callee and is_called(callee) then return example_of_result(typed_value.at_end(callee)) end
+  if callee then return "" end
   local object, name = text:match "^(.*[%)%]}\"'])[%.:]([%a_][%w_]*)$"
   if object then return field(typed_value.at_end(object), name) end
   local path = text:match "[%a_][%w_%.:]*$"
-  return path and not words[path] and typed_value.of_path(path) or nil
+  return path and not keywords[path] and typed_value.of_path(path) or nil
 end
 
 return typed_value

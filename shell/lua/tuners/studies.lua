@@ -7,28 +7,29 @@ local studies = {}
 
 --- The complete trials with a score, in the order of their numbers.
 local function scored_trials(study)
-  local found = {}
+  local trials = {}
   for _, trial in ipairs(study.trials) do
     if trial.state == "complete" and trial.score and trial.score == trial.score then
-      found[#found + 1] = trial
+      trials[#trials + 1] = trial
     end
   end
-  if #found == 0 then shell.fail "plot: no trial of the study has a score yet" end
-  return found
+  if #trials == 0 then shell.fail "plot: no trial of the study has a score yet" end
+  return trials
 end
 
 --- The figure of the score of each trial, and of the best score so far.
 local function history_figure(study)
-  local numbers, scores, bests, best = {}, {}, {}, nil
+  local numbers, scores, best_scores, best_score = {}, {}, {}, nil
   for i, trial in ipairs(scored_trials(study)) do
-    local is_better = best == nil or (study.direction == "minimize" and trial.score < best)
-      or (study.direction == "maximize" and trial.score > best)
-    best = is_better and trial.score or best
-    numbers[i], scores[i], bests[i] = trial.number, trial.score, best
+    local is_better = best_score == nil
+      or (study.direction == "minimize" and trial.score < best_score)
+      or (study.direction == "maximize" and trial.score > best_score)
+    best_score = is_better and trial.score or best_score
+    numbers[i], scores[i], best_scores[i] = trial.number, trial.score, best_score
   end
   return { kind = "axes", xlabel = "trial", ylabel = "score", whole = true, series = {
     { x = numbers, y = scores, label = "score", style = "points" },
-    { x = numbers, y = bests, label = "best so far" } } }
+    { x = numbers, y = best_scores, label = "best so far" } } }
 end
 
 --- The figure of the share of the variance of scores that each hyperparameter explains, as a matrix
@@ -70,7 +71,7 @@ local function ranks_of_values(trials, name)
   return order, #values
 end
 
-local most_lines = 8
+local max_lines = 8
 
 --- The figure with one line per trial (parallel coordinates): the ranks, from 0 to 1, of its
 --- hyperparameters and of its score. The best three trials have colours and labels.
@@ -87,7 +88,7 @@ local function parallel_figure(study)
     if study.direction == "minimize" then return a.score < b.score end
     return a.score > b.score
   end)
-  local series, count = {}, math.min(#trials, most_lines)
+  local series, count = {}, math.min(#trials, max_lines)
   for i = count, 1, -1 do
     local y = {}
     for j, name in ipairs(names) do

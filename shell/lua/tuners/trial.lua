@@ -29,20 +29,21 @@ end
 --- The best score that the trial reported in the steps after `first` up to `last`; nil if there is
 --- none.
 local function best_report(study, trial, first, last)
-  local best
+  local best_value
   for _, report in ipairs(trial.reports) do
-    if report.step > first and report.step <= last and is_better(study, report.value, best) then
-      best = report.value
+    if report.step > first and report.step <= last
+      and is_better(study, report.value, best_value) then
+      best_value = report.value
     end
   end
-  return best
+  return best_value
 end
 
 --- An object that keeps the best weights of a trial and the state of the optimizer. If the tuner
 --- has a save_freq, keep() writes them to the trial's file at once; otherwise it holds them in
 --- memory and they are written when the object is closed.
 local function new_keeper(tuner, trial, model)
-  local keeper, best = {}, nil
+  local keeper, best_state = {}, nil
   local path = path_of_weights(tuner, trial.number)
   local function save()
     shell.create_folder(tuner:get_trial_dir(trial.number))
@@ -50,13 +51,13 @@ local function new_keeper(tuner, trial, model)
   end
   function keeper.keep()
     if tuner.save_freq then return save() end
-    best = { weights = model:get_weights(), state = {} }
-    for i, variable in ipairs(model.optimizer.variables) do best.state[i] = variable.value end
+    best_state = { weights = model:get_weights(), state = {} }
+    for i, variable in ipairs(model.optimizer.variables) do best_state.state[i] = variable.value end
   end
   local function close()
-    if not best then return end
-    model:set_weights(best.weights)
-    model.optimizer:set_weights(best.state)
+    if not best_state then return end
+    model:set_weights(best_state.weights)
+    model.optimizer:set_weights(best_state.state)
     save()
   end
   return setmetatable(keeper, { __close = close })
@@ -73,16 +74,17 @@ end
 
 --- The options of fit for a trial: those given to search(), the epochs if the oracle sets them, and
 --- the callbacks of the tuner.
-local function options_of(tuner, trial, fit, watcher)
+local function options_of(tuner, trial, fit_arguments, watcher)
   local options, values = {}, trial.values
-  for name, value in pairs(fit.options) do options[name] = value end
-  options.verbose = fit.options.verbose == 2 and 2 or 0
+  for name, value in pairs(fit_arguments.options) do options[name] = value end
+  options.verbose = fit_arguments.options.verbose == 2 and 2 or 0
   if values["tuner/epochs"] then
     options.epochs, options.initial_epoch = values["tuner/epochs"], values["tuner/initial_epoch"]
   end
-  local given = options.callbacks
+  local user_callbacks = options.callbacks
   options.callbacks = { watcher }
-  for _, callback in ipairs(type(given) == "table" and given or { given }) do
+  for _, callback in ipairs(type(user_callbacks) == "table" and user_callbacks
+    or { user_callbacks }) do
     table.insert(options.callbacks, callback)
   end
   table.insert(options.callbacks, cr.callbacks.BackupAndRestore {
@@ -90,90 +92,95 @@ local function options_of(tuner, trial, fit, watcher)
   return options
 end
 
---- The error message that says that the logs, whose names are the keys of `seen`, do not include
---- the objective.
-local function missing_objective(objective, seen)
+--- The error message that says that the logs, whose names are the keys of `log_names`, do not
+--- include the objective.
+local function missing_objective(objective, log_names)
   local names = {}
-  for name in pairs(seen) do names[#names + 1] = name end
+  for name in pairs(log_names) do names[#names + 1] = name end
   table.sort(names)
   return string.format("the logs have no '%s', but %s%s", objective, table.concat(names, ", "),
     objective:find "^val_" and "; pass validation_data or validation_split" or "")
 end
 
---- Trains the model of a trial once; `before` is the number of epochs of earlier executions.
---- Returns the score, the number of epochs so far, whether the trial was pruned, and, if the logs
---- lack the objective, an error message that ends the search.
-local function execute(tuner, trial, fit, number, before)
-  cr.random.seed(trial.seed + number - 1)
+--- Trains the model of a trial for the execution with this number; `previous_epochs` is the number
+--- of epochs of earlier executions. Returns the score, the number of epochs so far, whether the
+--- trial was pruned, and, if the logs lack the objective, an error message that ends the search.
+local function execute(tuner, trial, fit_arguments, execution, previous_epochs)
+  cr.random.seed(trial.seed + execution - 1)
   local study, model = tuner.study, tuner:build(trial)
   trial:save_values()
-  local from = trial.values["tuner/trial_id"]
-  if from then load_weights(tuner, model, study:trial(from)) end
+  local source_trial = trial.values["tuner/trial_id"]
+  if source_trial then load_weights(tuner, model, study:trial(source_trial)) end
   local keeper <close> = new_keeper(tuner, trial, model)
-  local is_pruned, seen = false, {}
+  local is_pruned, log_names = false, {}
   local watcher = cr.callbacks.LambdaCallback { on_epoch_end = function(epoch, logs)
-    for name in pairs(logs) do seen[name] = true end
-    local value, step = logs[tuner.objective], before + epoch + 1
+    for name in pairs(logs) do log_names[name] = true end
+    local value, step = logs[tuner.objective], previous_epochs + epoch + 1
     if value == nil then return end
     trial:report(value, step)
     if is_better(study, value, best_report(study, trial, 0, step - 1)) then keeper.keep() end
-    if number == 1 and trial:should_prune() then is_pruned, model.stop_training = true, true end
+    if execution == 1 and trial:should_prune() then is_pruned, model.stop_training = true, true end
   end }
-  local options = options_of(tuner, trial, fit, watcher)
+  local options = options_of(tuner, trial, fit_arguments, watcher)
   if type(tuner.hypermodel) ~= "function" and tuner.hypermodel.fit then
-    tuner.hypermodel:fit(trial, model, fit.x, fit.y, options)
+    tuner.hypermodel:fit(trial, model, fit_arguments.x, fit_arguments.y, options)
   else
-    model:fit(fit.x, fit.y, options)
+    model:fit(fit_arguments.x, fit_arguments.y, options)
   end
   trial:set_user_attr("input_shape", input_shape(model))
   local reports = trial.reports
-  local last = #reports > 0 and reports[#reports].step or before
-  local mistake = last == before and next(seen) and missing_objective(tuner.objective, seen)
-  return best_report(study, trial, before, last), last, is_pruned, mistake
+  local last_epoch = #reports > 0 and reports[#reports].step or previous_epochs
+  local fatal_error = last_epoch == previous_epochs and next(log_names)
+    and missing_objective(tuner.objective, log_names)
+  return best_report(study, trial, previous_epochs, last_epoch), last_epoch, is_pruned, fatal_error
 end
 
 --- Runs the executions of a trial, except those that ended before its process was killed. Returns
 --- the score (nil if there is none), the state, and an error message if the search must end.
-local function score_of(tuner, trial, fit)
-  local done, sum = trial.user_attrs.executions or {}, 0
-  for number = 1, tuner.executions_per_trial do
-    if not done[number] then
-      local before = done[number - 1] and done[number - 1].last or 0
-      local score, last, is_pruned, mistake = execute(tuner, trial, fit, number, before)
-      if mistake then return nil, "failed", mistake end
+local function score_of(tuner, trial, fit_arguments)
+  local executions, sum = trial.user_attrs.executions or {}, 0
+  for execution = 1, tuner.executions_per_trial do
+    if not executions[execution] then
+      local previous_epochs = executions[execution - 1] and executions[execution - 1].last or 0
+      local score, last_epoch, is_pruned, fatal_error
+        = execute(tuner, trial, fit_arguments, execution, previous_epochs)
+      if fatal_error then return nil, "failed", fatal_error end
       if is_pruned then return score, "pruned" end
-      done[number] = { score = score or 0 / 0, last = last }
-      if tuner.executions_per_trial > 1 then trial:set_user_attr("executions", done) end
+      executions[execution] = { score = score or 0 / 0, last = last_epoch }
+      if tuner.executions_per_trial > 1 then trial:set_user_attr("executions", executions) end
     end
-    sum = sum + done[number].score
+    sum = sum + executions[execution].score
   end
   return sum / tuner.executions_per_trial, "complete"
 end
 
 local function print_line(tuner, number, record)
   local study = tuner.study
-  local best = study:best(1)[1]
-  local words = { string.format("trial %d: ", number) }
-  words[2] = record.score and string.format("%s %.5g", tuner.objective, record.score)
+  local best_trial = study:best(1)[1]
+  local texts = { string.format("trial %d: ", number) }
+  texts[2] = record.score and string.format("%s %.5g", tuner.objective, record.score)
     or record.message
-  if record.state ~= "complete" then words[2] = record.state .. ", " .. words[2] end
-  if best then words[3] = string.format(" (best %.5g, trial %d)", best.score, best.number) end
-  print(table.concat(words))
+  if record.state ~= "complete" then texts[2] = record.state .. ", " .. texts[2] end
+  if best_trial then
+    texts[3] = string.format(" (best %.5g, trial %d)", best_trial.score, best_trial.number)
+  end
+  print(table.concat(texts))
 end
 
 --- Runs the trial and reports the result to the study. Returns a table with its state, score and
---- message, or with the error message `mistake`, which ends the search. After Ctrl-C or a signal
---- the trial is released, so that the next search continues it, and the error is raised again.
-local function run_trial(tuner, trial, fit)
-  local ok, score, state, mistake = pcall(score_of, tuner, trial, fit)
-  if mistake or not ok and is_stop(tostring(score)) then trial:release() end
-  if mistake then return { mistake = mistake } end
+--- message, or with the error message `fatal_error`, which ends the search. After Ctrl-C or a
+--- signal the trial is released, so that the next search continues it, and the error is raised
+--- again.
+local function run_trial(tuner, trial, fit_arguments)
+  local ok, score, state, fatal_error = pcall(score_of, tuner, trial, fit_arguments)
+  if fatal_error or not ok and is_stop(tostring(score)) then trial:release() end
+  if fatal_error then return { fatal_error = fatal_error } end
   if not ok and is_stop(tostring(score)) then error(score, 0) end
   local record = { state = ok and state or "failed" }
   if ok then record.score = score else record.message = tostring(score) end
   tuner.study:tell(trial, record.score, record.state, record.message or "")
   os.remove(tuner:get_trial_dir(trial.number) .. "/run.h5")
-  if fit.options.verbose ~= 0 then print_line(tuner, trial.number, record) end
+  if fit_arguments.options.verbose ~= 0 then print_line(tuner, trial.number, record) end
   return record
 end
 

@@ -91,14 +91,15 @@ end
 --- process runs trials of its own.
 function Tuner:search(x, y, options)
   if options == nil and are_options(y) then y, options = nil, y end
-  local failed = 0
+  local failure_count = 0
   local message = shell.alone(function()
     for trial in function() return self.study:ask() end do
       local record = run_trial(self, trial, { x = x, y = y, options = options or {} })
-      if record.mistake then return record.mistake end
-      failed = record.state == "failed" and failed + 1 or 0
-      if failed >= self.max_consecutive_failed_trials then
-        return failed .. " trials failed one after another, the last one with: " .. record.message
+      if record.fatal_error then return record.fatal_error end
+      failure_count = record.state == "failed" and failure_count + 1 or 0
+      if failure_count >= self.max_consecutive_failed_trials then
+        return failure_count .. " trials failed one after another, the last one with: "
+          .. record.message
       end
     end
   end)
@@ -115,23 +116,23 @@ function Tuner:search_space_summary()
   end
   print("Search space: " .. #space .. " hyperparameters")
   for _, p in ipairs(space) do
-    local words = { p.name .. ":", p.text }
+    local texts = { p.name .. ":", p.text }
     for _, condition in ipairs(p.conditions or {}) do
-      words[#words + 1] = "where " .. condition[1] .. " is one of " .. cr.show(condition[2])
+      texts[#texts + 1] = "where " .. condition[1] .. " is one of " .. cr.show(condition[2])
     end
-    print("  " .. table.concat(words, "  "))
+    print("  " .. table.concat(texts, "  "))
   end
 end
 
 -- The argument of a method that is called with a number, or with a table that names it.
-local function count_of(method, name, given)
-  if type(given) ~= "table" then return given end
-  for key in pairs(given) do
+local function count_of(method, name, value)
+  if type(value) ~= "table" then return value end
+  for key in pairs(value) do
     if key ~= name then
       shell.fail(method, ": no option '", tostring(key), "'; it takes ", name)
     end
   end
-  return given[name]
+  return value[name]
 end
 
 --- Prints a table of the best trials.

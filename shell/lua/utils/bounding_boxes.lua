@@ -15,11 +15,11 @@ end
 
 local function is_table(x) return type(x) == "table" and not cr.describe(x) and #x == 0 end
 
---- A copy of the table in which the members of `changed` replace those of the same name.
-local function with(table, changed)
+--- A copy of the table in which the members of `replacements` replace those of the same name.
+local function with_members(table, replacements)
   local copy = {}
   for key, value in pairs(table) do copy[key] = value end
-  for key, value in pairs(changed) do copy[key] = value end
+  for key, value in pairs(replacements) do copy[key] = value end
   return copy
 end
 
@@ -36,14 +36,14 @@ functions.convert_format = shell.define("convert_format -> a tensor",
     { name = "target", type = "a text", doc = "The format to convert to.", required = true },
     height, width,
     { name = "dtype", type = "a text", default = "float32", doc = "Dtype of the result." },
-  }, function(boxes, source, target, high, wide, dtype)
+  }, function(boxes, source, target, image_height, image_width, dtype)
     local function convert(x)
       return box_ops.convert_format(x, source, target,
-        { height = high, width = wide, dtype = dtype })
+        { height = image_height, width = image_width, dtype = dtype })
     end
     if not is_table(boxes) then return convert(boxes) end
     if not boxes.boxes then shell.fail("convert_format: the table has no boxes") end
-    return with(boxes, { boxes = convert(boxes.boxes) })
+    return with_members(boxes, { boxes = convert(boxes.boxes) })
   end)
 
 functions.clip_to_image_size = shell.define("clip_to_image_size -> a tensor",
@@ -51,13 +51,14 @@ functions.clip_to_image_size = shell.define("clip_to_image_size -> a tensor",
     { name = "bounding_boxes", type = "a table with boxes and perhaps labels", doc = "",
       required = true },
     height, width, format,
-  }, function(given, high, wide, kind)
-    if not is_table(given) or not given.boxes then
+  }, function(box_table, image_height, image_width, box_format)
+    if not is_table(box_table) or not box_table.boxes then
       shell.fail("clip_to_image_size: expected a table with boxes (and labels)")
     end
-    local boxes, labels = box_ops.clip_to_image_size(given.boxes,
-      { labels = given.labels, height = high, width = wide, bounding_box_format = kind })
-    return with(given, { boxes = boxes, labels = given.labels and labels })
+    local boxes, labels = box_ops.clip_to_image_size(box_table.boxes,
+      { labels = box_table.labels, height = image_height, width = image_width,
+        bounding_box_format = box_format })
+    return with_members(box_table, { boxes = boxes, labels = box_table.labels and labels })
   end)
 
 functions.decode_deltas_to_boxes = shell.define("decode_deltas_to_boxes -> a tensor",

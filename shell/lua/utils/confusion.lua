@@ -4,9 +4,9 @@ local ops = cr.ops
 
 -- Converts x to class numbers, which count from 0. A row of scores becomes the class with the
 -- highest score; a single score becomes class 1 if it is above 0.5, else class 0.
-local function classes_of(name, x, like)
+local function classes_of(name, x, reference)
   x = cr.tensor(x)
-  if like and #x.shape == #like.shape + 1 then
+  if reference and #x.shape == #reference.shape + 1 then
     x = x.shape[#x.shape] == 1 and ops.greater(ops.squeeze(x, -1), 0.5) or ops.argmax(x, -1)
   end
   if #x.shape ~= 1 then
@@ -21,10 +21,10 @@ local function classes_of(name, x, like)
 end
 
 local function check_classes(name, classes, count)
-  local least, most = ops.min(classes):item(), ops.max(classes):item()
-  if least < 0 or most >= count then
+  local minimum, maximum = ops.min(classes):item(), ops.max(classes):item()
+  if minimum < 0 or maximum >= count then
     shell.fail("confusion_matrix: ", name, " must be from 0 to ", count - 1, ", got ",
-      least < 0 and least or most)
+      minimum < 0 and minimum or maximum)
   end
 end
 

@@ -4,7 +4,7 @@ local _, shell = ...
 
 local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end
 
-local function is_there(path)
+local function exists(path)
   local file = io.open(path, "rb")
   if file then file:close() end
   return file ~= nil
@@ -17,15 +17,15 @@ local function checksum(path, algorithm)
   return sum
 end
 
-local function expect_checksum(path, wanted, algorithm)
-  if algorithm == "auto" then algorithm = #wanted == 32 and "md5" or "sha256" end
+local function expect_checksum(path, expected, algorithm)
+  if algorithm == "auto" then algorithm = #expected == 32 and "md5" or "sha256" end
   if algorithm ~= "md5" and algorithm ~= "sha256" then
     shell.fail("get_file: hash_algorithm must be auto, md5 or sha256, got ", tostring(algorithm))
   end
   local sum = checksum(path, algorithm)
-  if sum ~= wanted:lower() then
+  if sum ~= expected:lower() then
     shell.fail("get_file: '", path, "' is damaged or another file: its ", algorithm, " is ",
-      tostring(sum), ", expected ", wanted)
+      tostring(sum), ", expected ", expected)
   end
 end
 
@@ -46,7 +46,7 @@ end
 
 --- Whether a file at this path can be written; an existing file is not changed.
 local function is_writable(path)
-  local was_there = is_there(path)
+  local was_there = exists(path)
   local file = io.open(path, "ab")
   if not file then return false end
   file:close()
@@ -87,7 +87,7 @@ return {
     local subfolder = cache_subdir ~= "" and "/" .. cache_subdir or ""
     local folder = (cache_dir or default_folder()) .. subfolder
     local path = folder .. "/" .. fname
-    if not is_there(path) then
+    if not exists(path) then
       shell.fail("get_file: '", path, "' is not there and nothing is downloaded: put the file ",
         origin and "from " .. origin .. " " or "", "there")
     end

@@ -9,8 +9,8 @@ end
 local function quoted(text) return '"' .. text:gsub('[\\"]', "\\%0") .. '"' end
 
 local function is_model(layer)
-  local what = cr.describe(layer)
-  return what ~= nil and what.what == "model"
+  local description = cr.describe(layer)
+  return description ~= nil and description.what == "model"
 end
 
 -- ---- the graph of a model
@@ -49,13 +49,13 @@ end
 -- The names of the first or the last layers of a nested model: for "inputs" those that receive
 -- tensors of the outer model, for "outputs" those that return tensors to it.
 local function ends_of(model, which)
-  local layers, is_there, names = model.layers, {}, {}
-  for _, layer in ipairs(layers) do is_there[layer.name] = true end
+  local layers, is_in_list, names = model.layers, {}, {}
+  for _, layer in ipairs(layers) do is_in_list[layer.name] = true end
   local ok, symbols = pcall(function() return model[which] end)
   for i, symbol in ipairs(ok and symbols or {}) do
     local name = layer_of(symbol).name
     -- The InputLayer of a Sequential is not in its list of layers; the first layer takes its place.
-    names[i] = is_there[name] and name or layers[1].name
+    names[i] = is_in_list[name] and name or layers[1].name
   end
   return #names > 0 and names or { layers[which == "inputs" and 1 or #layers].name }
 end
@@ -72,7 +72,7 @@ local function shape_text(layer, which)
   end
   if type(shape[1]) ~= "table" then return text_of_shape(shape) end
   local parts = {}
-  for i, each in ipairs(shape) do parts[i] = text_of_shape(each) end
+  for i, sizes in ipairs(shape) do parts[i] = text_of_shape(sizes) end
   return table.concat(parts, ", ")
 end
 
@@ -86,17 +86,17 @@ end
 --- The rows of the box of a layer: the name, then pairs of a label and a text.
 local function rows_of(layer, o)
   local rows = {}
-  local function row(label, text) rows[#rows + 1] = { label, tostring(text) } end
+  local function add_row(label, text) rows[#rows + 1] = { label, tostring(text) } end
   local activation = o.show_layer_activations and activation_of(layer)
-  if activation then row("Activation", activation) end
+  if activation then add_row("Activation", activation) end
   if o.show_shapes then
     if layer.class_name ~= "InputLayer" then
-      row("Input shape", shape_text(layer, "input_shape"))
+      add_row("Input shape", shape_text(layer, "input_shape"))
     end
-    row("Output shape", shape_text(layer, "output_shape"))
+    add_row("Output shape", shape_text(layer, "output_shape"))
   end
-  if o.show_dtype then row("Output dtype", layer.compute_dtype or layer.dtype) end
-  if o.show_trainable and #layer.weights > 0 then row("Trainable", layer.trainable) end
+  if o.show_dtype then add_row("Output dtype", layer.compute_dtype or layer.dtype) end
+  if o.show_trainable and #layer.weights > 0 then add_row("Trainable", layer.trainable) end
   return rows
 end
 
@@ -131,13 +131,13 @@ local function expanded_in(model, o)
 end
 
 -- The paths of the boxes for a layer: one, or for an expanded nested model those of its first or
--- last layers (`which`).
+-- last layers, as `which` says: "inputs" or "outputs".
 local function paths_of_ends(name, which, nested, prefix, o)
   local model, paths = nested[name], {}
   if not model then return { prefix .. name } end
-  local inner = expanded_in(model, o)
-  for _, each in ipairs(ends_of(model, which)) do
-    for _, path in ipairs(paths_of_ends(each, which, inner, prefix .. name .. "/", o)) do
+  local inner_nested = expanded_in(model, o)
+  for _, end_name in ipairs(ends_of(model, which)) do
+    for _, path in ipairs(paths_of_ends(end_name, which, inner_nested, prefix .. name .. "/", o)) do
       paths[#paths + 1] = path
     end
   end
@@ -217,10 +217,10 @@ end
 
 local directions = { TB = true, LR = true, BT = true, RL = true }
 
-local function check(what, model, o)
-  if not is_model(model) then shell.fail(what, ": expected a model, got ", cr.show(model)) end
+local function check(caller, model, o)
+  if not is_model(model) then shell.fail(caller, ": expected a model, got ", cr.show(model)) end
   if not directions[o.rankdir] then
-    shell.fail(what, ": rankdir must be TB, LR, BT or RL, got ", cr.show(o.rankdir))
+    shell.fail(caller, ": rankdir must be TB, LR, BT or RL, got ", cr.show(o.rankdir))
   end
 end
 
@@ -238,14 +238,14 @@ end
 local own_endings = { svg = true, png = true, txt = true }
 
 local function write(path, text)
-  local file, why = io.open(path, "w")
-  if not file then shell.fail("plot_model: ", why) end
+  local file, reason = io.open(path, "w")
+  if not file then shell.fail("plot_model: ", reason) end
   file:write(text)
   file:close()
 end
 
 -- Runs Graphviz for the kinds of picture files that Crescent cannot write itself.
-local function drawn_by_graphviz(text, path, ending)
+local function draw_by_graphviz(text, path, ending)
   if not os.execute "command -v dot > /dev/null 2>&1" then
     shell.fail("plot_model: '", path, "': expected a name that ends in .svg, .png, .txt or .dot; ",
       "others need the program 'dot' of Graphviz, which is not installed")
@@ -253,9 +253,9 @@ local function drawn_by_graphviz(text, path, ending)
   local source = os.tmpname()
   write(source, text)
   local command = string.format("dot -T%s -o '%s' '%s'", ending, path:gsub("'", "'\\''"), source)
-  local done = os.execute(command)
+  local succeeded = os.execute(command)
   os.remove(source)
-  if not done then shell.fail("plot_model: '", path, "' could not be drawn by: ", command) end
+  if not succeeded then shell.fail("plot_model: '", path, "' could not be drawn by: ", command) end
 end
 
 local function plot(model, path, o)
@@ -270,7 +270,7 @@ local function plot(model, path, o)
   elseif ending == "dot" then
     write(path, dot_of(model, o))
   else
-    drawn_by_graphviz(dot_of(model, o), path, ending)
+    draw_by_graphviz(dot_of(model, o), path, ending)
   end
   return path
 end

@@ -15,13 +15,15 @@ end
 --- @param object any value
 --- @return a string or nil
 local function name_of(object)
-  local found
-  for name, registered in pairs(custom) do
-    if rawequal(registered, object) and (not found or name:find ">") then found = name end
+  local best_name
+  for name, registered_object in pairs(custom) do
+    if rawequal(registered_object, object) and (not best_name or name:find ">") then
+      best_name = name
+    end
   end
-  if found then return found end
-  local what = cr.describe(object)
-  return what and (what.name or object.class_name) or nil
+  if best_name then return best_name end
+  local description = cr.describe(object)
+  return description and (description.name or object.class_name) or nil
 end
 
 objects.get_custom_objects = shell.define("get_custom_objects -> a table of classes by name",
@@ -40,14 +42,18 @@ objects.register_keras_serializable = shell.define(
       doc = "Name; nil: that of the class. Functions require one." },
   }, function(package, name)
     return function(object)
-      local own = name or name_of(object)
-      if not own then
+      local own_name = name or name_of(object)
+      if not own_name then
         shell.fail "register_keras_serializable: a function has no name of its own: give one"
       end
-      own = own:match "[^>]*$"
-      register(package .. ">" .. own, object)
-      if type(object) == "function" then custom[own] = object else register(own, object) end
-      if type(object) == "table" then shell.register_class(package .. ">" .. own, object) end
+      own_name = own_name:match "[^>]*$"
+      register(package .. ">" .. own_name, object)
+      if type(object) == "function" then
+        custom[own_name] = object
+      else
+        register(own_name, object)
+      end
+      if type(object) == "table" then shell.register_class(package .. ">" .. own_name, object) end
       return object
     end
   end)
@@ -69,16 +75,16 @@ local Scope = {}
 Scope.__index = Scope
 
 function Scope.__close(new_scope)
-  for name in pairs(new_scope.objects) do custom[name] = new_scope.before[name] end
+  for name in pairs(new_scope.objects) do custom[name] = new_scope.previous[name] end
 end
 
-local function new_scope(given)
-  local before = {}
-  for name, object in pairs(given) do
-    before[name] = custom[name]
+local function new_scope(by_name)
+  local previous = {}
+  for name, object in pairs(by_name) do
+    previous[name] = custom[name]
     register(name, object)
   end
-  return setmetatable({ objects = given, before = before }, Scope)
+  return setmetatable({ objects = by_name, previous = previous }, Scope)
 end
 
 --- Registers classes and functions by name within a scope: local scope <close> =
@@ -112,11 +118,11 @@ local models = { Sequential = true, Functional = true, Model = true }
 --- @return an object
 function objects.deserialize_keras_object(config, custom_objects)
   if type(config) ~= "table" or config.class_name == nil then return config end
-  local held <close> = new_scope(custom_objects or {})
+  local scope <close> = new_scope(custom_objects or {})
   if models[config.class_name] then return cr.models.from_config(config) end
   for _, namespace in ipairs(namespaces) do
-    local known = pcall(function() return assert(cr[namespace][config.class_name]) end)
-    if known then return cr[namespace].deserialize(config) end
+    local is_known = pcall(function() return assert(cr[namespace][config.class_name]) end)
+    if is_known then return cr[namespace].deserialize(config) end
   end
   shell.fail("deserialize_keras_object: no class '", tostring(config.class_name),
     "'; classes of one's own are given in custom_objects")
@@ -129,32 +135,32 @@ local Config = {}
 local methods = {
   as_dict = function(self)
     local copy = {}
-    for key, each in pairs(rawget(self, "values")) do copy[key] = each end
+    for key, value in pairs(rawget(self, "values")) do copy[key] = value end
     return copy
   end,
-  update = function(self, more)
-    for key, each in pairs(more) do self[key] = each end
+  update = function(self, settings)
+    for key, value in pairs(settings) do self[key] = value end
   end,
   freeze = function(self) rawset(self, "frozen", true) end,
   unfreeze = function(self) rawset(self, "frozen", false) end,
   get = function(self, key, default)
-    local found = rawget(self, "values")[key]
-    if found == nil then return default end
-    return found
+    local value = rawget(self, "values")[key]
+    if value == nil then return default end
+    return value
   end,
 }
 
 function Config.__index(self, key)
-  local found = rawget(self, "values")[key]
-  if found == nil then return methods[key] end
-  return found
+  local value = rawget(self, "values")[key]
+  if value == nil then return methods[key] end
+  return value
 end
 
-function Config.__newindex(self, key, each)
+function Config.__newindex(self, key, value)
   if rawget(self, "frozen") then
     shell.fail("Cannot set attribute '", tostring(key), "': the Config is frozen")
   end
-  rawget(self, "values")[key] = each
+  rawget(self, "values")[key] = value
 end
 
 function Config.__pairs(self) return pairs(rawget(self, "values")) end

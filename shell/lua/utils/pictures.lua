@@ -16,10 +16,10 @@ local options = {
   splines = { "a text", "ortho", "Style of the edges, as in Graphviz." },
 }
 
--- The parameters of a function: the model, parameters of this function only (`first`), then the
--- common options.
-local function rows_with(show_layer_names, first)
-  local rows = { { name = "model", type = "a model", doc = "", required = true }, first }
+-- The parameters of a function: the model, the parameter of this function only (`own_row`), then
+-- the common options.
+local function rows_with(show_layer_names, own_row)
+  local rows = { { name = "model", type = "a model", doc = "", required = true }, own_row }
   for _, name in ipairs(names) do
     local option = options[name] or { "a boolean", show_layer_names, "Show the names of the "
       .. "layers." }
@@ -28,7 +28,7 @@ local function rows_with(show_layer_names, first)
   return rows
 end
 
-local function gathered(...)
+local function options_from(...)
   local o = {}
   for i, name in ipairs(names) do o[name] = (select(i, ...)) end
   return o
@@ -45,14 +45,14 @@ return {
   model_to_dot = shell.define("model_to_dot -> a text",
     "The graph of a model in the language of Graphviz.", model_to_dot_rows(),
     function(model, ...)
-      local given = { ... }
-      local subgraph = table.remove(given, 7)
-      return graphs.dot_of(model, gathered(table.unpack(given, 1, #names)), subgraph)
+      local values = { ... }
+      local subgraph = table.remove(values, 7)
+      return graphs.dot_of(model, options_from(table.unpack(values, 1, #names)), subgraph)
     end),
   plot_model = shell.define("plot_model -> a text",
     "Draws the graph of a model into a file (.svg, .png, .txt, or .dot for Graphviz); returns "
       .. "the path.",
     rows_with(false, { name = "to_file", type = "a text", default = "model.png",
       doc = "Path of the file." }),
-    function(model, to_file, ...) return graphs.plot(model, to_file, gathered(...)) end),
+    function(model, to_file, ...) return graphs.plot(model, to_file, options_from(...)) end),
 }

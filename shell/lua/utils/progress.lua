@@ -21,7 +21,7 @@ end
 -- Updates the shown values: for each name the mean of all values so far, or for stateful metrics
 -- the last value.
 function Progbar:remember(current, values)
-  local steps = math.max(current - self.seen, 1)
+  local step_count = math.max(current - self.seen, 1)
   for _, pair in ipairs(values or {}) do
     local name, value = pair[1], pair[2]
     local metric = self.metrics[name]
@@ -33,25 +33,27 @@ function Progbar:remember(current, values)
     if self.stateful[name] then
       metric.sum, metric.steps = value, 1
     else
-      metric.sum, metric.steps = metric.sum + value * steps, metric.steps + steps
+      metric.sum, metric.steps = metric.sum + value * step_count, metric.steps + step_count
     end
   end
   self.seen = current
 end
 
 function Progbar:line(now, finalize, width)
-  local done = self.target and math.min(self.seen / self.target, 1) or 0
+  local fraction = self.target and math.min(self.seen / self.target, 1) or 0
   local parts = { self.target
     and string.format("%" .. #tostring(self.target) .. "d/%d ", self.seen, self.target)
     or string.format("%d/unknown ", self.seen) }
   if self.target then
-    local full = math.floor(done * width)
-    parts[#parts + 1] = ("━"):rep(full) .. (" "):rep(width - full) .. " "
+    local filled_width = math.floor(fraction * width)
+    parts[#parts + 1] = ("━"):rep(filled_width) .. (" "):rep(width - filled_width) .. " "
   end
   local elapsed = now - self.start
-  local each = self.seen > 0 and elapsed / self.seen or 0
-  local left = self.target and not finalize and each * (self.target - self.seen)
-  parts[#parts + 1] = duration(left or elapsed) .. " " .. speed(each, self.unit_name)
+  local seconds_per_step = self.seen > 0 and elapsed / self.seen or 0
+  local remaining_seconds = self.target and not finalize
+    and seconds_per_step * (self.target - self.seen)
+  parts[#parts + 1] = duration(remaining_seconds or elapsed) .. " "
+    .. speed(seconds_per_step, self.unit_name)
   for _, name in ipairs(self.order) do
     local metric = self.metrics[name]
     local mean = metric.sum / math.max(metric.steps, 1)
@@ -66,11 +68,11 @@ end
 function Progbar:fitting_line(now, finalize)
   local line = self:line(now, finalize, self.width)
   local length = utf8.len(line)
-  local lacking = self.verbose == 1 and length - shell.fitting_columns(length + 1, 10) + 1 or 0
-  if lacking <= 0 then return line end
-  line = self:line(now, finalize, math.max(self.width - lacking, 0))
-  local cut = not finalize and utf8.offset(line, length - lacking + 1)
-  return cut and line:sub(1, cut - 1) or line
+  local overflow = self.verbose == 1 and length - shell.fitting_columns(length + 1, 10) + 1 or 0
+  if overflow <= 0 then return line end
+  line = self:line(now, finalize, math.max(self.width - overflow, 0))
+  local cut_offset = not finalize and utf8.offset(line, length - overflow + 1)
+  return cut_offset and line:sub(1, cut_offset - 1) or line
 end
 
 --- Shows the progress; `values` is a list of pairs {name, value}.
@@ -82,9 +84,9 @@ function Progbar:update(current, values, finalize)
   if self.verbose == 1 and not finalize and now - self.last < self.interval then return end
   local line = self:fitting_line(now, finalize)
   local start = self.verbose == 1 and "\r" or ""
-  local rest = self.verbose == 1 and (" "):rep(math.max(0, (self.shown or 0) - utf8.len(line)))
+  local padding = self.verbose == 1 and (" "):rep(math.max(0, (self.shown or 0) - utf8.len(line)))
     or ""
-  io.stdout:write(start, line, rest, finalize and "\n" or "")
+  io.stdout:write(start, line, padding, finalize and "\n" or "")
   io.stdout:flush()
   self.last, self.shown = now, utf8.len(line)
 end

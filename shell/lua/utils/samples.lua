@@ -67,28 +67,28 @@ samples.split_dataset = shell.define("split_dataset -> two datasets",
     end
   end
   local count = arrays[1] and arrays[1].shape[1] or 0
-  local left, right = rows_of(left_size, count, "left_size"),
+  local left_count, right_count = rows_of(left_size, count, "left_size"),
     rows_of(right_size, count, "right_size")
-  if not left and not right then
+  if not left_count and not right_count then
     shell.fail(
       "At least one of the `left_size` or `right_size` must be specified. ",
       "Received: left_size=nil and right_size=nil")
   end
-  left, right = left or count - right, right or count - left
-  if left + right > count then
-    shell.fail("split_dataset: left_size and right_size are ", left, " and ", right,
+  left_count, right_count = left_count or count - right_count, right_count or count - left_count
+  if left_count + right_count > count then
+    shell.fail("split_dataset: left_size and right_size are ", left_count, " and ", right_count,
       " samples, there are ", count)
   end
   local order = shuffle and cr.random.permutation(count, { seed = seed })
   local function part(first, last)
-    local taken = {}
+    local slices = {}
     for i, array in ipairs(arrays) do
-      taken[i] = order and cr.ops.take(array, order:slice(first, last), 0)
+      slices[i] = order and cr.ops.take(array, order:slice(first, last), 0)
         or array:slice(first, last)
     end
-    return is_list(dataset) and taken or taken[1]
+    return is_list(dataset) and slices or slices[1]
   end
-  return part(1, left), part(left + 1, left + right)
+  return part(1, left_count), part(left_count + 1, left_count + right_count)
 end)
 
 return samples

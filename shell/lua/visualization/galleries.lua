@@ -127,19 +127,22 @@ galleries.plot_image_gallery = shell.define("plot_image_gallery -> a path, or no
       doc = "Names of the classes: { [0] = 'cat', 'dog' }." },
     rows_row, cols_row, value_range, scale, path, show, transparent, dpi, legend_handles,
     data_format,
-  }, function(images, y_true, y_pred, label_map, rows, cols, range, size, file, is_shown, _, points,
-    handles, order)
+  }, function(images, y_true, y_pred, label_map, rows, cols, range, image_scale, file, is_shown, _,
+    resolution,
+    handles, channel_order)
     local name = "plot_image_gallery"
-    images = fractions(name, images, range, order)
+    images = fractions(name, images, range, channel_order)
     local count = images.shape[1]
-    local truth, predicted = classes_in(name, y_true, count), classes_in(name, y_pred, count)
-    local captions = (truth or predicted) and {}
+    local true_classes, predicted_classes = classes_in(name, y_true, count),
+      classes_in(name, y_pred, count)
+    local captions = (true_classes or predicted_classes) and {}
     for i = 1, captions and count or 0 do
-      captions[i] = caption(truth and name_of(truth[i], label_map),
-        predicted and name_of(predicted[i], label_map))
+      captions[i] = caption(true_classes and name_of(true_classes[i], label_map),
+        predicted_classes and name_of(predicted_classes[i], label_map))
     end
-    return gallery(name, images, captions, { rows = rows, cols = cols, scale = size, path = file,
-      show = is_shown, dpi = points, legend_handles = handles })
+    return gallery(name, images, captions, { rows = rows, cols = cols, scale = image_scale,
+      path = file,
+      show = is_shown, dpi = resolution, legend_handles = handles })
   end)
 
 --- The names of the classes of an image's boxes; boxes with the label -1 are padding and are
@@ -184,19 +187,20 @@ galleries.plot_bounding_box_gallery = shell.define(
       doc = "Explain the colours below the images." },
     legend_handles, rows_row, cols_row, data_format, scale, path, show, transparent, dpi,
   }, function(images, format, y_true, y_pred, range, true_color, pred_color, thickness, _, _,
-    class_mapping, true_names, pred_names, legend, handles, rows, cols, order, size, file, is_shown,
-    _, points)
+    class_mapping, true_names, pred_names, legend, handles, rows, cols, channel_order, image_scale,
+    file, is_shown,
+    _, resolution)
     local name = "plot_bounding_box_gallery"
     true_color, pred_color = true_color or { 0, 188, 212 }, pred_color or { 255, 235, 59 }
     true_names, pred_names = true_names or class_mapping, pred_names or class_mapping
-    images = ops.cast(ops.round(fractions(name, images, range, order) * 255), "uint8")
+    images = ops.cast(ops.round(fractions(name, images, range, channel_order) * 255), "uint8")
     if images.shape[4] == 1 then images = ops.concatenate({ images, images, images }, -1) end
-    local function framed(boxes, color)
+    local function with_frames(boxes, color)
       return boxes and cr.visualization.draw_bounding_boxes(images, boxes, format,
         { color = color, line_thickness = thickness }) or images
     end
-    images = framed(y_true, true_color)
-    images = framed(y_pred, pred_color)
+    images = with_frames(y_true, true_color)
+    images = with_frames(y_pred, pred_color)
     local captions = class_mapping or true_names or pred_names
     captions = captions and {}
     for i = 1, captions and images.shape[1] or 0 do
@@ -206,8 +210,9 @@ galleries.plot_bounding_box_gallery = shell.define(
     if legend and not handles then
       handles = { { "Ground Truth", true_color }, { "Prediction", pred_color } }
     end
-    return gallery(name, images, captions, { rows = rows, cols = cols, scale = size, path = file,
-      show = is_shown, dpi = points, legend_handles = handles })
+    return gallery(name, images, captions, { rows = rows, cols = cols, scale = image_scale,
+      path = file,
+      show = is_shown, dpi = resolution, legend_handles = handles })
   end)
 
 galleries.plot_segmentation_mask_gallery = shell.define(
@@ -231,18 +236,20 @@ galleries.plot_segmentation_mask_gallery = shell.define(
       doc = "A class that is not drawn." },
     data_format, rows_row, cols_row, scale, path, show, transparent, dpi, legend_handles,
   }, function(images, num_classes, range, y_true, y_pred, color_mapping, blend, alpha, ignore_index,
-    order, rows, cols, size, file, is_shown, _, points, handles)
+    channel_order, rows, cols, image_scale, file, is_shown, _, resolution, handles)
     local name = "plot_segmentation_mask_gallery"
-    images = fractions(name, images, range, order) * 255
+    images = fractions(name, images, range, channel_order) * 255
     if images.shape[4] == 1 then images = ops.concatenate({ images, images, images }, -1) end
     local parts = { images }
     for _, masks in ipairs { y_true or false, y_pred or false } do
       parts[#parts + 1] = masks and ops.cast(cr.visualization.draw_segmentation_masks(images,
-        as_channels_last(masks, order), { num_classes = num_classes, color_mapping = color_mapping,
+        as_channels_last(masks, channel_order), { num_classes = num_classes,
+        color_mapping = color_mapping,
         alpha = alpha, blend = blend, ignore_index = ignore_index }), "float32") or nil
     end
     return gallery(name, ops.concatenate(parts, 2) / 255, nil, { rows = rows, cols = cols,
-      scale = size * #parts, path = file, show = is_shown, dpi = points, legend_handles = handles })
+      scale = image_scale * #parts, path = file, show = is_shown, dpi = resolution,
+      legend_handles = handles })
   end)
 
 return galleries
