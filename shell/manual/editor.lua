@@ -21,33 +21,33 @@ for _, row in ipairs(listing.types) do
 end
 
 --- The LuaLS type of a type in help texts: "integer|nil" for "an integer or nil", "any" if unknown.
-local function type_of(words)
+local function type_of(type_text)
   local names = {}
-  for word in ((words or "") .. " or "):gmatch "(.-) or " do
+  for word in ((type_text or "") .. " or "):gmatch "(.-) or " do
     names[#names + 1] = word == "nil" and "nil" or luals_types[word] or "any"
   end
   local text = table.concat(names, "|")
   return (text:find("any", 1, true) or text == "") and "any" or text
 end
 
-local reserved = {}
+local keywords = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat
   return then true until while]]):gmatch "%l+" do
-  reserved[word] = true
+  keywords[word] = true
 end
-local function identifier(name) return reserved[name] and name .. "_" or name end
+local function identifier(name) return keywords[name] and name .. "_" or name end
 
 local function comment(text) return "--- " .. text:gsub("\n", "\n--- ") end
 
 --- The code that defines a function at a path, with an empty body. A name that is a keyword of Lua
 --- is quoted: cr.ops["repeat"].
 local function definition(path, names)
-  local parent, mark, last = path:match "^(.*)([%.:])([^%.:]*)$"
-  if not reserved[last] then
+  local parent, separator, name = path:match "^(.*)([%.:])([^%.:]*)$"
+  if not keywords[name] then
     return ("function %s(%s) end"):format(path, table.concat(names, ", "))
   end
-  if mark == ":" then table.insert(names, 1, "self") end
-  return ("%s[%q] = function(%s) end"):format(parent, last, table.concat(names, ", "))
+  if separator == ":" then table.insert(names, 1, "self") end
+  return ("%s[%q] = function(%s) end"):format(parent, name, table.concat(names, ", "))
 end
 
 --- The declaration of a function in the syntax of LuaLS. In a method's declaration the colon
@@ -86,8 +86,8 @@ local function constructor(class)
   for _, option in ipairs(class.options) do
     if option.required then parameters[#parameters + 1] = option end
   end
-  local rest = { name = "options", type = options, doc = "By name.", required = false }
-  parameters[#parameters + 1] = rest
+  local other_options = { name = "options", type = options, doc = "By name.", required = false }
+  parameters[#parameters + 1] = other_options
   luals_types[options] = options
   local overload = ("---@overload fun(options: %s): %s\n"):format(options, result)
   return options_type(class) .. "\n" .. overload
@@ -139,26 +139,26 @@ end
 --- Adds declarations of the tables that contain the given names to `lines`; each table comes before
 --- its members.
 local function add_tables(lines)
-  local made = {}
+  local is_declared = {}
   local function add_table(path)
     local parent = path:match "^(.*)%.[^%.]*$"
     if parent then add_table(parent) end
-    if not made[path] then lines[#lines + 1] = path .. " = {}" end
-    made[path] = true
+    if not is_declared[path] then lines[#lines + 1] = path .. " = {}" end
+    is_declared[path] = true
   end
   for _, row in ipairs(listing.functions) do add_table(row.path:match "^(.*)%.[^%.]*$") end
   for _, class in ipairs(listing.classes) do add_table(class.path:match "^(.*)%.[^%.]*$") end
   lines[#lines + 1] = ""
-  return made
+  return is_declared
 end
 
 local function types()
   local lines = { "---@meta crescent", "-- Written by `crescent editor`.", "" }
   add_objects(lines)
   lines[#lines + 1] = "---@class crescent\ncr = {}"
-  local made = add_tables(lines)
+  local is_declared = add_tables(lines)
   for _, row in ipairs(listing.functions) do
-    if not made[row.path] then -- a path in `made` is a callable table, which is already declared
+    if not is_declared[row.path] then -- a path in `is_declared` is a callable table
       lines[#lines + 1] = declaration(row.path, row, row.parameters, type_of(row.result)) .. "\n"
     end
   end

@@ -54,8 +54,8 @@ end
 
 --- HTML links to the previous and the next chapter.
 local function chapter_links(chapters, i)
-  local function link(chapter, words)
-    return chapter and html.element("a", words:format(html.escaped(heading_of(chapter.text))),
+  local function link(chapter, link_format)
+    return chapter and html.element("a", link_format:format(html.escaped(heading_of(chapter.text))),
       ('href="%s"'):format(file_of(chapter.name))) or "<span></span>"
   end
   local links = link(chapters[i - 1], "&larr; %s") .. link(chapters[i + 1], "%s &rarr;")
@@ -64,13 +64,13 @@ end
 
 local function page(chapters, i)
   local chapter = chapters[i]
-  local title, said = heading_of(chapter.text), beginning_of(chapter.text)
+  local title, summary = heading_of(chapter.text), beginning_of(chapter.text)
   local content = with_anchors(with_links(host.markdown(chapter.text)))
   content = with_names(with_code(with_pairs(content)))
   content = content:gsub("<table>", '<div class="wide"><table>'):gsub("</table>", "</table></div>")
   local file = file_of(chapter.name)
-  return { section = "Guide", title = title, menu = title, said = said, file = file,
-    content = content .. chapter_links(chapters, i), names = { { title, file, said } } }
+  return { section = "Guide", title = title, menu = title, summary = summary, file = file,
+    content = content .. chapter_links(chapters, i), names = { { title, file, summary } } }
 end
 
 function guide.pages()

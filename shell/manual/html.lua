@@ -31,32 +31,32 @@ local function coloured(class, text)
   return html.element("span", html.escaped(text), 'class="' .. class .. '"')
 end
 
---- HTML for the word at position `at`, highlighted if it is a keyword or a number.
-local function word_at(code, at)
-  local word = code:match("^[%a_][%w_]*", at)
+--- HTML for the word at this position, highlighted if it is a keyword or a number.
+local function word_at(code, position)
+  local word = code:match("^[%a_][%w_]*", position)
   if word then return word, keywords[word] and coloured("k", word) or html.escaped(word) end
-  word = code:match("^%d[%w%.]*", at)
+  word = code:match("^%d[%w%.]*", position)
   if word then return word, coloured("n", word) end
 end
 
---- HTML for the comment or string at position `at`, highlighted.
-local function quoted_at(code, at)
-  local comment = code:match("^%-%-[^\n]*", at)
+--- HTML for the comment or string at this position, highlighted.
+local function quoted_at(code, position)
+  local comment = code:match("^%-%-[^\n]*", position)
   if comment then return comment, coloured("c", comment) end
-  local quote = code:match("^[\"']", at)
-  local text = quote and (code:match("^" .. quote .. "[^" .. quote .. "\n]*" .. quote, at))
+  local quote = code:match("^[\"']", position)
+  local text = quote and (code:match("^" .. quote .. "[^" .. quote .. "\n]*" .. quote, position))
   if text then return text, coloured("s", text) end
 end
 
 --- Lua code as HTML with spans around keywords, numbers, strings and comments.
 function html.coloured_lua(code)
-  local pieces, at = {}, 1
-  while at <= #code do
-    local text, piece = quoted_at(code, at)
-    if not text then text, piece = word_at(code, at) end
-    if not text then text = code:sub(at, at) end
+  local pieces, position = {}, 1
+  while position <= #code do
+    local text, piece = quoted_at(code, position)
+    if not text then text, piece = word_at(code, position) end
+    if not text then text = code:sub(position, position) end
     pieces[#pieces + 1] = piece or html.escaped(text)
-    at = at + #text
+    position = position + #text
   end
   return table.concat(pieces)
 end

@@ -31,7 +31,7 @@ local function all_pages()
   return pages
 end
 
-local function menu_of(pages, current)
+local function menu_of(pages, current_page)
   local pieces, section = {}, nil
   for _, page in ipairs(pages) do
     if page.menu then
@@ -40,8 +40,8 @@ local function menu_of(pages, current)
         section = page.section
         pieces[#pieces + 1] = html.element("h2", html.escaped(section)) .. "<ul>"
       end
-      local here = page.file == current.file or page.file == current.under
-      local mark = here and ' aria-current="page"' or ""
+      local is_current = page.file == current_page.file or page.file == current_page.parent_file
+      local mark = is_current and ' aria-current="page"' or ""
       local attributes = ('href="%s"%s'):format(page.file, mark)
       local link = html.element("a", html.escaped(page.menu), attributes)
       pieces[#pieces + 1] = html.element("li", link)
@@ -54,9 +54,9 @@ local function cards(pages, section)
   local items = {}
   for _, page in ipairs(pages) do
     if page.menu and page.section == section then
-      local said = html.element("b", html.escaped(page.menu))
-        .. html.element("small", html.escaped(page.said))
-      items[#items + 1] = html.element("a", said, ('href="%s"'):format(page.file))
+      local card = html.element("b", html.escaped(page.menu))
+        .. html.element("small", html.escaped(page.summary))
+      items[#items + 1] = html.element("a", card, ('href="%s"'):format(page.file))
     end
   end
   return html.list(items, 'class="cards"')

@@ -14,11 +14,11 @@ end
 
 local function read_notes(text, file)
   for line in text:gmatch "[^\n]+" do
-    local path, word, said = line:match "^(cr%.%S+) (%l+): (.+)$"
-    local heading = headings[word]
+    local path, category, note_text = line:match "^(cr%.%S+) (%l+): (.+)$"
+    local heading = headings[category]
     assert(heading, file .. ": this is no note: " .. line)
     rows[path] = rows[path] or {}
-    table.insert(rows[path], { heading = heading, html = with_links(said) })
+    table.insert(rows[path], { heading = heading, html = with_links(note_text) })
   end
 end
 

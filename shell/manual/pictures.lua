@@ -9,11 +9,11 @@ local x = cr.ops.linspace(-6, 6, 121)
 --- Whether f is elementwise: each element of its result depends only on the element at the same
 --- position.
 local function is_elementwise(f)
-  local good, same = pcall(function()
-    local some = x:slice(31, 91)
-    return cr.ops.all(cr.ops.equal(f(some), f(x):slice(31, 91))):item()
+  local succeeded, is_equal = pcall(function()
+    local part = x:slice(31, 91)
+    return cr.ops.all(cr.ops.equal(f(part), f(x):slice(31, 91))):item()
   end)
-  return good and same
+  return succeeded and is_equal
 end
 
 local kinds = {}
@@ -26,8 +26,8 @@ function kinds.activation(class, file)
 end
 
 function kinds.initializer(class, file)
-  local good, values = pcall(function() return cr.initializers[class.name]() { 64, 64 } end)
-  local varies = good and #cr.ops.unique(values:reshape { -1 }) > 2
+  local succeeded, values = pcall(function() return cr.initializers[class.name]() { 64, 64 } end)
+  local varies = succeeded and #cr.ops.unique(values:reshape { -1 }) > 2
   if not varies then return end
   cr.hist(values, { file = file })
   return "How the elements of a kernel of 64 by 64 are spread."
@@ -54,10 +54,10 @@ end
 function pictures.of(class, path)
   local draw = kinds[class.kind]
   local name = path .. ".svg"
-  local said = draw and draw(class, host.folder .. "/" .. name)
-  if not said then return "" end
+  local caption = draw and draw(class, host.folder .. "/" .. name)
+  if not caption then return "" end
   return ('<figure><img src="%s" alt="%s" width="640" height="400"><figcaption>%s</figcaption>'
-    .. "</figure>"):format(name, html.escaped(path), said)
+    .. "</figure>"):format(name, html.escaped(path), caption)
 end
 
 cr.random.seed(1)

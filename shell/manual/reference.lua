@@ -96,7 +96,7 @@ local function errors_of(row) return row.errors and html.session(row.errors) or 
 
 -- ---- signatures, written as the user types the call: f(x, { axis = nil }), Dropout { rate = 0.5 }
 
-local kWidth = 90
+local max_width = 90
 
 local keywords = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat
@@ -114,17 +114,18 @@ local function default_text(row)
   return ("%s = %s"):format(name, literal(row.default))
 end
 
---- Joins `first`, the words separated by commas, and `last`; breaks lines that would be too long.
-local function wrapped(first, words, last)
-  local lines, line = {}, first
+--- Joins `prefix`, the words separated by commas, and `suffix`; breaks lines that would be too
+--- long.
+local function wrapped(prefix, words, suffix)
+  local lines, line = {}, prefix
   for i, word in ipairs(words) do
     local piece = word .. (i < #words and ", " or "")
-    if #line + #piece > kWidth and #line > 4 then
+    if #line + #piece > max_width and #line > 4 then
       lines[#lines + 1], line = line:gsub(" $", ""), "    "
     end
     line = line .. piece
   end
-  lines[#lines + 1] = line .. last
+  lines[#lines + 1] = line .. suffix
   return table.concat(lines, "\n")
 end
 
@@ -138,9 +139,9 @@ end
 --- The text of a call: required parameters by position (all with `by_position`), the others by
 --- name.
 local function call_text(callee, rows, by_position)
-  local positions, names, all = {}, {}, by_position or takes_any_number(rows)
+  local positions, names, takes_all_by_position = {}, {}, by_position or takes_any_number(rows)
   for _, row in ipairs(rows) do
-    local list = (all or row.required) and positions or names
+    local list = (takes_all_by_position or row.required) and positions or names
     list[#list + 1] = list == names and default_text(row) or row.variadic and "..." or row.name
   end
   if #names == 0 then return wrapped(callee .. "(", positions, ")") end
@@ -156,21 +157,21 @@ end
 -- ---- classes
 
 local function own_and_shared(options)
-  local own, shared = {}, {}
+  local own_options, shared_options = {}, {}
   for _, option in ipairs(options) do
-    local list = option.keyword_only and shared or own
+    local list = option.keyword_only and shared_options or own_options
     list[#list + 1] = option
   end
-  return own, shared
+  return own_options, shared_options
 end
 
-local function signature_of(class, own) return call_text(class.path, own) end
+local function signature_of(class, own_options) return call_text(class.path, own_options) end
 
 --- Constructs the class with this config. Returns the error message if it is about the option
 --- `name`; else nil.
 local function message_of(class, config, name)
-  local good, message = pcall(cr[plural_of(class.kind)][class.name], config)
-  message = not good and tostring(message):match "[^\n]+"
+  local succeeded, message = pcall(cr[plural_of(class.kind)][class.name], config)
+  message = not succeeded and tostring(message):match "[^\n]+"
   return message and message:find("'" .. name .. "'", 1, true) and message
 end
 
@@ -183,12 +184,12 @@ end
 
 --- The section of a class's page with the example of a mistake, and with the messages about options
 --- that are missing or outside of their limits.
-local function error_section(class, own)
+local function error_section(class, own_options)
   local lines, session = {}, errors_of(class)
   local function add(message)
     if message and not session:find(escaped(message), 1, true) then lines[#lines + 1] = message end
   end
-  for _, option in ipairs(own) do
+  for _, option in ipairs(own_options) do
     local value = refused_value(option)
     local config = value and { [option.name] = value }
     add(option.required and message_of(class, {}, option.name))
@@ -218,19 +219,19 @@ local function members_section(class)
   return element("h2", "Methods and properties") .. html.grid({ "Name", "Meaning" }, rows)
 end
 
-local function options_of(class, own, shared)
-  local text = #own > 0 and element("h2", "Options") .. option_grid(own) or ""
-  if #shared == 0 then return text end
+local function options_of(class, own_options, shared_options)
+  local text = #own_options > 0 and element("h2", "Options") .. option_grid(own_options) or ""
+  if #shared_options == 0 then return text end
   local summary = ("Options of every %s, by name"):format(class.kind)
-  return text .. element("details", element("summary", summary) .. option_grid(shared))
+  return text .. element("details", element("summary", summary) .. option_grid(shared_options))
 end
 
 local function kind_line(class)
-  local also = #class.aliases > 0 and "; also " .. table.concat(class.aliases, ", ") or ""
-  local place = file_of("cr." .. plural_of(class.kind))
-  local link = element("a", class.kind, ('href="%s"'):format(place))
+  local aliases_text = #class.aliases > 0 and "; also " .. table.concat(class.aliases, ", ") or ""
+  local namespace_file = file_of("cr." .. plural_of(class.kind))
+  local link = element("a", class.kind, ('href="%s"'):format(namespace_file))
   local origin = class.plugin == "" and "the library" or "the plugin " .. class.plugin
-  return element("p", link .. escaped(" of " .. origin .. also), 'class="kind"')
+  return element("p", link .. escaped(" of " .. origin .. aliases_text), 'class="kind"')
 end
 
 local function notes_of(path)
@@ -251,14 +252,15 @@ end
 
 local function class_page(class)
   local path = class.path
-  local own, shared = own_and_shared(class.options)
+  local own_options, shared_options = own_and_shared(class.options)
   local example = class.example and element("h2", "Example") .. example_of(class) or ""
   local file = file_of(path)
-  return { section = "Reference", under = file_of("cr." .. plural_of(class.kind)), title = path,
+  return { section = "Reference", parent_file = file_of("cr." .. plural_of(class.kind)),
+    title = path,
     file = file, names = names_of(path, file, class),
     content = element("h1", class.name) .. kind_line(class) .. paragraph(class.doc)
-      .. signature(signature_of(class, own)) .. pictures.of(class, path) .. example
-      .. error_section(class, own) .. options_of(class, own, shared)
+      .. signature(signature_of(class, own_options)) .. pictures.of(class, path) .. example
+      .. error_section(class, own_options) .. options_of(class, own_options, shared_options)
       .. arguments_of(class) .. members_section(class) .. notes_of(path) }
 end
 
@@ -296,7 +298,7 @@ end
 local function name_list(rows)
   local links = {}
   for i, row in ipairs(rows) do
-    links[i] = element("a", element("code", escaped(row.name)), ('href="%s"'):format(row.place))
+    links[i] = element("a", element("code", escaped(row.name)), ('href="%s"'):format(row.href))
   end
   return html.list(links, 'class="names"')
 end
@@ -356,9 +358,9 @@ local function is_main(path) return not path:find "%..+%." and not path:find "%.
 --- `order` has the paths of all tables.
 local function tables_of(path, order)
   local rows = {}
-  for _, other in ipairs(order) do
-    if other ~= path and parent_of(other) == path and not is_main(other) then
-      rows[#rows + 1] = { name = other, place = file_of(other) }
+  for _, table_path in ipairs(order) do
+    if table_path ~= path and parent_of(table_path) == path and not is_main(table_path) then
+      rows[#rows + 1] = { name = table_path, href = file_of(table_path) }
     end
   end
   return #rows > 0 and element("h2", "Tables in it") .. name_list(rows) or ""
@@ -372,7 +374,7 @@ local function table_page(path, functions, namespace, order)
   local file, links, texts, names = file_of(path), {}, {}, {}
   for i, row in ipairs(functions) do
     local name = last_of(row.path)
-    links[i] = { name = name, place = "#" .. name }
+    links[i] = { name = name, href = "#" .. name }
     texts[i] = function_text(parent_of(row.path) .. ".", row, name)
     names[i] = { row.path, file .. "#" .. name, row.doc }
   end
@@ -381,10 +383,10 @@ local function table_page(path, functions, namespace, order)
   if #links > 0 then content = content .. element("h2", "Functions") .. name_list(links) end
   content = content .. tables_of(path, order)
   names[#names + 1] = { path, file, namespace and namespace.doc or "" }
-  local said = count > 0 and counted(count, "class")
+  local summary = count > 0 and counted(count, "class")
     or #links > 0 and counted(#links, "function") or ""
-  return { section = "Reference", title = path, menu = is_main(path) and path, said = said,
-    file = file, under = not is_main(path) and file_of(parent_of(path)), names = names,
+  return { section = "Reference", title = path, menu = is_main(path) and path, summary = summary,
+    file = file, parent_file = not is_main(path) and file_of(parent_of(path)), names = names,
     content = content .. table.concat(texts, "\n") }
 end
 
@@ -437,7 +439,7 @@ end
 local function type_page(type)
   local file, links, texts, names = type_file(type.name), {}, {}, {}
   for i, row in ipairs(type.methods) do
-    links[i] = { name = row.name, place = "#" .. row.name }
+    links[i] = { name = row.name, href = "#" .. row.name }
     texts[i] = function_text(type.name:gsub(" ", "_") .. ":", row, row.name)
     names[i] = { type.name .. ":" .. row.name, file .. "#" .. row.name, row.doc }
   end
@@ -448,7 +450,7 @@ local function type_page(type)
     .. element("a", escaped(type.parent), ('href="%s"'):format(type_file(type.parent)))
     .. " has.", 'class="kind"') or ""
   local methods = #links > 0 and element("h2", "Methods") .. name_list(links) or ""
-  return { section = "Objects", title = type.name, menu = type.name, said = "", file = file,
+  return { section = "Objects", title = type.name, menu = type.name, summary = "", file = file,
     names = names, content = element("h1", escaped(type.name)) .. parent .. example_of(type)
       .. properties_of(type) .. methods .. table.concat(texts, "\n") }
 end
@@ -461,10 +463,10 @@ local function command_page()
     rows[i] = { element("code", escaped(command.usage)), escaped(command.doc) }
     names[i] = { "crescent " .. command.name, "commands.html", command.doc }
   end
-  local said = "What the program does beside running scripts."
-  return { section = "Reference", title = "Commands", menu = "Commands", said = said,
+  local summary = "What the program does beside running scripts."
+  return { section = "Reference", title = "Commands", menu = "Commands", summary = summary,
     file = "commands.html", names = names,
-    content = element("h1", "Commands") .. paragraph(said)
+    content = element("h1", "Commands") .. paragraph(summary)
       .. html.grid({ "Command", "Does" }, rows) }
 end
 
