@@ -25,7 +25,7 @@ table.sort(texts)
 --- Makes `count` random apartments; returns the table {column name = list of values} and a tensor
 --- that has 1 for each apartment rented within a week, else 0.
 local function apartments(count)
-  local columns, rented = { size = {}, rooms = {}, district = {}, heating = {}, remark = {} }, {}
+  local columns, is_rented = { size = {}, rooms = {}, district = {}, heating = {}, remark = {} }, {}
   for i = 1, count do
     local size, district, text = 25 + 100 * math.random(), districts[math.random(#districts)],
       texts[math.random(#texts)]
@@ -33,12 +33,12 @@ local function apartments(count)
     columns.rooms[i] = math.max(1, math.floor(size / 25 + math.random() * 2))
     columns.heating[i] = ({ "gas", "district", "oil" })[math.random(3)]
     -- In this rule, small flats go fast near the university, and large ones in the hills.
-    local fits = district == "university" and size < 50 or district == "hills" and size > 90
-    local score = district_scores[district] + remark_scores[text] + (fits and 2.5 or 0)
+    local is_popular = district == "university" and size < 50 or district == "hills" and size > 90
+    local score = district_scores[district] + remark_scores[text] + (is_popular and 2.5 or 0)
       + (columns.heating[i] == "oil" and -1 or 0) + math.random() - 0.5
-    rented[i] = { score > 0 and 1 or 0 }
+    is_rented[i] = { score > 0 and 1 or 0 }
   end
-  return columns, cr.tensor(rented)
+  return columns, cr.tensor(is_rented)
 end
 
 local train, train_rented = apartments(2000)
@@ -62,9 +62,9 @@ end
 
 --- Trains a network on the named columns and returns its accuracy on the test table.
 local function accuracy(names, crosses)
-  local all, chosen = features(), {}
-  for _, name in ipairs(names) do chosen[name] = all[name] end
-  local space = FeatureSpace { features = chosen, crosses = crosses, crossing_dim = 64 }
+  local all_features, chosen_features = features(), {}
+  for _, name in ipairs(names) do chosen_features[name] = all_features[name] end
+  local space = FeatureSpace { features = chosen_features, crosses = crosses, crossing_dim = 64 }
   space:adapt(train)
   local x, x_test = space(train), space(test)
   local model = cr.Sequential {
@@ -81,14 +81,14 @@ end
 print "Is an apartment rented within a week? What the columns of a table tell of it:\n"
 local all_columns = { "size", "rooms", "district", "heating", "remark" }
 print(string.format("%-44s %8s %9s", "columns", "features", "accuracy"))
-local function row(label, names, crosses)
-  local correct, width = accuracy(names, crosses)
-  print(string.format("%-44s %8d %8.1f%%", label, width, 100 * correct))
-  return correct
+local function print_row(label, names, crosses)
+  local test_accuracy, feature_count = accuracy(names, crosses)
+  print(string.format("%-44s %8d %8.1f%%", label, feature_count, 100 * test_accuracy))
+  return test_accuracy
 end
-row("size", { "size" })
-row("district", { "district" })
-row("remark (the words of a text)", { "remark" })
-local baseline_accuracy = row("all", all_columns)
-row("all, and district with size as one", all_columns, { { "district", "size" } })
+print_row("size", { "size" })
+print_row("district", { "district" })
+print_row("remark (the words of a text)", { "remark" })
+local baseline_accuracy = print_row("all", all_columns)
+print_row("all, and district with size as one", all_columns, { { "district", "size" } })
 assert(baseline_accuracy > 0.8, "the columns tell most of it")

@@ -8,9 +8,9 @@ local epochs = tonumber(arg[1]) or 8
 print "An autoencoder learns to clean noisy digits."
 cr.random.seed(1)
 
-local clean = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
+local clean_images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
   :reshape { 10000, 784 }:cast "float32" / 255
-local noisy = cr.ops.clip(clean + cr.random.normal(clean.shape, 0, 0.5), 0, 1)
+local noisy_images = cr.ops.clip(clean_images + cr.random.normal(clean_images.shape, 0, 0.5), 0, 1)
 
 -- The encoder and the decoder are separate models, so that each can also be used without the other.
 local encoder = cr.Sequential({
@@ -24,14 +24,17 @@ local decoder = cr.Sequential({
 local autoencoder = cr.Sequential { encoder, decoder }
 
 autoencoder:compile { optimizer = cr.optimizers.Adam(2e-3), loss = "binary_crossentropy" }
-autoencoder:fit(noisy:slice(1, 9000), clean:slice(1, 9000), { batch_size = 100, epochs = epochs,
-  validation_data = { noisy:slice(9001, 10000), clean:slice(9001, 10000) }, verbose = 2 })
+autoencoder:fit(noisy_images:slice(1, 9000), clean_images:slice(1, 9000),
+  { batch_size = 100, epochs = epochs,
+  validation_data = { noisy_images:slice(9001, 10000), clean_images:slice(9001, 10000) },
+    verbose = 2 })
 
 -- Ten test digits, each shown with noise, as the autoencoder reconstructs it, and without noise.
-local shown_digits = noisy:slice(9001, 9010)
-local reconstructed = autoencoder:predict(shown_digits, { verbose = 0 })
-local error = ((reconstructed - clean:slice(9001, 9010)):square():mean()):item()
-local rows = cr.ops.concatenate({ shown_digits, reconstructed, clean:slice(9001, 9010) }, 0)
+local shown_digits = noisy_images:slice(9001, 9010)
+local reconstructions = autoencoder:predict(shown_digits, { verbose = 0 })
+local error = ((reconstructions - clean_images:slice(9001, 9010)):square():mean()):item()
+local rows = cr.ops.concatenate({ shown_digits, reconstructions,
+  clean_images:slice(9001, 9010) }, 0)
 local path = cr.utils.writable_path "autoencoder.png"
 cr.imshow(rows:reshape { 30, 28, 28 }, { columns = 10, file = path,
   title = "with noise, cleaned, as they are" })
@@ -39,5 +42,5 @@ local encoding = encoder:predict(shown_digits:slice(1, 1), { verbose = 0 }):tota
 for i, number in ipairs(encoding) do encoding[i] = ("%.1f"):format(number) end
 print("The first of them as 16 numbers: " .. table.concat(encoding, " "))
 print(("Mean squared error: %.4f; of the noise: %.4f"):format(error,
-  ((shown_digits - clean:slice(9001, 9010)):square():mean()):item()))
+  ((shown_digits - clean_images:slice(9001, 9010)):square():mean()):item()))
 print("Picture: " .. path)

@@ -6,13 +6,13 @@ local script_folder = (arg and arg[0] or "examples/boston.lua"):match "^(.*)/" o
 cr.random.seed(7)
 
 local values, info = cr.data.read_csv(script_folder .. "/data/boston.csv")
-local features = #info.columns - 1
-local x = values:slice({ 1, 1 }, { -1, features })
-local y = values:slice({ 1, features + 1 }, { -1, features + 1 })
+local feature_count = #info.columns - 1
+local x = values:slice({ 1, 1 }, { -1, feature_count })
+local y = values:slice({ 1, feature_count + 1 }, { -1, feature_count + 1 })
 
 local function new_model()
   local model = cr.Sequential {
-    cr.layers.Dense(64, { activation = "relu", input_shape = { features },
+    cr.layers.Dense(64, { activation = "relu", input_shape = { feature_count },
       kernel_regularizer = cr.regularizers.L2(1e-3) }),
     cr.layers.Dense(64, { activation = "relu", kernel_regularizer = cr.regularizers.L2(1e-3) }),
     cr.layers.Dense(1),
@@ -28,14 +28,15 @@ end
 print "Prices of houses: five networks, each tested on a fifth that it has not seen.\n"
 local rows, total = {}, 0
 for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
-  local function rows_of_fold(array, which) return cr.ops.take(array, fold[which], 0) end
+  local function rows_of_fold(array, part) return cr.ops.take(array, fold[part], 0) end
   local train = rows_of_fold(x, "train")
   -- Standardizes the features by the mean and the standard deviation of the training rows.
   local mean, deviation = train:mean { 0 }, train:std { 0 } + 1e-6
-  local function scaled(which) return (rows_of_fold(x, which) - mean) / deviation end
+  local function scaled_rows(part) return (rows_of_fold(x, part) - mean) / deviation end
   local model = new_model()
-  model:fit(scaled "train", rows_of_fold(y, "train"), { epochs = 80, batch_size = 16, verbose = 0 })
-  local scores = model:evaluate(scaled "test", rows_of_fold(y, "test"),
+  model:fit(scaled_rows "train", rows_of_fold(y, "train"),
+    { epochs = 80, batch_size = 16, verbose = 0 })
+  local scores = model:evaluate(scaled_rows "test", rows_of_fold(y, "test"),
     { verbose = 0, return_dict = true })
   local mean_price = rows_of_fold(y, "train"):mean()
   local naive_error = (rows_of_fold(y, "test") - mean_price):abs():mean():item()

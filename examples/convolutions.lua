@@ -34,8 +34,8 @@ local filters = kernel:reshape { 5, 5, 8 }:transpose { 2, 0, 1 }
 -- this layer.
 local digit = x:slice(9001, 9001)
 local function feature_maps(name)
-  local found = model:cut(name):predict(digit, { verbose = 0 })
-  return ops.transpose(found[1], { 2, 0, 1 })
+  local maps = model:cut(name):predict(digit, { verbose = 0 })
+  return ops.transpose(maps[1], { 2, 0, 1 })
 end
 
 -- The gradient of the predicted class's score with respect to each pixel of the digit.

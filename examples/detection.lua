@@ -15,16 +15,18 @@ local columns, rows = table.unpack(ops.meshgrid(ops.arange(size), ops.arange(siz
 --- Draws a random object; returns the picture, the class of the object (0 to 2), and its bounding
 --- box {left, top, right, bottom} in fractions of the picture's size.
 local function draw()
-  local kind, half = math.random(0, 2), math.random(3, 8)
-  local x, y = math.random(half, size - half - 1), math.random(half, size - half - 1)
+  local kind, half_size = math.random(0, 2), math.random(3, 8)
+  local x, y = math.random(half_size, size - half_size - 1),
+    math.random(half_size, size - half_size - 1)
   local dx, dy = (columns - x):abs(), (rows - y):abs()
   local distance = kind == 0 and (dx:square() + dy:square()):cast "float32":sqrt()
     or ops.maximum(dx, dy):cast "float32"
   if kind == 2 then distance = distance + ops.where(ops.less(ops.minimum(dx, dy), 2), 0, size) end
-  local is_inside = ops.less_equal(distance, half)
+  local is_inside = ops.less_equal(distance, half_size)
   local picture = ops.where(is_inside, 0.5 + 0.5 * math.random(), 0.3 * math.random())
-  return picture, kind, { (x - half) / size, (y - half) / size, (x + half + 1) / size,
-    (y + half + 1) / size }
+  return picture, kind, { (x - half_size) / size, (y - half_size) / size,
+    (x + half_size + 1) / size,
+    (y + half_size + 1) / size }
 end
 local pictures, labels, boxes = {}, {}, {}
 for i = 1, count do pictures[i], labels[i], boxes[i] = draw() end
@@ -70,8 +72,8 @@ local predicted_kinds = ops.argmax(predicted.kind, -1)
 local accuracy = ops.equal(predicted_kinds:cast "int32", y_test.kind):cast "float32":mean():item()
 
 local shown_count = 8
-local colour = ops["repeat"](ops.clip(x_test:slice(1, shown_count), 0, 1), 3, -1)
-local pictures_with_boxes = cr.visualization.draw_bounding_boxes(colour, {
+local colour_pictures = ops["repeat"](ops.clip(x_test:slice(1, shown_count), 0, 1), 3, -1)
+local pictures_with_boxes = cr.visualization.draw_bounding_boxes(colour_pictures, {
   boxes = ops.expand_dims(predicted.box:slice(1, shown_count) * size, 1),
   labels = cr.zeros { shown_count, 1 },
 }, "xyxy", { color = { 255, 160, 0 }, line_thickness = 1 })

@@ -7,30 +7,30 @@ local layers = cr.layers
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 local epochs = tonumber(arg[1]) or 150
 print "Air passengers a month: an LSTM learns ten years and forecasts two."
-local input_months, forecast_months, season = 36, 24, 12
+local input_length, forecast_length, season = 36, 24, 12
 
 local passengers = {}
 for line in io.lines(folder .. "AirPassengers.csv") do
   passengers[#passengers + 1] = tonumber(line:match ",%s*\"?([%d%.]+)\"?%s*$")
 end
-local training_months = #passengers - forecast_months
+local training_length = #passengers - forecast_length
 
 -- The network learns the growth: the logarithm of the passengers minus that of the same month one
 -- year before, times 5.
 local growth = {}
-for month = season + 1, training_months do
+for month = season + 1, training_length do
   growth[month - season] = math.log(passengers[month] / passengers[month - season]) * 5
 end
 local rows, targets = {}, {}
-for last = input_months, #growth - 1 do
+for last = input_length, #growth - 1 do
   local row = {}
-  for k = 1, input_months do row[k] = { growth[last - input_months + k] } end
+  for k = 1, input_length do row[k] = { growth[last - input_length + k] } end
   rows[#rows + 1], targets[#targets + 1] = row, { growth[last + 1] }
 end
 
 cr.random.seed(2)
 local model = cr.Sequential {
-  layers.LSTM(24, { input_shape = { input_months, 1 } }),
+  layers.LSTM(24, { input_shape = { input_length, 1 } }),
   layers.Dense(1),
 }
 model:compile { optimizer = cr.optimizers.Adam { learning_rate = 5e-3 }, loss = "mse" }
@@ -41,35 +41,36 @@ print(string.format(
   #rows, history[1], history[#history]))
 
 local forecast, naive = {}, {}
-for i = 1, forecast_months do
+for i = 1, forecast_length do
   local row = {}
-  for k = 1, input_months do row[k] = { growth[#growth - input_months + k] } end
+  for k = 1, input_length do row[k] = { growth[#growth - input_length + k] } end
   local next_growth = model:predict(cr.tensor { row }, { verbose = 0 }):totable()[1][1]
   growth[#growth + 1] = next_growth
   local year_before = i > season and forecast[i - season]
-    or passengers[training_months + i - season]
+    or passengers[training_length + i - season]
   forecast[i] = year_before * math.exp(next_growth / 5)
   -- The naive forecast repeats the last year of the training data.
-  naive[i] = passengers[training_months + (i - 1) % season + 1 - season]
+  naive[i] = passengers[training_length + (i - 1) % season + 1 - season]
 end
 
-local low, high, columns = 280, 640, 72
+local chart_min, chart_max, columns = 280, 640, 72
 local function column(value)
-  return math.max(1, math.min(columns, math.floor((value - low) / (high - low) * columns) + 1))
+  return math.max(1, math.min(columns,
+    math.floor((value - chart_min) / (chart_max - chart_min) * columns) + 1))
 end
 print(string.format("  month  %-" .. columns .. "s  counted  forecast",
   "o counted   x forecast   . the last known year"))
 local error_sum, naive_error_sum = 0, 0
-for i = 1, forecast_months do
-  local counted, cells = passengers[training_months + i], {}
+for i = 1, forecast_length do
+  local actual_count, cells = passengers[training_length + i], {}
   for c = 1, columns do cells[c] = " " end
   cells[column(naive[i])] = "."
   cells[column(forecast[i])] = "x"
-  cells[column(counted)] = "o"
+  cells[column(actual_count)] = "o"
   print(string.format("%4d-%02d  %s  %7.0f  %8.0f", 1959 + (i - 1) // 12, (i - 1) % 12 + 1,
-    table.concat(cells), counted, forecast[i]))
-  error_sum, naive_error_sum = error_sum + math.abs(forecast[i] - counted) / forecast_months,
-    naive_error_sum + math.abs(naive[i] - counted) / forecast_months
+    table.concat(cells), actual_count, forecast[i]))
+  error_sum, naive_error_sum = error_sum + math.abs(forecast[i] - actual_count) / forecast_length,
+    naive_error_sum + math.abs(naive[i] - actual_count) / forecast_length
 end
 print(string.format(
   "\nMean error in thousands of passengers: %.1f; of the last known year again: %.1f",

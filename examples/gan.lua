@@ -25,8 +25,8 @@ end
 local Gan = cr.Model:subclass "Gan"
 function Gan:init()
   self.generator, self.critic = network(8, 2), network(2, 1)
-  self.of_generator = cr.optimizers.Adam { learning_rate = 1e-3, beta_1 = 0.5 }
-  self.of_critic = cr.optimizers.Adam { learning_rate = 2e-3, beta_1 = 0.5 }
+  self.generator_optimizer = cr.optimizers.Adam { learning_rate = 1e-3, beta_1 = 0.5 }
+  self.critic_optimizer = cr.optimizers.Adam { learning_rate = 2e-3, beta_1 = 0.5 }
 end
 function Gan:call(points) return self.critic(points) end
 function Gan:train_step(data)
@@ -36,18 +36,18 @@ function Gan:train_step(data)
 
   local critic_loss
   local tape = cr.GradientTape(function()
-    local generated = self.generator(cr.random.normal { batch, 8 })
-    critic_loss = bce(ones, self.critic(points)) + bce(zeros, self.critic(generated))
+    local generated_points = self.generator(cr.random.normal { batch, 8 })
+    critic_loss = bce(ones, self.critic(points)) + bce(zeros, self.critic(generated_points))
   end)
   local weights = self.critic.trainable_weights
-  self.of_critic:apply_gradients(tape:gradient(critic_loss, weights), weights)
+  self.critic_optimizer:apply_gradients(tape:gradient(critic_loss, weights), weights)
 
   local generator_loss
   tape = cr.GradientTape(function()
     generator_loss = bce(ones, self.critic(self.generator(cr.random.normal { batch, 8 })))
   end)
   weights = self.generator.trainable_weights
-  self.of_generator:apply_gradients(tape:gradient(generator_loss, weights), weights)
+  self.generator_optimizer:apply_gradients(tape:gradient(generator_loss, weights), weights)
   return { critic = critic_loss, generator = generator_loss }
 end
 
@@ -62,10 +62,10 @@ gan:fit(real_points, { batch_size = 100, epochs = epochs, verbose = 0, callbacks
   end },
 } })
 
-local generated = gan.generator:predict(cr.random.normal { 500, 8 }, { verbose = 0 })
-local radius = generated:square():sum(-1):sqrt()
+local generated_points = gan.generator:predict(cr.random.normal { 500, 8 }, { verbose = 0 })
+local radius = generated_points:square():sum(-1):sqrt()
 local path = cr.utils.writable_path "gan.png"
-cr.plot(generated[{ {}, 1 }], generated[{ {}, 2 }], { style = "points", file = path,
+cr.plot(generated_points[{ {}, 1 }], generated_points[{ {}, 2 }], { style = "points", file = path,
   title = "forged points", width = 500, height = 500 })
 print(("Forged points lie %.3f from the middle (real ones: 1.0), and %.3f off the ring"):format(
   radius:mean():item(), (radius - 1):abs():mean():item()))

@@ -5,7 +5,7 @@ local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local steps = tonumber(arg[1]) or 500
-local window_length, width, heads, blocks, batch = 64, 96, 4, 2, 16
+local window_length, width, head_count, block_count, batch_size = 64, 96, 4, 2, 16
 
 print "A transformer of two blocks learns to write Lua, letter by letter."
 local sources = {}
@@ -34,7 +34,7 @@ function Positions:call(x) return x + self.places end
 
 local function block(x)
   local normal = layers.LayerNormalization()(x)
-  local attention = layers.MultiHeadAttention(heads, width // heads)
+  local attention = layers.MultiHeadAttention(head_count, width // head_count)
   x = layers.Add() { x, attention({ normal, normal }, { use_causal_mask = true }) }
   local y = layers.Dense(4 * width, { activation = "gelu" })(layers.LayerNormalization()(x))
   return layers.Add() { x, layers.Dense(width)(y) }
@@ -43,7 +43,7 @@ end
 cr.random.seed(1)
 local input = cr.Input { shape = { window_length }, dtype = "int32" }
 local x = Positions()(layers.Embedding(#letters, width)(input))
-for _ = 1, blocks do x = block(x) end
+for _ = 1, block_count do x = block(x) end
 local model = cr.Model(input, layers.Dense(#letters)(layers.LayerNormalization()(x)))
 model:summary()
 model:compile { optimizer = cr.optimizers.AdamW { learning_rate = 2e-3 },
@@ -55,50 +55,50 @@ local function window_ids(first)
   for k = 1, window_length do row[k] = ids[text:sub(first + k - 1, first + k - 1)] end
   return row
 end
-local last = #text - window_length - 1
-local split = math.floor(last * 0.95)
+local last_start = #text - window_length - 1
+local train_end = math.floor(last_start * 0.95)
 local function sample(n, from, to)
-  local rows, answers = {}, {}
+  local rows, targets = {}, {}
   for i = 1, n do
     local first = math.random(from, to)
-    rows[i], answers[i] = window_ids(first), window_ids(first + 1)
+    rows[i], targets[i] = window_ids(first), window_ids(first + 1)
   end
-  return cr.tensor(rows, "int32"), cr.tensor(answers, "int32")
+  return cr.tensor(rows, "int32"), cr.tensor(targets, "int32")
 end
 math.randomseed(1)
-local x_test, y_test = sample(64, split + window_length, last)
+local x_test, y_test = sample(64, train_end + window_length, last_start)
 local rows = { { 0, math.log(#letters) } }
-local rounds = math.min(5, steps)
-for round = 1, rounds do
-  local count = steps // rounds
-  local x_train, y_train = sample(count * batch, 1, split)
-  model:fit(x_train, y_train, { batch_size = batch, epochs = 1, verbose = 0 })
-  rows[#rows + 1] = { round * count, model:evaluate(x_test, y_test, { verbose = 0 }) }
+local round_count = math.min(5, steps)
+for round = 1, round_count do
+  local steps_per_round = steps // round_count
+  local x_train, y_train = sample(steps_per_round * batch_size, 1, train_end)
+  model:fit(x_train, y_train, { batch_size = batch_size, epochs = 1, verbose = 0 })
+  rows[#rows + 1] = { round * steps_per_round, model:evaluate(x_test, y_test, { verbose = 0 }) }
 end
 
 --- Continues a text by `count` characters, sampled from the model's probabilities; a lower
 --- temperature prefers the likely characters.
 local function continue(beginning, count, temperature)
-  local written = beginning
+  local output = beginning
   for _ = 1, count do
-    local window = written:sub(-window_length)
+    local window = output:sub(-window_length)
     local row = {}
     for k = 1, window_length do row[k] = ids[window:sub(k, k)] or 0 end
     local predicted = model:predict_on_batch(cr.tensor({ row }, "int32")):totable()
     local logits = predicted[1][math.min(#window, window_length)]
-    local weights, total, top = {}, 0, math.max(table.unpack(logits))
+    local weights, total, max_logit = {}, 0, math.max(table.unpack(logits))
     for i, logit in ipairs(logits) do
-      weights[i] = math.exp((logit - top) / temperature)
+      weights[i] = math.exp((logit - max_logit) / temperature)
       total = total + weights[i]
     end
-    local remaining, chosen = math.random() * total, 1
-    while remaining > weights[chosen] and chosen < #weights do
-      remaining = remaining - weights[chosen]
-      chosen = chosen + 1
+    local remaining_weight, letter_number = math.random() * total, 1
+    while remaining_weight > weights[letter_number] and letter_number < #weights do
+      remaining_weight = remaining_weight - weights[letter_number]
+      letter_number = letter_number + 1
     end
-    written = written .. letters[chosen]
+    output = output .. letters[letter_number]
   end
-  return written
+  return output
 end
 for _, beginning in ipairs { "local model = ", "-- The " } do
   print("\n" .. continue(beginning, math.min(200, 4 * steps), 0.6):gsub("\n", "\n  "))

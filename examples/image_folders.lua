@@ -6,7 +6,7 @@
 local cr = require "crescent"
 local layers = cr.layers
 local epochs, root = tonumber(arg[1]) or 12, arg[2]
-local temporary = not root
+local is_temporary = not root
 cr.random.seed(1)
 print "Images in folders, read as they are needed and changed at random, are learned."
 
@@ -15,16 +15,16 @@ local function write_digits()
   local data = (arg[0]:match("^(.*)/[^/]*$") or ".") .. "/data/"
   local images = cr.data.read_idx(data .. "mnist-t10k-images-idx3-ubyte.gz")
   local labels = cr.data.read_idx(data .. "mnist-t10k-labels-idx1-ubyte.gz"):totable()
-  local folder, count = os.tmpname(), {}
+  local folder, counts = os.tmpname(), {}
   os.remove(folder)
   for class = 0, 9 do
-    count[class] = 0
+    counts[class] = 0
     assert(os.execute(("mkdir -p '%s/%d'"):format(folder, class)))
   end
   for i, class in ipairs(labels) do
-    if count[class] < 150 then
-      count[class] = count[class] + 1
-      local path = ("%s/%d/%03d.png"):format(folder, class, count[class])
+    if counts[class] < 150 then
+      counts[class] = counts[class] + 1
+      local path = ("%s/%d/%03d.png"):format(folder, class, counts[class])
       cr.utils.save_img(path, images[i]:reshape { 28, 28, 1 }, { scale = false })
     end
   end
@@ -94,4 +94,4 @@ if misclassified then
     print((table.concat(line):gsub(" +$", "")))
   end
 end
-if temporary then os.execute("rm -r '" .. root .. "'") end
+if is_temporary then os.execute("rm -r '" .. root .. "'") end

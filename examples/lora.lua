@@ -44,8 +44,8 @@ local function count_trainable_weights()
 end
 
 local rows = {}
-local function add_result(what)
-  rows[#rows + 1] = { what, count_trainable_weights(), accuracy(x), accuracy(rotated) }
+local function add_result(label)
+  rows[#rows + 1] = { label, count_trainable_weights(), accuracy(x), accuracy(rotated) }
 end
 
 compile()

@@ -36,12 +36,12 @@ local function block(x, filters)
   return layers.ReLU()(layers.BatchNormalization()(x))
 end
 local input = cr.Input { shape = { size, size, 1 } }
-local fine = block(input, 8)
-local middle = block(layers.MaxPooling2D(2)(fine), 16)
-local coarse = block(layers.MaxPooling2D(2)(middle), 32)
-local up = layers.Concatenate() { layers.UpSampling2D(2)(coarse), middle }
-up = layers.Concatenate() { layers.UpSampling2D(2)(block(up, 16)), fine }
-local model = cr.Model(input, layers.Conv2D(3, 1, { activation = "softmax" })(block(up, 8)))
+local fine_features = block(input, 8)
+local middle_features = block(layers.MaxPooling2D(2)(fine_features), 16)
+local coarse_features = block(layers.MaxPooling2D(2)(middle_features), 32)
+local upsampled = layers.Concatenate() { layers.UpSampling2D(2)(coarse_features), middle_features }
+upsampled = layers.Concatenate() { layers.UpSampling2D(2)(block(upsampled, 16)), fine_features }
+local model = cr.Model(input, layers.Conv2D(3, 1, { activation = "softmax" })(block(upsampled, 8)))
 
 model:compile { optimizer = cr.optimizers.Adam(5e-3), loss = "sparse_categorical_crossentropy",
   metrics = { cr.metrics.MeanIoU { num_classes = 3, sparse_y_pred = false, name = "iou" } } }

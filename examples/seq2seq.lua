@@ -70,10 +70,10 @@ model:fit(x, y, { batch_size = 50, epochs = epochs, verbose = 0, callbacks = {
 local test = data_between(train_count + 1, 1000)
 local rows = {}
 for i = 1, 1000 - train_count do rows[i] = { 0, 0, 0 } end
-for place = 1, 3 do
+for position = 1, 3 do
   local scores_of_digits = model:predict({ test[1], cr.tensor(rows, "int32") }, { verbose = 0 })
   for i, guess in ipairs(ops.argmax(scores_of_digits, -1):totable()) do
-    rows[i][place + 1] = guess[place]
+    rows[i][position + 1] = guess[position]
   end
 end
 local right_count = 0

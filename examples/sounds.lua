@@ -6,7 +6,7 @@ local layers, ops = cr.layers, cr.ops
 local epochs = tonumber(arg[1]) or 8
 print "Six kinds of sounds are written as WAV files, and told apart by their spectrograms."
 local rate, seconds, sounds_per_kind = 8000, 0.75, 60
-local samples = math.floor(rate * seconds)
+local sample_count = math.floor(rate * seconds)
 
 -- ---- the sounds: the amplitude at time t in seconds, from -1 to 1; a and b are random numbers
 -- drawn for each sound
@@ -32,10 +32,11 @@ math.randomseed(1)
 for _, name in ipairs(names) do
   assert(os.execute(("mkdir -p '%s/%s'"):format(folder, name)))
   for i = 1, sounds_per_kind do
-    local a, b, loud, hiss, sound = math.random(), math.random(), 0.2 + 0.6 * math.random(),
+    local a, b, loudness, hiss_level, sound = math.random(), math.random(),
+      0.2 + 0.6 * math.random(),
       0.15 * math.random(), {}
-    for k = 1, samples do
-      sound[k] = loud * kinds[name]((k - 1) / rate, a, b) + hiss * (math.random() * 2 - 1)
+    for k = 1, sample_count do
+      sound[k] = loudness * kinds[name]((k - 1) / rate, a, b) + hiss_level * (math.random() * 2 - 1)
     end
     cr.data.write_wav(("%s/%s/%02d.wav"):format(folder, name, i), cr.tensor(sound), rate)
   end
@@ -45,7 +46,7 @@ end
 -- of mel bins over time
 
 local training, validation = cr.utils.audio_dataset_from_directory(folder,
-  { sampling_rate = rate, output_sequence_length = samples, validation_split = 0.25,
+  { sampling_rate = rate, output_sequence_length = sample_count, validation_split = 0.25,
     subset = "both", seed = 1 })
 local spectrogram = layers.MelSpectrogram { fft_length = 512, sequence_stride = 256,
   sampling_rate = rate, num_mel_bins = 32 }
@@ -53,7 +54,7 @@ local function picture(x, y) return spectrogram(x:squeeze(-1)) / 40, y end
 local train_data, test_data = training:map(picture):cache(), validation:map(picture):cache()
 
 print "\nFrequencies from low (below) to high, over time:"
-local shades, frame_count = " .:-=+*#%@", samples // 256 + 1
+local shades, frame_count = " .:-=+*#%@", sample_count // 256 + 1
 local shown_sounds = {}
 for x, y in test_data:elements() do
   for i = 1, #y do shown_sounds[y[i]] = shown_sounds[y[i]] or x[i]:totable() end

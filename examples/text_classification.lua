@@ -23,13 +23,13 @@ local function tokens(sentence)
 end
 
 local sentences = {}
-local function add(text, label)
+local function add_sentence(text, label)
   sentences[#sentences + 1] = { text = text, tokens = tokens(text), label = label }
 end
 
 local function read_reviews()
   for label, name in ipairs { "rt-polarity.neg", "rt-polarity.pos" } do
-    for line in io.lines(folder .. "/" .. name) do add(line, label - 1) end
+    for line in io.lines(folder .. "/" .. name) do add_sentence(line, label - 1) end
   end
 end
 
@@ -37,10 +37,12 @@ local function random_item(list) return list[math.random(#list)] end
 local function make_reviews()
   local good, bad = { "charming", "gripping", "funny" }, { "dull", "tired", "loud", "flat" }
   for _ = 1, 4000 do
-    local label, denied = math.random(0, 1), math.random() < 0.5
-    local is_praise = (label == 1) ~= denied
-    add(("%s is %s %s , and %s"):format(random_item { "the film", "this comedy", "her new story" },
-      denied and "not" or random_item { "very", "quite" }, random_item(is_praise and good or bad),
+    local label, is_negated = math.random(0, 1), math.random() < 0.5
+    local is_praise = (label == 1) ~= is_negated
+    add_sentence(("%s is %s %s , and %s"):format(
+      random_item { "the film", "this comedy", "her new story" },
+      is_negated and "not" or random_item { "very", "quite" },
+      random_item(is_praise and good or bad),
       random_item { "it ends at dawn", "nobody sings", "the hero is a cook", "it rains a lot" }),
       label)
   end

@@ -8,27 +8,27 @@ local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 local folder = (arg[0]:match "^(.*)/[^/]*$" or ".") .. "/data/"
 -- How many pictures are used of each digit from 0 to 4, and of each digit from 5 to 9.
-local pictures_low, pictures_high = tonumber(arg[1]) or 800, 10
+local pictures_per_low_digit, pictures_per_high_digit = tonumber(arg[1]) or 800, 10
 
 -- ---- pictures of 32x32 pixels with three channels, as ResNet50 expects them
 
 local images = cr.data.read_idx(folder .. "mnist-t10k-images-idx3-ubyte.gz")
 local labels = cr.data.read_idx(folder .. "mnist-t10k-labels-idx1-ubyte.gz"):totable()
 
--- Returns the pictures of the digits from `low` to `high` and their labels, counted from 0. Of each
--- digit the first `skipped` pictures are skipped and at most `most` taken.
-local function digits(low, high, skipped, most)
-  local digit_counts, places, classes = {}, {}, {}
-  for place, digit in ipairs(labels) do
-    if digit >= low and digit <= high then
+-- Returns the pictures of the digits from `first_digit` to `last_digit` and their labels, counted
+-- from 0. Of each digit the first `skip_count` pictures are skipped and at most `max_count` taken.
+local function digits(first_digit, last_digit, skip_count, max_count)
+  local digit_counts, indices, classes = {}, {}, {}
+  for index, digit in ipairs(labels) do
+    if digit >= first_digit and digit <= last_digit then
       digit_counts[digit] = (digit_counts[digit] or 0) + 1
-      if digit_counts[digit] > skipped and digit_counts[digit] <= skipped + most then
-        places[#places + 1], classes[#classes + 1] = place - 1, digit - low
+      if digit_counts[digit] > skip_count and digit_counts[digit] <= skip_count + max_count then
+        indices[#indices + 1], classes[#classes + 1] = index - 1, digit - first_digit
       end
     end
   end
-  local grey = ops.take(images, cr.tensor(places, "int32"), 0):cast "float32"
-  local padded = ops.pad(grey:reshape { #places, 28, 28, 1 },
+  local grey = ops.take(images, cr.tensor(indices, "int32"), 0):cast "float32"
+  local padded = ops.pad(grey:reshape { #indices, 28, 28, 1 },
     { { 0, 0 }, { 2, 2 }, { 2, 2 }, { 0, 0 } })
   local colours = ops.concatenate({ padded, padded, padded }, -1)
   return cr.applications.resnet.preprocess_input(colours), cr.tensor(classes, "int32")
@@ -38,9 +38,9 @@ end
 
 -- ResNet50 up to the end of its third stage, followed by global average pooling.
 local function stages()
-  local whole = cr.applications.ResNet50 { include_top = false, input_shape = { 32, 32, 3 } }
-  local features = layers.GlobalAveragePooling2D()(whole:get_layer("conv3_block4_out").output)
-  return cr.Model { inputs = whole.inputs, outputs = features, name = "stages" }
+  local resnet = cr.applications.ResNet50 { include_top = false, input_shape = { 32, 32, 3 } }
+  local features = layers.GlobalAveragePooling2D()(resnet:get_layer("conv3_block4_out").output)
+  return cr.Model { inputs = resnet.inputs, outputs = features, name = "stages" }
 end
 
 local function classifier(base)
@@ -49,12 +49,12 @@ local function classifier(base)
   return cr.Model { inputs = pixels, outputs = scores }
 end
 
-local function fit(model, x, y, rate, rounds, batch_size, verbose)
+local function fit(model, x, y, learning_rate, epochs, batch_size, verbose)
   model:compile {
-    optimizer = cr.optimizers.Adam { learning_rate = rate },
+    optimizer = cr.optimizers.Adam { learning_rate = learning_rate },
     loss = "sparse_categorical_crossentropy", metrics = { "accuracy" },
   }
-  model:fit(x, y, { batch_size = batch_size, epochs = rounds, verbose = verbose })
+  model:fit(x, y, { batch_size = batch_size, epochs = epochs, verbose = verbose })
 end
 
 local function count_trainable_weights(model)
@@ -69,56 +69,57 @@ end
 
 local rows = {}
 local x_test, y_test = digits(5, 9, 100, 200)
-local function add_result(what, model, started)
+local function add_result(label, model, start_time)
   local accuracy = model:evaluate(x_test, y_test, { verbose = 0, return_dict = true }).accuracy
-  rows[#rows + 1] = { what, count_trainable_weights(model), cr.utils.clock() - started, accuracy }
+  rows[#rows + 1] = { label, count_trainable_weights(model),
+    cr.utils.clock() - start_time, accuracy }
 end
 
 -- ---- training on the digits 0 to 4
 
 cr.random.seed(1)
 print "The first stages of a ResNet50 learn the digits 0 to 4."
-local started = cr.utils.clock()
+local start_time = cr.utils.clock()
 local base = stages()
-local x, y = digits(0, 4, 0, pictures_low)
+local x, y = digits(0, 4, 0, pictures_per_low_digit)
 local base_classifier = classifier(base)
 fit(base_classifier, x, y, 1e-3, 3, 64, 1)
-local x_old, y_old = digits(0, 4, pictures_low, 200)
+local x_old, y_old = digits(0, 4, pictures_per_low_digit, 200)
 print(string.format("0 to 4 from %d pictures: accuracy %.1f %% after %.0f s", x.shape[1],
   100 * base_classifier:evaluate(x_old, y_old, { verbose = 0, return_dict = true }).accuracy,
-  cr.utils.clock() - started))
+  cr.utils.clock() - start_time))
 
 -- ---- training on the digits 5 to 9
 
-local x_few, y_few = digits(5, 9, 0, pictures_high)
+local x_few, y_few = digits(5, 9, 0, pictures_per_high_digit)
 
-started = cr.utils.clock()
+start_time = cr.utils.clock()
 local scratch_model = classifier(stages())
 print "A second one learns 5 to 9 from nothing."
 fit(scratch_model, x_few, y_few, 1e-3, 30, 10, 0)
-add_result("all of it, from nothing", scratch_model, started)
+add_result("all of it, from nothing", scratch_model, start_time)
 
 -- The layers of `base` are frozen and run in inference mode: batch normalization uses its stored
 -- statistics and does not update them.
-started = cr.utils.clock()
+start_time = cr.utils.clock()
 base.trainable = false
 local new_classifier = classifier(base)
 print "A classifier learns them on what the first one sees."
 fit(new_classifier, x_few, y_few, 1e-2, 30, 10, 0)
-add_result("a classifier on frozen stages", new_classifier, started)
+add_result("a classifier on frozen stages", new_classifier, start_time)
 
 -- Now the last stage (the layers conv3...) is also trained, with a low learning rate; batch
 -- normalization stays frozen.
-started = cr.utils.clock()
+start_time = cr.utils.clock()
 base.trainable = true
 for _, layer in ipairs(base.layers) do
   layer.trainable = layer.name:find "^conv3" ~= nil and layer.class_name ~= "BatchNormalization"
 end
 fit(new_classifier, x_few, y_few, 1e-4, 9, 10, 0)
-add_result("and the last stage with it", new_classifier, started)
+add_result("and the last stage with it", new_classifier, start_time)
 
-print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s", pictures_high, "",
-  "weights trained", "seconds", "accuracy"))
+print(string.format("\n5 to 9 from %d pictures each\n%-32s %14s %8s %10s",
+  pictures_per_high_digit, "", "weights trained", "seconds", "accuracy"))
 for _, row in ipairs(rows) do
   print(string.format("%-32s %15d %8.1f %8.1f %%", row[1], row[2], row[3], 100 * row[4]))
 end

@@ -6,7 +6,7 @@
 -- continues its trial.
 local cr = require "crescent"
 local script_folder = (arg and arg[0] or "examples/tune.lua"):match "^(.*)/" or "."
-local trials = tonumber(arg and arg[1]) or 24
+local trial_count = tonumber(arg and arg[1]) or 24
 
 local images = cr.data.read_idx(script_folder .. "/data/mnist-t10k-images-idx3-ubyte.gz")
 local labels = cr.data.read_idx(script_folder .. "/data/mnist-t10k-labels-idx1-ubyte.gz")
@@ -31,7 +31,7 @@ print "A search over models that read digits, each trained for at most six epoch
 local folder = os.tmpname()
 os.remove(folder)
 local tuner = cr.tuners.BayesianOptimization { build,
-  objective = "val_accuracy", max_trials = trials,
+  objective = "val_accuracy", max_trials = trial_count,
   seed = 1, pruner = "median", directory = folder }
 tuner:search_space_summary()
 tuner:search(x, y, { epochs = 6, batch_size = 64, validation_split = 0.3 })

@@ -15,32 +15,32 @@ using namespace crescent;
 class ThreadPool {
  public:
   explicit ThreadPool(int threads) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run_tasks(); });
   }
   ~ThreadPool() {
     {
       const std::lock_guard lock(mutex_);
-      closed_ = true;
+      is_closed_ = true;
     }
-    changed_.notify_all();
+    changed_condition_.notify_all();
     for (std::thread& thread : threads_) thread.join();
   }
   std::future<Tensors> run(std::function<Tensors()> task) {
-    std::packaged_task<Tensors()> packaged(std::move(task));
-    std::future<Tensors> result = packaged.get_future();
+    std::packaged_task<Tensors()> packaged_task(std::move(task));
+    std::future<Tensors> result = packaged_task.get_future();
     {
       const std::lock_guard lock(mutex_);
-      tasks_.push(std::move(packaged));
+      tasks_.push(std::move(packaged_task));
     }
-    changed_.notify_one();
+    changed_condition_.notify_one();
     return result;
   }
 
  private:
-  void work() {
+  void run_tasks() {
     for (;;) {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return closed_ || !tasks_.empty(); });
+      changed_condition_.wait(lock, [this] { return is_closed_ || !tasks_.empty(); });
       if (tasks_.empty()) return;
       std::packaged_task<Tensors()> task = std::move(tasks_.front());
       tasks_.pop();
@@ -50,9 +50,9 @@ class ThreadPool {
   }
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_condition_;
   std::queue<std::packaged_task<Tensors()>> tasks_;
-  bool closed_ = false;
+  bool is_closed_ = false;
   std::vector<std::thread> threads_;
 };
 
@@ -67,13 +67,13 @@ int main(int argc, char** argv) try {
   for (int64_t row = 0; row < x.dim(0); ++row)
     answers.push_back(pool.run([&, row] { return model->predict({x.view_rows(row, 1)}); }));
 
-  double worst = 0;
+  double largest_error = 0;
   for (int64_t row = 0; row < x.dim(0); ++row) {
     const double answer = answers[static_cast<size_t>(row)].get().front().item();
-    worst = std::max(worst, std::abs(answer - expected.view_rows(row, 1).item()));
+    largest_error = std::max(largest_error, std::abs(answer - expected.view_rows(row, 1).item()));
   }
-  std::printf("64 answers, at most %.1e from those of one batch\n", worst);
-  return worst < 1e-5 ? 0 : 1;
+  std::printf("64 answers, at most %.1e from those of one batch\n", largest_error);
+  return largest_error < 1e-5 ? 0 : 1;
 } catch (const Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

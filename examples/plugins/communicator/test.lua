@@ -4,8 +4,8 @@
 local cr = require "crescent"
 
 cr.config.set_communicator "acme.alone"
-local found = cr.config.communicator()
-assert(found.name == "Alone" and found.rank == 0 and found.size == 1)
+local communicator = cr.config.communicator()
+assert(communicator.name == "Alone" and communicator.rank == 0 and communicator.size == 1)
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 3 } }) }
 model:compile { optimizer = "adam", loss = "mse" }
 model:fit(cr.random.normal { 4, 3 }, cr.zeros { 4, 1 }, { epochs = 3, verbose = 0 })

@@ -12,17 +12,17 @@ class Relay final : public crescent::Device {
     return crescent::host_device().supports(op, inputs, outputs);
   }
   std::unique_ptr<crescent::Executable> compile(const crescent::Program& program) override {
-    ++compiled_;
+    ++compiled_count_;
     return crescent::host_device().compile(program);
   }
   crescent::Dict information() const override {
     crescent::Dict facts = crescent::host_device().information();
-    facts.set("compiled", compiled_);
+    facts.set("compiled", compiled_count_);
     return facts;
   }
 
  private:
-  int64_t compiled_ = 0;
+  int64_t compiled_count_ = 0;
 };
 
 CRESCENT_PLUGIN("acme.relay", "0.1.0") { registry.add<Relay>("Relay"); }

@@ -4,18 +4,18 @@
 local cr = require "crescent"
 
 local name = os.tmpname()
-local array, path = name .. ".npy", name .. ".plain"
+local npy_path, plain_path = name .. ".npy", name .. ".plain"
 local x = cr.random.normal { 3, 4 }
-cr.data.write_npy(array, x)
-assert(os.execute(("'%s' convert '%s' '%s'"):format(arg[-1], array, path)))
-assert(cr.ops.max(cr.ops.abs(cr.data.read(path) - x)):item() == 0)
-cr.data.write_npy(array, cr.tensor { 1, 0 / 0, -1 / 0 })
-assert(os.execute(("'%s' convert '%s' '%s'"):format(arg[-1], array, path)))
-assert(tostring(cr.data.read(path)) == tostring(cr.data.read(array)))
-cr.data.write_npy(array, x)
-assert(os.execute(("'%s' convert '%s' '%s'"):format(arg[-1], array, path)))
-os.rename(path, name)
+cr.data.write_npy(npy_path, x)
+assert(os.execute(("'%s' convert '%s' '%s'"):format(arg[-1], npy_path, plain_path)))
+assert(cr.ops.max(cr.ops.abs(cr.data.read(plain_path) - x)):item() == 0)
+cr.data.write_npy(npy_path, cr.tensor { 1, 0 / 0, -1 / 0 })
+assert(os.execute(("'%s' convert '%s' '%s'"):format(arg[-1], npy_path, plain_path)))
+assert(tostring(cr.data.read(plain_path)) == tostring(cr.data.read(npy_path)))
+cr.data.write_npy(npy_path, x)
+assert(os.execute(("'%s' convert '%s' '%s'"):format(arg[-1], npy_path, plain_path)))
+os.rename(plain_path, name)
 assert(cr.ops.max(cr.ops.abs(cr.data.read(name) - x)):item() == 0)
-os.remove(array)
+os.remove(npy_path)
 os.remove(name)
 print "ok acme.plain"

@@ -15,13 +15,13 @@ class Within final : public crescent::Metric {
                     const crescent::Tensor& sample_weight) override {
     const crescent::Tensor distance =
         crescent::ops::abs(y_pred - crescent::ops::cast(y_true, y_pred.dtype()));
-    const crescent::Tensor near = crescent::ops::cast(
+    const crescent::Tensor is_near = crescent::ops::cast(
         crescent::ops::less_equal(distance, tolerance_), crescent::DType::float32);
-    const crescent::Tensor ones = crescent::ops::ones_like(near);
+    const crescent::Tensor ones = crescent::ops::ones_like(is_near);
     crescent::Tensor weight =
-        sample_weight ? crescent::ops::cast(sample_weight, near.dtype()) : ones;
-    while (weight.rank() < near.rank()) weight = crescent::ops::expand_dims(weight, -1);
-    hits_.assign_add(crescent::ops::sum(near * weight));
+        sample_weight ? crescent::ops::cast(sample_weight, is_near.dtype()) : ones;
+    while (weight.rank() < is_near.rank()) weight = crescent::ops::expand_dims(weight, -1);
+    hits_.assign_add(crescent::ops::sum(is_near * weight));
     count_.assign_add(crescent::ops::sum(ones * weight));
   }
   crescent::Tensor result() const override { return crescent::ops::divide_no_nan(hits_, count_); }

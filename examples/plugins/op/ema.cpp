@@ -45,9 +45,9 @@ class EmaKernel final : public crescent::CpuKernel {
     a.threads.blocks(rows_, 8, [&](int64_t begin, int64_t end) {
       float average = 0;
       for (int64_t i = begin * time_; i < end * time_; ++i) {
-        const int64_t t = i % time_, at = op_.reverse ? i - t + time_ - 1 - t : i;
-        average = (t > 0 ? decay * average : 0) + (1 - decay) * a.in<float>(0)[at];
-        a.out<float>(0)[at] = average;
+        const int64_t t = i % time_, index = op_.reverse ? i - t + time_ - 1 - t : i;
+        average = (t > 0 ? decay * average : 0) + (1 - decay) * a.in<float>(0)[index];
+        a.out<float>(0)[index] = average;
       }
     });
   }
