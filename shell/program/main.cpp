@@ -209,7 +209,7 @@ int run_command(const Command& command, std::vector<std::string> arguments,
     if (argument == "--help" || argument == "-h") return print_help(command), 0;
   check_environment();
   for (std::string& plugin : take_plugins(arguments)) plugins.push_back(std::move(plugin));
-  lua::start_for_lua_plugins(make_command_state);
+  lua::enable_lua_plugins_in_own_state(make_command_state);
   return plugins.empty() || load_command_plugins(plugins) ? command.run(arguments) : 1;
 }
 

@@ -43,16 +43,18 @@ local function block(net, input, kernel, input_width, output_width, expansion, s
 end
 
 local function apply_stages(net, x, width_factor, depth_factor)
-  local total, block_count = 0, 0
-  for _, stage in ipairs(stages) do total = total + blocks.repeats(stage[2], depth_factor) end
+  local total_count, block_index = 0, 0
+  for _, stage in ipairs(stages) do
+    total_count = total_count + blocks.repeats(stage[2], depth_factor)
+  end
   for i, stage in ipairs(stages) do
     local kernel, count, input_width, output_width, expansion, stride = table.unpack(stage)
     input_width = shapes.divisible(input_width * width_factor)
     output_width = shapes.divisible(output_width * width_factor)
     for j = 1, blocks.repeats(count, depth_factor) do
       x = block(net, x, kernel, j == 1 and input_width or output_width, output_width, expansion,
-        j == 1 and stride or 1, 0.2 * block_count / total, blocks.name(i, j))
-      block_count = block_count + 1
+        j == 1 and stride or 1, 0.2 * block_index / total_count, blocks.name(i, j))
+      block_index = block_index + 1
     end
   end
   return x

@@ -82,8 +82,8 @@ end
 -- The probability with which a block drops its samples grows from 0 at the first block to 0.2 at
 -- the last one of a model with depth factor 1.
 local function apply_stages(net, x, stages, width, depth_factor)
-  local total, block_index = 0, 0
-  for _, stage in ipairs(stages) do total = total + stage[1] end
+  local total_count, block_index = 0, 0
+  for _, stage in ipairs(stages) do total_count = total_count + stage[1] end
   for i, stage in ipairs(stages) do
     local count, input_width, output_width, expansion, stride, squeeze_ratio, is_fused =
       table.unpack(stage, 1, 7)
@@ -91,7 +91,7 @@ local function apply_stages(net, x, stages, width, depth_factor)
     for j = 1, blocks.repeats(count, depth_factor) do
       local is_first = j == 1
       x = block(net, x, is_first and input_width or output_width, output_width, expansion,
-        is_first and stride or 1, squeeze_ratio, is_fused, 0.2 * block_index / total,
+        is_first and stride or 1, squeeze_ratio, is_fused, 0.2 * block_index / total_count,
         blocks.name(i, j))
       block_index = block_index + 1
     end

@@ -82,9 +82,9 @@ std::vector<CallablePtr> loader(F load, Parameters parameters) {
 
 const std::vector<KnownDataset>& known_datasets() {
   static const std::vector<KnownDataset> all = [] {
-    std::vector<KnownDataset> sets;
+    std::vector<KnownDataset> datasets;
     const auto add = [&](const char* name, std::vector<CallablePtr> functions) {
-      sets.push_back({name, std::move(functions)});
+      datasets.push_back({name, std::move(functions)});
     };
     add("mnist", loader(&mnist, {"path=mnist.npz"}));
     add("fashion_mnist", loader(&fashion_mnist, {}));
@@ -111,7 +111,7 @@ const std::vector<KnownDataset>& known_datasets() {
     reuters_functions.push_back(
         bound("get_label_names", &reuters_label_names, {}, "The names of the classes."));
     add("reuters", std::move(reuters_functions));
-    return sets;
+    return datasets;
   }();
   return all;
 }

@@ -120,9 +120,9 @@ void track(lua_State* L, Layer& owner, int index) {
 
 /// Registers, in the order of their creation, objects that were added to tables after the tables
 /// became attributes.
-void track_all(lua_State* L, Layer& owner, int attributes) {
+void track_all(lua_State* L, Layer& owner, int attributes_index) {
   std::vector<LayerPtr> layers;
-  add_layers(nested_layers_in(L, attributes, owner).value, layers);
+  add_layers(nested_layers_in(L, attributes_index, owner).value, layers);
   std::map<const Layer*, lua_Integer> ages;
   for (const LayerPtr& layer : layers) {
     push_object(L, layer);
@@ -133,14 +133,14 @@ void track_all(lua_State* L, Layer& owner, int attributes) {
     return ages[a.get()] < ages[b.get()];
   });
   for (const LayerPtr& layer : layers) owner.track(layer);
-  track(L, owner, attributes);
+  track(L, owner, attributes_index);
 }
 
 /// Removes the layers in the old value of an attribute from the owner, unless another attribute
 /// contains them too.
-void untrack(lua_State* L, Layer& owner, int index, int attributes) {
+void untrack(lua_State* L, Layer& owner, int index, int attributes_index) {
   std::unordered_set<const Layer*> kept_layers;
-  walk(L, attributes, [&](int item) { kept_layers.insert(object_as<Layer>(L, item).get()); });
+  walk(L, attributes_index, [&](int item) { kept_layers.insert(object_as<Layer>(L, item).get()); });
   walk(L, index, [&](int item) {
     if (auto layer = object_as<Layer>(L, item); layer && !kept_layers.contains(layer.get()))
       owner.untrack(layer);
@@ -244,12 +244,12 @@ void Instance::start() {
   StackRestorer restorer(L);
   reserve(L, 8);
   push_user_value(L, kAttributes);
-  const int attributes = lua_gettop(L);
+  const int attributes_index = lua_gettop(L);
   auto* layer = dynamic_cast<Layer*>(this);
   for (const DictEntry& entry : declared_options_) {
     push_value(L, entry.value);
     if (layer) track(L, *layer, -1);
-    lua_setfield(L, attributes, entry.key.c_str());
+    lua_setfield(L, attributes_index, entry.key.c_str());
   }
   if (has("init")) {
     push_method(L, "init");
@@ -375,20 +375,20 @@ void set_attribute(lua_State* L) {
       (lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) != lua_tonumber(L, 2)))
     fail("an attribute needs a name, got ", describe(L, 2));
   lua_getiuservalue(L, 1, kAttributes);
-  const int attributes = lua_gettop(L);
+  const int attributes_index = lua_gettop(L);
   lua_pushvalue(L, 2);
-  lua_rawget(L, attributes);
+  lua_rawget(L, attributes_index);
   const int old_value = lua_gettop(L);
   auto layer = object_as<Layer>(L, 1);
   const bool may_hold_layers = is_plain_table(L, 3) || object_as<Layer>(L, 3);
-  if (layer && may_hold_layers) track_all(L, *layer, attributes);
+  if (layer && may_hold_layers) track_all(L, *layer, attributes_index);
   lua_pushvalue(L, 2);
   lua_pushvalue(L, 3);
-  lua_rawset(L, attributes);
+  lua_rawset(L, attributes_index);
   retrace_if_read(L, old_value, 3);
   if (!layer) return;
   if (!lua_isnil(L, old_value) && !lua_rawequal(L, old_value, 3))
-    untrack(L, *layer, old_value, attributes);
+    untrack(L, *layer, old_value, attributes_index);
   track(L, *layer, 3);
 }
 

@@ -33,11 +33,11 @@ class Instance {
   /// Calls self:method(arguments...) or, if set_function() was called, its function without self;
   /// leaves the results on the stack.
   template <class... A>
-  void invoke(lua_State* L, const char* method, int results, const A&... arguments) const {
+  void invoke(lua_State* L, const char* method, int result_count, const A&... arguments) const {
     reserve(L, 8 + static_cast<int>(sizeof...(A)));
     const int self_count = push_method(L, method);
     (push(L, arguments), ...);
-    protected_call(L, self_count + static_cast<int>(sizeof...(A)), results);
+    protected_call(L, self_count + static_cast<int>(sizeof...(A)), result_count);
   }
   /// Pushes the function of the method and self; the caller then pushes the arguments.
   void push_self_method(lua_State* L, const char* method) const { push_method(L, method); }

@@ -159,11 +159,11 @@ List LuaModel::layer_configs() const {
   const List& all_configs = config.at("layers").as_list();
   const std::vector<LayerPtr> layers = graph_->layers();
   // 1 if the configurations include that of an InputLayer, else 0
-  const size_t input_layers = all_configs.size() - layers.size();
+  const size_t input_layer_count = all_configs.size() - layers.size();
   const auto is_kept = [&](size_t i) {
     return std::any_of(config_layers_.begin(), config_layers_.end(), [&](const LayerPtr& layer) {
-      return i < input_layers ? layer->class_name() == "InputLayer"
-                              : layer == layers[i - input_layers];
+      return i < input_layer_count ? layer->class_name() == "InputLayer"
+                                   : layer == layers[i - input_layer_count];
     });
   };
   List configs;

@@ -27,15 +27,16 @@ bool has_user_value(lua_State* L, int index, int number) {
 }
 
 /// Appends the handles of the instances that `object` owns, at any depth, to the table on top of
-/// the stack; `handles` is the stack index of the table of all handles.
-void list_instances(lua_State* L, int handles, Object* object, std::unordered_set<Object*>& seen) {
+/// the stack; `handles_index` is the stack index of the table of all handles.
+void list_instances(lua_State* L, int handles_index, Object* object,
+                    std::unordered_set<Object*>& seen) {
   Ownership::for_each_owned(object, [&](Object* owned_object) {
     if (!seen.insert(owned_object).second) return;
-    if (is_instance(owned_object) && lua_rawgetp(L, handles, owned_object) == LUA_TUSERDATA)
+    if (is_instance(owned_object) && lua_rawgetp(L, handles_index, owned_object) == LUA_TUSERDATA)
       lua_rawseti(L, -2, static_cast<lua_Integer>(lua_rawlen(L, -2)) + 1);
     else if (is_instance(owned_object))
       lua_pop(L, 1);
-    list_instances(L, handles, owned_object, seen);
+    list_instances(L, handles_index, owned_object, seen);
   });
 }
 
@@ -62,11 +63,11 @@ void replace_roots(lua_State* L) {
   const CollectorPause pause(L);
   reserve(L, 10);
   push_handles(L);
-  const int handles = lua_gettop(L);
+  const int handles_index = lua_gettop(L);
   const Ownership ownership(L);
   lua_newtable(L);
   for (Object* object : ownership.handles()) {
-    lua_rawgetp(L, handles, object);
+    lua_rawgetp(L, handles_index, object);
     reference_owned_instances(L, *object);
     if (is_instance(object) && ownership.is_owned_by_cpp(object))
       lua_rawsetp(L, -2, object);

@@ -10,7 +10,7 @@
 namespace crescent::lua {
 namespace {
 
-thread_local lua_State* (*start_state)() = nullptr;
+thread_local lua_State* (*state_maker)() = nullptr;
 
 // the largest number of calls that a message shows, since an endless recursion has too many
 constexpr int kMaxCalls = 8;
@@ -65,13 +65,13 @@ void run_file(const std::string& path) {
 
 void enable_lua_plugins() { set_lua_runner(run_file); }
 
-void start_for_lua_plugins(lua_State* (*start)()) {
-  start_state = start;
+void enable_lua_plugins_in_own_state(lua_State* (*make_state)()) {
+  state_maker = make_state;
   enable_lua_plugins();
 }
 
 lua_State* state_for_lua_plugins() {
-  if (!current_or_null() && start_state) stay_current(start_state());
+  if (!current_or_null() && state_maker) stay_current(state_maker());
   return current();
 }
 
