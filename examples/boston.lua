@@ -26,7 +26,7 @@ local function new_model()
 end
 
 print "Prices of houses: five networks, each tested on a fifth that it has not seen.\n"
-local rows, total = {}, 0
+local rows, error_sum = {}, 0
 for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
   local function rows_of_fold(array, part) return cr.ops.take(array, fold[part], 0) end
   local train = rows_of_fold(x, "train")
@@ -42,10 +42,10 @@ for i, fold in ipairs(cr.data.folds(#x, { k = 5, seed = 1 })) do
   local naive_error = (rows_of_fold(y, "test") - mean_price):abs():mean():item()
   rows[i] = string.format("%4d  %5d  %14.2f  %15.2f  %5.2f", i, #fold.test, scores.mae, naive_error,
     scores.r2_score)
-  total = total + scores.mae
+  error_sum = error_sum + scores.mae
 end
 
 print "fold   rows   error ($1000)   error of mean    R^2"
 print(table.concat(rows, "\n"))
-print(string.format("mean error: %.2f", total / #rows))
-assert(total / #rows < 2.6)
+print(string.format("mean error: %.2f", error_sum / #rows))
+assert(error_sum / #rows < 2.6)

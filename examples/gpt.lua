@@ -33,9 +33,9 @@ end
 function Positions:call(x) return x + self.places end
 
 local function block(x)
-  local normal = layers.LayerNormalization()(x)
+  local normalized = layers.LayerNormalization()(x)
   local attention = layers.MultiHeadAttention(head_count, width // head_count)
-  x = layers.Add() { x, attention({ normal, normal }, { use_causal_mask = true }) }
+  x = layers.Add() { x, attention({ normalized, normalized }, { use_causal_mask = true }) }
   local y = layers.Dense(4 * width, { activation = "gelu" })(layers.LayerNormalization()(x))
   return layers.Add() { x, layers.Dense(width)(y) }
 end
@@ -86,12 +86,12 @@ local function continue(beginning, count, temperature)
     for k = 1, window_length do row[k] = ids[window:sub(k, k)] or 0 end
     local predicted = model:predict_on_batch(cr.tensor({ row }, "int32")):totable()
     local logits = predicted[1][math.min(#window, window_length)]
-    local weights, total, max_logit = {}, 0, math.max(table.unpack(logits))
+    local weights, weight_sum, max_logit = {}, 0, math.max(table.unpack(logits))
     for i, logit in ipairs(logits) do
       weights[i] = math.exp((logit - max_logit) / temperature)
-      total = total + weights[i]
+      weight_sum = weight_sum + weights[i]
     end
-    local remaining_weight, letter_number = math.random() * total, 1
+    local remaining_weight, letter_number = math.random() * weight_sum, 1
     while remaining_weight > weights[letter_number] and letter_number < #weights do
       remaining_weight = remaining_weight - weights[letter_number]
       letter_number = letter_number + 1

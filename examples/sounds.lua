@@ -91,13 +91,13 @@ model:fit(train_data, { epochs = epochs, verbose = 2 })
 
 -- ---- counts, for the validation sounds of each kind, the predicted kinds
 
-local counts, right_count, total = {}, 0, 0
+local counts, right_count, total_count = {}, 0, 0
 for x, y in test_data:elements() do
   local guesses = ops.argmax(model:predict(x, { verbose = 0 }), -1)
   for i = 1, #y do
     local row = counts[y[i]] or {}
     counts[y[i]], row[guesses[i]] = row, (row[guesses[i]] or 0) + 1
-    right_count, total = right_count + (y[i] == guesses[i] and 1 or 0), total + 1
+    right_count, total_count = right_count + (y[i] == guesses[i] and 1 or 0), total_count + 1
   end
 end
 print(("\n%-8s taken for:%s"):format("", ("%9s"):rep(#names):format(table.unpack(names))))
@@ -106,5 +106,6 @@ for kind, name in ipairs(names) do
   for guess = 1, #names do row[guess] = (counts[kind - 1] or {})[guess - 1] or "." end
   print(("%-19s%s"):format(name, ("%9s"):rep(#names):format(table.unpack(row))))
 end
-print(("\n%d of %d sounds that it has not heard are named rightly"):format(right_count, total))
+print(("\n%d of %d sounds that it has not heard are named rightly"):format(right_count,
+  total_count))
 assert(os.execute(("rm -r '%s'"):format(folder)))

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   const int64_t shape[] = {2, 3};
   crescent_model* model = NULL;
   crescent_tensor *x = NULL, *y = NULL;
-  size_t outputs = 1;
+  size_t output_count = 1;
   const void* values = NULL;
   crescent_error* error = crescent_model_load(argc > 1 ? argv[1] : NULL, NULL, &model);
   if (!error)
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
         crescent_tensor_wrap(CRESCENT_FLOAT32, shape, 2, samples, sizeof samples, NULL, NULL, &x);
   if (!error) {
     const crescent_tensor* inputs[] = {x};
-    error = crescent_model_predict(model, inputs, 1, NULL, &y, &outputs);
+    error = crescent_model_predict(model, inputs, 1, NULL, &y, &output_count);
   }
   if (!error) error = crescent_tensor_data(y, &values);
   if (!error) printf("%.2f %.2f\n", ((const float*)values)[0], ((const float*)values)[1]);

@@ -14,8 +14,8 @@ using namespace crescent;
 
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run_tasks(); });
+  explicit ThreadPool(int thread_count) {
+    for (int i = 0; i < thread_count; ++i) threads_.emplace_back([this] { run_tasks(); });
   }
   ~ThreadPool() {
     {

@@ -37,15 +37,15 @@ class EmaKernel final : public crescent::CpuKernel {
   bool prepare(const crescent::CpuRequest& r) override {
     const auto* op = r.op_as<Ema>();
     if (!op || r.inputs[0].dtype != crescent::DType::float32) return false;
-    op_ = *op, rows_ = r.inputs[0].shape[0], time_ = r.inputs[0].shape[1];
+    op_ = *op, row_count_ = r.inputs[0].shape[0], step_count_ = r.inputs[0].shape[1];
     return true;
   }
   void run(const crescent::CpuArguments& a) override {
     const auto decay = static_cast<float>(op_.decay);
-    a.threads.blocks(rows_, 8, [&](int64_t begin, int64_t end) {
+    a.threads.blocks(row_count_, 8, [&](int64_t begin, int64_t end) {
       float average = 0;
-      for (int64_t i = begin * time_; i < end * time_; ++i) {
-        const int64_t t = i % time_, index = op_.reverse ? i - t + time_ - 1 - t : i;
+      for (int64_t i = begin * step_count_; i < end * step_count_; ++i) {
+        const int64_t t = i % step_count_, index = op_.reverse ? i - t + step_count_ - 1 - t : i;
         average = (t > 0 ? decay * average : 0) + (1 - decay) * a.in<float>(0)[index];
         a.out<float>(0)[index] = average;
       }
@@ -54,7 +54,7 @@ class EmaKernel final : public crescent::CpuKernel {
 
  private:
   Ema op_;
-  int64_t rows_ = 0, time_ = 0;
+  int64_t row_count_ = 0, step_count_ = 0;
 };
 
 struct EmaLayer final : crescent::UnaryLayer {
