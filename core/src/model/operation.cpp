@@ -95,13 +95,6 @@ std::optional<int> axes_of_numbers(const Parameter& parameter) {
   return type.find("lists of") != type.npos ? Shape::kMaxRank : type.find("list of") != type.npos;
 }
 
-/// Whether the values of a tensor can stand for numbers with at most this number of axes.
-bool can_be_numbers(const Tensor& tensor, int axes) {
-  const DType dtype = tensor.dtype();
-  return tensor.rank() <= axes && dtype != DType::boolean && dtype != DType::string &&
-         dtype != DType::complex64;
-}
-
 /// Replaces tensors by their values where the parameter is a number or a list of numbers.
 Dict with_numbers(const Signature& signature, Dict arguments) {
   for (DictEntry& argument : arguments) {
@@ -114,7 +107,9 @@ Dict with_numbers(const Signature& signature, Dict arguments) {
     if (!axes) continue;
     argument.value = mapped(argument.value, [&](const Value& value) -> std::optional<Value> {
       const auto boxed = value.object_as<BoxedTensor>();
-      if (!boxed || !can_be_numbers(boxed->tensor, *axes)) return std::nullopt;
+      if (!boxed || boxed->tensor.rank() > *axes) return std::nullopt;
+      const DType dtype = boxed->tensor.dtype();
+      if (!is_floating(dtype) && !is_integer(dtype)) return std::nullopt;
       if (boxed->tensor.is_abstract())
         fail(signature.name, ": argument '", argument.key, "': expected ", parameter->type,
              ", got a tensor ", boxed->tensor.spec(),

@@ -216,9 +216,7 @@ void replace_by_numbers(lua_State* L, int index, int max_rank) {
   if (!is_tensor_like(L, index)) return;
   index = lua_absindex(L, index);
   const Tensor tensor = to_tensor(L, index);
-  const DType dtype = tensor.dtype();
-  const bool are_numbers =
-      dtype != DType::boolean && dtype != DType::string && dtype != DType::complex64;
+  const bool are_numbers = is_floating(tensor.dtype()) || is_integer(tensor.dtype());
   if (!are_numbers || tensor.rank() > max_rank) return;
   push_numbers(L, tensor);
   lua_replace(L, index);
