@@ -150,6 +150,20 @@ TEST_CASE("check_plugin draws layers and cells, and inputs that a layer takes fo
                                R"(RNN of plugin 'recurrent' with {"cell": {"class_name": "Si)"});
 }
 
+TEST_CASE("check_plugin tries layers without shapes with the dtypes and the range that are given") {
+  const Dict embedding{{"options", Dict{{"input_dim", 3}, {"output_dim", 2}}},
+                       {"dtypes", List{"int32"}},
+                       {"low", 0},
+                       {"high", 3},
+                       {"batch_size", 7}};
+  for (const CheckReport& report : check_plugin("core", {{"Embedding", embedding}})) {
+    if (!report.subject.starts_with("Embedding")) continue;
+    INFO(report.text());
+    CHECK(report.ok());
+    CHECK(report.results.front().text == "int32(7, 6) gives float32(7, 6, 2)");
+  }
+}
+
 TEST_CASE("check_plugin compares results of a million elements") {
   CHECK_THAT(failures_of("products (operation)", "narrow"),
              StartsWith("larger sizes: of float32(17, 33), float32(17, 33), float32 beside"));

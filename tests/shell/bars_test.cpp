@@ -200,6 +200,17 @@ TEST_CASE("summaries and profiles fit the terminal") {
   CHECK(longest(lines_of(written_on(140, model + "m:summary()"))) == 98);
 }
 
+TEST_CASE("reports of checks fit the terminal") {
+  const std::string code = "print(cr.check.layer(cr.layers.Dense, { units = 2 }, { 3 }))";
+  for (const unsigned short columns : {40, 80, 100}) {
+    const std::string text = written_on(columns, code);
+    INFO(text);
+    CHECK(text.find("gradient by kernel") != text.npos);
+    CHECK(longest(lines_of(text)) <= columns);
+    CHECK(longest(lines_of(text)) > columns - 10u);
+  }
+}
+
 TEST_CASE("errors in what fit was given come before the title of the epoch") {
   const std::string text =
       written_on(80, kSlowFit +

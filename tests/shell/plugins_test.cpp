@@ -270,10 +270,15 @@ TEST_CASE("Commands about plugins say what is wrong with what they are given") {
       {"{bad", "check-plugin: --options: JSON, line 1, column 2"},
       {R"({"Huber": 3})", "class 'Huber': expected {\"options\": {...}}, got 3"},
       {R"({"Huber": {"option": {}}})", "'option': there is no such key (did you mean 'options'?)"},
+      {R"({"Huber": {"low": 0}})",
+       "class 'Huber': 'low': inputs are chosen for layers; of kind loss expected only options"},
       {R"({"Huber": {"without": ["compild"]}})", "no check 'compild' (did you mean 'compiled'?)"}};
   for (const auto& [options, says] : rows)
     CHECK_THAT(crescent_says(std::string("check-plugin losses --options '") + options + "'").text,
                Contains(says));
+  CHECK_THAT(
+      crescent_says(R"(check-plugin core --options '{"Dense": {"low": 3}}')").text,
+      Contains("check_plugin: class 'Dense': expected 'low' to be at most 'high', got 3 and 1"));
   for (const std::string command : {"manual ", "editor "}) {
     CHECK(crescent_says(command + "--nonsense").status == 2);
     CHECK_THAT(crescent_says(command + "/proc/version").text,

@@ -41,6 +41,9 @@ CheckedLayer::CheckedLayer(std::string class_name, Dict options, LayerChecks che
   if (checks_.dtypes.empty()) checks_.dtypes = {DType::float32};
   if (checks_.shapes.empty())
     fail("check_layer: expected the shape of each input for one sample, such as (3,)");
+  if (!(checks_.low <= checks_.high))
+    fail("check_layer: expected 'low' to be at most 'high', got ", checks_.low, " and ",
+         checks_.high);
 }
 
 LayerPtr CheckedLayer::make() const { return crescent::make<Layer>(class_name_, options_); }

@@ -45,16 +45,26 @@ struct ClassOptions {
       fail("check_plugin: class '", class_name, "': expected {\"options\": {...}}, got ",
            to_json(*value));
     if (value)
-      for (const DictEntry& entry : value->as_dict()) read(class_name, entry.key, entry.value);
+      for (const DictEntry& entry : value->as_dict())
+        read(kind, class_name, entry.key, entry.value);
+    if (!(checks.low <= checks.high))
+      fail("check_plugin: class '", class_name, "': expected 'low' to be at most 'high', got ",
+           checks.low, " and ", checks.high);
     drawn_options = check::draw_options(kind, class_name, options);
     for (const DictEntry& entry : drawn_options) options.set(entry.key, entry.value);
   }
 
+  /// These inputs with what the user gave of them.
+  LayerChecks with_given(LayerChecks inputs) const {
+    for (const DictEntry& entry : given_checks_) set(inputs, entry.key, entry.value);
+    return inputs;
+  }
+
  private:
-  void read(const std::string& class_name, const std::string& key, const Value& value) try {
-    if (key == "options")
-      options = Codec<Dict>::decode(value);
-    else if (key == "shapes")
+  Dict given_checks_;
+
+  static void set(LayerChecks& checks, const std::string& key, const Value& value) {
+    if (key == "shapes")
       checks.shapes = shapes_from(value);
     else if (key == "dtypes")
       checks.dtypes = Codec<std::vector<DType>>::decode(value);
@@ -68,6 +78,17 @@ struct ClassOptions {
       checks.without = Codec<std::vector<std::string>>::decode(value);
     else
       fail("there is no such key", did_you_mean(key, kOptionKeys));
+  }
+  void read(const std::string& kind, const std::string& class_name, const std::string& key,
+            const Value& value) try {
+    if (key == "options") {
+      options = Codec<Dict>::decode(value);
+      return;
+    }
+    set(checks, key, value);
+    if (kind != Layer::kKind && key != "without")
+      fail("inputs are chosen for layers; of kind ", kind, " expected only options and without");
+    given_checks_.set(key, value);
   } catch (Error& error) {
     error.add_context(concat("check_plugin: class '", class_name, "': '", key, "': "));
     throw;
@@ -109,8 +130,8 @@ std::string find_inputs(const CheckedClass& checked, const std::vector<LayerChec
                         ClassOptions& given) {
   std::string message;
   std::optional<LayerChecks> usual_checks;
-  for (LayerChecks inputs : all) {
-    inputs.without = given.checks.without;
+  for (const LayerChecks& usual : all) {
+    const LayerChecks inputs = given.with_given(usual);
     const CheckReport report = check::first_check(checked.name, given.options, inputs);
     if (!report.ok()) {
       message = report.results.front().text;

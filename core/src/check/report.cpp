@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "crescent/model/check.h"
+#include "crescent/system/terminal.h"
 
 namespace crescent {
 namespace {
@@ -29,9 +30,33 @@ std::string summary_of(const CheckReport& report) {
                          [=](const CheckResult& result) { return result.outcome == outcome; });
   };
   return concat(report.subject, ": ", count(CheckOutcome::passed), " checks passed, ",
-                count(CheckOutcome::failed), " failed, ", count(CheckOutcome::skipped),
-                " skipped\n");
+                count(CheckOutcome::failed), " failed, ", count(CheckOutcome::skipped), " skipped");
 }
+
+/// Appends the words of a text to `lines`, whose last line is `used` columns long. A word that
+/// would end beyond `columns` begins a line of its own after `indent` spaces; 0 columns are no
+/// limit.
+void append_words(std::string& lines, std::string_view text, size_t used, size_t indent,
+                  size_t columns) {
+  for (bool is_first = true; !text.empty(); is_first = false) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    const size_t width = display_width(word);
+    if (columns > 0 && !is_first && used + 1 + width > columns) {
+      lines += concat("\n", std::string(indent, ' '));
+      used = indent;
+    } else if (!is_first) {
+      lines += ' ', ++used;
+    }
+    lines += word, used += width;
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  lines += '\n';
+}
+
+/// The narrowest column of texts beside the names of checks; in a narrower terminal, texts are
+/// below the names.
+constexpr size_t kNarrowest = 30;
+constexpr size_t kIndent = 4;
 
 }  // namespace
 
@@ -44,10 +69,17 @@ bool CheckReport::ok() const {
 std::string CheckReport::text() const {
   size_t width = 0;
   for (const CheckResult& result : results) width = std::max(width, result.name.size());
-  std::string text = summary_of(*this);
-  for (const CheckResult& result : results)
-    text += concat("  ", padded(word_of(result.outcome), 8), padded(result.name, width + 2),
-                   result.text, "\n");
+  const auto columns = static_cast<size_t>(terminal_columns());
+  std::string text;
+  append_words(text, summary_of(*this), 0, kIndent, columns);
+  for (const CheckResult& result : results) {
+    const std::string word = concat("  ", padded(word_of(result.outcome), 8));
+    const std::string start = word + padded(result.name, width + 2);
+    const bool is_beside = columns == 0 || start.size() + kNarrowest <= columns;
+    text += is_beside ? start : concat(word, result.name, "\n", std::string(kIndent, ' '));
+    const size_t indent = is_beside ? start.size() : kIndent;
+    append_words(text, result.text, indent, indent, columns);
+  }
   return text;
 }
 

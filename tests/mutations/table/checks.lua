@@ -15,6 +15,7 @@ return {
   },
   { file = "core/src/check/plugin.cpp", tests = { "plugins/checks_test" },
     { "wrong condition", "if (faulty_kernels_.contains(op)) return op;", "" },
+    { "left out", "given.with_given(usual)", "usual" },
   },
   { file = "core/src/check/drawn_options.cpp", tests = { "plugins/checks_test" },
     { "dropped term", "field.max.value_or(value)", "value" },
