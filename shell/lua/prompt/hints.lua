@@ -334,6 +334,8 @@ local runtime = {
   { "number expected, got tensor", "; the number of a tensor of one element is t:item()" },
   { "expected a callback with a class_name",
     "; functions are a callback by: cr.callbacks.LambdaCallback { on_epoch_end = f }" },
+  { "number expected, got results", "; loss and metrics are one list: "
+    .. "local r = model:evaluate(...); its numbers are r[1], r[2] or, by their names, r.loss" },
   { "argument 'layers': expected a layer, got a function",
     "; a function is a layer by: cr.layers.Lambda(f)" },
   { "expected a layer, got \"([%w_]+)\"", hint_of_activation },

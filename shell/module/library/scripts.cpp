@@ -22,6 +22,7 @@
 #include "lua/lists.h"
 #include "lua/misspelling.h"
 #include "values/callable.h"
+#include "lua/results.h"
 
 namespace crescent::lua {
 namespace {
@@ -181,7 +182,8 @@ bool is_structure(Any value) {
   lua_State* L = current();
   if (!lua_istable(L, value.index)) return false;
   const StackRestorer restorer(L);
-  return is_marked_list(L, value.index) || !lua_getmetatable(L, value.index);
+  return is_marked_list(L, value.index) || is_results(L, value.index) ||
+         !lua_getmetatable(L, value.index);
 }
 
 void set_printing(int64_t precision, int64_t threshold, int64_t width) {

@@ -16,16 +16,19 @@ bool is_meant(std::string_view word, std::string_view log_name) {
 /// The metamethod __index of tables of logs.
 extern "C" int index_logs(lua_State* L) {
   if (lua_type(L, 2) != LUA_TSTRING) return lua_pushnil(L), 1;
-  for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
-    if (lua_type(L, -2) != LUA_TSTRING || !is_meant(lua_tostring(L, 2), lua_tostring(L, -2)))
-      continue;
-    return luaL_error(L, "there is no log '%s' (did you mean '%s'?)", lua_tostring(L, 2),
-                      lua_tostring(L, -2));
-  }
-  return lua_pushnil(L), 1;
+  return check_log_name(L, 1, 2), lua_pushnil(L), 1;
 }
 
 }  // namespace
+
+void check_log_name(lua_State* L, int table, int name) {
+  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING || !is_meant(lua_tostring(L, name), lua_tostring(L, -2)))
+      continue;
+    luaL_error(L, "there is no log '%s' (did you mean '%s'?)", lua_tostring(L, name),
+               lua_tostring(L, -2));
+  }
+}
 
 void mark_log_table(lua_State* L) {
   reserve(L, 4);

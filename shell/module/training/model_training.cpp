@@ -10,6 +10,7 @@
 #include "crescent/base/mapped.h"
 #include "crescent/model/training_run.h"
 #include "instances/lua_objects.h"
+#include "lua/results.h"
 #include "training/given_model.h"
 #include "training/training_arguments.h"
 #include "values/batches.h"
@@ -31,16 +32,19 @@ int64_t integer_option(const Dict& options, std::string_view name) {
   return value && !value->is_null() ? value->as_int() : -1;
 }
 
-/// Pushes the loss and metrics: as a table by name if `as_dict` is true, else as a list, or as a
-/// number if there is only one.
-void push_results(lua_State* L, const NamedValues& values, bool as_dict) {
+/// Pushes the loss and metrics that the method returns: as a table by name if `as_dict` is true,
+/// else as a list, or as a number if there is only one.
+void push_results(lua_State* L, const char* method, const NamedValues& values, bool as_dict) {
   if (!as_dict && values.size() == 1) return push_float(L, values.front().second);
   lua_createtable(L, 0, static_cast<int>(values.size()));
-  lua_Integer i = 0;
+  std::vector<std::string> names;
   for (const auto& [name, value] : values) {
+    names.push_back(name);
     push_float(L, value);
-    as_dict ? lua_setfield(L, -2, name.c_str()) : lua_rawseti(L, -2, ++i);
+    as_dict ? lua_setfield(L, -2, name.c_str())
+            : lua_rawseti(L, -2, static_cast<lua_Integer>(names.size()));
   }
+  if (!as_dict) mark_results(L, method, names);
 }
 
 // The key in the Lua registry of a table {handle of model = loss passed to compile}.
@@ -193,7 +197,7 @@ int evaluate(lua_State* L) {
   const Tensors x = data ? Tensors() : to_inputs(L, 2, *model);
   const NamedValues values = data ? model->evaluate(data, options)
                                   : model->evaluate(x, to_targets(L, 3, *model, x), options);
-  push_results(L, values, as_dict && as_dict->as_bool());
+  push_results(L, "evaluate", values, as_dict && as_dict->as_bool());
   return 1;
 }
 
@@ -214,7 +218,7 @@ OnStack train_on_batch(Model& model, Any x, Any y, Any sample_weight, Names clas
   expect_not_in_training(model, "train_on_batch");
   lua_State* L = current();
   const Tensors inputs = to_inputs(L, x.index, model);
-  push_results(L,
+  push_results(L, "train_on_batch",
                model.train_on_batch(inputs, to_targets(L, y.index, model, inputs),
                                     to_weights(L, sample_weight.index, output_names(model)),
                                     class_weight.dict, reset_metrics),
@@ -228,7 +232,7 @@ OnStack test_on_batch(Model& model, Any x, Any y, Any sample_weight, bool reset_
   lua_State* L = current();
   const Tensors inputs = to_inputs(L, x.index, model);
   push_results(
-      L,
+      L, "test_on_batch",
       model.test_on_batch(inputs, to_targets(L, y.index, model, inputs),
                           to_weights(L, sample_weight.index, output_names(model)), reset_metrics),
       return_dict);

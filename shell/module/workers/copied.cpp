@@ -6,6 +6,7 @@
 #include "lua/class_table.h"
 #include "lua/lists.h"
 #include "lua/log_table.h"
+#include "lua/results.h"
 #include "values/callable.h"
 #include "values/convert.h"
 
@@ -97,7 +98,9 @@ class CopiedValue::Reader {
 
   Node read_table(int index, const std::string& what) {
     if (is_class(L_, index)) fail_lua_class(what);
-    if (!is_marked_list(L_, index) && !is_log_table(L_, index) && lua_getmetatable(L_, index)) {
+    const bool is_plain =
+        is_marked_list(L_, index) || is_log_table(L_, index) || is_results(L_, index);
+    if (!is_plain && lua_getmetatable(L_, index)) {
       lua_pop(L_, 1);
       fail(what, " is a table with a metatable, which workers cannot have", kAdvice);
     }

@@ -14,6 +14,14 @@ _G.model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 }, name = "den
 _G.model:compile { optimizer = "sgd", loss = "mse" }
 _G.history = _G.model:fit(_G.x, _G.y, { verbose = 0 })
 
+_G.measured = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+_G.measured:compile { loss = "mse", metrics = { "mae", cr.metrics.Mean("mean of all") } }
+_G.results = _G.measured:evaluate(_G.x, _G.y, { verbose = 0 })
+
+local one_list = " returns one list, which is no number: write local r = model:%s(...); "
+  .. "its numbers are r.loss, r.mae, r[\"mean of all\"]"
+local function of_results(method) return method .. one_list:format(method) end
+
 local rows = {
   { "cr.Sequental {}", "cr has no 'Sequental' (did you mean 'Sequential'?)" },
   { 'cr.load_model "m.h5"',
@@ -346,6 +354,18 @@ local rows = {
   { "cr.ops.sum { x, x = x }", "sum: 'x' is given twice, by position and by name" },
   { "cr.ops.sum { x, 0, true, 4, dtype = 3 }",
     "sum: expected at most 3 arguments (x, axis, keepdims), got 4" },
+  { "local loss, mae = measured:evaluate(x, y, { verbose = 0 }); print(loss + 1)",
+    of_results "evaluate" },
+  { "return results < 1", of_results "evaluate" },
+  { "return 2 >= results", of_results "evaluate" },
+  { "return -results", of_results "evaluate" },
+  { 'return "loss: " .. results', of_results "evaluate" },
+  { "return measured:train_on_batch(x, y) * 100", of_results "train_on_batch" },
+  { "return measured:test_on_batch(x, y) // 1", of_results "test_on_batch" },
+  { 'string.format("%.3f", results)', "bad argument #2 to 'format' (number expected, got results)"
+    .. "; loss and metrics are one list: local r = model:evaluate(...); its numbers are r[1], r[2] "
+    .. "or, by their names, r.loss" },
+  { "return results.los", "there is no log 'los' (did you mean 'loss'?)" },
   { "cr:help(x)", "help: what cr contains is called with '.', not with ':': cr.help(...)" },
   { "return history.history.los", "there is no log 'los' (did you mean 'loss'?)" },
   { "return history.history.Loss", "there is no log 'Loss' (did you mean 'loss'?)" },
