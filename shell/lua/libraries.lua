@@ -21,7 +21,8 @@
 -- become_stack(model) makes a model of a class in Lua a stack of layers. add_to_stack(model, layer,
 --   in_config) appends a layer, which the configuration of the model contains if `in_config` is
 --   true or if init has run; pop_from_stack(model) removes the last one.
--- dtypes() returns the names of all dtypes.
+-- dtypes() returns the names of all dtypes. note_path(path, table) tells messages where a table of
+--   the module is.
 -- dataset_class(name) returns the class of datasets with this name; nil if there is none.
 -- set_base(name, make) sets the function that makes the base for classes derived from a built-in
 --   class of layers; without a name, the one for all other classes.
@@ -83,13 +84,33 @@ function shell.expect(kind, value, name, argument)
   shell.fail(name, ": argument '", argument, "': expected a ", kind, ", got ", shell.shown(value))
 end
 
---- Makes reading a missing name in the table of the module, or in a nested table, an error.
+local bodies = setmetatable({}, { __mode = "k" })  -- those of functions made by refusing_colon
+
+-- A function of the module at `path` that calls the function of Lua `body`, and fails if it gets
+-- the module before its arguments, as in cr.tree:flatten(x). cr.describe finds `body` as upvalue.
+local function refusing_colon(path, name, module, body)
+  local function checked(...)
+    if rawequal(..., module) and select("#", ...) > 1 then
+      error(string.format("%s: what %s contains is called with '.', not with ':': %s.%s(...)",
+        name, path, path, name), 2)
+    end
+    return body(...)
+  end
+  bodies[checked] = body
+  return checked
+end
+
+--- Makes reading a missing name in the table of the module, or in a nested table, an error, and
+--- calling its functions with ':', too.
 local function guard(path, table)
+  shell.note_path(path, table)
   setmetatable(table, {
     __index = function(_, key) return shell.library("names").fail_missing(path, table, key) end,
   })
   for name, value in next, table do
-    if type(name) == "string" and type(value) == "table" and not getmetatable(value) then
+    if type(value) == "function" and debug.getinfo(value, "S").what == "Lua" then
+      table[name] = refusing_colon(path, name, table, bodies[value] or value)
+    elseif type(name) == "string" and type(value) == "table" and not getmetatable(value) then
       guard(path .. "." .. name, value)
     end
   end
@@ -211,9 +232,6 @@ debug.setmetatable(cr.null, {
 --- @param ... any value
 --- @return nothing
 function cr.help(...)
-  if ... == cr and select("#", ...) > 1 then
-    shell.fail "help: what cr contains is called with '.', not with ':': cr.help(...)"
-  end
   return shell.library "help"(...)
 end
 

@@ -150,13 +150,32 @@ std::vector<Parameter> parameters_of(lua_State* L, int index, const lua_Debug& f
   return parameters;
 }
 
-/// The description of a function of a Lua library; null for a function of the user.
-Value describe_library_function(lua_State* L, int index) {
-  lua_Debug function;
+/// Pushes the function that the function of a Lua library at `index` calls, which is its upvalue
+/// `body` (shell/lua/libraries.lua), or the function itself.
+void push_body(lua_State* L, int index) {
+  for (int i = 1; const char* name = lua_getupvalue(L, index, i); ++i) {
+    if (std::string_view(name) == "body" && lua_isfunction(L, -1)) return;
+    lua_pop(L, 1);
+  }
+  lua_pushvalue(L, index);
+}
+
+/// Whether the function at `index` is of a Lua library; `function` gets what Lua knows of it.
+bool is_of_library(lua_State* L, int index, lua_Debug& function) {
   lua_pushvalue(L, index);
   lua_getinfo(L, ">Su", &function);
+  return std::string_view(function.source).starts_with(kLibraryChunk);
+}
+
+/// The description of a function of a Lua library; null for a function of the user.
+Value describe_library_function(lua_State* L, int index) {
+  const StackRestorer restorer(L);
+  lua_Debug function;
+  if (!is_of_library(L, index, function)) return {};
+  push_body(L, index);
+  index = lua_gettop(L);
+  if (!is_of_library(L, index, function)) return {};
   const std::string_view chunk = function.source;
-  if (!chunk.starts_with(kLibraryChunk)) return {};
   const std::string_view source = lua_source(chunk.substr(kLibraryChunk.size())).text;
   Signature signature;
   signature.parameters = parameters_of(L, index, function);

@@ -23,6 +23,8 @@
 #include "lua/misspelling.h"
 #include "values/callable.h"
 #include "lua/results.h"
+#include "values/callable.h"
+#include "values/modules.h"
 
 namespace crescent::lua {
 namespace {
@@ -259,6 +261,13 @@ std::vector<std::string> dtypes() {
 /// (crescent/io/picture.h).
 std::string draw_picture(const std::string& picture_class, Names figure, Names options) {
   return make<Picture>(picture_class)->draw(figure.dict, options.dict);
+void note_path(const std::string& path, Any table) {
+  lua_State* L = current();
+  const StackRestorer restorer(L);
+  lua_pushvalue(L, table.index);
+  note_path_of_module(L, path);
+}
+
 }
 
 void save_drawn(const std::string& path, Names figure, Names options) {
@@ -282,6 +291,7 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("is_misspelling", &misspelled, {"written", "meant"}));
     all.push_back(bound("example", &example_of, {"name"}));
     all.push_back(bound("errors", &errors_of, {"name"}));
+    all.push_back(bound("note_path", &note_path, {"path", "table"}));
     all.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));
     all.push_back(bound("is_structure", &is_structure, {"value=nil"}));
     all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));

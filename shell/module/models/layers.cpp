@@ -389,6 +389,9 @@ void call_on_structure(lua_State* L, Layer& layer, const Value& nested, CallOpti
 
 /// Calls a layer with self, inputs and {training=, mask=, ...}; pushes the result.
 int call_layer(lua_State* L) {
+  if (lua_type(L, 1) == LUA_TUSERDATA && !object_as<Layer>(L, 1))
+    fail("expected a layer before the arguments, got ", describe(L, 1),
+         ": methods are called with ':', layer:call(...)");
   auto layer = Read<LayerPtr>::from(L, 1);
   if (lua_gettop(L) < 2)
     fail_in_layer(layer->name(), "Layer ", layer->name(), ": called without inputs");

@@ -149,11 +149,26 @@ CallablePtr as_method(const Callable& function) {
 
 namespace {
 
-/// Fails if a method was called as model.fit(x) instead of model:fit(x).
+/// Fails for a method that was called as model.fit(x) instead of model:fit(x), so that the text
+/// `got` tells of an argument.
+[[noreturn]] void fail_without_colon(const Callable& method, std::string_view expected,
+                                     std::string_view got) {
+  fail(method.name(), ": expected ", expected, " before the arguments, got ", got,
+       ": methods are called with ':', object:", method.name(), "(...)");
+}
+
 void check_self(lua_State* L, const Callable& callable) {
   if (!callable.is_method() || lua_type(L, 1) == LUA_TUSERDATA || is_class(L, 1)) return;
-  fail(callable.name(), ": expected an object before the arguments, got ", describe(L, 1),
-       ": methods are called with ':', object:", callable.name(), "(...)");
+  fail_without_colon(callable, "an object", describe(L, 1));
+}
+
+/// Fails if a method refused its object, which is of another type.
+void refuse_object(const Callable& method, std::string_view message) {
+  const std::string start = method.name() + ": argument 'self': expected ";
+  const size_t got = message.rfind(", got ");
+  if (message.starts_with(start) && got != message.npos)
+    fail_without_colon(method, message.substr(start.size(), got - start.size()),
+                       message.substr(got + 6));
 }
 
 /// The class on which a method of objects was called: "the class Net"; "" for an object.
@@ -184,6 +199,7 @@ int call_named(lua_State* L, const Callable& function) {
     if (dynamic_cast<LuaError*>(&error)) throw;
     const std::string_view message = error.what();
     refuse_class(class_text, function, message);
+    refuse_object(function, message);
     if (message.starts_with("expected ") || message.starts_with("axis "))
       error.add_context(function.name() + ": ");
     throw;

@@ -366,6 +366,21 @@ local rows = {
     .. "; loss and metrics are one list: local r = model:evaluate(...); its numbers are r[1], r[2] "
     .. "or, by their names, r.loss" },
   { "return results.los", "there is no log 'los' (did you mean 'loss'?)" },
+  { "cr:print(x)", "print: what cr contains is called with '.', not with ':': cr.print(...)" },
+  { "cr:show(x)", "show: what cr contains is called with '.', not with ':': cr.show(...)" },
+  { "cr:tensor { 1 }",
+    "tensor: what cr contains is called with '.', not with ':': cr.tensor(...)" },
+  { "cr.ops:add(x, x)",
+    "add: what cr.ops contains is called with '.', not with ':': cr.ops.add(...)" },
+  { "cr.tree:flatten({ 1 })",
+    "flatten: what cr.tree contains is called with '.', not with ':': cr.tree.flatten(...)" },
+  { "cr.applications.resnet:preprocess_input(x)", "preprocess_input: what "
+    .. "cr.applications.resnet contains is called with '.', not with ':': "
+    .. "cr.applications.resnet.preprocess_input(...)" },
+  { "model.optimizer.apply(x, x)", "apply: expected an optimizer before the arguments, got a "
+    .. "tensor (2, 2): methods are called with ':', object:apply(...)" },
+  { "model.layers[1].call(x)", "call: expected a layer before the arguments, got a tensor (2, 2): "
+    .. "methods are called with ':', layer:call(...)" },
   { "cr:help(x)", "help: what cr contains is called with '.', not with ':': cr.help(...)" },
   { "return history.history.los", "there is no log 'los' (did you mean 'loss'?)" },
   { "return history.history.Loss", "there is no log 'Loss' (did you mean 'loss'?)" },
