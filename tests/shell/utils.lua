@@ -214,7 +214,55 @@ do
   assert(utils.get_registered_object "halved")
   check.near(cr.layers.Activation "halved"(cr.tensor { 2 }), { 1 })
 end
+check.fails(function() cr.layers.Activation "halved" end,
+  "unknown activation 'halved': it is no longer registered")
 assert(utils.get_registered_object "halved" == nil and utils.get_registered_name(dense) == "Dense")
+
+-- a scope that is a function ends with it, also by an error; the name is what it was before
+local function activated(name) return cr.layers.Activation(name)(cr.tensor { 2 }):item() end
+local registered_objects = cr.saving.get_custom_objects()
+registered_objects.scaled = function(v) return v * 3 end
+check.same(activated "scaled", 6.0)
+local scope_result, second = cr.saving.custom_object_scope({ scaled = function(v)
+  return v * 7
+end }, function() return activated "scaled", "second" end)
+check.same({ scope_result, second }, { 14.0, "second" })
+check.same(activated "scaled", 6.0)
+check.fails(function()
+  cr.utils.CustomObjectScope({ scaled = function(v) return v end }, function() error "in it" end)
+end, "in it")
+check.same(activated "scaled", 6.0)
+local listed = {}
+for name in pairs(registered_objects) do listed[name] = true end
+assert(listed.scaled and listed.thrice and cr.show(registered_objects):find "scaled")
+registered_objects.scaled = nil
+check.fails(function() activated "scaled" end, "unknown activation 'scaled'")
+assert(registered_objects.scaled == nil)
+check.fails(function() registered_objects.scaled = 5 end,
+  "get_custom_objects: expected a class or a function for 'scaled', got 5")
+check.fails(function() cr.saving.custom_object_scope { scaled = 5 } end,
+  "custom_object_scope: expected a class or a function for 'scaled', got 5")
+local two = cr.saving.custom_object_scope { b_two = print, a_two = print }
+check.same(cr.show(two), "<scope of a_two, b_two>")
+check.fails(function() cr.saving.custom_object_scope({}, 5) end, "'f': expected a function, got 5")
+
+-- classes of a scope count for files and configurations that name them otherwise
+do
+  local Doubling, Tenfold = cr.Layer:subclass "Doubling", cr.Layer:subclass "Tenfold"
+  function Doubling:call(v) return v * 2 end
+  function Tenfold:call(v) return v * 10 end
+  local model = cr.Sequential { cr.Input { shape = { 1 } }, Doubling() }
+  local path = check.temporary ".keras"
+  model:save(path)
+  local ten = cr.saving.custom_object_scope({ Doubling = Tenfold }, function()
+    return { cr.models.load_model(path), cr.models.model_from_json(model:to_json()),
+      cr.models.from_config(model:get_config()),
+      cr.saving.deserialize_keras_object(cr.saving.serialize_keras_object(Doubling())) }
+  end)
+  for _, made in ipairs(ten) do check.near(made(cr.ones { 1, 1 }), { { 10 } }) end
+  check.near(cr.models.load_model(path)(cr.ones { 1, 1 }), { { 2 } })
+  os.remove(path)
+end
 local policy = cr.dtype_policies.DTypePolicy "mixed_bfloat16"
 assert(policy.compute_dtype == "bfloat16" and policy.variable_dtype == "float32")
 assert(cr.layers.Dense(2, { dtype = policy }).compute_dtype == "bfloat16")

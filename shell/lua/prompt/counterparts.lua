@@ -67,6 +67,7 @@ counterparts.methods = {
   split = "parts of a text are found by: for word in text:gmatch \"%S+\" do ... end",
   startswith = "it is text:sub(1, #start) == start",
   strip = "it is text:match '^%s*(.-)%s*$'",
+  update = "entries are set one by one: t[name] = value",
 }
 
 local by_tape = "gradients are taken by a tape: "

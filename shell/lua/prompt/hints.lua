@@ -117,6 +117,9 @@ local mistakes = {
   { line = "%f[%w_]is%s+None%f[%W]", hint = "'is' is written ==, None is nil" },
   { line = "^%s*with%s.*GradientTape", hint = "gradients are taken of a function: "
     .. "tape = cr.GradientTape(function() ... end); tape:gradient(y, x)" },
+  { line = "^%s*with%s.*[cC]ustom_?[oO]bject_?[sS]cope", hint = "a scope ends with a block: "
+    .. "local scope <close> = cr.utils.custom_object_scope { name = f }, or with a function: "
+    .. "cr.utils.custom_object_scope({ name = f }, function() ... end)" },
   { line = "^%s*with%s", hint = "a file is closed by file:close(), or at the end of a block: "
     .. "local file <close> = io.open(path)" },
   { line = "^%s*assert%s+[%w_]", hint = "calls have brackets: assert(x)" },
@@ -331,11 +334,11 @@ local runtime = {
   { "module '([%w_]+)' not found:", function(name) return names.counterpart(name, "") end },
   { "attempt to index a number value %(field '[^']+'%)",
     "; an element t[i] of a tensor with one axis is a number, which has no methods" },
+  { "number expected, got results", "; loss and metrics are one list: "
+    .. "local r = model:evaluate(...); its numbers are r[1], r[2] or, by their names, r.loss" },
   { "number expected, got tensor", "; the number of a tensor of one element is t:item()" },
   { "expected a callback with a class_name",
     "; functions are a callback by: cr.callbacks.LambdaCallback { on_epoch_end = f }" },
-  { "number expected, got results", "; loss and metrics are one list: "
-    .. "local r = model:evaluate(...); its numbers are r[1], r[2] or, by their names, r.loss" },
   { "argument 'layers': expected a layer, got a function",
     "; a function is a layer by: cr.layers.Lambda(f)" },
   { "expected a layer, got \"([%w_]+)\"", hint_of_activation },

@@ -2,13 +2,29 @@
 local cr, shell = ...
 local objects = {}
 
-local custom = {}  -- the registered classes and functions by name
+local custom = {}   -- the registered classes and functions by name
+local classes = {}  -- those of them that are classes, for files and configurations
+shell.set_custom_classes(classes)
 
--- Registers a function or class under a name. A class is already known to the module since its
--- definition.
+-- Registers a function or class under a name; nil withdraws the name.
 local function register(name, object)
-  if type(object) == "function" then shell.register_function(name, object) end
+  if type(object) == "function" then
+    shell.register_function(name, object)
+  elseif type(custom[name]) == "function" then
+    shell.withdraw_function(name)
+  end
+  classes[name] = type(object) ~= "function" and object or nil
   custom[name] = object
+end
+
+-- Fails for a value that cannot be registered; `caller` is the function that the user called.
+local function check_object(caller, name, object)
+  local what = cr.describe(object)
+  local is_known = type(object) == "function" or type(object) == "string"
+    or what and what.what == "class"
+  if type(name) == "string" and is_known then return end
+  shell.fail(caller, ": expected a class or a function for '", tostring(name), "', got ",
+    shell.shown(object))
 end
 
 --- The registered name of an object, or the name of its class.
@@ -26,11 +42,21 @@ local function name_of(object)
   return description and (description.name or object.class_name) or nil
 end
 
+-- What get_custom_objects returns: assigning a field registers, or with nil withdraws, its name.
+local custom_view = setmetatable({}, {
+  __index = custom,
+  __newindex = function(_, name, object)
+    if object ~= nil then check_object("get_custom_objects", name, object) end
+    register(name, object)
+  end,
+  __pairs = function() return pairs(custom) end,
+  __tostring = function() return cr.show(custom) end,
+})
+
 objects.get_custom_objects = shell.define("get_custom_objects -> a table of classes by name",
-  "All registered classes and functions by name.",
-  {}, function()
-  return custom
-end)
+  "All registered classes and functions by name. Assigning a field registers one: "
+    .. "get_custom_objects().twice = twice; nil withdraws it.",
+  {}, function() return custom_view end)
 
 objects.register_keras_serializable = shell.define(
   "register_keras_serializable -> a function that registers",
@@ -74,8 +100,15 @@ end
 local Scope = {}
 Scope.__index = Scope
 
-function Scope.__close(new_scope)
-  for name in pairs(new_scope.objects) do custom[name] = new_scope.previous[name] end
+function Scope.__close(ended_scope)
+  for name in pairs(ended_scope.objects) do register(name, ended_scope.previous[name]) end
+end
+
+function Scope.__tostring(scope)
+  local names = {}
+  for name in pairs(scope.objects) do names[#names + 1] = name end
+  table.sort(names)
+  return string.format("<scope of %s>", table.concat(names, ", "))
 end
 
 local function new_scope(by_name)
@@ -87,15 +120,23 @@ local function new_scope(by_name)
   return setmetatable({ objects = by_name, previous = previous }, Scope)
 end
 
---- Registers classes and functions by name within a scope: local scope <close> =
---- cr.utils.custom_object_scope {twice = twice}
+--- Registers classes and functions by name while a function runs, custom_object_scope({ twice =
+--- twice }, function() ... end), or until the end of a block, local scope <close> =
+--- custom_object_scope { twice = twice }.
 --- @param custom_objects a table of classes by name
---- @return a scope to close
-function objects.custom_object_scope(custom_objects)
+--- @param f a function
+--- @return what the function returns, or a scope to close
+function objects.custom_object_scope(custom_objects, f)
   if type(custom_objects) ~= "table" then
-    shell.fail("custom_object_scope: expected a table with names, got ", cr.show(custom_objects))
+    shell.fail("custom_object_scope: expected a table with names, got ",
+      shell.shown(custom_objects))
   end
-  return new_scope(custom_objects)
+  if f ~= nil then shell.expect("function", f, "custom_object_scope", "f") end
+  for name, object in pairs(custom_objects) do check_object("custom_object_scope", name, object) end
+  local scope = new_scope(custom_objects)
+  if f == nil then return scope end
+  local held <close> = scope
+  return f()
 end
 objects.CustomObjectScope = objects.custom_object_scope
 
@@ -118,7 +159,12 @@ local models = { Sequential = true, Functional = true, Model = true }
 --- @return an object
 function objects.deserialize_keras_object(config, custom_objects)
   if type(config) ~= "table" or config.class_name == nil then return config end
-  local scope <close> = new_scope(custom_objects or {})
+  local held <close> = new_scope(custom_objects or {})
+  local meant = classes[config.class_name]
+  if meant then
+    local name = type(meant) == "string" and meant or cr.describe(meant).name
+    config = { class_name = name, config = config.config }
+  end
   if models[config.class_name] then return cr.models.from_config(config) end
   for _, namespace in ipairs(namespaces) do
     local is_known = pcall(function() return assert(cr[namespace][config.class_name]) end)

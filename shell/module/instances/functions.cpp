@@ -68,6 +68,20 @@ class FunctionFactory final : public Factory {
   std::string name_;
 };
 
+/// Makes no object, because the function of this name is no longer registered.
+class WithdrawnFunctionFactory final : public Factory {
+ public:
+  WithdrawnFunctionFactory(std::string_view kind, std::string name)
+      : kind_(kind), name_(std::move(name)) {}
+  std::shared_ptr<Configurable> make(const Dict&) const override {
+    fail("unknown ", kind_, " '", name_, "': it is no longer registered");
+  }
+
+ private:
+  std::string_view kind_;
+  std::string name_;
+};
+
 /// Removes the short name, which has no package, from the aliases of the function that was
 /// registered with it before, so that a new function can take it.
 void take_short_name(std::string_view kind, const std::string& word) {
@@ -126,11 +140,28 @@ void adapt_options(Dict& options, const SchemaData& schema) {
   }
 }
 
+namespace {
+
+/// Whether a class that is not written in Lua has this name.
+bool is_ours(std::string_view kind, const std::string& word) {
+  const ClassPtr there = registry().find(kind, word);
+  return there && there->origin != "Lua";
+}
+
+ClassInfo function_info(std::string_view kind, const std::string& name) {
+  ClassInfo info;
+  info.kind = kind;
+  info.name = name;
+  info.schema.traits.set("function", true);
+  info.plugin = "Lua";
+  info.origin = "Lua";
+  info.schema.title = name;
+  return info;
+}
+
+}  // namespace
+
 void register_function(const std::string& name, const Ref& function) {
-  const auto is_builtin = [](std::string_view kind, const std::string& word) {
-    const ClassPtr existing_class = registry().find(kind, word);
-    return existing_class && existing_class->origin != "Lua";
-  };
   const std::string short_name = name.substr(name.rfind('>') + 1);
   if (short_name != name) {
     lua_State* L = current();
@@ -141,19 +172,23 @@ void register_function(const std::string& name, const Ref& function) {
     lua_rawset(L, -3);
   }
   for (const auto& [kind, make] : kFunctionKinds) {
-    if (is_builtin(kind, name)) continue;
-    ClassInfo info;
-    info.kind = kind;
-    info.name = name;
-    if (!is_builtin(kind, short_name)) {
+    if (is_ours(kind, name)) continue;
+    ClassInfo info = function_info(kind, name);
+    if (!is_ours(kind, short_name)) {
       take_short_name(kind, short_name);
       if (short_name != name) info.aliases = {short_name};
     }
-    info.schema.traits.set("function", true);
-    info.plugin = "Lua";
-    info.origin = "Lua";
-    info.schema.title = name;
     info.factory = std::make_shared<FunctionFactory>(make, function, name);
+    registry().replace(info);
+  }
+}
+
+void withdraw_function(const std::string& name) {
+  for (const auto& [kind, make] : kFunctionKinds) {
+    const ClassPtr there = registry().find(kind, name);
+    if (!there || there->origin != "Lua" || !there->schema.traits.contains("function")) continue;
+    ClassInfo info = function_info(kind, name);
+    info.factory = std::make_shared<WithdrawnFunctionFactory>(kind, name);
     registry().replace(info);
   }
 }

@@ -16,5 +16,7 @@ void adapt_options(Dict& options, const SchemaData& schema);
 /// Registers a function as activation, loss, metric, ... under this name, by which files refer to
 /// it.
 void register_function(const std::string& name, const Ref& function);
+/// Makes the name of a registered function unknown. Objects made of the function keep it.
+void withdraw_function(const std::string& name);
 
 }  // namespace crescent::lua

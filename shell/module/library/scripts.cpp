@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "classes/building.h"
+#include "classes/custom_classes.h"
 #include "classes/lua_class.h"
 #include "crescent/io/picture.h"
 #include "crescent/layer/operation.h"
@@ -21,7 +22,6 @@
 #include "library/searches.h"
 #include "lua/lists.h"
 #include "lua/misspelling.h"
-#include "values/callable.h"
 #include "lua/results.h"
 #include "values/callable.h"
 #include "values/modules.h"
@@ -217,6 +217,10 @@ void register_named(const std::string& name, Any function) {
   register_function(name, Ref(current(), function.index));
 }
 
+void withdraw_named(const std::string& name) { withdraw_function(name); }
+
+void use_custom_classes(Any table) { set_custom_classes(current(), table.index); }
+
 void register_named_class(const std::string& name, Any table) {
   register_class_as(current(), table.index, name);
 }
@@ -257,10 +261,6 @@ std::vector<std::string> dtypes() {
   return names;
 }
 
-/// The bytes of a picture file of a figure, drawn by the picture class `picture_class`
-/// (crescent/io/picture.h).
-std::string draw_picture(const std::string& picture_class, Names figure, Names options) {
-  return make<Picture>(picture_class)->draw(figure.dict, options.dict);
 void note_path(const std::string& path, Any table) {
   lua_State* L = current();
   const StackRestorer restorer(L);
@@ -268,6 +268,10 @@ void note_path(const std::string& path, Any table) {
   note_path_of_module(L, path);
 }
 
+/// The bytes of a picture file of a figure, drawn by the picture class `picture_class`
+/// (crescent/io/picture.h).
+std::string draw_picture(const std::string& picture_class, Names figure, Names options) {
+  return make<Picture>(picture_class)->draw(figure.dict, options.dict);
 }
 
 void save_drawn(const std::string& path, Names figure, Names options) {
@@ -287,11 +291,11 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("add_to_stack", &add_to_stack, {"model", "layer", "in_config=false"}));
     all.push_back(bound("pop_from_stack", &pop_from_stack, {"model"}));
     all.push_back(bound("dtypes", &dtypes, {}));
+    all.push_back(bound("note_path", &note_path, {"path", "table"}));
     all.push_back(bound("did_you_mean", &suggestion, {"word", "names"}));
     all.push_back(bound("is_misspelling", &misspelled, {"written", "meant"}));
     all.push_back(bound("example", &example_of, {"name"}));
     all.push_back(bound("errors", &errors_of, {"name"}));
-    all.push_back(bound("note_path", &note_path, {"path", "table"}));
     all.push_back(bound("names_with_example", &names_with_example, {"name=\"\""}));
     all.push_back(bound("is_structure", &is_structure, {"value=nil"}));
     all.push_back(bound("set_printing", &set_printing, {"precision", "threshold", "width"}));
@@ -308,6 +312,8 @@ const std::vector<CallablePtr>& script_functions() {
     all.push_back(bound("save_feature_space", &save_named_space, {"path", "space"}));
     all.push_back(bound("set_base", &set_base_of, {"name", "make"}));
     all.push_back(bound("register_function", &register_named, {"name", "function"}));
+    all.push_back(bound("withdraw_function", &withdraw_named, {"name"}));
+    all.push_back(bound("set_custom_classes", &use_custom_classes, {"classes"}));
     all.push_back(bound("register_class", &register_named_class, {"name", "class"}));
     for (CallablePtr& function : search_functions()) all.push_back(std::move(function));
     return all;

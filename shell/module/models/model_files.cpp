@@ -1,6 +1,7 @@
 #include "models/model_files.h"
 
 #include "classes/building.h"
+#include "classes/custom_classes.h"
 #include "classes/options.h"
 #include "crescent/io/format.h"
 #include "library/feature_spaces.h"
@@ -55,7 +56,10 @@ int load_model_from(lua_State* L) {
   const std::string path = path_at(L, 1, "load_model");
   auto format = format_to_read<ModelFormat>(path);
   Dict options = options_at(L, 1, format->load_model_options());
-  if (Value* objects = options.find("custom_objects")) *objects = custom_objects(*objects);
+  if (format->load_model_options().find("custom_objects")) {
+    const Value* objects = options.find("custom_objects");
+    options.set("custom_objects", custom_objects(objects ? *objects : Value()));
+  }
   try {
     push(L, format->load_model(path, options));
   } catch (const Interrupted&) {
@@ -69,8 +73,8 @@ int load_model_from(lua_State* L) {
 }  // namespace
 
 Value custom_objects(Value objects) {
-  if (!objects.is_dict()) return {};
-  Dict classes;
+  Dict classes = custom_classes(current());
+  if (!objects.is_dict()) return classes.empty() ? Value() : Value(classes);
   for (const DictEntry& entry : objects.as_dict()) {
     if (auto function = entry.value.object_as<LuaFunction>())
       register_function(entry.key, function->function);

@@ -11,7 +11,7 @@ void add_files(HandleType& model);
 void add_file_functions(std::vector<CallablePtr>& functions);
 
 /// Registers the functions in the table custom_objects under the names that they have there.
-/// Returns the classes in the table, which keep their own names.
+/// Returns the classes in the table, which keep their own names, and the custom classes.
 Value custom_objects(Value objects);
 
 }  // namespace crescent::lua

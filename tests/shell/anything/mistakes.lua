@@ -381,6 +381,11 @@ local rows = {
     .. "tensor (2, 2): methods are called with ':', object:apply(...)" },
   { "model.layers[1].call(x)", "call: expected a layer before the arguments, got a tensor (2, 2): "
     .. "methods are called with ':', layer:call(...)" },
+  { "with cr.utils.custom_object_scope({}):", "syntax error near 'cr'; a scope ends with a block: "
+    .. "local scope <close> = cr.utils.custom_object_scope { name = f }, or with a function: "
+    .. "cr.utils.custom_object_scope({ name = f }, function() ... end)" },
+  { "cr.utils.get_custom_objects():update { f = print }", "attempt to call a nil value (method "
+    .. "'update'); entries are set one by one: t[name] = value" },
   { "cr:help(x)", "help: what cr contains is called with '.', not with ':': cr.help(...)" },
   { "return history.history.los", "there is no log 'los' (did you mean 'loss'?)" },
   { "return history.history.Loss", "there is no log 'Loss' (did you mean 'loss'?)" },
