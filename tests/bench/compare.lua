@@ -5,6 +5,8 @@
 -- A peer prints lines "name value unit" with the names of our workloads. Commands with the same
 -- label are settings of one peer; the best of them counts in each round:
 --   -- PyTorch: peer.py -- PyTorch: env OMP_WAIT_POLICY=passive peer.py
+-- If a command of a peer fails, the table has what the others measured; the failures are below it,
+-- and the status is 1.
 local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 
 local function quoted(words)
@@ -52,7 +54,14 @@ end
 
 local units, order = {}, {}  -- units by name; names in the order in which our workloads print them
 
---- Runs a command and returns the values that it prints, by name.
+--- How a process ended, by the results of close(); a shell adds 128 to the number of a signal.
+local function ending_text(reason, code)
+  if reason == "exit" and code > 128 then reason, code = "signal", code - 128 end
+  return reason == "signal" and "signal " .. code or "status " .. code
+end
+
+--- Runs a command and returns the values that it prints, by name, and nil or a text that says how
+--- the command failed.
 local function measured_values(words, ours)
   local values = {}
   io.stderr:write("# ", table.concat(words, " "), "\n")
@@ -67,7 +76,12 @@ local function measured_values(words, ours)
       end
     end
   end
-  assert(output:close(), "this command failed: " .. table.concat(words, " "))
+  local is_ok, reason, code = output:close()
+  if not is_ok then
+    return values, ending_text(reason, code) .. " of this command: " .. table.concat(words, " ")
+  elseif not next(values) then
+    return values, "no line 'name value unit' of this command: " .. table.concat(words, " ")
+  end
   return values
 end
 
@@ -146,17 +160,37 @@ local function print_table(rows, markdown)
   end
 end
 
-local options = read_arguments()
-local ours, theirs = {}, {}
-for _, label in ipairs(options.labels) do theirs[label] = {} end
-for round = 1, options.rounds do
-  ours[round] = measured_values(options.run, true)
-  for _, label in ipairs(options.labels) do theirs[label][round] = {} end
+--- Runs the commands of all peers; a label gets the best values of its commands, and none if one of
+--- them failed. Returns the values by label, and adds to the list of failures.
+local function values_of_peers(options, round, failures)
+  local values, has_failed = {}, {}
+  for _, label in ipairs(options.labels) do values[label] = {} end
   for _, peer in ipairs(options.peers) do
-    local best = theirs[peer.label][round]
-    for name, value in pairs(measured_values(peer.command)) do
+    local best = values[peer.label]
+    local measured, failure = measured_values(peer.command)
+    if failure then
+      has_failed[peer.label] = true
+      table.insert(failures, string.format("%s failed in round %d: %s", peer.label, round, failure))
+    end
+    for name, value in pairs(measured) do
       if not best[name] or is_better(name, value, best[name]) then best[name] = value end
     end
   end
+  for label in pairs(has_failed) do values[label] = {} end
+  return values
+end
+
+local options = read_arguments()
+local ours, theirs, failures = {}, {}, {}
+for _, label in ipairs(options.labels) do theirs[label] = {} end
+for round = 1, options.rounds do
+  local failure
+  ours[round], failure = measured_values(options.run, true)
+  if failure then error("our workloads failed: " .. failure, 0) end
+  for label, values in pairs(values_of_peers(options, round, failures)) do
+    theirs[label][round] = values
+  end
 end
 print_table(rows_of(options, ours, theirs), options.markdown)
+for _, failure in ipairs(failures) do io.stderr:write(failure, "\n") end
+os.exit(#failures == 0)
