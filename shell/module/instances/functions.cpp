@@ -5,6 +5,26 @@
 namespace crescent::lua {
 namespace {
 
+/// The name of a global variable that holds the function and is accepted; "function" if there is
+/// none.
+template <class Accepts>
+std::string global_name(lua_State* L, const Ref& function, const Accepts& accepts) {
+  const StackRestorer restorer(L);
+  function.push(L);
+  lua_pushglobaltable(L);
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4))
+      if (std::string name = text_of(L, -2); accepts(name)) return name;
+  return "function";
+}
+
+/// The name of a metric in logs: that of a function whose class cannot have it, because a built-in
+/// class has it, is still that of its global variable.
+std::string log_name(const Ref& function, const std::string& class_name) {
+  if (class_name != "function") return class_name.substr(class_name.rfind('>') + 1);
+  return global_name(current(), function, [](const std::string&) { return true; });
+}
+
 template <class T>
 ObjectPtr function_object(const Ref& function, const std::string& name) {
   auto object = std::make_shared<T>();
@@ -15,8 +35,7 @@ ObjectPtr function_object(const Ref& function, const std::string& name) {
   info.origin = "Lua";
   object->attach(std::make_shared<const ClassInfo>(std::move(info)));
   object->configured();
-  if constexpr (std::is_same_v<T, LuaMetric>)
-    object->set_name(name.substr(name.rfind('>') + 1));  // the registered name without its package
+  if constexpr (std::is_same_v<T, LuaMetric>) object->set_name(log_name(function, name));
   return object;
 }
 
@@ -42,15 +61,10 @@ std::string name_of(const Ref& function, std::string_view kind) {
   push_weak_table(L, &names_key, "k");
   function.push(L);
   if (lua_rawget(L, -2) == LUA_TSTRING) return text_of(L, -1);
-  function.push(L);
-  lua_pushglobaltable(L);
-  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
-    if (lua_type(L, -2) == LUA_TSTRING && lua_rawequal(L, -1, -4)) {
-      std::string name = text_of(L, -2);
-      const ClassPtr existing_class = registry().find(kind, name);
-      if (!existing_class || existing_class->origin == "Lua") return name;
-    }
-  return "function";
+  return global_name(L, function, [&](const std::string& name) {
+    const ClassPtr existing_class = registry().find(kind, name);
+    return !existing_class || existing_class->origin == "Lua";
+  });
 }
 
 /// The factory of a registered function.

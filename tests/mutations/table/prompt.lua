@@ -67,6 +67,7 @@ return {
   },
   { file = "shell/module/instances/functions.cpp", tests = {},
     { "wrong condition", "!takes_number || box->tensor.rank() != 0", "!takes_number" },
+    { "wrong condition", "if (class_name != \"function\") return", "return" },
   },
   { file = "shell/module/instances/lua_steps.cpp", tests = {},
     { "wrong condition", "dynamic_cast<const LuaModel&>(model).graph()", "model.is_graph()" },

@@ -156,6 +156,16 @@ do -- losses and metrics accept Lua tables, and a generator may return a batch i
   assert(m.optimizer.iterations:item() == 2)
 end
 
+do -- a function that is called like a built-in metric has the name of its variable in logs
+  function _G.rmse(a, b) return cr.ops.sqrt(cr.ops.mean((a - b) ^ 2)) end
+  local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
+  model:compile { loss = "mse", metrics = { _G.rmse, "rmse", "mae" } }
+  check.same(model.metrics_names, { "loss", "rmse", "rmse_1", "mae" })
+  local results = model:evaluate(cr.ones { 4, 2 }, cr.ones { 4, 1 }, { verbose = 0 })
+  check.near(results.rmse, results.rmse_1)
+  _G.rmse = nil
+end
+
 do -- functions are metrics of single outputs, too
   local function absolute_error(y_true, y_pred) return cr.ops.abs(y_true - y_pred) end
   local input = cr.Input { shape = { 2 } }
