@@ -39,6 +39,8 @@ class Embedding final : public QuantizableLayer {
   Tensor call(const Tensor& x, const Call&) override {
     if (input_length_ && !input_length_->compatible(x.shape().slice(1, x.rank())))
       fail("\"input_length\" is ", *input_length_, ", but received input has shape ", x.shape());
+    if (x.dtype() == DType::string)
+      fail("expected ids, got strings: TextVectorization or StringLookup makes ids of texts");
     const Tensor ids = ops::check_indices(x, rows_, "id", concat("input_dim ", rows_));
     const Tensor found = rows(table_, ids);
     return adapter() ? found + adapter()->term_for_rows(ids) : found;

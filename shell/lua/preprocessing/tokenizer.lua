@@ -261,6 +261,19 @@ local function from_json(json_text)
   return tokenizer
 end
 
+-- Methods fail for an object that is no Tokenizer: tokenizer.fit_on_texts(texts).
+for name, body in pairs(Tokenizer) do
+  if type(body) == "function" and not name:find "^__" then
+    Tokenizer[name] = function(self, ...)
+      if getmetatable(self) ~= Tokenizer then
+        shell.fail(name, ": expected a Tokenizer before the arguments, got ", shell.shown(self),
+          ": methods are called with ':', tokenizer:", name, "(...)")
+      end
+      return body(self, ...)
+    end
+  end
+end
+
 return {
   Tokenizer = shell.define("Tokenizer -> a Tokenizer",
     "Numbers the words of texts by frequency: fit_on_texts, then texts_to_sequences or "

@@ -8,18 +8,32 @@ local python_names = shell.library "prompt/python_names"
 
 local literals = { ["True"] = "true", ["False"] = "false", ["None"] = "nil" }
 
---- Translates tuples, lists, names with "=" and literals of Python to Lua.
-local function translated(text)
-  text = text:gsub("%f[%w_][%a_][%w_]*", literals):gsub("([^%s=~<>])%s*=%s*([^=])", "%1 = %2")
-  text = text:gsub("([%w_%.:]*)(%b())", function(name, brackets)
-    local inside = translated(brackets:sub(2, -2))
-    if name == "" and inside:find "," then return "{ " .. inside .. " }" end
-    return name .. "(" .. inside .. ")"
-  end)
-  return (text:gsub("%b[]", function(list) return "{ " .. list:sub(2, -2) .. " }" end))
+local function trimmed(text) return text:match "^[%s,]*(.-)[%s,]*$" end
+
+local function in_braces(text)
+  return trimmed(text) == "" and "{}" or "{ " .. trimmed(text) .. " }"
 end
 
-local function trimmed(text) return text:match "^[%s,]*(.-)[%s,]*$" end
+-- The call of a function, whose options begin at the first name before a "=".
+local function as_call(name, inside)
+  local first = inside:match "^()[%a_][%w_]* = " or inside:match ",%s*()[%a_][%w_]* = "
+  if not first or inside:find "[%({]" then return name .. "(" .. inside .. ")" end
+  local options = in_braces(inside:sub(first))
+  if first == 1 then return name .. " " .. options end
+  return name .. "(" .. trimmed(inside:sub(1, first - 1)) .. ", " .. options .. ")"
+end
+
+--- Translates tuples, lists, dictionaries, names with "=" and literals of Python to Lua.
+local function translated(text)
+  text = text:gsub("%f[%w_][%a_][%w_]*", literals):gsub("([^%s=~<>])%s*=%s*([^=])", "%1 = %2")
+    :gsub("([\"'])([%a_][%w_]*)%1%s*:%s*", "%2 = ")
+  text = text:gsub("([%w_%.:]*)(%b())", function(name, brackets)
+    local inside = translated(brackets:sub(2, -2))
+    if name == "" and inside:find "," then return in_braces(inside) end
+    return as_call(name, inside)
+  end)
+  return (text:gsub("%b[]", function(list) return in_braces(list:sub(2, -2)) end))
+end
 
 -- The positions of the brackets that are open at the end of a text, the innermost last.
 local function open_brackets(text)
@@ -117,6 +131,7 @@ local mistakes = {
   { line = "%f[%w_]is%s+None%f[%W]", hint = "'is' is written ==, None is nil" },
   { line = "^%s*with%s.*GradientTape", hint = "gradients are taken of a function: "
     .. "tape = cr.GradientTape(function() ... end); tape:gradient(y, x)" },
+  { line = "^%s*with%s.*no_grad", hint = "only a tape takes gradients: no block is needed" },
   { line = "^%s*with%s.*[cC]ustom_?[oO]bject_?[sS]cope", hint = "a scope ends with a block: "
     .. "local scope <close> = cr.utils.custom_object_scope { name = f }, or with a function: "
     .. "cr.utils.custom_object_scope({ name = f }, function() ... end)" },
@@ -134,6 +149,8 @@ local mistakes = {
   { line = "[\"']%[%-?%d",
     hint = "a part of a text is text:sub(first, last), both included and counted from 1" },
   { near = "^%d[%d_]*_$", what = "malformed number", hint = "digits have no '_' between them" },
+  { line = "^%s*for%s.+%sin%s.+:", what = "function arguments expected", hint = blocks },
+  { line = "^%s*for%s.+%sin%s.+:", what = "'do' expected", hint = blocks },
   { what = "function arguments expected", near = "^[%w_]", line = ":%s*[%a_][%w_]*%s+[%w_]",
     hint = "calls have brackets: object:method(x)" },
   { line = '"""', hint = "long texts are written [[ ... ]]" },
@@ -316,6 +333,9 @@ local runtime = {
   { "(cr%.%l+): unknown %l+ '([%w_]+)'(.*)", hint_of_member },
   { "(cr%.ops): no function '([%w_]+)'(.*)", hint_of_member },
   { "unknown %l+ '([%w_]+)'", hint_of_text },
+  { "compile: no option 'learning_rate'",
+    "; it is the optimizer's: optimizer = cr.optimizers.Adam(0.01)" },
+  { "compile: no option 'lr'", "; it is the optimizer's: optimizer = cr.optimizers.Adam(0.01)" },
   { "([%w_]+): no option '([%w_]+)'", hint_of_option },
   { "([%w_]+): expected a model before the arguments", hint_of_method_call },
   { "position 0 is outside of axis", "; cr.ops.take(t, positions, axis) counts from 0" },
@@ -327,6 +347,14 @@ local runtime = {
     .. "for x, y in data:elements() do ... end; data:take(1) is a dataset of the first" },
   { "view: argument 'dtype': expected a string, got [%[%d]",
     "; t:reshape(shape) changes the shape" },
+  { "view: expected at most 2 arguments", "; t:reshape(shape) changes the shape" },
+  { "(%l+): expected a list, got a table with the name '([%w_]+)'", function(method, name)
+    return string.format("; options are a table behind the data: model:%s(x, y, { %s = ... })",
+      method, name)
+  end },
+  { "option 'learning_rate': expected a number or a schedule, got %[<Variable",
+    "; weights are given with their gradients: optimizer:apply_gradients(gradients, weights)" },
+  { "([%w_]+): '([%w_]+)' cannot be set$", hint_of_attribute },
   { "expected tensors by position or by name, got both",
     "; the batch of a step is a table: local x, y = table.unpack(data), or data.x and data.y" },
   { "fit: option 'batch_size': expected an integer, got <Tensor",

@@ -220,7 +220,7 @@ python_names.options = {
   dim = "axis", embed_dim = "key_dim", embedding_dim = "output_dim", eps = "epsilon",
   gamma = "decay_rate", hidden_size = "units", high = "maxval", init = "kernel_initializer",
   kernel = "kernel_initializer", keepdim = "keepdims", l2 = "kernel_regularizer", loc = "mean",
-  low = "minval", nb_epoch = "epochs", num_embeddings = "input_dim", num_epochs = "epochs",
+  low = "minval", n_splits = "k", nb_epoch = "epochs", num_embeddings = "input_dim", num_epochs = "epochs",
   out_channels = "filters", out_features = "units", output_dim = "units", p = "rate",
   pad = "padding", path = "filepath", scale = "stddev", size = "shape", std = "stddev",
   val_data = "validation_data", val_split = "validation_split", weight_decay = "kernel_regularizer",

@@ -35,11 +35,13 @@ constexpr const char* kUpdateRule =
 
 constexpr Hook kHooksOfClasses[] = {
     {"", "init", nullptr},
+    {"", "__init__", "init() is"},
     {"", "get_config", nullptr},
     {"", "from_config", nullptr},
     {"Layer", "learned_options", nullptr},
     {"Layer", "build", nullptr},
     {"Layer", "call", nullptr},
+    {"Layer", "__call__", "call() is"},
     {"Layer", "compute_mask", nullptr},
     {"Layer", "reset_states", nullptr},
     {"Layer", "compute_output_shape", kShapesByCall},
@@ -65,6 +67,7 @@ constexpr Hook kHooksOfClasses[] = {
     {"Initializer", "call", nullptr},
     {"LearningRateSchedule", "call", nullptr},
     {"Loss", "call", nullptr},
+    {"Loss", "__call__", "call() is"},
     {"Regularizer", "call", nullptr},
     {"Optimizer", "slots", nullptr},
     {"Optimizer", "initial_slot", nullptr},

@@ -7,16 +7,6 @@ namespace {
 
 const char list_key = 0;  // the key in the Lua registry of the metatable of lists
 
-/// The metamethod __index of lists. Positions behind the last item are nil, so that ipairs() ends
-/// there.
-extern "C" int index_list(lua_State* L) {
-  if (lua_isinteger(L, 2) && lua_tointeger(L, 2) < 1)
-    return luaL_error(L,
-                      "a list has no position %I: positions count from 1, the last is list[#list]",
-                      static_cast<LUAI_UACINT>(lua_tointeger(L, 2)));
-  return lua_pushnil(L), 1;
-}
-
 /// The metamethod __eq of lists, which compares a list with another table item by item.
 extern "C" int equal_lists(lua_State* L) {
   const auto length = static_cast<lua_Integer>(lua_rawlen(L, 1));
@@ -30,6 +20,14 @@ extern "C" int equal_lists(lua_State* L) {
 }
 
 }  // namespace
+
+extern "C" int index_list(lua_State* L) {
+  if (lua_isinteger(L, 2) && lua_tointeger(L, 2) < 1)
+    return luaL_error(L,
+                      "a list has no position %I: positions count from 1, the last is list[#list]",
+                      static_cast<LUAI_UACINT>(lua_tointeger(L, 2)));
+  return lua_pushnil(L), 1;
+}
 
 void mark_list(lua_State* L) {
   reserve(L, 4);

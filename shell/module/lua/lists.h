@@ -6,6 +6,9 @@
 
 namespace crescent::lua {
 
+/// The metamethod __index of lists. Positions behind the last item are nil, so that ipairs() ends
+/// there.
+extern "C" int index_list(lua_State* L);
 /// Marks the table on top of the stack as a list of objects or sizes.
 void mark_list(lua_State* L);
 bool is_marked_list(lua_State* L, int index);

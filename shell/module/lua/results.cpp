@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "crescent/base/error.h"
+#include "lua/lists.h"
 #include "lua/log_table.h"
 #include "lua/stack.h"
 
@@ -34,7 +35,7 @@ extern "C" int refuse_operator(lua_State* L) {
 
 /// The metamethod __index; the upvalue is the table {name = position}.
 extern "C" int index_results(lua_State* L) {
-  if (lua_type(L, 2) != LUA_TSTRING) return lua_pushnil(L), 1;
+  if (lua_type(L, 2) != LUA_TSTRING) return index_list(L);
   lua_pushvalue(L, 2);
   if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNUMBER)
     return lua_rawgeti(L, 1, lua_tointeger(L, -1)), 1;

@@ -116,6 +116,12 @@ expect_warnings([[
   function N:call(inputs) return self.d(inputs) end
   function N:make_train_function() end
   N()]], "make_train_function() is not called", "train_step")
+expect_warnings([[
+  local L = cr.Layer:subclass "L"
+  function L:__init__() end
+  function L:__call__(inputs) return inputs end
+  function L:call(inputs) return inputs end
+  L()]], "__init__() is not called: init() is", "__call__() is not called: call() is")
 -- other functions of a class cause no warning
 assert(stderr_of [[
   local L = cr.Layer:subclass "L"
