@@ -23,8 +23,15 @@
 namespace crescent::program {
 namespace {
 
+/// Whether the text ends by reading an element, as f(x)[1] does.
+bool ends_in_element(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  return text.ends_with(']') && !text.ends_with("]]") && text.find("--") == text.npos;
+}
+
 /// Whether the text reads a name, a field or an element, whose value is shown even if it is nil.
 bool is_path(std::string_view text) {
+  if (ends_in_element(text)) return true;
   constexpr std::string_view kSymbols = "_. =[]-";
   if (text.find("[[") != text.npos) return false;
   for (size_t i = 0; i < text.size(); ++i) {
