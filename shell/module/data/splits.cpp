@@ -53,7 +53,8 @@ std::vector<CallablePtr> split_functions() {
       bound("folds -> a list of pairs of index tensors", &folds,
             {"rows: an integer or a tensor", "k=5", "shuffle=true", "seed=nil", "stratify=false"},
             "Splits a number of rows, or labels, for k-fold cross-validation: a list of k {train = "
-            "rows, test = rows}; cr.ops.take(x, rows) selects them."));
+            "rows, test = rows}, which count from 0: cr.ops.take(x, rows, 0) selects them, and "
+            "x[rows + 1]."));
   return all;
 }
 
