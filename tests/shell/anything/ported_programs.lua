@@ -1,5 +1,5 @@
--- What programs of Keras and PyTorch say when they are typed line by line, and the messages that say
--- how it is written.
+-- What programs of Keras and PyTorch say when they are typed line by line, and the messages that
+-- say how it is written.
 local cr = require "crescent"
 local check = dofile(arg[0]:match "^(.*)/[^/]*$" .. "/../support/check.lua")
 
