@@ -16,7 +16,8 @@ namespace crescent {
 
 /// All processes must call the same functions in the same order; each call waits for the other
 /// processes. A call fails with the rank of a process that has left or ended, or that does not
-/// arrive within the option `timeout`.
+/// arrive within the option `timeout`. The calls of a process may come from several threads, but
+/// one call at a time: a training step exchanges gradients on a thread of its own.
 class CRESCENT_API Communicator : public Plain {
  public:
   static constexpr const char* kKind = "communicator";
