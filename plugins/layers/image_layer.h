@@ -36,7 +36,7 @@ struct ImageParts {
 
 /// Applies f to masks as floating point numbers; the result has the dtype of the masks.
 template <class F>
-Tensor as_numbers(const Tensor& masks, F f) {
+Tensor apply_as_floats(const Tensor& masks, F f) {
   const DType dtype = masks.dtype();
   const bool is_wide = dtype == DType::float32 || dtype == DType::float64;
   return ops::cast(f(is_wide ? masks : ops::cast(masks, DType::float32)), dtype);

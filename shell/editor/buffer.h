@@ -23,12 +23,12 @@ class Buffer {
 
   /// The offset at which the letter in front of the cursor begins.
   size_t previous_letter_start() const;
-  /// The offset at which the letter behind the cursor ends.
+  /// The offset at which the letter after the cursor ends.
   size_t next_letter_end() const;
   size_t line_start() const { return line_start(cursor_); }
   size_t line_end() const { return line_end(cursor_); }
   /// word_start() is the offset of the nearest start of a word before the cursor, word_end() that
-  /// of the nearest end of a word behind it.
+  /// of the nearest end of a word after it.
   size_t word_start() const;
   size_t word_end() const;
   bool on_first_line() const { return line_start() == 0; }

@@ -242,7 +242,7 @@ local function notes_of(path)
   return text
 end
 
-local function names_of(path, file, row)
+local function index_entries(path, file, row)
   local names = { { path, file, row.doc } }
   for _, alias in ipairs(row.aliases or {}) do
     names[#names + 1] = { parent_of(path) .. "." .. alias, file, row.doc }
@@ -257,7 +257,7 @@ local function class_page(class)
   local file = file_of(path)
   return { section = "Reference", parent_file = file_of("cr." .. plural_of(class.kind)),
     title = path,
-    file = file, names = names_of(path, file, class),
+    file = file, names = index_entries(path, file, class),
     content = element("h1", class.name) .. kind_line(class) .. paragraph(class.doc)
       .. signature(signature_of(class, own_options)) .. pictures.of(class, path) .. example
       .. error_section(class, own_options) .. options_of(class, own_options, shared_options)
@@ -354,8 +354,8 @@ end
 --- not.
 local function is_main(path) return not path:find "%..+%." and not path:find "%.%u" end
 
---- The HTML for the list of the tables in the table at `path` that have no entry in the menu;
---- `order` has the paths of all tables.
+--- The HTML for the list of the Lua tables inside the Lua table `path` that have no entry in the
+--- menu; `order` has the paths of all documented tables.
 local function tables_of(path, order)
   local rows = {}
   for _, table_path in ipairs(order) do

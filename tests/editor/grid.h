@@ -35,7 +35,8 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> environment;
   bool ends = true;       ///< whether the process ends at the end of the input
   bool has_shell = true;  ///< if false, there is no shell that could continue a stopped process
-  /// If not empty: the path and the arguments of a program that runs instead of the editor alone.
+  /// The path and the arguments of the program to run; if empty, a process that only reads entries
+  /// with the editor.
   std::vector<std::string> program;
 };
 

@@ -409,16 +409,16 @@ TEST_CASE("a run keeps its model; a callback outlives both") {
     std::string name() const { return model_->name(); }
   };
   auto looking = std::make_shared<Looking>();
-  std::weak_ptr<Model> gone;
+  std::weak_ptr<Model> weak_model;
   {
     auto model = simple_model();
-    gone = model;
+    weak_model = model;
     auto run = start(*model, {{"callbacks", looking}});
     model.reset();
     run->finish();
     CHECK_FALSE(looking->name().empty());
   }
-  CHECK(gone.expired());
+  CHECK(weak_model.expired());
   CHECK_THROWS_WITH(looking->name(), Contains("the model of this callback is gone"));
 }
 

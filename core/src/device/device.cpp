@@ -46,7 +46,7 @@ class Devices {
   std::map<std::string, std::shared_ptr<Device>> devices_;
 };
 
-Device& first_device() try {
+Device& initial_device() try {
   const char* name = std::getenv("CRESCENT_DEVICE");
   return set_device(name && *name ? name : "cpu");
 } catch (Error& error) {
@@ -58,7 +58,7 @@ Device& first_device() try {
 
 Device& device() {
   Device* device = device_in_use.load(std::memory_order_acquire);
-  return device ? *device : first_device();
+  return device ? *device : initial_device();
 }
 
 bool is_deterministic() {

@@ -89,19 +89,19 @@ class GraphTraversal {
 };
 
 struct Depths {
-  std::unordered_map<const Node*, int> node;
-  std::unordered_map<const Layer*, int> layer;
+  std::unordered_map<const Node*, int> by_node;
+  std::unordered_map<const Layer*, int> by_layer;
 };
 
 Depths depths_of(const std::vector<NodePtr>& nodes) {
   Depths depths;
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-    int& own_depth = depths.node[it->get()];
-    int& layer_depth = depths.layer[(*it)->outbound_layer.get()];
+    int& own_depth = depths.by_node[it->get()];
+    int& layer_depth = depths.by_layer[(*it)->outbound_layer.get()];
     own_depth = layer_depth = std::max(own_depth, layer_depth);
     const int depth = own_depth;
     for (const Symbol& s : (*it)->inputs) {
-      int& producer = depths.node[s.node().get()];
+      int& producer = depths.by_node[s.node().get()];
       producer = std::max(producer, depth + 1);
     }
   }
@@ -160,7 +160,7 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
   GraphTraversal walk(ends);
   Depths depths = depths_of(walk.nodes);
   std::stable_sort(walk.nodes.begin(), walk.nodes.end(), [&](const NodePtr& a, const NodePtr& b) {
-    return depths.node[a.get()] > depths.node[b.get()];
+    return depths.by_node[a.get()] > depths.by_node[b.get()];
   });
 
   Slots slots;
@@ -195,7 +195,7 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
     if (listed_layers.insert(node->outbound_layer.get()).second)
       graph->layers.push_back(node->outbound_layer);
   std::sort(graph->layers.begin(), graph->layers.end(), [&](const LayerPtr& a, const LayerPtr& b) {
-    const int da = depths.layer[a.get()], db = depths.layer[b.get()];
+    const int da = depths.by_layer[a.get()], db = depths.by_layer[b.get()];
     return da != db ? da > db : walk.discovery_index[a.get()] < walk.discovery_index[b.get()];
   });
   check_names(graph->layers);

@@ -24,7 +24,7 @@ std::string_view known_name(std::string_view kind, std::string_view name) {
 }
 
 /// A pair of kinds: objects of the kind `given_kind` may be used where objects of the kind
-/// `expected` are expected.
+/// `expected_kind` are expected.
 struct KindConversion {
   std::string_view expected_kind, given_kind;
   std::shared_ptr<Configurable> (*as_expected)(const std::shared_ptr<Configurable>& object);

@@ -4,7 +4,7 @@
 #include "crescent/plugin.h"
 
 /// A callback has methods that the training calls at the start and the end of epochs and batches;
-/// it can stop the training.
+/// this one stops the training at a target.
 class Target final : public crescent::Callback {
  public:
   static void describe(crescent::Schema<Target>& s) {

@@ -1,4 +1,4 @@
--- acme.waves 0.1.0: A dataset of sine curves, whose batches are made by number.
+-- acme.waves 0.1.0: A dataset of sine curves, each batch of which is computed from its index.
 -- provides: dataset Waves
 local cr = require "crescent"
 

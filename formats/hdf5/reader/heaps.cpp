@@ -10,8 +10,8 @@
 namespace crescent::hdf5 {
 namespace {
 
-/// The signature and the version of a global heap. Only heaps in files with sizes of 8 bytes are
-/// checked; for other files the time limit of the reader stops an endless loop.
+/// The signature and the version of a global heap. Only heaps of files that store sizes in 8 bytes
+/// are checked; in other files a damaged heap can make libhdf5 loop until the reader's time is up.
 constexpr std::string_view kSignature = "GCOL\1";
 /// The offset of the size of a heap in its header.
 constexpr uint64_t kSizeOffset = 8;

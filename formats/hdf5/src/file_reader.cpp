@@ -331,11 +331,11 @@ bool FileReader::stays_in_file(const DatasetInfo& info) const {
 /// already have its values.
 FileReader::ChunkCheck FileReader::check_chunk(const DatasetInfo& info, uint64_t offset,
                                                uint64_t size, std::byte* bytes) const {
-  constexpr uint64_t kPiece = uint64_t{256} << 10;
+  constexpr uint64_t kPieceSize = uint64_t{256} << 10;
   ChunkCheck check{.checksum = files::crc32c(nullptr, 0)};
-  for (uint64_t at = 0; at < size; at += kPiece) {
+  for (uint64_t at = 0; at < size; at += kPieceSize) {
     std::byte* piece = bytes + at;
-    const uint64_t count = std::min(kPiece, size - at);
+    const uint64_t count = std::min(kPieceSize, size - at);
     if (info.file_offset && !stays_in_file(info))
       contents_->read(*info.file_offset + offset + at, count, piece);
     if (info.checksum)

@@ -165,10 +165,11 @@ List node_inputs(const Dict& config, const List& tensors) {
 
 NamedCall tensorflow_node_in(const Dict& config, const List& tensors) {
   const Dict& definition = config.at("node_def").as_dict();
-  const std::string& name = definition.at("op").as_string();
-  const NodeRow* row = std::find_if(std::begin(kNodes), std::end(kNodes),
-                                    [&](const NodeRow& each) { return name == each.operation; });
-  if (row == std::end(kNodes)) fail("unknown operation of TensorFlow: '", name, "'");
+  const std::string& operation = definition.at("op").as_string();
+  const NodeRow* row = std::find_if(std::begin(kNodes), std::end(kNodes), [&](const NodeRow& each) {
+    return operation == each.operation;
+  });
+  if (row == std::end(kNodes)) fail("unknown operation of TensorFlow: '", operation, "'");
   List inputs = node_inputs(config, tensors);
   if (row->after >= 0) {
     const auto end = inputs.end() - std::min<int64_t>(row->after, std::ssize(inputs));
@@ -179,7 +180,7 @@ NamedCall tensorflow_node_in(const Dict& config, const List& tensors) {
   NamedCall call{row->function, {}};
   const std::vector<std::string> names = words_of(row->inputs);
   if (inputs.empty() || inputs.size() > names.size() + 1)
-    fail(name, ": expected at most ", names.size() + 1, " inputs, got ", inputs.size());
+    fail(operation, ": expected at most ", names.size() + 1, " inputs, got ", inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     call.arguments.set(i == 0 ? "" : names[i - 1], inputs[i]);
   const Value* attributes = definition.find("attr");

@@ -36,7 +36,7 @@ constexpr NewName kRemovedClasses[] = {
     {"ParametricSoftplus", "a layer of your own"}};
 
 /// Options that were renamed. The table has the entries for a certain class before those for all
-/// classes, whose class_name is "".
+/// classes, whose class_name is ""; an option that a class keeps has the same name twice.
 struct NewOption {
   const char *class_name, *keras1, *keras2;
 };

@@ -88,8 +88,8 @@ class Elementwise final : public Kernel {
     Broadcast broadcast;
     size_t periodic_offset = 0;  ///< offset in scratch memory of a periodic input
     int last_read = -1;          ///< index of the last step that reads the register
-    /// Whether loops use the half-width values without conversion to float32; for a cell this
-    /// applies only to the block to which it is broadcast.
+    /// Whether loops use 16-bit values as they are stored, without conversion to float32; for a
+    /// cell (one value for all elements) this applies to the block that is filled with it.
     bool stored = false;
     /// Whether a select step reads the register; a cell must then be broadcast.
     bool selected = false;

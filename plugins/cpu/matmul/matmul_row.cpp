@@ -164,8 +164,8 @@ struct RowCut {
   int64_t n, k, blocks, k_parts = 1;
 };
 
-/// Computes the product of range `k_part` of the row x and these rows of a block of columns of b
-/// (k,n). `is_packed` tells whether b is packed into blocks.
+/// Multiplies range `k_part` of the row x by the rows of b (k,n) in the same range, for the columns
+/// of one block. `is_packed` tells whether b is packed into blocks.
 template <class T, class B>
 void multiply_block(const RowCut& cut, const T* x, const B* b, bool is_packed, int64_t block,
                     int64_t k_part, T* out) {

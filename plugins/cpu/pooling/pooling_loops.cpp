@@ -67,12 +67,12 @@ template <class D, class Load, class T>
 HWY_INLINE void find_greatest(D d, const Window& w, Load& load, const T* x, hn::Vec<D>& best,
                               hn::Vec<D>& argmax) {
   best = hn::Set(d, -std::numeric_limits<hn::TFromD<D>>::infinity()), argmax = hn::Zero(d);
-  auto number = hn::Zero(d);
+  auto index = hn::Zero(d);
   w.each([&](int64_t pixel) HWY_ATTR {
     const auto value = load(x + pixel);
     const auto replaces = exceeds(value, best);
-    best = hn::IfThenElse(replaces, value, best), argmax = hn::IfThenElse(replaces, number, argmax);
-    number = hn::Add(number, hn::Set(d, 1));
+    best = hn::IfThenElse(replaces, value, best), argmax = hn::IfThenElse(replaces, index, argmax);
+    index = hn::Add(index, hn::Set(d, 1));
   });
 }
 
@@ -121,10 +121,10 @@ HWY_INLINE void add_max_gradient(const Window& w, const T* x, const uint8_t* arg
     else
       find_greatest(d, w, load, x, best, argmax);
     const auto gradient = load(dy);
-    auto number = hn::Zero(d);
+    auto index = hn::Zero(d);
     w.each([&](int64_t pixel) HWY_ATTR {
-      put<kOverlap>(load, store, hn::IfThenElseZero(hn::Eq(number, argmax), gradient), dx + pixel);
-      number = hn::Add(number, hn::Set(d, 1));
+      put<kOverlap>(load, store, hn::IfThenElseZero(hn::Eq(index, argmax), gradient), dx + pixel);
+      index = hn::Add(index, hn::Set(d, 1));
     });
   });
 }

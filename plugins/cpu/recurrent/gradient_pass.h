@@ -182,9 +182,9 @@ class RecurrentGradient : public Recurrent<T> {
 
   int factors_;
   int64_t biases_, chunk_;
-  /// The number of rows of kernel and recurrent weights together, the number of values of a group's
-  /// sums (weights and bias), and the number of groups.
-  int64_t inputs_, sums_, groups_;
+  int64_t inputs_;  ///< the number of rows of kernel and recurrent weights together
+  int64_t sums_;    ///< the number of gradients (weights and bias) that a group of parts adds up
+  int64_t groups_;  ///< the number of groups
   /// Distances between rows in values: of gradients of products (dz), and of rows that contain x
   /// and then h_before.
   int64_t dz_stride_, x_stride_;

@@ -196,8 +196,8 @@ size_t ReduceKernel::partial_bytes() const {
   return chunks_ == 1 ? 0 : static_cast<size_t>(units_ * chunks_ * tile_) * 8;
 }
 
-/// The bytes of scratch memory: first that of the elementwise kernel that was taken over, then the
-/// accumulators of all chunks.
+/// The bytes of scratch memory: first that of the elementwise kernel whose results the reduction
+/// reads block by block, then the accumulators of all chunks.
 size_t ReduceKernel::scratch_bytes() const {
   return own_scratch() + results_.size() * partial_bytes();
 }

@@ -21,8 +21,8 @@ class AffineAugmentation : public ImageAugmentation {
     return transformed(images, drawn.tensors, interpolation_);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const final {
-    return as_numbers(masks,
-                      [&](const Tensor& m) { return transformed(m, drawn.tensors, "nearest"); });
+    return apply_as_floats(
+        masks, [&](const Tensor& m) { return transformed(m, drawn.tensors, "nearest"); });
   }
   /// Moves points by the inverse of the transformation, which maps positions in the result to
   /// positions in the image.

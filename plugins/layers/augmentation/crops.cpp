@@ -78,13 +78,13 @@ class RandomCrop final : public ImageAugmentation {
     return cropped(images, drawn, "bilinear");
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return as_numbers(masks, [&](const Tensor& m) { return cropped(m, drawn, "nearest"); });
+    return apply_as_floats(masks, [&](const Tensor& m) { return cropped(m, drawn, "nearest"); });
   }
   Tensor inference_images(const Tensor& images) const override {
     return resized(images, "bilinear", true);
   }
   Tensor inference_masks(const Tensor& masks) const override {
-    return as_numbers(masks, [&](const Tensor& m) { return resized(m, "nearest", true); });
+    return apply_as_floats(masks, [&](const Tensor& m) { return resized(m, "nearest", true); });
   }
   Points change_points(const Points& points, const TensorSpec& images,
                        const RandomParameters& drawn) const override {

@@ -41,7 +41,8 @@ class RandomPerspective final : public ChanceAugmentation {
     return transformed(images, drawn, interpolation_);
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
-    return as_numbers(masks, [&](const Tensor& m) { return transformed(m, drawn, "nearest"); });
+    return apply_as_floats(masks,
+                           [&](const Tensor& m) { return transformed(m, drawn, "nearest"); });
   }
   /// Moves points by the inverse of the transformation, because the transformation maps positions
   /// in the result to positions in the image: the result shows at the old corners the pixels at the
@@ -138,7 +139,7 @@ class RandomElasticTransform final : public ChanceAugmentation {
   }
   Tensor change_masks(const Tensor& masks, const RandomParameters& drawn) const override {
     if (drawn.tensors.empty()) return masks;
-    return as_numbers(masks, [&](const Tensor& m) { return distorted(m, drawn, "nearest"); });
+    return apply_as_floats(masks, [&](const Tensor& m) { return distorted(m, drawn, "nearest"); });
   }
   BoundingBoxes change_boxes(const BoundingBoxes&, const TensorSpec&,
                              const RandomParameters&) const override {

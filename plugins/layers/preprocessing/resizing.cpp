@@ -75,7 +75,7 @@ class SizedLayer : public ImageLayer {
       parts.images = ops::cast(parts.images, compute_dtype());
     parts.images = sized(parts.images, false);
     if (parts.masks)
-      parts.masks = as_numbers(parts.masks, [&](const Tensor& m) { return sized(m, true); });
+      parts.masks = apply_as_floats(parts.masks, [&](const Tensor& m) { return sized(m, true); });
     if (!parts.boxes) return parts;
     const CropWindow window = window_of(from);
     const auto move = [&](const Points& points) {

@@ -127,8 +127,8 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 }
 
 /// The text " (did you mean 'build'?)" if the name is a misspelling of a hook that the class does
-/// not define; else empty. A callback's own functions are rarely called on_something, so any hook
-/// that is similar to such a name counts.
+/// not define; else empty. A function of a callback whose name begins with on_ is most likely meant
+/// as a hook: for it, a hook is suggested that is only roughly similar.
 std::string hook_suggestion(const std::string& name, std::string_view base,
                             const std::vector<std::string>& function_names) {
   std::vector<std::string> event_hooks;

@@ -101,8 +101,8 @@ void add_layers(const Value& value, std::vector<LayerPtr>& layers) {
   for (const Value& item : value.as_list()) add_layers(item, layers);
 }
 
-/// Registers the variables, metrics and layers in a value with the owner; layers in tables keep the
-/// order of lists.
+/// Registers the variables, metrics and layers in a value with the owner; layers in a list are
+/// registered in its order.
 void track(lua_State* L, Layer& owner, int index) {
   walk(L, index, [&](int item) {
     if (auto* variable = to_handle<Variable>(L, item)) {

@@ -29,7 +29,7 @@ Tensors returned_tensors(lua_State* L, int first);
 /// Writes the layer's own variables to the table at `store`. The keys are the numbers of the
 /// variables, from "0" on, as Keras stores them for classes without save_own_variables.
 void store_numbered(lua_State* L, int store, const Layer& layer);
-/// Reads the layer's own variables from `stored`, whose keys are those of store_numbered().
+/// Reads the layer's own variables from `stored_values`, whose keys are those of store_numbered().
 void load_numbered(const Dict& stored_values, const Layer& layer);
 
 /// The common part of layers and models (lua_model.h); `Base` is Layer or Model.

@@ -84,7 +84,7 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
     return vars.is_list() ? vars.as_list() : List{vars};
   };
   Value vars = loop_vars;
-  Tensor active;
+  Tensor is_active;  // whether the loop goes on, where that depends on values
   for (int64_t i = 0; !maximum_iterations || i < *maximum_iterations; ++i) {
     heed_interruption("while_loop went on");
     const Value test = continues(arguments(vars));
@@ -97,9 +97,9 @@ Value while_loop(Any condition, Any body, const Value& loop_vars,
     if (loop_vars.is_list() && !next.is_list()) next = List{next};
     if (!known_test) {
       const Tensor still_active = ops::cast(Codec<Tensor>::decode(test), DType::boolean);
-      active = active ? ops::logical_and(active, still_active) : still_active;
+      is_active = is_active ? ops::logical_and(is_active, still_active) : still_active;
     }
-    vars = active ? select_nested(active, next, vars) : next;
+    vars = is_active ? select_nested(is_active, next, vars) : next;
   }
   return vars;
 }

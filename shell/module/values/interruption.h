@@ -15,8 +15,8 @@ class Interruptible {
   Interruptible();
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
-  /// Declares that the stopped run has returned a result, so that the first Ctrl-C during a command
-  /// of the prompt has no further effect.
+  /// Declares that the run that Ctrl-C stopped has returned its result: this Ctrl-C does not stop
+  /// the rest of the prompt's command, too.
   void answer();
 
  private:

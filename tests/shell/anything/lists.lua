@@ -1,5 +1,5 @@
--- Lists that functions of the module return: shapes and objects are compared by their items and
--- have no position 0, values are plain tables.
+-- Lists that functions of the module return. Shapes and lists of objects are equal if their items
+-- are, and reading index 0 fails; lists of other values are plain tables.
 local cr = require "crescent"
 local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
 

@@ -51,7 +51,8 @@ local function random_mask(shape)
   return { kind = "mask", shape = shape, values = values, tensor = tensor }
 end
 
--- A random key for some leading axes, in the form of the plain arrays and in the form of Lua.
+-- A random key for some leading axes, in two forms: for the reference, which indexes plain nested
+-- tables, and as users write it.
 local function random_key(shape)
   local key, written, axis, length, picks = {}, {}, 1, nil, 0
   local axes = random(#shape)

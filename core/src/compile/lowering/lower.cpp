@@ -129,11 +129,11 @@ class Lowering {
 
   /// Fails unless the decomposition has the result specs of the op.
   void check_results(const Program& part, const Instruction& whole) const {
-    TensorSpecs input_specs;
-    for (int value : part.outputs) input_specs.push_back(part.values[value]);
+    TensorSpecs output_specs;
+    for (int value : part.outputs) output_specs.push_back(part.values[value]);
     const TensorSpecs expected_specs = program_.specs_of(whole.outputs);
-    if (input_specs != expected_specs)
-      fail(described(*whole.op), ": decompose() gave ", lowering::text_of(input_specs),
+    if (output_specs != expected_specs)
+      fail(described(*whole.op), ": decompose() gave ", lowering::text_of(output_specs),
            ", expected ", lowering::text_of(expected_specs));
   }
 

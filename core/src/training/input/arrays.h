@@ -1,4 +1,5 @@
-// Counts, checks and weights the arrays that users pass to fit, evaluate and predict.
+// Checks the arrays that users pass to fit, evaluate and predict, counts their samples, and
+// computes the weights of samples.
 #pragma once
 #include "crescent/model/model.h"
 #include "data/arrays.h"

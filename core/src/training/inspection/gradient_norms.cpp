@@ -35,11 +35,11 @@ class NormObserver final : public UpdateObserver {
   void record_norms(const Variable& variable, const Tensor& gradient) {
     const GradientNorm norm{variable.path(), norm_of(gradient), norm_of(variable.value())};
     norms.weights.push_back(norm);
-    GradientNorm& layer = layer_named(layer_of_weight(variable));
+    GradientNorm& layer = norm_of_layer(layer_of_weight(variable));
     layer.gradient = std::hypot(layer.gradient, norm.gradient);
     layer.weight = std::hypot(layer.weight, norm.weight);
   }
-  GradientNorm& layer_named(const std::string& name) {
+  GradientNorm& norm_of_layer(const std::string& name) {
     for (GradientNorm& layer : norms.layers)
       if (layer.name == name) return layer;
     return norms.layers.emplace_back(GradientNorm{name});

@@ -173,8 +173,9 @@ Tensor sum_of_both(const Tensor& sum, const Tensor& term) {
 Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables& variables,
                         const ShardReads& reads) {
   Tensors sources;
-  std::vector<std::vector<size_t>> direct(variables.size());
-  std::vector<std::vector<std::vector<size_t>>> by_shard(variables.size());
+  // for each variable, the indices in `sources` of values of the whole and of each shard
+  std::vector<std::vector<size_t>> direct_sources(variables.size());
+  std::vector<std::vector<std::vector<size_t>>> sources_by_shard(variables.size());
   const auto add_source = [&](const Tensor& value) {
     sources.push_back(value);
     return sources.size() - 1;
@@ -184,9 +185,9 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
     std::vector<const void*> shard_value_ids;
     if (known != reads.end()) {
       for (const Tensors& shard : known->second) {
-        by_shard[i].emplace_back();
+        sources_by_shard[i].emplace_back();
         for (const Tensor& value : shard) {
-          by_shard[i].back().push_back(add_source(value));
+          sources_by_shard[i].back().push_back(add_source(value));
           shard_value_ids.push_back(value_id(value));
         }
       }
@@ -194,7 +195,7 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
     for (const Tensor& value : values_read(tape, variables[i]))
       if (std::find(shard_value_ids.begin(), shard_value_ids.end(), value_id(value)) ==
           shard_value_ids.end())
-        direct[i].push_back(add_source(value));
+        direct_sources[i].push_back(add_source(value));
   }
   const Tensors each = tape.gradient(loss, std::span<const Tensor>(sources));
   const auto sum_of = [&](const std::vector<size_t>& indices) {
@@ -207,7 +208,7 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
   // the backward pass computes the gradients of the last variables first
   for (size_t i = variables.size(); i-- > 0;) {
     Tensors gradients_of_shards;
-    for (const auto& indices : by_shard[i]) gradients_of_shards.push_back(sum_of(indices));
+    for (const auto& indices : sources_by_shard[i]) gradients_of_shards.push_back(sum_of(indices));
     if (std::none_of(gradients_of_shards.begin(), gradients_of_shards.end(),
                      [](const Tensor& g) { return bool(g); }))
       continue;
@@ -218,7 +219,7 @@ Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables&
   }
   sums.finish();
   for (size_t i = 0; i < variables.size(); ++i)
-    gradients[i] = sum_of_both(gradients[i], sum_of(direct[i]));
+    gradients[i] = sum_of_both(gradients[i], sum_of(direct_sources[i]));
   return gradients;
 }
 
