@@ -23,7 +23,6 @@ void check_list(lua_State* L, int index) {
 
 namespace {
 
-constexpr int kMaxDepth = 64;
 // the key that marks the metatable of empty dictionaries, which distinguishes them from empty lists
 const char dict_key = 0;
 
@@ -82,8 +81,7 @@ Value table_at(lua_State* L, int index, int depth) {
   if (auto info = class_of_table(L, index)) return info->name;
   if (is_class(L, index))
     fail("expected an object or a class, got a base class: derive one with subclass(name)");
-  if (depth > kMaxDepth)
-    fail("a table contains itself or is nested more than ", kMaxDepth, " deep");
+  if (depth > kMaxTableDepth) fail_too_deep();
   reserve(L, 8);
   if (is_marked_dict(L, index)) return dict_at(L, index, depth);
   const int64_t length = list_length(L, index);
@@ -215,7 +213,7 @@ class SymbolSearch {
   explicit SymbolSearch(lua_State* L) : L_(L) {}
   bool contains_symbol(int index, int depth = 0) {
     if (to_handle<Symbol>(L_, index)) return true;
-    is_too_deep_ = is_too_deep_ || depth > kMaxDepth;
+    is_too_deep_ = is_too_deep_ || depth > kMaxTableDepth;
     if (!is_plain_table(L_, index) || is_too_deep_) return false;
     StackRestorer restorer(L_);
     index = lua_absindex(L_, index);

@@ -10,6 +10,12 @@
 
 namespace crescent::lua {
 
+/// The number of levels of nested tables that are converted.
+constexpr int kMaxTableDepth = 64;
+[[noreturn]] inline void fail_too_deep() {
+  fail("a table contains itself or is nested more than ", kMaxTableDepth, " deep");
+}
+
 /// A Lua function given as an option. It is later replaced by an object of the option's kind, such
 /// as a loss or an activation.
 class LuaFunction final : public Object {

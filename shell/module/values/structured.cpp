@@ -3,15 +3,10 @@
 #include "lua/class_table.h"
 #include "lua/stack.h"
 #include "values/callable.h"
+#include "values/convert.h"
 
 namespace crescent::lua {
 namespace {
-
-constexpr int kMaxDepth = 64;
-
-[[noreturn]] void fail_too_deep() {
-  fail("a table contains itself or is nested more than ", kMaxDepth, " deep");
-}
 
 bool is_missing(lua_State* L, int index) {
   return lua_islightuserdata(L, index) || (lua_isboolean(L, index) && !lua_toboolean(L, index));
@@ -21,7 +16,7 @@ bool is_missing(lua_State* L, int index) {
 /// at any depth.
 bool holds_parts(lua_State* L, int index, int depth = 0) {
   if (!is_plain_table(L, index)) return is_tensor_like(L, index) || to_handle<Symbol>(L, index);
-  if (depth > kMaxDepth) fail_too_deep();
+  if (depth > kMaxTableDepth) fail_too_deep();
   if (is_keywords(L, index)) return true;
   index = lua_absindex(L, index);
   reserve(L, 4);
@@ -45,7 +40,7 @@ Value part_at(lua_State* L, int index, int depth = 0) {
 }
 
 Value table_of_parts(lua_State* L, int index, int depth) {
-  if (depth > kMaxDepth) fail_too_deep();
+  if (depth > kMaxTableDepth) fail_too_deep();
   index = lua_absindex(L, index);
   reserve(L, 6);
   if (!is_keywords(L, index)) {
@@ -83,7 +78,7 @@ namespace {
 
 bool lacks_parts_within(lua_State* L, int index, int depth) {
   if (!is_plain_table(L, index)) return false;
-  if (depth > kMaxDepth) fail_too_deep();
+  if (depth > kMaxTableDepth) fail_too_deep();
   StackRestorer restorer(L);
   index = lua_absindex(L, index);
   reserve(L, 4);
