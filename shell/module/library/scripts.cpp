@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "classes/building.h"
-#include "classes/custom_classes.h"
 #include "classes/lua_class.h"
 #include "crescent/io/picture.h"
 #include "crescent/layer/operation.h"
@@ -13,6 +12,7 @@
 #include "crescent/program/division.h"
 #include "crescent/system/terminal.h"
 #include "crescent/tensor/print.h"
+#include "instances/custom_classes.h"
 #include "instances/functions.h"
 #include "instances/lua_model.h"
 #include "library/examples.h"

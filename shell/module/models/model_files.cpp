@@ -1,9 +1,9 @@
 #include "models/model_files.h"
 
 #include "classes/building.h"
-#include "classes/custom_classes.h"
 #include "classes/options.h"
 #include "crescent/io/format.h"
+#include "instances/custom_classes.h"
 #include "library/feature_spaces.h"
 #include "library/file_options.h"
 #include "training/given_model.h"

@@ -1,5 +1,4 @@
-// Elementwise ops. The error of an input is propagated through a monotone function by evaluating
-// the ends of the input's interval.
+// Elementwise ops. A monotone function maps the ends of an input's interval to those of its result.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -165,19 +164,18 @@ std::vector<Bounded> unary_rule(const RuleInput& r) {
   Bounded y = Bounded::zeros(r.outputs[0]);
   const double u = r.roundoff(), tiny = r.tiny();
   for (size_t i = 0; i < y.size(); ++i) {
-    const double e = x.error(i), x_value = x.number(i), y_value = unary_value(kind, x_value);
+    const double e = x.error(i), x_i = x.number(i), y_i = unary_value(kind, x_i);
     if (y.is_whole()) {
-      y.whole[i] = x.is_real() ? static_cast<int64_t>(y_value)
+      y.whole[i] = x.is_real() ? static_cast<int64_t>(y_i)
                    : kind == UnaryKind::square
                        ? wrap_around(x.whole[i] * x.whole[i], r.outputs[0].dtype)
-                       : wrap_around(static_cast<int64_t>(y_value), r.outputs[0].dtype);
+                       : wrap_around(static_cast<int64_t>(y_i), r.outputs[0].dtype);
       if (e > 0 && (x.is_whole() || is_undecided(e))) y.widen(i, kUndecided);
       continue;
     }
-    y.real[i] = y_value;
-    if (e > 0) y.widen(i, unary_error(kind, x_value, y_value, e));
-    if (const double roundings = unary_roundings(kind, x_value, y_value); roundings > 0)
-      y.widen(i, u * roundings + tiny);
+    y.real[i] = y_i;
+    if (e > 0) y.widen(i, unary_error(kind, x_i, y_i, e));
+    if (const double ulps = unary_roundings(kind, x_i, y_i); ulps > 0) y.widen(i, u * ulps + tiny);
   }
   return {std::move(y)};
 }
@@ -280,13 +278,13 @@ double binary_roundings(BinaryKind kind, double a, double b, double y) {
 void widen_floored_quotient(const RuleInput& r, BinaryKind kind, double a, double b, double e,
                             Bounded& y, size_t i) {
   const double q = a / b, error = 4 * r.roundoff() * std::abs(q) + e;
-  const bool may_jump =
+  const bool jumps =
       std::floor(q - error) != std::floor(q + error) && !(e == 0 && q == std::floor(q));
   if (kind == BinaryKind::floor_divide)
-    y.widen(i, may_jump ? std::floor(q + error) - std::floor(q - error) : 0);
+    y.widen(i, jumps ? std::floor(q + error) - std::floor(q - error) : 0);
   else
-    y.widen(i, may_jump ? std::abs(b) + error * std::abs(b)
-                        : 2 * r.roundoff() * std::abs(b) + error * std::abs(b));
+    y.widen(i, jumps ? std::abs(b) + error * std::abs(b)
+                     : 2 * r.roundoff() * std::abs(b) + error * std::abs(b));
 }
 
 bool compare(BinaryKind kind, double a, double b) {
@@ -388,8 +386,8 @@ std::vector<Bounded> binary_rule(const RuleInput& r) {
       if (ea + eb > 0) y.widen(i, binary_error(kind, p, q, y_value, ea, eb));
       // A sum gets the error of subnormal numbers only where it may be subnormal.
       const bool is_sum = kind == BinaryKind::add || kind == BinaryKind::subtract;
-      if (const double roundings = binary_roundings(kind, p, q, y_value); roundings > 0)
-        y.widen(i, u * roundings + (is_sum && std::abs(y_value) - y.error(i) > tiny ? 0 : tiny));
+      if (const double ulps = binary_roundings(kind, p, q, y_value); ulps > 0)
+        y.widen(i, u * ulps + (is_sum && std::abs(y_value) - y.error(i) > tiny ? 0 : tiny));
     }
   }
   return {std::move(y)};

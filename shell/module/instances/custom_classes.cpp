@@ -1,4 +1,4 @@
-#include "classes/custom_classes.h"
+#include "instances/custom_classes.h"
 
 #include "lua/stack.h"
 #include "values/convert.h"
