@@ -221,12 +221,21 @@ shell.set_base("Sequential", function() return shell.library "stacks" end)
 shell.set_base("Functional", function() return cr.Model end)
 shell.set_base("", function(...) return shell.library "derived"(...) end)
 
-shell.library "show"
 debug.setmetatable(cr.null, {
   __tostring = function(value)
     return value == cr.null and "null" or string.format("userdata: %p", value)
   end,
 })
+
+--- A value as readable text.
+--- @param value any value
+--- @return a string
+function cr.show(value) return shell.library("show").show(value) end
+
+--- Prints values as the prompt does: tables with their contents, other values as by tostring.
+--- @param ... any value
+--- @return nothing
+function cr.print(...) return shell.library("show").print(...) end
 
 --- Prints the documentation of a class, a function, an object or a namespace.
 --- @param ... any value

@@ -219,26 +219,21 @@ function show_value(value, depth, seen)
   return string.format("<%s: __tostring fails: %s>", type(value), tostring(text))
 end
 
---- A value as readable text.
---- @param value any value
---- @return a string
-function cr.show(value) return show_value(value, 0, {}) end
+-- The value as text, not in another table.
+local function show(value) return show_value(value, 0, {}) end
 
---- Prints values as the prompt does: tables with their contents, other values as by tostring.
---- @param ... any value
---- @return nothing
-function cr.print(...)
+local function print_values(...)
   local texts = table.pack(...)
   for i = 1, texts.n do
     local value = texts[i]
     local is_shown = type(value) == "table" or value ~= value
-    texts[i] = is_shown and cr.printable(cr.show(value)) or tostring(value)
+    texts[i] = is_shown and cr.printable(show(value)) or tostring(value)
   end
   io.stdout:write(table.concat(texts, "\t"), "\n")
   io.stdout:flush()
 end
 
 return {
-  show_value = show_value, sorted_keys = sorted_keys, wrapped = wrapped, row = row,
-  is_name = is_name, keywords = keywords,
+  show = show, print = print_values, show_value = show_value, sorted_keys = sorted_keys,
+  wrapped = wrapped, row = row, is_name = is_name, keywords = keywords,
 }

@@ -107,6 +107,8 @@ extern "C" void crescent_on_crash(int signal) {
 const char* exiting_plugin() {
   void* frames[16];
   const int count = backtrace(frames, 16);
+  // dladdr() searches tables of symbols, which would take a thirtieth of the shortest sessions
+  if (std::none_of(frames, frames + count, plugin_at)) return nullptr;
   Dl_info libc{}, frame_info{};
   dladdr(reinterpret_cast<void*>(&std::exit), &libc);
   bool was_in_exit = false;
