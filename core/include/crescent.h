@@ -55,8 +55,7 @@ typedef struct crescent_error crescent_error;
 
 enum crescent_error_code {
   CRESCENT_OK = 0,
-  CRESCENT_ERROR_FAILED = 1,       ///< the operation cannot be done; the message says what was
-                                   ///< expected and what was given
+  CRESCENT_ERROR_FAILED = 1,       ///< the operation cannot be done, as the message explains
   CRESCENT_ERROR_ARGUMENT = 2,     ///< NULL, a freed handle, a wrong size, text that is no JSON
   CRESCENT_ERROR_DATA = 3,         ///< a value in a batch, such as a label out of range
   CRESCENT_ERROR_INTERRUPTED = 4,  ///< stopped by crescent_interruption_request

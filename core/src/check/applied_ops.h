@@ -21,7 +21,8 @@ std::vector<AppliedOp> applied_ops(const TensorFunction& f, const Tensors& input
 /// variables.
 TensorFunction with_gradients(const TensorFunction& f, const Variables& variables = {});
 
-/// Adds the ops that f and its gradients apply to `noted`, each op and inputs once.
+/// Adds to `noted` the ops that f and its gradients apply; applications of equal ops to inputs of
+/// equal specs are added once.
 void note_applied(std::vector<AppliedOp>& noted, const TensorFunction& f, const Tensors& inputs,
                   const Variables& variables = {});
 

@@ -71,7 +71,7 @@ struct SizedLayer {
 /// takes some, except for inputs whose results are too large.
 std::vector<SizedLayer> sized_layers(const CheckedLayer& checked);
 
-/// The size above which results are not checked, as those of outer products of images.
+/// The size above which results are not checked, such as those of outer products of images.
 constexpr int64_t kMostElements = 2000000;
 bool are_small(const Tensors& tensors);
 

@@ -15,8 +15,8 @@ struct CheckedClass {
   /// The ops that the operations and layers checked so far apply; checks of kernels run these ops.
   std::vector<AppliedOp>* applied = nullptr;
 
-  /// Makes an object of the class. Skips the check for a class that only has the kind of T, such as
-  /// OptimizerMap, which is an option of an optimizer.
+  /// Makes an object of the class. Skips the check if the class has the kind of T but is not
+  /// derived from T, such as OptimizerMap, whose objects are only options of optimizers.
   template <class T>
   std::shared_ptr<T> make() const {
     auto object = crescent::make<T>(name, options);
@@ -59,8 +59,8 @@ inline const std::vector<Shape> kLargerShapes{{17, 33}, {17, 34}, {257, 5}, {257
 /// A function that is checked for inputs of larger shapes.
 struct LargerSizes {
   TensorFunction f;
-  std::vector<Shape> shapes;                    ///< the shapes that are tried; a shape that f
-                                                ///< rejects is left out
+  /// The shapes that are tried; a shape that f rejects is left out.
+  std::vector<Shape> shapes;
   std::function<Tensors(const Shape&)> inputs;  ///< makes inputs in float64
   bool has_gradient = true;
 };

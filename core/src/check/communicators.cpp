@@ -25,7 +25,7 @@ Bytes bytes_of(const Tensor& t) {
 }
 
 /// Expects that f, which gets the address of the bytes, changes neither these bytes nor the memory
-/// behind them.
+/// after them.
 void expect_kept(const Bytes& bytes, const std::function<void(std::byte*)>& f,
                  std::string_view what) {
   Bytes buffer = bytes;

@@ -38,8 +38,8 @@ std::vector<Value> values_of_any_type() {
           List{dense},  List{cell}};
 }
 
-/// A value for the option, which is `any` if it may have any type; null if its type is not one of
-/// those that values are known for.
+/// A value for the option: `any` if the option may have any type; null if no value of its type is
+/// known.
 Value value_for(const Field& field, const Value& any) {
   if (!field.choices.empty()) return field.choices.front();
   for (const NamedClass& each : kNamedClasses)

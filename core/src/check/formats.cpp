@@ -10,8 +10,8 @@
 namespace crescent::check {
 namespace {
 
-/// A file of the format in which `write` has written, with the first ending for which `write`
-/// raises no Error: formats have endings for what a file holds.
+/// A file that `write` has written in the format. An ending of the format may determine what the
+/// file can contain, so the file has the first ending for which `write` raises no Error.
 class WrittenFile {
  public:
   WrittenFile(const std::string& format, const std::function<void(const std::string&)>& write) {
@@ -78,7 +78,8 @@ std::string check_format_of_weights(const CheckedClass& checked) {
   return "weights come back; files that end early are refused";
 }
 
-/// Arrays of every dtype that has numbers, of no axes, of four, and without elements.
+/// An array of each dtype except string, a scalar, an array with four axes, and one without
+/// elements.
 NamedTensors usual_arrays() {
   const SeedGenerator random(3);
   const Tensor x = random.normal({4, 3}),
@@ -95,7 +96,8 @@ NamedTensors usual_arrays() {
   return arrays;
 }
 
-/// Expects in the file the arrays that were written. The name of a single array need not be stored.
+/// Expects that the file contains the arrays that were written. The name of a single array need not
+/// be stored.
 void expect_arrays(const std::string& path, const NamedTensors& written) {
   const NamedTensors read = read_arrays(path);
   expect(read.size() == written.size(), "of a file with ", written.size(), " arrays, ", read.size(),
@@ -129,7 +131,8 @@ bool comes_back(const CheckedClass& checked, const NamedTensors& arrays) try {
   return false;
 }
 
-/// Writes the usual arrays to a file each, and those that are not refused to one file.
+/// Writes each of the usual arrays to a file of its own, and then all arrays that the format
+/// accepts to one file.
 std::string check_format_of_other_arrays(const CheckedClass& checked) {
   NamedTensors written_arrays;
   std::vector<std::string> refusals;

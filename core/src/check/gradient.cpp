@@ -222,7 +222,7 @@ class TemporaryChange {
 };
 
 /// Fails if a result is not finite, because then every difference of the objective would be NaN or
-/// infinite, even those by inputs that do not influence that result.
+/// infinite, even for inputs that do not influence that result.
 void expect_finite(const Tensors& results) {
   for (size_t i = 0; i < results.size(); ++i) {
     if (!is_floating(results[i].dtype())) continue;

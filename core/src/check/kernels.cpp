@@ -1,6 +1,6 @@
-// Checks of kernels of the cpu for ops of plugins. Each op of that name which the operations and
-// layers of the plugin apply is computed by the kernel, in memory that is watched, and by the
-// decompose() or compute() of the op.
+// Checks of kernels of the cpu for ops of plugins. A kernel has the name of the op that it
+// computes. Each application of this op by operations and layers of the plugin is computed twice:
+// by the kernel, in guarded memory, and by decompose() or compute() of the op.
 #include <unistd.h>
 
 #include <algorithm>

@@ -10,14 +10,14 @@
 namespace crescent::check {
 namespace {
 
-/// A kind of tensors that operations may take.
+/// The shapes and the range of values of the tensors with which operations are tried.
 struct Sample {
   Shape shape;
   double low, high;
   std::vector<Shape> larger = kLargerShapes;
   bool is_definite = false;  ///< whether they are symmetric positive definite matrices
 
-  /// `count` tensors with values of their own.
+  /// Makes `count` tensors with different random values.
   Tensors tensors(size_t count, DType dtype) const { return tensors(count, dtype, shape); }
   Tensors tensors(size_t count, DType dtype, const Shape& size) const {
     const SeedGenerator random(5);
@@ -150,9 +150,9 @@ class OperationCheck {
     return explain_refusal();
   }
 
-  /// Calls the operation with arguments, of which no kind could be computed. Fails if shape
-  /// inference accepts a kind that the computation refuses, or if an exception is no Error; else
-  /// skips the check.
+  /// Called if the operation rejects all usual samples. Fails if shape inference accepts a sample
+  /// that the computation rejects, or if an exception is no Error; else skips the check and reports
+  /// the error.
   std::string explain_refusal() {
     for (const Sample& sample : usual_samples())
       if (const Tensors inputs = sample.tensors(count_, DType::float32);
@@ -221,7 +221,8 @@ class OperationCheck {
                                 checked_.options));
   }
 
-  /// Skips the check if the sizes of results depend on values, so that it cannot be recorded.
+  /// Skips the check if the sizes of results depend on values, so that the operation cannot be
+  /// recorded.
   void expect_traced(const Tensors& inputs) const {
     try {
       run_abstractly(f_, inputs);

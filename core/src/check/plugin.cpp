@@ -34,8 +34,8 @@ constexpr KindRow kKindRows[] = {{"activation", check::add_activation_rows},
                                  {"communicator", check::add_communicator_rows},
                                  {"cpu_kernel", check::add_kernel_rows}};
 
-/// The options for the check of one class: those that a user gives, and values that are drawn for
-/// the others that it requires.
+/// The options for the check of one class: those that a user gives, and drawn values of the other
+/// required options.
 struct ClassOptions {
   Dict options, drawn_options;
   LayerChecks checks;
@@ -54,7 +54,7 @@ struct ClassOptions {
     for (const DictEntry& entry : drawn_options) options.set(entry.key, entry.value);
   }
 
-  /// These inputs with what the user gave of them.
+  /// Returns `inputs` with the members replaced that the user has given.
   LayerChecks with_given(LayerChecks inputs) const {
     for (const DictEntry& entry : given_checks_) set(inputs, entry.key, entry.value);
     return inputs;
@@ -110,8 +110,9 @@ std::vector<LayerChecks> usual_inputs() {
   return result;
 }
 
-/// Whether the layer takes the first axis of its inputs for that of the batch: each output has a
-/// row for each sample, also where there is none. A layer for images takes an image for a batch.
+/// Whether the layer treats the first axis of its inputs as the batch axis: each output has a row
+/// for each sample, also for a batch of 0 samples. A layer for images may treat a batch as an
+/// image.
 bool keeps_samples(const check::CheckedLayer& checked) try {
   for (const int64_t batch : {checked.batch(), checked.takes_any_batch() ? 0 : checked.batch()}) {
     const LayerPtr layer = checked.make_built();
@@ -123,9 +124,9 @@ bool keeps_samples(const check::CheckedLayer& checked) try {
   return false;
 }
 
-/// Finds those of the inputs with which the layer can be called and stores them in `given`, if
-/// possible inputs whose first axis it takes for that of the batch; if there are none, returns the
-/// error of the last attempt.
+/// Finds inputs among `all` with which the layer can be called and stores them in `given`, if
+/// possible inputs whose first axis the layer treats as the batch axis. If there are none, returns
+/// the error of the last attempt.
 std::string find_inputs(const CheckedClass& checked, const std::vector<LayerChecks>& all,
                         ClassOptions& given) {
   std::string message;
@@ -246,9 +247,10 @@ void expect_classes(const PluginRecord& plugin, const Dict& options) {
            did_you_mean(entry.key, names));
 }
 
-/// The checks of all classes of a plugin. Kernels that its operations apply come first, in memory
-/// that is watched, because a kernel that writes beyond its memory damages that of all others; the
-/// other kernels come last, when it is known what the layers apply.
+/// The checks of all classes of a plugin. Kernels of ops that the plugin's operations apply are
+/// checked first, in guarded memory, because a kernel that writes beyond its own memory would
+/// disturb all other checks. The other kernels are checked last, when the ops that layers apply are
+/// known.
 class ClassChecks {
  public:
   ClassChecks(const PluginRecord& record, const Dict& options)
@@ -325,9 +327,9 @@ class ClassChecks {
   std::vector<Named> classes_;
   const Dict& options_;
   std::vector<check::AppliedOp> applied_;
-  std::map<std::string, std::set<std::string>> applied_by_;  ///< for each operation, the names of
-                                                             ///< the ops that it applies
-  std::set<std::string> checked_kernels_, faulty_kernels_;   ///< names of kernels
+  /// For each operation, the names of the ops that it applies.
+  std::map<std::string, std::set<std::string>> applied_by_;
+  std::set<std::string> checked_kernels_, faulty_kernels_;  ///< names of kernels
   std::vector<CheckReport> reports_;
 };
 

@@ -31,8 +31,9 @@ void expect(bool holds, const Pieces&... pieces) {
   if (!holds) found(pieces...);
 }
 
-/// Whether the error was made of an exception of another type, which the code under test threw:
-/// "std::out_of_range: ... (in Scale of plugin ...)". Such an error is a mistake, not a refusal.
+/// Whether the error was converted from an exception of another type, which the code under test
+/// threw: "std::out_of_range: ... (in Scale of plugin ...)". Such an error is a mistake, not a
+/// refusal.
 inline bool is_of_exception(const Error& error) {
   return std::string_view(error.what()).find(" (in ") != std::string_view::npos;
 }

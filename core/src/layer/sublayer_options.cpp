@@ -130,8 +130,8 @@ void apply_with_sublayers(Layer& layer, const Dict& options) {
     apply_with_sublayers(*layer.sublayers()[i], dict_at(nested_options, std::to_string(i)));
 }
 
-/// Access to the option "sublayer_options" of an object whose Layer begins `origin` bytes behind
-/// the beginning of the object.
+/// Access to the option "sublayer_options" of an object whose Layer begins `origin` bytes after the
+/// beginning of the object.
 class SublayerOptionsAccess final : public FieldAccess {
  public:
   explicit SublayerOptionsAccess(std::ptrdiff_t origin) : origin_(origin) {}

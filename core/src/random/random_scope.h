@@ -6,12 +6,13 @@ namespace crescent {
 
 class CRESCENT_API RandomScope {
  public:
-  /// Selects the generators of the thread that draw other numbers while an object of this class
-  /// lives. `all` is for a thread that shares generators with other threads.
+  /// The generators that an object of this class replaces on its thread: global_random() alone, or
+  /// all generators. `all` is for a thread that shares generators with other threads.
   enum class Replaces { global, all };
 
-  /// While the object lives, global_random() of this thread is its generator. If it replaces all
-  /// generators, the draws of another generator depend on the seeds of both, and do not advance it.
+  /// While the object lives, global_random() of this thread returns generator(). With
+  /// Replaces::all, the draws of any other generator depend on its seed and on `seed`, and do not
+  /// advance its counter.
   explicit RandomScope(int64_t seed, Replaces replaces = Replaces::global);
   ~RandomScope();
   RandomScope(const RandomScope&) = delete;

@@ -2,7 +2,7 @@
 // checksum and a record as JSON. If a process is killed, the file still has all records whose
 // append() returned; the next read() removes an incomplete line at the end.
 //
-// The locks are those of open file descriptions (fcntl, F_OFD_SETLK) on bytes far behind the end of
+// The locks are those of open file descriptions (fcntl, F_OFD_SETLK) on bytes far beyond the end of
 // the file. The system releases them when their process ends, however it ends.
 #pragma once
 #include <cstdint>

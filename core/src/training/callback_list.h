@@ -18,7 +18,7 @@ class CallbackList {
   /// asks for one.
   CallbackList(const Value& callbacks, int64_t verbose);
   const std::vector<CallbackPtr>& all() const { return *all_; }
-  /// Inserts the callback behind the others, but before callbacks for which comes_last() is true.
+  /// Inserts the callback after the others, but before callbacks for which comes_last() is true.
   void add(CallbackPtr callback);
   /// Removes the callback; returns false if it is not in the list.
   bool remove(const CallbackPtr& callback);
@@ -41,8 +41,9 @@ class CallbackList {
 
  private:
   void set(std::vector<CallbackPtr> all);
-  /// Calls a hook of the callback while processes have parts of weights. A callback that writes for
-  /// all processes fails if it reads a divided weight, because the others do not take part.
+  /// Calls a hook in a process that may have only parts of weights. The hook of a callback for
+  /// which writes_for_all() is true fails if it reads a divided weight, because the other processes
+  /// do not run it.
   static void call_beside_others(Callback& callback, const std::function<void()>& hook);
 
   std::shared_ptr<const std::vector<CallbackPtr>> all_;

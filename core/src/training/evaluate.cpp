@@ -57,9 +57,9 @@ class CollectedOutputs {
   std::vector<Tensors> parts_;
 };
 
-/// Predictions of processes that compute batches in turn, unless the weights are divided. After
-/// each round the processes exchange their outputs, so that every process has all outputs in the
-/// order of the batches.
+/// Collects the predictions of all processes. Unless the weights are divided, the processes compute
+/// the batches in turn. After each round the processes exchange their outputs, so that every
+/// process has all outputs in the order of the batches.
 class SharedPredictions {
  public:
   SharedPredictions(std::shared_ptr<Communicator> all, CollectedOutputs& collected)

@@ -100,8 +100,8 @@ RunPlan plan_dataset(const Model& model, DatasetPtr data, DatasetPtr validation,
   return plan;
 }
 
-/// Returns the generator that shuffles samples. If the seed of the process has changed since it was
-/// seeded and nothing was drawn from it yet, it is seeded again.
+/// Returns the generator that shuffles samples. The generator is seeded again if the seed of the
+/// process has changed and nothing was drawn from the generator yet.
 const SeedGenerator& seeded_order(RunRecord& runs) {
   const int64_t seed = last_random_seed();
   const bool is_fresh = runs.order.state().value().data<int64_t>()[1] == 0;

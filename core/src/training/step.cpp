@@ -376,8 +376,8 @@ const Function& Stepper::predict_function(const Tensors& x) {
   return state_.steps.predict;
 }
 
-/// Appends the logs that the last step returned itself to `values`; without such logs, results()
-/// takes the results of the metrics.
+/// Appends to `values` the logs that the last step returned. If it returned none, results() takes
+/// the results of the metrics instead.
 void Stepper::add_own_logs(NamedValues& values) const {
   const std::vector<std::string>& names = state_.steps.last_step->names->logs;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -388,8 +388,8 @@ void Stepper::add_own_logs(NamedValues& values) const {
   }
 }
 
-/// Appends the gradient and weight norms of each layer that the last step computed (see
-/// StepWatch::norms()) to `values`.
+/// Appends to `values` the gradient and weight norms of each layer that the last step computed (see
+/// StepWatch::norms()).
 void Stepper::add_norms(NamedValues& values) const {
   const StepNames& names = *state_.steps.last_step->names;
   for (size_t i = 0; i < names.norms.size(); ++i)
@@ -406,7 +406,7 @@ NamedValues Stepper::results() {
   return values;
 }
 
-/// Appends the results of the metrics to `values`.
+/// Appends to `values` the results of the metrics.
 void Stepper::add_metrics(NamedValues& values) {
   follow_structure();
   const auto metrics_by_name = named_metrics(model_);

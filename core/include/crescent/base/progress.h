@@ -47,7 +47,8 @@ class CRESCENT_API FileProgress {
   FileProgress(std::string_view doing, const std::string& path, size_t bytes);
   ~FileProgress();
   FileProgress(const FileProgress&) = delete;
-  /// Counts bytes that were read or written. Any thread may call it; the main thread shows them.
+  /// Counts bytes that were read or written. Any thread may call add(); the main thread shows the
+  /// progress.
   void add(size_t bytes);
 
  private:

@@ -59,9 +59,10 @@ class CRESCENT_API Dataset : public Object {
   /// and skips its first `batches` batches. The default implementation calls next() for each.
   virtual void restore(const Value& state, int64_t batches);
 
-  /// Returns a dataset with the batches and the state of this dataset that reads only the rows of x
-  /// that `needed` returns. The other rows of x contain zeros or values of earlier batches; targets
-  /// and weights are whole. A dataset that cannot leave out rows (the default) returns itself.
+  /// Returns a dataset that has the batches and the state of this one but reads only those rows of
+  /// x that `needed` returns. The other rows of x contain zeros or values of earlier batches;
+  /// targets and weights are whole. A dataset that cannot leave out rows (the default) returns
+  /// itself.
   virtual DatasetPtr with_needed(const NeededRows& needed);
 
  protected:

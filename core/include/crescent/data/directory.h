@@ -38,8 +38,7 @@ struct DirectoryOptions {
 struct FileKind {
   std::string name;                  ///< the word for a file in messages: "image"
   std::vector<std::string> endings;  ///< the file name extensions in lower case: ".png"
-  std::function<Value(const std::string& path)> load;  ///< reads a file; it is called on worker
-                                                       ///< threads
+  std::function<Value(const std::string& path)> load;  ///< reads a file; called on worker threads
   /// Whether the files of a batch are padded with zeros to the longest one (padded_batch).
   bool any_length = false;
 };

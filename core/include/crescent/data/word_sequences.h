@@ -25,7 +25,7 @@ struct WordOptions {
   int64_t skip_top = 0;                   ///< words with a smaller number are unknown
   std::optional<int64_t> maxlen = {};     ///< texts of this many words or more are left out
   std::optional<int64_t> start_char = 1;  ///< word number that is inserted before each text
-  /// The number that replaces those of unknown words; nullopt: these are removed.
+  /// The number that replaces those of unknown words; nullopt: unknown words are removed.
   std::optional<int64_t> oov_char = 2;
   int64_t index_from = 3;  ///< added to the rank of each word
 };

@@ -38,10 +38,10 @@ class CRESCENT_API HostCall final : public Op {
 /// - a Reshape, whose result is the memory of its input under another shape, or
 /// - a HostCall.
 /// Checks of the program's inputs come first; instructions with Effect::ordered keep their order.
-/// An instruction that may fail is placed before new values of variables that it does not depend
-/// on. Where that is not possible, the device must write variables after it, so that a failed run
-/// changes no variable. Results without elements become constants. Fails if neither the device nor
-/// the host can compute an op; the message names the op.
+/// An instruction that may fail is placed before the instructions that compute new values of
+/// variables. If it depends on one of these, the device must write the variables after it, so that
+/// a failed run changes no variable. Results without elements become constants. Fails if neither
+/// the device nor the host can compute an op; the message names the op.
 CRESCENT_API Program lower(Program program, const Device& device);
 
 /// Whether a run of the op may fail: it checks values, has effects outside of the program, or is

@@ -58,9 +58,9 @@ class CRESCENT_API ModelRef {
 /// A callback with state that must survive the process (the best value so far) returns it from
 /// get_state. The state is saved with the model and with a training run. set_state gets it after
 /// on_train_begin in the first fit of the loaded model, or, in a resumed run, after on_epoch_begin.
-/// States are matched with callbacks of the same class and options (several alike: in order).
-/// Tensors are boxed (BoxedTensor). A run that a callback ended by stop_training leaves no state:
-/// the next fit is a new run.
+/// States are matched with callbacks of the same class and options; if several callbacks have both
+/// in common, they get their states in order. Tensors are boxed (BoxedTensor). A run that a
+/// callback ended by stop_training leaves no state: the next fit is a new run.
 class CRESCENT_API Callback : public Plain {
  public:
   static constexpr const char* kKind = "callback";

@@ -16,8 +16,8 @@ struct CallbackHook {
 
   const char* name;
   const char* doc;
-  /// The unit that the number passed to the hook counts from 0, "epoch" or "batch"; null for a hook
-  /// without a number.
+  /// What the number that the hook gets counts (from 0): "epoch" or "batch"; null if the hook gets
+  /// no number.
   const char* number;
   std::variant<Plain, Numbered, Adding> function;
   const char* older_name = nullptr;  ///< the name in Keras 2, if it differs

@@ -36,8 +36,7 @@ struct CRESCENT_API CompileOptions {
   Value jit_compile = "auto";       ///< accepted as in Keras; programs are always compiled
   bool auto_scale_loss = true;      ///< scale the loss with the policy mixed_float16
   bool mask_as_weights = false;     ///< masks are weights of the losses, as in Keras 2.3
-  bool remat = false;  ///< compute values of the forward pass again in the backward pass, to save
-                       ///< memory
+  bool remat = false;  ///< whether the backward pass recomputes forward values to save memory
   static void describe(Schema<CompileOptions>& s);
 };
 
@@ -55,8 +54,7 @@ struct CRESCENT_API FitOptions {
   std::optional<int64_t> steps_per_epoch, validation_steps, validation_batch_size;
   Value validation_freq = 1;  ///< validate every so many epochs, or after those of a list (from 1)
   Value resume = false;       ///< true or the path of a file: continues an earlier run
-  bool inference_metrics = false;  ///< the logged loss and metrics of training are computed in
-                                   ///< inference mode
+  bool inference_metrics = false;  ///< whether logged loss and metrics are those of inference mode
   std::optional<std::string> nan;  ///< what happens if a loss or gradient is not finite
   Value watch;                     ///< list of "gradients" and "weights", whose norms are logged
   static void describe(Schema<FitOptions>& s);
@@ -89,11 +87,11 @@ struct CRESCENT_API SummaryOptions {
 };
 /// The options that Model::profile takes besides x and y.
 struct CRESCENT_API ProfileOptions {
-  std::optional<int64_t> batch_size;   ///< nullopt: 32
-  std::optional<int64_t> steps;        ///< timed steps; nullopt: as many as take about a quarter of
-                                       ///< a second
-  std::string by = "both";             ///< a row for each "layer", "op" or "instruction"; or "both"
-                                       ///< layers and ops
+  std::optional<int64_t> batch_size;  ///< nullopt: 32
+  std::optional<int64_t> steps;       ///< timed steps; nullopt: as many as take about 0.25 s
+  /// What a row of the table stands for: a "layer", an "op" or an "instruction"; "both" gives two
+  /// tables, one of layers and one of ops.
+  std::string by = "both";
   std::string sort = "time";           ///< rows by "time", or in "order" of execution
   std::optional<int64_t> line_length;  ///< the width of the tables in characters
   static void describe(Schema<ProfileOptions>& s);
@@ -203,7 +201,8 @@ class CRESCENT_API Model : public Layer {
   Value compile_config() const;
   /// The random generator that shuffles samples; its state is saved with the model.
   const SeedGenerator& shuffle_order() const;
-  /// The epochs trained so far in all fits (saved; initial_epoch is independent of it).
+  /// The number of epochs trained so far in all calls of fit, which is saved with the model. The
+  /// option initial_epoch of fit is independent of it.
   int64_t epochs_trained() const;
   void set_epochs_trained(int64_t epochs);
   /// State for resuming, saved with the model. "callbacks" is a list of {class_name, config, state}

@@ -1,5 +1,6 @@
-// Reading, writing and numbering elements by index, besides ops.h. Indices count from 0, negative
-// ones from the end; an index out of range fails when the program runs.
+// Functions, besides those of ops.h, that read or write elements by index, convert indices, or
+// reduce segments of rows. Indices count from 0, negative ones from the end; an index out of range
+// fails when the program runs.
 #pragma once
 #include "crescent/ops/ops.h"
 

@@ -1,4 +1,5 @@
-// Sums of products that ops.h does not have.
+// Products of tensors besides matmul, dot and einsum (ops.h): inner, outer and tensor products,
+// cross products, correlations, distances.
 #pragma once
 #include "crescent/ops/ops.h"
 

@@ -20,13 +20,15 @@ class CRESCENT_API SeedGenerator {
                 DType dtype = DType::float32) const;
   Tensor truncated_normal(const Shape& shape, double mean = 0, double stddev = 1,
                           DType dtype = DType::float32) const;
-  /// The state of one draw, for an op that makes the numbers itself. If the shape's axis 0 has rows
-  /// of a batch that several processes share, they begin at `first_row` of the draw. Returns
-  /// nullopt, without a draw, if the rows are in another axis.
+  /// The state of one draw, for an op that makes the numbers itself. If several processes share a
+  /// batch and axis 0 of the shape has the rows of this process, these rows begin at row
+  /// `first_row` of the draw.
   struct DrawState {
     Tensor state;
     int64_t first_row = 0;
   };
+  /// Returns the state of one draw; nullopt, without a draw, if several processes share a batch and
+  /// the rows of the batch are not in axis 0.
   std::optional<DrawState> draw_state(const Shape& shape) const;
   /// Returns the numbers 0..n-1 in random order, computed on the host.
   std::vector<int64_t> permutation(int64_t n) const;

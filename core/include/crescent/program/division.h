@@ -51,7 +51,7 @@ struct WeightLayout {
   std::optional<Division> division;  ///< none: every process has whole weights
 };
 
-/// The layouts of trainable weights of floating-point numbers that layers make after the call;
+/// Sets the layouts of the trainable floating-point weights that layers make after the call;
 /// weights without a layout are whole.
 CRESCENT_API void set_layouts(std::vector<WeightLayout> layouts);
 CRESCENT_API const std::vector<WeightLayout>& layouts();

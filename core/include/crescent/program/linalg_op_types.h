@@ -33,8 +33,8 @@ CRESCENT_OP(Eigh, "eigh")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;
 };
-/// (a as pairs (..., n, n, 2)) -> eigenvalues, eigenvectors in columns, of complex64. Fails where a
-/// matrix is not finite.
+/// (a as pairs of real and imaginary parts (..., n, n, 2)) -> eigenvalues, eigenvectors in columns,
+/// of complex64. Fails where a matrix is not finite.
 CRESCENT_OP(Eig, "eig")
   CRESCENT_FIELDS()
   Tensors vjp(const Vjp&) const override;

@@ -30,7 +30,7 @@ inline std::string to_text(BinaryKind kind) { return name_of(kind); }
     return std::tie(__VA_ARGS__);                     \
   }
 
-// For ops that move elements without computing, and therefore accept any dtype.
+// A member of ops that only move elements and therefore accept any dtype.
 #define CRESCENT_TAKES_ALL \
   bool supports_dtype(DType) const override { return true; }
 

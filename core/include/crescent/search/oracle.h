@@ -28,8 +28,7 @@ struct CRESCENT_API TrialRecord {
   /// TrialHistory::parameters.
   std::vector<size_t> parameters;
   Dict values;                                      ///< the values of all hyperparameters, by name
-  std::vector<std::pair<int64_t, double>> reports;  ///< pairs of a step and the value that was
-                                                    ///< reported at that step
+  std::vector<std::pair<int64_t, double>> reports;  ///< steps and the values reported at them
   std::optional<double> score;                      ///< NaN: the score was no number
   double seconds = 0;                               ///< time from the last start to the end
   std::string message;                              ///< why the trial failed

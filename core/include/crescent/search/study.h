@@ -112,10 +112,11 @@ struct CRESCENT_API StudyOptions {
   bool sync = false;                   ///< whether each record is written to the disk at once
   /// Hyperparameters whose definitions replace those that trials ask for under the same names.
   std::shared_ptr<HyperParameters> hyperparameters;
-  bool tune_new_entries = true;   ///< whether a trial searches hyperparameters that are not in
-                                  ///< `hyperparameters`; otherwise these have their defaults
-  bool allow_new_entries = true;  ///< whether a trial may ask for hyperparameters that are not in
-                                  ///< `hyperparameters`
+  /// Whether a trial searches hyperparameters that are not in `hyperparameters`; otherwise such
+  /// hyperparameters have their defaults.
+  bool tune_new_entries = true;
+  /// Whether a trial may ask for hyperparameters that are not in `hyperparameters`.
+  bool allow_new_entries = true;
   static void describe(Schema<StudyOptions>& s);
 };
 

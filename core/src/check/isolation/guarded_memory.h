@@ -11,7 +11,7 @@ class GuardedMemory {
   /// The position of the bytes in their memory.
   enum class Fit {
     aligned,        ///< at a multiple of 64, with margins at both ends
-    at_first_page,  ///< directly behind a page that cannot be accessed
+    at_first_page,  ///< directly after a page that cannot be accessed
     at_last_page    ///< directly before a page that cannot be accessed
   };
 
@@ -20,7 +20,7 @@ class GuardedMemory {
   ~GuardedMemory();
 
   std::byte* data() const { return data_; }
-  /// Whether the margins hold what they held at first.
+  /// Whether the bytes of the margins are unchanged.
   bool is_intact() const;
 
  private:

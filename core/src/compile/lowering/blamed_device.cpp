@@ -6,9 +6,9 @@
 namespace crescent::lowering {
 namespace {
 
-/// Runs code of the device. Exceptions that are no Errors, and crashes, name the device. An Error
-/// is about the values or the program that the device was given. A device that a program made
-/// itself, without the registry, has no name.
+/// Runs code of the device. Exceptions that are no Errors, and crashes, name the device. Errors are
+/// rethrown unchanged, because they concern the values or the program that the device was given. A
+/// device that a program made itself, without the registry, has no name.
 template <class F>
 auto in_device(const Device& device, F f) -> decltype(f()) {
   const ClassInfo* info = device.info().get();

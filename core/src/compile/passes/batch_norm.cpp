@@ -2,7 +2,8 @@
 // variables alone. After a convolution, the factor is multiplied into the kernel. If it depends
 // only on variables that the program never writes, the device computes that product once; otherwise
 // each run does, so the rule applies only where the product is far smaller than the images. Offset
-// and bias are added into one, for the epilogue.
+// and bias are added to one vector, which the epilogue of the convolution then adds
+// (epilogues.cpp).
 //
 //   %4 = conv(%0, %1)                  %8 = multiply(%1, %2)
 //   %5 = multiply(%4, %2)       ->     %4 = conv(%0, %8)

@@ -56,10 +56,8 @@ class Recomputation {
     /// the instruction that computes the value; null if the value is never recomputed
     const Instruction* producer = nullptr;
     int read_count = 0;
-    int steps = 0;  ///< number of ops that compute the value from one in memory; 0: it is never
-                    ///< recomputed
-    bool is_in_memory = true;  ///< whether the value stays in memory even after its readers are
-                               ///< fused
+    int steps = 0;  ///< ops that compute the value from one in memory; 0: never recomputed
+    bool is_in_memory = true;  ///< whether the value stays in memory when its readers are fused
   };
   ValueInfo& at(int value) { return values_[value]; }
   const TensorSpec& spec(int value) const { return program_.values[value]; }

@@ -15,8 +15,9 @@ namespace {
 class Mappers {
  public:
   Mappers(std::function<Mapper()> make, int64_t seed) : make_(std::move(make)), seed_(seed) {}
-  /// Returns a mapper. Objects that are made with it may draw seeds: they draw them from a
-  /// generator of their own, because a worker makes its mapper at any time.
+  /// Returns an idle mapper, or makes one. Objects that are made together with a mapper may draw
+  /// seeds. The pool has a generator for these seeds, because the moment at which a worker makes
+  /// its mapper is not determined.
   Mapper take() {
     const std::lock_guard lock(mutex_);
     const RandomScope random_scope(seed_);

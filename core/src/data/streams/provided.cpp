@@ -1,4 +1,5 @@
-// Datasets of plugins: whatever code of the plugin throws during a pass names class and plugin.
+// Datasets of plugins. Exceptions that code of a plugin throws during a pass name the class and the
+// plugin.
 #include "data/streams/order_stream.h"
 #include "host/provided_datasets.h"
 #include "registry/blame.h"

@@ -1,5 +1,5 @@
 // Orders the entries of a list that was recorded shard by shard, so that each reduction over all
-// shards stands behind the values that it reduces and before the values that are computed from its
+// shards stands after the values that it reduces and before the values that are computed from its
 // result.
 #pragma once
 #include <cstddef>

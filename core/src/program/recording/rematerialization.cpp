@@ -106,7 +106,7 @@ class Rematerialization {
 
   /// For each position in the forward pass, sums the bytes of two kinds of values that are computed
   /// before the position: those that the backward pass reads, and those that the forward pass reads
-  /// behind the position. A value of the second kind that the backward pass does not read counts
+  /// after the position. A value of the second kind that the backward pass does not read counts
   /// twice, since a cut would keep it in memory.
   void sum_bytes() {
     std::vector<int64_t> change(backward_ + 1);

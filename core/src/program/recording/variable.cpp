@@ -20,8 +20,8 @@ struct Variable::State {
   Options options;
   std::string path;
   std::optional<Division> division{};
-  TensorSpec whole_spec{};  ///< the spec of the whole variable if it is divided; `value` is then
-                            ///< the part of this process
+  /// The spec of the whole variable if it is divided; `value` is then the part of this process.
+  TensorSpec whole_spec{};
   StorageHold hold{value.storage()};
 
   void set(Tensor to) {

@@ -76,8 +76,7 @@ class Batches {
   bool continues_across_epochs_;
   ProcessGroup group_;
   int64_t batches_done_ = 0;
-  int64_t expected_batches_ = -1;  ///< the number that the dataset promised at the start of the
-                                   ///< epoch; -1: unknown
+  int64_t expected_batches_ = -1;  ///< batches promised at the start of the epoch; -1: unknown
   bool has_warned_ = false;        ///< whether a warning said that the data ended too early
   /// batches fetched in the epoch of the dataset, which may have begun in an earlier epoch of
   /// training
@@ -85,12 +84,8 @@ class Batches {
   bool any_done_ = false;
   bool has_started_ = false;  ///< whether an epoch of the data has begun
   bool has_ended_ = false;    ///< whether the dataset is known to be exhausted
-  enum class BatchState {
-    none,
-    fetched,
-    returned
-  } batch_state_ = BatchState::none;  ///< whether batch_ holds a batch, and whether next() has
-                                      ///< returned it
+  /// Whether batch_ holds a batch, and whether next() has returned it.
+  enum class BatchState { none, fetched, returned } batch_state_ = BatchState::none;
 };
 
 }  // namespace crescent

@@ -16,7 +16,7 @@ std::vector<int64_t> backups_in(const std::string& folder);
 
 class RecordWriter {
  public:
-  /// Begins a record, or continues a record behind step `after` if `after` is not 0. `run`
+  /// Begins a record or, if `after` is not 0, continues a record after step number `after`. `run`
   /// describes the run of this process.
   RecordWriter(std::string folder, const Dict& run, int64_t after);
   void add(const RecordedStep& step);
@@ -27,18 +27,18 @@ class RecordWriter {
  private:
   std::string folder_;
   Journal journal_;
-  Journal::Lock lock_;  ///< held while the writer lives; other processes read with
-                        ///< Journal::visit_file
+  /// The lock is held while the writer lives; other processes read with Journal::visit_file().
+  Journal::Lock lock_;
   std::shared_ptr<const VariableSpecs> variables_;  ///< the variables of the last step
 };
 
 /// The steps of a record that read_record() has read.
 struct Record {
-  Dict run;  ///< describes the run that computed the last of `steps` or, if there are none, the
-             ///< last run of the record
+  /// Describes the run that computed the last of `steps` or, if there are none, the last run of the
+  /// record.
+  Dict run;
   std::vector<RecordedStep> steps;  ///< the steps in ascending order
-  int64_t first = 0, last = 0;      ///< the first and the last step of the whole record; 0 in an
-                                    ///< empty record
+  int64_t first = 0, last = 0;      ///< the first and last step of the whole record; 0: no steps
 };
 /// Reads the steps from `from` to `to`, both included. Fails if the folder has no record.
 Record read_record(const std::string& folder, int64_t from, int64_t to);

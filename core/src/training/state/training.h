@@ -152,8 +152,7 @@ struct TracedStep {
   bool inference_metrics = false;   ///< whether metrics should be computed in inference mode
   bool measured_inference = false;  ///< whether the step has computed them in inference mode
   Share share;                      ///< the rows of the batch that the model is called on
-  ShardReads reads;                 ///< the values of variables that the logical shards of the last
-                                    ///< call have read
+  ShardReads reads;                 ///< values of variables that the shards of the last call read
 };
 
 struct Model::Training {

@@ -98,8 +98,8 @@ class ChunkedLoss {
     return true;
   }
 
-  /// Whether each chunked instruction reads a value of another one with the role with which the
-  /// other one computes it, and reads no sum.
+  /// Whether each value that one chunked instruction computes and another one reads has
+  /// RowRole::rows in both: sums are known only after the last chunk.
   bool has_consistent_roles() const {
     for (const auto& [instruction, roles] : roles_) {
       const std::vector<int>& inputs = program_.code[instruction].inputs;
@@ -158,8 +158,9 @@ class ChunkedLoss {
     return true;
   }
 
-  /// Chooses as few chunks as keep the largest value within the limit. If possible, the chunks are
-  /// equal; otherwise their sizes differ by one unit. Returns false if there is only one chunk.
+  /// Chooses as few chunks as keep the largest value within the limit. A chunk consists of units,
+  /// the equal parts into which block_of() divides each value. If possible, the chunks are equal;
+  /// otherwise their sizes differ by one unit. Returns false if there is only one chunk.
   bool choose_chunks() {
     find_depths();
     int64_t largest_value = 0;

@@ -5,7 +5,7 @@
 namespace crescent::passes {
 namespace {
 
-/// The largest depth: a reshape keeps the order of elements, however many axes are cut.
+/// The depth of a Reshape, which keeps the order of elements: any number of first axes may be cut.
 constexpr int kAnyDepth = 64;
 
 class RowRoleFinder {

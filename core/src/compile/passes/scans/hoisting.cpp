@@ -49,10 +49,10 @@ class Hoisting {
  private:
   /// The value or values of the program that correspond to a value of the body, if there are any.
   struct OuterValue {
-    int same = -1;             ///< the value of the program, if the body's value is equal in all
-                               ///< steps; else -1
-    int sequence = -1;         ///< the value of the program with the stacked values of all steps;
-                               ///< -1: none
+    /// The value of the program, if the value of the body is equal in all steps; else -1.
+    int same = -1;
+    /// The value of the program with the stacked values of all steps; -1: none.
+    int sequence = -1;
     bool is_constant = false;  ///< whether the body's value is one of the body's constants
     bool is_hoisted = false;
   };

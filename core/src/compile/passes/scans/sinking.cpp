@@ -257,8 +257,8 @@ class Sinking {
   const std::vector<bool>& is_read_;
   std::vector<BodyValue> body_values_;  ///< indexed by value of the body
   std::vector<bool> is_moved_;          ///< indexed by result of a step: whether it was moved
-  std::vector<int> new_outputs_;        ///< values of the program that become additional outputs of
-                                        ///< the scan
+  /// Values of the program that become additional outputs of the scan.
+  std::vector<int> new_outputs_;
   std::vector<Instruction> after_loop_;
 };
 
