@@ -7,8 +7,8 @@
 namespace crescent {
 namespace {
 
-/// Bounds on the recursion of std::regex, whose search recurses for every character. Real patterns
-/// and names are shorter.
+/// The longest accepted pattern and name. They bound the depth of std::regex, whose search recurses
+/// for every character; real patterns and names are shorter.
 constexpr size_t kLongestPattern = 1024, kLongestName = 4096;
 
 }  // namespace

@@ -14,11 +14,11 @@ struct AppliedOp {
 
 using TensorFunction = std::function<Tensors(const Tensors&)>;
 
-/// The ops that f applies to tensors like `inputs`; none if f cannot be recorded.
+/// The ops that f applies to tensors with the specs of `inputs`; none if f cannot be recorded.
 std::vector<AppliedOp> applied_ops(const TensorFunction& f, const Tensors& inputs);
 
-/// A function that returns the results of f and their gradients by the inputs and by these
-/// variables.
+/// A function that returns the results of f and their gradients with respect to the inputs and
+/// these variables.
 TensorFunction with_gradients(const TensorFunction& f, const Variables& variables = {});
 
 /// Adds to `noted` the ops that f and its gradients apply; applications of equal ops to inputs of

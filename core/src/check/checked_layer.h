@@ -40,7 +40,7 @@ class CheckedLayer {
   LayerChecks checks_;
 };
 
-/// The weights that have the same values before each of several calls.
+/// The weights that the class Calls resets before each call of the layer.
 enum class Restored { all, non_trainable };
 
 /// Calls a layer in training or inference mode. Before each call, random generators and weights are
@@ -61,14 +61,14 @@ class Calls {
   Tensors first_values_;
 };
 
-/// A layer that is built for inputs of a size.
+/// A layer, and inputs of the size for which it is built.
 struct SizedLayer {
   LayerPtr layer;
   Tensors inputs;
 };
 
-/// Layers for the usual inputs, for 257 samples, and for samples of larger shapes if the layer
-/// takes some, except for inputs whose results are too large.
+/// Returns the layer with the usual inputs and, if it accepts them, with 257 samples and with
+/// samples of larger shapes. Inputs for which are_small() is false for the results are left out.
 std::vector<SizedLayer> sized_layers(const CheckedLayer& checked);
 
 /// The size above which results are not checked, such as those of outer products of images.

@@ -175,8 +175,8 @@ void expect_repeatable(KernelRuns& runs) {
     expect_same({.in_place = input}, concat("in the memory of input ", input + 1));
 }
 
-/// Runs the kernel in a child process, in memory that ends, and then begins, with a page that
-/// cannot be accessed, so that also a read beyond it ends the child.
+/// Runs the kernel in two child processes: in memory directly before a page that cannot be
+/// accessed, and directly after one. A read or write beyond the memory ends the child.
 void expect_within_memory(KernelRuns& runs) {
   runs.run({});
   for (const Fit fit : {Fit::at_last_page, Fit::at_first_page}) {

@@ -31,7 +31,8 @@ ModelPtr model_of(const CheckedLayer& checked, LayerPtr layer) {
   return model;
 }
 
-/// What the model predicts from the initial state of stateful layers, which is not in files.
+/// The predictions of the model from the initial states of stateful layers, because files do not
+/// contain these states.
 Tensors predicted_outputs(const CheckedLayer& checked, Model& model) {
   for (Layer* layer : model.flatten_layers())
     if (layer->stateful()) layer->reset_states();

@@ -185,7 +185,7 @@ class ArrayDataset final : public Dataset {
     return row_range;
   }
 
-  /// The rows of the inputs that are read of a batch of `count` rows.
+  /// The rows of a batch of `count` rows whose inputs are read.
   RowRange input_rows(int64_t count) const {
     return needed_rows_ ? needed_rows_(count) : RowRange{0, count};
   }

@@ -120,9 +120,9 @@ bool ShuffleBuffer::read_run() {
   return true;
 }
 
-/// Reads the needed ones of the samples [begin, end) of the next window into the window's values
-/// `to` or, if `to` is null, asks the system to read them ahead. The samples [begin, end) must be
-/// consecutive in the file.
+/// Reads those of the samples [begin, end) of the next window that are needed into the window's
+/// values `to` or, if `to` is null, asks the system to read them ahead. The samples [begin, end)
+/// must be consecutive in the file.
 void ShuffleBuffer::read_rows(const Column& column, std::byte* to, size_t begin, size_t end) const {
   const auto& [array, row, is_partial] = column;
   const auto is_skipped = [&, partial = is_partial](size_t i) {

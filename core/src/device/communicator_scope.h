@@ -4,8 +4,8 @@
 
 namespace crescent {
 
-/// While an object of this class lives, communicator() of its thread is this one; other threads,
-/// and set_communicator(), are not affected.
+/// While an object of this class lives, communicator() on its thread returns the given
+/// communicator; other threads, and set_communicator(), are not affected.
 class CRESCENT_API CommunicatorScope {
  public:
   explicit CommunicatorScope(std::shared_ptr<Communicator> communicator);

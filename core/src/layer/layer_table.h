@@ -1,4 +1,4 @@
-// A table of records about layers, beside the layers.
+// A table of records about layers, which are stored outside of the layer objects.
 #pragma once
 #include <mutex>
 #include <unordered_map>

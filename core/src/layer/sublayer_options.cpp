@@ -12,8 +12,8 @@ namespace {
 constexpr const char *kQuantization = "quantization_config", *kLoraRank = "lora_rank",
                      *kLoraAlpha = "lora_alpha";
 
-/// The values of the option "sublayer_options" with which layers were made and which their
-/// sublayers may not have taken over yet.
+/// For each layer, the value of the option "sublayer_options" with which it was made. Its sublayers
+/// take their options from this table when they are built.
 LayerTable<Dict>& pending_options() {
   static auto& table = *new LayerTable<Dict>;
   return table;

@@ -13,8 +13,8 @@ namespace crescent {
 
 inline constexpr const char* kSublayerOptions = "sublayer_options";
 
-/// Declares the option "sublayer_options". Its value is kept in a table beside the layer until the
-/// sublayers are built.
+/// Declares the option "sublayer_options". Its value is stored in a LayerTable, from which
+/// sublayers take their options when they are built.
 void describe_sublayer_options(Schema<Layer>& s);
 /// Returns the value of the option "sublayer_options" for a layer with this configuration: the
 /// changes of sublayers that the configuration does not contain.

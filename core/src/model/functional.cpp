@@ -205,7 +205,7 @@ void Functional::build(const std::vector<Shape>&) {
 
 Tensors Functional::call(const Tensors& given, const Call& call) {
   const Graph& graph = *graph_;
-  // the structure of data that omit optional inputs of the model
+  // The structure of the inputs for a call that omits optional inputs of the model.
   const Value input_structure = Model::structures().inputs;
   const bool leaves_out_inputs =
       given.size() < graph.inputs.size() && tensor_count(input_structure) == given.size();

@@ -85,8 +85,8 @@ Value nested_values(const Tensor& tensor, const std::vector<double>& values, int
   return list;
 }
 
-/// The largest number of axes of a tensor that stands for an argument of numbers: 0 for a number, 1
-/// for a list. nullopt for parameters that are no numbers.
+/// The largest rank of a tensor that may be passed for the parameter: 0 if the parameter is a
+/// number, 1 if it is a list of numbers; nullopt if it is neither.
 std::optional<int> axes_of_numbers(const Parameter& parameter) {
   const std::string_view type = parameter.type;
   if (parameter.is_tensor) return std::nullopt;

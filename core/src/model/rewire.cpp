@@ -38,7 +38,7 @@ class ReplacementMap {
     return found == layers_.end() ? old : found->second;
   }
   /// Returns the layer that is inserted after `old`; null if there is none.
-  LayerPtr replacement_layer(const LayerPtr& old) const {
+  LayerPtr inserted_layer(const LayerPtr& old) const {
     return old == edit_.layer ? edit_.next_layer : LayerPtr();
   }
   const char* verb() const { return edit_.verb; }
@@ -145,7 +145,7 @@ class Rewiring {
   std::vector<Symbol> outputs_of(const Node& node, const std::vector<Symbol>& before) const {
     const std::vector<Symbol> inputs = replacement_of(node.inputs);
     const LayerPtr layer = plan_.layer(node.outbound_layer);
-    const LayerPtr new_layer = plan_.replacement_layer(node.outbound_layer);
+    const LayerPtr new_layer = plan_.inserted_layer(node.outbound_layer);
     const bool is_unchanged = layer == node.outbound_layer && inputs == node.inputs;
     const std::vector<Symbol> after =
         is_unchanged ? before : called_anew(node, layer, inputs, before);

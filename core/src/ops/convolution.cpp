@@ -190,8 +190,8 @@ int64_t transposed_length(int64_t length, int64_t window, int64_t stride, Paddin
 
 }  // namespace
 
-/// A transposed convolution is computed as a gradient: take the convolution that maps the result to
-/// x; the result is the gradient with respect to its input if x is that of its output.
+/// A transposed convolution is computed as the gradient of a convolution with respect to its input,
+/// where x is the gradient with respect to the output of that convolution.
 Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t> strides,
                       Padding padding, std::vector<int64_t> dilation,
                       const std::vector<int64_t>& output_padding, DataFormat format) {

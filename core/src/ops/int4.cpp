@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kMaxInt4 = 7;
 
-/// Repeats the row of each block, so that there is one for each of `rows` rows.
+/// Returns for each of `rows` rows the row of its block: (blocks, columns) -> (rows, columns).
 Tensor repeat_rows(const Tensor& of_blocks, int64_t rows, int64_t block) {
   const Tensor numbers = ops::arange(rows, DType::float32);
   return ops::gather(of_blocks,

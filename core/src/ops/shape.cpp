@@ -173,7 +173,7 @@ Tensor repeat(const Tensor& x, int64_t n, int axis) {
                  result);
 }
 
-/// Tiles in one pass if a shape may have twice as many axes as x, else axis by axis.
+/// Tiles in one pass if tensors may have twice as many axes as x, else axis by axis.
 Tensor tile(const Tensor& given, const std::vector<int64_t>& repeats) {
   const auto count = static_cast<int>(repeats.size());
   Tensor x = given;

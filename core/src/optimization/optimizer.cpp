@@ -26,7 +26,8 @@ Variable state_variable(const Tensor& initial, const std::string& name) {
   return Variable(initial, options);
 }
 
-/// `g` is the gradient of the variable, or of the part of this process.
+/// Limits the norm of the gradient of a variable; g is the gradient or, if the variable is divided,
+/// the part of the gradient in this process.
 Tensor clip_by_norm(const Variable& variable, const Tensor& g, double limit) {
   const Tensor square_sum = sum_over_parts(variable, sum(square(g)));
   const Tensor norm = sqrt(where(greater(square_sum, 0), square_sum, 1));
@@ -69,7 +70,7 @@ const Variable& Optimizer::Slots::operator[](size_t number) const {
   return slots_[number];
 }
 
-// A learning rate of NaN means that it was not read from the option yet.
+// The learning rate is NaN until it is read from the option.
 Optimizer::Optimizer()
     : iterations_(state_variable(Tensor(Shape{}, DType::int64), "iterations")),
       rate_(state_variable(Tensor::scalar(NAN), "learning_rate")) {}

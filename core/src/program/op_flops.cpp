@@ -18,7 +18,7 @@ struct OpCall {
 
 double elements(const TensorSpec& spec) { return static_cast<double>(spec.shape.size()); }
 
-/// The size of an axis counted from the last one.
+/// The size of an axis; axes are counted from the last one, which has number 1.
 double size_from_end(const TensorSpec& spec, int axis) {
   return static_cast<double>(spec.shape[spec.shape.rank() - axis]);
 }

@@ -22,7 +22,7 @@ std::string shapes_text(std::span<const TensorSpec> specs);
 
 /// Fails unless x is floating: "exp: expected a floating dtype, got int32".
 void expect_floating(std::string_view op, DType dtype);
-/// Fails unless the number of elements of a list (`what`) is the number of axes.
+/// Fails unless a list of `rows` elements has one for each axis; `what` is the word for an element.
 void expect_rows(std::string_view op, size_t rows, const Shape& shape, std::string_view what);
 void expect_rank_at_least(std::string_view op, const Shape& shape, int rank);
 

@@ -43,7 +43,7 @@ std::shared_ptr<Configurable> converted_to_kind(std::string_view kind,
 
 constexpr const char* kLayerKind = "layer";
 
-/// The keys that Keras writes besides class_name and config; the last two occur only in layers.
+/// All keys that Keras writes in the dictionary of an object; the last two occur only in layers.
 const std::vector<std::string> kKeysBesideConfig{
     "class_name",   "config",         "module", "registered_name",
     "build_config", "compile_config", "name",   "inbound_nodes"};

@@ -22,7 +22,7 @@ struct Study::State {
   /// Appends a record and applies it to the history; must be called after read(), within the same
   /// Lock.
   void write(const Dict& record);
-  /// Whether the trials are known whose results determine the choice and the pruning of this trial.
+  /// Whether all results are known on which the suggestion and the pruning of this trial depend.
   bool is_ready(int64_t number) const;
 
   using Clock = std::chrono::steady_clock;

@@ -47,13 +47,13 @@ std::string near_files(const std::filesystem::path& path, int error) {
 
 int open_regular_file(const std::string& path) {
   struct stat status {};
-  // Checked before opening, because opening a device can have an effect.
+  // The type of the file is checked before opening, because opening a device can have an effect.
   if (stat(system_path(path), &status) == 0 && !S_ISREG(status.st_mode))
     fail_kind(path, status.st_mode);
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (const int error = errno; file < 0)
     fail("cannot read '", path, "': ", std::strerror(error), near_files(path, error));
-  // Checked again, because the path may have been replaced meanwhile.
+  // The type is checked again, because another file may have replaced the first one.
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
   ::close(file);
   fail_kind(path, status.st_mode);

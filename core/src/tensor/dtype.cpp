@@ -52,7 +52,8 @@ DType promote(DType a, DType b) {
   const bool are_floating = spec_of(a).floating && spec_of(b).floating;
   if (are_floating && spec_of(a).size == 2 && spec_of(b).size == 2)
     return DType::float32;  // float16 and bfloat16: neither represents all values of the other
-  // int8 and uint8: neither represents all values of the other
+  // Different dtypes of equal rank are int8 and uint8, neither of which represents all values of
+  // the other.
   if (spec_of(a).rank == spec_of(b).rank) return DType::int16;
   return spec_of(a).rank >= spec_of(b).rank ? a : b;
 }

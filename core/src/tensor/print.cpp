@@ -87,7 +87,7 @@ class Printer {
         axis, [&](int64_t i) { collect(axis + 1, offset * tensor_.dim(axis) + i); }, [] {});
   }
 
-  /// Writes all numbers in their common format; a scalar is written as Lua does.
+  /// Writes all numbers in their common format; a scalar is written as Lua writes numbers.
   void write_numbers() {
     const FloatFormat format(tensor_.dtype(), numbers_, options_.precision);
     for (const double x : numbers_) elements_.push_back(format.text(x));

@@ -85,9 +85,9 @@ size_t next_block_offset() {
 /// The size of a mapped block, with one more page for its offset.
 size_t mapped_bytes(size_t bytes) { return rounded_up(bytes, page_of(bytes)) + small_page(); }
 
-/// Maps a block, with huge pages where the kernel grants them on request: training steps on some
-/// 100 MiB are 3 to 5 % faster with them, and so are steps on weights of 1 or 2 MiB each. Returns
-/// null when memory is exhausted.
+/// Maps a block, with huge pages where the kernel grants them on request: training steps that use
+/// about 100 MiB are 3 to 5 % faster with huge pages, and so are steps with weights of 1 or 2 MiB
+/// each. Returns null when memory is exhausted.
 std::byte* map_block(size_t bytes) {
   const size_t page = page_of(bytes), mapped_size = mapped_bytes(bytes);
   // room for aligning the block to the page size
@@ -303,7 +303,7 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
   const auto new_copy = [&] {
     return memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
   };
-  // After move_to_host(), copy_ is the host memory of this storage.
+  // After move_to_host(), copy_ is not a copy but the host memory of this storage.
   if (copy_ && host_ && copy_->host_ == host_) {
     const std::shared_ptr<Storage> copy = new_copy();
     copy->copy(0, *this, 0, bytes_);

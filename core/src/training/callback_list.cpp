@@ -44,7 +44,8 @@ void CallbackList::call_beside_others(Callback& callback, const std::function<vo
 }
 
 /// A callback that saves the model, such as ModelCheckpoint, changes its state when it does so; the
-/// saved run must have the state after the change, because its hook is not called again.
+/// saved run must have the state after the change, because the hook of that callback is not called
+/// again.
 void CallbackList::set(std::vector<CallbackPtr> all) {
   const auto others_begin = std::stable_partition(
       all.begin(), all.end(), [](const CallbackPtr& c) { return !c->comes_last(); });

@@ -68,8 +68,8 @@ class SharedPredictions {
   bool computes_next() const {
     return !communicator_ || batches_in_round_ == communicator_->rank();
   }
-  /// Adds the outputs of a batch of `count` samples. They are read only if this process computed
-  /// the batch.
+  /// Adds the outputs of a batch of `count` samples. `outputs` is read only if this process
+  /// computed the batch.
   void add(const Tensors& outputs, int64_t count) {
     if (!communicator_) return collected_outputs_.add(outputs, count);
     if (computes_next()) own_outputs_ = outputs;

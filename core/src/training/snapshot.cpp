@@ -87,7 +87,7 @@ std::optional<BatchSpecs> batch_specs(const Dict& snapshot, const char* name) {
   return batch && batch->is_dict() ? std::optional<BatchSpecs>(batch->as_dict()) : std::nullopt;
 }
 
-/// The specs of the inputs of training. Snapshots of version 1 have no others.
+/// The specs of the inputs of training. Snapshots of version 1 have no other specs.
 TensorSpecs input_specs(const Dict& snapshot) {
   if (const Value* inputs = snapshot.find("inputs")) return tensor_specs(*inputs);
   const auto batch = batch_specs(snapshot, kBatch);

@@ -144,7 +144,7 @@ bool TrainingRun::State::run_phase() {
   return false;
 }
 
-/// Whether a callback or another thread, here or in another process, asked to stop.
+/// Whether a callback or another thread, in this or another process, asked the run to stop.
 bool TrainingRun::State::stops() {
   if (is_stop_requested && is_stop_requested.exchange(false)) model->stop_training = true;
   if (group.any(model->stop_training)) model->stop_training = true;

@@ -5,7 +5,8 @@
 
 namespace crescent::check {
 
-/// Bytes between two margins, whose bytes are known, and two pages that cannot be accessed.
+/// Bytes between two margins with known contents. A page that cannot be accessed precedes the first
+/// margin, and another one follows the second margin.
 class GuardedMemory {
  public:
   /// The position of the bytes in their memory.

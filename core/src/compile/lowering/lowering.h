@@ -8,8 +8,8 @@ namespace crescent::lowering {
 /// so that a run that fails on its inputs has changed nothing.
 void put_checks_first(Program& program);
 
-/// Moves other ops that may fail, with what they depend on, before the ops that compute new values
-/// of variables.
+/// Moves all ops that may fail, with what they depend on, before the ops that compute new values of
+/// variables.
 void put_failures_before_writes(Program& program);
 
 /// Wraps the op in a HostCall; fails when the host cannot compute it.

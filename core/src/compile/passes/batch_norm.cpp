@@ -86,7 +86,8 @@ bool is_bare_product(Rewriting& r, int value) {
   return extendable_product<Conv>(r, value) || extendable_product<Matmul>(r, value);
 }
 
-/// Adds two summands per channel first: rewrites (y + bias) + offset to y + (bias + offset).
+/// Adds two vectors of one number per channel first: rewrites (y + bias) + offset to y + (bias +
+/// offset).
 int join_offsets(Rewriting& r, const Match& m) {
   const TensorSpec result = r.result(m.call());
   const int x = m['x'], offset = m['d'];

@@ -33,7 +33,7 @@ int join_logarithm(Rewriting& r, const Match& m) {
 /// probabilities sum to 1 too inaccurately.
 bool is_precise(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
-/// Whether the shape, aligned to the last of `rank` axes, has size 1 along this axis or lacks it.
+/// Whether the shape, in a broadcast to `rank` axes, has size 1 along this axis or lacks the axis.
 bool has_size_1(const Shape& shape, int axis, int rank) {
   const int source_axis = axis - (rank - shape.rank());
   return source_axis < 0 || shape[source_axis] == 1;

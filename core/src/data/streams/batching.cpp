@@ -30,7 +30,7 @@ struct Windows {
   }
 };
 
-/// Makes a batch of elements, which messages count from `first`.
+/// Makes a batch of elements. Messages number the elements, beginning with `first`.
 using Stacking = std::function<Element(const std::vector<Element>& elements, int64_t first)>;
 
 /// A cursor of batches; it keeps the elements of the current window that later windows share.

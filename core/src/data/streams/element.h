@@ -23,8 +23,8 @@ Element stacked(const std::vector<Element>& elements, int64_t first);
 int64_t rows_of(const Value& part);
 int64_t rows_of(const Element& parts);
 Element row_of(const Element& parts, int64_t row);
-/// The rows of a part with these numbers, stacked along a new first axis. Of tensors only the rows
-/// `read` of the result are read; the others are zeros.
+/// The rows of a part with these numbers, stacked along a new first axis. If the part is a tensor,
+/// only the rows `read` of the result are read, and the others are zeros.
 Value rows_at(const Value& part, std::span<const int64_t> numbers, const RowRange& read);
 
 /// The tensors of a part. Those of a dictionary are in the order of `names` or, if `names` is

@@ -108,8 +108,8 @@ class MapCursor final : public Cursor {
   int64_t element_index_ = 0;
 };
 
-/// A cursor over the results of worker threads; next() also passes them further elements of the
-/// source.
+/// A cursor over the results of worker threads; next() also passes further elements of the source
+/// to the threads.
 class ParallelMapCursor final : public Cursor {
  public:
   ParallelMapCursor(CursorPtr source, std::shared_ptr<Mappers> mappers, MapFunction function,

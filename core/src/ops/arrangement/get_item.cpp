@@ -8,7 +8,8 @@
 namespace crescent::ops {
 namespace {
 
-/// A slice {start=1, stop=3, step=2}, with or without Keras' class around it.
+/// A slice, given as {start=1, stop=3, step=2} or in the form of Keras, which has these numbers
+/// under "config".
 struct Range {
   std::optional<int64_t> start, stop, step;
 };

@@ -19,8 +19,8 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> pad_widths(const PadWidths
   return {before, after};
 }
 
-/// For each mode of padding, the index of the element that appears at position i, which may lie
-/// outside of the n elements of the axis.
+/// The functions at_... return, for one mode of padding each, the index of the element that appears
+/// at position i of a padded axis; i may lie outside of the n elements of the axis.
 int64_t at_edge(int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }
 int64_t at_wrapped(int64_t i, int64_t n) { return (i % n + n) % n; }
 int64_t at_symmetric(int64_t i, int64_t n) {

@@ -1,4 +1,4 @@
-// Sums of products.
+// Products of tensors other than matmul, dot and einsum.
 #include "crescent/ops/products.h"
 #include "crescent/ops/elementwise.h"
 

@@ -69,7 +69,7 @@ Tensor interpolate_sorted(const Tensor& sorted, const Tensor& position, const st
 Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
                    const std::string& method, bool keepdims, bool ignore_nan) {
   const Tensor x = floating(given), given_rows = with_axes_last(x, axes);
-  // the quantiles of no elements are NaN, as those of a NaN
+  // The quantiles of zero elements are NaN, like those of elements that contain a NaN.
   const Tensor data_rows = given_rows.dim(-1) > 0 ? given_rows : with_nan_column(given_rows);
   const int64_t n = data_rows.dim(-1);
   const Tensor nan = ops::isnan(data_rows);

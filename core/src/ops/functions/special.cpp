@@ -47,7 +47,8 @@ namespace {
 
 Tensor doubled(const Tensor& x) { return ops::cast(x, DType::float64); }
 
-/// The next number after x1 towards x2: as a function of x1 it has slope 1, as one of x2 slope 0.
+/// The next number after x1 towards x2. Its derivative is 1 with respect to x1 and 0 with respect
+/// to x2.
 struct NextAfter final : OpOf<NextAfter> {
   static constexpr const char* kName = "nextafter";
   auto fields() const { return std::tie(); }

@@ -46,9 +46,9 @@ TensorSpecs Lu::infer(std::span<const TensorSpec> in) const {
 }
 namespace {
 
-/// The gradient by x of the factors in `packed`, x = p l u, from their gradient g. The orthogonal
-/// matrix p, which is not stored, is computed from the square part s of x and its factors:
-/// p l^-T = s^-T u^T.
+/// The gradient with respect to x of the factors in `packed`, x = p l u, from their gradient g. The
+/// permutation matrix p, which is not stored, is computed from the square part s of x and its
+/// factors: p l^-T = s^-T u^T.
 Tensor gradient_by_factors(const Tensor& x, const Tensor& packed, const Tensor& g) {
   const int64_t rows = x.dim(-2), columns = x.dim(-1);
   if (rows > columns)

@@ -9,7 +9,7 @@ TensorSpecs BatchedQr::infer(std::span<const TensorSpec> in) const {
   const int64_t m = shape[-2], n = shape[-1], k = complete ? m : std::min(m, n);
   return {{DType::float64, batch.concat({m, k})}, {DType::float64, batch.concat({k, n})}};
 }
-/// A single large matrix uses the op Qr, whose kernel runs on all threads.
+/// Decomposes a single matrix by the op Qr, whose kernel runs on all threads.
 Tensors BatchedQr::decompose(std::span<const Tensor> in) const {
   const Shape& a = in[0].shape();
   if (complete || a.rank() != 2) return {};

@@ -86,9 +86,9 @@ Tensor pseudo_inverse(const Tensor& x, std::optional<double> rcond) {
   return apply1(op, {doubled(x)});
 }
 
-/// Completes orthonormal columns u to a basis, in float64 unless u is one already. The added
-/// columns are arbitrary up to a rotation; their gradient is that of columns which stay orthogonal
-/// to u and do not rotate among themselves.
+/// Completes orthonormal columns u to a basis in float64; returns u unchanged if it is a basis. The
+/// added columns are arbitrary up to a rotation; their gradient is that of columns which stay
+/// orthogonal to u and do not rotate among themselves.
 Tensor completed_basis(const Tensor& u) {
   const int64_t m = u.dim(-2), k = u.dim(-1);
   if (m == k) return u;

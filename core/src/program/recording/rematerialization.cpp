@@ -1,3 +1,6 @@
+// The backward pass computes the values of a segment again from the values that were kept, here %2
+// from %0:
+//
 //   %1 = matmul(%0, w1)                %1 = matmul(%0, w1)
 //   %2 = tanh(%1)                      %2 = tanh(%1)
 //   %3 = matmul(%2, w2)        ->      %3 = matmul(%2, w2)
@@ -73,7 +76,8 @@ class Rematerialization {
     bool is_constant = false;
     bool is_variable = false;
   };
-  /// The values that one instruction computes in the backward pass; empty before that.
+  /// The values that an instruction of the forward pass computes when the backward pass repeats it;
+  /// empty until then.
   using Copies = std::vector<int>;
 
   void find_producers() {

@@ -49,8 +49,8 @@ void ElfImage::check_loaded() const {
   }
 }
 
-/// Checks the other segments that are read in memory, by the dynamic linker or when exceptions are
-/// thrown.
+/// Checks a segment that lies within a loaded segment and is read there, by the dynamic linker or
+/// when exceptions are thrown.
 void ElfImage::check_segment(const Elf64_Phdr& segment) const {
   switch (segment.p_type) {
     case PT_DYNAMIC:

@@ -53,7 +53,7 @@ MappedPlugin mapped_table(void* library, const PluginInfo& stamp) {
 
 }  // namespace
 
-/// The dynamic linker has set the address of the setup function in the stamp that is in memory.
+/// The stamp in memory contains the address of the setup function, which dlopen() sets.
 MappedPlugin map_library(const std::string& path, const PluginInfo& stamp) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) fail(without_path(dlerror(), path));

@@ -23,7 +23,7 @@ class PluginLoader final : public ClassSource {
   /// Registers the classes of core, reads the index of built-in plugins and adds the classes of the
   /// host, once.
   void prepare();
-  /// See host/late_classes.h.
+  /// Implements add_classes_late() of host/late_classes.h.
   void add_late(void (*add)(Registry& registry));
   /// From now on, the loader loads libraries without a trial in a child process (plugin_trial.h).
   /// Called by such a child process, and by a process that indexes trusted libraries.

@@ -36,7 +36,7 @@ void check_same_count(const Tensors& tensors, const char* what) {
 }
 
 /// Checks the shape of one input, with the messages of Keras; a last axis of size 1 may be missing
-/// or superfluous, as in fit_input.
+/// or superfluous, because fit_input() (graph.h) adds or removes it.
 void check_input(const Tensor& given, const Shape& wanted, const Model& model, size_t index) {
   const int rank = wanted.rank();
   const bool is_adjustable = (given.rank() == rank + 1 && given.dim(-1) == 1) ||
@@ -89,7 +89,7 @@ void check_against_graph(const Model& model, const Tensors& x) {
     check_input(x[i], graph_inputs[i].shape(), model, i);
 }
 
-/// The class of each sample: its number in y or, if y has a row for each sample, the index of the
+/// The class number of each sample: y itself or, if y has a row for each sample, the index of the
 /// largest element of the row.
 std::vector<int64_t> classes_of(const Tensor& y) {
   if (y.rank() > 2) fail("`class_weight` not supported for 3+ dimensional targets.");

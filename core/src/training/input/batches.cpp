@@ -7,7 +7,8 @@
 namespace crescent {
 namespace {
 
-/// The dataset from which this process reads the rows that it computes, if possible on a thread.
+/// The dataset from which this process reads the rows that it computes; batches from files are
+/// prefetched by another thread.
 DatasetPtr source_of(const DatasetPtr& data, const ProcessGroup& group) {
   const NeededRows needed_rows = group.needed_rows();
   const DatasetPtr source = data && needed_rows ? data->with_needed(needed_rows) : data;

@@ -93,7 +93,8 @@ Rows rows_by_op(const Rows& rows) {
   });
 }
 
-/// Columns of text, followed by the numeric columns that all tables have.
+/// The titles of the columns of text, and the functions that give their cells. Every table has the
+/// same numeric columns after them.
 using Texts = std::vector<std::pair<const char*, std::function<std::string(const ProfileEntry&)>>>;
 
 std::vector<std::string> table_of(const Rows& rows, const Texts& texts, size_t line_length) {

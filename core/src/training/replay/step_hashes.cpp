@@ -84,7 +84,7 @@ uint64_t hash_of_rows(const Tensor& x, int64_t first, const RowRange& in_batch, 
 }
 
 /// Hashes the rows of an input that belong to this process. If each process provides its own
-/// inputs, they consist of these rows alone.
+/// inputs, the tensor consists of these rows alone.
 uint64_t hash_of_input(const Tensor& given, const std::optional<RowRange>& own, int64_t whole,
                        uint64_t input) {
   if (given.rank() == 0) return 0;

@@ -173,7 +173,8 @@ Tensor sum_of_both(const Tensor& sum, const Tensor& term) {
 Tensors shard_gradients(GradientTape& tape, const Tensor& loss, const Variables& variables,
                         const ShardReads& reads) {
   Tensors sources;
-  // for each variable, the indices in `sources` of values of the whole and of each shard
+  // For each variable: the indices in `sources` of the values that were read outside of the shards,
+  // and the indices of those that each shard has read.
   std::vector<std::vector<size_t>> direct_sources(variables.size());
   std::vector<std::vector<std::vector<size_t>>> sources_by_shard(variables.size());
   const auto add_source = [&](const Tensor& value) {

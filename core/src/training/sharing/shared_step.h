@@ -22,8 +22,8 @@ ProcessGroup group_for(Model& model, const char* run, ProcessGroup group);
 /// Gradients with at most this many elements are reduced together with others.
 inline constexpr int64_t kSmallGradient = 1 << 14;
 
-/// Finds out how many random numbers the model draws for each row of a batch like `x`, draw by
-/// draw.
+/// Finds out how many random numbers the model draws for each row of a batch with the specs of `x`,
+/// draw by draw.
 std::vector<RowsInDraw> draws_of(Model& model, const Tensors& x, bool training);
 /// Calls the model on the rows of the share; returns the outputs for all rows of the batch.
 Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool training);

@@ -9,7 +9,8 @@ struct ModelAccess {
   using Addition = Functional::Addition;
   using Training = Model::Training;
   static const Graph* graph(const Functional& model) { return model.graph_.get(); }
-  /// Makes a graph from its inputs, outputs and additions; `ends` has no other members set.
+  /// Makes a graph from its inputs, outputs and additions, which are the only members of `ends`
+  /// that are set.
   static std::shared_ptr<const Graph> make_graph(Graph ends);
   static void adapt(const Model& model, const std::vector<Shape>& inputs) { model.adapt(inputs); }
   static Training& training(const Model& model) { return *model.training_; }

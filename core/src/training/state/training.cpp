@@ -140,8 +140,9 @@ bool holds_lists(const Value& metrics) {
   });
 }
 
-/// Returns the metrics of each output. A list with one entry per output of several outputs is by
-/// output, as in Keras 3; any other list of metrics applies to every output, as in Keras 2.
+/// Returns the metrics of each output. If the model has several outputs, a list with one entry per
+/// output gives the metrics of each output, as in Keras 3; any other list of metrics applies to
+/// every output, as in Keras 2.
 std::vector<List> metric_values(const char* what, const Value& metrics, const Value& structure,
                                 const std::vector<std::string>& names) {
   std::vector<List> lists;
@@ -186,9 +187,9 @@ const char* fitting(const MetricFamily& family, const Loss* loss, int64_t width)
   return loss && loss->sparse_targets() ? family.sparse : family.by_shapes;
 }
 
-/// Makes a metric object for an output. If the metric is given as text, that is its name, without
-/// the package of a registered function. An object that is among those in use is copied, because
-/// each output needs a state of its own.
+/// Makes a metric object for an output. A metric that is given as text has this text as its name,
+/// without the package of a registered function ("acme>"). An object that is in `in_use` already is
+/// copied, because each output needs a state of its own.
 MetricPtr make_metric(const Value& value, const Loss* loss, int64_t width,
                       std::set<const Metric*>& in_use) {
   if (!value.is_string()) {

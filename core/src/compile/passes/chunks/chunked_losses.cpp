@@ -63,8 +63,8 @@ class ChunkedLoss {
 
   // ---- which instructions are chunked
 
-  /// Adds the producers and readers of the value and of all wide values that depend on each other;
-  /// returns false if one of them cannot be chunked.
+  /// Adds the producers and readers of the value and of all wide values that are connected with it
+  /// by instructions; returns false if one of them cannot be chunked.
   bool add_wide(int value) {
     std::vector<int> waiting_values{value};
     std::set<int> known_values;

@@ -53,7 +53,7 @@ class Rewriting {
 
   /// Returns the instruction that computes the value; null for inputs, variables and constants.
   const Instruction* producer(int value) const { return producers_[value]; }
-  /// Returns the op that computes the value if it is a T, else null.
+  /// Returns the instruction that computes the value if its op is a T, else null.
   template <class T>
   const Instruction* producer_as(int value) const {
     const Instruction* i = producer(value);

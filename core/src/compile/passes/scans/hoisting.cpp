@@ -16,7 +16,8 @@ namespace {
 
 class Hoisting {
  public:
-  /// Instructions that move out of the body of `loop` are added to the code of `program`.
+  /// Instructions that move out of the body of `loop` are appended to `code`; their results are new
+  /// values of `program`.
   Hoisting(Program& program, Instruction& loop, std::vector<Instruction>& code)
       : program_(program),
         loop_(loop),
