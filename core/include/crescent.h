@@ -5,8 +5,8 @@
 //   if (error) { puts(crescent_error_message(error)); crescent_error_free(error); }
 //
 // Programs link libcrescent_c.so.1. The number in its soname stays while the interface only grows:
-// functions and codes are added, none changes its meaning or goes. Structs that may grow start with
-// struct_size, which the caller sets to sizeof the struct that it was compiled with.
+// functions and codes are added, none changes its meaning or is removed. Structs that may grow
+// start with struct_size, which the caller sets to sizeof the struct that it was compiled with.
 //
 // Errors. A function that can fail returns NULL on success, else an error, which the caller frees;
 // results are written on success only. No exception leaves a function, and no function ends the
@@ -200,8 +200,8 @@ CRESCENT_MAY_FAIL crescent_error* crescent_tensor_spec(const crescent_tensor* te
 /// Gets a pointer to the values, without a copy, which is valid as long as the handle.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_data(const crescent_tensor* tensor,
                                                        const void** values);
-/// Gets a pointer for writing values. Weights of a model that were set from the tensor before do
-/// not change.
+/// Gets a pointer for writing values. Writing does not change weights of a model that were set from
+/// the tensor before.
 CRESCENT_MAY_FAIL crescent_error* crescent_tensor_mutable_data(crescent_tensor* tensor,
                                                                void** values);
 /// Gets an element of a tensor of strings; `index` counts in row-major order.

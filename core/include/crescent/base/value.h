@@ -39,7 +39,7 @@ class CRESCENT_API Dict {
  public:
   Dict();
   Dict(std::initializer_list<DictEntry> entries);
-  /// Takes linear time; the keys must be distinct.
+  /// Makes a dictionary of the entries in linear time; their keys must be distinct.
   static Dict from(std::vector<DictEntry> entries);
   Dict(const Dict&);
   Dict(Dict&&) noexcept;

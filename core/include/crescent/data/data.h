@@ -83,7 +83,7 @@ CRESCENT_API DatasetPtr shard(const DatasetPtr& data, int64_t index, int64_t cou
 struct ArrayOptions {
   int64_t batch_size = 32;
   bool shuffle = false;
-  /// Draws the permutation of each epoch; needed for shuffle.
+  /// The generator that draws the permutation of each epoch; must be given if `shuffle` is true.
   const SeedGenerator* order = nullptr;
 };
 /// A dataset of arrays with the same first dimension; other arrays fail with Keras' message.
@@ -106,12 +106,13 @@ CRESCENT_API DatasetPtr prefetch(DatasetPtr source);
 // ---- arrays that stay in files: formats make them (format.h), datasets read them
 /// The bytes of an open file as storage of tensors (Tensor::on); the storage closes the descriptor.
 CRESCENT_API std::shared_ptr<Storage> file_storage(int descriptor, const std::string& path);
-/// A storage of the same file for elements of `width` bytes in the other byte order.
+/// A storage of the bytes of `file`, which has elements of `width` bytes in the other byte order;
+/// reading swaps their bytes.
 CRESCENT_API std::shared_ptr<Storage> swapped_storage(std::shared_ptr<Storage> file, size_t width);
 /// Reverses the bytes of each element of `width` bytes.
 CRESCENT_API void swap_elements(std::byte* data, size_t bytes, size_t width);
-/// A storage of the same file that reads every nonzero byte as 1, because other programs may write
-/// true as any nonzero byte.
+/// A storage of the bytes of `file` in which every nonzero byte is read as 1, because other
+/// programs may write true as any nonzero byte.
 CRESCENT_API std::shared_ptr<Storage> boolean_storage(std::shared_ptr<Storage> file);
 /// Replaces every nonzero byte by 1, as kernels expect the bytes of a bool tensor.
 CRESCENT_API void normalize_booleans(std::byte* data, size_t bytes);

@@ -1,5 +1,5 @@
-// Images in files and arrays, which are read, resized and written as by keras.utils. An image is a
-// tensor (height, width, channels); pixels of files are uint8, or int32 for 16-bit grayscale.
+// Functions that read, resize and write images in files and arrays as keras.utils does. An image is
+// a tensor (height, width, channels); pixels of files are uint8, or int32 for 16-bit grayscale.
 //
 //   Tensor image = load_image("cat.png", {.target_size = ImageSize{64, 64}});
 //   save_image("small.png", smart_resize(image, {32, 32}));

@@ -1,4 +1,4 @@
-// Windows over the rows of a time series, as by keras.utils.timeseries_dataset_from_array.
+// Windows over the rows of a time series, like those of keras.utils.timeseries_dataset_from_array.
 //
 //   model->fit(timeseries_dataset_from_array(x, y, 24, {.sampling_rate = 2, .shuffle = true}));
 #pragma once

@@ -8,8 +8,9 @@
 
 namespace crescent {
 
-/// Makes the ranks equal as Keras does: when they differ by one and the last axis of the longer
-/// shape has size 1, that axis is dropped (or added to a vector).
+/// Makes the ranks equal as Keras does, if they differ by one and the last axis of the longer shape
+/// has size 1: drops this axis or, if the other tensor is a vector, adds such an axis to the
+/// vector.
 CRESCENT_API void match_ranks(Tensor& a, Tensor& b);
 
 /// A loss function with a reduction from losses per sample to one number. The rules are those of

@@ -38,9 +38,9 @@ struct GradientChecks {
   int64_t seed = 1;
 };
 
-/// Compares the reverse-mode gradient of f, by each floating input and by each variable, with
-/// central differences. f must give the same results each time; if f draws random numbers, it must
-/// restore its generators.
+/// Compares the reverse-mode gradient of f, with respect to each floating input and each variable,
+/// with central differences. f must give the same results each time; if f draws random numbers, it
+/// must restore its generators.
 CRESCENT_API CheckReport check_gradient(const std::function<Tensors(const Tensors&)>& f,
                                         const Tensors& inputs, const Variables& variables = {},
                                         const GradientChecks& checks = {});

@@ -26,7 +26,7 @@ namespace crescent {
 struct LayerChange {
   std::string layer;   ///< the path of the layer
   std::string change;  ///< "new", "removed", "replaced" or "reshaped"
-  /// Output shapes of all its calls in the old model; empty: none or unknown.
+  /// Output shapes of all calls of the layer in the old model; empty: none or unknown.
   std::vector<Shape> before;
   std::vector<Shape> after;
   std::string weights;  ///< "2 kept", "1 carried, 1 new", "2 dropped"; empty without weights

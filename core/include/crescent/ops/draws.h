@@ -1,4 +1,4 @@
-// The functions of keras.random that are no members of SeedGenerator.
+// The functions of keras.random that are not members of SeedGenerator.
 #pragma once
 #include "crescent/ops/random.h"
 

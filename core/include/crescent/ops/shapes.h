@@ -53,7 +53,8 @@ CRESCENT_API Tensor roll(const Tensor& x, const std::vector<int64_t>& shift, con
 /// Rotates by k * 90 degrees in the plane of two axes.
 CRESCENT_API Tensor rot90(const Tensor& x, int64_t k = 1, const Axes& axes = {0, 1});
 
-/// Widths before and after each axis; a single pair is used for all axes.
+/// Numbers of elements that pad() adds before and after each axis; a single pair is used for all
+/// axes.
 struct PadWidths {
   std::vector<std::pair<int64_t, int64_t>> pairs;
 };

@@ -105,7 +105,8 @@ struct CRESCENT_API PatchGrid {
   int64_t count(size_t axis, int64_t length) const;
 };
 CRESCENT_API std::string to_text(const PatchGrid& grid);
-/// (batch, spatial..., channels) -> (batch, patches..., size... * channels)
+/// (batch, spatial..., channels) -> the patches of the images, (batch, patches..., size... *
+/// channels).
 CRESCENT_OP(Patches, "operations.patches")
   PatchGrid grid;
   CRESCENT_FIELDS(grid)

@@ -330,8 +330,8 @@ CRESCENT_OP(LayerNormBackward, "layer_norm_backward")
   CRESCENT_FIELDS(epsilon)
   Tensors decompose(std::span<const Tensor>) const override;
 };
-/// The score of a masked key, far below all others and finite in that dtype (Keras' numbers). A
-/// query whose keys are all masked therefore gives them equal weights.
+/// The score of a masked key, far below all others and finite in `dtype`, the dtype of scores
+/// (Keras' numbers). A query whose keys are all masked therefore gives them equal weights.
 constexpr double masked_score(DType dtype) { return dtype == DType::float16 ? -3e4 : -1e9; }
 /// Scaled dot-product attention: softmax(scale q k') v for every head. Scores of masked keys are
 /// masked_score of the dtype that scores are computed in; if `causal`, query i may attend only to
@@ -341,7 +341,7 @@ constexpr double masked_score(DType dtype) { return dtype == DType::float16 ? -3
 /// exp(score - maximum).
 ///
 /// If `dropout` is above 0, the last input is the state of a draw (Random) of float32 numbers in
-/// [0, 1), whose shape is (b,h,t,s) but for more rows: those of q begin at `first_row`. Weights
+/// [0, 1), of shape (rows,h,t,s); the b rows from `first_row` on are the numbers of q. Weights
 /// whose number is below `dropout` become 0, the others are divided by 1 - dropout.
 CRESCENT_OP(Attention, "attention")
   double scale = 1;

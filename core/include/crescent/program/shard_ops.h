@@ -39,8 +39,9 @@ CRESCENT_OP(ShardReduce, "shard_reduce")
 
 class Program;
 /// For each value of the program, the logical shard that it belongs to; -1 if every process
-/// computes the value. Fails if an instruction reads values of several shards, or exchanges data
-/// within one.
+/// computes the value. Fails if an instruction reads values of several shards, or if an instruction
+/// that reads values of a shard has the effect `ordered`, like an exchange of data between
+/// processes.
 CRESCENT_API std::vector<int> shards_of_values(const Program& program);
 
 }  // namespace crescent

@@ -23,8 +23,8 @@ CRESCENT_API PluginRecord load_plugin(const std::string& path);
 /// Loads the plugin of this name ("acme.scale") from the search path; the error lists the paths
 /// that were tried.
 CRESCENT_API PluginRecord load_plugin_by_name(const std::string& name);
-/// The folders of $CRESCENT_PLUGIN_PATH, the folder of the user and the installed one; folders to
-/// which other users may write are left out.
+/// The folders of $CRESCENT_PLUGIN_PATH, the folder of the user and that of installed plugins;
+/// folders to which other users may write are left out.
 CRESCENT_API std::vector<std::string> plugin_search_path();
 /// The loaded, indexed, found and refused plugins. A library on the search path that was never seen
 /// is tried in a process of its own, unless its file or its stamp is refused before.

@@ -140,7 +140,8 @@ class CRESCENT_API Registry {
 CRESCENT_API Registry& registry();
 
 /// The kind in which an option that expects an object of kind `expected` finds `class_name`:
-/// `expected` itself, or another kind whose objects can replace it (layers can be activations).
+/// `expected` itself, or another kind whose objects can stand for objects of that kind (layers can
+/// be activations).
 CRESCENT_API std::string kind_given(std::string_view expected, std::string_view class_name);
 
 // ---- making objects

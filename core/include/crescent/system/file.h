@@ -14,7 +14,7 @@ namespace crescent {
 /// would end the path there.
 CRESCENT_API const char* system_path(const std::string& path);
 
-/// A file descriptor that its owner closes on destruction.
+/// A file descriptor, which the destructor closes.
 class CRESCENT_API Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
