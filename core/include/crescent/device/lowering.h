@@ -33,7 +33,7 @@ class CRESCENT_API HostCall final : public Op {
 };
 
 /// Rewrites the program so that every instruction is one of:
-/// - an op that the device supports(), including ops of lowered_ops.h among its capabilities,
+/// - an op that the device supports(), such as an op of lowered_ops.h that its capabilities name,
 /// - a Scan that the device supports(), with a lowered body,
 /// - a Reshape, whose result is the memory of its input under another shape, or
 /// - a HostCall.

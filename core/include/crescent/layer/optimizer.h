@@ -78,7 +78,8 @@ class CRESCENT_API Optimizer : public Configurable {
   /// The variables that have a slot of this name, each with that slot. pairs_with("average") gives
   /// the moving averages of use_ema.
   virtual std::vector<std::pair<Variable, Variable>> pairs_with(std::string_view slot) const;
-  /// iterations, learning_rate, then the slots of each variable (Keras 3's order).
+  /// The variables of the state: iterations, learning_rate, then the slots of each trained variable
+  /// (Keras 3's order).
   virtual Variables state() const;
   const std::string& name() const { return name_; }
   /// Returns the loss to differentiate, multiplied by the loss scale if there is one; apply()

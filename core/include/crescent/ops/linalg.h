@@ -47,9 +47,10 @@ CRESCENT_API std::tuple<Tensor, Tensor> eigh(const Tensor& x);
 /// Square, real or complex x -> eigenvalues (..., n), eigenvectors in columns, both complex64;
 /// fails if an element is not finite.
 CRESCENT_API std::tuple<Tensor, Tensor> eig(const Tensor& x);
-/// The singular value decomposition: u (..., m, m), descending s (..., k), vt (..., n, n); unless
-/// full_matrices: u (..., m, k), vt (..., k, n). Only s unless compute_uv. The svd of ops.h takes a
-/// single matrix, reduced, and computes in its dtype.
+/// The singular value decomposition: u (..., m, m), descending s (..., k), vt (..., n, n); without
+/// full_matrices: u (..., m, k), vt (..., k, n). Without compute_uv, only s is returned. The svd of
+/// ops.h returns the reduced decomposition of a single matrix and computes in the dtype of the
+/// matrix.
 CRESCENT_API SvdResult svd(const Tensor& x, bool full_matrices, bool compute_uv = true);
 /// The number of singular values above the tolerance: (...), int32.
 CRESCENT_API Tensor matrix_rank(const Tensor& x, std::optional<double> tol = {});

@@ -53,7 +53,8 @@ MappedPlugin mapped_table(void* library, const PluginInfo& stamp) {
 
 }  // namespace
 
-/// The stamp in memory contains the address of the setup function, which dlopen() sets.
+/// The stamp in memory differs from `stamp` in the address of the setup function, which dlopen()
+/// sets.
 MappedPlugin map_library(const std::string& path, const PluginInfo& stamp) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library) fail(without_path(dlerror(), path));

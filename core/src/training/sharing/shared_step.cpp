@@ -119,8 +119,8 @@ Tensors call_on_share(Model& model, const Share& share, const Tensors& x, bool t
   return outputs;
 }
 
-/// The sum over the processes has no gradient. The term part - stop_gradient(part) is 0 and has the
-/// gradient of `part`.
+/// Returns the sum of the weighted parts of all processes. The sum has no gradient; the term that
+/// is added to it, part - stop_gradient(part), is 0 and has the gradient of `part`.
 Tensor mean_over_shares(const Share& share, const Tensor& own) {
   const Tensor weighted_part = own * share.weight();
   const Tensor sum_of_parts =
@@ -128,7 +128,8 @@ Tensor mean_over_shares(const Share& share, const Tensor& own) {
   return sum_of_parts + (weighted_part - ops::stop_gradient(weighted_part));
 }
 
-/// The backward pass computes the gradients of the last variables first.
+/// Sums the values from the last to the first, the order in which the backward pass computes the
+/// gradients of the variables.
 void sum_over_processes(Tensors& values, const Variables& of, const BucketSizes& sizes) {
   struct Bucket {
     std::vector<size_t> variable_indices;
