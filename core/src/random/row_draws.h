@@ -32,8 +32,9 @@ class RowDraws {
 
   /// Returns draw(shape), or the rows of the share in what `draw` returns for the whole batch.
   static Tensor draw_rows(const Shape& shape, const std::function<Tensor(const Shape&)>& draw);
-  /// The state that `take` returns for a draw that an op makes itself, and the first of the share's
-  /// rows. Returns nullopt, without a draw, if the rows of the batch are not in axis 0.
+  /// For a draw that an op makes itself: the state of the draw, which `take` returns, and the row
+  /// of the draw at which the rows of the share begin. Returns nullopt, without a draw, if the rows
+  /// of the batch are not in axis 0.
   static std::optional<SeedGenerator::DrawState> state(const Shape& shape,
                                                        const std::function<Tensor()>& take);
 
