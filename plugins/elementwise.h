@@ -5,7 +5,7 @@
 
 namespace crescent {
 
-/// The trait of the classes of such functions.
+/// The trait that the schemas of activation functions have if each element is computed by itself.
 inline constexpr const char* kElementwise = "elementwise";
 
 inline bool is_elementwise(const Ref<Activation>& activation) {

@@ -133,9 +133,9 @@ class NumericActivation final : public WithOptions {
 
 // ---- functions along an axis
 
-/// The projection of each row onto the simplex as in Keras 3: the threshold is computed from the
-/// sum of the cumulative sums over the support, where Martins and Astudillo (2016) use the last
-/// cumulative sum.
+/// Sparsemax, the projection of each row onto the simplex, as in Keras 3: the threshold that is
+/// subtracted from x is computed from the sum of the cumulative sums over the support, while
+/// Martins and Astudillo (2016) compute it from the last cumulative sum.
 Tensor sparsemax(const Tensor& given, int axis) {
   const bool is_last = given.shape().axis(axis) == given.rank() - 1;
   const Tensor x = is_last ? given : swap_axes(given, axis, -1);

@@ -41,8 +41,8 @@ class BackupAndRestore final : public Callback {
 
   void try_resume(TrainingRun& run) override {
     const std::string current = path(), before = previous();
-    // The files hold the run until its next batch. A run that is interrupted while it is restored
-    // has neither its own state nor that of the files, and must not replace them.
+    // While the run is being restored it counts as saved: if it is interrupted meanwhile, its state
+    // is incomplete and must not replace the backup files.
     is_saved_ = exists(current) || exists(before);
     if (exists(current)) {
       if (!exists(before)) return load(run, current);

@@ -124,7 +124,8 @@ class ModelCheckpoint final : public Callback {
     if (save_freq_.is_string()) save_unless_worse({epoch + 1, {}}, logs);
   }
   bool comes_last() const override { return true; }
-  /// All processes contribute to a checkpoint of divided weights.
+  /// Whether one process writes the file alone; not if weights are divided among the processes,
+  /// which then all contribute to the file.
   bool writes_for_all() const override { return layouts().empty(); }
   Dict get_state() const override {
     return {{"best", monitor_.best_value()}, {"batches", batches_}};

@@ -94,8 +94,8 @@ class EarlyStopping final : public Callback {
   }
 
  private:
-  /// Whether the run was interrupted before its end. It keeps its last weights, from which it may
-  /// go on.
+  /// Whether the training run was interrupted before its end. The model then keeps the last weights
+  /// instead of the best ones, so that training can be resumed from them.
   bool is_cut_short() const {
     const TrainingRunPtr run = model_->training_run();
     return interrupted() && run && !model_->stop_training && run->epoch() < run->epochs();

@@ -47,7 +47,7 @@ struct RowsOf {
   int64_t rows, columns, ld;
 };
 
-/// The most rows of tiles that are given to the loops.
+/// The largest number of rows of a tile in one call of a loop.
 inline constexpr int64_t kSliceRows = 4;
 
 /// The loops, compiled for the best instruction set of the machine. Scores and statistics have type

@@ -43,8 +43,8 @@ class AttentionGradient final : public AttentionKernel<T, AttentionBackward> {
   struct Scratch {
     T *key, *value;  ///< the packed keys and values of a tile
     S *w, *dw;       ///< the weights of a tile and their gradients
-    /// The gradients of all queries, and of the keys and values of a tile, unless they are computed
-    /// in the outputs.
+    /// The gradients of all queries, and those of the keys and values of a tile, before they are
+    /// converted; no memory is reserved for gradients that are computed directly in the outputs.
     S *dq, *dk, *dv;
     S* means;         ///< for each query the mean of the gradients of its weights, or null
     StepRange* seen;  ///< the keys to which each block attends

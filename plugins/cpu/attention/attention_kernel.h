@@ -173,8 +173,8 @@ class AttentionKernel : public Kernel {
   StepRange tile(int64_t number) const {
     return {number * tile_keys_, std::min((number + 1) * tile_keys_, key_.steps)};
   }
-  /// The floating-point operations of `products` matrix products per head, of which half have the
-  /// size of q k' and half the size of weights v.
+  /// The floating-point operations of `products` matrix products per head: half of them have the
+  /// size of the product q k', half that of the product of the attention weights with v.
   double flops_of(double products) const {
     const auto queries = static_cast<double>(query_.steps), keys = static_cast<double>(key_.steps);
     const double square = std::min(queries, keys);
@@ -226,7 +226,7 @@ class AttentionKernel : public Kernel {
     multiply.pack(rows.x, rows.rows, rows.columns, rows.ld, packed);
     return {rows, packed};
   }
-  /// The product of the rows of x and `count` rows of a tile from `first` on, transposed.
+  /// Multiplies x by the transpose of `count` rows of a tile from `first` on.
   static void multiply_transposed(const Multiply& multiply, RowsOf<const T> x, const TileRows& tile,
                                   int64_t first, int64_t count, S* result, std::byte* work) {
     HeadProduct<T, T> p{false, true, x.rows, count, x.columns, x.x, x.ld};

@@ -44,7 +44,7 @@ struct PartVector {
   HWY_INLINE void store(hn::Vec<D> x, T* to) const {
     store_part(x, d, to + at, count);
   }
-  /// Returns `other` in the lanes that have no element.
+  /// Returns x in the lanes that have an element, and `other` in the rest.
   HWY_INLINE hn::Vec<D> or_else(hn::Vec<D> x, hn::Vec<D> other) const {
     return hn::IfThenElse(hn::FirstN(d, count), x, other);
   }
@@ -63,7 +63,7 @@ HWY_INLINE void each_vector(D d, int64_t n, F&& f) {
 /// not null, to no key whose byte there is 0.
 template <class S>
 struct ScoreRow {
-  // the score of masked keys that type S can represent
+  // the score of masked keys; it depends on S, whose range it must not exceed
   static constexpr S kMasked = static_cast<S>(masked_score(DTypeOf<S>::value));
 
   ScoreRow(const ScoreTile<S>& tile, int64_t i)
@@ -103,7 +103,7 @@ struct ScoreRow {
   S scale;
 };
 
-/// Returns the maximum of the scores of a row; if some are NaN, any number.
+/// Returns the maximum of the scores of a row; an arbitrary number if some are NaN.
 template <class S>
 HWY_INLINE S top_score(const ScoreRow<S>& row) {
   const hn::ScalableTag<S> d;
@@ -112,7 +112,7 @@ HWY_INLINE S top_score(const ScoreRow<S>& row) {
   return hn::GetLane(hn::MaxOfLanes(d, top));
 }
 
-/// e^(x - top) of one number.
+/// e^(x - top) for a single number x.
 template <class S>
 HWY_INLINE S power_of(S x, S top) {
   const hn::ScalableTag<S> d;

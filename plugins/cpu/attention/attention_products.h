@@ -38,15 +38,15 @@ class HeadProducts {
  public:
   static constexpr bool is_available() { return true; }
   static constexpr const char* name() { return "highway packed"; }
-  /// The bytes of scratch memory for products whose dimensions are at most `longest`, and of which
-  /// one is at most `width`.
+  /// The bytes of scratch memory for products whose three dimensions are at most `longest`, one of
+  /// them at most `width`; these products need none.
   static constexpr size_t work_bytes(int64_t, int64_t) { return 0; }
-  /// The number of packed values of `rows` rows.
+  /// The number of values that pack() writes for `rows` rows of `width` values.
   static constexpr int64_t packed_values(int64_t rows, int64_t width) {
     return panel_columns(rows) * width;
   }
   explicit HeadProducts() = default;
-  /// Packs rows that are `ld` elements apart as b of products that transpose it.
+  /// Packs rows that are `ld` elements apart as the operand b of products with `transpose_b`.
   void pack(const T* x, int64_t rows, int64_t width, int64_t ld, T* packed) const {
     Product<T> p{false, true, 0, rows, width};
     p.b = x, p.ldb = ld;

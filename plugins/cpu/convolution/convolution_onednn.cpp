@@ -18,7 +18,7 @@ constexpr int64_t kSlices = 64, kPartials = 16;
 /// If a batch has fewer images than this, the rows of each image are divided too.
 constexpr int64_t kMinRowPieces = 8;
 constexpr double kMinFlops = 2e6;  ///< fewest operations per slice of the batch
-/// Fewest operations per piece of an image, some 3 us.
+/// Fewest floating-point operations per piece of an image, which take about 3 us.
 constexpr double kMinRowFlops = 4e5;
 constexpr size_t kMaxPartialBytes = 16 << 20;  ///< memory for partial gradients of the kernel
 /// The longest sum that oneDNN may compute in one accumulator.

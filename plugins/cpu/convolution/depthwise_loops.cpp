@@ -12,7 +12,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int kTaps = 3;  // number of taps in each row of a window
-// the distance in elements from a read to the prefetch
+// how far ahead of a read the loops prefetch, in elements
 constexpr int64_t kPrefetchAhead = 8192 / sizeof(float);
 
 template <bool kRelu>

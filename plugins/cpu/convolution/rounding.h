@@ -5,7 +5,7 @@
 namespace crescent::cpu {
 
 struct RoundingLoops {
-  /// The largest magnitude; NaN if a value is NaN. 0 without values.
+  /// Returns the largest magnitude; NaN if a value is NaN, and 0 if there are no values.
   float (*largest)(const float* x, int64_t count);
   /// Stores x * scale, rounded to an integer from `low` to `high`, plus `offset`.
   void (*round)(const float* x, int64_t count, float scale, float low, float high, float offset,

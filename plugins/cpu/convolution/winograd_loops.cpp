@@ -193,7 +193,8 @@ void transform_output_gradient(const Images& g, const float* dy, const Tiles& ti
 }
 
 /// Transforms points to the pixels of a tile that are inside of the image: adds bias and residual,
-/// replaces smaller values by `least`, and sets the result to 0 where the gate is not positive.
+/// replaces values below `least` by `least`, and sets the result to 0 where the gate is not
+/// positive.
 template <bool kWhole>
 HWY_INLINE void points_to_tile(const Images& g, const float* points, int64_t stride,
                                const float* bias, const float* residual, const float* gate,

@@ -82,8 +82,8 @@ void copy_rows(const std::byte* from, int64_t from_step, std::byte* to, int64_t 
 }
 
 void repeat_row(const std::byte* row, int64_t bytes, int64_t times, std::byte* to) {
-  // The result is copied from its own beginning, of at most this many bytes, which stay in the
-  // first-level cache.
+  // The result is filled by copies of its own beginning, which has at most this number of bytes, so
+  // that it stays in the first-level cache.
   constexpr int64_t kMaxCachedBytes = 4096;
   if (bytes >= kMaxCachedBytes || times < 2) return copy_rows(row, 0, to, bytes, bytes, times);
   const int64_t total = bytes * times, most = kMaxCachedBytes / bytes * bytes;

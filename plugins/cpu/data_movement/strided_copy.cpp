@@ -137,8 +137,8 @@ static void fetch_ahead(const T* line) {
   for (size_t i = 0; i < kTile * sizeof(T); i += kCacheLine) __builtin_prefetch(bytes + i);
 }
 
-/// Transposes tile by tile. Units [begin, end) are counted over the tiles along `transposed_axis_`,
-/// each with the whole axis `inner_`.
+/// Transposes units [begin, end) of the array tile by tile. A unit has kTile indices of
+/// `transposed_axis_`, all indices of `inner_` and one index of every other axis.
 template <class T>
 void StridedCopy::run_tiles(const T* from, T* to, int64_t begin, int64_t end) const {
   const int64_t tiles = (transposed_axis_.size + kTile - 1) / kTile;

@@ -335,9 +335,10 @@ bool Elementwise::add_step(const FusedStep& step, bool stored, bool is_shared) {
   return true;
 }
 
-/// Chooses the loop of a binary step and marks the registers that must be broadcast to a block. If
-/// a loop with a scalar operand exists, it takes a cell as the scalar beside an array or a column,
-/// and a column as the scalar beside an array; all other cells and columns are broadcast.
+/// Chooses the loop of a binary step and marks the registers that must be broadcast to a block. A
+/// cell is one number for all elements, a column one number for each block. If a loop with a scalar
+/// operand exists, it takes a cell as the scalar beside an array or a column, and a column as the
+/// scalar beside an array; all other cells and columns are broadcast.
 BinaryLoop Elementwise::choose_loop(const FusedStep& step, DType dtype, bool cells) {
   Register &a = registers_[step.args[0]], &b = registers_[step.args[1]];
   const BinaryLoops loops = binary_loops(step.binary, dtype);

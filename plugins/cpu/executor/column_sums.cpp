@@ -58,7 +58,7 @@ class ColumnSums {
 
   Schedule& schedule_;
   const Readers readers_;
-  /// For each root value, the indices of the products a'b whose operand b it is.
+  /// For each root value (Schedule::root), the indices of the products a'b whose operand b it is.
   std::vector<std::vector<size_t>> products_;
 };
 

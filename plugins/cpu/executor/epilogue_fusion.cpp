@@ -153,7 +153,8 @@ class EpilogueFusion {
 
   Schedule& schedule_;
   const Readers readers_;  ///< the readers of each value, by original position
-  /// For each root value, the original position of the step that computes it; -1 if there is none.
+  /// For each root value (Schedule::root), the original position of the step that computes it; -1
+  /// if there is none.
   std::vector<int> producer_;
   /// For each root value, whether it is an output or the new value of a variable.
   std::vector<bool> is_kept_;

@@ -29,7 +29,7 @@ class ExchangeThread {
   /// system refuses the thread, the caller runs the exchange.
   void begin(const Exchange& exchange);
   /// Waits until all exchanges have ended; raises the first error of one of them. After an error
-  /// the exchanges behind it are left out.
+  /// the exchanges begun later do not run.
   void wait();
   /// Like wait(), but ignores errors, for a caller that fails with another error.
   void wait_quietly() noexcept;

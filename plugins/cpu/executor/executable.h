@@ -28,7 +28,8 @@ class CpuExecutable final : public Executable {
 
   Arenas& arenas_;
   Arenas::User user_;
-  // locked during runs that are observed, and while the settings of observation change
+  // locked during runs that are observed (Plan::is_observed), and while profiling or watching is
+  // turned on or off
   mutable std::mutex observing_;
   Plan plan_;
   ObjectPool<Plan::Frame> frames_;

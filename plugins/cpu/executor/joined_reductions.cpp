@@ -79,8 +79,8 @@ class Reductions {
 
   Schedule& schedule_;
   const Readers readers_of_;
-  /// is_new_value_: for each root value, whether it is the new value of a variable; is_kept_:
-  /// whether it is such a value or an output.
+  /// For each root value (Schedule::root), is_new_value_ tells whether it is the new value of a
+  /// variable, and is_kept_ whether it is such a new value or an output.
   std::vector<bool> is_new_value_, is_kept_;
   /// The readers of the step that find_readers() was called for.
   std::vector<Reader> readers_;

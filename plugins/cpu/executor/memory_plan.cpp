@@ -185,8 +185,9 @@ void MemoryPlan::find_lives() {
   }
 }
 
-/// Whether an overlapped step still uses the value when `step`, whose index is `when`, writes to
-/// its memory. Overlapped steps run one after another.
+/// Whether a step that runs beside later ones (Step::is_overlapped) still uses the value when
+/// `step`, whose index is `when`, writes to the value's memory. Overlapped steps run one after
+/// another.
 bool MemoryPlan::is_busy(int value, const Step& step, int when) const {
   const int last_step = busy_until_[schedule_.root(value)];
   return step.is_overlapped ? last_step > end_[static_cast<size_t>(when)] : last_step >= when;

@@ -27,7 +27,7 @@ struct MemoryPlan {
   /// appends a step to the schedule that copies it there.
   explicit MemoryPlan(Schedule& schedule);
 
-  /// For each value, where its memory is; only the entries of root values are used.
+  /// For each value, where its memory is; only entries of root values (Schedule::root) are used.
   std::vector<Location> locations;
   /// For each step, the offset of its scratch memory in the arena.
   std::vector<size_t> scratch;
@@ -51,7 +51,8 @@ struct MemoryPlan {
 
   Schedule& schedule_;
   int last_failure_ = -1;  ///< index of the last step at whose end a run may fail
-  /// For each root value, the index of the step that computes it; -1 if there is none.
+  /// For each root value (Schedule::root), the index of the step that computes it; -1 if there is
+  /// none.
   std::vector<int> producer_step_;
   /// For each root value, the index of the last step that reads or computes it.
   std::vector<int> last_use_;

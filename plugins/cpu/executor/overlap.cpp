@@ -1,6 +1,6 @@
-// Overlap: exchanges with other processes run while later steps compute. The sum of a gradient is
-// recorded behind the whole backward pass; it moves to where the gradient is ready, and so do steps
-// that only exchanges read, such as the concatenation of small gradients.
+// Overlap: exchanges with other processes run while later steps compute. A program sums gradients
+// over the processes after the whole backward pass; each sum moves to where its gradient is ready,
+// and so do steps whose results only exchanges read, such as the concatenation of small gradients.
 //
 //   g1 = product(...)                  g1 = product(...)
 //   g2 = product(...)                  all_reduce(g1)       is overlapped
@@ -49,7 +49,8 @@ class Overlap {
   std::vector<Step>& steps() { return schedule_.steps; }
   size_t root(int value) const { return static_cast<size_t>(schedule_.root(value)); }
 
-  /// Finds the steps that may move: exchanges, and steps without effects that only such steps read.
+  /// Finds the steps that may move: exchanges, and steps without effects whose results are read by
+  /// steps that may move only.
   void find_moves() {
     std::vector<bool> is_kept(schedule_.values.size());
     for (int value : schedule_.outputs) is_kept[root(value)] = true;
@@ -68,9 +69,9 @@ class Overlap {
     });
   }
 
-  /// Moves each step that may move behind the steps that compute its inputs and the checks that
-  /// come before it; an exchange also behind the previous step whose effect must keep its order
-  /// (Effect::ordered).
+  /// Moves the steps that find_moves() found as far forward as possible: a step still comes after
+  /// the steps that compute its inputs and after the checks that came before it, an exchange also
+  /// after the previous step whose effect must keep its order (Effect::ordered).
   void move_up() {
     std::vector<size_t> place(steps().size()), producer(schedule_.values.size(), 0);
     size_t last_check = schedule_.prepack_steps, last_ordered = 0;
@@ -114,8 +115,8 @@ class Overlap {
     }
   }
 
-  /// Overlaps the exchanges with the steps before step `end`, but not the last ones, between which
-  /// and `end` there is little work.
+  /// Overlaps the exchanges with the steps before step `end`, except the last exchanges if there is
+  /// little work between them and `end`.
   void overlap(std::vector<size_t> exchanges, size_t end) {
     size_t bytes = 0, s = end;
     while (!exchanges.empty()) {

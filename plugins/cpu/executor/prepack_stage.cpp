@@ -67,7 +67,7 @@ class PrepackedByKey {
   const Schedule& schedule_;
   const Options& options_;
   PrepackCache& cache_;
-  /// For each root value, its prepacked value in the cache.
+  /// For each root value (Schedule::root), its prepacked value in the cache.
   std::unordered_map<int, PrepackedValuePtr> prepacked_by_root_;
 };
 

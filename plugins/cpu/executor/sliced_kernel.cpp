@@ -1,6 +1,6 @@
-// The kernel of the op Sliced: its body is a separate plan, with a frame for each thread. Slices
-// are divided among a fixed number of lanes. Each lane adds up its sums, and the sums of the lanes
-// are added in a fixed order.
+// The kernel of the op Sliced (tiling/sliced.h), whose body runs once per slice of the batch. The
+// body is a separate plan, with a frame for each thread. Slices are divided among a fixed number of
+// lanes. Each lane adds up its sums, and the sums of the lanes are added in a fixed order.
 #include "executor/sliced_kernel.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ class SlicedKernel final : public Composed {
   struct Output {
     SliceRole part;
     size_t bytes;  ///< size in bytes of the output of one slice
-    /// Where scratch memory has a copy of the output for each lane or for each slice: the offset of
+    /// If scratch memory has a copy of the output for each lane or for each slice: the offset of
     /// the first copy, and the distance between copies.
     size_t offset, stride;
     /// For outputs with SliceRole::rows or SliceRole::sum, the offset in the memory of a thread at

@@ -54,7 +54,8 @@ class Kernel {
   /// run, and runs the returned kernel only after the input has changed; run() then gets the
   /// converted input. If the kernel in the result is null, run() takes the input unconverted.
   virtual Prepared prepare(int input);
-  /// Whether this kernel can take over as its epilogue the kernel that alone reads its only result.
+  /// Whether this kernel can have an epilogue: another kernel that alone reads its only result, and
+  /// that then runs within this kernel, on each part of the result as soon as it is computed.
   virtual bool can_host_epilogue() const { return false; }
   /// Makes the kernel `next`, which reads the result of this kernel as its input `input`, the
   /// epilogue of this kernel; returns true on success. Then the other inputs of `next` follow this

@@ -130,8 +130,8 @@ class SolveKernel final : public BatchKernel {
   int columns_;
 };
 
-/// The kernel of TriangularSolve: (a, b (n, columns)) -> x = a^-1 b, of which only one triangle of
-/// a is read.
+/// The kernel of TriangularSolve: (a, b (n, columns)) -> x = a^-1 b. Only one triangle of a is
+/// read.
 template <class T>
 class TriangularSolveKernel final : public BatchKernel {
  public:

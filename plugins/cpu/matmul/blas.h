@@ -28,7 +28,8 @@ struct Product {
   const T* other = nullptr;  ///< the array with which c is combined; its rows are `ldc` apart
   bool relu = false;         ///< whether c is the relu of the sum
   T* column_sums = nullptr;  ///< if not null, receives the sums of the columns of b
-  /// The operands of the next product, which are prefetched; its shape must be the same.
+  /// The operands of the product that the thread computes next, which are prefetched; that product
+  /// must have the same sizes as this one.
   const T *next_a = nullptr, *next_b = nullptr;
 };
 

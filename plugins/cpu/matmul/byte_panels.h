@@ -1,5 +1,5 @@
-// Right operands of products of bytes (bytes.h), packed once per run or, for weights that seldom
-// change, before.
+// Right operands of products of bytes (bytes.h), packed in every run or, if they are weights that
+// seldom change, only after a change.
 #pragma once
 #include "kernel/kernel.h"
 #include "matmul/bytes.h"
@@ -18,7 +18,7 @@ struct Right {
   void pack(const int8_t* from, int64_t panel, int8_t* to) const;
 };
 
-/// The conversion of an input, which is a single such matrix, to panels.
+/// The conversion of an input, which is the single matrix `matrix`, to panels.
 Prepared as_panels(const Right& matrix);
 
 }  // namespace crescent::cpu::bytes

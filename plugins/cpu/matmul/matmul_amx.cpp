@@ -212,7 +212,7 @@ class AmxMatmul final : public EpilogueHost {
 
   /// A block of the result of split values, and the destination of its sums.
   struct Block {
-    /// Has no rows if an activation must be applied before storing.
+    /// The destination of the sums; it has no rows if an activation must be applied to them first.
     amx::Result result{};
     /// Position and size of the block; rows is 0 while its sums are incomplete.
     int64_t i = 0, j = 0, rows = 0, columns = 0;

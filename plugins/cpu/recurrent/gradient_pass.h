@@ -97,7 +97,7 @@ class RecurrentGradient : public Recurrent<T> {
   // largest number of values of the sums of all groups together
   static constexpr int64_t kMaxSumValues = int64_t{32} << 20;
   /// The distance between the beginnings of rows of `width` values. It is not a power of two,
-  /// because such rows would compete for the same cache sets.
+  /// because rows at such distances would compete for the same cache sets.
   int64_t row_stride(int64_t width) const { return this->padded(width) + this->loops_.lanes; }
 
   /// Multiplies a row of states, or of the gradient of states, by the dropout factors of the

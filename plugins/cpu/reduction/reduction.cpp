@@ -61,8 +61,8 @@ constexpr int64_t kNeighbourParts = 32;
 // If there are at least this many units, a unit is not divided into chunks, and wide tiles are
 // used.
 constexpr int64_t kMinUnits = 16;
-// A reduction with fewer tasks than this does not take over an elementwise kernel that has more
-// tasks.
+// A reduction with fewer tasks than this does not compute an elementwise kernel within itself
+// (ReduceKernel::take) that has more tasks.
 constexpr int64_t kMinFusedParts = 8;
 // Several contiguous rows that together are at most this wide are reduced as one wide row.
 constexpr int64_t kFoldedWidth = 512;

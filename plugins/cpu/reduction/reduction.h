@@ -81,13 +81,13 @@ class ReduceKernel final : public Kernel {
   double flops() const override;
 
   static constexpr size_t kMaxResults = 4;
-  /// Takes over the elementwise kernel `previous`, of which only this reduction reads output
-  /// `output`: run() then also computes `previous`. Returns false if this is not possible or would
-  /// be slower.
+  /// Fuses the elementwise kernel `previous` into this kernel: run() then also computes `previous`,
+  /// whose output `output` is read by this reduction only. Returns false if this is not possible or
+  /// would be slower.
   bool take(std::unique_ptr<Kernel>& previous, int output);
   bool may_join(const ReduceKernel& other) const { return geometry_ == other.geometry_; }
-  /// Adds another reduction, which reads output `output` of the elementwise kernel that take() has
-  /// taken over. The other reduction's result becomes the last output.
+  /// Adds another reduction, which reads output `output` of the elementwise kernel that take()
+  /// fused. The other reduction's result becomes the last output.
   void join(const ReduceKernel& other, int output);
 
  private:

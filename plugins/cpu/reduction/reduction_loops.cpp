@@ -68,7 +68,8 @@ HWY_INLINE float number(BFloat16 x) {
   return std::bit_cast<float>(static_cast<uint32_t>(x.bits) << 16);
 }
 
-/// The lanes of a vector in one vector of doubles, to which a vector of floats adds up its halves.
+/// The lanes of x as one vector of doubles; of a vector of floats, which has twice as many lanes,
+/// the sum of both halves.
 template <class V>
 HWY_INLINE V folded_lanes(hn::ScalableTag<double>, V x) {
   return x;
@@ -102,11 +103,12 @@ HWY_INLINE hn::Vec<hn::ScalableTag<double>> sum_vectors(const T* x, int64_t n, i
   return folded_lanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3)));
 }
 
-/// The most rows that are added at once: one for each lane of a vector of doubles.
+/// The largest number of rows that are added at once: one for each lane of a vector of doubles.
 constexpr size_t kMaxRows = HWY_MAX_BYTES / sizeof(double);
 
-/// Replaces `vectors`, one for each lane of a vector, by the sums of their lanes: neighbouring
-/// lanes are added until each vector has one sum.
+/// Computes the sum of the lanes of each of `vectors`, of which there are as many as a vector has
+/// lanes, and stores the sums as one vector at `vectors`. Neighbouring lanes are added until each
+/// vector has one sum.
 HWY_INLINE void add_lanes([[maybe_unused]] double* vectors) {
 #if HWY_TARGET != HWY_SCALAR
   const hn::ScalableTag<double> d;
@@ -121,8 +123,8 @@ HWY_INLINE void add_lanes([[maybe_unused]] double* vectors) {
 #endif
 }
 
-/// Adds the sums of up to kMaxRows rows of n elements to `acc`. The sum of a row is the same beside
-/// any other rows.
+/// Adds the sums of up to kMaxRows rows of n elements to `acc`. The sum of a row does not depend on
+/// which rows are added in the same call.
 template <class T>
 HWY_INLINE void sum_rows(const T* x, int64_t rows, int64_t width, int64_t n, double* acc) {
   const hn::ScalableTag<double> d;

@@ -1,6 +1,7 @@
-// Slices of logical shards, and concatenations and reductions of their values. Each process has the
-// values of its own shards. The tree of a reduction is the same for any number of processes: each
-// process computes the largest branches whose shards are all its own, and all exchange the results.
+// The kernels that slice a batch into logical shards (shard_ops.h), and that concatenate and reduce
+// the values of shards. Each process has the values of its own shards. The tree of a reduction is
+// the same for any number of processes: each process computes the largest branches whose shards are
+// all its own, and all exchange the results.
 #include "reduction/shards.h"
 
 #include <algorithm>

@@ -96,7 +96,8 @@ class ImageAugmentation : public ImageLayer {
 };
 
 using AugmentationPtr = std::shared_ptr<ImageAugmentation>;
-/// Makes an augmentation layer that is nested in another one, which draws its random numbers.
+/// Makes an augmentation layer for use inside of another one, which draws the random numbers of
+/// both.
 inline AugmentationPtr augmentation(const char* name, const Dict& options) {
   return std::dynamic_pointer_cast<ImageAugmentation>(make<Layer>(name, options));
 }

@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kLowest = -8, kHighest = 7;
 constexpr double kEpsilon = 1e-7;
 
-/// packed_int4() and unpacked_int4() for the matrix of a layout.
+/// Packs two values into each byte by packed_int4(): neighbouring values of a row or, for a
+/// reversed embedding, of a column. unpacked_matrix() is the inverse.
 Tensor packed_matrix(const QuantizedLayout& layout, const Tensor& values) {
   return layout.is_reverse ? ops::transpose(packed_int4(ops::transpose(values)))
                            : packed_int4(values);

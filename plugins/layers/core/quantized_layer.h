@@ -54,7 +54,7 @@ class QuantizableLayerOf : public LoraLayer<Base> {
                  const QuantizedWeight& weight) const {
     return config_->product(equation, x, weight.layout, weight.values_of_parts());
   }
-  /// The numbers that the weight stands for.
+  /// The values of the weight as floats, decoded if the weight is quantized.
   Tensor floats(const QuantizedWeight& weight) const;
   /// The rows of a quantized table with these indices.
   Tensor rows(const QuantizedWeight& table, const Tensor& ids) const {
@@ -156,7 +156,7 @@ Tensor QuantizableLayerOf<Base>::floats(const QuantizedWeight& weight) const {
   return is_quantized() ? decoded(weight, weight.values_of_parts()) : weight.values().value();
 }
 
-/// The numbers that stored parts of the weight stand for.
+/// The values of the weight as floats, decoded from `parts`, the values of its variables.
 template <class Base>
 Tensor QuantizableLayerOf<Base>::decoded(const QuantizedWeight& weight,
                                          const Tensors& parts) const {

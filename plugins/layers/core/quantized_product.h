@@ -28,7 +28,8 @@ struct QuantizedProduct final : OpOf<QuantizedProduct> {
 /// axis, of the weight.
 inline constexpr const char *kLastByFirst = "...a,ab->...b", *kLastBySecond = "...a,ba->...b";
 
-/// `inputs` says how x is rounded; nullopt: x is not rounded.
+/// Applies the op QuantizedProduct. `inputs` says how x is rounded; if it is nullopt, x is not
+/// rounded.
 Tensor quantized_product(const std::string& equation, const Tensor& x, const Tensor& values,
                          const Tensor& scale, const std::optional<AbsMax>& inputs);
 /// The product of x and the weight that the variables `parts` store.

@@ -95,7 +95,7 @@ class BatchNormalization final : public ScaledLayer {
                      x.dtype());
   }
   Tensor train(const Tensor& x, const Tensor& weights) {
-    const bool has_size = x.shape().is_known();  // it is unknown while a step builds its model
+    const bool has_size = x.shape().is_known();  // false while only shapes are inferred
     if (weights || is_synchronized() || renorm_ || !has_size)
       return train_by(moments_of(x, weights), x);
     const ops::BatchNormResult moments = ops::batch_norm_train(x, gamma(), beta(), epsilon_);
