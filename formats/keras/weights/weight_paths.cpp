@@ -57,7 +57,7 @@ std::string text_of_names(const Names& names) {
                                    : text;
 }
 
-/// The arrays by name in the model; `arrays` is by name in the file.
+/// A map from names that arrays have in the model to the names that they have in the file.
 using ByName = std::map<std::string, std::string>;
 
 bool has_all(const ByName& arrays, const Names& paths) {
@@ -65,9 +65,9 @@ bool has_all(const ByName& arrays, const Names& paths) {
                      [&](const std::string& path) { return arrays.contains(path); });
 }
 
-/// The arrays by the paths of the model, for arrays whose names differ from a path only in the
-/// counters of default names. Other arrays keep their names; of two arrays with the same result,
-/// the first is kept.
+/// Replaces the key of each array by a path of the model if both differ only in the counters of
+/// default names ("dense_7" and "dense_2"). The keys of other arrays stay as they are; of two
+/// arrays with the same new key, the first is kept.
 ByName matched_in_order(const ByName& arrays, const Names& paths, Model& model) {
   const std::set<std::string> bases = default_names(model);
   Names names;
@@ -121,7 +121,7 @@ Matches match_by_path(WeightSource& file, Model& model, const Renaming& renamed,
   const Names arrays = file.members("").value();
   renamed.expect_all_match(file.path(), arrays);
   const bool numbered = is_numbered(arrays);
-  // the arrays that were not matched yet, by name in the model
+  // the arrays that have not been matched yet
   ByName left;
   for (const std::string& array : arrays)
     if (!left.emplace(renamed(array), array).second)
