@@ -27,8 +27,8 @@ Descriptor open_locked(const std::string& path) {
   return Descriptor();
 }
 
-/// Reads the file from the offset `at` to its end, but at most its last kMaxBytes; sets `at` to
-/// the end.
+/// Reads the file from `offset` to its end, but at most its last kMaxBytes; sets `offset` to the
+/// end.
 std::string read_from(int file, size_t& offset) {
   const off_t end = lseek(file, 0, SEEK_END);
   if (end < 0) return "";

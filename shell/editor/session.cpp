@@ -79,8 +79,8 @@ void Editor::Session::handle(const Event& event) {
 }
 
 /// Prepares for drawing the entry again, with the latest news. If the process was stopped
-/// (`continued`), other programs may have written below the entry. If the size of the terminal has
-/// changed, its rows may have been moved and broken.
+/// (`was_stopped`), other programs may have written below the entry. If the size of the terminal
+/// has changed, its rows may have been moved and broken.
 void Editor::Session::wake(bool was_stopped) {
   const Size size = terminal_.size();
   if (was_stopped) {

@@ -28,7 +28,9 @@ local function name_results()
     local value = result_named(name)
     if value ~= nil or previous_index == nil then return value end
     if type(previous_index) ~= "function" then return previous_index[name] end
-  value = previous_index(globals, name)  -- no tail call: it looks for the code below this function
+    -- A tail call would remove this function from the stack, below which previous_index looks for
+    -- the code that reads the variable.
+    value = previous_index(globals, name)
     return value
   end
   setmetatable(_G, meta)

@@ -45,8 +45,8 @@ local function build(net, x, o)
   return net.Activation { o.classifier_activation, name = "predictions" }(x)
 end
 
--- The width factors for which Keras provides weights, as file names contain them, and below the
--- image sizes for which it provides weights.
+-- Keras provides weights for these width factors, each with the text that stands for it in names of
+-- files, and for these sizes of images.
 local trained_widths = { [0.25] = "2_5", [0.5] = "5_0", [0.75] = "7_5", [1.0] = "1_0" }
 local squares = shapes.trained_squares { 128, 160, 192, 224 }
 

@@ -136,8 +136,8 @@ function completion.complete_value(line, prefix)
   return sorted_candidates(candidates)
 end
 
--- The texts of what a call needs besides its parameters, and of its options with their defaults,
--- but for those in the set `typed_names`.
+-- Returns two lists of texts: the names of the required options, and "name=default" for the others
+-- that are not keyword_only. Options that are parameters or in the set `typed_names` are left out.
 local function options_of(description, typed_names)
   local required, optional, is_parameter = {}, {}, {}
   if description.what == "function" then

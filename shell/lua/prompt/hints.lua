@@ -256,7 +256,8 @@ local function hint_of_attribute(kind, name)
   return counterpart and "; " .. counterpart or ""
 end
 
--- Settings are read by a function without arguments and set by another one.
+-- The hint for cr.config.NAME(value): the function NAME only reads the setting; set_NAME, if there
+-- is such a function, sets it.
 local function hint_of_setting(name)
   local setter = "set_" .. name
   return rawget(cr.config, setter) and string.format("; cr.config.%s(value) sets it", setter) or ""
@@ -267,7 +268,7 @@ local function hint_of_method(name)
   return counterpart and "; " .. counterpart or names.guess(name, {})
 end
 
--- An activation, which options of Keras name, in the place of a layer.
+-- The hint for the name of an activation in the place where a class of layers is expected.
 local function hint_of_activation(name)
   local word = name:gsub("_", ""):lower()
   for activation in pairs(cr.activations) do
@@ -292,7 +293,7 @@ local function hint_of_member(path, name, rest_of_message)
   return hint ~= "" and hint or names.elsewhere(name, path)
 end
 
--- A text in the place of a name of Crescent: loss = "nll".
+-- The hint for a text that names an object in Python's libraries but not in Crescent: loss = "nll".
 local function hint_of_text(name)
   local crescent_name = python_names.words[name]
   return crescent_name and string.format(" (did you mean '%s'?)", crescent_name) or ""

@@ -3,7 +3,9 @@ local _, shell = ...
 local of_path = shell.library("prompt/typed_value").of_path
 local named_functions = {}
 
-local values  -- the values before the entry by path; nil if the text does not tell all paths
+-- For the path of each function that the entry defines, a list of its value before the entry; nil
+-- if the text of the entry does not tell all paths.
+local values
 
 -- The table in which a path such as Net:call or tools.f is a field; nil for a variable's name.
 local function container_of(path)
@@ -11,7 +13,8 @@ local function container_of(path)
   return container and of_path(container)
 end
 
--- Whether the path is that of a function of a class, which makes programs be traced again itself.
+-- Whether the path is that of a function of a class; the class itself drops the programs that may
+-- have called the old function.
 local function is_in_class(path)
   local container = container_of(path)
   return type(container) == "table" and type(container.subclass) == "function"

@@ -18,8 +18,9 @@ std::string global_name(lua_State* L, const Ref& function, const Accepts& accept
   return "function";
 }
 
-/// The name of a metric in logs: that of a function whose class cannot have it, because a built-in
-/// class has it, is still that of its global variable.
+/// The name in logs of a metric made of a function: the name of its class without the package. If
+/// the class has the name "function", because a built-in class has the name of the global variable
+/// that holds the function, the metric still gets the name of this variable.
 std::string log_name(const Ref& function, const std::string& class_name) {
   if (class_name != "function") return class_name.substr(class_name.rfind('>') + 1);
   return global_name(current(), function, [](const std::string&) { return true; });

@@ -35,7 +35,7 @@ bool is_shape(const Value& value) {
 }
 
 /// The structure of nested shapes, with `true` in the place of each shape; the shapes are appended
-/// to `flat`.
+/// to `flat_shapes`.
 Value structure_of_shapes(const Value& shapes, std::vector<Shape>& flat_shapes) {
   if (is_shape(shapes)) return flat_shapes.push_back(Codec<Shape>::decode(shapes)), Value(true);
   if (shapes.is_list()) {

@@ -344,8 +344,9 @@ void LuaMetric::configured() {
   LuaObjectOf<Metric>::configured();
 }
 
-/// Makes a variable with the value of the initializer, also while a step is traced, which must not
-/// assign it again; reset_state() later sets it to zeros, as in Keras.
+/// Makes a variable with the value of the initializer. If a step is being traced, the assignment of
+/// this value is not recorded, so that the step does not repeat it. reset_state() later sets the
+/// variable to zeros, as in Keras.
 Variable LuaMetric::new_variable(std::optional<std::string> name, std::optional<Shape> shape,
                                  DType dtype, const std::shared_ptr<Initializer>& initializer) {
   Variable variable = add_variable(name.value_or("variable"), shape.value_or(Shape{}), dtype);

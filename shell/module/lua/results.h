@@ -1,5 +1,6 @@
 // Results of evaluate, train_on_batch and test_on_batch: lists of the loss and the metrics, whose
-// numbers have names, too: r[1] is r.loss. Where Lua expects a number, the error names these.
+// numbers have names, too: r[1] is r.loss. If such a list is used as a number, the error message
+// says how its numbers are read.
 #pragma once
 #include <lua.hpp>
 #include <string>

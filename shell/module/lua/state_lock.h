@@ -27,7 +27,7 @@ class StateLock {
   bool try_lock_for(std::chrono::milliseconds time);
   /// Locks for running an entry of the prompt.
   void lock_for_entry();
-  /// Unlocks until an interruption, or until `done` returns true; `done` is checked at regular
+  /// Unlocks until an interruption, or until `is_done` returns true; `is_done` is called at regular
   /// intervals and at the time `end`.
   void unlock_until(const Condition& is_done, Time end = Time::max());
   /// Lets one background thread that is ready process a batch, unless an entry of the prompt has
@@ -44,8 +44,8 @@ class StateLock {
   void await_computed();
 
   // ---- for threads in the background, which lock one after the other
-  /// Locks once `ready` is true; `ready` reads only atomics and what the holder of the lock
-  /// changes.
+  /// Locks once `is_ready` returns true; `is_ready` may read only atomics and variables that are
+  /// changed by the thread that holds the lock.
   void lock_in_background(Condition is_ready);
   /// Unlocks while a step computes, but only for the thread of the script: other background threads
   /// continue to wait.

@@ -149,8 +149,8 @@ CallablePtr as_method(const Callable& function) {
 
 namespace {
 
-/// Fails for a method that was called as model.fit(x) instead of model:fit(x), so that the text
-/// `got` tells of an argument.
+/// Fails for a method that was called as model.fit(x) instead of model:fit(x). `got` describes the
+/// first argument, which stands in the place of the object.
 [[noreturn]] void fail_without_colon(const Callable& method, std::string_view expected,
                                      std::string_view got) {
   fail(method.name(), ": expected ", expected, " before the arguments, got ", got,
@@ -184,8 +184,8 @@ void refuse_class(const std::string& class_text, const Callable& method, std::st
        "(...):", method.name(), "(...)");
 }
 
-/// Calls the function. A message that begins with what was expected, or with an axis, gets the name
-/// of the function.
+/// Calls the function. The name of the function is put in front of the message of an error if the
+/// message begins with what was expected or with an axis.
 int call_named(lua_State* L, const Callable& function) {
   check_self(L, function);
   const std::string class_text = class_as_self(L, function);

@@ -1,4 +1,5 @@
-// Tables of functions and classes, cr and those in it, as arguments: cr:zeros(3) passes one.
+// Errors for calls such as cr:zeros(3), which pass a table of the module (cr or a table in it) to a
+// function as an argument.
 #pragma once
 #include <lua.hpp>
 #include <string>

@@ -74,8 +74,8 @@ bool adds_nothing(const std::vector<std::string>& texts, std::string_view messag
   return texts.size() == 1 && message.starts_with(position.substr(2, position.rfind(": in ") - 1));
 }
 
-/// Removes the calls in the middle of a long traceback. `omitted` is the number of further calls in
-/// the middle, which `texts` does not contain.
+/// Removes the calls in the middle of a long traceback. `omitted_count` is the number of further
+/// calls in the middle, which `texts` does not contain.
 void shorten(std::vector<std::string>& texts, int omitted_count) {
   if (texts.size() <= 2 * kMaxAtEnd) return;
   const auto first = texts.begin() + kMaxAtEnd, last = texts.end() - kMaxAtEnd;

@@ -25,9 +25,9 @@ std::string call_of(const std::string& keeper, const LocalStatement::Variable& v
                 variable.name, " end);");
 }
 
-/// The text with a call of the keeper inserted after each statement that declares local variables.
-/// A variable with <close> is declared <const> instead, since it must be closed only at the end of
-/// the session.
+/// The text with a call of the keeper (see keep()) inserted after each statement that declares
+/// local variables. A variable with <close> is declared <const> instead, since it must be closed
+/// only at the end of the session.
 std::string with_keep_calls(std::string text, const std::vector<LocalStatement>& statements,
                             const std::string& keeper) {
   for (auto statement = statements.rbegin(); statement != statements.rend(); ++statement) {
@@ -100,7 +100,7 @@ void Variables::keep_variable(const std::string& name, const std::string& attrib
 }
 
 /// The code that is put before the text, on its first line: declarations of the session's variables
-/// that the text uses, and of the keeper.
+/// that the text uses, and of the keeper (see keep()).
 std::string Variables::prologue(std::string_view text, const std::string& keeper,
                                 bool declares_locals) const {
   std::string names = declares_locals ? keeper : "";

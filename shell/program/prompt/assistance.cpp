@@ -69,8 +69,8 @@ Completions name_completions(lua_State* L, std::string_view text_before_cursor, 
   return result;
 }
 
-/// The completions of a string that is the value of an option or an argument, or a key; `before` is
-/// the text up to the quotation mark.
+/// The completions of a string that is the value of an option or an argument, or a key;
+/// `text_before_cursor` ends before the quotation mark.
 Completions value_completions(lua_State* L, std::string_view text_before_cursor,
                               std::string_view typed_text, size_t begin) {
   Completions result;
