@@ -48,8 +48,8 @@ class World {
   }
   /// Tells all other processes that this process will call meet() no more.
   void leave(const std::string& why) noexcept;
-  /// Sends an error to all other processes, and returns the ranks that send the same one within a
-  /// second.
+  /// Sends an error to all other processes, and returns the ranks of the processes that have the
+  /// same error: this one, and those whose error arrives within a second.
   std::vector<int> ranks_with(const std::string& error);
   void finish(int status) noexcept;
 

@@ -201,8 +201,8 @@ class LuKernel final : public BatchKernel {
   }
 };
 
-/// Makes a kernel of class K; returns null for other dtypes, and for matrices with fewer than
-/// `min_rows` rows.
+/// Makes a kernel of class K; returns null if an input has a dtype other than `dtype`, a rank below
+/// 2 or a size that LAPACK cannot take, and if the matrices have fewer than `min_rows` rows.
 template <class K>
 std::unique_ptr<Kernel> make_batch(const Request& r, int64_t min_rows,
                                    DType dtype = DType::float64) {
@@ -210,7 +210,8 @@ std::unique_ptr<Kernel> make_batch(const Request& r, int64_t min_rows,
     if (in.dtype != dtype || in.shape.rank() < 2 || !fits_blas(in.shape[-1])) return nullptr;
   return r.inputs[0].shape[-1] >= min_rows ? std::make_unique<K>(r) : nullptr;
 }
-/// Makes a kernel in the dtype of the first input, as make_batch().
+/// Makes a kernel of class K for the dtype of the first input, float32 or float64; returns null in
+/// the cases in which make_batch() does.
 template <template <class> class K>
 std::unique_ptr<Kernel> make_typed_batch(const Request& r, int64_t min_rows) {
   if (r.inputs[0].dtype == DType::float32) return make_batch<K<float>>(r, min_rows, DType::float32);

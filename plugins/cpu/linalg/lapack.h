@@ -1,4 +1,4 @@
-// The kernels of lapack.cpp.
+// The kernels of linear algebra that call LAPACK.
 #pragma once
 #include <cmath>
 #include <limits>

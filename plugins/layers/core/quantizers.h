@@ -48,7 +48,8 @@ class QuantizationConfig : public Quantizer {
   /// The rows of a table that have the indices `ids`, as floats of type `dtype`.
   virtual Tensor rows(const QuantizedLayout& layout, const Tensors& parts, const Tensor& ids,
                       DType dtype) const = 0;
-  /// The dtype policy of a layer that is quantized so and had the policy `before`.
+  /// The dtype policy of a layer that is quantized by this configuration and had the policy
+  /// `before`.
   inline DTypePolicy policy_from(const DTypePolicy& before) const;
   /// The default configuration for a dtype policy such as "int4/128_from_float32".
   static inline std::shared_ptr<QuantizationConfig> for_policy(const DTypePolicy& policy);
