@@ -167,8 +167,8 @@ function Tuner:get_best_models(num_models)
   return list
 end
 
---- Draws how the search went: plot "history", plot "importance", plot "parallel"; options as of
---- study:plot.
+--- Draws how the search went: plot "history", plot "importance", plot "parallel". It takes the
+--- options of study:plot.
 function Tuner:plot(...)
   self.study:update()
   return self.study:plot(...)

@@ -5,8 +5,8 @@
 namespace crescent::lua {
 namespace {
 
-/// The name of a global variable that holds the function and is accepted; "function" if there is
-/// none.
+/// The name of a global variable that holds the function, such that accepts(name) is true;
+/// "function" if there is none.
 template <class Accepts>
 std::string global_name(lua_State* L, const Ref& function, const Accepts& accepts) {
   const StackRestorer restorer(L);

@@ -74,8 +74,8 @@ class LuaLayerOf : public Base,
   /// Adds the result of the class's get_build_config to the configuration; when the layer is made
   /// again, build_from_config gets it.
   Dict with_build_config(Dict config) const;
-  /// The structure of the inputs of the call that builds the layer; for a model that is being
-  /// trained, the structure of its data.
+  /// While a call builds the layer: how the inputs of that call are nested. Otherwise, for a model,
+  /// how structures() says that its inputs are nested.
   Value call_structure() const;
 
  private:

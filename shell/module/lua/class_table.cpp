@@ -53,7 +53,8 @@ bool is_instantiated(lua_State* L, int index) {
   return has_key;
 }
 
-/// Replaces the class table on top of the stack by that of its parent; by nil for the last one.
+/// Replaces the class table on top of the stack by that of its parent, or by nil if the class has
+/// no parent.
 void replace_by_parent(lua_State* L) {
   lua_rawgetp(L, -1, super_key());
   lua_remove(L, -2);
