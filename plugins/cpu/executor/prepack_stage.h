@@ -59,7 +59,7 @@ class PrepackStage {
   /// A step that computes prepacked values, or values from which these are computed.
   struct Step {
     std::vector<size_t> cached;  ///< indices in cached_ of its outputs
-    /// Indices of the steps that compute those inputs that are not in the cache.
+    /// Indices of the steps that compute those inputs of this step that are not in the cache.
     std::vector<size_t> producers;
     bool has_results;       ///< false for a step that only checks values
     bool must_run = false;  ///< set by find_needed()

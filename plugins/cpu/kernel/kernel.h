@@ -67,9 +67,9 @@ class Kernel {
   virtual bool sum_columns(int64_t /*columns*/, int /*output*/) { return false; }
 };
 
-/// A kernel with one input, and the dtype and shape of its result. `form` identifies the
-/// conversion: equal forms give equal results for equal inputs, so that programs can share prepared
-/// values.
+/// The result of Kernel::prepare: a kernel that converts one input, and the dtype and shape of the
+/// converted value. `form` identifies the conversion: equal forms give equal results for equal
+/// inputs, so that programs can share converted values.
 struct Prepared {
   std::unique_ptr<Kernel> kernel;
   TensorSpec spec;

@@ -58,8 +58,8 @@ namespace {
 constexpr int64_t kChunkElements = 32768;  // fewest elements per chunk
 constexpr int64_t kMaxChunks = 32;
 constexpr int64_t kNeighbourParts = 32;
-// If there are at least this many units, a unit is not divided into chunks, and wide tiles are
-// used.
+// If there are at least this many units (see ReduceKernel::cut), a unit is not divided into chunks,
+// and wide tiles are used.
 constexpr int64_t kMinUnits = 16;
 // A reduction with fewer tasks than this does not compute an elementwise kernel within itself
 // (ReduceKernel::take) that has more tasks.

@@ -63,7 +63,7 @@ class ReduceGeometry {
   };
   static int64_t offset_in(const std::vector<Axis>& axes, int64_t index);
   bool along_rows_ = false;
-  // the values of the functions with these names
+  // the results of width(), outer(), rows() and adjacent_rows()
   int64_t width_ = 1, outer_ = 1, rows_ = 1, adjacent_rows_ = 1;
   std::vector<Axis> kept_, reduced_;  // the axes except the last one, from the outermost one
 };

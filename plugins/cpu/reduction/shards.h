@@ -7,7 +7,8 @@ namespace crescent::cpu {
 std::unique_ptr<Kernel> make_all_gather(const Request& r);
 std::unique_ptr<Kernel> make_shard_slice(const Request& r);
 std::unique_ptr<Kernel> make_shard_concat(const Request& r);
-/// Null for dtypes without a kernel, whose values make_converted() casts to a wider dtype.
+/// Returns null for dtypes without a kernel; make_converted() then casts the values to a wider
+/// dtype.
 std::unique_ptr<Kernel> make_shard_reduce(const Request& r);
 
 }  // namespace crescent::cpu

@@ -43,7 +43,7 @@ class QuantizableLayerOf : public LoraLayer<Base> {
   }
   /// Whether the dtype policy alone quantizes the layer; else it also needs a configuration.
   virtual bool is_quantized_by_policy() const { return true; }
-  /// Fails if the layer cannot be quantized in this way.
+  /// Fails if the layer cannot be quantized by the configuration.
   virtual void check_config(const QuantizationConfig&) const {}
   bool is_quantized() const { return config_ != nullptr; }
   const QuantizationConfig& config() const { return *config_; }

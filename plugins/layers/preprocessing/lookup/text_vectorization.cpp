@@ -149,8 +149,8 @@ class TextVectorization final : public LookupLayer<std::string> {
     const auto function = option.object_as<Activation>();
     return function ? Activation::encode_option(function.get()) : option;
   }
-  /// Whether the value of an option means that its step is omitted: null, or false, as files and
-  /// Lua may have it.
+  /// Whether the value of an option is null or false, which both mean that its step (changing or
+  /// splitting the texts) is omitted.
   static bool is_none(const Value& option) { return option.is_null() || option == Value(false); }
 
   [[noreturn]] static void fail_step(const char* option, const char* words, const Value& given) {
