@@ -12,9 +12,9 @@ namespace crescent::keras {
 
 bool is_tensorflow_call(const Dict& entry);
 
-/// Converts those calls of TensorFlow functions whose results the outputs or other layers need to
-/// entries of OperationLayers, by the name of the layer. The remaining calls compute sizes from
-/// shapes, which Crescent knows when it builds the model.
+/// Converts calls of TensorFlow functions to entries of OperationLayers, and returns these by the
+/// name of the layer. Calls whose results neither `outputs` nor other layers need are left out:
+/// they compute sizes from shapes, which Crescent knows when it builds the model.
 std::map<std::string, Dict> tensorflow_calls_in(const List& layers, const List& outputs);
 
 /// Adds the loss or metric of an entry of the class AddLoss or AddMetric to those of the graph;

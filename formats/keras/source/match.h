@@ -37,7 +37,7 @@ bool saves_own_state(const Layer& layer);
 Dict own_state(const Layer& layer);
 /// Passes the loaded values to those layers whose class loads its state itself.
 void pass_to_layers(const Matches& matches);
-/// Sets the adapters of matches, whose terms are parts of the loaded weights, to zero.
+/// Sets the variable `adapter` of every match that has one to zero.
 void clear_adapters(const Matches& matches);
 
 std::vector<std::string> datasets_of(const Matches& matches);

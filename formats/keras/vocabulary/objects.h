@@ -62,8 +62,8 @@ inline std::shared_ptr<const ClassInfo> find_class(const std::string& name) {
   return nullptr;
 }
 
-/// The option that says whether a layer passes its mask on. Keras has no such option; there, layers
-/// of these classes never pass masks on.
+/// The option that says whether a layer passes its mask on. Keras has no such option: the layers
+/// that have it in Crescent never pass masks on in Keras.
 inline constexpr const char* kCarryMask = "carry_mask";
 
 /// The key of the data from which a class written in Lua builds a layer again. In Keras 3 it is
