@@ -74,8 +74,8 @@ class LuaLayerOf : public Base,
   /// Adds the result of the class's get_build_config to the configuration; when the layer is made
   /// again, build_from_config gets it.
   Dict with_build_config(Dict config) const;
-  /// While a call builds the layer: how the inputs of that call are nested. Otherwise, for a model,
-  /// how structures() says that its inputs are nested.
+  /// The nesting of the inputs of the call that builds the layer, while that call runs; otherwise,
+  /// for a model, structures().inputs.
   Value call_structure() const;
 
  private:
