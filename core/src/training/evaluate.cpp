@@ -1,4 +1,6 @@
 // evaluate, predict, and the functions for single batches.
+#include <algorithm>
+
 #include "crescent/base/progress.h"
 #include "crescent/program/division.h"
 #include "data/array_dataset.h"
@@ -121,13 +123,41 @@ class SharedPredictions {
   Tensors own_outputs_;
 };
 
+/// Logs with the outputs, which the next batch overwrites unless a callback keeps them.
+Logs logs_of(const Tensors& outputs) {
+  Logs logs;
+  logs.set_outputs(outputs);
+  return logs;
+}
+
+/// The step of predict. Its outputs are empty in a process that did not compute the batch.
 Pass::BatchStep collecting(Model& model, SharedPredictions& predictions) {
-  return {[stepper = Stepper(model), outputs = Tensors(), &predictions](const Batch& batch,
-                                                                        const Share&) mutable {
-            if (predictions.computes_next()) stepper.predict(batch.x, outputs);
-            predictions.add(outputs, batch.x.front().dim(0));
-          },
-          &Callback::on_predict_batch_begin, &Callback::on_predict_batch_end, false};
+  const auto outputs = std::make_shared<Tensors>();
+  return {
+      [stepper = Stepper(model), outputs, &predictions](const Batch& batch, const Share&) mutable {
+        outputs->clear();
+        if (predictions.computes_next()) stepper.predict(batch.x, *outputs);
+        predictions.add(*outputs, batch.x.front().dim(0));
+      },
+      &Callback::on_predict_batch_begin, &Callback::on_predict_batch_end,
+      [outputs] { return logs_of(*outputs); }};
+}
+
+/// The results of a step in the order in which Keras lists them: first those whose log has the name
+/// of a metric, in the order of the metrics, then the others (names of metrics with the name of an
+/// output before them, logs of overridden steps) by name.
+NamedValues listed_results(Model& model) {
+  std::vector<std::string> metric_names;
+  for (const MetricPtr& metric : model.all_metrics()) metric_names.push_back(metric_name(*metric));
+  const auto key = [&](const std::string& log) {
+    const std::string name = log.substr(0, log.find('['));
+    const auto match = std::find(metric_names.begin(), metric_names.end(), name);
+    return std::pair(match - metric_names.begin(), match == metric_names.end() ? name : "");
+  };
+  NamedValues results = Stepper(model).results();
+  std::stable_sort(results.begin(), results.end(),
+                   [&](const auto& a, const auto& b) { return key(a.first) < key(b.first); });
+  return results;
 }
 
 }  // namespace
@@ -152,7 +182,7 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
   check_compiled(*this);
   CallbackList callbacks(options.callbacks, verbosity(options.verbose));
   const ProcessGroup group = group_for(*this, "evaluate", ProcessGroup::of_inference());
-  Pass pass(*this, Batches("evaluate", data, options.steps, false, group), Pass::testing(*this));
+  Pass pass(Batches("evaluate", data, options.steps, false, group), Pass::testing(*this));
   callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
@@ -164,7 +194,7 @@ NamedValues Model::evaluate(DatasetPtr data, const Dict& given) {
     }
   });
   end_testing(*this, pass, callbacks);
-  return Stepper(*this).results();
+  return listed_results(*this);
 }
 
 Tensors Model::predict(const Tensors& x, const Dict& given) {
@@ -193,8 +223,7 @@ Tensors Model::predict(DatasetPtr data, const Dict& given) {
     return layouts().empty() && !any_divided(weights());
   }();
   SharedPredictions predictions(runs_in_turn ? group.communicator() : nullptr, collected_outputs);
-  Pass pass(*this, Batches("predict", data, options.steps, false, group),
-            collecting(*this, predictions));
+  Pass pass(Batches("predict", data, options.steps, false, group), collecting(*this, predictions));
   callbacks.attach(this, {{"batch_size", batch_size_for(*this, options.batch_size)},
                           {"steps", steps_or_null(pass.batches().count())},
                           {"samples", steps_or_null(data->samples())},
@@ -246,7 +275,7 @@ NamedValues Model::train_on_batch(const Tensors& x, const Tensors& y, const Tens
   if (reset) reset_metrics();
   Stepper stepper(*this);
   stepper.train(batch);
-  return stepper.results();
+  return listed_results(*this);
 }
 
 NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tensors& sample_weight,
@@ -257,7 +286,7 @@ NamedValues Model::test_on_batch(const Tensors& x, const Tensors& y, const Tenso
   if (reset) reset_metrics();
   Stepper stepper(*this);
   stepper.test(batch);
-  return stepper.results();
+  return listed_results(*this);
 }
 
 Tensors Model::predict_on_batch(const Tensors& x) {

@@ -15,14 +15,16 @@ Pass::BatchStep Pass::training(Model& model, const StepExtras& extras, const Pro
             extras.share = share;
             stepper.train(batch, extras);
           },
-          &Callback::on_train_batch_begin, &Callback::on_train_batch_end, true};
+          &Callback::on_train_batch_begin, &Callback::on_train_batch_end,
+          [&model] { return lazy_logs(model); }};
 }
 
 Pass::BatchStep Pass::testing(Model& model) {
   return {[stepper = Stepper(model)](const Batch& batch, const Share& share) mutable {
             stepper.test(batch, {.share = share});
           },
-          &Callback::on_test_batch_begin, &Callback::on_test_batch_end, true};
+          &Callback::on_test_batch_begin, &Callback::on_test_batch_end,
+          [&model] { return lazy_logs(model); }};
 }
 
 namespace {
@@ -48,7 +50,7 @@ bool Pass::advance(const CallbackList& callbacks) {
   with_error_context([&](const DataError& error) { return place_in_data(error, batches_); },
                      [&] { step_.step(*batch, batches_.share()); });
   batches_.mark_done();
-  callbacks.each(step_.hook_after, number, step_.has_results ? lazy_logs(model_) : Logs());
+  callbacks.each(step_.hook_after, number, step_.logs());
   return true;
 }
 

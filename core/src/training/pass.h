@@ -38,19 +38,18 @@ class Pass {
  public:
   using Hook = void (Callback::*)(int64_t, const Logs&);
   /// The processing of a batch in a pass: the step that runs, the hooks that are called before and
-  /// after the step, and whether the hook after the step gets results.
+  /// after the step, and the logs that the hook after the step gets.
   struct BatchStep {
     std::function<void(const Batch&, const Share&)> step;
     Hook hook_before, hook_after;
-    bool has_results;
+    std::function<Logs()> logs;
   };
   /// The BatchStep of training and that of evaluation. In training, processes that share batches
   /// start from the weights of rank 0.
   static BatchStep training(Model& model, const StepExtras& extras, const ProcessGroup& group);
   static BatchStep testing(Model& model);
 
-  Pass(Model& model, Batches batches, BatchStep step)
-      : model_(model), batches_(std::move(batches)), step_(std::move(step)) {}
+  Pass(Batches batches, BatchStep step) : batches_(std::move(batches)), step_(std::move(step)) {}
   explicit operator bool() const { return static_cast<bool>(batches_); }
   void begin() { batches_.begin(); }
   /// Processes the next batch; returns false at the end of the data.
@@ -59,7 +58,6 @@ class Pass {
   const Batches& batches() const { return batches_; }
 
  private:
-  Model& model_;
   Batches batches_;
   BatchStep step_;
 };

@@ -88,9 +88,9 @@ TrainingRun::State::State(ModelPtr owner, FitOptions given, const RunPlan& plan)
       options(std::move(given)),
       callbacks(options.callbacks, verbosity(options.verbose)),
       group(group_of(*model, options)),
-      training(*model, Batches("fit", plan.data, options.steps_per_epoch, true, group),
+      training(Batches("fit", plan.data, options.steps_per_epoch, true, group),
                Pass::training(*model, extras(), group)),
-      testing(*model, Batches("evaluate", plan.validation, options.validation_steps, false, group),
+      testing(Batches("evaluate", plan.validation, options.validation_steps, false, group),
               Pass::testing(*model)),
       epoch(options.initial_epoch) {
   if (options.inference_metrics && model->stateful())

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "instances/lua_objects.h"
+#include "instances/pushed_logs.h"
 
 namespace crescent::lua {
 namespace {
@@ -20,12 +21,6 @@ Value call(const Value& option, const A&... arguments) {
   (push(L, arguments), ...);
   protected_call(L, sizeof...(A), 1);
   return to_value(L, -1);
-}
-
-Value as_table(const Logs& logs) {
-  Dict table;
-  for (const auto& [name, value] : logs.values()) table.set(name, value);
-  return table;
 }
 
 void check_function(const char* option, const Value& value) {
@@ -85,7 +80,8 @@ void LambdaCallback::forward(const CallbackHook& hook, int64_t number, const Log
   });
   const Value& function = this->*match->function;
   if (function.is_null()) return;
-  hook.number ? call(function, number, as_table(logs)) : call(function, as_table(logs));
+  const PushedLogs pushed_logs{logs, model()};
+  hook.number ? call(function, number, pushed_logs) : call(function, pushed_logs);
 }
 
 class LearningRateScheduler final : public Callback {

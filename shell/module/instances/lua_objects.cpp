@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crescent/program/program.h"
+#include "instances/pushed_logs.h"
 #include "values/callable.h"
 #include "values/structured.h"
 
@@ -108,18 +109,6 @@ struct PushedInputs {
   const Tensors& tensors;
 };
 void push(lua_State* L, const PushedInputs& inputs) { push(L, OneOrMore<Tensor>{inputs.tensors}); }
-
-/// Makes push() push the logs as a table {name = number}.
-struct PushedLogs {
-  const Logs& logs;
-};
-void push(lua_State* L, const PushedLogs& table) {
-  lua_newtable(L);
-  for (const auto& [name, value] : table.logs.values()) {
-    push_float(L, value);
-    lua_setfield(L, -2, name.c_str());
-  }
-}
 
 Variables own_variables_of(const Layer& layer) {
   std::set<const void*> sublayer_ids;
@@ -397,7 +386,8 @@ void LuaCallback::forward(const CallbackHook& hook, int64_t number, const Logs& 
   if (!has(name)) return;
   lua_State* L = current();
   StackRestorer restorer(L);
-  hook.number ? invoke(L, name, 0, number, PushedLogs{logs}) : invoke(L, name, 0, PushedLogs{logs});
+  const PushedLogs pushed_logs{logs, model()};
+  hook.number ? invoke(L, name, 0, number, pushed_logs) : invoke(L, name, 0, pushed_logs);
 }
 
 Dict LuaCallback::get_state() const {
@@ -421,7 +411,7 @@ void LuaCallback::on_epoch_end(int64_t epoch, Logs& logs) {
   lua_State* L = current();
   StackRestorer restorer(L);
   reserve(L, 8);
-  push(L, PushedLogs{logs});
+  push(L, PushedLogs{logs, model()});
   const int table = lua_gettop(L);
   push_self_method(L, "on_epoch_end");
   push(L, epoch);

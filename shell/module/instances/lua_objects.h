@@ -176,10 +176,6 @@ class LuaMetric final : public LuaObjectOf<Metric> {
 class LuaCallback final : public LuaObjectOf<ForwardingCallback> {
  public:
   static void describe(Schema<LuaCallback>&) {}
-  /// The model that calls the callback; null after the model was destroyed.
-  std::shared_ptr<Object> model() const { return model_.lock(); }
-  const Dict& params() const { return params_; }
-
   void on_epoch_end(int64_t epoch, Logs& logs) override;
   Dict get_state() const override;
   void set_state(const Dict& state) override;

@@ -12,6 +12,7 @@
 #include "lua/log_table.h"
 #include "training/model_training.h"
 #include "training/plots.h"
+#include "values/structured.h"
 
 namespace crescent::lua {
 namespace {
@@ -205,11 +206,15 @@ std::string history_text(History& history) {
   return text + ">";
 }
 
-/// The logs in a table {name = number}; nil means no logs.
+/// The logs in a table {name = number}, which may have the outputs of a batch, too; nil means no
+/// logs.
 Logs logs_at(lua_State* L, int index) {
   Logs logs;
   for (const DictEntry& entry : to_dict(L, index))
-    if (entry.value.is_number()) logs.set(entry.key, entry.value.as_float());
+    if (entry.value.is_number())
+      logs.set(entry.key, entry.value.as_float());
+    else if (entry.key == "outputs" && holds_tensors(entry.value))
+      logs.set_outputs(tensors_of(entry.value));
   return logs;
 }
 
@@ -272,12 +277,12 @@ void add_callbacks(ObjectTypes& types, const HandleType& object) {
       .method("get_state", &Callback::get_state, {},
               "The state that a saved run stores for the callback.")
       .method("set_state", &set_state, {"state: a table with names"},
-              "Restores the state that get_state returned.");
+              "Restores the state that get_state returned.")
+      .property(
+          "model", [](Callback& c) { return std::shared_ptr<Object>(c.model()); },
+          "The model that is trained.")
+      .property("params", &Callback::params, "The parameters of the run: epochs, steps, verbose.");
   add_hooks(callback, std::make_index_sequence<std::size(kCallbackHooks)>());
-  add_type<LuaCallback>(types, "callback", &callback)
-      .property("model", &LuaCallback::model, "The model that is trained.")
-      .property("params", &LuaCallback::params,
-                "The parameters of the run: epochs, steps, verbose.");
   add_type<History>(types, "history", &callback)
       .property("history", &history_table, "A list of values for each log, one per epoch.")
       .raw_method("plot -> a path, or nothing", plot_history, {"options: a table with names=nil"},

@@ -253,6 +253,7 @@ check.near(loaded.layers[1].states[1], stateful.layers[1].states[1])
 local further = stateful:predict(x, { batch_size = 2 })
 check.near(loaded:predict(x, { batch_size = 2 }), further)
 loaded:reset_states()
+cr.Sequential { layers.LSTM(2, { input_shape = { 3, 2 } }) }:reset_states()  -- nothing to reset
 assert(ops.max(ops.abs(loaded:predict(x, { batch_size = 2 }) - further)):item() > 1e-6)
 local space_states = layers.ConvLSTM2D(2, 2,
   { stateful = true, padding = "same", batch_input_shape = { 2, 3, 4, 5, 2 } })

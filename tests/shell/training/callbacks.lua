@@ -40,6 +40,54 @@ do -- LambdaCallback: every hook, with its number and logs
   end, "on_epoch_start", "did you mean")
 end
 
+do -- the outputs of each batch of predict, nested as those of the model
+  local input = cr.Input { shape = { 2 } }
+  local model = cr.Model { inputs = input,
+    outputs = { a = cr.layers.Dense(1)(input), b = input * 2 } }
+  local Collector = cr.callbacks.Callback:subclass "OutputCollector"
+  local parts, from_functions = {}, 0
+  function Collector:on_predict_batch_end(batch, logs)
+    assert(batch == #parts and (self.model or model).name == model.name)
+    parts[#parts + 1] = logs.outputs
+  end
+  local whole = model:predict(x, { batch_size = 6, verbose = 0, callbacks = { Collector(),
+    cr.callbacks.LambdaCallback { on_predict_batch_end = function(_, logs)
+      from_functions = from_functions + logs.outputs.a.shape[1]
+    end } } })
+  assert(#parts == 3 and from_functions == 16)
+  for name, outputs in pairs(whole) do  -- the batches before the last one are still as they were
+    check.same(cr.ops.concatenate({ parts[1][name], parts[2][name], parts[3][name] }, 0):totable(),
+      outputs:totable())
+  end
+  Collector():on_predict_batch_end(#parts, { outputs = x })
+  check.same(parts[4]:totable(), x:totable())
+end
+
+do -- every callback has the model and the parameters of its run
+  local model = new_model()
+  local history = model:fit(x, y, { epochs = 2, batch_size = 4, verbose = 0 })
+  assert(history.model.name == model.name)
+  assert(history.params.epochs == 2 and history.params.steps == 4 and history.params.verbose == 0)
+  assert(cr.callbacks.TerminateOnNaN().model == nil)
+end
+
+do -- BackupAndRestore leaves no folder behind, unless something else is in it
+  local folder = os.tmpname()
+  os.remove(folder)
+  local function train(options)
+    local model = new_model()
+    options.backup_dir = folder
+    model:fit(x, y, { verbose = 0, callbacks = { cr.callbacks.BackupAndRestore(options) } })
+  end
+  train {}
+  assert(not os.rename(folder, folder))
+  train { delete_checkpoint = false }
+  local other = folder .. "/other"
+  assert(io.open(other, "w")):close()
+  train {}
+  assert(os.remove(other) and os.remove(folder))
+end
+
 do -- LearningRateScheduler
   local model = new_model()
   local history = model:fit(x, y, { epochs = 3, verbose = 0,

@@ -102,6 +102,24 @@ do
   end
 end
 
+do -- results of several outputs: losses, metrics by their own names, the others by name
+  local input = cr.Input { shape = { 2 } }
+  local first = cr.layers.Dense(1, { name = "first" })(input)
+  local second = cr.layers.Dense(1, { name = "second", activation = "sigmoid" })(input)
+  local two = cr.Model { inputs = input, outputs = { first, second } }
+  two:compile { optimizer = "sgd", loss = "mse", weighted_metrics = { { "mae" }, {} },
+    metrics = { {}, { cr.metrics.Recall(), cr.metrics.BinaryAccuracy(), cr.metrics.AUC() } } }
+  local rows, targets = cr.random.normal { 8, 2 }, { cr.ones { 8, 1 }, cr.ones { 8, 1 } }
+  local names = { "loss", "first_loss", "second_loss", "first_mae", "second_auc",
+    "second_binary_accuracy", "second_recall" }
+  for _, method in ipairs { "evaluate", "test_on_batch", "train_on_batch" } do
+    local options = method == "evaluate" and { verbose = 0 } or nil
+    local list = two[method](two, rows, targets, options)
+    for i, name in ipairs(names) do assert(list[i] == list[name], name) end
+    assert(#list == #names)
+  end
+end
+
 -- train_on_batch returns the numbers of its batch alone, also after evaluate.
 local constant_model = model(1, "mse")
 constant_model.learning_rate = 0

@@ -17,8 +17,11 @@ class TrainingRun;
 class CRESCENT_API Logs {
  public:
   Logs() = default;
-  Logs(const Logs& other) : values_(other.values()) {}
-  Logs& operator=(const Logs& other) { return values_ = other.values(), fetch_ = nullptr, *this; }
+  Logs(const Logs& other) : values_(other.values()), outputs_(other.outputs_) {}
+  Logs& operator=(const Logs& other) {
+    values_ = other.values(), fetch_ = nullptr, outputs_ = other.outputs_;
+    return *this;
+  }
   explicit Logs(std::function<std::vector<std::pair<std::string, double>>()> fetch)
       : fetch_(std::move(fetch)) {}
   const std::vector<std::pair<std::string, double>>& values() const;
@@ -27,11 +30,15 @@ class CRESCENT_API Logs {
   double at(std::string_view name) const;
   void set(const std::string& name, double value);
   std::vector<std::string> names() const;
+  /// The outputs of the batch, in on_predict_batch_end; empty in other hooks.
+  const Tensors& outputs() const { return outputs_; }
+  void set_outputs(Tensors outputs) { outputs_ = std::move(outputs); }
 
  private:
   std::function<std::vector<std::pair<std::string, double>>()> fetch_;
   mutable std::vector<std::pair<std::string, double>> values_;
   mutable bool fetched_ = false;
+  Tensors outputs_;
 };
 
 /// A weak reference to the model of a callback. It does not keep the model alive; dereferencing it
@@ -94,6 +101,11 @@ class CRESCENT_API Callback : public Plain {
   void attach_run(Model* model, Dict params) {
     model_ = ModelRef(model), params_ = std::move(params);
   }
+
+  /// The model of the current or the last run; null after the model was destroyed.
+  std::shared_ptr<Model> model() const { return model_.lock(); }
+  /// The parameters of the current or the last run.
+  const Dict& params() const { return params_; }
 
   virtual Dict get_state() const { return {}; }
   virtual void set_state(const Dict&) {}

@@ -1,0 +1,26 @@
+// The logs that a hook of a callback gets, as a table of Lua.
+#pragma once
+#include "crescent/model/callback.h"
+#include "values/structured.h"
+
+namespace crescent::lua {
+
+/// Makes push() push the logs as a table {name = number}, with the outputs of a batch of predict as
+/// `outputs`, nested as those of `model`, which may be null.
+struct PushedLogs {
+  const Logs& logs;
+  std::shared_ptr<Model> model;
+};
+
+inline void push(lua_State* L, const PushedLogs& table) {
+  lua_newtable(L);
+  for (const auto& [name, value] : table.logs.values()) {
+    push_float(L, value);
+    lua_setfield(L, -2, name.c_str());
+  }
+  if (table.logs.outputs().empty()) return;
+  push_nested(L, table.model ? table.model->structures().outputs : Value(), table.logs.outputs());
+  lua_setfield(L, -2, "outputs");
+}
+
+}  // namespace crescent::lua
