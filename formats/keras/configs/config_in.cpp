@@ -181,8 +181,7 @@ Dict ConfigIn::functional(const Dict& config) const {
     auto info = registry().find("layer", class_of(converted));
     List nodes;
     for (const Value& node : object.at("inbound_nodes").as_list())
-      nodes.push_back(
-          call_in(masks.are_masks_of_inputs(node) ? without_mask(node) : node, info.get()));
+      nodes.push_back(call_in(masks.can_be_omitted(node) ? without_mask(node) : node, info.get()));
     if (info && origin_.generation() < 3) keep_masks_of_keras2(*info, nodes, converted);
     converted.set("inbound_nodes", std::move(nodes));
     layers.push_back(std::move(converted));

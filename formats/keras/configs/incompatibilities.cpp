@@ -91,6 +91,13 @@ class IncompatibilitySearch {
     if (keras2_ && name == "InputLayer" && config.contains("optional"))
       add(location, "optional", "Keras 2.3.1 has a value for every input");
     if (name == "Lambda" && class_named("activation", text(config, "function"))) return;
+    if (!keras2_ && name == kOperationLayer)
+      if (const auto parameter = parameter_unknown_to_keras(config))
+        add_minor(location, *parameter, "Keras has no such parameter of this operation");
+    if (const Value* changes = config.find("sublayer_options"); changes && !changes->is_null())
+      add_minor(location, "sublayer_options",
+                "Keras opens no files in which layers inside this one have weights of few bits or "
+                "adapters");
     check_object_of_kind("layer", name, as_written(name, config), location);
     check_calls(object, location);
   }

@@ -53,10 +53,11 @@ Value to_keras(const Value& model_or_config, const JsonOptions& options) {
   const auto found = incompatibilities_of(model, {}, options.target);
   if (any_serious(found))
     fail(keras2 ? "Keras 2 cannot express this model:"
-                : "Keras 3 computes this otherwise; pass target = \"keras2\":",
+                : "Keras 3 lacks this, or computes it otherwise; target = \"keras2\" may keep it:",
          to_text(found));
   if (!found.empty())
-    warn(keras2 ? "Keras 2.3.1" : "Keras 3", " computes this otherwise:", to_text(found));
+    warn(keras2 ? "Keras 2.3.1" : "Keras 3",
+         " lacks this, or computes it otherwise:", to_text(found));
   if (options.target == "keras3")
     return built_model ? keras3_layer_config(*built_model) : keras3_model_config(model);
   Value written = keras_model_config(model, options.target, built_model.get());

@@ -30,11 +30,21 @@ List inputs_of(const Value& node) {
   return args ? references_in(*args) : List();
 }
 
+/// Whether an entry is of one of the operations with which layers of Keras compute masks.
+bool computes_masks(const Dict& entry) {
+  return class_of(entry) == "NotEqual" || class_of(entry) == "Any";
+}
+
+const std::string& name_in(const Value& reference) { return reference.as_list()[0].as_string(); }
+
 }  // namespace
 
 MaskArguments::MaskArguments(const List& layers, std::function<bool(const Dict&)> passes_on)
     : passes_on_(std::move(passes_on)) {
   for (const Value& layer : layers) entries_[name_of_layer(layer.as_dict())] = &layer.as_dict();
+  for (const auto& [name, entry] : entries_)
+    if (const Value* nodes = entry->find("inbound_nodes"); nodes && nodes->is_list())
+      for (const Value& node : nodes->as_list()) find_shared_operations(*entry, node);
 }
 
 MaskArguments::Call MaskArguments::call_of(const Value& tensor) const {
@@ -111,6 +121,28 @@ bool MaskArguments::are_masks_of_inputs(const Value& node) const {
   if (inputs.empty() || mask.is_null()) return false;
   const Value origin = mask_origin(mask);
   return !origin.is_null() && origin == tensor_mask(inputs.front());
+}
+
+void MaskArguments::find_shared_operations(const Dict& entry, const Value& node) {
+  if (computes_masks(entry) || !node.is_dict()) return;
+  Dict arguments = node.as_dict();
+  if (are_masks_of_inputs(node)) arguments["kwargs"].as_dict().erase("mask");
+  for (const Value& reference : references_in(arguments)) {
+    const auto found = entries_.find(name_in(reference));
+    if (found != entries_.end() && computes_masks(*found->second))
+      shared_operations_.insert(found->first);
+  }
+}
+
+bool MaskArguments::can_be_omitted(const Value& node) const {
+  if (!are_masks_of_inputs(node)) return false;
+  Value mask = only_reference(*mask_of(node));
+  while (!shared_operations_.contains(name_in(mask))) {
+    const Call call = call_of(mask);
+    if (class_of(*call.entry) == "NotEqual") return true;
+    mask = inputs_of(*call.node).front();
+  }
+  return false;
 }
 
 }  // namespace crescent::keras

@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "crescent/base/value.h"
@@ -16,8 +17,11 @@ class MaskArguments {
   /// `passes_on` tells whether a layer, given its entry in the list, passes masks on to its output.
   MaskArguments(const List& layers, std::function<bool(const Dict& entry)> passes_on);
 
-  /// Whether the mask argument of this call is the mask that its inputs carry anyway.
-  bool are_masks_of_inputs(const Value& node) const;
+  /// Whether the mask argument of this call can be left out: it is the mask that its inputs carry
+  /// anyway, and nothing but such arguments reads the operations that compute it. If something
+  /// does, the operations stay in the graph, and Keras, when it opens the file again, would add
+  /// others of the same names for the argument.
+  bool can_be_omitted(const Value& node) const;
 
  private:
   /// The call that produces a tensor: the entry of its layer in the configuration, and its node.
@@ -26,6 +30,11 @@ class MaskArguments {
     const Value* node = nullptr;
   };
   Call call_of(const Value& tensor) const;
+  /// Whether the mask argument of this call is the mask that its inputs carry.
+  bool are_masks_of_inputs(const Value& node) const;
+  /// Adds to `shared_operations_` the operations of masks that a call reads as other arguments than
+  /// masks that its inputs carry.
+  void find_shared_operations(const Dict& entry, const Value& node);
   /// Describes how a mask is computed (from which tensor, by which operations), in a form that can
   /// be compared; null if that is unknown.
   Value mask_origin(Value mask) const;
@@ -34,6 +43,7 @@ class MaskArguments {
   Value tensor_mask(Value tensor) const;
 
   std::map<std::string, const Dict*> entries_;
+  std::set<std::string> shared_operations_;
   std::function<bool(const Dict&)> passes_on_;
 };
 

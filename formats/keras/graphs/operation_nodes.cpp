@@ -104,6 +104,70 @@ struct ByLength {
 };
 constexpr ByLength kByLength[] = {{"ExtractPatches3D", "ExtractPatches", "size", 3}};
 
+struct OperationParameter {
+  const char *operation, *parameter;
+};
+/// Parameters that an operation has in Crescent and lacks in Keras.
+constexpr OperationParameter kOwnParameters[] = {{"sort", "descending"}, {"argsort", "descending"}};
+/// Parameters for tensors that Keras takes as options of the operation, not as inputs of its call.
+constexpr OperationParameter kTensorOptions[] = {{"trapezoid", "x"}, {"bincount", "weights"}};
+/// Parameters whose null means float32, which Keras writes instead.
+constexpr OperationParameter kFloatsIfNull[] = {{"one_hot", "dtype"}, {"multi_hot", "dtype"}};
+
+template <size_t N>
+bool has_row(const OperationParameter (&table)[N], const Operation& operation,
+             const std::string& parameter) {
+  return std::any_of(std::begin(table), std::end(table), [&](const OperationParameter& row) {
+    return operation.name() == row.operation && parameter == row.parameter;
+  });
+}
+
+bool keras_lacks(const Operation& operation, const std::string& parameter) {
+  return has_row(kOwnParameters, operation, parameter);
+}
+
+/// The number of the input that {"input": number} refers to; null for other values.
+const Value* input_number(const Value& value) {
+  return value.is_dict() && value.as_dict().size() == 1 ? value.as_dict().find("input") : nullptr;
+}
+
+/// Whether Keras stores the value of a parameter, null if there is none, with the call.
+bool is_stored_with_call(const Operation& operation, const Parameter& parameter,
+                         const Value* value) {
+  if (!has_row(kTensorOptions, operation, parameter.name)) return parameter.in_call;
+  return value && input_number(*value);
+}
+
+/// Replaces constant tensors by lists of their numbers, since options of operations in Keras are no
+/// tensors.
+Value without_tensors(const Value& option) {
+  return mapped(option, [](const Value& part) -> std::optional<Value> {
+    if (!is_object(part) || class_of(part.as_dict()) != "__tensor__") return std::nullopt;
+    return config_of(part.as_dict()).at("value");
+  });
+}
+
+/// The arguments of an operation that Keras stores as options of its class, not with a call.
+Dict options_out(const Operation& operation, const Dict& arguments) {
+  Dict options;
+  for (const Parameter& parameter : operation.schema().signature.parameters) {
+    const Value* argument = arguments.find(parameter.name);
+    const Value value = argument ? *argument : parameter.default_value;
+    const bool is_omitted =
+        keras_lacks(operation, parameter.name) && value == parameter.default_value;
+    if (is_omitted || is_stored_with_call(operation, parameter, argument)) continue;
+    const bool is_float = value.is_null() && has_row(kFloatsIfNull, operation, parameter.name);
+    options.set(parameter.name, is_float ? Value("float32") : without_tensors(value));
+  }
+  return options;
+}
+
+/// Whether a call has a value for a parameter, other than its default.
+bool is_set(const Dict& arguments, const Parameter& parameter) {
+  const Value* value = arguments.find(parameter.name);
+  return value && !(*value == parameter.default_value);
+}
+
 /// The name in Keras of an operation's class. For a class in kByLength the option becomes a list,
 /// by whose length Keras distinguishes the classes.
 std::string keras_operation(const std::string& keras_class, Dict& config) {
@@ -163,24 +227,20 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
   const auto operation = get<Operation>(layer.at("operation"));
   const Dict& arguments = layer.at("arguments").as_dict();
   Dict config{{"name", layer.at("name")}};
-  for (const Parameter& parameter : operation->schema().signature.parameters)
-    if (!parameter.in_call) {
-      const Value* value = arguments.find(parameter.name);
-      config.set(parameter.name, value ? *value : parameter.default_value);
-    }
+  for (const DictEntry& option : options_out(*operation, arguments))
+    config.set(option.key, option.value);
   List nodes;
   for (const Value& node : entry.at("inbound_nodes").as_list()) {
     const auto input = [&](const Value& value) -> std::optional<Value> {
-      const Value* number =
-          value.is_dict() && value.as_dict().size() == 1 ? value.as_dict().find("input") : nullptr;
+      const Value* number = input_number(value);
       if (!number) return slice_out(value);
       return tensor(node.as_list().at(number->as_int()).as_list());
     };
     List args;
     Dict kwargs;
     for (const Parameter& parameter : operation->schema().signature.parameters) {
-      if (!parameter.in_call) continue;
       const Value* value = arguments.find(parameter.name);
+      if (!is_stored_with_call(*operation, parameter, value)) continue;
       if (!value && !parameter.required && parameter.default_value.is_null())
         kwargs.set(parameter.name, Value());
       if (!value) continue;
@@ -203,6 +263,15 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
           {"registered_name", class_name},
           {"name", layer.at("name")},
           {"inbound_nodes", std::move(nodes)}};
+}
+
+std::optional<std::string> parameter_unknown_to_keras(const Dict& layer) {
+  const auto operation = get<Operation>(layer.at("operation"));
+  for (const Parameter& parameter : operation->schema().signature.parameters)
+    if (keras_lacks(*operation, parameter.name) &&
+        is_set(layer.at("arguments").as_dict(), parameter))
+      return parameter.name;
+  return std::nullopt;
 }
 
 bool has_operation(const Value& config) {

@@ -2,7 +2,9 @@
 // with its constants among the arguments of its call. In Crescent it is an OperationLayer.
 #pragma once
 #include <functional>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "crescent/base/value.h"
 
@@ -18,6 +20,9 @@ Dict operation_in(const Dict& entry);
 /// Converts the entry of an OperationLayer to the form of Keras 3. `tensor` converts a reference
 /// [layer, node, output].
 Dict operation_out(const Dict& entry, const std::function<Value(const List& reference)>& tensor);
+/// A parameter of the operation of an OperationLayer that Keras lacks and that is not its default;
+/// nullopt if there is none. `layer` is the configuration of the layer.
+std::optional<std::string> parameter_unknown_to_keras(const Dict& layer);
 /// Whether the configuration of a model, or of a nested one, has an OperationLayer.
 bool has_operation(const Value& config);
 

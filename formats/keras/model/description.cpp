@@ -92,7 +92,7 @@ void check_compatibility(const std::string& path, const std::string& target, con
   if (reported.first(path))
     warn("'", path, "': ",
          keras2 ? "Keras 2.3.1 computes this otherwise:"
-                : "Keras 3 computes this otherwise (target = \"keras2\" keeps it):",
+                : "Keras 3 lacks this, or computes it otherwise (target = \"keras2\" may keep it):",
          to_text(found));
 }
 

@@ -60,7 +60,7 @@ Variables own_variables(const Layer& layer, const std::vector<LayerPtr>& inside)
 /// only called in training, like Dropout, and have no weights.
 void check_built(const Model& model, const std::string& path) {
   if (model.built()) return;
-  for (const LayerPtr& layer : model.layers())
+  for (const LayerPtr& layer : model.operations())
     if (!layer->built())
       fail("'", path, "': layer '", layer->name(),
            "' of the model is not built yet; build the model before loading weights");

@@ -66,7 +66,7 @@ std::vector<SavedLayer> saved_layers(WeightSource& file, const std::string& grou
 std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path) {
   check_built(model, path);
   std::vector<LayerPtr> layers;
-  for (const LayerPtr& layer : model.layers())
+  for (const LayerPtr& layer : model.operations())
     if (!layer->weights().empty()) layers.push_back(layer);
   return layers;
 }
@@ -109,7 +109,7 @@ void match_layer(Matches& matches, const Layer& layer, const SavedLayer& saved,
 
 /// Matches variables that belong to the model itself.
 void match_top_level(Matches& matches, WeightSource& file, const std::string& group, Model& model) {
-  Variables model_variables = own_variables(model, model.layers());
+  Variables model_variables = own_variables(model, model.operations());
   if (model_variables.empty()) return;
   std::string top = join_path(group, kTopLevel);
   auto names = file.texts(top, "weight_names");
@@ -197,7 +197,7 @@ Matches match_fitting(WeightSource& file, const std::vector<Pair>& pairs,
 
 void write_weights(Entries& entries, Model& model, const std::string& group,
                    const std::string& target) {
-  std::vector<LayerPtr> layers = model.layers();
+  std::vector<LayerPtr> layers = model.operations();
   std::erase_if(layers, [](const LayerPtr& layer) {  // operations are not layers in Keras
     return layer->class_name() == kOperationLayer;
   });
@@ -209,7 +209,7 @@ void write_weights(Entries& entries, Model& model, const std::string& group,
                       {"keras_version", std::string(keras_version_of(target))}}});
   for (const LayerPtr& layer : layers)
     write_group(entries, join_path(group, layer->name()), *layer, saved_weights(*layer), target);
-  const Variables model_variables = own_variables(model, model.layers());
+  const Variables model_variables = own_variables(model, model.operations());
   if (!model_variables.empty() || target == "keras3")
     write_group(entries, join_path(group, kTopLevel), model, model_variables, target);
 }

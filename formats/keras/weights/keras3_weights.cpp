@@ -192,11 +192,11 @@ class ObjectLocations {
     const std::string layers = group_of_layers(path);
     const bool at_first = begins_with_layers(model);
     const bool even_if_visited = !file_ && model.is_graph();
-    if (at_first) add_layers(model.layers(), path + layers, even_if_visited);
+    if (at_first) add_layers(model.operations(), path + layers, even_if_visited);
     const Dict attributes = attributes_of(model);
     for (const std::string& name :
          in_visiting_order(attributes, at_first ? Names{} : Names{layers}))
-      if (name == layers) add_layers(model.layers(), path + layers, even_if_visited);
+      if (name == layers) add_layers(model.operations(), path + layers, even_if_visited);
       // if the file has no group for the attribute, its layer is in the group of layers
       else if (!file_ || file_->members(path + name))
         add_attribute(attributes.at(name), path + name);

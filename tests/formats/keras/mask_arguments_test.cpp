@@ -72,6 +72,19 @@ TEST_CASE("a mask that comes with the inputs is left to the layers") {
   CHECK(masked(dropped));
 }
 
+TEST_CASE("a mask that comes with the inputs stays if something else reads its operation") {
+  const auto model = model_with(
+      "true",
+      entry("keras.src.ops.numpy", "LogicalNot", "read", "", tensor("not_equal"), "") + ", " +
+          entry("keras.layers", "Dropout", "d", R"("rate": 0.5)", tensor("e"), given("not_equal")) +
+          ", " +
+          entry("keras.layers", "Dropout", "f", R"("rate": 0.5)", tensor("e"), given("read")) +
+          ", ",
+      "f", given("not_equal"));
+  CHECK(inputs_of(model) == 2);
+  CHECK(masked(model));
+}
+
 TEST_CASE("a mask that somebody gave stays") {
   const auto model = model_with("false", "", "e", given("not_equal"));
   CHECK(inputs_of(model) == 2);

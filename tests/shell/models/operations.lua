@@ -1,0 +1,65 @@
+-- Operations in files of Keras 3: options that Keras does not have, and those that it stores in
+-- another place or form.
+local cr = require "crescent"
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/models"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
+local check = require "check"
+
+local numbers = cr.Input { shape = { 4 } }
+local integers = cr.Input { shape = { 4 }, dtype = "int32" }
+local x = cr.tensor { { 3, 1, 2, 7 }, { 0, 5, 4, 1 } }
+
+--- Checks that the node of an operation in Keras' JSON has this configuration and, in `kwargs`,
+--- these arguments, and that the model comes back from the JSON and from a file.
+local function expect(input, output, configuration, kwargs)
+  local model = cr.Model { inputs = input, outputs = output }
+  local json = model:to_json { target = "keras3" }
+  local node = json:match '"module": "keras%.src%.ops.*'
+  assert(node:find(', ' .. configuration .. '}, "registered_name"', 1, true), node)
+  assert(node:find('"kwargs": {' .. (kwargs or "") .. "}", 1, true), node)
+  local expected = model:predict(x:cast(input.dtype), { verbose = 0 }):totable()
+  local path = os.tmpname() .. ".keras"
+  model:save(path)
+  for _, opened in ipairs { cr.models.model_from_json(json), cr.models.load_model(path) } do
+    check.same(opened:predict(x:cast(input.dtype), { verbose = 0 }):totable(), expected)
+  end
+  os.remove(path)
+end
+
+local ops = cr.ops
+expect(numbers, ops.sort(numbers), '"axis": -1')
+expect(numbers, ops.argsort(numbers, 1), '"axis": 1')
+expect(numbers, ops.trapezoid(numbers, { dx = 0.5 }), '"x": null, "dx": 0.5, "axis": -1')
+expect(numbers, ops.trapezoid(numbers, { x = { 0.5, 1.5, 3.5, 4.5 } }),
+  '"x": [0.5, 1.5, 3.5, 4.5], "dx": 1.0, "axis": -1')
+expect(integers, ops.one_hot(integers, 8),
+  '"num_classes": 8, "axis": -1, "dtype": "float32", "sparse": false')
+expect(integers, ops.one_hot(integers, 8, { dtype = "int8" }),
+  '"num_classes": 8, "axis": -1, "dtype": "int8", "sparse": false')
+expect(integers, ops.multi_hot(integers, 8),
+  '"num_classes": 8, "axis": -1, "dtype": "float32", "sparse": false')
+expect(numbers, ops["repeat"](numbers, cr.tensor({ 1, 2, 0, 1 }, "int32"), 1),
+  '"repeats": [1, 2, 0, 1], "axis": 1')
+
+do -- what Keras does not have is written where it counts, and named
+  local _, warnings = check.run [[
+    local input = cr.Input { shape = { 4 } }
+    local sorted = cr.ops.sort(input, { descending = true })
+    local path = os.tmpname() .. ".keras"
+    cr.Model { inputs = input, outputs = sorted }:save(path)
+    print(cr.models.load_model(path)(cr.tensor { { 3, 1, 2, 7 } }))
+    local x = cr.Input { shape = { 4, 8 } }
+    local attention = cr.layers.MultiHeadAttention(2, 4, { name = "heads" })
+    local model = cr.Model { inputs = x, outputs = attention(x, x) }
+    model:save(path)
+    model:quantize "int8"
+    local quantized_path = os.tmpname() .. ".keras"
+    model:save(quantized_path)
+    os.remove(path)
+    os.remove(quantized_path)
+  ]]
+  for _, text in ipairs { "[[7. 3. 2. 1.]]", "option 'descending': Keras has no such parameter",
+    "layer 'heads', option 'sublayer_options': Keras opens no files" } do
+    assert(warnings:find(text, 1, true), warnings)
+  end
+end
