@@ -87,7 +87,7 @@ Dict describe(const Layer& layer) {
 
 Dict describe(const Model& model) {
   List layers;
-  for (const LayerPtr& layer : model.layers()) layers.push_back(describe(*layer));
+  for (const LayerPtr& layer : model.operations()) layers.push_back(describe(*layer));
   Dict entry = describe(static_cast<const Layer&>(model));
   entry.set("trainable_parameters", elements_of(model.trainable_weights()));
   entry.set("compiled", model.compiled());

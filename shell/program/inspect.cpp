@@ -61,7 +61,7 @@ Value arrays_of(const std::string& path) {
 Value model_of(const std::string& path) {
   const ModelPtr model = load_model(path);
   List layers;
-  for (const LayerPtr& layer : model->layers())
+  for (const LayerPtr& layer : model->operations())
     layers.emplace_back(Dict{{"name", layer->name()},
                              {"class", layer->class_name()},
                              {"parameters", layer->count_params()}});

@@ -13,7 +13,7 @@ constexpr int64_t kRows = 8;
 /// The number of rows of the Embedding layer that reads this input; 0 if no Embedding layer reads
 /// it.
 int64_t vocabulary_of(const Model& model, const Symbol& input) {
-  for (const LayerPtr& layer : model.layers()) {
+  for (const LayerPtr& layer : model.operations()) {
     const Dict config = layer->get_config();
     const Value* rows = config.find("input_dim");
     if (layer->class_name() != "Embedding" || !rows) continue;

@@ -69,7 +69,7 @@ class Comparison {
 
 /// The corresponding layers of two models as pairs; fails if their numbers or classes differ.
 std::vector<std::pair<LayerPtr, LayerPtr>> pairs_of(Model& a, Model& b) {
-  const std::vector<LayerPtr> x = a.layers(), y = b.layers();
+  const std::vector<LayerPtr> x = a.operations(), y = b.operations();
   for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
     if (x[i]->class_name() != y[i]->class_name())
       fail("the models differ in layer ", i + 1, ": ", x[i]->class_name(), " '", x[i]->name(),

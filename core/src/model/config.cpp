@@ -216,7 +216,7 @@ std::shared_ptr<Sequential> sequential_from_config(const Dict& config) {
     model->add(layer_from_config(item.as_dict()));
   }
   const Value* shape = config.find("build_input_shape");
-  if (shape && shape->is_list() && !model->built() && !model->layers().empty())
+  if (shape && shape->is_list() && !model->built() && !model->operations().empty())
     model->build_for({Codec<Shape>::decode(*shape)});
   if (const Value* trainable = config.find("trainable");
       trainable && trainable->is_bool() && !trainable->as_bool())

@@ -270,7 +270,7 @@ Tensors Functional::compute_mask(const Tensors&, const Tensors&, const Tensors& 
   return masks;
 }
 
-std::vector<LayerPtr> Functional::layers() const {
+std::vector<LayerPtr> Functional::operations() const {
   return graph_ ? graph_->layers : std::vector<LayerPtr>{};
 }
 

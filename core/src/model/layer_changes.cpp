@@ -25,7 +25,7 @@ ShapesOfLayers shapes_in(const Model& model) {
 
 /// The layers of a model, including the input layer of a Sequential.
 std::vector<LayerPtr> all_layers(const Model& model) {
-  std::vector<LayerPtr> layers = model.layers();
+  std::vector<LayerPtr> layers = model.operations();
   if (dynamic_cast<const Sequential*>(&model) && model.is_graph())
     layers.insert(layers.begin(), model.inputs().front().layer());
   return layers;

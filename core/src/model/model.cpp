@@ -5,6 +5,7 @@
 
 #include "layer/layer_access.h"
 #include "model/graph.h"
+#include "model/operation_layer.h"
 #include "program/recording/option_changes.h"
 #include "registry/blame.h"
 #include "training/metrics_scope.h"
@@ -167,11 +168,19 @@ Value Model::compile_config() const {
 
 // ---- structure
 
-std::vector<LayerPtr> Model::layers() const { return sublayers(); }
+std::vector<LayerPtr> Model::operations() const { return sublayers(); }
+
+std::vector<LayerPtr> Model::layers() const {
+  std::vector<LayerPtr> layers = operations();
+  std::erase_if(layers, [](const LayerPtr& layer) {
+    return dynamic_cast<const OperationLayer*>(layer.get()) != nullptr;
+  });
+  return layers;
+}
 
 LayerPtr Model::get_layer(std::string_view name) const {
   std::vector<std::string> names;
-  for (const LayerPtr& layer : layers()) {
+  for (const LayerPtr& layer : operations()) {
     if (layer->name() == name) return layer;
     names.push_back(layer->name());
   }
@@ -219,14 +228,15 @@ bool Model::stateful() const {
 }
 
 void Model::reset_states() {
-  for (const LayerPtr& layer : sublayers()) layer->reset_states();
+  for (const LayerPtr& layer : sublayers())
+    if (layer->stateful()) layer->reset_states();
 }
 
 /// The model's own weights, followed by those of each layer in turn.
 Variables Model::weights_in_keras_order() const {
   Variables layer_weights;
   std::unordered_set<const void*> known_weights;
-  for (const LayerPtr& layer : layers())
+  for (const LayerPtr& layer : operations())
     for (const Variable& variable : layer->weights_in_keras_order()) {
       layer_weights.push_back(variable);
       known_weights.insert(variable.id());

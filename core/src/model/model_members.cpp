@@ -28,7 +28,10 @@ LayerPtr take_last(Sequential& model) {
 }  // namespace
 
 void Model::describe_members(Schema<Model>& s) {
-  s.property("layers", &Model::layers, "The layers of the graph, or those registered by track.")
+  s.property("layers", &Model::layers,
+             "The layers of the graph, without operations such as x + 1, or those registered by "
+             "track.")
+      .property("operations", &Model::operations, "The layers and the operations of the graph.")
       .property("input_names", &Model::input_names, "The names of the inputs, in order.")
       .property("output_names", &Model::output_names, "The names of the outputs, in order.")
       .property("optimizer", &Model::optimizer, "The optimizer of compile.")

@@ -300,7 +300,7 @@ Tensors Sequential::call(const Tensors& inputs, const Call& call) {
   return {x};
 }
 
-std::vector<LayerPtr> Sequential::layers() const { return stack_->layers; }
+std::vector<LayerPtr> Sequential::operations() const { return stack_->layers; }
 bool Sequential::is_graph() const { return !stack_->symbols.empty(); }
 
 std::vector<Symbol> Sequential::inputs() const {

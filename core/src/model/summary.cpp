@@ -112,7 +112,7 @@ class SummaryTable {
   std::vector<std::string> lines(const Model& model) {
     lines_ = {"Model: \"" + on_one_line(model.name()) + "\"", rule('_'),
               line_of(header_, column_ends_), rule('=')};
-    const std::vector<LayerPtr> layers = model.layers();
+    const std::vector<LayerPtr> layers = model.operations();
     for (size_t i = 0; i < layers.size(); ++i) {
       add_layer(*layers[i], "", 0);
       lines_.push_back(rule(i + 1 == layers.size() ? '=' : '_'));
@@ -176,7 +176,7 @@ class SummaryTable {
   /// The number of characters of the longest parameter count in the summary.
   size_t longest_count(const Model& model) const {
     size_t longest = 0;
-    for (const LayerPtr& layer : model.layers()) {
+    for (const LayerPtr& layer : model.operations()) {
       longest = std::max(longest, with_commas(count_of(layer->weights())).size());
       if (const auto* nested_model = dynamic_cast<const Model*>(layer.get());
           nested_model && options_.expand_nested)
@@ -217,7 +217,8 @@ class SummaryTable {
       lines_.push_back(line_of({"", "", "", sources[i]}, column_ends_));
     const auto* nested_model = dynamic_cast<const Model*>(&layer);
     if (options_.expand_nested && nested_model)
-      for (const LayerPtr& inner : nested_model->layers()) add_layer(*inner, path + "/", depth + 1);
+      for (const LayerPtr& inner : nested_model->operations())
+        add_layer(*inner, path + "/", depth + 1);
   }
 
   std::vector<std::string> connections(const Layer& layer) const {

@@ -19,7 +19,7 @@ using Graph = ModelAccess::Graph;
 
 /// The layer with this name, which may be an input layer; null if there is none.
 LayerPtr find_layer(const Model& model, std::string_view name) {
-  for (const Layers& candidates : {model.layers(), model.sublayers()})
+  for (const Layers& candidates : {model.operations(), model.sublayers()})
     for (const LayerPtr& layer : candidates)
       if (layer->name() == name) return layer;
   return nullptr;

@@ -120,7 +120,7 @@ void LuaModel::connect(const Value& inputs, const Value& outputs) {
 
 void LuaModel::adopt_graph(std::shared_ptr<Functional> graph) {
   graph_ = std::move(graph);
-  for (const LayerPtr& layer : graph_->layers()) track(layer);
+  for (const LayerPtr& layer : graph_->operations()) track(layer);
   follow_graph();
   built_ = graph_->is_graph();
 }
@@ -157,7 +157,7 @@ void LuaModel::pop() {
 List LuaModel::layer_configs() const {
   const Dict config = graph_->get_config();
   const List& all_configs = config.at("layers").as_list();
-  const std::vector<LayerPtr> layers = graph_->layers();
+  const std::vector<LayerPtr> layers = graph_->operations();
   // 1 if the configurations include that of an InputLayer, else 0
   const size_t input_layer_count = all_configs.size() - layers.size();
   const auto is_kept = [&](size_t i) {
@@ -190,8 +190,8 @@ Tensors LuaModel::compute_mask(const Tensors& inputs, const Tensors& masks,
                                         : LuaLayerOf<Model>::compute_mask(inputs, masks, outputs);
 }
 
-std::vector<LayerPtr> LuaModel::layers() const {
-  return graph_ ? graph_->layers() : Model::layers();
+std::vector<LayerPtr> LuaModel::operations() const {
+  return graph_ ? graph_->operations() : Model::operations();
 }
 std::vector<Symbol> LuaModel::inputs() const {
   return is_graph() ? graph_->inputs() : Model::inputs();

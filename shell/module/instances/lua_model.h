@@ -41,7 +41,7 @@ class LuaModel final : public LuaLayerOf<Model> {
   Tensors call(const Tensors& inputs, const Call& call) override;
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override;
-  std::vector<LayerPtr> layers() const override;
+  std::vector<LayerPtr> operations() const override;
   std::vector<Symbol> inputs() const override;
   std::vector<Symbol> outputs() const override;
   std::vector<std::string> input_names() const override;

@@ -29,7 +29,7 @@ void Ownership::visit(Object* object) {
 /// its layers, which it holds once more as sublayers. A Sequential has another list of its layers.
 void Ownership::visit_graph(const Functional& model) {
   const bool is_sequential = dynamic_cast<const Sequential*>(&model);
-  for (const LayerPtr& layer : model.layers())
+  for (const LayerPtr& layer : model.operations())
     owner_counts_[layer.get()] += is_sequential && model.is_graph() ? 2 : 1;
   if (!model.is_graph()) return;
   ++graph_count_;

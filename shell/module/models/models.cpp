@@ -102,7 +102,7 @@ ModelPtr clone_by(Model& model, const LuaFunction& function) {
     return copy;
   }
   std::vector<Replacement> replacements;
-  for (const LayerPtr& layer : model.layers())
+  for (const LayerPtr& layer : model.operations())
     if (layer->class_name() != "InputLayer")
       replacements.push_back({layer, layer_from(function, layer)});
   return rewire(model, replacements, model.name());

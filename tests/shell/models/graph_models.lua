@@ -187,3 +187,20 @@ do -- a class with an init may declare options named inputs and outputs
   check.fails(function() Plain { outputs = 1 } end, "expected a symbol")
 end
 print "ok graph_models"
+
+do -- operations are no layers, as in Keras 3
+  local input = cr.Input { shape = { 4 }, name = "in" }
+  local h = L.Dense(3, { name = "h" })(input * 2)
+  local graph = cr.Model { inputs = input, outputs = L.Dense(1, { name = "out" })(cr.ops.relu(h)) }
+  local function names(list)
+    local result = {}
+    for i, layer in ipairs(list) do result[i] = layer.name end
+    return table.concat(result, " ")
+  end
+  assert(names(graph.layers) == "in h out", names(graph.layers))
+  local operations = names(graph.operations)
+  assert(operations:find "^in multiply[_%d]* h relu[_%d]* out$", operations)
+  assert(graph:get_layer(2).name == "h")
+  assert(graph:get_layer(graph.operations[2].name).class_name == "OperationLayer")
+  check.fails(function() graph:get_layer(4) end, "index 4", "only has 3 layers")
+end

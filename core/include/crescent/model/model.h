@@ -215,8 +215,11 @@ class CRESCENT_API Model : public Layer {
   void forget_programs();
 
   // ---- structure
-  /// The layers of a model that is a graph; the sublayers of any other model.
-  virtual std::vector<LayerPtr> layers() const;
+  /// The layers of a model that is a graph, with those that only call a function of ops, such as
+  /// `x + 1`; the sublayers of any other model.
+  virtual std::vector<LayerPtr> operations() const;
+  /// The operations() that do not only call a function of ops.
+  std::vector<LayerPtr> layers() const;
   /// Fails with "No such layer: NAME" and a suggestion.
   LayerPtr get_layer(std::string_view name) const;
   LayerPtr get_layer(int64_t index) const;     ///< indices count from 0
@@ -296,7 +299,7 @@ class CRESCENT_API Functional : public Model {
   Tensors call(const Tensors& inputs, const Call& call) override;
   Tensors compute_mask(const Tensors& inputs, const Tensors& masks,
                        const Tensors& outputs) override;
-  std::vector<LayerPtr> layers() const override;
+  std::vector<LayerPtr> operations() const override;
   std::vector<Symbol> inputs() const override;
   std::vector<Symbol> outputs() const override;
   std::vector<std::string> input_names() const override;
@@ -349,7 +352,7 @@ class CRESCENT_API Sequential final : public Functional {
   void pop();  ///< removes the last layer; fails if there is none
   void build(const std::vector<Shape>& inputs) override;
   Tensors call(const Tensors& inputs, const Call& call) override;
-  std::vector<LayerPtr> layers() const override;  ///< all layers except the InputLayer
+  std::vector<LayerPtr> operations() const override;  ///< all layers except the InputLayer
   std::vector<Symbol> inputs() const override;
   std::vector<Symbol> outputs() const override;
   bool is_graph() const override;

@@ -45,7 +45,7 @@ std::string path_in(const Model& model, const std::string& scope) {
 /// Returns "dense_1 (Dense)" for the layer within the model to which the path leads, or the path
 /// itself if there is none. If a layer "a" and a layer "a/b" match, the longer name is taken.
 std::string layer_of(const Model& model, const std::string& path) {
-  const std::vector<LayerPtr> layers = model.layers();
+  const std::vector<LayerPtr> layers = model.operations();
   const Layer* owner = nullptr;
   for (const LayerPtr& layer : layers) {
     const bool is_on_path = path == layer->name() || path.starts_with(layer->name() + "/");
