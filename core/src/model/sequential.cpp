@@ -78,6 +78,18 @@ Shape widen_shape(const Shape& known, const Shape& given) {
   return shape;
 }
 
+/// Sets a flag until the end of the scope.
+class FlagScope {
+ public:
+  explicit FlagScope(bool& flag) : flag_(flag), old_value_(std::exchange(flag, true)) {}
+  ~FlagScope() { flag_ = old_value_; }
+  FlagScope(const FlagScope&) = delete;
+
+ private:
+  bool& flag_;
+  const bool old_value_;
+};
+
 }  // namespace
 
 /// The layers and, once the input shape is known, the symbols between them.
@@ -90,6 +102,9 @@ struct Sequential::Stack {
   std::unordered_set<std::string> names;
   /// the structure_version() of the model when symbols and names were computed
   uint64_t version = 0;
+  /// Whether symbols are being computed. The calls of layers may read the model, as the garbage
+  /// collector of Lua does: they find the symbols as they were.
+  bool is_computing = false;
 
   void check_name(const Layer& layer) const {
     if (!names.contains(layer.name())) return;
@@ -179,6 +194,7 @@ void Sequential::add(const LayerPtr& layer) {
   }
   follow();
   stack.check_name(*layer);
+  const FlagScope computing(stack.is_computing);
   if (is_graph()) {
     stack.symbols.push_back(call_single(layer, stack.symbols.back()));
   } else if (stack.layers.empty() && (stack.input_layer || wanted_shape(layer))) {
@@ -218,7 +234,8 @@ void Sequential::pop() {
 /// its symbol.
 void Sequential::follow() const {
   Stack& stack = *stack_;
-  if (stack.version == structure_version()) return;
+  if (stack.version == structure_version() || stack.is_computing) return;
+  const FlagScope computing(stack.is_computing);
   stack.names.clear();
   for (const LayerPtr& layer : stack.layers) stack.names.insert(layer->name());
   if (is_graph()) {

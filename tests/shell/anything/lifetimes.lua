@@ -41,4 +41,23 @@ local ended, text = check.run [[
   waiting()]]
 assert(ended, text)
 for _, said in ipairs { "closed", "gc\t2" } do assert(text:find(said, 1, true), text) end
+do -- the collector reads a stack of layers while calls of its layers compute its symbols
+  local Other = cr.Layer:subclass "CollectedLayer"
+  local Collecting = cr.Layer:subclass "CollectingLayer"
+  function Collecting:build() self.inner = cr.layers.Dense(3) end
+  function Collecting:call(x)
+    Other()
+    collectgarbage()
+    collectgarbage()
+    return self.inner(x)
+  end
+  for _ = 1, 10 do
+    local model = cr.Sequential { cr.layers.Dense(4, { input_shape = { 3 } }), Collecting(),
+      Collecting(), Collecting(), cr.layers.Dense(2) }
+    model:predict(cr.ones { 2, 3 }, { verbose = 0 })
+    model:quantize "int8"
+    assert(model:predict(cr.ones { 2, 3 }, { verbose = 0 }).shape[2] == 2)
+  end
+end
+
 print "ok lifetimes"
