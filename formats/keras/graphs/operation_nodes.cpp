@@ -114,6 +114,10 @@ constexpr OperationParameter kTensorOptions[] = {{"trapezoid", "x"}, {"bincount"
 /// Parameters whose null means float32, which Keras writes instead.
 constexpr OperationParameter kFloatsIfNull[] = {{"one_hot", "dtype"}, {"multi_hot", "dtype"}};
 
+/// Operations of two tensors that Keras does not call with a number and a symbol.
+constexpr const char* kOnlyTensors[] = {"append",      "bitwise_and", "bitwise_or",
+                                        "bitwise_xor", "heaviside",   "hypot"};
+
 template <size_t N>
 bool has_row(const OperationParameter (&table)[N], const Operation& operation,
              const std::string& parameter) {
@@ -136,6 +140,22 @@ bool is_stored_with_call(const Operation& operation, const Parameter& parameter,
                          const Value* value) {
   if (!has_row(kTensorOptions, operation, parameter.name)) return parameter.in_call;
   return value && input_number(*value);
+}
+
+/// Replaces the numbers in a list of inputs by constant tensors of the dtype that they count as
+/// beside the symbols: that of the first one, or float32 for fractions beside integers.
+List with_tensors(List inputs) {
+  const auto is_tensor = [](const Value& input) { return is_object(input); };
+  const auto first_tensor = std::find_if(inputs.begin(), inputs.end(), is_tensor);
+  if (first_tensor == inputs.end()) return inputs;
+  const std::string dtype = config_of(first_tensor->as_dict()).at("dtype").as_string();
+  for (Value& input : inputs) {
+    if (!input.is_number()) continue;
+    const bool is_fraction = input.is_float() && dtype.find("float") == dtype.npos;
+    Dict config{{"value", input}, {"dtype", is_fraction ? "float32" : dtype}};
+    input = Dict{{"class_name", "__tensor__"}, {"config", std::move(config)}};
+  }
+  return inputs;
 }
 
 /// Replaces constant tensors by lists of their numbers, since options of operations in Keras are no
@@ -226,6 +246,8 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
   const Dict layer = config_of(entry);
   const auto operation = get<Operation>(layer.at("operation"));
   const Dict& arguments = layer.at("arguments").as_dict();
+  const bool takes_only_tensors =
+      std::count(std::begin(kOnlyTensors), std::end(kOnlyTensors), operation->name()) > 0;
   Dict config{{"name", layer.at("name")}};
   for (const DictEntry& option : options_out(*operation, arguments))
     config.set(option.key, option.value);
@@ -254,6 +276,7 @@ Dict operation_out(const Dict& entry, const std::function<Value(const List& refe
       else
         kwargs.set(parameter.name, std::move(written));
     }
+    if (takes_only_tensors) args = with_tensors(std::move(args));
     nodes.push_back(Dict{{"args", std::move(args)}, {"kwargs", std::move(kwargs)}});
   }
   const std::string class_name = keras_operation(operation->schema().keras_class, config);

@@ -9,6 +9,16 @@ local numbers = cr.Input { shape = { 4 } }
 local integers = cr.Input { shape = { 4 }, dtype = "int32" }
 local x = cr.tensor { { 3, 1, 2, 7 }, { 0, 5, 4, 1 } }
 
+--- Checks that the call of an operation gets this constant, and that the model comes back.
+local function expect_constant(input, output, constant)
+  local model = cr.Model { inputs = input, outputs = output }
+  local json = model:to_json { target = "keras3" }
+  assert(json:find('{"class_name": "__tensor__", "config": {' .. constant .. "}}", 1, true), json)
+  local expected = model:predict(x:cast(input.dtype), { verbose = 0 }):totable()
+  local opened = cr.models.model_from_json(json)
+  check.same(opened:predict(x:cast(input.dtype), { verbose = 0 }):totable(), expected)
+end
+
 --- Checks that the node of an operation in Keras' JSON has this configuration and, in `kwargs`,
 --- these arguments, and that the model comes back from the JSON and from a file.
 local function expect(input, output, configuration, kwargs)
@@ -40,6 +50,12 @@ expect(integers, ops.multi_hot(integers, 8),
   '"num_classes": 8, "axis": -1, "dtype": "float32", "sparse": false')
 expect(numbers, ops["repeat"](numbers, cr.tensor({ 1, 2, 0, 1 }, "int32"), 1),
   '"repeats": [1, 2, 0, 1], "axis": 1')
+
+expect_constant(integers, ops.bitwise_and(integers, 6), '"value": 6, "dtype": "int32"')
+expect_constant(integers, ops.bitwise_or(2, integers), '"value": 2, "dtype": "int32"')
+expect_constant(integers, ops.hypot(integers, 2.5), '"value": 2.5, "dtype": "float32"')
+expect_constant(numbers, ops.hypot(2, numbers), '"value": 2, "dtype": "float32"')
+expect_constant(numbers, ops.heaviside(numbers - 2, 0.5), '"value": 0.5, "dtype": "float32"')
 
 do -- what Keras does not have is written where it counts, and named
   local _, warnings = check.run [[
