@@ -77,6 +77,8 @@ static void copy_line(const StridedCopy::Axis& axis, const T* from, T* to) {
     std::memcpy(to, from, axis.size * sizeof(T));
   } else if (axis.source_stride == 0 && axis.target_stride == 1) {
     std::fill_n(to, axis.size, *from);
+  } else if (axis.source_stride == -1 && axis.target_stride == 1) {
+    reverse_loop(sizeof(T))(from, axis.size, to);
   } else {
     for (int64_t i = 0; i < axis.size; ++i)
       to[i * axis.target_stride] = from[i * axis.source_stride];

@@ -162,6 +162,19 @@ TEST_CASE("rows of any length are joined and repeated") {
   }
 }
 
+TEST_CASE("lines of any length are reversed") {
+  for (DType dtype : kDTypes)
+    for (int64_t n : {2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130}) {
+      INFO(to_text(dtype) << " " << n);
+      const Array x = random({3, n}, dtype, static_cast<unsigned>(n), 0, 100);
+      Reverse reverse;
+      reverse.axes = {1};
+      check(shape_kernels, reverse, {x}, {moved(x, {3, n}, [&](const std::vector<int64_t>& at) {
+              return std::vector<int64_t>{at[0], n - 1 - at[1]};
+            })});
+    }
+}
+
 TEST_CASE("large moves are split among threads") {
   Array x = random({300, 2000}, DType::float32, 1);
   Slice slice;
