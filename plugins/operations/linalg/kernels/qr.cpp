@@ -10,46 +10,65 @@ namespace {
 
 struct QrLoop {
   explicit QrLoop(const BatchedQr&) {}
-  /// The scratch memory has room for the matrix, the complete q and one reflection.
-  int64_t work_size(const Shape& a) const { return a[-2] * (a[-1] + a[-2] + 1); }
+  /// The scratch memory has room for the augmented matrix, one reflection, and its products.
+  int64_t work_size(const Shape& a) const {
+    const int64_t columns = a[-1] + a[-2];
+    return a[-2] * (columns + 1) + columns;
+  }
   void compute_one(const MatrixParts& x, double* work) const {
-    const int64_t m = x.in[0].rows, n = x.in[0].columns;
-    const Matrix a{work, m, n}, turn{work + m * n, m, m};
-    copy(x.in[0], a);
-    reflect(a, turn, turn.values + m * m, x.out[0], x.out[1]);
+    const Matrix &a = x.in[0], &q = x.out[0], &r = x.out[1];
+    const int64_t m = a.rows, n = a.columns;
+    const Matrix both{work, m, n + m};
+    for (int64_t i = 0; i < m; ++i) {
+      std::copy_n(&a(i, 0), n, &both(i, 0));
+      std::fill_n(&both(i, n), m, 0.0);
+      both(i, n + i) = 1;
+    }
+    triangulate(both, n, work + m * (n + m));
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < q.columns; ++j) q(i, j) = both(j, n + i);
+    for (int64_t i = 0; i < r.rows; ++i)
+      for (int64_t j = 0; j < n; ++j) r(i, j) = j < i ? 0 : both(i, j);
   }
 
  private:
-  /// Reduces a to an upper triangular matrix by Householder reflections, whose product is `turn`,
-  /// and copies the factors to q and r. w is scratch memory for m numbers.
-  static void reflect(const Matrix& a, const Matrix& turn, double* w, const Matrix& q,
-                      const Matrix& r) {
-    const int64_t m = a.rows, n = a.columns;
-    std::fill_n(turn.values, m * m, 0.0);
-    for (int64_t i = 0; i < m; ++i) turn(i, i) = 1;
-    for (int64_t k = 0; k < std::min(m - 1, n); ++k) {
-      double norm = 0;
-      for (int64_t i = k; i < m; ++i) norm = std::hypot(norm, a(i, k));
-      if (norm == 0) continue;
-      double square = 0;
-      for (int64_t i = k; i < m; ++i) {
-        w[i] = a(i, k) + (i == k ? std::copysign(norm, a(k, k)) : 0);
-        square += w[i] * w[i];
-      }
-      const auto apply_to = [&](const Matrix& x, bool columns) {
-        for (int64_t j = 0; j < (columns ? x.columns : x.rows); ++j) {
-          double dot = 0;
-          for (int64_t i = k; i < m; ++i) dot += w[i] * (columns ? x(i, j) : x(j, i));
-          for (int64_t i = k; i < m; ++i) (columns ? x(i, j) : x(j, i)) -= 2 * dot / square * w[i];
-        }
-      };
-      apply_to(a, true);
-      apply_to(turn, false);
+  /// Makes the first n columns of (a, 1) upper triangular by Householder reflections of all
+  /// columns, which turn the identity matrix into q'. `work` has room for a row and a column.
+  static void triangulate(const Matrix& both, int64_t n, double* work) {
+    double *w = work, *products = work + both.rows;
+    for (int64_t k = 0; k < std::min(both.rows - 1, n); ++k) {
+      const double square = reflection(both, k, w);
+      if (square != 0) reflect(both, k, w, 2 / square, products);
     }
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < q.columns; ++j) q(i, j) = turn(i, j);
-    for (int64_t i = 0; i < r.rows; ++i)
-      for (int64_t j = 0; j < n; ++j) r(i, j) = j < i ? 0 : a(i, j);
+  }
+  /// Sets w to the vector of the reflection that makes the elements of column k below the diagonal
+  /// zero, divided by the largest of them, so that squares neither overflow nor underflow. Returns
+  /// w'w, which is 0 if the elements are zero already.
+  static double reflection(const Matrix& both, int64_t k, double* w) {
+    double largest = 0, total = 0, square = 0;
+    for (int64_t i = k; i < both.rows; ++i) {
+      const double size = std::abs(both(i, k));
+      largest = std::max(largest, size), total += size;
+    }
+    if (total == 0) return 0;
+    for (int64_t i = k; i < both.rows; ++i) w[i] = both(i, k) / largest, square += w[i] * w[i];
+    const double norm = std::sqrt(square), first = w[k];
+    w[k] += std::copysign(norm, first);
+    return 2 * (square + std::abs(first) * norm);
+  }
+  /// Subtracts w (scale w'x) from the columns x from column k on.
+  static void reflect(const Matrix& both, int64_t k, const double* w, double scale,
+                      double* __restrict products) {
+    std::fill(products + k, products + both.columns, 0.0);
+    for (int64_t i = k; i < both.rows; ++i) {
+      const double* row = &both(i, 0);
+      for (int64_t j = k; j < both.columns; ++j) products[j] += w[i] * row[j];
+    }
+    for (int64_t i = k; i < both.rows; ++i) {
+      const double factor = scale * w[i];
+      double* row = &both(i, 0);
+      for (int64_t j = k; j < both.columns; ++j) row[j] -= factor * products[j];
+    }
   }
 };
 
