@@ -6,6 +6,7 @@ namespace crescent::cpu {
 
 std::unique_ptr<Kernel> make_arg_reduce(const Request& request);
 std::unique_ptr<Kernel> make_top_k(const Request& request);
+std::unique_ptr<Kernel> make_order_statistics(const Request& request);
 std::unique_ptr<Kernel> make_cumulative(const Request& request);
 
 /// Loops that find the index of the extreme value, the first among equals; null for dtypes without

@@ -92,7 +92,7 @@ std::span<const KernelEntry> elementwise_kernels();
 /// Kernels for the ops bitcast, broadcast_to, transpose, concat, slice, pad, reverse, gather,
 /// take_along, scatter_add, one_hot, fill, iota, check_indices.
 std::span<const KernelEntry> shape_kernels();
-/// Kernels for the ops reduce, arg_reduce, cumulative, top_k.
+/// Kernels for the ops reduce, arg_reduce, cumulative, top_k, order_statistics.
 std::span<const KernelEntry> reduction_kernels();
 /// Kernels for the op random.
 std::span<const KernelEntry> random_kernels();

@@ -387,10 +387,16 @@ std::unique_ptr<Kernel> make_reduce(const Request& request) {
 
 std::span<const KernelEntry> reduction_kernels() {
   static constexpr KernelEntry rows[] = {
-      {"reduce", make_reduce},         {"reduce", make_converted<reduction_kernels>},
-      {"arg_reduce", make_arg_reduce}, {"arg_reduce", make_converted<reduction_kernels>},
-      {"top_k", make_top_k},           {"top_k", make_converted<reduction_kernels>},
-      {"cumulative", make_cumulative}, {"cumulative", make_converted<reduction_kernels>}};
+      {"reduce", make_reduce},
+      {"reduce", make_converted<reduction_kernels>},
+      {"arg_reduce", make_arg_reduce},
+      {"arg_reduce", make_converted<reduction_kernels>},
+      {"top_k", make_top_k},
+      {"top_k", make_converted<reduction_kernels>},
+      {"cumulative", make_cumulative},
+      {"cumulative", make_converted<reduction_kernels>},
+      {"operations.order_statistics", make_order_statistics},
+      {"operations.order_statistics", make_converted<reduction_kernels>}};
   return rows;
 }
 

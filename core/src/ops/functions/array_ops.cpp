@@ -1,6 +1,8 @@
 // Ops of single functions: roll, rotations, differences, running products, patches and others.
 #include "ops/functions/array_ops.h"
 
+#include "program/support.h"
+
 namespace crescent {
 
 // ---- roll
@@ -113,6 +115,27 @@ Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>
   PartUpdate op;
   op.start = start;
   return apply1(op, {x, part});
+}
+
+// ---- order statistics
+
+TensorSpecs OrderStatistics::infer(std::span<const TensorSpec> in) const {
+  return {{in[0].dtype, in[1].shape}, {DType::int32, in[1].shape}};
+}
+Tensors OrderStatistics::decompose(std::span<const Tensor> in) const {
+  const Tensor descending_ranks = ops::subtract(in[0].dim(-1) - 1, in[1]);
+  Tensors results;
+  for (const Tensor& sorted : ops::top_k(in[0], in[0].dim(-1)))
+    results.push_back(ops::gather_along_axis(sorted, descending_ranks, -1));
+  return results;
+}
+Tensors OrderStatistics::vjp(const Vjp& v) const {
+  if (!v.gradients[0]) return {Tensor(), Tensor()};
+  return {scatter_along(v.outputs[1], v.gradients[0], v.inputs[0].shape(), -1), Tensor()};
+}
+
+Tensor order_statistics(const Tensor& x, const Tensor& ranks) {
+  return apply(OrderStatistics{}, {x, ranks})[0];
 }
 
 // ---- searches and counts

@@ -17,6 +17,20 @@ Tensor quarter_turned(const Tensor& x, int from, int to);
 /// Returns x with `part` (of the same dtype and rank) written over it at the position `start`.
 Tensor with_part(const Tensor& x, const Tensor& part, const std::vector<int64_t>& start);
 
+/// (x (..., n), ranks (..., k)) -> for each rank, counted from 0, the element of this rank among
+/// the sorted elements of its row of x, and its index (int32). NaN is the largest value; the later
+/// of equal elements has the lower rank. The cpu has a kernel under the name of the op.
+struct OrderStatistics final : OpOf<OrderStatistics> {
+  static constexpr const char* kName = "operations.order_statistics";
+  TensorSpecs infer(std::span<const TensorSpec>) const override;
+  CRESCENT_FIELDS()
+  Tensors decompose(std::span<const Tensor>) const override;
+  Tensors vjp(const Vjp&) const override;
+};
+/// Returns, for each of the ranks (..., k), the element of this rank among the sorted elements of
+/// its row of x (..., n).
+Tensor order_statistics(const Tensor& x, const Tensor& ranks);
+
 /// Cuts images (batch, spatial..., channels) into patches (batch, patch positions..., patch size...
 /// * channels).
 Tensor patches_of(const Tensor& images, const PatchGrid& grid);

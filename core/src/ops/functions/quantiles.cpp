@@ -50,14 +50,16 @@ QuantilePosition quantile_position(const Tensor& position, const std::string& me
   fail("quantile: unknown method '", method, "'", did_you_mean(method, method_names));
 }
 
-/// Returns the values at `position` (..., count) in sorted rows (..., n), by the interpolation
+/// Returns the values at `position` (..., count) in the sorted rows (..., n), by the interpolation
 /// method of this name.
-Tensor interpolate_sorted(const Tensor& sorted, const Tensor& position, const std::string& method) {
+Tensor interpolated(const Tensor& rows, const Tensor& position, const std::string& method) {
   const QuantilePosition bracket = quantile_position(position, method);
-  const auto elements_at = [&](const Tensor& index) {
-    return ops::gather_along_axis(sorted, ops::cast(index, DType::int32), -1);
-  };
-  const Tensor low = elements_at(bracket.low), high = elements_at(bracket.high);
+  const Tensor ranks =
+      ops::cast(ops::concatenate(Tensors{bracket.low, bracket.high}, -1), DType::int32);
+  const Tensor elements = order_statistics(rows, ranks);
+  const int64_t count = position.dim(-1);
+  const Tensor low = ops::slice_axis(elements, -1, 0, count),
+               high = ops::slice_axis(elements, -1, count, 2 * count);
   // If `low` and `high` are equal infinities, their difference is NaN and must not be used. Equal
   // finite elements are interpolated nevertheless, so that both get their share of the gradient.
   const Tensor infinite =
@@ -73,8 +75,6 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
   const Tensor data_rows = given_rows.dim(-1) > 0 ? given_rows : with_nan_column(given_rows);
   const int64_t n = data_rows.dim(-1);
   const Tensor nan = ops::isnan(data_rows);
-  const Tensor sorted_rows =
-      ops::flip(ops::top_k(ops::where(nan, kInfinity, data_rows), n)[0], {data_rows.rank() - 1});
   const Tensor numbers = ops::sum(ops::cast(ops::logical_not(nan), data_rows.dtype()), {-1}, true);
   const Tensor count =
       ignore_nan ? ops::maximum(numbers, 1.0) : ops::full({1}, double(n), x.dtype());
@@ -82,7 +82,7 @@ Tensor quantile_of(const Tensor& given, const Tensor& q, const Axes& axes,
   Shape kept_shape = data_rows.shape().slice(0, data_rows.rank() - 1);
   const Tensor position = numbers * 0.0 + (count - 1.0) * flat_q;
   const Tensor is_defined = ignore_nan ? ops::greater(numbers, 0) : ops::equal(numbers, double(n));
-  Tensor result = ops::where(is_defined, interpolate_sorted(sorted_rows, position, method),
+  Tensor result = ops::where(is_defined, interpolated(data_rows, position, method),
                              std::numeric_limits<double>::quiet_NaN());
   std::vector<int> order{result.rank() - 1};
   for (int i = 0; i + 1 < result.rank(); ++i) order.push_back(i);
