@@ -32,30 +32,30 @@ struct NamedSpec {
   TensorSpec spec;
 };
 
-std::vector<NamedSpec> named(const std::vector<Symbol>& symbols,
-                             const std::vector<std::string>& names) {
+std::vector<NamedSpec> named_specs(const std::vector<Symbol>& symbols,
+                                   const std::vector<std::string>& names) {
   std::vector<NamedSpec> list;
   for (size_t i = 0; i < symbols.size(); ++i)
     list.push_back({i < names.size() ? names[i] : symbols[i].name(), symbols[i].spec()});
   return list;
 }
 
-std::vector<NamedSpec> named(const Variables& weights) {
+std::vector<NamedSpec> named_specs(const Variables& weights) {
   std::vector<NamedSpec> list;
   for (const Variable& each : weights) list.push_back({each.path(), each.spec()});
   return list;
 }
 
-std::vector<NamedSpec> part_of(const Model& model, int part) {
+std::vector<NamedSpec> specs_of_part(const Model& model, int part) {
   switch (part) {
     case CRESCENT_INPUTS:
-      return named(model.inputs(), model.input_names());
+      return named_specs(model.inputs(), model.input_names());
     case CRESCENT_OUTPUTS:
-      return named(model.outputs(), model.output_names());
+      return named_specs(model.outputs(), model.output_names());
     case CRESCENT_WEIGHTS:
-      return named(model.weights_in_keras_order());
+      return named_specs(model.weights_in_keras_order());
     case CRESCENT_TRAINABLE_WEIGHTS:
-      return named(model.trainable_weights());
+      return named_specs(model.trainable_weights());
   }
   fail_argument("'part' is ", part, ", which is none");
 }
@@ -94,8 +94,8 @@ Dict describe(const Model& model) {
   entry.set("layers", std::move(layers));
   for (const auto& [key, part] :
        {std::pair("inputs", CRESCENT_INPUTS), std::pair("outputs", CRESCENT_OUTPUTS)})
-    entry.set(key, model.is_graph() ? describe(part_of(model, part)) : List{});
-  entry.set("weights", describe(part_of(model, CRESCENT_WEIGHTS)));
+    entry.set(key, model.is_graph() ? describe(specs_of_part(model, part)) : List{});
+  entry.set("weights", describe(specs_of_part(model, CRESCENT_WEIGHTS)));
   const auto metrics = model.compiled() ? model.metrics_names() : std::vector<std::string>{};
   entry.set("metrics", List(metrics.begin(), metrics.end()));
   return entry;
@@ -196,7 +196,7 @@ crescent_error* crescent_model_describe(const crescent_model* model, char** json
 crescent_error* crescent_model_count(const crescent_model* model, int part, size_t* count) {
   return guarded(__func__, [&] {
     require(count, "count");
-    *count = part_of(*LockedModel(model), part).size();
+    *count = specs_of_part(*LockedModel(model), part).size();
   });
 }
 
@@ -204,7 +204,7 @@ crescent_error* crescent_model_spec(const crescent_model* model, int part, size_
                                     crescent_spec* result) {
   return guarded(__func__, [&] {
     const auto object = object_of(model);
-    const auto list = part_of(*LockedModel(model), part);
+    const auto list = specs_of_part(*LockedModel(model), part);
     if (index >= list.size()) fail_argument("'index' is ", index, ", the list has ", list.size());
     write_spec(list[index].spec, object->keep(list[index].name), result);
   });

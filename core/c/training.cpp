@@ -87,9 +87,9 @@ Dict fit_options(const char* json, const Samples& samples, const crescent_data* 
   Dict options = with_default_verbose(options_of(json));
   if (samples.weight) options.set("sample_weight", boxed_tensor(samples.weight));
   if (validation) {
-    const Samples held_out = samples_of(validation, "validation");
-    List list{boxed_tensors(held_out.x), boxed_tensors(held_out.y)};
-    if (held_out.weight) list.push_back(boxed_tensor(held_out.weight));
+    const Samples validation_samples = samples_of(validation, "validation");
+    List list{boxed_tensors(validation_samples.x), boxed_tensors(validation_samples.y)};
+    if (validation_samples.weight) list.push_back(boxed_tensor(validation_samples.weight));
     options.set("validation_data", std::move(list));
   }
   if (progress)

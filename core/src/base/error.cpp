@@ -96,21 +96,21 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   if (word.empty() || word.size() > kLongestWord) return "";
   const std::string lower_word = lower_case(word);
   const size_t limit = (word.size() + 1) / 3;
-  const std::string* best = nullptr;
+  const std::string* best_candidate = nullptr;
   // the smallest edit distances so far; the first one ignores case, the second one does not
   std::pair<size_t, size_t> best_distance(limit + 1, 0);
   for (const std::string& candidate : candidates) {
-    const size_t folded = edit_distance(lower_word, lower_case(candidate), limit);
-    const std::pair distance(folded, edit_distance(word, candidate, kLongestWord));
-    if (distance < best_distance) best = &candidate, best_distance = distance;
+    const size_t lower_case_distance = edit_distance(lower_word, lower_case(candidate), limit);
+    const std::pair distance(lower_case_distance, edit_distance(word, candidate, kLongestWord));
+    if (distance < best_distance) best_candidate = &candidate, best_distance = distance;
   }
   // If no candidate is near, the shortest one that begins with `word` is suggested.
-  if (!best && word.size() >= 4)
+  if (!best_candidate && word.size() >= 4)
     for (const std::string& candidate : candidates)
       if (lower_case(candidate).starts_with(lower_word) &&
-          (!best || candidate.size() < best->size()))
-        best = &candidate;
-  return best ? concat(" (did you mean '", *best, "'?)") : "";
+          (!best_candidate || candidate.size() < best_candidate->size()))
+        best_candidate = &candidate;
+  return best_candidate ? concat(" (did you mean '", *best_candidate, "'?)") : "";
 }
 
 std::string options_hint(std::string_view word, std::span<const std::string> candidates,

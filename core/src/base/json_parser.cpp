@@ -192,15 +192,15 @@ class Parser {
       while (i < s.size() && s[i] >= '0' && s[i] <= '9') ++i;
       return i - start;
     };
-    auto one_of = [&](std::string_view set) {
+    auto skip_one_of = [&](std::string_view set) {
       return i < s.size() && set.find(s[i]) != std::string_view::npos && ++i;
     };
-    one_of("-");
+    skip_one_of("-");
     const bool starts_with_zero = i < s.size() && s[i] == '0';
     const size_t whole_digits = digits();
     if (whole_digits == 0 || (starts_with_zero && whole_digits > 1)) return false;
-    if (one_of(".") && digits() == 0) return false;
-    if (one_of("eE") && (one_of("+-"), digits() == 0)) return false;
+    if (skip_one_of(".") && digits() == 0) return false;
+    if (skip_one_of("eE") && (skip_one_of("+-"), digits() == 0)) return false;
     return i == s.size();
   }
 

@@ -92,10 +92,10 @@ class Writer {
   }
 
   void put_character(std::string_view bytes, uint32_t code) {
-    static constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
-    if (code < 0x80 && kEscaped.find(static_cast<char>(code)) != std::string_view::npos) {
+    static constexpr std::string_view kEscapedCharacters = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
+    if (code < 0x80 && kEscapedCharacters.find(static_cast<char>(code)) != std::string_view::npos) {
       out_ += '\\';
-      out_ += kLetters[kEscaped.find(static_cast<char>(code))];
+      out_ += kLetters[kEscapedCharacters.find(static_cast<char>(code))];
     } else if (code >= 0x20 &&
                (code < 0x7F || (style_.for_messages && code > 0x9F && !bytes.empty()))) {
       out_ += bytes;

@@ -115,7 +115,7 @@ std::vector<Symbol> CheckedLayer::symbols() const {
   return symbols;
 }
 
-Calls::Calls(Layer& layer, bool training, Restored restored) : layer_(layer) {
+LayerCaller::LayerCaller(Layer& layer, bool training, Restored restored) : layer_(layer) {
   options_.training = training;
   for (Layer* inner : layer.flatten_layers()) {
     if (inner->stateful()) inner->reset_states();
@@ -128,11 +128,11 @@ Calls::Calls(Layer& layer, bool training, Restored restored) : layer_(layer) {
   for (const Variable& state : states_) first_values_.push_back(state.value().clone());
 }
 
-void Calls::restore() const {
+void LayerCaller::restore() const {
   for (size_t i = 0; i < states_.size(); ++i) states_[i].assign(first_values_[i]);
 }
 
-Tensors Calls::operator()(const Tensors& inputs, const Tensors& masks) const {
+Tensors LayerCaller::operator()(const Tensors& inputs, const Tensors& masks) const {
   restore();
   CallOptions options = options_;
   options.masks = masks;

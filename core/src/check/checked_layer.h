@@ -40,16 +40,16 @@ class CheckedLayer {
   LayerChecks checks_;
 };
 
-/// The weights that the class Calls resets before each call of the layer.
+/// The weights that the class LayerCaller resets before each call of the layer.
 enum class Restored { all, non_trainable };
 
 /// Calls a layer in training or inference mode. Before each call, random generators and weights are
 /// set to the values that they had before the first call; a stateful layer begins anew.
-class Calls {
+class LayerCaller {
  public:
-  Calls(Layer& layer, bool training, Restored restored = Restored::all);
-  ~Calls() { restore(); }
-  Calls(const Calls&) = delete;
+  LayerCaller(Layer& layer, bool training, Restored restored = Restored::all);
+  ~LayerCaller() { restore(); }
+  LayerCaller(const LayerCaller&) = delete;
   Tensors operator()(const Tensors& inputs, const Tensors& masks = {}) const;
 
  private:

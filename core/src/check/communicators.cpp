@@ -88,13 +88,14 @@ std::string check_what_it_says(const CheckedClass& checked) {
 }
 
 /// While an object of this class lives, programs and training runs use this communicator.
-class InUse {
+class ScopedCommunicator {
  public:
-  explicit InUse(std::shared_ptr<Communicator> used) : previous_communicator_(communicator()) {
+  explicit ScopedCommunicator(std::shared_ptr<Communicator> used)
+      : previous_communicator_(communicator()) {
     set_communicator(std::move(used));
   }
-  ~InUse() { set_communicator(previous_communicator_); }
-  InUse(const InUse&) = delete;
+  ~ScopedCommunicator() { set_communicator(previous_communicator_); }
+  ScopedCommunicator(const ScopedCommunicator&) = delete;
 
  private:
   std::shared_ptr<Communicator> previous_communicator_;
@@ -104,7 +105,7 @@ std::string check_training(const CheckedClass& checked) {
   const ModelPtr single_model = small_model(), group_model = small_model();
   train(*single_model);
   const auto communicator = of_one_process(checked);
-  const InUse in_use(communicator);
+  const ScopedCommunicator in_use(communicator);
   train(*group_model);
   const Tensor x = SeedGenerator(5).normal({50, 3});
   expect_near(Function([](const Tensors& in) { return Tensors{ops::all_reduce(in[0])}; })({x}), {x},

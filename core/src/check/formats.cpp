@@ -122,12 +122,12 @@ std::string check_format_of_arrays(const CheckedClass& checked) {
 }
 
 /// Whether a file of these arrays can be written; fails if they do not come back from it.
-bool comes_back(const CheckedClass& checked, const NamedTensors& arrays) try {
+bool round_trips(const CheckedClass& checked, const NamedTensors& arrays) try {
   const WrittenFile file(checked.name,
                          [&](const std::string& path) { write_arrays(path, arrays); });
   expect_arrays(file.path(), arrays);
   return true;
-} catch (const Skipped&) {
+} catch (const SkippedCheck&) {
   return false;
 }
 
@@ -137,13 +137,13 @@ std::string check_format_of_other_arrays(const CheckedClass& checked) {
   NamedTensors written_arrays;
   std::vector<std::string> refusals;
   for (const auto& each : usual_arrays())
-    if (comes_back(checked, {each}))
+    if (round_trips(checked, {each}))
       written_arrays.push_back(each);
     else
       refusals.push_back(each.first);
-  const bool comes_back_as_one = comes_back(checked, written_arrays);
+  const bool round_trips_together = round_trips(checked, written_arrays);
   return concat(written_arrays.size(), " arrays come back, ",
-                comes_back_as_one ? "also of one file" : "one a file",
+                round_trips_together ? "also of one file" : "one a file",
                 refusals.empty() ? "" : ", and refused are ", join(refusals));
 }
 

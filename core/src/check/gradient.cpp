@@ -142,9 +142,9 @@ bool is_kink(const Differences& differences, const NamedDirection& direction, co
              double allowed) {
   const double slope_difference = std::abs(slopes.above - slopes.below);
   if (slope_difference <= allowed + slopes.rounding) return false;
-  const Slopes nearer_slopes = differences.slopes_along(direction.values, 0.1);
-  return std::abs(nearer_slopes.above - nearer_slopes.below) >
-         0.5 * slope_difference + nearer_slopes.rounding;
+  const Slopes slopes_at_smaller_step = differences.slopes_along(direction.values, 0.1);
+  return std::abs(slopes_at_smaller_step.above - slopes_at_smaller_step.below) >
+         0.5 * slope_difference + slopes_at_smaller_step.rounding;
 }
 
 /// Compares the gradient with respect to one Source with finite differences.
@@ -170,9 +170,10 @@ class Comparison {
       largest_error_ = std::max(largest_error_, error / scale);
       return;
     }
-    const Slopes nearer_slopes =
+    const Slopes slopes_at_smaller_step =
         differences.slopes_along(direction.values, 0.1);  // a kink may be beside the point
-    if (std::abs(derivative - nearer_slopes.central) <= allowed_error + nearer_slopes.rounding)
+    if (std::abs(derivative - slopes_at_smaller_step.central) <=
+        allowed_error + slopes_at_smaller_step.rounding)
       return;
     const auto [low, high] = std::minmax(slopes.below, slopes.above);
     const bool is_between = derivative >= low - allowed_error && derivative <= high + allowed_error;
@@ -281,8 +282,9 @@ class GradientCheck {
         if (is_floating(x.dtype())) tape.watch(x);
       const Tensors outputs = f_(inputs_);
       tape.stop();
-      by_input_ = tape.gradient(outputs, inputs_, objective.factors());
-      for (const Variable& v : variables_) by_variable_.push_back(gradient_of(tape, outputs, v));
+      input_gradients_ = tape.gradient(outputs, inputs_, objective.factors());
+      for (const Variable& v : variables_)
+        variable_gradients_.push_back(gradient_of(tape, outputs, v));
       return std::string("the gradient was taken");
     });
   }
@@ -305,7 +307,7 @@ class GradientCheck {
                     moved_inputs[i] = value;
                     return f_(moved_inputs);
                   }};
-    check_source(source, by_input_[i]);
+    check_source(source, input_gradients_[i]);
   }
 
   void check_variable(size_t i) {
@@ -315,7 +317,7 @@ class GradientCheck {
                     variable.assign(value);
                     return f_(inputs_);
                   }};
-    check_source(source, by_variable_[i]);
+    check_source(source, variable_gradients_[i]);
   }
 
   void check_source(const Source& source, const Tensor& gradient) {
@@ -329,7 +331,7 @@ class GradientCheck {
       try {
         for (const NamedDirection& direction : directions_for(source.start, checks_))
           comparison.compare(differences, direction);
-      } catch (check::Found& found) {
+      } catch (check::FoundMistake& found) {
         if (!gradient)
           found.message += "; there is no gradient: nothing leads from the results to it";
         throw;
@@ -349,7 +351,7 @@ class GradientCheck {
   Variables variables_;
   GradientChecks checks_;
   CheckReport report_;
-  Tensors outputs_, by_input_, by_variable_;
+  Tensors outputs_, input_gradients_, variable_gradients_;
 };
 
 }  // namespace

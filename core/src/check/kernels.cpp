@@ -65,12 +65,12 @@ Tensor values_for(const TensorSpec& spec, int64_t seed) {
 class KernelRuns {
  public:
   KernelRuns(const CheckedClass& checked, const AppliedOp& applied)
-      : applied_(applied), kernel_(checked.make<CpuKernel>()) {
+      : applied_op_(applied), kernel_(checked.make<CpuKernel>()) {
     for (size_t i = 0; i < applied.inputs.size(); ++i)
       inputs_.push_back(values_for(applied.inputs[i], static_cast<int64_t>(i) + 5));
-    takes_it_ = kernel_->prepare({*applied.op, applied.inputs, applied.outputs, true});
+    accepts_op_ = kernel_->prepare({*applied.op, applied.inputs, applied.outputs, true});
   }
-  bool takes_it() const { return takes_it_; }
+  bool accepts_op() const { return accepts_op_; }
 
   Tensors run(const Conditions& conditions) {
     std::vector<GuardedMemory> input_memory, output_memory;
@@ -78,7 +78,7 @@ class KernelRuns {
       input_memory.emplace_back(input.bytes(), std::byte{0}, conditions.fit);
       if (input.bytes()) std::memcpy(input_memory.back().data(), input.raw(), input.bytes());
     }
-    for (const TensorSpec& spec : applied_.outputs)
+    for (const TensorSpec& spec : applied_op_.outputs)
       output_memory.emplace_back(spec.bytes(), conditions.padding_before, conditions.fit);
     GuardedMemory scratch(kernel_->scratch_bytes(), conditions.padding_before);
     std::vector<const std::byte*> sources;
@@ -99,18 +99,18 @@ class KernelRuns {
                "of ", text(), " it changed input ", i + 1);
     Tensors results;
     for (size_t i = 0; i < destinations.size(); ++i)
-      results.push_back(
-          Tensor::from_bytes(destinations[i], applied_.outputs[i].bytes(), applied_.outputs[i]));
+      results.push_back(Tensor::from_bytes(destinations[i], applied_op_.outputs[i].bytes(),
+                                           applied_op_.outputs[i]));
     return results;
   }
 
   /// Returns the results of the op without the kernel; none if the op has neither decompose() nor
   /// compute().
   Tensors expected_results() const {
-    Tensors results = applied_.op->decompose(inputs_);
+    Tensors results = applied_op_.op->decompose(inputs_);
     if (!results.empty()) return results;
-    for (const TensorSpec& spec : applied_.outputs) results.emplace_back(spec);
-    return applied_.op->compute(inputs_, results) ? results : Tensors();
+    for (const TensorSpec& spec : applied_op_.outputs) results.emplace_back(spec);
+    return applied_op_.op->compute(inputs_, results) ? results : Tensors();
   }
 
   /// The inputs whose memory the kernel may write its first output to.
@@ -118,12 +118,12 @@ class KernelRuns {
     std::vector<int> input_positions;
     for (size_t i = 0; i < inputs_.size(); ++i)
       if (kernel_->in_place(static_cast<int>(i)) &&
-          inputs_[i].bytes() == static_cast<size_t>(applied_.outputs[0].bytes()))
+          inputs_[i].bytes() == static_cast<size_t>(applied_op_.outputs[0].bytes()))
         input_positions.push_back(static_cast<int>(i));
     return input_positions;
   }
-  std::string text() const { return texts_of(applied_.inputs); }
-  double tolerance() const { return size_of(applied_.outputs[0].dtype) == 2 ? 2e-2 : 1e-4; }
+  std::string text() const { return texts_of(applied_op_.inputs); }
+  double tolerance() const { return size_of(applied_op_.outputs[0].dtype) == 2 ? 2e-2 : 1e-4; }
 
  private:
   static const std::byte* bytes_of(const Tensor& t) {
@@ -133,19 +133,19 @@ class KernelRuns {
     expect(memory.is_intact(), "of ", text(), " it wrote beyond ", what);
   }
 
-  const AppliedOp& applied_;
+  const AppliedOp& applied_op_;
   std::shared_ptr<CpuKernel> kernel_;
   Tensors inputs_;
-  bool takes_it_ = false;
+  bool accepts_op_ = false;
 };
 
 /// Runs f on each application that the kernel takes; skips the check if there is none.
-std::string on_each(const CheckedClass& checked, const std::function<void(KernelRuns&)>& f) {
+std::string run_on_each(const CheckedClass& checked, const std::function<void(KernelRuns&)>& f) {
   std::vector<std::string> used_kernels;
   for (const AppliedOp& applied : *checked.applied) {
     if (applied.op->name() != checked.name) continue;
     KernelRuns runs(checked, applied);
-    if (!runs.takes_it()) continue;
+    if (!runs.accepts_op()) continue;
     f(runs);
     used_kernels.push_back(runs.text());
   }
@@ -197,13 +197,13 @@ void expect_within_memory(KernelRuns& runs) {
 
 void add_kernel_rows(CheckReport& report, const CheckedClass& checked) {
   add_result(report, kMemoryCheck, [&] {
-    on_each(checked, expect_within_memory);
+    run_on_each(checked, expect_within_memory);
     return std::string("it reads and writes nothing beyond its inputs and outputs");
   });
   if (report.results.back().outcome != CheckOutcome::passed) return;
-  add_result(report, "results", [&] { return on_each(checked, expect_as_without); });
+  add_result(report, "results", [&] { return run_on_each(checked, expect_as_without); });
   add_result(report, "repeatable", [&] {
-    on_each(checked, expect_repeatable);
+    run_on_each(checked, expect_repeatable);
     return std::string("the same bits for any threads, order of parts and memory");
   });
 }

@@ -111,9 +111,9 @@ std::string check_repeats(const CheckedLayer& checked) {
   const LayerPtr layer = checked.make_built();
   const Tensors inputs = checked.inputs();
   for (const bool training : kTrainingModes) {
-    const Calls calls(*layer, training);
-    const Tensors first_results = calls(inputs);
-    expect_same_bits(calls(inputs), first_results,
+    const LayerCaller call_layer(*layer, training);
+    const Tensors first_results = call_layer(inputs);
+    expect_same_bits(call_layer(inputs), first_results,
                      concat("a second call ", mode_text(training),
                             " with the same weights, "
                             "states and random generators"));
@@ -124,12 +124,12 @@ std::string check_repeats(const CheckedLayer& checked) {
 std::string check_threads(const CheckedLayer& checked) {
   if (!device().information().contains("threads")) skip("the device has no threads");
   const LayerPtr layer = checked.make_built();
-  const Calls calls(*layer, true);
+  const LayerCaller call_layer(*layer, true);
   const Tensors inputs = checked.inputs(checked.takes_any_batch() ? 33 : checked.batch());
   Tensors first_results;
   for (const int64_t count : {1, 2, 3}) {
     const WithThreads threads(count);
-    const Tensors outputs = calls(inputs);
+    const Tensors outputs = call_layer(inputs);
     if (first_results.empty()) first_results = outputs;
     expect_same_bits(outputs, first_results, concat("with ", count, " threads"));
   }
@@ -140,9 +140,9 @@ std::string check_compiled(const CheckedLayer& checked) {
   const LayerPtr layer = checked.make_built();
   const Tensors inputs = checked.inputs();
   for (const bool training : kTrainingModes) {
-    const Calls calls(*layer, training);
-    const Tensors eager = calls(inputs);
-    const Function function([&](const Tensors& x) { return calls(x); });
+    const LayerCaller call_layer(*layer, training);
+    const Tensors eager = call_layer(inputs);
+    const Function function([&](const Tensors& x) { return call_layer(x); });
     for (int run = 0; run < 2; ++run)
       expect_near(function(inputs), eager, 1e-4,
                   concat("compiled, ", mode_text(training), ", beside op by op"));
@@ -158,9 +158,9 @@ Tensors check_batch(const CheckedLayer& checked, int64_t size) {
   const Tensors inputs = checked.inputs(size), usual_outputs = (*layer)(checked.inputs());
   Tensors outputs;
   for (const bool training : {true, false}) {
-    const Calls calls(*layer, training);
-    outputs = calls(inputs);
-    const Function function([&](const Tensors& x) { return calls(x); });
+    const LayerCaller call_layer(*layer, training);
+    outputs = call_layer(inputs);
+    const Function function([&](const Tensors& x) { return call_layer(x); });
     expect_near(function(inputs), outputs, 1e-4, concat("compiled for ", size, " samples"));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -192,11 +192,11 @@ std::string check_zeros(const CheckedLayer& checked) {
   for (const Tensor& t : checked.inputs())
     inputs.push_back(is_floating(t.dtype()) ? ops::zeros_like(t) : t);
   for (const bool training : kTrainingModes) {
-    const Calls calls(*layer, training);
+    const LayerCaller call_layer(*layer, training);
     GradientTape tape;
     for (const Tensor& t : inputs)
       if (is_floating(t.dtype())) tape.watch(t);
-    const Tensors outputs = calls(inputs);
+    const Tensors outputs = call_layer(inputs);
     tape.stop();
     expect_finite(outputs, concat("inputs of zeros ", mode_text(training)));
     Tensors gradients;
@@ -216,8 +216,8 @@ std::string check_masks(const CheckedLayer& checked) {
     if (t.rank() < 3) skip("masks are for inputs of steps");
     masks.push_back(ops::ones(t.shape().slice(0, 2), DType::boolean));
   }
-  const Calls calls(*layer, false);
-  const Tensors unmasked_outputs = calls(inputs), masked_outputs = calls(inputs, masks);
+  const LayerCaller call_layer(*layer, false);
+  const Tensors unmasked_outputs = call_layer(inputs), masked_outputs = call_layer(inputs, masks);
   expect_near(masked_outputs, unmasked_outputs, 1e-5,
               "a mask that is true everywhere, beside no mask");
   std::string text = "a mask that is true everywhere changes nothing";
@@ -243,15 +243,15 @@ std::string check_mixed(const CheckedLayer& checked, const char* policy, DType c
     expect(weight.dtype() == DType::float32 || !is_floating(weight.dtype()), "weight '",
            weight.path(), "' is ", weight.dtype(), ", expected float32");
   const Tensors inputs = checked.inputs();
-  const Calls plain_calls(*layer, false), calls(*mixed_layer, false);
-  const Tensors exact_outputs = plain_calls(inputs), mixed_outputs = calls(inputs);
+  const LayerCaller call_plain_layer(*layer, false), call_layer(*mixed_layer, false);
+  const Tensors exact_outputs = call_plain_layer(inputs), mixed_outputs = call_layer(inputs);
   for (size_t i = 0; i < mixed_outputs.size(); ++i)
     expect(!is_floating(exact_outputs[i].dtype()) || mixed_outputs[i].dtype() == compute, "output ",
            i + 1, " is ", mixed_outputs[i].dtype(), ", expected ", compute);
   expect_near(mixed_outputs, exact_outputs, tolerance, concat(policy, " beside float32"));
   const Variables weights = mixed_layer->trainable_weights();
   GradientTape tape;
-  const Tensors outputs = calls(inputs);
+  const Tensors outputs = call_layer(inputs);
   tape.stop();
   for (const Tensor& y : outputs) {
     if (!is_floating(y.dtype())) continue;
@@ -278,9 +278,9 @@ std::string check_float64(const CheckedLayer& checked) {
   const LayerPtr float64_layer = checked.make_built("float64");
   float64_layer->set_weights(layer->get_weights());
   const Tensors inputs = checked.inputs();
-  const Calls plain_calls(*layer, false), calls(*float64_layer, false);
-  const Tensors actual = calls(with_float_dtype(inputs, DType::float64)),
-                expected_outputs = plain_calls(inputs);
+  const LayerCaller call_plain_layer(*layer, false), call_layer(*float64_layer, false);
+  const Tensors actual = call_layer(with_float_dtype(inputs, DType::float64)),
+                expected_outputs = call_plain_layer(inputs);
   for (size_t i = 0; i < actual.size(); ++i)
     expect(!is_floating(expected_outputs[i].dtype()) || actual[i].dtype() == DType::float64,
            "output ", i + 1, " is ", actual[i].dtype(), ", expected float64");

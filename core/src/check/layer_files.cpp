@@ -79,8 +79,8 @@ std::string check_options(const CheckedLayer& checked) {
   const Tensors inputs = checked.inputs();
   (*reloaded_layer)(inputs);
   reloaded_layer->set_weights(layer->get_weights());
-  const Calls original_calls(*layer, false), copy_calls(*reloaded_layer, false);
-  expect_near(copy_calls(inputs), original_calls(inputs), 1e-6,
+  const LayerCaller call_original(*layer, false), call_copy(*reloaded_layer, false);
+  expect_near(call_copy(inputs), call_original(inputs), 1e-6,
               "a layer made of get_config, with the same weights");
   return "a layer made of get_config computes the same";
 }

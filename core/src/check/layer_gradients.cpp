@@ -14,7 +14,8 @@ std::string result_name(std::string name, bool training) {
   return concat("gradient ", name, training ? ", training" : "");
 }
 
-bool changes_trainable_weights(const Layer& layer, const Calls& calls, const Tensors& inputs) {
+bool changes_trainable_weights(const Layer& layer, const LayerCaller& call_layer,
+                               const Tensors& inputs) {
   const auto values = [&] {
     Tensors values;
     for (const Variable& weight : layer.trainable_weights())
@@ -22,15 +23,15 @@ bool changes_trainable_weights(const Layer& layer, const Calls& calls, const Ten
     return values;
   };
   const Tensors before = values();
-  calls(inputs);
+  call_layer(inputs);
   return !have_same_bits(values(), before);
 }
 
 void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
   const LayerPtr layer = checked.make_built("float64");
   const Tensors inputs = with_float_dtype(checked.inputs(), DType::float64);
-  const Calls calls(*layer, training, Restored::non_trainable);
-  if (changes_trainable_weights(*layer, calls, inputs)) {
+  const LayerCaller call_layer(*layer, training, Restored::non_trainable);
+  if (changes_trainable_weights(*layer, call_layer, inputs)) {
     report.results.push_back({concat(kGradients, training ? ", training" : ""),
                               CheckOutcome::skipped,
                               "a call changes the weights that are trained"});
@@ -38,8 +39,8 @@ void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
   }
   GradientChecks options;
   options.seed = checked.checks().seed;
-  const CheckReport gradient_report = check_gradient([&](const Tensors& x) { return calls(x); },
-                                                     inputs, layer->trainable_weights(), options);
+  const CheckReport gradient_report = check_gradient(
+      [&](const Tensors& x) { return call_layer(x); }, inputs, layer->trainable_weights(), options);
   for (CheckResult result : gradient_report.results) {
     result.name = result_name(result.name, training);
     const bool is_weight = result.name.find("by input") == std::string::npos;

@@ -39,8 +39,8 @@ std::string check_samples_apart(const CheckedLayer& checked) {
     expect(weights[i].shape() == other_weights[i].shape(), "weight '", weights[i].path(),
            "' has shape ", weights[i].shape(), " if the layer is built for ", checked.batch(),
            " samples, ", other_weights[i].shape(), " for ", kManySamples);
-  const Calls calls(*layer, false);
-  const Tensors batch_outputs = calls(inputs);
+  const LayerCaller call_layer(*layer, false);
+  const Tensors batch_outputs = call_layer(inputs);
   for (const int64_t first : {int64_t{0}, kManySamples / 2, kManySamples - 3}) {
     const auto three_rows = [&](const Tensors& tensors) {
       Tensors rows;
@@ -50,7 +50,7 @@ std::string check_samples_apart(const CheckedLayer& checked) {
     for (const Tensor& y : batch_outputs)
       if (y.rank() == 0 || y.dim(0) != kManySamples)
         skip("an output has no row for each sample, but shape ", y.shape());
-    expect_near(three_rows(batch_outputs), calls(three_rows(inputs)), 1e-4,
+    expect_near(three_rows(batch_outputs), call_layer(three_rows(inputs)), 1e-4,
                 concat("samples ", first + 1, " to ", first + 3, " of ", kManySamples,
                        ", beside the same samples alone"));
   }
@@ -66,16 +66,16 @@ void expect_as_in_float64(const CheckedLayer& checked, const SizedLayer& sized) 
   const Tensors inputs64 = with_float_dtype(sized.inputs, DType::float64);
   (*float64_layer)(inputs64);
   float64_layer->set_weights(sized.layer->get_weights());
-  const Calls calls(*sized.layer, false), exact_calls(*float64_layer, false);
-  const auto differentiated = [](const Calls& f, const Layer& layer) {
+  const LayerCaller call_layer(*sized.layer, false), call_exact_layer(*float64_layer, false);
+  const auto differentiated = [](const LayerCaller& f, const Layer& layer) {
     return with_gradients([&f](const Tensors& x) { return f(x); }, layer.trainable_weights());
   };
-  const TensorFunction f = differentiated(calls, *sized.layer);
+  const TensorFunction f = differentiated(call_layer, *sized.layer);
   const std::string inputs_text = "of " + specs_text(sized.inputs);
-  expect_near(calls(sized.inputs), exact_calls(inputs64), 1e-4,
+  expect_near(call_layer(sized.inputs), call_exact_layer(inputs64), 1e-4,
               inputs_text + ", float32 beside float64");
   const Tensors actual = f(sized.inputs);
-  expect_near(actual, differentiated(exact_calls, *float64_layer)(inputs64), 1e-3,
+  expect_near(actual, differentiated(call_exact_layer, *float64_layer)(inputs64), 1e-3,
               inputs_text + ", with gradients, float32 beside float64");
   expect_near(Function(f)(sized.inputs), actual, 1e-3,
               inputs_text + ", with gradients, compiled beside op by op");

@@ -14,7 +14,7 @@ namespace {
 struct Sample {
   Shape shape;
   double low, high;
-  std::vector<Shape> larger = kLargerShapes;
+  std::vector<Shape> larger_shapes = kLargerShapes;
   bool is_definite = false;  ///< whether they are symmetric positive definite matrices
 
   /// Makes `count` tensors with different random values.
@@ -64,7 +64,7 @@ Tensors tensors_of(const Value& result) {
   return tensors;
 }
 
-Tensors each_of(const Tensors& tensors, const std::function<Tensor(const Tensor&)>& f) {
+Tensors map_tensors(const Tensors& tensors, const std::function<Tensor(const Tensor&)>& f) {
   Tensors results;
   for (const Tensor& t : tensors) results.push_back(f(t));
   return results;
@@ -82,7 +82,7 @@ class OperationCheck {
     std::set<std::string> names;
     if (count_ == 0) return names;
     for (const Sample& sample : usual_samples()) {
-      std::vector<Shape> shapes = sample.larger;
+      std::vector<Shape> shapes = sample.larger_shapes;
       shapes.push_back(sample.shape);
       for (const Shape& shape : shapes) {
         const Tensors inputs = sample.tensors(count_, DType::float32, shape);
@@ -106,7 +106,7 @@ class OperationCheck {
         return sample_->tensors(count_, DType::float64, size);
       };
       add_larger_sizes(report_, checked_,
-                       {function_to_differentiate(inputs), sample_->larger, larger_inputs,
+                       {function_to_differentiate(inputs), sample_->larger_shapes, larger_inputs,
                         !stops_gradient(inputs)});
     }
     add_result(report_, "symbols", [&] { return check_symbols(inputs); });
@@ -179,7 +179,7 @@ class OperationCheck {
   TensorFunction function_to_differentiate(const Tensors& inputs) const {
     if (!reads_one_triangle(inputs)) return f_;
     return [this](const Tensors& x) {
-      return f_(each_of(x, [](const Tensor& t) { return (t + ops::transpose(t)) * 0.5; }));
+      return f_(map_tensors(x, [](const Tensor& t) { return (t + ops::transpose(t)) * 0.5; }));
     };
   }
 
@@ -189,8 +189,8 @@ class OperationCheck {
     const auto reads_only = [&](const Tensors& part) {
       return is_taken(f_, part) && have_same_bits(f_(part), batch_results);
     };
-    return reads_only(each_of(inputs, [](const Tensor& t) { return ops::tril(t); })) ||
-           reads_only(each_of(inputs, [](const Tensor& t) { return ops::triu(t); }));
+    return reads_only(map_tensors(inputs, [](const Tensor& t) { return ops::tril(t); })) ||
+           reads_only(map_tensors(inputs, [](const Tensor& t) { return ops::triu(t); }));
   }
 
   std::string check_float32() const {

@@ -153,9 +153,9 @@ void note_layer(const CheckedClass& checked, const LayerChecks& checks) {
   for (const check::SizedLayer& sized :
        check::sized_layers(check::CheckedLayer(checked.name, checked.options, checks)))
     for (const bool training : {false, true}) {
-      const check::Calls calls(*sized.layer, training);
+      const check::LayerCaller call_layer(*sized.layer, training);
       check::note_applied(
-          *checked.applied, [&](const Tensors& x) { return calls(x); }, sized.inputs,
+          *checked.applied, [&](const Tensors& x) { return call_layer(x); }, sized.inputs,
           sized.layer->trainable_weights());
     }
 }
@@ -261,7 +261,8 @@ class ClassChecks {
       if (kind != "operation") continue;
       check::announce_class(name);
       check::announce("call");
-      applied_by_[name] = check::note_operation(checked(kind, name, options_for(kind, name)));
+      op_names_by_operation_[name] =
+          check::note_operation(checked(kind, name, options_for(kind, name)));
     }
     check_all([&](const auto& each) { return is_kernel(each) && is_noted(each.second); });
     check_all([&](const auto& each) { return !is_kernel(each); });
@@ -276,7 +277,7 @@ class ClassChecks {
 
   static bool is_kernel(const Named& each) { return each.first == "cpu_kernel"; }
   bool is_noted(const std::string& op) const {
-    return std::any_of(applied_.begin(), applied_.end(),
+    return std::any_of(applied_ops_.begin(), applied_ops_.end(),
                        [&](const check::AppliedOp& applied) { return applied.op->name() == op; });
   }
   ClassOptions options_for(const std::string& kind, const std::string& name) const {
@@ -284,7 +285,7 @@ class ClassChecks {
   }
   CheckedClass checked(const std::string& kind, const std::string& name,
                        const ClassOptions& given) {
-    return {kind, name, given.options, &applied_};
+    return {kind, name, given.options, &applied_ops_};
   }
 
   template <class Predicate>
@@ -297,13 +298,13 @@ class ClassChecks {
     const auto& [kind, name] = each;
     check::announce_class(name);
     const ClassOptions options = options_for(kind, name);
-    const std::string kernel = faulty_kernel_of(name);
-    if (kernel.empty())
+    const std::string kernel_name = faulty_kernel_of(name);
+    if (kernel_name.empty())
       reports_.push_back(check_class(checked(kind, name, options), options));
     else
       reports_.push_back({concat(name, " (", kind, ")"),
                           {{"", CheckOutcome::skipped,
-                            concat("its kernel ", kernel, " uses memory beyond its own")}}});
+                            concat("its kernel ", kernel_name, " uses memory beyond its own")}}});
     if (!options.drawn_options.empty())
       reports_.back().subject += concat(" with ", to_json(options.drawn_options));
     check::announce_end(reports_.back());
@@ -317,8 +318,8 @@ class ClassChecks {
   /// The kernel that the operation applies and that failed the check of its memory; empty if there
   /// is none.
   std::string faulty_kernel_of(const std::string& operation) const {
-    const auto ops = applied_by_.find(operation);
-    if (ops == applied_by_.end()) return "";
+    const auto ops = op_names_by_operation_.find(operation);
+    if (ops == op_names_by_operation_.end()) return "";
     for (const std::string& op : ops->second)
       if (faulty_kernels_.contains(op)) return op;
     return "";
@@ -326,9 +327,9 @@ class ClassChecks {
 
   std::vector<Named> classes_;
   const Dict& options_;
-  std::vector<check::AppliedOp> applied_;
+  std::vector<check::AppliedOp> applied_ops_;
   /// For each operation, the names of the ops that it applies.
-  std::map<std::string, std::set<std::string>> applied_by_;
+  std::map<std::string, std::set<std::string>> op_names_by_operation_;
   std::set<std::string> checked_kernels_, faulty_kernels_;  ///< names of kernels
   std::vector<CheckReport> reports_;
 };
@@ -342,7 +343,7 @@ std::vector<CheckReport> check_plugin(const std::string& plugin, const Dict& opt
 std::vector<CheckReport> check_plugin(const std::string& plugin, const Dict& options,
                                       const CheckProgress& progress) {
   const InterruptScope interrupt_scope;
-  const check::Watched progress_reports(progress);
+  const check::ProgressScope progress_reports(progress);
   const bool is_path = plugin.find('/') != plugin.npos || plugin.ends_with(".so");
   const PluginRecord record = is_path ? load_plugin(plugin) : load_plugin_by_name(plugin);
   expect_classes(record, options);

@@ -12,9 +12,9 @@ void add_result(CheckReport& report, const std::string& name,
     result.text = f();
   } catch (const Interrupted&) {
     throw;
-  } catch (const Skipped& skipped) {
+  } catch (const SkippedCheck& skipped) {
     result.outcome = CheckOutcome::skipped, result.text = skipped.reason;
-  } catch (const Found& found) {
+  } catch (const FoundMistake& found) {
     result.outcome = CheckOutcome::failed, result.text = found.message;
   } catch (...) {
     result.outcome = CheckOutcome::failed, result.text = exception_text();

@@ -8,23 +8,23 @@
 namespace crescent::check {
 
 /// Thrown by a check that does not apply to the class under test.
-struct Skipped {
+struct SkippedCheck {
   std::string reason;
 };
 
 /// Thrown by a check that found a mistake. It is not derived from Error, to distinguish it from
 /// errors raised by the code under test.
-struct Found {
+struct FoundMistake {
   std::string message;
 };
 
 template <class... Pieces>
 [[noreturn]] void skip(const Pieces&... pieces) {
-  throw Skipped{concat(pieces...)};
+  throw SkippedCheck{concat(pieces...)};
 }
 template <class... Pieces>
 [[noreturn]] void found(const Pieces&... pieces) {
-  throw Found{concat(pieces...)};
+  throw FoundMistake{concat(pieces...)};
 }
 template <class... Pieces>
 void expect(bool holds, const Pieces&... pieces) {

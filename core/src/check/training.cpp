@@ -78,13 +78,13 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
     return to_text(true_values.spec());
   });
   if (!true_values) return;
-  const auto fed = [&](int times) {
+  const auto metric_after = [&](int times) {
     const auto metric = checked.make<Metric>();
     for (int i = 0; i < times; ++i) metric->update_state(true_values, predictions, {});
     return metric;
   };
   add_result(report, "result", [&] {
-    const Tensor result = fed(2)->result();
+    const Tensor result = metric_after(2)->result();
     expect(result && result.rank() <= 1, "result() is ",
            result ? to_text(result.spec()) : "no tensor", ", expected a scalar or a list of them");
     return to_text(result);
@@ -100,15 +100,15 @@ void add_metric_rows(CheckReport& report, const CheckedClass& checked) {
           {metric_variables[i].value()}, {first[i].value()}, 0,
           concat("variable '", first[i].path(), "' after reset_state, beside a new metric"));
     metric->update_state(true_values, predictions, {});
-    expect_near({metric->result()}, {fed(1)->result()}, 1e-6,
+    expect_near({metric->result()}, {metric_after(1)->result()}, 1e-6,
                 "after reset_state, beside a new metric");
     return std::string("after reset_state it is as a new one");
   });
   add_result(report, "in a model", [&] {
     const bool are_class_numbers = true_values.rank() == 1;
-    const char* loss = are_class_numbers ? "sparse_categorical_crossentropy" : "mse";
+    const char* loss_name = are_class_numbers ? "sparse_categorical_crossentropy" : "mse";
     const auto model =
-        small_model({{"loss", loss}, {"metrics", List{Value(checked.make<Metric>())}}});
+        small_model({{"loss", loss_name}, {"metrics", List{Value(checked.make<Metric>())}}});
     train(*model, {}, usual_targets(are_class_numbers, 8, 2));
     return std::string("it is measured in training");
   });

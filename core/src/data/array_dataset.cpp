@@ -71,11 +71,11 @@ class ArrayDataset final : public Dataset {
   }
   Batch batch_spec() const {
     const bool is_whole = rows_in_order(batches() - 1).count == rows_in_order(0).count;
-    const Shape rows{is_whole ? rows_in_order(0).count : -1};
+    const Shape rows_shape{is_whole ? rows_in_order(0).count : -1};
     Batch batch{arrays_.x, arrays_.y, arrays_.weights};
     for (Tensors* group : {&batch.x, &batch.y, &batch.sample_weight})
       for (Tensor& t : *group)
-        if (t) t = Tensor::abstract({t.dtype(), rows.concat(t.shape().slice(1, t.rank()))});
+        if (t) t = Tensor::abstract({t.dtype(), rows_shape.concat(t.shape().slice(1, t.rank()))});
     return batch;
   }
   bool reads_files() const override { return !unmapped_arrays_.empty(); }

@@ -23,13 +23,13 @@ ShuffleBuffer::ShuffleBuffer(const std::vector<ArrayInFile>& arrays, int64_t lea
   int64_t sample = 1, block = 1;  // bytes of a sample, and samples in a block of the storage
   for (const auto& [array, is_partial] : arrays) {
     const size_t row = row_bytes(array);
-    const auto rows_a_block =
+    const auto rows_per_block =
         static_cast<int64_t>(array.storage()->block() / std::max<size_t>(row, 1));
-    const Column column{array, row, is_partial && rows_a_block <= 1};
+    const Column column{array, row, is_partial && rows_per_block <= 1};
     (is_mapped(array) ? mapped_columns_ : read_columns_).push_back(column);
     has_partial_ = has_partial_ || column.is_partial;
     sample += static_cast<int64_t>(row);
-    block = std::max(block, rows_a_block);
+    block = std::max(block, rows_per_block);
   }
   const int64_t window = std::min(samples_, std::max(least, kWindowBytes / sample));
   const int64_t block_count = (kRunBytes / sample + block - 1) / block;

@@ -10,7 +10,7 @@ namespace {
 
 /// Returns the rows first, first + rate, first + 2 rate, ... (`count` of them) of an array in
 /// memory or in a file.
-Tensor rows_apart(const Tensor& data, int64_t first, int64_t count, int64_t rate) {
+Tensor strided_rows(const Tensor& data, int64_t first, int64_t count, int64_t rate) {
   TensorSpec spec = data.spec();
   spec.shape.set(0, count);
   Tensor result = Tensor::uninitialized(spec);
@@ -84,21 +84,21 @@ StreamPtr window_starts(int64_t windows, const TimeseriesOptions& options) {
 
 Mapping window_cutting(const Tensor& data, const Tensor& targets, int64_t length,
                        const TimeseriesOptions& options) {
-  Mapping cutting;
+  Mapping mapping;
   const int64_t start = options.start_index.value_or(0), rate = options.sampling_rate;
-  cutting.make = [=]() -> Mapper {
+  mapping.make = [=]() -> Mapper {
     return [=](Element element) {
       const int64_t position = start + element[0].as_int();
-      element[0] = std::make_shared<BoxedTensor>(rows_apart(data, position, length, rate));
+      element[0] = std::make_shared<BoxedTensor>(strided_rows(data, position, length, rate));
       if (targets) {
-        const Tensor row = rows_apart(targets, position, 1, 1);
+        const Tensor row = strided_rows(targets, position, 1, 1);
         element.push_back(
             std::make_shared<BoxedTensor>(row.view(row.shape().slice(1, row.rank()))));
       }
       return element;
     };
   };
-  return cutting;
+  return mapping;
 }
 
 }  // namespace

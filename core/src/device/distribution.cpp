@@ -13,10 +13,11 @@ namespace {
 
 /// The greatest number in these environment variables; 1 if none of them is set.
 int greatest_of(std::initializer_list<const char*> names) {
-  int greatest = 1;
+  int greatest_number = 1;
   for (const char* name : names)
-    if (const char* text = std::getenv(name)) greatest = std::max(greatest, std::atoi(text));
-  return greatest;
+    if (const char* text = std::getenv(name))
+      greatest_number = std::max(greatest_number, std::atoi(text));
+  return greatest_number;
 }
 
 bool names_communicator() {

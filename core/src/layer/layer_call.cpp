@@ -287,22 +287,23 @@ std::vector<Symbol> Layer::operator()(const std::vector<Symbol>& inputs,
     node->inputs.push_back(s);
     ++node->argument_inputs;
   }
-  Tensors abstract;
+  Tensors abstract_inputs;
   for (const Symbol& s : node->inputs) {
     if (!s)
       fail_in_layer(name_, "Layer ", name_,
                     " was called with an input that isn't a symbolic tensor.");
-    abstract.push_back(s.abstract());
+    abstract_inputs.push_back(s.abstract());
   }
   for (const Tensor& mask : options.masks)
     if (mask)
       fail_in_layer(
           name_, "Layer ", name_,
           ": the inputs are symbols, so a mask must be one too: arguments = {mask = ...}");
-  node->outputs = LayerAccess::outputs_as_known(*this, *node, abstract);
+  node->outputs = LayerAccess::outputs_as_known(*this, *node, abstract_inputs);
   if (node->outputs.empty()) {
     node->outputs = run_with_unknown_sizes(
-        *this, [&](const Tensors& tensors) { return call_again(*node, tensors, {}); }, abstract);
+        *this, [&](const Tensors& tensors) { return call_again(*node, tensors, {}); },
+        abstract_inputs);
     LayerAccess::forget_losses(*this);
   }
   node->output_structure = nested_or_null(output_structure_);
@@ -319,10 +320,12 @@ Symbol Layer::operator()(const Symbol& input, const CallOptions& options) {
 }
 
 std::vector<Shape> Layer::compute_output_shape(const std::vector<Shape>& inputs) {
-  Tensors abstract;
-  for (const Shape& shape : inputs) abstract.push_back(Tensor::abstract({compute_dtype(), shape}));
+  Tensors abstract_inputs;
+  for (const Shape& shape : inputs)
+    abstract_inputs.push_back(Tensor::abstract({compute_dtype(), shape}));
   const Tensors outputs = run_with_unknown_sizes(
-      *this, [&](const Tensors& tensors) { return (*this)(tensors, CallOptions{}); }, abstract);
+      *this, [&](const Tensors& tensors) { return (*this)(tensors, CallOptions{}); },
+      abstract_inputs);
   LayerAccess::forget_losses(*this);
   return shapes_of(outputs);
 }
@@ -337,8 +340,8 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
   }
   // const_cast: the call below updates the losses of the layer
   Layer& self = const_cast<Layer&>(*this);
-  Tensors abstract;
-  for (const Symbol& s : inputs) abstract.push_back(s.abstract());
+  Tensors abstract_inputs;
+  for (const Symbol& s : inputs) abstract_inputs.push_back(s.abstract());
   run_with_unknown_sizes(
       self,
       [&](const Tensors& tensors) {
@@ -348,7 +351,7 @@ Tensors Layer::get_losses_for(const std::vector<Symbol>& inputs) const {
           losses.insert(losses.end(), each->call_losses_.begin(), each->call_losses_.end());
         return Tensors{};
       },
-      abstract);
+      abstract_inputs);
   LayerAccess::forget_losses(self);
   return losses;
 }

@@ -71,11 +71,11 @@ void LayerAccess::refuse_cycle(const Layer& outer, const Layer& inner) {
   std::unordered_set<const Layer*> visited{&outer};
   std::vector<const Layer*> waiting_layers{&outer};  // `outer` and layers that contain it
   while (!waiting_layers.empty()) {
-    const Layer* each = waiting_layers.back();
+    const Layer* layer = waiting_layers.back();
     waiting_layers.pop_back();
-    if (each == &inner)
+    if (layer == &inner)
       fail_in_layer(outer.name(), "Layer ", outer.name(), " cannot be inside itself");
-    for (const Layer* owner : each->owners_)
+    for (const Layer* owner : layer->owners_)
       if (visited.insert(owner).second) waiting_layers.push_back(owner);
   }
 }

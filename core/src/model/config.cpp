@@ -72,11 +72,11 @@ class GraphBuilder {
  public:
   explicit GraphBuilder(const List& layers) {
     for (const Value& item : layers) add(item.as_dict());
-    while (call_ready()) {
+    while (make_ready_calls()) {
     }
     for (const PendingCall& layer : layers_)
-      if (layer.nodes_made < layer.nodes.size())
-        fail("Layer ", layer.layer->name(), ": call ", layer.nodes_made,
+      if (layer.made_node_count < layer.nodes.size())
+        fail("Layer ", layer.layer->name(), ": call ", layer.made_node_count,
              " in the configuration needs outputs that nothing computes");
   }
   std::vector<Symbol> symbols(const Value& value) const {
@@ -95,7 +95,7 @@ class GraphBuilder {
   struct PendingCall {
     LayerPtr layer;
     std::vector<std::vector<Reference>> nodes;
-    size_t nodes_made = 0;
+    size_t made_node_count = 0;
   };
 
   void add(const Dict& object) {
@@ -125,10 +125,10 @@ class GraphBuilder {
   }
 
   /// Makes every delayed call whose inputs exist; returns false when there is none.
-  bool call_ready() {
+  bool make_ready_calls() {
     bool has_progressed = false;
     for (size_t i = 0; i < layers_.size(); ++i)
-      while (layers_[i].nodes_made < layers_[i].nodes.size() && call(layers_[i], names_[i]))
+      while (layers_[i].made_node_count < layers_[i].nodes.size() && call(layers_[i], names_[i]))
         has_progressed = true;
     return has_progressed;
   }
@@ -158,7 +158,7 @@ class GraphBuilder {
   bool call(PendingCall& pending, const std::string& name) {
     std::vector<Symbol> inputs;
     CallOptions options;
-    for (const Reference& r : pending.nodes[pending.nodes_made]) {
+    for (const Reference& r : pending.nodes[pending.made_node_count]) {
       const Symbol* symbol = find(r);
       if (!symbol) return false;
       inputs.push_back(*symbol);
@@ -179,7 +179,7 @@ class GraphBuilder {
     }
     if (inputs.empty()) fail("Layer ", name, ": a call in the configuration has no inputs");
     outputs_[name].push_back((*pending.layer)(inputs, options));
-    ++pending.nodes_made;
+    ++pending.made_node_count;
     return true;
   }
 

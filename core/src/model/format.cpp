@@ -96,8 +96,8 @@ FormatPtr best_format(const std::string& path, std::string_view ability, const F
   std::optional<IndexedFormat> best;
   size_t best_fit = 0;
   for (IndexedFormat& format : known_formats()) {
-    const size_t fits = 2 * fitness(format) + format.can(ability);
-    if (fits > std::max<size_t>(best_fit, 1)) best = std::move(format), best_fit = fits;
+    const size_t fit = 2 * fitness(format) + format.can(ability);
+    if (fit > std::max<size_t>(best_fit, 1)) best = std::move(format), best_fit = fit;
   }
   if (!best) return nullptr;
   if (!best->can(ability))

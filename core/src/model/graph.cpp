@@ -153,11 +153,12 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
   const auto graph = std::make_shared<Graph>(std::move(given));
   const std::vector<Symbol>&inputs = graph->inputs, &outputs = graph->outputs;
   check_ends(inputs, outputs);
-  std::vector<Symbol> ends = outputs;
-  for (const ModelAccess::Addition& addition : graph->additions) ends.push_back(addition.value);
-  ends.insert(ends.end(), inputs.begin(),
-              inputs.end());  // inputs that no output needs belong to the model too
-  GraphTraversal walk(ends);
+  std::vector<Symbol> end_symbols = outputs;
+  for (const ModelAccess::Addition& addition : graph->additions)
+    end_symbols.push_back(addition.value);
+  end_symbols.insert(end_symbols.end(), inputs.begin(),
+                     inputs.end());  // inputs that no output needs belong to the model too
+  GraphTraversal walk(end_symbols);
   Depths depths = depths_of(walk.nodes);
   std::stable_sort(walk.nodes.begin(), walk.nodes.end(), [&](const NodePtr& a, const NodePtr& b) {
     return depths.by_node[a.get()] > depths.by_node[b.get()];
@@ -165,25 +166,25 @@ std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
 
   Slots slots;
   for (const Symbol& s : inputs) graph->input_slots.push_back(slots.add(s));
-  std::vector<std::string> accessed;
+  std::vector<std::string> used_inputs;
   for (const NodePtr& node : walk.nodes) {
     if (is_input(node->outbound_layer)) {
-      if (slots.find(Symbol(node, 0))) accessed.push_back(node->outbound_layer->name());
+      if (slots.find(Symbol(node, 0))) used_inputs.push_back(node->outbound_layer->name());
       continue;
     }
     Graph::Call call{node, {}, {}};
     for (const Symbol& s : node->inputs) {
       const int* slot = slots.find(s);
-      if (!slot) fail_disconnected(s, node, accessed);
+      if (!slot) fail_disconnected(s, node, used_inputs);
       call.inputs.push_back(*slot);
     }
     for (const Symbol& s : node->output_symbols(node)) call.outputs.push_back(slots.add(s));
     graph->calls.push_back(std::move(call));
-    accessed.push_back(node->outbound_layer->name());
+    used_inputs.push_back(node->outbound_layer->name());
   }
   const auto slot_of = [&](const Symbol& s) {
     const int* slot = slots.find(s);
-    if (!slot) fail_disconnected(s, s.node(), accessed);
+    if (!slot) fail_disconnected(s, s.node(), used_inputs);
     return *slot;
   };
   for (const Symbol& s : outputs) graph->output_slots.push_back(slot_of(s));

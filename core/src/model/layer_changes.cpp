@@ -31,7 +31,7 @@ std::vector<LayerPtr> all_layers(const Model& model) {
   return layers;
 }
 
-LayerPtr named(const std::vector<LayerPtr>& layers, const std::string& name) {
+LayerPtr layer_named(const std::vector<LayerPtr>& layers, const std::string& name) {
   for (const LayerPtr& layer : layers)
     if (layer->name() == name) return layer;
   return nullptr;
@@ -66,7 +66,7 @@ std::vector<LayerChange> changes_between(const Model& before, const Model& after
   std::vector<LayerChange> changes;
   for (const LayerPtr& layer : layers) {
     const LayerPtr old =
-        layer == changed.replacement ? changed.old : named(old_layers, layer->name());
+        layer == changed.replacement ? changed.old : layer_named(old_layers, layer->name());
     const std::vector<Shape> old_layer_shapes = old ? old_shapes[old.get()] : std::vector<Shape>(),
                              new_layer_shapes = shapes[layer.get()];
     if (old == layer || (layer == changed.replacement && old)) {
@@ -75,14 +75,14 @@ std::vector<LayerChange> changes_between(const Model& before, const Model& after
                            counted(layer->weights().size(), "kept")});
       continue;
     }
-    const std::string weights = layer == changed.inserted_layer
-                                    ? weights_of_inserted(*layer, changed)
-                                    : counted(layer->weights().size(), "kept");
-    changes.push_back(
-        {layer->name(), old ? "replaced" : "new", old_layer_shapes, new_layer_shapes, weights});
+    const std::string weights_text = layer == changed.inserted_layer
+                                         ? weights_of_inserted(*layer, changed)
+                                         : counted(layer->weights().size(), "kept");
+    changes.push_back({layer->name(), old ? "replaced" : "new", old_layer_shapes, new_layer_shapes,
+                       weights_text});
   }
   for (const LayerPtr& old : old_layers)
-    if (!named(layers, old->name()))
+    if (!layer_named(layers, old->name()))
       changes.push_back({old->name(),
                          "removed",
                          old_shapes[old.get()],

@@ -29,16 +29,16 @@ Value without_objects(const Value& value) {
 }
 
 /// Returns null for false, because lists of scripting languages may not be able to hold null.
-Value none_where_false(const Value& value) {
+Value null_for_false(const Value& value) {
   if (value.is_bool() && !value.as_bool()) return {};
   if (value.is_list()) {
     List list;
-    for (const Value& item : value.as_list()) list.push_back(none_where_false(item));
+    for (const Value& item : value.as_list()) list.push_back(null_for_false(item));
     return list;
   }
   if (!value.is_dict() || value.as_dict().contains("class_name")) return value;
   Dict dict;
-  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, none_where_false(entry.value));
+  for (const DictEntry& entry : value.as_dict()) dict.set(entry.key, null_for_false(entry.value));
   return dict;
 }
 
@@ -79,7 +79,7 @@ void Model::compile(const Dict& options) {
     optimizer = with_scaled_loss(optimizer);
   for (Value* by_output :
        {&parsed_options.loss, &parsed_options.metrics, &parsed_options.weighted_metrics})
-    *by_output = none_where_false(*by_output);
+    *by_output = null_for_false(*by_output);
   check_losses(parsed_options.loss);
   const OutputKeys keys = is_graph() ? output_keys(*this) : OutputKeys();
   std::vector<OutputTraining> outputs =

@@ -135,15 +135,15 @@ struct Sequential::Stack {
   std::vector<Symbol> current_symbols() const {
     std::vector<Symbol> outputs{current_input()};
     for (size_t i = 0; i < layers.size(); ++i) {
-      const Symbol& previous_symbol = symbols[i + 1];
+      const Symbol& cached_output = symbols[i + 1];
       const bool has_same_input = outputs.back() == symbols[i];
       if (has_same_input && layers[i]->structure_version() <= version) {
-        outputs.push_back(previous_symbol);
+        outputs.push_back(cached_output);
         continue;
       }
       const Symbol output = call_single(layers[i], outputs.back());
-      outputs.push_back(has_same_input && same_edge(previous_symbol, output) ? previous_symbol
-                                                                             : output);
+      outputs.push_back(has_same_input && same_edge(cached_output, output) ? cached_output
+                                                                           : output);
     }
     return outputs;
   }
@@ -301,8 +301,8 @@ void Sequential::adapt(const std::vector<Shape>& inputs) const {
   if (input_shape.compatible(known_shape) || stack.declares_sizes()) return;
   std::vector<Symbol> symbols = stack.symbols_of(input_shape);
   if (symbols.empty()) return;
-  std::vector<Symbol> wide_symbols = stack.symbols_of(widen_shape(known_shape, input_shape));
-  take_symbols(wide_symbols.empty() ? std::move(symbols) : std::move(wide_symbols));
+  std::vector<Symbol> widened_symbols = stack.symbols_of(widen_shape(known_shape, input_shape));
+  take_symbols(widened_symbols.empty() ? std::move(symbols) : std::move(widened_symbols));
 }
 
 Tensors Sequential::call(const Tensors& inputs, const Call& call) {

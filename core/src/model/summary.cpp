@@ -58,12 +58,12 @@ int64_t count_of(const Variables& variables) {
 bool is_chain(const Model& model, const ModelAccess::Graph* graph) {
   if (dynamic_cast<const Sequential*>(&model)) return true;
   if (!graph || graph->inputs.size() != 1 || graph->outputs.size() != 1) return !graph;
-  std::map<const Layer*, int> uses;
+  std::map<const Layer*, int> use_counts;
   int last_slot = graph->input_slots.front();
   for (const auto& call : graph->calls) {
     if (call.inputs.size() != 1 || call.outputs.size() != 1 || call.inputs.front() != last_slot)
       return false;
-    if (++uses[call.node->outbound_layer.get()] > 1) return false;
+    if (++use_counts[call.node->outbound_layer.get()] > 1) return false;
     last_slot = call.outputs.front();
   }
   return true;
@@ -132,14 +132,15 @@ class SummaryTable {
   /// Determines where columns end: the columns of Keras have fractions of the line as their widths,
   /// additional columns have widths in characters.
   void place_columns() {
-    int further = 0;
-    for (const OptionalColumn& column : optional_columns_) further += column.width;
-    const int64_t usual_width = (is_chain_ ? 65 : 98) + further;
+    int additional_width = 0;
+    for (const OptionalColumn& column : optional_columns_) additional_width += column.width;
+    const int64_t usual_width = (is_chain_ ? 65 : 98) + additional_width;
     const int64_t line = options_.line_length.value_or(fitting_columns(usual_width, kMinLineWidth));
     width_ = static_cast<size_t>(line);
     is_narrow_ = !options_.line_length && line < usual_width;
-    const auto own_width = static_cast<double>(options_.line_length ? line : line - further);
-    place_columns_at(options_.positions.empty() ? usual_positions(own_width, further)
+    const auto own_width =
+        static_cast<double>(options_.line_length ? line : line - additional_width);
+    place_columns_at(options_.positions.empty() ? usual_positions(own_width, additional_width)
                                                 : options_.positions);
   }
 
@@ -188,15 +189,15 @@ class SummaryTable {
   /// Moves the third column and those after it so that no parameter count is cut; in a terminal
   /// that is narrower than the usual line, the columns before it become narrower instead.
   void fit_parameter_counts(size_t count) {
-    const int lacking = column_ends_[1] + static_cast<int>(count) - column_ends_[2];
-    if (lacking <= 0) return;
-    if (is_narrow_ && column_ends_[0] > lacking) {
-      column_ends_[0] -= lacking / 2;
-      column_ends_[1] -= lacking;
+    const int missing_columns = column_ends_[1] + static_cast<int>(count) - column_ends_[2];
+    if (missing_columns <= 0) return;
+    if (is_narrow_ && column_ends_[0] > missing_columns) {
+      column_ends_[0] -= missing_columns / 2;
+      column_ends_[1] -= missing_columns;
       return;
     }
-    for (size_t i = 2; i < column_ends_.size(); ++i) column_ends_[i] += lacking;
-    width_ += static_cast<size_t>(lacking);
+    for (size_t i = 2; i < column_ends_.size(); ++i) column_ends_[i] += missing_columns;
+    width_ += static_cast<size_t>(missing_columns);
   }
 
   std::string rule(char c) const { return std::string(width_, c); }

@@ -150,8 +150,8 @@ Layers inserted(const Layers& layers, const LayerPtr& old, const LayerPtr& next)
   return extended_layers;
 }
 
-std::shared_ptr<Functional> after_input(const Model& model, const LayerPtr& input,
-                                        const LayerPtr& next) {
+std::shared_ptr<Functional> insert_after_input(const Model& model, const LayerPtr& input,
+                                               const LayerPtr& next) {
   const Symbol edge = static_cast<const InputLayer&>(*input).symbol();
   GraphEdit edit{.verb = "insert_after", .inputs = model.inputs()};
   edit.replacements = {{edge, (*next)(edge)}};
@@ -166,12 +166,12 @@ void check_one_output(const Layer& layer, const Model& model) {
            call->outputs.size(), " outputs, and what follows which is not known; use rewire");
 }
 
-std::shared_ptr<Functional> with_next(const Model& model, const LayerPtr& layer,
-                                      const LayerPtr& next) {
+std::shared_ptr<Functional> insert_after_layer(const Model& model, const LayerPtr& layer,
+                                               const LayerPtr& next) {
   check_one_output(*layer, model);
   if (const auto* stack = dynamic_cast<const Sequential*>(&model))
     return stacked_model(*stack, inserted(stack->layers(), layer, next));
-  if (is_input(*layer)) return after_input(model, layer, next);
+  if (is_input(*layer)) return insert_after_input(model, layer, next);
   return edited(model, {.verb = "insert_after", .layer = layer, .next_layer = next}, model.name());
 }
 
@@ -259,13 +259,13 @@ Symbol input_like(const Symbol& edge) {
 }
 
 /// Returns an edit in which new inputs of the model replace the inputs of a layer.
-GraphEdit entered_at(const Model& model, const std::string& from) {
+GraphEdit edit_with_new_inputs(const Model& model, const std::string& from) {
   GraphEdit edit{.verb = "cut"};
   for (const Symbol& edge : only_call(model, from)->inputs) {
-    const auto known =
+    const auto replacement =
         std::find_if(edit.replacements.begin(), edit.replacements.end(),
                      [&](const Replacement& r) { return std::get<Symbol>(r.old) == edge; });
-    if (known != edit.replacements.end()) continue;
+    if (replacement != edit.replacements.end()) continue;
     edit.inputs.push_back(input_like(edge));
     edit.replacements.push_back({edge, edit.inputs.back()});
   }
@@ -274,7 +274,7 @@ GraphEdit entered_at(const Model& model, const std::string& from) {
 
 std::shared_ptr<Functional> cut_graph(const Model& model, const std::string& from,
                                       const std::vector<std::string>& to) {
-  GraphEdit edit = from.empty() ? GraphEdit{.verb = "cut"} : entered_at(model, from);
+  GraphEdit edit = from.empty() ? GraphEdit{.verb = "cut"} : edit_with_new_inputs(model, from);
   for (const std::string& path : to)
     for (const Symbol& output : outputs_at(model, path)) edit.outputs.push_back(output);
   if (from.empty())
@@ -319,7 +319,7 @@ SurgeryResult insert_after(const Model& model, const std::string& path, const La
   const bool was_built = next->built();
   return with_context("insert_after", model, path, [&] {
     return at_path(model, path, "insert_after", [&](const Model& inner, const LayerPtr& layer) {
-      return finished(inner, with_next(inner, layer, next),
+      return finished(inner, insert_after_layer(inner, layer, next),
                       {.inserted_layer = next, .was_built = was_built});
     });
   });

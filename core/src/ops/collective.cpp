@@ -49,9 +49,9 @@ Tensor ops::all_reduce(const Tensor& x, ReduceKind kind) {
   const bool is_sum = kind == ReduceKind::sum || kind == ReduceKind::mean;
   const Tensor values = kind == ReduceKind::mean ? as_floating(x) : x;
   if (Lockstep* lockstep = Lockstep::current()) {
-    AllReduce checked;
-    checked.kind = kind;
-    checked.infer(std::array{values.spec()});
+    AllReduce op;
+    op.kind = kind;
+    op.infer(std::array{values.spec()});
     const Tensor reduced = lockstep->reduce(values, is_sum ? ReduceKind::sum : kind);
     return kind == ReduceKind::mean ? reduced / static_cast<double>(lockstep->shards()) : reduced;
   }

@@ -31,9 +31,9 @@ void expect_labels(const TensorSpec& logits, const TensorSpec& labels, bool spar
   const char* name = sparse ? "sparse_softmax_cross_entropy" : "softmax_cross_entropy";
   expect_floating(name, logits.dtype);
   expect_rank_at_least(name, logits.shape, 1);
-  const Shape expected_labels = sparse ? logits.shape.slice(0, -1) : logits.shape;
-  if (!labels.shape.compatible(expected_labels)) {
-    fail(name, ": logits ", logits.shape, " need labels of shape ", expected_labels, ", got ",
+  const Shape expected_shape = sparse ? logits.shape.slice(0, -1) : logits.shape;
+  if (!labels.shape.compatible(expected_shape)) {
+    fail(name, ": logits ", logits.shape, " need labels of shape ", expected_shape, ", got ",
          labels.shape);
   }
   if (sparse && !is_integer(labels.dtype))

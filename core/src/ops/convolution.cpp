@@ -208,16 +208,18 @@ Tensor conv_transpose(const Tensor& x, const Tensor& kernel, std::vector<int64_t
   ConvBackwardData op;
   op.spec.strides = per_axis("conv_transpose", std::move(strides), spatial, "strides");
   op.spec.dilation = per_axis("conv_transpose", std::move(dilation), spatial, "dilation values");
-  std::vector<int64_t> extra = output_padding;
-  if (!extra.empty())
-    extra = per_axis("conv_transpose", std::move(extra), spatial, "output paddings");
+  std::vector<int64_t> extra_padding = output_padding;
+  if (!extra_padding.empty())
+    extra_padding =
+        per_axis("conv_transpose", std::move(extra_padding), spatial, "output paddings");
   op.input = Shape{x.dim(0)};
   for (size_t i = 0; i < spatial; ++i) {
     const int axis = static_cast<int>(i);
     const int64_t length = x.dim(axis + 1), stride = op.spec.strides[i];
     const int64_t window = dilated(kernel.dim(axis), op.spec.dilation[i]);
-    const int64_t result = transposed_length(
-        length, window, stride, padding, extra.empty() ? std::nullopt : std::optional(extra[i]));
+    const int64_t result =
+        transposed_length(length, window, stride, padding,
+                          extra_padding.empty() ? std::nullopt : std::optional(extra_padding[i]));
     op.input.append(result);
     const bool has_padded_size = padding == Padding::same && result >= 0;
     append_padding(op.spec, has_padded_size

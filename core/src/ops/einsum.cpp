@@ -75,7 +75,7 @@ void replace_dots(std::string& letters, std::string_view by) {
 }
 
 /// Replaces "..." in each input by a letter for each axis that it stands for.
-void name_dots(const std::string& equation, Equation& e, std::span<const Tensor> tensors) {
+void spell_out_dots(const std::string& equation, Equation& e, std::span<const Tensor> tensors) {
   size_t max_dots = 0;
   for (size_t i = 0; i < tensors.size(); ++i) {
     std::string& letters = e.inputs[i];
@@ -149,21 +149,24 @@ Shape dims_of(const Tensor& x, const std::string& letters, const std::string& wa
 Tensor product(Tensor a, std::string in_a, Tensor b, std::string in_b, const std::string& output) {
   a = sum_out(a, in_a, in_b + output);
   b = sum_out(b, in_b, in_a + output);
-  const std::string batch =
+  const std::string batch_letters =
       letters_where(in_a, [&](char c) { return has(in_b, c) && has(output, c); });
   const std::string shared_letters =
       letters_where(in_a, [&](char c) { return has(in_b, c) && !has(output, c); });
-  const std::string only_a = letters_where(in_a, [&](char c) { return !has(in_b, c); });
-  const std::string only_b = letters_where(in_b, [&](char c) { return !has(in_a, c); });
-  const Shape batch_dims = dims_of(a, in_a, batch), dims_a = dims_of(a, in_a, only_a),
-              dims_b = dims_of(b, in_b, only_b);
+  const std::string letters_of_a_only = letters_where(in_a, [&](char c) { return !has(in_b, c); });
+  const std::string letters_of_b_only = letters_where(in_b, [&](char c) { return !has(in_a, c); });
+  const Shape batch_dims = dims_of(a, in_a, batch_letters),
+              dims_a = dims_of(a, in_a, letters_of_a_only),
+              dims_b = dims_of(b, in_b, letters_of_b_only);
   const int64_t n = known_size(batch_dims), k = known_size(dims_of(a, in_a, shared_letters));
   const Tensor x =
-      ops::reshape(arrange(a, in_a, batch + only_a + shared_letters), {n, known_size(dims_a), k});
+      ops::reshape(arrange(a, in_a, batch_letters + letters_of_a_only + shared_letters),
+                   {n, known_size(dims_a), k});
   const Tensor y =
-      ops::reshape(arrange(b, in_b, batch + shared_letters + only_b), {n, k, known_size(dims_b)});
+      ops::reshape(arrange(b, in_b, batch_letters + shared_letters + letters_of_b_only),
+                   {n, k, known_size(dims_b)});
   const Tensor z = ops::reshape(ops::matmul(x, y), batch_dims.concat(dims_a).concat(dims_b));
-  return arrange(z, batch + only_a + only_b, output);
+  return arrange(z, batch_letters + letters_of_a_only + letters_of_b_only, output);
 }
 
 }  // namespace
@@ -174,7 +177,7 @@ Tensor einsum_of_two(const std::string& equation, std::span<const Tensor> tensor
     fail_equation(equation, concat("has ", e.inputs.size(), " operands for ", tensors.size(),
                                    " tensors; one or two are supported"));
   }
-  name_dots(equation, e, tensors);
+  spell_out_dots(equation, e, tensors);
   if (tensors.size() == 2) {
     Tensor a = tensors[0], b = tensors[1];
     drop_stretched(a, e.inputs[0], tensors[1], e.inputs[1]);

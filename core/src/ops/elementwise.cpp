@@ -105,8 +105,8 @@ BinaryKind logical_kind(BinaryKind kind) {
 
 /// Replaces the results of a floor division by NaN where the dividend x is infinite.
 Tensor without_infinite_dividends(const Tensor& quotient, const Tensor& x) {
-  const Tensor infinite = ops::logical_not(ops::logical_or(ops::isfinite(x), ops::isnan(x)));
-  return ops::where(infinite, std::numeric_limits<double>::quiet_NaN(), quotient);
+  const Tensor is_infinite = ops::logical_not(ops::logical_or(ops::isfinite(x), ops::isnan(x)));
+  return ops::where(is_infinite, std::numeric_limits<double>::quiet_NaN(), quotient);
 }
 
 Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
@@ -280,8 +280,8 @@ TensorSpecs Select::infer(std::span<const TensorSpec> in) const {
   if (in[0].dtype != DType::boolean) fail("where: expected a bool condition, got ", in[0].dtype);
   if (in[1].dtype != in[2].dtype)
     fail("where: dtypes ", in[1].dtype, " and ", in[2].dtype, " differ");
-  const Shape values = broadcast_shapes(in[1].shape, in[2].shape, "where");
-  return {{in[1].dtype, broadcast_shapes(in[0].shape, values, "where")}};
+  const Shape value_shape = broadcast_shapes(in[1].shape, in[2].shape, "where");
+  return {{in[1].dtype, broadcast_shapes(in[0].shape, value_shape, "where")}};
 }
 
 Tensors Select::vjp(const Vjp& v) const {

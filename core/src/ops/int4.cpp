@@ -61,10 +61,10 @@ Tensors Int4Floats::decompose(std::span<const Tensor> in) const {
 TensorSpecs Int4Product::infer(std::span<const TensorSpec> in) const {
   Int4Floats matrix;
   matrix.block = block;
-  const Shape floats = matrix.infer(in.subspan(1)).front().shape, &x = in[0].shape;
-  if (!is_floating(in[0].dtype) || x.rank() < 1 || x[-1] != floats[0])
-    fail(kName, ": expected floats (..., ", floats[0], "), got ", in[0]);
-  return {{in[0].dtype, x.slice(0, -1).concat({floats[1]})}};
+  const Shape float_shape = matrix.infer(in.subspan(1)).front().shape, &x = in[0].shape;
+  if (!is_floating(in[0].dtype) || x.rank() < 1 || x[-1] != float_shape[0])
+    fail(kName, ": expected floats (..., ", float_shape[0], "), got ", in[0]);
+  return {{in[0].dtype, x.slice(0, -1).concat({float_shape[1]})}};
 }
 
 Tensors Int4Product::decompose(std::span<const Tensor> in) const {

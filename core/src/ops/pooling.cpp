@@ -35,16 +35,16 @@ Tensor windows_of(const Tensor& x, const PoolBackward& op, double outside) {
     before.push_back(op.spec.pad_before[i]), after.push_back(op.spec.pad_after[i]);
   before.push_back(0), after.push_back(0);
   const Tensor padded_x = ops::pad(x, before, after, outside);
-  const Shape output = pool_shape("max_pool", x.shape(), op.window, op.spec);
+  const Shape output_shape = pool_shape("max_pool", x.shape(), op.window, op.spec);
   Tensors parts;
   std::vector<int64_t> position(spatial, 0);
   for (bool has_next = true; has_next;) {
     Slice slice;
-    for (int i = 0; i < output.rank(); ++i) {
-      const bool is_inner = i > 0 && i + 1 < output.rank();
+    for (int i = 0; i < output_shape.rank(); ++i) {
+      const bool is_inner = i > 0 && i + 1 < output_shape.rank();
       slice.start.push_back(is_inner ? position[i - 1] : 0);
       slice.stride.push_back(is_inner ? op.spec.strides[i - 1] : 1);
-      slice.size.push_back(output[i]);
+      slice.size.push_back(output_shape[i]);
     }
     parts.push_back(apply1(slice, {padded_x}));
     has_next = false;

@@ -57,8 +57,8 @@ TensorSpecs Matmul::infer(std::span<const TensorSpec> in) const {
   if (inner_a >= 0 && inner_b >= 0 && inner_a != inner_b) {
     mismatch("rows of ", inner_a, " elements against columns of ", inner_b);
   }
-  const Shape batch = broadcast_shapes(a.slice(0, -2), b.slice(0, -2), "matmul");
-  return {{dtype, batch.concat({rows, columns})}};
+  const Shape batch_shape = broadcast_shapes(a.slice(0, -2), b.slice(0, -2), "matmul");
+  return {{dtype, batch_shape.concat({rows, columns})}};
 }
 
 Tensors Matmul::decompose(std::span<const Tensor> inputs) const {

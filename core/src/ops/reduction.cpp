@@ -71,7 +71,7 @@ Tensor product_gradient(const Tensor& x, const Tensor& g, const std::vector<int>
 /// Computes f(x) in the dtype of statistics, because squares and counts overflow half-width floats,
 /// and casts the result back.
 template <class F>
-Tensor in_wide(const Tensor& given, const F& f) {
+Tensor apply_in_wide_dtype(const Tensor& given, const F& f) {
   const Tensor x = as_floating(given);
   return ops::cast(f(ops::cast(x, statistics_dtype(x.dtype()))), x.dtype());
 }
@@ -118,19 +118,19 @@ Tensors Reduce::vjp(const Vjp& v) const {
     case ReduceKind::sum:
       return {broadcast_to(g, x.shape())};
     case ReduceKind::mean:
-      return {broadcast_to(in_wide(g,
-                                   [&](const Tensor& wide) {
-                                     return wide *
-                                            (1.0 / static_cast<double>(count_of(x.shape(), axes)));
-                                   }),
+      return {broadcast_to(apply_in_wide_dtype(g,
+                                               [&](const Tensor& wide) {
+                                                 return wide * (1.0 / static_cast<double>(count_of(
+                                                                          x.shape(), axes)));
+                                               }),
                            x.shape())};
     case ReduceKind::max:
     case ReduceKind::min: {
-      const Tensor equals = equal(x, reshape(v.outputs[0], kept_shape));
-      const Tensor share = in_wide(g, [&](const Tensor& wide) {
-        return wide / sum(cast(equals, wide.dtype()), axes, true);
+      const Tensor is_extreme = equal(x, reshape(v.outputs[0], kept_shape));
+      const Tensor share = apply_in_wide_dtype(g, [&](const Tensor& wide) {
+        return wide / sum(cast(is_extreme, wide.dtype()), axes, true);
       });
-      return {where(equals, share, 0.0)};
+      return {where(is_extreme, share, 0.0)};
     }
     case ReduceKind::prod:
       return {product_gradient(x, g, axes)};
@@ -221,7 +221,7 @@ Tensor all(const Tensor& x, const Axes& axes, bool keepdims) {
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
   if (x.dtype() == DType::complex64)
     return mean(square(abs(x - mean(x, axes, true))), axes, keepdims);
-  return in_wide(x, [&](const Tensor& values) {
+  return apply_in_wide_dtype(x, [&](const Tensor& values) {
     return mean(square(values - mean(values, axes, true)), axes, keepdims);
   });
 }
@@ -233,18 +233,19 @@ Tensor std(const Tensor& x, const Axes& axes, bool keepdims) {
                  is_zero = equal(squared_deviation, 0);
     return where(is_zero, 0.0, sqrt(where(is_zero, 1.0, squared_deviation)));
   };
-  return x.dtype() == DType::complex64 ? root(x) : in_wide(x, root);
+  return x.dtype() == DType::complex64 ? root(x) : apply_in_wide_dtype(x, root);
 }
 
 Tensor norm(const Tensor& x, const Axes& axes, bool keepdims) {
-  return in_wide(x,
-                 [&](const Tensor& values) { return sqrt(sum(square(values), axes, keepdims)); });
+  return apply_in_wide_dtype(
+      x, [&](const Tensor& values) { return sqrt(sum(square(values), axes, keepdims)); });
 }
 
 Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdims) {
   if (has_empty_reduced_axis(x, axes))
     return sum(as_floating(x), axes, keepdims) - std::numeric_limits<double>::infinity();
-  return in_wide(x, [&](const Tensor& values) { return log_sum_exp(values, axes, keepdims); });
+  return apply_in_wide_dtype(
+      x, [&](const Tensor& values) { return log_sum_exp(values, axes, keepdims); });
 }
 
 Tensor argmax(const Tensor& x, std::optional<int64_t> axis, bool keepdims) {

@@ -45,9 +45,10 @@ TensorSpecs ShardConcat::infer(std::span<const TensorSpec> in) const {
     if (each.dtype != spec.dtype || each.shape.rank() == 0)
       fail(kName, ": expected rows of dtype ", spec.dtype, " from every shard, got ", each);
     rows += each.shape[0];
-    TensorSpec alike = each;
-    alike.shape.set(0, spec.shape[0]);
-    if (alike != in[0]) fail(kName, ": expected rows like those of ", in[0], ", got ", each);
+    TensorSpec expected_spec = each;
+    expected_spec.shape.set(0, spec.shape[0]);
+    if (expected_spec != in[0])
+      fail(kName, ": expected rows like those of ", in[0], ", got ", each);
   }
   spec.shape.set(0, rows);
   return {spec};

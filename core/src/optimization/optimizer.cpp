@@ -145,8 +145,10 @@ void expect_elementwise(const Optimizer& optimizer, const Variables& variables) 
 void Optimizer::build(const Variables& variables) {
   if (built_ && variables == variables_) return;
   const OutsideTrace outside_trace;
-  const int set = clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
-  if (set > 1) fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
+  const int option_count =
+      clipnorm_.has_value() + global_clipnorm_.has_value() + clipvalue_.has_value();
+  if (option_count > 1)
+    fail("only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set");
   if (gradient_accumulation_steps_ && *gradient_accumulation_steps_ < 2)
     fail("`gradient_accumulation_steps` must be an integer >= 2. Received: ",
          *gradient_accumulation_steps_);

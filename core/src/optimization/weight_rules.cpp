@@ -10,7 +10,7 @@ std::string text_of(const char* name, const char* called) {
 }
 
 template <class Member>
-std::ptrdiff_t place_of(Member WeightRules::*member) {
+std::ptrdiff_t offset_of_member(Member WeightRules::*member) {
   static const WeightRules sample("zeros");
   return reinterpret_cast<const char*>(&(sample.*member)) - reinterpret_cast<const char*>(&sample);
 }
@@ -25,21 +25,21 @@ WeightRules::~WeightRules() = default;
 void WeightRules::describe_initializer(SchemaBuilder& schema, const char* name, const char* called,
                                        std::ptrdiff_t offset, const void* object) {
   schema.add(concat(name, "_initializer"), concat("Initializer of ", text_of(name, called), "."),
-             MemberType::of<Ref<Initializer>>(), offset + place_of(&WeightRules::initializer),
-             object);
+             MemberType::of<Ref<Initializer>>(),
+             offset + offset_of_member(&WeightRules::initializer), object);
 }
 
 void WeightRules::describe_regularizer(SchemaBuilder& schema, const char* name, const char* called,
                                        std::ptrdiff_t offset, const void* object) {
   schema.add(concat(name, "_regularizer"), concat("Penalty on ", text_of(name, called), "."),
-             MemberType::of<Ref<Regularizer>>(), offset + place_of(&WeightRules::regularizer),
-             object);
+             MemberType::of<Ref<Regularizer>>(),
+             offset + offset_of_member(&WeightRules::regularizer), object);
 }
 
 void WeightRules::describe_constraint(SchemaBuilder& schema, const char* name, const char* called,
                                       std::ptrdiff_t offset, const void* object) {
   schema.add(concat(name, "_constraint"), concat("Constraint of ", text_of(name, called), "."),
-             MemberType::of<Ref<Constraint>>(), offset + place_of(&WeightRules::constraint),
+             MemberType::of<Ref<Constraint>>(), offset + offset_of_member(&WeightRules::constraint),
              object);
 }
 

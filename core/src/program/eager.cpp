@@ -86,9 +86,9 @@ Tensors run_now(const OpPtr& op, std::span<const Tensor> inputs, const TensorSpe
   if (!is_needed) return outputs;
   const auto program = compiled_op(device, op, in, out);
   if (!memory) return program->executable->run(inputs, {}, outputs), outputs;
-  Tensors brought;
-  for (const Tensor& input : inputs) brought.push_back(input.to(memory));
-  program->executable->run(brought, {}, outputs);
+  Tensors device_inputs;
+  for (const Tensor& input : inputs) device_inputs.push_back(input.to(memory));
+  program->executable->run(device_inputs, {}, outputs);
   return outputs;
 }
 

@@ -74,9 +74,9 @@ Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& 
     return Tensor::abstract({updates.dtype(), shape});
   const int last_axis = shape.rank() - 1;
   axis = shape.axis(axis);
-  Shape turned_shape = shape;
-  turned_shape.set(axis, shape[last_axis]);
-  turned_shape.set(last_axis, shape[axis]);
+  Shape swapped_shape = shape;
+  swapped_shape.set(axis, shape[last_axis]);
+  swapped_shape.set(last_axis, shape[axis]);
   const int64_t n = shape[axis], k = updates.dim(axis), rows = n == 0 ? 0 : shape.size() / n;
   const Tensor index_rows = ops::reshape(ops::swap_axes(indices, axis, last_axis), {rows, k});
   const Tensor values = ops::reshape(ops::swap_axes(updates, axis, last_axis), {rows * k});
@@ -86,7 +86,7 @@ Tensor scatter_along(const Tensor& indices, const Tensor& updates, const Shape& 
   ScatterAdd scatter;
   scatter.size = rows * n;
   const Tensor flat_result = apply1(scatter, {element_numbers, values});
-  return ops::swap_axes(ops::reshape(flat_result, turned_shape), axis, last_axis);
+  return ops::swap_axes(ops::reshape(flat_result, swapped_shape), axis, last_axis);
 }
 
 DType product_dtype(std::string_view op, DType a, DType b) {

@@ -15,7 +15,7 @@ class NameTable {
  public:
   void add(std::string_view kind, const std::string& name, const std::vector<std::string>& aliases,
            const T& entry) {
-    Kind& table = kinds_[std::string(kind)];
+    Kind& table = tables_by_kind_[std::string(kind)];
     table.names.insert(name);
     table.words.emplace(name, entry);
     for (const std::string& alias : aliases) table.words.emplace(alias, entry);
@@ -26,7 +26,7 @@ class NameTable {
   }
 
   void erase(std::string_view kind, const std::string& name, const T& entry) {
-    Kind& table = kinds_[std::string(kind)];
+    Kind& table = tables_by_kind_[std::string(kind)];
     table.names.erase(name);
     std::erase_if(table.words, [&](const auto& word) { return word.second == entry; });
     std::erase_if(table.spellings, [&](const auto& word) { return word.second == entry; });
@@ -35,28 +35,29 @@ class NameTable {
   /// Finds a class by name or alias, or by its name in snake case or lower case ("adam").
   const T* find(std::string_view kind, std::string_view word) const {
     if (const T* entry = find_exact(kind, word)) return entry;
-    auto table = kinds_.find(kind);
-    return table == kinds_.end() ? nullptr : look_up(table->second.spellings, word);
+    auto table = tables_by_kind_.find(kind);
+    return table == tables_by_kind_.end() ? nullptr : look_up(table->second.spellings, word);
   }
 
   /// Finds a class by name or alias.
   const T* find_exact(std::string_view kind, std::string_view word) const {
-    auto table = kinds_.find(kind);
-    return table == kinds_.end() ? nullptr : look_up(table->second.words, word);
+    auto table = tables_by_kind_.find(kind);
+    return table == tables_by_kind_.end() ? nullptr : look_up(table->second.words, word);
   }
 
   void collect_names(std::string_view kind, std::set<std::string>& names) const {
-    auto table = kinds_.find(kind);
-    if (table != kinds_.end()) names.insert(table->second.names.begin(), table->second.names.end());
+    auto table = tables_by_kind_.find(kind);
+    if (table != tables_by_kind_.end())
+      names.insert(table->second.names.begin(), table->second.names.end());
   }
   void collect_words(std::string_view kind, std::set<std::string>& words) const {
-    auto table = kinds_.find(kind);
-    if (table == kinds_.end()) return;
+    auto table = tables_by_kind_.find(kind);
+    if (table == tables_by_kind_.end()) return;
     for (const auto& [word, entry] : table->second.words) words.insert(word);
   }
   void collect_spellings(std::string_view kind, std::set<std::string>& spellings) const {
-    auto table = kinds_.find(kind);
-    if (table == kinds_.end()) return;
+    auto table = tables_by_kind_.find(kind);
+    if (table == tables_by_kind_.end()) return;
     for (const auto& [word, entry] : table->second.spellings) spellings.insert(word);
   }
 
@@ -71,7 +72,7 @@ class NameTable {
     return entry == words.end() ? nullptr : &entry->second;
   }
 
-  std::map<std::string, Kind, std::less<>> kinds_;
+  std::map<std::string, Kind, std::less<>> tables_by_kind_;
 };
 
 }  // namespace crescent

@@ -10,13 +10,13 @@ namespace {
 
 /// The objects in a configuration that with_shared_objects() makes. The first pass counts how often
 /// each object occurs; the second pass numbers the objects that occur more than once.
-struct Sharing {
+struct SharingState {
   std::unordered_map<const Configurable*, int> use_counts;
   std::unordered_map<const Configurable*, int64_t> numbers;
   bool numbering = false;
 };
 
-thread_local Sharing* sharing = nullptr;
+thread_local SharingState* sharing = nullptr;
 
 /// The shared_object_id in a configuration; nullopt if it has none.
 std::optional<int64_t> number_of(const Dict& config) {
@@ -28,7 +28,7 @@ std::optional<int64_t> number_of(const Dict& config) {
 
 Dict with_shared_objects(const std::function<Dict()>& make) {
   if (sharing) return make();
-  Sharing own_sharing;
+  SharingState own_sharing;
   struct Scope {
     ~Scope() { sharing = nullptr; }
   } scope;

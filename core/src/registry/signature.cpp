@@ -23,9 +23,11 @@ namespace {
 
 /// Whether the default is a text without quotes: float32, mnist.npz.
 bool is_word(std::string_view text) {
-  const auto in_word = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; };
+  const auto is_word_character = [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '.';
+  };
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) &&
-         std::all_of(text.begin(), text.end(), in_word);
+         std::all_of(text.begin(), text.end(), is_word_character);
 }
 
 /// Parses a number or a list of numbers; (0, 1) is a list like [0, 1].

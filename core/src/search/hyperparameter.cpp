@@ -22,7 +22,7 @@ int64_t steps_of(const Hyperparameter& p) {
 }
 
 /// The value after `index` steps from the lower bound, in the order of values.
-double after_steps(const Hyperparameter& p, int64_t index) {
+double value_after_steps(const Hyperparameter& p, int64_t index) {
   if (!is_logarithmic(p)) return std::min(p.high, p.low + static_cast<double>(index) * p.step);
   const bool is_reversed = p.sampling == Sampling::reverse_log;
   const int64_t steps = is_reversed ? steps_of(p) - index : index;
@@ -233,13 +233,13 @@ std::optional<int64_t> Hyperparameter::count() const {
 }
 
 int64_t Hyperparameter::grid_size() const {
-  const auto values_in_all = is_floored(*this) ? std::nullopt : count();
-  return values_in_all ? *values_in_all : static_cast<int64_t>(spread_values(*this).size());
+  const auto value_count = is_floored(*this) ? std::nullopt : count();
+  return value_count ? *value_count : static_cast<int64_t>(spread_values(*this).size());
 }
 
 Value Hyperparameter::grid_value(int64_t index) const {
   if (is_listed(*this)) return values.at(static_cast<size_t>(index));
-  if (step > 0) return number(*this, after_steps(*this, index));
+  if (step > 0) return number(*this, value_after_steps(*this, index));
   return spread_values(*this).at(static_cast<size_t>(index));
 }
 
@@ -255,7 +255,7 @@ Value Hyperparameter::at(double position) const {
     const auto index =
         std::min(last_index, static_cast<int64_t>(position * static_cast<double>(*count())));
     return is_listed(*this) ? values[static_cast<size_t>(index)]
-                            : number(*this, after_steps(*this, index));
+                            : number(*this, value_after_steps(*this, index));
   }
   if (is_floored(*this))
     return static_cast<int64_t>(

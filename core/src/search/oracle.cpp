@@ -21,8 +21,8 @@ TrialHistory::TrialHistory(TrialHistory&&) noexcept = default;
 TrialHistory& TrialHistory::operator=(TrialHistory&&) noexcept = default;
 
 const TrialRecord& TrialHistory::at(int64_t number) const {
-  static const TrialRecord unasked;
-  return number >= 1 && number <= size() ? trials_[static_cast<size_t>(number - 1)] : unasked;
+  static const TrialRecord empty_record;
+  return number >= 1 && number <= size() ? trials_[static_cast<size_t>(number - 1)] : empty_record;
 }
 
 TrialRecord& TrialHistory::record(int64_t number) {

@@ -149,11 +149,11 @@ TrialPtr Study::try_ask(bool* ended) {
   *ended = false;
   const Journal::Lock lock(s.journal);
   s.read();
-  bool others_run = false;
+  bool has_other_runs = false;
   for (const int64_t number : s.running_trials) {
     if (s.own_trials.count(number)) continue;
     if (s.journal.try_hold(number)) return hold(number);
-    others_run = true;
+    has_other_runs = true;
   }
   while (s.history.at(s.first_unasked).state != TrialRecord::State::unasked) ++s.first_unasked;
   int64_t max_trial = INT64_MAX;
@@ -174,8 +174,8 @@ TrialPtr Study::try_ask(bool* ended) {
     s.running_trials.insert(number);
     return hold(number);
   }
-  *ended = !must_wait && !others_run;
-  if (must_wait && !others_run)
+  *ended = !must_wait && !has_other_runs;
+  if (must_wait && !has_other_runs)
     fail("ask: the next trial is chosen from the results of trials that were asked for here and ",
          "not told: tell those first, or ask for fewer at a time (lag = ", s.options.lag, ")");
   return nullptr;

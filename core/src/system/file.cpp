@@ -66,8 +66,8 @@ std::string free_space(const std::string& folder) {
                                ? concat(" (", size, " bytes needed", free_space(target.folder), ")")
                                : "";
   bool existed_before = access(target.path.c_str(), F_OK) == 0;
-  std::string link = target.path == path ? "" : concat(", which leads to '", target.path, "'");
-  fail("cannot save '", path, "'", link, ": ", strerror(error), space_hint,
+  std::string link_text = target.path == path ? "" : concat(", which leads to '", target.path, "'");
+  fail("cannot save '", path, "'", link_text, ": ", strerror(error), space_hint,
        existed_before ? "; the file that was there is untouched" : "");
 }
 
@@ -99,8 +99,8 @@ class Temporary {
   explicit Temporary(const Target& target) : target_(target) {
     static std::atomic<unsigned> counter{0};
     path_ = concat(target.folder, "/", temporary_prefix(target), getpid(), "-", counter++);
-    constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-    file_ = Descriptor(open(path_.c_str(), kNew, 0666));
+    constexpr int kNewFileFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    file_ = Descriptor(open(path_.c_str(), kNewFileFlags, 0666));
     if (file_ >= 0) copy_mode();
   }
   ~Temporary() {

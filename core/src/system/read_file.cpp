@@ -31,7 +31,7 @@ const char* kind_of(mode_t mode) {
 /// Returns the end of a message about a missing file: " (did you mean 'model.h5'?)" if the folder
 /// has a file with a similar name, otherwise the folder from which a relative path starts. Empty
 /// for other errors.
-std::string near_files(const std::filesystem::path& path, int error) {
+std::string similar_files_hint(const std::filesystem::path& path, int error) {
   if (error != ENOENT) return "";
   std::error_code ignored;
   std::vector<std::string> names;
@@ -52,7 +52,7 @@ int open_regular_file(const std::string& path) {
     fail_kind(path, status.st_mode);
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (const int error = errno; file < 0)
-    fail("cannot read '", path, "': ", std::strerror(error), near_files(path, error));
+    fail("cannot read '", path, "': ", std::strerror(error), similar_files_hint(path, error));
   // The type is checked again, because another file may have replaced the first one.
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
   ::close(file);

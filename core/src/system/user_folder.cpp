@@ -8,7 +8,7 @@ namespace crescent {
 namespace {
 
 struct Location {
-  const char *variable, *below_home;
+  const char *variable, *path_in_home;
 };
 
 Location location_of(UserFolder folder) {
@@ -35,10 +35,10 @@ std::string absolute_path_in(const char* variable) {
 
 std::string user_folder(UserFolder folder) {
   if (getauxval(AT_SECURE)) return "";
-  const auto [variable, below_home] = location_of(folder);
+  const auto [variable, path_in_home] = location_of(folder);
   const std::string own_folder = absolute_path_in(variable), home = absolute_path_in("HOME");
   if (!own_folder.empty()) return own_folder + "/crescent";
-  return home.empty() ? "" : home + below_home + "/crescent";
+  return home.empty() ? "" : home + path_in_home + "/crescent";
 }
 
 }  // namespace crescent

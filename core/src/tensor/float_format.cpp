@@ -61,13 +61,13 @@ FloatFormat::FloatFormat(DType dtype, const std::vector<double>& numbers, int pr
   for (const double x : numbers) {
     if (!std::isfinite(x) || x == 0) continue;
     const int fraction_digits =
-        has_exponents_ ? shortest(x, dtype, precision_).digits : digits_behind(x);
+        has_exponents_ ? shortest(x, dtype, precision_).digits : digits_after_point(x);
     digits_ = std::clamp(fraction_digits, digits_, precision_);
   }
 }
 
 /// The number of digits after the point if x is written without an exponent.
-int FloatFormat::digits_behind(double x) const {
+int FloatFormat::digits_after_point(double x) const {
   if (x == 0) return 0;
   const Decimal decimal = shortest(x, dtype_, precision_);
   return std::max(0, decimal.digits - decimal.exponent);
@@ -81,7 +81,7 @@ std::string FloatFormat::text(double x) const {
     if (digits_ == 0) text.insert(text.find('e'), ".");
     return text;
   }
-  std::string text = formatted("%.*f", std::min(digits_behind(x), digits_), x);
+  std::string text = formatted("%.*f", std::min(digits_after_point(x), digits_), x);
   if (text.find('.') == std::string::npos) return text + "." + std::string(digits_, ' ');
   const size_t width = text.find('.') + 1 + static_cast<size_t>(digits_);
   text = without_zeros(std::move(text));

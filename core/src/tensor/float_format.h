@@ -19,7 +19,7 @@ class FloatFormat {
   std::string text(double x) const;
 
  private:
-  int digits_behind(double x) const;
+  int digits_after_point(double x) const;
 
   DType dtype_;
   int precision_;  ///< maximum number of digits after the point

@@ -66,12 +66,12 @@ size_t small_page() {
 }
 
 /// The page size for a block: a huge page if the block fills at least half of one.
-size_t page_of(size_t bytes) { return bytes < kHugePage / 2 ? small_page() : kHugePage; }
+size_t page_size_for(size_t bytes) { return bytes < kHugePage / 2 ? small_page() : kHugePage; }
 
 /// The capacity of a block: a whole number of pages, so that blocks for slightly different sizes
 /// are interchangeable.
 size_t capacity_for(size_t bytes) {
-  return rounded_up(bytes, is_mapped(bytes) ? page_of(bytes) : kAlignment);
+  return rounded_up(bytes, is_mapped(bytes) ? page_size_for(bytes) : kAlignment);
 }
 
 /// The offset of the next block within its first page, which varies between blocks. If blocks began
@@ -83,13 +83,13 @@ size_t next_block_offset() {
 }
 
 /// The size of a mapped block, with one more page for its offset.
-size_t mapped_bytes(size_t bytes) { return rounded_up(bytes, page_of(bytes)) + small_page(); }
+size_t mapped_bytes(size_t bytes) { return rounded_up(bytes, page_size_for(bytes)) + small_page(); }
 
 /// Maps a block, with huge pages where the kernel grants them on request: training steps that use
 /// about 100 MiB are 3 to 5 % faster with huge pages, and so are steps with weights of 1 or 2 MiB
 /// each. Returns null when memory is exhausted.
 std::byte* map_block(size_t bytes) {
-  const size_t page = page_of(bytes), mapped_size = mapped_bytes(bytes);
+  const size_t page = page_size_for(bytes), mapped_size = mapped_bytes(bytes);
   // room for aligning the block to the page size
   const size_t alignment_space = page == kHugePage ? page : 0;
   void* memory = mmap(nullptr, mapped_size + alignment_space, PROT_READ | PROT_WRITE,
@@ -290,7 +290,7 @@ namespace {
 
 /// One lock for all copies between memories. Such copies are rare without a device that has its own
 /// memory.
-std::recursive_mutex& copying() {
+std::recursive_mutex& copy_mutex() {
   static auto* mutex = new std::recursive_mutex;
   return *mutex;
 }
@@ -298,7 +298,7 @@ std::recursive_mutex& copying() {
 }  // namespace
 
 std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
-  const std::lock_guard lock(copying());
+  const std::lock_guard lock(copy_mutex());
   const uint64_t write_count = writes_.load(std::memory_order_relaxed);
   const auto new_copy = [&] {
     return memory ? memory->allocate(bytes_, false) : allocate(bytes_, false);
@@ -320,7 +320,7 @@ std::shared_ptr<Storage> Storage::copy_in(Memory* memory) const {
 }
 
 void Storage::move_to_host() {
-  const std::lock_guard lock(copying());
+  const std::lock_guard lock(copy_mutex());
   if (!memory_) return;
   host_ = copy_in(nullptr)->host_;
   memory_ = nullptr;

@@ -32,11 +32,12 @@ namespace {
 /// The place of an error for messages, such as "batch 4 (row 13 of the data)", counted from 1. The
 /// row is that of the data and not of the batch, if it is known.
 std::string place_in_data(const DataError& error, const Batches& batches) {
-  const std::string batch = concat("batch ", batches.batches_done() + 1);
+  const std::string batch_text = concat("batch ", batches.batches_done() + 1);
   const auto* rejected = dynamic_cast<const RowError*>(&error);
   const std::vector<int64_t> rows = batches.last_rows();
-  if (!rejected || static_cast<int64_t>(rows.size()) != rejected->rows()) return batch;
-  return concat(batch, " (row ", rows[static_cast<size_t>(rejected->row())] + 1, " of the data)");
+  if (!rejected || static_cast<int64_t>(rows.size()) != rejected->rows()) return batch_text;
+  return concat(batch_text, " (row ", rows[static_cast<size_t>(rejected->row())] + 1,
+                " of the data)");
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ namespace crescent {
 namespace {
 
 Tensors abstract_like(const Tensors& tensors) {
-  Tensors abstract;
-  for (const Tensor& t : tensors) abstract.push_back(Tensor::abstract(t.spec()));
-  return abstract;
+  Tensors abstract_tensors;
+  for (const Tensor& t : tensors) abstract_tensors.push_back(Tensor::abstract(t.spec()));
+  return abstract_tensors;
 }
 
 Tensors zeros_like(const Tensors& tensors) {

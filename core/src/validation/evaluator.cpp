@@ -240,9 +240,9 @@ std::string text_of(const Program& program, const Instruction& instruction) {
       const TensorSpec& spec = program.values[value];
       if (!text.empty()) text += ", ";
       if (spec.dtype != DType::float32) text += concat(spec.dtype, " ");
-      std::string dims;
-      for (int64_t dim : spec.shape) dims += concat(dims.empty() ? "" : "x", dim);
-      text += dims.empty() ? "scalar" : dims;
+      std::string dims_text;
+      for (int64_t dim : spec.shape) dims_text += concat(dims_text.empty() ? "" : "x", dim);
+      text += dims_text.empty() ? "scalar" : dims_text;
     }
     return text;
   };

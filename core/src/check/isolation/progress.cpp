@@ -4,17 +4,17 @@ namespace crescent::check {
 namespace {
 
 thread_local const CheckProgress* watching = nullptr;
-thread_local std::string class_now;
+thread_local std::string current_class;
 
 }  // namespace
 
-Watched::Watched(const CheckProgress& progress) { watching = &progress; }
-Watched::~Watched() { watching = nullptr; }
+ProgressScope::ProgressScope(const CheckProgress& progress) { watching = &progress; }
+ProgressScope::~ProgressScope() { watching = nullptr; }
 
-void announce_class(const std::string& class_name) { class_now = class_name; }
+void announce_class(const std::string& class_name) { current_class = class_name; }
 
 void announce(const std::string& check) {
-  if (watching && watching->begins) watching->begins(class_now, check);
+  if (watching && watching->begins) watching->begins(current_class, check);
 }
 
 void announce_end(const CheckReport& report) {

@@ -7,11 +7,11 @@
 namespace crescent::check {
 
 /// While an object of this class lives, checks on this thread report to the given CheckProgress.
-class Watched {
+class ProgressScope {
  public:
-  explicit Watched(const CheckProgress& progress);
-  ~Watched();
-  Watched(const Watched&) = delete;
+  explicit ProgressScope(const CheckProgress& progress);
+  ~ProgressScope();
+  ProgressScope(const ProgressScope&) = delete;
 };
 
 /// Reports that the checks of this class begin.

@@ -40,22 +40,22 @@ void put_first(Program& program, const std::vector<bool>& chosen) {
 }  // namespace
 
 void put_checks_first(Program& program) {
-  ValueSet computed(program), needed(program);
-  computed.add(program.inputs);
-  for (const Program::Constant& c : program.constants) computed.add(c.value);
+  ValueSet computed_values(program), needed_values(program);
+  computed_values.add(program.inputs);
+  for (const Program::Constant& c : program.constants) computed_values.add(c.value);
 
   std::vector<bool> goes_first(program.code.size());
   for (size_t i = 0; i < program.code.size(); ++i) {
     const Program::Instruction& instruction = program.code[i];
     goes_first[i] =
-        instruction.op->effect() <= Effect::check && computed.has_all(instruction.inputs);
-    if (goes_first[i]) computed.add(instruction.outputs);
+        instruction.op->effect() <= Effect::check && computed_values.has_all(instruction.inputs);
+    if (goes_first[i]) computed_values.add(instruction.outputs);
   }
   for (size_t i = program.code.size(); i-- > 0;) {
     const Program::Instruction& instruction = program.code[i];
     goes_first[i] = goes_first[i] && (instruction.op->effect() == Effect::check ||
-                                      needed.has_any(instruction.outputs));
-    if (goes_first[i]) needed.add(instruction.inputs);
+                                      needed_values.has_any(instruction.outputs));
+    if (goes_first[i]) needed_values.add(instruction.inputs);
   }
   put_first(program, goes_first);
 }
@@ -72,12 +72,12 @@ void put_failures_before_writes(Program& program) {
   const auto fails = [](const Program::Instruction& i) { return may_fail(*i.op); };
   const auto first_write = std::find_if(program.code.begin(), program.code.end(), writes);
   if (std::none_of(first_write, program.code.end(), fails)) return;
-  ValueSet needed(program);
+  ValueSet needed_values(program);
   std::vector<bool> goes_first(program.code.size());
   for (size_t i = program.code.size(); i-- > 0;) {
     const Program::Instruction& instruction = program.code[i];
-    goes_first[i] = fails(instruction) || needed.has_any(instruction.outputs);
-    if (goes_first[i]) needed.add(instruction.inputs);
+    goes_first[i] = fails(instruction) || needed_values.has_any(instruction.outputs);
+    if (goes_first[i]) needed_values.add(instruction.inputs);
   }
   put_first(program, goes_first);
 }

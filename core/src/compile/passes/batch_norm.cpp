@@ -68,17 +68,19 @@ std::optional<std::pair<int, int>> split_bias(Rewriting& r, int value) {
 /// Multiplies a factor per channel into the kernel: rewrites (x kernel) factor to x (kernel
 /// factor), and (x kernel + bias) factor to x (kernel factor) + bias factor.
 int scale_kernel(Rewriting& r, const Match& m) {
-  const TensorSpec result = r.result(m.call());
+  const TensorSpec result_spec = r.result(m.call());
   const int scaled_value = m['x'], factor = m['f'];
-  if (!(r.spec(scaled_value) == result) || !is_per_channel(r, factor, result)) return kKeep;
+  if (!(r.spec(scaled_value) == result_spec) || !is_per_channel(r, factor, result_spec))
+    return kKeep;
   const int x = before_widening(r, scaled_value);
   if (const int y = product_with_scaled_kernel(r, x, factor); y != kKeep)
-    return as_dtype(r, y, result.dtype);
+    return as_dtype(r, y, result_spec.dtype);
   const auto sum = split_bias(r, x);
   const int y = sum ? product_with_scaled_kernel(r, sum->first, factor) : kKeep;
   if (y == kKeep) return kKeep;
-  const int channel_bias = as_channels(r, as_dtype(r, unrounded(r, sum->second), result.dtype));
-  return r.add_binary(BinaryKind::add, as_dtype(r, y, result.dtype),
+  const int channel_bias =
+      as_channels(r, as_dtype(r, unrounded(r, sum->second), result_spec.dtype));
+  return r.add_binary(BinaryKind::add, as_dtype(r, y, result_spec.dtype),
                       r.add_binary(BinaryKind::multiply, channel_bias, as_channels(r, factor)));
 }
 

@@ -12,8 +12,9 @@ inline bool is_per_channel(Rewriting& r, int value, const TensorSpec& result, in
   if (spec.dtype != result.dtype || rank < axes || rank > result.shape.rank() ||
       !result.shape.is_known())
     return false;
-  const Shape channels = result.shape.slice(-axes, result.shape.rank());
-  return spec.shape.slice(-axes, rank) == channels && spec.shape.size() == channels.size();
+  const Shape channel_shape = result.shape.slice(-axes, result.shape.rank());
+  return spec.shape.slice(-axes, rank) == channel_shape &&
+         spec.shape.size() == channel_shape.size();
 }
 
 /// Reshapes the value to (channels,).

@@ -48,14 +48,14 @@ bool dead_code(Program& program) {
   for (Program::Binding& b : program.variables) {
     if (!LiveValues::is_written(b)) b.result = -1;
   }
-  const size_t gone =
+  const size_t removed_count =
       std::erase_if(program.code, [&](const Instruction& i) { return !live_values.is_needed(i); }) +
       std::erase_if(program.constants,
                     [&](const Program::Constant& c) { return !live_values(c.value); }) +
       std::erase_if(program.variables, [&](const Program::Binding& b) {
         return b.result < 0 && !live_values(b.value);
       });
-  return gone > 0;
+  return removed_count > 0;
 }
 
 }  // namespace crescent::passes

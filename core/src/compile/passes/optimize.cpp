@@ -38,10 +38,11 @@ class Passes {
                                     NamedPass{"transposes", transposes},
                                     NamedPass{"common_subexpressions", common_subexpressions},
                                     NamedPass{"dead_code", dead_code}};
-    size_t idle = 0;  // number of consecutive passes that changed nothing
-    for (size_t turn = 0; idle < kPasses.size() && turn < kMaxRounds * kPasses.size(); ++turn) {
+    size_t idle_pass_count = 0;  // number of consecutive passes that changed nothing
+    for (size_t turn = 0; idle_pass_count < kPasses.size() && turn < kMaxRounds * kPasses.size();
+         ++turn) {
       const NamedPass& next_pass = kPasses[turn % kPasses.size()];
-      idle = run(next_pass.name, next_pass.pass) ? 0 : idle + 1;
+      idle_pass_count = run(next_pass.name, next_pass.pass) ? 0 : idle_pass_count + 1;
     }
   }
 

@@ -67,19 +67,19 @@ int transpose_once(Rewriting& r, const Match& m) {
 
 // ---- parts
 
-bool all_are(const std::vector<int64_t>& list, int64_t number) {
+bool all_equal(const std::vector<int64_t>& list, int64_t number) {
   return std::all_of(list.begin(), list.end(), [number](int64_t n) { return n == number; });
 }
 
 constexpr Condition kWholeSlice{"it is all of x", [](const Rewriting& r, const Match& m) {
                                   const auto& op = m.op<Slice>();
-                                  return keeps_spec(r, m) && all_are(op.start, 0) &&
-                                         all_are(op.stride, 1);
+                                  return keeps_spec(r, m) && all_equal(op.start, 0) &&
+                                         all_equal(op.stride, 1);
                                 }};
 constexpr Condition kNoPadding{"nothing is added", [](const Rewriting&, const Match& m) {
                                  const auto& op = m.op<Pad>();
-                                 return all_are(op.before, 0) && all_are(op.after, 0) &&
-                                        all_are(op.inner, 0);
+                                 return all_equal(op.before, 0) && all_equal(op.after, 0) &&
+                                        all_equal(op.inner, 0);
                                }};
 constexpr Condition kFlipsNothing{
     "the axes have one element", [](const Rewriting& r, const Match& m) {

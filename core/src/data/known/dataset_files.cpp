@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 
 fs::path datasets_folder() {
   if (const char* home = std::getenv("KERAS_HOME")) return fs::path(home) / "datasets";
-  const char* home = std::getenv("HOME");
-  return fs::path(home ? home : "/tmp") / ".keras" / "datasets";
+  const char* home_folder = std::getenv("HOME");
+  return fs::path(home_folder ? home_folder : "/tmp") / ".keras" / "datasets";
 }
 
 [[noreturn]] void fail_absent(const DatasetFile& file, const fs::path& path) {

@@ -56,10 +56,11 @@ class WindowCursor final : public Cursor {
     int64_t passed_count = 0;
     for (; passed_count < count; ++passed_count) {
       check_element_interruption();
-      const int64_t had = source_cursor_->pass(windows_.shift);
+      const int64_t available_count = source_cursor_->pass(windows_.shift);
       first_index_ += windows_.shift;
-      if (had < windows_.shift)
-        return passed_count + (had >= (windows_.drop_remainder ? windows_.row_span() : 1));
+      if (available_count < windows_.shift)
+        return passed_count +
+               (available_count >= (windows_.drop_remainder ? windows_.row_span() : 1));
     }
     return passed_count;
   }

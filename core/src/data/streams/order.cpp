@@ -331,13 +331,13 @@ class ZipStream final : public CombinedStream {
     return fewest_elements;
   }
   Element element_spec() const override {
-    Element joined;
+    Element joined_element;
     for (const StreamPtr& source : sources_) {
       const Element element = crescent::element_spec(*source);
       if (element.empty()) return {};
-      joined.insert(joined.end(), element.begin(), element.end());
+      joined_element.insert(joined_element.end(), element.begin(), element.end());
     }
-    return joined;
+    return joined_element;
   }
   CursorPtr open(uint64_t epoch) override {
     std::vector<CursorPtr> cursors;

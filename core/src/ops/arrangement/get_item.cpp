@@ -165,10 +165,11 @@ Tensor gather_lists(const Tensor& x, const IndexLists& lists_by_axis) {
         lists_by_axis.axes.end())
       order.push_back(i);
   const Tensor transposed_x = transpose(x, order);
-  const Shape parts = transposed_x.shape().slice(0, count),
+  const Shape indexed_dims = transposed_x.shape().slice(0, count),
               trailing_dims = transposed_x.shape().slice(count, x.rank());
-  const Shape flattened_shape = Shape{parts.is_known() ? parts.size() : -1}.concat(trailing_dims);
-  const Tensor numbers = flat_indices(lists_by_axis.lists, parts);
+  const Shape flattened_shape =
+      Shape{indexed_dims.is_known() ? indexed_dims.size() : -1}.concat(trailing_dims);
+  const Tensor numbers = flat_indices(lists_by_axis.lists, indexed_dims);
   const Tensor gathered_elements = gather(reshape(transposed_x, flattened_shape), numbers, 0);
   if (lists_by_axis.axes.back() != first_axis + count - 1) return gathered_elements;
   std::vector<int> inverse_order;

@@ -34,13 +34,13 @@ Tensor take_along_axis(const Tensor& given, const Tensor& indices, std::optional
     fail("take_along_axis: expected indices of ", shape.rank(), " axes, got shape ", index_shape);
   shape.set(along, 1), index_shape.set(along, 1);
   const Shape common_shape = broadcast_shapes(shape, index_shape, "take_along_axis");
-  Shape wide_x = common_shape, wide_indices = common_shape;
-  wide_x.set(along, x.dim(along)), wide_indices.set(along, wrapped_indices.dim(along));
+  Shape x_shape = common_shape, indices_shape = common_shape;
+  x_shape.set(along, x.dim(along)), indices_shape.set(along, wrapped_indices.dim(along));
   const auto broadcast_shape = [](const Tensor& t, const Shape& wide) {
     return t.shape() == wide ? t : ops::broadcast_to(t, wide);
   };
-  return ops::gather_along_axis(broadcast_shape(x, wide_x),
-                                broadcast_shape(wrapped_indices, wide_indices), along);
+  return ops::gather_along_axis(broadcast_shape(x, x_shape),
+                                broadcast_shape(wrapped_indices, indices_shape), along);
 }
 
 Tensor one_hot(const Tensor& x, int64_t classes, int axis, std::optional<DType> dtype) {

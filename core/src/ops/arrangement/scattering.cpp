@@ -112,11 +112,11 @@ Tensor scatter_update(const Tensor& x, const Tensor& indices, const Tensor& give
     const Tensor last_rows =
         ops::maximum(segment(SegmentKind::max, order, rows.numbers, rows.count), 0);
     const Tensor last_updates = ops::gather(rows.updates, ops::maximum(last_rows - 1, 0), 0);
-    Shape mask = Shape{rows.count};
-    for (int i = 0; i < rows.row_shape.rank(); ++i) mask.append(1);
+    Shape mask_shape = Shape{rows.count};
+    for (int i = 0; i < rows.row_shape.rank(); ++i) mask_shape.append(1);
     const Tensor old_rows = ops::reshape(x, Shape{rows.count}.concat(rows.row_shape));
     return ops::reshape(
-        ops::where(ops::greater(ops::reshape(last_rows, mask), 0), last_updates, old_rows),
+        ops::where(ops::greater(ops::reshape(last_rows, mask_shape), 0), last_updates, old_rows),
         x.shape());
   }
   const auto as_x = [&](const Tensor& result) { return ops::cast(result, x.dtype()); };

@@ -28,8 +28,8 @@ struct SegmentReduce final : OpOf<SegmentReduce> {
     const auto gather_by_id = [&](const Tensor& each) { return ops::gather(each, ids, 0); };
     if (kind != SegmentKind::prod) {
       const Tensor is_result = ops::cast(ops::equal(x, gather_by_id(v.outputs[0])), x.dtype());
-      const Tensor equals = sum_of_segments(is_result, ids, count);
-      return {gather_by_id(g / ops::maximum(equals, 1.0)) * is_result, Tensor()};
+      const Tensor equal_count = sum_of_segments(is_result, ids, count);
+      return {gather_by_id(g / ops::maximum(equal_count, 1.0)) * is_result, Tensor()};
     }
     // The gradient of a product with respect to a factor is the product of all other rows of the
     // segment. If exactly one row is zero, only the gradient of that row is not zero.

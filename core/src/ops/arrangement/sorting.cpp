@@ -24,12 +24,12 @@ std::pair<Tensor, Tensor> sort_along_axis(const Tensor& given, std::optional<int
   if (n < 0) fail("sort: the size of the axis must be known, got shape ", given.shape());
   if (n == 0) return {flat, ops::cast(flat, DType::int32)};
   const Tensors values_and_indices = ops::top_k(x, n);
-  const auto moved_back = [&](const Tensor& each) {
+  const auto restore_axes = [&](const Tensor& each) {
     return ops::swap_axes(flip_if_ascending(each), along, last_axis);
   };
-  return {
-      ops::cast(moved_back(values_and_indices[0]), given.dtype()),
-      moved_back(descending ? values_and_indices[1] : ops::subtract(n - 1, values_and_indices[1]))};
+  return {ops::cast(restore_axes(values_and_indices[0]), given.dtype()),
+          restore_axes(descending ? values_and_indices[1]
+                                  : ops::subtract(n - 1, values_and_indices[1]))};
 }
 
 /// The number of sorted elements that are less than (or, with `right`, at most) each value.

@@ -37,19 +37,19 @@ void count_row(Unique& result, int32_t at, bool differs) {
 template <class T>
 Unique unique_in_range(const T* x, size_t count, T low, size_t range, bool inverse) {
   constexpr int32_t kNone = -1;
-  std::vector<int32_t> firsts(range, kNone), counts(range);
+  std::vector<int32_t> first_indices(range, kNone), counts(range);
   const auto sorted_index = [&](size_t i) {
     return static_cast<size_t>(static_cast<int64_t>(x[i]) - static_cast<int64_t>(low));
   };
   for (size_t i = count; i-- > 0;)
-    firsts[sorted_index(i)] = static_cast<int32_t>(i), ++counts[sorted_index(i)];
+    first_indices[sorted_index(i)] = static_cast<int32_t>(i), ++counts[sorted_index(i)];
   Unique result;
   // From here on, numbers[i] is the number of the value low + i among the distinct values, no
   // longer a count.
   std::vector<int32_t>& numbers = counts;
   for (size_t i = 0; i < range; ++i) {
-    if (firsts[i] == kNone) continue;
-    result.first_positions.push_back(firsts[i]), result.counts.push_back(counts[i]);
+    if (first_indices[i] == kNone) continue;
+    result.first_positions.push_back(first_indices[i]), result.counts.push_back(counts[i]);
     numbers[i] = static_cast<int32_t>(result.first_positions.size()) - 1;
   }
   if (!inverse) return result;

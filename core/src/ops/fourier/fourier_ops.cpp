@@ -8,10 +8,10 @@ namespace crescent {
 
 TensorSpecs Fourier::infer(std::span<const TensorSpec> in) const { return {in[0], in[0]}; }
 Tensors Fourier::vjp(const Vjp& v) const {
-  const auto or_zero = [&](size_t i) {
+  const auto gradient_or_zero = [&](size_t i) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(v.inputs[0]);
   };
-  return fourier_of(or_zero(0), or_zero(1), -sign);
+  return fourier_of(gradient_or_zero(0), gradient_or_zero(1), -sign);
 }
 
 // ---- real numbers
@@ -29,9 +29,9 @@ Tensor occurrence_counts(double n, DType dtype) {
 }  // namespace
 
 TensorSpecs RealFourier::infer(std::span<const TensorSpec> in) const {
-  Shape half = in[0].shape;
-  half.set(-1, half[-1] / 2 + 1);
-  return {{in[0].dtype, half}, {in[0].dtype, half}};
+  Shape half_shape = in[0].shape;
+  half_shape.set(-1, half_shape[-1] / 2 + 1);
+  return {{in[0].dtype, half_shape}, {in[0].dtype, half_shape}};
 }
 Tensors RealFourier::vjp(const Vjp& v) const {
   const auto share = [&](size_t i) {

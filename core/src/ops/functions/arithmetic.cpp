@@ -44,8 +44,8 @@ Tensor ignoring_nan(const Operand& a, const Operand& b) {
 /// The larger and the smaller value of each pair. For equal values the first counts as the larger
 /// one, so that the gradient of each result reaches one of the operands only.
 std::pair<Tensor, Tensor> larger_and_smaller(const Tensor& x, const Tensor& y) {
-  const Tensor in_order = ops::greater_equal(x, y);
-  return {ops::where(in_order, x, y), ops::where(in_order, y, x)};
+  const Tensor is_in_order = ops::greater_equal(x, y);
+  return {ops::where(is_in_order, x, y), ops::where(is_in_order, y, x)};
 }
 
 /// Returns log(base^a + base^b) / log(base), without overflow of the powers; `log_base` is
@@ -54,9 +54,9 @@ Tensor log_of_sum(const Operand& a, const Operand& b, double log_base) {
   auto [x, y] = promoted(a, b);
   x = floating(x), y = floating(y);
   const auto [large, small] = larger_and_smaller(x, y);
-  const Tensor both_infinite =
+  const Tensor are_both_infinite =
       ops::logical_and(ops::equal(x, y), ops::logical_not(ops::isfinite(x)));
-  const Tensor difference = ops::where(both_infinite, 0.0, small - large);
+  const Tensor difference = ops::where(are_both_infinite, 0.0, small - large);
   return large + ops::log1p(ops::exp(difference * log_base)) / log_base;
 }
 
@@ -83,10 +83,10 @@ Tensor arcsinh(const Tensor& given) {
   constexpr double kHugeNumber = 1e10;
   const Tensor x = floating(given), a = ops::abs(x);
   const Tensor limited = ops::minimum(a, kHugeNumber), square = limited * limited;
-  const Tensor near_zero = ops::log1p(limited + square / (ops::sqrt(square + 1.0) + 1.0));
-  const Tensor for_large = ops::log(ops::maximum(a, kHugeNumber)) + kLn2;
+  const Tensor value_near_zero = ops::log1p(limited + square / (ops::sqrt(square + 1.0) + 1.0));
+  const Tensor value_for_large = ops::log(ops::maximum(a, kHugeNumber)) + kLn2;
   const Tensor result =
-      ops::sign(x) * ops::where(ops::greater(a, kHugeNumber), for_large, near_zero);
+      ops::sign(x) * ops::where(ops::greater(a, kHugeNumber), value_for_large, value_near_zero);
   // At 0, where sign and abs have no gradient, the result is x itself.
   return ops::where(ops::equal(x, 0), x, result);
 }
@@ -151,10 +151,10 @@ Tensor fmod(const Operand& a, const Operand& b) {
 Tensor hypot(const Operand& a, const Operand& b) {
   auto [x, y] = promoted(a, b);
   x = ops::abs(wide_floating(x)), y = ops::abs(wide_floating(y));
-  const Tensor infinite = ops::logical_or(ops::equal(x, kInfinity), ops::equal(y, kInfinity));
+  const Tensor is_infinite = ops::logical_or(ops::equal(x, kInfinity), ops::equal(y, kInfinity));
   const auto [large, small] = larger_and_smaller(x, y);
   const Tensor ratio = small / ops::where(ops::equal(large, 0), 1.0, large);
-  return ops::where(infinite, kInfinity, large * ops::sqrt(ratio * ratio + 1.0));
+  return ops::where(is_infinite, kInfinity, large * ops::sqrt(ratio * ratio + 1.0));
 }
 
 Tensor heaviside(const Operand& a, const Operand& b) {

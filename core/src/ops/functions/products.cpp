@@ -43,20 +43,20 @@ Tensor contract(const Tensor& a, const Tensor& b, std::vector<int> of_a, std::ve
       if (std::find(axes.begin(), axes.end(), i) == axes.end()) free_axes.push_back(i);
     return free_axes;
   };
-  const std::vector<int> kept_a = other_axes(x, of_a), kept_b = other_axes(y, of_b);
+  const std::vector<int> kept_axes_of_a = other_axes(x, of_a), kept_axes_of_b = other_axes(y, of_b);
   Shape rows, columns;
   int64_t contracted_size = 1;
-  for (int axis : kept_a) rows.append(x.dim(axis));
-  for (int axis : kept_b) columns.append(y.dim(axis));
+  for (int axis : kept_axes_of_a) rows.append(x.dim(axis));
+  for (int axis : kept_axes_of_b) columns.append(y.dim(axis));
   for (size_t i = 0; i < of_a.size(); ++i) {
     if (x.dim(of_a[i]) != y.dim(of_b[i]))
       fail("tensordot: axis ", of_a[i], " of shape ", x.shape(), " and axis ", of_b[i],
            " of shape ", y.shape(), " differ");
     contracted_size *= x.dim(of_a[i]);
   }
-  std::vector<int> order_a = kept_a, order_b = of_b;
+  std::vector<int> order_a = kept_axes_of_a, order_b = of_b;
   order_a.insert(order_a.end(), of_a.begin(), of_a.end());
-  order_b.insert(order_b.end(), kept_b.begin(), kept_b.end());
+  order_b.insert(order_b.end(), kept_axes_of_b.begin(), kept_axes_of_b.end());
   const auto size = [](const Shape& shape) { return shape.is_known() ? shape.size() : -1; };
   const Tensor left = ops::reshape(ops::transpose(x, order_a), {size(rows), contracted_size});
   const Tensor right = ops::reshape(ops::transpose(y, order_b), {contracted_size, size(columns)});

@@ -173,11 +173,12 @@ Tensor affine_transform(const Tensor& boxes, const AffineNumbers& n, const Opera
   const auto radians = [&](const Operand& degrees) {
     return column_of(degrees) * (-std::numbers::pi / 180);
   };
-  const auto middle_of = [&](const Operand& share, const Tensor& last) {
+  const auto center_coordinate = [&](const Operand& share, const Tensor& last) {
     return is_given(share) ? column_of(share) * last : last * 0.5;
   };
   const Tensor right = column_of(width) - 1.0, bottom = column_of(height) - 1.0;
-  const Tensor cx = middle_of(n.center_x, right), cy = middle_of(n.center_y, bottom);
+  const Tensor cx = center_coordinate(n.center_x, right),
+               cy = center_coordinate(n.center_y, bottom);
   const Tensor x0 = cx - column_of(n.translate_x) * right,
                y0 = cy - column_of(n.translate_y) * bottom;
   const Tensor turn_angle = radians(n.angle), sx = radians(n.shear_x), sy = radians(n.shear_y);

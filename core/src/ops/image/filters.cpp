@@ -72,7 +72,7 @@ Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_siz
     return floating(channels_first ? swap_axes(swap_axes(t, -3, -2), -2, -1) : t);
   };
   const Tensor x = with_channels_last(first), y = with_channels_last(second);
-  const Shape batch = x.shape().slice(0, x.rank() - 3);
+  const Shape batch_shape = x.shape().slice(0, x.rank() - 3);
   const auto images = [&](const Tensor& t) {
     return reshape(t, Shape{-1}.concat(t.shape().slice(-3, t.rank())));
   };
@@ -84,7 +84,7 @@ Tensor ssim(const Tensor& a, const Tensor& b, double max_val, int64_t filter_siz
   const Tensor luminance_term = (product + c1) / (squares + c1);
   const Tensor structure =
       (mean(x * y) * 2.0 - product + c2) / (mean(square(x) + square(y)) - squares + c2);
-  return cast(reshape(ops::mean(luminance_term * structure, {1, 2, 3}), batch), a.dtype());
+  return cast(reshape(ops::mean(luminance_term * structure, {1, 2, 3}), batch_shape), a.dtype());
 }
 
 }  // namespace crescent::ops::image

@@ -102,10 +102,10 @@ TensorSpecs SampleImages::infer(std::span<const TensorSpec> in) const {
 }
 Tensors SampleImages::decompose(std::span<const Tensor> in) const {
   const int64_t batch = in[0].dim(0), h = in[0].dim(1), w = in[0].dim(2), c = in[0].dim(3);
-  const Shape flat{batch, in[1].dim(1) * in[1].dim(2), 1};
-  const Tensor result =
-      sampled(ops::reshape(in[0], {batch, h * w, c}), {h, w},
-              {ops::reshape(in[1], flat), ops::reshape(in[2], flat)}, order, fill, fill_value);
+  const Shape flat_shape{batch, in[1].dim(1) * in[1].dim(2), 1};
+  const Tensor result = sampled(ops::reshape(in[0], {batch, h * w, c}), {h, w},
+                                {ops::reshape(in[1], flat_shape), ops::reshape(in[2], flat_shape)},
+                                order, fill, fill_value);
   return {ops::reshape(result, {batch, in[1].dim(1), in[1].dim(2), c})};
 }
 
@@ -124,11 +124,11 @@ TensorSpecs ProjectImages::infer(std::span<const TensorSpec> in) const { return 
 Tensors ProjectImages::decompose(std::span<const Tensor> in) const {
   const Tensor& images = in[0];
   const int64_t batch = images.dim(0), h = images.dim(1), w = images.dim(2), c = images.dim(3);
-  const Shape plane{1, h * w, 1};
+  const Shape plane_shape{1, h * w, 1};
   const Tensor x =
-      ops::reshape(ops::broadcast_to(ops::positions(w, 1, 2, images.dtype()), {h, w}), plane);
+      ops::reshape(ops::broadcast_to(ops::positions(w, 1, 2, images.dtype()), {h, w}), plane_shape);
   const Tensor y =
-      ops::reshape(ops::broadcast_to(ops::positions(h, 0, 2, images.dtype()), {h, w}), plane);
+      ops::reshape(ops::broadcast_to(ops::positions(h, 0, 2, images.dtype()), {h, w}), plane_shape);
   const Tensors n = ops::split(ops::expand_dims(in[1], 2), std::vector<int64_t>(8, 1), 1);
   Tensor source_x = n[0] * x + n[1] * y + n[2], source_y = n[3] * x + n[4] * y + n[5];
   if (perspective) {

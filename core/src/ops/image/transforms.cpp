@@ -22,10 +22,10 @@ Tensor project_images(const char* name, const Tensor& given, const Tensor& rows,
     fail(name, ": expected eight numbers an image, got shape ", rows.shape());
   if (!images.shape().slice(1, 3).is_known())
     fail(name, ": the size of the images must be known, got shape ", given.shape());
-  const Shape count = transform.shape().slice(0, 1);
-  if (count[0] != 1 && !count.compatible(images.shape().slice(0, 1)))
+  const Shape count_shape = transform.shape().slice(0, 1);
+  if (count_shape[0] != 1 && !count_shape.compatible(images.shape().slice(0, 1)))
     fail(name, ": expected a transform for each of ", images.dim(0), " images or one for all, got ",
-         count[0]);
+         count_shape[0]);
   Tensor result = cast(projected_images(images, transform, perspective, order_named(interpolation),
                                         fill_mode_named(fill_mode), fill_value),
                        given.dtype());

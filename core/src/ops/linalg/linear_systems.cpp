@@ -38,11 +38,11 @@ Tensor inverse(const Tensor& x) { return apply1(Solve{}, {x, identity_like(x)});
 
 TensorSpecs Lu::infer(std::span<const TensorSpec> in) const {
   const Shape& shape = in[0].shape;
-  const Shape batch = shape.slice(0, shape.rank() - 2);
+  const Shape batch_shape = shape.slice(0, shape.rank() - 2);
   return {in[0],
-          {DType::int32, batch.concat({std::min(shape[-2], shape[-1])})},
-          {DType::float64, batch},
-          {DType::float64, batch}};
+          {DType::int32, batch_shape.concat({std::min(shape[-2], shape[-1])})},
+          {DType::float64, batch_shape},
+          {DType::float64, batch_shape}};
 }
 namespace {
 
@@ -98,10 +98,10 @@ Tensor solved(const char* name, const Tensor& a, const Tensor& b, DType dtype, F
   const Tensor left = cast(a, dtype), right = cast(is_vector ? expand_dims(b, -1) : b, dtype);
   if (right.rank() < 2 || right.dim(-2) != left.dim(-1))
     fail(name, ": shapes ", a.shape(), " and ", b.shape(), " do not fit");
-  const Shape batch = broadcast_shapes(left.shape().slice(0, left.rank() - 2),
-                                       right.shape().slice(0, right.rank() - 2), name);
+  const Shape batch_shape = broadcast_shapes(left.shape().slice(0, left.rank() - 2),
+                                             right.shape().slice(0, right.rank() - 2), name);
   const auto broadcasted = [&](const Tensor& x) {
-    return broadcast_to(x, batch.concat(x.shape().slice(-2, x.rank())));
+    return broadcast_to(x, batch_shape.concat(x.shape().slice(-2, x.rank())));
   };
   const Tensor x = f(broadcasted(left), broadcasted(right));
   return in_dtype_of(is_vector ? squeeze(x, -1) : x, b);

@@ -5,9 +5,10 @@ namespace crescent {
 
 TensorSpecs BatchedQr::infer(std::span<const TensorSpec> in) const {
   const Shape& shape = in[0].shape;
-  const Shape batch = shape.slice(0, shape.rank() - 2);
+  const Shape batch_shape = shape.slice(0, shape.rank() - 2);
   const int64_t m = shape[-2], n = shape[-1], k = complete ? m : std::min(m, n);
-  return {{DType::float64, batch.concat({m, k})}, {DType::float64, batch.concat({k, n})}};
+  return {{DType::float64, batch_shape.concat({m, k})},
+          {DType::float64, batch_shape.concat({k, n})}};
 }
 /// Decomposes a single matrix by the op Qr, whose kernel runs on all threads.
 Tensors BatchedQr::decompose(std::span<const Tensor> in) const {

@@ -8,10 +8,12 @@ namespace crescent {
 
 TensorSpecs BatchedSvd::infer(std::span<const TensorSpec> in) const {
   const Shape& shape = in[0].shape;
-  const Shape batch = shape.slice(0, shape.rank() - 2);
+  const Shape batch_shape = shape.slice(0, shape.rank() - 2);
   const int64_t m = shape[-2], n = shape[-1], k = std::min(m, n);
   const DType dtype = in[0].dtype;
-  return {{dtype, batch.concat({m, k})}, {dtype, batch.concat({k})}, {dtype, batch.concat({k, n})}};
+  return {{dtype, batch_shape.concat({m, k})},
+          {dtype, batch_shape.concat({k})},
+          {dtype, batch_shape.concat({k, n})}};
 }
 /// The formulas are those of Townsend, Differentiating the singular value decomposition (2016).
 Tensors BatchedSvd::vjp(const Vjp& v) const {

@@ -41,11 +41,11 @@ class PrefixTree {
 };
 
 /// A label prefix with the log probabilities that the time steps so far produce it, ending with its
-/// last label (by_label) or with a blank (by_blank).
+/// last label (label_score) or with a blank (blank_score).
 struct Beam {
   int32_t labels;
-  double by_label = kLogOfZero, by_blank = kLogOfZero;
-  double total() const { return log_sum(by_label, by_blank); }
+  double label_score = kLogOfZero, blank_score = kLogOfZero;
+  double total() const { return log_sum(label_score, blank_score); }
 };
 
 /// The beam search for one sample.
@@ -80,9 +80,9 @@ class Search {
         // blank; otherwise the two are merged.
         const bool repeats_label =
             beam.labels != PrefixTree::kEmptyPrefix && labels_.label(beam.labels) == c;
-        if (repeats_label) add_label(beam.labels, beam.by_label + logs[c]);
+        if (repeats_label) add_label(beam.labels, beam.label_score + logs[c]);
         add_label(labels_.extended_prefix(beam.labels, c),
-                  (repeats_label ? beam.by_blank : score) + logs[c]);
+                  (repeats_label ? beam.blank_score : score) + logs[c]);
       }
     }
     keep_best(options_.width);
@@ -109,11 +109,11 @@ class Search {
   }
   void add_label(int32_t labels, double log) {
     Beam& beam = next_beam(labels);
-    beam.by_label = log_sum(beam.by_label, log);
+    beam.label_score = log_sum(beam.label_score, log);
   }
   void add_blank(int32_t labels, double log) {
     Beam& beam = next_beam(labels);
-    beam.by_blank = log_sum(beam.by_blank, log);
+    beam.blank_score = log_sum(beam.blank_score, log);
   }
   void keep_best(int64_t count) {
     std::erase_if(next_beams_, [](const Beam& beam) { return beam.total() == kLogOfZero; });

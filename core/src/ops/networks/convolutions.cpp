@@ -49,9 +49,10 @@ Tensor depthwise_conv(const Tensor& x, const Tensor& kernel, const std::vector<i
 Tensor separable_conv(const Tensor& x, const Tensor& depthwise_kernel,
                       const Tensor& pointwise_kernel, const std::vector<int64_t>& strides,
                       Padding padding, const std::vector<int64_t>& dilation, DataFormat format) {
-  const Tensor per_channel =
+  const Tensor depthwise_result =
       depthwise_conv(x, depthwise_kernel, strides, padding, dilation, format);
-  return ops::conv(per_channel, pointwise_kernel, {1}, Padding::valid, {1}, std::nullopt, format);
+  return ops::conv(depthwise_result, pointwise_kernel, {1}, Padding::valid, {1}, std::nullopt,
+                   format);
 }
 
 Tensor adaptive_max_pool(const Tensor& x, const std::vector<int64_t>& output_size,

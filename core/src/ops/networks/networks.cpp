@@ -47,8 +47,8 @@ Tensor norm_of_order(const Tensor& x, double order, const Axes& given) {
                       : ops::power(ops::sum(ops::power(a, order), axes, true), 1 / order);
   if (axes.size() != 2) fail("norm: expected one axis or two, got ", axes.size());
   if (order != 1 && !std::isinf(order)) fail("norm: unknown order ", order, " of matrices");
-  const size_t summed = order == 1 ? 0 : 1;
-  return ops::max(ops::sum(a, {axes[summed]}, true), {axes[1 - summed]}, true);
+  const size_t summed_axis = order == 1 ? 0 : 1;
+  return ops::max(ops::sum(a, {axes[summed_axis]}, true), {axes[1 - summed_axis]}, true);
 }
 
 }  // namespace
@@ -67,14 +67,14 @@ Tensor layer_normalization(const Tensor& given, const Tensor& gamma, const Tenso
   const Tensor x = floating(given);
   const double epsilon_value = epsilon.value_or(kEpsilon);
   if (axes_of(x, axes) == Axes{x.rank() - 1} && x.dim(-1) >= 0 && !rms_scaling) {
-    const Shape row{x.dim(-1)};
-    const auto in_row = [&](const Tensor& parameter, double otherwise) {
-      if (!parameter) return Tensor::full(row, otherwise, x.dtype());
+    const Shape row_shape{x.dim(-1)};
+    const auto as_row = [&](const Tensor& parameter, double otherwise) {
+      if (!parameter) return Tensor::full(row_shape, otherwise, x.dtype());
       const Tensor cast_parameter = ops::cast(parameter, x.dtype());
-      return cast_parameter.rank() == 0 ? ops::broadcast_to(cast_parameter, row)
-                                        : ops::reshape(cast_parameter, row);
+      return cast_parameter.rank() == 0 ? ops::broadcast_to(cast_parameter, row_shape)
+                                        : ops::reshape(cast_parameter, row_shape);
     };
-    return ops::cast(ops::layer_norm(x, in_row(gamma, 1), in_row(beta, 0), epsilon_value),
+    return ops::cast(ops::layer_norm(x, as_row(gamma, 1), as_row(beta, 0), epsilon_value),
                      given.dtype());
   }
   const auto normalized = [&](const Tensor& wide) {

@@ -57,36 +57,36 @@ void expect_grid(const PatchGrid& grid, const Shape& images) {
 }
 
 Shape images_of(const PatchSum& op, const Shape& patches) {
-  Shape images{patches[0]};
-  for (int64_t length : op.spatial) images.append(length);
-  images.append(patches[-1] < 0 ? -1 : patches[-1] / op.grid.area());
-  return images;
+  Shape image_shape{patches[0]};
+  for (int64_t length : op.spatial) image_shape.append(length);
+  image_shape.append(patches[-1] < 0 ? -1 : patches[-1] / op.grid.area());
+  return image_shape;
 }
 
 }  // namespace
 
 TensorSpecs Patches::infer(std::span<const TensorSpec> in) const {
-  const Shape& images = in[0].shape;
-  expect_grid(grid, images);
-  Shape shape{images[0]};
+  const Shape& image_shape = in[0].shape;
+  expect_grid(grid, image_shape);
+  Shape shape{image_shape[0]};
   for (size_t i = 0; i < grid.size.size(); ++i)
-    shape.append(grid.count(i, images[static_cast<int>(i) + 1]));
-  shape.append(images[-1] < 0 ? -1 : images[-1] * grid.area());
+    shape.append(grid.count(i, image_shape[static_cast<int>(i) + 1]));
+  shape.append(image_shape[-1] < 0 ? -1 : image_shape[-1] * grid.area());
   return {{in[0].dtype, shape}};
 }
 Tensors Patches::vjp(const Vjp& v) const {
-  const Shape images = v.inputs[0].shape();
-  return {sum_of_patches(v.gradients[0], grid, {images.begin() + 1, images.end() - 1})};
+  const Shape image_shape = v.inputs[0].shape();
+  return {sum_of_patches(v.gradients[0], grid, {image_shape.begin() + 1, image_shape.end() - 1})};
 }
 
 TensorSpecs PatchSum::infer(std::span<const TensorSpec> in) const {
-  const Shape& patches = in[0].shape;
-  expect_numbers(grid, patches);
+  const Shape& patch_shape = in[0].shape;
+  expect_numbers(grid, patch_shape);
   Patches patches_op;
   patches_op.grid = grid;
-  const TensorSpec image{in[0].dtype, images_of(*this, patches)};
-  if (!patches_op.infer({&image, 1})[0].shape.compatible(patches))
-    fail("patches: shape ", patches, " does not give images of ", Value(spatial));
+  const TensorSpec image{in[0].dtype, images_of(*this, patch_shape)};
+  if (!patches_op.infer({&image, 1})[0].shape.compatible(patch_shape))
+    fail("patches: shape ", patch_shape, " does not give images of ", Value(spatial));
   return {image};
 }
 Tensors PatchSum::vjp(const Vjp& v) const { return {patches_of(v.gradients[0], grid)}; }

@@ -55,8 +55,8 @@ std::optional<Division> division_for(const std::string& path, const Shape& shape
     fail("LayoutMap: the layout '", layout->pattern, "' has ", layout->rank, " axes, and weight '",
          path, "' has shape ", shape);
   const std::optional<Division>& division = layout->division;
-  const bool is_together = division && division->processes == communicator()->size();
-  return is_together ? division : std::nullopt;
+  const bool is_shared_by_all = division && division->processes == communicator()->size();
+  return is_shared_by_all ? division : std::nullopt;
 }
 
 // ---- divided variables

@@ -44,8 +44,8 @@ void write_elements(const Tensor& tensor, std::span<const int64_t> starts, int64
   expect_writable(tensor);
   if (values.size() == 0) return;
   Storage& storage = *tensor.storage();
-  const bool overlaps = values.storage() == tensor.storage();
-  const Tensor source = (overlaps ? values.clone() : values).to(nullptr);
+  const bool shares_storage = values.storage() == tensor.storage();
+  const Tensor source = (shares_storage ? values.clone() : values).to(nullptr);
   const size_t element = size_of(tensor.dtype()), bytes = static_cast<size_t>(run) * element;
   const auto* source_bytes = static_cast<const std::byte*>(source.raw());
   if (storage.host()) {

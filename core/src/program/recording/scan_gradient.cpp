@@ -19,8 +19,8 @@ struct ScanLayout {
       : state_count(scan.states),
         sequence_count(scan.sequences),
         step_output_count(scan.body->outputs.size() - state_count),
-        captured(v.inputs.size() - state_count - sequence_count) {}
-  size_t state_count, sequence_count, step_output_count, captured;
+        captured_count(v.inputs.size() - state_count - sequence_count) {}
+  size_t state_count, sequence_count, step_output_count, captured_count;
 };
 
 class ScanGradient {

@@ -182,10 +182,10 @@ uint64_t ElfTables::symbols_of_gnu_hash() const {
     last_symbol = std::max<uint64_t>(last_symbol, symbol);
   }
   if (last_symbol == 0) return start.first_symbol;
-  auto ends = [&](uint64_t symbol) {
+  auto is_chain_end = [&](uint64_t symbol) {
     return image_.at<uint32_t>(chain_table + (symbol - start.first_symbol) * sizeof(uint32_t)) % 2;
   };
-  while (!ends(last_symbol)) ++last_symbol;
+  while (!is_chain_end(last_symbol)) ++last_symbol;
   return last_symbol + 1;
 }
 

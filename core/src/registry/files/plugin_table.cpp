@@ -35,12 +35,12 @@ std::optional<PluginInfo> read_table_stamp(const ElfFile& file) {
   const auto section = file.section(kTableSection);
   if (!section) return std::nullopt;
   crescent_plugin head{};
-  const uint64_t stamped = offsetof(crescent_plugin, start);
-  file.read(section->sh_offset, &head, std::min<uint64_t>(section->sh_size, stamped));
+  const uint64_t stamp_size = offsetof(crescent_plugin, start);
+  file.read(section->sh_offset, &head, std::min<uint64_t>(section->sh_size, stamp_size));
   const bool is_terminated =
       !head.name[sizeof head.name - 1] && !head.version[sizeof head.version - 1];
-  if (section->sh_size < stamped || std::memcmp(head.magic, kTableMagic, sizeof kTableMagic) != 0 ||
-      !is_terminated)
+  if (section->sh_size < stamp_size ||
+      std::memcmp(head.magic, kTableMagic, sizeof kTableMagic) != 0 || !is_terminated)
     file.refuse("not a Crescent plugin: its table is not one");
   PluginInfo info{};
   std::memcpy(info.magic, head.magic, sizeof info.magic);

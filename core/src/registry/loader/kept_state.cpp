@@ -26,7 +26,7 @@ bool same_handler(const struct sigaction& a, const struct sigaction& b) {
 KeptState::KeptState() : handlers_(NSIG) {
   std::fegetenv(&floating_);
   for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, nullptr, &handlers_[signal]);
-  pthread_sigmask(SIG_SETMASK, nullptr, &blocked_);
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked_signals_);
   locale_ = std::setlocale(LC_ALL, nullptr);
 }
 
@@ -39,7 +39,7 @@ KeptState::~KeptState() {
       continue;
     if (!is_of_core(current_action)) sigaction(signal, &handlers_[signal], nullptr);
   }
-  pthread_sigmask(SIG_SETMASK, &blocked_, nullptr);
+  pthread_sigmask(SIG_SETMASK, &blocked_signals_, nullptr);
   if (locale_ != std::setlocale(LC_ALL, nullptr)) std::setlocale(LC_ALL, locale_.c_str());
 }
 

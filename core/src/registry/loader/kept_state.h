@@ -19,7 +19,7 @@ class KeptState {
  private:
   std::fenv_t floating_;
   std::vector<struct sigaction> handlers_;  ///< indexed by signal number
-  sigset_t blocked_;
+  sigset_t blocked_signals_;
   std::string locale_;
 };
 

@@ -300,18 +300,18 @@ class PluginLoader::Running {
 /// Runs a plugin written in Lua if it has not run yet. The lock is not held meanwhile, because
 /// other threads may need classes of plugins for computations of the plugin.
 PluginRecord PluginLoader::load_lua(const std::string& path) {
-  const std::string real = real_path(path);
+  const std::string resolved_path = real_path(path);
   const FileState state = state_of(path);
   const FileId id{state.device, state.inode};
   if (std::lock_guard lock(loading_lock_); loaded_plugins_.contains(id)) return loaded_plugins_[id];
-  const Running running(*this, real);
+  const Running running(*this, resolved_path);
   PluginRecord record = record_of_file(path);
-  record.path = real;
+  record.path = resolved_path;
   if (record.refused.empty()) record.refused = refusal_of_lua(record);
   std::lock_guard lock(loading_lock_);
   record.loaded = record.refused.empty();
-  if (record.loaded) return refused_plugins_.erase(real), loaded_plugins_[id] = record;
-  refused_plugins_[real] = record;
+  if (record.loaded) return refused_plugins_.erase(resolved_path), loaded_plugins_[id] = record;
+  refused_plugins_[resolved_path] = record;
   fail("plugin '", record.name, "' (", path, ") is not loaded: ", record.refused);
 }
 
@@ -328,20 +328,20 @@ std::string PluginLoader::refusal_of_lua(const PluginRecord& plugin) try {
 }
 
 PluginRecord PluginLoader::load_new(const std::string& path) {
-  const std::string real = real_path(path);
+  const std::string resolved_path = real_path(path);
   const ElfFile file(path);
   const PluginInfo stamp = read_stamp(file);
-  const bool is_installed = fs::path(real).parent_path() == installed_plugin_directory();
+  const bool is_installed = fs::path(resolved_path).parent_path() == installed_plugin_directory();
   try {
-    if (std::string reason = is_installed ? "" : reason_not_trusted(real); !reason.empty())
+    if (std::string reason = is_installed ? "" : reason_not_trusted(resolved_path); !reason.empty())
       fail(reason);
     if (std::string reason = mismatch(stamp); !reason.empty()) fail(reason);
     const bool is_foreign = std::none_of(built_in_.begin(), built_in_.end(), [&](auto& plugin) {
-      return plugin.path == path || plugin.path == real;
+      return plugin.path == path || plugin.path == resolved_path;
     });
     if (!is_installed) check_plugin_name(stamp.name, built_in_);
-    if (is_foreign) try_first(real, file, stamp);
-    return map_and_register(real, stamp);
+    if (is_foreign) try_first(resolved_path, file, stamp);
+    return map_and_register(resolved_path, stamp);
   } catch (const Error& error) {
     fail("plugin '", stamp.name, "' ", stamp.version, " (", path,
          ") is not loaded: ", error.what());

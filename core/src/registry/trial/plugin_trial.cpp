@@ -28,9 +28,9 @@ std::string trial_program() {
 
 namespace {
 
-/// Returns the last line of the child's stderr, which an assertion or the dynamic linker may have
-/// written.
-std::string last_line(std::string text) {
+/// The last line of the child's stderr, which an assertion or the dynamic linker may have written,
+/// as an addition to an error message; "" if there is none.
+std::string last_words(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   const std::string line = text.substr(text.rfind('\n') + 1);
   return line.empty() ? "" : concat("; its last words: ", line);
@@ -73,7 +73,7 @@ std::string PluginTrial::failure() {
   const bool is_in_time = process_.wait(
       std::chrono::ceil<Process::Timeout>(std::max(remaining_time, remaining_time.zero())));
   const bool was_loaded = !contents_of(report_).empty();
-  const std::string words_left = last_line(contents_of(stderr_file_));
+  const std::string words_left = last_words(contents_of(stderr_file_));
   const char* time_text = was_loaded ? "when the process ends" : "while it is loaded";
   if (!is_in_time)
     return concat("it does not come to an end ", time_text, ": it was given ", kTimeout.count(),

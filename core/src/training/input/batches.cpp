@@ -49,17 +49,18 @@ void Batches::begin_epoch() {
 const Batch* Batches::next() {
   mark_done();
   enter_batch(run_name_, batches_done_ + 1);
-  const Next own_next = prepare(),
-             agreed_next{group_.max_over_processes(static_cast<int>(own_next))};
-  if (agreed_next == Next::end) {
-    if (own_next == Next::batch) warn_of_rest();
+  const BatchEvent own_next = prepare(),
+                   agreed_next{group_.max_over_processes(static_cast<int>(own_next))};
+  if (agreed_next == BatchEvent::end) {
+    if (own_next == BatchEvent::batch) warn_of_rest();
     return nullptr;
   }
-  if (agreed_next == Next::interruption) {
-    const bool is_here = interrupted();
-    if (!is_here) interrupt();  // makes the callbacks of all processes see the interruption
+  if (agreed_next == BatchEvent::interruption) {
+    const bool is_own_interruption = interrupted();
+    if (!is_own_interruption)
+      interrupt();  // makes the callbacks of all processes see the interruption
     const std::string count_text = count() >= 0 ? concat(" of ", count()) : "";
-    const char* place_text = is_here ? "" : " in another process";
+    const char* place_text = is_own_interruption ? "" : " in another process";
     throw Interrupted(
         concat(run_name_, ": interrupted", place_text, " after batch ", batches_done_, count_text));
   }
@@ -110,12 +111,12 @@ void Batches::take_share() {
 }
 
 /// Returns what this process would do next if it trained alone.
-Batches::Next Batches::prepare() {
-  if (steps_ && batches_done_ == *steps_) return data_->check(), Next::end;
-  if (is_interrupted()) return Next::interruption;
-  if (batch_state_ == BatchState::none && !fetch()) return Next::end;
+Batches::BatchEvent Batches::prepare() {
+  if (steps_ && batches_done_ == *steps_) return data_->check(), BatchEvent::end;
+  if (is_interrupted()) return BatchEvent::interruption;
+  if (batch_state_ == BatchState::none && !fetch()) return BatchEvent::end;
   batch_state_ = BatchState::fetched;
-  return is_interrupted() ? Next::interruption : Next::batch;
+  return is_interrupted() ? BatchEvent::interruption : BatchEvent::batch;
 }
 
 void Batches::mark_done() {

@@ -56,8 +56,8 @@ class Batches {
  private:
   /// The next event. Enumerators are in the order of their precedence among processes: an
   /// interruption in any process overrides the others.
-  enum class Next { batch, end, interruption };
-  Next prepare();
+  enum class BatchEvent { batch, end, interruption };
+  BatchEvent prepare();
   bool is_interrupted() const;
   bool fetch();
   void begin_epoch();

@@ -72,9 +72,9 @@ double loss_in(const NamedValues& results) {
 /// The learning rate at which the averaged loss falls fastest as a function of log(rate), by
 /// central differences; NaN when it never falls. Rates after the smallest average are ignored.
 double steepest_rate_of(const LearningRateCurve& curve) {
-  const auto best = std::min_element(curve.averages.begin(), curve.averages.end());
+  const auto lowest_average = std::min_element(curve.averages.begin(), curve.averages.end());
   double steepest_rate = std::numeric_limits<double>::quiet_NaN(), steepest_fall = 0;
-  for (auto point = curve.averages.begin() + 1; point < best; ++point) {
+  for (auto point = curve.averages.begin() + 1; point < lowest_average; ++point) {
     const double slope = point[1] - point[-1];
     if (slope >= steepest_fall) continue;
     steepest_fall = slope;
@@ -84,12 +84,12 @@ double steepest_rate_of(const LearningRateCurve& curve) {
 }
 
 std::string summary_of(const LearningRateCurve& curve) {
-  const auto best = std::min_element(curve.averages.begin(), curve.averages.end());
-  const double rate = curve.rates[static_cast<size_t>(best - curve.averages.begin())];
+  const auto lowest_average = std::min_element(curve.averages.begin(), curve.averages.end());
+  const double rate = curve.rates[static_cast<size_t>(lowest_average - curve.averages.begin())];
   const std::string tried_rates =
       concat(curve.rates.size(), " learning rates from ", short_number(curve.rates.front()), " to ",
-             short_number(curve.rates.back()), "; the smallest loss ", short_number(*best), " at ",
-             short_number(rate));
+             short_number(curve.rates.back()), "; the smallest loss ",
+             short_number(*lowest_average), " at ", short_number(rate));
   if (std::isnan(curve.suggestion)) return tried_rates + "; the loss never falls";
   return concat(tried_rates, "; the loss falls fastest at ", short_number(curve.suggestion));
 }

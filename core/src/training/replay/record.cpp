@@ -90,15 +90,15 @@ class RecordReader {
     std::erase_if(record_.steps, [&](const RecordedStep& s) { return s.step > after; });
   }
   void add_step(int64_t step, const Dict& line) {
-    const std::string& hashes = line.at("hashes").as_string();
-    if (!variables_ || hashes.size() != variables_->size() * kHashDigits)
+    const std::string& hash_text = line.at("hashes").as_string();
+    if (!variables_ || hash_text.size() != variables_->size() * kHashDigits)
       fail("the record has no hash for each tensor of step ", step);
     if (record_.first == 0) record_.first = step;
     record_.last = step;
     if (step < first_step_ || step > last_step_) return;
     record_.run = run_;
     record_.steps.push_back({step, line.at("epoch").as_int(), line.at("batch").as_int(),
-                             line.at("data").as_dict(), variables_, hashes,
+                             line.at("data").as_dict(), variables_, hash_text,
                              line.at("logs").as_dict()});
   }
 

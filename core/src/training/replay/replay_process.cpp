@@ -22,7 +22,7 @@ constexpr int kResultDescriptor =
     3;  // the descriptor of the started program that takes the verdict
 
 /// Describes which steps a run has recorded; empty if it recorded all.
-std::string which_steps(const Dict& run) {
+std::string recorded_steps_text(const Dict& run) {
   const int64_t freq = run.at("record_freq").as_int();
   return freq == 1 ? "" : concat(" that can be divided by record_freq = ", freq);
 }
@@ -34,7 +34,7 @@ Record checked_record(const std::string& folder, int64_t step) {
   if (record.first == 0) fail("the record '", folder, "' has no steps");
   if (record.steps.empty())
     fail("step ", step, " was not recorded: '", folder, "' has the steps ", record.first, " to ",
-         record.last, which_steps(record.run));
+         record.last, recorded_steps_text(record.run));
   const std::vector<int64_t> backups = backups_in(folder);
   if (backups.empty()) fail("step ", step, " cannot be computed: '", folder, "' has no backup");
   if (backups.front() >= step)

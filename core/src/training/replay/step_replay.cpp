@@ -18,9 +18,10 @@ namespace {
 /// does not run again.
 [[noreturn]] void end_with_verdict(const ReplayTask& task, ReplayStatus status,
                                    const std::string& text) {
-  const std::string verdict = to_json(Dict{{"status", static_cast<int>(status)}, {"text", text}});
-  const bool is_written =
-      write(task.result_descriptor, verdict.data(), verdict.size()) == std::ssize(verdict);
+  const std::string verdict_json =
+      to_json(Dict{{"status", static_cast<int>(status)}, {"text", text}});
+  const bool is_written = write(task.result_descriptor, verdict_json.data(), verdict_json.size()) ==
+                          std::ssize(verdict_json);
   std::fflush(nullptr);
   std::_Exit(is_written ? 0 : 1);
 }

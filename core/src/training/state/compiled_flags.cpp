@@ -13,7 +13,7 @@ void CompiledFlags::record(Model& model) {
 }
 
 void CompiledFlags::record_new_layers(Model& model) {
-  std::erase_if(flags_, [](const Flag& flag) { return flag.alive.expired(); });
+  std::erase_if(flags_, [](const Flag& flag) { return flag.owner.expired(); });
   std::unordered_set<const Layer*> known_layers{&model};
   for (const Flag& flag : flags_) known_layers.insert(flag.layer);
   for (Layer* layer : model.flatten_layers())
@@ -25,9 +25,9 @@ CompiledFlagsScope::CompiledFlagsScope(Model& model, const CompiledFlags& flags,
                                        const Variables& trained) {
   set(model, flags.model_trainable_);
   for (const CompiledFlags::Flag& flag : flags.flags_) {
-    const std::shared_ptr<Object> alive = flag.alive.lock();
-    if (!alive || LayerAccess::own_trainable(*flag.layer) == flag.trainable) continue;
-    layer_owners_.push_back(alive);
+    const std::shared_ptr<Object> owner = flag.owner.lock();
+    if (!owner || LayerAccess::own_trainable(*flag.layer) == flag.trainable) continue;
+    layer_owners_.push_back(owner);
     set(*flag.layer, flag.trainable);
   }
   for (const Variable& v : trained)

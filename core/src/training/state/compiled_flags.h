@@ -16,7 +16,7 @@ class CompiledFlags {
  private:
   friend class CompiledFlagsScope;
   struct Flag {
-    std::weak_ptr<Object> alive;
+    std::weak_ptr<Object> owner;
     Layer* layer;
     bool trainable;
   };

@@ -28,8 +28,8 @@ bool is_by_output(const Value& value) { return value.is_dict() && !is_object_con
 }
 
 /// Converts a dict by output name to one value per output; null for outputs without an entry.
-std::vector<Value> by_output(const char* what, const Dict& dict,
-                             const std::vector<std::string>& names) {
+std::vector<Value> values_by_output(const char* what, const Dict& dict,
+                                    const std::vector<std::string>& names) {
   for (const std::string& key : dict.keys())
     if (std::find(names.begin(), names.end(), key) == names.end())
       fail_unknown_keys(what, dict, names);
@@ -67,7 +67,7 @@ void append_by_output(const char* what, const Value& option, const Value& struct
   } else if (structure.is_dict()) {
     std::vector<std::string> names = structure.as_dict().keys();
     std::sort(names.begin(), names.end());
-    by_output(what, option.as_dict(), names);
+    values_by_output(what, option.as_dict(), names);
     for (const std::string& name : names) {
       const Value* option_of_output = option.as_dict().find(name);
       append_by_output(what, option_of_output ? *option_of_output : Value(),
@@ -86,7 +86,7 @@ std::vector<Value> loss_values(const Value& loss, const Value& structure,
     return values;
   }
   if (is_by_output(loss)) {
-    std::vector<Value> values = by_output("loss", loss.as_dict(), names);
+    std::vector<Value> values = values_by_output("loss", loss.as_dict(), names);
     for (size_t i = 0; i < names.size(); ++i)
       if (values[i].is_null())
         warn("Output \"", names[i],
@@ -111,7 +111,7 @@ std::vector<double> loss_weights(const Value& weights, const Value& structure,
   if (is_deep(structure))
     append_by_output("loss_weights", weights, structure, values);
   else if (weights.is_dict())
-    values = by_output("loss_weights", weights.as_dict(), names);
+    values = values_by_output("loss_weights", weights.as_dict(), names);
   else if (weights.is_list())
     values = weights.as_list();
   else if (weights.is_number() && names.size() == 1)
@@ -153,7 +153,7 @@ std::vector<List> metric_values(const char* what, const Value& metrics, const Va
     return lists;
   }
   if (is_by_output(metrics)) {
-    for (const Value& value : by_output(what, metrics.as_dict(), names))
+    for (const Value& value : values_by_output(what, metrics.as_dict(), names))
       lists.push_back(as_list(value));
     return lists;
   }
@@ -261,9 +261,9 @@ std::string loss_name(const Value& given, const Loss& loss) {
 /// unknown.
 std::vector<std::string> shown_names(const OutputKeys& keys, const std::vector<Value>& losses) {
   const auto own_name = [&](size_t i) {
-    const std::string& layer = keys.outputs[i].layer;
-    const auto loss = layer.empty() ? get<Loss>(losses[i]) : nullptr;
-    return loss ? loss_name(losses[i], *loss) : layer;
+    const std::string& layer_name = keys.outputs[i].layer;
+    const auto loss = layer_name.empty() ? get<Loss>(losses[i]) : nullptr;
+    return loss ? loss_name(losses[i], *loss) : layer_name;
   };
   std::vector<std::string> names;
   if (keys.structure.is_null()) {
@@ -295,7 +295,7 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
   const std::vector<List> weighted_metrics =
       metric_values("weighted_metrics", options.weighted_metrics, structure, names);
   const std::vector<std::string> key_names = shown_names(keys, losses);
-  std::set<const Metric*> in_use;
+  std::set<const Metric*> used_metrics;
   const auto with_loss = std::count_if(losses.begin(), losses.end(),
                                        [](const Value& loss) { return !loss.is_null(); });
   std::vector<OutputTraining> outputs(names.size());
@@ -311,10 +311,11 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
     const int64_t width = keys.outputs[i].width;
     for (const Value& value : metrics[i])
       if (!value.is_null())
-        output.metrics.push_back(make_metric(value, output.loss.get(), width, in_use));
+        output.metrics.push_back(make_metric(value, output.loss.get(), width, used_metrics));
     for (const Value& value : weighted_metrics[i])
       if (!value.is_null())
-        output.weighted_metrics.push_back(make_metric(value, output.loss.get(), width, in_use));
+        output.weighted_metrics.push_back(
+            make_metric(value, output.loss.get(), width, used_metrics));
   }
   return outputs;
 }
@@ -322,11 +323,11 @@ std::vector<OutputTraining> plan_outputs(const CompileOptions& options, const Ou
 std::vector<MetricPtr> metrics_of_any_output(const CompileOptions& options) {
   constexpr int64_t kNotOneNumber = -1;  // the width of an output that is not a single number
   std::vector<MetricPtr> metrics;
-  std::set<const Metric*> in_use;
+  std::set<const Metric*> used_metrics;
   for (const Value& metric_list : {options.metrics, options.weighted_metrics}) {
     if (is_by_output(metric_list) || holds_lists(metric_list)) continue;
     for (const Value& value : as_list(metric_list))
-      metrics.push_back(make_metric(value, nullptr, kNotOneNumber, in_use));
+      metrics.push_back(make_metric(value, nullptr, kNotOneNumber, used_metrics));
   }
   return metrics;
 }

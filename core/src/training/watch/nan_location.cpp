@@ -60,7 +60,7 @@ class RecomputedStep {
 
   /// Follows an infinity or NaN from value `number` back through operands that are at least as bad
   /// (NaN is worse than infinity), and returns the value in which it originates.
-  int origin(int number, NonFiniteKind bad) const {
+  int origin_of(int number, NonFiniteKind bad) const {
     for (int next_instruction = number; next_instruction >= 0;
          next_instruction = operand(next_instruction, bad))
       number = next_instruction;
@@ -155,12 +155,12 @@ class CauseText {
   std::string text_of(const Cause& cause, int loss) const {
     std::string text = concat(cause.title, " is not finite: ", count_text(value(cause.target)));
     add_origin(text, cause.origin, loss);
-    const int infinite = cause.bad_kind == NonFiniteKind::nan
-                             ? recomputed_.operand(cause.origin, NonFiniteKind::infinite)
-                             : -1;
-    if (infinite < 0) return text;
+    const int infinite_operand = cause.bad_kind == NonFiniteKind::nan
+                                     ? recomputed_.operand(cause.origin, NonFiniteKind::infinite)
+                                     : -1;
+    if (infinite_operand < 0) return text;
     text += "\n  What is infinite there:";
-    add_origin(text, recomputed_.origin(infinite, NonFiniteKind::infinite), loss);
+    add_origin(text, recomputed_.origin_of(infinite_operand, NonFiniteKind::infinite), loss);
     return text;
   }
 
@@ -198,8 +198,8 @@ class CauseText {
   void add_instruction(std::string& text, const Program::Instruction& made, bool backward) const {
     std::vector<std::string> shapes;
     for (int input : made.inputs) shapes.push_back(to_text(program_.values[input].shape));
-    const std::string layer = path_in_model(program_.scopes[made.scope]);
-    add(text, concat("It begins in ", layer.empty() ? "the step" : layer,
+    const std::string layer_path = path_in_model(program_.scopes[made.scope]);
+    add(text, concat("It begins in ", layer_path.empty() ? "the step" : layer_path,
                      backward ? " (backward)" : " (forward)", ", op ", made.op->label(), " ",
                      join(shapes), " -> ", to_text(value(made.outputs[0]).shape()), ": ",
                      count_text(value(made.outputs[0]))));
@@ -226,7 +226,7 @@ std::optional<Cause> first_cause(const Program& program, const RecomputedStep& r
     const int target = program.outputs[i];
     const NonFiniteKind bad_kind = non_finite_kind(replay.value(target));
     if (bad_kind == NonFiniteKind::none) continue;
-    const int origin = replay.origin(target, bad_kind);
+    const int origin = replay.origin_of(target, bad_kind);
     if (!earliest_cause || replay.producer(origin) < replay.producer(earliest_cause->origin))
       earliest_cause = Cause{titles[i], bad_kind, target, origin};
   }

@@ -82,24 +82,24 @@ void StepWatch::on_gradients(Tensors& gradients, const Variables& variables) {
 /// Passes the smallest gradient through the check, so that the update, which needs all gradients,
 /// runs after the check.
 void StepWatch::check(Tensors& gradients) {
-  Tensors checked = std::exchange(losses_, {});
+  Tensors checked_losses = std::exchange(losses_, {});
   if (!skips_infinite_)
     for (const Tensor& gradient : gradients)
-      if (gradient) checked.push_back(gradient);
+      if (gradient) checked_losses.push_back(gradient);
   Tensor* passed_gradient = smallest_gradient(gradients);
-  if (!passed_gradient || checked.empty()) return;
+  if (!passed_gradient || checked_losses.empty()) return;
   Tensors inputs{*passed_gradient};
-  inputs.insert(inputs.end(), checked.begin(), checked.end());
-  for (const Tensor& tensor : checked) inputs.push_back(ops::sum(tensor));
+  inputs.insert(inputs.end(), checked_losses.begin(), checked_losses.end());
+  for (const Tensor& tensor : checked_losses) inputs.push_back(ops::sum(tensor));
   *passed_gradient = crescent::apply(std::make_shared<const CheckFinite>(), inputs).front();
 }
 
 void StepWatch::measure(const Tensors& gradients, const Variables& variables) {
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i]) continue;
-    const std::string layer = layer_of_weight(variables[i]);
-    if (!squares_.contains(layer)) layers_.push_back(layer);
-    Squares& squares = squares_[layer];
+    const std::string layer_name = layer_of_weight(variables[i]);
+    if (!squares_.contains(layer_name)) layers_.push_back(layer_name);
+    Squares& squares = squares_[layer_name];
     const auto add = [&](Tensors& terms, const Tensor& part) {
       terms.push_back(sum_over_parts(variables[i], sum_of_squares(part)));
     };

@@ -40,10 +40,10 @@ struct Windows {
 
 /// The position of the first maximum in the window; a NaN counts as a maximum.
 size_t argmax(const Bounded& x, const std::vector<size_t>& under) {
-  size_t best = 0;
+  size_t best_index = 0;
   for (size_t k = 1; k < under.size(); ++k)
-    if (x.real[under[k]] > x.real[under[best]]) best = k;
-  return best;
+    if (x.real[under[k]] > x.real[under[best_index]]) best_index = k;
+  return best_index;
 }
 
 bool may_win(const Bounded& x, size_t at, size_t best) {
@@ -68,15 +68,16 @@ std::vector<Bounded> pooled(const RuleInput& r, const Windows& windows, bool max
                       r.roundoff() * std::abs(y.real[to]) + (size > 0 ? r.tiny() : 0));
       return;
     }
-    const size_t best = argmax(x, under);
-    y.real[to] = x.real[under[best]];
-    double error = x.error(under[best]);
+    const size_t max_index = argmax(x, under);
+    y.real[to] = x.real[under[max_index]];
+    double error = x.error(under[max_index]);
     bool is_certain = true;
     for (size_t from : under)
-      if (may_win(x, from, under[best])) error = std::max(error, x.error(from)), is_certain = false;
+      if (may_win(x, from, under[max_index]))
+        error = std::max(error, x.error(from)), is_certain = false;
     y.widen(to, error);
     if (r.outputs.size() == 1) return;
-    argmax_indices.whole[to] = static_cast<int64_t>(best);
+    argmax_indices.whole[to] = static_cast<int64_t>(max_index);
     if (!is_certain) argmax_indices.widen(to, kUndecided);
   });
   std::vector<Bounded> results;
@@ -126,14 +127,14 @@ std::vector<Bounded> backward_rule(const RuleInput& r) {
       for (size_t to : under) sums.add(to, g / count, e / count);
       return;
     }
-    const size_t best = under[argmax(x, under)];
+    const size_t max_index = under[argmax(x, under)];
     bool is_certain = true;
     for (size_t to : under) {
-      if (!may_win(x, to, best)) continue;
+      if (!may_win(x, to, max_index)) continue;
       sums.y.widen(to, std::abs(g) + e);
       is_certain = false;
     }
-    sums.add(best, g, is_certain ? e : std::abs(g) + e);
+    sums.add(max_index, g, is_certain ? e : std::abs(g) + e);
   });
   return sums.finish(r);
 }
@@ -147,8 +148,8 @@ std::vector<Bounded> argmax_backward_rule(const RuleInput& r) {
     const double g = dy.real[from], e = dy.error(from);
     if (argmax_indices.error(from) > 0)
       for (size_t to : under) sums.y.widen(to, std::abs(g) + e);
-    const auto best = static_cast<size_t>(argmax_indices.whole[from]);
-    if (best < under.size()) sums.add(under[best], g, e);
+    const auto max_index = static_cast<size_t>(argmax_indices.whole[from]);
+    if (max_index < under.size()) sums.add(under[max_index], g, e);
   });
   return sums.finish(r);
 }

@@ -59,9 +59,9 @@ std::vector<Bounded> matmul_rule(const RuleInput& r) {
   Bounded y = Bounded::zeros(r.outputs[0]);
   const Shape &p = a.spec.shape, &q = b.spec.shape, &result_shape = y.spec.shape;
   const int64_t m = result_shape[-2], n = result_shape[-1], k = op.transpose_a ? p[-2] : p[-1];
-  const Shape batch = result_shape.slice(0, -2);
-  const std::vector<size_t> a_offsets = broadcast_offsets(p.slice(0, -2), batch),
-                            b_offsets = broadcast_offsets(q.slice(0, -2), batch);
+  const Shape batch_shape = result_shape.slice(0, -2);
+  const std::vector<size_t> a_offsets = broadcast_offsets(p.slice(0, -2), batch_shape),
+                            b_offsets = broadcast_offsets(q.slice(0, -2), batch_shape);
   const bool has_errors = !a.bound.empty() || !b.bound.empty();
   std::vector<double> size(y.size(), 0);
   if (has_errors) y.bound.assign(y.size(), 0);

@@ -133,14 +133,14 @@ std::vector<Bounded> arg_reduce_rule(const RuleInput& r) {
     const auto flat_index = [&](int64_t k) {
       return static_cast<size_t>((before * a.along + k) * a.behind + behind);
     };
-    int64_t best = 0;
+    int64_t best_index = 0;
     for (int64_t k = 1; k < a.along; ++k)
-      if (sign * x.number(flat_index(k)) > sign * x.number(flat_index(best))) best = k;
-    y.whole[i] = best;
+      if (sign * x.number(flat_index(k)) > sign * x.number(flat_index(best_index))) best_index = k;
+    y.whole[i] = best_index;
     for (int64_t k = 0; k < a.along; ++k) {
-      const double gap = sign * (x.number(flat_index(best)) - x.number(flat_index(k))),
-                   e = x.error(flat_index(best)) + x.error(flat_index(k));
-      if ((k != best && e > 0 && gap <= e) || std::isnan(gap)) {
+      const double gap = sign * (x.number(flat_index(best_index)) - x.number(flat_index(k))),
+                   e = x.error(flat_index(best_index)) + x.error(flat_index(k));
+      if ((k != best_index && e > 0 && gap <= e) || std::isnan(gap)) {
         y.widen(i, kUndecided);
         break;
       }

@@ -79,14 +79,14 @@ std::vector<Bounded> sample(const OpPtr& op, std::span<const BoundedPtr> inputs,
   if (any_undecided) return central_results;
   const double step = in_float64 ? u : std::max(u, 0x1p-24);
   for (uint64_t s = 0; s < kSampleCount; ++s) {
-    std::vector<Bounded> spread_inputs;
+    std::vector<Bounded> perturbed_inputs;
     for (size_t i = 0; i < inputs_in_order.size(); ++i)
-      spread_inputs.push_back(perturbed(inputs_in_order[i], s, i, 2 * step));
-    const Tensors spread = run(op, spread_inputs, in_float64);
+      perturbed_inputs.push_back(perturbed(inputs_in_order[i], s, i, 2 * step));
+    const Tensors perturbed_outputs = run(op, perturbed_inputs, in_float64);
     for (size_t o = 0; o < outputs.size(); ++o) {
       Bounded& y = central_results[o];
       if (!y.is_real() && !y.is_whole()) continue;
-      const Bounded spread_result = Bounded::of(spread[o], Rounding::float64);
+      const Bounded spread_result = Bounded::of(perturbed_outputs[o], Rounding::float64);
       for (size_t i = 0; i < y.size(); ++i) {
         if (y.is_whole()) {
           if (spread_result.whole[i] != y.whole[i]) y.widen(i, kUndecided);

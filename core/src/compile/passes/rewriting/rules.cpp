@@ -33,7 +33,7 @@ class Matching {
     match_.calls_[call_count_++] = &i;
     if (pattern.takes_any) return true;
     if (i.inputs.size() != pattern.operands.size()) return false;
-    const bool swaps_operands = pattern.is_commutative && order_ >> commutative_++ & 1;
+    const bool swaps_operands = pattern.is_commutative && order_ >> commutative_count_++ & 1;
     for (size_t o = 0; o < i.inputs.size(); ++o) {
       if (!matches_value(pattern.operands[o], i.inputs[swaps_operands ? 1 - o : o])) return false;
     }
@@ -63,7 +63,7 @@ class Matching {
   unsigned order_;
   Match match_;
   size_t call_count_ = 0;
-  unsigned commutative_ = 0;
+  unsigned commutative_count_ = 0;
 };
 
 namespace {

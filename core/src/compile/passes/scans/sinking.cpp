@@ -35,9 +35,9 @@ class Sinking {
       if (scan_.keep_states)
         at(body_.inputs[s]).stacked_value = loop.outputs[kept_states_output(s)];
     }
-    for (size_t q = states(); q < captured(); ++q)
+    for (size_t q = states(); q < first_captured(); ++q)
       at(body_.inputs[q]).stacked_value = loop.inputs[q];
-    for (size_t c = captured(); c < body_.inputs.size(); ++c)
+    for (size_t c = first_captured(); c < body_.inputs.size(); ++c)
       at(body_.inputs[c]).same = loop.inputs[c];
     for (size_t o = states(); o < is_moved_.size(); ++o)
       at(body_.outputs[o]).stacked_value = loop.outputs[o];
@@ -72,7 +72,7 @@ class Sinking {
   const TensorSpec& outer_spec(int value) const { return program_.values[value]; }
   int rank(int value) const { return spec(value).shape.rank(); }
   size_t states() const { return static_cast<size_t>(scan_.states); }
-  size_t captured() const { return states() + static_cast<size_t>(scan_.sequences); }
+  size_t first_captured() const { return states() + static_cast<size_t>(scan_.sequences); }
   /// The index of the output of the scan that stacks the values of this state before every step.
   size_t kept_states_output(size_t state) const { return is_moved_.size() + state; }
   int64_t steps() const {
@@ -102,7 +102,7 @@ class Sinking {
     const BodyValue& v = at(value);
     if (v.stacked_value >= 0) return true;
     int64_t read = 0;
-    for (size_t q = states(); q < captured(); ++q) read += bytes(body_.inputs[q]);
+    for (size_t q = states(); q < first_captured(); ++q) read += bytes(body_.inputs[q]);
     return (v.producer || v.is_state) && rank(value) == 2 && bytes(value) <= read;
   }
   int64_t bytes(int value) const { return spec(value).bytes(); }
@@ -116,7 +116,8 @@ class Sinking {
     body_.outputs.push_back(value), new_outputs_.push_back(stacked_value);
     return stacked_value;
   }
-  /// The stacked values as a matrix of rows: (t * rows, columns).
+  /// Stacks the values that the matrix `value` of the body has in all steps to a matrix of shape
+  /// (steps * rows, columns); returns the index of that matrix in the program.
   int stacked_rows(int value) {
     const Shape& shape = spec(value).shape;
     return reshaped(stack_value(value), {steps() * shape[0], shape[1]});
