@@ -24,9 +24,9 @@ class BackupAndRestore final : public Callback {
         .required()
         .field("save_freq", &BackupAndRestore::save_freq_,
                "\"epoch\", a number of batches, or false: only when training is interrupted.")
-        .field("double_checkpoint", &BackupAndRestore::double_,
+        .field("double_checkpoint", &BackupAndRestore::double_checkpoint_,
                "Keep the previous file too, in case the last one cannot be read.")
-        .field("delete_checkpoint", &BackupAndRestore::delete_,
+        .field("delete_checkpoint", &BackupAndRestore::delete_checkpoint_,
                "Remove the files when training has ended, and the folder if it is empty then.")
         .field("file_name", &BackupAndRestore::file_name_, "Name of the file in the folder.");
   }
@@ -40,26 +40,26 @@ class BackupAndRestore final : public Callback {
   }
 
   void try_resume(TrainingRun& run) override {
-    const std::string current = path(), before = previous();
+    const std::string current_path = path(), previous_path = previous();
     // While the run is being restored it counts as saved: if it is interrupted meanwhile, its state
     // is incomplete and must not replace the backup files.
-    is_saved_ = exists(current) || exists(before);
-    if (exists(current)) {
-      if (!exists(before)) return load(run, current);
+    is_saved_ = exists(current_path) || exists(previous_path);
+    if (exists(current_path)) {
+      if (!exists(previous_path)) return load(run, current_path);
       try {
-        return load(run, current);
+        return load(run, current_path);
       } catch (const Interrupted&) {
         throw;
       } catch (const Error& error) {
-        warn(error.what(), "; going on from '", before, "'");
+        warn(error.what(), "; going on from '", previous_path, "'");
       }
-      load(run, before);
-      // The damaged file must not replace the good backup (`before`) when the next backup is saved.
-      // The damaged file is not removed here, because processes that resume together may still read
-      // it.
+      load(run, previous_path);
+      // The damaged file must not replace the good backup (`previous_path`) when the next backup is
+      // saved. The damaged file is not removed here, because processes that resume together may
+      // still read it.
       is_broken_ = true;
-    } else if (exists(before)) {
-      load(run, before);
+    } else if (exists(previous_path)) {
+      load(run, previous_path);
     }
   }
   void on_train_begin(const Logs&) override { batches_ = 0; }
@@ -76,7 +76,7 @@ class BackupAndRestore final : public Callback {
   }
   void on_train_end(const Logs&) override {
     if (interrupted() && !is_saved_) save();
-    if (!delete_ || interrupted() || !is_reporting_process()) return;
+    if (!delete_checkpoint_ || interrupted() || !is_reporting_process()) return;
     // The last of these removes the folder only if nothing else is in it.
     for (const std::string& removed : {path(), previous(), folder_}) remove(removed);
   }
@@ -123,7 +123,7 @@ class BackupAndRestore final : public Callback {
     try {
       std::error_code ignored;
       if (writes) fs::create_directories(folder_, ignored);
-      const bool keeps_previous = double_ && !std::exchange(is_broken_, false);
+      const bool keeps_previous = double_checkpoint_ && !std::exchange(is_broken_, false);
       if (writes && keeps_previous) fs::rename(path(), previous(), ignored);
       run->save(path());
     } catch (const Interrupted&) {
@@ -135,7 +135,7 @@ class BackupAndRestore final : public Callback {
 
   std::string folder_, file_name_ = "run.h5";
   Value save_freq_ = "epoch";
-  bool double_ = false, delete_ = true;
+  bool double_checkpoint_ = false, delete_checkpoint_ = true;
 
   int64_t batches_ = 0;
   bool is_saved_ = false;   ///< whether the files hold the run as it is since the last batch

@@ -158,11 +158,11 @@ class ProgbarLogger final : public Callback {
 
   /// The progress line without losses and metrics, with a bar of `width` characters.
   std::string line(bool finished, int64_t width) const {
-    const std::string total = std::to_string(total_steps_);
+    const std::string total_text = std::to_string(total_steps_);
     std::string text = std::to_string(done_steps_);
     if (total_steps_ > 0)
-      text =
-          std::string(total.size() - std::min(total.size(), text.size()), ' ') + text + "/" + total;
+      text = std::string(total_text.size() - std::min(total_text.size(), text.size()), ' ') + text +
+             "/" + total_text;
     else
       text += "/Unknown";
     if (integer("verbose") != 2 && total_steps_ > 0 && width > 0)
@@ -177,8 +177,8 @@ class ProgbarLogger final : public Callback {
   /// The progress line without losses and metrics. Its bar is shortened so that `values` also fit
   /// into `columns` terminal columns, if possible.
   std::string line_with_room(bool finished, int64_t columns, const std::string& values) const {
-    const int64_t lacking = columns_of(line(finished, kBarWidth) + values) - columns;
-    const int64_t width = kBarWidth - std::max<int64_t>(lacking, 0);
+    const int64_t missing_columns = columns_of(line(finished, kBarWidth) + values) - columns;
+    const int64_t width = kBarWidth - std::max<int64_t>(missing_columns, 0);
     return line(finished, width < kMinBarWidth ? 0 : width);
   }
   /// Appends the losses and metrics to the line `text`. Those that do not fit into the columns are
@@ -195,8 +195,9 @@ class ProgbarLogger final : public Callback {
     return text;
   }
   void draw(const Logs& logs, bool finished) {
-    const int64_t there = terminal_columns();
-    const int64_t columns = there > 1 ? there - 1 : std::numeric_limits<int32_t>::max();
+    const int64_t terminal_width = terminal_columns();
+    const int64_t columns =
+        terminal_width > 1 ? terminal_width - 1 : std::numeric_limits<int32_t>::max();
     const std::vector<std::string> values = format_values(logs);
     std::string text = line_with_room(finished, columns, join(values, ""));
     text = with_values(std::move(text), values, columns, finished);

@@ -64,10 +64,11 @@ class LoraLayer : public Base {
                    Ref<Initializer> b) {
     if (!adapted_weight()) fail("Cannot enable lora on a layer that isn't yet built.");
     if (adapter_) fail("lora is already enabled. This can only be done once per layer.");
-    const std::string weight = adapted_weight().name();
+    const std::string weight_name = adapted_weight().name();
     if (adapted_rules().constraint)
-      fail("Lora is incompatible with ", weight, " constraints. In order to enable lora on this ",
-           "layer, remove the `", weight, "_constraint` argument.");
+      fail("Lora is incompatible with ", weight_name,
+           " constraints. In order to enable lora on this ", "layer, remove the `", weight_name,
+           "_constraint` argument.");
     rank_ = rank;
     alpha_ = alpha.value_or(static_cast<double>(rank));
     adapter_ = std::make_shared<LoraAdapter>(*this, adapted_weight(), adapted_shape(), rank,

@@ -63,8 +63,8 @@ class CategoricalCrossentropy final : public Loss {
         .field("axis", &CategoricalCrossentropy::axis_, "Axis of the classes.");
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    const Tensor p = last_axis(y_pred, axis_);
-    Tensor truth = last_axis(cast(y_true, y_pred.dtype()), axis_);
+    const Tensor p = move_to_last_axis(y_pred, axis_);
+    Tensor truth = move_to_last_axis(cast(y_true, y_pred.dtype()), axis_);
     if (!truth.shape().compatible(p.shape()))
       fail("categorical_crossentropy: targets must be shaped like predictions, got ",
            y_true.shape(), " and ", y_pred.shape(),
@@ -100,11 +100,11 @@ class SparseCategoricalCrossentropy final : public Loss {
   }
   bool sparse_targets() const override { return true; }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
-    const Tensor p = last_axis(y_pred, axis_);
+    const Tensor p = move_to_last_axis(y_pred, axis_);
     const Tensor labels = class_numbers(*this, y_true, p);
     if (!ignore_class_) return values(p, labels);
-    const Tensor valid = not_equal(labels, *ignore_class_);
-    return where(valid, values(p, where(valid, labels, 0)), 0).with_mask(valid);
+    const Tensor is_valid = not_equal(labels, *ignore_class_);
+    return where(is_valid, values(p, where(is_valid, labels, 0)), 0).with_mask(is_valid);
   }
 
  private:

@@ -52,16 +52,17 @@ class Ctc final : public Loss {
     const Tensor blanks = zeros_like(labels);
     const Tensor path =
         pad(reshape(stack(Tensors{blanks, labels}, 2), {batch, 2 * length}), {0, 0}, {0, 1}, 0);
-    const Tensor emitted =
+    const Tensor emission_scores =
         einsum("btc,bsc->tbs", Tensors{log_softmax(y_pred), one_hot(path, classes, dtype)});
     const Tensor two_before = pad(slice(path, {0, 0}, {batch, std::max<int64_t>(states - 2, 0)}),
                                   {0, std::min<int64_t>(2, states)}, {0, 0}, 0);
-    const Tensor skips =
+    const Tensor skip_scores =
         log_indicator(logical_and(not_equal(path, 0), not_equal(path, two_before)), dtype);
     const Tensor first_two = broadcast_to(expand_dims(less(arange(states), 2), 0), {batch, states});
 
-    const Tensor start = log_indicator(first_two, dtype) + squeeze(slice_axis(emitted, 0, 0, 1), 0);
-    const Tensor end = y_pred.dim(1) == 1 ? start : last_state(start, skips, emitted);
+    const Tensor start =
+        log_indicator(first_two, dtype) + squeeze(slice_axis(emission_scores, 0, 0, 1), 0);
+    const Tensor end = y_pred.dim(1) == 1 ? start : last_state(start, skip_scores, emission_scores);
     return loss_at_end(end, labels);
   }
 
@@ -99,8 +100,8 @@ class Ctc final : public Loss {
     const Tensor last =
         cast(2 * sum(cast(not_equal(labels, 0), DType::int32), {1}, true), DType::int32);
     const Tensor position = expand_dims(arange(end.dim(1)), 0);
-    const Tensor ends = logical_or(equal(position, last), equal(position, last - 1));
-    const Tensor value = -logsumexp(where(ends, end, zeros({1}, dtype) + kLogZero), {1});
+    const Tensor is_end = logical_or(equal(position, last), equal(position, last - 1));
+    const Tensor value = -logsumexp(where(is_end, end, zeros({1}, dtype) + kLogZero), {1});
     return where(greater(value, -kLogZero / 2), INFINITY, value);
   }
 };

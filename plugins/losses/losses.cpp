@@ -159,7 +159,8 @@ class CosineSimilarity final : public Loss {
   }
   Tensor call(const Tensor& y_true, const Tensor& y_pred) const override {
     const auto [truth, prediction] = matched(*this, y_true, y_pred);
-    return -sum(unit(last_axis(truth, axis_)) * unit(last_axis(prediction, axis_)), {-1});
+    return -sum(unit(move_to_last_axis(truth, axis_)) * unit(move_to_last_axis(prediction, axis_)),
+                {-1});
   }
 
  private:

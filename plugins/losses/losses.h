@@ -24,6 +24,6 @@ inline bool are_class_numbers(const Tensor& y_true, const Tensor& y_pred) {
 }
 
 /// Returns x with the axis `axis` moved to the end.
-Tensor last_axis(const Tensor& x, int64_t axis);
+Tensor move_to_last_axis(const Tensor& x, int64_t axis);
 
 }  // namespace crescent

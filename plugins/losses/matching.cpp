@@ -18,10 +18,10 @@ Tensor class_numbers(const Loss& loss, const Tensor& y_true, const Tensor& y_pre
   Tensor labels = y_true;
   if (labels.rank() == y_pred.rank() && labels.dim(-1) == 1)
     labels = squeeze(labels, labels.rank() - 1);
-  const Shape expected = y_pred.shape().slice(0, -1);
-  if (labels.rank() != y_pred.rank() - 1 || !labels.shape().compatible(expected)) {
+  const Shape expected_shape = y_pred.shape().slice(0, -1);
+  if (labels.rank() != y_pred.rank() - 1 || !labels.shape().compatible(expected_shape)) {
     const std::string name = to_snake_case(loss.class_name());
-    fail(name, ": expected class numbers of shape ", expected, " for predictions of shape ",
+    fail(name, ": expected class numbers of shape ", expected_shape, " for predictions of shape ",
          y_pred.shape(), ", got ", y_true.shape(),
          name == "sparse_categorical_crossentropy"
              ? "; for one-hot targets use categorical_crossentropy"
@@ -30,7 +30,7 @@ Tensor class_numbers(const Loss& loss, const Tensor& y_true, const Tensor& y_pre
   return labels;
 }
 
-Tensor last_axis(const Tensor& x, int64_t axis) {
+Tensor move_to_last_axis(const Tensor& x, int64_t axis) {
   const int from = x.shape().axis(int(axis));
   if (from == x.rank() - 1) return x;
   std::vector<int> order;

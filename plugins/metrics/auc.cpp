@@ -118,16 +118,16 @@ class Auc final : public Metric {
   /// between thresholds, true positives grow linearly with predicted positives.
   Tensor interpolated_precision() const {
     const Tensor tp = state_.true_positives, predicted = tp + state_.false_positives.value();
-    const Tensor gained = all_but_last(tp) - all_but_first(tp);
+    const Tensor tp_increase = all_but_last(tp) - all_but_first(tp);
     const Tensor slope =
-        divide_no_nan(gained, maximum(all_but_last(predicted) - all_but_first(predicted), 0));
+        divide_no_nan(tp_increase, maximum(all_but_last(predicted) - all_but_first(predicted), 0));
     const Tensor intercept = all_but_first(tp) - slope * all_but_first(predicted);
     const Tensor are_positive =
         logical_and(greater(all_but_last(predicted), 0), greater(all_but_first(predicted), 0));
     const Tensor ratio =
         where(are_positive, divide_no_nan(all_but_last(predicted), all_but_first(predicted)), 1);
     const Tensor positives = all_but_first(tp) + all_but_first(state_.false_negatives);
-    return sum(divide_no_nan(slope * (gained + intercept * log(ratio)), maximum(positives, 0)),
+    return sum(divide_no_nan(slope * (tp_increase + intercept * log(ratio)), maximum(positives, 0)),
                {0});
   }
   /// The curve of recall gain and precision gain (Flach and Kull 2015). Where there are no true

@@ -30,8 +30,8 @@ Tensor with_rank_of(const Tensor& like, Tensor weight) {
 /// Replaces the values that are not among the k largest of their row by a value below all
 /// thresholds.
 Tensor keep_top_k(const Tensor& x, int64_t k) {
-  const Tensor chosen = sum(one_hot(top_k(x, k)[1], x.dim(-1), x.dtype()), {-2});
-  return x * chosen + kNoThreshold * (1.0 - chosen);
+  const Tensor is_chosen = sum(one_hot(top_k(x, k)[1], x.dim(-1), x.dtype()), {-2});
+  return x * is_chosen + kNoThreshold * (1.0 - is_chosen);
 }
 
 /// The column of x for one class, (samples, 1).

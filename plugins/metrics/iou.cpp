@@ -25,7 +25,7 @@ class ClassOverlap : public Metric {
     if (truth.size() != predicted.size())
       fail("expected as many labels as predictions, got shapes ", y_true.shape(), " and ",
            y_pred.shape());
-    Tensor counted = logical_and(in_range(truth), in_range(predicted));
+    Tensor counted = logical_and(is_in_range(truth), is_in_range(predicted));
     if (ignore_class_) counted = logical_and(counted, not_equal(truth, *ignore_class_));
     const Tensor weights = where(counted, weights_of(labels, sample_weight), 0);
     const Tensor rows = one_hot(where(counted, truth, 0), num_classes_) * expand_dims(weights, 1);
@@ -97,7 +97,7 @@ class ClassOverlap : public Metric {
     if (weights.size() != labels.size()) weights = broadcast_to(weights, labels.shape());
     return reshape(weights, {-1});
   }
-  Tensor in_range(const Tensor& x) const {
+  Tensor is_in_range(const Tensor& x) const {
     return logical_and(greater_equal(x, 0), less(x, num_classes_));
   }
   Tensor target_ids() const {

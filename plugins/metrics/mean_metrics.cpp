@@ -8,7 +8,7 @@ namespace {
 using namespace ops;
 
 /// The mean over all axes but the first.
-Tensor per_sample(const Tensor& x) {
+Tensor mean_per_sample(const Tensor& x) {
   if (x.rank() <= 1) return x;
   Axes axes;
   for (int i = 1; i < x.rank(); ++i) axes.push_back(i);
@@ -274,19 +274,19 @@ void MeanMetric::update_state(const Tensor& y_true, const Tensor& y_pred,
 
 void MeanMetric::accumulate(Tensor values, Tensor weight) {
   if (!weight) {
-    total_.assign_add(sum(per_sample(values)));
+    total_.assign_add(sum(mean_per_sample(values)));
     count_.assign_add(Tensor(values.rank() == 0 ? 1.0 : double(values.dim(0))));
     return;
   }
   match_ranks(values, weight);
   if (values.rank() > weight.rank()) {
-    Axes extra;
-    for (int i = weight.rank(); i < values.rank(); ++i) extra.push_back(i);
-    values = mean(values, extra);
+    Axes extra_axes;
+    for (int i = weight.rank(); i < values.rank(); ++i) extra_axes.push_back(i);
+    values = mean(values, extra_axes);
   }
   values = values * weight;
-  total_.assign_add(sum(per_sample(values)));
-  count_.assign_add(sum(per_sample(broadcast_to(weight, values.shape()))));
+  total_.assign_add(sum(mean_per_sample(values)));
+  count_.assign_add(sum(mean_per_sample(broadcast_to(weight, values.shape()))));
 }
 
 CRESCENT_REGISTER(mean_metrics) {

@@ -10,7 +10,7 @@ namespace {
 
 using MaybeType = std::optional<DType>;
 
-DType or_float(MaybeType dtype) { return dtype.value_or(DType::float32); }
+DType dtype_or_float(MaybeType dtype) { return dtype.value_or(DType::float32); }
 
 /// Converts a number to an operand; integers keep an integer dtype.
 Operand number_in(const Value& value) {
@@ -20,9 +20,9 @@ Operand number_in(const Value& value) {
 /// If `stop` is missing, `start` is the end of the range, which begins at 0.
 Tensor arange(const GivenNumber& start, const GivenNumber& stop, const GivenNumber& step,
               MaybeType dtype) {
-  const bool is_to = stop.value.is_null();
-  return ops::arange(is_to ? Operand(0) : number_in(start.value),
-                     number_in(is_to ? start.value : stop.value),
+  const bool starts_at_zero = stop.value.is_null();
+  return ops::arange(starts_at_zero ? Operand(0) : number_in(start.value),
+                     number_in(starts_at_zero ? start.value : stop.value),
                      step.value.is_null() ? Operand(1) : number_in(step.value), dtype);
 }
 
@@ -47,11 +47,11 @@ Tensor convert_to_tensor(const Tensor& x, MaybeType dtype, std::optional<bool> s
 
 template <Tensor (*F)(const Shape&, DType)>
 Tensor created_with(const Shape& shape, MaybeType dtype) {
-  return F(checked_shape(shape), or_float(dtype));
+  return F(checked_shape(shape), dtype_or_float(dtype));
 }
 
 Tensor full(const Shape& shape, const Operand& value, MaybeType dtype) {
-  return ops::full(checked_shape(shape), value, or_float(dtype));
+  return ops::full(checked_shape(shape), value, dtype_or_float(dtype));
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ CRESCENT_REGISTER(creation) {
            "A matrix with ones on the k-th diagonal.")
       .add(
           "Identity", "identity(n, dtype=None)",
-          [](int64_t n, MaybeType dtype) { return ops::identity(n, or_float(dtype)); },
+          [](int64_t n, MaybeType dtype) { return ops::identity(n, dtype_or_float(dtype)); },
           "The identity matrix.")
       .add("Tri", "tri(N, M=None, k=0, dtype=None)", &ops::tri,
            "A matrix with ones at and below the k-th diagonal.")

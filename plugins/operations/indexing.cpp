@@ -25,11 +25,11 @@ Tensor stacked(const List& indices) {
 }
 
 /// The start of a slice along each axis, given as numbers or as a tensor of numbers.
-struct Start {
+struct SliceStart {
   Sizes numbers;
   Tensor tensor;
 };
-Start start_in(const char* name, const Value& value) {
+SliceStart start_in(const char* name, const Value& value) {
   if (has_tensor(value)) return {{}, stacked(value.as_list())};
   if (value.is_list() || value.is_int()) return {Codec<Sizes>::decode(value), {}};
   if (!value.is_object())

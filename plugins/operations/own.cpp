@@ -8,12 +8,13 @@ namespace crescent::operations {
 namespace {
 
 Tensor all_reduce(const Tensor& x, const std::string& op) {
-  std::vector<std::string> known;
+  std::vector<std::string> known_names;
   for (ReduceKind kind : {ReduceKind::sum, ReduceKind::mean, ReduceKind::max, ReduceKind::min}) {
     if (op == name_of(kind)) return ops::all_reduce(x, kind);
-    known.emplace_back(name_of(kind));
+    known_names.emplace_back(name_of(kind));
   }
-  fail("all_reduce: expected one of ", join(known), ", got '", op, "'", did_you_mean(op, known));
+  fail("all_reduce: expected one of ", join(known_names), ", got '", op, "'",
+       did_you_mean(op, known_names));
 }
 
 }  // namespace

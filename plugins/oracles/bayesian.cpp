@@ -169,11 +169,11 @@ class Results {
                        observations.end(), less);
       std::sort(from, observations.begin() + static_cast<std::ptrdiff_t>(count), less);
     };
-    const size_t best = most * 3 / 4;
-    split(best, observations.begin(), [](const Observation& a, const Observation& b) {
+    const size_t best_count = most * 3 / 4;
+    split(best_count, observations.begin(), [](const Observation& a, const Observation& b) {
       return a.cost != b.cost ? a.cost < b.cost : a.number < b.number;
     });
-    split(most, observations.begin() + static_cast<std::ptrdiff_t>(best),
+    split(most, observations.begin() + static_cast<std::ptrdiff_t>(best_count),
           [](const Observation& a, const Observation& b) { return a.number > b.number; });
     observations.resize(most);
     return observations;

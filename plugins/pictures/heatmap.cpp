@@ -50,9 +50,9 @@ Color color_of(const Matrix& matrix, double value) {
 /// The layout of the grid: position and size of the fields, and the space around them.
 struct Fields {
   double left = 0, top = 0, width = 1, height = 1;
-  double names = 0;  ///< width of the names of rows
-  double right = 0;  ///< width of the space to the right of the fields
-  bool numbers = true;
+  double names_width = 0;  ///< width of the names of rows
+  double right = 0;        ///< width of the space to the right of the fields
+  bool shows_numbers = true;
 };
 
 double widest_of(const Metrics& metrics, const std::vector<std::string>& texts) {
@@ -106,8 +106,8 @@ class HeatmapLayout {
   /// them.
   void place_beside() {
     const bool in_cells = metrics_.cells;
-    fields_.names = std::min(widest_of(metrics_, rows_), in_cells ? 20.0 : 160.0);
-    fields_.left = fields_.names + gap();
+    fields_.names_width = std::min(widest_of(metrics_, rows_), in_cells ? 20.0 : 160.0);
+    fields_.left = fields_.names_width + gap();
     fields_.right = gap();
     if (!ylabel_.empty() && !in_cells) fields_.left += metrics_.line + 4;
     fields_.top = in_cells ? 0 : 6;
@@ -141,13 +141,13 @@ class HeatmapLayout {
         (size.height - fields_.top - height_below()) / static_cast<double>(matrix_.rows);
     const bool numbers_fit = number_width() <= std::max(room(size), 1.0) &&
                              (size.height == 0 || size.is_limit || field_height >= metrics_.line);
-    fields_.numbers = numbers_fit && (numbers.is_null() || numbers.as_bool());
+    fields_.shows_numbers = numbers_fit && (numbers.is_null() || numbers.as_bool());
   }
 
   /// Decides whether a color bar is drawn: by default always, but in a terminal only if no numbers
   /// are drawn in the fields.
   void choose_bar(const Value& wanted) {
-    const bool is_drawn_by_default = !metrics_.cells || !fields_.numbers;
+    const bool is_drawn_by_default = !metrics_.cells || !fields_.shows_numbers;
     if (!(matrix_.max > matrix_.min) ||
         !(wanted.is_null() ? is_drawn_by_default : wanted.as_bool()))
       return;
@@ -157,17 +157,18 @@ class HeatmapLayout {
 
   double default_width() const {
     const bool in_cells = metrics_.cells;
-    const double named =
+    const double name_width =
         std::min(widest_of(metrics_, columns_), in_cells ? 10.0 : 80.0) + (in_cells ? 1 : 10);
-    const double number_field = fields_.numbers ? std::max(number_width(), in_cells ? 3.0 : 36.0)
-                                : in_cells      ? 2
-                                                : 28;
-    return std::max(number_field, named);
+    const double number_field = fields_.shows_numbers
+                                    ? std::max(number_width(), in_cells ? 3.0 : 36.0)
+                                : in_cells ? 2
+                                           : 28;
+    return std::max(number_field, name_width);
   }
 
   double default_height(double width) const {
     if (metrics_.cells) return 1;
-    return std::max(fields_.numbers ? metrics_.line + 6 : 2.0, std::min(width, 48.0));
+    return std::max(fields_.shows_numbers ? metrics_.line + 6 : 2.0, std::min(width, 48.0));
   }
 
   /// Sets the size of fields so that the grid fills the requested size; if only the width or only
@@ -210,7 +211,7 @@ class HeatmapLayout {
   }
 
   void draw_fields() {
-    if (!fields_.numbers) return draw_pixels();
+    if (!fields_.shows_numbers) return draw_pixels();
     for (size_t row = 0; row < matrix_.rows; ++row)
       for (size_t column = 0; column < matrix_.columns; ++column) draw_field(row, column);
   }
@@ -221,7 +222,7 @@ class HeatmapLayout {
     const Point at = corner(row, column);
     scene_.elements.push_back(
         Box{.at = at, .width = fields_.width, .height = fields_.height, .fill = color});
-    if (fields_.numbers)
+    if (fields_.shows_numbers)
       scene_.elements.push_back(Text{.at = {at.x + fields_.width / 2, at.y + fields_.height / 2},
                                      .text = number_text(value),
                                      .anchor = Anchor::middle,
@@ -249,7 +250,7 @@ class HeatmapLayout {
       if (middle - metrics_.line / 2 < free_x) continue;
       free_x = middle + metrics_.line / 2;
       scene_.elements.push_back(Text{.at = {fields_.left - gap, middle},
-                                     .text = fitted_text(metrics_, rows_[row], fields_.names),
+                                     .text = fitted_text(metrics_, rows_[row], fields_.names_width),
                                      .anchor = Anchor::end});
     }
     draw_column_names();

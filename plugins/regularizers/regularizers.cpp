@@ -65,9 +65,9 @@ class OrthogonalRegularizer final : public Regularizer {
     const Tensor squares = ops::sum(ops::square(x), {by_rows ? 1 : 0}, true);
     const Tensor unit = x * ops::rsqrt(ops::maximum(squares, 1e-12));
     const Tensor cosines = ops::matmul(unit, unit, !by_rows, by_rows);
-    const Tensor others = cosines * (1.0 - ops::eye(size, size, x.dtype()));
+    const Tensor other_cosines = cosines * (1.0 - ops::eye(size, size, x.dtype()));
     const double pairs = double(size) * double(size - 1) / 2;
-    return ops::sum(ops::abs(others)) * (factor_ * 0.5) / pairs;
+    return ops::sum(ops::abs(other_cosines)) * (factor_ * 0.5) / pairs;
   }
 
  private:

@@ -45,7 +45,7 @@ MPI_Op operation_of(ReduceKind kind) {
 /// Calls exchange(first, count) for consecutive parts of at most kMaximum elements, since MPI
 /// counts with int.
 template <class F>
-void in_parts(size_t count, F exchange) {
+void exchange_in_parts(size_t count, F exchange) {
   for (size_t first = 0; first < count; first += kMaximum)
     exchange(first, static_cast<int>(std::min(kMaximum, count - first)));
 }
@@ -67,7 +67,7 @@ class Mpi final : public Communicator {
     const MPI_Datatype type = type_of(dtype);
     const MPI_Op operation = operation_of(kind);
     meet();
-    in_parts(count, [&](size_t first, int n) {
+    exchange_in_parts(count, [&](size_t first, int n) {
       std::byte* const at = static_cast<std::byte*>(data) + first * size_of(dtype);
       World::instance().exchange([&](MPI_Comm data) {
         check(MPI_Allreduce(MPI_IN_PLACE, at, n, type, operation, data), "MPI_Allreduce");
@@ -78,7 +78,7 @@ class Mpi final : public Communicator {
     if (root < 0 || root >= size())
       fail("broadcast: there is no process of rank ", root, " among ", size());
     meet();
-    in_parts(bytes, [&](size_t first, int n) {
+    exchange_in_parts(bytes, [&](size_t first, int n) {
       World::instance().exchange([&](MPI_Comm all) {
         check(MPI_Bcast(static_cast<std::byte*>(data) + first, n, MPI_BYTE, root, all),
               "MPI_Bcast");
@@ -121,7 +121,7 @@ class Mpi final : public Communicator {
 
  private:
   void meet() const {
-    const World::Absence absence = World::instance().meet(timeout_);
+    const World::AbsentProcesses absence = World::instance().meet(timeout_);
     if (!absence.ranks.empty()) fail_timeout(absence.ranks, timeout_, absence.findings);
   }
   /// Reduces half-width floats, which MPI cannot add, by converting them to float32 and back.

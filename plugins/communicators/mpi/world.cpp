@@ -98,7 +98,7 @@ void World::find_hosts() {
 /// hangs.
 void World::listen() {
   std::unique_lock lock(mutex_);
-  while (!ending_.wait_for(lock, kListeningInterval, [&] { return ended_; })) read_messages();
+  while (!ending_.wait_for(lock, kListeningInterval, [&] { return has_ended_; })) read_messages();
 }
 
 void World::send(int to, std::string text) {
@@ -123,7 +123,7 @@ void World::read_messages() {
 void World::take(int from, const std::string& text) {
   if (text[0] == kFarewell) farewell_[static_cast<size_t>(from)] = text.substr(1);
   if (text[0] == kError) errors_[static_cast<size_t>(from)] = text.substr(1);
-  if (text[0] == kQuestion) send(from, concat(kAnswer, meeting_, ' ', activity()));
+  if (text[0] == kQuestion) send(from, concat(kAnswer, meeting_count_, ' ', activity()));
   if (text[0] == kAnswer && !answers_.empty())
     answers_[static_cast<size_t>(from)] = {
         std::atoll(text.c_str() + 1), text.substr(std::min(text.find(' '), text.size() - 1) + 1)};
@@ -155,11 +155,11 @@ bool World::poll(Clock::time_point end, Done done) {
   }
 }
 
-World::Absence World::meet(double seconds) {
+World::AbsentProcesses World::meet(double seconds) {
   MPI_Request request = MPI_REQUEST_NULL;
   {
     const std::lock_guard lock(mutex_);
-    ++meeting_;
+    ++meeting_count_;
     check(MPI_Ibarrier(data_, &request), "MPI_Ibarrier");
   }
   const auto has_met = [&] {
@@ -174,48 +174,48 @@ World::Absence World::meet(double seconds) {
     if (farewell != farewell_.end()) left = static_cast<int>(farewell - farewell_.begin());
     return left >= 0;
   };
-  bool all_called = false;
+  bool have_all_met = false;
   const bool is_decided =
-      poll(deadline_after(seconds), [&] { return (all_called = has_met()) || someone_left(); });
-  if (all_called) return {};
-  if (!is_decided) return absent();
+      poll(deadline_after(seconds), [&] { return (have_all_met = has_met()) || someone_left(); });
+  if (have_all_met) return {};
+  if (!is_decided) return absent_processes();
   const std::lock_guard lock(mutex_);
   fail("the process of rank ", left, " ", farewell_[static_cast<size_t>(left)]);
 }
 
 /// Asks all other processes how often they have called meet(), and for their activities. Those that
 /// do not answer, or that have called meet() less often than this process, are absent.
-World::Absence World::absent() {
+World::AbsentProcesses World::absent_processes() {
   {
     const std::lock_guard lock(mutex_);
     answers_.assign(static_cast<size_t>(size_), {});
-    answers_[static_cast<size_t>(rank_)].meeting = meeting_;
+    answers_[static_cast<size_t>(rank_)].meeting_count = meeting_count_;
     for (int i = 0; i < size_; ++i)
       if (i != rank_) send(i, std::string(1, kQuestion));
   }
   poll(deadline_after(kAnswerSeconds), [&] {
     return std::none_of(answers_.begin(), answers_.end(),
-                        [](const Answer& answer) { return answer.meeting < 0; });
+                        [](const Answer& answer) { return answer.meeting_count < 0; });
   });
   const std::lock_guard lock(mutex_);
-  Absence absence;
+  AbsentProcesses absence;
   std::vector<std::string> findings;
   std::vector<int> waiting;
   for (int i = 0; i < size_; ++i) {
     const Answer& answer = answers_[static_cast<size_t>(i)];
-    if (answer.meeting >= meeting_) {
+    if (answer.meeting_count >= meeting_count_) {
       waiting.push_back(i);
       continue;
     }
     absence.ranks.push_back(i);
     findings.push_back(
         concat("rank ", i, " (host ", hosts_[static_cast<size_t>(i)], ") ",
-               answer.meeting < 0 ? "does not answer" : "has been " + answer.activity));
+               answer.meeting_count < 0 ? "does not answer" : "has been " + answer.activity));
   }
-  const std::string instruction = running_instruction();
-  findings.push_back(
-      concat(ranks_text(waiting), waiting.size() == 1 ? " waits " : " wait ",
-             instruction.empty() ? "for all to agree on the next batch" : "in " + instruction));
+  const std::string instruction_text = running_instruction();
+  findings.push_back(concat(
+      ranks_text(waiting), waiting.size() == 1 ? " waits " : " wait ",
+      instruction_text.empty() ? "for all to agree on the next batch" : "in " + instruction_text));
   absence.findings = join(findings, "; ");
   return absence;
 }
@@ -240,7 +240,7 @@ std::vector<int> World::ranks_with(const std::string& error) {
 
 void World::leave(const std::string& why) noexcept try {
   const std::lock_guard lock(mutex_);
-  if (std::exchange(left_, true)) return;
+  if (std::exchange(has_left_, true)) return;
   for (int i = 0; i < size_; ++i)
     if (i != rank_) send(i, kFarewell + why);
 } catch (...) {
@@ -249,14 +249,14 @@ void World::leave(const std::string& why) noexcept try {
 /// Waits until all processes have ended, and sleeps between polls, because the others may still
 /// train for a long time.
 void World::finish(int status) noexcept {
-  int ended = 0;
-  MPI_Finalized(&ended);
-  if (ended) return;
+  int is_finalized = 0;
+  MPI_Finalized(&is_finalized);
+  if (is_finalized) return;
   leave(status == 0 ? "has ended" : concat("has ended with status ", status));
   if (listener_.joinable()) {
     {
       const std::lock_guard lock(mutex_);
-      ended_ = true;
+      has_ended_ = true;
     }
     ending_.notify_all();
     listener_.join();

@@ -32,14 +32,14 @@ class World {
 
   /// The ranks of the processes that did not call meet() in time, and a sentence for the error
   /// message that tells what each process is doing.
-  struct Absence {
+  struct AbsentProcesses {
     std::vector<int> ranks;
     std::string findings;
   };
   /// A barrier: waits until all processes have called this function, but at most `seconds`. Returns
   /// the processes that have not called it by then. Fails if a process has left; the error gives
   /// its rank.
-  Absence meet(double seconds);
+  AbsentProcesses meet(double seconds);
   /// Runs a collective function of MPI on the communicator for data.
   template <class F>
   void exchange(F call) {
@@ -61,7 +61,7 @@ class World {
   };
   /// The answer of a process: how often it has called meet(), and its activity.
   struct Answer {
-    int64_t meeting = -1;
+    int64_t meeting_count = -1;
     std::string activity;
   };
   void find_hosts();
@@ -69,7 +69,7 @@ class World {
   void send(int to, std::string text);
   void read_messages();
   void take(int from, const std::string& text);
-  Absence absent();
+  AbsentProcesses absent_processes();
   template <class Done>
   bool poll(Clock::time_point end, Done done);
 
@@ -84,8 +84,8 @@ class World {
   std::vector<Answer> answers_;  ///< for each process, its last answer
   /// For each process, the error that it has sent because the error ends it; empty if none.
   std::vector<std::string> errors_;
-  int64_t meeting_ = 0;  ///< the number of calls of meet() so far
-  bool left_ = false, ended_ = false;
+  int64_t meeting_count_ = 0;  ///< the number of calls of meet() so far
+  bool has_left_ = false, has_ended_ = false;
   std::vector<std::string> hosts_;
   std::condition_variable ending_;
   /// Reads messages (listen()); started only if there are several processes.

@@ -25,7 +25,7 @@ struct ScoreTile {
   int64_t seen, step;
 
   /// The `count` rows from `first` on.
-  ScoreTile some_rows(int64_t first, int64_t count) const {
+  ScoreTile slice_rows(int64_t first, int64_t count) const {
     AttentionMask part = mask;
     if (part.first) part.first += first * part.query;
     return {count, keys, x + first * keys, scale, part, seen + first * step, step};

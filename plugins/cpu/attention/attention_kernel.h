@@ -219,7 +219,7 @@ class AttentionKernel : public Kernel {
   /// Rows of a tile of k or v, which are also packed if several blocks of queries read them.
   struct TileRows {
     RowsOf<const T> rows;
-    const T* packed;
+    const T* packed_rows;
   };
   TileRows tile_rows(const Multiply& multiply, RowsOf<const T> rows, bool packs, T* packed) const {
     if (!packs) return {rows, nullptr};
@@ -230,9 +230,9 @@ class AttentionKernel : public Kernel {
   static void multiply_transposed(const Multiply& multiply, RowsOf<const T> x, const TileRows& tile,
                                   int64_t first, int64_t count, S* result, std::byte* work) {
     HeadProduct<T, T> p{false, true, x.rows, count, x.columns, x.x, x.ld};
-    p.b = tile.packed ? tile.packed + Multiply::packed_values(first, x.columns)
-                      : tile.rows.x + first * tile.rows.ld;
-    p.ldb = tile.rows.ld, p.c = result, p.ldc = count, p.is_packed = tile.packed != nullptr;
+    p.b = tile.packed_rows ? tile.packed_rows + Multiply::packed_values(first, x.columns)
+                           : tile.rows.x + first * tile.rows.ld;
+    p.ldb = tile.rows.ld, p.c = result, p.ldc = count, p.is_packed = tile.packed_rows != nullptr;
     multiply(p, work);
   }
   ScoreTile<S> score_tile(const Arguments& a, int64_t head, StepRange queries, StepRange keys,
@@ -261,7 +261,7 @@ class AttentionKernel : public Kernel {
       if (has_next)
         fetch_next(a.in<T>(0), query_), fetch_next(a.in<T>(1), key_),
             fetch_next(a.in<T>(2), value_);
-      f(tile.some_rows(i, rows), i);
+      f(tile.slice_rows(i, rows), i);
     }
   }
   /// The dropout of the weights of a few queries and the keys of a tile.

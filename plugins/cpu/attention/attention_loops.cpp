@@ -132,9 +132,9 @@ HWY_INLINE S replace_by_exponentials(const ScoreRow<S>& row, S top) {
   });
   const S total = hn::GetLane(hn::SumOfLanes(d, sum));
   if (row.seen == row.keys) return total;
-  const S masked = power_of(row.kMasked, top);
-  std::fill(row.x + row.seen, row.x + row.keys, masked);
-  return total + masked * static_cast<S>(row.keys - row.seen);
+  const S masked_weight = power_of(row.kMasked, top);
+  std::fill(row.x + row.seen, row.x + row.keys, masked_weight);
+  return total + masked_weight * static_cast<S>(row.keys - row.seen);
 }
 
 /// The number that is subtracted from scores with the maximum `top`: if all are -infinity, 0, so
@@ -237,8 +237,8 @@ void compute_dots(const RowsOf<const T>& x, const T* y, S* result) {
 /// mean is divided by it; a difference from 1 within the rounding error of the sum is ignored.
 template <class S>
 S mean_slope(S dot, S total) {
-  const bool is_off = total > 0 && std::abs(total - 1) > 4 * std::numeric_limits<S>::epsilon();
-  return is_off ? dot / total : dot;
+  const bool is_inexact = total > 0 && std::abs(total - 1) > 4 * std::numeric_limits<S>::epsilon();
+  return is_inexact ? dot / total : dot;
 }
 
 /// Replaces the products of a row by weights and returns the mean of the gradients of the weights,

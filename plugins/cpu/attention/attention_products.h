@@ -89,14 +89,14 @@ class HeadProducts<BFloat16> {
     if (!p.is_packed)
       amx::pack_right(values(p.b), p.ldb, order(p.transpose_b), p.n, p.k, own, strip);
     const uint16_t* right = p.is_packed ? values(p.b) : own;
-    auto two = [&](const uint16_t* first, int64_t block, int64_t lines) {
+    auto strip_pair = [&](const uint16_t* first, int64_t block, int64_t lines) {
       return std::array{first + 2 * block * strip,
                         first + std::min(2 * block + 1, strips(lines) - 1) * strip};
     };
     for (int64_t j = 0; j < p.n; j += amx::kBlock) {
-      const auto b = two(right, j / amx::kBlock, p.n);
+      const auto b = strip_pair(right, j / amx::kBlock, p.n);
       for (int64_t i = 0; i < p.m; i += amx::kBlock) {
-        const auto a = two(left, i / amx::kBlock, p.m);
+        const auto a = strip_pair(left, i / amx::kBlock, p.m);
         const int64_t rows = std::min(amx::kBlock, p.m - i),
                       columns = std::min(amx::kBlock, p.n - j);
         float* c = p.c + i * p.ldc + j;

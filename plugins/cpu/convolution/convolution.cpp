@@ -21,8 +21,8 @@ Operands operands(const Request& r) {
   if (auto* op = dynamic_cast<const ConvBackwardKernel*>(&base)) {
     return {ConvPass::backward_kernel, op->spec, in[0].shape, r.outputs[0].shape, in[1].shape};
   }
-  auto* of_bytes = dynamic_cast<const Int8Conv*>(&base);
-  const ConvSpec& spec = of_bytes ? of_bytes->spec : static_cast<const Conv&>(base).spec;
+  auto* int8_op = dynamic_cast<const Int8Conv*>(&base);
+  const ConvSpec& spec = int8_op ? int8_op->spec : static_cast<const Conv&>(base).spec;
   return {ConvPass::forward, spec, in[0].shape, in[1].shape, r.outputs[0].shape};
 }
 

@@ -105,9 +105,9 @@ std::vector<SubConvolution> slices_of(const ConvPlan& p, int64_t images) {
 /// The number of images per slice of the batch: there are at most `most` slices, each with at least
 /// kMinFlops operations. The number depends on shapes only, not on threads.
 int64_t images_of_slice(const ConvPlan& p, int64_t most) {
-  const double per_image = p.flops() / static_cast<double>(p.batch);
+  const double flops_per_image = p.flops() / static_cast<double>(p.batch);
   return std::clamp(
-      std::max((p.batch + most - 1) / most, static_cast<int64_t>(kMinFlops / per_image)),
+      std::max((p.batch + most - 1) / most, static_cast<int64_t>(kMinFlops / flops_per_image)),
       int64_t{1}, p.batch);
 }
 std::vector<SubConvolution> slices(const ConvPlan& p) {
@@ -121,9 +121,9 @@ std::vector<SubConvolution> gradient_slices(const ConvPlan& p) {
   const int64_t max_slices =
       std::max<int64_t>(2, static_cast<int64_t>(kMaxPartialBytes / kernel_bytes));
   const int64_t images = images_of_slice(p, std::min(max_slices, kPartials));
-  const int64_t of_short_sums = std::max<int64_t>(1, kMaxTerms / p.out_pixels());
+  const int64_t images_of_short_sums = std::max<int64_t>(1, kMaxTerms / p.out_pixels());
   return slices_of(
-      p, std::min(images, std::max(of_short_sums, (p.batch + max_slices - 1) / max_slices)));
+      p, std::min(images, std::max(images_of_short_sums, (p.batch + max_slices - 1) / max_slices)));
 }
 
 /// The sub-convolution for output rows [first, last) of an image, with the padding that these rows
@@ -208,15 +208,17 @@ class PiecewiseConvolution : public Kernel {
   /// and returns its index.
   template <class F>
   void add_primitives(F&& add) {
-    std::vector<std::pair<Descriptions, int>> added;
+    std::vector<std::pair<Descriptions, int>> added_descriptions;
     for (const SubConvolution& piece : pieces_) {
       const Descriptions d(piece.plan);
       auto is_equal = [&](const auto& k) {
         return k.first.x == d.x && k.first.y == d.y && k.first.pad_before == d.pad_before &&
                k.first.pad_after == d.pad_after;
       };
-      auto found = std::find_if(added.begin(), added.end(), is_equal);
-      if (found == added.end()) added.emplace_back(d, add(piece.plan, d)), found = added.end() - 1;
+      auto found = std::find_if(added_descriptions.begin(), added_descriptions.end(), is_equal);
+      if (found == added_descriptions.end())
+        added_descriptions.emplace_back(d, add(piece.plan, d)),
+            found = added_descriptions.end() - 1;
       primitive_indices_.push_back(found->second);
     }
   }

@@ -447,9 +447,9 @@ std::unique_ptr<Kernel> make_winograd_convolution(const Request& r) {
   if (plan.batch * in_out.out.tile_rows * in_out.out.tile_columns < kMinWinogradTiles &&
       !plan.residual) {
     if (plan.pass == ConvPass::backward_kernel || plan.moments || plan.relu_masked) return nullptr;
-    auto other = make_onednn_convolution(r);
+    auto onednn_kernel = make_onednn_convolution(r);
     return std::make_unique<FewTilesConvolution>(
-        other ? std::move(other) : make_unfolded_convolution(r), plan);
+        onednn_kernel ? std::move(onednn_kernel) : make_unfolded_convolution(r), plan);
   }
   if (plan.pass == ConvPass::backward_kernel) return std::make_unique<WinogradKernelGradient>(plan);
   auto kernel = std::make_unique<WinogradImageConvolution>(plan);

@@ -183,14 +183,14 @@ class DepthwiseBackwardKernel final : public DepthwiseByRows {
   /// Computes row i of dx once all rows of dy are available whose windows cover row i.
   void compute_data_row(const Arguments& a, int64_t at, int64_t i, const RowRingBuffer& normal,
                         const RowRingBuffer& dy, const float* zeros) const {
-    auto over = [&](int64_t below) {
+    auto output_row = [&](int64_t below) {
       const int64_t out = i + pad_before_ - below;
       return out % step_ == 0 ? pick(dy, out / step_, out_rows_, zeros) : nullptr;
     };
     const float* x = a.in<float>(6) + at;
     loops_.data_gradient(row_of(columns_, a.in<float>(11), x + 4 * row()),
-                         {over(0), over(1), over(2)}, normal[i], x, a.in<float>(7),
-                         a.out<float>(1) + at, a.out<float>(2), a.out<float>(3));
+                         {output_row(0), output_row(1), output_row(2)}, normal[i], x,
+                         a.in<float>(7), a.out<float>(1) + at, a.out<float>(2), a.out<float>(3));
   }
 };
 

@@ -128,8 +128,8 @@ struct Window {
   int64_t row, rows, column, columns;
 
   Window(const Images& g, int64_t tile, int64_t size, int64_t step = kTile) {
-    const int64_t per_image = g.tile_rows * g.tile_columns, image = tile / per_image;
-    const int64_t y = tile % per_image / g.tile_columns * step - g.top,
+    const int64_t tiles_per_image = g.tile_rows * g.tile_columns, image = tile / tiles_per_image;
+    const int64_t y = tile % tiles_per_image / g.tile_columns * step - g.top,
                   x = tile % g.tile_columns * step - g.left;
     first = ((image * g.height + y) * g.width + x) * g.pixel_stride;
     row = std::clamp<int64_t>(-y, 0, size),
@@ -230,7 +230,7 @@ void activate_tile(const Images& g, const Window& w, ActivationKind activation, 
 
 void transform_output(const Images& g, const Tiles& tiles, const float* bias, const float* residual,
                       const float* gate, ActivationKind activation, float* y) {
-  const float least =
+  const float lower_bound =
       activation == ActivationKind::relu ? 0 : -std::numeric_limits<float>::infinity();
   const bool is_curved = activation != ActivationKind::none && activation != ActivationKind::relu;
   for (int64_t t = 0; t < tiles.count; ++t) {
@@ -239,9 +239,10 @@ void transform_output(const Images& g, const Tiles& tiles, const float* bias, co
     fetch<true>(g, y, next, 0);
     if (residual) fetch<false>(g, residual, next, 0);
     if (gate) fetch<false>(g, gate, next, 0);
-    window.whole(kTile)
-        ? points_to_tile<true>(g, points, tiles.stride, bias, residual, gate, least, window, y)
-        : points_to_tile<false>(g, points, tiles.stride, bias, residual, gate, least, window, y);
+    window.whole(kTile) ? points_to_tile<true>(g, points, tiles.stride, bias, residual, gate,
+                                               lower_bound, window, y)
+                        : points_to_tile<false>(g, points, tiles.stride, bias, residual, gate,
+                                                lower_bound, window, y);
     if (is_curved) activate_tile(g, window, activation, y);
   }
 }
@@ -284,7 +285,7 @@ HWY_INLINE void points_to_pooled_tile(const Images& g, const float* points, int6
 
 void transform_pooled_output(const Images& g, const Tiles& tiles, const float* bias,
                              ActivationKind activation, float* y, uint8_t* argmax_indices) {
-  const float least =
+  const float lower_bound =
       activation == ActivationKind::relu ? 0 : -std::numeric_limits<float>::infinity();
   Images pooled = g;
   pooled.height = g.height / 2, pooled.width = g.width / 2, pooled.top = pooled.left = 0;
@@ -292,10 +293,10 @@ void transform_pooled_output(const Images& g, const Tiles& tiles, const float* b
     const Window window(pooled, tiles.first + t, kPooled, kPooled);
     const float* points = tiles.points + t * padded(g.channels);
     fetch<true>(pooled, y, Window(pooled, tiles.first + t + 1, kPooled, kPooled), 0);
-    argmax_indices ? points_to_pooled_tile<true>(pooled, points, tiles.stride, bias, least, window,
-                                                 y, argmax_indices)
-                   : points_to_pooled_tile<false>(pooled, points, tiles.stride, bias, least, window,
-                                                  y, argmax_indices);
+    argmax_indices ? points_to_pooled_tile<true>(pooled, points, tiles.stride, bias, lower_bound,
+                                                 window, y, argmax_indices)
+                   : points_to_pooled_tile<false>(pooled, points, tiles.stride, bias, lower_bound,
+                                                  window, y, argmax_indices);
   }
 }
 

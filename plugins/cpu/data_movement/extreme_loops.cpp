@@ -59,7 +59,7 @@ HWY_INLINE T extreme_of(const T* x, int64_t n) {
 
 /// The index of the first element of the chunk that equals `value`.
 template <class T>
-HWY_INLINE int64_t first_of(const T* x, int64_t n, T value) {
+HWY_INLINE int64_t index_of_first(const T* x, int64_t n, T value) {
   if (value != value) return std::find_if(x, x + n, [](T each) { return each != each; }) - x;
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -75,12 +75,13 @@ template <bool max, class T>
 int64_t index_in_row(const void* row, int64_t n) {
   const T* x = static_cast<const T*>(row);
   T best = x[0];
-  int64_t chunk = 0;
+  int64_t best_chunk_begin = 0;
   for (int64_t i = 0; i < n; i += kChunk) {
     const T value = extreme_of<max>(x + i, std::min(kChunk, n - i));
-    if (is_more_extreme<max>(value, best)) best = value, chunk = i;
+    if (is_more_extreme<max>(value, best)) best = value, best_chunk_begin = i;
   }
-  return chunk + first_of(x + chunk, std::min(kChunk, n - chunk), best);
+  return best_chunk_begin +
+         index_of_first(x + best_chunk_begin, std::min(kChunk, n - best_chunk_begin), best);
 }
 
 template <bool max, class T>
@@ -95,9 +96,9 @@ void find_indices_in_columns(const void* rows, int64_t count, int64_t width, int
     const T* HWY_RESTRICT line = x + i * stride;
     for (int64_t j = 0; j < width; ++j) {
       const T candidate = line[j], kept = best[j];
-      const bool takes = is_more_extreme<max>(candidate, kept);
-      best[j] = takes ? candidate : kept;
-      indices[j] = takes ? static_cast<Index>(i) : indices[j];
+      const bool is_better = is_more_extreme<max>(candidate, kept);
+      best[j] = is_better ? candidate : kept;
+      indices[j] = is_better ? static_cast<Index>(i) : indices[j];
     }
   }
   std::copy_n(indices, width, to);

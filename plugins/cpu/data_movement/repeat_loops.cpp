@@ -19,9 +19,9 @@ template <class D, class T>
 HWY_INLINE void by_vectors(D d, const T* from, int64_t step, int64_t count, int64_t n, T* to) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t vectors = (n + lanes - 1) / lanes, beyond = vectors * lanes - n;
-  const int64_t safe = count - (beyond + n - 1) / n;
+  const int64_t full_vector_count = count - (beyond + n - 1) / n;
   int64_t i = 0;
-  for (; i < safe; ++i) {
+  for (; i < full_vector_count; ++i) {
     const auto vector = hn::Set(d, from[i * step]);
     for (int64_t v = 0; v < vectors; ++v) hn::StoreU(vector, d, to + i * n + v * lanes);
   }

@@ -22,11 +22,11 @@ std::vector<int64_t> dense_strides(const Shape& shape) {
   return strides;
 }
 
-class Rearrange final : public Kernel {
+class RearrangeKernel final : public Kernel {
  public:
   /// `from` and `to` are the offsets, in elements, of the first element to read and of the first
   /// element to write.
-  Rearrange(Axes axes, size_t bytes, int64_t from = 0, int64_t to = 0)
+  RearrangeKernel(Axes axes, size_t bytes, int64_t from = 0, int64_t to = 0)
       : copy_(std::move(axes), bytes),
         source_offset_(from * static_cast<int64_t>(bytes)),
         target_offset_(to * static_cast<int64_t>(bytes)) {}
@@ -49,7 +49,7 @@ std::unique_ptr<Kernel> make_broadcast(const Request& r) {
     const bool repeats = i < missing_axes || in[i - missing_axes] == 1;
     axes.push_back({out[i], repeats ? 0 : from[i - missing_axes], to[i]});
   }
-  return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype));
+  return std::make_unique<RearrangeKernel>(std::move(axes), size_of(r.inputs[0].dtype));
 }
 
 std::unique_ptr<Kernel> make_transpose(const Request& r) {
@@ -59,7 +59,7 @@ std::unique_ptr<Kernel> make_transpose(const Request& r) {
   for (size_t i = 0; i < op.axes.size(); ++i) {
     axes.push_back({r.outputs[0].shape[static_cast<int>(i)], from[op.axes[i]], to[i]});
   }
-  return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype));
+  return std::make_unique<RearrangeKernel>(std::move(axes), size_of(r.inputs[0].dtype));
 }
 
 std::unique_ptr<Kernel> make_slice(const Request& r) {
@@ -75,7 +75,7 @@ std::unique_ptr<Kernel> make_slice(const Request& r) {
     axes.push_back({count, from[i] * step, to[i]});
     first += op.start[i] * from[i];
   }
-  return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype), first);
+  return std::make_unique<RearrangeKernel>(std::move(axes), size_of(r.inputs[0].dtype), first);
 }
 
 std::unique_ptr<Kernel> make_reverse(const Request& r) {
@@ -85,12 +85,12 @@ std::unique_ptr<Kernel> make_reverse(const Request& r) {
   int64_t first = 0;
   for (size_t i = 0; i < strides.size(); ++i) {
     const int64_t size = r.inputs[0].shape[static_cast<int>(i)];
-    const bool flipped =
+    const bool is_flipped =
         std::find(op.axes.begin(), op.axes.end(), static_cast<int>(i)) != op.axes.end();
-    axes.push_back({size, flipped ? -strides[i] : strides[i], strides[i]});
-    if (flipped) first += (size - 1) * strides[i];
+    axes.push_back({size, is_flipped ? -strides[i] : strides[i], strides[i]});
+    if (is_flipped) first += (size - 1) * strides[i];
   }
-  return std::make_unique<Rearrange>(std::move(axes), size_of(r.inputs[0].dtype), first);
+  return std::make_unique<RearrangeKernel>(std::move(axes), size_of(r.inputs[0].dtype), first);
 }
 
 /// Fills `to` with copies of one value.
@@ -215,7 +215,7 @@ std::unique_ptr<Kernel> make_concat(const Request& r) {
 
 std::unique_ptr<Kernel> make_bitcast(const Request& r) {
   const int64_t bytes = r.outputs[0].bytes();
-  return std::make_unique<Rearrange>(Axes{{bytes / 8, 1, 1}}, 8);
+  return std::make_unique<RearrangeKernel>(Axes{{bytes / 8, 1, 1}}, 8);
 }
 
 class FillKernel final : public Kernel {

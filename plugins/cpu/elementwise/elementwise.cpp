@@ -120,15 +120,15 @@ void Elementwise::add_inputs(const Request& request, const std::vector<FusedStep
     Register& r = registers_.emplace_back();
     r.dtype = request.inputs[i].dtype;
     r.input = static_cast<int>(i);
-    bool by_element = false;
+    bool is_read_by_element = false;
     for (const FusedStep& step : steps) {
       const bool scatters = step.kind == FusedStep::Kind::scatter;
       const size_t args = args_of(step.kind);
       const bool reads = std::find(step.args.begin(), step.args.begin() + args, r.input) !=
                          step.args.begin() + args;
-      (scatters ? r.read_by_scatter : by_element) |= reads;
+      (scatters ? r.read_by_scatter : is_read_by_element) |= reads;
     }
-    if (r.read_by_scatter && !by_element) {
+    if (r.read_by_scatter && !is_read_by_element) {
       r.source = Source::for_scatters;
       continue;
     }

@@ -22,30 +22,30 @@ void Elementwise::assign_slots() {
     free_slots.pop_back();
     slot_bytes_ = std::max(slot_bytes_, r.bytes());
   };
-  std::vector<std::vector<int>> ends(steps_.size() + 1);
+  std::vector<std::vector<int>> ending_registers(steps_.size() + 1);
   for (size_t i = 0; i < registers_.size(); ++i) {
     Register& r = registers_[i];
     bool loaded = (r.input >= 0 || r.scattered) && r.source == Source::block;
     if (loaded && !r.scattered) to_load_.push_back(static_cast<int>(i));
     if (r.is_broadcast && r.is_cell()) to_broadcast_.push_back(static_cast<int>(i));
     if (loaded || r.is_broadcast) take(r);
-    if (loaded && r.last_read >= 0) ends[r.last_read].push_back(r.slot);
+    if (loaded && r.last_read >= 0) ending_registers[r.last_read].push_back(r.slot);
   }
   for (size_t s = 0; s < steps_.size(); ++s) {
     if (steps_[s].chain_call >= 0) {  // the results of a chain are outputs and need no block
-      free_slots.insert(free_slots.end(), ends[s].begin(), ends[s].end());
+      free_slots.insert(free_slots.end(), ending_registers[s].begin(), ending_registers[s].end());
       continue;
     }
     Register& r = registers_[steps_[s].result];
     // Takes a block for the result before the blocks of the arguments are freed: the arrays that a
     // loop gets must not overlap partially.
     if (r.source == Source::block) take(r);
-    free_slots.insert(free_slots.end(), ends[s].begin(), ends[s].end());
+    free_slots.insert(free_slots.end(), ending_registers[s].begin(), ending_registers[s].end());
     if (r.source != Source::block) continue;
     if (r.last_read < 0)
       free_slots.push_back(r.slot);  // no step reads the value
     else
-      ends[r.last_read].push_back(r.slot);
+      ending_registers[r.last_read].push_back(r.slot);
   }
 }
 

@@ -36,32 +36,32 @@ HWY_INLINE auto evaluate(D d, V x) {
   if constexpr (kind == K::log1p) return logarithm_of_1_plus(d, x);
   if constexpr (kind == K::sin) {
     if (HWY_LIKELY(small_angles(d, x))) return hn::Sin(d, x);
-    return by_lane(d, x, [](T lane) { return std::sin(lane); });
+    return apply_to_lanes(d, x, [](T lane) { return std::sin(lane); });
   }
   if constexpr (kind == K::cos) {
     if (HWY_LIKELY(small_angles(d, x))) return hn::Cos(d, x);
-    return by_lane(d, x, [](T lane) { return std::cos(lane); });
+    return apply_to_lanes(d, x, [](T lane) { return std::cos(lane); });
   }
   if constexpr (kind == K::tan) {
     if (HWY_LIKELY(small_angles(d, x))) return hn::Div(hn::Sin(d, x), hn::Cos(d, x));
-    return by_lane(d, x, [](T lane) { return std::tan(lane); });
+    return apply_to_lanes(d, x, [](T lane) { return std::tan(lane); });
   }
   if constexpr (kind == K::arcsin) {
     if (HWY_LIKELY(all_below(d, x, 1))) return hn::Asin(d, x);
-    return by_lane(d, x, [](T lane) { return std::asin(lane); });
+    return apply_to_lanes(d, x, [](T lane) { return std::asin(lane); });
   }
   if constexpr (kind == K::arccos) {
     if (HWY_LIKELY(all_below(d, x, 1))) return hn::Acos(d, x);
-    return by_lane(d, x, [](T lane) { return std::acos(lane); });
+    return apply_to_lanes(d, x, [](T lane) { return std::acos(lane); });
   }
   if constexpr (kind == K::arctan) return keep_nan(x, hn::Atan(d, x));
   if constexpr (kind == K::sinh) {
     if (HWY_LIKELY(small_exponents(d, x))) return hn::Sinh(d, x);
-    return by_lane(d, x, [](T lane) { return std::sinh(lane); });
+    return apply_to_lanes(d, x, [](T lane) { return std::sinh(lane); });
   }
   if constexpr (kind == K::cosh) {
     if (HWY_LIKELY(small_exponents(d, x))) return hyperbolic_cosine(d, x);
-    return by_lane(d, x, [](T lane) { return std::cosh(lane); });
+    return apply_to_lanes(d, x, [](T lane) { return std::cosh(lane); });
   }
   if constexpr (kind == K::tanh) return hyperbolic_tangent(d, x);
   if constexpr (kind == K::sigmoid) return sigmoid(d, x);

@@ -101,8 +101,8 @@ template <K kind>
 void integer_division_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto *a = static_cast<const int32_t*>(pa), *b = static_cast<const int32_t*>(pb);
   auto* y = static_cast<int32_t*>(py);
-  const hn::ScalableTag<double> wide;
-  const hn::Rebind<int32_t, decltype(wide)> d;
+  const hn::ScalableTag<double> double_tag;
+  const hn::Rebind<int32_t, decltype(double_tag)> d;
   const size_t lanes = hn::Lanes(d);
   const auto zero = hn::Zero(d), one = hn::Set(d, 1);
   size_t i = 0;
@@ -111,7 +111,7 @@ void integer_division_loop(const void* pa, const void* pb, void* py, size_t n) {
     const auto is_zero = hn::Eq(vb, zero), is_minus_one = hn::Eq(vb, hn::Set(d, -1));
     const auto divisor = hn::IfThenElse(hn::Or(is_zero, is_minus_one), one, vb);
     const auto quotient =
-        hn::DemoteTo(d, hn::Div(hn::PromoteTo(wide, va), hn::PromoteTo(wide, divisor)));
+        hn::DemoteTo(d, hn::Div(hn::PromoteTo(double_tag, va), hn::PromoteTo(double_tag, divisor)));
     const auto remainder = hn::Sub(va, hn::Mul(quotient, divisor));
     const auto has_other_sign =
         hn::And(hn::Ne(remainder, zero), hn::Lt(hn::Xor(remainder, vb), zero));
@@ -132,11 +132,11 @@ template <bool second_scalar>
 void power_loop(const void* pa, const void* pb, void* py, size_t n) {
   const auto *a = static_cast<const float*>(pa), *b = static_cast<const float*>(pb);
   auto* y = static_cast<float*>(py);
-  const hn::ScalableTag<double> wide;
-  const hn::Rebind<float, decltype(wide)> d;
+  const hn::ScalableTag<double> double_tag;
+  const hn::Rebind<float, decltype(double_tag)> d;
   const size_t lanes = hn::Lanes(d);
   const auto zero = hn::Zero(d), infinity = hn::Set(d, INFINITY), b0 = hn::Set(d, *b);
-  const auto max_exponent = hn::Set(wide, 300.0);
+  const auto max_exponent = hn::Set(double_tag, 300.0);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto base = hn::LoadU(d, a + i), exponent = second_scalar ? b0 : hn::LoadU(d, b + i);
@@ -147,9 +147,10 @@ void power_loop(const void* pa, const void* pb, void* py, size_t n) {
       for (size_t k = i; k < i + lanes; ++k) y[k] = std::pow(a[k], b[second_scalar ? 0 : k]);
       continue;
     }
-    const auto logarithm = binary_logarithm(wide, hn::PromoteTo(wide, base));
-    const auto x = hn::Mul(hn::PromoteTo(wide, exponent), logarithm);
-    const auto power = power_of_2(wide, hn::Min(hn::Max(x, hn::Neg(max_exponent)), max_exponent));
+    const auto logarithm = binary_logarithm(double_tag, hn::PromoteTo(double_tag, base));
+    const auto x = hn::Mul(hn::PromoteTo(double_tag, exponent), logarithm);
+    const auto power =
+        power_of_2(double_tag, hn::Min(hn::Max(x, hn::Neg(max_exponent)), max_exponent));
     hn::StoreU(hn::IfThenZeroElse(is_zero, hn::DemoteTo(d, power)), d, y + i);
   }
   for (; i < n; ++i) y[i] = std::pow(a[i], b[second_scalar ? 0 : i]);
@@ -181,8 +182,8 @@ constexpr BinaryLoops pick() {
   } else if constexpr (std::is_same_v<T, int32_t> && (kind == K::mod || kind == K::floor_divide)) {
     return {integer_division_loop<kind>};
   } else if constexpr (is_float && kind == K::power) {
-    constexpr bool by_vectors = std::is_same_v<T, float>;
-    return {by_vectors ? power_loop<false> : plain_loop<kind, T>, nullptr, power_by_number<T>};
+    constexpr bool uses_vectors = std::is_same_v<T, float>;
+    return {uses_vectors ? power_loop<false> : plain_loop<kind, T>, nullptr, power_by_number<T>};
   } else {
     return {plain_loop<kind, T>};
   }

@@ -9,9 +9,9 @@ namespace {
 
 /// Copies its input to its output. Nothing is copied if both share memory, for example after a
 /// check of indices, whose output is its input.
-class Copy final : public Kernel {
+class CopyKernel final : public Kernel {
  public:
-  explicit Copy(size_t bytes) : bytes_(bytes) {}
+  explicit CopyKernel(size_t bytes) : bytes_(bytes) {}
   void run(const Arguments& a) const override {
     if (a.inputs[0] == a.outputs[0]) return;
     a.threads.blocks(static_cast<int64_t>(bytes_), int64_t{1} << 18,
@@ -30,12 +30,12 @@ class Copy final : public Kernel {
 class BorrowedStorage final : public Storage {
  public:
   BorrowedStorage(const std::byte* memory, size_t bytes) {
-    host_ = memory ? const_cast<std::byte*>(memory) : &nothing_;
+    host_ = memory ? const_cast<std::byte*>(memory) : &dummy_byte_;
     bytes_ = bytes;
   }
 
  private:
-  std::byte nothing_{};
+  std::byte dummy_byte_{};
 };
 
 Tensor borrow(const std::byte* memory, const TensorSpec& spec) {
@@ -71,7 +71,7 @@ std::unique_ptr<Kernel> make_computed(const Request& request) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_copy(size_t bytes) { return std::make_unique<Copy>(bytes); }
+std::unique_ptr<Kernel> make_copy(size_t bytes) { return std::make_unique<CopyKernel>(bytes); }
 
 std::span<const KernelEntry> host_kernels() {
   static constexpr KernelEntry kRows[] = {{HostCall::kName, make_computed}};

@@ -28,7 +28,7 @@ int granted_cores() {
 
 /// The number of cores that this process gets of `cores` cores, which are divided evenly if a
 /// launcher started several processes on this machine.
-int part_of(int cores) { return std::max(cores / processes_launched_here(), 1); }
+int cores_of_process(int cores) { return std::max(cores / processes_launched_here(), 1); }
 
 /// The number of cores that the affinity mask and the quota let this process use. If a launcher
 /// started several processes and did not give them different cores by the mask, the cores are
@@ -37,9 +37,9 @@ int available_cores() {
   cpu_set_t set;
   const int allowed = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
   const int online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  const int cores = std::min(allowed, part_of(std::max(online, allowed)));
+  const int cores = std::min(allowed, cores_of_process(std::max(online, allowed)));
   const int quota = granted_cores();
-  return quota > 0 ? std::min(part_of(quota), cores) : cores;
+  return quota > 0 ? std::min(cores_of_process(quota), cores) : cores;
 }
 
 bool is_set_to(const char* variable, const char* value) {

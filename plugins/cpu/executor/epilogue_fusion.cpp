@@ -31,7 +31,7 @@ class EpilogueFusion {
     for (const Schedule::Binding& v : schedule.variables) {
       if (v.result < 0) continue;
       is_kept_[root(v.result)] = true;
-      replaces_.emplace(root(v.result), root(v.value));
+      old_root_by_new_root_.emplace(root(v.result), root(v.value));
     }
   }
 
@@ -67,13 +67,13 @@ class EpilogueFusion {
     return true;
   }
 
-  /// Collects in moves_ the steps between product and reader on which the reader depends, and which
-  /// therefore must move before the product. Returns false if one of them must not move because its
-  /// result is large. Steps with small results are, for example, those that compute the scalars of
-  /// an optimizer.
+  /// Collects in moved_positions_ the steps between product and reader on which the reader depends,
+  /// and which therefore must move before the product. Returns false if one of them must not move
+  /// because its result is large. Steps with small results are, for example, those that compute the
+  /// scalars of an optimizer.
   bool find_moves(size_t product, size_t reader) {
     constexpr size_t kMaxMovedBytes = 64;  // largest size of a result of a step that may move
-    moves_.clear();
+    moved_positions_.clear();
     std::vector<int> needed_values = step(reader).inputs;
     while (!needed_values.empty()) {
       const int producer_step = producer_[root(needed_values.back())];
@@ -84,14 +84,14 @@ class EpilogueFusion {
       if (step(s).op && step(s).op->effect() == Effect::ordered) return false;
       for (int value : step(s).outputs)
         if (schedule_.bytes(value) > kMaxMovedBytes) return false;
-      moves_.push_back(s);
+      moved_positions_.push_back(s);
       needed_values.insert(needed_values.end(), step(s).inputs.begin(), step(s).inputs.end());
     }
-    std::sort(moves_.begin(), moves_.end());
+    std::sort(moved_positions_.begin(), moved_positions_.end());
     return true;
   }
   bool is_moved(size_t s) const {
-    return std::find(moves_.begin(), moves_.end(), s) != moves_.end();
+    return std::find(moved_positions_.begin(), moved_positions_.end(), s) != moved_positions_.end();
   }
 
   /// The reader may overwrite the old values of variables. Returns the last step between product
@@ -99,7 +99,7 @@ class EpilogueFusion {
   size_t last_reader_of_replaced(size_t product, size_t reader) {
     size_t last = product;
     for (int output : step(reader).outputs) {
-      const auto [first, end] = replaces_.equal_range(root(output));
+      const auto [first, end] = old_root_by_new_root_.equal_range(root(output));
       for (auto replaced = first; replaced != end; ++replaced)
         for (size_t read : readers_.of_root(replaced->second)) {
           const size_t s = position_of(read);
@@ -132,11 +132,13 @@ class EpilogueFusion {
     return true;
   }
 
-  /// Moves the steps in moves_ before the product, and the product behind the step `last`.
+  /// Moves the steps in moved_positions_ before the product, and the product behind the step
+  /// `last`.
   void reorder(size_t product, size_t last) {
-    if (last == product && moves_.empty()) return;
-    const size_t end = std::max(last, moves_.empty() ? product : moves_.back()) + 1;
-    std::vector<size_t> order = moves_;
+    if (last == product && moved_positions_.empty()) return;
+    const size_t end =
+        std::max(last, moved_positions_.empty() ? product : moved_positions_.back()) + 1;
+    std::vector<size_t> order = moved_positions_;
     for (size_t s = product; s < end; ++s) {
       if (s > product && !is_moved(s)) order.push_back(s);
       if (s == last) order.push_back(product);
@@ -160,7 +162,7 @@ class EpilogueFusion {
   std::vector<bool> is_kept_;
   /// For each variable that the program writes, the root of its new value (key) and of its old
   /// value.
-  std::unordered_multimap<size_t, size_t> replaces_;
+  std::unordered_multimap<size_t, size_t> old_root_by_new_root_;
   /// For each position, the original position of its step.
   std::vector<size_t> original_position_;
   /// For each original position, the present position of the step.
@@ -169,7 +171,7 @@ class EpilogueFusion {
   /// the same position if it was not fused.
   std::vector<size_t> fused_with_;
   /// Positions, in ascending order, of the steps to move before the product.
-  std::vector<size_t> moves_;
+  std::vector<size_t> moved_positions_;
 };
 
 }  // namespace

@@ -138,7 +138,7 @@ void MemoryPlan::place_callers_values() {
 /// variable or a constant, or that would have to be stored in two places.
 void MemoryPlan::add_result_copies() {
   std::vector<bool> is_used(schedule_.values.size());
-  auto own = [&](int& value) {
+  auto make_own = [&](int& value) {
     size_t root = schedule_.root(value);
     if (locations[root].kind == Location::Kind::none && !is_used[root]) {
       is_used[root] = true;
@@ -149,18 +149,18 @@ void MemoryPlan::add_result_copies() {
     is_used.resize(schedule_.values.size(), true);
   };
   for (auto& v : schedule_.variables) {
-    if (v.result >= 0) own(v.result);
+    if (v.result >= 0) make_own(v.result);
   }
-  for (int& value : schedule_.outputs) own(value);
+  for (int& value : schedule_.outputs) make_own(value);
 }
 
 void MemoryPlan::find_ends() {
   end_.resize(schedule_.steps.size());
-  int before_awaiting = static_cast<int>(schedule_.steps.size()) - 1;
+  int last_step_before_wait = static_cast<int>(schedule_.steps.size()) - 1;
   for (size_t s = schedule_.steps.size(); s-- > 0;) {
     const auto at = static_cast<int>(s);
-    end_[s] = schedule_.steps[s].is_overlapped ? before_awaiting : at;
-    if (schedule_.steps[s].awaits_exchanges) before_awaiting = at - 1;
+    end_[s] = schedule_.steps[s].is_overlapped ? last_step_before_wait : at;
+    if (schedule_.steps[s].awaits_exchanges) last_step_before_wait = at - 1;
   }
 }
 
@@ -197,10 +197,10 @@ bool MemoryPlan::is_busy(int value, const Step& step, int when) const {
 /// memory.
 bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result) const {
   int old_root = schedule_.root(old_value);
-  int when = producer_step_[schedule_.root(result)];
+  int producer_step = producer_step_[schedule_.root(result)];
   int last = last_use_[old_root];
-  if (is_busy(old_value, step, when)) return false;
-  if (last != when) return last < when;
+  if (is_busy(old_value, step, producer_step)) return false;
+  if (last != producer_step) return last < producer_step;
   for (size_t o = 0; o < step.outputs.size(); ++o) {
     if (schedule_.root(step.outputs[o]) != schedule_.root(result)) continue;
     for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -215,19 +215,19 @@ bool MemoryPlan::can_write_in_place(const Step& step, int old_value, int result)
 /// computed before the last step that may fail, it is copied to the variable after that step
 /// instead, because a run that fails must not change a variable.
 void MemoryPlan::place_variable_results() {
-  std::vector<size_t> late;
+  std::vector<size_t> late_variables;
   for (size_t i = 0; i < schedule_.variables.size(); ++i) {
     auto [value, result] = schedule_.variables[i];
     if (result < 0) continue;
-    const int when = producer_step_[schedule_.root(result)];
-    const Step& step = schedule_.steps[static_cast<size_t>(when)];
-    if (when > last_failure_ && can_write_in_place(step, value, result)) {
+    const int producer_step = producer_step_[schedule_.root(result)];
+    const Step& step = schedule_.steps[static_cast<size_t>(producer_step)];
+    if (producer_step > last_failure_ && can_write_in_place(step, value, result)) {
       location(result) = {Location::Kind::variable, static_cast<int>(i), 0};
     } else {
-      late.push_back(i);
+      late_variables.push_back(i);
     }
   }
-  for (size_t i : late) {
+  for (size_t i : late_variables) {
     int copy = schedule_.add_copy(schedule_.variables[i].result);
     locations.resize(schedule_.values.size());
     location(copy) = {Location::Kind::variable, static_cast<int>(i), 0};
@@ -265,7 +265,7 @@ void MemoryPlan::share_in_place() {
   auto in_arena = [&](size_t root) { return locations[root].kind == Location::Kind::none; };
   shares_with_.resize(schedule_.values.size());
   for (size_t v = 0; v < shares_with_.size(); ++v) shares_with_[v] = static_cast<int>(v);
-  std::vector<bool> lent(schedule_.values.size());
+  std::vector<bool> is_lent(schedule_.values.size());
   for (const Step& step : schedule_.steps) {
     for (int output : step.outputs) {
       size_t out = schedule_.root(output);
@@ -273,10 +273,10 @@ void MemoryPlan::share_in_place() {
       for (int input : step.inputs) {
         size_t in = schedule_.root(input);
         bool is_last_use = in_arena(in) && producer_step_[in] >= 0 &&
-                           last_use_[in] == producer_step_[out] && !lent[in];
+                           last_use_[in] == producer_step_[out] && !is_lent[in];
         if (!is_last_use || !have_elements_alike(input, output)) continue;
         if (!can_write_in_place(step, input, output)) continue;
-        lent[in] = true;
+        is_lent[in] = true;
         shares_with_[out] = shares_with_[in];
         break;
       }

@@ -73,23 +73,24 @@ class Overlap {
   /// the steps that compute its inputs and after the checks that came before it, an exchange also
   /// after the previous step whose effect must keep its order (Effect::ordered).
   void move_up() {
-    std::vector<size_t> place(steps().size()), producer(schedule_.values.size(), 0);
+    std::vector<size_t> new_position(steps().size()), producer(schedule_.values.size(), 0);
     size_t last_check = schedule_.prepack_steps, last_ordered = 0;
     for (size_t s = 0; s < steps().size(); ++s) {
       const Step& step = steps()[s];
-      place[s] = s;
+      new_position[s] = s;
       if (moves_[s]) {
-        place[s] = is_exchange(step) ? std::max(last_check, last_ordered) : last_check;
-        for (int value : step.inputs) place[s] = std::max(place[s], producer[root(value)]);
+        new_position[s] = is_exchange(step) ? std::max(last_check, last_ordered) : last_check;
+        for (int value : step.inputs)
+          new_position[s] = std::max(new_position[s], producer[root(value)]);
       }
-      for (int value : step.outputs) producer[root(value)] = place[s];
-      if (checks(step)) last_check = place[s];
-      if (is_ordered(step)) last_ordered = place[s];
+      for (int value : step.outputs) producer[root(value)] = new_position[s];
+      if (checks(step)) last_check = new_position[s];
+      if (is_ordered(step)) last_ordered = new_position[s];
     }
     std::vector<size_t> order(steps().size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return place[a] < place[b]; });
+                     [&](size_t a, size_t b) { return new_position[a] < new_position[b]; });
     std::vector<Step> reordered_steps;
     for (size_t s : order) reordered_steps.push_back(std::move(steps()[s]));
     steps() = std::move(reordered_steps);

@@ -170,7 +170,7 @@ void Plan::find_shards(const Program& program, const Schedule& schedule) {
 void Plan::profile(bool on, bool of_parts) {
   profiling_ = on, observed_ = on || watcher_;
   for (const Call& call : calls_) {
-    if (auto* composed = dynamic_cast<Composed*>(call.kernel)) composed->profile(on);
+    if (auto* composed = dynamic_cast<ComposedKernel*>(call.kernel)) composed->profile(on);
   }
   if (!on) return;
   for (Tally& tally : tallies_) tally.calls = 0, tally.seconds = 0;
@@ -365,7 +365,7 @@ void add_shares(const ProfileEntry& whole, std::vector<ProfileEntry> within,
 std::vector<ProfileEntry> Plan::rows() const {
   std::vector<ProfileEntry> rows;
   for (size_t i = 0; i < calls_.size(); ++i) {
-    if (const auto* composed = dynamic_cast<const Composed*>(calls_[i].kernel))
+    if (const auto* composed = dynamic_cast<const ComposedKernel*>(calls_[i].kernel))
       add_shares(row_of(i), composed->rows(), rows);
     else
       rows.push_back(row_of(i));

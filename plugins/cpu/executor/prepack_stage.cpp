@@ -134,8 +134,8 @@ bool PrepackStage::is_valid(const State& state, const std::vector<Contents>& con
 
 namespace {
 
-std::vector<Contents> chosen(const std::vector<Contents>& contents,
-                             const std::vector<size_t>& variables) {
+std::vector<Contents> contents_of(const std::vector<Contents>& contents,
+                                  const std::vector<size_t>& variables) {
   std::vector<Contents> list;
   for (size_t v : variables) list.push_back(contents[v]);
   return list;
@@ -148,7 +148,7 @@ std::vector<Contents> chosen(const std::vector<Contents>& contents,
 void PrepackStage::find_needed(const std::vector<Contents>& contents, std::byte** arguments,
                                PrepackCache::ExclusiveUpdate& update) {
   for (CachedValue& cached : cached_)
-    cached.is_stale = !update.is_made(*cached.value, chosen(contents, cached.variables));
+    cached.is_stale = !update.is_made(*cached.value, contents_of(contents, cached.variables));
   for (Step& step : steps_) step.must_run = !step.has_results;
   for (size_t s = steps_.size(); s-- > 0;) {
     Step& step = steps_[s];
@@ -168,7 +168,7 @@ void PrepackStage::end(State& state, const std::vector<Contents>& contents,
                        PrepackCache::ExclusiveUpdate& update) {
   for (size_t c = 0; c < cached_.size(); ++c) {
     const CachedValue& cached = cached_[c];
-    if (cached.is_stale) update.end(*cached.value, chosen(contents, cached.variables));
+    if (cached.is_stale) update.end(*cached.value, contents_of(contents, cached.variables));
     state.versions[c] = cached.value->version();
   }
   for (size_t r = 0; r < reads_.size(); ++r) state.contents[r] = contents[reads_[r]];

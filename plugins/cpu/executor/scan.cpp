@@ -39,8 +39,8 @@ class ScanLoop {
         stepped_(states_ + static_cast<size_t>(scan.sequences)),
         step_outputs_(scan.body->outputs.size() - states_),
         reverse_(scan.reverse),
-        keep_(scan.keep_states),
-        by_rows_(scan.body->inputs.size(), false),
+        keeps_states_(scan.keep_states),
+        is_split_by_rows_(scan.body->inputs.size(), false),
         shared_inputs_(scan.body->inputs.size()) {
     for (int value : scan.body->inputs) in_bytes_.push_back(bytes_of_value(*scan.body, value));
     for (int value : scan.body->outputs) out_bytes_.push_back(bytes_of_value(*scan.body, value));
@@ -71,9 +71,9 @@ class ScanLoop {
   }
 
   double flops() const {
-    const double whole =
+    const double full_parts_flops =
         plans_[0]->plan.flops() * static_cast<double>(parts_ - (remainder_plan_ ? 1 : 0));
-    return (whole + (remainder_plan_ ? remainder_plan_->plan.flops() : 0)) *
+    return (full_parts_flops + (remainder_plan_ ? remainder_plan_->plan.flops() : 0)) *
            static_cast<double>(steps_);
   }
   size_t scratch_bytes() const {
@@ -97,7 +97,8 @@ class ScanLoop {
     const int64_t rows = rowwise ? rows_of_part(body, rowwise->batch) : 0;
     if (!rowwise || rows >= rowwise->batch) return false;
     const int64_t left = rowwise->batch % rows;
-    for (size_t i = 0; i < by_rows_.size(); ++i) by_rows_[i] = rowwise->input(i) == SliceRole::rows;
+    for (size_t i = 0; i < is_split_by_rows_.size(); ++i)
+      is_split_by_rows_[i] = rowwise->input(i) == SliceRole::rows;
     batch_ = rowwise->batch, rows_ = rows, parts_ = pieces(batch_, rows);
     part_ = prepared(rowwise->of(rows));
     const Program last_part = left > 0 ? prepared(rowwise->of(left)) : Program();
@@ -108,7 +109,7 @@ class ScanLoop {
       if (flops() >= kMinPartFlops * static_cast<double>(parts_)) return true;
     }
     plans_.clear(), remainder_plan_.reset();
-    batch_ = parts_ = 1, by_rows_.assign(by_rows_.size(), false);
+    batch_ = parts_ = 1, is_split_by_rows_.assign(is_split_by_rows_.size(), false);
     return false;
   }
   bool has_kernels(const Program& program) const {
@@ -123,7 +124,7 @@ class ScanLoop {
       plans_.push_back(std::make_unique<PlanWithFrame>(part_, *this, single_thread_pool_));
   }
 
-  bool is_same(size_t input) const { return input >= stepped_ && !by_rows_[input]; }
+  bool is_same(size_t input) const { return input >= stepped_ && !is_split_by_rows_[input]; }
   /// Returns the body with variables in place of those inputs that all steps and parts share,
   /// because kernels can prepare variables (Kernel::prepare).
   Program prepared(Program body) {
@@ -161,7 +162,8 @@ class ScanLoop {
     return bytes / static_cast<size_t>(batch_) * static_cast<size_t>(part * rows_);
   }
   std::byte* input(const Arguments& a, size_t i, int64_t part) const {
-    return const_cast<std::byte*>(a.inputs[i]) + (by_rows_[i] ? first_row(in_bytes_[i], part) : 0);
+    return const_cast<std::byte*>(a.inputs[i]) +
+           (is_split_by_rows_[i] ? first_row(in_bytes_[i], part) : 0);
   }
 
   void run_part(const Arguments& a, PlanWithFrame& own, int64_t part) const {
@@ -189,7 +191,8 @@ class ScanLoop {
   std::byte* state(const Arguments& a, size_t s, int64_t i, int64_t part) const {
     const size_t first = first_row(in_bytes_[s], part);
     if (i == steps_) return a.outputs[s] + first;
-    if (keep_) return a.outputs[states_ + step_outputs_ + s] + step(i) * in_bytes_[s] + first;
+    if (keeps_states_)
+      return a.outputs[states_ + step_outputs_ + s] + step(i) * in_bytes_[s] + first;
     size_t offset = static_cast<size_t>(i % 2) * state_bytes_ + first;
     for (size_t before = 0; before < s; ++before) offset += aligned(in_bytes_[before]);
     return a.scratch + offset;
@@ -206,9 +209,9 @@ class ScanLoop {
   PrepackCache cache_;  // the prepacked values of the plans
   /// Numbers of states, of states and sequences together, and of outputs per step.
   size_t states_, stepped_, step_outputs_;
-  bool reverse_, keep_;
+  bool reverse_, keeps_states_;
   /// For each input of the body, whether it is split by rows of the batch.
-  std::vector<bool> by_rows_;
+  std::vector<bool> is_split_by_rows_;
   /// For each input of the body that all steps and parts share, the variable that replaces it.
   std::vector<Variable> shared_inputs_;
   std::vector<size_t> in_bytes_, out_bytes_;  ///< sizes in bytes of the body's inputs and outputs

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kLanes = 32;
 
-class SlicedKernel final : public Composed {
+class SlicedKernel final : public ComposedKernel {
  public:
   SlicedKernel(const Sliced& op, const Request& r)
       : op_(op), options_(r.options), lanes_(std::min(op.slices, kLanes)) {
@@ -73,7 +73,7 @@ class SlicedKernel final : public Composed {
     size_t offset, stride;
     /// For outputs with SliceRole::rows or SliceRole::sum, the offset in the memory of a thread at
     /// which the output of one slice is computed.
-    size_t own;
+    size_t own_offset;
   };
 
   size_t bytes(int value) const { return static_cast<size_t>(op_.body->values[value].bytes()); }
@@ -108,14 +108,14 @@ class SlicedKernel final : public Composed {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Output& o = outputs_[i];
       const bool is_own = o.part == SliceRole::rows || o.part == SliceRole::sum;
-      memory.outputs[i] = is_own ? own + o.own : copy(a, o, slice);
+      memory.outputs[i] = is_own ? own + o.own_offset : copy(a, o, slice);
     }
   }
   void hand_out(const Arguments& a, int64_t slice, int64_t lane, bool is_first,
                 const std::byte* own) const {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Output& o = outputs_[i];
-      const auto* from = reinterpret_cast<const float*>(own + o.own);
+      const auto* from = reinterpret_cast<const float*>(own + o.own_offset);
       const size_t count = o.bytes / sizeof(float);
       auto* sum = reinterpret_cast<float*>(copy(a, o, lane));
       if (o.part == SliceRole::rows)

@@ -8,7 +8,7 @@
 
 namespace crescent::cpu {
 
-class Composed : public Kernel {
+class ComposedKernel : public Kernel {
  public:
   /// Starts timing each instruction, from zero, or stops.
   virtual void profile(bool on) = 0;

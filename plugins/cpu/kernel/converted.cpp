@@ -59,9 +59,9 @@ std::unique_ptr<Kernel> caster(const TensorSpec& from, const TensorSpec& to,
 
 size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-class Converted final : public Kernel {
+class ConvertedKernel final : public Kernel {
  public:
-  Converted(std::unique_ptr<Kernel> inner, const Request& r) : inner_(std::move(inner)) {
+  ConvertedKernel(std::unique_ptr<Kernel> inner, const Request& r) : inner_(std::move(inner)) {
     inner_scratch_ = aligned(inner_->scratch_bytes());
     scratch_ = inner_scratch_;
     for (const auto& spec : r.inputs) inputs_.push_back(make_port(spec, true, r.options));
@@ -134,7 +134,7 @@ std::unique_ptr<Kernel> make_wider(const Request& r, F make) {
   }
   auto inner = make(Request{r.op, inputs, outputs, r.options});
   if (!inner) return nullptr;
-  auto kernel = std::make_unique<Converted>(std::move(inner), r);
+  auto kernel = std::make_unique<ConvertedKernel>(std::move(inner), r);
   return kernel->is_complete() ? std::move(kernel) : nullptr;
 }
 

@@ -50,9 +50,9 @@ HWY_INLINE V exponential_of_negative(D d, V x) {
   } else {
     // Adding a number this large rounds the exponent to an integer, which is then in the lowest
     // bits, with the bias of a float's exponent field.
-    const V whole = constant(d, 12582912 + 127);
-    const V power = hn::MulAdd(x, constant(d, 1.4426950408889634), whole),
-            n = hn::Sub(power, whole);
+    const V rounding_offset = constant(d, 12582912 + 127);
+    const V power = hn::MulAdd(x, constant(d, 1.4426950408889634), rounding_offset),
+            n = hn::Sub(power, rounding_offset);
     const V r = hn::NegMulAdd(n, constant(d, -2.12194440e-4),
                               hn::NegMulAdd(n, constant(d, 0.693359375), x));
     const V y = horner(d, r, 1.384360336e-3, 8.374197402e-3, 4.166800489e-2, 1.666643078e-1,
@@ -98,7 +98,7 @@ HWY_INLINE V softplus(D d, V x) {
 
 /// Applies the scalar function f to each lane; for functions that are not implemented on vectors.
 template <class D, class V, class F>
-HWY_INLINE V by_lane(D d, V x, F&& f) {
+HWY_INLINE V apply_to_lanes(D d, V x, F&& f) {
   HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(d)];
   hn::Store(x, d, lanes);
   for (size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = f(lanes[i]);
@@ -167,9 +167,9 @@ HWY_INLINE V remainder_of(D d, V a, V b) {
 /// through the series of 2 artanh((m - 1) / (m + 1)).
 template <class D, class V>
 HWY_INLINE V binary_logarithm(D d, V x) {
-  const hn::RebindToSigned<D> whole;
-  const auto bits = hn::BitCast(whole, x);
-  const auto exponent = hn::ShiftRight<52>(hn::Sub(bits, hn::Set(whole, 0x3FE6A09E667F3BCD)));
+  const hn::RebindToSigned<D> integers;
+  const auto bits = hn::BitCast(integers, x);
+  const auto exponent = hn::ShiftRight<52>(hn::Sub(bits, hn::Set(integers, 0x3FE6A09E667F3BCD)));
   const V m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<52>(exponent))), one = constant(d, 1);
   const V s = hn::Div(hn::Sub(m, one), hn::Add(m, one));
   const V series = horner(d, hn::Mul(s, s), 1. / 13, 1. / 11, 1. / 9, 1. / 7, 1. / 5, 1. / 3, 1);
@@ -181,8 +181,8 @@ template <class D, class V>
 HWY_INLINE V power_of_2(D d, V x) {
   // Adding a number this large rounds the exponent to an integer, which is then in the lowest bits,
   // with the bias of a double's exponent field.
-  const V whole = constant(d, 0x1.8p52 + 1023), shifted = hn::Add(x, whole);
-  const V r = hn::Sub(x, hn::Sub(shifted, whole));
+  const V rounding_offset = constant(d, 0x1.8p52 + 1023), shifted = hn::Add(x, rounding_offset);
+  const V r = hn::Sub(x, hn::Sub(shifted, rounding_offset));
   const V y = horner(d, r, 1.3215486790144307e-6, 1.5252733804059838e-5, 1.5403530393381608e-4,
                      1.3333558146428441e-3, 9.618129107628477e-3, 5.5504108664821576e-2,
                      2.4022650695910072e-1, 6.931471805599453e-1, 1);
@@ -196,7 +196,7 @@ HWY_INLINE V power_of_2(D d, V x) {
 template <class D, class V>
 HWY_INLINE V error_function(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
-    return by_lane(d, x, [](double lane) { return std::erf(lane); });
+    return apply_to_lanes(d, x, [](double lane) { return std::erf(lane); });
   } else {
     const V a = hn::Min(hn::Abs(x), constant(d, 3.92));  // erf rounds to 1 beyond this limit
     const V series = horner(d, hn::Mul(a, a), -7.5729622e-06, 0.000103938759, -0.000833956985,

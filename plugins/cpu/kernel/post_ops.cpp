@@ -10,7 +10,7 @@ const WithPostOps* with_post_ops(const Op& op) {
 }
 
 /// The rank of a post-op in the order in which kernels apply post-ops.
-int place_of(PostOp post) {
+int rank_of(PostOp post) {
   switch (post) {
     case PostOp::bias:
       return 0;
@@ -39,7 +39,7 @@ PostOps::PostOps(const Op& op) {
   if (!wrapper) return;
   mixed = wrapper->mixed;
   for (int last = -1; PostOp post : wrapper->post) {
-    is_known = is_known && place_of(post) > std::exchange(last, place_of(post));
+    is_known = is_known && rank_of(post) > std::exchange(last, rank_of(post));
     if (post == PostOp::bias) bias = true;
     if (post == PostOp::add) combine = Combine::add;
     if (post == PostOp::mask) combine = Combine::mask;

@@ -63,9 +63,9 @@ HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from) {
 }
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const BFloat16* from) {
-  const hn::Rebind<uint16_t, D> half;
+  const hn::Rebind<uint16_t, D> uint16_tag;
   const hn::RebindToUnsigned<D> bits;
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(half, &from->bits))));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(uint16_tag, &from->bits))));
 }
 template <class D>
 HWY_INLINE void store(hn::Vec<D> x, D d, hn::TFromD<D>* to) {
@@ -73,7 +73,7 @@ HWY_INLINE void store(hn::Vec<D> x, D d, hn::TFromD<D>* to) {
 }
 template <class D>
 HWY_INLINE void store(hn::Vec<D> x, D, BFloat16* to) {
-  const hn::Rebind<uint16_t, D> half;
+  const hn::Rebind<uint16_t, D> uint16_tag;
   const hn::RebindToUnsigned<D> bits;
   const hn::RebindToSigned<D> integers;
   const auto b = hn::BitCast(bits, x), high = hn::ShiftRight<16>(b);
@@ -81,13 +81,13 @@ HWY_INLINE void store(hn::Vec<D> x, D, BFloat16* to) {
   // A NaN gets this bit, so that it is still NaN after rounding.
   const auto quiet = high | hn::Set(bits, 0x40);
   const auto result = hn::IfThenElse(hn::RebindMask(bits, hn::IsNaN(x)), quiet, rounded);
-  hn::StoreU(hn::DemoteTo(half, hn::BitCast(integers, result)), half, &to->bits);
+  hn::StoreU(hn::DemoteTo(uint16_tag, hn::BitCast(integers, result)), uint16_tag, &to->bits);
 }
 
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const uint8_t* from) {
-  const hn::Rebind<int32_t, D> whole;
-  const auto x = hn::PromoteTo(whole, hn::LoadU(hn::Rebind<uint8_t, D>(), from));
+  const hn::Rebind<int32_t, D> int32_tag;
+  const auto x = hn::PromoteTo(int32_tag, hn::LoadU(hn::Rebind<uint8_t, D>(), from));
   if constexpr (sizeof(hn::TFromD<D>) == 8)
     return hn::PromoteTo(d, x);
   else
@@ -95,12 +95,12 @@ HWY_INLINE hn::Vec<D> load(D d, const uint8_t* from) {
 }
 template <class D>
 HWY_INLINE void store(hn::Vec<D> x, D, uint8_t* to) {
-  const hn::Rebind<int32_t, D> whole;
+  const hn::Rebind<int32_t, D> int32_tag;
   const hn::Rebind<uint8_t, D> bytes;
   if constexpr (sizeof(hn::TFromD<D>) == 8)
-    hn::StoreU(hn::DemoteTo(bytes, hn::DemoteTo(whole, x)), bytes, to);
+    hn::StoreU(hn::DemoteTo(bytes, hn::DemoteTo(int32_tag, x)), bytes, to);
   else
-    hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(whole, x)), bytes, to);
+    hn::StoreU(hn::DemoteTo(bytes, hn::ConvertTo(int32_tag, x)), bytes, to);
 }
 
 /// Loads `count` <= Lanes values and sets the other lanes to zero, without reading memory behind

@@ -10,16 +10,16 @@ namespace {
 class EnvironmentScope {
  public:
   EnvironmentScope(const char* name, const char* value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
+    if (const char* before = std::getenv(name)) old_value_ = before;
     setenv(name, value, 1);
   }
-  ~EnvironmentScope() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+  ~EnvironmentScope() { old_value_ ? setenv(name_, old_value_->c_str(), 1) : unsetenv(name_); }
   EnvironmentScope(const EnvironmentScope&) = delete;
   EnvironmentScope& operator=(const EnvironmentScope&) = delete;
 
  private:
   const char* name_;
-  std::optional<std::string> before_;
+  std::optional<std::string> old_value_;
 };
 
 /// OpenBLAS' name of the kernels for the instruction sets of this processor; null where OpenBLAS

@@ -15,7 +15,7 @@ namespace crescent::cpu {
 namespace {
 
 /// The largest number of rows for which the loops of the plugin `linalg` are faster.
-constexpr int64_t kSmall = 24;
+constexpr int64_t kMaxSmallRows = 24;
 template <class T>
 constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
 
@@ -64,12 +64,12 @@ class EighKernel final : public BatchKernel {
     int info = 0;
     const BlasLock lock;
     T* const none = nullptr;
-    syevd<T>("V", "U", &n_, none, &n_, none, &best_size, &query_size, &integers_, &query_size,
+    syevd<T>("V", "U", &n_, none, &n_, none, &best_size, &query_size, &integer_count_, &query_size,
              &info, 1, 1);
-    work_ = work_size(best_size);
+    work_size_ = work_size(best_size);
   }
   size_t scratch_bytes() const override {
-    return (size() + work_) * sizeof(T) + integers_ * sizeof(int);
+    return (size() + work_size_) * sizeof(T) + integer_count_ * sizeof(int);
   }
 
  private:
@@ -79,13 +79,13 @@ class EighKernel final : public BatchKernel {
     std::copy_n(a.in<T>(0) + i * size(), size(), matrix);
     int info = std::all_of(matrix, matrix + size(), [](T x) { return std::isfinite(x); }) ? 0 : 1;
     if (info == 0)
-      syevd<T>("V", "U", &n_, matrix, &n_, values, work, &work_,
-               reinterpret_cast<int*>(work + work_), &integers_, &info, 1, 1);
+      syevd<T>("V", "U", &n_, matrix, &n_, values, work, &work_size_,
+               reinterpret_cast<int*>(work + work_size_), &integer_count_, &info, 1, 1);
     transpose(matrix, n_, n_, vectors);
     if (info == 0) return;
     std::fill_n(values, n_, kNan<T>), std::fill_n(vectors, size(), kNan<T>);
   }
-  int work_ = 0, integers_ = 0;
+  int work_size_ = 0, integer_count_ = 0;
 };
 
 template <class T, class... A>
@@ -222,18 +222,18 @@ std::unique_ptr<Kernel> make_typed_batch(const Request& r, int64_t min_rows) {
 
 std::unique_ptr<Kernel> make_eigh(const Request& r) { return make_typed_batch<EighKernel>(r, 1); }
 std::unique_ptr<Kernel> make_solve(const Request& r) {
-  return make_typed_batch<SolveKernel>(r, kSmall);
+  return make_typed_batch<SolveKernel>(r, kMaxSmallRows);
 }
 std::unique_ptr<Kernel> make_triangular_solve(const Request& r) {
-  return make_typed_batch<TriangularSolveKernel>(r, kSmall);
+  return make_typed_batch<TriangularSolveKernel>(r, kMaxSmallRows);
 }
 std::unique_ptr<Kernel> make_cholesky(const Request& r) {
-  return make_batch<CholeskyKernel>(r, kSmall);
+  return make_batch<CholeskyKernel>(r, kMaxSmallRows);
 }
 std::unique_ptr<Kernel> make_lu(const Request& r) {
   const Shape& a = r.inputs[0].shape;
   const bool is_square = a.rank() >= 2 && a[-1] == a[-2];
-  return is_square ? make_typed_batch<LuKernel>(r, kSmall) : nullptr;
+  return is_square ? make_typed_batch<LuKernel>(r, kMaxSmallRows) : nullptr;
 }
 
 }  // namespace crescent::cpu

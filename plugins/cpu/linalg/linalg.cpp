@@ -36,11 +36,11 @@ class SvdKernel final : public Kernel {
     const BlasLock lock;
     gesdd<T>("S", &n_, &m_, &unused, &n_, &unused, &unused, &n_, &unused, &k_, &best_size,
              &query_size, &integer, &info, 1);
-    work_ = work_size(best_size);
+    work_size_ = work_size(best_size);
   }
   std::string name() const override { return "openblas lapack"; }
   size_t scratch_bytes() const override {
-    return (size() + work_) * sizeof(T) + 8 * k_ * sizeof(int) + 64;
+    return (size() + work_size_) * sizeof(T) + 8 * k_ * sizeof(int) + 64;
   }
 
   void run(const Arguments& a) const override {
@@ -56,9 +56,9 @@ class SvdKernel final : public Kernel {
     std::copy_n(from, size(), matrix);
     T *work = matrix + size(), *u = a.out<T>(0) + i * m_ * k_, *s = a.out<T>(1) + i * k_,
       *vt = a.out<T>(2) + i * k_ * n_;
-    int* integers = reinterpret_cast<int*>(work + work_);
+    int* integers = reinterpret_cast<int*>(work + work_size_);
     int info = 0;
-    gesdd<T>("S", &n_, &m_, matrix, &n_, s, vt, &n_, u, &k_, work, &work_, integers, &info, 1);
+    gesdd<T>("S", &n_, &m_, matrix, &n_, s, vt, &n_, u, &k_, work, &work_size_, integers, &info, 1);
     if (info == 0) return;  // otherwise the matrix contains NaN, or the iteration did not converge
     for (auto [values, count] : {std::pair(u, int64_t{m_} * k_), std::pair(s, int64_t{k_}),
                                  std::pair(vt, int64_t{k_} * n_)})
@@ -66,7 +66,7 @@ class SvdKernel final : public Kernel {
   }
   size_t size() const { return static_cast<size_t>(m_) * static_cast<size_t>(n_); }
 
-  int m_, n_, k_, work_ = 0;
+  int m_, n_, k_, work_size_ = 0;
   int64_t count_;
 };
 

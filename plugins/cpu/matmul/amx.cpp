@@ -42,10 +42,10 @@ CRESCENT_INLINE void store_columns(const float* from, int64_t width, int64_t row
                                    const float* bias, T* to, int64_t ld) {
   const __m512 zero = _mm512_setzero_ps();
   const auto mask = static_cast<__mmask16>(first(columns));
-  const __m512 added = bias ? _mm512_maskz_loadu_ps(mask, bias) : zero;
+  const __m512 bias_vector = bias ? _mm512_maskz_loadu_ps(mask, bias) : zero;
   for (int64_t i = 0; i < rows; ++i, from += width, to += ld) {
     __m512 x = _mm512_load_ps(from);
-    if (bias) x = _mm512_add_ps(x, added);
+    if (bias) x = _mm512_add_ps(x, bias_vector);
     if (relu) x = _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, zero, _CMP_LT_OQ), zero);
     store16(x, mask, to);
   }

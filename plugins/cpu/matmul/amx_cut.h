@@ -16,13 +16,13 @@ constexpr int64_t longest_stretch(amx::Form form) { return form == amx::Form::sp
 /// Returns the size of pieces that together exceed `whole` by as little as possible: a multiple of
 /// `step`, and at most `piece` rounded up to such a multiple.
 inline int64_t even_piece(int64_t whole, int64_t piece, int64_t step) {
-  int64_t best = 0, missing = std::numeric_limits<int64_t>::max();
+  int64_t best_size = 0, missing = std::numeric_limits<int64_t>::max();
   for (int64_t count = pieces(whole, piece), end = 2 * count; count < end; ++count) {
     const int64_t size = pieces(pieces(whole, count), step) * step,
                   rest = pieces(whole, size) * size - whole;
-    if (rest < missing) best = size, missing = rest;
+    if (rest < missing) best_size = size, missing = rest;
   }
-  return best;
+  return best_size;
 }
 
 /// The division of a matrix product into blocks of the result and, for long sums, into partial
@@ -60,24 +60,25 @@ struct AmxCut {
 
  private:
   /// The number of parts that is enough for few threads, and for many threads.
-  static constexpr int64_t kFew = 8, kEnough = 16;
+  static constexpr int64_t kFewParts = 8, kEnoughParts = 16;
 
   /// Halves the parts along the dimension in which this costs least, until there are enough parts.
   /// Sums are only split for few threads.
   void halve(const MatmulPlan& p, bool packs_left, amx::Form form, ThreadCount thread_count) {
     const int64_t packing = amx::parts(form), shortest = longest_stretch(form);
     while (may_be_cut(p, thread_count)) {
-      constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-      const int64_t columns_cost = columns < 2 * amx::kBlock      ? kNever
+      constexpr int64_t kForbiddenCost = std::numeric_limits<int64_t>::max();
+      const int64_t columns_cost = columns < 2 * amx::kBlock      ? kForbiddenCost
                                    : packs_left && columns == p.n ? packing * rows * depth
                                                                   : 0;
-      const int64_t rows_cost = rows < 2 * amx::kBlock ? kNever
+      const int64_t rows_cost = rows < 2 * amx::kBlock ? kForbiddenCost
                                 : rows == p.m          ? packing * columns * depth
                                                        : 0;
       const bool is_whole = depth < 2 * shortest || thread_count == ThreadCount::many;
-      const int64_t depth_cost = is_whole ? kNever : rows * columns * (depth == p.k ? 8 : 2);
+      const int64_t depth_cost =
+          is_whole ? kForbiddenCost : rows * columns * (depth == p.k ? 8 : 2);
       const int64_t cheapest = std::min({columns_cost, rows_cost, depth_cost});
-      if (cheapest == kNever) break;
+      if (cheapest == kForbiddenCost) break;
       int64_t& halved = cheapest == columns_cost ? columns : cheapest == rows_cost ? rows : depth;
       halved = (halved + 1) / 2;
     }
@@ -86,14 +87,15 @@ struct AmxCut {
   /// Doubles the number of row blocks if otherwise some threads would get two parts and others one.
   void share_evenly(const MatmulPlan& p) {
     const int64_t parts = p.count() * row_blocks * column_blocks * sums;
-    if (parts <= kEnough || parts >= 2 * kEnough || row_blocks == 1 || rows < 2 * amx::kBlock)
+    if (parts <= kEnoughParts || parts >= 2 * kEnoughParts || row_blocks == 1 ||
+        rows < 2 * amx::kBlock)
       return;
     rows = even_piece(p.m, rows / 2, amx::kBlock), row_blocks = pieces(p.m, rows);
   }
 
   /// Whether there are too few parts and these are large enough to be halved.
   bool may_be_cut(const MatmulPlan& p, ThreadCount thread_count) const {
-    const int64_t enough_parts = thread_count == ThreadCount::many ? kEnough : kFew;
+    const int64_t enough_parts = thread_count == ThreadCount::many ? kEnoughParts : kFewParts;
     constexpr double kMinWork = 1e6;  // fewest multiplications per part
     const double operations =
         static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);

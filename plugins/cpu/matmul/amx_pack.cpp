@@ -17,7 +17,7 @@ namespace {
 
 /// A vector of packed values, or three vectors for the parts of split values.
 template <Form form>
-struct Forms {
+struct PackedVectors {
   __m512i part[parts(form)];
 };
 
@@ -33,8 +33,8 @@ CRESCENT_INLINE __m512 upper_half(__m512 x) {
 /// Splits the values of two vectors into three parts, in which the values of `low` and `high` are
 /// interleaved by `order`: the values rounded to 16 bits, the remainder rounded to 16 bits, and the
 /// remainder of that, which is exact.
-CRESCENT_INLINE Forms<Form::split> split(__m512 low, __m512 high, __m512i order) {
-  Forms<Form::split> result;
+CRESCENT_INLINE PackedVectors<Form::split> split(__m512 low, __m512 high, __m512i order) {
+  PackedVectors<Form::split> result;
   for (int p = 0; p < 3; ++p) {
     const __m512 lower = p < 2 ? upper_half(low) : low, upper = p < 2 ? upper_half(high) : high;
     result.part[p] =
@@ -58,11 +58,11 @@ alignas(64) constexpr uint16_t kInterleaved[32] = {0,  16, 1,  17, 2,  18, 3,  1
 
 /// Loads `count` <= 32 values and sets the others to zero.
 template <Form form>
-CRESCENT_INLINE Forms<form> load32(const uint16_t* from, int64_t count) {
+CRESCENT_INLINE PackedVectors<form> load32(const uint16_t* from, int64_t count) {
   return {{_mm512_maskz_loadu_epi16(first(count), from)}};
 }
 template <Form form>
-CRESCENT_INLINE Forms<form> load32(const float* from, int64_t count) {
+CRESCENT_INLINE PackedVectors<form> load32(const float* from, int64_t count) {
   const Mask mask = first(count);
   const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from);
   const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), from + 16);
@@ -83,7 +83,7 @@ struct alignas(64) Rows {
 };
 
 template <Form form>
-CRESCENT_INLINE void put(const Forms<form>& forms, int64_t row, __m512i* tiles) {
+CRESCENT_INLINE void put(const PackedVectors<form>& forms, int64_t row, __m512i* tiles) {
   for (int p = 0; p < parts(form); ++p) tiles[16 * p + row] = forms.part[p];
 }
 template <Form form>
@@ -101,13 +101,14 @@ CRESCENT_INLINE void read_lines(const T* from, int64_t ld, int64_t lines, int64_
 
 /// 16 pairs of a value from `low` and a value from `high`, or zero if `high` is null.
 template <Form form>
-CRESCENT_INLINE Forms<form> pairs(const uint16_t* low, const uint16_t* high, int64_t count) {
+CRESCENT_INLINE PackedVectors<form> pairs(const uint16_t* low, const uint16_t* high,
+                                          int64_t count) {
   const __m256i upper = high ? load16(high, count) : _mm256_setzero_si256();
   const __m512i joined = _mm512_inserti64x4(_mm512_castsi256_si512(load16(low, count)), upper, 1);
   return {{_mm512_permutexvar_epi16(_mm512_load_si512(kInterleaved), joined)}};
 }
 template <Form form>
-CRESCENT_INLINE Forms<form> pairs(const float* low, const float* high, int64_t count) {
+CRESCENT_INLINE PackedVectors<form> pairs(const float* low, const float* high, int64_t count) {
   const auto mask = static_cast<__mmask16>(first(count));
   const __m512 lower = _mm512_maskz_loadu_ps(mask, low),
                upper = high ? _mm512_maskz_loadu_ps(mask, high) : _mm512_setzero_ps();

@@ -94,9 +94,9 @@ MatmulPlan::MatmulPlan(const Request& r) {
   transpose_a = op.transpose_a, transpose_b = op.transpose_b;
   bias = post.bias, combine = post.combine, activation = post.activation;
   m = out[-2], n = out[-1], k = left[transpose_a ? -2 : -1];
-  const Shape leading = out.slice(0, out.rank() - 2);
-  a = offsets(left, leading), b = offsets(right, leading);
-  const bool has_own_rows = left.size() == leading.size() * m * k,
+  const Shape leading_shape = out.slice(0, out.rank() - 2);
+  a = offsets(left, leading_shape), b = offsets(right, leading_shape);
+  const bool has_own_rows = left.size() == leading_shape.size() * m * k,
              has_one_b = right.size() == n * k;
   if (!transpose_a && has_own_rows && has_one_b && count() > 1) {
     m *= count();
@@ -108,7 +108,7 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, ThreadCount thread_co
     : thread_count(thread_count), m(p.m), n(p.n) {
   constexpr int64_t kTile = 128, kLongTile = 512;  // most columns and rows of a tile
   // numbers of parts at which parts are no longer halved
-  constexpr int64_t kFew = 8, kEnough = 16;
+  constexpr int64_t kFewParts = 8, kEnoughParts = 16;
   // fewest multiplications per part, some microseconds
   constexpr double kMinWork = 400e3;
   rows = std::min(m, kLongTile), columns = std::min(n, kTile), depth = p.k;
@@ -116,23 +116,23 @@ MatmulCut::MatmulCut(const MatmulPlan& p, bool split_sums, ThreadCount thread_co
     return p.count() * pieces(m, rows) * pieces(n, columns) * pieces(p.k, depth);
   };
   auto halve = [&](int64_t& length, int64_t least, int64_t most_parts) {
-    auto work = [&] {
+    auto flops = [&] {
       return static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth);
     };
-    while (length >= 2 * least && parts() < most_parts && work() > kMinWork)
+    while (length >= 2 * least && parts() < most_parts && flops() > kMinWork)
       length = (length + 1) / 2;
   };
   // Splitting has costs: partial sums must be stored and added, and each tile copies (and
   // transposes, if needed) its part of b. Parts with short sums or few rows take a tenth longer, so
-  // these splits stop at kFew parts.
-  if (split_sums) halve(depth, 512, kFew);
-  halve(columns, 64, kEnough);
-  halve(rows, 128, kEnough);
-  halve(rows, 64, kFew);
-  if (thread_count == ThreadCount::many) halve(columns, 32, kEnough);
-  if (thread_count != ThreadCount::few) halve(rows, 32, kEnough);
+  // these splits stop at kFewParts parts.
+  if (split_sums) halve(depth, 512, kFewParts);
+  halve(columns, 64, kEnoughParts);
+  halve(rows, 128, kEnoughParts);
+  halve(rows, 64, kFewParts);
+  if (thread_count == ThreadCount::many) halve(columns, 32, kEnoughParts);
+  if (thread_count != ThreadCount::few) halve(rows, 32, kEnoughParts);
   // gives all threads equal numbers of tiles
-  if (rows == kLongTile && parts() > kEnough && parts() < 2 * kEnough) rows /= 2;
+  if (rows == kLongTile && parts() > kEnoughParts && parts() < 2 * kEnoughParts) rows /= 2;
   // makes the tiles equally large
   rows = std::min(m, rounded(pieces(m, pieces(m, rows)), 4));
   columns = std::min(n, rounded(pieces(n, pieces(n, columns)), 16));

@@ -113,7 +113,7 @@ class AmxMatmul final : public EpilogueHost {
   }
   size_t own_scratch_bytes() const override {
     return (partials() * size() + column_values()) * sizeof(float) +
-           (packed_a() + packed_b()) * sizeof(uint16_t);
+           (packed_a_values() + packed_b_values()) * sizeof(uint16_t);
   }
   double own_flops() const override { return plan_.flops(); }
 
@@ -182,10 +182,10 @@ class AmxMatmul final : public EpilogueHost {
 
   /// The number of values of the packed a, which is in scratch memory behind the partial sums; 0 if
   /// no parts share a.
-  int64_t packed_a() const {
+  int64_t packed_a_values() const {
     return few_threads_.shares_a || many_threads_.shares_a ? plan_.count() * a_.values() : 0;
   }
-  int64_t packed_b() const {
+  int64_t packed_b_values() const {
     return few_threads_.shares_b || many_threads_.shares_b ? plan_.count() * b_.values() : 0;
   }
   int64_t column_values() const {
@@ -195,7 +195,7 @@ class AmxMatmul final : public EpilogueHost {
   uint16_t* shared_a(const Arguments& args) const {
     return reinterpret_cast<uint16_t*>(column_scratch(args) + column_values());
   }
-  uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a(); }
+  uint16_t* shared_b(const Arguments& args) const { return shared_a(args) + packed_a_values(); }
   /// The packed b if b is packed as a whole, else null.
   const uint16_t* whole_b(const Arguments& args, const Partition& partition) const {
     return is_packed_ ? args.in<uint16_t>(1) : partition.shares_b ? shared_b(args) : nullptr;
@@ -285,26 +285,26 @@ class AmxMatmul final : public EpilogueHost {
                        std::min(count, p.columns - j), k, k_count);
     };
     const bool is_last = k + k_count >= p.k1;
-    const int64_t turns = w.in_rows ? w.row_blocks : w.column_blocks,
+    const int64_t step_count = w.in_rows ? w.row_blocks : w.column_blocks,
                   blocks = w.in_rows ? w.column_blocks : w.row_blocks;
     const Strips other_strips = w.in_rows ? columns(0, p.columns) : rows(0, p.rows);
-    for (int64_t turn = 0; turn < turns; ++turn) {
+    for (int64_t step_number = 0; step_number < step_count; ++step_number) {
       const Strips strips =
-          w.in_rows ? rows(turn * kBlock, kBlock) : columns(turn * kBlock, kBlock);
+          w.in_rows ? rows(step_number * kBlock, kBlock) : columns(step_number * kBlock, kBlock);
       for (int64_t at = 0; at < blocks; ++at) {
-        const int64_t i = w.in_rows ? turn : at, j = w.in_rows ? at : turn;
+        const int64_t i = w.in_rows ? step_number : at, j = w.in_rows ? at : step_number;
         const std::array strip_pair = {other_strips[2 * at], other_strips[2 * at + 1]};
         const amx::LeftStrips a = !packs_left_ ? left_in_memory(args, p, i * kBlock, k)
                                   : w.in_rows  ? amx::LeftStrips{{strips[0], strips[1]}}
                                                : amx::LeftStrips{{strip_pair[0], strip_pair[1]}};
         const amx::RightStrips b = w.in_rows ? amx::RightStrips{{strip_pair[0], strip_pair[1]}}
                                              : amx::RightStrips{{strips[0], strips[1]}};
-        multiply(args, p, w, i * kBlock, j * kBlock, a, b, turn * blocks + at, k == p.k0, is_last,
-                 k_count, earlier);
+        multiply(args, p, w, i * kBlock, j * kBlock, a, b, step_number * blocks + at, k == p.k0,
+                 is_last, k_count, earlier);
       }
       if (w.feeds_epilogue && is_last) {
         flush(args, p, earlier);
-        const int64_t i = turn * kBlock, first = p.item * plan_.m + p.i + i;
+        const int64_t i = step_number * kBlock, first = p.item * plan_.m + p.i + i;
         (*epilogue)(first * plan_.n, (first + std::min(kBlock, p.rows - i)) * plan_.n, w.row);
       }
     }

@@ -23,7 +23,7 @@
 namespace crescent::cpu {
 
 /// A float32 value in memory that is rounded to bfloat16 when it is loaded.
-struct Rounded {
+struct RoundedFloat {
   float value;
 };
 
@@ -41,11 +41,11 @@ HWY_INLINE hn::Vec<D> rounded(D d, hn::Vec<D> x) {
   return load(d, half);
 }
 template <class D>
-HWY_INLINE hn::Vec<D> load(D d, const Rounded* from) {
+HWY_INLINE hn::Vec<D> load(D d, const RoundedFloat* from) {
   return rounded(d, hn::LoadU(d, &from->value));
 }
 template <class D>
-HWY_INLINE hn::Vec<D> load_part(D d, const Rounded* from, int64_t count) {
+HWY_INLINE hn::Vec<D> load_part(D d, const RoundedFloat* from, int64_t count) {
   return rounded(d, load_part(d, &from->value, count));
 }
 
@@ -115,7 +115,7 @@ void multiply_row_half(const float* a, int64_t depth, const BFloat16* b, int64_t
                        int64_t count, float* out) {
   multiply_row(a, depth, b, step, count, out);
 }
-void multiply_row_rounded(const float* a, int64_t depth, const Rounded* b, int64_t step,
+void multiply_row_rounded(const float* a, int64_t depth, const RoundedFloat* b, int64_t step,
                           int64_t count, float* out) {
   multiply_row(a, depth, b, step, count, out);
 }
@@ -137,7 +137,7 @@ template <class T, class B>
 void multiply_row(const T* a, int64_t depth, const B* b, int64_t step, int64_t count, T* out) {
   if constexpr (std::is_same_v<B, BFloat16>)
     HWY_DYNAMIC_DISPATCH(multiply_row_half)(a, depth, b, step, count, out);
-  else if constexpr (std::is_same_v<B, Rounded>)
+  else if constexpr (std::is_same_v<B, RoundedFloat>)
     HWY_DYNAMIC_DISPATCH(multiply_row_rounded)(a, depth, b, step, count, out);
   else if constexpr (sizeof(T) == 4)
     HWY_DYNAMIC_DISPATCH(multiply_row_float)(a, depth, b, step, count, out);
@@ -326,7 +326,7 @@ class HalfRowMatmul final : public Kernel {
       if (b_ == DType::bfloat16)
         multiply_block(cut_, x, a.in<BFloat16>(1), is_packed_, block, k_part, out);
       else
-        multiply_block(cut_, x, a.in<Rounded>(1), is_packed_, block, k_part, out);
+        multiply_block(cut_, x, a.in<RoundedFloat>(1), is_packed_, block, k_part, out);
     });
     for (int64_t i = 1; i < cut_.k_parts; ++i) accumulate(sums, sums + i * plan_.n, plan_.n);
     if (plan_.bias)

@@ -97,8 +97,9 @@ class TiledMatmul final : public EpilogueHost {
   /// Whether the epilogue can get whole rows. A tile of whole rows reads all of b, so b must be
   /// small in comparison to the result and not packed for other tiles.
   bool has_rows() const override {
-    const bool pays = few_threads_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
-    return sums() > 1 || (pays && plan_.count() * few_threads_.tiles() > 1);
+    const bool is_worthwhile =
+        few_threads_.column_tiles == 1 || (4 * plan_.k <= plan_.m && !is_packed_);
+    return sums() > 1 || (is_worthwhile && plan_.count() * few_threads_.tiles() > 1);
   }
   void prepare_for_epilogue() override {
     if (sums() > 1) return;

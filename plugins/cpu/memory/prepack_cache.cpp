@@ -57,7 +57,7 @@ PrepackedValuePtr PrepackCache::find(PrepackKey key) {
 /// Otherwise the memory is reused; a program that starts now sees version 0 and does not read it.
 std::byte* PrepackCache::ExclusiveUpdate::begin(PrepackedValue& value, size_t bytes) {
   value.version_.store(0);
-  const bool is_only_program = cache_.running_.load() == 1;
+  const bool is_only_program = cache_.running_count_.load() == 1;
   if (value.memory_ && !is_only_program) {
     cache_.retired_.push_back(std::move(value.memory_));
     cache_.has_retired_.store(true);
@@ -74,7 +74,7 @@ void PrepackCache::ExclusiveUpdate::end(PrepackedValue& value, std::vector<Conte
 void PrepackCache::free_retired() {
   std::vector<std::shared_ptr<Storage>> retired;
   const std::lock_guard lock(mutex_);
-  if (running_.load() > 0) return;
+  if (running_count_.load() > 0) return;
   retired.swap(retired_);
   has_retired_.store(false);
 }

@@ -65,9 +65,9 @@ class PrepackCache {
   /// program has found valid do not change.
   class ExecutionScope {
    public:
-    explicit ExecutionScope(PrepackCache& cache) : cache_(cache) { ++cache_.running_; }
+    explicit ExecutionScope(PrepackCache& cache) : cache_(cache) { ++cache_.running_count_; }
     ~ExecutionScope() {
-      if (--cache_.running_ == 0 && cache_.has_retired_.load()) cache_.free_retired();
+      if (--cache_.running_count_ == 0 && cache_.has_retired_.load()) cache_.free_retired();
     }
     ExecutionScope(const ExecutionScope&) = delete;
     ExecutionScope& operator=(const ExecutionScope&) = delete;
@@ -108,7 +108,7 @@ class PrepackCache {
   static constexpr size_t kMinCleanupSize = 256;
   /// Number of values above which expired pointers are removed.
   size_t cleanup_size_ = kMinCleanupSize;
-  std::atomic<int> running_{0};
+  std::atomic<int> running_count_{0};
   std::atomic<bool> has_retired_{false};
   /// Replaced memory that a running program may still read.
   std::vector<std::shared_ptr<Storage>> retired_;

@@ -162,7 +162,7 @@ class RecurrentForward : public Recurrent<T> {
     }
   }
   int64_t x_part_values() const {
-    return this->most_samples() * chunk_ * this->gates_ * this->padded(this->units_);
+    return this->max_samples() * chunk_ * this->gates_ * this->padded(this->units_);
   }
   const T* packed(const Arguments& a, bool is_packed, int input, const PackPanels<T>& pack,
                   size_t index) const {

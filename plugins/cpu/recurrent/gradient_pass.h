@@ -33,7 +33,7 @@ class RecurrentGradient : public Recurrent<T> {
       : Recurrent<T>(r, gates, gradient_parts(r.inputs[0].shape[0])),
         factors_(static_cast<int>(r.inputs.size()) > factors ? factors : -1),
         biases_(biases),
-        chunk_(std::clamp<int64_t>(kGradientRows / this->most_samples(), 1,
+        chunk_(std::clamp<int64_t>(kGradientRows / this->max_samples(), 1,
                                    std::max<int64_t>(1, this->steps_))),
         inputs_(this->features_ + this->units_),
         sums_(inputs_ * this->padded(this->width_) + biases),
@@ -43,7 +43,7 @@ class RecurrentGradient : public Recurrent<T> {
     packed_kernel_ = this->shared_.reserve(this->padded(this->features_) * this->width_);
     packed_recurrent_ = this->shared_.reserve(this->padded(this->units_) * this->width_);
     sums_at_ = this->shared_.reserve(groups_ * sums_);
-    const int64_t samples = this->most_samples(), rows = samples * chunk_;
+    const int64_t samples = this->max_samples(), rows = samples * chunk_;
     dh_ = own_.reserve(samples * this->padded(this->units_)),
     x_rows_ = own_.reserve(rows * x_stride_);
     dx_rows_ = own_.reserve(rows * this->padded(this->features_));

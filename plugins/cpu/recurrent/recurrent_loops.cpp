@@ -19,7 +19,7 @@ constexpr int kMaxRows = 2;
 #else
 constexpr int kMaxRows = 6;
 #endif
-constexpr int64_t kWide = 4;  // number of vectors of columns per wide panel
+constexpr int64_t kWidePanelVectors = 4;  // number of vectors of columns per wide panel
 
 /// The arguments of the product c (rows, columns of a panel) = from + a b. a is (rows, depth), or
 /// (depth, rows) if it is read transposed. Rows of `from` are `ldf` elements apart; 0 means that
@@ -126,7 +126,7 @@ template <class T, class F>
 void each_panel(int64_t columns, F&& f) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>()));
   for (int64_t column = 0; column < columns;) {
-    const int64_t vectors = column + kWide * lanes <= columns ? kWide : 1;
+    const int64_t vectors = column + kWidePanelVectors * lanes <= columns ? kWidePanelVectors : 1;
     f(column, vectors);
     column += vectors * lanes;
   }
@@ -134,7 +134,8 @@ void each_panel(int64_t columns, F&& f) {
 
 template <bool kTransposed, class T>
 void multiply_panel(int64_t vectors, const Operands<T>& p) {
-  vectors == kWide ? multiply<kWide, kTransposed>(p) : multiply<1, kTransposed>(p);
+  vectors == kWidePanelVectors ? multiply<kWidePanelVectors, kTransposed>(p)
+                               : multiply<1, kTransposed>(p);
 }
 
 int64_t padded(int64_t columns, int64_t lanes) { return (columns + lanes - 1) / lanes * lanes; }

@@ -63,7 +63,7 @@ class Recurrent : public Kernel {
  protected:
   int64_t padded(int64_t columns) const { return round_up(columns, loops_.lanes); }
   int64_t first_sample(int64_t part) const { return batch_ * part / parts_; }
-  int64_t most_samples() const { return std::max<int64_t>(1, (batch_ + parts_ - 1) / parts_); }
+  int64_t max_samples() const { return std::max<int64_t>(1, (batch_ + parts_ - 1) / parts_); }
   /// The offset of row (sample, step) in a tensor (batch, steps, width).
   int64_t at(int64_t sample, int64_t step, int64_t width) const {
     return (sample * steps_ + step) * width;

@@ -77,13 +77,13 @@ HWY_INLINE V folded_lanes(hn::ScalableTag<double>, V x) {
 template <class V>
 HWY_INLINE hn::Vec<hn::ScalableTag<double>> folded_lanes([[maybe_unused]] hn::ScalableTag<float> d,
                                                          V x) {
-  const hn::ScalableTag<double> wide;
+  const hn::ScalableTag<double> double_tag;
 #if HWY_TARGET == HWY_SCALAR
-  return hn::Set(wide, static_cast<double>(hn::GetLane(x)));
+  return hn::Set(double_tag, static_cast<double>(hn::GetLane(x)));
 #else
   const hn::Half<decltype(d)> half;
-  return hn::Add(hn::PromoteTo(wide, hn::LowerHalf(half, x)),
-                 hn::PromoteTo(wide, hn::UpperHalf(half, x)));
+  return hn::Add(hn::PromoteTo(double_tag, hn::LowerHalf(half, x)),
+                 hn::PromoteTo(double_tag, hn::UpperHalf(half, x)));
 #endif
 }
 

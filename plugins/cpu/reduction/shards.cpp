@@ -103,7 +103,7 @@ BinaryLoop loop_of(ReduceKind kind, DType dtype) {
 constexpr int64_t kBlock = 1024;     ///< number of elements that are combined at once
 constexpr int64_t kChunk = 1 << 16;  ///< number of elements that are exchanged at once
 /// Depth of the tree for 256 shards, which is the largest number that the op allows.
-constexpr int kDepth = 8;
+constexpr int kMaxTreeDepth = 8;
 
 template <class T>
 class ShardReduceKernel final : public Kernel {
@@ -161,7 +161,7 @@ class ShardReduceKernel final : public Kernel {
   void reduce(const Branch& branch, const Leaf& leaf, int64_t begin, int64_t end, T* to) const {
     for (int64_t at = begin; at < end; at += kBlock) {
       const int64_t n = std::min(kBlock, end - at);
-      std::array<std::array<T, kBlock>, kDepth> space;
+      std::array<std::array<T, kBlock>, kMaxTreeDepth> space;
       const T* values = value(branch, leaf, at, n, space.data());
       std::memcpy(to + (at - begin), values, static_cast<size_t>(n) * sizeof(T));
     }

@@ -16,7 +16,7 @@ class ElasticMemory {
  public:
   using Duration = std::chrono::steady_clock::duration;
   /// Number of calls of at_least() after which the clock is checked.
-  static constexpr int kUses = 1024;
+  static constexpr int kUsesPerCheck = 1024;
   static constexpr Duration kPatience = std::chrono::seconds(10);
 
   explicit ElasticMemory(Duration patience = kPatience) : patience_(patience) {}
@@ -26,7 +26,7 @@ class ElasticMemory {
     largest_request_ = std::max(largest_request_, bytes);
     if (bytes > bytes_)
       take(std::max(bytes, bytes_ + bytes_ / 2));
-    else if (++uses_ >= kUses)
+    else if (++use_count_ >= kUsesPerCheck)
       review();
     return memory_;
   }
@@ -42,7 +42,7 @@ class ElasticMemory {
     memory_ = block_->data(), bytes_ = bytes;
   }
   void review() {
-    uses_ = 0;
+    use_count_ = 0;
     const auto now = std::chrono::steady_clock::now();
     if (now - last_review_ < patience_) return;
     if (largest_request_ < bytes_ / 2) take(largest_request_);
@@ -53,7 +53,7 @@ class ElasticMemory {
   size_t bytes_ = 0;  ///< the present size
   /// The largest size that a caller has asked for since the last review().
   size_t largest_request_ = 0;
-  int uses_ = 0;
+  int use_count_ = 0;
   Duration patience_;
   std::chrono::steady_clock::time_point last_review_ = std::chrono::steady_clock::now();
   std::optional<Block> block_;

@@ -51,9 +51,10 @@ class Lockstep {
     for (int64_t step = 0; step < steps_;) {
       work(step++, 0, participants);
       const int64_t next =
-          step < steps_ ? std::min(max_threads_, 1 + arrived_.get()) : participants;
+          step < steps_ ? std::min(max_threads_, 1 + arrived_count_.get()) : participants;
       if (next == participants) announce(step, participants);
-      for (int64_t thread = 1; thread < participants; ++thread) lost_ += wait_for(thread, step);
+      for (int64_t thread = 1; thread < participants; ++thread)
+        lost_time_ += wait_for(thread, step);
       if (next == participants) continue;
       first_ = step, participants = next;
       announce(step, participants);
@@ -62,7 +63,7 @@ class Lockstep {
   }
 
   void help() {
-    const int64_t thread = 1 + arrived_.value.fetch_add(1);
+    const int64_t thread = 1 + arrived_count_.value.fetch_add(1);
     wait([&] { return participants() > thread || announced_step() == steps_; });
     if (participants() <= thread) return;
     int64_t participant_count = participants();
@@ -79,7 +80,7 @@ class Lockstep {
 
   /// The time for which the leader waited for helpers, including the time from the end of its own
   /// share to the end of the region.
-  Clock::duration lost() const { return lost_ + (Clock::now() - end_); }
+  Clock::duration lost_time() const { return lost_time_ + (Clock::now() - end_); }
 
  private:
   static constexpr int64_t kParticipantCounts = Pool::kMaxThreads + 1;
@@ -99,13 +100,13 @@ class Lockstep {
   const int64_t steps_, count_, max_threads_;
   const StepBody body_;
   void* const context_;
-  Clock::duration lost_{};
+  Clock::duration lost_time_{};
   Clock::time_point end_;  ///< the time when the leader finished its share
   /// The first step in which those helpers take part that were admitted last.
   int64_t first_ = 0;
   /// The number of steps that the leader has done, and the number of threads for the next step.
   Signal announcement_;
-  Signal arrived_;                  ///< number of helpers that have arrived
+  Signal arrived_count_;            ///< number of helpers that have arrived
   Signal done_[Pool::kMaxThreads];  ///< number of steps that each helper has done
 };
 
@@ -124,20 +125,20 @@ void run_steps(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_th
   Lockstep lockstep(steps, count, max_threads, body, context);
   threads.parallel(max_threads,
                    [&](int64_t part, int) { part == 0 ? lockstep.lead() : lockstep.help(); });
-  const auto lost = lockstep.lost();
-  if (lost > kMaxNegligibleLoss)
-    alone_until.store(Clock::now().time_since_epoch() + kAlonePerLostTime * lost,
+  const auto lost_time = lockstep.lost_time();
+  if (lost_time > kMaxNegligibleLoss)
+    alone_until.store(Clock::now().time_since_epoch() + kAlonePerLostTime * lost_time,
                       std::memory_order_relaxed);
 }
 
 /// Runs the region by run_steps(), and records the time of its work for a profile.
 void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_threads,
                StepBody body, void* context, WorkTrace& trace) {
-  std::atomic<Clock::rep> work{0};
+  std::atomic<Clock::rep> work_time{0};
   auto timed = [&](int64_t step, int64_t first, int64_t last) {
     const auto begin = Clock::now();
     body(context, step, first, last);
-    work += (Clock::now() - begin).count();
+    work_time += (Clock::now() - begin).count();
   };
   trace.begin_region(0);
   run_steps(
@@ -146,7 +147,7 @@ void run_timed(CpuThreads& threads, int64_t steps, int64_t count, int64_t max_th
         (*static_cast<decltype(timed)*>(c))(step, first, last);
       },
       &timed);
-  trace.end_region(count, std::max<int64_t>(1, max_threads), Clock::duration(work.load()));
+  trace.end_region(count, std::max<int64_t>(1, max_threads), Clock::duration(work_time.load()));
 }
 
 }  // namespace

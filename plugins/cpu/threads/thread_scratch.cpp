@@ -19,10 +19,10 @@ class AlignedBlock {
 
  private:
   static constexpr std::align_val_t kAlignment{64};
-  struct Free {
+  struct MemoryDeleter {
     void operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
   };
-  std::unique_ptr<std::byte, Free> memory_;
+  std::unique_ptr<std::byte, MemoryDeleter> memory_;
 };
 
 }  // namespace

@@ -27,9 +27,10 @@ WorkTrace::Recording::Recording(WorkTrace& trace) : trace_(trace) {
 }
 
 WorkTrace::Recording::~Recording() {
-  const double outside = seconds_of(Clock::now() - begin_ - trace_.region_time_);
-  trace_.serial_seconds_ =
-      trace_.serial_seconds_ < 0 ? outside : std::min(trace_.serial_seconds_, outside);
+  const double seconds_outside = seconds_of(Clock::now() - begin_ - trace_.region_time_);
+  trace_.serial_seconds_ = trace_.serial_seconds_ < 0
+                               ? seconds_outside
+                               : std::min(trace_.serial_seconds_, seconds_outside);
   current_trace = nullptr;
   --runs_;
 }
@@ -69,12 +70,12 @@ double WorkTrace::Region::seconds() const {
 }
 
 double WorkTrace::Region::seconds_on(int64_t cores) const {
-  std::priority_queue<double, std::vector<double>, std::greater<>> free_at;
-  for (int64_t i = 0; i < std::min(cores, max_threads); ++i) free_at.push(0);
+  std::priority_queue<double, std::vector<double>, std::greater<>> core_free_times;
+  for (int64_t i = 0; i < std::min(cores, max_threads); ++i) core_free_times.push(0);
   double end = 0;
   for (double part : parts) {
-    const double part_end = free_at.top() + part;
-    free_at.pop(), free_at.push(part_end);
+    const double part_end = core_free_times.top() + part;
+    core_free_times.pop(), core_free_times.push(part_end);
     end = std::max(end, part_end);
   }
   return end;

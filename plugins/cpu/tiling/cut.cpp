@@ -44,8 +44,8 @@ bool has_light_kernel(const ConvSpec& spec, const TensorSpec& kernel, int64_t im
   return (is_pointwise || spec.groups > 1) && shape.size() * kMinImagesPerWeight <= images;
 }
 
-std::optional<Cut> convolution(const Op& op, const ConvSpec& spec, const TensorSpecs& in,
-                               const TensorSpecs& out) {
+std::optional<Cut> cut_of_convolution(const Op& op, const ConvSpec& spec, const TensorSpecs& in,
+                                      const TensorSpecs& out) {
   const PostOps post(op);
   const bool is_gradient = as<ConvBackwardKernel>(base_of(op));
   if (post.moments || post.mixed != Mixed::no || (is_gradient && &base_of(op) != &op)) return {};
@@ -86,7 +86,7 @@ std::optional<Cut> cut_of(const Op& op, const TensorSpecs& in, const TensorSpecs
     return cut;
   }
   const ConvSpec* spec = convolution_of(base_of(op));
-  return spec ? convolution(op, *spec, in, out) : std::nullopt;
+  return spec ? cut_of_convolution(op, *spec, in, out) : std::nullopt;
 }
 
 namespace {
@@ -95,9 +95,9 @@ namespace {
 /// null if the op is not a T.
 template <class T, class F>
 OpPtr changed(const Op& op, const F& set_rows) {
-  auto* typed = as<T>(op);
-  if (!typed) return nullptr;
-  auto result = std::make_shared<T>(*typed);
+  auto* typed_op = as<T>(op);
+  if (!typed_op) return nullptr;
+  auto result = std::make_shared<T>(*typed_op);
   set_rows(*result);
   return result;
 }

@@ -10,7 +10,7 @@
 namespace crescent::cpu {
 
 /// Arrays with at least this many bytes do not fit the cache of a core.
-constexpr int64_t kLarge = 4 << 20;
+constexpr int64_t kLargeBytes = 4 << 20;
 
 /// The op as a pointer to T; null if it is not a T.
 template <class T>

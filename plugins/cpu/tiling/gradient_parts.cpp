@@ -19,7 +19,7 @@ class GradientParts {
     for (const Instruction& i : code) {
       const bool is_large = i.op->name() == BatchNormBackward::kName &&
                             spec(i.inputs[0]).dtype == DType::float32 &&
-                            spec(i.inputs[0]).bytes() >= kLarge;
+                            spec(i.inputs[0]).bytes() >= kLargeBytes;
       is_large ? split(i) : program_.code.push_back(i);
     }
   }

@@ -127,36 +127,39 @@ class JoinedDepthwise {
     if (!sums.op || !as<BatchNormSums>(*sums.op)) return false;
     Instruction* data = producer(sums.inputs[1]);
     const auto* post_ops = data ? as<WithPostOps>(*data->op) : nullptr;
-    const auto* of_data = post_ops ? as<ConvBackwardData>(*post_ops->op) : nullptr;
-    if (!of_data || post_ops->post != std::vector{PostOp::mask}) return false;
+    const auto* data_op = post_ops ? as<ConvBackwardData>(*post_ops->op) : nullptr;
+    if (!data_op || post_ops->post != std::vector{PostOp::mask}) return false;
     const int dy = data->inputs[0], kernel = data->inputs[1], normal = data->inputs[2],
               dx = data->outputs[0];
-    Instruction *of_y = producer(dy), *normalize = producer(normal);
+    Instruction *dy_producer = producer(dy), *normalize = producer(normal);
     const auto input_normalization = normalization(normal);
-    if (!of_y || !as<BatchNormGradient>(*of_y->op) || !input_normalization ||
+    if (!dy_producer || !as<BatchNormGradient>(*dy_producer->op) || !input_normalization ||
         !input_normalization->relu ||
-        !has_row_loops(of_data->spec, spec(dx), spec(kernel), spec(dy)))
+        !has_row_loops(data_op->spec, spec(dx), spec(kernel), spec(dy)))
       return false;
-    Instruction* of_kernel = nullptr;
+    Instruction* kernel_instruction = nullptr;
     for (Instruction& i : program_.code) {
       const auto* op = i.op ? as<ConvBackwardKernel>(*i.op) : nullptr;
-      if (op && i.inputs == std::vector{normal, dy} && op->spec == of_data->spec) of_kernel = &i;
+      if (op && i.inputs == std::vector{normal, dy} && op->spec == data_op->spec)
+        kernel_instruction = &i;
     }
-    if (!of_kernel || !is_read_by(dy, {data, of_kernel}) ||
-        !is_read_by(normal, {data, of_kernel}) || of_kernel > &sums ||
-        !readers(of_kernel->outputs[0]).empty() || readers(dx).size() != 1 ||
+    if (!kernel_instruction || !is_read_by(dy, {data, kernel_instruction}) ||
+        !is_read_by(normal, {data, kernel_instruction}) || kernel_instruction > &sums ||
+        !readers(kernel_instruction->outputs[0]).empty() || readers(dx).size() != 1 ||
         sums.inputs[0] != input_normalization->values[0] ||
         sums.inputs[2] != input_normalization->values[1])
       return false;
     auto op = std::make_shared<DepthwiseBackward>();
-    op->spec = of_data->spec;
-    std::vector<int> inputs = of_y->inputs;
+    op->spec = data_op->spec;
+    std::vector<int> inputs = dy_producer->inputs;
     inputs.insert(inputs.end(), input_normalization->values.begin(),
                   input_normalization->values.end());
     inputs.push_back(kernel);
-    std::vector<int> outputs = {of_kernel->outputs[0], dx, sums.outputs[0], sums.outputs[1]};
+    std::vector<int> outputs = {kernel_instruction->outputs[0], dx, sums.outputs[0],
+                                sums.outputs[1]};
     sums.op = std::move(op), sums.inputs = std::move(inputs), sums.outputs = std::move(outputs);
-    for (Instruction* joined : {data, of_y, normalize, of_kernel}) joined->op = nullptr;
+    for (Instruction* joined : {data, dy_producer, normalize, kernel_instruction})
+      joined->op = nullptr;
     return true;
   }
 

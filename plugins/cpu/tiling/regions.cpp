@@ -90,7 +90,7 @@ class Regions {
     });
     return batch;
   }
-  SliceRole made_as(int value) const {
+  SliceRole role_of(int value) const {
     const size_t i = producer(value);
     const std::vector<int>& outputs = program_.code[i].outputs;
     const auto at = std::find(outputs.begin(), outputs.end(), value) - outputs.begin();
@@ -107,7 +107,7 @@ class Regions {
       const SliceRole part = cuts_[i]->inputs[k];
       if (candidate.computed_after.count(value)) return false;
       if (candidate.computed.count(value)) {
-        if (made_as(value) != SliceRole::rows || part != SliceRole::rows) return false;
+        if (role_of(value) != SliceRole::rows || part != SliceRole::rows) return false;
       } else if (const auto known = candidate.read_values.find(value);
                  known != candidate.read_values.end() && known->second != part) {
         return false;
@@ -188,14 +188,14 @@ class Regions {
   /// Whether slicing the region makes it faster. The region must work on images, not only on
   /// weights, and must compute a large value that it also reads, or read a large value twice.
   bool is_worth_it(const Candidate& candidate) const {
-    std::map<int, int> uses;
+    std::map<int, int> use_counts;
     for (size_t i : candidate.inside) {
       each(program_.code[i], *cuts_[i], [&](int value, SliceRole part) {
-        if (part == SliceRole::rows && spec(value).bytes() >= kLarge) ++uses[value];
+        if (part == SliceRole::rows && spec(value).bytes() >= kLargeBytes) ++use_counts[value];
       });
     }
     const bool reads_value_twice =
-        std::any_of(uses.begin(), uses.end(), [](auto& use) { return use.second > 1; });
+        std::any_of(use_counts.begin(), use_counts.end(), [](auto& use) { return use.second > 1; });
     const bool has_images =
         std::any_of(candidate.inside.begin(), candidate.inside.end(),
                     [&](size_t i) { return !is_elementwise(*program_.code[i].op); });
@@ -350,7 +350,7 @@ class Regions {
 };
 
 bool is_large_convolution(const Program& program, const Instruction& i) {
-  const auto is_large = [&](int value) { return program.values[value].bytes() >= kLarge; };
+  const auto is_large = [&](int value) { return program.values[value].bytes() >= kLargeBytes; };
   return base_of(*i.op).name() == Conv::kName && (is_large(i.inputs[0]) || is_large(i.outputs[0]));
 }
 

@@ -62,13 +62,13 @@ class RowPropagation {
     if (std::none_of(i.inputs.begin(), i.inputs.end(), [&](int v) { return is_rows(v); }))
       return all_get_role(i.inputs, SliceRole::whole) && all_get_role(i.outputs, SliceRole::whole);
     if (is_elementwise(op) || op.name() == Select::kName || op.name() == Cast::kName)
-      return elementwise(i);
-    if (base_of(op).name() == Matmul::kName) return product(i);
+      return assign_elementwise_roles(i);
+    if (base_of(op).name() == Matmul::kName) return assign_product_roles(i);
     if (op.name() == "lstm_gates" || op.name() == "lstm_gates_backward") return all_by_rows(i);
     return leaves_rows(op, i) && all_by_rows(i);
   }
 
-  bool elementwise(const Instruction& i) {
+  bool assign_elementwise_roles(const Instruction& i) {
     const int rank = shape(i.outputs[0]).rank();
     return all_get_role(i.outputs, SliceRole::rows) &&
            std::all_of(i.inputs.begin(), i.inputs.end(), [&](int v) {
@@ -77,7 +77,7 @@ class RowPropagation {
            });
   }
 
-  bool product(const Instruction& i) {
+  bool assign_product_roles(const Instruction& i) {
     const auto& op = static_cast<const Matmul&>(base_of(*i.op));
     const int left = i.inputs[0], right = i.inputs[1];
     if (op.transpose_a || shape(left).rank() != 2 || shape(right).rank() != 2 ||
@@ -120,9 +120,9 @@ class RowPropagation {
 }  // namespace
 
 std::optional<RowwiseProgram> as_rowwise(const Program& program, size_t row_inputs) {
-  const Shape& first = program.values[program.inputs[0]].shape;
-  if (row_inputs == 0 || first.rank() == 0) return {};
-  return RowPropagation(program, first[0]).run(row_inputs);
+  const Shape& first_shape = program.values[program.inputs[0]].shape;
+  if (row_inputs == 0 || first_shape.rank() == 0) return {};
+  return RowPropagation(program, first_shape[0]).run(row_inputs);
 }
 
 Program RowwiseProgram::of(int64_t rows) const {

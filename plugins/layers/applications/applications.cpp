@@ -47,10 +47,10 @@ class StochasticDepth final : public UnaryLayer {
   }
   Tensor call(const Tensor& x, const Call& call) override {
     if (!call.training || drop_path_rate_ == 0 || !x.shape().is_known()) return x;
-    Shape of_samples(std::vector<int64_t>(size_t(x.shape().rank()), 1));
-    of_samples.set(0, x.dim(0));
+    Shape noise_shape(std::vector<int64_t>(size_t(x.shape().rank()), 1));
+    noise_shape.set(0, x.dim(0));
     const double keep_rate = 1 - drop_path_rate_;
-    return x / keep_rate * ops::floor(random_->uniform(of_samples, 0, 1) + keep_rate);
+    return x / keep_rate * ops::floor(random_->uniform(noise_shape, 0, 1) + keep_rate);
   }
 
  private:

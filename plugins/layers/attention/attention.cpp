@@ -67,9 +67,9 @@ AttentionLayer::AttentionOutput AttentionLayer::attend(const Tensor& query, cons
 AttentionLayer::AttentionOutput AttentionLayer::mix(const Tensor& scores, const Tensor& value,
                                                     const ScoreMask& mask, const Call& call) const {
   const Tensor allowed = mask.as_tensor(scores.dim(2), scores.dim(3));
-  const Tensor lowered =
+  const Tensor masked_scores =
       allowed ? ops::where(allowed, scores, scores + masked_score(scores.dtype())) : scores;
-  return mix_weights(ops::softmax(lowered), value, call);
+  return mix_weights(ops::softmax(masked_scores), value, call);
 }
 
 AttentionLayer::AttentionOutput AttentionLayer::mix_weights(const Tensor& weights,

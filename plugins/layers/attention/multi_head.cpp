@@ -47,9 +47,10 @@ class HeadedAttention : public AttentionLayer {
     const std::vector<int64_t> heads{query_heads(), value_width()};
     if (use_gate_) gate_ = project("gate", query, heads, "sigmoid");
     value_ = project("value", value, {key_heads(), value_width()});
-    const Shape context = query.slice(0, -1).concat(Shape(heads));
-    output_ = projection("attention_output", context.rank(), 2, output_widths(query), "linear");
-    output_->build_for({context});
+    const Shape context_shape = query.slice(0, -1).concat(Shape(heads));
+    output_ =
+        projection("attention_output", context_shape.rank(), 2, output_widths(query), "linear");
+    output_->build_for({context_shape});
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
     // The inputs without their masks, which apply to scores and not to projections.
@@ -195,8 +196,8 @@ class HeadedAttention : public AttentionLayer {
     if (const Tensor given = call.tensor("attention_mask")) {
       if (given.rank() < 3 && !is_for_all(given.shape(), inputs))
         fail("attention_mask: expected shape (batch, t, s) or (t, s), got ", given.shape());
-      const Tensor of_batch = given.rank() == 2 ? ops::expand_dims(given, 0) : given;
-      mask = conjunction(mask, ops::cast(of_batch, DType::boolean));
+      const Tensor batch_mask = given.rank() == 2 ? ops::expand_dims(given, 0) : given;
+      mask = conjunction(mask, ops::cast(batch_mask, DType::boolean));
     }
     const bool causal = call.flag("use_causal_mask");
     if (causal) step_axis();  // causality needs a single axis of steps

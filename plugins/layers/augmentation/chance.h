@@ -23,7 +23,7 @@ class ChanceAugmentation : public ImageAugmentation {
   }
   bool never_changes() const { return chance_.high == 0; }
   /// Whether each image is changed: (batch, 1, 1, 1).
-  Tensor chosen(const TensorSpec& images, const SeedGenerator& random) const {
+  Tensor draw_choice(const TensorSpec& images, const SeedGenerator& random) const {
     const Shape shape{images.shape[0], 1, 1, 1};
     const Tensor limit = chance_.draw(random, shape, DType::float32);
     return ops::less(random.uniform(shape), limit);

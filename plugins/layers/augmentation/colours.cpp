@@ -209,7 +209,7 @@ class RandomInvert final : public ChanceAugmentation {
     describe_data_format(s);
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    return {chosen(images, random)};
+    return {draw_choice(images, random)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return ops::where(drawn[0], highest() - images, images);

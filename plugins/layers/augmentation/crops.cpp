@@ -67,12 +67,12 @@ class RandomCrop final : public ImageAugmentation {
     const int64_t excess_rows = images.shape[1] - height_,
                   excess_columns = images.shape[2] - width_;
     if (excess_rows <= 0 || excess_columns <= 0) return {};
-    const auto place = [&](int64_t most) {
-      const Tensor drawn = random.uniform({}, 0, double(most + 1));
-      return ops::minimum(ops::cast(drawn, DType::int32), most);
+    const auto draw_position = [&](int64_t most) {
+      const Tensor drawn_position = random.uniform({}, 0, double(most + 1));
+      return ops::minimum(ops::cast(drawn_position, DType::int32), most);
     };
-    const Tensor top = place(excess_rows);
-    return {top, place(excess_columns)};
+    const Tensor top = draw_position(excess_rows);
+    return {top, draw_position(excess_columns)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
     return cropped(images, drawn, "bilinear");
@@ -88,14 +88,14 @@ class RandomCrop final : public ImageAugmentation {
   }
   Points change_points(const Points& points, const TensorSpec& images,
                        const RandomParameters& drawn) const override {
-    if (drawn.tensors.empty()) return of_window(points, window_of_small(extent_of(images)));
+    if (drawn.tensors.empty()) return points_in_window(points, window_of_small(extent_of(images)));
     return {points.x - ops::cast(drawn[1], points.x.dtype()),
             points.y - ops::cast(drawn[0], points.y.dtype())};
   }
   Points inference_points(const Points& points, const TensorSpec& images) const override {
     const Extent extent = extent_of(images);
     if (extent == Extent{height_, width_}) return points;
-    return of_window(points, centered(extent, fitting(extent)));
+    return points_in_window(points, centered(extent, fitting(extent)));
   }
 
  private:
@@ -119,7 +119,7 @@ class RandomCrop final : public ImageAugmentation {
                    std::min(width_, all.width - window.left)};
     return window;
   }
-  Points of_window(const Points& points, const CropWindow& window) const {
+  Points points_in_window(const Points& points, const CropWindow& window) const {
     return shifted(points, -double(window.left), -double(window.top),
                    double(width_) / double(window.size.width),
                    double(height_) / double(window.size.height));

@@ -24,7 +24,7 @@ class RandomPerspective final : public ChanceAugmentation {
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     const int64_t batch = images.shape[0];
-    const Tensor is_chosen = chosen(images, random);
+    const Tensor is_chosen = draw_choice(images, random);
     const Tensor corner_shifts =
         random.uniform({batch, 4, 2}, -0.5 * scale_, 0.5 * scale_, images.dtype);
     const double right = double(images.shape[2] - 1), bottom = double(images.shape[1] - 1);
@@ -117,7 +117,7 @@ class RandomElasticTransform final : public ChanceAugmentation {
   /// result is taken.
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
     if (never_changes() || strength_.high == 0) return {};
-    const Tensor is_chosen = chosen(images, random);
+    const Tensor is_chosen = draw_choice(images, random);
     const Tensor strength = strength_.draw(random, {}, images.dtype);
     const int64_t batch = images.shape[0], height = images.shape[1], width = images.shape[2];
     const double sigma_scale = double(std::min(height, width)) * 0.05;

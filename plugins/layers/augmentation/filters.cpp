@@ -78,7 +78,7 @@ class RandomGaussianBlur final : public ChanceAugmentation {
         fail("kernel_size must be an odd number. Received: kernel_size=", Value(kernel_size_));
   }
   RandomParameters draw(const TensorSpec& images, const SeedGenerator& random) const override {
-    const Tensor is_chosen = chosen(images, random);
+    const Tensor is_chosen = draw_choice(images, random);
     return {is_chosen, widths_.draw(random, {2}, images.dtype) + 1e-6};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {
@@ -129,7 +129,7 @@ class RandomErasing final : public ChanceAugmentation {
         ops::sqrt(random.uniform({images.shape[0], 2}, sizes_.low, sizes_.high, images.dtype));
     const Box box = random_box(images, ops::slice_axis(share, 1, 0, 1),
                                ops::slice_axis(share, 1, 1, 2), random);
-    const Tensor inside = ops::logical_and(box.inside, chosen(images, random));
+    const Tensor inside = ops::logical_and(box.inside, draw_choice(images, random));
     return {inside, filling(images, random)};
   }
   Tensor change(const Tensor& images, const RandomParameters& drawn) const override {

@@ -59,9 +59,9 @@ class Equalization final : public ImageAugmentation {
     const Tensor range = total - first, is_nonzero = ops::greater(range, 0);
     const Tensor level =
         ops::clip(ops::round((sum - first) * 255.0 / ops::where(is_nonzero, range, 1.0)), 0, 255);
-    const Tensor levelled =
+    const Tensor equalized =
         ops::gather(ops::reshape(level, {channels * bins_}), index(bytes / 255.0 * last));
-    return rescaled(ops::where(ops::reshape(is_nonzero, {1, 1, 1, channels}), levelled, bytes), 0,
+    return rescaled(ops::where(ops::reshape(is_nonzero, {1, 1, 1, channels}), equalized, bytes), 0,
                     255, lowest(), highest());
   }
 

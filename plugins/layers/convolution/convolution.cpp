@@ -75,13 +75,13 @@ class ConvLayer final : public QuantizableLayerOf<BaseConv<Axes>> {
   Tensor convolution(const Tensor& x) const override {
     if (!this->is_quantized())
       return this->convolved(x, this->adapted_value(x.dtype()), this->groups_);
-    const Tensor y = by_integers(x);
+    const Tensor y = convolve_integers(x);
     if (!this->adapter()) return y;
     return y + this->convolved(x, ops::cast(this->adapter()->weight_term(), x.dtype()));
   }
 
  private:
-  Tensor by_integers(const Tensor& x) const {
+  Tensor convolve_integers(const Tensor& x) const {
     const std::optional<AbsMax> inputs = this->config().inputs();
     if (!inputs) return this->convolved(x, ops::cast(this->floats(kernel_), x.dtype()));
     const Quantized kernel = this->config().decoded(kernel_.layout, kernel_.values_of_parts());

@@ -30,18 +30,18 @@ class LocallyConnected final : public WindowedLayer<Axes> {
            "D (only \"valid\" is supported): ", this->padding_);
   }
   void build(const Shape& input) override {
-    const Shape spatial =
+    const Shape spatial_shape =
         input.slice(this->first_spatial_axis(), this->first_spatial_axis() + Axes);
     const int64_t channels = input[this->channel_axis()];
-    if (!spatial.is_known() || channels < 0)
+    if (!spatial_shape.is_known() || channels < 0)
       fail("The spatial dimensions of the inputs to a LocallyConnected", Axes,
            "D layer should be fully-defined, but layer received the inputs shape ", input);
     output_spatial_shape_ = Shape();
     for (int i = 0; i < Axes; ++i) {
       const int64_t window = this->kernel_size_[size_t(i)];
-      if (window > spatial[i])
+      if (window > spatial_shape[i])
         fail("kernel_size ", Value(this->kernel_size_), " is larger than the input ", input);
-      output_spatial_shape_.append((spatial[i] - window) / this->strides_[size_t(i)] + 1);
+      output_spatial_shape_.append((spatial_shape[i] - window) / this->strides_[size_t(i)] + 1);
     }
     const int64_t values = Shape(this->kernel_size_).size() * channels;
     kernel_ =

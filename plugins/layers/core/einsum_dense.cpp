@@ -40,14 +40,14 @@ class EinsumDense final : public QuantizableLayer {
   void build(const Shape& input) override {
     check(input);
     Shape kernel;
-    for (char letter : parsed_->kernel.all) kernel.append(dim_of(letter, input));
+    for (char letter : parsed_->kernel.all_letters) kernel.append(dim_of(letter, input));
     kernel_.layout = layout_of(kernel, parsed_->input.dots(input));
     add_quantizable(kernel_, kernel_rules_);
     if (bias_axes_) bias_ = add_weight("bias", bias_shape(input), bias_rules_);
     build_lora();
   }
   Tensor call(const Tensor& x, const Call&) override {
-    Tensor y = is_quantized() ? by_integers(x) : einsum(x, adapted_value(x.dtype()));
+    Tensor y = is_quantized() ? multiply_integers(x) : einsum(x, adapted_value(x.dtype()));
     if (bias_) y = y + bias_;
     return apply_activation(activation_, y);
   }
@@ -60,7 +60,7 @@ class EinsumDense final : public QuantizableLayer {
     const Tensor operands[] = {x, kernel};
     return ops::einsum(equation_, operands);
   }
-  Tensor by_integers(const Tensor& x) const {
+  Tensor multiply_integers(const Tensor& x) const {
     const Tensor y = product(equation_, x, kernel_);
     return adapter() ? y + einsum(x, ops::cast(adapter()->weight_term(), x.dtype())) : y;
   }
@@ -70,12 +70,12 @@ class EinsumDense final : public QuantizableLayer {
     const Letters& out = parsed_->output;
     QuantizedLayout layout{kernel, {}, {}, {}};
     for (int i = 0; i < kernel.rank(); ++i)
-      if (!out.has(parsed_->kernel.all[i])) layout.summed.push_back(i);
-    for (size_t i = 0; i <= out.all.size(); ++i) {
+      if (!out.has(parsed_->kernel.all_letters[i])) layout.summed.push_back(i);
+    for (size_t i = 0; i <= out.all_letters.size(); ++i) {
       for (int dot = 0; i == out.letters_before_dots && out.has_dots && dot < dots; ++dot)
         layout.scale_shape.append(1);
-      if (i == out.all.size()) break;
-      const size_t at = parsed_->kernel.all.find(out.all[i]);
+      if (i == out.all_letters.size()) break;
+      const size_t at = parsed_->kernel.all_letters.find(out.all_letters[i]);
       if (at != std::string::npos) layout.other_axes.push_back(static_cast<int>(at));
       layout.scale_shape.append(at == std::string::npos ? 1 : kernel[static_cast<int>(at)]);
     }
@@ -84,11 +84,11 @@ class EinsumDense final : public QuantizableLayer {
   void check(const Shape& input) const {
     const Letters &in = parsed_->input, &out = parsed_->output;
     if (in.dots(input) < 0 || (in.dots(input) > 0 && !in.has_dots))
-      fail("equation \"", equation_, "\" gives the input ", in.all.size(), " axes, got shape ",
-           input);
-    for (size_t i = 0; i < out.all.size(); ++i) {
-      const char letter = out.all[i];
-      const int at = int(i) - int(out.all.size());
+      fail("equation \"", equation_, "\" gives the input ", in.all_letters.size(),
+           " axes, got shape ", input);
+    for (size_t i = 0; i < out.all_letters.size(); ++i) {
+      const char letter = out.all_letters[i];
+      const int at = int(i) - int(out.all_letters.size());
       if (!in.has(letter) || -at > output_shape_.rank()) continue;
       const int64_t declared_size = output_shape_[at], input_size = input[in.axis(letter)];
       if (declared_size >= 0 && input_size >= 0 && declared_size != input_size)
@@ -101,7 +101,7 @@ class EinsumDense final : public QuantizableLayer {
   /// batch, unless the output begins with "...".
   int64_t dim_of(char letter, const Shape& input) const {
     const Letters &in = parsed_->input, &out = parsed_->output;
-    const int64_t at = int64_t(out.all.find(letter)) - int64_t(out.all.size());
+    const int64_t at = int64_t(out.all_letters.find(letter)) - int64_t(out.all_letters.size());
     const bool is_given = out.has(letter) && -at <= output_shape_.rank();
     if (!in.has(letter) && !is_given)
       fail("equation \"", equation_, "\": axis '", letter,
@@ -118,18 +118,18 @@ class EinsumDense final : public QuantizableLayer {
       if (!out.has(letter))
         fail("bias_axes \"", *bias_axes_, "\": '", letter, "' is no axis of the output of \"",
              equation_, "\"");
-    const size_t first = out.all.find_first_of(*bias_axes_);
+    const size_t first = out.all_letters.find_first_of(*bias_axes_);
     if (first == std::string::npos)
       fail("bias_axes: expected at least one letter of the output, got none");
     Shape shape;
-    for (size_t i = first; i <= out.all.size(); ++i) {
+    for (size_t i = first; i <= out.all_letters.size(); ++i) {
       for (int dot = 0; i == out.letters_before_dots && out.has_dots && i > first &&
                         dot < parsed_->input.dots(input);
            ++dot)
         shape.append(1);
-      if (i == out.all.size()) break;
-      const bool has_bias = bias_axes_->find(out.all[i]) != std::string::npos;
-      shape.append(has_bias ? dim_of(out.all[i], input) : 1);
+      if (i == out.all_letters.size()) break;
+      const bool has_bias = bias_axes_->find(out.all_letters[i]) != std::string::npos;
+      shape.append(has_bias ? dim_of(out.all_letters[i], input) : 1);
     }
     return shape;
   }

@@ -8,21 +8,21 @@
 
 namespace crescent {
 
-/// The axes of an operand: `all` has a letter for each, and `letters_before_dots` is the number of
-/// letters before "...".
+/// The axes of an operand: `all_letters` has a letter for each, and `letters_before_dots` is the
+/// number of letters before "...".
 struct Letters {
   explicit Letters(const std::string& text);
-  bool has(char letter) const { return all.find(letter) != std::string::npos; }
+  bool has(char letter) const { return all_letters.find(letter) != std::string::npos; }
   /// The index of a letter's axis in a shape that includes the axes of "..."; letters after "..."
   /// are counted from the end.
   int axis(char letter) const {
-    const size_t at = all.find(letter);
-    return at < letters_before_dots ? int(at) : int(at) - int(all.size());
+    const size_t at = all_letters.find(letter);
+    return at < letters_before_dots ? int(at) : int(at) - int(all_letters.size());
   }
   /// The number of axes of a shape for which "..." stands.
-  int dots(const Shape& shape) const { return shape.rank() - int(all.size()); }
+  int dots(const Shape& shape) const { return shape.rank() - int(all_letters.size()); }
 
-  std::string all;
+  std::string all_letters;
   size_t letters_before_dots;
   bool has_dots;
 };

@@ -21,9 +21,9 @@ Tensor packed_matrix(const QuantizedLayout& layout, const Tensor& values) {
                            : packed_int4(values);
 }
 Tensor unpacked_matrix(const QuantizedLayout& layout, const Tensor& bytes) {
-  const Shape matrix = layout.matrix();
-  return layout.is_reverse ? ops::transpose(unpacked_int4(ops::transpose(bytes), matrix[0]))
-                           : unpacked_int4(bytes, matrix[1]);
+  const Shape matrix_shape = layout.matrix();
+  return layout.is_reverse ? ops::transpose(unpacked_int4(ops::transpose(bytes), matrix_shape[0]))
+                           : unpacked_int4(bytes, matrix_shape[1]);
 }
 
 class Int4QuantizationConfig final : public QuantizationConfig {
@@ -57,17 +57,18 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   }
 
   QuantizedComponents parts(const QuantizedLayout& layout) const override {
-    const Shape matrix = layout.matrix();
+    const Shape matrix_shape = layout.matrix();
     const auto half = [](int64_t n) { return (n + 1) / 2; };
-    const QuantizedComponent bytes{
-        "",
-        layout.is_reverse ? Shape{half(matrix[0]), matrix[1]} : Shape{matrix[0], half(matrix[1])},
-        DType::int8};
-    if (!in_blocks()) return {bytes, {"_scale", {matrix[layout.is_table() ? 0 : 1]}}};
-    const Shape scales = layout.is_table() ? Shape{matrix[0], blocks(matrix[1])}
-                                           : Shape{blocks(matrix[0]), matrix[1]};
+    const QuantizedComponent bytes{"",
+                                   layout.is_reverse
+                                       ? Shape{half(matrix_shape[0]), matrix_shape[1]}
+                                       : Shape{matrix_shape[0], half(matrix_shape[1])},
+                                   DType::int8};
+    if (!in_blocks()) return {bytes, {"_scale", {matrix_shape[layout.is_table() ? 0 : 1]}}};
+    const Shape scales_shape = layout.is_table() ? Shape{matrix_shape[0], blocks(matrix_shape[1])}
+                                                 : Shape{blocks(matrix_shape[0]), matrix_shape[1]};
     const auto zero = layout.is_reverse ? std::nullopt : std::optional(DType::int8);
-    QuantizedComponents parts{bytes, {"_scale", scales}, {"_zero", scales, zero}};
+    QuantizedComponents parts{bytes, {"_scale", scales_shape}, {"_zero", scales_shape, zero}};
     if (!layout.is_reverse) parts.push_back({"g_idx", {summed(layout)}, DType::float32, true});
     return parts;
   }
@@ -84,7 +85,7 @@ class Int4QuantizationConfig final : public QuantizationConfig {
   }
 
   Quantized decoded(const QuantizedLayout& layout, const Tensors& parts) const override {
-    const Shape matrix = layout.matrix();
+    const Shape matrix_shape = layout.matrix();
     if (has_ops(layout)) {
       Int4Floats op;
       op.block = *block_;
@@ -94,7 +95,8 @@ class Int4QuantizationConfig final : public QuantizationConfig {
     const Tensor values = unpacked_matrix(layout, parts[0]);
     if (!in_blocks()) {
       const bool is_table = layout.is_table();
-      const Tensor scale = ops::broadcast_to(ops::expand_dims(parts[1], is_table ? 1 : 0), matrix);
+      const Tensor scale =
+          ops::broadcast_to(ops::expand_dims(parts[1], is_table ? 1 : 0), matrix_shape);
       const Tensor of_values = ops::reshape(scale, layout.shape);
       return {ops::reshape(values, layout.shape),
               layout.as_scale(first_along_summed(layout, of_values))};

@@ -97,12 +97,12 @@ void QuantizableLayerOf<Base>::configured() {
   if (!quantization_option_ && !is_quantized_by_policy()) return;
   config_ = QuantizationConfig::for_policy(this->policy_);
   if (!quantization_option_) return;
-  const auto given = as_config(quantization_option_.shared());
-  if (config_ && given->mode() != config_->mode())
-    fail("quantization_config is of mode ", given->mode(), ", the dtype policy ",
+  const auto given_config = as_config(quantization_option_.shared());
+  if (config_ && given_config->mode() != config_->mode())
+    fail("quantization_config is of mode ", given_config->mode(), ", the dtype policy ",
          this->policy_.name);
-  check_config(*given);
-  if (config_) config_ = given;
+  check_config(*given_config);
+  if (config_) config_ = given_config;
 }
 
 template <class Base>

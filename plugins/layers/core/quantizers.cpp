@@ -9,7 +9,7 @@ namespace crescent {
 namespace {
 
 /// The quantizer that an option contains, as an AbsMaxQuantizer; null if the option is null.
-const AbsMaxQuantizer* abs_max(const Ref<Quantizer>& given, const char* option) {
+const AbsMaxQuantizer* as_abs_max_quantizer(const Ref<Quantizer>& given, const char* option) {
   if (!given) return nullptr;
   const auto* quantizer = dynamic_cast<const AbsMaxQuantizer*>(given.get());
   if (!quantizer) fail(option, ": expected an AbsMaxQuantizer, got ", serialize(given.get()));
@@ -32,17 +32,17 @@ class Int8QuantizationConfig final : public QuantizationConfig {
                "Quantizer of the inputs; null: inputs are not quantized.")
         .property("mode", &Int8QuantizationConfig::mode, "\"int8\".");
   }
-  void configured() override { abs_max(weights_, "weight_quantizer"), inputs(); }
+  void configured() override { as_abs_max_quantizer(weights_, "weight_quantizer"), inputs(); }
   std::string mode() const override { return "int8"; }
   std::string quantization() const override { return mode(); }
   std::optional<AbsMax> inputs() const override {
-    return range_of(abs_max(inputs_, "activation_quantizer"));
+    return range_of(as_abs_max_quantizer(inputs_, "activation_quantizer"));
   }
   QuantizedComponents parts(const QuantizedLayout& layout) const override {
     return {{"", layout.shape, DType::int8}, {"_scale", layout.scale_shape}};
   }
   Tensors encoded(const QuantizedLayout& layout, const Tensor& floats) const override {
-    const AbsMaxQuantizer* quantizer = abs_max(weights_, "weight_quantizer");
+    const AbsMaxQuantizer* quantizer = as_abs_max_quantizer(weights_, "weight_quantizer");
     if (quantizer) quantizer->check_axes(layout);
     const Quantized result = range_of(quantizer).value_or(AbsMax())(floats, layout.summed);
     return {result.values, layout.as_scale(result.scale)};

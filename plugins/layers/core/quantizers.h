@@ -56,10 +56,10 @@ class QuantizationConfig : public Quantizer {
 };
 
 DTypePolicy QuantizationConfig::policy_from(const DTypePolicy& before) const {
-  constexpr std::string_view kFrom = "_from_";
-  const size_t from = before.name.find(kFrom);
-  const size_t source = from == std::string::npos ? 0 : from + kFrom.size();
-  return DTypePolicy::named(concat(quantization(), kFrom, before.name.substr(source)));
+  constexpr std::string_view kSourcePrefix = "_from_";
+  const size_t from = before.name.find(kSourcePrefix);
+  const size_t source = from == std::string::npos ? 0 : from + kSourcePrefix.size();
+  return DTypePolicy::named(concat(quantization(), kSourcePrefix, before.name.substr(source)));
 }
 
 std::shared_ptr<QuantizationConfig> QuantizationConfig::for_policy(const DTypePolicy& policy) {

@@ -30,12 +30,12 @@ Tensor wide_mask(const Tensor& x, const Tensor& mask) {
 
 /// Whether an element is valid in any input; an empty Tensor if an input has no mask.
 Tensor any_valid(const Tensors& masks) {
-  Tensor valid;
+  Tensor is_valid;
   for (const Tensor& mask : masks) {
     if (!mask) return {};
-    valid = valid ? ops::logical_or(valid, mask) : mask;
+    is_valid = is_valid ? ops::logical_or(is_valid, mask) : mask;
   }
-  return valid;
+  return is_valid;
 }
 
 /// The base of elementwise merge layers. If an input has fewer axes than others, axes are inserted
@@ -203,9 +203,9 @@ class Concatenate final : public Layer {
   void build(const std::vector<Shape>& inputs) override {
     const int axis = inputs[0].axis(int(axis_));
     for (const Shape& shape : inputs) {
-      Shape other = shape;
-      if (shape.rank() == inputs[0].rank()) other.set(axis, inputs[0][axis]);
-      if (!other.compatible(inputs[0]))
+      Shape other_shape = shape;
+      if (shape.rank() == inputs[0].rank()) other_shape.set(axis, inputs[0][axis]);
+      if (!other_shape.compatible(inputs[0]))
         fail(
             "A `Concatenate` layer requires inputs with matching shapes except for the "
             "concatenation axis. Received: input_shape=",

@@ -58,9 +58,9 @@ Tensor pool_axis(const Tensor& x, int axis, int64_t to) {
     elements = elements * ops::reshape(mean_weights(list, width, x.dtype()),
                                        Shape{to * width}.concat(trailing_ones));
   }
-  const Shape split =
+  const Shape split_shape =
       x.shape().slice(0, axis).concat({to, width}).concat(x.shape().slice(axis + 1, x.rank()));
-  const Tensor windows = ops::reshape(elements, split);
+  const Tensor windows = ops::reshape(elements, split_shape);
   if (Max) return ops::max(windows, {axis + 1});
   return from == to * width ? ops::mean(windows, {axis + 1}) : ops::sum(windows, {axis + 1});
 }
@@ -95,9 +95,9 @@ class AdaptivePooling final : public SpatialLayer<Axes> {
 
 template <int Axes>
 void add_adaptive(Registry& registry) {
-  const std::string axes = std::to_string(Axes) + "D";
-  registry.add<AdaptivePooling<Axes, true>>("AdaptiveMaxPooling" + axes);
-  registry.add<AdaptivePooling<Axes, false>>("AdaptiveAveragePooling" + axes);
+  const std::string axes_text = std::to_string(Axes) + "D";
+  registry.add<AdaptivePooling<Axes, true>>("AdaptiveMaxPooling" + axes_text);
+  registry.add<AdaptivePooling<Axes, false>>("AdaptiveAveragePooling" + axes_text);
 }
 
 }  // namespace

@@ -44,9 +44,11 @@ class GlobalPooling final : public SpatialLayer<Axes> {
 
 template <int Axes>
 void add_global(Registry& registry) {
-  const std::string axes = std::to_string(Axes) + "D";
-  registry.add<GlobalPooling<Axes, true>>("GlobalMaxPooling" + axes, {"GlobalMaxPool" + axes});
-  registry.add<GlobalPooling<Axes, false>>("GlobalAveragePooling" + axes, {"GlobalAvgPool" + axes});
+  const std::string axes_text = std::to_string(Axes) + "D";
+  registry.add<GlobalPooling<Axes, true>>("GlobalMaxPooling" + axes_text,
+                                          {"GlobalMaxPool" + axes_text});
+  registry.add<GlobalPooling<Axes, false>>("GlobalAveragePooling" + axes_text,
+                                           {"GlobalAvgPool" + axes_text});
 }
 
 }  // namespace

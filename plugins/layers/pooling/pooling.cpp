@@ -49,9 +49,9 @@ class Pooling final : public SpatialLayer<Axes> {
 
 template <int Axes>
 void add_pooling(Registry& registry) {
-  const std::string axes = std::to_string(Axes) + "D";
-  registry.add<Pooling<Axes, true>>("MaxPooling" + axes, {"MaxPool" + axes});
-  registry.add<Pooling<Axes, false>>("AveragePooling" + axes, {"AvgPool" + axes});
+  const std::string axes_text = std::to_string(Axes) + "D";
+  registry.add<Pooling<Axes, true>>("MaxPooling" + axes_text, {"MaxPool" + axes_text});
+  registry.add<Pooling<Axes, false>>("AveragePooling" + axes_text, {"AvgPool" + axes_text});
 }
 
 }  // namespace

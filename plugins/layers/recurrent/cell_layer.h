@@ -46,7 +46,7 @@ class CellLayer : public BaseRnn {
     BaseRnn::configured();
     if (use_cudnn_ == Value(true)) fail("use_cudnn=true: there is no cuDNN here; pass \"auto\"");
     own_cell_->set_name(Cell::kName);
-    own_cell_->compute_as(*this);
+    own_cell_->take_policy_of(*this);
     own_cell_->configured();
     set_cell(own_cell_);
   }

@@ -68,12 +68,14 @@ class ConvLstmCell final : public GatedCell {
   Tensor input_gates(const Tensor& x) const {
     const Shape& shape = x.shape();
     if (shape.rank() == Axes + 2) return gates_of(x);
-    const Shape step = shape.slice(2, shape.rank());
+    const Shape step_shape = shape.slice(2, shape.rank());
     if (!shape.is_known()) {
-      const Shape gates = gates_of(Tensor::abstract({x.dtype(), Shape{-1}.concat(step)})).shape();
-      return Tensor::abstract({x.dtype(), shape.slice(0, 2).concat(gates.slice(1, gates.rank()))});
+      const Shape gates_shape =
+          gates_of(Tensor::abstract({x.dtype(), Shape{-1}.concat(step_shape)})).shape();
+      return Tensor::abstract(
+          {x.dtype(), shape.slice(0, 2).concat(gates_shape.slice(1, gates_shape.rank()))});
     }
-    const Tensor gates = gates_of(ops::reshape(x, Shape{shape[0] * shape[1]}.concat(step)));
+    const Tensor gates = gates_of(ops::reshape(x, Shape{shape[0] * shape[1]}.concat(step_shape)));
     return ops::reshape(gates, shape.slice(0, 2).concat(gates.shape().slice(1, gates.rank())));
   }
   Tensors step(const Tensors& inputs) const override {

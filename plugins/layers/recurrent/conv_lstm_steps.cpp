@@ -12,7 +12,7 @@ Tensor factors_of(std::span<const Tensor> in) { return in.size() > 4 ? in[4] : T
 
 /// The states before each step: the first state, followed by the states after all steps but the
 /// last.
-Tensor before_each(const Tensor& first, const Tensor& steps) {
+Tensor states_before_steps(const Tensor& first, const Tensor& steps) {
   const Tensor parts[] = {ops::expand_dims(first, 0),
                           ops::slice_axis(steps, 0, 0, steps.dim(0) - 1)};
   return ops::concatenate(parts, 0);
@@ -40,10 +40,10 @@ Conv same_size(const Shape& state, const Shape& kernel) {
 
 TensorSpecs ConvLstmSteps::infer(std::span<const TensorSpec> in) const {
   const Shape &z = in[0].shape, &state = in[1].shape;
-  const Shape sequence = Shape{z[0]}.concat(state);
+  const Shape sequence_shape = Shape{z[0]}.concat(state);
   if (z[-1] != 4 * state[-1] || !z.slice(1, -1).compatible(state.slice(0, -1)))
     fail("conv_lstm: gates of shape ", z, " do not fit states of shape ", state);
-  return {{in[0].dtype, sequence}, in[1], in[2], in[0], {in[0].dtype, sequence}};
+  return {{in[0].dtype, sequence_shape}, in[1], in[2], in[0], {in[0].dtype, sequence_shape}};
 }
 
 Tensors ConvLstmSteps::decompose(std::span<const Tensor> in) const {
@@ -72,7 +72,7 @@ Tensors ConvLstmSteps::vjp(const Vjp& v) const {
   auto first = [&](size_t i, const Tensor& like) {
     return v.gradients[i] ? v.gradients[i] : ops::zeros_like(like);
   };
-  Tensors sequences{gates, cells, before_each(c0, cells)};
+  Tensors sequences{gates, cells, states_before_steps(c0, cells)};
   if (dhs) sequences.push_back(dhs);
   auto [gradient, steps] = ops::scan(
       [&](const Tensors& state, const Tensors& step) -> ops::ScanResult {
@@ -88,7 +88,7 @@ Tensors ConvLstmSteps::vjp(const Vjp& v) const {
   const Tensor& dz = steps[0];
   ConvBackwardKernel to_kernel;
   to_kernel.spec = conv.spec, to_kernel.kernel = recurrent.shape();
-  const Tensor dropped_states = times(before_each(h0, hs), factors);
+  const Tensor dropped_states = times(states_before_steps(h0, hs), factors);
   Tensors result{dz, gradient[0], gradient[1],
                  apply1(to_kernel, {as_samples(dropped_states), as_samples(dz)})};
   result.resize(v.inputs.size());

@@ -162,15 +162,15 @@ Tensor BaseRnn::mask_of(const Tensors& inputs, const Call& call) const {
 }
 
 /// Casts tensors to the dtype in which the cell computes.
-Tensors BaseRnn::as_cell_computes(Tensors tensors) const {
+Tensors BaseRnn::in_cell_dtype(Tensors tensors) const {
   for (Tensor& t : tensors)
     if (is_floating(t.dtype())) t = ops::cast(t, cell_->as_layer()->policy().compute);
   return tensors;
 }
 
 Tensors BaseRnn::call(const Tensors& inputs, const Call& call) {
-  const Tensors converted = as_cell_computes(inputs), constants = constants_of(call);
-  const Tensors states = as_cell_computes(initial_states(converted));
+  const Tensors converted = in_cell_dtype(inputs), constants = constants_of(call);
+  const Tensors states = in_cell_dtype(initial_states(converted));
   Tensor x = converted[0], mask = mask_of(inputs, call);
   if (go_backwards_) {
     x = ops::flip(x, {1});

@@ -35,7 +35,7 @@ class RnnCell : public Layer {
   /// The layer that the user made: this cell, or the layer that it wraps.
   virtual LayerPtr as_layer() { return std::static_pointer_cast<Layer>(shared_from_this()); }
   /// Takes over the dtype policy of another layer.
-  void compute_as(const Layer& layer) { policy_ = layer.policy(); }
+  void take_policy_of(const Layer& layer) { policy_ = layer.policy(); }
 };
 
 /// The base of all recurrent layers: their options, and the loop over time.
@@ -108,7 +108,7 @@ class BaseRnn : public Layer {
                            const Tensors& constants) const;
   std::optional<SequenceResult> fast_masked_run(const Tensor& x, const Tensors& states,
                                                 const Tensor& mask) const;
-  Tensors as_cell_computes(Tensors tensors) const;
+  Tensors in_cell_dtype(Tensors tensors) const;
   void build_cell(const std::vector<Shape>& step);
   Tensors initial_states(const Tensors& inputs) const;
   Tensor mask_of(const Tensors& inputs, const Call& call) const;

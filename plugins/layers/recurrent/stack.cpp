@@ -25,7 +25,7 @@ class StackedRnnCells final : public RnnCell {
       track(cells_.back()->as_layer());
     }
     // A stack computes nothing itself, so its dtype policy is that of its first cell.
-    compute_as(*cells_.front()->as_layer());
+    take_policy_of(*cells_.front()->as_layer());
   }
   size_t state_count() const override {
     size_t count = 0;

@@ -11,9 +11,10 @@ UnmaskedSteps::UnmaskedSteps(const Tensor& mask) : batch_(mask.dim(0)), time_(ma
 }
 
 Tensor UnmaskedSteps::rows_at(const Tensor& x, const Tensor& indices) const {
-  const Shape width = x.shape().slice(2, x.rank());
+  const Shape width_shape = x.shape().slice(2, x.rank());
   const Tensor first_rows = ops::expand_dims(ops::arange(batch_) * time_, 1);
-  return ops::gather(ops::reshape(x, Shape{batch_ * time_}.concat(width)), indices + first_rows, 0);
+  return ops::gather(ops::reshape(x, Shape{batch_ * time_}.concat(width_shape)),
+                     indices + first_rows, 0);
 }
 
 Tensor UnmaskedSteps::to_front(const Tensor& x) const { return rows_at(x, order_); }

@@ -37,9 +37,9 @@ class RandomLayer : public UnaryLayer {
 
 /// Sets a random fraction `rate` of the elements of x to zero and scales the others up. The random
 /// numbers have the shape `noise`, which is broadcast to x.
-Tensor drop(const Tensor& x, const Shape& noise, double rate, const SeedGenerator& random) {
+Tensor drop(const Tensor& x, const Shape& noise_shape, double rate, const SeedGenerator& random) {
   if (rate >= 1) return ops::zeros_like(x);
-  const Tensor is_kept = ops::greater_equal(random.uniform(noise, 0, 1), rate);
+  const Tensor is_kept = ops::greater_equal(random.uniform(noise_shape, 0, 1), rate);
   return ops::where(is_kept, x * (1 / (1 - rate)), 0);
 }
 
@@ -54,14 +54,14 @@ class SharedNoise : public RandomLayer {
             "null sizes are those of the input.");
     describe_seed(s);
   }
-  Shape noise_for(const Shape& input) const {
+  Shape noise_shape_for(const Shape& input) const {
     if (!noise_shape_) return input;
-    Shape noise = *noise_shape_;
-    if (noise.rank() != input.rank())
-      fail("noise_shape ", noise, " does not fit an input of shape ", input);
-    for (int i = 0; i < noise.rank(); ++i)
-      if (noise[i] < 0) noise.set(i, input[i]);
-    return noise;
+    Shape shape = *noise_shape_;
+    if (shape.rank() != input.rank())
+      fail("noise_shape ", shape, " does not fit an input of shape ", input);
+    for (int i = 0; i < shape.rank(); ++i)
+      if (shape[i] < 0) shape.set(i, input[i]);
+    return shape;
   }
 
  private:
@@ -77,7 +77,7 @@ class Dropout final : public SharedNoise {
     describe_options(s);
   }
   Tensor call(const Tensor& x, const Call& call) override {
-    return active(x, call) ? drop(x, noise_for(x.shape()), rate_, *random_) : x;
+    return active(x, call) ? drop(x, noise_shape_for(x.shape()), rate_, *random_) : x;
   }
 };
 
@@ -98,7 +98,8 @@ class AlphaDropout final : public SharedNoise {
     constexpr double kLowest =
         -1.6732632423543772848170429916717 * 1.0507009873554804934193349852946;
     const double factor = 1 / std::sqrt((1 - rate_) * (1 + rate_ * kLowest * kLowest));
-    const Tensor is_kept = ops::greater_equal(random_->uniform(noise_for(x.shape()), 0, 1), rate_);
+    const Tensor is_kept =
+        ops::greater_equal(random_->uniform(noise_shape_for(x.shape()), 0, 1), rate_);
     return ops::where(is_kept, x, kLowest) * factor - factor * kLowest * rate_;
   }
 };

@@ -25,9 +25,9 @@ Margin margins_from(const Value& value, const char* option) {
     const int64_t margin = margin_from(value, option);
     return {margin, margin};
   }
-  const List& ends = value.as_list();
-  if (ends.size() != 2) fail(option, ": expected two ends of an axis, got ", value);
-  return {margin_from(ends[0], option), margin_from(ends[1], option)};
+  const List& margins = value.as_list();
+  if (margins.size() != 2) fail(option, ": expected two ends of an axis, got ", value);
+  return {margin_from(margins[0], option), margin_from(margins[1], option)};
 }
 
 /// The margins of all spatial axes that a value gives: an integer or a list with an entry per axis.

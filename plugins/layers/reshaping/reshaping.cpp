@@ -68,8 +68,8 @@ class ReshapeLayer final : public MaskCarrier {
   }
   void configured() override {
     MaskCarrier::configured();
-    const Shape target = this->target();
-    if (std::count(target.begin(), target.end(), -1) > 1)
+    const Shape target_shape = this->target();
+    if (std::count(target_shape.begin(), target_shape.end(), -1) > 1)
       fail("Can only specify one unknown dimension.");
   }
   Tensor call(const Tensor& x, const Call&) override {
@@ -94,10 +94,11 @@ class ReshapeLayer final : public MaskCarrier {
     const Shape sample_shape = input.slice(1, input.rank());
     if (!sample_shape.is_known()) return target();
     Shape shape = target(), others;
-    int unknown = -1;
+    int unknown_axis = -1;
     for (int i = 0; i < shape.rank(); ++i)
-      (shape[i] == -1) ? void(unknown = i) : others.append(shape[i]);
-    if (unknown >= 0 && others.size() > 0) shape.set(unknown, sample_shape.size() / others.size());
+      (shape[i] == -1) ? void(unknown_axis = i) : others.append(shape[i]);
+    if (unknown_axis >= 0 && others.size() > 0)
+      shape.set(unknown_axis, sample_shape.size() / others.size());
     if (!shape.is_known() || shape.size() != sample_shape.size())
       fail("total size of new array must be unchanged, input_shape = ", sample_shape,
            ", output_shape = ", target());

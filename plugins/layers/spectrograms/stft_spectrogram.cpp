@@ -70,7 +70,7 @@ class StftSpectrogram final : public UnaryLayer {
            x.dtype());
     const Tensor sound = channels_first() ? ops::transpose(x, {0, 2, 1}) : x;
     if (sound.dim(2) < 1) fail("the number of channels must be known, got shape ", x.shape());
-    const Tensors spectra = of_channels(sound);
+    const Tensors spectra = channel_spectra(sound);
     if (expand_dims_) return ops::stack(spectra, channels_first() ? 1 : 3);
     const Tensor joined = spectra.size() == 1 ? spectra.front() : ops::concatenate(spectra, 2);
     return channels_first() ? ops::transpose(joined, {0, 2, 1}) : joined;
@@ -101,7 +101,7 @@ class StftSpectrogram final : public UnaryLayer {
   }
   /// The spectrum of each channel in the form that the option mode gives, (batch, times,
   /// frequencies); for "stft", (batch, times, 2 * frequencies).
-  Tensors of_channels(const Tensor& sound) const {
+  Tensors channel_spectra(const Tensor& sound) const {
     const Tensor real = mode_ == "imag" ? Tensor() : transformed(sound, real_),
                  imaginary = mode_ == "real" ? Tensor() : transformed(sound, imaginary_);
     const std::vector<int64_t> sizes(sound.dim(2), frequencies());
@@ -110,15 +110,15 @@ class StftSpectrogram final : public UnaryLayer {
     if (mode_ == "angle") return ops::split(ops::arctan2(imaginary, real), sizes, 2);
     if (mode_ == "stft") {
       Tensors parts = ops::split(real, sizes, 2);
-      const Tensors others = ops::split(imaginary, sizes, 2);
+      const Tensors imaginary_parts = ops::split(imaginary, sizes, 2);
       for (size_t i = 0; i < parts.size(); ++i)
-        parts[i] = ops::concatenate(Tensors{parts[i], others[i]}, 2);
+        parts[i] = ops::concatenate(Tensors{parts[i], imaginary_parts[i]}, 2);
       return parts;
     }
     const Tensor power = ops::square(real) + ops::square(imaginary);
     if (mode_ == "psd") {
       Tensors parts = ops::split(power, sizes, 2);
-      for (Tensor& one : parts) one = one * one_sided(power.dtype());
+      for (Tensor& one : parts) one = one * frequency_weights(power.dtype());
       return parts;
     }
     const Tensor magnitude = ops::sqrt(ops::maximum(power, kEpsilon));
@@ -127,7 +127,7 @@ class StftSpectrogram final : public UnaryLayer {
   }
   /// The weights of frequencies in a one-sided spectrum: every frequency except the first and the
   /// last also stands for the negative frequency and counts twice.
-  Tensor one_sided(DType dtype) const {
+  Tensor frequency_weights(DType dtype) const {
     std::vector<double> factors(frequencies(), 2);
     factors.front() = factors.back() = 1;
     return ops::cast(Tensor::from(factors, {frequencies()}), dtype);

@@ -72,14 +72,14 @@ class Bidirectional final : public BaseWrapper {
   }
   InputCount input_count() const override { return {.min = 1}; }
   void build(const std::vector<Shape>& inputs) override {
-    layer()->build_for(of_direction(inputs, 0));
-    backward_->build_for(of_direction(inputs, 1));
+    layer()->build_for(inputs_of_direction(inputs, 0));
+    backward_->build_for(inputs_of_direction(inputs, 1));
   }
   Tensors call(const Tensors& inputs, const Call& call) override {
     CallOptions options;
     if (mask_with_states_ || call.flag("mask")) options.masks = {call.mask()};
-    Tensors forward = (*layer())(of_direction(inputs, 0), options),
-            backward = (*backward_)(of_direction(inputs, 1), options);
+    Tensors forward = (*layer())(inputs_of_direction(inputs, 0), options),
+            backward = (*backward_)(inputs_of_direction(inputs, 1), options);
     if (return_sequences_) backward[0] = ops::flip(backward[0], {1});
     Tensors outputs =
         merge_mode_ ? Tensors{merged(forward[0], backward[0])} : Tensors{forward[0], backward[0]};
@@ -147,7 +147,7 @@ class Bidirectional final : public BaseWrapper {
 
   /// The inputs of the layer of one direction: the sequence, and half of the initial states.
   template <class T>
-  static std::vector<T> of_direction(const std::vector<T>& inputs, size_t direction) {
+  static std::vector<T> inputs_of_direction(const std::vector<T>& inputs, size_t direction) {
     const size_t states = inputs.size() - 1, half = states / 2;
     if (states % 2 != 0)
       fail(

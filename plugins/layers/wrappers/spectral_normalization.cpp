@@ -82,11 +82,11 @@ class SpectralNormalization final : public BaseWrapper {
       u = unit(ops::matmul(v, matrix));
     }
     const Tensor norm = ops::reshape(ops::matmul(ops::matmul(v, matrix), u, false, true), {});
-    const Tensor divided =
+    const Tensor normalized_kernel =
         ops::cast(ops::cast(ops::stop_gradient(kernel), compute_type) / ops::where(blank, 1, norm),
                   kernel.dtype());
     u_.assign(ops::where(blank, u_.value(), u));
-    kernel_.assign(kernel + (divided - ops::stop_gradient(kernel)));
+    kernel_.assign(kernel + (normalized_kernel - ops::stop_gradient(kernel)));
   }
 
   int64_t iterations_ = 1;

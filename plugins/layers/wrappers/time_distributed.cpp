@@ -10,16 +10,16 @@ namespace {
 
 /// Reshapes x. More than one size may be unknown only while shapes are inferred.
 Tensor in_shape(const Tensor& x, const Shape& shape) {
-  int unknown = 0;
-  for (int i = 0; i < shape.rank(); ++i) unknown += shape[i] < 0;
-  return unknown > 1 ? Tensor::abstract({x.dtype(), shape}) : ops::reshape(x, shape);
+  int unknown_count = 0;
+  for (int i = 0; i < shape.rank(); ++i) unknown_count += shape[i] < 0;
+  return unknown_count > 1 ? Tensor::abstract({x.dtype(), shape}) : ops::reshape(x, shape);
 }
 
 /// Reshapes (batch, time, ...) to (batch * time, ...).
 Tensor joined(const Tensor& x) {
   const int64_t batch = x.dim(0), time = x.dim(1);
-  const Shape rows{batch < 0 || time < 0 ? -1 : batch * time};
-  return in_shape(x, rows.concat(x.shape().slice(2, x.rank())));
+  const Shape leading_shape{batch < 0 || time < 0 ? -1 : batch * time};
+  return in_shape(x, leading_shape.concat(x.shape().slice(2, x.rank())));
 }
 
 /// Reshapes (batch * time, ...) to (batch, time, ...).

@@ -25,8 +25,9 @@ Tensor resize(const Tensor& images, const Sizes& size, const std::string& interp
 }
 
 template <Tensor (*F)(const Tensor&, const image::Edges&, ops::DataFormat)>
-Tensor at_edges(const Tensor& images, OptionalSize top, OptionalSize left, OptionalSize bottom,
-                OptionalSize right, OptionalSize height, OptionalSize width, const Format& format) {
+Tensor with_edges(const Tensor& images, OptionalSize top, OptionalSize left, OptionalSize bottom,
+                  OptionalSize right, OptionalSize height, OptionalSize width,
+                  const Format& format) {
   return F(images, {top, left, bottom, right, height, width}, format_named(format));
 }
 
@@ -71,12 +72,12 @@ CRESCENT_REGISTER(images) {
       .add("PadImages",
            "image.pad_images(images, top_padding=None, left_padding=None, bottom_padding=None, "
            "right_padding=None, target_height=None, target_width=None, data_format=None)",
-           &at_edges<image::pad_images>, "Pads images with zeros.")
+           &with_edges<image::pad_images>, "Pads images with zeros.")
       .add("CropImages",
            "image.crop_images(images, top_cropping=None, left_cropping=None, "
            "bottom_cropping=None, right_cropping=None, target_height=None, target_width=None, "
            "data_format=None)",
-           &at_edges<image::crop_images>, "Removes pixels from the edges of images.")
+           &with_edges<image::crop_images>, "Removes pixels from the edges of images.")
       .add("RGBToGrayscale", "image.rgb_to_grayscale(images, data_format=None)",
            &in_format<image::rgb_to_grayscale>, "Converts RGB images to one channel of brightness.")
       .add("RGBToHSV", "image.rgb_to_hsv(images, data_format=None)", &in_format<image::rgb_to_hsv>,

@@ -32,11 +32,11 @@ CRESCENT_IN_CLONES void compute_panel_distances(const T* x, const T* panel, int6
                                                 int64_t count, int64_t stride, T* to) {
   typedef typename DistanceLanes<T>::type V;
   // The number of squares per partial sum, so that small squares are not lost in a large sum.
-  constexpr int64_t kPart = 256;
+  constexpr int64_t kPartLength = 256;
   V squares[rows] = {};
-  for (int64_t first = 0; first < width; first += kPart) {
+  for (int64_t first = 0; first < width; first += kPartLength) {
     V sums[rows] = {};
-    for (int64_t k = first; k < std::min(first + kPart, width); ++k) {
+    for (int64_t k = first; k < std::min(first + kPartLength, width); ++k) {
       V y;
       std::memcpy(&y, panel + k * kLanes<T>, sizeof y);
 #pragma GCC unroll 8

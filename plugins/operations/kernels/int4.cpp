@@ -199,24 +199,24 @@ class Int4ProductKernel final : public CpuKernel {
   }
   bool prepare(const CpuRequest& r) override {
     constexpr int64_t kMaxLines = 16;
-    block_ = r.op_as<Int4Product>()->block, scale_ = r.inputs[2].shape;
+    block_ = r.op_as<Int4Product>()->block, scale_shape_ = r.inputs[2].shape;
     rows_ = r.inputs[1].shape[0];
-    lines_ = r.outputs[0].shape.size() / std::max<int64_t>(1, scale_[1]);
+    lines_ = r.outputs[0].shape.size() / std::max<int64_t>(1, scale_shape_[1]);
     return r.inputs[0].dtype == DType::float32 && is_int4(r.inputs.subspan(1)) &&
            lines_ <= kMaxLines;
   }
   void run(const CpuArguments& a) override {
-    const Int4Matrix m = matrix_of(a, 1, scale_, rows_, block_);
+    const Int4Matrix m = matrix_of(a, 1, scale_shape_, rows_, block_);
     a.threads.blocks(m.columns, kTileColumns, [&](int64_t begin, int64_t end) {
       products_of(m, a.in<float>(0), lines_, begin, end, a.out<float>(0));
     });
   }
   double flops() const override {
-    return 2 * static_cast<double>(lines_ * rows_) * static_cast<double>(scale_[1]);
+    return 2 * static_cast<double>(lines_ * rows_) * static_cast<double>(scale_shape_[1]);
   }
 
  private:
-  Shape scale_;
+  Shape scale_shape_;
   int64_t lines_ = 0, rows_ = 0, block_ = 0;
 };
 
@@ -226,20 +226,20 @@ class Int4FloatsKernel final : public CpuKernel {
     s.doc("Runs on several threads, each with some rows.");
   }
   bool prepare(const CpuRequest& r) override {
-    block_ = r.op_as<Int4Floats>()->block, scale_ = r.inputs[1].shape;
+    block_ = r.op_as<Int4Floats>()->block, scale_shape_ = r.inputs[1].shape;
     rows_ = r.inputs[0].shape[0];
     return is_int4(r.inputs);
   }
   void run(const CpuArguments& a) override {
     constexpr int64_t kTaskNumbers = 65536;
-    const Int4Matrix m = matrix_of(a, 0, scale_, rows_, block_);
+    const Int4Matrix m = matrix_of(a, 0, scale_shape_, rows_, block_);
     a.threads.blocks(
         rows_, std::max<int64_t>(1, kTaskNumbers / std::max<int64_t>(1, m.columns)),
         [&](int64_t begin, int64_t end) { floats_of(m, begin, end, a.out<float>(0)); });
   }
 
  private:
-  Shape scale_;
+  Shape scale_shape_;
   int64_t rows_ = 0, block_ = 0;
 };
 

@@ -47,11 +47,11 @@ T pair_of(T a, T b) {
   constexpr Bits kSign = std::numeric_limits<Bits>::min();
   constexpr Bits kInfinity = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
   const Bits x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
-  const Bits place = x < 0 ? kSign - x : x, goal = y < 0 ? kSign - y : y;
-  const Bits next = x + ((place < goal) == (x > 0) ? 1 : -1), least = (y & kSign) | 1;
-  const Bits neighbour = place == 0 ? least : next, result = place == goal ? y : neighbour;
+  const Bits x_rank = x < 0 ? kSign - x : x, y_rank = y < 0 ? kSign - y : y;
+  const Bits next = x + ((x_rank < y_rank) == (x > 0) ? 1 : -1), least = (y & kSign) | 1;
+  const Bits neighbour = x_rank == 0 ? least : next, result = x_rank == y_rank ? y : neighbour;
   const bool is_number =
-      place >= -kInfinity && place <= kInfinity && goal >= -kInfinity && goal <= kInfinity;
+      x_rank >= -kInfinity && x_rank <= kInfinity && y_rank >= -kInfinity && y_rank <= kInfinity;
   return std::bit_cast<T>(is_number ? result : kInfinity + 1);
 }
 

@@ -81,13 +81,13 @@ class PatchLayout {
     const bool dense = i + 1 == axes_ && axis.dilation == 1;
     if (dense && starts[i] >= 0 && starts[i] + axis.size <= axis.length)
       return copy_run(from + starts[i] * channels_, axis.size * channels_, to);
-    int64_t within = channels_;
-    for (size_t j = i + 1; j < axes_; ++j) within *= axis_[j].size;
+    int64_t inner_size = channels_;
+    for (size_t j = i + 1; j < axes_; ++j) inner_size *= axis_[j].size;
     for (int64_t k = 0, at = starts[i]; k < axis.size; ++k, at += axis.dilation) {
       if (at >= 0 && at < axis.length)
         to = copy_from(i + 1, starts, from + at * axis.inner, to);
       else
-        to = std::fill_n(to, within, T());
+        to = std::fill_n(to, inner_size, T());
     }
     return to;
   }

@@ -64,9 +64,9 @@ Numbers successors(size_t items, const std::vector<Edge>& edges) {
 
 /// The number of edges that lead to each item.
 std::vector<int> predecessor_counts(size_t items, const std::vector<Edge>& edges) {
-  std::vector<int> arriving(items);
-  for (const Edge& edge : edges) ++arriving[static_cast<size_t>(edge.to)];
-  return arriving;
+  std::vector<int> arriving_counts(items);
+  for (const Edge& edge : edges) ++arriving_counts[static_cast<size_t>(edge.to)];
+  return arriving_counts;
 }
 
 /// Sets each item's layer to the first layer that it may have: 0, or 1 if other items are pinned to
@@ -120,14 +120,14 @@ void Level::break_cycles() {
 /// above its successors.
 void Level::assign_layers() {
   const Numbers successor_lists = successors(items.size(), edges);
-  const std::vector<int> arriving = predecessor_counts(items.size(), edges);
+  const std::vector<int> arriving_counts = predecessor_counts(items.size(), edges);
   set_first_layers(items);
   int last = 0;
-  for (const int i : place_below_predecessors(items, successor_lists, arriving)) {
+  for (const int i : place_below_predecessors(items, successor_lists, arriving_counts)) {
     const auto number = static_cast<size_t>(i);
     const Item& item = items[number];
     last = std::max(last, item.layer + (item.pin == Item::kLast ? 0 : 1));
-    if (arriving[number] == 0 && item.pin == Item::kFree)
+    if (arriving_counts[number] == 0 && item.pin == Item::kFree)
       raise_to_successors(items, number, successor_lists[number]);
   }
   for (Item& item : items)

@@ -36,10 +36,10 @@ class GraphLayout {
         metrics_(metrics),
         is_horizontal_(graph_.direction == "LR" || graph_.direction == "RL"),
         is_reversed_(graph_.direction == "BT" || graph_.direction == "RL") {
-    std::vector<int> arriving(graph_.nodes.size());
-    for (const auto& [from, to] : graph_.edges) ++arriving[static_cast<size_t>(to)];
+    std::vector<int> arriving_counts(graph_.nodes.size());
+    for (const auto& [from, to] : graph_.edges) ++arriving_counts[static_cast<size_t>(to)];
     for (size_t i = 0; i < graph_.nodes.size(); ++i)
-      sizes_.push_back(size_of_node(graph_.nodes[i], arriving[i]));
+      sizes_.push_back(size_of_node(graph_.nodes[i], arriving_counts[i]));
   }
 
   Scene run() {
@@ -106,7 +106,7 @@ class GraphLayout {
   struct Parts {
     Level level;
     // the index in level.items of each node, and of each group
-    std::map<int, int> of_node, of_group;
+    std::map<int, int> node_items, group_items;
     // for each edge that enters the group, the index in level.items of the place where it enters
     std::map<int, int> entries;
     // for each node with edges that leave the group, the index of the place where they leave
@@ -135,10 +135,10 @@ class GraphLayout {
       const int inner = inner_group(node, group);
       if (inner < 0) {
         const Point size = extent_of(node);
-        parts.of_node[node] = add(size.x, size.y);
-      } else if (!parts.of_group.count(inner)) {
+        parts.node_items[node] = add(size.x, size.y);
+      } else if (!parts.group_items.count(inner)) {
         const Block& block = parts.blocks[inner] = block_of(inner);
-        parts.of_group[inner] = add(block.width, block.height);
+        parts.group_items[inner] = add(block.width, block.height);
       }
     }
     for (int edge = 0; edge < static_cast<int>(graph_.edges.size()); ++edge) {
@@ -170,20 +170,20 @@ class GraphLayout {
 
   int begin_of(Parts& parts, int node, int group, Edge& part) const {
     const int inner = inner_group(node, group);
-    if (inner < 0) return parts.of_node[node];
+    if (inner < 0) return parts.node_items[node];
     const Block& block = parts.blocks[inner];
     if (const auto exit = block.exits.find(node); exit != block.exits.end())
       part.out = exit->second - block.width / 2;
-    return parts.of_group[inner];
+    return parts.group_items[inner];
   }
 
   int end_of(Parts& parts, int edge, int node, int group, Edge& part) const {
     const int inner = inner_group(node, group);
-    if (inner < 0) return parts.of_node[node];
+    if (inner < 0) return parts.node_items[node];
     const Block& block = parts.blocks[inner];
     if (const auto entry = block.entries.find(edge); entry != block.entries.end())
       part.in = entry->second - block.width / 2;
-    return parts.of_group[inner];
+    return parts.group_items[inner];
   }
 
   /// The margin between a group's frame and its items, not including the room for its label.
@@ -209,8 +209,8 @@ class GraphLayout {
       const Item& i = parts.level.items[static_cast<size_t>(item)];
       return moved({i.x - i.width / 2, i.top});
     };
-    for (const auto& [node, item] : parts.of_node) block.nodes.emplace_back(node, corner(item));
-    for (const auto& [inner, item] : parts.of_group)
+    for (const auto& [node, item] : parts.node_items) block.nodes.emplace_back(node, corner(item));
+    for (const auto& [inner, item] : parts.group_items)
       take_over(block, parts.blocks[inner], inner, corner(item));
     for (const auto& [edge, item] : parts.entries)
       block.entries[edge] = moved({parts.level.items[static_cast<size_t>(item)].x, 0}).x;

@@ -102,11 +102,11 @@ struct Level::Segment {
 };
 
 struct Level::Bundle {
-  double begin = 0, min = 0, max = 0;
+  double start_x = 0, min_x = 0, max_x = 0;
   std::vector<Segment*> segments;
-  std::vector<double> ends;
+  std::vector<double> ends_x;
   int track = -1;
-  bool goes_right() const { return max - begin > begin - min; }
+  bool goes_right() const { return max_x - start_x > start_x - min_x; }
   /// Whether a segment of the bundle ends less than `near` from x.
   bool ends_at(double x, double near) const;
   int track_below(const std::vector<Bundle>& others, double near) const;

@@ -191,7 +191,7 @@ std::vector<Level::Segment*> Level::segments_after(int layer) {
 }
 
 bool Level::Bundle::ends_at(double x, double near) const {
-  return std::any_of(ends.begin(), ends.end(),
+  return std::any_of(ends_x.begin(), ends_x.end(),
                      [&](double end) { return std::abs(end - x) < near; });
 }
 
@@ -203,17 +203,17 @@ std::vector<Level::Bundle> Level::bundles_below(int layer) {
     const double begin = begin_of(*segment), end = end_of(*segment);
     if (std::abs(begin - end) < 0.25) continue;
     Bundle& bundle = by_trunk[segment->trunk];
-    if (bundle.segments.empty()) bundle.begin = bundle.min = bundle.max = begin;
-    bundle.min = std::min(bundle.min, end);
-    bundle.max = std::max(bundle.max, end);
+    if (bundle.segments.empty()) bundle.start_x = bundle.min_x = bundle.max_x = begin;
+    bundle.min_x = std::min(bundle.min_x, end);
+    bundle.max_x = std::max(bundle.max_x, end);
     bundle.segments.push_back(segment);
-    bundle.ends.push_back(end);
+    bundle.ends_x.push_back(end);
   }
   std::vector<Bundle> bundles;
   for (auto& [trunk, bundle] : by_trunk) bundles.push_back(std::move(bundle));
   std::stable_sort(bundles.begin(), bundles.end(), [](const Bundle& a, const Bundle& b) {
     if (a.goes_right() != b.goes_right()) return a.goes_right();
-    return a.goes_right() ? a.begin > b.begin : a.begin < b.begin;
+    return a.goes_right() ? a.start_x > b.start_x : a.start_x < b.start_x;
   });
   return bundles;
 }
@@ -226,7 +226,7 @@ int Level::assign_tracks(int layer) {
   std::vector<Bundle> waiting = bundles_below(layer), done;
   const auto is_next = [&](const Bundle& bundle) {
     return std::none_of(waiting.begin(), waiting.end(), [&](const Bundle& other) {
-      return &other != &bundle && bundle.ends_at(other.begin, tolerance);
+      return &other != &bundle && bundle.ends_at(other.start_x, tolerance);
     });
   };
   int tracks = 0;
@@ -247,8 +247,8 @@ int Level::assign_tracks(int layer) {
 int Level::Bundle::track_below(const std::vector<Bundle>& others, double tolerance) const {
   int first_free = 0;
   for (const Bundle& other : others) {
-    const bool overlaps = other.min - tolerance < max && min - tolerance < other.max;
-    if (overlaps || ends_at(other.begin, tolerance))
+    const bool overlaps = other.min_x - tolerance < max_x && min_x - tolerance < other.max_x;
+    if (overlaps || ends_at(other.start_x, tolerance))
       first_free = std::max(first_free, other.track + 1);
   }
   return first_free;

@@ -27,13 +27,13 @@ int nearest_of_256(Color c) {
 }
 
 int nearest_of_16(Color c) {
-  int best = 0, min = INT_MAX;
+  int best_code = 0, min = INT_MAX;
   for (int i = 0; i < 16; ++i) {
     const int on = i < 8 ? 170 : 255, off = i < 8 ? 0 : 85;
     const int d = distance(c, i & 1 ? on : off, i & 2 ? on : off, i & 4 ? on : off);
-    if (d < min) best = i, min = d;
+    if (d < min) best_code = i, min = d;
   }
-  return best < 8 ? 30 + best : 90 + best - 8;
+  return best_code < 8 ? 30 + best_code : 90 + best_code - 8;
 }
 
 }  // namespace

@@ -145,19 +145,19 @@ class Canvas {
   /// Fills the union of polygons.
   void fill(const std::vector<std::vector<Point>>& polygons, Color color) {
     std::vector<FT_Vector> points;
-    std::vector<short> ends;
+    std::vector<short> contour_ends;
     for (const std::vector<Point>& polygon : polygons) {
       const bool is_positive = area(polygon) > 0;
       for (size_t i = 0; i < polygon.size(); ++i)
-        points.push_back(up(polygon[is_positive ? i : polygon.size() - 1 - i]));
-      ends.push_back(static_cast<short>(points.size() - 1));
+        points.push_back(freetype_point(polygon[is_positive ? i : polygon.size() - 1 - i]));
+      contour_ends.push_back(static_cast<short>(points.size() - 1));
     }
     std::vector<char> tags(points.size(), FT_CURVE_TAG_ON);
-    FT_Outline outline{static_cast<short>(ends.size()),
+    FT_Outline outline{static_cast<short>(contour_ends.size()),
                        static_cast<short>(points.size()),
                        points.data(),
                        tags.data(),
-                       ends.data(),
+                       contour_ends.data(),
                        0};
     render(outline, color);
   }
@@ -174,7 +174,7 @@ class Canvas {
   }
 
   /// Converts a point to FreeType's coordinates, whose y axis points upwards.
-  FT_Vector up(Point p) const {
+  FT_Vector freetype_point(Point p) const {
     return fixed_point(p.x * scale_, static_cast<double>(raster_.rows) - p.y * scale_);
   }
 

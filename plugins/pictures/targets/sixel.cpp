@@ -13,13 +13,13 @@ constexpr size_t kMaxColors = 256;
 uint32_t key_of(const uint8_t* rgb) { return uint32_t{rgb[0]} << 16 | rgb[1] << 8 | rgb[2]; }
 
 /// An image with a palette: each pixel is the index of a colour.
-struct Indexed {
+struct IndexedImage {
   std::vector<uint32_t> colors;  ///< 0xrrggbb
   std::vector<uint8_t> pixels;
 };
 
 /// Makes a palette of the exact colours of the image; returns false if there are too many.
-bool index_exactly(const Raster& raster, Indexed& indexed) {
+bool index_exactly(const Raster& raster, IndexedImage& indexed) {
   std::map<uint32_t, uint8_t> numbers;
   for (size_t i = 0; i < raster.rgb.size(); i += 3) {
     const uint32_t key = key_of(&raster.rgb[i]);
@@ -43,9 +43,9 @@ int dithered(uint8_t value, int steps, int64_t x, int64_t y) {
 }
 
 /// Uses a palette of 6 x 7 x 6 colours.
-Indexed index_in_cube(const Raster& raster) {
+IndexedImage index_in_cube(const Raster& raster) {
   constexpr int kRed = 6, kGreen = 7, kBlue = 6;
-  Indexed indexed;
+  IndexedImage indexed;
   for (int r = 0; r < kRed; ++r)
     for (int g = 0; g < kGreen; ++g)
       for (int b = 0; b < kBlue; ++b)
@@ -68,7 +68,7 @@ std::string run(char letter, int64_t count) {
 }
 
 /// The sixel data of one colour in a band of six rows; "" if the band does not contain the colour.
-std::string band_of(const Indexed& indexed, const Raster& raster, int64_t top, uint8_t color) {
+std::string band_of(const IndexedImage& indexed, const Raster& raster, int64_t top, uint8_t color) {
   std::string text;
   char last = 0;
   int64_t count = 0;
@@ -84,7 +84,7 @@ std::string band_of(const Indexed& indexed, const Raster& raster, int64_t top, u
   return last == 63 && text.empty() ? "" : text + run(last, count);
 }
 
-std::vector<bool> colors_in_band(const Indexed& indexed, const Raster& raster, int64_t top) {
+std::vector<bool> colors_in_band(const IndexedImage& indexed, const Raster& raster, int64_t top) {
   std::vector<bool> used(kMaxColors);
   const int64_t end = std::min(top + 6, raster.rows) * raster.columns;
   for (int64_t i = top * raster.columns; i < end; ++i)
@@ -97,7 +97,7 @@ int percent(uint32_t byte) { return static_cast<int>(((byte & 255) * 100 + 127) 
 }  // namespace
 
 std::string sixel_of(const Raster& raster) {
-  Indexed indexed;
+  IndexedImage indexed;
   if (!index_exactly(raster, indexed)) indexed = index_in_cube(raster);
   std::string text = concat("\033P0;1q\"1;1;", raster.columns, ";", raster.rows);
   for (size_t i = 0; i < indexed.colors.size(); ++i) {

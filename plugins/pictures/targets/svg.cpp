@@ -68,17 +68,17 @@ std::string write(const Box& box) {
 /// The arrow head at the last point of the line.
 std::string write_head(const Line& line) {
   const std::vector<Point> head = arrow_head(line);
-  std::string points;
-  for (const Point& p : head) points += concat(number(p.x), ",", number(p.y), " ");
-  return concat("<polygon", attribute("points", points),
+  std::string points_text;
+  for (const Point& p : head) points_text += concat(number(p.x), ",", number(p.y), " ");
+  return concat("<polygon", attribute("points", points_text),
                 attribute("fill", name_of_color(line.color)), "/>");
 }
 
 std::string write(const Line& line) {
-  std::string points;
+  std::string points_text;
   for (const Point& p : line.points)
-    points += concat(points.empty() ? "" : " ", number(p.x), ",", number(p.y));
-  return concat("<polyline", attribute("points", points), attribute("fill", "none"),
+    points_text += concat(points_text.empty() ? "" : " ", number(p.x), ",", number(p.y));
+  return concat("<polyline", attribute("points", points_text), attribute("fill", "none"),
                 attribute("stroke", name_of_color(line.color)),
                 attribute("stroke-width", line.width), attribute("stroke-linejoin", "round"),
                 dashes(line.dashed), "/>", line.arrow ? write_head(line) : "");

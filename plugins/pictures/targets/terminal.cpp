@@ -48,9 +48,10 @@ class UnbufferedInput {
 };
 
 bool is_readable(int terminal, Clock::time_point until) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+  const auto time_left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
   pollfd wait{terminal, POLLIN, 0};
-  return poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, left.count()))) == 1;
+  return poll(&wait, 1, static_cast<int>(std::max<int64_t>(0, time_left.count()))) == 1;
 }
 
 /// Whether the answer of a terminal contains complete device attributes, "\033[?...c".
@@ -94,8 +95,9 @@ Graphics query_graphics() {
 
 int colors_of(std::string_view term) {
   if (!variable("NO_COLOR").empty() || term == "dumb" || term.empty()) return 0;
-  const std::string_view depth = variable("COLORTERM");
-  if (depth == "truecolor" || depth == "24bit" || term.ends_with("-direct")) return 1 << 24;
+  const std::string_view color_support = variable("COLORTERM");
+  if (color_support == "truecolor" || color_support == "24bit" || term.ends_with("-direct"))
+    return 1 << 24;
   return term.find("256") != term.npos || term.starts_with("xterm-kitty") ? 256 : 16;
 }
 

@@ -16,7 +16,7 @@ return {
     { "wrong condition", "return c->class_name() != kRunSaver;", "return true;" },
   },
   { file = "plugins/callbacks/backup.cpp", tests = { "simulation" },
-    { "left out", "is_saved_ = exists(current) || exists(before);", "" },
+    { "left out", "is_saved_ = exists(current_path) || exists(previous_path);", "" },
   },
   { file = "plugins/callbacks/stopping.cpp",
     { "wrong condition", "if (best_weights_.empty() || is_cut_short()) return;",

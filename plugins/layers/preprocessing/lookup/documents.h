@@ -17,9 +17,9 @@ template <class Term>
 std::vector<Term> terms_of(const Tensor& tensor) {
   const Tensor terms = as_terms<Term>(tensor).to(nullptr);
   const auto* element = terms.template data<ElementOf<Term>>();
-  std::vector<Term> all;
-  for (int64_t i = 0; i < terms.size(); ++i) all.emplace_back(term_at(element[i]));
-  return all;
+  std::vector<Term> all_terms;
+  for (int64_t i = 0; i < terms.size(); ++i) all_terms.emplace_back(term_at(element[i]));
+  return all_terms;
 }
 
 template <class Term>

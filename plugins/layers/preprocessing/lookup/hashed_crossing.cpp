@@ -66,9 +66,9 @@ class HashedCrossing final : public Layer {
       features.push_back(x.dtype() == DType::string ? x : ops::cast(x, DType::int64));
     CrossHashed op;
     op.buckets = bins_;
-    const Tensor places =
+    const Tensor bucket_indices =
         crescent::apply(std::make_shared<const CrossHashed>(op), features).front();
-    return {encode_indices(places, mode_, bins_, compute_dtype())};
+    return {encode_indices(bucket_indices, mode_, bins_, compute_dtype())};
   }
   /// Infers the output shape from integer inputs, since floating-point inputs would be errors.
   std::vector<Shape> compute_output_shape(const std::vector<Shape>& inputs) override {

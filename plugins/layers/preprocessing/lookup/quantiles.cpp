@@ -31,12 +31,12 @@ Summary compressed(const Summary& summary, double epsilon) {
   std::partial_sum(summary.weights.begin(), summary.weights.end(), cumulative.begin());
   for (float weight : cumulative) share.push_back(weight / cumulative.back());
   Summary result;
-  double before = 0;
+  double last_weight = 0;
   for (double x : quantile_levels(epsilon)) {
     const double weight = interpolated(x, share, cumulative);
     result.values.push_back(static_cast<float>(interpolated(x, share, summary.values)));
-    result.weights.push_back(static_cast<float>(weight - before));
-    before = weight;
+    result.weights.push_back(static_cast<float>(weight - last_weight));
+    last_weight = weight;
   }
   return result;
 }

@@ -93,13 +93,13 @@ struct TermToIndex final : OpOf<TermToIndex<Term>> {
     const TermTable<Term>& terms = vocabulary_in(table);
     const auto* element = in[0].data<ElementOf<Term>>();
     auto* index = out[0].mutable_data<int64_t>();
-    List unknown;
+    List unknown_terms;
     for (int64_t i = 0; i < in[0].size(); ++i) {
       index[i] = terms.index(term_at(element[i]));
-      if (index[i] == TermTable<Term>::kUnknown && unknown.size() < 10)
-        unknown.push_back(term_at(element[i]));
+      if (index[i] == TermTable<Term>::kUnknown && unknown_terms.size() < 10)
+        unknown_terms.push_back(term_at(element[i]));
     }
-    if (!unknown.empty()) fail_unknown_terms(unknown);
+    if (!unknown_terms.empty()) fail_unknown_terms(unknown_terms);
     return true;
   }
 };

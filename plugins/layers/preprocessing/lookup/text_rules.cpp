@@ -74,12 +74,12 @@ std::vector<std::string> split_characters(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);
     const size_t length = length_of(first);
-    size_t valid = 1;
-    while (valid < length && i + valid < text.size() &&
-           can_follow(first, valid, static_cast<unsigned char>(text[i + valid])))
-      ++valid;
-    characters.emplace_back(valid == length ? text.substr(i, length) : "\xef\xbf\xbd");
-    i += valid;
+    size_t valid_length = 1;
+    while (valid_length < length && i + valid_length < text.size() &&
+           can_follow(first, valid_length, static_cast<unsigned char>(text[i + valid_length])))
+      ++valid_length;
+    characters.emplace_back(valid_length == length ? text.substr(i, length) : "\xef\xbf\xbd");
+    i += valid_length;
   }
   return characters;
 }

@@ -224,9 +224,10 @@ class FourierKernel final : public CpuKernel {
                                     : Numbers::real_to_half);
     wide_ = x.dtype == DType::float64;
     constexpr size_t kMaxMemory = size_t{64} << 20;
-    const auto fitting = static_cast<int64_t>(kMaxMemory / (rows_.work_size() * sizeof(double)));
-    workers_ =
-        static_cast<int>(std::clamp<int64_t>(fitting, 1, std::min<int64_t>(rows_.groups(), 32)));
+    const auto max_workers =
+        static_cast<int64_t>(kMaxMemory / (rows_.work_size() * sizeof(double)));
+    workers_ = static_cast<int>(
+        std::clamp<int64_t>(max_workers, 1, std::min<int64_t>(rows_.groups(), 32)));
     return true;
   }
   void run(const CpuArguments& a) override { wide_ ? run_as<double>(a) : run_as<float>(a); }

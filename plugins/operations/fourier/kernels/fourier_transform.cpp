@@ -197,20 +197,20 @@ FourierTransform::FourierTransform(size_t n, int sign) : n_(n) {
     lanes_ = n <= kLongest ? kLanes : 1;
     return;
   }
-  const size_t wide = is_power ? n : power_of_two_from(2 * n);
-  forward_ = PowerOfTwoTransform(wide, is_power ? sign : 1);
-  lanes_ = wide <= kLongest ? kLanes : 1;
+  const size_t transform_length = is_power ? n : power_of_two_from(2 * n);
+  forward_ = PowerOfTwoTransform(transform_length, is_power ? sign : 1);
+  lanes_ = transform_length <= kLongest ? kLanes : 1;
   if (is_power) return;
-  backward_ = PowerOfTwoTransform(wide, -1);
+  backward_ = PowerOfTwoTransform(transform_length, -1);
   chirp_.re.resize(n), chirp_.im.resize(n);
-  spectrum_.re.assign(wide, 0), spectrum_.im.assign(wide, 0);
+  spectrum_.re.assign(transform_length, 0), spectrum_.im.assign(transform_length, 0);
   for (size_t k = 0; k < n; ++k) {
     const auto w =
         root_of_unity(sign * static_cast<double>(k * k % (2 * n)) / static_cast<double>(2 * n));
     chirp_.re[k] = w.real(), chirp_.im[k] = w.imag();
-    for (const size_t at : {k, (wide - k) % wide}) {
-      spectrum_.re[forward_.index_of(at)] = w.real() / static_cast<double>(wide);
-      spectrum_.im[forward_.index_of(at)] = -w.imag() / static_cast<double>(wide);
+    for (const size_t at : {k, (transform_length - k) % transform_length}) {
+      spectrum_.re[forward_.index_of(at)] = w.real() / static_cast<double>(transform_length);
+      spectrum_.im[forward_.index_of(at)] = -w.imag() / static_cast<double>(transform_length);
     }
   }
   forward_.run(spectrum_.re.data(), spectrum_.im.data(), 1);

@@ -15,11 +15,11 @@ class ProjectImagesKernel final : public CpuKernel {
   bool prepare(const CpuRequest& r) override {
     const auto* op = r.op_as<ProjectImages>();
     if (!op || r.outputs[0].dtype != DType::float32) return false;
-    const Shape& images = r.inputs[0].shape;
-    perspective_ = op->perspective, batch_ = images[0];
+    const Shape& image_shape = r.inputs[0].shape;
+    perspective_ = op->perspective, batch_ = image_shape[0];
     transforms_ = r.inputs[1].shape[0];
-    sampler_ = {op->order, op->fill,  static_cast<float>(op->fill_value),
-                images[1], images[2], images[3]};
+    sampler_ = {op->order,      op->fill,       static_cast<float>(op->fill_value),
+                image_shape[1], image_shape[2], image_shape[3]};
     return true;
   }
   void run(const CpuArguments& a) override {
@@ -42,7 +42,7 @@ class ProjectImagesKernel final : public CpuKernel {
   /// Computes row `line` of the result with the coefficients n of the transform.
   void show_row(const float* image, const float* n, int64_t line, float* to) const {
     const int64_t channels = sampler_.channels;
-    const bool by_channel = !perspective_ && (n[6] != 0 || n[7] != 0);
+    const bool goes_by_channel = !perspective_ && (n[6] != 0 || n[7] != 0);
     const auto y = static_cast<float>(line);
     for (int64_t i = 0; i < sampler_.width; ++i, to += channels) {
       const auto x = static_cast<float>(i);
@@ -51,7 +51,7 @@ class ProjectImagesKernel final : public CpuKernel {
         const float scale = n[6] * x + n[7] * y + 1;
         from_x /= scale, from_y /= scale;
       }
-      if (!by_channel) {
+      if (!goes_by_channel) {
         sampler_(image, from_y, from_x, 0, channels, to);
         continue;
       }

@@ -89,7 +89,7 @@ class MatricesKernel : public CpuKernel {
     if (r.inputs[0].dtype != DType::float64) return false;
     batch_ = MatrixBatch(r.inputs, r.outputs);
     loop_.emplace(*r.op_as<Op>());
-    work_ = loop_->work_size(r.inputs[0].shape);
+    work_size_ = loop_->work_size(r.inputs[0].shape);
     constexpr double kPart = 20000;  ///< fewest operations per task
     grain_ = std::max<int64_t>(1, static_cast<int64_t>(kPart / std::max(batch_.flops(), 1.0)));
     return true;
@@ -100,12 +100,12 @@ class MatricesKernel : public CpuKernel {
         parts(),
         [](void* context, int64_t part, int worker) {
           auto [self, arguments, memory] = *static_cast<Job*>(context);
-          self->run_part(*arguments, part, memory + worker * self->work_);
+          self->run_part(*arguments, part, memory + worker * self->work_size_);
         },
         std::array{Job{this, &a, work}}.data(), workers());
   }
   size_t scratch_bytes() const override {
-    return static_cast<size_t>(workers() * work_) * sizeof(double);
+    return static_cast<size_t>(workers() * work_size_) * sizeof(double);
   }
   double flops() const override { return static_cast<double>(batch_.count()) * batch_.flops(); }
 
@@ -124,7 +124,7 @@ class MatricesKernel : public CpuKernel {
   }
   std::optional<Loop> loop_;
   MatrixBatch batch_;
-  int64_t work_ = 0, grain_ = 1;
+  int64_t work_size_ = 0, grain_ = 1;
 };
 
 }  // namespace crescent::operations

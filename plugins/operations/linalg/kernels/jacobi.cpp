@@ -16,7 +16,7 @@ typedef int64_t Choice __attribute__((vector_size(kSvdLanes * sizeof(int64_t))))
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-CRESCENT_IN_CLONES void take_root(Lanes& x) {
+CRESCENT_IN_CLONES void take_square_roots(Lanes& x) {
   double each[kSvdLanes];
   std::memcpy(each, &x, sizeof x);
   for (double& number : each) number = __builtin_sqrt(number);
@@ -68,11 +68,11 @@ CRESCENT_IN_CLONES void rotate_pairs(double* columns, double* basis, double* nor
       *has_rotated = true;
       const Lanes one = Lanes() + 1.0, angle = (qq - pp) / (2.0 * (needs_rotation ? dot : one));
       Lanes root = angle * angle + 1.0;
-      take_root(root);
+      take_square_roots(root);
       const Lanes tangent = 1.0 / (angle < 0.0 ? angle - root : angle + root);
       const Lanes t = needs_rotation ? tangent : Lanes();
       Lanes length = t * t + 1.0;
-      take_root(length);
+      take_square_roots(length);
       const Lanes c = 1.0 / length, s = t * c;
       squares[p] = pp - t * dot, squares[q] = qq + t * dot;
       rotate(xp, xq, m, c, s);
@@ -100,10 +100,10 @@ void complete(const View& u, int64_t m, int64_t column) {
     for (int64_t j = 0; j < column; ++j) square -= u(i, j) * u(i, j);
     return square;
   };
-  int64_t best = 0;
+  int64_t best_row = 0;
   for (int64_t i = 1; i < m; ++i)
-    if (residual(i) > residual(best)) best = i;
-  for (int64_t i = 0; i < m; ++i) u(i, column) = i == best ? 1 : 0;
+    if (residual(i) > residual(best_row)) best_row = i;
+  for (int64_t i = 0; i < m; ++i) u(i, column) = i == best_row ? 1 : 0;
   for (int round = 0; round < 2; ++round) {
     double square = 0;
     for (int64_t j = 0; j < column; ++j) {
@@ -129,7 +129,8 @@ class MatrixGroup {
         order_(reinterpret_cast<int64_t*>(norms_ + n * kSvdLanes)) {
     std::fill_n(columns_, (m + n) * n * kSvdLanes, 0.0);
   }
-  static int64_t size(int64_t m, int64_t n) { return ((m + n + 1) * kSvdLanes + 1) * n; }
+  /// Number of doubles in the workspace of a group.
+  static int64_t workspace_size(int64_t m, int64_t n) { return ((m + n + 1) * kSvdLanes + 1) * n; }
 
   void take(const View& a, int64_t lane) {
     double largest = 0;
@@ -194,7 +195,9 @@ class MatrixGroup {
 
 }  // namespace
 
-int64_t svd_work(int64_t m, int64_t n) { return MatrixGroup::size(std::max(m, n), std::min(m, n)); }
+int64_t svd_work(int64_t m, int64_t n) {
+  return MatrixGroup::workspace_size(std::max(m, n), std::min(m, n));
+}
 
 void svd_of_group(const double* matrices, int64_t count, int64_t m, int64_t n, double* u, double* s,
                   double* vt, double* work) {

@@ -34,13 +34,13 @@ struct TriangularLoop {
 double factor(const Matrix& a, int32_t* pivots) {
   double sign = 1;
   for (int64_t k = 0; k < std::min(a.rows, a.columns); ++k) {
-    int64_t best = k;
+    int64_t pivot_row = k;
     for (int64_t i = k + 1; i < a.rows; ++i)
-      if (std::abs(a(i, k)) > std::abs(a(best, k))) best = i;
-    pivots[k] = static_cast<int32_t>(best);
-    if (best != k) {
+      if (std::abs(a(i, k)) > std::abs(a(pivot_row, k))) pivot_row = i;
+    pivots[k] = static_cast<int32_t>(pivot_row);
+    if (pivot_row != k) {
       sign = -sign;
-      for (int64_t j = 0; j < a.columns; ++j) std::swap(a(k, j), a(best, j));
+      for (int64_t j = 0; j < a.columns; ++j) std::swap(a(k, j), a(pivot_row, j));
     }
     if (a(k, k) == 0) continue;
     for (int64_t i = k + 1; i < a.rows; ++i) {

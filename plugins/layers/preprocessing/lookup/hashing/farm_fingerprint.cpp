@@ -70,7 +70,7 @@ uint64_t hash_up_to_64(const char* s, size_t n) {
 struct Pair {
   uint64_t first, second;
 };
-Pair of_32_bytes(const char* s, uint64_t a, uint64_t b) {
+Pair hash_32_bytes(const char* s, uint64_t a, uint64_t b) {
   a += word(s);
   b = std::rotr(b + a + word(s + 24), 21);
   const uint64_t start = a;
@@ -96,8 +96,8 @@ struct FarmState {
     x ^= w.second * weight;
     y += v.first * weight + word(s + 40);
     z = std::rotr(z + w.first, 33) * factor;
-    v = of_32_bytes(s, v.second * factor, x + w.first);
-    w = of_32_bytes(s + 32, z + w.second, y + word(s + 16));
+    v = hash_32_bytes(s, v.second * factor, x + w.first);
+    w = hash_32_bytes(s + 32, z + w.second, y + word(s + 16));
     std::swap(z, x);
   }
 };
