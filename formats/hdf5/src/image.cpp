@@ -59,7 +59,7 @@ Handle string_type(size_t size, bool ascii) {
 class AttributeWriter {
  public:
   AttributeWriter(hid_t object, const std::string& path, const std::string& name)
-      : object_(object), name_(name), what_("attribute '" + name + "' of '/" + path + "'") {}
+      : object_(object), name_(name), description_("attribute '" + name + "' of '/" + path + "'") {}
 
   /// Writes a text. Texts have fixed length, which all HDF5 readers support, with two exceptions of
   /// variable length: texts above the size limit, and the name of a dtype, which Keras compares
@@ -79,7 +79,8 @@ class AttributeWriter {
     size_t width = widest(texts);
     if (texts.size() * width <= kHeaderLimit) return write_list(name_, texts);
     if (width > kHeaderLimit)
-      fail(what_, ": a name of ", width, " bytes is longer than HDF5 allows (", kHeaderLimit, ")");
+      fail(description_, ": a name of ", width, " bytes is longer than HDF5 allows (", kHeaderLimit,
+           ")");
     size_t pieces = 1;
     while ((texts.size() + pieces - 1) / pieces * width > kHeaderLimit) ++pieces;
     auto begin = texts.begin();
@@ -106,7 +107,7 @@ class AttributeWriter {
 
   void write_list(const std::string& name, const std::vector<std::string>& texts) const {
     hsize_t count = texts.size();
-    Handle space = checked(H5Screate_simple(1, &count, nullptr), H5Sclose, what_);
+    Handle space = checked(H5Screate_simple(1, &count, nullptr), H5Sclose, description_);
     // An empty list is written with the type float64, as by h5py.
     if (texts.empty()) return write(name, H5T_IEEE_F64LE, space, nullptr);
     size_t width = widest(texts);
@@ -115,18 +116,20 @@ class AttributeWriter {
     write(name, string_type(width, is_ascii(texts)), space, packed.data());
   }
 
-  Handle scalar() const { return checked(H5Screate(H5S_SCALAR), H5Sclose, what_); }
+  Handle scalar() const { return checked(H5Screate(H5S_SCALAR), H5Sclose, description_); }
 
   void write(const std::string& name, hid_t type, hid_t space, const void* bytes,
              hid_t memory_type = -1) const {
-    Handle attribute = checked(
-        H5Acreate2(object_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what_);
-    if (bytes) check(H5Awrite(attribute, memory_type < 0 ? type : memory_type, bytes), what_);
+    Handle attribute =
+        checked(H5Acreate2(object_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                description_);
+    if (bytes)
+      check(H5Awrite(attribute, memory_type < 0 ? type : memory_type, bytes), description_);
   }
 
   hid_t object_;
   const std::string& name_;
-  std::string what_;
+  std::string description_;
 };
 
 Handle borrowed(hid_t type) { return Handle(H5Tcopy(type), H5Tclose); }
@@ -260,8 +263,8 @@ Node root_of(const Tree& tree, const std::vector<std::vector<Attribute>>& seals)
 
 }  // namespace
 
-/// Writes the header of a dataset without its values. Stores the offset in the file where the
-/// values belong in dataset_bytes_.
+/// Writes the header of a dataset without its values. Adds to dataset_bytes_ the offset in the file
+/// at which the values belong.
 Handle FileImage::write_dataset(hid_t file, const Node& node, std::string_view what) {
   const Array& data = *node.data;
   std::vector<hsize_t> dims(data.shape.begin(), data.shape.end());

@@ -15,7 +15,8 @@ inline constexpr const char* kOperationLayer = "OperationLayer";
 
 /// Whether an entry of a graph is an operation in the form of Keras 3 or of Crescent.
 bool is_operation(const Dict& entry);
-/// Converts an entry of Keras 3 to that of an OperationLayer.
+/// Converts the entry of an operation in the graph of a Keras 3 model to the entry of an
+/// OperationLayer.
 Dict operation_in(const Dict& entry);
 /// Converts the entry of an OperationLayer to the form of Keras 3. `tensor` converts a reference
 /// [layer, node, output].

@@ -17,7 +17,8 @@ class GroupNames {
  public:
   /// Makes names for a list of layers that is written.
   GroupNames() = default;
-  /// Makes the same names as an existing group of a file, which tf.keras may have written.
+  /// Makes the names that the layers have in `group` of an existing file. tf.keras, whose names
+  /// differ from those of Keras 3, may have written the file.
   GroupNames(WeightSource& file, std::string group) : file_(&file), group_(std::move(group)) {}
 
   /// The name of the next layer in the list.
