@@ -40,15 +40,15 @@ if ranks.started then
   return
 end
 
-local function check(alone, count, names)
+local function check(numbers_alone, count, names)
   local folder = ranks.folder()
-  local good, text = ranks.start(count, folder)
-  assert(good, text)
+  local ok, text = ranks.start(count, folder)
+  assert(ok, text)
   for rank = 0, count - 1 do
     local results = ranks.told(folder, rank)
     for _, name in ipairs(names) do
-      assert(#alone[name] > 0 and #alone[name] == #results[name], name)
-      for i, number in ipairs(alone[name]) do
+      assert(#numbers_alone[name] > 0 and #numbers_alone[name] == #results[name], name)
+      for i, number in ipairs(numbers_alone[name]) do
         assert(results[name][i] == number, string.format("%s: rank %d of %d has %.17g for %.17g",
           name, rank, count, results[name][i], number))
       end
@@ -60,7 +60,7 @@ end
 
 local folder = ranks.folder()
 training.run(ranks, names, folder, 0)
-local alone = ranks.told(folder, 0)
+local numbers_alone = ranks.told(folder, 0)
 os.execute("rm -r " .. folder)
-for count = 1, 4 do check(alone, count, names) end
-check(alone, 8, { "long", "images" })
+for count = 1, 4 do check(numbers_alone, count, names) end
+check(numbers_alone, 8, { "long", "images" })

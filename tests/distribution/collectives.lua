@@ -5,10 +5,10 @@ local ranks = require "ranks"
 
 if not ranks.started then
   for count = 2, 4 do
-    local good, text = ranks.start(count, "all")
-    assert(good, text)
-    local _, ended = text:gsub("rank %d is right", "")
-    assert(ended == count, text)
+    local ok, text = ranks.start(count, "all")
+    assert(ok, text)
+    local _, right_count = text:gsub("rank %d is right", "")
+    assert(right_count == count, text)
   end
   print "sums, means, maxima and minima of 2 to 4 processes are right"
   return
@@ -37,8 +37,8 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "float16", "int32", "
 end
 expect("mean", cr.ops.all_reduce(cr.tensor { rank + 1.0 }, "mean"), (n + 1) / 2)
 
-local long = cr.ops.all_reduce(cr.ops.ones { 3000000 } * (rank + 1))
-expect("a long sum", cr.ops.max(long):reshape { 1 }, sum)
-expect("a long sum", cr.ops.min(long):reshape { 1 }, sum)
+local long_sum = cr.ops.all_reduce(cr.ops.ones { 3000000 } * (rank + 1))
+expect("a long sum", cr.ops.max(long_sum):reshape { 1 }, sum)
+expect("a long sum", cr.ops.min(long_sum):reshape { 1 }, sum)
 expect("no elements", cr.ops.sum(cr.ops.all_reduce(cr.zeros { 0 })):reshape { 1 }, 0)
 print("rank " .. rank .. " is right")

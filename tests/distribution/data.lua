@@ -146,12 +146,12 @@ local folder = ranks.folder()
 write_files(folder)
 for _, deterministic in ipairs { false, true } do
   if deterministic then cr.config.enable_op_determinism() end
-  local alone = numbers(folder)
-  for name, found in pairs(numbers_of_parts(folder)) do alone[name] = found end
+  local numbers_alone = numbers(folder)
+  for name, found in pairs(numbers_of_parts(folder)) do numbers_alone[name] = found end
   for count = 2, 4 do
-    local good, text = ranks.start(count, folder .. ":" .. tostring(deterministic))
-    assert(good, text)
-    check(alone, folder, count, deterministic and 0 or 1e-6)
+    local ok, text = ranks.start(count, folder .. ":" .. tostring(deterministic))
+    assert(ok, text)
+    check(numbers_alone, folder, count, deterministic and 0 or 1e-6)
     for rank = 0, count - 1 do os.remove(folder .. "/" .. rank) end
   end
 end

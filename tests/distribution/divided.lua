@@ -12,20 +12,20 @@ if ranks.started then
   return
 end
 
-local alone = {}
+local numbers_alone = {}
 for _, name in ipairs(divided.names()) do
-  alone[name] = divided.numbers_of(divided.run(name))
+  numbers_alone[name] = divided.numbers_of(divided.run(name))
 end
 
 -- Pairs of the number of processes and the size of the mesh's axis "model".
 for _, case in ipairs { { 2, 2 }, { 3, 3 }, { 4, 2 } } do
   local count, parts = table.unpack(case)
   local folder = ranks.folder()
-  local good, text = ranks.start(count, folder .. ":" .. parts)
-  assert(good, text)
+  local ok, text = ranks.start(count, folder .. ":" .. parts)
+  assert(ok, text)
   for rank = 0, count - 1 do
     local results = ranks.told(folder, rank)
-    for name, expected in pairs(alone) do
+    for name, expected in pairs(numbers_alone) do
       local what = string.format("%s, rank %d of %d", name, rank, count)
       assert(#results[name] == #expected, what .. ": " .. #results[name] .. " numbers")
       for i, number in ipairs(expected) do

@@ -41,8 +41,8 @@ local function go_on(folder)
     local model = cr.models.load_model(folder .. "/" .. name)
     local history = model:fit(x, y, { epochs = 2, batch_size = 10, verbose = 0 })
     numbers[name] = divided.numbers_of(model, history)
-    local found = model:evaluate(x, y, { verbose = 0, return_dict = true })
-    numbers[name .. "/evaluated"] = { found.loss }
+    local logs = model:evaluate(x, y, { verbose = 0, return_dict = true })
+    numbers[name .. "/evaluated"] = { logs.loss }
     numbers[name .. "/predicted"] = model:predict(x):reshape({ -1 }):totable()
   end
   local model = make_model()
@@ -55,8 +55,8 @@ local function go_on(folder)
 end
 
 local function expect_error(part, f, ...)
-  local good, message = pcall(f, ...)
-  assert(not good and tostring(message):find(part, 1, true),
+  local ok, message = pcall(f, ...)
+  assert(not ok and tostring(message):find(part, 1, true),
     "expected an error with '" .. part .. "', got " .. tostring(message))
 end
 
@@ -118,7 +118,7 @@ if ranks.started then
   return
 end
 
-local function same(expected, told, what)
+local function check_same(expected, told, what)
   for name, numbers in pairs(expected) do
     local found = told[what .. "/" .. name] or told[name]
     for i, number in ipairs(numbers) do
@@ -129,20 +129,20 @@ local function same(expected, told, what)
 end
 
 local function run(count, folder, stage)
-  local good, text = ranks.start(count, folder .. ":" .. stage)
-  assert(good, text)
+  local ok, text = ranks.start(count, folder .. ":" .. stage)
+  assert(ok, text)
 end
 
-local alone, together = ranks.folder(), ranks.folder()
-local saved = save(alone)
-local ended = go_on(alone)
-run(2, together, "save")
-for rank = 0, 1 do same(saved, ranks.told(together, rank), "save") end
-os.execute(string.format("cp -r %s/backup %s/kept", together, together))
-same(ended, go_on(together), "alone")
-os.execute(string.format("rm -r %s/backup && mv %s/kept %s/backup", together, together, together))
-run(3, together, "go_on")
-for rank = 0, 2 do same(ended, ranks.told(together, rank), "go_on") end
-for name in pairs(refusals) do run(2, together, name) end
-os.execute(string.format("rm -r %s %s", alone, together))
+local folder_alone, folder_together = ranks.folder(), ranks.folder()
+local saved_numbers = save(folder_alone)
+local final_numbers = go_on(folder_alone)
+run(2, folder_together, "save")
+for rank = 0, 1 do check_same(saved_numbers, ranks.told(folder_together, rank), "save") end
+os.execute(string.format("cp -r %s/backup %s/kept", folder_together, folder_together))
+check_same(final_numbers, go_on(folder_together), "alone")
+os.execute(string.format("rm -r %s/backup && mv %s/kept %s/backup", folder_together, folder_together, folder_together))
+run(3, folder_together, "go_on")
+for rank = 0, 2 do check_same(final_numbers, ranks.told(folder_together, rank), "go_on") end
+for name in pairs(refusals) do run(2, folder_together, name) end
+os.execute(string.format("rm -r %s %s", folder_alone, folder_together))
 print "models of 2 processes went on in 1 and 3"

@@ -62,8 +62,8 @@ if ranks.started then
 end
 
 local function expect(task, ...)
-  local good, text = ranks.start(3, task)
-  assert(not good, task .. ": all ended well: " .. text)
+  local ok, text = ranks.start(3, task)
+  assert(not ok, task .. ": all ended well: " .. text)
   for _, part in ipairs { ... } do
     assert(text:find(part, 1, true), task .. ": expected '" .. part .. "' in: " .. text)
   end

@@ -25,8 +25,8 @@ end
 
 local function check(alone, count)
   local folder = ranks.folder()
-  local good, text = ranks.start(count, folder)
-  assert(good, text)
+  local ok, text = ranks.start(count, folder)
+  assert(ok, text)
   for _, why in ipairs { "keeps states of samples from batch to batch",
     "have a fixed batch size, 4" } do
     local _, times = text:gsub(why, "")
@@ -57,6 +57,6 @@ end
 
 local folder = ranks.folder()
 training.run(ranks, names, folder, 0)
-local alone = ranks.told(folder, 0)
+local numbers_alone = ranks.told(folder, 0)
 os.execute("rm -r " .. folder)
-for count = 2, 4 do check(alone, count) end
+for count = 2, 4 do check(numbers_alone, count) end

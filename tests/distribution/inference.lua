@@ -22,9 +22,9 @@ local function numbers()
   for _, value in ipairs(model:predict(x:slice({ 1, 1 }, { 2, 4 })):reshape({ -1 }):totable()) do
     results[#results + 1] = value
   end
-  local found = model:evaluate(x, y, { batch_size = 6, verbose = 0, return_dict = true })
+  local logs = model:evaluate(x, y, { batch_size = 6, verbose = 0, return_dict = true })
   for _, name in ipairs { "loss", "mae", "mean", "squares" } do
-    results[#results + 1] = found[name]
+    results[#results + 1] = logs[name]
   end
   local history = model:fit(x, y, { batch_size = 10, epochs = 2, verbose = 0 }).history
   for _, name in ipairs { "loss", "mae", "mean", "squares" } do
@@ -41,15 +41,15 @@ if ranks.started then
   return
 end
 
-local alone = numbers()
+local numbers_alone = numbers()
 for count = 2, 4 do
   local folder = ranks.folder()
-  local good, text = ranks.start(count, folder)
-  assert(good, text)
+  local ok, text = ranks.start(count, folder)
+  assert(ok, text)
   for rank = 0, count - 1 do
     local numbers_of_rank = ranks.told(folder, rank).numbers
-    assert(#numbers_of_rank == #alone, #numbers_of_rank .. " numbers, expected " .. #alone)
-    for i, number in ipairs(alone) do
+    assert(#numbers_of_rank == #numbers_alone, #numbers_of_rank .. " numbers, expected " .. #numbers_alone)
+    for i, number in ipairs(numbers_alone) do
       assert(math.abs(numbers_of_rank[i] - number) < 1e-5 * math.max(1, math.abs(number)),
         string.format("rank %d of %d, number %d: %g for %g", rank, count, i, numbers_of_rank[i],
           number))

@@ -47,10 +47,10 @@ if ranks.started then
         local function weights(overlap)
           return weights_of(name, { deterministic = deterministic, overlap = overlap }, optimizer)
         end
-        local behind, during = weights(false), weights(true)
-        assert(#behind == #during)
-        for i = 1, #behind do
-          assert(behind[i] == during[i], name .. ": number " .. i .. " differs")
+        local weights_behind, weights_during = weights(false), weights(true)
+        assert(#weights_behind == #weights_during)
+        for i = 1, #weights_behind do
+          assert(weights_behind[i] == weights_during[i], name .. ": number " .. i .. " differs")
         end
       end
     end
@@ -59,7 +59,7 @@ if ranks.started then
 end
 
 for count = 1, 4 do
-  local good, text = ranks.start(count, "all")
-  assert(good, text)
+  local ok, text = ranks.start(count, "all")
+  assert(ok, text)
   print(count .. " processes: the same bits")
 end

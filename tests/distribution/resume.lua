@@ -43,17 +43,17 @@ if ranks.started then
   return
 end
 
-local function same(told, expected, what)
+local function check_same(told, expected, what)
   assert(#told == #expected, what .. ": " .. #told .. " numbers")
   for i, number in ipairs(expected) do
     assert(told[i] == number, string.format("%s: %.17g for %.17g", what, told[i], number))
   end
 end
 
-local whole = ranks.folder()
-train(whole, 0, {})
-local expected = ranks.told(whole, 0)["end"]
-os.execute("rm -r " .. whole)
+local whole_folder = ranks.folder()
+train(whole_folder, 0, {})
+local expected = ranks.told(whole_folder, 0)["end"]
+os.execute("rm -r " .. whole_folder)
 
 math.randomseed(tonumber(os.getenv "CRESCENT_KILL_SEED") or 1)
 for trial = 1, 5 do
@@ -61,18 +61,18 @@ for trial = 1, 5 do
   -- The run is killed twice, each time in another process at another moment; then it ends.
   for _ = 1, 2 do
     local count = math.random(2, 4)
-    local good = ranks.start(count, string.format("%s:%d:%d:%.4f", folder,
+    local ok = ranks.start(count, string.format("%s:%d:%d:%.4f", folder,
       math.random(0, count - 1), math.random(1, 8), math.random() * 0.02))
-    assert(not good, "nobody was killed")
+    assert(not ok, "nobody was killed")
   end
   local count = math.random(1, 4)
-  local good, text = ranks.start(count, folder .. ":none:0:0")
-  assert(good, text)
+  local ok, text = ranks.start(count, folder .. ":none:0:0")
+  assert(ok, text)
   for rank = 0, count - 1 do
-    same(ranks.told(folder, rank)["end"], expected, "trial " .. trial .. ", rank " .. rank)
+    check_same(ranks.told(folder, rank)["end"], expected, "trial " .. trial .. ", rank " .. rank)
   end
-  local left = io.popen("ls -A " .. folder .. "/backup"):read "a"
-  assert(left == "", "files are left: " .. left)
+  local remaining_files = io.popen("ls -A " .. folder .. "/backup"):read "a"
+  assert(remaining_files == "", "files are left: " .. remaining_files)
   os.execute("rm -r " .. folder)
 end
 print "10 processes were killed, and every run ended with the same bits"

@@ -25,12 +25,12 @@ end
 
 if ranks.started then
   local before = cr.distribution.distribution()
-  local found = search(ranks.task, "together")
+  local outcome = search(ranks.task, "together")
   assert((cr.distribution.distribution() == nil) == (before == nil),
     "the distribution is another one")
   assert(cr.config.communicator().size > 1)
   local file = assert(io.open(ranks.task .. "/rank" .. cr.config.communicator().rank, "w"))
-  file:write(found)
+  file:write(outcome)
   file:close()
   return
 end
@@ -38,14 +38,14 @@ end
 local folder = ranks.folder()
 local expected = search(folder, "alone")
 for count = 2, 4, 2 do
-  local good, text = ranks.start(count, folder)
-  assert(good, text)
+  local ok, text = ranks.start(count, folder)
+  assert(ok, text)
   for rank = 0, count - 1 do
     local file = assert(io.open(folder .. "/rank" .. rank))
-    local found = file:read "a"
+    local text_of_rank = file:read "a"
     file:close()
-    assert(found == expected,
-      ("rank %d of %d found\n%s\nnot\n%s"):format(rank, count, found, expected))
+    assert(text_of_rank == expected,
+      ("rank %d of %d found\n%s\nnot\n%s"):format(rank, count, text_of_rank, expected))
   end
 end
 os.execute("rm -r " .. folder)

@@ -5,8 +5,8 @@ local ranks = require "ranks"
 
 if not ranks.started then
   local folder = ranks.folder()
-  local good, text = ranks.start(3, folder)
-  assert(good, text)
+  local ok, text = ranks.start(3, folder)
+  assert(ok, text)
   local _, titles = text:gsub("Epoch 1/4", "")
   assert(titles == 1, titles .. " times the first epoch: " .. text)
   local _, summaries = text:gsub("Total params", "")
@@ -29,10 +29,10 @@ if not ranks.started then
   -- Ctrl-C is sent to mpirun. All processes stop after the same batch, one of them prints the
   -- message, and the backup of the run stays.
   folder = ranks.folder()
-  good, text = ranks.start(3, folder .. ":endless", "OMPI_MCA_odls_base_sigkill_timeout=10",
+  ok, text = ranks.start(3, folder .. ":endless", "OMPI_MCA_odls_base_sigkill_timeout=10",
     string.format("p=$!; until [ $(ls %s | grep -c started) = 3 ]; do sleep 0.1; done; "
       .. "kill -INT $p; wait $p", folder))
-  assert(not good, "the run came to an end")
+  assert(not ok, "the run came to an end")
   local steps = ranks.told(folder, 0).steps[1]
   assert(steps > 0, text)
   for rank = 1, 2 do
@@ -97,5 +97,5 @@ assert(cr.distribution.distribution() == nil)
 model = make_model()
 model:fit(cr.ops.ones { 2, 3 } * rank, cr.ops.zeros { 2, 1 }, { verbose = 0 })
 local weights = model:get_weights()[1]:totable()
-local same = weights[1][1] == make_model():get_weights()[1]:totable()[1][1]
-ranks.tell(folder, rank, "own", { (rank == 0) == same and 1 or 0 })
+local is_untrained = weights[1][1] == make_model():get_weights()[1]:totable()[1][1]
+ranks.tell(folder, rank, "own", { (rank == 0) == is_untrained and 1 or 0 })

@@ -6,10 +6,10 @@ local script_folder = arg[0]:match "^(.*)/[^/]*$" or "."
 local root = arg[1] or script_folder .. "/../.."
 local kFaultCounts = { P = 14, L = 9 }
 
-local marked = {}
+local marked_faults = {}
 local tests = assert(io.popen(("grep -rhoE '\\[[PL][0-9]{2}\\]' '%s/tests' --include=*.cpp "
   .. "--include=*.lua --include='build_*'"):format(root)))
-for mark in tests:lines() do marked[mark:sub(2, 4)] = true end
+for mark in tests:lines() do marked_faults[mark:sub(2, 4)] = true end
 tests:close()
 
 local file = assert(io.open(root .. "/tests/faults/README.md"))
@@ -25,7 +25,7 @@ for letter, count in pairs(kFaultCounts) do
   for i = 1, count do
     local name = ("%s%02d"):format(letter, i)
     if not rows[name] then errors[#errors + 1] = "tests/faults/README.md has no row " .. name end
-    if not marked[name] then errors[#errors + 1] = "no test is marked [" .. name .. "]" end
+    if not marked_faults[name] then errors[#errors + 1] = "no test is marked [" .. name .. "]" end
   end
 end
 table.sort(errors)

@@ -39,8 +39,8 @@ end
 
 local function is_same(a, b)
   local words, values = words_and_numbers(a)
-  local others, expected = words_and_numbers(b)
-  if words ~= others or #values ~= #expected then return false end
+  local expected_words, expected = words_and_numbers(b)
+  if words ~= expected_words or #values ~= #expected then return false end
   for i, value in ipairs(values) do
     if math.abs(value - expected[i]) > 1e-5 * math.max(1e-2, math.abs(expected[i])) then
       return false
@@ -82,37 +82,37 @@ end
 --- Runs a block and compares its output with the text block after it; returns the output and the
 --- number of the line after both.
 local function run_block(lines, first, name, globals)
-  local code, behind = block_at(lines, first)
+  local code, line_behind = block_at(lines, first)
   local expected = ""
   local answer = output_of(code, "=" .. name, globals)
-  if lines[behind] == "```text" then expected, behind = block_at(lines, behind) end
+  if lines[line_behind] == "```text" then expected, line_behind = block_at(lines, line_behind) end
   blocks = blocks + 1
   if not is_same(answer, expected) then
     table.insert(errors, ("%s:%d: prints\n%s\nand not\n%s"):format(name, first, answer, expected))
   end
-  return code, answer, behind
+  return code, answer, line_behind
 end
 
 --- Runs the blocks of a chapter; returns the chapter with their current output.
 local function run(path)
   local globals = setmetatable({ cr = cr }, { __index = _G })
-  local name, lines, new, i = path:match "[^/]*$", lines_of(contents(path)), {}, 1
+  local name, lines, new_lines, i = path:match "[^/]*$", lines_of(contents(path)), {}, 1
   while i <= #lines do
     if lines[i] == "```lua" then
-      local code, answer, behind = run_block(lines, i, name, globals)
-      new[#new + 1] = "```lua\n" .. code .. "\n```"
-      if answer ~= "" then new[#new + 1] = "```text\n" .. answer .. "\n```" end
-      i = behind
+      local code, answer, line_behind = run_block(lines, i, name, globals)
+      new_lines[#new_lines + 1] = "```lua\n" .. code .. "\n```"
+      if answer ~= "" then new_lines[#new_lines + 1] = "```text\n" .. answer .. "\n```" end
+      i = line_behind
     else
       if lines[i]:find "^```cpp" and lines[i + 1]:find "plugin.h" then
         local example = contents(root .. "/examples/plugin/scale.cpp")
         assert(block_at(lines, i) .. "\n" == example, name .. ": this is not scale.cpp")
       end
-      new[#new + 1] = lines[i]
+      new_lines[#new_lines + 1] = lines[i]
       i = i + 1
     end
   end
-  return table.concat(new, "\n") .. "\n"
+  return table.concat(new_lines, "\n") .. "\n"
 end
 
 for _, path in ipairs(chapters) do

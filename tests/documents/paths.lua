@@ -135,7 +135,7 @@ end
 -- ---- checking all documents
 
 local errors, links, paths = {}, 0, 0
-local used = {}
+local used_exceptions = {}
 
 local function report(document, number, text)
   table.insert(errors, ("%s:%d: %s"):format(document, number, text))
@@ -146,10 +146,10 @@ local function check_link(document, number, target)
   links = links + 1
   local path, anchor = target:match "^([^#]*)#?(.*)$"
   local folder = document:match "^(.*)/" or ""
-  local full = path == "" and document or joined(folder, path)
-  if not full or not path_exists(full) then
+  local full_path = path == "" and document or joined(folder, path)
+  if not full_path or not path_exists(full_path) then
     report(document, number, ("the link (%s) leads nowhere"):format(target))
-  elseif anchor ~= "" and not (files[full] and anchors_in(full)[anchor]) then
+  elseif anchor ~= "" and not (files[full_path] and anchors_in(full_path)[anchor]) then
     report(document, number, ("(%s): there is no such heading"):format(target))
   end
 end
@@ -157,7 +157,7 @@ end
 local function is_elsewhere(document, path)
   for _, other in ipairs(kElsewhere[document] or {}) do
     if other == path then
-      used[document .. "\n" .. path] = true
+      used_exceptions[document .. "\n" .. path] = true
       return true
     end
   end
@@ -205,7 +205,7 @@ end
 local function check_exceptions()
   for document, list in pairs(kElsewhere) do
     for _, path in ipairs(list) do
-      if not used[document .. "\n" .. path] then
+      if not used_exceptions[document .. "\n" .. path] then
         report(document, 0, ("%s is no exception any more: take it out of paths.lua"):format(path))
       end
     end

@@ -48,11 +48,11 @@ local function is_of_base(path)
   return base and not base:find "FeatureSpace"
 end
 
-local used = {}
+local used_exceptions = {}
 local function matches(path, patterns)
   for pattern in pairs(patterns) do
     if path:find(pattern) then
-      used[pattern] = true
+      used_exceptions[pattern] = true
       return true
     end
   end
@@ -83,10 +83,10 @@ local function check_names(listing)
     for _, row in ipairs(kind.methods) do check(kind.name .. "." .. row.name, row) end
   end
   for pattern in pairs(exceptions) do
-    if not used[pattern] then problem("all that is called %s has examples", pattern) end
+    if not used_exceptions[pattern] then problem("all that is called %s has examples", pattern) end
   end
   for pattern in pairs(without_errors) do
-    if not used[pattern] then problem("all that is called %s has errors", pattern) end
+    if not used_exceptions[pattern] then problem("all that is called %s has errors", pattern) end
   end
   return count
 end
@@ -96,16 +96,16 @@ end
 --- Whether the texts are equal up to spaces and rounding of numbers.
 local function is_same(a, b)
   local numbers = "[+-]?%d+%.?%d*[eE]?[+-]?%d*"
-  local function parts(text)
-    local found = {}
+  local function text_and_numbers(text)
+    local found_numbers = {}
     text = text:gsub(numbers, function(number)
-      found[#found + 1] = tonumber(number)
+      found_numbers[#found_numbers + 1] = tonumber(number)
       return tonumber(number) and "#" or number
     end)
-    return text:gsub("%s+", ""), found
+    return text:gsub("%s+", ""), found_numbers
   end
-  local text, values = parts(a)
-  local other, expected = parts(b)
+  local text, values = text_and_numbers(a)
+  local other, expected = text_and_numbers(b)
   if text ~= other or #values ~= #expected then return false end
   for i, value in ipairs(values) do
     local tolerance = 1e-5 * math.max(1e-2, math.abs(expected[i]))
@@ -116,14 +116,14 @@ end
 
 --- Runs f with names of temporary files that are removed afterwards.
 local function with_temporary_files(f)
-  local tmpname, made = os.tmpname, {}
+  local tmpname, made_paths = os.tmpname, {}
   function os.tmpname()
-    made[#made + 1] = tmpname()
-    return made[#made]
+    made_paths[#made_paths + 1] = tmpname()
+    return made_paths[#made_paths]
   end
   f()
   os.tmpname = tmpname
-  for _, path in ipairs(made) do
+  for _, path in ipairs(made_paths) do
     os.execute("rm -rf '" .. path .. ".search'")
     for _, ending in ipairs { "", ".csv", ".keras", ".png", ".onnx", ".txt", ".weights.h5" } do
       os.remove(path .. ending)
@@ -134,11 +134,11 @@ end
 --- Runs the lines of an example; returns the lines with the current output, and whether this equals
 --- the recorded output.
 local function run_again(lines)
-  local rerun_lines, environment, same = {}, setmetatable({}, { __index = _G }), true
+  local rerun_lines, environment, all_same = {}, setmetatable({}, { __index = _G }), true
   local expected, answers = {}, {}
   local function compare()
     local text, wanted = table.concat(answers, "\n"), table.concat(expected, "\n")
-    same = same and (text == wanted or not text:find "^crescent: " and is_same(text, wanted))
+    all_same = all_same and (text == wanted or not text:find "^crescent: " and is_same(text, wanted))
   end
   cr.utils.clear_session()
   with_temporary_files(function()
@@ -155,7 +155,7 @@ local function run_again(lines)
     end
     compare()
   end)
-  return rerun_lines, same
+  return rerun_lines, all_same
 end
 
 local function lines_of(text)
@@ -200,8 +200,8 @@ local function check(row)
   if session == "" or run[session] then return end
   run[session] = true
   errors = errors + (row.errors and 1 or 0)
-  local rerun_lines, same = run_again(lines_of(session))
-  if not same then
+  local rerun_lines, all_same = run_again(lines_of(session))
+  if not all_same then
     problem("%s\n  says\n%s\n  and gives\n%s", row.path or row.name, session,
       table.concat(rerun_lines, "\n"))
   end

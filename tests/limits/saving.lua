@@ -17,13 +17,13 @@ local function cost(work)
   return memory.mib "VmHWM" - before, os.difftime(os.time(), start), result
 end
 
-local function large()
+local function large_model()
   local layers = {}
   for i = 1, 8 do layers[i] = cr.layers.Dense(2048, { input_shape = { 2048 } }) end
   return cr.Sequential(layers)
 end
 
-local model = large()
+local model = large_model()
 local weights = model:count_params() * 4 / 2 ^ 20
 for _, ending in ipairs { ".h5", ".keras", ".weights.h5" } do
   local path = check.temporary(ending)

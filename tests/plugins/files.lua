@@ -32,18 +32,18 @@ model:save "%s"
 model:save_weights "%s/w.halfway"
 print "saved"
 ]]):format(model, folder)
-local said = output_of(saving_code, folder)
-assert(said == "saved\n", said)
+local output = output_of(saving_code, folder)
+assert(output == "saved\n", output)
 assert(output_of(saving_code):find "no function 'failing'")
 
 local loading_code =
   ([[print(cr.models.load_model("%s"):predict(cr.ones { 1, 3 }, { verbose = 0 }):item(1))]])
   :format(model)
-said = output_of(loading_code:gsub(":item%(1%)", ":totable()[1][1]"), folder)
-assert(said:find "1%.0\n$", said)
-said = output_of(loading_code)
-assert(said:find("Unknown operation: failing", 1, true), said)
-assert(said:find("It was saved from plugin \"unchecked\", version \"1.0.0\"", 1, true), said)
+output = output_of(loading_code:gsub(":item%(1%)", ":totable()[1][1]"), folder)
+assert(output:find "1%.0\n$", output)
+output = output_of(loading_code)
+assert(output:find("Unknown operation: failing", 1, true), output)
+assert(output:find("It was saved from plugin \"unchecked\", version \"1.0.0\"", 1, true), output)
 
 os.execute(("rm -r '%s'"):format(folder))
 print "ok files of plugins"

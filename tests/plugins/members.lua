@@ -101,12 +101,12 @@ layer.variable:assign(7)
 assert(cr.ops.sum(layer.variable):item() == 7)
 
 -- cr.describe lists the methods and properties
-local what = cr.describe(layer)
+local description = cr.describe(layer)
 for _, name in ipairs { "adapt", "forget", "get_names", "build" } do
-  assert(contains(what.methods, name), name)
+  assert(contains(description.methods, name), name)
 end
 for _, name in ipairs { "mean", "learned", "factor", "weights" } do
-  assert(contains(what.properties, name), name)
+  assert(contains(description.properties, name), name)
 end
 local f = cr.describe(layer.adapt)
 assert(f.signature == 'adapt(self, data, momentum=0.0, mode="all")', f.signature)

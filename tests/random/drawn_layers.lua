@@ -3,7 +3,7 @@
 local cr = require "crescent"
 local folder = arg[0]:match "^(.*)/[^/]*$" or "."
 package.path = folder .. "/?.lua;" .. package.path
-local draw, kinds = require "model_recipes", require "model_layers"
+local draw, layer_kinds = require "model_recipes", require "model_layers"
 
 --- Collects the names of all layers in a recipe, including nested ones.
 local function collect(value, drawn_counts)
@@ -22,11 +22,11 @@ end
 local layer_classes = {}
 for name in pairs(cr.layers) do
   layer_classes[name] = true
-  check(drawn_counts[name] or kinds.never[name], name, "is never drawn: add it to model_layers.lua")
-  check(not (drawn_counts[name] and kinds.never[name]), name,
+  check(drawn_counts[name] or layer_kinds.never[name], name, "is never drawn: add it to model_layers.lua")
+  check(not (drawn_counts[name] and layer_kinds.never[name]), name,
     "is drawn, though it is among those that are not")
 end
-for name in pairs(kinds.never) do
+for name in pairs(layer_kinds.never) do
   check(layer_classes[name], name, "is left out, but is no layer")
 end
 for _, what in ipairs(errors) do print(what) end

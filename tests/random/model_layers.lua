@@ -20,10 +20,10 @@ end
 
 local function cell(name) return { name, { units = pick { 2, 5 } } } end
 
-local kinds = {}
+local layer_kinds = {}
 
 --- Layers for inputs of any shape (samples, ..., channels).
-kinds.anywhere = {
+layer_kinds.anywhere = {
   function()
     return { "Dense", { units = pick { 1, 2, 7, 16, 33, 65 }, activation = activation() } }
   end,
@@ -63,12 +63,12 @@ kinds.anywhere = {
   end,
   function()
     return { "Functional", { { "Dense", { units = pick { 3, 6 }, activation = activation() } },
-      pick(kinds.anywhere)() } }
+      pick(layer_kinds.anywhere)() } }
   end,
 }
 
 --- Layers for sequences (samples, time, channels).
-kinds.sequences = {
+layer_kinds.sequences = {
   function()
     return { "Conv1D", { filters = pick { 1, 2, 3, 8, 16 }, kernel_size = pick { 1, 2, 3, 5 },
       padding = pick { "same", "causal" }, dilation_rate = pick { 1, 1, 2 },
@@ -152,7 +152,7 @@ kinds.sequences = {
 }
 
 --- Layers for images (samples, height, width, channels).
-kinds.images = {
+layer_kinds.images = {
   function()
     return { "Conv2D", { filters = pick { 1, 3, 8, 16, 33 }, kernel_size = pick { 1, 2, 3, 5 },
       padding = "same", strides = pick { 1, 1, 2 }, activation = activation(),
@@ -206,7 +206,7 @@ kinds.images = {
 }
 
 --- Layers for volumes or videos (samples, depth, height, width, channels).
-kinds.volumes = {
+layer_kinds.volumes = {
   function()
     return { "Conv3D", { filters = pick { 1, 3, 8 }, kernel_size = pick { 1, 2, 3 },
       padding = "same", strides = pick { 1, 1, 2 }, activation = activation() } }
@@ -232,10 +232,10 @@ kinds.volumes = {
   function() return { "SpatialDropout3D", { rate = 0.3, seed = seed() } } end,
   function() return { "BatchNormalization" } end,
 }
-kinds.rows = kinds.anywhere
+layer_kinds.rows = layer_kinds.anywhere
 
 --- Layers that reduce data of a kind to rows (samples, channels): one layer, or several.
-kinds.ends = {
+layer_kinds.ends = {
   sequences = { { { "Flatten" } }, { { "GlobalAveragePooling1D" } }, { { "GlobalMaxPooling1D" } },
     { { "LSTM", { units = 3 } } }, { { "GRU", { units = 2 } } } },
   images = { { { "Flatten" } }, { { "GlobalAveragePooling2D" } }, { { "GlobalMaxPooling2D" } },
@@ -245,7 +245,7 @@ kinds.ends = {
 }
 
 --- Layers that merge two tensors of the same shape.
-kinds.merges = { "Add", "Multiply", "Average", "Maximum", "Subtract", "Concatenate", "Minimum" }
+layer_kinds.merges = { "Add", "Multiply", "Average", "Maximum", "Subtract", "Concatenate", "Minimum" }
 
 local changes = "changes images by numbers that each dtype rounds otherwise; tests/validation "
   .. "draws it"
@@ -253,7 +253,7 @@ local words = "makes whole numbers or codes of them, that no dtype changes; "
   .. "tests/shell/preprocessing"
 
 --- Layers that are not drawn, with the reasons.
-kinds.never = {
+layer_kinds.never = {
   InputLayer = "every model begins with it", OperationLayer = "calls of cr.ops make it",
   Lambda = "holds a function, which a recipe in a file cannot", Wrapper = "the base of others",
   Pipeline = "a Sequential of layers for images",
@@ -274,4 +274,4 @@ kinds.never = {
   RandomShear = changes, RandomTranslation = changes, RandomZoom = changes,
 }
 
-return kinds
+return layer_kinds

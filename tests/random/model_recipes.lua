@@ -1,6 +1,6 @@
 -- Recipes of random models: tables with layers and their options, data, loss and optimizer.
 local cr = require "crescent"
-local kinds = require "model_layers"
+local layer_kinds = require "model_layers"
 local ops = cr.ops
 
 local function pick(list) return list[math.random(#list)] end
@@ -70,10 +70,10 @@ local function without_softmax(layer)
 end
 
 local function layer_on(kind)
-  local layer = (chance(3) and pick(kinds.anywhere) or pick(kinds[kind]))()
+  local layer = (chance(3) and pick(layer_kinds.anywhere) or pick(layer_kinds[kind]))()
   if kind == "sequences" then layer = without_softmax(layer) end
   layer.again = chance(8)
-  layer.skip = chance(4) and pick(kinds.merges) or nil
+  layer.skip = chance(4) and pick(layer_kinds.merges) or nil
   return layer
 end
 
@@ -89,7 +89,7 @@ local function branch(kind, most)
     result.layers[1] = { "Masking" }
   end
   for _ = 1, math.random(most) do table.insert(result.layers, layer_on(kind)) end
-  for _, layer in ipairs(pick(kinds.ends[kind])) do table.insert(result.layers, layer) end
+  for _, layer in ipairs(pick(layer_kinds.ends[kind])) do table.insert(result.layers, layer) end
   return result
 end
 

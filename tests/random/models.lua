@@ -121,9 +121,9 @@ end
 --- two numbers nearly share a maximum, or a sign depends on rounding, few perturbations may not
 --- show the spread.
 local function check(recipe)
-  local what, why = check_with(recipe, 2)
-  if what then what = check_with(recipe, 40) end
-  return what, why
+  local difference, reason = check_with(recipe, 2)
+  if difference then difference = check_with(recipe, 40) end
+  return difference, reason
 end
 
 -- ---- printing failing recipes and making them smaller -------------------------------------------
@@ -148,8 +148,8 @@ end
 
 --- Whether the check of a recipe fails; an error counts as a failure.
 local function differs(recipe)
-  local ok, what = pcall(check, recipe)
-  return not ok and "an error: " .. tostring(what) or what
+  local ok, difference = pcall(check, recipe)
+  return not ok and "an error: " .. tostring(difference) or difference
 end
 
 --- The functions that make a recipe smaller; each returns false if there is nothing to change.
@@ -222,27 +222,27 @@ end
 -- ---- checking random recipes until the time or number is reached --------------------------------
 
 if options.recipe then
-  local what = differs(dofile(options.recipe))
-  print(what or "no difference")
-  os.exit(not what)
+  local difference = differs(dofile(options.recipe))
+  print(difference or "no difference")
+  os.exit(not difference)
 end
-local start, count, wrong, left_out = cr.utils.clock(), 0, 0, { none = 0, large = 0 }
+local start, count, differing_count, left_out = cr.utils.clock(), 0, 0, { none = 0, large = 0 }
 print(("models from seed %d on"):format(first_seed))
 while count < (options.count or math.huge)
   and cr.utils.clock() - start < (options.seconds or math.huge) do
   local recipe = draw.recipe(first_seed + count)
-  local ok, what, why = pcall(check, recipe)
-  if not ok then what = "an error: " .. tostring(what) end
-  if what then
-    wrong = wrong + 1
+  local ok, difference, reason = pcall(check, recipe)
+  if not ok then difference = "an error: " .. tostring(difference) end
+  if difference then
+    differing_count = differing_count + 1
     print(("seed %d: %s\nagain: crescent tests/random/models.lua --seed %d --count 1"):format(
-      recipe.seed, what, recipe.seed))
-    local small = shrink(recipe, cr.utils.clock() + 60)
-    print("-- made smaller: " .. tostring(differs(small)) .. "\nreturn " .. text_of(small))
+      recipe.seed, difference, recipe.seed))
+    local small_recipe = shrink(recipe, cr.utils.clock() + 60)
+    print("-- made smaller: " .. tostring(differs(small_recipe)) .. "\nreturn " .. text_of(small_recipe))
   end
-  if why then left_out[why] = left_out[why] + 1 end
+  if reason then left_out[reason] = left_out[reason] + 1 end
   count = count + 1
 end
 print(("%d models in %.0f s, %d cannot be, %d have large numbers, %d differ"):format(count,
-  cr.utils.clock() - start, left_out.none, left_out.large, wrong))
-os.exit(wrong == 0)
+  cr.utils.clock() - start, left_out.none, left_out.large, differing_count))
+os.exit(differing_count == 0)

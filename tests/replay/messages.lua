@@ -34,8 +34,8 @@ local function check(step, changes, status, ...)
   local words = { ... }
   program.with_folder(function(folder)
     write(folder .. "/train.lua", script_with { KEPT = changes.KEPT, FREQ = changes.FREQ })
-    local good, text = program.run_in(folder, "train.lua")
-    assert(good == 0 and text == "behind fit\n", text)
+    local recording_status, text = program.run_in(folder, "train.lua")
+    assert(recording_status == 0 and text == "behind fit\n", text)
     write(folder .. "/train.lua", changes.script or script_with(changes))
     local got
     got, text = program.run("replay", folder .. "/record", "--step", step)
@@ -82,12 +82,12 @@ check(7, { script = "print 'hello'" }, 2, "hello", "ended with exit status 0",
 check(7, { script = "error 'oh'" }, 2, "oh", "ended with exit status 1")
 
 -- The message names the value that differs, and where, if there is a backup: here that of step 8.
-local changed = [[
+local changing_code = [[
 cr.callbacks.LambdaCallback { on_train_batch_end = function()
   if model.optimizer.iterations:item() ~= 8 then return end
   model.weights[3]:assign_add(cr.tensor { { 0 }, { 0 }, { 0.5 }, { 0 } })
 end },]]
-check(8, { MORE = changed }, 1, "step 8: last/kernel differs first (1 of ",
+check(8, { MORE = changing_code }, 1, "step 8: last/kernel differs first (1 of ",
   "largest difference 0.5", "at (3, 1): recorded ")
 
 -- Several fits: the second one is recorded in a folder of its own.

@@ -40,9 +40,9 @@ function program.with_folder(test)
   local folder = os.tmpname()
   os.remove(folder)
   assert(os.execute("mkdir " .. folder))
-  local good, problem = xpcall(test, debug.traceback, folder)
+  local ok, problem = xpcall(test, debug.traceback, folder)
   os.execute("rm -r " .. folder)
-  assert(good, problem)
+  assert(ok, problem)
 end
 
 return program

@@ -160,11 +160,11 @@ local function run(process, folder)
 end
 
 program.with_folder(function(folder)
-  local whole = run("whole", folder)
+  local expected = run("whole", folder)
   for _, way in ipairs { { "cut_fit", "goes_on" }, { "save_run", "load_run" },
     { "save_model", "load_model" } } do
     run(way[1], folder)
-    assert(run(way[2], folder) == whole, way[2] .. " ends with other numbers")
+    assert(run(way[2], folder) == expected, way[2] .. " ends with other numbers")
   end
   for _, name in ipairs { "Largest", "R2Score" } do
     local status, text = program.run(arg[0], "record", folder, name)

@@ -92,28 +92,28 @@ end
 
 -- ---- the kinds: each gives a compiled model, the data, and options of fit
 
-local kinds = {}
+local model_kinds = {}
 
-function kinds.own_step()
+function model_kinds.own_step()
   local model = Measured()
   model:compile { optimizer = "adam", loss = "mse", run_eagerly = chance(0.4) }
   return model
 end
 
-function kinds.rivals()
+function model_kinds.rivals()
   local model = Rivals()
   model:compile { optimizer = "adam", run_eagerly = chance(0.3) }
   return model, { x }
 end
 
-function kinds.late()
+function model_kinds.late()
   local model = Late()
   model:compile { optimizer = "adam", loss = "mse", metrics = metrics(),
     run_eagerly = chance(0.4) }
   return model
 end
 
-function kinds.several_outputs()
+function model_kinds.several_outputs()
   local input = layers.Input { shape = { 4 } }
   local hidden = layers.Dropout(0.1)(layers.Dense(6, { activation = "relu" })(input))
   local model = cr.Model(input, { layers.Dense(1, { name = "one" })(hidden),
@@ -123,14 +123,14 @@ function kinds.several_outputs()
   return model, { x, { y, y * 2 } }
 end
 
-function kinds.several_optimizers()
+function model_kinds.several_optimizers()
   local model = plain_stack()
   local momentum = optimizers.SGD { learning_rate = 0.01, momentum = 0.9 }
   return compiled(model, optimizers.MultiOptimizer(optimizers.OptimizerMap(optimizers.Adam(0.01),
     { optimizer_map = { [".*bias"] = momentum } })))
 end
 
-function kinds.interleaved()
+function model_kinds.interleaved()
   local parts = cr.data.from_tensor_slices { cr.tensor({ 0, 1, 2, 3 }, "int32") }
   local data = parts:interleave(function(part)
     local first = part:item() * 10 + 1
@@ -140,32 +140,32 @@ function kinds.interleaved()
   return compiled(plain_stack()), { data:batch(8) }, {}
 end
 
-function kinds.drawn_data()
+function model_kinds.drawn_data()
   local data = cr.data.from_generator(function()
     return coroutine.wrap(function()
       for _ = 1, 5 do
-        local drawn = cr.random.normal { 8, 4 }
-        coroutine.yield(drawn, ops.sum(drawn, 1, true))
+        local inputs = cr.random.normal { 8, 4 }
+        coroutine.yield(inputs, ops.sum(inputs, 1, true))
       end
     end)
   end)
   return compiled(plain_stack()), { data }, {}
 end
 
-function kinds.trained_before()
+function model_kinds.trained_before()
   local model = compiled(plain_stack())
   model:fit(x, y, { epochs = 1, verbose = 0 })
   return model
 end
 
-function kinds.swapped_averages()
+function model_kinds.swapped_averages()
   local optimizer = optimizers.Adam { use_ema = true, ema_momentum = 0.9 }
   return compiled(plain_stack(), optimizer), nil, { batch_size = 8,
     validation_data = { x:slice(1, 8), y:slice(1, 8) },
     callbacks = { callbacks.SwapEMAWeights { swap_on_epoch = chance(0.7) } } }
 end
 
-function kinds.frozen()
+function model_kinds.frozen()
   local model = compiled(plain_stack())
   model.layers[1].trainable = false
   compiled(model):fit(x, y, { epochs = 1, verbose = 0 })
@@ -173,20 +173,20 @@ function kinds.frozen()
   return compiled(model)
 end
 
-function kinds.with_files()
+function model_kinds.with_files()
   return compiled(plain_stack()), nil, { batch_size = 8, validation_split = 0.2, callbacks = {
     callbacks.ModelCheckpoint(folder .. "/best.keras", { save_best_only = true }),
     callbacks.TensorBoard(folder .. "/logs") } }
 end
 
-function kinds.adapted()
+function model_kinds.adapted()
   local model = plain_stack()
   model.layers[1]:enable_lora(2)
   model.layers[3]:quantize "int8"
   return compiled(model)
 end
 
-function kinds.attention()
+function model_kinds.attention()
   local input = layers.Input { shape = { 5, 4 } }
   local attended = layers.MultiHeadAttention(2, 3, { dropout = 0.2 })(input, input)
   local model = cr.Model(input, layers.Dense(1)(layers.GlobalAveragePooling1D()(attended)))
@@ -194,9 +194,9 @@ function kinds.attention()
 end
 
 local names = {}
-for name in pairs(kinds) do names[#names + 1] = name end
+for name in pairs(model_kinds) do names[#names + 1] = name end
 table.sort(names)
-local model, arguments, options = kinds[names[seed // 2 % #names + 1]]()
+local model, arguments, options = model_kinds[names[seed // 2 % #names + 1]]()
 arguments, options = arguments or { x, y }, options or { batch_size = 8 }
 options.epochs, options.verbose = 4, 0
 options.callbacks = options.callbacks or {}

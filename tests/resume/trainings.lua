@@ -37,13 +37,13 @@ end
 for seed = 1, count do
   local script = scripts[seed % 2 + 1]
   program.with_folder(function(folder)
-    local whole = run_script(script, seed, folder, 0)
+    local expected = run_script(script, seed, folder, 0)
     os.execute("rm -rf " .. folder .. "/*")
     math.randomseed(seed)
     local batch = math.random(2, 12)
     program.run(program.here .. "/" .. script .. ".lua", seed, folder, 0, batch)
     if not has_backup(folder) then return end
-    expect_same(run_script(script, seed, folder, 1000), whole,
+    expect_same(run_script(script, seed, folder, 1000), expected,
       ("%s %d, killed after batch %d"):format(script, seed, batch))
     resumed_count = resumed_count + 1
   end)

@@ -14,10 +14,10 @@ local say, leave, getenv = print, os.exit, os.getenv
 local program = arg[-1]
 local scratch = os.tmpname()
 os.remove(scratch)
-local found, total = {}, nil
+local problems, total = {}, nil
 -- The script prints one line for each file that differs, then the number of files that agree.
 function print(file, problem)
-  if problem then found[file] = problem else total = tonumber(file:match "^%d+/(%d+)$") end
+  if problem then problems[file] = problem else total = tonumber(file:match "^%d+/(%d+)$") end
 end
 function os.exit() end
 function os.getenv(name) return name == "BACK" and scratch or getenv(name) end
@@ -41,11 +41,11 @@ local compared_count = 0
 for folder in io.popen("ls '" .. scratch .. "'"):lines() do
   local saved_path = scratch .. "/" .. folder .. "/keras.keras"
   local recorded, count = arrays_in(cases .. "/" .. folder .. "/model.keras")
-  if io.open(saved_path) and not found[folder .. ".keras"] then
+  if io.open(saved_path) and not problems[folder .. ".keras"] then
     compared_count = compared_count + count
     local written = arrays_in(saved_path)
     if written ~= recorded then
-      found[folder .. ".keras"] = "saved again it has\n" .. written .. "\nwhere Keras has\n"
+      problems[folder .. ".keras"] = "saved again it has\n" .. written .. "\nwhere Keras has\n"
         .. recorded
     end
   end
@@ -54,7 +54,7 @@ os.execute("rm -rf '" .. scratch .. "'")
 
 local failed = not total or total == 0 or compared_count == 0
 local differing_count = 0
-for file, problem in pairs(found) do
+for file, problem in pairs(problems) do
   differing_count = differing_count + 1
   if not expected[file] then
     say(file .. " differs, and is not in differing.lua: " .. problem)
@@ -62,7 +62,7 @@ for file, problem in pairs(found) do
   end
 end
 for file in pairs(expected) do
-  if not found[file] then
+  if not problems[file] then
     say(file .. " agrees: take it out of differing.lua")
     failed = true
   end

@@ -26,10 +26,10 @@ assert(rawequal(model.weights[1], dense.kernel) and rawequal(model.outputs[1], d
 assert(not rawequal(model.weights[1], model.weights[2]))
 
 -- symbols of different outputs of one node differ
-local parts = cr.ops.split(input, 3, 1)
+local outputs = cr.ops.split(input, 3, 1)
 local by_part = {}
-for i, part in ipairs(parts) do by_part[part] = i end
-for i, part in ipairs(parts) do check.same(by_part[part], i) end
+for i, part in ipairs(outputs) do by_part[part] = i end
+for i, part in ipairs(outputs) do check.same(by_part[part], i) end
 
 -- momentum by weights, as a training loop by hand keeps it
 local velocity = {}

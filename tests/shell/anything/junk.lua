@@ -11,13 +11,13 @@ local symbol = cr.Input { shape = { 3 } }
 local tape = cr.GradientTape(function() end)
 local cycle = {}
 cycle[1], cycle.x = cycle, cycle
-local deep = {}
-for _ = 1, 200 do deep = { deep } end
+local nested = {}
+for _ = 1, 200 do nested = { nested } end
 
 local junk = {
   false, true, 0, -1, 3, 2.5, 1 / 0, 0 / 0, math.maxinteger, "", "x", "relu", {}, { 1, 2 }, { -1 },
   { a = 1 }, { { 1 }, { 2, 3 } },
-  { axis = 99 }, { shape = "x" }, cycle, deep, function() end, function()
+  { axis = 99 }, { shape = "x" }, cycle, nested, function() end, function()
     error "junk"
   end, function(x) return x end, print,
   coroutine.create(function() end), io.stdout, cr, cr.layers, cr.Layer, Own, Own(), quick, model,
@@ -66,8 +66,8 @@ local subjects = { cr.ones { 2, 3 }, cr.Variable(cr.ones { 2 }), quick, model, O
   cr.losses.MeanSquaredError(), cr.metrics.Mean(), symbol.node, cr.random.SeedGenerator(2),
   cr.layers.Dense, cr.Layer, Own }
 for _, subject in ipairs(subjects) do
-  local what = cr.describe(subject)
-  for _, name in ipairs(what and what.methods or {}) do
+  local description = cr.describe(subject)
+  for _, name in ipairs(description and description.methods or {}) do
     if not skipped[name] and name ~= "fit" then
       functions[#functions + 1] = { "method " .. name, function(...)
         return subject[name](subject, ...)
@@ -75,7 +75,7 @@ for _, subject in ipairs(subjects) do
       functions[#functions + 1] = { "function " .. name, subject[name] }
     end
   end
-  for _, name in ipairs(what and what.properties or {}) do
+  for _, name in ipairs(description and description.properties or {}) do
     functions[#functions + 1] = { "get " .. name, function() return subject[name] end }
     functions[#functions + 1] = { "set " .. name, function(value) subject[name] = value end }
   end

@@ -38,9 +38,9 @@ local function check_completion(path, is_listed)
 end
 
 local function walk(value, path)
-  local what = cr.describe(value)
+  local description = cr.describe(value)
   check_completion(path .. ".", function(name)
-    return paths[path .. "." .. name] or what and what.kind and paths[what.kind .. ":" .. name]
+    return paths[path .. "." .. name] or description and description.kind and paths[description.kind .. ":" .. name]
   end)
   for key, below in next, value do
     if type(below) == "table" and type(key) == "string" then walk(below, path .. "." .. key) end

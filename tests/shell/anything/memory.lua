@@ -53,8 +53,8 @@ check_no_leak(2000, function() return cr.tensor { { 1, 2 }, { 3, "x" } } end)
 check_no_leak(500, function() return cr.GradientTape(function() error "stop" end) end)
 local Bad = cr.Layer:subclass "BadInMemory"
 function Bad:call(x) return x:matmul(x):matmul(error "stop") end
-local bad = Bad()
-check_no_leak(500, function() return bad(cr.ones { 8, 8 }) end)
+local bad_layer = Bad()
+check_no_leak(500, function() return bad_layer(cr.ones { 8, 8 }) end)
 
 -- coroutines may call into the module
 local worker = coroutine.wrap(function()
@@ -89,9 +89,9 @@ local function count_alive()
   return count
 end
 local function one_model(i)
-  local given = {}
-  local model = Outer { given = given }
-  given.model = model
+  local holder_table = {}
+  local model = Outer { given = holder_table }
+  holder_table.model = model
   model(data)
   model.callback = Watch()
   model.callback.owner = model

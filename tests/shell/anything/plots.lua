@@ -27,11 +27,11 @@ local function polylines(svg)
 end
 
 local function plotted(...)
-  local given = table.pack(...)
+  local arguments = table.pack(...)
   return written(".svg", function(path)
-    local options = given[given.n]
+    local options = arguments[arguments.n]
     options.file = path
-    return cr.plot(table.unpack(given, 1, given.n))
+    return cr.plot(table.unpack(arguments, 1, arguments.n))
   end)
 end
 
@@ -216,8 +216,8 @@ assert(polylines(draw_history { metrics = { "mae", "loss" } }) == 4)
 assert(polylines(draw_history { "loss", "val_loss" }) == 2)
 assert(polylines(draw_history { "val_loss" }) == 1)
 assert(polylines(draw_history { "val_loss", "loss", "mae", "loss" }) == 4)
-local both = draw_history { "loss", "mae", title = "of both" }
-assert(polylines(both) == 4 and both:find ">mae<" and both:find ">of both<")
+local svg_of_both = draw_history { "loss", "mae", title = "of both" }
+assert(polylines(svg_of_both) == 4 and svg_of_both:find ">mae<" and svg_of_both:find ">of both<")
 assert(draw_history({}):find("stroke-dasharray", 1, true))
 check.fails(function() history:plot { "los" } end, "did you mean 'loss'")
 

@@ -18,8 +18,8 @@ end
 
 local function run_parent()
   local check = require "check"
-  local given = os.getenv "CRESCENT_RANDOM_CALLS" or ""
-  local seconds, first = tonumber(given:match "^%d+") or 25, tonumber(given:match ",(%d+)") or 1
+  local setting = os.getenv "CRESCENT_RANDOM_CALLS" or ""
+  local seconds, first = tonumber(setting:match "^%d+") or 25, tonumber(setting:match ",(%d+)") or 1
   local interpreter = arg[-1]
   local script = arg[0]:sub(1, 1) == "/" and arg[0] or (os.getenv "PWD" .. "/" .. arg[0])
   if interpreter:find "/" and interpreter:sub(1, 1) ~= "/" then
@@ -85,9 +85,9 @@ local functions, classes, bases = {}, {}, {}
 local function walk(t, path, seen)
   if seen[t] then return end
   seen[t] = true
-  local what = cr.describe(t)
-  if what and what.what == "namespace" then
-    for _, name in ipairs(what.names) do
+  local description = cr.describe(t)
+  if description and description.what == "namespace" then
+    for _, name in ipairs(description.names) do
       local ok, class = pcall(function() return t[name] end)
       if ok then classes[#classes + 1] = { path .. "." .. name, class, cr.describe(class) } end
     end
@@ -138,8 +138,8 @@ local function arguments(names, options, self, self_text)
     list[n], texts[n] = value, text
   end
   if self_text then add(self, self_text) end
-  local wanted = values:chance(70) and #names or values:below(#names + 2)
-  for _ = n + 1, wanted do add(values:any()) end
+  local argument_count = values:chance(70) and #names or values:below(#names + 2)
+  for _ = n + 1, argument_count do add(values:any()) end
   if values:chance(40) then
     local keywords, parts = {}, {}
     for _, option in ipairs(options or {}) do
@@ -164,19 +164,19 @@ local function arguments(names, options, self, self_text)
 end
 
 local function call_function()
-  local place, f, what = table.unpack(values:one_of(functions))
-  local list, n, text = arguments(what and what.parameters or {}, what and what.options)
+  local place, f, description = table.unpack(values:one_of(functions))
+  local list, n, text = arguments(description and description.parameters or {}, description and description.options)
   call(place .. "(" .. text .. ")", f, table.unpack(list, 1, n))
 end
 
 --- An object of a random class, with mostly valid options.
 local function construct()
-  local place, class, what = table.unpack(values:one_of(classes))
+  local place, class, description = table.unpack(values:one_of(classes))
   local options, texts = {}, {}
-  for _, option in ipairs(what.options) do
-    local given = option.required or (not option.keyword_only and values:chance(15))
+  for _, option in ipairs(description.options) do
+    local is_given = option.required or (not option.keyword_only and values:chance(15))
       or values:chance(2)
-    if given then
+    if is_given then
       local value, text
       if values:chance(85) then
         value, text = values:fitting(option)
@@ -191,17 +191,17 @@ local function construct()
 end
 
 local function construct_wildly()
-  local place, class, what = table.unpack(values:one_of(classes))
-  local list, n, text = arguments({ "a", "b" }, what.options)
+  local place, class, description = table.unpack(values:one_of(classes))
+  local list, n, text = arguments({ "a", "b" }, description.options)
   call(place .. "(" .. text .. ")", class, table.unpack(list, 1, n))
 end
 
 --- The members that reflection lists for an object; for a class it lists options instead.
 local function members_of(object)
-  local what = cr.describe(object)
-  what.methods = what.methods or { "from_config" }
-  what.properties = what.properties or { "name", "kind", "plugin", "doc" }
-  return what
+  local description = cr.describe(object)
+  description.methods = description.methods or { "from_config" }
+  description.properties = description.properties or { "name", "kind", "plugin", "doc" }
+  return description
 end
 
 local function is_value(x) return type(x) == "userdata" and cr.describe(x) ~= nil end
@@ -216,9 +216,9 @@ local function some_object()
 end
 
 local function call_method()
-  local object, text, what = some_object()
-  if #what.methods == 0 then return end
-  local name = values:one_of(what.methods)
+  local object, text, description = some_object()
+  if #description.methods == 0 then return end
+  local name = values:one_of(description.methods)
   local ok, method = pcall(function() return object[name] end)
   if not ok or type(method) ~= "function" then return end
   local f = cr.describe(method)
@@ -227,14 +227,14 @@ local function call_method()
   values.tame = slow[name]
   local self, self_text = object, text
   if values:chance(5) then self, self_text = values:any() end
-  local list, n, rest = arguments(names, f and f.options, self, tostring(self_text))
-  call(tostring(text) .. "." .. name .. "(" .. rest .. ")", method, table.unpack(list, 1, n))
+  local list, n, arguments_text = arguments(names, f and f.options, self, tostring(self_text))
+  call(tostring(text) .. "." .. name .. "(" .. arguments_text .. ")", method, table.unpack(list, 1, n))
   values.tame = false
 end
 
 local function touch_property()
-  local object, text, what = some_object()
-  local name = #what.properties > 0 and values:one_of(what.properties) or "name"
+  local object, text, description = some_object()
+  local name = #description.properties > 0 and values:one_of(description.properties) or "name"
   if values:chance(15) then name = values:any(1) end
   if values:chance(60) then
     call(tostring(text) .. "." .. tostring(name), function() return object[name] end)
@@ -287,16 +287,16 @@ local function call_metamethod()
   if type(meta) ~= "table" then return call_operator() end
   local name = values:one_of(sorted(meta))
   if type(meta[name]) ~= "function" then return end
-  local list, n, rest = arguments { "self", "other" }
-  call("getmetatable(" .. tostring(text) .. ")." .. name .. "(" .. rest .. ")", meta[name],
+  local list, n, arguments_text = arguments { "self", "other" }
+  call("getmetatable(" .. tostring(text) .. ")." .. name .. "(" .. arguments_text .. ")", meta[name],
     table.unpack(list, 1, n))
 end
 
 --- Calls an object, such as a layer on data.
 local function call_object()
-  local object, text, what = some_object()
-  local list, n, rest = arguments({ "inputs" }, what.class and what.class.arguments)
-  call(tostring(text) .. "(" .. rest .. ")", object, table.unpack(list, 1, n))
+  local object, text, description = some_object()
+  local list, n, arguments_text = arguments({ "inputs" }, description.class and description.class.arguments)
+  call(tostring(text) .. "(" .. arguments_text .. ")", object, table.unpack(list, 1, n))
 end
 
 local hooks = { "init", "build", "call", "compute_mask", "get_config", "update_state", "result",
@@ -329,8 +329,8 @@ end
 local function make_model()
   call("a model", function()
     local layers = { cr.layers.Dense(2, { input_shape = { 3 } }) }
-    local object, _, what = some_object()
-    if what.class and what.class.kind == "layer" then layers[2] = object end
+    local object, _, description = some_object()
+    if description.class and description.class.kind == "layer" then layers[2] = object end
     local model = values:chance(50) and cr.Sequential(layers)
       or cr.Sequential { cr.layers.Dense(2) }
     if values:chance(70) then model:compile { optimizer = "sgd", loss = "mse" } end
@@ -359,6 +359,6 @@ while calls < count and os.time() < stop do
 end
 values = nil
 collectgarbage()
-local done = assert(io.open("done.txt", "w"))
-done:write(string.format("%d calls, %d of them without an error", calls, succeeded))
-done:close()
+local report = assert(io.open("done.txt", "w"))
+report:write(string.format("%d calls, %d of them without an error", calls, succeeded))
+report:close()

@@ -6,7 +6,7 @@ local cr = require "crescent"
 local layers, ops = cr.layers, cr.ops
 cr.utils.set_random_seed(1)
 local x, y = cr.ones { 8, 2 }, cr.ones { 8, 1 }
-local function fresh(options)
+local function new_model(options)
   local model = cr.Sequential { layers.Dense(1, { input_shape = { 2 }, name = "d" }) }
   options = options or {}
   options.loss = options.loss or "mse"
@@ -18,11 +18,11 @@ do -- unknown options beside `config` in the configuration of an object
   local spread = { class_name = "RandomNormal", stddev = 300 }
   check.fails(function() layers.Dense(5, { kernel_initializer = spread }) end, "kernel_initializer",
     "'stddev' stands beside the class_name", 'config = {stddev = ...}')
-  check.fails(function() fresh { loss = { class_name = "Huber", delta = 3 } } end, "'delta'")
-  check.fails(function() fresh { loss = { class_name = "Huber", name = "mine" } } end, "'name'")
-  check.fails(function() fresh { optimizer = { class_name = "Adam", learning_rate = 1 } } end,
+  check.fails(function() new_model { loss = { class_name = "Huber", delta = 3 } } end, "'delta'")
+  check.fails(function() new_model { loss = { class_name = "Huber", name = "mine" } } end, "'name'")
+  check.fails(function() new_model { optimizer = { class_name = "Adam", learning_rate = 1 } } end,
     "'learning_rate'")
-  check.fails(function() fresh { optimizer = { class_name = "Adam", confg = {} } } end,
+  check.fails(function() new_model { optimizer = { class_name = "Adam", confg = {} } } end,
     "did you mean 'config'?")
   check.fails(function() layers.TimeDistributed { class_name = "Dense", units = 3 } end,
     "no option")
@@ -45,10 +45,10 @@ do -- names among the positional items of a list
   check.fails(function() cr.tensor { 1, 2, [4] = 4, [3.5] = 1 } end, "expected a")
   check.fails(function() x:reshape { 4, 4, order = "C" } end, "'order'")
   check.fails(function() ops.concatenate({ x, x, axs = 1 }, -1) end, "axs")
-  check.fails(function() fresh():predict { x, batch_siz = 3 } end, "'batch_siz'")
+  check.fails(function() new_model():predict { x, batch_siz = 3 } end, "'batch_siz'")
   -- lists with names that are options, for every order in which a Lua table may store them
-  local long, items = cr.tensor { 1, 2, 3, dtype = "int32" }, {}
-  check.same({ long.dtype, #long:totable() }, { "int32", 3 })
+  local mixed_table, items = cr.tensor { 1, 2, 3, dtype = "int32" }, {}
+  check.same({ mixed_table.dtype, #mixed_table:totable() }, { "int32", 3 })
   for i = 100, 1, -1 do items[i] = i end
   check.near(cr.tensor(items):sum():item(), 5050)
   local sparse = { [3] = 3, [1] = 1, [2] = 2 }
@@ -62,7 +62,7 @@ end
 
 do -- patterns in layout rules, and in optimizers chosen by path
   local function trained(optimizer)
-    local model = fresh { optimizer = optimizer }
+    local model = new_model { optimizer = optimizer }
     model:fit(x, y, { verbose = 0 })
     return model
   end
@@ -108,28 +108,28 @@ do -- filters of quantize that match no layer
 end
 
 do -- class weights for labels that no target can have
-  local two = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, activation = "softmax" }) }
-  two:compile { loss = "sparse_categorical_crossentropy" }
+  local model = cr.Sequential { layers.Dense(2, { input_shape = { 2 }, activation = "softmax" }) }
+  model:compile { loss = "sparse_categorical_crossentropy" }
   local labels = cr.zeros({ 8 }, "int32")
   check.fails(function()
-    two:fit(x, labels, { verbose = 0, class_weight = { [7] = 2 } })
+    model:fit(x, labels, { verbose = 0, class_weight = { [7] = 2 } })
   end, "there is no class 7", "0 to 1")
-  check.fails(function() two:fit(x, labels, { verbose = 0, class_weight = { 1, 5 } }) end,
+  check.fails(function() model:fit(x, labels, { verbose = 0, class_weight = { 1, 5 } }) end,
     "no class 2", "write [0] =")
-  check.fails(function() two:train_on_batch(x, labels, { class_weight = { [-1] = 5 } }) end,
+  check.fails(function() model:train_on_batch(x, labels, { class_weight = { [-1] = 5 } }) end,
     "no class -1")
   check.fails(function()
-    two:fit(cr.data.dataset(x, labels), { verbose = 0, class_weight = { [2] = 5 } })
+    model:fit(cr.data.dataset(x, labels), { verbose = 0, class_weight = { [2] = 5 } })
   end, "no class 2")
-  two:fit(x, labels, { verbose = 0, class_weight = { [1] = 5 } })
-  local binary = fresh { loss = "binary_crossentropy" }
+  model:fit(x, labels, { verbose = 0, class_weight = { [1] = 5 } })
+  local binary = new_model { loss = "binary_crossentropy" }
   check.fails(function() binary:fit(x, y, { verbose = 0, class_weight = { [2] = 5 } }) end,
     "no class 2")
   binary:fit(x, y, { verbose = 0, class_weight = { [1] = 5 } })
-  fresh():fit(x, y * 7, { verbose = 0, class_weight = { [7] = 5 } })
-  two:compile { loss = "categorical_crossentropy" }
+  new_model():fit(x, y * 7, { verbose = 0, class_weight = { [7] = 5 } })
+  model:compile { loss = "categorical_crossentropy" }
   check.fails(function()
-    two:fit(x, ops.one_hot(labels, 2), { verbose = 0, class_weight = { [2] = 5 } })
+    model:fit(x, ops.one_hot(labels, 2), { verbose = 0, class_weight = { [2] = 5 } })
   end, "no class 2")
 end
 
@@ -152,7 +152,7 @@ do -- returning nil from a mapped function does not end a dataset
 end
 
 do -- empty options, and the learning rate of a model, which may be a schedule
-  local model = fresh { optimizer = "sgd" }
+  local model = new_model { optimizer = "sgd" }
   local loss = model:test_on_batch(x, y)
   check.near(model:test_on_batch(x, y, {}), loss, 1e-6)
   check.near(model:test_on_batch(x, y, { sample_weight = nil }), loss, 1e-6)

@@ -23,9 +23,9 @@ do -- damaged and missing images
   cr.utils.save_img(path "photos/a/1.png", image)
   cr.utils.save_img(path "photos/b/2.jpg", image)
   local png, jpg = read "photos/a/1.png", read "photos/b/2.jpg"
-  local bad = { { "3.png", png:sub(1, #png // 2) }, { "3.png", png:sub(1, 12) },
+  local bad_images = { { "3.png", png:sub(1, #png // 2) }, { "3.png", png:sub(1, 12) },
     { "3.jpg", jpg:sub(1, #jpg // 2) }, { "3.png", "" }, { "3.jpg", "hello" } }
-  for _, row in ipairs(bad) do
+  for _, row in ipairs(bad_images) do
     local name = "photos/b/" .. row[1]
     write(name, row[2])
     check.fails(function() cr.utils.load_img(path(name)) end, path(name))
@@ -42,9 +42,9 @@ do -- damaged and missing images
 end
 
 do -- errors in tables
-  local ways = { cr.data.read_table, cr.data.read_csv,
+  local readers = { cr.data.read_table, cr.data.read_csv,
     function(file) go_through(cr.data.csv_dataset(file)) end }
-  for _, way in ipairs(ways) do
+  for _, way in ipairs(readers) do
     write("ragged.csv", "a,b\n1,2\n3\n")
     check.fails(function() way(path "ragged.csv") end, path "ragged.csv", "line 3",
       "expected 2 columns, got 1")

@@ -77,6 +77,6 @@ is_clean("safetensors", cr.data.open(path, "mask"))
 os.remove(path)
 
 -- bytes reinterpreted as booleans
-local seen = cr.ops.view(cr.tensor({ 0, 1, 2, 255 }):cast "uint8", "bool")
-check.same(cr.ops.sum(seen:cast "int32"):item(), 3)
-check.same(cr.ops.view(seen, "uint8"):totable(), { 0, 1, 1, 1 })
+local booleans = cr.ops.view(cr.tensor({ 0, 1, 2, 255 }):cast "uint8", "bool")
+check.same(cr.ops.sum(booleans:cast "int32"):item(), 3)
+check.same(cr.ops.view(booleans, "uint8"):totable(), { 0, 1, 1, 1 })

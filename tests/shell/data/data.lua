@@ -166,9 +166,9 @@ check.near(Twice()(cr.ones { 1 }), { 2 })
 check.near(cr.layers.TwiceFromFile()(cr.ones { 1 }), { 2 })
 
 -- listing classes by pairs, and the texts of help
-local found = {}
-for name, class in pairs(cr.activations) do found[name] = class end
-assert(found.relu)
+local listed_classes = {}
+for name, class in pairs(cr.activations) do listed_classes[name] = class end
+assert(listed_classes.relu)
 local function printed(f, ...)
   local original, lines = print, {}
   print = function(text) lines[#lines + 1] = tostring(text) end

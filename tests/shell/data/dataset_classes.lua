@@ -93,16 +93,16 @@ do -- a resumed run reads batches in the order of an uninterrupted run, and requ
     return training
   end
   cr.utils.set_random_seed(5)
-  local whole, data = compiled(), Rows()
-  local training = run(whole, data)
+  local unbroken_model, data = compiled(), Rows()
+  local training = run(unbroken_model, data)
   training:advance(2)
   training:save(path)
   training:finish()
   cr.utils.set_random_seed(6)
-  local later, rest = compiled(), Rows()
-  run(later, rest, true):finish()
-  check.same(text(rest.order), text(table.move(data.order, 3, 8, 1, {})))
-  check.same(later.weights[1].value:item(), whole.weights[1].value:item())
+  local resumed_model, rest_data = compiled(), Rows()
+  run(resumed_model, rest_data, true):finish()
+  check.same(text(rest_data.order), text(table.move(data.order, 3, 8, 1, {})))
+  check.same(resumed_model.weights[1].value:item(), unbroken_model.weights[1].value:item())
   os.remove(path)
 end
 
@@ -135,14 +135,14 @@ do -- errors name the class and the batch
     local words = { ... }
     check.fails(function() model:fit(Broken(), { verbose = 0 }) end, "Broken", table.unpack(words))
   end
-  local function two() return 2 end
-  fails({ get = two }, "the class has no len()", "it defines get")
-  fails({ len = two }, "the class has no get()", "it defines len")
+  local function return_two() return 2 end
+  fails({ get = return_two }, "the class has no len()", "it defines get")
+  fails({ len = return_two }, "the class has no get()", "it defines len")
   fails({ len = function() return "2" end }, "len()", "expected a number of batches")
   fails({ len = function() return -1 end }, "len()", "expected a number of batches")
-  fails({ len = two, get = function() end }, "get(", "expected x, y, sample_weight", "got nothing")
-  fails({ len = two, get = function() error "no such file" end }, "get(", "no such file")
-  fails({ len = two, get = two, on_epoch_begin = function() error "not now" end }, "not now")
+  fails({ len = return_two, get = function() end }, "get(", "expected x, y, sample_weight", "got nothing")
+  fails({ len = return_two, get = function() error "no such file" end }, "get(", "no such file")
+  fails({ len = return_two, get = return_two, on_epoch_begin = function() error "not now" end }, "not now")
   check.fails(function() cr.data.Dataset() end, "Dataset has no behaviour of its own")
   local Plain = cr.data.Dataset:subclass("Plain", { { "path", "here" } })
   check.fails(function() Plain { paht = "there" } end, "Plain: no option 'paht'",

@@ -152,11 +152,11 @@ do -- datasets of text files
   end
   local data = utils.text_dataset_from_directory(texts,
     { shuffle = false, batch_size = 2, max_length = 8, verbose = false })
-  local seen = {}
+  local elements = {}
   for x, y in data:map(function(x, y) return x, y end):unbatch():elements() do
-    seen[#seen + 1] = { type(x) == "string" and x or x:item(), y:item() }
+    elements[#elements + 1] = { type(x) == "string" and x or x:item(), y:item() }
   end
-  check.same(seen, { { "text of ", 0 }, { "text of ", 0 }, { "text of ", 1 } })
+  check.same(elements, { { "text of ", 0 }, { "text of ", 0 }, { "text of ", 1 } })
   run("rm -r '" .. texts .. "'")
 end
 

@@ -41,8 +41,8 @@ for _, row in ipairs {
 } do
   local data, spec, size = row[1], row[2], row[3]
   check.same(data.element_spec, spec)
-  local of, after = spec and " of " .. spec or "", size and (spec and ", " or ": ") .. size or ""
-  check.same(tostring(data), "<Dataset" .. of .. after .. ">")
+  local spec_text, size_text = spec and " of " .. spec or "", size and (spec and ", " or ": ") .. size or ""
+  check.same(tostring(data), "<Dataset" .. spec_text .. size_text .. ">")
 end
 
 -- ---- random chains: every element matches the announced spec -----------------------------------

@@ -14,22 +14,22 @@ local function new_model()
 end
 
 do -- batches from a coroutine give the same results as arrays
-  local plain = new_model()
-  plain:fit(x, y, { batch_size = 8, shuffle = false, verbose = 0 })
+  local reference = new_model()
+  reference:fit(x, y, { batch_size = 8, shuffle = false, verbose = 0 })
   local model = new_model()
   model:fit(coroutine.create(function()
     for first = 1, 24, 8 do
       coroutine.yield(x:slice(first, first + 7), y:slice(first, first + 7))
     end
   end), { verbose = 0 })
-  check.near(model:get_weights()[1], plain:get_weights()[1]:totable(), 0)
+  check.near(model:get_weights()[1], reference:get_weights()[1]:totable(), 0)
   local wrapped = new_model()
   wrapped:fit(coroutine.wrap(function()
     for first = 1, 24, 8 do
       coroutine.yield(x:slice(first, first + 7), y:slice(first, first + 7))
     end
   end), { verbose = 0 })
-  check.near(wrapped:get_weights()[1], plain:get_weights()[1]:totable(), 0)
+  check.near(wrapped:get_weights()[1], reference:get_weights()[1]:totable(), 0)
   check.fails(function()
     new_model():fit(coroutine.create(function() error "broken" end), { verbose = 0 })
   end, "broken")
@@ -43,11 +43,11 @@ do -- validation data of any kind give the same numbers
   end
   local arrays = validated { x, y }
   check.near(validated(cr.data.dataset(x, y, { batch_size = 8 })), arrays)
-  local at = 0
+  local last_row = 0
   check.near(validated(function()
-    at = at + 8
-    if at <= 24 then return x:slice(at - 7, at), y:slice(at - 7, at) end
-    at = 0
+    last_row = last_row + 8
+    if last_row <= 24 then return x:slice(last_row - 7, last_row), y:slice(last_row - 7, last_row) end
+    last_row = 0
   end), arrays)
 end
 
@@ -84,14 +84,14 @@ do -- splits of rows into parts
   assert(second[2]:cast "float32":sum():item() == 2) -- sum over 6 elements
   local same_split = cr.data.split({ rows, labels }, { share = 1 / 3, seed = 3, stratify = labels })
   check.same(same_split[1]:totable(), first[1]:totable())
-  local seen = {}
+  local seen_rows = {}
   for _, part in ipairs { first[1], second[1] } do
     for _, row in ipairs(part:totable()) do
-      assert(not seen[row])
-      seen[row] = true
+      assert(not seen_rows[row])
+      seen_rows[row] = true
     end
   end
-  assert(#seen == 23 and seen[0])
+  assert(#seen_rows == 23 and seen_rows[0])
   local head, tail = cr.data.split(rows, { share = 0.25, shuffle = false })
   assert(#head == 18 and tail:totable()[1] == 18)
   check.fails(function() cr.data.split(rows, { share = 1.5 }) end, "share must be between 0 and 1")
@@ -131,13 +131,13 @@ do -- a dataset contains the targets, so they cannot be given separately
   model:fit(single_batch, { verbose = 0 })
   check.fails(function() model:fit(single_batch, { verbose = 0 }) end,
     "the coroutine that gives the data has ended")
-  local ok, said = check.run([[
+  local ok, message = check.run([[
     local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
     model:compile { loss = "mse" }
     local x, y = cr.ones { 8, 2 }, cr.ones { 8, 1 }
     model:fit(cr.data.dataset(x, y), { verbose = 0, batch_size = 4 })
   ]])
-  assert(ok and said:find "batch_size is not used", said)
+  assert(ok and message:find "batch_size is not used", message)
 end
 
 do -- tables of Lua numbers are accepted wherever data is

@@ -118,10 +118,10 @@ do -- batches and windows
   for x in cr.data.from_list({ { { 1, 2 } }, { { 3, 4 } } }):batch(2):elements() do
     check.same(x.shape, { 2, 2 })
   end
-  local function parts(i)
+  local function parts_of(i)
     return { a = cr.full({ 2 }, i), b = { cr.full({}, i), cr.full({ 1 }, i) } }, i
   end
-  for x, y in count_up(1, 4):map(parts):batch(4):elements() do
+  for x, y in count_up(1, 4):map(parts_of):batch(4):elements() do
     check.same({ x.a.shape, x.b[1].shape, x.b[2].shape, y.shape },
       { { 4, 2 }, { 4 }, { 4, 1 }, { 4 } })
   end
@@ -194,8 +194,8 @@ do -- values that a worker's function may use
     "'thread'", "coroutine")
   local Mine = cr.Layer:subclass "MineForWorkers"
   function Mine:call(x) return x end
-  local mine = Mine()
-  check.fails(function() count_up(1, 2):map(function(x) return mine(x) end, { workers = 1 }) end,
+  local layer = Mine()
+  check.fails(function() count_up(1, 2):map(function(x) return layer(x) end, { workers = 1 }) end,
     "'mine'", "class written in Lua")
   local object = setmetatable({}, { __index = {} })
   check.fails(function() count_up(1, 2):map(function(x) return x, object end, { workers = 1 }) end,
@@ -214,10 +214,10 @@ do -- errors name the element and end the pass
       if x == 7 then error "no sevens" end
       return x
     end, { workers = workers })
-    local seen = 0
-    check.fails(function() for _ in data:elements() do seen = seen + 1 end end, "map: element 7",
+    local element_count = 0
+    check.fails(function() for _ in data:elements() do element_count = element_count + 1 end end, "map: element 7",
       "no sevens")
-    assert(seen == 6)
+    assert(element_count == 6)
   end
   check.fails(function() collect(count_up(1, 3):filter(function() return "yes" end)) end,
     "filter: element 1", "true or false")
@@ -312,26 +312,26 @@ do -- fit, evaluate and predict on datasets made by chains
     model:compile { optimizer = "sgd", loss = "mse" }
     return model
   end
-  local plain = new_model()
-  plain:fit(x, y, { batch_size = 8, epochs = 2, shuffle = false, verbose = 0 })
+  local reference = new_model()
+  reference:fit(x, y, { batch_size = 8, epochs = 2, shuffle = false, verbose = 0 })
   local rows = cr.data.from_tensor_slices { x, y }
   local data = rows:map(function(a, b) return a * 1, b end, { workers = 2 }):batch(8):prefetch(2)
   local model = new_model()
   model:fit(data, { epochs = 2, verbose = 0, validation_data = rows:batch(8) })
-  check.near(model:get_weights()[1], plain:get_weights()[1]:totable(), 0)
+  check.near(model:get_weights()[1], reference:get_weights()[1]:totable(), 0)
   check.near(model:evaluate(data, { verbose = 0 }),
-    plain:evaluate(x, y, { verbose = 0, batch_size = 8 }))
-  check.near(model:predict(cr.data.from_tensor_slices(x):batch(8)), plain:predict(x):totable())
+    reference:evaluate(x, y, { verbose = 0, batch_size = 8 }))
+  check.near(model:predict(cr.data.from_tensor_slices(x):batch(8)), reference:predict(x):totable())
   check.fails(function() model:fit(rows:batch(8):repeated(), { verbose = 0 }) end,
     "infinite dataset")
   model:fit(rows:batch(8):repeated(), { verbose = 0, steps_per_epoch = 2 })
   -- parts of an element go to inputs by their names
   local a, b = cr.Input { shape = { 1 }, name = "a" }, cr.Input { shape = { 2 }, name = "b" }
-  local two = cr.Model { inputs = { b, a }, outputs = cr.layers.Concatenate()({ b, a }) }
+  local model = cr.Model { inputs = { b, a }, outputs = cr.layers.Concatenate()({ b, a }) }
   local named = cr.data.from_tensor_slices({ a = cr.zeros { 2, 1 }, b = cr.ones { 2, 2 } }):batch(2)
-  check.near(two:predict(named), { { 1, 1, 0 }, { 1, 1, 0 } })
+  check.near(model:predict(named), { { 1, 1, 0 }, { 1, 1, 0 } })
   check.fails(function()
-    two:predict(cr.data.from_tensor_slices({ a = cr.zeros { 2, 1 },
+    model:predict(cr.data.from_tensor_slices({ a = cr.zeros { 2, 1 },
     c = cr.ones { 2, 2 } }):batch(2)) end, "\"b\"")
 end
 
@@ -348,8 +348,8 @@ do -- a run saved within an epoch continues with the elements that it would have
     return model
   end
   local path = check.temporary ".h5"
-  local whole = model_of()
-  local run = whole:start_training(chain(), { epochs = 3, verbose = 0 })
+  local unbroken_model = model_of()
+  local run = unbroken_model:start_training(chain(), { epochs = 3, verbose = 0 })
   run:advance(7)
   run:save(path)
   run:finish()
@@ -358,7 +358,7 @@ do -- a run saved within an epoch continues with the elements that it would have
   run = other:start_training(chain(), { epochs = 3, verbose = 0 })
   run:load(path)
   run:finish()
-  check.near(other:get_weights()[1], whole:get_weights()[1]:totable(), 0)
+  check.near(other:get_weights()[1], unbroken_model:get_weights()[1]:totable(), 0)
   os.remove(path)
 end
 

@@ -105,12 +105,12 @@ do -- datasets of rows: of one file, of several files, and of gzipped files
     rows[#rows + 1] = { row.name, row.height, label }
   end
   check.same(rows, { { "Ann", 1.5, 31 }, { "Bo \"B\"", 0, 42 }, { "Cy", 2, 23 } })
-  local more = file_of "age,name,height,city,member\n9,Di,1,Rome,true\n"
-  local both = cr.data.csv_dataset({ people, more },
+  local more_people = file_of "age,name,height,city,member\n9,Di,1,Rome,true\n"
+  local data = cr.data.csv_dataset({ people, more_people },
     { columns = { "age", "height" }, defaults = { height = 0 } })
   for _ = 1, 2 do
     local ages = {}
-    for row in both:batch(3):elements() do ages[#ages + 1] = row.age:totable() end
+    for row in data:batch(3):elements() do ages[#ages + 1] = row.age:totable() end
     check.same(ages, { { 31, 42, 23 }, { 9 } })
   end
   local other = file_of "name,age\nEd,9\n"
@@ -123,7 +123,7 @@ do -- datasets of rows: of one file, of several files, and of gzipped files
   check.fails(function() cr.data.read_table(other) end, other)
   os.remove(other .. ".gz")
   os.remove(other)
-  os.remove(more)
+  os.remove(more_people)
 end
 
 do -- a model trained on a table that is never in memory as a whole

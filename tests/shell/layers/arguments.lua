@@ -92,9 +92,9 @@ end, "did you mean 'use_causal_mask'?")
 local causal = cr.tensor { { { true, false, false }, { true, true, false }, { true, true, true } } }
 check.near(attention({ x, x }, { attention_mask = causal }),
   attention({ x, x }, { use_causal_mask = true }):totable())
-local both = attention({ x, x }, { return_attention_scores = true })
-assert(#both == 2)
-check.same(both[2].shape, { 2, 2, 3, 3 })
+local output_and_scores = attention({ x, x }, { return_attention_scores = true })
+assert(#output_and_scores == 2)
+check.same(output_and_scores[2].shape, { 2, 2, 3, 3 })
 check.near(attention({ x, x }, { value_mask = steps, key_mask = steps, query_mask = steps }),
   attention({ x, x }, { mask = { steps, steps } }):totable())
 check.fails(function()
@@ -104,14 +104,14 @@ end, "attention_mask", "(batch, t, s)")
 -- a symbol as an argument is an edge of the graph, saved and loaded
 local mask = cr.Input { shape = { 3, 3 } }
 local masked = cr.Model({ sx, mask }, attention({ sx, sx }, { attention_mask = mask }))
-local given = cr.ops.tile and cr.ops.tile(causal:cast "float32", { 2, 1, 1 })
+local masks = cr.ops.tile and cr.ops.tile(causal:cast "float32", { 2, 1, 1 })
   or cr.ops.concatenate({ causal:cast "float32", causal:cast "float32" }, 0)
-check.near(masked:predict { x, given }, attention({ x, x }, { use_causal_mask = true }):totable())
+check.near(masked:predict { x, masks }, attention({ x, x }, { use_causal_mask = true }):totable())
 masked:save(path)
-check.near(cr.models.load_model(path):predict { x, given }, masked:predict({ x, given }):totable())
+check.near(cr.models.load_model(path):predict { x, masks }, masked:predict({ x, masks }):totable())
 local cloned_model = cr.models.clone_model(masked)
 cloned_model:set_weights(masked:get_weights())
-check.near(cloned_model:predict { x, given }, masked:predict({ x, given }):totable())
+check.near(cloned_model:predict { x, masks }, masked:predict({ x, masks }):totable())
 
 -- classes in Lua declare their arguments
 local Scaled = cr.Layer:subclass("Scaled", {}, { { "scale", 1.0, "Factor." }, "shift" })

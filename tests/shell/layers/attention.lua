@@ -24,9 +24,9 @@ check.near(output[2], select(2, mixed(scores)))
 
 local later = {}
 for i = 1, 4 do later[i] = {} for j = 1, 5 do later[i][j] = j > i and 1 or 0 end end
-local hidden = cr.tensor(later):reshape { 1, 4, 5 }
+local hidden_mask = cr.tensor(later):reshape { 1, 4, 5 }
 check.near(layers.Attention() ({ query, value, key }, { use_causal_mask = true }),
-  (mixed(scores, hidden)))
+  (mixed(scores, hidden_mask)))
 
 -- masked steps of the value are ignored, and masked steps of the query give zeros
 local counts = cr.tensor { { 1, 1, 1, 0, 0 }, { 1, 1, 1, 1, 1 } }
@@ -135,18 +135,18 @@ check.near(by_rows:reshape { 6, 4, 5 }, sequence_attention { as_rows, as_rows })
 check.near(rows({ image, image }, { use_causal_mask = true }):reshape { 6, 4, 5 },
   sequence_attention({ as_rows, as_rows }, { use_causal_mask = true }))
 -- attention over all axes treats the image as one sequence
-local whole = attention {}
-local everywhere = whole({ image, image }, { return_attention_scores = true })
+local whole_attention = attention {}
+local everywhere = whole_attention({ image, image }, { return_attention_scores = true })
 check.same(everywhere[2].shape, { 2, 2, 3, 4, 3, 4 })
 local sequence = image:reshape { 2, 12, 5 }
-sequence_attention:set_weights(whole:get_weights())
+sequence_attention:set_weights(whole_attention:get_weights())
 check.near(everywhere[1]:reshape { 2, 12, 5 }, sequence_attention { sequence, sequence })
 local line = band(function()
   return true
 end):slice({ 1, 1, 1 }, { 2, 3, 4 }):reshape { 2, 3, 4, 1, 1 } * cr.ones { 1, 1, 1, 3, 4 }
-check.near(whole({ image, image }, { attention_mask = line }), everywhere[1])
+check.near(whole_attention({ image, image }, { attention_mask = line }), everywhere[1])
 check.fails(function()
-  whole({ image, image }, { use_causal_mask = true })
+  whole_attention({ image, image }, { use_causal_mask = true })
 end, "one attention axis")
 check.fails(function() attention { attention_axes = { 3 } } { image, image } end, "attention_axes")
 check.fails(function() unlimited { x, numbers({ 2, 3, 4, 5 }, 1) } end)
@@ -156,15 +156,15 @@ check.fails(function() unlimited { x, numbers({ 2, 3, 4, 5 }, 1) } end)
 local grouped = layers.GroupQueryAttention { head_dim = 3, num_query_heads = 4,
   num_key_value_heads = 2 }
 grouped { x, x }
-local full = layers.MultiHeadAttention { num_heads = 4, key_dim = 3 }
-full { x, x }
-local given = grouped:get_weights()
+local full_attention = layers.MultiHeadAttention { num_heads = 4, key_dim = 3 }
+full_attention { x, x }
+local weights = grouped:get_weights()
 for i = 3, 6 do
-  given[i] = ops.take(given[i], cr.tensor({ 0, 0, 1, 1 }, "int32"), #given[i].shape - 2)
+  weights[i] = ops.take(weights[i], cr.tensor({ 0, 0, 1, 1 }, "int32"), #weights[i].shape - 2)
 end
-full:set_weights(given)
+full_attention:set_weights(weights)
 check.near(grouped({ x, x }, { use_causal_mask = true }),
-  full({ x, x }, { use_causal_mask = true }))
+  full_attention({ x, x }, { use_causal_mask = true }))
 assert(grouped:get_config().num_key_value_heads == 2)
 check.fails(function()
   layers.GroupQueryAttention { head_dim = 3, num_query_heads = 3, num_key_value_heads = 2 }

@@ -171,10 +171,10 @@ local function check_files(folder)
     end
     for _, ending in ipairs(kWeights) do
       local tolerance = is_merged(ending, change) and 0.3 or 0
-      local fresh = cr.models.clone_model(model)
-      fresh(data_for(name))
-      fresh:load_weights(path_of(folder, name, change, ending))
-      expect_same(predictions(fresh, name), expected, name .. " " .. change .. ending, tolerance)
+      local reloaded = cr.models.clone_model(model)
+      reloaded(data_for(name))
+      reloaded:load_weights(path_of(folder, name, change, ending))
+      expect_same(predictions(reloaded, name), expected, name .. " " .. change .. ending, tolerance)
     end
   end)
 end
@@ -200,7 +200,7 @@ if arg[1] then return check_files(arg[1]) end
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute("mkdir " .. folder))
-local good, problem = xpcall(function()
+local ok, problem = xpcall(function()
   each_case(function(name, change)
     local model = changed(name, change)
     check_copies(model, name, name .. " " .. change)
@@ -212,4 +212,4 @@ local good, problem = xpcall(function()
   assert(os.execute(("'%s' '%s' '%s'"):format(arg[-1], arg[0], folder)), "another process fails")
 end, debug.traceback)
 os.execute("rm -r " .. folder)
-assert(good, problem)
+assert(ok, problem)

@@ -60,10 +60,10 @@ check.fails(function() cr.Layer:subclass() end, "expected a string")
 do -- a class with the name of a built-in one gets the package "Custom", as in Keras
   local Mine = cr.Layer:subclass "Dense"
   function Mine:call(x) return x * 2 end
-  local mine = Mine()
-  assert(mine.class_name == "Custom>Dense" and mine.name:find "^dense_%d+$")
-  check.near(mine(cr.ones { 1 }), { 2 })
-  assert(layers.Dense(1).class_name == "Dense" and layers.get(mine) == mine)
+  local layer = Mine()
+  assert(layer.class_name == "Custom>Dense" and layer.name:find "^dense_%d+$")
+  check.near(layer(cr.ones { 1 }), { 2 })
+  assert(layers.Dense(1).class_name == "Dense" and layers.get(layer) == layer)
 end
 check.fails(function() cr.Layer.subclass "X" end, "subclass")
 check.fails(function() cr.optimizers.LossScaleOptimizer:subclass "X" end, "subclass",
@@ -157,22 +157,22 @@ function Largest:update_state(_, p) self.value:assign(cr.ops.maximum(self.value,
 function Largest:result() return self.value end
 function Largest:reset_state() self.value:assign(0) end
 local function gap(t, p) return cr.ops.abs(t - p):mean(-1) end
-local function small()
+local function new_model()
   return cr.Sequential { layers.Dense(1, { input_shape = { 3 }, kernel_initializer = "zeros" }) }
 end
-local plain, own = small(), small()
-plain:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
-own:compile { optimizer = "sgd", loss = Squared(), metrics = { gap, Largest() } }
-local a = plain:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
-local b = own:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
+local built_in, own_model = new_model(), new_model()
+built_in:compile { optimizer = "sgd", loss = "mse", metrics = { "mae" } }
+own_model:compile { optimizer = "sgd", loss = Squared(), metrics = { gap, Largest() } }
+local a = built_in:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
+local b = own_model:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history
 check.near(b.loss, a.loss)
 check.near(b["function"] or b.gap, a.mae or a.mean_absolute_error)
 assert(#b.largest == 2)
-own:compile { optimizer = "sgd", loss = function(t, p) return (t - p):square():mean(-1) end }
-own:fit(x, y, { verbose = 0 })
+own_model:compile { optimizer = "sgd", loss = function(t, p) return (t - p):square():mean(-1) end }
+own_model:fit(x, y, { verbose = 0 })
 check.fails(function()
-  own:compile { optimizer = "sgd", loss = function() error "bad loss" end }
-  own:fit(x, y, { verbose = 0 })
+  own_model:compile { optimizer = "sgd", loss = function() error "bad loss" end }
+  own_model:fit(x, y, { verbose = 0 })
 end, "bad loss")
 
 -- Lua functions as activation, initializer and regularizer
@@ -187,36 +187,36 @@ local lambda = layers.Lambda(function(t) return t:sum(-1) end)
 check.same(lambda(cr.Input { shape = { 4 } }).shape, { -1 })
 check.near(lambda(cr.ones { 2, 3 }), { 3, 3 })
 -- files contain a Lambda of a built-in function as an Activation, which every Keras can read
-local named = cr.Sequential { layers.Lambda("relu", { input_shape = { 2 } }) }:to_json()
-check.same({ named:find '"Activation"' ~= nil, named:find "Lambda" }, { true })
+local json = cr.Sequential { layers.Lambda("relu", { input_shape = { 2 } }) }:to_json()
+check.same({ json:find '"Activation"' ~= nil, json:find "Lambda" }, { true })
 
 -- callbacks read logs, may add values to them, and can stop training
-local seen = {}
+local events = {}
 local Watch = cr.callbacks.Callback:subclass "Watch"
 function Watch:init(config) self.limit = config.limit end
-function Watch:on_train_begin() seen[#seen + 1] = "begin" end
+function Watch:on_train_begin() events[#events + 1] = "begin" end
 function Watch:on_epoch_end(epoch, logs)
-  seen[#seen + 1] = epoch
+  events[#events + 1] = epoch
   logs.doubled = logs.loss * 2
   if epoch + 1 >= self.limit then self.model.stop_training = true end
 end
 function Watch:on_train_batch_end(_, logs) assert(logs.loss) end
-plain = small()
-plain:compile { optimizer = "sgd", loss = "mse" }
-history = plain:fit(x, y, { epochs = 10, verbose = 0, callbacks = { Watch { limit = 3 } } })
-check.same(seen, { "begin", 0, 1, 2 })
+built_in = new_model()
+built_in:compile { optimizer = "sgd", loss = "mse" }
+history = built_in:fit(x, y, { epochs = 10, verbose = 0, callbacks = { Watch { limit = 3 } } })
+check.same(events, { "begin", 0, 1, 2 })
 check.near(history.history.doubled[3], history.history.loss[3] * 2)
 local Bad = cr.callbacks.Callback:subclass "Bad"
 function Bad:on_epoch_end() error { code = 7 } end
-local fine, thrown = pcall(plain.fit, plain, x, y, { verbose = 0, callbacks = Bad() })
+local fine, thrown = pcall(built_in.fit, built_in, x, y, { verbose = 0, callbacks = Bad() })
 assert(not fine and type(thrown) == "table" and thrown.code == 7,
   "an error value comes back as it was raised")
 
 -- registered classes and functions are found by name, saved and loaded
-local named = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, Scaled(2) }
+local json = cr.Sequential { layers.InputLayer { input_shape = { 3 } }, Scaled(2) }
 local path = check.temporary ".h5"
-named:save(path)
-check.near(cr.models.load_model(path):predict(x), named:predict(x):totable())
+json:save(path)
+check.near(cr.models.load_model(path):predict(x), json:predict(x):totable())
 local withlambda = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }),
   layers.Lambda(function(t)
   return t * 2
@@ -310,17 +310,17 @@ do -- weights that a failed build has added are removed before the next build
     if fails then error "no luck" end
   end
   function Late:call(x) return self.inner(x * self.w + self.b) end
-  local late, x = Late(), cr.ones { 2, 3 }
-  check.fails(function() late(x) end, "no luck")
-  check.same(#late.weights, 0)
+  local late_layer, x = Late(), cr.ones { 2, 3 }
+  check.fails(function() late_layer(x) end, "no luck")
+  check.same(#late_layer.weights, 0)
   fails = false
-  late(x)
-  check.same(#late.weights, 4)
-  check.same(#late.trainable_weights, 3)
+  late_layer(x)
+  check.same(#late_layer.weights, 4)
+  check.same(#late_layer.trainable_weights, 3)
   -- if the given weights do not fit, the layer stays unbuilt
-  local given = cr.layers.Dense(2, { weights = { cr.ones { 4, 2 }, cr.ones { 2 } } })
-  for _ = 1, 2 do check.fails(function() given(x) end, "(4, 2)") end
-  check.same(given.built, false)
+  local weighted_layer = cr.layers.Dense(2, { weights = { cr.ones { 4, 2 }, cr.ones { 2 } } })
+  for _ = 1, 2 do check.fails(function() weighted_layer(x) end, "(4, 2)") end
+  check.same(weighted_layer.built, false)
 end
 print "ok classes"
 

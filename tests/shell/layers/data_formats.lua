@@ -30,27 +30,27 @@ for _, maker in ipairs(makers) do
       local shape = axes == 1 and { 2, 4, 6 } or axes == 2 and { 2, 4, 5, 6 } or { 2, 4, 5, 6, 5 }
       local x = cr.random.normal(shape, { seed = 3 })
       local function make(chosen)
-        local given = { data_format = format, activation = chosen }
-        for key, value in pairs(options) do given[key] = value end
-        return layers[name](given)
+        local all_options = { data_format = format, activation = chosen }
+        for key, value in pairs(options) do all_options[key] = value end
+        return layers[name](all_options)
       end
-      local plain, active = make "linear", make(activation)
-      local sums = plain(x)
-      active(x)
-      active:set_weights(plain:get_weights())
-      check.near(active(x), apply(sums):totable(), 1e-5, name .. " " .. activation .. " " .. format)
+      local linear, activated = make "linear", make(activation)
+      local sums = linear(x)
+      activated(x)
+      activated:set_weights(linear:get_weights())
+      check.near(activated(x), apply(sums):totable(), 1e-5, name .. " " .. activation .. " " .. format)
     end
   end
 end
 
 -- an activation function that the user writes gets the outputs in this data format as well
-local seen
+local seen_shape
 local conv = layers.Conv2D(3, 2, { data_format = "channels_first", activation = function(x)
-  seen = x.shape
+  seen_shape = x.shape
   return x
 end })
 conv(cr.ones { 2, 4, 5, 6 })
-check.same(seen, { 2, 3, 4, 5 })
+check.same(seen_shape, { 2, 3, 4, 5 })
 local halved = layers.Conv2D(3, 2, { data_format = "channels_first", activation = "glu" })
 check.same(halved(cr.ones { 2, 4, 5, 7 }).shape, { 2, 3, 4, 3 })
 

@@ -154,7 +154,7 @@ check.near(attend(steps, steps, { use_causal_mask = true }),
 
 -- ---- classes derived from metrics, callbacks and optimizers -------------------------------------
 
-local function small()
+local function new_model()
   local model = cr.Sequential { layers.Dense { 2, input_shape = { 3 } } }
   for i, weight in ipairs(model.weights) do
     weight:assign(cr.ops.cos(cr.arange(weight.value.size):reshape(weight.shape) + i) * 0.3)
@@ -164,7 +164,7 @@ end
 
 local Tenfold = cr.metrics.MeanSquaredError:subclass("Tenfold", { { "factor", 10.0 } })
 function Tenfold:result() return Tenfold.super.result(self) * self.factor end
-local measured = small()
+local measured = new_model()
 measured:compile { optimizer = "sgd", loss = "mse", metrics = { Tenfold { name = "ten" }, "mse" } }
 local logs = measured:fit(x, y, { epochs = 3, batch_size = 2, verbose = 0 }).history
 check.near(logs.ten[3], logs.mse[3] * 10, 1e-5)
@@ -176,7 +176,7 @@ function Patient:on_epoch_end(epoch, values)
   Patient.super.on_epoch_end(self, epoch, values)
 end
 local function epochs_until(callback)
-  local model = small()
+  local model = new_model()
   model:compile { optimizer = cr.optimizers.SGD(0.0), loss = "mse" }
   return #model:fit(x, y, { epochs = 20, verbose = 0, callbacks = { callback } }).history.loss
 end
@@ -189,7 +189,7 @@ for _, name in ipairs { "SGD", "Adam", "AdamW", "RMSprop", "Nadam", "Lion", "Ftr
   local Theirs = cr.optimizers[name]
   local Mine = Theirs:subclass("My" .. name, { { "steps", 0 } })
   local function losses(optimizer)
-    local model = small()
+    local model = new_model()
     model:compile { optimizer = optimizer, loss = "mse" }
     local history = model:fit(x, y, { epochs = 5, batch_size = 2, shuffle = false, verbose = 0 })
     return history.history.loss, model
@@ -201,15 +201,15 @@ for _, name in ipairs { "SGD", "Adam", "AdamW", "RMSprop", "Nadam", "Lion", "Ftr
   local file = check.temporary ".keras"
   model:save(file)
   local loaded = cr.models.load_model(file)
-  local more = { batch_size = 2, shuffle = false, verbose = 0 }
-  check.near(loaded:fit(x, y, more).history.loss, model:fit(x, y, more).history.loss, 1e-6, name)
+  local fit_options = { batch_size = 2, shuffle = false, verbose = 0 }
+  check.near(loaded:fit(x, y, fit_options).history.loss, model:fit(x, y, fit_options).history.loss, 1e-6, name)
   os.remove(file)
 end
 local Halved = cr.optimizers.SGD:subclass "Halved"
 function Halved:update_step(gradient, variable, rate, state)
   Halved.super.update_step(self, gradient * 0.5, variable, rate, state)
 end
-local halved, slow = small(), small()
+local halved, slow = new_model(), new_model()
 halved:compile { optimizer = Halved(0.1), loss = "mse" }
 slow:compile { optimizer = cr.optimizers.SGD(0.05), loss = "mse" }
 for _, model in ipairs { halved, slow } do model:fit(x, y, { shuffle = false, verbose = 0 }) end
@@ -235,9 +235,9 @@ for _, row in ipairs {
   local name, options, data, inputs = table.unpack(row)
   local Mine = layers[name]:subclass("Learned" .. name, { { "shift", 0 } })
   function Mine:call(given) return Mine.super.call(self, given) + self.shift end
-  local given = { shift = 1 }
-  for option, value in pairs(options) do given[option] = value end
-  local derived_layer, base_layer = Mine(given), layers[name](options)
+  local derived_options = { shift = 1 }
+  for option, value in pairs(options) do derived_options[option] = value end
+  local derived_layer, base_layer = Mine(derived_options), layers[name](options)
   if data then
     derived_layer:adapt(data)
     base_layer:adapt(data)

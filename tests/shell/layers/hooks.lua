@@ -135,14 +135,14 @@ assert(stderr_of [[
   L()(x)]] == "")
 
 -- on_batch_begin and on_batch_end, the alternative names of hooks, are called
-local seen = {}
+local events = {}
 local Watch = cr.callbacks.Callback:subclass "Watch"
-function Watch:on_batch_begin(batch) seen[#seen + 1] = "begin" .. batch end
-function Watch:on_batch_end(batch, logs) seen[#seen + 1] = "end" .. batch .. type(logs.loss) end
+function Watch:on_batch_begin(batch) events[#events + 1] = "begin" .. batch end
+function Watch:on_batch_end(batch, logs) events[#events + 1] = "end" .. batch .. type(logs.loss) end
 local model = cr.Sequential { cr.layers.Dense(1, { input_shape = { 2 } }) }
 model:compile { optimizer = "sgd", loss = "mse" }
 model:fit(x, y, { verbose = 0, batch_size = 2, shuffle = false, callbacks = { Watch() } })
-check.same(seen, { "begin0", "end0number", "begin1", "end1number" })
+check.same(events, { "begin0", "end0number", "begin1", "end1number" })
 
 -- reset_states of a class is called, and may call that of the base class
 local reset_count = 0
@@ -209,7 +209,7 @@ do
   function Around:call(inputs) return self.inner(inputs) end
   local input = cr.Input { batch_shape = { 4, 2 } }
   local original = cr.Model(input, Around { inner = L.Dense(1) }(Numbered()(Keeping()(input))))
-  local got = original(x)
+  local expected = original(x)
   for _, ending in ipairs { ".keras", ".weights.h5" } do
     local path = check.temporary(ending)
     local loaded
@@ -225,7 +225,7 @@ do
     local w = original.layers[3].w
     check.near(loaded.layers[3].w, w * 2)
     loaded.layers[3].w:assign(w)
-    check.near(loaded(x), got)
+    check.near(loaded(x), expected)
     check.near(loaded.layers[2].words, { 1, 2, 3 })
     check.same(loaded.layers[4].inner.class_name, "Dense")
   end

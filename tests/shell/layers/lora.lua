@@ -50,18 +50,18 @@ for _, row in ipairs(rows) do
   b:assign(cr.random.uniform(row.b, -1, 1, { seed = 2 }))
   local change = ops.matmul(a:reshape { -1, 2 }, b):reshape(layer.non_trainable_weights[1].shape)
     * 1.5
-  local plain = row.layer {}
-  plain(row.input)
-  local values = plain:get_weights()
+  local plain_layer = row.layer {}
+  plain_layer(row.input)
+  local values = plain_layer:get_weights()
   values[1] = layer.non_trainable_weights[1] + change
   for i = 2, trainable_count do values[i] = layer.weights[i] end
-  plain:set_weights(values)
-  check.near(layer(row.input), plain(row.input))
+  plain_layer:set_weights(values)
+  check.near(layer(row.input), plain_layer(row.input))
   check.fails(function() layer:enable_lora(2) end, "lora is already enabled")
   layer:merge_lora()
   assert(not layer.lora_enabled and #layer.trainable_weights == trainable_count
     and #layer.weights == trainable_count)
-  check.near(layer(row.input), plain(row.input))
+  check.near(layer(row.input), plain_layer(row.input))
   check.fails(function() layer:merge_lora() end, "lora is not enabled")
 end
 check.fails(function() layers.Dense(3):enable_lora(2) end, "isn't yet built")

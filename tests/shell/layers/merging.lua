@@ -72,8 +72,8 @@ for name, values in pairs(both_masked) do
   check.near(half, first_masked[name], 1e-6, name)
   assert(half.mask == nil, name)
   -- Keras 2 merges masked values too, and masks a step that any input masks
-  local old = layers[name] { mask_all = true } { masked(first, 0), masked(second, -1) }
-  local plain = layers[name] {} { masked(first, 0) * 1, masked(second, -1) * 1 }
-  check.near(old, plain:totable(), 1e-6, name)
-  check.same(old.mask:totable(), { { true, false, false, false } }, name)
+  local keras2_output = layers[name] { mask_all = true } { masked(first, 0), masked(second, -1) }
+  local plain_output = layers[name] {} { masked(first, 0) * 1, masked(second, -1) * 1 }
+  check.near(keras2_output, plain_output:totable(), 1e-6, name)
+  check.same(keras2_output.mask:totable(), { { true, false, false, false } }, name)
 end

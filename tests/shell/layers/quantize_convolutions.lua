@@ -69,8 +69,8 @@ do
   local x = uniform(4, 6, 2)
   layer(x)
   layer:quantize("int8", requested)
-  local both = layer(ops.concatenate({ x, x * 1000 }, 0))
-  check.same(both:slice(1, 4):totable(), layer(x):totable())
+  local joined_output = layer(ops.concatenate({ x, x * 1000 }, 0))
+  check.same(joined_output:slice(1, 4):totable(), layer(x):totable())
 end
 
 -- ---- quantized models are saved and loaded
@@ -99,12 +99,12 @@ check.same(modes(model), { "dense" })
 model = network()
 model:quantize("int8", requested)
 check.same(modes(model), { "first", "second", "dense" })
-local found = model:predict(x, { verbose = 0 })
+local predictions = model:predict(x, { verbose = 0 })
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
   model:save(path)
   local loaded = cr.models.load_model(path)
-  check.same(loaded:predict(x, { verbose = 0 }):totable(), found:totable())
+  check.same(loaded:predict(x, { verbose = 0 }):totable(), predictions:totable())
   check.same(modes(loaded), modes(model))
 end
 for _, ending in ipairs { ".weights.h5", ".weights.json", ".safetensors", ".npz" } do
@@ -112,11 +112,11 @@ for _, ending in ipairs { ".weights.h5", ".weights.json", ".safetensors", ".npz"
   model:save_weights(path)
   local clone = cr.models.clone_model(model)
   clone:load_weights(path)
-  check.same(clone:predict(x, { verbose = 0 }):totable(), found:totable())
+  check.same(clone:predict(x, { verbose = 0 }):totable(), predictions:totable())
 end
-local empty = cr.models.model_from_json(model:to_json())
-empty:set_weights(model:get_weights())
-check.same(empty:predict(x, { verbose = 0 }):totable(), found:totable())
+local rebuilt = cr.models.model_from_json(model:to_json())
+rebuilt:set_weights(model:get_weights())
+check.same(rebuilt:predict(x, { verbose = 0 }):totable(), predictions:totable())
 do -- saving says that Keras cannot open the file
   local _, said = check.run [[
     local layer = cr.layers.Conv1D(2, 3, { input_shape = { 5, 2 }, name = "tiny" })

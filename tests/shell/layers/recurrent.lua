@@ -75,11 +75,11 @@ check.near(cr.models.load_model(custom_path):predict(x), custom:predict(x))
 os.remove(custom_path)
 
 -- paths of cell weights begin with the layer's name, so that those of several layers are distinct
-local both = cr.Sequential { cr.Input { shape = { 2, 3 } },
+local model = cr.Sequential { cr.Input { shape = { 2, 3 } },
   layers.Bidirectional(layers.LSTM(2, { name = "a", return_sequences = true })),
   layers.LSTM(2, { name = "b" }), layers.Dense(1, { name = "e" }) }
 local paths, seen = {}, {}
-for _, weight in ipairs(both.weights) do
+for _, weight in ipairs(model.weights) do
   paths[#paths + 1] = weight.path
   assert(not seen[weight.path], weight.path)
   seen[weight.path] = true
@@ -105,9 +105,9 @@ for _, stack in ipairs { layers.RNN { layers.LSTMCell(2), layers.GRUCell(3) },
   assert(stack.cell.cells[2].units == 3)
   check.same(stack(x).shape, { 2, 3 })
 end
-local two = layers.RNN({ layers.LSTMCell(2), layers.GRUCell(3) },
+local stacked = layers.RNN({ layers.LSTMCell(2), layers.GRUCell(3) },
   { return_state = true, return_sequences = true })
-local outputs = two(x)
+local outputs = stacked(x)
 assert(#outputs == 4)
 check.same({ outputs[1].shape, outputs[2].shape, outputs[3].shape, outputs[4].shape },
   { { 2, 4, 3 }, { 2, 2 }, { 2, 2 }, { 2, 3 } })
@@ -115,9 +115,9 @@ local lower = layers.LSTM(2, { return_sequences = true, return_state = true })
 local upper = layers.GRU(3, { return_sequences = true })
 lower(x)
 upper(lower(x)[1])
-local given = two:get_weights()
-lower:set_weights { given[1], given[2], given[3] }
-upper:set_weights { given[4], given[5], given[6] }
+local weights = stacked:get_weights()
+lower:set_weights { weights[1], weights[2], weights[3] }
+upper:set_weights { weights[4], weights[5], weights[6] }
 check.near(outputs[1], upper(lower(x)[1]))
 check.near(outputs[3], lower(x)[3])
 
@@ -156,14 +156,14 @@ for _, kind in ipairs { { layers.LSTM, layers.LSTMCell, 2 }, { layers.GRU, layer
   for choice = 0, 15 do
     local options = { return_state = true, return_sequences = choice & 1 == 1,
       go_backwards = choice & 2 == 2, zero_output_for_mask = choice & 4 == 4 }
-    local whole, stepwise = class(3, options), layers.RNN(cell(3), options)
-    whole(data)
+    local layer, stepwise = class(3, options), layers.RNN(cell(3), options)
+    layer(data)
     stepwise(data)
-    stepwise:set_weights(whole:get_weights())
+    stepwise:set_weights(layer:get_weights())
     local initial = {}
     for i = 1, states do initial[i] = numbers({ 4, 3 }, 20 + i) end
     local call = { mask = mask, initial_state = choice & 8 == 8 and initial or nil }
-    local got, want = whole(data, call), stepwise(data, call)
+    local got, want = layer(data, call), stepwise(data, call)
     for i = 1, 1 + states do check.near(got[i], want[i]) end
     for i = 1, states do
       local first = call.initial_state and initial[i] or cr.zeros { 4, 3 }
@@ -182,10 +182,10 @@ local y = dropping(x, { initial_state = start, training = true }):totable()
 for sample = 1, 2 do
   local zero_count = 0
   for unit = 1, 40 do
-    local one = y[sample][1][unit]
-    assert(one == 0 or math.abs(one - 2) < 1e-5)
-    assert(math.abs(y[sample][4][unit] - one ^ 4) < 1e-3)
-    if one == 0 then zero_count = zero_count + 1 end
+    local first_value = y[sample][1][unit]
+    assert(first_value == 0 or math.abs(first_value - 2) < 1e-5)
+    assert(math.abs(y[sample][4][unit] - first_value ^ 4) < 1e-3)
+    if first_value == 0 then zero_count = zero_count + 1 end
   end
   assert(zero_count > 8 and zero_count < 32)
 end
@@ -194,14 +194,14 @@ check.near(dropping(x, { initial_state = start }), cr.ones { 2, 4, 40 })
 -- ---- convolutional cells: with kernels of one element they are an LSTM at every position
 local conv = layers.ConvLSTM1D(3, 1, { return_sequences = true, return_state = true })
 local space = numbers { 2, 4, 5, 3 }
-local moved = conv(space)
-check.same({ moved[1].shape, moved[2].shape }, { { 2, 4, 5, 3 }, { 2, 5, 3 } })
+local outputs = conv(space)
+check.same({ outputs[1].shape, outputs[2].shape }, { { 2, 4, 5, 3 }, { 2, 5, 3 } })
 local lstm = layers.LSTM(3, { return_sequences = true })
 local function channel_of(t, i) return ops.squeeze(t:slice({ 1, 1, i }, { -1, -1, i }), 2) end
 lstm(channel_of(space, 1))
 local kernel = conv:get_weights()
 lstm:set_weights { ops.squeeze(kernel[1], 0), ops.squeeze(kernel[2], 0), kernel[3] }
-for i = 1, 5 do check.near(channel_of(moved[1], i), lstm(channel_of(space, i))) end
+for i = 1, 5 do check.near(channel_of(outputs[1], i), lstm(channel_of(space, i))) end
 local masked = conv(space, { mask = cr.tensor({ { 1, 0, 1, 0 }, { 1, 1, 1, 1 } }):cast "bool" })
 check.near(masked[1]:slice({ 1, 2 }, { 1, 2 }), masked[1]:slice({ 1, 1 }, { 1, 1 }))
 local first = layers.ConvLSTM2D(2, { 2, 3 },

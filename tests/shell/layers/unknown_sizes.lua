@@ -77,23 +77,23 @@ end)
 
 -- cr.null and -1 both mean an unknown size
 for _, unknown in ipairs { cr.null, -1 } do
-  local given = { unknown, 3 }
-  check.same(cr.Input { shape = given }.shape, { -1, -1, 3 })
-  check.same(cr.Input { batch_shape = given }.shape, { -1, 3 })
-  check.same(cr.Sequential { layers.Dense(2, { input_shape = given }) }.output_shape, { -1, -1, 2 })
-  check.same(layers.Dense(2):compute_output_shape(given), { -1, 2 })
-  check.same(cr.zeros { 6 }:reshape(given).shape, { 2, 3 })
-  check.same(cr.ops.reshape(cr.zeros { 6 }, given).shape, { 2, 3 })
+  local shape = { unknown, 3 }
+  check.same(cr.Input { shape = shape }.shape, { -1, -1, 3 })
+  check.same(cr.Input { batch_shape = shape }.shape, { -1, 3 })
+  check.same(cr.Sequential { layers.Dense(2, { input_shape = shape }) }.output_shape, { -1, -1, 2 })
+  check.same(layers.Dense(2):compute_output_shape(shape), { -1, 2 })
+  check.same(cr.zeros { 6 }:reshape(shape).shape, { 2, 3 })
+  check.same(cr.ops.reshape(cr.zeros { 6 }, shape).shape, { 2, 3 })
   check.same(layers.Reshape { unknown, 3 }(cr.zeros { 2, 12 }).shape, { 2, 4, 3 })
-  check.same(layers.Reshape(given)(cr.zeros { 2, 12 }).shape, { 2, 4, 3 })
-  check.same(layers.Reshape { target_shape = given }:get_config().target_shape, { -1, 3 })
-  check.same(cr.InputSpec { shape = given }.shape, { -1, 3 })
-  check.same(cr.layers.InputLayer { batch_input_shape = given }.output.shape, { -1, 3 })
-  check.same(cr.Sequential { layers.Dense(2, { batch_input_shape = given }) }.output_shape,
+  check.same(layers.Reshape(shape)(cr.zeros { 2, 12 }).shape, { 2, 4, 3 })
+  check.same(layers.Reshape { target_shape = shape }:get_config().target_shape, { -1, 3 })
+  check.same(cr.InputSpec { shape = shape }.shape, { -1, 3 })
+  check.same(cr.layers.InputLayer { batch_input_shape = shape }.output.shape, { -1, 3 })
+  check.same(cr.Sequential { layers.Dense(2, { batch_input_shape = shape }) }.output_shape,
     { -1, 2 })
-  check.same(layers.EinsumDense("abc,cd->abd", given)(cr.zeros { 1, 2, 4 }).shape, { 1, 2, 3 })
-  check.same(layers.Dropout(0.5, { noise_shape = given })(cr.zeros { 2, 3 }).shape, { 2, 3 })
+  check.same(layers.EinsumDense("abc,cd->abd", shape)(cr.zeros { 1, 2, 4 }).shape, { 1, 2, 3 })
+  check.same(layers.Dropout(0.5, { noise_shape = shape })(cr.zeros { 2, 3 }).shape, { 2, 3 })
   local model = cr.Sequential { layers.Dense(2) }
-  model:build(given)
+  model:build(shape)
   check.same(model.output_shape, { -1, 2 })
 end

@@ -40,7 +40,7 @@ end
 
 -- ---- the graphs of the models: names, numbers and shapes of layers
 
-local function small(name, options)
+local function small_model(name, options)
   local merged = { input_shape = { 32, 32, 3 }, classes = 3 }
   for key, value in pairs(options or {}) do merged[key] = value end
   return apps[name](merged)
@@ -69,7 +69,7 @@ for _, case in ipairs {
   { "MobileNetV2", { alpha = 0.35 } },
   { "MobileNet", { alpha = 0.25, depth_multiplier = 2, classifier_activation = cr.null } },
 } do
-  local model = small(case[1], case[2])
+  local model = small_model(case[1], case[2])
   local y = model:predict(x)
   check.same(y.shape, { 2, 3 })
   local copy = cr.models.model_from_json(model:to_json())
@@ -82,8 +82,8 @@ local residual = apps.InceptionResNetV2 { input_shape = { 75, 75, 3 }, include_t
 check.same(residual.outputs[1].shape, { -1, 1536 })
 
 -- models without the classifier (include_top = false)
-check.same(small("MobileNet", { include_top = false }).outputs[1].shape, { -1, 1, 1, 1024 })
-check.same(small("MobileNet", { include_top = false, pooling = "max" }).outputs[1].shape,
+check.same(small_model("MobileNet", { include_top = false }).outputs[1].shape, { -1, 1, 1, 1024 })
+check.same(small_model("MobileNet", { include_top = false, pooling = "max" }).outputs[1].shape,
   { -1, 1024 })
 check.same(apps.MobileNetV2 { include_top = false }.outputs[1].shape, { -1, -1, -1, 1280 })
 check.same(apps.MobileNetV2 { include_top = false, input_shape = { cr.null, 64, 3 } }.name,
@@ -91,10 +91,10 @@ check.same(apps.MobileNetV2 { include_top = false, input_shape = { cr.null, 64, 
 check.same(apps.MobileNetV3Small { classes = 5 }.inputs[1].shape, { -1, -1, -1, 3 })
 
 -- without an activation the output is logits; null counts as not given; a warning
-check.same(small("MobileNet",
+check.same(small_model("MobileNet",
   { classifier_activation = false }):get_layer("predictions"):get_config().activation, "linear")
-check.same(small("MobileNet", { name = "mine" }).name, "mine")
-check.same(small("ConvNeXtTiny",
+check.same(small_model("MobileNet", { name = "mine" }).name, "mine")
+check.same(small_model("ConvNeXtTiny",
   { name = cr.null, include_top = cr.null, include_preprocessing = false }).name, "convnext_tiny")
 local ok, warned =
   check.run "cr.applications.MobileNet { input_shape = { 32, 32, 5 }, alpha = 0.25 }"
@@ -102,15 +102,15 @@ assert(ok and warned:find("usually expects 1 or 3 input channels", 1, true)
   and warned:find("5 input channels", 1, true), warned)
 
 -- features of an inner layer, a copy, and an input of the user
-local mobile = small("MobileNet", { alpha = 0.25 })
+local mobile = small_model("MobileNet", { alpha = 0.25 })
 local features = cr.Model { inputs = mobile.inputs,
   outputs = mobile:get_layer("conv_pw_6_relu").output }
 check.same(features:predict(x).shape, { 2, 2, 2, 128 })
 local cloned_model = cr.models.clone_model(mobile)
 check.same(cloned_model:to_json(), mobile:to_json())
 local pixels = cr.Input { shape = { 28, 28, 1 } }
-local wide = cr.ops.concatenate({ pixels, pixels, pixels }, -1)
-local padded = cr.layers.ZeroPadding2D { padding = 2 }(wide)
+local rgb = cr.ops.concatenate({ pixels, pixels, pixels }, -1)
+local padded = cr.layers.ZeroPadding2D { padding = 2 }(rgb)
 local on_grey = apps.MobileNet { input_tensor = padded, classes = 3, alpha = 0.25 }
 assert(#on_grey.inputs == 1 and on_grey.inputs[1] == pixels)
 check.same(on_grey:predict(cr.zeros { 1, 28, 28, 1 }).shape, { 1, 3 })
@@ -123,21 +123,21 @@ assert(apps.MobileNetV3Small { input_tensor = enlarged, include_top = false }.in
 local shared = cr.Input { shape = { 32, 32, 3 } }
 local left = apps.MobileNetV3Small { input_tensor = shared, include_top = false, pooling = "avg" }
 local right = apps.ConvNeXtTiny { input_tensor = shared, include_top = false, pooling = "avg" }
-local both = cr.Model { inputs = shared,
+local model = cr.Model { inputs = shared,
   outputs = cr.ops.concatenate({ left.outputs[1], right.outputs[1] }, -1) }
-check.same(both.outputs[1].shape, { -1, 576 + 768 })
+check.same(model.outputs[1].shape, { -1, 576 + 768 })
 
 -- ---- weights are loaded from files
 
 for _, ending in ipairs { ".weights.h5", ".h5" } do
   local path = check.temporary(ending)
   mobile:save_weights(path)
-  local loaded = small("MobileNet", { alpha = 0.25, weights = path })
+  local loaded = small_model("MobileNet", { alpha = 0.25, weights = path })
   check.same(loaded:predict(x):totable(), mobile:predict(x):totable())
   check.fails(function()
-    small("MobileNet", { alpha = 0.25, weights = path, classifier_activation = "relu" })
+    small_model("MobileNet", { alpha = 0.25, weights = path, classifier_activation = "relu" })
   end, "Only nil and `softmax`")
-  check.fails(function() small("MobileNet", { alpha = 0.5, weights = path }) end, "conv1")
+  check.fails(function() small_model("MobileNet", { alpha = 0.5, weights = path }) end, "conv1")
   os.remove(path)
 end
 check.fails(function()
@@ -221,8 +221,8 @@ check.near(modes(cr.tensor { { { 0 } }, { { 127.5 } }, { { 255 } } },
   { { { 255 - 103.939 } }, { { 127.5 - 116.779 } }, { { -123.68 } } }, 1e-4)
 check.near(modes(image:cast "uint8", { mode = "tf" }), { { { { -1, 127 / 127.5 - 1, 1 } } } }, 1e-6)
 local symbol = cr.Input { shape = { 1, 1, 3 } }
-local inside = cr.Model { inputs = symbol, outputs = apps.vgg16.preprocess_input(symbol) }
-check.near(inside:predict(image), { { { { 255 - 103.939, 127.5 - 116.779, -123.68 } } } }, 1e-4)
+local model = cr.Model { inputs = symbol, outputs = apps.vgg16.preprocess_input(symbol) }
+check.near(model:predict(image), { { { { 255 - 103.939, 127.5 - 116.779, -123.68 } } } }, 1e-4)
 check.fails(function()
   modes(image, { mode = "torchy" })
 end, "Expected mode to be one of", "torchy")

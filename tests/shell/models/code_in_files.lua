@@ -92,13 +92,13 @@ local code_with_classes = [[
 ]]
 for _, ending in ipairs { ".keras", ".h5" } do
   local file = check.temporary(ending)
-  local function open(code)
+  local function open_file(code)
     local text = expect_warning(("local path = %q\n"):format(file) .. code)
     assert(not text:find "crescent: ", text)
   end
-  open(code_with_classes
+  open_file(code_with_classes
     .. [[cr.Sequential { cr.Input { shape = { 2 } }, Mine(), Packed() }:save(path)]])
-  open(code_with_classes .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 32)]])
+  open_file(code_with_classes .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 32)]])
   check.fails(function() cr.models.load_model(file) end, "Unknown layer: Custom>StochasticDepth",
     "custom_objects = {StochasticDepth = StochasticDepth}")
   check.near(cr.models.load_model(file, { custom_objects = { StochasticDepth = Other,
@@ -126,10 +126,10 @@ check.near(expected, { { 52 }, { 52 }, { 52 }, { 52 } })
 local objects = { gap = function(pair, more) return (pair[1] - pair[2]) * more.times end }
 objects["function"] = quadruple
 for _, file in ipairs { archive, path } do
-  local plain = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
+  local plain_model = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
     { activation = quadruple })(gap + 1) }
-  plain:set_weights(graph:get_weights())
-  plain:save(file)
+  plain_model:set_weights(graph:get_weights())
+  plain_model:save(file)
   model = cr.models.load_model(file, { custom_objects = objects })
   check.near(model:predict({ x * 5, x }, { verbose = 0 }), expected)
 end
@@ -149,9 +149,9 @@ copy = cr.models.clone_model(cr.Model(first, layers.Dense(3)(layers.Dense(2)(fir
 check.same({ copy.layers[2].units, copy.output_shape[2] }, { 3, 4 })
 
 -- JSON names functions of the user as well
-local plain = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
+local plain_model = cr.Model { inputs = { first, second }, outputs = layers.Dense(1,
   { activation = quadruple })(gap + 1) }
-json = plain:to_json()
+json = plain_model:to_json()
 assert(json:find('"class_name": "Lambda"', 1, true) and json:find('"function": "gap"', 1, true))
 model = cr.models.model_from_json(json, objects)
 model:set_weights(graph:get_weights())
@@ -198,11 +198,11 @@ for _, ending in ipairs { ".keras", ".h5" } do
   trained:save(file)
   check.near(cr.models.load_model(file)(x), trained(x))
   trained:save_weights(weights)
-  local fresh = Train()
-  check.fails(function() fresh:load_weights(weights) end, "not built yet")
-  fresh:build { false, 2 }
-  fresh:load_weights(weights)
-  check.near(fresh(x), trained(x))
+  local unbuilt = Train()
+  check.fails(function() unbuilt:load_weights(weights) end, "not built yet")
+  unbuilt:build { false, 2 }
+  unbuilt:load_weights(weights)
+  check.near(unbuilt(x), trained(x))
   os.remove(file)
   os.remove(weights)
 end

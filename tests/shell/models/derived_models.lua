@@ -28,22 +28,22 @@ local function check_files(model, layers)
     check.same(loaded.class_name, model.class_name)
     check.same(#loaded.layers, layers, ending)
     check.near(loaded:predict(x), model:predict(x), 1e-6, ending)
-    local more = { shuffle = false, verbose = 0 }
+    local fit_options = { shuffle = false, verbose = 0 }
     local copy = cr.models.load_model(path)
-    check.near(loaded:fit(x, y, more).history.loss, copy:fit(x, y, more).history.loss, 1e-7)
+    check.near(loaded:fit(x, y, fit_options).history.loss, copy:fit(x, y, fit_options).history.loss, 1e-7)
     os.remove(path)
   end
 end
 
-local function plain()
+local function new_model()
   return cr.Sequential { L.Dense(4, { activation = "tanh" }), L.Dense(1) }
 end
-local expected = filled((function() local m = plain() m:build { 8, 3 } return m end)())
+local expected = filled((function() local m = new_model() m:build { 8, 3 } return m end)())
 local expected_losses = losses(expected)
 
 do -- a model has the layers that are given and those that are added
   local Given = cr.Sequential:subclass "Given"
-  local ways = {
+  local makers = {
     function() return Given { L.Dense(4, { activation = "tanh" }), L.Dense(1) } end,
     function()
       return Given { L.Input { shape = { 3 } }, L.Dense(4, { activation = "tanh" }), L.Dense(1) }
@@ -61,7 +61,7 @@ do -- a model has the layers that are given and those that are added
       return model
     end,
   }
-  for i, make in ipairs(ways) do
+  for i, make in ipairs(makers) do
     local model = make()
     if not model.built then model:build { 8, 3 } end
     check.near(losses(filled(model)), expected_losses, 1e-6, "way " .. i)
@@ -99,7 +99,7 @@ do -- a derived class with its own call and training step
   local model = Doubled { layers = { L.Dense(4, { activation = "tanh" }), L.Dense(1) }, by = 3 }
   model:build { 8, 3 }
   filled(model)
-  local other = plain()
+  local other = new_model()
   other:build { 8, 3 }
   check.near(model:predict(x), filled(other):predict(x) * 3, 1e-6)
   losses(model)

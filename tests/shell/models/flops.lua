@@ -21,10 +21,10 @@ assert(flops(layers.Dense(5), { 7 }) == 2 * 7 * 5 + 5)
 assert(flops(layers.Dense(5, { use_bias = false }), { 7 }) == 2 * 7 * 5)
 assert(flops(layers.Dense(5, "relu"), { 7 }) == 2 * 7 * 5 + 5 + 5)
 assert(flops(layers.Dense(5, { use_bias = false }), { 3, 7 }) == 3 * 2 * 7 * 5)
-local plain = { use_bias = false }
+local no_bias = { use_bias = false }
 
 local function without_bias(options)
-  for name, value in pairs(plain) do options[name] = value end
+  for name, value in pairs(no_bias) do options[name] = value end
   return options
 end
 assert(flops(layers.Conv2D(4, 3, without_bias {}), { 8, 8, 2 }) == 2 * 36 * 4 * 9 * 2)
@@ -63,9 +63,9 @@ expect_flops(cr.applications.ResNet50 { weights = false }:flops(), 2 * 3.855e9, 
 expect_flops(cr.applications.MobileNet { weights = false }:flops(), 2 * 0.5687e9, 0.04)
 
 -- ---- the count is for one sample, whatever the batch size; a shared layer counts for each call
-local small = cr.Sequential { layers.Dense(5, { batch_input_shape = { 8, 7 }, use_bias = false }) }
-assert(small:flops() == 70)
-local shared, input = layers.Dense(7, plain), cr.Input { shape = { 7 } }
+local model = cr.Sequential { layers.Dense(5, { batch_input_shape = { 8, 7 }, use_bias = false }) }
+assert(model:flops() == 70)
+local shared, input = layers.Dense(7, no_bias), cr.Input { shape = { 7 } }
 assert(cr.Model { inputs = input, outputs = shared(shared(input)) }:flops() == 2 * 98)
 
 -- ---- a model class that must be called first, and a model with unknown sizes
@@ -76,8 +76,8 @@ local subclassed = Own()
 check.fails(function() subclassed:flops() end, "call the model first")
 subclassed(cr.zeros { 3, 7 })
 assert(subclassed:flops() == 70)
-local open = cr.Input { shape = { -1, 7 } }
-check.fails(function() cr.Model { inputs = open, outputs = layers.Dense(5)(open) }:flops() end,
+local open_input = cr.Input { shape = { -1, 7 } }
+check.fails(function() cr.Model { inputs = open_input, outputs = layers.Dense(5)(open_input) }:flops() end,
   "only the batch size may be unknown", "(None, None, 7)")
 
 -- ---- summaries show a column, a total, and the layers of nested models
@@ -89,18 +89,18 @@ local function lines_of(model, options)
 end
 local inner = cr.Sequential({ layers.Dense(5, { input_shape = { 7 }, name = "within" }) },
   { name = "inner" })
-local whole = cr.Sequential({ inner, layers.Dense(200, { name = "large" }) }, { name = "whole" })
-local text = lines_of(whole, { flops = true })
+local model = cr.Sequential({ inner, layers.Dense(200, { name = "large" }) }, { name = "whole" })
+local text = lines_of(model, { flops = true })
 assert(text:find "Param #%s+FLOPs", text)
 assert(text:find "large[^\n]*1,200%s+2%.2 k", text)
 assert(text:find "inner[^\n]*%s75%s", text)
 assert(text:find("Total FLOPs (one sample): 2,275", 1, true), text)
-text = lines_of(whole, { flops = true, expand_nested = true, show_trainable = true })
+text = lines_of(model, { flops = true, expand_nested = true, show_trainable = true })
 assert(text:find "  within[^\n]*%s75%s+Y", text)
 assert(text:find "FLOPs%s+Trainable", text)
-assert(not lines_of(whole, {}):find "FLOPs")
+assert(not lines_of(model, {}):find "FLOPs")
 for _, width in ipairs { 40, 60, 100 } do
-  for line in lines_of(whole, { flops = true, line_length = width }):gmatch "[^\n]+" do
+  for line in lines_of(model, { flops = true, line_length = width }):gmatch "[^\n]+" do
     assert(utf8.len(line) <= math.max(width, 46), line)
   end
 end

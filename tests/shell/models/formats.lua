@@ -65,11 +65,11 @@ end
 
 do -- the format is found by the file's ending for writing, and by its first bytes for reading
   local path, other = check.temporary "weights.plain", check.temporary "weights.other"
-  local model, again = model_of(2), model_of(2)
+  local model, loaded = model_of(2), model_of(2)
   model:save_weights(path)
   check.same(read(path):sub(1, 8), "numbers\n")
-  again:load_weights(path)
-  check.near(again.weights[1].value, model.weights[1].value, 1e-7)
+  loaded:load_weights(path)
+  check.near(loaded.weights[1].value, model.weights[1].value, 1e-7)
   os.rename(path, other)
   model_of(2):load_weights(other)
   check.same(cr.data.open(other, "001").shape[2], 2)

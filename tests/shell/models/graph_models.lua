@@ -72,10 +72,10 @@ do -- inputs and outputs by position, by name, and the model as a layer of anoth
   outer:save(path)
   same_predictions(cr.models.load_model(path), outer)
   os.remove(path)
-  local named = Custom { inputs = { a = input }, outputs = { p = output } }
-  named:compile { loss = "mse" }
-  named:fit({ a = x }, { p = y }, { verbose = 0 })
-  check.same(named:predict({ a = x }, { verbose = 0 }).p.shape, { 40, 1 })
+  local named_model = Custom { inputs = { a = input }, outputs = { p = output } }
+  named_model:compile { loss = "mse" }
+  named_model:fit({ a = x }, { p = y }, { verbose = 0 })
+  check.same(named_model:predict({ a = x }, { verbose = 0 }).p.shape, { 40, 1 })
 end
 
 do -- init makes the graph from the options
@@ -85,15 +85,15 @@ do -- init makes the graph from the options
     self.first = L.Dense(self.units)
     cr.Model.init(self, { inputs = i, outputs = L.Dense(1)(self.first(i)) })
   end
-  local wide = Wide(6)
-  assert(wide.first.units == 6 and #wide.weights == 4)
-  wide:compile { loss = "mse", optimizer = "adam" }
-  wide:fit(x, y, { verbose = 0 })
+  local wide_model = Wide(6)
+  assert(wide_model.first.units == 6 and #wide_model.weights == 4)
+  wide_model:compile { loss = "mse", optimizer = "adam" }
+  wide_model:fit(x, y, { verbose = 0 })
   local path = check.temporary ".keras"
-  wide:save(path)
-  same_predictions(cr.models.load_model(path), wide)
+  wide_model:save(path)
+  same_predictions(cr.models.load_model(path), wide_model)
   os.remove(path)
-  check.fails(function() cr.Model.init(wide, input, output) end, "has its inputs and outputs")
+  check.fails(function() cr.Model.init(wide_model, input, output) end, "has its inputs and outputs")
 end
 
 do -- losses and metrics added for symbols, and replaced layers
@@ -113,9 +113,9 @@ do -- losses and metrics added for symbols, and replaced layers
     graph:compile { optimizer = "sgd", loss = "mse" }
     graph:fit(data, targets, { verbose = 0 })
     local square = cr.ops.mean(cr.ops.square(graph:predict(data, { verbose = 0 }))):item()
-    local found = graph:evaluate(data, targets, { verbose = 0, return_dict = true })
-    check.near(found.loss, 4 * square, 1e-4)
-    check.near(found["mean of last"],
+    local logs = graph:evaluate(data, targets, { verbose = 0, return_dict = true })
+    check.near(logs.loss, 4 * square, 1e-4)
+    check.near(logs["mean of last"],
       cr.ops.mean(graph:predict(data, { verbose = 0 })):item(), 1e-4)
     local wider = cr.models.rewire(graph, { last = L.Dense(1, { kernel_initializer = "zeros" }) })
     wider:compile { optimizer = "sgd", loss = "mse" }
@@ -126,8 +126,8 @@ do -- losses and metrics added for symbols, and replaced layers
       graph:save(path)
       local loaded = cr.models.load_model(path)
       os.remove(path)
-      check.near(loaded:evaluate(data, targets, { verbose = 0 }), { found.loss,
-        found["mean of last"] })
+      check.near(loaded:evaluate(data, targets, { verbose = 0 }), { logs.loss,
+        logs["mean of last"] })
     end
   end
   local Called = cr.Model:subclass "CalledOnly"
@@ -156,33 +156,33 @@ check.fails(function()
 end, "inputs: expected a symbol")
 check.fails(function() return Custom(3) end, "no option at position 1")
 do -- a class with an init may declare options named inputs and outputs
-  local one = cr.ones { 1, 1 }
+  local ones = cr.ones { 1, 1 }
   local Net = cr.Model:subclass "Net2"
   function Net:init(options)
     self.out, self.given = L.Dense(options.outputs, { kernel_initializer = "ones" }), options.inputs
   end
   function Net:call(x) return self.out(x) end
   for _, net in ipairs { Net { outputs = 3 }, Net { outputs = 3, inputs = { "a", "b" } } } do
-    check.same(net:predict(one).shape, { 1, 3 })
+    check.same(net:predict(ones).shape, { 1, 3 })
     for _, ending in ipairs { ".keras", ".h5" } do
       local path = check.temporary(ending)
       net:save(path)
       local loaded = cr.models.load_model(path)
       os.remove(path)
-      check.near(loaded:predict(one), net:predict(one))
+      check.near(loaded:predict(ones), net:predict(ones))
       check.same(loaded.given, net.given)
     end
   end
   local Declared = cr.Model:subclass("Declared", { { "outputs", 4 } })
   function Declared:init() self.out = L.Dense(self.outputs_ or 2) end
   function Declared:call(x) return self.out(x) end
-  check.same(Declared {}:predict(one).shape, { 1, 2 })
+  check.same(Declared {}:predict(ones).shape, { 1, 2 })
   -- symbols make the graph, with an init or without
   local Graph = cr.Model:subclass "Graph"
   function Graph:init(options) assert(options.inputs == nil and options.depth == 2) end
   local i = cr.Input { shape = { 1 } }
   local graph = Graph { inputs = i, outputs = L.Dense(2)(i), depth = 2 }
-  check.same(graph:predict(one).shape, { 1, 2 })
+  check.same(graph:predict(ones).shape, { 1, 2 })
   local Plain = cr.Model:subclass "Plain"
   check.fails(function() Plain { outputs = 1 } end, "expected a symbol")
 end

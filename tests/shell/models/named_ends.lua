@@ -68,30 +68,30 @@ check.near(copy:predict { x.image, x.flag }[1], predicted.price:totable())
 
 do -- all ways to give targets, by name or by position
   local i = cr.Input { shape = { 2 } }
-  local two = cr.Model(i,
+  local model = cr.Model(i,
     { layers.Dense(1, { name = "a" })(i), layers.Dense(1, { name = "b" })(i) })
   local rows = { { 1, 2 }, { 3, 4 }, { 5, 6 } }
   local a, b = { 1, 2, 3 }, { 4, 5, 6 }
   local function evaluated(loss, ...)
-    two:compile { optimizer = "sgd", loss = loss }
-    return two:evaluate(...)
+    model:compile { optimizer = "sgd", loss = loss }
+    return model:evaluate(...)
   end
-  local both = { a = "mse", b = "mae" }
-  local want = evaluated(both, rows, { cr.tensor(a), cr.tensor(b) }, { verbose = 0 })
+  local losses = { a = "mse", b = "mae" }
+  local want = evaluated(losses, rows, { cr.tensor(a), cr.tensor(b) }, { verbose = 0 })
   for _, targets in ipairs { { a = a, b = b }, { a, b }, { cr.tensor(a), b } } do
     check.near(evaluated({ "mse", "mae" }, rows, targets, { verbose = 0 }), want)
-    check.near(evaluated(both, { x = rows, y = targets, verbose = 0 }), want)
-    check.near(evaluated(both, rows, { y = targets, verbose = 0 }), want)
+    check.near(evaluated(losses, { x = rows, y = targets, verbose = 0 }), want)
+    check.near(evaluated(losses, rows, { y = targets, verbose = 0 }), want)
   end
-  two:fit(rows, { y = { b = b, a = a }, verbose = 0, validation_data = { rows, { a = a, b = b } } })
+  model:fit(rows, { y = { b = b, a = a }, verbose = 0, validation_data = { rows, { a = a, b = b } } })
   -- an output without a loss or metric needs no target
-  local alone = evaluated({ a = "mse" }, rows, { a = a, b = b }, { verbose = 0 })
-  check.near(evaluated({ a = "mse" }, rows, { a = a }, { verbose = 0 }), alone)
-  check.near(evaluated({ a = "mse" }, rows, a, { verbose = 0 }), alone)
-  check.fails(function() evaluated(both, rows, { a = a }, { verbose = 0 }) end,
+  local loss_of_a = evaluated({ a = "mse" }, rows, { a = a, b = b }, { verbose = 0 })
+  check.near(evaluated({ a = "mse" }, rows, { a = a }, { verbose = 0 }), loss_of_a)
+  check.near(evaluated({ a = "mse" }, rows, a, { verbose = 0 }), loss_of_a)
+  check.fails(function() evaluated(losses, rows, { a = a }, { verbose = 0 }) end,
     'No data provided for "b"')
-  two:compile { optimizer = "sgd", loss = { a = "mse" }, metrics = { b = { "mae" } } }
-  check.fails(function() two:fit(rows, { a = a }) end, 'No data provided for "b"')
+  model:compile { optimizer = "sgd", loss = { a = "mse" }, metrics = { b = { "mae" } } }
+  check.fails(function() model:fit(rows, { a = a }) end, 'No data provided for "b"')
   check.fails(function() cr.data.dataset(rows, { a = a }) end, "data by position", "name 'a'")
 end
 

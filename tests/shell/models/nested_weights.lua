@@ -47,39 +47,39 @@ local function stack(...)
   return net
 end
 local path = check.temporary ".weights.h5"
-local more, one = stack("second", "third"), stack()
-more:save_weights(path)
-local old_weights = one:get_weights()
-check.fails(function() one:load_weights(path) end, "layers/dense_1 ('second')",
+local larger, smaller = stack("second", "third"), stack()
+larger:save_weights(path)
+local old_weights = smaller:get_weights()
+check.fails(function() smaller:load_weights(path) end, "layers/dense_1 ('second')",
   "layers/dense_2 ('third')", "nothing was loaded", "skip_mismatch")
-check.near(one:get_weights()[1], old_weights[1], 0)
-one:load_weights(path, { skip_mismatch = true })
-check.near(one:get_weights()[1], more:get_weights()[1], 0)
-more:load_weights(path)
+check.near(smaller:get_weights()[1], old_weights[1], 0)
+smaller:load_weights(path, { skip_mismatch = true })
+check.near(smaller:get_weights()[1], larger:get_weights()[1], 0)
+larger:load_weights(path)
 -- layers without weights may be missing in the file
 stack():save_weights(path)
-one:load_weights(path)
+smaller:load_weights(path)
 local dropping = cr.Sequential { layers.Dense(3, { input_shape = { 3 } }), layers.Dropout(0.1) }
 dropping:save_weights(path)
-one:load_weights(path)
+smaller:load_weights(path)
 -- a model nested in a nested model
 local function model_around(inner)
   local i = cr.Input { shape = { 3 } }
   return cr.Model { inputs = i, outputs = inner(i) }
 end
-model_around(more):save_weights(path)
-check.fails(function() model_around(one):load_weights(path) end,
+model_around(larger):save_weights(path)
+check.fails(function() model_around(smaller):load_weights(path) end,
   "layers/sequential/layers/dense_1 ('second')")
 os.remove(path)
 
 -- the option `rename` names layers that the file does not have
 path = check.temporary ".h5"
-more:save_weights(path)
+larger:save_weights(path)
 check.fails(function()
-  one:load_weights(path, { by_name = true, rename = { frist = "first" } })
+  smaller:load_weights(path, { by_name = true, rename = { frist = "first" } })
 end, "rename: the file has no 'frist'", "did you mean 'first'?", "nothing was loaded")
 check.fails(function()
-  one:load_weights(path, { by_name = true, rename = { first = "first", ["enc_*"] = "*" } })
+  smaller:load_weights(path, { by_name = true, rename = { first = "first", ["enc_*"] = "*" } })
 end, "enc_*")
-one:load_weights(path, { by_name = true, rename = { first = "first" } })
+smaller:load_weights(path, { by_name = true, rename = { first = "first" } })
 os.remove(path)

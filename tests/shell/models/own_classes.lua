@@ -69,11 +69,11 @@ check.same(other:predict(x, { verbose = 0 }):totable(), model:predict(x, { verbo
 
 -- variables are in the order in which Keras registers their layers
 local function widths(of)
-  local found = {}
+  local result = {}
   for _, weight in ipairs(of.weights) do
-    if #weight.shape == 1 then found[#found + 1] = weight.shape[1] end
+    if #weight.shape == 1 then result[#result + 1] = weight.shape[1] end
   end
-  return found
+  return result
 end
 check.same(widths(model), { 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 })
 
@@ -131,8 +131,8 @@ check.same(losses(other), losses(model))
 -- a subclassed model inside another one stores the shapes for which it was built where Keras does
 local Outer = lab(cr.Model:subclass "Outer")
 function Outer:init(config)
-  local given = config.net
-  self.net = type(given) == "table" and cr.saving.deserialize_keras_object(given) or given
+  local net = config.net
+  self.net = type(net) == "table" and cr.saving.deserialize_keras_object(net) or net
 end
 function Outer:call(t) return self.net(t) end
 function Outer:get_config() return { net = cr.saving.serialize_keras_object(self.net) } end
@@ -232,10 +232,10 @@ check.same(members, { call = true, scale = true, super = true, __name = true })
 
 -- layers in options have the order of the declarations, whatever the order of the table
 local names = { "zeta", "alpha", "mid", "beta", "last", "first" }
-local declared = {}
-for i, name in ipairs(names) do declared[i] = { name } end
+local option_names = {}
+for i, name in ipairs(names) do option_names[i] = { name } end
 for _, base in ipairs { cr.Model, cr.Layer } do
-  local Holder = base:subclass("Holder", declared)
+  local Holder = base:subclass("Holder", option_names)
   function Holder:call(inputs)
     for _, name in ipairs(names) do inputs = self[name](inputs) end
     return inputs

@@ -4,7 +4,7 @@ local check = require "check"
 local cr = require "crescent"
 local L, ops = cr.layers, cr.ops
 local lab = cr.utils.register_keras_serializable "lab"
-local function named(name, f) return cr.utils.register_keras_serializable("lab", name)(f) end
+local function registered(name, f) return cr.utils.register_keras_serializable("lab", name)(f) end
 
 local function check_contains(path, ...)
   local file = assert(io.open(path, "rb"))
@@ -30,9 +30,9 @@ function AbsoluteSum:init()
 end
 function AbsoluteSum:update_state(t, p) self.sum:assign(self.sum + ops.sum(ops.abs(t - p))) end
 function AbsoluteSum:result() return self.sum end
-local snake = named("snake", function(t) return t + ops.square(ops.sin(t)) end)
-local mean_distance = named("near", function(t, p) return ops.mean(ops.abs(t - p), -1) end)
-named("small", function(w) return 0.01 * ops.sum(ops.abs(w)) end)
+local snake = registered("snake", function(t) return t + ops.square(ops.sin(t)) end)
+local mean_distance = registered("near", function(t, p) return ops.mean(ops.abs(t - p), -1) end)
+registered("small", function(w) return 0.01 * ops.sum(ops.abs(w)) end)
 local model = cr.Sequential {
   L.Dense(3, { activation = snake, kernel_regularizer = "small", input_shape = { 3 } }),
   L.Activation "snake", L.Dense(2, { activation = "lab>snake" }) }
@@ -60,21 +60,21 @@ check_contains(h5, '"class_name": "lab>Slow"', '"class_name": "lab>Pinball"',
 local function losses(of)
   return of:fit(x, y, { epochs = 2, verbose = 0, shuffle = false }).history.loss
 end
-local from = {}
+local loaded_models = {}
 for i, path in ipairs { archive, h5 } do
-  from[i] = cr.models.load_model(path)
-  check.near(from[i].optimizer:get_config().decay, 0.25)
-  check.near(from[i].optimizer:get_config().learning_rate, 0.5)
-  check.near(from[i].loss.q, 0.3)
+  loaded_models[i] = cr.models.load_model(path)
+  check.near(loaded_models[i].optimizer:get_config().decay, 0.25)
+  check.near(loaded_models[i].optimizer:get_config().learning_rate, 0.5)
+  check.near(loaded_models[i].loss.q, 0.3)
 end
 local later_losses = losses(model)
-for _, loaded in ipairs(from) do check.same(losses(loaded), later_losses) end
+for _, loaded in ipairs(loaded_models) do check.same(losses(loaded), later_losses) end
 for _, path in ipairs { archive, h5 } do os.remove(path) end
 
 -- functions of two packages may have one short name; it means the last one that was registered
 cr.utils.register_keras_serializable("lib", "snake")(function(t) return t * 2 end)
-local two = cr.tensor { 2 }
-check.near(L.Activation "lib>snake"(two), { 4 })
-check.near(L.Activation "snake"(two), { 4 })
-check.near(L.Activation "lab>snake"(two), { 2 + math.sin(2) ^ 2 })
+local x = cr.tensor { 2 }
+check.near(L.Activation "lib>snake"(x), { 4 })
+check.near(L.Activation "snake"(x), { 4 })
+check.near(L.Activation "lab>snake"(x), { 2 + math.sin(2) ^ 2 })
 print "ok packages"

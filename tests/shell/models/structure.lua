@@ -31,11 +31,11 @@ net:fit(x, y, { verbose = 0 })
 net:predict(x)
 
 -- a replaced head is used for prediction and training
-local old, head = net.head, cr.layers.Dense(3)
+local old_head, head = net.head, cr.layers.Dense(3)
 net.head = head
 check.near(net:predict(x), net(x):totable())
 assert(changes_weights(head, function() net:train_on_batch(x, y) end), "the new head learns")
-assert(not changes_weights(old, function()
+assert(not changes_weights(old_head, function()
   net:train_on_batch(x, y)
 end), "the old head is no part of the model")
 assert(#net.weights == 4 and #net.optimizer.variables == 2 + 2 * 4)
@@ -64,20 +64,20 @@ assert(changes_weights(block, function() net:train_on_batch(x, y) end))
 
 -- a nested Sequential grows and shrinks
 local inner = cr.Sequential { cr.layers.Dense(4, { input_shape = { 4 } }) }
-local both = cr.Sequential { inner, cr.layers.Dense(3) }
-both:compile { optimizer = "adam", loss = "mse" }
-both:fit(x, y, { verbose = 0 })
+local model = cr.Sequential { inner, cr.layers.Dense(3) }
+model:compile { optimizer = "adam", loss = "mse" }
+model:fit(x, y, { verbose = 0 })
 local added = cr.layers.Dense(4)
 inner:add(added)
-assert(changes_weights(added, function() both:fit(x, y, { verbose = 0 }) end))
-check.near(both:predict(x), both(x):totable())
+assert(changes_weights(added, function() model:fit(x, y, { verbose = 0 }) end))
+check.near(model:predict(x), model(x):totable())
 inner:add(cr.layers.Dense(7))
-check.fails(function() both:predict(x) end, inner.name, both.name, "(None, 7)")
+check.fails(function() model:predict(x) end, inner.name, model.name, "(None, 7)")
 inner:pop()
-check.near(both:predict(x), both(x):totable())
+check.near(model:predict(x), model(x):totable())
 local path = check.temporary ".h5"
-both:save(path)
-check.near(cr.models.load_model(path):predict(x), both:predict(x):totable())
+model:save(path)
+check.near(cr.models.load_model(path):predict(x), model:predict(x):totable())
 os.remove(path)
 
 -- a model for which no input size was declared
@@ -86,5 +86,5 @@ words:compile { optimizer = "adam", loss = "mse" }
 words:fit(cr.ones { 4, 11 }, cr.ones { 4, 1 }, { verbose = 0 })
 words:fit(cr.ones { 4, 12 }, cr.ones { 4, 1 }, { verbose = 0 })
 assert(words:predict(cr.ones { 2, 7 }).shape[1] == 2)
-local declared = cr.Sequential { cr.layers.Dense(2, { input_shape = { 11 } }) }
-check.fails(function() declared:predict(cr.ones { 4, 12 }) end, "(11,)", "(12,)")
+local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 11 } }) }
+check.fails(function() model:predict(cr.ones { 4, 12 }) end, "(11,)", "(12,)")

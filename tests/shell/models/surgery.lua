@@ -44,8 +44,8 @@ end
 
 do -- weights are copied to the new model unless the user declines
   local model = stack()
-  local same = model:replace("head", L.Dense(2, { name = "same" }))
-  check.near(same:get_weights()[3], model:get_weights()[3]:totable())
+  local replaced = model:replace("head", L.Dense(2, { name = "same" }))
+  check.near(replaced:get_weights()[3], model:get_weights()[3]:totable())
   local _, report = model:replace("head", L.Dense(2, { name = "fresh" }), { weights = false })
   check.same(report[1].weights, "2 new")
 end
@@ -71,8 +71,8 @@ end
 do -- for a model of a Lua class the result is made from its graph
   local Mine = cr.Model:subclass "MineToCut"
   local i = cr.Input { shape = { 4 } }
-  local mine = Mine(i, L.Dense(2, { name = "last" })(L.Dense(3, { name = "first" })(i)))
-  check.same(mine:cut("first").class_name, "Functional")
+  local own_model = Mine(i, L.Dense(2, { name = "last" })(L.Dense(3, { name = "first" })(i)))
+  check.same(own_model:cut("first").class_name, "Functional")
 end
 
 local model = stack "m"

@@ -37,20 +37,20 @@ local function lambda(fn, node, name)
     ', "trainable": true, "dtype": "float32", "function": "' .. fn .. '"', "[" .. node .. "]")
 end
 
-local both = '["a", 0, 0, {"y": ["b", 0, 0], "name": null}]'
+local a_and_b = '["a", 0, 0, {"y": ["b", 0, 0], "name": null}]'
 local function on_a(arguments) return '["a", 0, 0, {' .. (arguments or "") .. "}]" end
 local whole_slice = '{"start": null, "stop": null, "step": null}'
 local middle_slice = '{"start": 1, "stop": 3, "step": null}'
 local pair = '[["a", 0, 0, {"axis": %d}], ["b", 0, 0, {"axis": %d}]]'
 
 local rows = {
-  { "math.subtract", both, a - b },
+  { "math.subtract", a_and_b, a - b },
   { "__operators__.add", '["a", 0, 0, {"y": 2.0, "name": null}]', a + 2 },
   { "math.subtract", '["_CONSTANT_VALUE", -1, 2.0, {"y": ["a", 0, 0], "name": null}]', 2 - a },
   { "math.multiply", on_a '"y": [1.0, 2.0, 3.0, 4.0]', a * cr.tensor { 1, 2, 3, 4 } },
-  { "math.truediv", both, a / b },
+  { "math.truediv", a_and_b, a / b },
   { "math.pow", on_a '"y": 2', a * a },
-  { "math.squared_difference", both, (a - b) * (a - b) },
+  { "math.squared_difference", a_and_b, (a - b) * (a - b) },
   { "math.maximum", on_a '"y": 0.1', ops.relu(a - 0.1) + 0.1 },
   { "compat.v1.sqrt", '["b", 0, 0, {}]', nil },
   { "math.reduce_mean", on_a '"axis": [1], "keepdims": true', ops.sum(a, 1, true) / 4 },
@@ -76,7 +76,7 @@ local rows = {
   { "pad", on_a '"paddings": [[0, 0], [1, 0]], "constant_values": 7',
     ops.hstack { cr.ones { 3, 1 } * 7, a } },
   { "where", '["c", 0, 0, {"x": ["a", 0, 0], "y": ["b", 0, 0]}]', ops.maximum(a, b),
-    lambda("math.greater", both, "c") },
+    lambda("math.greater", a_and_b, "c") },
   { "one_hot", '["m", 0, 0, {"depth": 4}]',
     cr.tensor { { 0, 0, 1, 0 }, { 0, 1, 0, 0 }, { 0, 0, 0, 1 } },
     lambda("math.argmax", on_a '"axis": 1', "m") },

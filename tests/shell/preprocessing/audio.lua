@@ -85,12 +85,12 @@ do  -- files with contradictory headers
   fails("RIFF\4\0\0\0WAVEfmt \2\0\0\0\1\0", "is cut off")
   fails("RIFF\4\0\0\0WAVEfmt \xff\xff\xff\xff\1\0", "is cut off")
   -- every truncation of a valid file and every changed byte gives sounds or an error, never a crash
-  local good = wav { before = "LIST" .. string.pack("<s4", "abcd") }
-  for i = 0, #good - 1 do
-    write(good:sub(1, i))
+  local wav_bytes = wav { before = "LIST" .. string.pack("<s4", "abcd") }
+  for i = 0, #wav_bytes - 1 do
+    write(wav_bytes:sub(1, i))
     assert(not pcall(cr.data.read_wav, path), i)
     for _, byte in ipairs { 0, 1, 127, 255 } do
-      write(good:sub(1, i) .. string.char(byte) .. good:sub(i + 2))
+      write(wav_bytes:sub(1, i) .. string.char(byte) .. wav_bytes:sub(i + 2))
       pcall(cr.data.read_wav, path)
     end
   end
@@ -145,8 +145,8 @@ do -- sounds of a batch are padded to the longest one, or to a given length
     count = count + 1
   end
   assert(count == 7)
-  local train, rest = dataset { validation_split = 0.3, subset = "both", seed = 1 }
-  assert(#train.file_paths == 5 and #rest.file_paths == 2)
+  local train, validation = dataset { validation_split = 0.3, subset = "both", seed = 1 }
+  assert(#train.file_paths == 5 and #validation.file_paths == 2)
 end
 
 do -- a model learns from the dataset

@@ -15,9 +15,9 @@ do -- a layer called directly changes images; a table of inputs gives a table of
   local result = layers.MixUp { seed = 1 } { images = x, labels = labels }
   check.same(result.images.shape, x.shape)
   check.near(cr.ops.sum(result.labels, -1), cr.ones { 6 })
-  local plain = layers.MixUp { seed = 1 }(x, { labels = labels })
-  check.near(plain[1], result.images)
-  check.near(plain[2], result.labels)
+  local unpacked = layers.MixUp { seed = 1 }(x, { labels = labels })
+  check.near(unpacked[1], result.images)
+  check.near(unpacked[2], result.labels)
   local masked = invert { images = x, segmentation_masks = x }
   check.near(masked.segmentation_masks, x)
   check.fails(function() invert { images = x, label = labels } end, "did you mean 'labels'?")

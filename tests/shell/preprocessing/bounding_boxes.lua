@@ -28,9 +28,9 @@ do -- conversion between formats, in both directions
       check.near(boxes.convert_format(cr.tensor(expected), name, target, size), cr.tensor(numbers))
     end
   end
-  local both = boxes.convert_format({ boxes = b, labels = { 1, 2 } }, "xyxy", "xywh")
-  check.near(both.boxes, cr.tensor(rows.xywh))
-  check.same(both.labels, { 1, 2 })
+  local converted = boxes.convert_format({ boxes = b, labels = { 1, 2 } }, "xyxy", "xywh")
+  check.near(converted.boxes, cr.tensor(rows.xywh))
+  check.same(converted.labels, { 1, 2 })
   check.near(boxes.convert_format(cr.tensor(rows.rel_xywh), "rel_xywh", "rel_xyxy", size),
     cr.tensor(rows.rel_xyxy))
   check.fails(function() boxes.convert_format(b, "xyxy", "rel_xyxy") end, "height", "width")
@@ -136,16 +136,16 @@ local function check_boxes_follow_masks(layer, slack)
   local mask = cr.ops.pad(cr.ones { 1, 7, 12, 1 }, { { 0, 0 }, { 4, 9 }, { 11, 7 }, { 0, 0 } })
   local result = layer { images = images, segmentation_masks = mask,
     bounding_boxes = { boxes = { { { 11, 4, 12, 7 } } }, labels = { { 3 } } } }
-  local seen = extent_of(result.segmentation_masks[1]:reshape {
+  local extent = extent_of(result.segmentation_masks[1]:reshape {
     result.images.shape[2], result.images.shape[3] })
   local label = result.bounding_boxes.labels:item()
-  if not seen then return end
+  if not extent then return end
   assert(label == 3, "the box is gone, its inside is not")
   local x, y, width, height = table.unpack(result.bounding_boxes.boxes:totable()[1][1])
   for i, edge in ipairs { x, y, x + width, y + height } do
-    if math.abs(edge - seen[i]) > slack then
+    if math.abs(edge - extent[i]) > slack then
       error(("%s: edge %d is at %g, its inside ends at %g")
-        :format(layer.class_name, i, edge, seen[i]))
+        :format(layer.class_name, i, edge, extent[i]))
     end
   end
 end
@@ -156,14 +156,14 @@ do
     for key, value in pairs(black) do options[key] = value end
     return options
   end
-  local plain = { bounding_box_format = "xywh" }
+  local flip_options = { bounding_box_format = "xywh" }
   for seed = 1, 6 do
-    plain.seed = seed
-    check_boxes_follow_masks(layers.RandomFlip("horizontal", plain), 0)
-    check_boxes_follow_masks(layers.RandomFlip("vertical", plain), 0)
-    check_boxes_follow_masks(layers.RandomFlip(plain), 0)
-    check_boxes_follow_masks(layers.RandomCrop(15, 21, plain), 0)
-    check_boxes_follow_masks(layers.RandomCrop(30, 21, plain), 2)
+    flip_options.seed = seed
+    check_boxes_follow_masks(layers.RandomFlip("horizontal", flip_options), 0)
+    check_boxes_follow_masks(layers.RandomFlip("vertical", flip_options), 0)
+    check_boxes_follow_masks(layers.RandomFlip(flip_options), 0)
+    check_boxes_follow_masks(layers.RandomCrop(15, 21, flip_options), 0)
+    check_boxes_follow_masks(layers.RandomCrop(30, 21, flip_options), 2)
     check_boxes_follow_masks(layers.RandomTranslation(0.3, 0.3, with_black_fill { seed = seed }), 1)
     check_boxes_follow_masks(layers.RandomRotation(0.25, with_black_fill { seed = seed }), 1.5)
     check_boxes_follow_masks(layers.RandomZoom(0.3, 0.2, with_black_fill { seed = seed }), 1.5)
@@ -186,12 +186,12 @@ do -- in inference boxes stay unchanged, except where the size of images changes
   check.near(
     crop({ images = images, bounding_boxes = half }, { training = false }).bounding_boxes.boxes,
     cr.tensor(half.boxes))
-  local both = layers.MixUp(options) { images = images, bounding_boxes = half }
-  check.same(both.bounding_boxes.boxes.shape, { 1, 2, 4 })
-  local one = layers.Resizing(5, 5, options) { images = images[1],
+  local mixed = layers.MixUp(options) { images = images, bounding_boxes = half }
+  check.same(mixed.bounding_boxes.boxes.shape, { 1, 2, 4 })
+  local resized = layers.Resizing(5, 5, options) { images = images[1],
     bounding_boxes = { boxes = half.boxes[1], labels = half.labels[1] } }
-  check.same(one.bounding_boxes.boxes.shape, { 1, 4 })
-  check.near(one.bounding_boxes.boxes, cr.tensor(half.boxes[1]))
+  check.same(resized.bounding_boxes.boxes.shape, { 1, 4 })
+  check.near(resized.bounding_boxes.boxes, cr.tensor(half.boxes[1]))
 end
 
 do -- boxes through several layers, in a graph, and in a file

@@ -35,9 +35,9 @@ check.near(space(columns), {
 check.near(space { age = 35, size = 0.5, color = "pink", rooms = 3 },
   { 0, 1, 0, 0, 0, 0, 0, 1, 0, 5 }, 1e-5, "a single row")
 
-local parts = new_space {}
+local adapted_in_parts = new_space {}
 local i = 0
-parts:adapt(function()
+adapted_in_parts:adapt(function()
   i = i + 1
   if i > 2 then return nil end
   local batch = {}
@@ -46,7 +46,7 @@ parts:adapt(function()
   end
   return batch
 end)
-check.near(parts(columns), space(columns), 1e-5, "adapted in two batches")
+check.near(adapted_in_parts(columns), space(columns), 1e-5, "adapted in two batches")
 
 -- ---- output as one tensor per column; crosses, hashes, ranges
 
@@ -145,11 +145,11 @@ do -- adapting to a dataset of tables; errors are reported at the user's line
     return cr.utils.FeatureSpace {
       features = { age = "float_normalized", job = "string_categorical" } }
   end
-  local one, two = space(), space()
-  one:adapt(columns)
-  two:adapt(cr.data.from_tensor_slices(columns):batch(3))
+  local first_space, second_space = space(), space()
+  first_space:adapt(columns)
+  second_space:adapt(cr.data.from_tensor_slices(columns):batch(3))
   local row = { age = { 35. }, job = { "clerk" } }
-  check.near(two(row), one(row))
+  check.near(second_space(row), first_space(row))
   local ok, message = pcall(function() space():adapt { age = { 3. } } end)
   assert(not ok and message:find("feature_space.lua:%d+: there is no column 'job'"), message)
 end

@@ -55,11 +55,11 @@ check.fails(function()
 end, "fit on some text data first")
 check.fails(function() text.Tokenizer { num_word = 3 } end, "num_words")
 
-local known = text.Tokenizer { num_words = 3, oov_token = "<?>" }
-known:fit_on_texts(texts)
-check.same(known.word_index["<?>"], 1)
-check.same(known:texts_to_sequences { "the bird fish" }, { { 2, 1, 1 } })
-check.same(known:sequences_to_texts { { 2, 4, 99 } }, { "the <?> <?>" })
+local limited_tokenizer = text.Tokenizer { num_words = 3, oov_token = "<?>" }
+limited_tokenizer:fit_on_texts(texts)
+check.same(limited_tokenizer.word_index["<?>"], 1)
+check.same(limited_tokenizer:texts_to_sequences { "the bird fish" }, { { 2, 1, 1 } })
+check.same(limited_tokenizer:sequences_to_texts { { 2, 4, 99 } }, { "the <?> <?>" })
 
 local characters = text.Tokenizer { char_level = true }
 characters:fit_on_texts { "aÄa" }

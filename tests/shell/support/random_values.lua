@@ -9,9 +9,9 @@ Values.__index = Values
 --- The tables of classes by their kind, and the list of kinds in order.
 local namespaces, kind_names = {}, {}
 for _, value in next, cr do
-  local what = type(value) == "table" and cr.describe(value)
-  if what and what.what == "namespace" and not namespaces[what.kind] then
-    namespaces[what.kind], kind_names[#kind_names + 1] = what, what.kind
+  local description = type(value) == "table" and cr.describe(value)
+  if description and description.what == "namespace" and not namespaces[description.kind] then
+    namespaces[description.kind], kind_names[#kind_names + 1] = description, description.kind
   end
 end
 table.sort(kind_names)
@@ -35,12 +35,12 @@ function Values:one_of(list) return list[self:below(#list) + 1] end
 
 --- Collects words that have a meaning: names of classes, aliases, options, parameters.
 function Values:learn_names()
-  local found = { "relu", "same", "valid", "causal", "mse", "adam", "float32", "int64", "bfloat16",
+  local words = { "relu", "same", "valid", "causal", "mse", "adam", "float32", "int64", "bfloat16",
     "x", "y", "loss", "auto" }
   for _, kind in ipairs(kind_names) do
-    for _, word in ipairs(namespaces[kind].words) do found[#found + 1] = word end
+    for _, word in ipairs(namespaces[kind].words) do words[#words + 1] = word end
   end
-  self.names = found
+  self.names = words
 end
 
 --- Keeps a value for later draws; drops the oldest kept value.
@@ -101,11 +101,11 @@ end
 --- An abstract tensor, as layers get while shapes are inferred; it is used after the end of its
 --- trace.
 function Values:abstract()
-  local seen
+  local symbol
   pcall(function()
-    cr.layers.Lambda(function(t) seen = t return t end)(cr.Input { shape = self:one_of(shapes) })
+    cr.layers.Lambda(function(t) symbol = t return t end)(cr.Input { shape = self:one_of(shapes) })
   end)
-  return seen, "abstract"
+  return symbol, "abstract"
 end
 
 function Values:list(depth)
@@ -191,8 +191,8 @@ local kinds = {
   { 26, function(self)
     if #self.kept == 0 then return {}, "{}" end
     local value = self:one_of(self.kept)
-    local what = type(value) == "userdata" and cr.describe(value) or { what = type(value) }
-    return value, "<" .. (what.class and what.class.name or what.name or what.what) .. ">"
+    local description = type(value) == "userdata" and cr.describe(value) or { what = type(value) }
+    return value, "<" .. (description.class and description.class.name or description.name or description.what) .. ">"
   end },
 }
 local total = 0

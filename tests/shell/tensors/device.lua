@@ -6,11 +6,11 @@ local cr = require "crescent"
 
 local first = cr.config.device()
 assert(first == (os.getenv "CRESCENT_DEVICE" or "cpu"))
-local found = {}
-for _, device in ipairs(cr.config.devices()) do found[device.name] = device end
-assert(found.cpu and #found.cpu.doc > 0)
-check.same(found.cpu.options, { "threads", "deterministic", "overlap" })
-assert(found[first].in_use)
+local devices = {}
+for _, device in ipairs(cr.config.devices()) do devices[device.name] = device end
+assert(devices.cpu and #devices.cpu.doc > 0)
+check.same(devices.cpu.options, { "threads", "deterministic", "overlap" })
+assert(devices[first].in_use)
 
 cr.config.set_device("cpu", { threads = 2 })
 assert(cr.config.device() == "cpu" and cr.config.threads() == 2)
@@ -38,11 +38,11 @@ cr.config.set_device("cpu", { threads = 0 })
 -- Results computed on one device can be used on another one.
 local x = cr.tensor { 1, 2, 3 }
 local square = cr.compiled(function(t) return t * t end)
-local here = square(x)
+local squared = square(x)
 cr.config.set_device(first)
-check.near(square(here), { 1, 16, 81 })
-check.near(here + x, { 2, 6, 12 })
-assert(tostring(square(x)) == tostring(here) and square(x)[2] == 4)
+check.near(square(squared), { 1, 16, 81 })
+check.near(squared + x, { 2, 6, 12 })
+assert(tostring(square(x)) == tostring(squared) and square(x)[2] == 4)
 
 -- This is the only process.
 local communicator = cr.config.communicator()

@@ -94,16 +94,16 @@ local path = check.temporary ".h5"
 local arrays = { a = a, wide = cr.tensor({ -300 }, "int16"), z = z }
 cr.data.write_hdf5(path, arrays)
 for name, tensor in pairs(arrays) do
-  local back = cr.data.read_hdf5(path, name)
-  assert(back.dtype == tensor.dtype and tostring(back) == tostring(tensor), name)
+  local loaded = cr.data.read_hdf5(path, name)
+  assert(loaded.dtype == tensor.dtype and tostring(loaded) == tostring(tensor), name)
 end
 check.fails(function() cr.data.write_hdf5(path, { s = s }) end, "strings")
 os.remove(path)
 path = check.temporary ".npy"
 for name, tensor in pairs(arrays) do
   cr.data.write_npy(path, tensor)
-  local back = cr.data.read_npy(path)
-  assert(back.dtype == tensor.dtype and tostring(back) == tostring(tensor), name)
+  local loaded = cr.data.read_npy(path)
+  assert(loaded.dtype == tensor.dtype and tostring(loaded) == tostring(tensor), name)
 end
 check.fails(function() cr.data.write_npy(path, s) end, "strings")
 os.remove(path)

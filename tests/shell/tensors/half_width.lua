@@ -51,10 +51,10 @@ for _, dtype in ipairs(halves) do
   for _, number in ipairs { 1, -1, 0.75, 3 } do
     for _, n in ipairs { 5, 64, 1025, 4099 } do
       local x = (ops.floor(cr.random.uniform({ n }, -4, 4, "float32", n)) / 1):cast(dtype)
-      local one = cr.tensor(number):cast(dtype)
+      local scalar = cr.tensor(number):cast(dtype)
       local function f(t)
-        return ops.where(ops.greater(one, t), one, t), ops.where(ops.less(t, one), t * 2, one),
-          ops.maximum(one, t) + ops.where(ops.equal(one, t), one, t)
+        return ops.where(ops.greater(scalar, t), scalar, t), ops.where(ops.less(t, scalar), t * 2, scalar),
+          ops.maximum(scalar, t) + ops.where(ops.equal(scalar, t), scalar, t)
       end
       local a, b = { f(x) }, { cr.compiled(f)(x) }
       for i = 1, 3 do check.same(b[i]:totable(), a[i]:totable(), dtype .. ", " .. number) end

@@ -151,22 +151,22 @@ for round = 1, 500 do
   local views = { { tensor, array } }
   for _ = 1, 2 do views[#views + 1] = { random_view(table.unpack(views[#views])) } end
   for _ = 1, 6 do
-    local view, of = table.unpack(views[random(#views)])
-    if #of.shape > 0 then
-      local key, written = random_key(of.shape)
-      local part = selected(of, key)
-      local what = string.format("round %d, %s, shape %s, key %s", round, dtype,
-        show(of.shape), show(written))
-      if not (math.type(written) == "integer" and #of.shape == 0) then
+    local view, view_array = table.unpack(views[random(#views)])
+    if #view_array.shape > 0 then
+      local key, written = random_key(view_array.shape)
+      local part = selected(view_array, key)
+      local label = string.format("round %d, %s, shape %s, key %s", round, dtype,
+        show(view_array.shape), show(written))
+      if not (math.type(written) == "integer" and #view_array.shape == 0) then
         local got = view[written]
-        check.same(as_table(got), table_of(part), what)
-        if type(got) == "userdata" then check.same(got.shape, part.shape, what) end
+        check.same(as_table(got), table_of(part), label)
+        if type(got) == "userdata" then check.same(got.shape, part.shape, label) end
         reads = reads + 1
       end
-      local value, at = random_assigned(part.shape, dtype)
-      view[written] = value
-      for i, index in ipairs(part.indices) do part.values[index] = at(i) end
-      for _, each in ipairs(views) do check.same(each[1]:totable(), table_of(each[2]), what) end
+      local assigned, assigned_at = random_assigned(part.shape, dtype)
+      view[written] = assigned
+      for i, index in ipairs(part.indices) do part.values[index] = assigned_at(i) end
+      for _, each in ipairs(views) do check.same(each[1]:totable(), table_of(each[2]), label) end
       writes = writes + 1
     end
   end
@@ -183,7 +183,7 @@ for round = 1, 60 do
   local x, array = random_array(shape, "float64")
   local key, written = random_key(shape)
   local part = selected(array, key)
-  local what = string.format("round %d, shape %s, key %s", round, show(shape), show(written))
+  local label = string.format("round %d, shape %s, key %s", round, show(shape), show(written))
   local weights = random_array(part.shape, "float64")
   local tape = cr.GradientTape(function(tape)
     tape:watch(x)
@@ -192,23 +192,23 @@ for round = 1, 60 do
   local gradient, numeric, h = tape:gradient(TARGET, x), cr.zeros(shape, "float64"), 1e-3
   local flat = numeric:reshape { -1 }
   for i = 1, size_of(shape) do
-    local at, moved = x:clone(), {}
+    local moved_x, moved = x:clone(), {}
     for side = -1, 1, 2 do
-      at:reshape({ -1 })[i] = x:reshape({ -1 })[i] + side * h
-      moved[side] = loss_of(at, written, weights):item()
+      moved_x:reshape({ -1 })[i] = x:reshape({ -1 })[i] + side * h
+      moved[side] = loss_of(moved_x, written, weights):item()
     end
     flat[i] = (moved[1] - moved[-1]) / (2 * h)
   end
   if gradient then
-    check.near(gradient, numeric, 1e-6, what)
+    check.near(gradient, numeric, 1e-6, label)
   else
-    assert(size_of(part.shape) == 0, what)
+    assert(size_of(part.shape) == 0, label)
   end
   local masks = false
   for _, item in ipairs(key) do masks = masks or item.kind == "mask" end
   if size_of(part.shape) > 0 then
     local run = cr.compiled(function(y) return y[written] * 1 end)
-    check.same(as_table(run(x)), table_of(part), what)
+    check.same(as_table(run(x)), table_of(part), label)
   end
 end
 TARGET = nil
@@ -235,9 +235,9 @@ t[{ {}, { 2, 3 } }] = t[{ {}, { 1, 2 } }] -- source and target share memory
 check.same(t:totable(), { { 1, 1, 2 }, { 9, 9, 9 } })
 t[{ { 1 } }] = t[{ { 2 } }]
 check.same(t[1]:totable(), { 9, 9, 9 })
-local whole = cr.zeros({ 2 }, "int64")
-whole[1] = 9007199254740993
-assert(whole[1] == 9007199254740993)
+local integers = cr.zeros({ 2 }, "int64")
+integers[1] = 9007199254740993
+assert(integers[1] == 9007199254740993)
 for dtype, numbers in pairs {
   int32 = { 2.7, -2147483649, 2147483648, 1e30, 0 / 0, 1 / 0, { 1, 2.5 } },
   uint8 = { 300, -1, 0.5, { 0, 256 } },

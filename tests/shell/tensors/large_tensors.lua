@@ -17,11 +17,11 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "ui
     local x = cr.random.uniform(shape, 0, 100):cast(dtype)
     for axis = 0, #shape - 1 do
       for _, name in ipairs { "max", "min" } do
-        local what = name .. " of " .. dtype .. " along " .. axis
+        local label = name .. " of " .. dtype .. " along " .. axis
         local extreme, place = ops[name](x, axis, true), ops["arg" .. name](x, axis, true)
-        expect_equal(ops.take_along_axis(x, place, axis), extreme, what)
+        expect_equal(ops.take_along_axis(x, place, axis), extreme, label)
         local count = ops.cumsum(ops.equal(x, extreme):cast "int32", axis)
-        expect_equal(ops.take_along_axis(count, place, axis), ops.ones_like(place), what)
+        expect_equal(ops.take_along_axis(count, place, axis), ops.ones_like(place), label)
       end
     end
   end
@@ -42,10 +42,10 @@ check.near(ops.prod(ops.full({ 2, 101 }, 1.5), 1), { 1.5 ^ 101, 1.5 ^ 101 }, 1e-
 for _, dtype in ipairs { "float32", "float64", "int16" } do
   local x = ops.reshape(ops.arange(3 * 1000), { 3, 1000 }):cast(dtype)
   for _, whole in ipairs { "int32", "int64", "uint8" } do
-    local at = ops.cast(cr.random.uniform({ 200 }, 0, 100), whole)
+    local indices = ops.cast(cr.random.uniform({ 200 }, 0, 100), whole)
     local rows = ops.cast(t { { 0 }, { 1000 }, { 2000 } }, dtype)
-    expect_equal(ops.take(x, at, 1), ops.cast(at, dtype) + rows, "take")
-    local each = ops.stack { at, ops.flip(at), at }
+    expect_equal(ops.take(x, indices, 1), ops.cast(indices, dtype) + rows, "take")
+    local each = ops.stack { indices, ops.flip(indices), indices }
     expect_equal(ops.take_along_axis(x, each, 1), ops.cast(each, dtype) + rows, "take_along_axis")
   end
 end
@@ -55,21 +55,21 @@ check.fails(function() ops.take(t { 1, 2 }, ops.full({ 100000 }, 2, "int32")) en
 -- bincount and histograms of arrays that are divided among threads
 local numbers = cr.random.uniform({ 200000 }, -3, 40)
 local counts, edges = ops.histogram(numbers, { bins = 43, range = { -2, 41 } })
-local below = ops.searchsorted(ops.sort(numbers), edges, "left")
-expect_equal(counts:cast "int32", ops.diff(below), "histogram")
-local whole = ops.floor(numbers):cast "int32"
+local counts_below = ops.searchsorted(ops.sort(numbers), edges, "left")
+expect_equal(counts:cast "int32", ops.diff(counts_below), "histogram")
+local whole_numbers = ops.floor(numbers):cast "int32"
 local least, most = -3, 39
-counts = ops.bincount(whole - least)
+counts = ops.bincount(whole_numbers - least)
 check.same(counts.shape, { most - least + 1 })
 assert(ops.sum(counts):item() == 200000)
 for i = least, most do
-  assert(counts[i - least + 1] == ops.count_nonzero(ops.equal(whole, i)):item(), "bincount")
+  assert(counts[i - least + 1] == ops.count_nonzero(ops.equal(whole_numbers, i)):item(), "bincount")
 end
 check.same(ops.histogram(t { 1, 2, 2, 3, nan }, 2, { 1, 3 }):totable(), { 1, 3 })
 
 -- unique: integers close together, integers far apart, and fractions
 for _, x in ipairs {
-  whole, whole:cast "int64" * 1000003, whole:cast "int16", ops.greater(numbers, 0), numbers,
+  whole_numbers, whole_numbers:cast "int64" * 1000003, whole_numbers:cast "int16", ops.greater(numbers, 0), numbers,
   ops.round(numbers):cast "float16",
 } do
   local values, first, inverse, often =
@@ -86,16 +86,16 @@ end
 -- sums
 for _, n in ipairs { 1, 2, 6, 8, 16, 30, 64, 100, 256 } do
   for _, dtype in ipairs { "float32", "float64" } do
-    local what = "transform of " .. n .. " " .. dtype
+    local label = "transform of " .. n .. " " .. dtype
     local x, y = cr.random.normal { 19, n }:cast(dtype), cr.random.normal { 19, n }:cast(dtype)
     local k = ops.arange(n):cast "float64"
     local turns = ops.mod(ops.outer(k, k), n) * (2 * math.pi / n)
     local cos, sin = ops.cos(turns), ops.sin(turns)
     local a, b = x:cast "float64", y:cast "float64"
     local function expect_near(got, want)
-      check.same(got.dtype, dtype, what)
+      check.same(got.dtype, dtype, label)
       local difference = ops.max(ops.abs(got:cast "float64" - want)):item()
-      assert(difference < (dtype == "float32" and 2e-5 or 1e-10), what .. ": " .. difference)
+      assert(difference < (dtype == "float32" and 2e-5 or 1e-10), label .. ": " .. difference)
     end
     local re, im = ops.fft { x, y }
     expect_near(re, ops.matmul(a, cos) + ops.matmul(b, sin))
@@ -152,9 +152,9 @@ for _, dtype in ipairs { "float32", "float64", "bfloat16", "int32", "int64", "in
         local set = ops.concatenate { cr.random.uniform({ count }, 0, high):cast(dtype),
           x:reshape { -1 }:slice(1, 50) }
         local want = ops.any(ops.equal(ops.expand_dims(x, -1), set), -1)
-        local what = count .. " of " .. dtype .. " below " .. high
-        expect_equal(ops.isin(x, set), want, what)
-        expect_equal(ops.isin(x, set, { invert = true }), ops.logical_not(want), what)
+        local label = count .. " of " .. dtype .. " below " .. high
+        expect_equal(ops.isin(x, set), want, label)
+        expect_equal(ops.isin(x, set, { invert = true }), ops.logical_not(want), label)
       end
     end
   end
@@ -172,11 +172,11 @@ for _, dtype in ipairs { "float32", "float64", "float16", "uint8" } do
     for _, axes in ipairs { { 0, 1 }, { 1, 0 }, { #shape - 1, 0 }, { 1, -1 } } do
       local a, b = axes[1] % #shape, axes[2] % #shape
       if a ~= b then
-        local what = table.concat({ "turn", dtype, #shape, a, b }, " ")
+        local label = table.concat({ "turn", dtype, #shape, a, b }, " ")
         local turned_once = ops.rot90(x, 1, axes)
-        expect_equal(turned_once, ops.swapaxes(ops.flip(x, b), a, b), what)
-        expect_equal(ops.rot90(x, 3, axes), ops.flip(ops.swapaxes(x, a, b), b), what)
-        expect_equal(ops.rot90(turned_once, -1, axes), x, what)
+        expect_equal(turned_once, ops.swapaxes(ops.flip(x, b), a, b), label)
+        expect_equal(ops.rot90(x, 3, axes), ops.flip(ops.swapaxes(x, a, b), b), label)
+        expect_equal(ops.rot90(turned_once, -1, axes), x, label)
       end
     end
   end
@@ -227,12 +227,12 @@ end
 for _, dtype in ipairs { "int32", "int64", "int16", "int8", "uint8", "float32" } do
   for _, high in ipairs { 50, dtype:find "8" and 60 or 30000 } do
     local x = ops.cast(cr.random.uniform({ 40, 30 }, dtype == "uint8" and 0 or -high, high), dtype)
-    local different, places = ops.unique(x, { return_inverse = true })
-    expect_equal(ops.unique(x), different, "unique of " .. dtype)
-    expect_equal(ops.take(different, places, 0), x, "inverse of " .. dtype)
-    assert(ops.all(ops.greater(different:slice(2, -1), different:slice(1, -2))):item())
+    local distinct, places = ops.unique(x, { return_inverse = true })
+    expect_equal(ops.unique(x), distinct, "unique of " .. dtype)
+    expect_equal(ops.take(distinct, places, 0), x, "inverse of " .. dtype)
+    assert(ops.all(ops.greater(distinct:slice(2, -1), distinct:slice(1, -2))):item())
     local first_three = ops.unique(x, { size = 3 })
-    expect_equal(first_three, different:slice(1, 3), "three of " .. dtype)
+    expect_equal(first_three, distinct:slice(1, 3), "three of " .. dtype)
   end
 end
 

@@ -24,15 +24,15 @@ local function expect_factors(x, what)
   batch[#batch + 1] = least
   check.same(pivots.shape, batch)
   local product = ops.reshape(ops.matmul(l, u), { -1, rows, columns })
-  local given, exchanged = ops.reshape(x, { -1, rows, columns }), ops.reshape(pivots, { -1, least })
-  for i = 1, given.shape[1] do
+  local matrices, all_pivots = ops.reshape(x, { -1, rows, columns }), ops.reshape(pivots, { -1, least })
+  for i = 1, matrices.shape[1] do
     local order = {}
     for row = 1, rows do order[row] = row - 1 end
     for k = 1, least do
-      local other = exchanged[i][k] + 1
+      local other = all_pivots[i][k] + 1
       order[k], order[other] = order[other], order[k]
     end
-    expect_near(product[i], ops.take(given[i], order, 0), "lu_factor, " .. what)
+    expect_near(product[i], ops.take(matrices[i], order, 0), "lu_factor, " .. what)
   end
 end
 
@@ -43,41 +43,41 @@ for _, n in ipairs { 1, 3, 23, 24, 60 } do
       shape[#shape + 1], shape[#shape + 2] = rows, columns
       return cr.random.normal(shape):cast "float64"
     end
-    local what = n .. " rows, batch " .. #batch
+    local label = n .. " rows, batch " .. #batch
     local x, eye = random(n, n), ops.eye(n, { dtype = "float64" })
     local a = ops.matmul(x, transposed(x)) + eye
     local unit = ops.broadcast_to(eye, a.shape)
-    expect_near(ops.matmul(a, ops.inv(a)), unit, "inv, " .. what)
+    expect_near(ops.matmul(a, ops.inv(a)), unit, "inv, " .. label)
     local b = random(n, 2)
-    expect_near(ops.matmul(a, ops.solve(a, b)), b, "solve, " .. what)
+    expect_near(ops.matmul(a, ops.solve(a, b)), b, "solve, " .. label)
     local l = ops.cholesky(a)
-    expect_near(ops.matmul(l, transposed(l)), a, "cholesky, " .. what)
-    expect_near(ops.tril(l), l, "cholesky's triangle, " .. what)
+    expect_near(ops.matmul(l, transposed(l)), a, "cholesky, " .. label)
+    expect_near(ops.tril(l), l, "cholesky's triangle, " .. label)
     expect_near(ops.log(ops.prod(ops.square(ops.diagonal(l, 0, -2, -1)), -1)), ops.logdet(a),
-      "logdet, " .. what)
+      "logdet, " .. label)
     local _, sign_pivots = ops.lu_factor(a)
     check.same(sign_pivots.dtype, "int32")
     assert(ops.min(sign_pivots):item() >= 0 and ops.max(sign_pivots):item() < n)
     local values, vectors = ops.eigh(a)
     expect_near(ops.matmul(vectors * ops.expand_dims(values, -2), transposed(vectors)), a,
-      "eigh, " .. what)
-    expect_near(ops.sort(values), values, "order of eigenvalues, " .. what)
+      "eigh, " .. label)
+    expect_near(ops.sort(values), values, "order of eigenvalues, " .. label)
     for _, shape in ipairs { { n, n }, { n + 2, n }, { n, n + 3 } } do
       local y = random(table.unpack(shape))
       local u, s, vt = ops.svd(y, { full_matrices = false })
-      expect_near(ops.matmul(u * ops.expand_dims(s, -2), vt), y, "svd, " .. what)
+      expect_near(ops.matmul(u * ops.expand_dims(s, -2), vt), y, "svd, " .. label)
       for _, mode in ipairs { "reduced", "complete" } do
         local q, r = ops.qr(y, mode)
-        expect_near(ops.matmul(q, r), y, "qr, " .. what)
+        expect_near(ops.matmul(q, r), y, "qr, " .. label)
         expect_near(ops.matmul(transposed(q), q),
           ops.broadcast_to(ops.eye(q.shape[#q.shape], { dtype = "float64" }),
-            ops.matmul(transposed(q), q).shape), "q, " .. what)
+            ops.matmul(transposed(q), q).shape), "q, " .. label)
       end
-      expect_near(ops.matmul(ops.matmul(y, ops.pinv(y)), y), y, "pinv, " .. what)
-      expect_factors(y, what)
+      expect_near(ops.matmul(ops.matmul(y, ops.pinv(y)), y), y, "pinv, " .. label)
+      expect_factors(y, label)
     end
     local sign = ops.slogdet(-a)
-    expect_near(sign, ops.full_like(sign, n % 2 == 0 and 1 or -1), "sign, " .. what)
+    expect_near(sign, ops.full_like(sign, n % 2 == 0 and 1 or -1), "sign, " .. label)
   end
 end
 
@@ -146,16 +146,16 @@ for _, shape in ipairs { { 9, 16, 16 }, { 12, 7, 3 }, { 5, 3, 20 }, { 4, 1, 6 } 
   local low = ops.matmul(ops.slice_axis(x, 2, 0, 1), ops.slice_axis(x, 1, 0, 1)) * 1e300
   local same = ops.ones_like(x)
   for name, y in pairs { any = x, low = low, same = same, zero = ops.zeros_like(x) } do
-    local what = table.concat({ name, table.unpack(shape) }, " ")
+    local label = table.concat({ name, table.unpack(shape) }, " ")
     local u, s, vt = ops.svd(y, { full_matrices = false })
     local size = math.max(ops.max(ops.abs(y)):item(), 1e-300)
-    expect_near(ops.matmul(u * ops.expand_dims(s, -2), vt) / size, y / size, what)
+    expect_near(ops.matmul(u * ops.expand_dims(s, -2), vt) / size, y / size, label)
     local unit = ops.broadcast_to(ops.eye(k, { dtype = "float64" }), { count, k, k })
-    expect_near(ops.matmul(transposed(u), u), unit, what .. ": u")
-    expect_near(ops.matmul(vt, transposed(vt)), unit, what .. ": v")
-    assert(ops.all(ops.equal(ops.flip(ops.sort(s), -1), s)):item(), what .. ": order")
+    expect_near(ops.matmul(transposed(u), u), unit, label .. ": u")
+    expect_near(ops.matmul(vt, transposed(vt)), unit, label .. ": v")
+    assert(ops.all(ops.equal(ops.flip(ops.sort(s), -1), s)):item(), label .. ": order")
     local last = ops.svd(y:slice(count - 3, count), { compute_uv = false })
-    assert(ops.all(ops.equal(last, s:slice(count - 3, count))):item(), what .. ": by themselves")
+    assert(ops.all(ops.equal(last, s:slice(count - 3, count))):item(), label .. ": by themselves")
   end
 end
 local holes = ops.concatenate { ops.ones { 3, 2, 2 }, ops.full({ 1, 2, 2 }, nan) }
@@ -203,8 +203,8 @@ local function sorted_columns(x)
   return ops.sum(ops.take(ops.square(ops.abs(vectors)), order, 1) * weights)
 end
 local function of_symmetric(x) return ops.sum(ops.square((select(2, ops.eigh(x)))) * weights) end
-local any = gradient(sorted_columns, symmetric)
-check.near((any + ops.transpose(any)) / 2, gradient(of_symmetric, symmetric):totable(), 1e-4)
+local any_gradient = gradient(sorted_columns, symmetric)
+check.near((any_gradient + ops.transpose(any_gradient)) / 2, gradient(of_symmetric, symmetric):totable(), 1e-4)
 check.fails(function()
   gradient(function(x) return ops.sum(ops.imag((select(2, ops.eig(x))))) end, turning)
 end, "angles of complex eigenvectors")

@@ -19,9 +19,9 @@ do -- a query for which all keys are masked weighs all keys equally
   local none = cr.tensor { { { { false, false } } } }
   for _, dtype in ipairs { "float16", "bfloat16", "float32", "float64" } do
     local f = function(q, k, v) return ops.dot_product_attention(q, k, v, { mask = none }) end
-    local given = { q:cast(dtype), k:cast(dtype), v:cast(dtype) }
-    check_row("attention to nothing, " .. dtype, f(table.unpack(given)), { { { { 2, 2 } } } })
-    check_row("attention to nothing, compiled, " .. dtype, cr.compiled(f)(table.unpack(given)),
+    local arguments = { q:cast(dtype), k:cast(dtype), v:cast(dtype) }
+    check_row("attention to nothing, " .. dtype, f(table.unpack(arguments)), { { { { 2, 2 } } } })
+    check_row("attention to nothing, compiled, " .. dtype, cr.compiled(f)(table.unpack(arguments)),
       { { { { 2, 2 } } } })
   end
 end

@@ -5,8 +5,8 @@ local check = dofile(arg[0]:match "^(.*)/[^/]*/" .. "/support/check.lua")
 local ops = cr.ops
 
 math.randomseed(7)
-local kinds = { "int32", "int64", "uint8", "int8", "float32", "bfloat16" }
-local function any_kind() return kinds[math.random(#kinds)] end
+local dtypes = { "int32", "int64", "uint8", "int8", "float32", "bfloat16" }
+local function any_kind() return dtypes[math.random(#dtypes)] end
 
 --- The forms in which a list of numbers, or one number, may be given.
 local function forms_of(given)

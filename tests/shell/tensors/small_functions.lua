@@ -13,8 +13,8 @@ check.fails(function() return cr.Variable(t) == t end, "equal")
 assert(t == t and t.T ~= nil and t ~= 3 and t ~= "t")
 local v, w = cr.Variable(t), cr.Variable(t)
 assert(v == v and v ~= w)
-local known = { [t] = 1 }
-assert(known[t] == 1 and known[u] == nil)
+local keys = { [t] = 1 }
+assert(keys[t] == 1 and keys[u] == nil)
 check.same(t:equal(u):totable(), { { true, true }, { true, true } })
 check.same(t:not_equal(2):totable(), { { true, true }, { false, false } })
 check.same(t:less(3):totable(), { { false, true }, { true, true } })
@@ -111,9 +111,9 @@ end
 check.same(cr.random.choice(6, { 6 }, { replace = false }):sort():totable(), { 0, 1, 2, 3, 4, 5 })
 local count_of_first = 0
 for _ = 1, 400 do
-  local two = cr.random.choice({ 7, 8, 9 }, { 2 }, { replace = false, p = { 0.8, 0.2, 0 } })
-  check.same(two:sort():totable(), { 7, 8 })
-  count_of_first = count_of_first + (two[1] == 7 and 1 or 0)
+  local picks = cr.random.choice({ 7, 8, 9 }, { 2 }, { replace = false, p = { 0.8, 0.2, 0 } })
+  check.same(picks:sort():totable(), { 7, 8 })
+  count_of_first = count_of_first + (picks[1] == 7 and 1 or 0)
 end
 assert(math.abs(count_of_first / 400 - 0.8) < 5 * math.sqrt(0.16 / 400), count_of_first)
 check.same(cr.random.choice(5, { 3 }, { seed = 2 }):totable(),

@@ -45,22 +45,22 @@ do -- the outputs of each batch of predict, nested as those of the model
   local model = cr.Model { inputs = input,
     outputs = { a = cr.layers.Dense(1)(input), b = input * 2 } }
   local Collector = cr.callbacks.Callback:subclass "OutputCollector"
-  local parts, from_functions = {}, 0
+  local outputs_of_batches, from_functions = {}, 0
   function Collector:on_predict_batch_end(batch, logs)
-    assert(batch == #parts and (self.model or model).name == model.name)
-    parts[#parts + 1] = logs.outputs
+    assert(batch == #outputs_of_batches and (self.model or model).name == model.name)
+    outputs_of_batches[#outputs_of_batches + 1] = logs.outputs
   end
   local whole = model:predict(x, { batch_size = 6, verbose = 0, callbacks = { Collector(),
     cr.callbacks.LambdaCallback { on_predict_batch_end = function(_, logs)
       from_functions = from_functions + logs.outputs.a.shape[1]
     end } } })
-  assert(#parts == 3 and from_functions == 16)
+  assert(#outputs_of_batches == 3 and from_functions == 16)
   for name, outputs in pairs(whole) do  -- the batches before the last one are still as they were
-    check.same(cr.ops.concatenate({ parts[1][name], parts[2][name], parts[3][name] }, 0):totable(),
+    check.same(cr.ops.concatenate({ outputs_of_batches[1][name], outputs_of_batches[2][name], outputs_of_batches[3][name] }, 0):totable(),
       outputs:totable())
   end
-  Collector():on_predict_batch_end(#parts, { outputs = x })
-  check.same(parts[4]:totable(), x:totable())
+  Collector():on_predict_batch_end(#outputs_of_batches, { outputs = x })
+  check.same(outputs_of_batches[4]:totable(), x:totable())
 end
 
 do -- every callback has the model and the parameters of its run
@@ -193,24 +193,24 @@ do -- learning rates and weight decay for single weights
 end
 
 do -- the option decay of Keras 2 becomes a schedule
-  local old, new = cr.optimizers.SGD { lr = 0.1, decay = 0.5 },
+  local with_decay, with_schedule = cr.optimizers.SGD { lr = 0.1, decay = 0.5 },
     cr.optimizers.SGD(cr.optimizers.schedules.InverseTimeDecay(0.1, 1, 0.5))
-  check.same(old:get_config(), new:get_config())
+  check.same(with_decay:get_config(), with_schedule:get_config())
 end
 
 do -- the state of an optimizer can be set
-  local one, two = new_model(cr.optimizers.Adam(0.1)), new_model(cr.optimizers.Adam(0.1))
-  one:fit(x, y, { verbose = 0, epochs = 2, shuffle = false })
-  two:train_on_batch(x, y)
-  two:set_weights(one:get_weights())
+  local first_model, second_model = new_model(cr.optimizers.Adam(0.1)), new_model(cr.optimizers.Adam(0.1))
+  first_model:fit(x, y, { verbose = 0, epochs = 2, shuffle = false })
+  second_model:train_on_batch(x, y)
+  second_model:set_weights(first_model:get_weights())
   local state = {}
-  for i, variable in ipairs(one.optimizer.variables) do state[i] = variable.value end
-  two.optimizer:set_weights(state)
-  one:train_on_batch(x, y)
-  two:train_on_batch(x, y)
-  check.near(two:get_weights()[1], one:get_weights()[1]:totable(), 0)
+  for i, variable in ipairs(first_model.optimizer.variables) do state[i] = variable.value end
+  second_model.optimizer:set_weights(state)
+  first_model:train_on_batch(x, y)
+  second_model:train_on_batch(x, y)
+  check.near(second_model:get_weights()[1], first_model:get_weights()[1]:totable(), 0)
   check.fails(function()
-    two.optimizer:set_weights { state[1] }
+    second_model.optimizer:set_weights { state[1] }
   end, "with a weight list of length 1", "expecting 6 weights")
 end
 

@@ -50,22 +50,22 @@ local function check_same_as_fit(build, data, targets, more)
   local results = {}
   for _, how in ipairs { "fit", "fit_async" } do
     cr.random.seed(7)
-    local one = build()
+    local model = build()
     local called = {}
-    local given = options(more)
-    given.validation_split = targets and given.validation_split
-    given.callbacks = cr.callbacks.LambdaCallback {
+    local fit_options = options(more)
+    fit_options.validation_split = targets and fit_options.validation_split
+    fit_options.callbacks = cr.callbacks.LambdaCallback {
       on_epoch_end = function(epoch, logs) called[#called + 1] = epoch .. ":" .. logs.loss end,
       on_train_batch_end = function(batch) called[#called + 1] = batch end,
       on_train_end = function() called[#called + 1] = "end" end,
     }
     local input = type(data) == "function" and data() or data
     if how == "fit" then
-      one:fit(input, targets, given)
+      model:fit(input, targets, fit_options)
     else
-      one:fit_async(input, targets, given):wait()
+      model:fit_async(input, targets, fit_options):wait()
     end
-    results[how] = { called, weights(one) }
+    results[how] = { called, weights(model) }
   end
   check.same(results.fit_async, results.fit)
   assert(#results.fit[1] > 5 and results.fit[1][#results.fit[1]] == "end")
@@ -73,10 +73,10 @@ end
 check_same_as_fit(make, x, y)
 check_same_as_fit(function() return make { run_eagerly = true } end, x, y, { epochs = 1 })
 check_same_as_fit(make, function()
-  local at = 0
+  local first_row = 0
   return function()
-    at = at % 8 + 1
-    return x:slice(at, at + 5), y:slice(at, at + 5)
+    first_row = first_row % 8 + 1
+    return x:slice(first_row, first_row + 5), y:slice(first_row, first_row + 5)
   end
 end, nil, { steps_per_epoch = 8, batch_size = cr.null })
 check_same_as_fit(make, function()
@@ -95,9 +95,9 @@ function Own:train_step(data)
   return { loss = loss }
 end
 check_same_as_fit(function()
-  local own = Own {}
-  own:compile { optimizer = "sgd", loss = "mse" }
-  return own
+  local own_model = Own {}
+  own_model:compile { optimizer = "sgd", loss = "mse" }
+  return own_model
 end, x, y)
 
 -- Between batches a run can be paused, advanced by steps, inspected and changed.
@@ -159,16 +159,16 @@ assert(run.state == "ended")
 
 -- Runs of two models take turns; a model can have only one run.
 local first, second = make(), make()
-local one = first:fit_async(x, y, { epochs = 100000, batch_size = 6 })
-local two = second:fit_async(x, y, { epochs = 100000, batch_size = 6 })
-two:pause()
-local others
+local first_run = first:fit_async(x, y, { epochs = 100000, batch_size = 6 })
+local second_run = second:fit_async(x, y, { epochs = 100000, batch_size = 6 })
+second_run:pause()
+local status_of_first
 for _ = 1, 1000 do -- waits, since a thread may need some time to begin
-  two:step(100)
-  others = one:status()
-  if others.epoch * 8 + others.batch > 5 then break end
+  second_run:step(100)
+  status_of_first = first_run:status()
+  if status_of_first.epoch * 8 + status_of_first.batch > 5 then break end
 end
-assert(others.epoch * 8 + others.batch > 5, "the other run waited")
+assert(status_of_first.epoch * 8 + status_of_first.batch > 5, "the other run waited")
 for _, call in ipairs {
   function() first:fit(x, y) end,
   function() first:fit_async(x, y) end,
@@ -182,8 +182,8 @@ for _, call in ipairs {
 } do
   check.fails(call, "in training by fit_async", first.name, "run:stop()")
 end
-one:stop()
-two:stop()
+first_run:stop()
+second_run:stop()
 first:fit(x, y, { verbose = 0 })
 
 -- An error of the run is kept in its status, and wait raises it; code that runs on the run's thread

@@ -14,11 +14,11 @@ end
 -- A model of two layers with equal values and gradients, so wide that steps take milliseconds.
 local function twins(width)
   local input = cr.Input { shape = { width } }
-  local function one(name)
+  local function branch(name)
     return layers.Dense(width, { kernel_initializer = "glorot_uniform", use_bias = false,
       name = name })
   end
-  local left, right = one "left", one "right"
+  local left, right = branch "left", branch "right"
   local model = cr.Model { inputs = input, outputs = left(input) + right(input) }
   right:set_weights(left:get_weights())
   model:compile { optimizer = "adam", loss = "mse" }
@@ -112,23 +112,23 @@ local function with_entries(build, data, targets, more)
   local results, entries = {}, 0
   for _, how in ipairs { "fit", "fit_async" } do
     cr.random.seed(7)
-    local one = build()
+    local model = build()
     local options = { epochs = 4, batch_size = 64, verbose = 0, validation_split = 0.25 }
-    for name, value in pairs(more and more(one) or {}) do options[name] = value end
+    for name, value in pairs(more and more(model) or {}) do options[name] = value end
     local input = type(data) == "function" and data() or data
     if type(data) == "function" then options.validation_split = nil end
     if how == "fit" then
-      one:fit(input, targets, options)
+      model:fit(input, targets, options)
     else
-      local job = one:fit_async(input, targets, options)
+      local job = model:fit_async(input, targets, options)
       while job.state ~= "ended" do
         cr.sleep(math.random(3) == 1 and math.random() * 1e-3 or 0)
         entries = entries + 1
-        actions[math.random(#actions)](one, job)
+        actions[math.random(#actions)](model, job)
         if job.state == "failed" then job:wait() end
       end
     end
-    results[how] = weights(one)
+    results[how] = weights(model)
   end
   check.same(results.fit_async, results.fit)
   return entries
@@ -138,13 +138,13 @@ math.randomseed(tonumber(os.getenv "CRESCENT_TEST_SEED" or 3))
 x, y = cr.random.normal { 1024, 8 }, cr.random.normal { 1024, 2 }
 local function sequential(options)
   return function()
-    local one = cr.Sequential { layers.Dense(256, { activation = "tanh", input_shape = { 8 } }),
+    local model = cr.Sequential { layers.Dense(256, { activation = "tanh", input_shape = { 8 } }),
       layers.Dropout(0.3), layers.Dense(256, { activation = "relu" }), layers.BatchNormalization(),
       layers.Dense(2) }
     local arguments = { optimizer = "adam", loss = "mse", metrics = { "mae" } }
     for name, value in pairs(options or {}) do arguments[name] = value end
-    one:compile(arguments)
-    return one
+    model:compile(arguments)
+    return model
   end
 end
 local Scaled = cr.Layer:subclass "ScaledHere"
@@ -163,16 +163,16 @@ function Own:train_step(given)
   return { loss = loss + cr.ops.sum(cr.random.normal { 2 }) * 0 } -- draws random numbers
 end
 local function make_own_model()
-  local one = Own {}
-  one:compile { optimizer = "sgd", loss = "mse" }
-  one:predict(x:slice(1, 1)) -- builds the model before an entry can draw random numbers
-  return one
+  local model = Own {}
+  model:compile { optimizer = "sgd", loss = "mse" }
+  model:predict(x:slice(1, 1)) -- builds the model before an entry can draw random numbers
+  return model
 end
 local function generator()
-  local at = 0
+  local first_row = 0
   return function()
-    at = at % 960 + 1
-    return x:slice(at, at + 63), y:slice(at, at + 63)
+    first_row = first_row % 960 + 1
+    return x:slice(first_row, first_row + 63), y:slice(first_row, first_row + 63)
   end
 end
 local function callbacks(one)
@@ -203,20 +203,20 @@ assert(entries > 500)
 -- Two runs of models that share a layer take turns.
 local shared = layers.Dense(512, { input_shape = { 8 }, kernel_initializer = "ones" })
 local function sharing(rate)
-  local one = cr.Sequential { shared, layers.Dense(2, { kernel_initializer = "ones" }) }
-  one:compile { optimizer = cr.optimizers.SGD(rate), loss = "mse" }
-  return one
+  local model = cr.Sequential { shared, layers.Dense(2, { kernel_initializer = "ones" }) }
+  model:compile { optimizer = cr.optimizers.SGD(rate), loss = "mse" }
+  return model
 end
-local one = sharing(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
-local two = sharing(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
-while one.state == "running" or two.state == "running" do
+local first_run = sharing(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
+local second_run = sharing(1e-7):fit_async(x, y, { epochs = 20, batch_size = 64 })
+while first_run.state == "running" or second_run.state == "running" do
   cr.sleep(1e-3)
   local kernel = shared.kernel.value -- equal columns get equal updates
   check.same(kernel:slice({ 1, 1 }, { 8, 1 }):totable(),
     kernel:slice({ 1, 512 }, { 8, 512 }):totable())
 end
-one:wait()
-two:wait()
+first_run:wait()
+second_run:wait()
 
 -- A process ends while a step computes.
 local heavy = [[

@@ -62,9 +62,9 @@ for line in tostring(model:trace(x, { line_length = 60 })):gmatch "[^\n]+" do
 end
 local broken = x:totable()
 broken[2][1], broken[3][1] = 0 / 0, math.huge
-local bad = model:trace(cr.tensor(broken))
-assert(bad[1].nan > 0 and tostring(bad):find "NaN")
-assert(bad[1].min and bad[1].min == bad[1].min) -- the minimum of the finite elements
+local bad_trace = model:trace(cr.tensor(broken))
+assert(bad_trace[1].nan > 0 and tostring(bad_trace):find "NaN")
+assert(bad_trace[1].min and bad_trace[1].min == bad_trace[1].min) -- the minimum of the finite elements
 
 -- In training mode dropout is active, but neither the random state nor moving averages change.
 local noisy = cr.Sequential { layers.Dropout(0.5, { input_shape = { 3 }, name = "drop" }),
@@ -87,11 +87,11 @@ function Own:init()
   self.two = Two { name = "two" }
 end
 function Own:call(given)
-  local both = self.two(self.first(given))
-  return both[1] + both[2]
+  local outputs = self.two(self.first(given))
+  return outputs[1] + outputs[2]
 end
-local own = Own {}
-local rows = own:trace(x)
+local own_model = Own {}
+local rows = own_model:trace(x)
 check.same({ rows[1].layer, rows[2].layer, rows[3].layer }, { "first", "two", "two" })
 assert(rows[2].output == 1 and rows[3].output == 2 and #rows.two == 2)
 check.near((rows.two[2] - 1) * 2, rows.two[1]:totable())
@@ -131,10 +131,10 @@ local watched = model:fit(x, y, { batch_size = 24, epochs = 2, verbose = 0, shuf
 check.near(watched["gradient_norm/shared"][1], norms.layers[1].gradient, 1e-4)
 check.near(watched["weight_norm/out"][1], norms.layers[3].weight, 1e-4)
 assert(#watched.loss == 2 and #watched["gradient_norm/inner"] == 2)
-local seen
+local seen_logs
 model:fit(x, y, { verbose = 0, watch = "gradients", callbacks = cr.callbacks.LambdaCallback {
-  on_train_batch_end = function(_, logs) seen = logs end } })
-assert(seen["gradient_norm/out"] > 0 and seen["weight_norm/out"] == nil)
+  on_train_batch_end = function(_, logs) seen_logs = logs end } })
+assert(seen_logs["gradient_norm/out"] > 0 and seen_logs["weight_norm/out"] == nil)
 check.fails(function() model:fit(x, y, { verbose = 0, watch = "gradient" }) end, "watch",
   "gradients", "gradient")
 -- the norms appear beside the logs of a custom train_step

@@ -27,7 +27,7 @@ end
 
 -- the task: does the word 3 occur among the last six words?
 local words = cr.ops.cast(cr.random.uniform { 1024, 12 } * 40, "int32")
-local found = cr.ops.cast(cr.ops.max(cr.ops.cast(words:slice({ 1, 7 }, { -1, -1 }):equal(3),
+local is_found = cr.ops.cast(cr.ops.max(cr.ops.cast(words:slice({ 1, 7 }, { -1, -1 }):equal(3),
   "float32"), -1), "int32")
 
 local function attention()
@@ -40,7 +40,7 @@ local function attention()
     outputs = layers.Dense(2, { activation = "softmax", dtype = "float32" })(x) }
   model:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.005 },
     loss = "sparse_categorical_crossentropy" }
-  return model:fit(words, found, { batch_size = 64, epochs = 6, verbose = 0 }).history.loss
+  return model:fit(words, is_found, { batch_size = 64, epochs = 6, verbose = 0 }).history.loss
 end
 
 local function trained(policy)
@@ -69,9 +69,9 @@ for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do
     model:save(path)
     local loaded = cr.models.load_model(path)
     os.remove(path)
-    local scale, again = model.optimizer.variables, loaded.optimizer.variables
-    assert(#scale == #again and again[#again].value:item() == scale[#scale].value:item()
-      and again[1].value:item() == 120)
+    local scale, loaded_variables = model.optimizer.variables, loaded.optimizer.variables
+    assert(#scale == #loaded_variables and loaded_variables[#loaded_variables].value:item() == scale[#scale].value:item()
+      and loaded_variables[1].value:item() == 120)
   end
 end
 cr.config.set_dtype_policy "float32"

@@ -70,21 +70,21 @@ for _, eager in ipairs { false, true } do
   model:compile { optimizer = "adam", loss = "mse", run_eagerly = eager }
   model:train_on_batch(x, y)
   local first = model:get_weights()
-  local told = {}
+  local told_batches = {}
   local text = message(function()
     model:fit(bad, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "locate",
       callbacks = cr.callbacks.LambdaCallback {
         on_train_batch_end = function(batch)
-          told = model:get_weights()
+          told_batches = model:get_weights()
           assert(batch == 0)
         end } })
   end)
   expect(text, "batch 2 of epoch 1", "the loss is not finite", "logs", "forward", "op log",
     "nan in 1 of 24 elements", "row 3 of the batch (11 of the data)", "Input 1: (8, 3) from -1 to",
     "The weights are as they were before this batch")
-  same_weights(model, told)
+  same_weights(model, told_batches)
   assert(model.optimizer.iterations:item() == 2)
-  assert(ops.abs(told[1] - first[1]):sum():item() > 0)
+  assert(ops.abs(told_batches[1] - first[1]):sum():item() > 0)
 end
 
 -- With shuffled samples, the error still names the row of the data.
@@ -122,10 +122,10 @@ local poisoned = weights[1]:totable()
 poisoned[1][1] = 0 / 0
 plain:set_weights { cr.tensor(poisoned), table.unpack(weights, 2) }
 expect(message(function() plain:fit(x, y, options) end), "in the weight dense", "/kernel")
-local odd = cr.Sequential { layers.Dense(1, { input_shape = { 3 } }) }
-odd:compile { optimizer = "sgd",
+local odd_model = cr.Sequential { layers.Dense(1, { input_shape = { 3 } }) }
+odd_model:compile { optimizer = "sgd",
   loss = function(t, p) return ops.log(t - t) * 0 + ops.square(t - p) end }
-expect(message(function() odd:fit(x, y, options) end), "the loss is not finite",
+expect(message(function() odd_model:fit(x, y, options) end), "the loss is not finite",
   "What is infinite there:", "op log")
 
 -- A custom train_step, and several losses.
@@ -141,20 +141,20 @@ function Own:train_step(given)
     self.trainable_weights)
   return { loss = loss }
 end
-local own = Own {}
-own:compile { optimizer = "sgd", loss = "mse" }
-expect(message(function() own:fit(x, y, options) end), "the loss is not finite", "op log")
+local own_model = Own {}
+own_model:compile { optimizer = "sgd", loss = "mse" }
+expect(message(function() own_model:fit(x, y, options) end), "the loss is not finite", "op log")
 
 -- "stop" ends the run as stop_training does, with the weights before the faulty batch.
-local stopped = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
-stopped:compile { optimizer = "sgd", loss = "mse" }
+local stopped_model = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
+stopped_model:compile { optimizer = "sgd", loss = "mse" }
 local at_end
-local history = stopped:fit(bad, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "stop",
+local history = stopped_model:fit(bad, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "stop",
   epochs = 3, callbacks = cr.callbacks.LambdaCallback {
-    on_train_batch_end = function() at_end = stopped:get_weights() end } })
+    on_train_batch_end = function() at_end = stopped_model:get_weights() end } })
 assert(#history.history.loss == 1 and history.history.loss[1] == history.history.loss[1])
-same_weights(stopped, at_end)
-check.fails(function() stopped:fit(x, y, { nan = "find" }) end, "nan", "locate", "stop")
+same_weights(stopped_model, at_end)
+check.fails(function() stopped_model:fit(x, y, { nan = "find" }) end, "nan", "locate", "stop")
 
 -- LossScaleOptimizer, which itself skips steps that are not finite, still does so.
 local scaled = cr.Sequential { layers.Dense(1, { input_shape = { 3 } }) }

@@ -137,20 +137,20 @@ do
   local Slow = cr.optimizers.Optimizer:subclass("SlowDescent", { { "decay", 0.9 } })
   function Slow:update_step(g, v, rate) v:assign(v - rate * self.decay * g) end
   local a, b = cr.random.uniform({ 4, 3 }, { seed = 1 }), cr.ones { 4, 2 }
-  local one = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
-  one:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = "mse" }
-  one:fit(a, b, { verbose = 0 })
+  local model = cr.Sequential { cr.layers.Dense(2, { input_shape = { 3 } }) }
+  model:compile { optimizer = Slow { learning_rate = 0.5, decay = 0.25 }, loss = "mse" }
+  model:fit(a, b, { verbose = 0 })
   local later_losses = {}
   for _, ending in ipairs { ".keras", ".h5" } do
     local file = check.temporary(ending)
-    one:save(file)
+    model:save(file)
     local loaded = cr.models.load_model(file)
     check.near(loaded.optimizer:get_config().decay, 0.25)
     check.near(loaded.optimizer:get_config().learning_rate, 0.5)
     later_losses[#later_losses + 1] = loaded
     os.remove(file)
   end
-  local want = one:fit(a, b, { verbose = 0 }).history.loss
+  local want = model:fit(a, b, { verbose = 0 }).history.loss
   for _, again in ipairs(later_losses) do
     check.same(again:fit(a, b, { verbose = 0 }).history.loss, want)
   end

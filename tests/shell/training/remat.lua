@@ -29,10 +29,10 @@ local function attention()
   local x = cr.Input { shape = { 10, 8 } }
   local h = x
   for _ = 1, 4 do
-    local seen = layers.MultiHeadAttention(2, 4, { dropout = 0.1, seed = 5 })(h, h)
-    h = layers.LayerNormalization()(layers.Add() { h, seen })
-    local wide = layers.Dense(16, { activation = "gelu" })(h)
-    h = layers.LayerNormalization()(layers.Add() { h, layers.Dense(8)(wide) })
+    local attended = layers.MultiHeadAttention(2, 4, { dropout = 0.1, seed = 5 })(h, h)
+    h = layers.LayerNormalization()(layers.Add() { h, attended })
+    local hidden = layers.Dense(16, { activation = "gelu" })(h)
+    h = layers.LayerNormalization()(layers.Add() { h, layers.Dense(8)(hidden) })
   end
   return cr.Model(x, layers.Dense(3)(layers.Flatten()(h))), { 16, 10, 8 }
 end

@@ -147,15 +147,15 @@ do -- outputs without a loss need no targets, but may get them
   local reference = cr.Model(input, used)
   reference:compile { loss = "mse" }
   local want = reference:evaluate(x, y, { sample_weight = weight, verbose = 0 })
-  local two = cr.Model { inputs = input, outputs = { idle, used } }
-  two:compile { loss = { false, "mse" } }
+  local model = cr.Model { inputs = input, outputs = { idle, used } }
+  model:compile { loss = { false, "mse" } }
   local function measured(targets, weights)
-    local values = two:evaluate(x, targets, { sample_weight = weights, verbose = 0 })
+    local values = model:evaluate(x, targets, { sample_weight = weights, verbose = 0 })
     return type(values) == "table" and values[1] or values
   end
   check.near(measured(y, weight), want)
   check.near(measured({ cr.zeros { 32, 2 }, y }), reference:evaluate(x, y, { verbose = 0 }))
-  two:fit(x, y, { verbose = 0, validation_data = { x, y } })
+  model:fit(x, y, { verbose = 0, validation_data = { x, y } })
   check.fails(function() measured { y, y, y } end, "Expected to see 2 array(s)", "got 3")
 end
 

@@ -33,9 +33,9 @@ assert(watcher.model == nil, "the model was collected")
 local Both = cr.callbacks.Callback:subclass "Both"
 function Both:on_train_batch_end() self.newer = true end
 function Both:on_batch_end() self.older = true end
-local both = Both()
-model(1, "mse"):fit(x, y, { verbose = 0, callbacks = both })
-assert(both.newer and not both.older)
+local callback = Both()
+model(1, "mse"):fit(x, y, { verbose = 0, callbacks = callback })
+assert(callback.newer and not callback.older)
 
 -- The state of callbacks is saved with the model.
 local Counter = cr.callbacks.Callback:subclass "Counter"
@@ -91,12 +91,12 @@ do
       numbers:reshape { 6, 1 } },
   } do
     local units, activation, loss, accuracy, targets = table.unpack(case)
-    local wanted = results(units, activation, loss, { accuracy, loss }, targets)
+    local expected = results(units, activation, loss, { accuracy, loss }, targets)
     local loss_alone = cr.losses[loss]
     local function custom_loss(t, p) return loss_alone(t, p) end
     for _, name in ipairs { "crossentropy", "ce", "CE", custom_loss } do
       for _, metrics in ipairs { { "accuracy", "ce" }, { "Acc", "crossentropy" } } do
-        check.near(results(units, activation, name, metrics, targets), wanted, 1e-5)
+        check.near(results(units, activation, name, metrics, targets), expected, 1e-5)
       end
     end
   end
@@ -106,15 +106,15 @@ do -- results of several outputs: losses, metrics by their own names, the others
   local input = cr.Input { shape = { 2 } }
   local first = cr.layers.Dense(1, { name = "first" })(input)
   local second = cr.layers.Dense(1, { name = "second", activation = "sigmoid" })(input)
-  local two = cr.Model { inputs = input, outputs = { first, second } }
-  two:compile { optimizer = "sgd", loss = "mse", weighted_metrics = { { "mae" }, {} },
+  local model = cr.Model { inputs = input, outputs = { first, second } }
+  model:compile { optimizer = "sgd", loss = "mse", weighted_metrics = { { "mae" }, {} },
     metrics = { {}, { cr.metrics.Recall(), cr.metrics.BinaryAccuracy(), cr.metrics.AUC() } } }
   local rows, targets = cr.random.normal { 8, 2 }, { cr.ones { 8, 1 }, cr.ones { 8, 1 } }
   local names = { "loss", "first_loss", "second_loss", "first_mae", "second_auc",
     "second_binary_accuracy", "second_recall" }
   for _, method in ipairs { "evaluate", "test_on_batch", "train_on_batch" } do
     local options = method == "evaluate" and { verbose = 0 } or nil
-    local list = two[method](two, rows, targets, options)
+    local list = model[method](model, rows, targets, options)
     for i, name in ipairs(names) do assert(list[i] == list[name], name) end
     assert(#list == #names)
   end
@@ -123,11 +123,11 @@ end
 -- train_on_batch returns the numbers of its batch alone, also after evaluate.
 local constant_model = model(1, "mse")
 constant_model.learning_rate = 0
-local alone = constant_model:train_on_batch(x:slice(1, 4), y:slice(1, 4))
+local expected_logs = constant_model:train_on_batch(x:slice(1, 4), y:slice(1, 4))
 constant_model:evaluate(x, y, { verbose = 0 })
-check.same(constant_model:train_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
-check.same(constant_model:test_on_batch(x:slice(1, 4), y:slice(1, 4)), alone)
-assert(constant_model:test_on_batch(x:slice(5, 12), y:slice(5, 12)) ~= alone)
+check.same(constant_model:train_on_batch(x:slice(1, 4), y:slice(1, 4)), expected_logs)
+check.same(constant_model:test_on_batch(x:slice(1, 4), y:slice(1, 4)), expected_logs)
+assert(constant_model:test_on_batch(x:slice(5, 12), y:slice(5, 12)) ~= expected_logs)
 
 -- Generators without elements are errors.
 check.fails(function()
@@ -188,9 +188,9 @@ do -- functions are metrics of single outputs, too
   local function absolute_error(y_true, y_pred) return cr.ops.abs(y_true - y_pred) end
   local input = cr.Input { shape = { 2 } }
   local a, b = cr.layers.Dense(1, { name = "a" }), cr.layers.Dense(1, { name = "b" })
-  local two = cr.Model { inputs = input, outputs = { a(input), b(input) } }
-  two:compile { loss = { "mse", "mse" }, metrics = { { "mae", absolute_error }, { "mae" } } }
-  local logs = two:evaluate(cr.ones { 4, 2 }, { cr.ones { 4, 1 }, cr.ones { 4, 1 } },
+  local model = cr.Model { inputs = input, outputs = { a(input), b(input) } }
+  model:compile { loss = { "mse", "mse" }, metrics = { { "mae", absolute_error }, { "mae" } } }
+  local logs = model:evaluate(cr.ones { 4, 2 }, { cr.ones { 4, 1 }, cr.ones { 4, 1 } },
     { verbose = 0, return_dict = true })
   check.near(logs.a_function, logs.a_mae, 1e-6)
 end

@@ -58,19 +58,19 @@ do
   for _, case in ipairs { { make_own_model, {} }, { make, { watch = { "gradients" } } } } do
     local resumed_run = { epochs = 3, batch_size = 6, verbose = 0, validation_data = { x, y } }
     for name, value in pairs(case[2]) do resumed_run[name] = value end
-    local function fresh()
+    local function new_model()
       cr.clear_session()  -- names are counted from 1
       return case[1]()
     end
-    local uninterrupted = fresh():fit(x, y, resumed_run).history
+    local uninterrupted = new_model():fit(x, y, resumed_run).history
     for _, steps in ipairs { 3, 4, 5, 8 } do
-      local first = fresh():start_training(x, y, resumed_run)
+      local first = new_model():start_training(x, y, resumed_run)
       first:advance(steps)
       local state = first:snapshot()
-      local second = fresh():start_training(x, y, resumed_run)
+      local second = new_model():start_training(x, y, resumed_run)
       second:restore(state)
-      local rest = second:finish().history
-      for name, values in pairs(uninterrupted) do check.same(rest[name], values) end
+      local rest_history = second:finish().history
+      for name, values in pairs(uninterrupted) do check.same(rest_history[name], values) end
     end
   end
 end
@@ -83,12 +83,12 @@ run:advance(6)
 local snapshot = run:snapshot()
 run:save(path)
 model:save(model_path)
-local fresh = make(11)
-local resumed_run = fresh:start_training(x, y, options)
+local fresh_model = make(11)
+local resumed_run = fresh_model:start_training(x, y, options)
 assert(resumed_run:load(path) == resumed_run)
 assert(resumed_run.epoch == 1 and resumed_run.batch == 2)
 resumed_run:finish()
-check.same(weights(fresh), weights(fitted))
+check.same(weights(fresh_model), weights(fitted))
 run:finish()
 run:restore(snapshot)
 assert(run.batch == 2)

@@ -107,11 +107,11 @@ local function branching(hp)
 end
 tuner = new_tuner("GridSearch", { branching, objective = "loss", project_name = "grid" })
 tuner:search(x, y, { epochs = 1, verbose = 0 })
-local seen = {}
+local seen_values = {}
 for i, trial in ipairs(tuner.study.trials) do
-  seen[i] = trial.values.kind .. (trial.values.hidden or "")
+  seen_values[i] = trial.values.kind .. (trial.values.hidden or "")
 end
-check.same(seen, { "flat", "deep1", "deep2", "deep3" })
+check.same(seen_values, { "flat", "deep1", "deep2", "deep3" })
 assert(tuner.study.space[2].conditions[1][1] == "kind")
 
 -- Hyperband: later rounds continue with the weights of earlier ones, for the remaining epochs.
@@ -175,19 +175,19 @@ local function run_script(directory, kill)
     :gsub("KILL", tostring(kill))))
   return ok, text
 end
-local ok, whole = run_script(folder .. "/whole", -1)
-assert(ok, whole)
-assert(whole:match "^%d+" == tostring(3 * 3 * 6), whole)
+local ok, output = run_script(folder .. "/whole", -1)
+assert(ok, output)
+assert(output:match "^%d+" == tostring(3 * 3 * 6), output)
 local batches, cuts = 0, 0
 for _, kill in ipairs { 3, 10, 13, 1 } do
-  local done = run_script(folder .. "/cut", kill)
-  assert(not done, "the process was not killed")
+  local ok = run_script(folder .. "/cut", kill)
+  assert(not ok, "the process was not killed")
   cuts = cuts + 1
 end
 local resumed_outcome
 ok, resumed_outcome = run_script(folder .. "/cut", -1)
 assert(ok, resumed_outcome)
-assert(resumed_outcome:gsub("^%d+", "") == whole:gsub("^%d+", ""),
+assert(resumed_outcome:gsub("^%d+", "") == output:gsub("^%d+", ""),
   "the search went on with other numbers")
 -- For each kill, at most two batches are run again.
 local batch_count = tonumber(resumed_outcome:match "^%d+")
@@ -254,10 +254,10 @@ check.fails(function() hp:Int("bad", 3, 1) end, "bad: expected min_value <= max_
 check.fails(function() hp:Float("bad", 0, 1, { sampling = "log" }) end, "needs min_value > 0")
 
 -- Hyperparameters that are defined before the search.
-local given = cr.tuners.HyperParameters()
-given:Fixed("units", 4)
+local given_hp = cr.tuners.HyperParameters()
+given_hp:Fixed("units", 4)
 tuner = new_tuner("RandomSearch", {
-  max_trials = 2, hyperparameters = given, tune_new_entries = false,
+  max_trials = 2, hyperparameters = given_hp, tune_new_entries = false,
   project_name = "given" })
 tuner:search(x, y, options)
 check.same(tuner.study.trials[1].values, { units = 4, rate = 1e-3 })
@@ -275,16 +275,16 @@ check.fails(function() return tuner.serch end, "did you mean 'search'")
 tuner = new_tuner("RandomSearch", { max_trials = 2, project_name = "wrong" })
 check.fails(function() tuner:search(x, y, { epochs = 1, verbose = 0 }) end,
   "the logs have no 'val_loss'", "pass validation_data")
-local function failing(wanted) return function(hp)
+local function failing_build(wanted) return function(hp)
   if wanted[tonumber(tostring(hp):match "^<trial (%d+)") or 0] then error("no such model", 0) end
   return build(hp)
 end end
 tuner = new_tuner("RandomSearch",
-  { failing { [1] = true, [3] = true }, max_trials = 5, project_name = "some" })
+  { failing_build { [1] = true, [3] = true }, max_trials = 5, project_name = "some" })
 tuner:search(x, y, options)
 assert(tuner.study.trials[1].state == "failed" and tuner.study.trials[1].message == "no such model")
 assert(tuner.study.trials[5].state == "complete")
-tuner = new_tuner("RandomSearch", { failing { true, true, true }, project_name = "all" })
+tuner = new_tuner("RandomSearch", { failing_build { true, true, true }, project_name = "all" })
 check.fails(function() tuner:search(x, y, options) end, "3 trials failed one after another",
   "no such model")
 os.execute("rm -r '" .. folder .. "'")
