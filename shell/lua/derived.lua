@@ -60,7 +60,7 @@ end
 
 -- For each kind of class: its base; the methods that objects pass on to `inner` (hooks); options
 -- that `inner` always gets (options); and options that `inner` never gets (without).
-local kinds = {
+local class_kinds = {
   layer = { base = cr.Layer, hooks = { "build", "call", "compute_mask", "reset_states" } },
   loss = { base = cr.losses.Loss, hooks = { "call" }, options = { reduction = "none" } },
   regularizer = { base = cr.regularizers.Regularizer, hooks = { "call" } },
@@ -218,7 +218,7 @@ local function add_methods(super, members, base)
 end
 
 return function(class, name, options, arguments)
-  local kind, description = kinds[class.kind], cr.describe(class)
+  local kind, description = class_kinds[class.kind], cr.describe(class)
   if not kind or wraps_optimizers(description.options) then return end
   local rows = rows_of(description.options)
   local super = setmetatable({ init = init_of(class, rows, kind) }, { __index = kind.base })

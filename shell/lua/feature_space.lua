@@ -57,7 +57,7 @@ end
 local lookup_options = { option.max_tokens, option.num_oov_indices, option.output_mode,
   option.name }
 local hashed_options = { option.num_bins, option.output_mode, option.name }
-local kinds = {
+local feature_kinds = {
   { "float", "Passes numbers through unchanged.", { option.name },
     function(name)
       return new_feature("float32", layers.Identity { name = layer_name(name) }, "float")
@@ -93,7 +93,7 @@ local kinds = {
   { "string_hashed", "Encodes strings by hash.", hashed_options, hashing_feature_maker "string" },
 }
 local kind_names = {}
-for i, kind in ipairs(kinds) do
+for i, kind in ipairs(feature_kinds) do
   kind_names[i] = kind[1]
   FeatureSpace[kind[1]] = shell.define(kind[1] .. " -> a feature", table.unpack(kind, 2))
 end

@@ -94,7 +94,7 @@ function html.grid(heading, rows)
   return html.element("div", html.element("table", head .. body), 'class="wide"')
 end
 
-local frame = [[
+local page_template = [[
 <!doctype html>
 <html lang="en">
 <head>
@@ -129,7 +129,7 @@ local frame = [[
 
 --- A whole HTML page: the frame, in which each @NAME@ is replaced by the value of that name.
 function html.page(values)
-  return (frame:gsub("@(%u+)@", function(name) return values[name:lower()] end))
+  return (page_template:gsub("@(%u+)@", function(name) return values[name:lower()] end))
 end
 
 return html

@@ -16,16 +16,16 @@ local function is_elementwise(f)
   return succeeded and is_equal
 end
 
-local kinds = {}
+local drawing_functions = {}
 
-function kinds.activation(class, file)
+function drawing_functions.activation(class, file)
   local f = cr.activations[class.name]
   if not is_elementwise(f) then return end
   cr.plot(x, f(x), { file = file })
   return "Its values from -6 to 6."
 end
 
-function kinds.initializer(class, file)
+function drawing_functions.initializer(class, file)
   local succeeded, values = pcall(function() return cr.initializers[class.name]() { 64, 64 } end)
   local varies = succeeded and #cr.ops.unique(values:reshape { -1 }) > 2
   if not varies then return end
@@ -36,7 +36,7 @@ end
 local rates = { initial_learning_rate = 0.1, decay_steps = 100, first_decay_steps = 50,
   decay_rate = 0.5, boundaries = { 50, 120 }, values = { 0.1, 0.05, 0.01 } }
 
-function kinds.schedule(class, file)
+function drawing_functions.schedule(class, file)
   local config = {}
   for _, option in ipairs(class.options) do
     if option.required then config[option.name] = rates[option.name] end
@@ -52,7 +52,7 @@ end
 
 --- The HTML of the picture for a class; empty if classes of its kind have none.
 function pictures.of(class, path)
-  local draw = kinds[class.kind]
+  local draw = drawing_functions[class.kind]
   local name = path .. ".svg"
   local caption = draw and draw(class, host.folder .. "/" .. name)
   if not caption then return "" end

@@ -38,8 +38,8 @@ end
 local function middle_block(net, input, name)
   local x = input
   for i = 1, 3 do
-    local conv = ("%s_sepconv%d"):format(name, i)
-    x = separated(net, activated(net, x, conv), 728, conv)
+    local conv_name = ("%s_sepconv%d"):format(name, i)
+    x = separated(net, activated(net, x, conv_name), 728, conv_name)
   end
   return net.Add() { x, input }
 end

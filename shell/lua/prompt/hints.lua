@@ -28,9 +28,9 @@ local function translated(text)
   text = text:gsub("%f[%w_][%a_][%w_]*", literals):gsub("([^%s=~<>])%s*=%s*([^=])", "%1 = %2")
     :gsub("([\"'])([%a_][%w_]*)%1%s*:%s*", "%2 = ")
   text = text:gsub("([%w_%.:]*)(%b())", function(name, brackets)
-    local inside = translated(brackets:sub(2, -2))
-    if name == "" and inside:find "," then return in_braces(inside) end
-    return as_call(name, inside)
+    local translated_brackets = translated(brackets:sub(2, -2))
+    if name == "" and translated_brackets:find "," then return in_braces(translated_brackets) end
+    return as_call(name, translated_brackets)
   end)
   return (text:gsub("%b[]", function(list) return in_braces(list:sub(2, -2)) end))
 end

@@ -3,8 +3,9 @@ local _, shell = ...
 local of_path = shell.library("prompt/typed_value").of_path
 local named_functions = {}
 
--- For the path of each function that the entry defines, a list of its value before the entry; nil
--- if the text of the entry does not tell all paths.
+-- Maps the path of each function that the text entered at the prompt defines to { value that the
+-- path had before }, a table because that value may be nil. `values` itself is nil if the text does
+-- not contain all paths.
 local values
 
 -- The table in which a path such as Net:call or tools.f is a field; nil for a variable's name.

@@ -19,9 +19,9 @@ end
 
 -- Fails for a value that cannot be registered; `caller` is the function that the user called.
 local function check_object(caller, name, object)
-  local what = cr.describe(object)
+  local description = cr.describe(object)
   local is_known = type(object) == "function" or type(object) == "string"
-    or what and what.what == "class"
+    or description and description.what == "class"
   if type(name) == "string" and is_known then return end
   shell.fail(caller, ": expected a class or a function for '", tostring(name), "', got ",
     shell.shown(object))

@@ -19,7 +19,8 @@ inline constexpr const char* kBuildConfig = "build_config";
 class Instance {
  public:
   virtual ~Instance() = default;
-  /// Initializes an instance of a Lua class; the options are the table on top of the stack.
+  /// Initializes an instance of the Lua class at class_index with the table of options at
+  /// options_index, which must be the top of the stack.
   void adopt(lua_State* L, int class_index, int options_index);
   /// Makes the instance call a Lua function instead of a method `call`; messages use this name.
   void set_function(Ref function, std::string name);

@@ -25,8 +25,8 @@ local function twins(width)
   return model, left, right
 end
 
--- A script that wakes while a step computes waits for its end only if it uses the model; it then
--- finds the model between two batches.
+-- A script that resumes while a step is being computed waits for the end of the step only if the
+-- script uses the model; the model is then in the state between two batches.
 cr.random.seed(1)
 local model, left, right = twins(768)
 local x, y = cr.random.normal { 4096, 768 }, cr.random.normal { 4096, 768 }
