@@ -97,10 +97,10 @@ TEST_CASE("reductions over the same axes share what is made for them", "[cpu][jo
                        ops::sum(made[1], {axis})};
       };
       check(make, reduce, {sines(shape, 1)}, 1);
-      const auto others = [&](const Tensors& made) {
+      const auto sums_of_both = [&](const Tensors& made) {
         return Tensors{ops::sum(made[0], {axis}), ops::sum(made[1], {1 - axis})};
       };
-      check(make, others, {sines(shape, 1)}, 3);
+      check(make, sums_of_both, {sines(shape, 1)}, 3);
     }
   }
 }
@@ -166,11 +166,11 @@ TEST_CASE("slices that repeat, that are small, or that others read are cut out",
     return Tensors{made[0] + 1.0, ops::cumsum(made[0], 0)};
   };
   check(part, twice, {sines({1000}, 1)}, 3);
-  const auto less = [](const Tensors& in) {
+  const auto shorter_sum = [](const Tensors& in) {
     return Tensors{ops::slice_axis(ops::cumsum(in[0], 0), 0, 3, 303)};
   };
-  check(less, add({sines({300}, 2)}), {sines({1000}, 1)}, 3);
-  check(less, add({sines({300}, 2)}), {sines({400}, 1)}, 2);
+  check(shorter_sum, add({sines({300}, 2)}), {sines({1000}, 1)}, 3);
+  check(shorter_sum, add({sines({300}, 2)}), {sines({400}, 1)}, 2);
 }
 
 // The first half of an array, cast to an element type twice as wide, has as many bytes as the
@@ -202,32 +202,34 @@ TEST_CASE("a slice is not overwritten where it lies by wider elements made of it
 TEST_CASE("slices of every extent are read as they lie, in every layout", "[cpu][joined_steps]") {
   const uint64_t seed = 7;
   uint64_t draws = 0;
-  const auto below = [&](int64_t n) {
+  const auto random_below = [&](int64_t n) {
     return static_cast<int64_t>(philox(seed, 0, draws++).word[0] % static_cast<uint64_t>(n));
   };
   constexpr int64_t kExtents[] = {1, 1, 2, 3, 4, 8, 63, 65, 255, 257, 511, 513, 1025, 4097};
   for (int round = 0; round < 400; ++round) {
-    Shape whole, cut;
+    Shape whole_shape, cut_shape;
     std::vector<int64_t> start, size;
-    for (int64_t axes = 1 + below(4), most = 40000; axes > 0; --axes) {
-      const int64_t extent = std::min(kExtents[below(std::size(kExtents))], most);
+    for (int64_t axes = 1 + random_below(4), most = 40000; axes > 0; --axes) {
+      const int64_t extent = std::min(kExtents[random_below(std::size(kExtents))], most);
       most = std::max<int64_t>(most / extent, 1);
-      const int64_t part = below(3) == 0 ? 1 : below(2) == 0 ? extent : 1 + below(extent);
-      whole.append(extent), cut.append(part), size.push_back(part);
-      start.push_back(below(extent - part + 1));
+      const int64_t part = random_below(3) == 0   ? 1
+                           : random_below(2) == 0 ? extent
+                                                  : 1 + random_below(extent);
+      whole_shape.append(extent), cut_shape.append(part), size.push_back(part);
+      start.push_back(random_below(extent - part + 1));
     }
     // The shape of the other operand determines how the slice is broadcast.
-    Shape other_shape = cut;
-    for (int axis = 0; axis < cut.rank(); ++axis)
-      if (cut[axis] == 1 && other_shape.size() < 1000 && below(2) == 0)
-        other_shape.set(axis, 1 + below(300));
-    CAPTURE(round, to_text(whole), to_text(cut), to_text(other_shape), start);
+    Shape other_shape = cut_shape;
+    for (int axis = 0; axis < cut_shape.rank(); ++axis)
+      if (cut_shape[axis] == 1 && other_shape.size() < 1000 && random_below(2) == 0)
+        other_shape.set(axis, 1 + random_below(300));
+    CAPTURE(round, to_text(whole_shape), to_text(cut_shape), to_text(other_shape), start);
     const auto slice = [&](const Tensors& in) { return Tensors{ops::slice(in[0], start, size)}; };
     const Tensor other = sines(other_shape, 2);
     const auto add = [&](const Tensors& made) {
       return Tensors{ops::relu(made[0]) * other, ops::square(made[0])};
     };
-    const Tensors inputs = {sines(whole, 1)}, want = add(slice(inputs));
+    const Tensors inputs = {sines(whole_shape, 1)}, want = add(slice(inputs));
     const Result got = run(slice, add, inputs, false);
     for (size_t i = 0; i < want.size(); ++i) {
       const bool is_same = got.values[i] == want[i].to_vector();

@@ -37,7 +37,8 @@ class Twins final : public Communicator {
     counts.push_back(count);
     instructions.push_back(running_instruction());
     if (std::this_thread::get_id() != owner) ++overlapped;
-    if (static_cast<int>(counts.size()) == failing) fail("the process of rank 1 has ended");
+    if (static_cast<int>(counts.size()) == failing_exchange)
+      fail("the process of rank 1 has ended");
     REQUIRE((kind == ReduceKind::sum && dtype == DType::float32));
     for (size_t i = 0; i < count; ++i) static_cast<float*>(data)[i] *= 2;
   }
@@ -45,7 +46,7 @@ class Twins final : public Communicator {
   void leave(const std::string&) noexcept override {}
 
   int64_t pause = 0;                      ///< microseconds that an exchange takes
-  int failing = -1;                       ///< the number of the exchange that fails, from 1
+  int failing_exchange = -1;              ///< the number of the exchange that fails, from 1
   std::vector<size_t> counts;             ///< the number of elements of each exchange
   std::vector<std::string> instructions;  ///< what each exchange was noted as
   std::atomic<int> overlapped = 0;        ///< the number of exchanges on another thread
@@ -82,7 +83,7 @@ CpuDevice& device_with(bool overlap) {
 /// over the processes in buckets, and an update of the variables.
 struct Network {
   explicit Network(int64_t seed) : random(static_cast<uint64_t>(seed)) {
-    rows = number(1, 500), layers = number(1, 6), small = one_of({0, 500, 1 << 20});
+    rows = number(1, 500), layers = number(1, 6), max_joined_elements = one_of({0, 500, 1 << 20});
     reads_own_gradients = number(0, 1) == 1;
     for (int64_t i = 0; i <= layers; ++i) widths.push_back(number(1, 140));
   }
@@ -95,8 +96,8 @@ struct Network {
 
   std::mt19937_64 random;
   int64_t rows, layers;
-  int64_t small;             ///< gradients of at most so many elements are summed as one tensor
-  bool reads_own_gradients;  ///< whether steps read the gradients of this process, too
+  int64_t max_joined_elements;  ///< gradients of at most so many elements are summed as one tensor
+  bool reads_own_gradients;     ///< whether steps read the gradients of this process, too
   std::vector<int64_t> widths;
 
   /// The weights, and an average of outputs; the update of the average needs no sum over processes.
@@ -130,7 +131,7 @@ struct Network {
       sum_of_own = sum_of_own + ops::mean(ops::matmul(wave, wave, true));
     }
     for (size_t i = w.size(); i-- > 0;) {
-      if (gradients[i].size() > small) {
+      if (gradients[i].size() > max_joined_elements) {
         gradients[i] = ops::all_reduce(gradients[i]);
       } else {
         flat.push_back(ops::reshape(gradients[i], {-1}));
@@ -140,7 +141,8 @@ struct Network {
     if (!flat.empty()) {
       const Tensors sums = ops::split(ops::all_reduce(ops::concatenate(flat, 0)), sizes, 0);
       for (size_t i = w.size(), k = 0; i-- > 0;)
-        if (gradients[i].size() <= small) gradients[i] = ops::reshape(sums[k++], w[i].shape());
+        if (gradients[i].size() <= max_joined_elements)
+          gradients[i] = ops::reshape(sums[k++], w[i].shape());
     }
     average.assign(average.value() * 0.9 + activations.back());
     for (size_t i = 0; i < w.size(); ++i) w[i].assign_sub(gradients[i] * 0.01);
@@ -156,9 +158,10 @@ struct Trained {
   int overlapped = 0;
 };
 
-Trained train(const Network& network, bool overlap, int64_t pause, int steps, int failing = -1) {
-  const WithTwins with;
-  with.twins->pause = pause, with.twins->failing = failing;
+Trained train(const Network& network, bool overlap, int64_t pause, int steps,
+              int failing_exchange = -1) {
+  const WithTwins twins_scope;
+  twins_scope.twins->pause = pause, twins_scope.twins->failing_exchange = failing_exchange;
   const Variables network_variables = network.variables();
   Device& device = device_with(overlap);
   const Program program =
@@ -179,9 +182,10 @@ Trained train(const Network& network, bool overlap, int64_t pause, int steps, in
     trained.error = error.what();
   }
   trained.variables = variables;
-  trained.counts = with.twins->counts;
-  trained.overlapped = with.twins->overlapped;
-  for (const std::string& each : with.twins->instructions) CHECK(each.find("all_reduce_sum") == 0);
+  trained.counts = twins_scope.twins->counts;
+  trained.overlapped = twins_scope.twins->overlapped;
+  for (const std::string& each : twins_scope.twins->instructions)
+    CHECK(each.find("all_reduce_sum") == 0);
   return trained;
 }
 
@@ -197,14 +201,14 @@ TEST_CASE("overlapped exchanges give the bits of exchanges in between, in the sa
   for (int64_t seed = 1; seed <= 150; ++seed) {
     INFO("seed " << seed);
     const Network network(seed);
-    const Trained alone = train(network, false, 0, 3);
-    CHECK(alone.overlapped == 0);
+    const Trained without_overlap = train(network, false, 0, 3);
+    CHECK(without_overlap.overlapped == 0);
     for (const int64_t pause : {0, 300}) {
-      const Trained together = train(network, true, pause, 3);
-      expect_same(together.results, alone.results);
-      expect_same(together.variables, alone.variables);
-      REQUIRE(together.counts == alone.counts);
-      ++(together.overlapped > 0 ? overlapped : other);
+      const Trained with_overlap = train(network, true, pause, 3);
+      expect_same(with_overlap.results, without_overlap.results);
+      expect_same(with_overlap.variables, without_overlap.variables);
+      REQUIRE(with_overlap.counts == without_overlap.counts);
+      ++(with_overlap.overlapped > 0 ? overlapped : other);
     }
   }
   CHECK(overlapped > 50);
@@ -214,22 +218,24 @@ TEST_CASE("overlapped exchanges give the bits of exchanges in between, in the sa
 TEST_CASE("an exchange that fails ends the step, which has changed no variable") {
   for (int64_t seed = 1; seed <= 60; ++seed) {
     const Network network(seed);
-    const Trained once = train(network, true, 0, 1);
-    for (size_t failing = 1; failing <= once.counts.size(); ++failing) {
-      INFO("seed " << seed << ", exchange " << failing);
-      const Trained failed =
-          train(network, true, 100, 2, static_cast<int>(once.counts.size() + failing));
+    const Trained trained_once = train(network, true, 0, 1);
+    for (size_t failing_exchange = 1; failing_exchange <= trained_once.counts.size();
+         ++failing_exchange) {
+      INFO("seed " << seed << ", exchange " << failing_exchange);
+      const Trained failed = train(network, true, 100, 2,
+                                   static_cast<int>(trained_once.counts.size() + failing_exchange));
       CHECK(failed.error.find("the process of rank 1 has ended") != failed.error.npos);
-      expect_same(failed.variables, once.variables);
-      CHECK(failed.counts.size() == once.counts.size() + failing);
+      expect_same(failed.variables, trained_once.variables);
+      CHECK(failed.counts.size() == trained_once.counts.size() + failing_exchange);
     }
   }
 }
 
 TEST_CASE("a profile and a watcher see exchanges where they stand") {
-  const WithTwins with;
+  const WithTwins twins_scope;
   Network network(1);
-  network.rows = 250, network.widths = {100, 120, 130}, network.layers = 2, network.small = 0;
+  network.rows = 250, network.widths = {100, 120, 130}, network.layers = 2,
+  network.max_joined_elements = 0;
   const Variables network_variables = network.variables();
   Device& device = device_with(true);
   const Program program =
@@ -241,12 +247,12 @@ TEST_CASE("a profile and a watcher see exchanges where they stand") {
   for (const Program::Binding& b : program.variables)
     variables.push_back(b.variable.value().clone(nullptr));
   executable->run(inputs, variables, outputs);
-  CHECK(with.twins->overlapped > 0);
-  with.twins->overlapped = 0;
-  with.twins->pause = 2000;
+  CHECK(twins_scope.twins->overlapped > 0);
+  twins_scope.twins->overlapped = 0;
+  twins_scope.twins->pause = 2000;
   executable->profile(true);
   executable->run(inputs, variables, outputs);
-  CHECK(with.twins->overlapped == 0);
+  CHECK(twins_scope.twins->overlapped == 0);
   for (const ProfileEntry& row : executable->rows())
     if (row.op == "all_reduce_sum") CHECK(row.seconds > 1e-3);
 }

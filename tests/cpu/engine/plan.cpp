@@ -121,11 +121,11 @@ TEST_CASE("a variable is written in place, after its last read") {
   Builder b;
   Tensor memory = numbers({100}), other = numbers({100}, 7);
   int v = b.variable(memory), x = b.input();
-  int next = b.add(binary(BinaryKind::add), {v, x});
-  int late = b.add(binary(BinaryKind::multiply),
-                   {v, v});  // reads the old value of v after its new value is computed
-  b.program.variables[0].result = next;
-  b.program.outputs = {late, v};
+  int new_value = b.add(binary(BinaryKind::add), {v, x});
+  int late_square = b.add(binary(BinaryKind::multiply),
+                          {v, v});  // reads the old value of v after its new value is computed
+  b.program.variables[0].result = new_value;
+  b.program.outputs = {late_square, v};
   Tensor x_value = numbers({100}, 2);
   auto executable = compile(b.program, test_device());
   Tensors variables{memory}, outputs = outputs_of(b.program);
@@ -254,7 +254,7 @@ TEST_CASE("several threads run executables at once, and one executable too") {
   auto shared = compile(program, test_device());
   const Tensor x = numbers({300, 300}, -5);
   std::vector<double> want = run_program(program, {x})[0].to_vector();
-  std::atomic<int> wrong{0};
+  std::atomic<int> wrong_count{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
@@ -262,12 +262,12 @@ TEST_CASE("several threads run executables at once, and one executable too") {
       Tensors inputs{x}, outputs{Tensor(TensorSpec{DType::float32, {300}})}, none;
       for (int i = 0; i < 20; ++i) {
         (i % 2 ? separate : shared)->run(inputs, none, outputs);
-        wrong += outputs[0].to_vector() != want;
+        wrong_count += outputs[0].to_vector() != want;
       }
     });
   }
   for (auto& thread : threads) thread.join();
-  CHECK(wrong == 0);
+  CHECK(wrong_count == 0);
 }
 
 TEST_CASE("a scan runs its body a step at a time, forwards and backwards") {

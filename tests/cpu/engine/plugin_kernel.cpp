@@ -94,11 +94,12 @@ TEST_CASE("a kernel that declines leaves its op to compute()") {
 TEST_CASE("what a kernel throws names the op and the plugin, and the device goes on") {
   CHECK_THROWS_WITH(compiled(kThrowsEarly),
                     Contains("kernel of test.guarded of plugin '") && Contains("early"));
-  const auto late = compiled(kThrowsLate), in_region = compiled(kThrowsInRegion),
+  const auto throws_late = compiled(kThrowsLate), throws_in_region = compiled(kThrowsInRegion),
              fails = compiled(kFails), works = compiled(kWorks);
   for (int i = 0; i < 2; ++i) {
-    CHECK_THROWS_WITH(run_on_sines(*late), Contains("kernel of test.guarded") && Contains("late"));
-    CHECK_THROWS_WITH(run_on_sines(*in_region),
+    CHECK_THROWS_WITH(run_on_sines(*throws_late),
+                      Contains("kernel of test.guarded") && Contains("late"));
+    CHECK_THROWS_WITH(run_on_sines(*throws_in_region),
                       Contains("kernel of test.guarded") && Contains("an exception of type int"));
     CHECK_THROWS_WITH(run_on_sines(*fails),
                       Contains("test.guarded") && Contains("the rows are odd"));

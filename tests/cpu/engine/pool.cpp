@@ -15,13 +15,13 @@ TEST_CASE("every part of a region runs once, for any number of threads") {
   for (int threads : {1, 2, 3, 7}) {
     cpu::Pool pool(threads);
     for (int64_t parts : {0, 1, 2, 5, 64, 1000}) {
-      std::vector<std::atomic<int>> seen(static_cast<size_t>(parts));
+      std::vector<std::atomic<int>> visits(static_cast<size_t>(parts));
       std::atomic<bool> worker_in_range{true};
       pool.parallel(parts, [&](int64_t part, int worker) {
-        seen[static_cast<size_t>(part)]++;
+        visits[static_cast<size_t>(part)]++;
         if (worker < 0 || worker >= threads) worker_in_range = false;
       });
-      for (auto& count : seen) REQUIRE(count == 1);
+      for (auto& count : visits) REQUIRE(count == 1);
       REQUIRE(worker_in_range);
     }
   }
@@ -40,11 +40,11 @@ TEST_CASE("many short regions follow one another, with pauses in which the worke
 TEST_CASE("blocks cover the range without overlap") {
   cpu::Pool pool(2);
   for (int64_t n : {0, 1, 99, 100, 101, 1234}) {
-    std::vector<std::atomic<int>> seen(static_cast<size_t>(n));
+    std::vector<std::atomic<int>> visits(static_cast<size_t>(n));
     pool.blocks(n, 100, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) seen[static_cast<size_t>(i)]++;
+      for (int64_t i = begin; i < end; ++i) visits[static_cast<size_t>(i)]++;
     });
-    for (auto& count : seen) REQUIRE(count == 1);
+    for (auto& count : visits) REQUIRE(count == 1);
   }
 }
 
@@ -169,15 +169,15 @@ TEST_CASE("a step in lockstep sees all of the step before, whenever threads join
   cpu::Pool pool(3);
   constexpr int64_t kSteps = 300, kCount = 7;
   for (int round = 0; round < 200; ++round) {
-    std::vector<int64_t> now(kCount), before(kCount, 1);
+    std::vector<int64_t> even_values(kCount), odd_values(kCount, 1);
     if (round % 20 == 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));  // lets the workers fall asleep
     lockstep(pool, kSteps, kCount, round % 5, [&](int64_t step, int64_t first, int64_t last) {
-      auto &from = step % 2 ? now : before, &to = step % 2 ? before : now;
+      auto &from = step % 2 ? even_values : odd_values, &to = step % 2 ? odd_values : even_values;
       for (int64_t i = first; i < last; ++i)
         to[static_cast<size_t>(i)] = from[static_cast<size_t>(kCount - 1 - i)] + 1;
     });
-    for (int64_t value : before) REQUIRE(value == kSteps + 1);
+    for (int64_t value : odd_values) REQUIRE(value == kSteps + 1);
   }
   lockstep(pool, 0, kCount, 3, [](int64_t, int64_t, int64_t) { FAIL("there is no step"); });
 }

@@ -134,8 +134,8 @@ TEST_CASE("what is broadcast along the batch is whole in a slice", "[cpu][rows]"
 TEST_CASE("an op of some rows says how many it makes", "[cpu][rows]") {
   ConvBackwardData convolution;
   convolution.input = {6, 9, 9, 3};
-  const OpPtr fewer = cpu::with_rows(std::make_shared<ConvBackwardData>(convolution), 2);
-  CHECK(static_cast<const ConvBackwardData&>(*fewer).input == Shape{2, 9, 9, 3});
+  const OpPtr op_of_fewer_rows = cpu::with_rows(std::make_shared<ConvBackwardData>(convolution), 2);
+  CHECK(static_cast<const ConvBackwardData&>(*op_of_fewer_rows).input == Shape{2, 9, 9, 3});
   auto wrapped = std::make_shared<WithPostOps>();
   wrapped->op = std::make_shared<ConvBackwardData>(convolution);
   const OpPtr inner = static_cast<const WithPostOps&>(*cpu::with_rows(wrapped, 3)).op;

@@ -47,8 +47,9 @@ Tensor centering_step(const Tensor& h, const Tensor& x, const Tensor&, const Ten
 }
 Tensor concatenating_step(const Tensor& h, const Tensor& x, const Tensor&, const Tensors& around) {
   const int64_t batch = h.dim(0);
-  const Tensor both = ops::concatenate(Tensors{h, x}, 0);
-  return ops::tanh(ops::matmul(ops::slice_axis(both, 0, batch / 2, batch / 2 + batch), around[0]));
+  const Tensor joined = ops::concatenate(Tensors{h, x}, 0);
+  return ops::tanh(
+      ops::matmul(ops::slice_axis(joined, 0, batch / 2, batch / 2 + batch), around[0]));
 }
 
 Tensors operands(int64_t batch) {
@@ -79,9 +80,9 @@ Tensors run(const Program& program, const Tensors& inputs, int threads, int64_t*
   auto executable = test_device().compile(program);
   Tensors outputs = outputs_of(program);
   executable->profile(parts != nullptr);
-  Tensors others;
-  for (const Tensor& x : inputs) others.push_back(x * -0.5);
-  for (const Tensors& in : {others, inputs}) executable->run(in, {}, outputs);
+  Tensors other_inputs;
+  for (const Tensor& x : inputs) other_inputs.push_back(x * -0.5);
+  for (const Tensors& in : {other_inputs, inputs}) executable->run(in, {}, outputs);
   for (const ProfileEntry& row : executable->rows()) {
     if (parts && row.op.find("scan") != std::string::npos) *parts = row.parts;
   }
@@ -107,9 +108,9 @@ Tensors step_by_step(Step step, Tensors in) {
 
 double distance(const Tensor& a, const Tensor& b) {
   const std::vector<double> x = a.to_vector(), y = b.to_vector();
-  double most = 0;
-  for (size_t i = 0; i < x.size(); ++i) most = std::max(most, std::abs(x[i] - y[i]));
-  return most;
+  double largest = 0;
+  for (size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(x[i] - y[i]));
+  return largest;
 }
 
 }  // namespace
@@ -126,15 +127,16 @@ TEST_CASE("parts of the batch go through time on their own", "[cpu][scan]") {
     CAPTURE(batch);
     const Tensors inputs = operands(batch);
     const Program program = loop(step, inputs);
-    int64_t parts = 0;
-    const Tensors got = run(program, inputs, 1, &parts);
-    if (is_cut && batch >= 128) CHECK(parts >= 14);
-    if (!is_cut || batch == 8) CHECK(parts == 1);
+    int64_t part_count = 0;
+    const Tensors got = run(program, inputs, 1, &part_count);
+    if (is_cut && batch >= 128) CHECK(part_count >= 14);
+    if (!is_cut || batch == 8) CHECK(part_count == 1);
     const Tensors states = step_by_step(step, inputs);
     CHECK(distance(got[0], states.back()) < 1e-5);
     for (int64_t t = 0; t < kSteps; ++t) {
-      const Tensor seen = ops::squeeze(ops::slice_axis(got[1], 0, t, t + 1), 0);
-      CHECK(distance(seen, ops::multiply(states[static_cast<size_t>(kSteps - 1 - t)], 2.0)) < 2e-5);
+      const Tensor step_output = ops::squeeze(ops::slice_axis(got[1], 0, t, t + 1), 0);
+      CHECK(distance(step_output, ops::multiply(states[static_cast<size_t>(kSteps - 1 - t)], 2.0)) <
+            2e-5);
     }
     for (const int threads : {2, 3, 9}) {
       const Tensors on_threads = run(program, inputs, threads);

@@ -39,8 +39,8 @@ struct Predicting {
     return y_.clone();
   }
   bool is_right() {
-    const Tensor now = run();
-    return ops::max(ops::abs(now - ops::matmul(x_, w_.value()))).item() < 1e-3;
+    const Tensor result = run();
+    return ops::max(ops::abs(result - ops::matmul(x_, w_.value()))).item() < 1e-3;
   }
   std::vector<ProfileEntry> rows() const { return executable_->rows(); }
   void profile() { executable_->profile(true); }
@@ -61,8 +61,8 @@ TEST_CASE("elastic memory grows at once and shrinks when little was wanted for l
   CHECK(memory.bytes() == 1 << 20);
   auto request_often = [&](size_t bytes) {
     for (int i = 0; i < 2 * Memory::kUses; ++i) {
-      std::byte* at = memory.at_least(bytes);
-      at[0] = at[bytes - 1] = std::byte{1};
+      std::byte* block = memory.at_least(bytes);
+      block[0] = block[bytes - 1] = std::byte{1};
     }
   };
   request_often(600 << 10);
@@ -82,12 +82,13 @@ TEST_CASE("an arena is lent to one at a time, and goes with its last user") {
     const Arenas::User user(arenas);
     std::byte *first, *second;
     {
-      const Arenas::Lease one(arenas, 1 << 20), other(arenas, 1 << 10), none(arenas, 0);
-      first = one.memory(), second = other.memory();
+      const Arenas::Lease first_lease(arenas, 1 << 20), second_lease(arenas, 1 << 10),
+          empty_lease(arenas, 0);
+      first = first_lease.memory(), second = second_lease.memory();
       CHECK(first != second);
-      CHECK(none.memory() == nullptr);
+      CHECK(empty_lease.memory() == nullptr);
     }
-    const Arenas::User another(arenas);
+    const Arenas::User second_user(arenas);
     const Arenas::Lease later_lease(arenas, 100);
     CHECK((later_lease.memory() == first || later_lease.memory() == second));
     CHECK(allocated_bytes() - before == (1 << 20) + (1 << 10));
@@ -122,7 +123,7 @@ TEST_CASE("programs that run side by side, in arenas of different places, are ri
     expected.emplace_back(inputs.back().spec());
     executables.back()->run(std::span(&inputs.back(), 1), {}, std::span(&expected.back(), 1));
   }
-  std::atomic<int> wrong{0};
+  std::atomic<int> wrong_count{0};
   std::vector<std::thread> threads;
   for (size_t id = 0; id < kThreads; ++id) {
     threads.emplace_back([&, id] {
@@ -130,12 +131,12 @@ TEST_CASE("programs that run side by side, in arenas of different places, are ri
         const size_t number = (i * (id + 1) + id) % executables.size();
         Tensor y(inputs[number].spec());
         executables[number]->run(std::span(&inputs[number], 1), {}, std::span(&y, 1));
-        wrong += y.to_vector() != expected[number].to_vector();
+        wrong_count += y.to_vector() != expected[number].to_vector();
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == 0);
+  CHECK(wrong_count == 0);
 }
 
 TEST_CASE("large constants of one number share memory") {
@@ -179,13 +180,13 @@ TEST_CASE("a weight is prepared once for all programs that want it in one form")
 
 TEST_CASE("what another program prepared of other numbers is prepared again") {
   const Variable w(sines({300, 200}, 2));
-  Predicting one(w, 64), other(w, 64);
+  Predicting predicting(w, 64), other_predicting(w, 64);
   const Tensor first = sines({300, 200}, 3), second = sines({300, 200}, 4);
-  const auto want = one.run_with(first).to_vector();
-  CHECK(other.run_with(first).to_vector() == want);
-  CHECK(other.run_with(second).to_vector() != want);
-  CHECK(one.run_with(first).to_vector() == want);
-  CHECK(other.run_with(second).to_vector() == one.run_with(second).to_vector());
+  const auto want = predicting.run_with(first).to_vector();
+  CHECK(other_predicting.run_with(first).to_vector() == want);
+  CHECK(other_predicting.run_with(second).to_vector() != want);
+  CHECK(predicting.run_with(first).to_vector() == want);
+  CHECK(other_predicting.run_with(second).to_vector() == predicting.run_with(second).to_vector());
 }
 
 TEST_CASE("what is prepared of one weight in several shapes is not taken for each other") {
@@ -195,9 +196,9 @@ TEST_CASE("what is prepared of one weight in several shapes is not taken for eac
   };
   const Tensor x = sines({40, 2}, 1);
   const auto f = [&](const Tensors& in) {
-    const Tensor now = w.value();
-    return Tensors{ops::matmul(in[0], cut(now, {4, 6})), ops::matmul(in[0], cut(now, {6, 4})),
-                   cut(now, {8, 3}) * 2.0, cut(now, {3, 8}) * 2.0};
+    const Tensor value = w.value();
+    return Tensors{ops::matmul(in[0], cut(value, {4, 6})), ops::matmul(in[0], cut(value, {6, 4})),
+                   cut(value, {8, 3}) * 2.0, cut(value, {3, 8}) * 2.0};
   };
   const auto executable = test_device().compile(trace(f, TensorSpecs{x.spec()}));
   const Tensors want = f({x});
@@ -226,18 +227,19 @@ TEST_CASE("prepared weights go with the last program that wants them") {
 
 TEST_CASE("weights are prepared while other threads predict with them") {
   const Variable w(sines({256, 256}, 3)), other(sines({256, 256}, 5));
-  std::atomic<int> wrong{0};
+  std::atomic<int> wrong_count{0};
   std::vector<std::thread> threads;
   for (int64_t id = 0; id < 3; ++id) {
     threads.emplace_back([&, id] {
       for (int64_t i = 0; i < 20; ++i) {  // new programs reuse prepared values of earlier ones
-        Predicting one(w, 40 + 8 * ((i + id) % 4)), two(other, 40 + 8 * (i % 3));
-        wrong += !one.is_right() + !two.is_right();
+        Predicting predicting(w, 40 + 8 * ((i + id) % 4)),
+            other_predicting(other, 40 + 8 * (i % 3));
+        wrong_count += !predicting.is_right() + !other_predicting.is_right();
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == 0);
+  CHECK(wrong_count == 0);
 }
 
 TEST_CASE("constants that somebody may write to are not taken for each other", "[cpu]") {
@@ -307,6 +309,7 @@ TEST_CASE("a prepared value is checked on every run", "[cpu]") {
   CHECK_THROWS_AS(run({0, 7, 1}), Error);
   CHECK_THROWS_AS(run({0, 7, 1}), Error);
   run({2, 2, 1});
-  const Tensor at = ops::cast(Tensor::from(std::vector<double>{2, 2, 1}, {3}), DType::int32);
-  CHECK(y.to_vector() == ops::gather(table, at, 0).to_vector());
+  const Tensor new_indices =
+      ops::cast(Tensor::from(std::vector<double>{2, 2, 1}, {3}), DType::int32);
+  CHECK(y.to_vector() == ops::gather(table, new_indices, 0).to_vector());
 }

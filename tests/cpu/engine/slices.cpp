@@ -27,14 +27,15 @@ Tensors network(const Tensors& in, int64_t stride, bool residual) {
     return ops::relu(ops::batch_norm_train(x, in[i], in[i + 1], 1e-3).y);
   };
   const Tensor x = normalized(in[0], 1);
-  const Tensor deep =
+  const Tensor depthwise =
       normalized(ops::conv(x, in[3], {stride, stride}, ops::Padding::same, {1, 1}, channels), 4);
-  Tensor wide = normalized(ops::conv(deep, in[6], {1, 1}, ops::Padding::same, {1, 1}, 1), 7);
-  if (residual) wide = wide + x;
-  const Tensor loss = ops::sum(wide * wide);
+  Tensor pointwise =
+      normalized(ops::conv(depthwise, in[6], {1, 1}, ops::Padding::same, {1, 1}, 1), 7);
+  if (residual) pointwise = pointwise + x;
+  const Tensor loss = ops::sum(pointwise * pointwise);
   tape.stop();
   Tensors outputs = tape.gradient(loss, std::span<const Tensor>(in));
-  outputs.push_back(loss), outputs.push_back(wide);
+  outputs.push_back(loss), outputs.push_back(pointwise);
   return outputs;
 }
 
@@ -69,12 +70,12 @@ Tensors run_one_by_one(const Program& program, const Tensors& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) values[program.inputs[i]] = inputs[i];
   for (const Program::Constant& c : program.constants) values[c.value] = c.tensor;
   for (const Program::Instruction& i : program.code) {
-    Program alone;
-    alone.values = program.values;
-    alone.inputs = i.inputs, alone.outputs = i.outputs, alone.code = {i};
+    Program single_step;
+    single_step.values = program.values;
+    single_step.inputs = i.inputs, single_step.outputs = i.outputs, single_step.code = {i};
     Tensors in;
     for (int value : i.inputs) in.push_back(values.at(value));
-    const Tensors out = run(alone, in);
+    const Tensors out = run(single_step, in);
     for (size_t k = 0; k < out.size(); ++k) values[i.outputs[k]] = out[k];
   }
   Tensors outputs;

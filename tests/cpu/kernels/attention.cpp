@@ -30,8 +30,8 @@ struct Rule {
     if (dropout == 0) return 1;
     const int64_t i = first_row * z.heads * z.queries * z.keys + weight;
     const uint32_t word = philox(kSeed, kCounter, static_cast<uint64_t>(i / 4)).word[i % 4];
-    const bool kept = static_cast<float>(word >> 8) * 0x1p-24f >= static_cast<float>(dropout);
-    return kept ? 1 / (1 - dropout) : 0;
+    const bool is_kept = static_cast<float>(word >> 8) * 0x1p-24f >= static_cast<float>(dropout);
+    return is_kept ? 1 / (1 - dropout) : 0;
   }
   bool allows(int64_t b, int64_t h, int64_t i, int64_t j) const {
     if (causal && j > i) return false;
@@ -195,9 +195,9 @@ std::vector<Array> with_results(const Sizes& z, std::vector<Array> in, const Rul
 }
 
 void check_gradient(const Sizes& z, DType dtype, const Rule& rule = {}) {
-  const auto given = operands(z, dtype);
-  const auto wanted = gradients_of(z, given, gradient_of_context(z, dtype), rule);
-  auto in = with_results(z, given, rule);
+  const auto attention_inputs = operands(z, dtype);
+  const auto wanted = gradients_of(z, attention_inputs, gradient_of_context(z, dtype), rule);
+  auto in = with_results(z, attention_inputs, rule);
   add_inputs(rule, in);
   CAPTURE(z.queries, z.keys, z.width, name_of(dtype), rule.causal, rule.dropout);
   CHECK(check(attention_kernels, op_of<AttentionBackward>(rule), in, wanted, 20) >= 2);
@@ -290,12 +290,12 @@ TEST_CASE("keys that no query of a block may see are left out", "[cpu][attention
     for (DType dtype : {DType::float32, DType::float64, DType::bfloat16})
       check_both(z, dtype, {&mask, causal});
   }
-  const Array narrow = band_mask(700, 700, 70, 3), late = band_mask(700, 300, 700, -390),
-              alike = random_mask({1, 1, 1, 700}), whole = random_mask({1, 1, 150, 1});
-  check_both({1, 700, 700, 1, 4, 3}, DType::float32, {&narrow, causal});
-  check_both({1, 700, 300, 1, 4, 3}, DType::float32, {&late, causal});
-  check_both({1, 700, 700, 1, 2, 3}, DType::float32, {&alike, causal});
-  check_both({1, 150, 300, 1, 2, 3}, DType::float32, {&whole, causal});
+  const Array narrow_band = band_mask(700, 700, 70, 3), late_band = band_mask(700, 300, 700, -390),
+              key_mask = random_mask({1, 1, 1, 700}), query_mask = random_mask({1, 1, 150, 1});
+  check_both({1, 700, 700, 1, 4, 3}, DType::float32, {&narrow_band, causal});
+  check_both({1, 700, 300, 1, 4, 3}, DType::float32, {&late_band, causal});
+  check_both({1, 700, 700, 1, 2, 3}, DType::float32, {&key_mask, causal});
+  check_both({1, 150, 300, 1, 2, 3}, DType::float32, {&query_mask, causal});
   check_both({2, 700, 700, 8, 1, 1}, DType::float32, {nullptr, causal});
 }
 
@@ -304,24 +304,24 @@ TEST_CASE("a query that may see nothing mixes all values", "[cpu][attention]") {
   const Sizes z{1, 3, 5, 1, 4, 4}, longer{1, 130, 600, 1, 4, 4};
   Array mask = zeros({1, 1, 3, 5}, DType::boolean);
   // masks with which some of the queries attend to no key
-  Array one = random_mask({1, 1, 3, 5}), last = zeros({1, 1, 1, 600}, DType::boolean);
-  for (size_t j = 0; j < 5; ++j) one.values[5 + j] = 0;
-  last.values[100] = last.values[599] = 1;
+  Array small_mask = random_mask({1, 1, 3, 5}), long_mask = zeros({1, 1, 1, 600}, DType::boolean);
+  for (size_t j = 0; j < 5; ++j) small_mask.values[5 + j] = 0;
+  long_mask.values[100] = long_mask.values[599] = 1;
   for (DType dtype : {DType::float32, DType::float64, DType::bfloat16}) {
     check_both(z, dtype, {&mask, causal});
-    check_both(z, dtype, {&one, causal});
-    check_both(longer, dtype, {&last, causal});
+    check_both(z, dtype, {&small_mask, causal});
+    check_both(longer, dtype, {&long_mask, causal});
   }
 }
 
 TEST_CASE("NaN and infinity in attention spread as in the plain form", "[cpu][attention]") {
   const Sizes z{1, 130, 600, 1, 4, 3};
   const bool causal = GENERATE(false, true);
-  const double bad = GENERATE(double(NAN), double(INFINITY), -double(INFINITY));
+  const double not_finite = GENERATE(double(NAN), double(INFINITY), -double(INFINITY));
   for (size_t which : {0, 1, 2}) {
     for (int64_t step : {40, 70, 129}) {
       auto in = operands(z, DType::float32);
-      in[which].values[static_cast<size_t>(step * in[which].spec.shape[3])] = bad;
+      in[which].values[static_cast<size_t>(step * in[which].spec.shape[3])] = not_finite;
       const Rule rule{nullptr, causal};
       const Array wanted = context_of(z, weights_of(z, in[0], in[1], rule).weights, in[2], rule);
       const TensorSpecs specs{in[0].spec, in[1].spec, in[2].spec},
@@ -329,7 +329,7 @@ TEST_CASE("NaN and infinity in attention spread as in the plain form", "[cpu][at
       const Options options;
       const auto got =
           run(*make_kernel({op_of<Attention>(rule), specs, out, options}), in, out, 2).outputs[0];
-      CAPTURE(which, step, causal, bad);
+      CAPTURE(which, step, causal, not_finite);
       for (int64_t i = 0; i < wanted.spec.shape.size(); ++i) {
         // A kernel does not read keys that no query of its block may attend to, while the plain
         // form multiplies them by 0, which makes NaN of infinities.

@@ -149,13 +149,13 @@ TEST_CASE("products of rows of several runs are exact, and their factors are app
       bytes::product_with(instructions)(
           rows.left(), m, packed(b, n, depth).data(), depth, n,
           {c.data(), n + kMarginColumns, has_factors ? factors.data() : nullptr});
-      const std::vector<int32_t> found = without_columns_beside(c, m, n);
+      const std::vector<int32_t> product = without_columns_beside(c, m, n);
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
           int32_t sum = 0;
           for (int64_t q = 0; q < depth.size(); ++q)
             sum += rows.at(i, q) * b[static_cast<size_t>(q * n + j)];
-          const int32_t result = found[static_cast<size_t>(i * n + j)];
+          const int32_t result = product[static_cast<size_t>(i * n + j)];
           const float scaled = static_cast<float>(sum) * factors[static_cast<size_t>(j)];
           if (has_factors ? std::bit_cast<float>(result) != scaled : result != sum)
             FAIL(m << " x " << n << ", " << depth.runs << " x " << depth.length << ", element " << i

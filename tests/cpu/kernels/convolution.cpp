@@ -38,14 +38,14 @@ void each_product(const Case& c, F&& f) {
   const int64_t pixels = y.slice(1, 1 + axes).size(), taps = c.kernel.slice(0, axes).size();
   for (int64_t item = 0; item < y[0] * pixels * taps; ++item) {
     int64_t pixel = item / taps % pixels, tap = item % taps, at = 0, stride = 1;
-    bool inside = true;
+    bool is_inside = true;
     for (int i = axes - 1; i >= 0; --i) {
       const int64_t position = pixel % y[i + 1] * c.spec.strides[i] - c.spec.pad_before[i] +
                                tap % c.kernel[i] * c.spec.dilation[i];
-      inside = inside && position >= 0 && position < c.x[i + 1];
+      is_inside = is_inside && position >= 0 && position < c.x[i + 1];
       at += position * stride, stride *= c.x[i + 1], pixel /= y[i + 1], tap /= c.kernel[i];
     }
-    if (!inside) continue;
+    if (!is_inside) continue;
     const int64_t x0 = (item / taps / pixels * stride + at) * in, y0 = item / taps * out;
     for (int64_t o = 0; o < out; ++o) {
       for (int64_t q = 0; q < in_group; ++q) {

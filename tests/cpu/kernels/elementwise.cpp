@@ -224,18 +224,18 @@ TEST_CASE("binary functions broadcast in every pattern, for every number of thre
       const Shape shape = broadcast_shapes(sa, sb, "test");
       for (int k = 0; k < kBinaryCount; ++k) {
         const BinaryKind kind = static_cast<BinaryKind>(k);
-        const bool slow = shape.size() > 10000 && k > 2;
-        const bool wrong =
+        const bool is_slow = shape.size() > 10000 && k > 2;
+        const bool is_undefined =
             (!is_floating(dtype) && (kind == BinaryKind::divide || kind == BinaryKind::arctan2)) ||
             kind >= BinaryKind::logical_and ||
             (dtype == DType::uint8 && (kind == BinaryKind::subtract || kind == BinaryKind::power));
-        if (slow || wrong) continue;
+        if (is_slow || is_undefined) continue;
         const double low = is_floating(dtype) ? 0.5 : 1, high = is_floating(dtype) ? 3 : 4.99;
         Array a = random(sa, dtype, 1, low, high), b = random(sb, dtype, 2, low, high);
         Array want = zeros(shape, result_of(kind, dtype));
         auto positions = [&](const Shape& in) {
-          std::vector<size_t> at(static_cast<size_t>(shape.size()));
-          for (size_t i = 0; i < at.size(); ++i) {
+          std::vector<size_t> offsets(static_cast<size_t>(shape.size()));
+          for (size_t i = 0; i < offsets.size(); ++i) {
             int64_t rest = static_cast<int64_t>(i), offset = 0, stride = 1;
             for (int axis = shape.rank() - 1; axis >= 0; --axis) {
               const int in_axis = axis - (shape.rank() - in.rank());
@@ -244,9 +244,9 @@ TEST_CASE("binary functions broadcast in every pattern, for every number of thre
               if (in_axis >= 0 && in[in_axis] > 1) offset += c * stride;
               if (in_axis >= 0) stride *= in[in_axis];
             }
-            at[i] = static_cast<size_t>(offset);
+            offsets[i] = static_cast<size_t>(offset);
           }
-          return at;
+          return offsets;
         };
         const std::vector<size_t> ia = positions(sa), ib = positions(sb);
         for (size_t i = 0; i < want.values.size(); ++i)
@@ -359,26 +359,27 @@ TEST_CASE("cast converts between all dtypes as core converts single values") {
     std::vector<uint16_t> bits(65536);
     for (size_t i = 0; i < bits.size(); ++i) bits[i] = static_cast<uint16_t>(i);
     std::vector<float> wide(bits.size());
-    std::vector<uint16_t> back(bits.size());
+    std::vector<uint16_t> bits_again(bits.size());
     cpu::Pool pool(1);
     const std::byte* in[] = {reinterpret_cast<std::byte*>(bits.data())};
     std::byte* out[] = {reinterpret_cast<std::byte*>(wide.data())};
     make(op, {{half, {65536}}}, {{DType::float32, {65536}}})->run({in, out, nullptr, pool});
-    Cast narrow;
-    narrow.dtype = half;
+    Cast narrowing;
+    narrowing.dtype = half;
     const std::byte* in2[] = {reinterpret_cast<std::byte*>(wide.data())};
-    std::byte* out2[] = {reinterpret_cast<std::byte*>(back.data())};
-    make(narrow, {{DType::float32, {65536}}}, {{half, {65536}}})->run({in2, out2, nullptr, pool});
-    size_t wrong = 0;
+    std::byte* out2[] = {reinterpret_cast<std::byte*>(bits_again.data())};
+    make(narrowing, {{DType::float32, {65536}}}, {{half, {65536}}})
+        ->run({in2, out2, nullptr, pool});
+    size_t wrong_count = 0;
     for (size_t i = 0; i < bits.size(); ++i) {
       const float expected =
           half == DType::float16 ? float16_to_float(bits[i]) : bfloat16_to_float(bits[i]);
       if (std::isnan(expected))
-        wrong += !std::isnan(wide[i]);
+        wrong_count += !std::isnan(wide[i]);
       else
-        wrong += wide[i] != expected || back[i] != bits[i];
+        wrong_count += wide[i] != expected || bits_again[i] != bits[i];
     }
-    CHECK(wrong == 0);
+    CHECK(wrong_count == 0);
   }
 }
 
@@ -401,12 +402,12 @@ TEST_CASE("rounding to half width agrees with core for many floats") {
     std::byte* out[] = {reinterpret_cast<std::byte*>(y.data())};
     cpu::Pool pool(2);
     make(op, {{DType::float32, {n}}}, {{half, {n}}})->run({in, out, nullptr, pool});
-    size_t wrong = 0;
+    size_t wrong_count = 0;
     for (size_t i = 0; i < x.size(); ++i) {
       if (!std::isnan(x[i]))
-        wrong +=
+        wrong_count +=
             y[i] != (half == DType::float16 ? float_to_float16(x[i]) : float_to_bfloat16(x[i]));
     }
-    CHECK(wrong == 0);
+    CHECK(wrong_count == 0);
   }
 }

@@ -244,9 +244,9 @@ TEST_CASE("what is compiled as one loop gives the bits of its steps") {
       if (op.steps[0].unary == UnaryKind::isnan) inputs[0].values[3] = NAN;
       const Options options;
       TensorSpecs out(op.outputs.size(), {DType::float32, op.shape});
-      const auto one = make_kernel({op, in, out, options});
-      CHECK(one->flops() == static_cast<double>(shape.size()));  // one step per element
-      const Outcome got = run(*one, inputs, out, 2);
+      const auto kernel = make_kernel({op, in, out, options});
+      CHECK(kernel->flops() == static_cast<double>(shape.size()));  // one step per element
+      const Outcome got = run(*kernel, inputs, out, 2);
       check_outputs(op, inputs, in, got);
     }
   }

@@ -24,7 +24,7 @@ Tensor positive(const Shape& shape, int64_t seed) {
   return ops::abs(SeedGenerator(seed).normal(shape));
 }
 
-Tensor wide(const Tensor& x) { return ops::cast(x, DType::float64); }
+Tensor as_float64(const Tensor& x) { return ops::cast(x, DType::float64); }
 
 /// The gradient of a convolution's kernel for the upstream gradient dy.
 Tensor kernel_gradient(const Tensor& x, const Tensor& kernel, const Tensor& dy) {
@@ -44,7 +44,7 @@ TEST_CASE("products with few columns add in stretches at all depths", "[cpu][mat
       const Tensor a = positive({depth, 8}, 1), b = positive({depth, columns}, 2);
       const Tensor product = ops::matmul(a, b, true);
       CAPTURE(depth, columns);
-      CHECK(error_of(product, ops::matmul(wide(a), wide(b), true)) < 1.5e-6);
+      CHECK(error_of(product, ops::matmul(as_float64(a), as_float64(b), true)) < 1.5e-6);
     }
   }
 }
@@ -55,6 +55,7 @@ TEST_CASE("gradients of small kernels add in slices of the batch", "[cpu][conv]"
     const Tensor kernel = positive({4, 1, 1}, 3);
     const Tensor gradient = kernel_gradient(x, kernel, dy);
     CAPTURE(batch);
-    CHECK(error_of(gradient, kernel_gradient(wide(x), wide(kernel), wide(dy))) < 4e-6);
+    CHECK(error_of(gradient, kernel_gradient(as_float64(x), as_float64(kernel), as_float64(dy))) <
+          4e-6);
   }
 }

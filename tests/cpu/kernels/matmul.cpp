@@ -326,9 +326,9 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
   const TensorSpecs specs = {{DType::float32, {128, 784}}, {DType::float32, {784, 512}}};
   const TensorSpec out{DType::float32, {128, 512}};
   const MatmulPlan plan(Request{matmul(false, false).op(), specs, {&out, 1}, Options{}});
-  const MatmulCut few(plan, true), many(plan, true, MatmulCut::ThreadCount::many);
-  CHECK(many.tiles() == 2 * few.tiles());
-  CHECK(many.sums == few.sums);
+  const MatmulCut cut_for_few(plan, true), cut_for_many(plan, true, MatmulCut::ThreadCount::many);
+  CHECK(cut_for_many.tiles() == 2 * cut_for_few.tiles());
+  CHECK(cut_for_many.sums == cut_for_few.sums);
   for (const auto form : {amx::Form::rounded, amx::Form::split}) {
     const int64_t sizes[][3] = {{128, 784, 512},   {128, 512, 512},  {784, 128, 512},
                                 {10240, 128, 128}, {4096, 512, 128}, {128, 4096, 128}};
@@ -337,11 +337,12 @@ TEST_CASE("products are cut into more tiles for many threads", "[cpu][matmul]") 
       const TensorSpecs operands = {{DType::float32, {m, k}}, {DType::float32, {k, n}}};
       const TensorSpec result{DType::float32, {m, n}};
       const MatmulPlan shape(Request{matmul(false, false).op(), operands, {&result, 1}, Options{}});
-      const AmxCut one(shape, true, form, AmxCut::ThreadCount::few),
-          other(shape, true, form, AmxCut::ThreadCount::many);
-      const int64_t parts = other.row_blocks * other.column_blocks * other.sums;
+      const AmxCut cut_for_few(shape, true, form, AmxCut::ThreadCount::few),
+          cut_for_many(shape, true, form, AmxCut::ThreadCount::many);
+      const int64_t parts =
+          cut_for_many.row_blocks * cut_for_many.column_blocks * cut_for_many.sums;
       CHECK(parts >= 12 * pieces(parts, 16));  // at least 12 of 16 cores are busy at any time
-      CHECK((other.sums == one.sums && other.depth == one.depth));
+      CHECK((cut_for_many.sums == cut_for_few.sums && cut_for_many.depth == cut_for_few.depth));
     }
   }
 }
@@ -379,9 +380,9 @@ TEST_CASE("matmul knows infinities", "[cpu][matmul]") {
           if (!kernel) continue;
           CAPTURE(form, activated, kernel->name(), prepared);
           const auto got = run(*kernel, in, {wanted.spec}, 2, prepared).outputs[0];
-          int64_t wrong = 0;
-          for (int64_t at = 0; at < m * n; ++at) wrong += !is_right(got[at], at);
-          CHECK(wrong == 0);
+          int64_t wrong_count = 0;
+          for (int64_t at = 0; at < m * n; ++at) wrong_count += !is_right(got[at], at);
+          CHECK(wrong_count == 0);
         }
       }
     }

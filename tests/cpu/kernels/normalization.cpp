@@ -24,8 +24,8 @@ std::vector<Array> moments(const Array& x) {
 std::vector<Array> batch_norm(const std::vector<Array>& in, double epsilon) {
   const Array& x = in[0];
   const int64_t columns = x.spec.shape[-1], rows = x.spec.shape.size() / columns;
-  const auto both = moments(x);
-  const Array &mean = both[0], &variance = both[1];
+  const auto mean_and_variance = moments(x);
+  const Array &mean = mean_and_variance[0], &variance = mean_and_variance[1];
   Array y = x;
   for (int64_t c = 0; c < columns; ++c) {
     for (int64_t r = 0; r < rows; ++r) {
@@ -57,9 +57,9 @@ std::vector<Array> layer_norm(const std::vector<Array>& in, double epsilon) {
 }
 
 std::vector<Array> operands(const Shape& shape, DType dtype) {
-  const DType wide = computed_as(dtype);
-  return {random(shape, dtype, 1), random({shape[-1]}, wide, 2, 0.5, 1.5),
-          random({shape[-1]}, wide, 3)};
+  const DType wide_dtype = computed_as(dtype);
+  return {random(shape, dtype, 1), random({shape[-1]}, wide_dtype, 2, 0.5, 1.5),
+          random({shape[-1]}, wide_dtype, 3)};
 }
 
 template <class Forward, class Backward, class Reference>

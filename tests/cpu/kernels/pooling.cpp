@@ -31,19 +31,20 @@ void each_window(const PoolCase& c, F&& f) {
   int64_t taps = 1;
   for (int64_t w : c.window) taps *= w;
   for (int64_t out = 0; out < y.size(); ++out) {
-    std::vector<int64_t> under;
+    std::vector<int64_t> window_indices;
     for (int64_t tap = 0; tap < taps; ++tap) {
       int64_t pixel = out / channels % pixels, rest = tap, at = 0, stride = 1;
-      bool inside = true;
+      bool is_inside = true;
       for (int i = axes - 1; i >= 0; --i) {
         const int64_t position = pixel % y[i + 1] * c.strides[i] - c.before[i] + rest % c.window[i];
-        inside = inside && position >= 0 && position < c.x[i + 1];
+        is_inside = is_inside && position >= 0 && position < c.x[i + 1];
         at += position * stride, stride *= c.x[i + 1], pixel /= y[i + 1], rest /= c.window[i];
       }
-      if (inside)
-        under.push_back((out / channels / pixels * stride + at) * channels + out % channels);
+      if (is_inside)
+        window_indices.push_back((out / channels / pixels * stride + at) * channels +
+                                 out % channels);
     }
-    f(out, under);
+    f(out, window_indices);
   }
 }
 

@@ -50,16 +50,17 @@ Spread spread_of(const Array& x) {
 TEST_CASE("uniform numbers are the words of Philox, for any number of threads") {
   const SimdLimit limit(GENERATE(kNative, kNoAvx512, kNoAvx2));
   const Random op = random_op(RandomKind::uniform, {30001}, DType::float32);
-  const Outcome one = sample(op, 1234567890123, 7, 1);
+  const Outcome outcome = sample(op, 1234567890123, 7, 1);
   for (int64_t i : {0, 1, 5, 1023, 1024, 8192, 20000, 30000}) {
-    CHECK(one.outputs[0][i] == static_cast<double>(word(1234567890123, 7, i) >> 8) * 0x1p-24);
+    CHECK(outcome.outputs[0][i] == static_cast<double>(word(1234567890123, 7, i) >> 8) * 0x1p-24);
   }
-  for (int threads : {2, 3}) CHECK(sample(op, 1234567890123, 7, threads).bits == one.bits);
-  CHECK(sample(op, 1234567890123, 8, 1).bits != one.bits);
-  const Outcome wide =
+  for (int threads : {2, 3}) CHECK(sample(op, 1234567890123, 7, threads).bits == outcome.bits);
+  CHECK(sample(op, 1234567890123, 8, 1).bits != outcome.bits);
+  const Outcome float64_outcome =
       sample(random_op(RandomKind::uniform, {5000}, DType::float64, -2, 3), -5, 1, 2);
   const uint64_t bits = (uint64_t{word(-5, 1, 6)} << 32 | word(-5, 1, 7)) >> 11;
-  CHECK(wide.outputs[0][3] == Approx(-2 + 5 * static_cast<double>(bits) * 0x1p-53).epsilon(1e-14));
+  CHECK(float64_outcome.outputs[0][3] ==
+        Approx(-2 + 5 * static_cast<double>(bits) * 0x1p-53).epsilon(1e-14));
 }
 
 TEST_CASE("every number of a long draw is that of its own word") {
@@ -68,13 +69,13 @@ TEST_CASE("every number of a long draw is that of its own word") {
   const Array uniform = sample(random_op(RandomKind::uniform, {count}, DType::float32), 9, 1, 3)
                             .outputs[0],
               bits = sample(random_op(RandomKind::bits, {count}, DType::int32), 9, 1, 3).outputs[0];
-  int64_t wrong = 0;
+  int64_t wrong_count = 0;
   for (int64_t i = 0; i < count; ++i) {
     const uint32_t expected = word(9, 1, i);
-    wrong += uniform[i] != static_cast<double>(expected >> 8) * 0x1p-24 ||
-             static_cast<uint32_t>(static_cast<int32_t>(bits[i])) != expected;
+    wrong_count += uniform[i] != static_cast<double>(expected >> 8) * 0x1p-24 ||
+                   static_cast<uint32_t>(static_cast<int32_t>(bits[i])) != expected;
   }
-  CHECK(wrong == 0);
+  CHECK(wrong_count == 0);
 }
 
 TEST_CASE("every float64 of a long draw is that of its own two words") {
@@ -82,12 +83,12 @@ TEST_CASE("every float64 of a long draw is that of its own two words") {
   const int64_t count = 20001;
   const Array u =
       sample(random_op(RandomKind::uniform, {count}, DType::float64), 9, 1, 3).outputs[0];
-  int64_t wrong = 0;
+  int64_t wrong_count = 0;
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t bits = (uint64_t{word(9, 1, 2 * i)} << 32 | word(9, 1, 2 * i + 1)) >> 11;
-    wrong += u[i] != static_cast<double>(bits) * 0x1p-53;
+    wrong_count += u[i] != static_cast<double>(bits) * 0x1p-53;
   }
-  CHECK(wrong == 0);
+  CHECK(wrong_count == 0);
 }
 
 TEST_CASE("normal numbers of a long draw are pairs of the uniform ones") {
@@ -219,16 +220,16 @@ TEST_CASE("what large logits share is no part of what is left of them") {
     // difference of 1 is exact.
     const double large = dtype == DType::bfloat16 ? 255 : dtype == DType::float32 ? 0x1p23 : 0x1p50;
     const int64_t n = 4;
-    const double rest = std::log(std::exp(1) + static_cast<double>(n - 1));
+    const double log_sum = std::log(std::exp(1) + static_cast<double>(n - 1));
     for (double top : {large, -large}) {
       Array z{{dtype, {2, n}}, std::vector<double>(2 * n, top - 1)};
       z.values[1] = z.values[static_cast<size_t>(n) + 2] = top;
       Array labels = zeros({2}, DType::int32), dense = zeros({2, n}, dtype);
       labels.values = {1, 0};
       dense.values[1] = dense.values[static_cast<size_t>(n)] = 1;
-      Array logs{z.spec, std::vector<double>(2 * n, -rest)};
-      logs.values[1] = logs.values[static_cast<size_t>(n) + 2] = 1 - rest;
-      const Array loss{{dtype, {2}}, {rest - 1, rest}};
+      Array logs{z.spec, std::vector<double>(2 * n, -log_sum)};
+      logs.values[1] = logs.values[static_cast<size_t>(n) + 2] = 1 - log_sum;
+      const Array loss{{dtype, {2}}, {log_sum - 1, log_sum}};
       CAPTURE(top);
       Softmax logarithm;
       logarithm.log = true;
@@ -247,10 +248,12 @@ TEST_CASE("cross entropy of a label that is none of the classes is no number") {
   Array z = random({5, n}, DType::float32, 1), labels = zeros({5}, DType::int64),
         up = random({5}, DType::float32, 2);
   labels.values = {-1, 3, 2, 4, 3};
-  const TensorSpecs given{z.spec, labels.spec}, both{z.spec, labels.spec, up.spec};
+  const TensorSpecs forward_inputs{z.spec, labels.spec},
+      backward_inputs{z.spec, labels.spec, up.spec};
   const TensorSpecs numbers{up.spec}, rows{z.spec};
-  const auto forward = make_kernel({SoftmaxCrossEntropy{}, given, numbers, Options{}}),
-             backward = make_kernel({SoftmaxCrossEntropyBackward{}, both, rows, Options{}});
+  const auto forward = make_kernel({SoftmaxCrossEntropy{}, forward_inputs, numbers, Options{}}),
+             backward =
+                 make_kernel({SoftmaxCrossEntropyBackward{}, backward_inputs, rows, Options{}});
   const Array loss = run(*forward, {z, labels}, numbers, 1).outputs[0],
               dz = run(*backward, {z, labels, up}, rows, 1).outputs[0];
   for (int64_t row = 0; row < 5; ++row) {

@@ -102,9 +102,9 @@ std::vector<Array> gru_operands(int64_t b, int64_t t, int64_t f, int64_t u, DTyp
 
 /// Random dropout factors of 0 or 2, for a rate of 1/2.
 Array factors(int64_t b, int64_t u, DType dtype) {
-  Array drawn = random({b, u}, dtype, 10);
-  for (double& value : drawn.values) value = value < 0 ? 0 : 2;
-  return drawn;
+  Array dropout_factors = random({b, u}, dtype, 10);
+  for (double& value : dropout_factors.values) value = value < 0 ? 0 : 2;
+  return dropout_factors;
 }
 
 constexpr int64_t kSizes[][4] = {{1, 1, 1, 1},  {3, 4, 5, 7},     {17, 6, 3, 16}, {2, 9, 17, 33},
@@ -202,9 +202,9 @@ TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
     for (DType dtype : {DType::float32, DType::float64}) {
       CAPTURE(b, t, f, u, name_of(dtype));
       auto in = lstm_operands(b, t, f, u, dtype), gru_in = gru_operands(b, t, f, u, dtype);
-      const Array drawn = factors(b, u, dtype), dhs = random({b, t, u}, dtype, 7),
+      const Array dropout_factors = factors(b, u, dtype), dhs = random({b, t, u}, dtype, 7),
                   dh = random({b, u}, dtype, 8), dc = random({b, u}, dtype, 9);
-      in.push_back(drawn), gru_in.push_back(drawn);
+      in.push_back(dropout_factors), gru_in.push_back(dropout_factors);
       const auto out = lstm(in), gru_out = gru(gru_in);
       CHECK(check(recurrent_kernels, Lstm{}, in, out, 4) >= 2);
       CHECK(check(recurrent_kernels, Gru{}, gru_in, gru_out, 4) >= 2);
@@ -213,13 +213,14 @@ TEST_CASE("LSTM and GRU see states times factors", "[cpu][recurrent]") {
       std::vector<Array> wanted;
       for (size_t i = 0; i < 6; ++i) wanted.push_back(numeric_gradient(lstm, in, i, {dhs, dh, dc}));
       CHECK(check(recurrent_kernels, LstmBackward{},
-                  {in[0], in[1], in[2], in[3], in[4], out[0], out[3], out[4], dhs, dh, dc, drawn},
+                  {in[0], in[1], in[2], in[3], in[4], out[0], out[3], out[4], dhs, dh, dc,
+                   dropout_factors},
                   wanted, slack) >= 2);
       wanted.clear();
       for (size_t i = 0; i < 5; ++i) wanted.push_back(numeric_gradient(gru, gru_in, i, {dhs, dh}));
       CHECK(check(recurrent_kernels, GruBackward{},
                   {gru_in[0], gru_in[1], gru_in[2], gru_in[3], gru_in[4], gru_out[0], gru_out[2],
-                   dhs, dh, drawn},
+                   dhs, dh, dropout_factors},
                   wanted, slack) >= 2);
     }
   }
@@ -266,8 +267,8 @@ TEST_CASE("gates of an LSTM agree with plain loops and finite differences", "[cp
         return std::vector<Array>{numeric_gradient(lstm_gates, in, 0, {nothing, dc, of_h}),
                                   numeric_gradient(lstm_gates, in, 2, {nothing, dc, of_h})};
       };
-      const std::vector<Array> made{out[0], out[1], in[2], dc, dh};
-      CHECK(check(recurrent_kernels, LstmGatesBackward{}, made, wanted(dh), slack) == 2);
+      const std::vector<Array> backward_inputs{out[0], out[1], in[2], dc, dh};
+      CHECK(check(recurrent_kernels, LstmGatesBackward{}, backward_inputs, wanted(dh), slack) == 2);
       CHECK(check(recurrent_kernels, LstmGatesBackward{}, {out[0], out[1], in[2], dc, dh, more},
                   wanted(sum), slack) == 2);
     }

@@ -261,8 +261,8 @@ TEST_CASE("zeros of both signs are equal to top_k, and keep their order", "[cpu]
       const Tensor x = ops::where(ops::equal(ops::mod(ops::arange(n), 3), 1), Tensor::full({}, 0.0),
                                   Tensor::full({}, -0.0));
       const Tensors best = ops::top_k(ops::cast(x, dtype), std::min<int64_t>(n, 12));
-      const std::vector<double> at = best[1].to_vector();
-      for (size_t i = 0; i < at.size(); ++i) CHECK(at[i] == static_cast<double>(i));
+      const std::vector<double> indices = best[1].to_vector();
+      for (size_t i = 0; i < indices.size(); ++i) CHECK(indices[i] == static_cast<double>(i));
     }
   }
 }

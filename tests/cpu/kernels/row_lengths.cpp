@@ -19,20 +19,20 @@ constexpr int64_t kLongestColumn = 300;
 
 /// The indices at which one element differs from the others: first, middle and the last three.
 std::vector<int64_t> probe_indices(int64_t n) {
-  std::vector<int64_t> at{0, n / 2, n - 3, n - 2, n - 1};
-  std::erase_if(at, [&](int64_t i) { return i < 0 || i >= n; });
-  at.erase(std::unique(at.begin(), at.end()), at.end());
-  return at;
+  std::vector<int64_t> indices{0, n / 2, n - 3, n - 2, n - 1};
+  std::erase_if(indices, [&](int64_t i) { return i < 0 || i >= n; });
+  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+  return indices;
 }
 
 /// Rows of `n` random elements from `low` to `high`, one row for each index of places(n); at this
 /// index the row has the element `special`.
 Array rows_with(int64_t n, DType dtype, double low, double high, double special) {
-  const auto at = probe_indices(n);
-  const auto rows = static_cast<int64_t>(at.size());
+  const auto indices = probe_indices(n);
+  const auto rows = static_cast<int64_t>(indices.size());
   Array x = random({rows, n}, dtype, static_cast<unsigned>(n), low, high);
   for (int64_t r = 0; r < rows; ++r)
-    x.values[static_cast<size_t>(r * n + at[static_cast<size_t>(r)])] = special;
+    x.values[static_cast<size_t>(r * n + indices[static_cast<size_t>(r)])] = special;
   return x;
 }
 
@@ -186,12 +186,12 @@ TEST_CASE("argmax and argmin of rows of any length give the first of equals", "[
         // The extreme value occurs once, or also at later indices up to the end of the row.
         for (bool equals : {false, true}) {
           Array x = rows_with(n, dtype, 1, 4, max ? 7 : 0);
-          const auto at = probe_indices(n);
-          for (size_t r = 0; equals && r < at.size(); ++r)
-            for (int64_t i = at[r]; i < n; i += std::max<int64_t>(1, n / 9))
+          const auto indices = probe_indices(n);
+          for (size_t r = 0; equals && r < indices.size(); ++r)
+            for (int64_t i = indices[r]; i < n; i += std::max<int64_t>(1, n / 9))
               x.values[r * static_cast<size_t>(n) + static_cast<size_t>(i)] = max ? 7 : 0;
-          Array want = zeros({static_cast<int64_t>(at.size())}, DType::int64);
-          std::copy(at.begin(), at.end(), want.values.begin());
+          Array want = zeros({static_cast<int64_t>(indices.size())}, DType::int64);
+          std::copy(indices.begin(), indices.end(), want.values.begin());
           ArgReduce op;
           op.max = max, op.axis = 1;
           CAPTURE(n, max, equals);
@@ -212,12 +212,12 @@ TEST_CASE("argmax and argmin of rows of any length give the first that is no num
     for (int64_t n : {3, 17, 257, 2049, 6147})
       for (bool max : {true, false}) {
         Array x = rows_with(n, dtype, 1, 4, NAN);
-        const auto at = probe_indices(n);
+        const auto indices = probe_indices(n);
         // The NaN at the last index comes later, so it must not be found.
-        for (size_t r = 0; r < at.size(); ++r)
+        for (size_t r = 0; r < indices.size(); ++r)
           x.values[r * static_cast<size_t>(n) + static_cast<size_t>(n - 1)] = NAN;
-        Array want = zeros({static_cast<int64_t>(at.size())}, DType::int64);
-        std::copy(at.begin(), at.end(), want.values.begin());
+        Array want = zeros({static_cast<int64_t>(indices.size())}, DType::int64);
+        std::copy(indices.begin(), indices.end(), want.values.begin());
         ArgReduce op;
         op.max = max, op.axis = 1;
         CAPTURE(n, max);

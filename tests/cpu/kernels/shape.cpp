@@ -231,28 +231,28 @@ TEST_CASE("gather and scatter_add are each other's inverse; indices out of range
 }
 
 TEST_CASE("scatter_add into a large table gives the same bits for any threads") {
-  Array at = random({5000}, DType::int32, 1, 0, 999.99),
+  Array indices = random({5000}, DType::int32, 1, 0, 999.99),
         updates = random({5000, 64}, DType::float32, 2);
   Array sum = zeros({1000, 64});
   for (size_t i = 0; i < 5000; ++i) {
     for (size_t j = 0; j < 64; ++j)
-      sum.values[static_cast<size_t>(at.values[i]) * 64 + j] += updates.values[i * 64 + j];
+      sum.values[static_cast<size_t>(indices.values[i]) * 64 + j] += updates.values[i * 64 + j];
   }
   ScatterAdd op;
   op.axis = 0, op.size = 1000;
-  CHECK(check(shape_kernels, op, {at, updates}, {sum}) == 2);
+  CHECK(check(shape_kernels, op, {indices, updates}, {sum}) == 2);
 }
 
 TEST_CASE("scatter_add of many halves does not stand still") {
   for (DType dtype : {DType::bfloat16, DType::float16}) {
     for (int64_t width : {1, 5}) {
-      Array at = zeros({4096}, DType::int32), updates = zeros({4096, width}, dtype),
+      Array indices = zeros({4096}, DType::int32), updates = zeros({4096, width}, dtype),
             sum = zeros({2, width}, dtype);
       std::fill(updates.values.begin(), updates.values.end(), 1);
       std::fill_n(sum.values.begin(), width, 4096);
       ScatterAdd op;
       op.axis = 0, op.size = 2;
-      CHECK(check(shape_kernels, op, {at, updates}, {sum}) > 0);
+      CHECK(check(shape_kernels, op, {indices, updates}, {sum}) > 0);
     }
   }
 }

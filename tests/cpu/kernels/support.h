@@ -173,15 +173,15 @@ inline bool prepares(Kernel& kernel, size_t inputs) {
 /// The op wrapped with the given post-ops (bias, activation, ...).
 template <class T>
 WithPostOps with_post_ops(const T& op, bool bias, Combine combine, ActivationKind activation) {
-  WithPostOps with;
-  with.op = std::make_shared<const T>(op);
-  if (bias) with.post.push_back(PostOp::bias);
-  if (combine == Combine::add) with.post.push_back(PostOp::add);
-  if (combine == Combine::mask) with.post.push_back(PostOp::mask);
-  if (activation == ActivationKind::relu) with.post.push_back(PostOp::relu);
-  if (activation == ActivationKind::sigmoid) with.post.push_back(PostOp::sigmoid);
-  if (activation == ActivationKind::tanh) with.post.push_back(PostOp::tanh);
-  return with;
+  WithPostOps result;
+  result.op = std::make_shared<const T>(op);
+  if (bias) result.post.push_back(PostOp::bias);
+  if (combine == Combine::add) result.post.push_back(PostOp::add);
+  if (combine == Combine::mask) result.post.push_back(PostOp::mask);
+  if (activation == ActivationKind::relu) result.post.push_back(PostOp::relu);
+  if (activation == ActivationKind::sigmoid) result.post.push_back(PostOp::sigmoid);
+  if (activation == ActivationKind::tanh) result.post.push_back(PostOp::tanh);
+  return result;
 }
 
 using Family = std::span<const KernelEntry> (*)();
@@ -206,15 +206,16 @@ inline int check(Family family, const Op& op, const std::vector<Array>& inputs,
       for (bool prepared : {false, true}) {
         if (prepared && !prepares(*kernel, inputs.size())) break;
         if (prepared) kernel = row.make({op, in, out, options});
-        const Outcome one = run(*kernel, inputs, out, 1, prepared);
-        CAPTURE(op.text(), in.size(), one.kernel, onednn, prepared);
+        const Outcome outcome = run(*kernel, inputs, out, 1, prepared);
+        CAPTURE(op.text(), in.size(), outcome.kernel, onednn, prepared);
         for (size_t i = 0; i < wanted.size(); ++i) {
           CAPTURE(i, to_text(wanted[i].spec));
-          CHECK(difference(one.outputs[i], wanted[i]) <= slack * tolerance(wanted[i].spec.dtype));
+          CHECK(difference(outcome.outputs[i], wanted[i]) <=
+                slack * tolerance(wanted[i].spec.dtype));
         }
         for (int threads : {2, 3}) {
           if (prepared) kernel = row.make({op, in, out, options});
-          CHECK((run(*kernel, inputs, out, threads, prepared).bits == one.bits));
+          CHECK((run(*kernel, inputs, out, threads, prepared).bits == outcome.bits));
         }
       }
     }
