@@ -133,16 +133,16 @@ local function run(count, folder, stage)
   assert(ok, text)
 end
 
-local folder_alone, folder_together = ranks.folder(), ranks.folder()
-local saved_numbers = save(folder_alone)
-local final_numbers = go_on(folder_alone)
-run(2, folder_together, "save")
-for rank = 0, 1 do check_same(saved_numbers, ranks.told(folder_together, rank), "save") end
-os.execute(string.format("cp -r %s/backup %s/kept", folder_together, folder_together))
-check_same(final_numbers, go_on(folder_together), "alone")
-os.execute(string.format("rm -r %s/backup && mv %s/kept %s/backup", folder_together, folder_together, folder_together))
-run(3, folder_together, "go_on")
-for rank = 0, 2 do check_same(final_numbers, ranks.told(folder_together, rank), "go_on") end
-for name in pairs(refusals) do run(2, folder_together, name) end
-os.execute(string.format("rm -r %s %s", folder_alone, folder_together))
+local dir_alone, dir_both = ranks.folder(), ranks.folder()
+local saved_numbers = save(dir_alone)
+local final_numbers = go_on(dir_alone)
+run(2, dir_both, "save")
+for rank = 0, 1 do check_same(saved_numbers, ranks.told(dir_both, rank), "save") end
+os.execute(string.format("cp -r %s/backup %s/kept", dir_both, dir_both))
+check_same(final_numbers, go_on(dir_both), "alone")
+os.execute(string.format("rm -r %s/backup && mv %s/kept %s/backup", dir_both, dir_both, dir_both))
+run(3, dir_both, "go_on")
+for rank = 0, 2 do check_same(final_numbers, ranks.told(dir_both, rank), "go_on") end
+for name in pairs(refusals) do run(2, dir_both, name) end
+os.execute(string.format("rm -r %s %s", dir_alone, dir_both))
 print "models of 2 processes went on in 1 and 3"

@@ -41,15 +41,15 @@ if ranks.started then
   return
 end
 
-local numbers_alone = numbers()
+local expected = numbers()
 for count = 2, 4 do
   local folder = ranks.folder()
   local ok, text = ranks.start(count, folder)
   assert(ok, text)
   for rank = 0, count - 1 do
     local numbers_of_rank = ranks.told(folder, rank).numbers
-    assert(#numbers_of_rank == #numbers_alone, #numbers_of_rank .. " numbers, expected " .. #numbers_alone)
-    for i, number in ipairs(numbers_alone) do
+    assert(#numbers_of_rank == #expected, #numbers_of_rank .. " numbers, expected " .. #expected)
+    for i, number in ipairs(expected) do
       assert(math.abs(numbers_of_rank[i] - number) < 1e-5 * math.max(1, math.abs(number)),
         string.format("rank %d of %d, number %d: %g for %g", rank, count, i, numbers_of_rank[i],
           number))

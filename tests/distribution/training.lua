@@ -84,11 +84,11 @@ end
 function cases.attention()
   local x = normal(21, 3, 4, 2)
   local input = cr.Input { shape = { 3, 4, 2 } }
-  local attentions = { cr.layers.MultiHeadAttention(2, 3, { dropout = 0.4, attention_axes = { 2 } }),
+  local heads = { cr.layers.MultiHeadAttention(2, 3, { dropout = 0.4, attention_axes = { 2 } }),
     cr.layers.MultiHeadAttention(1, 4, { dropout = 0.2 }) }
-  local hidden = attentions[1](input, input)
+  local hidden = heads[1](input, input)
   hidden = cr.layers.Reshape { 12, 2 }(hidden)
-  hidden = attentions[2](hidden, hidden, { use_causal_mask = true })
+  hidden = heads[2](hidden, hidden, { use_causal_mask = true })
   local output = cr.layers.Dense(1)(cr.layers.Flatten()(hidden))
   local model = cr.Model { inputs = input, outputs = output }
   -- Adam would amplify the rounding errors of the biases of keys, whose gradient is 0

@@ -125,14 +125,14 @@ for _, name in ipairs(listed) do
   for member in name:gmatch "[^.]+" do value = value and value[member] end
   if value == nil then table.insert(wrong, "not in crescent.d.lua: " .. name) end
 end
-local declarations = contents(folder .. "/editor/crescent.d.lua")
+local stubs = contents(folder .. "/editor/crescent.d.lua")
 for _, line in ipairs { "function type_1:abs() end", "function type_1:add(x2) end",
   "function cr.ops.abs(x) end", "---@operator add(any): crescent.tensor",
   "---@operator unm: crescent.symbol" } do
-  assert(declarations:find("\n" .. line .. "\n", 1, true), "not in crescent.d.lua: " .. line)
+  assert(stubs:find("\n" .. line .. "\n", 1, true), "not in crescent.d.lua: " .. line)
 end
 for _, name in ipairs { "tensor", "variable", "symbol" } do
-  assert(declarations:find("%-%-%-@class crescent%." .. name .. "[^\n]*\n%-%-%-@operator add%("), name)
+  assert(stubs:find("%-%-%-@class crescent%." .. name .. "[^\n]*\n%-%-%-@operator add%("), name)
 end
 assert(contents(folder .. "/editor/crescent.code-snippets"):find 'layers%.Dense%(%${1:units}%)')
 

@@ -134,11 +134,11 @@ end
 --- Runs the lines of an example; returns the lines with the current output, and whether this equals
 --- the recorded output.
 local function run_again(lines)
-  local rerun_lines, environment, all_same = {}, setmetatable({}, { __index = _G }), true
+  local rerun_lines, environment, agrees = {}, setmetatable({}, { __index = _G }), true
   local expected, answers = {}, {}
   local function compare()
     local text, wanted = table.concat(answers, "\n"), table.concat(expected, "\n")
-    all_same = all_same and (text == wanted or not text:find "^crescent: " and is_same(text, wanted))
+    agrees = agrees and (text == wanted or not text:find "^crescent: " and is_same(text, wanted))
   end
   cr.utils.clear_session()
   with_temporary_files(function()
@@ -155,7 +155,7 @@ local function run_again(lines)
     end
     compare()
   end)
-  return rerun_lines, all_same
+  return rerun_lines, agrees
 end
 
 local function lines_of(text)
@@ -200,8 +200,8 @@ local function check(row)
   if session == "" or run[session] then return end
   run[session] = true
   errors = errors + (row.errors and 1 or 0)
-  local rerun_lines, all_same = run_again(lines_of(session))
-  if not all_same then
+  local rerun_lines, agrees = run_again(lines_of(session))
+  if not agrees then
     problem("%s\n  says\n%s\n  and gives\n%s", row.path or row.name, session,
       table.concat(rerun_lines, "\n"))
   end

@@ -74,12 +74,12 @@ end
 --- The value that None stands for in options of Keras.
 local meant = { activation = "linear", data_format = "channels_last", dtype = "float32" }
 
-local function equal_defaults(a, b)
+local function equals(a, b)
   -- a number equals a list whose elements are all that number
   if type(a) == "table" or type(b) == "table" then
     a, b = type(a) == "table" and a or { a }, type(b) == "table" and b or { b }
     for i = 1, math.max(#a, #b) do
-      if not equal_defaults(#a == 1 and a[1] or a[i], #b == 1 and b[1] or b[i]) then return false end
+      if not equals(#a == 1 and a[1] or a[i], #b == 1 and b[1] or b[i]) then return false end
     end
     return true
   end
@@ -118,15 +118,17 @@ local function compare_options(where, info, signature, skip)
       problem("%s: no option '%s'", where, name)
     else
       -- options that can be given by position must have the same positions as in Keras
-      local position = places[option.name]
-      if position and position < last then problem("%s: option '%s' is not where Keras has it", where, name) end
-      last = position or last
+      local place = places[option.name]
+      if place and place < last then
+        problem("%s: option '%s' is not where Keras has it", where, name)
+      end
+      last = place or last
       local default = option.default
       local wanted = parameter.default == nil and meant[name] or parameter.default
       -- the default of `name` is derived from the class, so it is not compared
       if name == "name" or not has_defaults then default = wanted end
       if parameter.known and not option.required
-        and not equal_defaults(default == nil and meant[name] or default, wanted) then
+        and not equals(default == nil and meant[name] or default, wanted) then
         problem("%s: '%s' is %s by default, Keras has %s", where, name, tostring(default),
           tostring(parameter.default))
       end

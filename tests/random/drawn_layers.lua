@@ -22,7 +22,8 @@ end
 local layer_classes = {}
 for name in pairs(cr.layers) do
   layer_classes[name] = true
-  check(drawn_counts[name] or layer_kinds.never[name], name, "is never drawn: add it to model_layers.lua")
+  check(drawn_counts[name] or layer_kinds.never[name], name,
+    "is never drawn: add it to model_layers.lua")
   check(not (drawn_counts[name] and layer_kinds.never[name]), name,
     "is drawn, though it is among those that are not")
 end

@@ -245,7 +245,8 @@ layer_kinds.ends = {
 }
 
 --- Layers that merge two tensors of the same shape.
-layer_kinds.merges = { "Add", "Multiply", "Average", "Maximum", "Subtract", "Concatenate", "Minimum" }
+layer_kinds.merges = { "Add", "Multiply", "Average", "Maximum", "Subtract", "Concatenate",
+  "Minimum" }
 
 local changes = "changes images by numbers that each dtype rounds otherwise; tests/validation "
   .. "draws it"

@@ -237,8 +237,8 @@ while count < (options.count or math.huge)
     differing_count = differing_count + 1
     print(("seed %d: %s\nagain: crescent tests/random/models.lua --seed %d --count 1"):format(
       recipe.seed, difference, recipe.seed))
-    local small_recipe = shrink(recipe, cr.utils.clock() + 60)
-    print("-- made smaller: " .. tostring(differs(small_recipe)) .. "\nreturn " .. text_of(small_recipe))
+    local shrunk = shrink(recipe, cr.utils.clock() + 60)
+    print("-- made smaller: " .. tostring(differs(shrunk)) .. "\nreturn " .. text_of(shrunk))
   end
   if reason then left_out[reason] = left_out[reason] + 1 end
   count = count + 1

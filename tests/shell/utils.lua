@@ -285,11 +285,11 @@ moments(cr.random.beta({ n }, 2, 3, { seed = 2 }), 0.4, 0.04)
 moments(cr.random.binomial({ n }, 12, 0.25, { seed = 3 }), 3, 2.25)
 check.same(cr.random.binomial({ 2, 2 }, cr.tensor { 0, 5 }, cr.tensor { 1, 1 }):totable(),
   { { 0, 5 }, { 0, 5 } })
-local drawn_classes = cr.random.categorical(ops.log(cr.tensor { { 0.1, 0.2, 0.7 } }), n, { seed = 4 })
-check.same(drawn_classes.shape, { 1, n })
-assert(drawn_classes.dtype == "int32")
+local classes = cr.random.categorical(ops.log(cr.tensor { { 0.1, 0.2, 0.7 } }), n, { seed = 4 })
+check.same(classes.shape, { 1, n })
+assert(classes.dtype == "int32")
 for class, share in ipairs { 0.1, 0.2, 0.7 } do
-  local got = ops.mean(ops.equal(drawn_classes, class - 1)):item()
+  local got = ops.mean(ops.equal(classes, class - 1)):item()
   assert(math.abs(got - share) < 5 * math.sqrt(share * (1 - share) / n), got)
 end
 local dropped = cr.random.dropout(cr.ones { n }, 0.25, { seed = 5 })

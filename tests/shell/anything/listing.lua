@@ -38,9 +38,9 @@ local function check_completion(path, is_listed)
 end
 
 local function walk(value, path)
-  local description = cr.describe(value)
+  local info = cr.describe(value)
   check_completion(path .. ".", function(name)
-    return paths[path .. "." .. name] or description and description.kind and paths[description.kind .. ":" .. name]
+    return paths[path .. "." .. name] or info and info.kind and paths[info.kind .. ":" .. name]
   end)
   for key, below in next, value do
     if type(below) == "table" and type(key) == "string" then walk(below, path .. "." .. key) end

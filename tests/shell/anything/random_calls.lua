@@ -85,9 +85,9 @@ local functions, classes, bases = {}, {}, {}
 local function walk(t, path, seen)
   if seen[t] then return end
   seen[t] = true
-  local description = cr.describe(t)
-  if description and description.what == "namespace" then
-    for _, name in ipairs(description.names) do
+  local info = cr.describe(t)
+  if info and info.what == "namespace" then
+    for _, name in ipairs(info.names) do
       local ok, class = pcall(function() return t[name] end)
       if ok then classes[#classes + 1] = { path .. "." .. name, class, cr.describe(class) } end
     end
@@ -164,16 +164,16 @@ local function arguments(names, options, self, self_text)
 end
 
 local function call_function()
-  local place, f, description = table.unpack(values:one_of(functions))
-  local list, n, text = arguments(description and description.parameters or {}, description and description.options)
+  local place, f, info = table.unpack(values:one_of(functions))
+  local list, n, text = arguments(info and info.parameters or {}, info and info.options)
   call(place .. "(" .. text .. ")", f, table.unpack(list, 1, n))
 end
 
 --- An object of a random class, with mostly valid options.
 local function construct()
-  local place, class, description = table.unpack(values:one_of(classes))
+  local place, class, info = table.unpack(values:one_of(classes))
   local options, texts = {}, {}
-  for _, option in ipairs(description.options) do
+  for _, option in ipairs(info.options) do
     local is_given = option.required or (not option.keyword_only and values:chance(15))
       or values:chance(2)
     if is_given then
@@ -191,17 +191,17 @@ local function construct()
 end
 
 local function construct_wildly()
-  local place, class, description = table.unpack(values:one_of(classes))
-  local list, n, text = arguments({ "a", "b" }, description.options)
+  local place, class, info = table.unpack(values:one_of(classes))
+  local list, n, text = arguments({ "a", "b" }, info.options)
   call(place .. "(" .. text .. ")", class, table.unpack(list, 1, n))
 end
 
 --- The members that reflection lists for an object; for a class it lists options instead.
 local function members_of(object)
-  local description = cr.describe(object)
-  description.methods = description.methods or { "from_config" }
-  description.properties = description.properties or { "name", "kind", "plugin", "doc" }
-  return description
+  local info = cr.describe(object)
+  info.methods = info.methods or { "from_config" }
+  info.properties = info.properties or { "name", "kind", "plugin", "doc" }
+  return info
 end
 
 local function is_value(x) return type(x) == "userdata" and cr.describe(x) ~= nil end
@@ -216,9 +216,9 @@ local function some_object()
 end
 
 local function call_method()
-  local object, text, description = some_object()
-  if #description.methods == 0 then return end
-  local name = values:one_of(description.methods)
+  local object, text, info = some_object()
+  if #info.methods == 0 then return end
+  local name = values:one_of(info.methods)
   local ok, method = pcall(function() return object[name] end)
   if not ok or type(method) ~= "function" then return end
   local f = cr.describe(method)
@@ -227,14 +227,14 @@ local function call_method()
   values.tame = slow[name]
   local self, self_text = object, text
   if values:chance(5) then self, self_text = values:any() end
-  local list, n, arguments_text = arguments(names, f and f.options, self, tostring(self_text))
-  call(tostring(text) .. "." .. name .. "(" .. arguments_text .. ")", method, table.unpack(list, 1, n))
+  local list, n, args_text = arguments(names, f and f.options, self, tostring(self_text))
+  call(tostring(text) .. "." .. name .. "(" .. args_text .. ")", method, table.unpack(list, 1, n))
   values.tame = false
 end
 
 local function touch_property()
-  local object, text, description = some_object()
-  local name = #description.properties > 0 and values:one_of(description.properties) or "name"
+  local object, text, info = some_object()
+  local name = #info.properties > 0 and values:one_of(info.properties) or "name"
   if values:chance(15) then name = values:any(1) end
   if values:chance(60) then
     call(tostring(text) .. "." .. tostring(name), function() return object[name] end)
@@ -287,16 +287,16 @@ local function call_metamethod()
   if type(meta) ~= "table" then return call_operator() end
   local name = values:one_of(sorted(meta))
   if type(meta[name]) ~= "function" then return end
-  local list, n, arguments_text = arguments { "self", "other" }
-  call("getmetatable(" .. tostring(text) .. ")." .. name .. "(" .. arguments_text .. ")", meta[name],
+  local list, n, args_text = arguments { "self", "other" }
+  call("getmetatable(" .. tostring(text) .. ")." .. name .. "(" .. args_text .. ")", meta[name],
     table.unpack(list, 1, n))
 end
 
 --- Calls an object, such as a layer on data.
 local function call_object()
-  local object, text, description = some_object()
-  local list, n, arguments_text = arguments({ "inputs" }, description.class and description.class.arguments)
-  call(tostring(text) .. "(" .. arguments_text .. ")", object, table.unpack(list, 1, n))
+  local object, text, info = some_object()
+  local list, n, args_text = arguments({ "inputs" }, info.class and info.class.arguments)
+  call(tostring(text) .. "(" .. args_text .. ")", object, table.unpack(list, 1, n))
 end
 
 local hooks = { "init", "build", "call", "compute_mask", "get_config", "update_state", "result",
@@ -329,8 +329,8 @@ end
 local function make_model()
   call("a model", function()
     local layers = { cr.layers.Dense(2, { input_shape = { 3 } }) }
-    local object, _, description = some_object()
-    if description.class and description.class.kind == "layer" then layers[2] = object end
+    local object, _, info = some_object()
+    if info.class and info.class.kind == "layer" then layers[2] = object end
     local model = values:chance(50) and cr.Sequential(layers)
       or cr.Sequential { cr.layers.Dense(2) }
     if values:chance(70) then model:compile { optimizer = "sgd", loss = "mse" } end

@@ -135,14 +135,16 @@ do -- errors name the class and the batch
     local words = { ... }
     check.fails(function() model:fit(Broken(), { verbose = 0 }) end, "Broken", table.unpack(words))
   end
-  local function return_two() return 2 end
-  fails({ get = return_two }, "the class has no len()", "it defines get")
-  fails({ len = return_two }, "the class has no get()", "it defines len")
+  local function get_two() return 2 end
+  fails({ get = get_two }, "the class has no len()", "it defines get")
+  fails({ len = get_two }, "the class has no get()", "it defines len")
   fails({ len = function() return "2" end }, "len()", "expected a number of batches")
   fails({ len = function() return -1 end }, "len()", "expected a number of batches")
-  fails({ len = return_two, get = function() end }, "get(", "expected x, y, sample_weight", "got nothing")
-  fails({ len = return_two, get = function() error "no such file" end }, "get(", "no such file")
-  fails({ len = return_two, get = return_two, on_epoch_begin = function() error "not now" end }, "not now")
+  fails({ len = get_two, get = function() end }, "get(",
+    "expected x, y, sample_weight", "got nothing")
+  fails({ len = get_two, get = function() error "no such file" end }, "get(", "no such file")
+  fails({ len = get_two, get = get_two, on_epoch_begin = function() error "not now" end },
+    "not now")
   check.fails(function() cr.data.Dataset() end, "Dataset has no behaviour of its own")
   local Plain = cr.data.Dataset:subclass("Plain", { { "path", "here" } })
   check.fails(function() Plain { paht = "there" } end, "Plain: no option 'paht'",

@@ -146,15 +146,15 @@ do -- a pickle that contains a program is refused, and the program not run
     check.fails(function() cr.datasets.cifar10.load_data() end, "data_batch_1", "os.system",
       "which is code")
   end
-  local batch_bytes = batch(("x"):rep(3072), { 1 }, "labels")
-  for length = 0, #batch_bytes - 1, 37 do
-    write(path, batch_bytes:sub(1, length))
+  local bytes = batch(("x"):rep(3072), { 1 }, "labels")
+  for length = 0, #bytes - 1, 37 do
+    write(path, bytes:sub(1, length))
     check.fails(function() cr.datasets.cifar10.load_data() end, "data_batch_1")
   end
-  for place = 1, #batch_bytes do
-    if place < 200 or place > #batch_bytes - 60 then
+  for place = 1, #bytes do
+    if place < 200 or place > #bytes - 60 then
       write(path,
-        batch_bytes:sub(1, place - 1) .. string.char(batch_bytes:byte(place) ~ 0x55) .. batch_bytes:sub(place + 1))
+        bytes:sub(1, place - 1) .. string.char(bytes:byte(place) ~ 0x55) .. bytes:sub(place + 1))
       pcall(cr.datasets.cifar10.load_data)
     end
   end

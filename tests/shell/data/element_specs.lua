@@ -41,8 +41,9 @@ for _, row in ipairs {
 } do
   local data, spec, size = row[1], row[2], row[3]
   check.same(data.element_spec, spec)
-  local spec_text, size_text = spec and " of " .. spec or "", size and (spec and ", " or ": ") .. size or ""
-  check.same(tostring(data), "<Dataset" .. spec_text .. size_text .. ">")
+  local spec_text, ending = spec and " of " .. spec or "",
+    size and (spec and ", " or ": ") .. size or ""
+  check.same(tostring(data), "<Dataset" .. spec_text .. ending .. ">")
 end
 
 -- ---- random chains: every element matches the announced spec -----------------------------------

@@ -43,11 +43,11 @@ do -- validation data of any kind give the same numbers
   end
   local arrays = validated { x, y }
   check.near(validated(cr.data.dataset(x, y, { batch_size = 8 })), arrays)
-  local last_row = 0
+  local last = 0
   check.near(validated(function()
-    last_row = last_row + 8
-    if last_row <= 24 then return x:slice(last_row - 7, last_row), y:slice(last_row - 7, last_row) end
-    last_row = 0
+    last = last + 8
+    if last <= 24 then return x:slice(last - 7, last), y:slice(last - 7, last) end
+    last = 0
   end), arrays)
 end
 

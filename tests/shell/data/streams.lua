@@ -214,10 +214,10 @@ do -- errors name the element and end the pass
       if x == 7 then error "no sevens" end
       return x
     end, { workers = workers })
-    local element_count = 0
-    check.fails(function() for _ in data:elements() do element_count = element_count + 1 end end, "map: element 7",
+    local total = 0
+    check.fails(function() for _ in data:elements() do total = total + 1 end end, "map: element 7",
       "no sevens")
-    assert(element_count == 6)
+    assert(total == 6)
   end
   check.fails(function() collect(count_up(1, 3):filter(function() return "yes" end)) end,
     "filter: element 1", "true or false")

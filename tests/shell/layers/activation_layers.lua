@@ -40,23 +40,23 @@ local function model(inner, behind)
   built:compile { optimizer = "sgd", loss = "mse" }
   return built
 end
-local activation_inside, activation_behind = model(layers.LeakyReLU(0.1)), model(nil, layers.LeakyReLU(0.1))
+local fused, separate = model(layers.LeakyReLU(0.1)), model(nil, layers.LeakyReLU(0.1))
 local rows, targets = x:reshape { 8, 3 }, cr.ones { 8, 2 }
 local options = { epochs = 3, verbose = 0, shuffle = false }
-check.near(activation_inside:fit(rows, targets, options).history.loss,
-  activation_behind:fit(rows, targets, options).history.loss)
+check.near(fused:fit(rows, targets, options).history.loss,
+  separate:fit(rows, targets, options).history.loss)
 
 -- files and copies contain the activation layer
 for _, ending in ipairs { ".keras", ".h5" } do
   local path = check.temporary(ending)
-  activation_inside:save(path)
+  fused:save(path)
   local loaded = cr.models.load_model(path)
   os.remove(path)
-  check.near(loaded:predict(rows, { verbose = 0 }), activation_inside:predict(rows, { verbose = 0 }))
+  check.near(loaded:predict(rows, { verbose = 0 }), fused:predict(rows, { verbose = 0 }))
   check.same(loaded.layers[1]:get_config().activation.class_name, "LeakyReLU")
   check.near(loaded.layers[1]:get_config().activation.config.negative_slope, 0.1)
 end
-assert(activation_inside:to_json():find('"module": "keras.layers", "class_name": "LeakyReLU"', 1, true))
+assert(fused:to_json():find('"module": "keras.layers", "class_name": "LeakyReLU"', 1, true))
 
 -- layers with weights or state are refused, because as activations nobody would build or update
 -- them

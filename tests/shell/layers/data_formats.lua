@@ -34,11 +34,11 @@ for _, maker in ipairs(makers) do
         for key, value in pairs(options) do all_options[key] = value end
         return layers[name](all_options)
       end
-      local linear, activated = make "linear", make(activation)
+      local linear, active = make "linear", make(activation)
       local sums = linear(x)
-      activated(x)
-      activated:set_weights(linear:get_weights())
-      check.near(activated(x), apply(sums):totable(), 1e-5, name .. " " .. activation .. " " .. format)
+      active(x)
+      active:set_weights(linear:get_weights())
+      check.near(active(x), apply(sums):totable(), 1e-5, name .. " " .. activation .. " " .. format)
     end
   end
 end

@@ -201,8 +201,9 @@ for _, name in ipairs { "SGD", "Adam", "AdamW", "RMSprop", "Nadam", "Lion", "Ftr
   local file = check.temporary ".keras"
   model:save(file)
   local loaded = cr.models.load_model(file)
-  local fit_options = { batch_size = 2, shuffle = false, verbose = 0 }
-  check.near(loaded:fit(x, y, fit_options).history.loss, model:fit(x, y, fit_options).history.loss, 1e-6, name)
+  local fit_args = { batch_size = 2, shuffle = false, verbose = 0 }
+  check.near(loaded:fit(x, y, fit_args).history.loss, model:fit(x, y, fit_args).history.loss,
+    1e-6, name)
   os.remove(file)
 end
 local Halved = cr.optimizers.SGD:subclass "Halved"

@@ -71,15 +71,16 @@ for _, sequences in ipairs { false, true } do
     check.near(y, merge(forward, backward))
   end
 end
-local bidirectional = layers.Bidirectional(layers.GRU(3, { return_sequences = true, return_state = true }),
+local wrapper = layers.Bidirectional(
+  layers.GRU(3, { return_sequences = true, return_state = true }),
   { merge_mode = cr.null })
-local outputs = bidirectional(x)
+local outputs = wrapper(x)
 assert(#outputs == 4)
 local half = numbers { 2, 3 }
-local from_states = bidirectional(x, { initial_state = { half, half * 2 } })
-check.near(from_states[1], bidirectional.forward_layer(x, { initial_state = half })[1])
-check.near(from_states[4], bidirectional.backward_layer(x, { initial_state = half * 2 })[2])
-check.fails(function() bidirectional(x, { initial_state = { half } }) end, "initial_state")
+local from_states = wrapper(x, { initial_state = { half, half * 2 } })
+check.near(from_states[1], wrapper.forward_layer(x, { initial_state = half })[1])
+check.near(from_states[4], wrapper.backward_layer(x, { initial_state = half * 2 })[2])
+check.fails(function() wrapper(x, { initial_state = { half } }) end, "initial_state")
 
 -- masked steps of a sequence give zeros, so that both directions match
 local padded = ops.concatenate({ x, cr.zeros { 2, 2, 3 } }, 1)

@@ -92,13 +92,13 @@ local code_with_classes = [[
 ]]
 for _, ending in ipairs { ".keras", ".h5" } do
   local file = check.temporary(ending)
-  local function open_file(code)
+  local function load(code)
     local text = expect_warning(("local path = %q\n"):format(file) .. code)
     assert(not text:find "crescent: ", text)
   end
-  open_file(code_with_classes
+  load(code_with_classes
     .. [[cr.Sequential { cr.Input { shape = { 2 } }, Mine(), Packed() }:save(path)]])
-  open_file(code_with_classes .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 32)]])
+  load(code_with_classes .. [[assert(cr.models.load_model(path):predict(x):sum():item() == 32)]])
   check.fails(function() cr.models.load_model(file) end, "Unknown layer: Custom>StochasticDepth",
     "custom_objects = {StochasticDepth = StochasticDepth}")
   check.near(cr.models.load_model(file, { custom_objects = { StochasticDepth = Other,

@@ -28,9 +28,9 @@ local function check_files(model, layers)
     check.same(loaded.class_name, model.class_name)
     check.same(#loaded.layers, layers, ending)
     check.near(loaded:predict(x), model:predict(x), 1e-6, ending)
-    local fit_options = { shuffle = false, verbose = 0 }
+    local fit_args = { shuffle = false, verbose = 0 }
     local copy = cr.models.load_model(path)
-    check.near(loaded:fit(x, y, fit_options).history.loss, copy:fit(x, y, fit_options).history.loss, 1e-7)
+    check.near(loaded:fit(x, y, fit_args).history.loss, copy:fit(x, y, fit_args).history.loss, 1e-7)
     os.remove(path)
   end
 end

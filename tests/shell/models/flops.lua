@@ -76,8 +76,8 @@ local subclassed = Own()
 check.fails(function() subclassed:flops() end, "call the model first")
 subclassed(cr.zeros { 3, 7 })
 assert(subclassed:flops() == 70)
-local open_input = cr.Input { shape = { -1, 7 } }
-check.fails(function() cr.Model { inputs = open_input, outputs = layers.Dense(5)(open_input) }:flops() end,
+local steps = cr.Input { shape = { -1, 7 } }
+check.fails(function() cr.Model { inputs = steps, outputs = layers.Dense(5)(steps) }:flops() end,
   "only the batch size may be unknown", "(None, None, 7)")
 
 -- ---- summaries show a column, a total, and the layers of nested models

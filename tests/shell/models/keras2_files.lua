@@ -44,14 +44,14 @@ do -- differences if Keras 2.3.1 runs on Theano
     os.remove(path)
     return text
   end
-  local turned_text, padded_text = "turns kernels of convolutions", "at other ends"
+  local turning, padding = "turns kernels of convolutions", "at other ends"
   local conv = "cr.layers.Conv2D(3, 3)"
-  assert(warning_of(conv, "cr.optimizers.SGD(0.1, { momentum = 0.9 })"):find(turned_text, 1, true))
-  assert(warning_of(conv, "'adam'"):find(turned_text, 1, true))
+  assert(warning_of(conv, "cr.optimizers.SGD(0.1, { momentum = 0.9 })"):find(turning, 1, true))
+  assert(warning_of(conv, "'adam'"):find(turning, 1, true))
   local warning = warning_of(conv, "'sgd'")
-  assert(not warning:find(turned_text, 1, true) and not warning:find(padded_text, 1, true), warning)
-  assert(not warning_of("cr.layers.Dense(3)", "'adam'"):find(turned_text, 1, true))
-  assert(warning_of("cr.layers.Conv2D(3, 2, { padding = 'same' })", "'sgd'"):find(padded_text, 1, true))
-  assert(not warning_of("cr.layers.Conv2D(3, 3, { padding = 'same' })", "'sgd'"):find(padded_text, 1,
+  assert(not warning:find(turning, 1, true) and not warning:find(padding, 1, true), warning)
+  assert(not warning_of("cr.layers.Dense(3)", "'adam'"):find(turning, 1, true))
+  assert(warning_of("cr.layers.Conv2D(3, 2, { padding = 'same' })", "'sgd'"):find(padding, 1, true))
+  assert(not warning_of("cr.layers.Conv2D(3, 3, { padding = 'same' })", "'sgd'"):find(padding, 1,
     true))
 end

@@ -77,13 +77,13 @@ check.near(model:predict(x), model:predict_on_batch(x):totable(), 1e-5)
 local step = model:train_on_batch(x, y, { return_dict = true })
 assert(type(step.loss) == "number")
 assert(#model:test_on_batch(x, y) == 2)
-local single_model = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }) }
-single_model:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.1 },
+local net = cr.Sequential { layers.Dense(2, { input_shape = { 3 } }) }
+net:compile { optimizer = cr.optimizers.Adam { learning_rate = 0.1 },
   loss = cr.losses.MeanSquaredError() }
-assert(type(single_model:evaluate(x, y, { verbose = 0 })) == "number")
-check.near(single_model.optimizer.learning_rate, 0.1)
-single_model.optimizer.learning_rate = 0.2
-check.near(single_model.optimizer.learning_rate, 0.2)
+assert(type(net:evaluate(x, y, { verbose = 0 })) == "number")
+check.near(net.optimizer.learning_rate, 0.1)
+net.optimizer.learning_rate = 0.2
+check.near(net.optimizer.learning_rate, 0.2)
 
 -- batches that a function returns
 local batch_count = 0
@@ -92,23 +92,23 @@ local function batches()
   if batch_count % 4 == 0 then return nil end
   return x:slice(1, 10), y:slice(1, 10)
 end
-h = single_model:fit(batches, { epochs = 2, verbose = 0 })
+h = net:fit(batches, { epochs = 2, verbose = 0 })
 assert(#h.history.loss == 2 and batch_count >= 8)
-check.fails(function() single_model:fit(function() error "no data" end, { verbose = 0 }) end, "no data")
+check.fails(function() net:fit(function() error "no data" end, { verbose = 0 }) end, "no data")
 
 -- several inputs and outputs, by position and by name
 local a, b = cr.Input { shape = { 3 }, name = "a" }, cr.Input { shape = { 3 }, name = "b" }
 local sum = layers.Add() { a, b }
-local two_output_model = cr.Model { inputs = { a, b },
+local pair = cr.Model { inputs = { a, b },
   outputs = { layers.Dense(2, { name = "p" })(sum), layers.Dense(1, { name = "q" })(sum) } }
-two_output_model:compile { optimizer = "sgd", loss = { p = "mse", q = "mae" },
+pair:compile { optimizer = "sgd", loss = { p = "mse", q = "mae" },
   loss_weights = { p = 1.0, q = 0.5 } }
-two_output_model:fit({ x, x }, { y, y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
-two_output_model:fit({ a = x, b = x }, { p = y, q = y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
-assert(#two_output_model:predict { x, x } == 2 and #two_output_model.inputs == 2 and #two_output_model.outputs == 2)
-check.same(two_output_model.output_names, { "p", "q" })
-check.fails(function() two_output_model:fit({ a = x, c = x }, { y, y }, { verbose = 0 }) end, "'c'")
-check.fails(function() two_output_model:fit({ a = x }, { y, y }, { verbose = 0 }) end, "b")
+pair:fit({ x, x }, { y, y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
+pair:fit({ a = x, b = x }, { p = y, q = y:slice({ 1, 1 }, { -1, 1 }) }, { verbose = 0 })
+assert(#pair:predict { x, x } == 2 and #pair.inputs == 2 and #pair.outputs == 2)
+check.same(pair.output_names, { "p", "q" })
+check.fails(function() pair:fit({ a = x, c = x }, { y, y }, { verbose = 0 }) end, "'c'")
+check.fails(function() pair:fit({ a = x }, { y, y }, { verbose = 0 }) end, "b")
 check.fails(function() cr.Model { inputs = a } end, "outputs")
 
 -- adding and removing layers of a Sequential
@@ -123,10 +123,10 @@ assert(cr.Sequential({ layers.Dense(1) }, { name = "named" }).name == "named")
 assert(cr.Sequential { layers.Dense(1), name = "also" }.name == "also")
 
 -- configurations: copies with weights, JSON, nested objects
-local copy = cr.models.clone_model(two_output_model)
-copy:set_weights(two_output_model:get_weights())
-check.near(copy:predict({ x, x })[1], two_output_model:predict({ x, x })[1]:totable())
-check.same(cr.models.model_from_json(two_output_model:to_json()):get_config(), two_output_model:get_config())
+local copy = cr.models.clone_model(pair)
+copy:set_weights(pair:get_weights())
+check.near(copy:predict({ x, x })[1], pair:predict({ x, x })[1]:totable())
+check.same(cr.models.model_from_json(pair:to_json()):get_config(), pair:get_config())
 -- JSON written by Keras 3 and Keras 2, and JSON for Keras 2
 local of_keras3 = [[
 {"module": "keras", "class_name": "Sequential", "registered_name": null,
@@ -153,17 +153,17 @@ local steps = cr.Input { shape = { 4, 3 } }
 local causal = cr.ops.tril(cr.ops.ones { 4, 4 }):cast "bool"
 local masked = cr.Model { inputs = steps,
   outputs = layers.MultiHeadAttention(2, 3)({ steps, steps }, { attention_mask = causal }) }
-local seen_steps = cr.random.normal { 2, 4, 3 }
+local batch = cr.random.normal { 2, 4, 3 }
 for _, ending in ipairs { ".h5", ".keras" } do
   local path = check.temporary(ending)
   masked:save(path)
-  check.near(cr.models.load_model(path):predict(seen_steps), masked:predict(seen_steps):totable(), 1e-6)
+  check.near(cr.models.load_model(path):predict(batch), masked:predict(batch):totable(), 1e-6)
   os.remove(path)
 end
 assert(masked:to_json():find("__tensor__", 1, true))
-local changed_steps = cr.ops.concatenate({ seen_steps:slice({ 1, 1 }, { -1, 3 }), cr.ops.ones { 2, 1, 3 } }, 1)
-check.near(masked:predict(changed_steps):slice({ 1, 1 }, { -1, 3 }),
-  masked:predict(seen_steps):slice({ 1, 1 }, { -1, 3 }):totable(), 1e-6)
+local altered = cr.ops.concatenate({ batch:slice({ 1, 1 }, { -1, 3 }), cr.ops.ones { 2, 1, 3 } }, 1)
+check.near(masked:predict(altered):slice({ 1, 1 }, { -1, 3 }),
+  masked:predict(batch):slice({ 1, 1 }, { -1, 3 }):totable(), 1e-6)
 local misspelt = [[
 {"module": "m", "class_name": "Sequential", "config": {"layers": [{"class_name": "Dens"}]}}]]
 check.fails(function() cr.models.model_from_json(misspelt) end, "Unknown layer: Dens",

@@ -68,13 +68,13 @@ check.near(copy:predict { x.image, x.flag }[1], predicted.price:totable())
 
 do -- all ways to give targets, by name or by position
   local i = cr.Input { shape = { 2 } }
-  local model = cr.Model(i,
+  local net = cr.Model(i,
     { layers.Dense(1, { name = "a" })(i), layers.Dense(1, { name = "b" })(i) })
   local rows = { { 1, 2 }, { 3, 4 }, { 5, 6 } }
   local a, b = { 1, 2, 3 }, { 4, 5, 6 }
   local function evaluated(loss, ...)
-    model:compile { optimizer = "sgd", loss = loss }
-    return model:evaluate(...)
+    net:compile { optimizer = "sgd", loss = loss }
+    return net:evaluate(...)
   end
   local losses = { a = "mse", b = "mae" }
   local want = evaluated(losses, rows, { cr.tensor(a), cr.tensor(b) }, { verbose = 0 })
@@ -83,15 +83,15 @@ do -- all ways to give targets, by name or by position
     check.near(evaluated(losses, { x = rows, y = targets, verbose = 0 }), want)
     check.near(evaluated(losses, rows, { y = targets, verbose = 0 }), want)
   end
-  model:fit(rows, { y = { b = b, a = a }, verbose = 0, validation_data = { rows, { a = a, b = b } } })
+  net:fit(rows, { y = { b = b, a = a }, verbose = 0, validation_data = { rows, { a = a, b = b } } })
   -- an output without a loss or metric needs no target
   local loss_of_a = evaluated({ a = "mse" }, rows, { a = a, b = b }, { verbose = 0 })
   check.near(evaluated({ a = "mse" }, rows, { a = a }, { verbose = 0 }), loss_of_a)
   check.near(evaluated({ a = "mse" }, rows, a, { verbose = 0 }), loss_of_a)
   check.fails(function() evaluated(losses, rows, { a = a }, { verbose = 0 }) end,
     'No data provided for "b"')
-  model:compile { optimizer = "sgd", loss = { a = "mse" }, metrics = { b = { "mae" } } }
-  check.fails(function() model:fit(rows, { a = a }) end, 'No data provided for "b"')
+  net:compile { optimizer = "sgd", loss = { a = "mse" }, metrics = { b = { "mae" } } }
+  check.fails(function() net:fit(rows, { a = a }) end, 'No data provided for "b"')
   check.fails(function() cr.data.dataset(rows, { a = a }) end, "data by position", "name 'a'")
 end
 

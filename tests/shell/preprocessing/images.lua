@@ -176,14 +176,14 @@ do -- damaged files give an error that names the file, whatever part is missing 
   for _, ending in ipairs { ".png", ".jpg", ".bmp", ".ppm" } do
     local path = check.temporary(ending)
     utils.save_img(path, ramp(9, 11, 3), { scale = false })
-    local image_bytes = content(path)
-    for length = 0, #image_bytes - 3, math.max(1, #image_bytes // 40) do
-      write(path, image_bytes:sub(1, length))
+    local bytes = content(path)
+    for length = 0, #bytes - 3, math.max(1, #bytes // 40) do
+      write(path, bytes:sub(1, length))
       check.fails(function() utils.load_img(path) end, path)
     end
-    for place = 1, #image_bytes, math.max(1, #image_bytes // 60) do
+    for place = 1, #bytes, math.max(1, #bytes // 60) do
       write(path,
-        image_bytes:sub(1, place - 1) .. string.char(image_bytes:byte(place) ~ 0xff) .. image_bytes:sub(place + 1))
+        bytes:sub(1, place - 1) .. string.char(bytes:byte(place) ~ 0xff) .. bytes:sub(place + 1))
       local ok, message = pcall(utils.load_img, path)
       assert(ok or tostring(message):find(path, 1, true), tostring(message))
     end

@@ -128,15 +128,15 @@ end
 
 do -- boxes in different colors for true and predicted ones
   local boxes = { boxes = { { { 2, 2, 6, 6 }, { 0, 0, 0, 0 } } }, labels = { { 1, -1 } } }
-  local predicted_boxes = { boxes = { { { 10, 10, 14, 14 } } }, labels = { { 0 } } }
+  local guesses = { boxes = { { { 10, 10, 14, 14 } } }, labels = { { 0 } } }
   local _, path = written(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 3 }, ".png",
-    { y_true = boxes, y_pred = predicted_boxes, scale = 1, dpi = 16, line_thickness = 1 }, "xyxy")
+    { y_true = boxes, y_pred = guesses, scale = 1, dpi = 16, line_thickness = 1 }, "xyxy")
   local image = cr.utils.load_img(path)
   check.same(image[3][3]:totable(), { 0, 188, 212 })
   check.same(image[11][11]:totable(), { 255, 235, 59 })
   check.same(image[9][9]:totable(), { 0, 0, 0 })
   local svg = written(draw.plot_bounding_box_gallery, cr.zeros { 1, 16, 16, 1 }, ".svg",
-    { y_true = boxes, y_pred = predicted_boxes, class_mapping = { [0] = "cat", "dog" }, legend = true },
+    { y_true = boxes, y_pred = guesses, class_mapping = { [0] = "cat", "dog" }, legend = true },
     "xyxy")
   for _, text in ipairs { "true: dog", "predicted: cat", "Ground Truth", "Prediction" } do
     assert(svg:find(">" .. text .. "<", 1, true), text)

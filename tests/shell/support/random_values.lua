@@ -9,9 +9,9 @@ Values.__index = Values
 --- The tables of classes by their kind, and the list of kinds in order.
 local namespaces, kind_names = {}, {}
 for _, value in next, cr do
-  local description = type(value) == "table" and cr.describe(value)
-  if description and description.what == "namespace" and not namespaces[description.kind] then
-    namespaces[description.kind], kind_names[#kind_names + 1] = description, description.kind
+  local info = type(value) == "table" and cr.describe(value)
+  if info and info.what == "namespace" and not namespaces[info.kind] then
+    namespaces[info.kind], kind_names[#kind_names + 1] = info, info.kind
   end
 end
 table.sort(kind_names)
@@ -191,8 +191,8 @@ local kinds = {
   { 26, function(self)
     if #self.kept == 0 then return {}, "{}" end
     local value = self:one_of(self.kept)
-    local description = type(value) == "userdata" and cr.describe(value) or { what = type(value) }
-    return value, "<" .. (description.class and description.class.name or description.name or description.what) .. ">"
+    local info = type(value) == "userdata" and cr.describe(value) or { what = type(value) }
+    return value, "<" .. (info.class and info.class.name or info.name or info.what) .. ">"
   end },
 }
 local total = 0

@@ -51,10 +51,11 @@ for _, dtype in ipairs(halves) do
   for _, number in ipairs { 1, -1, 0.75, 3 } do
     for _, n in ipairs { 5, 64, 1025, 4099 } do
       local x = (ops.floor(cr.random.uniform({ n }, -4, 4, "float32", n)) / 1):cast(dtype)
-      local scalar = cr.tensor(number):cast(dtype)
+      local bound = cr.tensor(number):cast(dtype)
       local function f(t)
-        return ops.where(ops.greater(scalar, t), scalar, t), ops.where(ops.less(t, scalar), t * 2, scalar),
-          ops.maximum(scalar, t) + ops.where(ops.equal(scalar, t), scalar, t)
+        return ops.where(ops.greater(bound, t), bound, t),
+          ops.where(ops.less(t, bound), t * 2, bound),
+          ops.maximum(bound, t) + ops.where(ops.equal(bound, t), bound, t)
       end
       local a, b = { f(x) }, { cr.compiled(f)(x) }
       for i = 1, 3 do check.same(b[i]:totable(), a[i]:totable(), dtype .. ", " .. number) end

@@ -57,19 +57,19 @@ local numbers = cr.random.uniform({ 200000 }, -3, 40)
 local counts, edges = ops.histogram(numbers, { bins = 43, range = { -2, 41 } })
 local counts_below = ops.searchsorted(ops.sort(numbers), edges, "left")
 expect_equal(counts:cast "int32", ops.diff(counts_below), "histogram")
-local whole_numbers = ops.floor(numbers):cast "int32"
+local floors = ops.floor(numbers):cast "int32"
 local least, most = -3, 39
-counts = ops.bincount(whole_numbers - least)
+counts = ops.bincount(floors - least)
 check.same(counts.shape, { most - least + 1 })
 assert(ops.sum(counts):item() == 200000)
 for i = least, most do
-  assert(counts[i - least + 1] == ops.count_nonzero(ops.equal(whole_numbers, i)):item(), "bincount")
+  assert(counts[i - least + 1] == ops.count_nonzero(ops.equal(floors, i)):item(), "bincount")
 end
 check.same(ops.histogram(t { 1, 2, 2, 3, nan }, 2, { 1, 3 }):totable(), { 1, 3 })
 
 -- unique: integers close together, integers far apart, and fractions
 for _, x in ipairs {
-  whole_numbers, whole_numbers:cast "int64" * 1000003, whole_numbers:cast "int16", ops.greater(numbers, 0), numbers,
+  floors, floors:cast "int64" * 1000003, floors:cast "int16", ops.greater(numbers, 0), numbers,
   ops.round(numbers):cast "float16",
 } do
   local values, first, inverse, often =

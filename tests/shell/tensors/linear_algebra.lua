@@ -24,12 +24,12 @@ local function expect_factors(x, what)
   batch[#batch + 1] = least
   check.same(pivots.shape, batch)
   local product = ops.reshape(ops.matmul(l, u), { -1, rows, columns })
-  local matrices, all_pivots = ops.reshape(x, { -1, rows, columns }), ops.reshape(pivots, { -1, least })
+  local matrices, swaps = ops.reshape(x, { -1, rows, columns }), ops.reshape(pivots, { -1, least })
   for i = 1, matrices.shape[1] do
     local order = {}
     for row = 1, rows do order[row] = row - 1 end
     for k = 1, least do
-      local other = all_pivots[i][k] + 1
+      local other = swaps[i][k] + 1
       order[k], order[other] = order[other], order[k]
     end
     expect_near(product[i], ops.take(matrices[i], order, 0), "lu_factor, " .. what)
@@ -203,8 +203,8 @@ local function sorted_columns(x)
   return ops.sum(ops.take(ops.square(ops.abs(vectors)), order, 1) * weights)
 end
 local function of_symmetric(x) return ops.sum(ops.square((select(2, ops.eigh(x)))) * weights) end
-local any_gradient = gradient(sorted_columns, symmetric)
-check.near((any_gradient + ops.transpose(any_gradient)) / 2, gradient(of_symmetric, symmetric):totable(), 1e-4)
+local slope = gradient(sorted_columns, symmetric)
+check.near((slope + ops.transpose(slope)) / 2, gradient(of_symmetric, symmetric):totable(), 1e-4)
 check.fails(function()
   gradient(function(x) return ops.sum(ops.imag((select(2, ops.eig(x))))) end, turning)
 end, "angles of complex eigenvectors")

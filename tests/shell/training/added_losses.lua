@@ -17,28 +17,28 @@ vae:add_loss(ops.sum(ops.square(x - decoded), -1) + divergence)
 vae:add_metric(divergence, "divergence")
 vae:compile { optimizer = "sgd" }
 
-local data, given_noise = cr.random.normal { 32, 6 }, cr.random.normal { 32, 2 }
+local data, noises = cr.random.normal { 32, 6 }, cr.random.normal { 32, 2 }
 
 -- the expected losses, computed by hand
 local function expected_losses(model)
   local h = model:get_layer "hidden"(data)
   local m, s = model:get_layer "mean"(h), model:get_layer "spread"(h)
-  local y = model:get_layer "decoded"(m + (s * 0.5):exp() * given_noise)
+  local y = model:get_layer "decoded"(m + (s * 0.5):exp() * noises)
   local kl = ops.sum(m * m + s:exp() - s - 1, -1) * 0.5
   return (ops.sum((data - y) * (data - y), -1) + kl):mean():item(), kl:mean():item()
 end
 local function check_model(model)
   local loss, kl = expected_losses(model)
-  local result = model:evaluate({ data, given_noise }, nil, { verbose = 0, return_dict = true })
+  local result = model:evaluate({ data, noises }, nil, { verbose = 0, return_dict = true })
   check.near(result.loss, loss, 1e-4)
   check.near(result.divergence, kl, 1e-4)
-  check.near(model:predict { data, given_noise }, vae:predict({ data, given_noise }):totable())
+  check.near(model:predict { data, noises }, vae:predict({ data, noises }):totable())
 end
 check_model(vae)
 
 -- the gradient also reaches layers that only the added loss needs
 local old_loss = expected_losses(vae)
-local history = vae:fit({ data, given_noise }, nil, { epochs = 20, verbose = 0 }).history
+local history = vae:fit({ data, noises }, nil, { epochs = 20, verbose = 0 }).history
 assert(expected_losses(vae) < 0.9 * old_loss)
 assert(#history.divergence == 20)
 check_model(vae)
@@ -50,9 +50,9 @@ for _, ending in ipairs { ".h5", ".keras" } do
   vae:save(path)
   local loaded = cr.models.load_model(path)
   check_model(loaded)
-  check.same(loaded:fit({ data, given_noise }, nil,
+  check.same(loaded:fit({ data, noises }, nil,
     { epochs = 1, verbose = 0, shuffle = false }).history.loss,
-    cr.models.load_model(path):fit({ data, given_noise }, nil,
+    cr.models.load_model(path):fit({ data, noises }, nil,
       { epochs = 1, verbose = 0, shuffle = false }).history.loss)
   os.remove(path)
 end
@@ -71,13 +71,13 @@ end, "no metrics of symbols")
 local rewired_model = cr.models.rewire(vae,
   { [vae:get_layer "decoded"] = layers.Dense(6, { name = "other" }) })
 rewired_model:compile { optimizer = "sgd" }
-local third = rewired_model:evaluate({ data, given_noise }, nil, { verbose = 0, return_dict = true })
+local third = rewired_model:evaluate({ data, noises }, nil, { verbose = 0, return_dict = true })
 assert(third.loss > 0 and third.divergence > 0)
 
 -- the added losses of a model inside another model count too
 local outer = cr.Model({ x, noise }, vae { x, noise } * 2)
 outer:compile { optimizer = "sgd" }
-check.near(outer:evaluate({ data, given_noise }, nil, { verbose = 0, return_dict = true }).loss,
+check.near(outer:evaluate({ data, noises }, nil, { verbose = 0, return_dict = true }).loss,
   (expected_losses(vae)), 1e-4)
 
 -- error messages for mistakes

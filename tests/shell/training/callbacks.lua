@@ -45,22 +45,23 @@ do -- the outputs of each batch of predict, nested as those of the model
   local model = cr.Model { inputs = input,
     outputs = { a = cr.layers.Dense(1)(input), b = input * 2 } }
   local Collector = cr.callbacks.Callback:subclass "OutputCollector"
-  local outputs_of_batches, from_functions = {}, 0
+  local batches, from_functions = {}, 0
   function Collector:on_predict_batch_end(batch, logs)
-    assert(batch == #outputs_of_batches and (self.model or model).name == model.name)
-    outputs_of_batches[#outputs_of_batches + 1] = logs.outputs
+    assert(batch == #batches and (self.model or model).name == model.name)
+    batches[#batches + 1] = logs.outputs
   end
   local whole = model:predict(x, { batch_size = 6, verbose = 0, callbacks = { Collector(),
     cr.callbacks.LambdaCallback { on_predict_batch_end = function(_, logs)
       from_functions = from_functions + logs.outputs.a.shape[1]
     end } } })
-  assert(#outputs_of_batches == 3 and from_functions == 16)
+  assert(#batches == 3 and from_functions == 16)
   for name, outputs in pairs(whole) do  -- the batches before the last one are still as they were
-    check.same(cr.ops.concatenate({ outputs_of_batches[1][name], outputs_of_batches[2][name], outputs_of_batches[3][name] }, 0):totable(),
+    check.same(cr.ops.concatenate({ batches[1][name], batches[2][name],
+      batches[3][name] }, 0):totable(),
       outputs:totable())
   end
-  Collector():on_predict_batch_end(#outputs_of_batches, { outputs = x })
-  check.same(outputs_of_batches[4]:totable(), x:totable())
+  Collector():on_predict_batch_end(#batches, { outputs = x })
+  check.same(batches[4]:totable(), x:totable())
 end
 
 do -- every callback has the model and the parameters of its run
@@ -199,18 +200,18 @@ do -- the option decay of Keras 2 becomes a schedule
 end
 
 do -- the state of an optimizer can be set
-  local first_model, second_model = new_model(cr.optimizers.Adam(0.1)), new_model(cr.optimizers.Adam(0.1))
-  first_model:fit(x, y, { verbose = 0, epochs = 2, shuffle = false })
-  second_model:train_on_batch(x, y)
-  second_model:set_weights(first_model:get_weights())
+  local source, target = new_model(cr.optimizers.Adam(0.1)), new_model(cr.optimizers.Adam(0.1))
+  source:fit(x, y, { verbose = 0, epochs = 2, shuffle = false })
+  target:train_on_batch(x, y)
+  target:set_weights(source:get_weights())
   local state = {}
-  for i, variable in ipairs(first_model.optimizer.variables) do state[i] = variable.value end
-  second_model.optimizer:set_weights(state)
-  first_model:train_on_batch(x, y)
-  second_model:train_on_batch(x, y)
-  check.near(second_model:get_weights()[1], first_model:get_weights()[1]:totable(), 0)
+  for i, variable in ipairs(source.optimizer.variables) do state[i] = variable.value end
+  target.optimizer:set_weights(state)
+  source:train_on_batch(x, y)
+  target:train_on_batch(x, y)
+  check.near(target:get_weights()[1], source:get_weights()[1]:totable(), 0)
   check.fails(function()
-    second_model.optimizer:set_weights { state[1] }
+    target.optimizer:set_weights { state[1] }
   end, "with a weight list of length 1", "expecting 6 weights")
 end
 

@@ -62,9 +62,9 @@ for line in tostring(model:trace(x, { line_length = 60 })):gmatch "[^\n]+" do
 end
 local broken = x:totable()
 broken[2][1], broken[3][1] = 0 / 0, math.huge
-local bad_trace = model:trace(cr.tensor(broken))
-assert(bad_trace[1].nan > 0 and tostring(bad_trace):find "NaN")
-assert(bad_trace[1].min and bad_trace[1].min == bad_trace[1].min) -- the minimum of the finite elements
+local report = model:trace(cr.tensor(broken))
+assert(report[1].nan > 0 and tostring(report):find "NaN")
+assert(report[1].min and report[1].min == report[1].min) -- the minimum of the finite elements
 
 -- In training mode dropout is active, but neither the random state nor moving averages change.
 local noisy = cr.Sequential { layers.Dropout(0.5, { input_shape = { 3 }, name = "drop" }),

@@ -69,9 +69,9 @@ for _, policy in ipairs { "mixed_bfloat16", "mixed_float16" } do
     model:save(path)
     local loaded = cr.models.load_model(path)
     os.remove(path)
-    local scale, loaded_variables = model.optimizer.variables, loaded.optimizer.variables
-    assert(#scale == #loaded_variables and loaded_variables[#loaded_variables].value:item() == scale[#scale].value:item()
-      and loaded_variables[1].value:item() == 120)
+    local scale, restored = model.optimizer.variables, loaded.optimizer.variables
+    assert(#scale == #restored and restored[#restored].value:item() == scale[#scale].value:item()
+      and restored[1].value:item() == 120)
   end
 end
 cr.config.set_dtype_policy "float32"

@@ -146,15 +146,15 @@ own_model:compile { optimizer = "sgd", loss = "mse" }
 expect(message(function() own_model:fit(x, y, options) end), "the loss is not finite", "op log")
 
 -- "stop" ends the run as stop_training does, with the weights before the faulty batch.
-local stopped_model = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
-stopped_model:compile { optimizer = "sgd", loss = "mse" }
+local net = cr.Sequential { Log { input_shape = { 3 } }, layers.Dense(1) }
+net:compile { optimizer = "sgd", loss = "mse" }
 local at_end
-local history = stopped_model:fit(bad, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "stop",
+local history = net:fit(bad, y, { batch_size = 8, verbose = 0, shuffle = false, nan = "stop",
   epochs = 3, callbacks = cr.callbacks.LambdaCallback {
-    on_train_batch_end = function() at_end = stopped_model:get_weights() end } })
+    on_train_batch_end = function() at_end = net:get_weights() end } })
 assert(#history.history.loss == 1 and history.history.loss[1] == history.history.loss[1])
-same_weights(stopped_model, at_end)
-check.fails(function() stopped_model:fit(x, y, { nan = "find" }) end, "nan", "locate", "stop")
+same_weights(net, at_end)
+check.fails(function() net:fit(x, y, { nan = "find" }) end, "nan", "locate", "stop")
 
 -- LossScaleOptimizer, which itself skips steps that are not finite, still does so.
 local scaled = cr.Sequential { layers.Dense(1, { input_shape = { 3 } }) }
