@@ -23,7 +23,7 @@ void write_texts(const Folder& folder) {
   folder.write("a/notes.md", "no text");
 }
 
-DirectoryOptions quiet(const Folder& folder) {
+DirectoryOptions quiet_options(const Folder& folder) {
   DirectoryOptions options;
   options.directory = folder.path();
   options.shuffle = options.verbose = false;
@@ -49,7 +49,7 @@ Doubles labels_of(const DirectoryOptions& options) {
 TEST_CASE("files of a folder have the label of the folder they are in") {
   const Folder folder;
   write_texts(folder);
-  DirectoryOptions options = quiet(folder);
+  DirectoryOptions options = quiet_options(folder);
   const auto data = text_dataset_from_directory(options)[0];
   CHECK(data->class_names == Texts{"a", "b"});
   REQUIRE(data->file_paths.size() == 5);
@@ -71,7 +71,7 @@ TEST_CASE("files of a folder have the label of the folder they are in") {
 TEST_CASE("texts are read up to so many bytes, with labels or without") {
   const Folder folder;
   write_texts(folder);
-  DirectoryOptions options = quiet(folder);
+  DirectoryOptions options = quiet_options(folder);
   options.batch_size.reset();
   options.labels = Value();
   const auto data = text_dataset_from_directory(options, 9)[0];
@@ -84,13 +84,13 @@ TEST_CASE("texts are read up to so many bytes, with labels or without") {
 TEST_CASE("the parts of a folder are its files, cut where Keras cuts them") {
   const Folder folder;
   write_texts(folder);
-  DirectoryOptions options = quiet(folder);
+  DirectoryOptions options = quiet_options(folder);
   options.validation_split = 0.4;
   options.subset = "both";
-  const auto both = text_dataset_from_directory(options);
-  REQUIRE(both.size() == 2);
-  CHECK(last_letters(both) == "121");
-  CHECK(last_letters(both, 1) == "23");
+  const auto datasets = text_dataset_from_directory(options);
+  REQUIRE(datasets.size() == 2);
+  CHECK(last_letters(datasets) == "121");
+  CHECK(last_letters(datasets, 1) == "23");
   options.subset = "validation";
   CHECK(last_letters(text_dataset_from_directory(options)) == "23");
   // numpy.random.RandomState(0).shuffle(numpy.arange(5)) is 2 0 1 3 4
@@ -105,7 +105,7 @@ TEST_CASE("options of folders that contradict each other are refused") {
   const Folder folder;
   write_texts(folder);
   const auto refused = [&](auto change) {
-    DirectoryOptions options = quiet(folder);
+    DirectoryOptions options = quiet_options(folder);
     change(options);
     std::string message = "nothing was refused";
     try {
@@ -132,7 +132,7 @@ TEST_CASE("options of folders that contradict each other are refused") {
       refused([](Options& o) { o.validation_split = 0.5, o.subset = "both", o.shuffle = true; }),
       Contains("you must provide a `seed` argument"));
   CHECK_THAT(refused([](Options& o) { o.directory += "/none"; }), Contains("is no folder"));
-  CHECK_THROWS_WITH(image_dataset_from_directory(quiet(folder)),
+  CHECK_THROWS_WITH(image_dataset_from_directory(quiet_options(folder)),
                     Contains("No images found in directory"));
 }
 
@@ -143,7 +143,9 @@ TEST_CASE("images of a folder come in batches of one size") {
                {.scale = false});
   const auto first = [&](const ImageFileOptions& images) {
     return Codec<Tensor>::decode(
-        elements_of_pass(image_dataset_from_directory(quiet(folder), images)[0]).at(0).at(0));
+        elements_of_pass(image_dataset_from_directory(quiet_options(folder), images)[0])
+            .at(0)
+            .at(0));
   };
   CHECK(first({.size = {4, 5}}).shape() == Shape{3, 4, 5, 3});
   CHECK(first({.size = {1, 2}}).to_vector().at(17) == 60);
@@ -168,7 +170,9 @@ TEST_CASE("sounds of a folder are filled up to the longest or to a length") {
          {"sampling_rate", rate}});
   const auto first = [&](const AudioFileOptions& sounds) {
     return Codec<Tensor>::decode(
-        elements_of_pass(audio_dataset_from_directory(quiet(folder), sounds)[0]).at(0).at(0));
+        elements_of_pass(audio_dataset_from_directory(quiet_options(folder), sounds)[0])
+            .at(0)
+            .at(0));
   };
   CHECK(first({}).shape() == Shape{2, 3, 1});
   CHECK(first({}).to_vector().at(2) == 0);

@@ -70,13 +70,14 @@ TEST_CASE("no image becomes one without pixels") {
 }
 
 TEST_CASE("images of a batch are resized one by one") {
-  const Tensor two = Tensor::from<float>({0, 100, 200, 40, 0, 1, 2, 3}, {2, 1, 4, 1});
-  const Tensor resized = smart_resize(two, {1, 2});
+  const Tensor images = Tensor::from<float>({0, 100, 200, 40, 0, 1, 2, 3}, {2, 1, 4, 1});
+  const Tensor resized = smart_resize(images, {1, 2});
   CHECK(resized.shape() == Shape{2, 1, 2, 1});
   CHECK(resized.to_vector() == Doubles{100, 200, 1, 2});
-  CHECK(smart_resize(two, {1, 2}, "bilinear", "channels_first").shape() == Shape{2, 1, 1, 2});
-  CHECK_THROWS_WITH(smart_resize(two.view({8}), {1, 2}), Contains("incorrect rank, of shape (8,)"));
-  CHECK_THROWS_WITH(smart_resize(two, {1, 2}, "bilinear", "first"), Contains("got \"first\""));
+  CHECK(smart_resize(images, {1, 2}, "bilinear", "channels_first").shape() == Shape{2, 1, 1, 2});
+  CHECK_THROWS_WITH(smart_resize(images.view({8}), {1, 2}),
+                    Contains("incorrect rank, of shape (8,)"));
+  CHECK_THROWS_WITH(smart_resize(images, {1, 2}, "bilinear", "first"), Contains("got \"first\""));
 }
 
 TEST_CASE("arrays become images and images arrays") {

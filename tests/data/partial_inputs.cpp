@@ -59,26 +59,26 @@ using MakeData = std::function<DatasetPtr(const Tensor& x, const Tensor& y)>;
 /// Compares two epochs of a dataset that reads all rows with those of a dataset that reads only
 /// needed rows.
 void compare(const MakeData& make, const Tensor& x, const Tensor& y, const NeededRows& needed) {
-  const DatasetPtr whole = make(x, y), partial = make(x, y)->with_needed(needed);
+  const DatasetPtr whole_dataset = make(x, y), partial_dataset = make(x, y)->with_needed(needed);
   for (int epoch = 0; epoch < 2; ++epoch) {
     Batch wanted, got;
-    whole->begin_epoch();
-    partial->begin_epoch();
-    CHECK(partial->state() == whole->state());
+    whole_dataset->begin_epoch();
+    partial_dataset->begin_epoch();
+    CHECK(partial_dataset->state() == whole_dataset->state());
     int64_t batches = 0;
-    while (whole->next(wanted)) {
-      REQUIRE(partial->next(got));
+    while (whole_dataset->next(wanted)) {
+      REQUIRE(partial_dataset->next(got));
       ++batches;
       const RowRange rows = needed(wanted.x.front().dim(0));
       REQUIRE(got.x.front().shape() == wanted.x.front().shape());
       CHECK(rows_of(got.x.front(), rows) == rows_of(wanted.x.front(), rows));
       CHECK(got.y.front().to_vector() == wanted.y.front().to_vector());
     }
-    CHECK_FALSE(partial->next(got));
+    CHECK_FALSE(partial_dataset->next(got));
     // A new dataset that continues before the last batch of the epoch gives the same last batch.
     if (epoch == 0 || batches < 2) continue;
     const DatasetPtr later = make(x, y)->with_needed(needed);
-    later->restore(partial->state(), batches - 1);
+    later->restore(partial_dataset->state(), batches - 1);
     REQUIRE(later->next(got));
     const RowRange rows = needed(wanted.x.front().dim(0));
     CHECK(rows_of(got.x.front(), rows) == rows_of(wanted.x.front(), rows));
@@ -92,7 +92,7 @@ StreamPtr batches_of(const StreamPtr& rows, int64_t size) {
 }
 
 /// Every way in which rows of arrays become batches of `size`.
-std::vector<std::pair<std::string, MakeData>> ways(int64_t size) {
+std::vector<std::pair<std::string, MakeData>> dataset_makers(int64_t size) {
   const auto rows = [](const Tensor& x, const Tensor& y) {
     return slices({Codec<Tensor>::encode(x), Codec<Tensor>::encode(y)});
   };
@@ -136,7 +136,7 @@ TEST_CASE("needed rows of inputs are those of the whole, for every size of the l
     write_arrays(path, {{"", x}});
     const Tensor in_file = open_array(path);
     const Tensor unmapped = Tensor::on(std::make_shared<CountingStorage>(x), 0, x.spec());
-    for (const auto& [name, make] : ways(size))
+    for (const auto& [name, make] : dataset_makers(size))
       for (int64_t count = 1; count <= 4; ++count)
         for (int64_t rank = 0; rank < count; ++rank) {
           CAPTURE(samples, size, name, rank, count);
@@ -150,7 +150,7 @@ TEST_CASE("needed rows of inputs are those of the whole, for every size of the l
 TEST_CASE("each row of inputs is read once, by the process that needs it") {
   for (const int64_t samples : {40, 57, 64}) {
     const Tensor x = numbers(samples), y = x.view({samples * kWidth}).view_rows(0, samples);
-    for (const auto& [name, make] : ways(8)) {
+    for (const auto& [name, make] : dataset_makers(8)) {
       // these read some rows several times
       if (name == "a long chain" || name == "windows") continue;
       CAPTURE(samples, name);
@@ -158,10 +158,11 @@ TEST_CASE("each row of inputs is read once, by the process that needs it") {
       for (int64_t rank = 0; rank < 3; ++rank) {
         const auto counts = std::make_shared<CountingStorage>(x);
         const NeededRows needed = share_of(rank, 3);
-        const DatasetPtr partial = make(Tensor::on(counts, 0, x.spec()), y)->with_needed(needed);
+        const DatasetPtr partial_dataset =
+            make(Tensor::on(counts, 0, x.spec()), y)->with_needed(needed);
         std::vector<int64_t> wanted(reads.size());
         Batch batch;
-        for (partial->begin_epoch(); partial->next(batch);) {
+        for (partial_dataset->begin_epoch(); partial_dataset->next(batch);) {
           const std::vector<double> values =
               rows_of(batch.x.front(), needed(batch.x.front().dim(0)));
           for (size_t i = 0; i < values.size(); i += kWidth)

@@ -110,12 +110,12 @@ TEST_CASE("memory: any thread may read and write") {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      const std::vector<uint8_t> mine(1000, static_cast<uint8_t>(t + 1));
+      const std::vector<uint8_t> own_bytes(1000, static_cast<uint8_t>(t + 1));
       std::vector<uint8_t> back(1000);
       for (int i = 0; i < 50; ++i) {
-        storage->write(static_cast<size_t>(t) * 1000, 1000, mine.data());
+        storage->write(static_cast<size_t>(t) * 1000, 1000, own_bytes.data());
         storage->read(static_cast<size_t>(t) * 1000, 1000, back.data());
-        if (back != mine) throw std::logic_error("another's bytes");
+        if (back != own_bytes) throw std::logic_error("another's bytes");
       }
     });
   }

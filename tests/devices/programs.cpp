@@ -176,18 +176,18 @@ TEST_CASE("programs: many in a row keep their order") {
 TEST_CASE("programs: threads share them") {
   const Function f([](const Tensors& in) { return Tensors{ops::matmul(in[0], in[0])}; });
   std::vector<std::thread> threads;
-  std::atomic<int> right{0};
+  std::atomic<int> right_count{0};
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       const Tensor x = Tensor::full({8, 8}, t + 1);
       for (int i = 0; i < 20; ++i) {
         const double y = f({x})[0].to_vector()[5], z = ops::sum(x).item();
-        if (y == 8.0 * (t + 1) * (t + 1) && z == 64.0 * (t + 1)) ++right;
+        if (y == 8.0 * (t + 1) * (t + 1) && z == 64.0 * (t + 1)) ++right_count;
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  CHECK(right == 80);
+  CHECK(right_count == 80);
 }
 
 TEST_CASE("programs: a profile names what ran") {
@@ -198,10 +198,10 @@ TEST_CASE("programs: a profile names what ran") {
   f(in), f(in);
   const std::vector<ProfileEntry> rows = executable->rows();
   executable->profile(false);
-  const bool found = std::any_of(rows.begin(), rows.end(), [](const ProfileEntry& row) {
+  const bool has_product = std::any_of(rows.begin(), rows.end(), [](const ProfileEntry& row) {
     return row.op.find("matmul") != std::string::npos && row.calls == 2;
   });
-  CHECK(found);
+  CHECK(has_product);
 }
 
 TEST_CASE("programs: the host goes on while a device takes its time") {

@@ -6,15 +6,15 @@ namespace crescent::test {
 namespace {
 
 /// The name of a device other than the one under test.
-std::string another() { return device_under_test() == "cpu" ? "far" : "cpu"; }
+std::string other_device() { return device_under_test() == "cpu" ? "far" : "cpu"; }
 
 }  // namespace
 
 TEST_CASE("switching: the device in use is the one that was asked for") {
   CHECK(device().class_name() == device_under_test());
   {
-    const DeviceScope on(another());
-    CHECK(device().class_name() == another());
+    const DeviceScope device_scope(other_device());
+    CHECK(device().class_name() == other_device());
   }
   CHECK(device().class_name() == device_under_test());
   CHECK(&set_device(device_under_test()) == &device());
@@ -50,7 +50,7 @@ TEST_CASE("switching: a compiled function follows, and comes back") {
   const Tensor x = on_device(consecutive_numbers({3}));
   CHECK(f({Tensor(1.0), x})[0].item() == 8);
   {
-    const DeviceScope on(another());
+    const DeviceScope device_scope(other_device());
     CHECK(f({Tensor(1.0), x})[0].item() == 11);
     CHECK(v.value().storage()->memory() == device().memory());
   }
@@ -60,21 +60,21 @@ TEST_CASE("switching: a compiled function follows, and comes back") {
 }
 
 TEST_CASE("switching: tensors of one device are used on the other") {
-  const Tensor ours = ops::square(consecutive_numbers({4}));
-  const Tensor theirs = [] {
-    const DeviceScope on(another());
+  const Tensor own_tensor = ops::square(consecutive_numbers({4}));
+  const Tensor other_tensor = [] {
+    const DeviceScope device_scope(other_device());
     return ops::square(consecutive_numbers({4}, 1));
   }();
-  CHECK((ours + theirs).to_vector() == std::vector<double>{1, 5, 13, 25});
-  const DeviceScope on(another());
-  CHECK((ours + theirs).to_vector() == std::vector<double>{1, 5, 13, 25});
-  CHECK(ops::sum(ours.view_rows(2, 2)).item() == 13);
+  CHECK((own_tensor + other_tensor).to_vector() == std::vector<double>{1, 5, 13, 25});
+  const DeviceScope device_scope(other_device());
+  CHECK((own_tensor + other_tensor).to_vector() == std::vector<double>{1, 5, 13, 25});
+  CHECK(ops::sum(own_tensor.view_rows(2, 2)).item() == 13);
 }
 
 TEST_CASE("switching: results that are held outlive the device's time") {
   Tensor held;
   {
-    const DeviceScope on(another());
+    const DeviceScope device_scope(other_device());
     held = ops::exp(Tensor(0.0));
   }
   CHECK(held.item() == 1);
@@ -92,7 +92,7 @@ TEST_CASE("switching: a model trains on where it was") {
     const Dict options{{"batch_size", 8}, {"shuffle", false}, {"verbose", 0}};
     model->fit({x}, {y}, options);
     {
-      const DeviceScope on(switching ? another() : device_under_test());
+      const DeviceScope device_scope(switching ? other_device() : device_under_test());
       model->fit({x}, {y}, options);
     }
     model->fit({x}, {y}, options);

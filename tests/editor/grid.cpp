@@ -84,9 +84,9 @@ pid_t child_of(pid_t parent) {
 std::string utf8(uint32_t code) {
   if (code < 0x80) return {static_cast<char>(code)};
   std::string bytes;
-  int rest = code < 0x800 ? 6 : code < 0x10000 ? 12 : 18;
-  bytes += static_cast<char>((code < 0x800 ? 0xc0 : code < 0x10000 ? 0xe0 : 0xf0) | code >> rest);
-  while (rest > 0) bytes += static_cast<char>(0x80 | (code >> (rest -= 6) & 0x3f));
+  int shift = code < 0x800 ? 6 : code < 0x10000 ? 12 : 18;
+  bytes += static_cast<char>((code < 0x800 ? 0xc0 : code < 0x10000 ? 0xe0 : 0xf0) | code >> shift);
+  while (shift > 0) bytes += static_cast<char>(0x80 | (code >> (shift -= 6) & 0x3f));
   return bytes;
 }
 
@@ -131,14 +131,14 @@ Callbacks test_callbacks() {
     return text.find("Dense(") == text.npos ? "" : "Dense(units, {activation=...})";
   };
   callbacks.completions = [](const std::string& text, size_t cursor) {
-    Completions found;
-    found.begin = text.find_last_of(" (\n", cursor == 0 ? 0 : cursor - 1) + 1;
-    if (found.begin > cursor) found.begin = cursor;
-    const std::string typed = text.substr(found.begin, cursor - found.begin);
+    Completions completions;
+    completions.begin = text.find_last_of(" (\n", cursor == 0 ? 0 : cursor - 1) + 1;
+    if (completions.begin > cursor) completions.begin = cursor;
+    const std::string typed = text.substr(completions.begin, cursor - completions.begin);
     for (const char* word : {"alpha", "alphabet", "beta", "gamma"})
       if (std::string(word).starts_with(typed))
-        found.candidates.push_back({word, std::string("what ") + word + " is"});
-    return found;
+        completions.candidates.push_back({word, std::string("what ") + word + " is"});
+    return completions;
   };
   return callbacks;
 }

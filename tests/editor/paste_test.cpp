@@ -9,7 +9,7 @@ namespace crescent::editor {
 namespace {
 
 /// The text as terminals send it when bracketed paste is on.
-std::string marked(const std::string& text) { return "\x1b[200~" + text + "\x1b[201~"; }
+std::string bracketed_paste(const std::string& text) { return "\x1b[200~" + text + "\x1b[201~"; }
 
 std::string with_returns(std::string text) {
   std::replace(text.begin(), text.end(), '\n', '\r');
@@ -40,7 +40,7 @@ TEST_CASE("random texts are pasted, with marks and without, and nothing is lost"
     const std::string text = random_text(random);
     INFO(i << ": " << text);
     const std::string sent = i % 3 == 0 ? text : with_returns(text);
-    terminal.send((i % 2 == 0 || sent == text ? marked(sent) : sent) + "\r");
+    terminal.send((i % 2 == 0 || sent == text ? bracketed_paste(sent) : sent) + "\r");
     terminal.expect(printed(text));
   }
 }
@@ -53,7 +53,7 @@ TEST_CASE("ten thousand lines are pasted within 0.3 seconds, with marks and with
     TestTerminal terminal;
     terminal.expect_row(0, ">");
     const double before = terminal.processor_seconds();
-    terminal.send(is_marked ? marked(with_returns(text)) : with_returns(text));
+    terminal.send(is_marked ? bracketed_paste(with_returns(text)) : with_returns(text));
     terminal.expect(">> )");
     const double seconds = terminal.processor_seconds() - before;
     INFO((is_marked ? "with marks: " : "without: ") << seconds);

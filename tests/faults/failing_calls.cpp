@@ -40,8 +40,8 @@ bool survives(const Saver& saver, const char* call, int n, int error, bool lasts
     message = failure([&] { saver.save(path, 2); });
     happened = fault.happened();
   }
-  const int found = saver.load(path);
-  CHECK(found == (message.empty() ? 2 : 1));
+  const int generation = saver.load(path);
+  CHECK(generation == (message.empty() ? 2 : 1));
   if (!message.empty()) CHECK(contains(message, path));
   CHECK(folder.count() == files);
   if (happened) CHECK(warnings.count() == message.empty());
@@ -72,12 +72,12 @@ TEST_CASE("S06: short and interrupted writes give the same file") {
     const Folder folder;
     const std::string path = folder / ("m" + saver.ending);
     saver.save(path, 1);
-    const std::string whole = read_file(path);
+    const std::string content = read_file(path);
     {
       const ShortWrites short_writes;
       saver.save(path, 1);
     }
-    CHECK(read_file(path) == whole);
+    CHECK(read_file(path) == content);
     report("S06 short and interrupted writes, saving " + saver.name, 1, "the same bytes");
   }
 }
@@ -106,7 +106,7 @@ void check_order(const std::vector<std::string>& calls, const std::string& path)
 }
 
 TEST_CASE("S02: bytes reach the disk before the name, and the name before saving returns") {
-  int kinds = 0;
+  int saver_count = 0;
   for (const Saver& saver : savers(20)) {
     CAPTURE(saver.name);
     const Folder folder;
@@ -115,9 +115,9 @@ TEST_CASE("S02: bytes reach the disk before the name, and the name before saving
     const Recording recording;
     saver.save(path, 2);
     check_order(recording.calls(), path);
-    ++kinds;
+    ++saver_count;
   }
-  report("S02 loss of power between any two calls", kinds, "the old file or the new one");
+  report("S02 loss of power between any two calls", saver_count, "the old file or the new one");
 }
 
 }  // namespace

@@ -56,9 +56,9 @@ TEST_CASE("S01, S09: 200 processes that are killed while saving lose no file") {
     wait_for_progress(worker, path_of(i), before, random() % 20'000);
     REQUIRE(worker.runs());
     worker.kill();
-    const int found = all[i].load(path_of(i));
-    REQUIRE(found > generation);
-    generation = found;
+    const int loaded_generation = all[i].load(path_of(i));
+    REQUIRE(loaded_generation > generation);
+    generation = loaded_generation;
     const size_t parts = folder.count();
     all[i].save(path_of(i), ++generation);
     while_saving += folder.count() < parts;
@@ -130,7 +130,7 @@ TEST_CASE("trains", "[.worker]") {
 
 TEST_CASE("T01: training that is killed and started again ends with the bits of a whole run") {
   constexpr int kKills = 50;
-  const std::string whole = bits(*trained("", false));
+  const std::string expected_bits = bits(*trained("", false));
   const Folder folder;
   std::mt19937 random(11);
   int kills = 0, runs = 0;
@@ -146,7 +146,7 @@ TEST_CASE("T01: training that is killed and started again ends with the bits of 
       kills += !ended;
     }
     REQUIRE(std::filesystem::exists(bits_file));
-    CHECK(read_file(bits_file) == whole);
+    CHECK(read_file(bits_file) == expected_bits);
     CHECK_FALSE(std::filesystem::exists(run_file));
   }
   report("T01 kill -9 at a random moment of training, and the same call again", kills,

@@ -61,10 +61,10 @@ TEST_CASE("S08: whichever allocation fails while saving, the file is whole and t
     for (int64_t n = 0; n < count; n += step) {
       CAPTURE(n);
       if (!starve(n, [&] { saver.save(path, 2); })) break;
-      const int found = saver.load(path);
-      CHECK((found == 1 || found == 2));
+      const int generation = saver.load(path);
+      CHECK((generation == 1 || generation == 2));
       CHECK(folder.count() == 1);
-      ++times, saved += found == 2;
+      ++times, saved += generation == 2;
       saver.save(path, 1);
     }
   }

@@ -38,21 +38,21 @@ TEST_CASE("S04: limits, folders and targets that take no file are reported with 
       check_refused(saver, folder, path, reason);
       ++times;
     };
-    const std::string old = folder / ("m" + saver.ending);
-    saver.save(old, 1);
+    const std::string old_path = folder / ("m" + saver.ending);
+    saver.save(old_path, 1);
     {
       rlimit before;
       getrlimit(RLIMIT_FSIZE, &before);
-      const rlimit small{10'000, before.rlim_max};
-      setrlimit(RLIMIT_FSIZE, &small);
-      refused(old, "File too large");
+      const rlimit small_limit{10'000, before.rlim_max};
+      setrlimit(RLIMIT_FSIZE, &small_limit);
+      refused(old_path, "File too large");
       setrlimit(RLIMIT_FSIZE, &before);
     }
     for (const int error : {EROFS, EACCES, EDQUOT, EMFILE}) {
       const Failing fault("open", 1, error, true);
-      refused(old, strerror(error));
+      refused(old_path, strerror(error));
     }
-    CHECK(saver.load(old) == 1);
+    CHECK(saver.load(old_path) == 1);
     refused(folder / ("no/such/m" + saver.ending), "no");
     refused(folder / (std::string(300, 'n') + saver.ending), "too long");
     std::filesystem::create_directory(folder / ("folder" + saver.ending));

@@ -112,7 +112,7 @@ using Endings = std::vector<std::string>;
 const std::set<std::string> kOwnArrays = {"bmp", "jpeg", "png", "pnm", "wav"};
 
 Endings endings_of(std::string_view ability) {
-  Endings found;
+  Endings result;
   for (const std::string& name : registry().names(Format::kKind)) {
     const Dict traits = registry().traits(Format::kKind, name);
     const auto texts = [&](const char* trait) {
@@ -128,10 +128,10 @@ Endings endings_of(std::string_view ability) {
     if (kOwnArrays.contains(name)) continue;
     // The format "sharded" writes several files, each of which is replaced like a single one.
     if (name == "sharded") continue;
-    if (has_ability && !endings.empty()) found.push_back(endings.front());
+    if (has_ability && !endings.empty()) result.push_back(endings.front());
   }
-  if (ability == WeightsFormat::kAbility) found.push_back(".weights.h5");
-  return found;
+  if (ability == WeightsFormat::kAbility) result.push_back(".weights.h5");
+  return result;
 }
 
 }  // namespace

@@ -30,13 +30,13 @@ TEST_CASE("S07: a reader of a file that two processes save to always sees a whol
     const std::string saver_number = std::to_string(i);
     // The first saver does kSaves saves, each of the others a tenth of this number.
     const std::string save_count = std::to_string(i == 0 ? kSaves : kSaves / 10);
-    Worker one("saves often", {saver_number, path, "1000", save_count}),
-        two("saves often", {saver_number, path, "2000", save_count});
-    for (; one.runs() || two.runs(); ++reads) {
+    Worker first_writer("saves often", {saver_number, path, "1000", save_count}),
+        second_writer("saves often", {saver_number, path, "2000", save_count});
+    for (; first_writer.runs() || second_writer.runs(); ++reads) {
       const std::string message = failure([&] { all[i].load(path); });
       REQUIRE(message == "");
     }
-    CHECK((one.wait() == 0 && two.wait() == 0));
+    CHECK((first_writer.wait() == 0 && second_writer.wait() == 0));
     CHECK(folder.count() == 1);
   }
   report("S07 reads while two processes save to the same file", reads, "0 errors");
@@ -72,9 +72,9 @@ TEST_CASE("F14: files that vanish, are cut or rewritten while they are read end 
     const Folder folder;
     const std::string path = folder / ("m" + all[i].ending);
     all[i].save(path, 1);
-    const std::string whole = read_file(path);
+    const std::string content = read_file(path);
     Worker reader("loads for a while", {std::to_string(i), path});
-    for (int round = 0; reader.runs(); ++round, ++times) spoil_in_place(path, whole, round);
+    for (int round = 0; reader.runs(); ++round, ++times) spoil_in_place(path, content, round);
     CHECK(reader.wait() == 0);
   }
   report("files removed, cut and rewritten in place while they are read", times, "0 readers died");

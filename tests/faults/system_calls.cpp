@@ -18,25 +18,25 @@ namespace crescent::faults {
 namespace {
 
 // set only while no other thread makes the counted system calls
-std::atomic<const char*> failing{nullptr};
+std::atomic<const char*> failing_call{nullptr};
 std::atomic<int> calls_left{0}, error_to_give{0};
-std::atomic<bool> lasting{false}, writes_are_short{false};
+std::atomic<bool> failure_lasts{false}, writes_are_short{false};
 std::atomic<unsigned> short_writes{0};
-std::optional<std::vector<std::string>> recorded;
+std::optional<std::vector<std::string>> recorded_calls;
 const char* other_program = nullptr;
 
 /// Whether this call must fail; if so, sets errno.
 bool fails(const char* call) {
-  const char* wanted = failing.load();
-  if (!wanted || std::strcmp(wanted, call) != 0) return false;
+  const char* name = failing_call.load();
+  if (!name || std::strcmp(name, call) != 0) return false;
   const int remaining_calls = --calls_left;
-  if (remaining_calls > 0 || (remaining_calls < 0 && !lasting)) return false;
+  if (remaining_calls > 0 || (remaining_calls < 0 && !failure_lasts)) return false;
   errno = error_to_give;
   return true;
 }
 
 void record(const char* call, const std::string& what) {
-  recorded->push_back(std::string(call) + " " + what);
+  recorded_calls->push_back(std::string(call) + " " + what);
 }
 
 std::string path_of(int file) {
@@ -53,24 +53,24 @@ Function* real(Function*, const char* name) {
 int open_file(const char* path, int flags, mode_t mode) {
   if (fails("open")) return -1;
   static auto* call = real(&::open, "open");
-  if (recorded) record("open", path);
+  if (recorded_calls) record("open", path);
   return call(path, flags, mode);
 }
 
 }  // namespace
 
 Failing::Failing(const char* call, int n, int error, bool lasts) {
-  calls_left = n, error_to_give = error, lasting = lasts, failing = call;
+  calls_left = n, error_to_give = error, failure_lasts = lasts, failing_call = call;
 }
-Failing::~Failing() { failing = nullptr; }
+Failing::~Failing() { failing_call = nullptr; }
 bool Failing::happened() const { return calls_left <= 0; }
 
 ShortWrites::ShortWrites() { writes_are_short = true; }
 ShortWrites::~ShortWrites() { writes_are_short = false; }
 
-Recording::Recording() { recorded.emplace(); }
-Recording::~Recording() { recorded.reset(); }
-const std::vector<std::string>& Recording::calls() const { return *recorded; }
+Recording::Recording() { recorded_calls.emplace(); }
+Recording::~Recording() { recorded_calls.reset(); }
+const std::vector<std::string>& Recording::calls() const { return *recorded_calls; }
 
 OtherProgram::OtherProgram(const char* name) { other_program = name; }
 OtherProgram::~OtherProgram() { other_program = nullptr; }
@@ -84,25 +84,25 @@ using namespace crescent::faults;
 extern "C" {
 
 int open(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;
-  va_end(more);
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
   return open_file(path, flags, mode);
 }
 
 int open64(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;
-  va_end(more);
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
   return open_file(path, flags, mode);
 }
 
 ssize_t write(int file, const void* bytes, size_t size) {
   if (fails("write")) return -1;
   static auto* call = real(&::write, "write");
-  if (recorded) record("write", path_of(file));
+  if (recorded_calls) record("write", path_of(file));
   if (writes_are_short && size > 1) {
     const unsigned turn = short_writes++ % 3;
     if (turn == 0) return errno = EINTR, -1;
@@ -114,14 +114,14 @@ ssize_t write(int file, const void* bytes, size_t size) {
 int fsync(int file) {
   if (fails("fsync")) return -1;
   static auto* call = real(&::fsync, "fsync");
-  if (recorded) record("fsync", path_of(file));
+  if (recorded_calls) record("fsync", path_of(file));
   return call(file);
 }
 
 int rename(const char* from, const char* to) noexcept {
   if (fails("rename")) return -1;
   static auto* call = real(&::rename, "rename");
-  if (recorded) record("rename", std::string(from) + " " + to);
+  if (recorded_calls) record("rename", std::string(from) + " " + to);
   return call(from, to);
 }
 

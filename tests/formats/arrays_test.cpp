@@ -40,12 +40,12 @@ TEST_CASE("arrays that stay in their file") {
   crescent::write_arrays(path,
                          {{"flags", flags}, {"one", Tensor::scalar(3)}, {"x", ramp({5000, 3})}});
   auto check_open = [&](const char* name, const Tensor& expected) {
-    Tensor open = crescent::open_array(path, name);
-    CHECK(open.spec() == expected.spec());
-    check_same(open.clone(), expected);
+    Tensor array = crescent::open_array(path, name);
+    CHECK(array.spec() == expected.spec());
+    check_same(array.clone(), expected);
     int64_t rows = expected.dim(0);
-    check_same(open.view_rows(rows / 2, rows / 4).clone(), expected.view_rows(rows / 2, rows / 4));
-    return open;
+    check_same(array.view_rows(rows / 2, rows / 4).clone(), expected.view_rows(rows / 2, rows / 4));
+    return array;
   };
   CHECK_FALSE(check_open("x", ramp({5000, 3})).in_memory());
   check_open("flags", flags);
@@ -71,8 +71,8 @@ TEST_CASE("arrays that stay in their file") {
   CHECK(check_open("packed", wide).storage()->block() == 700 * 1600);
   check_open("turned", wide);
   check_same(crescent::read_array(path, "packed"), wide);
-  Tensor open = crescent::open_array(path, "packed");
-  check_same(open.view({3000 * 400}).view_rows(123, 2001).clone(),
+  Tensor array = crescent::open_array(path, "packed");
+  check_same(array.view({3000 * 400}).view_rows(123, 2001).clone(),
              wide.view({3000 * 400}).view_rows(123, 2001));
 }
 
@@ -94,9 +94,9 @@ TEST_CASE("a packed file that is damaged ends the reading with its place") {
   std::string bytes = read_bytes(path);
   bytes[bytes.size() - 2000] ^= 1;
   write_bytes(path, bytes);
-  Tensor open = crescent::open_array(path, "x");
-  check_same(open.view_rows(0, 100).clone(), ramp({1000, 10}).view_rows(0, 100));
-  std::string message = failure([&] { open.clone(); });
+  Tensor array = crescent::open_array(path, "x");
+  check_same(array.view_rows(0, 100).clone(), ramp({1000, 10}).view_rows(0, 100));
+  std::string message = failure([&] { array.clone(); });
   CHECK(contains(message, path));
   CHECK(contains(message, "rows from 1 of '/x'"));
 }

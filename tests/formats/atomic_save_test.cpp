@@ -38,7 +38,7 @@ TEST_CASE("a full disk is an error and leaves the old file", "[S03]") {
   std::string path = scratch.path("m.h5");
   save(path, "old");
   {
-    FileSizeLimit full(100'000);
+    FileSizeLimit limit(100'000);
     std::string message = failure([&] { save(path, std::string(1'000'000, 'n')); });
     CHECK(contains(message, path));
     CHECK(contains(message, "1000000 bytes needed"));
@@ -64,7 +64,7 @@ TEST_CASE("a full disk ends every kind of writing with an error, and leaves noth
   for (const auto& [name, write] : writers) {
     CAPTURE(name);
     const std::string path = scratch.path(name);
-    FileSizeLimit full(100'000);
+    FileSizeLimit limit(100'000);
     CHECK(contains(failure([&] { write(path); }), "File too large"));
     CHECK(scratch.count() == 0);
   }

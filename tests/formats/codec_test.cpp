@@ -68,8 +68,8 @@ TEST_CASE("bfloat16 is two bytes without a meaning and the name of a type, as Ke
     if (!marked) return path;
     const Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
     REQUIRE(H5Tset_size(text, 8) >= 0);
-    const Handle one(H5Screate(H5S_SCALAR), H5Sclose);
-    const Handle mark(H5Acreate2(set, "dtype", text, one, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    const Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
+    const Handle mark(H5Acreate2(set, "dtype", text, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     REQUIRE(H5Awrite(mark, text, "bfloat16") >= 0);
     return path;
   };
@@ -99,9 +99,9 @@ TEST_CASE("scalars, empty arrays and bools") {
 
 TEST_CASE("attributes: texts of any length, lists in pieces, numbers") {
   Scratch scratch;
-  Texts many;
+  Texts names;
   for (int i = 0; i < 2000; ++i)
-    many.push_back("layer_with_a_rather_long_name_so_that_the_list_is_cut_" + std::to_string(i));
+    names.push_back("layer_with_a_rather_long_name_so_that_the_list_is_cut_" + std::to_string(i));
   write_tree(scratch.path("a.h5"),
              {{"",
                {{"short", std::string("text")},
@@ -111,7 +111,7 @@ TEST_CASE("attributes: texts of any length, lists in pieces, numbers") {
                 {"integer", int64_t{-5}},
                 {"real", 0.1}},
                {}},
-              {"group", {{"names", many}, {"none", Texts{}}, {"two", Texts{"a", "bcd"}}}, {}}});
+              {"group", {{"names", names}, {"none", Texts{}}, {"two", Texts{"a", "bcd"}}}, {}}});
   FileReader reader(scratch.path("a.h5"));
   CHECK(reader.text("", "short") == "text");
   CHECK(reader.text("", "empty") == "");
@@ -119,7 +119,7 @@ TEST_CASE("attributes: texts of any length, lists in pieces, numbers") {
   CHECK(reader.text("", "long") == std::string(200'000, 'x'));
   CHECK(std::get<int64_t>(*reader.attribute("", "integer")) == -5);
   CHECK(std::get<double>(*reader.attribute("", "real")) == 0.1);
-  CHECK(reader.texts("group", "names") == many);
+  CHECK(reader.texts("group", "names") == names);
   CHECK(reader.texts("group", "none") == Texts{});
   CHECK(reader.texts("group", "two") == Texts{"a", "bcd"});
   CHECK_FALSE(reader.attribute("group", "absent"));
@@ -130,19 +130,19 @@ TEST_CASE("attributes: texts of any length, lists in pieces, numbers") {
 
 TEST_CASE("NaN and infinity are seen wherever they are") {
   Scratch scratch;
-  auto seen = [&](ElementType type, const auto& values) {
+  auto has_not_finite = [&](ElementType type, const auto& values) {
     write_tree(scratch.path("a.h5"), {dataset("w", type, {values.size()}, values)});
     return !read_one(scratch.path("a.h5"), "w").finite;
   };
   for (size_t size : {1, 2, 7}) {
     std::vector<float> narrow(size, -std::numeric_limits<float>::max());
     std::vector<double> wide(size, -std::numeric_limits<double>::max());
-    CHECK_FALSE(seen(ElementType::float32, narrow));
-    CHECK_FALSE(seen(ElementType::float64, wide));
+    CHECK_FALSE(has_not_finite(ElementType::float32, narrow));
+    CHECK_FALSE(has_not_finite(ElementType::float64, wide));
     narrow.back() = -std::numeric_limits<float>::infinity();
     wide.front() = std::numeric_limits<double>::quiet_NaN();
-    CHECK(seen(ElementType::float32, narrow));
-    CHECK(seen(ElementType::float64, wide));
+    CHECK(has_not_finite(ElementType::float32, narrow));
+    CHECK(has_not_finite(ElementType::float64, wide));
   }
 }
 
@@ -156,10 +156,10 @@ TEST_CASE("equal trees are equal files") {
 }
 
 TEST_CASE("names that HDF5 would change or lose are refused") {
-  auto named = [](const std::string& path) { return Tree{{path, {}, {}}}; };
+  auto tree_with_path = [](const std::string& path) { return Tree{{path, {}, {}}}; };
   for (const char* path : {".", "a//b", "a/./b", "/a", "a/"}) {
     CAPTURE(path);
-    CHECK(contains(failure([&] { FileImage image(named(path)); }), "cannot be the name"));
+    CHECK(contains(failure([&] { FileImage image(tree_with_path(path)); }), "cannot be the name"));
   }
   Node x = dataset("x", ElementType::float32, {1}, std::vector<float>{1});
   CHECK(contains(failure([&] { FileImage image({x, x}); }), "'/x'"));
@@ -187,9 +187,9 @@ TEST_CASE("a changed number in a file of ours is found") {
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) + 0.5f;
   write_tree(scratch.path("a.h5"), {dataset("layer/kernel", ElementType::float32, {1000}, values)});
   std::string bytes = read_bytes(scratch.path("a.h5"));
-  size_t at = bytes.find(std::string(reinterpret_cast<const char*>(&values[500]), 4));
-  REQUIRE(at != bytes.npos);
-  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  size_t position = bytes.find(std::string(reinterpret_cast<const char*>(&values[500]), 4));
+  REQUIRE(position != bytes.npos);
+  bytes[position] = static_cast<char>(bytes[position] ^ 1);
   write_bytes(scratch.path("a.h5"), bytes);
   std::string message = failure([&] { read_one(scratch.path("a.h5"), "layer/kernel"); });
   CHECK(contains(message, "'/layer/kernel' is damaged"));

@@ -40,14 +40,14 @@ TEST_CASE("a flipped byte never loads as other numbers", "[F26]") {
     else
       crescent::save_weights(*model, path);
     const std::string saved = read_bytes(path);
-    const Tensors wanted = model->get_weights(), others = into->get_weights();
+    const Tensors wanted = model->get_weights(), other_weights = into->get_weights();
     int loaded = 0, refused = 0;
     for (size_t at = 0; at < saved.size(); at += kind.step)
       for (const char flip : {'\x01', '\xff'}) {
         std::string bytes = saved;
         bytes[at] ^= flip;
         write_bytes(path, bytes);
-        into->set_weights(others);
+        into->set_weights(other_weights);
         Tensors got;
         try {
           got = weights_in(kind, path, *into);

@@ -196,10 +196,11 @@ TEST_CASE("attributes without bound", "[F19]") {
     Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
     std::string zeros(size_t{80} << 20, 'x');
     {
-      Handle big(H5Acreate2(crafted.file, "model_config", text, scalar, H5P_DEFAULT, H5P_DEFAULT),
-                 H5Aclose);
-      REQUIRE(big.valid());
-      H5Awrite(big, text, zeros.data());
+      Handle attribute(
+          H5Acreate2(crafted.file, "model_config", text, scalar, H5P_DEFAULT, H5P_DEFAULT),
+          H5Aclose);
+      REQUIRE(attribute.valid());
+      H5Awrite(attribute, text, zeros.data());
     }
     crafted.close();
     CHECK(contains(failure([&] { FileReader(crafted.path).text("", "model_config"); }),
@@ -243,16 +244,18 @@ TEST_CASE("F18: groups in groups and links without number are not walked through
 
 TEST_CASE("what is no file, or no HDF5 file", "[F20]") {
   Scratch scratch;
-  auto open = [](const std::string& path) { return failure([&] { FileReader reader(path); }); };
+  auto open_failure = [](const std::string& path) {
+    return failure([&] { FileReader reader(path); });
+  };
   REQUIRE(mkfifo(scratch.path("pipe").c_str(), 0600) == 0);
-  CHECK(contains(open(scratch.path("pipe")), "not a regular file"));
-  CHECK(contains(open(scratch.path("")), "directory"));
-  CHECK(contains(open("/dev/zero"), "not a regular file"));
-  CHECK(contains(open(scratch.path("absent")), "No such file"));
+  CHECK(contains(open_failure(scratch.path("pipe")), "not a regular file"));
+  CHECK(contains(open_failure(scratch.path("")), "directory"));
+  CHECK(contains(open_failure("/dev/zero"), "not a regular file"));
+  CHECK(contains(open_failure(scratch.path("absent")), "No such file"));
   write_bytes(scratch.path("empty"), "");
-  CHECK(contains(open(scratch.path("empty")), "empty"));
+  CHECK(contains(open_failure(scratch.path("empty")), "empty"));
   write_bytes(scratch.path("text"), std::string(5000, 't'));
-  CHECK(contains(open(scratch.path("text")), "signature"));
+  CHECK(contains(open_failure(scratch.path("text")), "signature"));
 }
 
 TEST_CASE("a reader that hangs is given up when the user interrupts") {

@@ -121,8 +121,8 @@ TEST_CASE("weights in several files come back, and old files go when the new one
   auto model = trained("adam"), other = trained("adam");
   other->train_on_batch({ramp({8, 4})}, {labels(8, 3)});
   const std::string path = scratch.path("m.weights.json");
-  const Dict small{{"max_shard_size", 100.0 / (1024 * 1024 * 1024)}};
-  crescent::save_weights(*model, path, small);
+  const Dict save_options{{"max_shard_size", 100.0 / (1024 * 1024 * 1024)}};
+  crescent::save_weights(*model, path, save_options);
   const size_t files = scratch.count();
   CHECK(files > 4);
   CHECK(fs::exists(scratch.path("m_00000.weights.h5")));
@@ -132,7 +132,7 @@ TEST_CASE("weights in several files come back, and old files go when the new one
              other->optimizer()->slot("velocity")[0].value());
   const Value map = parse_json(read_bytes(path));
   CHECK(map.as_dict().at("weight_map").as_dict().at("/optimizer/vars").is_list());
-  crescent::save_weights(*model, path, small);
+  crescent::save_weights(*model, path, save_options);
   CHECK(scratch.count() == files);
   CHECK_FALSE(fs::exists(scratch.path("m_00000.weights.h5")));
   crescent::save_weights(*model, path);
@@ -274,9 +274,9 @@ TEST_CASE("a configuration that somebody changed is what counts") {
   crescent::save_model(*model, path);
   auto members = unpacked(path);
   std::string& config = members["config.json"];
-  const size_t at = config.find("\"relu\"");
-  REQUIRE(at != config.npos);
-  config.replace(at, 6, "\"tanh\"");
+  const size_t position = config.find("\"relu\"");
+  REQUIRE(position != config.npos);
+  config.replace(position, 6, "\"tanh\"");
   pack(path, members);
   const auto loaded = crescent::load_model(path);
   CHECK(loaded->get_layer("first")->get_config().at("activation") == Value("tanh"));
@@ -306,11 +306,11 @@ TEST_CASE("a changed byte of an archive never loads as other numbers, and ends n
   auto model = trained("adam");
   const std::string path = scratch.path("m.keras");
   crescent::save_model(*model, path);
-  const std::string whole = read_bytes(path);
+  const std::string file_bytes = read_bytes(path);
   std::mt19937 random(20'261'122);
   int loaded = 0, refused = 0;
   for (int i = 0; i < 300; ++i) {
-    std::string mutant = whole;
+    std::string mutant = file_bytes;
     // Every other mutation is within the first 4000 bytes, where the configurations are.
     const size_t size = i % 2 == 0 ? mutant.size() : size_t{4000};
     mutant[random() % size] ^= static_cast<char>(1 << random() % 8);

@@ -21,16 +21,16 @@ TEST_CASE("weights are replaced in the memory that they have, unless somebody ho
   const Tensors x{ramp({6, 4})}, expected = model->predict(x);
   const Tensors wanted = copies_of_weights(*model), before = copies_of_weights(*other);
   other->predict(x);  // this prediction makes the device pack the weights
-  auto places = [&] {
-    std::vector<const void*> places;
-    for (const Variable& weight : other->weights()) places.push_back(weight.value().raw());
-    return places;
+  auto addresses = [&] {
+    std::vector<const void*> addresses;
+    for (const Variable& weight : other->weights()) addresses.push_back(weight.value().raw());
+    return addresses;
   };
-  const auto at_first = places();
+  const auto first_addresses = addresses();
 
   SECTION("nobody does") {
     crescent::load_weights(*other, path);
-    CHECK(places() == at_first);
+    CHECK(addresses() == first_addresses);
   }
   SECTION("a tensor from before keeps its values") {
     const Tensors held = other->get_weights();
@@ -40,7 +40,7 @@ TEST_CASE("weights are replaced in the memory that they have, unless somebody ho
   SECTION("the system gives no lease on a file that is open for writing") {
     std::ofstream writer(path, std::ios::binary | std::ios::app);
     crescent::load_weights(*other, path);
-    CHECK(places() != at_first);
+    CHECK(addresses() != first_addresses);
   }
   check_same(other->get_weights(), wanted);
   check_same(other->predict(x), expected);
@@ -51,19 +51,20 @@ TEST_CASE(
   Scratch scratch;
   auto model = small_sequential(), other = small_sequential();
   crescent::save_weights(*other, scratch.path("w.h5"));
-  const std::string whole = read_bytes(scratch.path("w.h5"));
+  const std::string good_bytes = read_bytes(scratch.path("w.h5"));
   const Tensors before = copies_of_weights(*model);
   auto refused = [&](const std::string& bytes) {
     write_bytes(scratch.path("bad.h5"), bytes);
     failure([&] { crescent::load_weights(*model, scratch.path("bad.h5")); });
     check_same(copies_of_weights(*model), before);
   };
-  for (size_t size : {whole.size() / 2, whole.size() - 1}) refused(whole.substr(0, size));
+  for (size_t size : {good_bytes.size() / 2, good_bytes.size() - 1})
+    refused(good_bytes.substr(0, size));
   for (const Tensor& weight : copies_of_weights(*other)) {
     const std::string_view numbers(static_cast<const char*>(weight.raw()), weight.bytes());
-    const size_t place = whole.find(numbers);
-    REQUIRE(place != whole.npos);
-    std::string damaged = whole;
+    const size_t place = good_bytes.find(numbers);
+    REQUIRE(place != good_bytes.npos);
+    std::string damaged = good_bytes;
     damaged[place + numbers.size() - 1] ^= 1;
     if (numbers.find_first_not_of('\0') != numbers.npos) refused(damaged);
   }

@@ -25,7 +25,7 @@ Tensors numbers_of(Model& model) {
   return numbers;
 }
 
-bool same(const Tensors& a, const Tensors& b) {
+bool are_same(const Tensors& a, const Tensors& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Tensor& x, const Tensor& y) {
     return x.spec() == y.spec() && std::memcmp(x.raw(), y.raw(), x.bytes()) == 0;
   });
@@ -67,45 +67,46 @@ class DamagedFile {
  public:
   explicit DamagedFile(const Kind& kind = kKinds[0])
       : kind_(kind),
-        whole_(scratch_.path(kind.file)),
-        changed_(scratch_.path("changed_") + kind.file) {
-    kind.write(whole_);
-    numbers_ = kind.read(whole_);
+        whole_path_(scratch_.path(kind.file)),
+        changed_path_(scratch_.path("changed_") + kind.file) {
+    kind.write(whole_path_);
+    numbers_ = kind.read(whole_path_);
   }
   /// The error message of loading after the change; nullopt if loading gives unchanged numbers. The
   /// test fails if numbers differ without an error.
   std::optional<std::string> after(const std::function<void(Surgery&)>& change) {
-    std::filesystem::copy_file(whole_, changed_, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy_file(whole_path_, changed_path_,
+                               std::filesystem::copy_options::overwrite_existing);
     {
-      Surgery surgery(changed_);
+      Surgery surgery(changed_path_);
       change(surgery);
     }
     return loaded();
   }
   /// Does the same as after(), for a change of the file's bytes.
   std::optional<std::string> after_bytes(const std::function<void(std::string&)>& change) {
-    std::string bytes = read_bytes(whole_);
+    std::string bytes = read_bytes(whole_path_);
     change(bytes);
-    write_bytes(changed_, bytes);
+    write_bytes(changed_path_, bytes);
     return loaded();
   }
-  Surgery surgery() const { return Surgery(whole_); }
+  Surgery surgery() const { return Surgery(whole_path_); }
 
  private:
   std::optional<std::string> loaded() {
     try {
-      const bool unchanged = same(kind_.read(changed_), numbers_);
+      const bool unchanged = are_same(kind_.read(changed_path_), numbers_);
       CHECK(unchanged);
       return std::nullopt;
     } catch (const Error& error) {
-      CHECK(contains(error.what(), changed_));
+      CHECK(contains(error.what(), changed_path_));
       return error.what();
     }
   }
 
   const Kind& kind_;
   Scratch scratch_;
-  const std::string whole_, changed_;
+  const std::string whole_path_, changed_path_;
   Tensors numbers_;
 };
 
@@ -149,9 +150,9 @@ TEST_CASE("no change of an attribute or an object loads as other numbers", "[F26
   for (const std::string& object : damaged_file.surgery().objects()) {
     CAPTURE(object);
     if (!object.empty()) {
-      auto lost = damaged_file.after([&](Surgery& s) { s.unlink(object); });
-      auto renamed = damaged_file.after([&](Surgery& s) { s.move(object, object + "_"); });
-      if (damaged_file.surgery().is_dataset(object)) CHECK((lost && renamed));
+      auto unlink_error = damaged_file.after([&](Surgery& s) { s.unlink(object); });
+      auto rename_error = damaged_file.after([&](Surgery& s) { s.move(object, object + "_"); });
+      if (damaged_file.surgery().is_dataset(object)) CHECK((unlink_error && rename_error));
     }
     for (const std::string& name : damaged_file.surgery().attributes(object)) {
       CAPTURE(name);

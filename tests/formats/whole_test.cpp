@@ -84,17 +84,17 @@ TEST_CASE("a list of metrics in a file of Keras 2 is for every output") {
 
 TEST_CASE("a file that another program wrote over ours is its own, whatever is left of us") {
   Scratch scratch;
-  const std::string ours = saved(scratch, "ours.h5"), path = saved(scratch, "m.h5", 0.5);
+  const std::string own_path = saved(scratch, "ours.h5"), path = saved(scratch, "m.h5", 0.5);
   const auto wanted = crescent::load_model(path)->get_weights();
   make_foreign(path);
   check_same(crescent::load_model(path)->get_weights(), wanted);
   for (const char* name : {kOwn, kSeals, kContents})
-    Surgery(path).copy_attribute(Surgery(ours), name);
+    Surgery(path).copy_attribute(Surgery(own_path), name);
   check_same(crescent::load_model(path)->get_weights(), wanted);
 
   // A single object with a checksum marks a file as written by Crescent, so the checksums of the
   // other objects count as missing.
-  Surgery(path).copy(Surgery(ours), "crescent_random", "crescent_random");
+  Surgery(path).copy(Surgery(own_path), "crescent_random", "crescent_random");
   CHECK(contains(error_message(path), "damaged"));
 }
 
@@ -158,11 +158,12 @@ TEST_CASE("checksums of pieces that do not fit their array are damage", "[F26]")
   Scratch scratch;
   const std::string path = scratch.path("a.h5");
   const auto write = [&] { crescent::write_arrays(path, {{"a", ramp({1100, 1000})}}); };
-  const auto open = [&] { return failure([&] { crescent::open_array(path, "a"); }); };
+  const auto open_failure = [&] { return failure([&] { crescent::open_array(path, "a"); }); };
   write(), Surgery(path).change("a", kPieces, [](std::string& bytes) { bytes[1] ^= 1; });
-  CHECK_THAT(open(), Catch::Contains("'/a' is damaged: its checksums contradict each other"));
+  CHECK_THAT(open_failure(),
+             Catch::Contains("'/a' is damaged: its checksums contradict each other"));
   write(), Surgery(path).remove("a", kPieces);
-  CHECK_THAT(open(), Catch::Contains("its checksum is missing"));
+  CHECK_THAT(open_failure(), Catch::Contains("its checksum is missing"));
 }
 
 TEST_CASE("safetensors files with seals without names are read, and compared", "[F28]") {
@@ -171,12 +172,14 @@ TEST_CASE("safetensors files with seals without names are read, and compared", "
   const Tensor wanted = ramp({1100, 1000});
   crescent::write_arrays(path, {{"a", wanted}});
   std::string bytes = read_bytes(path);
-  const std::string now = R"("crescent_seals": "{\"a\": \")", end = R"(\"}")";
-  const size_t begin = bytes.find(now), size = bytes.find(end, begin) + end.size() - begin;
+  const std::string seal_begin = R"("crescent_seals": "{\"a\": \")", seal_end = R"(\"}")";
+  const size_t begin = bytes.find(seal_begin),
+               size = bytes.find(seal_end, begin) + seal_end.size() - begin;
   REQUIRE(begin != bytes.npos);
-  std::string old = "\"crescent_crc32c\": \"" + bytes.substr(begin + now.size(), 8) + "\"";
-  old.resize(size, ' ');
-  bytes.replace(begin, size, old);
+  std::string checksum_entry =
+      "\"crescent_crc32c\": \"" + bytes.substr(begin + seal_begin.size(), 8) + "\"";
+  checksum_entry.resize(size, ' ');
+  bytes.replace(begin, size, checksum_entry);
   write_bytes(path, bytes);
   check_same(crescent::read_array(path, "a"), wanted);
   bytes.back() ^= 1;

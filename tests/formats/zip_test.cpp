@@ -232,9 +232,9 @@ TEST_CASE("F05: crafted archives are refused, or what is not asked for is ignore
 TEST_CASE("F05: members that share bytes are refused") {
   Crafted outer{.data = Crafted{.name = "b", .name_before = "b"}.before()};
   Crafted inner{.name = "b", .name_before = "b"};
-  const auto inside = static_cast<uint32_t>(zip::kLocalLength + outer.name.size());
+  const auto inner_offset = static_cast<uint32_t>(zip::kLocalLength + outer.name.size());
   std::string bytes = outer.before(), directory = outer.entry();
-  inner.header = inside;
+  inner.header = inner_offset;
   directory += inner.entry();
   zip::Record end;
   end.add(zip::kEndSignature).add(uint32_t{0}).add(uint16_t{2}).add(uint16_t{2});

@@ -8,9 +8,9 @@ using namespace crescent;
 using namespace crescent::keras;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const bool quiet = (set_warning_handler([](std::string_view) {}), true);
+  static const bool is_quiet = (set_warning_handler([](std::string_view) {}), true);
   constexpr const char* kVersions[] = {"3.15.1", "2.3.1", "2.15.0", "1"};
-  if (!quiet || size == 0) return 0;
+  if (!is_quiet || size == 0) return 0;
   try {
     const Value object = parse_json({reinterpret_cast<const char*>(data) + 1, size - 1});
     ConfigIn({kVersions[data[0] % std::size(kVersions)], ""}).model(object);

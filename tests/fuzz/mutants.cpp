@@ -30,16 +30,16 @@ std::vector<fs::path> seeds() {
   constexpr uintmax_t kLargest = 64 << 10;
   const char* folder = std::getenv("CRESCENT_GOLDEN");
   REQUIRE(folder);
-  std::vector<fs::path> found;
+  std::vector<fs::path> paths;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     const bool is_model =
         (name.ends_with(".h5") && name.find(".io.") == name.npos) || name.ends_with(".keras");
     if (is_model && entry.file_size() <= kLargest && loads(entry.path().string()))
-      found.push_back(entry.path());
+      paths.push_back(entry.path());
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  std::sort(paths.begin(), paths.end());
+  return paths;
 }
 
 std::string bytes_of(const fs::path& path) {
@@ -87,9 +87,10 @@ struct Tally {
 
 TEST_CASE("F14: changed copies of golden files never end the process that loads them") {
   using Clock = std::chrono::steady_clock;
-  const char* given = std::getenv("CRESCENT_FUZZ");
-  const int mutants = given ? std::atoi(given) : 20'000;
-  const auto until = given ? Clock::time_point::max() : Clock::now() + std::chrono::seconds(100);
+  const char* count_text = std::getenv("CRESCENT_FUZZ");
+  const int mutants = count_text ? std::atoi(count_text) : 20'000;
+  const auto until =
+      count_text ? Clock::time_point::max() : Clock::now() + std::chrono::seconds(100);
   const char* seed = std::getenv("CRESCENT_FUZZ_SEED");
   set_warning_handler([](std::string_view) {});
   const std::vector<fs::path> files = seeds();

@@ -47,7 +47,7 @@ LayerPtr affine() {
 Value boxed(const Tensor& t) { return Value(std::make_shared<BoxedTensor>(t)); }
 Value boxed(const Symbol& s) { return Value(std::make_shared<BoxedSymbol>(s)); }
 
-CallOptions with(Dict arguments) {
+CallOptions options_with(Dict arguments) {
   CallOptions options;
   options.arguments = std::move(arguments);
   return options;
@@ -59,46 +59,53 @@ TEST_CASE("declared arguments reach call, with their defaults") {
   const LayerPtr layer = affine();
   const Tensor x = Tensor::full({1, 2}, 3);
   CHECK((*layer)(x).to_vector().front() == 3);
-  CHECK((*layer)(x, with({{"factor", 2}, {"negate", true}})).to_vector().front() == -6);
-  CHECK((*layer)(x, with({{"shift", boxed(Tensor::full({2}, 4))}})).to_vector().front() == 7);
-  CHECK((*layer)(x, with({{"other", boxed(Tensor::full({1, 2}, 1))}})).to_vector().front() == 2);
-  CHECK((*layer)(x, with({{"factor", Value()}})).to_vector().front() == 3);
+  CHECK((*layer)(x, options_with({{"factor", 2}, {"negate", true}})).to_vector().front() == -6);
+  CHECK((*layer)(x, options_with({{"shift", boxed(Tensor::full({2}, 4))}})).to_vector().front() ==
+        7);
+  CHECK(
+      (*layer)(x, options_with({{"other", boxed(Tensor::full({1, 2}, 1))}})).to_vector().front() ==
+      2);
+  CHECK((*layer)(x, options_with({{"factor", Value()}})).to_vector().front() == 3);
 }
 
 TEST_CASE("others are refused by name, kind and place") {
   const LayerPtr layer = affine();
   const Tensor x = Tensor::full({1, 2}, 3);
-  CHECK_THROWS_WITH((*layer)(x, with({{"factr", 2}})),
+  CHECK_THROWS_WITH((*layer)(x, options_with({{"factr", 2}})),
                     Contains("Layer affine") && Contains("did you mean 'factor'?"));
-  CHECK_THROWS_WITH((*layer)(x, with({{"wholly", 2}})),
+  CHECK_THROWS_WITH((*layer)(x, options_with({{"wholly", 2}})),
                     Contains("call takes other, factor, negate, shift, training, mask"));
-  CHECK_THROWS_WITH((*layer)(x, with({{"negate", 1}})),
+  CHECK_THROWS_WITH((*layer)(x, options_with({{"negate", 1}})),
                     Contains("'negate'") && Contains("expected a boolean"));
-  CHECK_THROWS_WITH((*layer)(x, with({{"depth", 1}})), Contains("not supported: it is flat"));
-  CHECK_THROWS_WITH((*layer)(x, with({{"shift", 1}})),
+  CHECK_THROWS_WITH((*layer)(x, options_with({{"depth", 1}})),
+                    Contains("not supported: it is flat"));
+  CHECK_THROWS_WITH((*layer)(x, options_with({{"shift", 1}})),
                     Contains("'shift'") && Contains("expected a tensor"));
-  CHECK_THROWS_WITH((*layer)({x, x}, with({{"other", boxed(x)}})), Contains("given twice"));
-  CHECK_THROWS_WITH((*layer)(x, with({{"shift", boxed(Input({2}))}})), Contains("has no values"));
+  CHECK_THROWS_WITH((*layer)({x, x}, options_with({{"other", boxed(x)}})), Contains("given twice"));
+  CHECK_THROWS_WITH((*layer)(x, options_with({{"shift", boxed(Input({2}))}})),
+                    Contains("has no values"));
 }
 
 TEST_CASE("symbols among the arguments are edges of the graph") {
   const LayerPtr layer = affine();
   const Symbol x = Input({2}, "x"), other = Input({2}, "other"), shift = Input({2}, "shift");
   const Symbol y =
-      (*layer)(x, with({{"other", boxed(other)}, {"shift", boxed(shift)}, {"factor", 5}}));
+      (*layer)(x, options_with({{"other", boxed(other)}, {"shift", boxed(shift)}, {"factor", 5}}));
   CHECK(y.node()->inputs == std::vector<Symbol>{x, other, shift});
   CHECK(y.node()->argument_inputs == 1);
   const auto model = Functional::make({x, other, shift}, {y});
   const Tensors inputs{Tensor::full({1, 2}, 3), Tensor::full({1, 2}, 1), Tensor::full({1, 2}, 10)};
   CHECK(model->predict(inputs).front().to_vector().front() == 24);
-  CHECK_THROWS_WITH((*layer)(x, with({{"other", boxed(inputs[0])}})), Contains("expected symbols"));
+  CHECK_THROWS_WITH((*layer)(x, options_with({{"other", boxed(inputs[0])}})),
+                    Contains("expected symbols"));
 }
 
 TEST_CASE("edges that are arguments are part of a configuration") {
   const LayerPtr attention = make<Layer>("MultiHeadAttention", {{"num_heads", 1}, {"key_dim", 2}});
   const Symbol x = Input({3, 4}, "x"), mask = Input({3, 3}, "mask");
   const Symbol y =
-      (*attention)(std::vector<Symbol>{x, x}, with({{"attention_mask", boxed(mask)}})).front();
+      (*attention)(std::vector<Symbol>{x, x}, options_with({{"attention_mask", boxed(mask)}}))
+          .front();
   const auto model = Functional::make({x, mask}, {y});
   const auto reread = model_from_json(model->to_json());
   reread->set_weights(model->get_weights());

@@ -25,7 +25,7 @@ double reflecting(int n, int y, int x, int c) {
 }  // namespace
 
 TEST_CASE("translations show what is a share of the size away") {
-  check("RandomTranslation", {{"height_factor", both(0.3)}, {"width_factor", both(-0.25)}},
+  check("RandomTranslation", {{"height_factor", pair_of(0.3)}, {"width_factor", pair_of(-0.25)}},
         [](int n, int y, int x, int c) {
           return interpolated(n, y - 0.3 * kHeight, x + 0.25 * kWidth, c, reflecting);
         });
@@ -33,19 +33,19 @@ TEST_CASE("translations show what is a share of the size away") {
     return y < 0 || x < 0 || y >= kHeight || x >= kWidth ? 7 : value(n, y, x, c);
   };
   check("RandomTranslation",
-        {{"height_factor", both(0.5)},
-         {"width_factor", both(0.2)},
+        {{"height_factor", pair_of(0.5)},
+         {"width_factor", pair_of(0.2)},
          {"fill_mode", "constant"},
          {"fill_value", 7}},
         [&](int n, int y, int x, int c) { return filled(n, y - 2, x - 1, c); });
   check("RandomTranslation",
-        {{"height_factor", both(0.5)}, {"width_factor", both(-0.6)}, {"fill_mode", "wrap"}},
+        {{"height_factor", pair_of(0.5)}, {"width_factor", pair_of(-0.6)}, {"fill_mode", "wrap"}},
         [](int n, int y, int x, int c) {
           return value(n, (y + kHeight - 2) % kHeight, (x + 3) % kWidth, c);
         });
   check("RandomTranslation",
-        {{"height_factor", both(0.5)},
-         {"width_factor", both(0)},
+        {{"height_factor", pair_of(0.5)},
+         {"width_factor", pair_of(0)},
          {"fill_mode", "nearest"},
          {"interpolation", "nearest"}},
         [](int n, int y, int x, int c) { return value(n, std::max(y - 2, 0), x, c); });
@@ -53,16 +53,16 @@ TEST_CASE("translations show what is a share of the size away") {
 
 TEST_CASE("rotations, zooms and shears are around their middle or their corner") {
   const double angle = 2 * M_PI * 0.1, cx = (kWidth - 1) / 2.0, cy = (kHeight - 1) / 2.0;
-  check("RandomRotation", {{"factor", both(0.1)}}, [&](int n, int y, int x, int c) {
+  check("RandomRotation", {{"factor", pair_of(0.1)}}, [&](int n, int y, int x, int c) {
     const double right = x - cx, down = y - cy;
     return interpolated(n, cy + std::sin(angle) * right + std::cos(angle) * down,
                         cx + std::cos(angle) * right - std::sin(angle) * down, c, reflecting);
   });
-  check("RandomZoom", {{"height_factor", both(0.3)}, {"width_factor", both(-0.4)}},
+  check("RandomZoom", {{"height_factor", pair_of(0.3)}, {"width_factor", pair_of(-0.4)}},
         [&](int n, int y, int x, int c) {
           return interpolated(n, cy + 1.3 * (y - cy), cx + 0.6 * (x - cx), c, reflecting);
         });
-  check("RandomZoom", {{"height_factor", both(0.3)}}, [&](int n, int y, int x, int c) {
+  check("RandomZoom", {{"height_factor", pair_of(0.3)}}, [&](int n, int y, int x, int c) {
     return interpolated(n, cy + 1.3 * (y - cy), cx + 1.3 * (x - cx), c, reflecting);
   });
   const auto slanted = [](double side) {
@@ -71,7 +71,7 @@ TEST_CASE("rotations, zooms and shears are around their middle or their corner")
     };
   };
   // The direction is random for each image.
-  const Dict shear{{"x_factor", both(0.2)}, {"y_factor", both(0.1)}, {"seed", 1}};
+  const Dict shear{{"x_factor", pair_of(0.2)}, {"y_factor", pair_of(0.1)}, {"seed", 1}};
   const std::vector<double> got = trained("RandomShear", shear, images())[0].to_vector();
   const size_t image_size = got.size() / kBatch;
   for (int n = 0; n < kBatch; ++n) {
@@ -104,10 +104,10 @@ TEST_CASE("flips mirror an image or leave it") {
   flipped("horizontal", false, true);
   flipped("vertical", true, false);
   flipped("horizontal_and_vertical", true, true);
-  const Tensor many =
+  const Tensor many_images =
       ops::broadcast_to(ops::reshape(ops::arange(6, DType::float32), {1, 2, 3, 1}), {400, 2, 3, 1});
-  const Tensor first =
-      ops::slice(trained("RandomFlip", {{"seed", 1}}, many)[0], {0, 0, 0, 0}, {400, 1, 1, 1});
+  const Tensor first = ops::slice(trained("RandomFlip", {{"seed", 1}}, many_images)[0],
+                                  {0, 0, 0, 0}, {400, 1, 1, 1});
   CHECK(ops::mean(first).item() / 5 == Approx(0.5).margin(0.1));
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("crops are parts of images") {
         trained("RandomCrop", {{"height", 2}, {"width", 3}, {"seed", seed}}, images())[0];
     REQUIRE(crop.shape() == Shape{kBatch, 2, 3, kChannels});
     const std::vector<double> got = crop.to_vector();
-    bool found = false;
+    bool is_crop = false;
     for (int top = 0; top <= kHeight - 2; ++top)
       for (int left = 0; left <= kWidth - 3; ++left) {
         bool same = true;
@@ -128,22 +128,23 @@ TEST_CASE("crops are parts of images") {
             for (int x = 0; x < 3; ++x)
               for (int c = 0; c < kChannels; ++c, ++i)
                 same = same && got[i] == value(n, top + y, left + x, c);
-        if (same) found = true, places.insert(10 * top + left);
+        if (same) is_crop = true, places.insert(10 * top + left);
       }
-    CHECK(found);
+    CHECK(is_crop);
   }
   CHECK(places.size() == 9);
 }
 
 TEST_CASE("erased rectangles") {
-  const Dict options{{"factor", both(1)}, {"scale", both(0.25)}, {"fill_value", 300}, {"seed", 2}};
+  const Dict options{
+      {"factor", pair_of(1)}, {"scale", pair_of(0.25)}, {"fill_value", 300}, {"seed", 2}};
   const Tensor x = Tensor::full({50, 8, 12, 2}, 100);
   const Tensor erased = trained("RandomErasing", options, x)[0];
   // Half of the height and of the width is erased, with values in the given range.
-  const Tensor inside = ops::cast(ops::equal(erased, 255), DType::float32);
-  CHECK(ops::max(ops::abs(ops::sum(inside, {1, 2, 3}) - 4.0 * 6 * 2)).item() == 0);
+  const Tensor erased_area = ops::cast(ops::equal(erased, 255), DType::float32);
+  CHECK(ops::max(ops::abs(ops::sum(erased_area, {1, 2, 3}) - 4.0 * 6 * 2)).item() == 0);
   CHECK(ops::min(erased).item() == 100);
-  const Tensor noise = trained("RandomErasing", {{"factor", both(1)}, {"seed", 2}}, x)[0];
+  const Tensor noise = trained("RandomErasing", {{"factor", pair_of(1)}, {"seed", 2}}, x)[0];
   CHECK(ops::min(noise).item() == 0);
   CHECK(ops::max(noise).item() == 255);
 }
@@ -195,8 +196,8 @@ TEST_CASE("masks are changed as their images are") {
       {"RandomRotation", {{"factor", 0.4}, {"interpolation", nearest}}},
       {"RandomZoom", {{"height_factor", 0.4}, {"interpolation", nearest}}},
       {"RandomShear", {{"x_factor", 0.5}, {"interpolation", nearest}}},
-      {"RandomPerspective", {{"factor", both(1)}, {"interpolation", nearest}}},
-      {"RandomElasticTransform", {{"factor", both(1)}, {"interpolation", nearest}}},
+      {"RandomPerspective", {{"factor", pair_of(1)}, {"interpolation", nearest}}},
+      {"RandomElasticTransform", {{"factor", pair_of(1)}, {"interpolation", nearest}}},
       {"CutMix", {}}};
   for (auto [name, options] : rows) {
     INFO(name);
@@ -207,7 +208,7 @@ TEST_CASE("masks are changed as their images are") {
     CHECK(ops::cast(ops::greater(both_changed[0], 120), DType::int32).to_vector() ==
           both_changed[1].to_vector());
   }
-  const Tensors brighter = trained("RandomBrightness", {{"factor", both(0.2)}}, x, with_mask);
+  const Tensors brighter = trained("RandomBrightness", {{"factor", pair_of(0.2)}}, x, with_mask);
   CHECK(brighter[1].to_vector() == mask.to_vector());
 }
 
@@ -216,9 +217,10 @@ TEST_CASE("what is not training leaves images as they are, and calls by themselv
   CallOptions inference;
   inference.training = false;
   for (const LayerPtr& layer :
-       {make<Layer>("RandomInvert", {{"factor", both(1)}}),
-        make<Layer>("Pipeline", {{"layers", List{Dict{{"class_name", "RandomInvert"},
-                                                      {"config", Dict{{"factor", both(1)}}}}}}})}) {
+       {make<Layer>("RandomInvert", {{"factor", pair_of(1)}}),
+        make<Layer>("Pipeline",
+                    {{"layers", List{Dict{{"class_name", "RandomInvert"},
+                                          {"config", Dict{{"factor", pair_of(1)}}}}}}})}) {
     CHECK((*layer)(x, inference).to_vector() == x.to_vector());
     CHECK((*layer)(x).to_vector() == (255.0 - x).to_vector());
     // The layer in a model that is called without `training`, as predict does.
@@ -228,9 +230,9 @@ TEST_CASE("what is not training leaves images as they are, and calls by themselv
     const auto model = Functional::make({input}, {(*layer)(input)});
     CHECK(model->predict({x})[0].to_vector() == x.to_vector());
   }
-  const Tensor large = Tensor::full({2, 9, 7, 3}, 5);
-  CHECK((*make<Layer>("RandomCrop", {{"height", 4}, {"width", 3}}))(large, inference).shape() ==
-        Shape{2, 4, 3, 3});
+  const Tensor large_images = Tensor::full({2, 9, 7, 3}, 5);
+  CHECK((*make<Layer>("RandomCrop", {{"height", 4}, {"width", 3}}))(large_images, inference)
+            .shape() == Shape{2, 4, 3, 3});
 }
 
 TEST_CASE("combinations draw anew for every batch") {
@@ -266,7 +268,7 @@ TEST_CASE("options of augmentations that cannot be are refused in Keras' words")
   CHECK_THROWS_WITH(
       make<Layer>("RandomBrightness", {{"factor", 0.1}, {"value_range", List{1, 2, 3}}}),
       Contains("value_range"));
-  CHECK_THROWS_WITH(make<Layer>("AutoContrast", {{"value_range", both(3)}}), Contains("differ"));
+  CHECK_THROWS_WITH(make<Layer>("AutoContrast", {{"value_range", pair_of(3)}}), Contains("differ"));
   CHECK_THROWS_WITH(make<Layer>("MixUp", {{"alpha", 0}}), Contains("alpha"));
   CHECK_THROWS_WITH(make<Layer>("RandomGaussianBlur", {{"kernel_size", 4}}),
                     Contains("must be an odd number"));

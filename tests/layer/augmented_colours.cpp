@@ -5,9 +5,9 @@
 namespace crescent::test {
 
 TEST_CASE("brightness, contrast and their kin") {
-  check("RandomBrightness", {{"factor", both(0.2)}},
+  check("RandomBrightness", {{"factor", pair_of(0.2)}},
         [](int n, int y, int x, int c) { return clipped(value(n, y, x, c) + 0.2 * 255); });
-  check("RandomBrightness", {{"factor", both(-0.3)}, {"value_range", List{10, 200}}},
+  check("RandomBrightness", {{"factor", pair_of(-0.3)}, {"value_range", List{10, 200}}},
         [](int n, int y, int x, int c) { return clipped(value(n, y, x, c) - 0.3 * 190, 10, 200); });
   const auto mean = [](int n, int c) {
     double sum = 0;
@@ -16,42 +16,42 @@ TEST_CASE("brightness, contrast and their kin") {
     return sum / (kHeight * kWidth);
   };
   // A factor of 0 means the range from 1 - 0 to 1 + 0, so nothing changes.
-  check("RandomContrast", {{"factor", both(0)}}, value);
+  check("RandomContrast", {{"factor", pair_of(0)}}, value);
   check("RandomContrast", {{"factor", List{-0.4, 0.4}}}, [&](int n, int y, int x, int c) {
     return clipped((value(n, y, x, c) - mean(n, c)) * 1.4 + mean(n, c));
   });
   const auto grey = [](int n, int y, int x) {
     return 0.2989 * value(n, y, x, 0) + 0.5870 * value(n, y, x, 1) + 0.1140 * value(n, y, x, 2);
   };
-  check("RandomColorDegeneration", {{"factor", both(0.6)}}, [&](int n, int y, int x, int c) {
+  check("RandomColorDegeneration", {{"factor", pair_of(0.6)}}, [&](int n, int y, int x, int c) {
     return clipped(value(n, y, x, c) + 0.6 * (grey(n, y, x) - value(n, y, x, c)));
   });
   check("RandomGrayscale", {{"factor", 1}},
         [&](int n, int y, int x, int) { return grey(n, y, x); });
   check("RandomGrayscale", {{"factor", 0}}, value);
-  check("RandomInvert", {{"factor", both(1)}},
+  check("RandomInvert", {{"factor", pair_of(1)}},
         [](int n, int y, int x, int c) { return 255 - value(n, y, x, c); });
-  check("RandomInvert", {{"factor", both(0)}}, value);
-  check("RandomSaturation", {{"factor", both(0.3)}}, [](int n, int y, int x, int c) {
-    const double most = std::max({value(n, y, x, 0), value(n, y, x, 1), value(n, y, x, 2)});
+  check("RandomInvert", {{"factor", pair_of(0)}}, value);
+  check("RandomSaturation", {{"factor", pair_of(0.3)}}, [](int n, int y, int x, int c) {
+    const double largest = std::max({value(n, y, x, 0), value(n, y, x, 1), value(n, y, x, 2)});
     // A saturation factor s moves every channel towards the largest one.
-    return most - (most - value(n, y, x, c)) * (0.3 / 0.7);
+    return largest - (largest - value(n, y, x, c)) * (0.3 / 0.7);
   });
-  check("RandomHue", {{"factor", both(0)}}, value);
+  check("RandomHue", {{"factor", pair_of(0)}}, value);
   // A hue rotation of 120 degrees permutes the channels.
-  const std::vector<double> turned =
-      trained("RandomHue", {{"factor", both(2.0 / 3)}, {"seed", 5}}, images())[0].to_vector();
+  const std::vector<double> rotated =
+      trained("RandomHue", {{"factor", pair_of(2.0 / 3)}, {"seed", 5}}, images())[0].to_vector();
   size_t i = 0;
   for (int n = 0; n < kBatch; ++n) {
-    const bool forwards = std::abs(turned[i] - value(n, 0, 0, 2)) < 0.1;
+    const bool forwards = std::abs(rotated[i] - value(n, 0, 0, 2)) < 0.1;
     for (int y = 0; y < kHeight; ++y)
       for (int x = 0; x < kWidth; ++x)
         for (int c = 0; c < kChannels; ++c, ++i)
-          CHECK(turned[i] ==
+          CHECK(rotated[i] ==
                 Approx(value(n, y, x, (c + (forwards ? 2 : 1)) % kChannels)).margin(0.02));
   }
   check("RandomColorJitter",
-        {{"brightness_factor", both(0.1)}, {"contrast_factor", List{-0.4, 0.4}}},
+        {{"brightness_factor", pair_of(0.1)}, {"contrast_factor", List{-0.4, 0.4}}},
         [&](int n, int y, int x, int c) {
           double mean_brightness = 0;
           for (int row = 0; row < kHeight; ++row)
@@ -73,7 +73,7 @@ TEST_CASE("filters weigh neighbours") {
     return sum;
   };
   for (const double factor : {0.0, 0.5, 0.9})
-    check("RandomSharpness", {{"factor", both(factor)}}, [&](int n, int y, int x, int c) {
+    check("RandomSharpness", {{"factor", pair_of(factor)}}, [&](int n, int y, int x, int c) {
       const double smoothed = weighted_neighbours(
           n, y, x, c, [](int dy, int dx) { return dy == 0 && dx == 0 ? 5.0 / 13 : 1.0 / 13; });
       return clipped(value(n, y, x, c) + (1 - 2 * factor) * (smoothed - value(n, y, x, c)));
@@ -82,22 +82,22 @@ TEST_CASE("filters weigh neighbours") {
     const double side = std::exp(-0.5 / (sigma * sigma));
     return (d == 0 ? 1 : side) / (1 + 2 * side);
   };
-  check("RandomGaussianBlur", {{"factor", both(1)}, {"sigma", both(0.8)}},
+  check("RandomGaussianBlur", {{"factor", pair_of(1)}, {"sigma", pair_of(0.8)}},
         [&](int n, int y, int x, int c) {
           return weighted_neighbours(n, y, x, c,
                                      [&](int dy, int dx) { return bell(dy, 0.8) * bell(dx, 0.8); });
         });
-  check("RandomGaussianBlur", {{"factor", both(0)}}, value);
+  check("RandomGaussianBlur", {{"factor", pair_of(0)}}, value);
 }
 
 TEST_CASE("tones are cut, inverted and stretched") {
-  check("RandomPosterization", {{"factor", both(3)}},
+  check("RandomPosterization", {{"factor", pair_of(3)}},
         [](int n, int y, int x, int c) { return double(int(value(n, y, x, c)) >> 5 << 5); });
   check("Solarization", {{"addition_factor", 0}, {"threshold_factor", 0}},
         [](int n, int y, int x, int c) { return 255 - value(n, y, x, c); });
   // Values below a threshold, drawn for each image from 1 to 255, are unchanged.
   const std::vector<double> solarized =
-      trained("Solarization", {{"threshold_factor", both(1)}, {"seed", 2}}, images())[0]
+      trained("Solarization", {{"threshold_factor", pair_of(1)}, {"seed", 2}}, images())[0]
           .to_vector();
   size_t i = 0;
   for (int n = 0; n < kBatch; ++n) {
@@ -168,8 +168,8 @@ TEST_CASE("local histograms are levelled, cut off and blended") {
           }
           double sum = 0;
           for (int v = 0; v <= int(value(n, y, x, c)); ++v) sum += counts[size_t(v)] + excess / 256;
-          const double least = counts[0] + excess / 256;
-          return clipped((sum - least) * 255 / (pixels - least));
+          const double least_sum = counts[0] + excess / 256;
+          return clipped((sum - least_sum) * 255 / (pixels - least_sum));
         });
   // Two tiles in a row, each of two different pixels: between the tile centres, values are
   // interpolated.

@@ -47,7 +47,7 @@ inline void check(const char* name, const Dict& options, const At& formula) {
         }
 }
 
-inline Value both(double number) { return List{number, number}; }
+inline Value pair_of(double number) { return List{number, number}; }
 
 inline double clipped(double x, double low = 0, double high = 255) {
   return std::clamp(x, low, high);
@@ -55,8 +55,8 @@ inline double clipped(double x, double low = 0, double high = 255) {
 
 /// The index mirrored at the edges, where the edge element is repeated.
 inline int reflected(int i, int size) {
-  const int at = ((i % (2 * size)) + 2 * size) % (2 * size);
-  return at < size ? at : 2 * size - 1 - at;
+  const int position = ((i % (2 * size)) + 2 * size) % (2 * size);
+  return position < size ? position : 2 * size - 1 - position;
 }
 
 }  // namespace crescent::test

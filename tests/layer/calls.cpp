@@ -92,10 +92,10 @@ TEST_CASE("errors carry the layer's name once") {
     (*outer)(Tensor({2, 0, 0}, DType::float32));
   } catch (const Error&) {
   }
-  auto bad = std::make_shared<Wrapper>(std::make_shared<Linear>(2, "inside"));
-  (*bad)(Tensor({2, 3}, DType::float32));
+  auto bad_wrapper = std::make_shared<Wrapper>(std::make_shared<Linear>(2, "inside"));
+  (*bad_wrapper)(Tensor({2, 3}, DType::float32));
   try {
-    (*bad)(Tensor({2, 4}, DType::float32));
+    (*bad_wrapper)(Tensor({2, 4}, DType::float32));
     FAIL("expected an error");
   } catch (const Error& error) {
     const std::string text = error.what();
@@ -124,10 +124,10 @@ TEST_CASE("the innermost layer is named, once, whatever the layers are called") 
 
 TEST_CASE("a message that names its layer is left alone, one that names another is not") {
   const Tensor x({2, 4}, DType::float32);
-  Thrower own([] { fail_in_layer("e", "Input 0 is incompatible with layer e"); }, "e"),
-      other([] { fail("Layer weight shape"); }, "e");
-  CHECK_THROWS_WITH(own(x), "Input 0 is incompatible with layer e");
-  CHECK_THROWS_WITH(other(x), "Layer e (Thrower): Layer weight shape");
+  Thrower own_error([] { fail_in_layer("e", "Input 0 is incompatible with layer e"); }, "e"),
+      other_error([] { fail("Layer weight shape"); }, "e");
+  CHECK_THROWS_WITH(own_error(x), "Input 0 is incompatible with layer e");
+  CHECK_THROWS_WITH(other_error(x), "Layer e (Thrower): Layer weight shape");
 }
 
 TEST_CASE("an error that a layer throws stays what it is, what is no error becomes one") {

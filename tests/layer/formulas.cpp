@@ -43,13 +43,13 @@ TEST_CASE("adaptive pooling takes floor(i n / m) to ceil((i + 1) n / m)") {
   auto largest = [&](size_t first, size_t last) {
     return *std::max_element(v.begin() + std::ptrdiff_t(first), v.begin() + std::ptrdiff_t(last));
   };
-  const Dict three{{"output_size", 3}, {"dtype", "float64"}};
-  check_near(call_layer("AdaptiveAveragePooling1D", three, x),
+  const Dict three_outputs{{"output_size", 3}, {"dtype", "float64"}};
+  check_near(call_layer("AdaptiveAveragePooling1D", three_outputs, x),
              {mean(0, 3), mean(2, 5), mean(4, 7)});
-  check_near(call_layer("AdaptiveMaxPooling1D", three, x),
+  check_near(call_layer("AdaptiveMaxPooling1D", three_outputs, x),
              {largest(0, 3), largest(2, 5), largest(4, 7)});
-  const Dict one{{"output_size", 1}, {"dtype", "float64"}};
-  check_near(call_layer("AdaptiveAveragePooling1D", one, x), {mean(0, 7)});
+  const Dict one_output{{"output_size", 1}, {"dtype", "float64"}};
+  check_near(call_layer("AdaptiveAveragePooling1D", one_output, x), {mean(0, 7)});
 }
 
 TEST_CASE("interpolation weighs the middles of cells") {
@@ -155,10 +155,10 @@ TEST_CASE("batch normalisation of Keras 2.3.1 trains by the whole batch, frozen 
 
 TEST_CASE("a synchronized batch normalisation alone is a plain one") {
   const Tensor x = numbers({5, 3, 2});
-  const Dict plain{{"dtype", "float64"}},
-      synchronized{{"dtype", "float64"}, {"synchronized", true}};
-  check_near(call_layer("BatchNormalization", synchronized, x, true),
-             call_layer("BatchNormalization", plain, x, true).to_vector());
+  const Dict plain_options{{"dtype", "float64"}},
+      synchronized_options{{"dtype", "float64"}, {"synchronized", true}};
+  check_near(call_layer("BatchNormalization", synchronized_options, x, true),
+             call_layer("BatchNormalization", plain_options, x, true).to_vector());
 }
 
 TEST_CASE("dropout of channels drops whole channels, alpha dropout keeps mean and variance") {
@@ -247,8 +247,8 @@ TEST_CASE("layers over steps tell which steps of their output count") {
   const Tensor x = ops::cast(numbers({2, 6, 2}), DType::float32).with_mask(mask);
   const auto mask_after = [&](const char* name, const Dict& options) {
     const Tensor y = call_layer(name, options, x);
-    const Tensor found = y.mask();
-    return found ? found.to_vector() : std::vector<double>();
+    const Tensor y_mask = y.mask();
+    return y_mask ? y_mask.to_vector() : std::vector<double>();
   };
   using Steps = std::vector<double>;
   const auto convolved = [&](const char* padding, int stride, int dilation) {
@@ -281,8 +281,8 @@ TEST_CASE("layers over steps tell which steps of their output count") {
         convolved("valid", 2, 1));
   CHECK(mask_after("Conv1D", {{"filters", 2}, {"kernel_size", 2}, {"carry_mask", false}}).empty());
   CHECK(mask_after("Conv1DTranspose", {{"filters", 2}, {"kernel_size", 2}}).empty());
-  const Tensor none = x.with_mask(ops::zeros_like(mask));
-  check_near(call_layer("GlobalAveragePooling1D", {}, none), {0, 0, 0, 0});
+  const Tensor fully_masked = x.with_mask(ops::zeros_like(mask));
+  check_near(call_layer("GlobalAveragePooling1D", {}, fully_masked), {0, 0, 0, 0});
 }
 
 TEST_CASE("what Keras wrote loses masks where Keras does") {
@@ -322,9 +322,9 @@ TEST_CASE("spectral normalisation divides the kernel by its largest singular val
   check_near(gradients[0], {1, 1, 2, 2, 3, 3});
   dense->set_weights({ops::zeros_like(kernel), Tensor::from(std::vector<double>{1, 1}, {2})});
   check_near((*layer)(x, training), {1, 1});
-  const LayerPtr none = make<Layer>(
+  const LayerPtr without_kernel = make<Layer>(
       "SpectralNormalization", {{"layer", Dict{{"class_name", "Flatten"}, {"config", Dict{}}}}});
-  CHECK_THROWS_WITH((*none)(x),
+  CHECK_THROWS_WITH((*without_kernel)(x),
                     Catch::Matchers::Contains("Flatten object has no attribute 'kernel' nor"));
 }
 
@@ -370,9 +370,9 @@ TEST_CASE("a scale stands in the configuration as it was given") {
   const auto config = [](Dict options) {
     return make<Layer>("Rescaling", std::move(options))->get_config();
   };
-  const Dict whole = config({{"scale", List{1, 2.5}}, {"offset", -1}});
-  CHECK(to_json(whole.at("scale")) == "[1, 2.5]");
-  CHECK(to_json(whole.at("offset")) == "-1");
+  const Dict saved_config = config({{"scale", List{1, 2.5}}, {"offset", -1}});
+  CHECK(to_json(saved_config.at("scale")) == "[1, 2.5]");
+  CHECK(to_json(saved_config.at("offset")) == "-1");
   CHECK(to_json(config({{"scale", 0.5}}).at("offset")) == "0.0");
 }
 

@@ -88,25 +88,25 @@ TEST_CASE("STFTSpectrogram arranges channels, pads, and takes other lengths and 
     for (const DictEntry& entry : more) options.set(entry.key, entry.value);
     return options;
   };
-  const Tensor plain = call_layer("STFTSpectrogram", base, x);
+  const Tensor spectrogram = call_layer("STFTSpectrogram", base, x);
   const Tensor expanded = call_layer("STFTSpectrogram", with_base({{"expand_dims", true}}), x);
   REQUIRE(expanded.shape() == Shape{2, 4, 5, 2});
-  CHECK(ops::transpose(expanded, {0, 1, 3, 2}).to_vector() == plain.to_vector());
+  CHECK(ops::transpose(expanded, {0, 1, 3, 2}).to_vector() == spectrogram.to_vector());
   const Tensor first_x = ops::transpose(x, {0, 2, 1});
   const Dict first = with_base({{"data_format", "channels_first"}});
   const Tensor y = call_layer("STFTSpectrogram", first, first_x);
   REQUIRE(y.shape() == Shape{2, 10, 4});
-  CHECK(ops::transpose(y, {0, 2, 1}).to_vector() == plain.to_vector());
+  CHECK(ops::transpose(y, {0, 2, 1}).to_vector() == spectrogram.to_vector());
   Dict first_expanded = first;
   first_expanded.set("expand_dims", true);
   const Tensor z = call_layer("STFTSpectrogram", first_expanded, first_x);
   REQUIRE(z.shape() == Shape{2, 2, 4, 5});
-  CHECK(ops::transpose(z, {0, 2, 1, 3}).to_vector() == plain.to_vector());
+  CHECK(ops::transpose(z, {0, 2, 1, 3}).to_vector() == spectrogram.to_vector());
 
-  const Tensor both =
+  const Tensor complex_spectrogram =
       call_layer("STFTSpectrogram", with_base({{"mode", "stft"}, {"expand_dims", true}}), x);
-  REQUIRE(both.shape() == Shape{2, 4, 10, 2});
-  CHECK(ops::slice_axis(both, 2, 0, 5).to_vector() == expanded.to_vector());
+  REQUIRE(complex_spectrogram.shape() == Shape{2, 4, 10, 2});
+  CHECK(ops::slice_axis(complex_spectrogram, 2, 0, 5).to_vector() == expanded.to_vector());
 
   // 20 samples with a step of 4: 5 windows over 24 samples, of which 2 are padding at the start.
   const Tensor padded = call_layer("STFTSpectrogram", with_base({{"padding", "same"}}), x);
@@ -148,11 +148,11 @@ TEST_CASE("MelSpectrogram sums the power of windows in triangles over mels") {
         re += sample(b, t, 0) * hann(i, kLength) * std::cos(angle);
         im += sample(b, t, 0) * hann(i, kLength) * std::sin(angle);
       }
-      const double at = mel(kRate * double(f) / double(kFft)),
+      const double f_mel = mel(kRate * double(f) / double(kFft)),
                    step = (mel(kHigh) - mel(kLow)) / double(kBins + 1),
                    middle = mel(kLow) + step * double(bin + 1);
-      sum +=
-          std::pow(std::hypot(re, im), exponent) * std::max(0.0, 1 - std::abs(at - middle) / step);
+      sum += std::pow(std::hypot(re, im), exponent) *
+             std::max(0.0, 1 - std::abs(f_mel - middle) / step);
     }
     return sum;
   };
@@ -176,13 +176,13 @@ TEST_CASE("MelSpectrogram sums the power of windows in triangles over mels") {
   loud.set("top_db", 15);
   loud.set("ref_power", 3);
   const std::vector<double> decibels = call_layer("MelSpectrogram", loud, x).to_vector();
-  double most = -1e9;
+  double loudest = -1e9;
   for (double& power : want) {
     power = 10 * std::log10(std::max(power, 1e-10)) - 10 * std::log10(3);
-    most = std::max(most, power);
+    loudest = std::max(loudest, power);
   }
   for (size_t i = 0; i < want.size(); ++i)
-    CHECK(decibels[i] == Approx(std::max(want[i], most - 15)).epsilon(1e-6).margin(1e-6));
+    CHECK(decibels[i] == Approx(std::max(want[i], loudest - 15)).epsilon(1e-6).margin(1e-6));
 
   CHECK(call_layer("MelSpectrogram", {}, ops::zeros({16000}, DType::float64)).shape() ==
         Shape{128, 32});

@@ -32,14 +32,14 @@ struct Include {
 };
 
 std::vector<Include> includes_of(const fs::path& file) {
-  std::vector<Include> found;
+  std::vector<Include> includes;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     if (line.rfind("#include ", 0) != 0) continue;
     size_t open = line.find_first_of("<\""), close = line.find_first_of(">\"", open + 1);
-    found.push_back({line.substr(open + 1, close - open - 1), line[open] == '"'});
+    includes.push_back({line.substr(open + 1, close - open - 1), line[open] == '"'});
   }
-  return found;
+  return includes;
 }
 
 std::vector<fs::path> sources_below(const fs::path& folder) {
@@ -71,10 +71,10 @@ fs::path resolve(const fs::path& file, const std::string& name) {
 /// The index in the list of the folder below `root` that contains the file; -1 if none does.
 int folder_number(const fs::path& file, const fs::path& root,
                   const std::vector<std::string>& ordered_folders) {
-  const fs::path inside = fs::relative(file, root);
-  const auto at =
-      std::find(ordered_folders.begin(), ordered_folders.end(), inside.begin()->string());
-  return at == ordered_folders.end() ? -1 : int(at - ordered_folders.begin());
+  const fs::path relative_path = fs::relative(file, root);
+  const auto folder =
+      std::find(ordered_folders.begin(), ordered_folders.end(), relative_path.begin()->string());
+  return folder == ordered_folders.end() ? -1 : int(folder - ordered_folders.begin());
 }
 
 /// Fails for files below `root` that are in no listed folder, or that include a file of a higher
@@ -171,13 +171,13 @@ TEST_CASE("crescent.h has every public header that is not for authors of devices
 
 TEST_CASE("Every public header has a forward by its name alone") {
   for (const fs::path& file : sources_below(kRoot / "core/include/crescent")) {
-    const std::string inside = fs::relative(file, kRoot / "core/include").string();
+    const std::string relative_path = fs::relative(file, kRoot / "core/include").string();
     if (file.parent_path().filename() == "crescent" || file.parent_path().filename() == "system")
       continue;
-    INFO(inside);
+    INFO(relative_path);
     const auto forwarded = includes_of(kRoot / "core/include/forwards/crescent" / file.filename());
     REQUIRE(forwarded.size() == 1);
-    CHECK(forwarded[0].name == inside);
+    CHECK(forwarded[0].name == relative_path);
   }
 }
 
@@ -196,12 +196,12 @@ TEST_CASE("Public headers show the standard library alone") {
 
 TEST_CASE("What every plugin reads is cheap to read") {
   const std::set<std::string> slow = {"sstream", "iostream", "regex", "map", "functional"};
-  std::set<fs::path> seen;
+  std::set<fs::path> visited_files;
   std::vector<fs::path> pending = {kRoot / "core/include/crescent/plugin.h"};
   while (!pending.empty()) {
     const fs::path file = pending.back();
     pending.pop_back();
-    if (file.empty() || !seen.insert(file).second) continue;
+    if (file.empty() || !visited_files.insert(file).second) continue;
     for (const Include& include : includes_of(file)) {
       INFO(file.filename().string() << " includes <" << include.name << ">");
       CHECK(slow.count(include.name) == 0);

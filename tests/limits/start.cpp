@@ -25,8 +25,9 @@ Usage run_once() {
   rusage usage{};
   REQUIRE(wait4(child, &status, 0, &usage) == child);
   REQUIRE(status == 0);
-  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-  return {taken.count(), usage.ru_maxrss / 1024.0};
+  const std::chrono::duration<double, std::milli> duration =
+      std::chrono::steady_clock::now() - start;
+  return {duration.count(), usage.ru_maxrss / 1024.0};
 }
 
 }  // namespace

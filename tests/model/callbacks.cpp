@@ -170,8 +170,8 @@ TEST_CASE("early stopping goes on where the saved run was") {
     return Value(
         make<Callback>("EarlyStopping", {{"monitor", "score"}, {"patience", 4}, {"mode", "min"}}));
   };
-  auto whole = model_with(0.05);
-  const auto epochs = fit(*whole, List{scripted(scores), stop()}, 9)->epoch();
+  auto unbroken_model = model_with(0.05);
+  const auto epochs = fit(*unbroken_model, List{scripted(scores), stop()}, 9)->epoch();
   REQUIRE(epochs.size() == 6);
   for (bool stops_first : {true, false}) {
     auto broken = model_with(0.05);
@@ -183,7 +183,8 @@ TEST_CASE("early stopping goes on where the saved run was") {
     auto history =
         fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3}), stop()}, 9, {{"initial_epoch", 3}});
     CHECK(history->epoch() == std::vector<int64_t>{3, 4, 5});
-    CHECK(resumed->get_weights().front().to_vector() == whole->get_weights().front().to_vector());
+    CHECK(resumed->get_weights().front().to_vector() ==
+          unbroken_model->get_weights().front().to_vector());
     CHECK(fit(*resumed, List{scripted({3, 3, 3, 3, 3, 3, 3, 3, 3}), stop()}, 9)->epoch().size() ==
           5);  // a new run forgets the values of earlier runs
   }
@@ -208,31 +209,31 @@ TEST_CASE("early stopping waits for the baseline, and never stops where the valu
 }
 
 TEST_CASE("every metric says which way is better, as in Keras") {
-  const std::set<std::string> up{"Accuracy",
-                                 "BinaryAccuracy",
-                                 "CategoricalAccuracy",
-                                 "SparseCategoricalAccuracy",
-                                 "FittingAccuracy",
-                                 "TopKCategoricalAccuracy",
-                                 "SparseTopKCategoricalAccuracy",
-                                 "AUC",
-                                 "Precision",
-                                 "Recall",
-                                 "SensitivityAtSpecificity",
-                                 "SpecificityAtSensitivity",
-                                 "PrecisionAtRecall",
-                                 "RecallAtPrecision",
-                                 "F1Score",
-                                 "FBetaScore",
-                                 "IoU",
-                                 "BinaryIoU",
-                                 "MeanIoU",
-                                 "OneHotIoU",
-                                 "OneHotMeanIoU",
-                                 "CosineSimilarity",
-                                 "R2Score",
-                                 "PearsonCorrelation",
-                                 "ConcordanceCorrelation"},
+  const std::set<std::string> increasing_metrics{"Accuracy",
+                                                 "BinaryAccuracy",
+                                                 "CategoricalAccuracy",
+                                                 "SparseCategoricalAccuracy",
+                                                 "FittingAccuracy",
+                                                 "TopKCategoricalAccuracy",
+                                                 "SparseTopKCategoricalAccuracy",
+                                                 "AUC",
+                                                 "Precision",
+                                                 "Recall",
+                                                 "SensitivityAtSpecificity",
+                                                 "SpecificityAtSensitivity",
+                                                 "PrecisionAtRecall",
+                                                 "RecallAtPrecision",
+                                                 "F1Score",
+                                                 "FBetaScore",
+                                                 "IoU",
+                                                 "BinaryIoU",
+                                                 "MeanIoU",
+                                                 "OneHotIoU",
+                                                 "OneHotMeanIoU",
+                                                 "CosineSimilarity",
+                                                 "R2Score",
+                                                 "PearsonCorrelation",
+                                                 "ConcordanceCorrelation"},
       neither{"Mean", "Sum", "TruePositives", "FalsePositives", "TrueNegatives", "FalseNegatives"};
   const Dict required{{"num_classes", 2},   {"target_class_ids", List{0}},
                       {"fn", "mse"},        {"specificity", 0.5},
@@ -245,7 +246,8 @@ TEST_CASE("every metric says which way is better, as in Keras") {
     for (const Field& field : info->schema.fields)
       if (field.required) options.set(field.name, required.at(field.name));
     CAPTURE(name);
-    CHECK(make<Metric>(name, options)->direction() == (up.contains(name)        ? Direction::up
+    CHECK(make<Metric>(name, options)->direction() == (increasing_metrics.contains(name)
+                                                           ? Direction::up
                                                        : neither.contains(name) ? Direction::unknown
                                                                                 : Direction::down));
   }
@@ -304,10 +306,10 @@ TEST_CASE("the weights of the best epoch survive saving") {
   fit(*broken, List{scripted({1, 2}), stop(), checkpoint()}, 2);
   auto resumed = load_model(kPath);
   CHECK(resumed->get_weights().front().to_vector() != best);
-  auto fresh = model_with(0.05);
-  fit(*fresh, Value(), 1);
-  fit(*fresh, Value(), 1);
-  const auto second = fresh->get_weights().front().to_vector();
+  auto fresh_model = model_with(0.05);
+  fit(*fresh_model, Value(), 1);
+  fit(*fresh_model, Value(), 1);
+  const auto second = fresh_model->get_weights().front().to_vector();
   CHECK(fit(*resumed, List{scripted({2, 2, 2, 2}), stop()}, 4)->epoch().size() == 2);
   CHECK(resumed->get_weights().front().to_vector() == second);
 }

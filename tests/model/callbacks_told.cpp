@@ -271,9 +271,9 @@ TEST_CASE("a run with averages ends with them, and is validated with them if ask
     fit_sums(model, std::move(callbacks), epochs, {{"batch_size", 32}, {"shuffle", false}});
     return model.get_weights()[0].to_vector();
   };
-  auto plain = model_with(sgd({{"learning_rate", 0.1}}));
+  auto plain_model = model_with(sgd({{"learning_rate", 0.1}}));
   std::vector<double> steps[3], average;
-  for (auto& step : steps) step = kernel_after(*plain, Value(), 1);
+  for (auto& step : steps) step = kernel_after(*plain_model, Value(), 1);
   average = steps[0];
   for (int i : {1, 2})
     for (size_t k = 0; k < 2; ++k) average[k] = 0.5 * average[k] + 0.5 * steps[i][k];
@@ -285,7 +285,7 @@ TEST_CASE("a run with averages ends with them, and is validated with them if ask
   auto swap = make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}});
   CHECK(kernel_after(*swapping, swap, 3) == ended);
   CHECK_THROWS_WITH(
-      fit_sums(*plain, make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}}), 1),
+      fit_sums(*plain_model, make<Callback>("SwapEMAWeights", {{"swap_on_epoch", true}}), 1),
       Contains("SwapEMAWeights must be used when `use_ema=True`"));
 }
 

@@ -65,22 +65,22 @@ TEST_CASE("csv: errors name path and line") {
 }
 
 TEST_CASE("idx: plain and gzip, damaged ones refused") {
-  const std::string good = bytes({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 255});
-  const Scratch plain(good);
+  const std::string idx_bytes = bytes({0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 255});
+  const Scratch plain(idx_bytes);
   CHECK(read_idx(plain.path).dtype() == DType::uint8);
   CHECK(read_idx(plain.path).to_vector() == std::vector<double>{1, 2, 3, 255});
   const Scratch packed("", ".gz");
   gzFile gz = gzopen(packed.path.c_str(), "wb");
-  gzwrite(gz, good.data(), static_cast<unsigned>(good.size()));
+  gzwrite(gz, idx_bytes.data(), static_cast<unsigned>(idx_bytes.size()));
   gzclose(gz);
   CHECK(read_idx(packed.path).shape() == Shape{2, 2});
-  for (size_t length = 0; length < good.size(); ++length) {
-    const Scratch cut(good.substr(0, length));
-    CHECK_THROWS_AS(read_idx(cut.path), Error);
+  for (size_t length = 0; length < idx_bytes.size(); ++length) {
+    const Scratch truncated(idx_bytes.substr(0, length));
+    CHECK_THROWS_AS(read_idx(truncated.path), Error);
   }
-  const Scratch huge(
+  const Scratch huge_file(
       bytes({0, 0, 8, 3, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}));
-  CHECK_THROWS_WITH(read_idx(huge.path), Contains("too large"));
+  CHECK_THROWS_WITH(read_idx(huge_file.path), Contains("too large"));
   const Scratch shorts(bytes({0, 0, 0x0b, 1, 0, 0, 0, 2, 0xff, 0xfe, 1, 0}));
   CHECK(read_idx(shorts.path).to_vector() == std::vector<double>{-2, 256});
 }
@@ -98,10 +98,10 @@ TEST_CASE("npy: round trip, damaged ones refused") {
   write_npy(file.path, Tensor::scalar(3));
   CHECK(read_npy(file.path).rank() == 0);
   std::ifstream in(file.path, std::ios::binary);
-  const std::string whole((std::istreambuf_iterator<char>(in)), {});
-  for (size_t length = 0; length < whole.size(); ++length) {
-    const Scratch cut(whole.substr(0, length));
-    CHECK_THROWS_AS(read_npy(cut.path), Error);
+  const std::string npy_bytes((std::istreambuf_iterator<char>(in)), {});
+  for (size_t length = 0; length < npy_bytes.size(); ++length) {
+    const Scratch truncated(npy_bytes.substr(0, length));
+    CHECK_THROWS_AS(read_npy(truncated.path), Error);
   }
   CHECK_THROWS_WITH(write_npy("/nonexistent/x.npy", Tensor::scalar(1)),
                     Contains("/nonexistent/x.npy"));

@@ -20,24 +20,26 @@ TEST_CASE("data that gives nothing is no training") {
     });
   };
   auto recorder = std::make_shared<Recorder>();
-  const Dict quiet{{"verbose", 0}, {"epochs", 5}, {"callbacks", recorder}};
-  CHECK_THROWS_WITH(model->fit(batches(0), quiet), "fit: the data gave no batch");
-  CHECK_THROWS_WITH(model->fit(batches(2), quiet, batches(0)), "evaluate: the data gave no batch");
+  const Dict fit_options{{"verbose", 0}, {"epochs", 5}, {"callbacks", recorder}};
+  CHECK_THROWS_WITH(model->fit(batches(0), fit_options), "fit: the data gave no batch");
+  CHECK_THROWS_WITH(model->fit(batches(2), fit_options, batches(0)),
+                    "evaluate: the data gave no batch");
   CHECK_THROWS_WITH(model->fit(batches(0), {{"verbose", 0}, {"steps_per_epoch", 2}}),
                     "fit: the data gave no batch");
   CHECK_THROWS_WITH(model->evaluate(batches(0), {{"verbose", 0}}),
                     "evaluate: the data gave no batch");
   CHECK_THROWS_WITH(model->predict(batches(0)), "predict: the data gave no batch");
   CHECK(model->epochs_trained() == 0);
-  CHECK(model->fit(batches(3), quiet)->epoch() ==
+  CHECK(model->fit(batches(3), fit_options)->epoch() ==
         std::vector<int64_t>{0});  // the generator is used up in the first epoch
   CHECK(model->fit(batches(3), {{"verbose", 0}, {"epochs", 5}, {"steps_per_epoch", 2}})->epoch() ==
         std::vector<int64_t>{0, 1});
   CHECK(model->epochs_trained() == 3);
-  const Batch empty{{Tensor({0, 3}, DType::float32)}, {Tensor({0, 1}, DType::float32)}, {}};
-  auto none =
-      generator_dataset([&, left = 1](Batch& batch) mutable { return batch = empty, left-- > 0; });
-  CHECK_THROWS_WITH(model->fit(none, {{"verbose", 0}}), Contains("a batch without samples"));
+  const Batch empty_batch{{Tensor({0, 3}, DType::float32)}, {Tensor({0, 1}, DType::float32)}, {}};
+  auto empty_batches = generator_dataset(
+      [&, left = 1](Batch& batch) mutable { return batch = empty_batch, left-- > 0; });
+  CHECK_THROWS_WITH(model->fit(empty_batches, {{"verbose", 0}}),
+                    Contains("a batch without samples"));
 }
 
 namespace {
@@ -176,13 +178,13 @@ TEST_CASE("every sample is seen once an epoch, in an order of the model's own") 
                                {.batch_size = 4, .shuffle = true, .order = &order});
   std::vector<std::vector<double>> epochs;
   for (int epoch = 0; epoch < 2; ++epoch) {
-    std::vector<double> seen;
+    std::vector<double> values;
     dataset->begin_epoch();
     for (Batch batch; dataset->next(batch);)
-      for (double v : batch.x.front().to_vector()) seen.push_back(v);
-    epochs.push_back(seen);
-    std::sort(seen.begin(), seen.end());
-    CHECK(seen == std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+      for (double v : batch.x.front().to_vector()) values.push_back(v);
+    epochs.push_back(values);
+    std::sort(values.begin(), values.end());
+    CHECK(values == std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   }
   CHECK(epochs[0] != epochs[1]);
 }
@@ -204,12 +206,12 @@ TEST_CASE("a dataset that ends before the number which it announced is reported,
   static std::vector<std::string> warned;
   warned.clear();
   set_warning_handler([](std::string_view text) { warned.emplace_back(text); });
-  const Dict two{{"verbose", 0}, {"epochs", 2}};
-  model->fit(announcing(3), two);
-  model->fit(announcing(Stream::kUnknown), two);
+  const Dict two_epochs{{"verbose", 0}, {"epochs", 2}};
+  model->fit(announcing(3), two_epochs);
+  model->fit(announcing(Stream::kUnknown), two_epochs);
   model->evaluate(announcing(3), {{"verbose", 0}});
   CHECK(warned.empty());
-  model->fit(announcing(10), two);
+  model->fit(announcing(10), two_epochs);
   CHECK(warned == std::vector<std::string>{
                       "Your input ran out of data after 3 of 10 batches. Make sure that your "
                       "dataset or generator gives as many as it announces."});

@@ -96,8 +96,8 @@ std::shared_ptr<Model> persist(int64_t step, bool by_interrupt, const Fit& fit) 
 TEST_CASE("a run that is kept in a file goes on after crashes and interruptions") {
   const Folder folder;
   set_warning_handler([](std::string_view) {});
-  const auto whole = model_of(1);
-  fit(*whole);
+  const auto unbroken_model = model_of(1);
+  fit(*unbroken_model);
   fs::create_directory(folder.path);
   for (const bool by_interrupt : {false, true})
     for (const int64_t step : {kBatches, kBatches + 2, 2 * kBatches}) {
@@ -114,7 +114,7 @@ TEST_CASE("a run that is kept in a file goes on after crashes and interruptions"
       }
       CHECK(fs::exists(folder / "run.h5") == (by_interrupt || step > kBatches));
       if (!fs::exists(folder / "run.h5")) continue;
-      check_same(*persist(step, by_interrupt, fit_with_resume), *whole);
+      check_same(*persist(step, by_interrupt, fit_with_resume), *unbroken_model);
       CHECK(fs::is_empty(folder.path));
     }
   set_warning_handler(nullptr);
@@ -122,8 +122,8 @@ TEST_CASE("a run that is kept in a file goes on after crashes and interruptions"
 
 TEST_CASE("BackupAndRestore keeps the run every so many batches") {
   const Folder folder;
-  const auto whole = model_of(1);
-  fit(*whole);
+  const auto unbroken_model = model_of(1);
+  fit(*unbroken_model);
   for (const int64_t every : {1, 3, 7}) {
     CAPTURE(every);
     auto fit_with_backup = [&](Model& model, const CallbackPtr& gives_up, Dict more = {}) {
@@ -134,7 +134,7 @@ TEST_CASE("BackupAndRestore keeps the run every so many batches") {
     const auto first = model_of(1);
     CHECK_THROWS(fit_with_backup(*first, std::make_shared<AbortAtBatch>(8, false)));
     const auto last = persist(8, false, fit_with_backup);
-    check_same(*last, *whole);
+    check_same(*last, *unbroken_model);
     CHECK(fs::is_empty(folder.path));
   }
 }
@@ -143,8 +143,8 @@ TEST_CASE("a damaged file of a run is reported, and the one before it used when 
   const Folder folder;
   static std::string warning;
   set_warning_handler([](std::string_view text) { warning = text; });
-  const auto whole = model_of(1);
-  fit(*whole);
+  const auto unbroken_model = model_of(1);
+  fit(*unbroken_model);
   for (const bool twice : {false, true}) {
     auto fit_with_backup = [&](Model& model, int64_t crash) {
       fit(model, {},
@@ -160,7 +160,7 @@ TEST_CASE("a damaged file of a run is reported, and the one before it used when 
     if (twice) {
       fit_with_backup(*resumed, 1000);
       CHECK_THAT(warning, Contains("run.h5'") && Contains("going on from"));
-      check_same(*resumed, *whole);
+      check_same(*resumed, *unbroken_model);
     } else {
       CHECK_THROWS_WITH(fit_with_backup(*resumed, 1000),
                         Contains("run.h5'") && Contains("delete it"));
@@ -188,16 +188,16 @@ TEST_CASE("resume = true goes on with the run that was interrupted, or saved wit
   const Folder folder;
   fs::create_directory(folder.path);
   set_warning_handler([](std::string_view) {});
-  const auto whole = model_of(1), model = model_of(1);
-  fit(*whole);
+  const auto unbroken_model = model_of(1), model = model_of(1);
+  fit(*unbroken_model);
   fit(*model, {}, {std::make_shared<AbortAtBatch>(7, true)});
   CHECK(model->epochs_trained() == 1);
   save_model(*model, folder / "m.h5");
   fit(*model, {{"resume", true}});
-  check_same(*model, *whole);
+  check_same(*model, *unbroken_model);
   const ModelPtr loaded = load_model(folder / "m.h5");
   fit(*loaded, {{"resume", true}});
-  check_same(*loaded, *whole);
+  check_same(*loaded, *unbroken_model);
 
   // Without `resume`, or if no run was left unfinished, the next run starts anew.
   const ModelPtr reloaded = load_model(folder / "m.h5");
@@ -217,15 +217,15 @@ TEST_CASE("a run goes on from a snapshot between the first batch and its step") 
   };
   const Tensor x = data(20);
   const auto before = std::make_shared<BeforeStep>();
-  const auto whole = model_of(1), resumed = model_of(2);
+  const auto unbroken_model = model_of(1), resumed = model_of(2);
   const Dict options{{"epochs", 2}, {"batch_size", 8}, {"verbose", 0}};
   Dict watched = options;
   watched.set("callbacks", List{before});
-  whole->fit({x}, {targets(x)}, watched);
+  unbroken_model->fit({x}, {targets(x)}, watched);
   const auto run = resumed->start_training({x}, {targets(x)}, options);
   run->restore(before->snapshot);
   run->finish();
-  check_same(*resumed, *whole);
+  check_same(*resumed, *unbroken_model);
 }
 
 TEST_CASE("an interrupted run keeps its weights, from which it goes on, beside EarlyStopping") {
@@ -233,11 +233,11 @@ TEST_CASE("an interrupted run keeps its weights, from which it goes on, beside E
   const auto stopping = [] {
     return make<Callback>("EarlyStopping", {{"patience", 9}, {"restore_best_weights", true}});
   };
-  const auto whole = model_of(1), model = model_of(1);
-  fit(*whole, {}, {stopping()});
+  const auto unbroken_model = model_of(1), model = model_of(1);
+  fit(*unbroken_model, {}, {stopping()});
   fit(*model, {}, {std::make_shared<AbortAtBatch>(7, true), stopping()});
   fit(*model, {{"resume", true}}, {stopping()});
-  check_same(*model, *whole);
+  check_same(*model, *unbroken_model);
   set_warning_handler(nullptr);
 }
 

@@ -120,10 +120,11 @@ TEST_CASE("class weights name what they cannot read") {
       fit_with(Tensor::full({6}, std::numeric_limits<double>::quiet_NaN()), List{1, 5}),
       Contains("expected class labels as targets, got nan"));
   const Symbol in = Input({3}, "in");
-  auto two = Functional::make({in}, {(*make<Layer>("Dense", {{"units", 1}}))(in),
-                                     (*make<Layer>("Dense", {{"units", 1}}))(in)});
-  two->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
+  auto two_output_model = Functional::make({in}, {(*make<Layer>("Dense", {{"units", 1}}))(in),
+                                                  (*make<Layer>("Dense", {{"units", 1}}))(in)});
+  two_output_model->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
   CHECK_THROWS_WITH(
-      two->fit({x}, {y, y}, {{"class_weight", List{Dict{{"0", 1}, {"1", 2}}}}, {"verbose", 0}}),
+      two_output_model->fit({x}, {y, y},
+                            {{"class_weight", List{Dict{{"0", 1}, {"1", 2}}}}, {"verbose", 0}}),
       Contains("one entry for each of 2 outputs, got 1"));
 }

@@ -30,19 +30,19 @@ Batches epoch_of(Dataset& data) {
 
 /// The i-th batches of all shards joined.
 Batches joined(const std::vector<DatasetPtr>& parts) {
-  Batches whole;
+  Batches all_batches;
   for (const DatasetPtr& part : parts) {
     const Batches batches = epoch_of(*part);
     CHECK(static_cast<int64_t>(batches.size()) == part->batches());
     int64_t samples = 0;
-    whole.resize(std::max(whole.size(), batches.size()));
+    all_batches.resize(std::max(all_batches.size(), batches.size()));
     for (size_t i = 0; i < batches.size(); ++i) {
       samples += static_cast<int64_t>(batches[i].size());
-      whole[i].insert(whole[i].end(), batches[i].begin(), batches[i].end());
+      all_batches[i].insert(all_batches[i].end(), batches[i].begin(), batches[i].end());
     }
     CHECK(samples == part->samples());
   }
-  return whole;
+  return all_batches;
 }
 
 std::vector<DatasetPtr> parts_of(const DatasetPtr& data, int64_t count) {
@@ -66,10 +66,10 @@ TEST_CASE("batches of the shards of arrays make up those of the whole, in every 
           const ArrayOptions options{.batch_size = 6, .shuffle = shuffle, .order = &order};
           const std::vector<DatasetPtr> parts =
               parts_of(array_dataset({x}, {}, {}, options), count);
-          auto whole =
+          auto whole_dataset =
               array_dataset({x}, {}, {}, {.batch_size = 6, .shuffle = shuffle, .order = &same});
           for (int epoch = 0; epoch < 2; ++epoch) {
-            Batches wanted = epoch_of(*whole);
+            Batches wanted = epoch_of(*whole_dataset);
             if (static_cast<int64_t>(wanted.back().size()) < count) wanted.pop_back();
             CHECK(joined(parts) == wanted);
           }

@@ -146,25 +146,25 @@ TEST_CASE("many callers with random sizes get the bits of one caller") {
   for (const Family& family : families()) {
     INFO(family.name);
     const auto model = Sequential::make(family.layers());
-    const auto alone = Sequential::make(family.layers());
-    model->predict({samples(family, 1)}), alone->predict({samples(family, 1)});
-    alone->set_weights(model->get_weights());
+    const auto reference_model = Sequential::make(family.layers());
+    model->predict({samples(family, 1)}), reference_model->predict({samples(family, 1)});
+    reference_model->set_weights(model->get_weights());
     // The first calls run on all threads at once.
-    const auto fresh = Sequential::make(family.layers());
-    fresh->build({Shape{-1}.concat(family.sample)});
-    fresh->set_weights(model->get_weights());
+    const auto fresh_model = Sequential::make(family.layers());
+    fresh_model->build({Shape{-1}.concat(family.sample)});
+    fresh_model->set_weights(model->get_weights());
     constexpr int64_t kSizes = 12;
     Tensors inputs, expected;
     for (int64_t n = 1; n <= kSizes; ++n) {
       inputs.push_back(samples(family, n * n));
-      expected.push_back(alone->predict({inputs.back()}, {{"batch_size", 16}})[0]);
+      expected.push_back(reference_model->predict({inputs.back()}, {{"batch_size", 16}})[0]);
     }
     CHECK(on_threads(kThreads, [&](int number) {
             SeedGenerator random(static_cast<uint64_t>(number) + 1);
             for (int i = 0; i < 30; ++i) {
               const auto n =
                   static_cast<size_t>(random.uniform({1}, 0, kSizes, DType::float64).item());
-              const Tensor got = fresh->predict({inputs[n]}, {{"batch_size", 16}})[0];
+              const Tensor got = fresh_model->predict({inputs[n]}, {{"batch_size", 16}})[0];
               if (!are_equal(got, expected[n]))
                 fail("other bits for ", inputs[n].dim(0), " samples");
             }
@@ -174,14 +174,15 @@ TEST_CASE("many callers with random sizes get the bits of one caller") {
 
 TEST_CASE("callers beside a training see the weights between two of its steps") {
   const Tensor x = data(64), y = targets(x), seen = data(40);
-  const auto alone = small_model(), model = small_model();
+  const auto reference_model = small_model(), model = small_model();
   const Dict compiled{{"optimizer", "adam"}, {"loss", "mse"}};
-  alone->compile(compiled), model->compile(compiled);
+  reference_model->compile(compiled), model->compile(compiled);
   constexpr int kSteps = 150;
-  std::set<std::vector<double>> possible_results{alone->predict_on_batch({seen})[0].to_vector()};
+  std::set<std::vector<double>> possible_results{
+      reference_model->predict_on_batch({seen})[0].to_vector()};
   for (int step = 0; step < kSteps; ++step) {
-    alone->train_on_batch({x}, {y});
-    possible_results.insert(alone->predict_on_batch({seen})[0].to_vector());
+    reference_model->train_on_batch({x}, {y});
+    possible_results.insert(reference_model->predict_on_batch({seen})[0].to_vector());
   }
   CHECK(possible_results.size() > kSteps / 2);
   std::atomic<bool> ended{false};
@@ -196,7 +197,7 @@ TEST_CASE("callers beside a training see the weights between two of its steps") 
           ended = true;
         }) == kNoErrors);
   CHECK(model->predict_on_batch({seen})[0].to_vector() ==
-        alone->predict_on_batch({seen})[0].to_vector());
+        reference_model->predict_on_batch({seen})[0].to_vector());
 }
 
 TEST_CASE("compile is refused while another thread trains the model") {
@@ -231,12 +232,12 @@ TEST_CASE("callers of a model that keeps states take turns") {
     return Sequential::make(
         {layer("LSTM", {{"units", 3}, {"stateful", true}, {"batch_input_shape", List{4, 2, 3}}})});
   };
-  const auto alone = make_one(), model = make_one();
+  const auto reference_model = make_one(), model = make_one();
   const Tensor x = SeedGenerator(2).normal({4, 2, 3});
   constexpr int kCalls = 20;
   std::multiset<std::vector<double>> expected;
   for (int i = 0; i < kThreads * kCalls; ++i)
-    expected.insert(alone->predict_on_batch({x})[0].to_vector());
+    expected.insert(reference_model->predict_on_batch({x})[0].to_vector());
   std::vector<std::multiset<std::vector<double>>> got(kThreads);
   CHECK(on_threads(kThreads, [&](int number) {
           for (int i = 0; i < kCalls; ++i)

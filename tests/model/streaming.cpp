@@ -63,14 +63,14 @@ std::shared_ptr<Sequential> compiled_model() {
 
 /// The inputs of an epoch as numbers; checks that each target equals its input.
 std::vector<double> epoch_of(const DatasetPtr& data) {
-  std::vector<double> seen;
+  std::vector<double> values;
   Batch batch;
   for (data->begin_epoch(); data->next(batch);) {
     const std::vector<double> x = batch.x.front().to_vector(), y = batch.y.front().to_vector();
     REQUIRE(x == y);
-    seen.insert(seen.end(), x.begin(), x.end());
+    values.insert(values.end(), x.begin(), x.end());
   }
-  return seen;
+  return values;
 }
 
 }  // namespace
@@ -136,8 +136,8 @@ TEST_CASE(
   const Tensor in_memory = whole_numbers(kSamples);
   const Scratch file(in_memory), wide_file;
   {  // 47 MiB, more than two read-ahead windows; a sparse file that takes no space on the disk
-    const Scratch small(Tensor({1, 16384}, DType::uint8));
-    std::filesystem::copy_file(small.path, wide_file.path);
+    const Scratch small_file(Tensor({1, 16384}, DType::uint8));
+    std::filesystem::copy_file(small_file.path, wide_file.path);
     std::fstream header(wide_file.path, std::ios::in | std::ios::out | std::ios::binary);
     std::string text(128, '\0');
     header.read(text.data(), 128);

@@ -22,7 +22,7 @@ TEST_CASE("several threads predict with one model, built by whichever comes firs
     const auto model = Sequential::make({make<Layer>("Dense", {{"units", 8}}),
                                          make<Layer>("Dropout", {{"rate", 0.5}}),
                                          make<Layer>("Dense", {{"units", 2}})});
-    std::atomic<int> wrong{0};
+    std::atomic<int> wrong_count{0};
     CHECK(on_threads(4, [&](int number) {
             const Tensor x = data(8 + number);
             const Tensor first = model->predict({x}, {{"batch_size", 4}})[0];
@@ -31,21 +31,21 @@ TEST_CASE("several threads predict with one model, built by whichever comes firs
               const Tensor at_once = model->predict_on_batch({x})[0];
               const auto numbers = first.to_vector();
               for (size_t k = 0; k < numbers.size(); ++k)
-                wrong += std::abs(in_batches.to_vector()[k] - numbers[k]) > 1e-5 ||
-                         std::abs(at_once.to_vector()[k] - numbers[k]) > 1e-5;
+                wrong_count += std::abs(in_batches.to_vector()[k] - numbers[k]) > 1e-5 ||
+                               std::abs(at_once.to_vector()[k] - numbers[k]) > 1e-5;
             }
           }) == kNoErrorsOnFourThreads);
-    CHECK(wrong == 0);
+    CHECK(wrong_count == 0);
   }
 }
 
 TEST_CASE("threads predict while another trains, and training has the bits of one alone") {
   const Tensor x = data(64), y = targets(x);
-  const auto alone = small_model(), model = small_model();
+  const auto reference_model = small_model(), model = small_model();
   const Dict compiled{{"optimizer", "adam"}, {"loss", "mse"}, {"metrics", List{"mae"}}};
-  alone->compile(compiled), model->compile(compiled);
+  reference_model->compile(compiled), model->compile(compiled);
   const Dict options{{"epochs", 10}, {"batch_size", 8}, {"shuffle", false}, {"verbose", 0}};
-  alone->fit({x}, {y}, options);
+  reference_model->fit({x}, {y}, options);
   std::atomic<bool> ended{false};
   CHECK(on_threads(4, [&](int number) {
           struct End {
@@ -57,14 +57,14 @@ TEST_CASE("threads predict while another trains, and training has the bits of on
             model->fit({x}, {y}, options);
           }
           while (!ended) {
-            const Tensor given = model->predict({x}, {{"batch_size", 16}})[0];
-            if (given.shape() != Shape{64, 1}) fail("a wrong shape");
+            const Tensor prediction = model->predict({x}, {{"batch_size", 16}})[0];
+            if (prediction.shape() != Shape{64, 1}) fail("a wrong shape");
           }
         }) == kNoErrorsOnFourThreads);
-  const Variables expected = alone->weights(), weights = model->weights();
+  const Variables expected = reference_model->weights(), weights = model->weights();
   for (size_t i = 0; i < weights.size(); ++i)
     CHECK(weights[i].value().to_vector() == expected[i].value().to_vector());
-  CHECK(model->history()->at("loss") == alone->history()->at("loss"));
+  CHECK(model->history()->at("loss") == reference_model->history()->at("loss"));
 }
 
 TEST_CASE("a second thread that trains or evaluates is refused, and the first goes on") {
@@ -104,7 +104,7 @@ TEST_CASE("who has a turn may assign weights while others predict") {
   const Tensors before = model->get_weights();
   Tensors zeros;
   for (const Tensor& w : before) zeros.push_back(ops::zeros_like(w));
-  std::atomic<int> wrong{0};
+  std::atomic<int> wrong_count{0};
   const double expected = model->predict({x})[0].to_vector()[0];
   CHECK(on_threads(4, [&](int number) {
           for (int i = 0; i < 200; ++i) {
@@ -114,21 +114,21 @@ TEST_CASE("who has a turn may assign weights while others predict") {
               continue;
             }
             const double got = model->predict({x})[0].to_vector()[0];
-            wrong += got != 0 && std::abs(got - expected) > 1e-6;
+            wrong_count += got != 0 && std::abs(got - expected) > 1e-6;
           }
         }) == kNoErrorsOnFourThreads);
-  CHECK(wrong == 0);
+  CHECK(wrong_count == 0);
 }
 
 TEST_CASE("ops run at once on several threads") {
-  std::atomic<int> wrong{0};
+  std::atomic<int> wrong_count{0};
   CHECK(on_threads(4, [&](int number) {
           for (int i = 1; i <= 100; ++i) {
             const Tensor a = Tensor::full({7, i % 9 + 1}, number + 1);
             const Tensor product = ops::matmul(ops::exp(a * 0.0) + a, a, false, true);
-            wrong += product.to_vector()[0] !=
-                     (number + 2.0) * (number + 1.0) * static_cast<double>(i % 9 + 1);
+            wrong_count += product.to_vector()[0] !=
+                           (number + 2.0) * (number + 1.0) * static_cast<double>(i % 9 + 1);
           }
         }) == kNoErrorsOnFourThreads);
-  CHECK(wrong == 0);
+  CHECK(wrong_count == 0);
 }

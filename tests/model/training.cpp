@@ -324,8 +324,8 @@ TEST_CASE("a batch has its own numbers, whatever was computed before") {
   CHECK(model->train_on_batch({x2}, {y2}) == second);
   model->fit({x}, {y}, {{"verbose", 0}});
   CHECK(model->test_on_batch({x1}, {y1}) == first);
-  const NamedValues both = model->train_on_batch({x2}, {y2}, {}, {}, false);
-  CHECK(both.front().second ==
+  const NamedValues both_batches = model->train_on_batch({x2}, {y2}, {}, {}, false);
+  CHECK(both_batches.front().second ==
         Approx((first.front().second + second.front().second) / 2).epsilon(1e-5));
 }
 
@@ -392,9 +392,9 @@ TEST_CASE("masks reach the loss through a model") {
   std::vector<float> values{1, 1, 0, 0, 0, 0, 2, 2, 2, 2, 0, 0};
   const Tensor x = Tensor::from(values, {2, 3, 2}), y({2, 3, 1}, DType::float32);
   const auto loss = [&](const Dict& options) {
-    Dict quiet = options;
-    quiet.set("verbose", 0);
-    return model->evaluate({x}, {y}, quiet).front().second;
+    Dict quiet_options = options;
+    quiet_options.set("verbose", 0);
+    return model->evaluate({x}, {y}, quiet_options).front().second;
   };
   const Value samples = boxed(Tensor::from(std::vector<float>{1, 3}, {2})),
               steps = boxed(Tensor::from(std::vector<float>{1, 1, 2, 3, 5, 1}, {2, 3}));
@@ -425,8 +425,9 @@ TEST_CASE("predictions follow the weights, whoever changes them") {
   auto is_right = [&](Model& m) {
     CallOptions inference;
     inference.training = false;
-    const auto now = m(x, inference).to_vector(), got = m.predict_on_batch({x}).front().to_vector();
-    return std::equal(now.begin(), now.end(), got.begin(),
+    const auto called = m(x, inference).to_vector(),
+               predicted = m.predict_on_batch({x}).front().to_vector();
+    return std::equal(called.begin(), called.end(), predicted.begin(),
                       [](double a, double b) { return std::abs(a - b) < 1e-4; });
   };
   CHECK((is_right(*model) && is_right(*other)));

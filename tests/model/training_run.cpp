@@ -42,7 +42,7 @@ class Arrays {
     write_npy(x_.path, inputs());
     write_arrays(h5_.path, {{"y", targets()}});
   }
-  std::pair<Tensor, Tensor> of(int kind) const {
+  std::pair<Tensor, Tensor> arrays_of(int kind) const {
     if (kind == 0) return {inputs(), targets()};
     return {kind == 1 ? inputs() : open_npy(x_.path), open_array(h5_.path, "y")};
   }
@@ -101,7 +101,7 @@ class Recipe {
     options.set("shuffle", orders[roll(3)]);
     if (roll(2)) options.set("validation_split", 0.3);
     if (roll(3) == 0) options.set("sample_weight", boxed(SeedGenerator(3).uniform({46})));
-    const auto [x, y] = arrays_.of(kind % 3);
+    const auto [x, y] = arrays_.arrays_of(kind % 3);
     return model.start_training({x}, {y}, options);
   }
 
@@ -139,9 +139,9 @@ class Recipe {
 using Bits = std::vector<uint64_t>;
 
 Bits bits(const std::vector<double>& numbers) {
-  Bits found;
-  for (double number : numbers) found.push_back(std::bit_cast<uint64_t>(number));
-  return found;
+  Bits result;
+  for (double number : numbers) result.push_back(std::bit_cast<uint64_t>(number));
+  return result;
 }
 std::vector<Bits> bits(const Variables& variables) {
   std::vector<Bits> values;
@@ -186,8 +186,8 @@ TEST_CASE("50 runs that stop anywhere, are kept and go on elsewhere give the bit
   for (unsigned seed = 1; seed <= 50; ++seed) {
     CAPTURE(seed);
     Recipe recipe(seed, arrays);
-    const ModelPtr whole = recipe.model(seed);
-    const TrainingRunPtr unbroken = recipe.start(*whole);
+    const ModelPtr unbroken_model = recipe.model(seed);
+    const TrainingRunPtr unbroken = recipe.start(*unbroken_model);
     const int64_t step_count = unbroken->advance(1000);
     REQUIRE(unbroken->ended());
     const double drawn = global_random().uniform({1}).item();
@@ -224,7 +224,7 @@ TEST_CASE("50 runs that stop anywhere, are kept and go on elsewhere give the bit
 TEST_CASE("a stateful layer goes on with the states that it had") {
   const Scratch file("stateful.h5");
   const Tensor x = SeedGenerator(7).normal({12, 2, 3}), y = SeedGenerator(8).normal({12, 1});
-  const auto fresh = [] {
+  const auto make_fresh_model = [] {
     set_random_seed(3);
     auto model = Sequential::make(
         {make<Layer>(
@@ -235,8 +235,9 @@ TEST_CASE("a stateful layer goes on with the states that it had") {
     return model;
   };
   const Dict options{{"epochs", 2}, {"batch_size", 4}, {"shuffle", false}, {"verbose", 0}};
-  const auto whole = fresh(), first = fresh(), second = fresh();
-  const TrainingRunPtr unbroken = whole->start_training({x}, {y}, options);
+  const auto unbroken_model = make_fresh_model(), first = make_fresh_model(),
+             second = make_fresh_model();
+  const TrainingRunPtr unbroken = unbroken_model->start_training({x}, {y}, options);
   unbroken->finish();
   const TrainingRunPtr stopped = first->start_training({x}, {y}, options);
   stopped->advance(4);
@@ -340,8 +341,8 @@ TEST_CASE("snapshots of other runs, models and data are refused with the reason"
   auto other_shape =
       Sequential::make({make<Layer>("Dense", {{"units", 1}, {"input_shape", List{3}}})});
   other_shape->compile({{"optimizer", "sgd"}, {"loss", "mse"}});
-  const Tensor narrow({46, 3}, DType::float32);
-  CHECK_THROWS_WITH(other_shape->start_training({narrow}, {targets()})->restore(snapshot),
+  const Tensor narrow_x({46, 3}, DType::float32);
+  CHECK_THROWS_WITH(other_shape->start_training({narrow_x}, {targets()})->restore(snapshot),
                     Contains("kernel") && Contains("another model"));
   auto restarted = simple_model();
   CHECK_THROWS_WITH(start(*restarted, {{"shuffle", false}})->restore(snapshot),
@@ -350,9 +351,9 @@ TEST_CASE("snapshots of other runs, models and data are refused with the reason"
                     Contains("validation data"));
   CHECK_THROWS_WITH(restarted->start_training({inputs()}, {targets()})->restore(snapshot),
                     Contains("batch_size=12"));
-  const Tensor few = inputs().view_rows(0, 24);
+  const Tensor few_rows = inputs().view_rows(0, 24);
   CHECK_THROWS_WITH(
-      restarted->start_training({few}, {targets().view_rows(0, 24)}, {{"batch_size", 12}})
+      restarted->start_training({few_rows}, {targets().view_rows(0, 24)}, {{"batch_size", 12}})
           ->restore(snapshot),
       Contains("46 samples"));
   CHECK_THROWS_WITH(start(*restarted)->restore(Value(3)), Contains("expected a snapshot"));
@@ -366,27 +367,27 @@ TEST_CASE("a generator goes on where it is asked as often, and cannot go back") 
   auto start_on = [](Model& model, const DatasetPtr& data) {
     return model.start_training(data, {{"epochs", 2}, {"verbose", 0}});
   };
-  auto whole = simple_model(), model = simple_model();
-  start_on(*whole, generator(5))->finish();
+  auto unbroken_model = simple_model(), model = simple_model();
+  start_on(*unbroken_model, generator(5))->finish();
   const DatasetPtr data = generator(5);
   auto run = start_on(*model, data);
   run->advance(7);
   const Value snapshot = run->snapshot();
   run->restore(snapshot);  // restores the state in which the run already is
   run->finish();
-  CHECK(bits(model->weights()) == bits(whole->weights()));
+  CHECK(bits(model->weights()) == bits(unbroken_model->weights()));
   CHECK_THROWS_WITH(start_on(*model, data)->restore(snapshot), Contains("cannot go back"));
   CHECK_THROWS_WITH(start_on(*model, generator(1))->restore(snapshot), Contains("other data"));
   auto second_run = start_on(*model, generator(5));
   second_run->restore(snapshot);
   second_run->finish();
-  CHECK(bits(model->weights()) == bits(whole->weights()));
+  CHECK(bits(model->weights()) == bits(unbroken_model->weights()));
 }
 
 TEST_CASE("checkpoints in the middle of an epoch hold the place") {
   const Scratch file("checkpoint.h5");
-  auto whole = simple_model(), model = simple_model();
-  start(*whole)->finish();
+  auto unbroken_model = simple_model(), model = simple_model();
+  start(*unbroken_model)->finish();
   auto checkpoint = make<Callback>("ModelCheckpoint", {{"filepath", file.path}, {"save_freq", 6}});
   auto run = start(*model, {{"callbacks", checkpoint}});
   run->advance(7);
@@ -397,7 +398,7 @@ TEST_CASE("checkpoints in the middle of an epoch hold the place") {
   CHECK(resumed->batch() == 2);
   CHECK(resumed->history()->epoch() == std::vector<int64_t>{0});
   resumed->finish();
-  CHECK(bits(loaded->weights()) == bits(whole->weights()));
+  CHECK(bits(loaded->weights()) == bits(unbroken_model->weights()));
   CHECK(resumed->history()->epoch() == std::vector<int64_t>{0, 1, 2});
   CHECK_THROWS_WITH(start(*loaded)->restore(loaded->run_state()),
                     Contains("unfinished training run"));
@@ -430,17 +431,17 @@ TEST_CASE("an interruption is of one thread's runs; the run goes on afterwards")
     }
     int batches = 0;
   };
-  auto whole = simple_model(), model = simple_model(), elsewhere = simple_model();
-  start(*whole)->finish();
+  auto unbroken_model = simple_model(), model = simple_model(), other_model = simple_model();
+  start(*unbroken_model)->finish();
   auto run = start(*model, {{"callbacks", std::make_shared<Interrupting>()}});
-  auto other = start(*elsewhere);
+  auto other = start(*other_model);
   std::thread thread([&] { other->finish(); });
   CHECK_THROWS_AS(run->finish(), Interrupted);
   CHECK(run->batch() == 2);
   thread.join();
   CHECK(other->ended());
   run->finish();
-  CHECK(bits(model->weights()) == bits(whole->weights()));
+  CHECK(bits(model->weights()) == bits(unbroken_model->weights()));
   const std::shared_ptr<Interruption> interruption = Interruption::current();
   clear_interrupt();
   std::thread([&] {

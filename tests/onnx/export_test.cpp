@@ -128,10 +128,10 @@ TEST_CASE("stacks of layers predict the same from an ONNX file, for batches of a
     CAPTURE(stack.what);
     auto model = Sequential::make();
     for (const auto& [name, options] : stack.layers) {
-      Dict given = options;
+      Dict layer_options = options;
       if (model->layers().empty())
-        given.set("input_shape", List(stack.input.begin(), stack.input.end()));
-      model->add(layer(name, given));
+        layer_options.set("input_shape", List(stack.input.begin(), stack.input.end()));
+      model->add(layer(name, layer_options));
     }
     if (!stack.takes_integers) randomize_weights(*model);
     check_predictions(*model, stack.takes_integers);
@@ -142,10 +142,10 @@ TEST_CASE("graphs with shared and nested layers, operations and several ends are
   const Symbol a = Input({6, 8}, "left"), b = Input({6, 8}, "right");
   auto shared = layer("Dense", {{"units", 8}, {"activation", "gelu"}});
   auto inner = Sequential::make({layer("Dense", {{"units", 8}, {"input_shape", List{6, 8}}})});
-  const Symbol both = (*layer("Add"))({(*shared)(a), (*shared)(b)})[0];
-  const Symbol seen =
-      (*layer("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 4}}))({both, (*inner)(b)})[0];
-  const Symbol joined = (*layer("Concatenate"))({seen, both})[0];
+  const Symbol sum_of_both = (*layer("Add"))({(*shared)(a), (*shared)(b)})[0];
+  const Symbol attended = (*layer("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 4}}))(
+      {sum_of_both, (*inner)(b)})[0];
+  const Symbol joined = (*layer("Concatenate"))({attended, sum_of_both})[0];
   const Symbol pooled = (*layer("GlobalAveragePooling1D", {{"name", "pooled"}}))(joined);
   const Symbol scaled =
       (*layer("Rescaling", {{"scale", 2}, {"offset", 1}, {"name", "all"}}))(joined);
@@ -234,17 +234,18 @@ TEST_CASE("sequences and images of any size predict the same from an ONNX file")
     CAPTURE(stack.what);
     auto model = Sequential::make();
     for (const auto& [name, options] : stack.layers) {
-      Dict given = options;
-      if (model->layers().empty()) given.set("input_shape", Codec<Shape>::encode(stack.input));
-      model->add(layer(name, given));
+      Dict layer_options = options;
+      if (model->layers().empty())
+        layer_options.set("input_shape", Codec<Shape>::encode(stack.input));
+      model->add(layer(name, layer_options));
     }
     if (!stack.takes_integers) randomize_weights(*model);
     check_predictions(*model, stack.takes_integers);
   }
   const Symbol words = Input({-1, 8}, "words");
-  const Symbol seen =
+  const Symbol attended =
       (*layer("MultiHeadAttention", {{"num_heads", 2}, {"key_dim", 4}}))({words, words})[0];
-  const Symbol sum = (*layer("Add"))({seen, words})[0];
+  const Symbol sum = (*layer("Add"))({attended, words})[0];
   auto model = Functional::make({words}, {(*layer("LayerNormalization", {{"name", "out"}}))(sum)});
   randomize_weights(*model);
   check_predictions(*model);

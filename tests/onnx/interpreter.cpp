@@ -62,13 +62,13 @@ Tensor conv_transpose(const Node& node, const Tensors& x) {
   ConvBackwardData op;
   op.spec = spec_of(node);
   const Tensor dy = channels_last(x[0]), w = kernel(x[1]);
-  const std::vector<int64_t> rest = node.integers("output_padding");
+  const std::vector<int64_t> output_padding = node.integers("output_padding");
   op.input = Shape{dy.dim(0)};
   for (int i = 0; i + 2 < w.rank(); ++i) {
     const auto at = static_cast<size_t>(i);
     op.input.append((dy.dim(i + 1) - 1) * op.spec.strides[at] +
                     (w.dim(i) - 1) * op.spec.dilation[at] + 1 - op.spec.pad_before[at] -
-                    op.spec.pad_after[at] + rest[at]);
+                    op.spec.pad_after[at] + output_padding[at]);
   }
   op.input.append(w.dim(-2) * op.spec.groups);
   return channels_first(apply1(op, {dy, w}));
@@ -287,12 +287,12 @@ Tensors scan(const Node& node, const Tensors& x, const Values& around) {
   std::vector<Tensors> rows(outputs);
   const int64_t steps = x[states].dim(0);
   for (int64_t i = 0; i < steps; ++i) {
-    Tensors given = current_states;
+    Tensors body_inputs = current_states;
     for (size_t q = states; q < x.size(); ++q) {
       const Tensor row = x[q].view_rows(reverse ? steps - 1 - i : i, 1);
-      given.push_back(row.view(row.shape().slice(1, row.rank())));
+      body_inputs.push_back(row.view(row.shape().slice(1, row.rank())));
     }
-    const Tensors results = run(body, given, around);
+    const Tensors results = run(body, body_inputs, around);
     current_states = {results.begin(), results.begin() + static_cast<std::ptrdiff_t>(states)};
     for (size_t o = 0; o < outputs; ++o) rows[o].push_back(results[states + o]);
   }
@@ -328,18 +328,18 @@ Tensors run(const Graph& graph, const Tensors& inputs, const Values& around) {
     if (!values.emplace(name, value).second) fail("two values have the name ", name);
   };
   auto find = [&](const std::string& name) {
-    const auto at = values.find(name);
-    if (at == values.end()) fail("nothing before has made ", name);
-    return at->second;
+    const auto it = values.find(name);
+    if (it == values.end()) fail("nothing before has made ", name);
+    return it->second;
   };
   if (inputs.size() != graph.inputs.size()) fail("expected ", graph.inputs.size(), " inputs");
   for (size_t i = 0; i < inputs.size(); ++i) make(graph.inputs[i].name, inputs[i]);
   for (const auto& [name, value] : graph.constants) make(name, value);
   for (const Node& node : graph.nodes) {
-    Tensors given;
+    Tensors arguments;
     for (const std::string& name : node.inputs)
-      given.push_back(name.empty() ? Tensor() : find(name));
-    const Tensors results = compute(node, given, values);
+      arguments.push_back(name.empty() ? Tensor() : find(name));
+    const Tensors results = compute(node, arguments, values);
     for (size_t o = 0; o < node.outputs.size(); ++o) make(node.outputs[o], results.at(o));
   }
   Tensors outputs;

@@ -162,22 +162,22 @@ Graph graph_in(std::string_view bytes) {
 }  // namespace
 
 int64_t Node::integer(const std::string& name, int64_t otherwise) const {
-  const auto at = attributes.find(name);
-  return at == attributes.end() ? otherwise : at->second.integer;
+  const auto it = attributes.find(name);
+  return it == attributes.end() ? otherwise : it->second.integer;
 }
 
 std::vector<int64_t> Node::integers(const std::string& name, std::vector<int64_t> otherwise) const {
-  const auto at = attributes.find(name);
-  return at == attributes.end() ? otherwise : at->second.integers;
+  const auto it = attributes.find(name);
+  return it == attributes.end() ? otherwise : it->second.integers;
 }
 
 DType dtype_numbered(int64_t number) {
   const std::map<int64_t, DType> types{
       {1, DType::float32}, {2, DType::uint8},    {6, DType::int32},    {7, DType::int64},
       {9, DType::boolean}, {10, DType::float16}, {11, DType::float64}, {16, DType::bfloat16}};
-  const auto at = types.find(number);
-  if (at == types.end()) fail("no type of elements has the number ", number);
-  return at->second;
+  const auto it = types.find(number);
+  if (it == types.end()) fail("no type of elements has the number ", number);
+  return it->second;
 }
 
 File read_onnx(const std::string& path) {

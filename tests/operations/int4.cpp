@@ -37,8 +37,9 @@ struct RandomMatrix {
       for (int64_t j = 0; j < columns; ++j) {
         const auto byte = static_cast<uint8_t>(packed[static_cast<size_t>(k * width + j / 2)]);
         const int half = j % 2 ? byte >> 4 : byte & 15;
-        const auto at = static_cast<size_t>(k / block * columns + j);
-        floats.push_back(double((half > 7 ? half - 16 : half) - zeros[at]) * scales[at]);
+        const auto block_index = static_cast<size_t>(k / block * columns + j);
+        floats.push_back(double((half > 7 ? half - 16 : half) - zeros[block_index]) *
+                         scales[block_index]);
       }
   }
   Tensor as_floats() const {
@@ -92,8 +93,8 @@ TEST_CASE("products with 4-bit weights are those of float64, and a line has the 
     }
     if (lines > 16) continue;
     const int64_t line = static_cast<int64_t>(draw()) % lines;
-    const Tensor alone = matrix.product(ops::slice_axis(input, 0, line, line + 1));
-    CHECK(alone.to_vector() == ops::slice_axis(y, 0, line, line + 1).to_vector());
+    const Tensor single_row = matrix.product(ops::slice_axis(input, 0, line, line + 1));
+    CHECK(single_row.to_vector() == ops::slice_axis(y, 0, line, line + 1).to_vector());
   }
 }
 

@@ -75,8 +75,8 @@ TEST_CASE("convolutions of bytes have the bits of their plain form") {
   for (int trial = 0; trial < 300; ++trial) {
     const RandomConvolution c(draw);
     INFO(c.text());
-    const Tensor found = convolved(c.op, c.inputs), plain = c.op.decompose(c.inputs).front();
-    REQUIRE(are_same(found, plain));
+    const Tensor result = convolved(c.op, c.inputs), plain = c.op.decompose(c.inputs).front();
+    REQUIRE(are_same(result, plain));
   }
 }
 
@@ -162,12 +162,12 @@ TEST_CASE("the gradient of a convolution of bytes is that of the convolution of 
     Conv exact;
     exact.spec = c.op.spec;
     const Tensor kernel = ops::cast(c.inputs[1], DType::float32);
-    const Tensor wanted = gradient_of([&] {
+    const Tensor expected = gradient_of([&] {
       return apply1(exact, {c.inputs[0], kernel}) / c.inputs[2];
     });
-    const Tensor found = gradient_of([&] { return convolved(c.op, c.inputs); });
-    const double difference = ops::max(ops::abs(found - wanted)).item();
-    CHECK(difference <= 1e-5 * ops::max(ops::abs(wanted)).item());
+    const Tensor result = gradient_of([&] { return convolved(c.op, c.inputs); });
+    const double difference = ops::max(ops::abs(result - expected)).item();
+    CHECK(difference <= 1e-5 * ops::max(ops::abs(expected)).item());
   }
 }
 

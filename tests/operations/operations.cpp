@@ -126,14 +126,14 @@ TEST_CASE("several tensors and results, in lists and one after the other") {
   const Symbol joined =
       symbol_in(call("concatenate", {{"xs", List{boxed(a), boxed(b)}}, {"axis", -1}}));
   CHECK(joined.shape() == Shape{-1, 6});
-  const Value parts =
+  const Value split_parts =
       call("split", {{"x", boxed(joined)}, {"indices_or_sections", 3}, {"axis", 1}});
-  REQUIRE(parts.as_list().size() == 3);
+  REQUIRE(split_parts.as_list().size() == 3);
   const Value best = call("top_k", {{"x", boxed(joined)}, {"k", 2}});
   REQUIRE(best.as_list().size() == 2);
   CHECK(symbol_in(best.as_list()[1]).dtype() == DType::int32);
   const ModelPtr model =
-      Functional::make({a, b}, {symbol_in(parts.as_list()[1]), symbol_in(best.as_list()[0])});
+      Functional::make({a, b}, {symbol_in(split_parts.as_list()[1]), symbol_in(best.as_list()[0])});
   const Tensors results = (*model_from_json(model->to_json()))(Tensors{data(), data() * 2.0});
   CHECK(results[0].to_vector() == std::vector<double>{3, 2, -6, -8});
   CHECK(results[1].to_vector() == std::vector<double>{6, 3, 10, 5});

@@ -67,10 +67,10 @@ TEST_CASE("functions of numbers give what their rows give") {
          {"gcd", {ops::gcd(n, 14)}, {{"x1", boxed(n)}, {"x2", 14}}},
          {"hypot", {ops::hypot(x, 4)}, {{"x1", boxed(x)}, {"x2", 4}}},
          {"softmax", {ops::softmax(x, ops::Axes{0, 1})}, {{"x", boxed(x)}, {"axis", List{0, 1}}}}});
-  const Tensor beyond = floats({kInfinity, -kInfinity, 7}, {3});
-  const Tensor quotient = ops::floor_divide(beyond, 2);
+  const Tensor dividends = floats({kInfinity, -kInfinity, 7}, {3});
+  const Tensor quotient = ops::floor_divide(dividends, 2);
   CHECK(quotient.to_vector()[0] != quotient.to_vector()[0]);
-  check({{"floor_divide", {quotient}, {{"x1", boxed(beyond)}, {"x2", 2}}}});
+  check({{"floor_divide", {quotient}, {{"x1", boxed(dividends)}, {"x2", 2}}}});
 }
 
 TEST_CASE("functions of positions give what their rows give") {
@@ -100,8 +100,8 @@ TEST_CASE("functions of positions give what their rows give") {
 
 TEST_CASE("functions of shapes give what their rows give") {
   const Tensor x = matrix();
-  const Value both = List{boxed(x), boxed(x)};
-  check({{"concatenate", {ops::concatenate(Tensors{x, x})}, {{"xs", both}}},
+  const Value xs = List{boxed(x), boxed(x)};
+  check({{"concatenate", {ops::concatenate(Tensors{x, x})}, {{"xs", xs}}},
          {"tile", {ops::tile(x, {2, 1, 2})}, {{"x", boxed(x)}, {"repeats", List{2, 1, 2}}}},
          {"squeeze",
           {ops::squeeze(ops::expand_dims(x, ops::Axes{0, 3}), ops::Axes{0, 3})},
@@ -201,7 +201,7 @@ TEST_CASE("functions of linear algebra give what their rows give") {
 TEST_CASE("Fourier transforms give what their rows give") {
   const Tensor re = matrix(), im = re * 2, signal = ops::arange(24, DType::float32);
   const Tensors pair{re, im};
-  const Value both = List{boxed(re), boxed(im)};
+  const Value complex_pair = List{boxed(re), boxed(im)};
   const auto parts = [](const std::tuple<Tensor, Tensor>& x) {
     return Tensors{std::get<0>(x), std::get<1>(x)};
   };
@@ -212,11 +212,11 @@ TEST_CASE("Fourier transforms give what their rows give") {
   };
   const Tensors spectra = parts(ops::stft(signal, 4, 2, 6));
   const Value boxed_spectra = List{boxed(spectra[0]), boxed(spectra[1])};
-  check({{"fft", parts(ops::fft(pair)), {{"x", both}}},
-         {"fft2", parts(ops::fft2(pair)), {{"x", both}}},
-         {"ifft2", parts(ops::ifft2(pair)), {{"x", both}}},
+  check({{"fft", parts(ops::fft(pair)), {{"x", complex_pair}}},
+         {"fft2", parts(ops::fft2(pair)), {{"x", complex_pair}}},
+         {"ifft2", parts(ops::ifft2(pair)), {{"x", complex_pair}}},
          {"rfft", parts(ops::rfft(re, 5)), {{"x", boxed(re)}, {"fft_length", 5}}},
-         {"irfft", {ops::irfft(pair)}, {{"x", both}}},
+         {"irfft", {ops::irfft(pair)}, {{"x", complex_pair}}},
          {"stft", spectra, with_frames({{"x", boxed(signal)}})},
          {"stft", parts(ops::stft(signal, 4, 2, 6, std::nullopt, false)),
           with_frames({{"x", boxed(signal)}, {"window", Value()}, {"center", false}})},

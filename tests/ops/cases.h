@@ -56,8 +56,8 @@ const std::vector<Case>& all_cases();
 /// in a later call.
 template <class F>
 auto done(F f) {
-  struct Quiet {
-    ~Quiet() {
+  struct QuietSynchronization {
+    ~QuietSynchronization() {
       try {
         device().synchronize();
       } catch (const Error&) {

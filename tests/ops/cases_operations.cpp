@@ -53,8 +53,8 @@ std::vector<Case> operation_cases() {
       {{{2, 3, 3}}});
   add("lu_factor wide",
       [](const Tensors& x) {
-        const Tensor wide = ops::concatenate(Tensors{positive_definite(x[0]), x[1]}, -1);
-        return Tensors{call("lu_factor", {wide}, {})[0]};
+        const Tensor system = ops::concatenate(Tensors{positive_definite(x[0]), x[1]}, -1);
+        return Tensors{call("lu_factor", {system}, {})[0]};
       },
       {{{3, 3}}, {{3, 2}}});
   add("det", definite("det"), {{{2, 3, 3}}});
@@ -63,15 +63,15 @@ std::vector<Case> operation_cases() {
       [](const Tensors& x) { return Tensors{call("eigh", {positive_definite(x[0])}, {})[0]}; },
       {{{3, 3}}});
   add("svd values", plain("svd", {{"compute_uv", false}}), {{{2, 4, 3}}});
-  const auto parts = [&](const char* name, const char* what, Dict options, const Shape& shape) {
+  const auto add_parts = [&](const char* name, const char* what, Dict options, const Shape& shape) {
     add(std::string(name) + " " + what, plain(name, std::move(options)), {{shape}});
   };
   /// Squares the singular vectors, because their signs depend on the device.
   const auto svd = [&](const char* what, Dict options, const Shape& shape) {
     add(std::string("svd ") + what,
         [options](const Tensors& x) {
-          const Tensors parts = call("svd", x, options);
-          return Tensors{ops::square(parts[0]), parts[1], ops::square(parts[2])};
+          const Tensors add_parts = call("svd", x, options);
+          return Tensors{ops::square(add_parts[0]), add_parts[1], ops::square(add_parts[2])};
         },
         {{shape}});
   };
@@ -80,11 +80,11 @@ std::vector<Case> operation_cases() {
   svd("tall, completed", {}, {2, 4, 3});
   svd("wide, completed", {}, {1, 3, 4});
   svd("square", {}, {1, 3, 3});
-  parts("qr", "square", {{"mode", "complete"}}, {1, 3, 3});
-  parts("qr", "tall", {}, {2, 4, 3});
-  parts("qr", "wide", {}, {2, 3, 5});
-  parts("pinv", "tall", {}, {2, 4, 3});
-  parts("pinv", "wide", {}, {1, 3, 5});
+  add_parts("qr", "square", {{"mode", "complete"}}, {1, 3, 3});
+  add_parts("qr", "tall", {}, {2, 4, 3});
+  add_parts("qr", "wide", {}, {2, 3, 5});
+  add_parts("pinv", "tall", {}, {2, 4, 3});
+  add_parts("pinv", "wide", {}, {1, 3, 5});
   add("lstsq", plain("lstsq"), {{{2, 4, 3}}, {{2, 4, 2}}});
   /// The coordinates are not integers, because bilinear interpolation is not differentiable at
   /// integers.
@@ -104,9 +104,9 @@ std::vector<Case> operation_cases() {
   add(
       "image.affine_transform nearest",
       [plain](const Tensors& x) {
-        const Tensor none = ops::concatenate(
+        const Tensor transforms = ops::concatenate(
             Tensors{ops::slice_axis(x[1], 1, 0, 6), ops::zeros({2, 2}, x[1].dtype())}, 1);
-        return plain("image.affine_transform", {{"interpolation", "nearest"}})({x[0], none});
+        return plain("image.affine_transform", {{"interpolation", "nearest"}})({x[0], transforms});
       },
       {{{2, 6, 5, 2}}, {{2, 8}, -1, 1}}, false);
   add("image.map_coordinates",

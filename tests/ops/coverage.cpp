@@ -63,8 +63,8 @@ void record(const Case& c, std::set<std::string>& names) {
 }  // namespace
 
 TEST_CASE("every function of ops.h has a case", "[.checkout]") {
-  std::set<std::string> known;
-  for (const Case& c : all_cases()) known.insert(c.name.substr(0, c.name.find(' ')));
+  std::set<std::string> case_names;
+  for (const Case& c : all_cases()) case_names.insert(c.name.substr(0, c.name.find(' ')));
   const std::string header = text_of("ops/ops.h");
   std::set<std::string> functions =
       names_in(text_of("program/elementwise_ops.h"), "ROW\\((\\w\\w+), \\w+\\)");
@@ -73,7 +73,7 @@ TEST_CASE("every function of ops.h has a case", "[.checkout]") {
   REQUIRE(functions.size() > 80);
   for (const std::string& name : functions) {
     INFO(name);
-    CHECK(known.count(name) == 1);
+    CHECK(case_names.count(name) == 1);
   }
 }
 

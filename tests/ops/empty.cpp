@@ -80,8 +80,8 @@ TEST_CASE("every op takes arrays without elements or says what is missing") {
 }
 
 TEST_CASE("sums of nothing are zero, means of nothing are no number") {
-  const Tensor none({3, 0}, DType::float32), bias = Tensor::full({2}, 1.5);
-  auto both = [](auto f, const Tensors& inputs, const std::vector<double>& expected) {
+  const Tensor empty({3, 0}, DType::float32), bias = Tensor::full({2}, 1.5);
+  auto check_both = [](auto f, const Tensors& inputs, const std::vector<double>& expected) {
     for (const Tensor& y :
          {Function([&](const Tensors& x) { return Tensors{f(x)}; })(inputs)[0], f(inputs)}) {
       CHECK(same_values({ops::cast(ops::reshape(y, {1, y.size()}), DType::float64)},
@@ -89,26 +89,27 @@ TEST_CASE("sums of nothing are zero, means of nothing are no number") {
     }
   };
   const double nan = std::nan("");
-  both([](const Tensors& x) { return ops::sum(x[0], {1}); }, {none}, {0, 0, 0});
-  both([](const Tensors& x) { return ops::prod(x[0], {1}); }, {none}, {1, 1, 1});
-  both([](const Tensors& x) { return ops::mean(x[0], {1}); }, {none}, {nan, nan, nan});
-  both([](const Tensors& x) { return ops::all(x[0], {1}); }, {none}, {1, 1, 1});
-  both([](const Tensors& x) { return ops::any(x[0], {1}); }, {none}, {0, 0, 0});
-  both([](const Tensors& x) { return ops::relu(ops::matmul(x[0], x[1]) + x[2]); },
-       {none, Tensor({0, 2}, DType::float32), bias}, {1.5, 1.5, 1.5, 1.5, 1.5, 1.5});
-  both([](const Tensors& x) { return ops::matmul(x[0], x[1]); },
-       {Tensor({1, 0}, DType::int32), Tensor({0, 2}, DType::int32)}, {0, 0});
-  both([](const Tensors& x) { return ops::conv(x[0], x[1], {1}, ops::Padding::same) + x[2]; },
-       {Tensor({1, 2, 1, 0}, DType::float32), Tensor({3, 3, 0, 2}, DType::float32), bias},
-       {1.5, 1.5, 1.5, 1.5});
-  both([](const Tensors& x) { return ops::conv_transpose(x[0], x[1], {2}, ops::Padding::same); },
-       {Tensor({1, 1, 1, 0}, DType::float32), Tensor({1, 1, 1, 0}, DType::float32)}, {0, 0, 0, 0});
-  both([](const Tensors& x) { return ops::layer_norm(x[0], x[1], x[1], 1e-3); },
-       {none, Tensor({0}, DType::float32)}, {});
-  CHECK_THROWS_WITH(done([&] { return ops::gather(none, Tensor({2}, DType::int32), 1); }),
+  check_both([](const Tensors& x) { return ops::sum(x[0], {1}); }, {empty}, {0, 0, 0});
+  check_both([](const Tensors& x) { return ops::prod(x[0], {1}); }, {empty}, {1, 1, 1});
+  check_both([](const Tensors& x) { return ops::mean(x[0], {1}); }, {empty}, {nan, nan, nan});
+  check_both([](const Tensors& x) { return ops::all(x[0], {1}); }, {empty}, {1, 1, 1});
+  check_both([](const Tensors& x) { return ops::any(x[0], {1}); }, {empty}, {0, 0, 0});
+  check_both([](const Tensors& x) { return ops::relu(ops::matmul(x[0], x[1]) + x[2]); },
+             {empty, Tensor({0, 2}, DType::float32), bias}, {1.5, 1.5, 1.5, 1.5, 1.5, 1.5});
+  check_both([](const Tensors& x) { return ops::matmul(x[0], x[1]); },
+             {Tensor({1, 0}, DType::int32), Tensor({0, 2}, DType::int32)}, {0, 0});
+  check_both([](const Tensors& x) { return ops::conv(x[0], x[1], {1}, ops::Padding::same) + x[2]; },
+             {Tensor({1, 2, 1, 0}, DType::float32), Tensor({3, 3, 0, 2}, DType::float32), bias},
+             {1.5, 1.5, 1.5, 1.5});
+  check_both(
+      [](const Tensors& x) { return ops::conv_transpose(x[0], x[1], {2}, ops::Padding::same); },
+      {Tensor({1, 1, 1, 0}, DType::float32), Tensor({1, 1, 1, 0}, DType::float32)}, {0, 0, 0, 0});
+  check_both([](const Tensors& x) { return ops::layer_norm(x[0], x[1], x[1], 1e-3); },
+             {empty, Tensor({0}, DType::float32)}, {});
+  CHECK_THROWS_WITH(done([&] { return ops::gather(empty, Tensor({2}, DType::int32), 1); }),
                     Catch::Matchers::Contains("take: ") && Catch::Matchers::Contains("axis 1") &&
                         Catch::Matchers::Contains("(3, 0)"));
-  CHECK(ops::gather(none, Tensor({0}, DType::int32), 1).shape() == Shape{3, 0});
+  CHECK(ops::gather(empty, Tensor({0}, DType::int32), 1).shape() == Shape{3, 0});
 }
 
 }  // namespace crescent::test

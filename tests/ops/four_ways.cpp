@@ -49,9 +49,9 @@ TEST_CASE("infer lives with an unknown batch") {
     INFO(c.name);
     const Tensors inputs = draw(c, DType::float32);
     const TensorSpecs real = specs_of(c.run(inputs));
-    TensorSpecs open = specs_of(inputs);
-    open[0].shape.set(0, -1);
-    const Tensors inferred = c.run(abstract(open));
+    TensorSpecs open_specs = specs_of(inputs);
+    open_specs[0].shape.set(0, -1);
+    const Tensors inferred = c.run(abstract(open_specs));
     for (size_t i = 0; i < real.size(); ++i) {
       INFO(to_text(inferred[i].spec()) << " against " << to_text(real[i]));
       CHECK(inferred[i].shape().compatible(real[i].shape));
@@ -64,15 +64,15 @@ TEST_CASE("an empty batch gives what infer says or an error") {
   for (const Case& c : all_cases()) {
     if (c.inputs[0].shape.rank() == 0 || c.name == "random") continue;
     INFO(c.name);
-    Case empty = c;
-    for (In& in : empty.inputs) {
+    Case empty_case = c;
+    for (In& in : empty_case.inputs) {
       if (in.shape.rank() > 0 && in.shape[0] == c.inputs[0].shape[0]) in.shape.set(0, 0);
     }
-    const Tensors inputs = draw(empty, DType::float32);
+    const Tensors inputs = draw(empty_case, DType::float32);
     try {
-      const Tensors outputs = done([&] { return empty.run(inputs); });
-      CHECK(specs_of(outputs) == specs_of(empty.run(abstract(specs_of(inputs)))));
-      if (c.has_gradient) done([&] { return gradients(empty, inputs); });
+      const Tensors outputs = done([&] { return empty_case.run(inputs); });
+      CHECK(specs_of(outputs) == specs_of(empty_case.run(abstract(specs_of(inputs)))));
+      if (c.has_gradient) done([&] { return gradients(empty_case, inputs); });
     } catch (const Error& e) {
       CHECK_FALSE(std::string(e.what()).empty());
     }
@@ -84,17 +84,18 @@ TEST_CASE("gradients agree with finite differences") {
     if (!c.has_gradient) continue;
     INFO(c.name);
     const Tensors inputs = draw(c, DType::float64);
-    const Tensors found = gradients(c, inputs);
+    const Tensors tape_gradients = gradients(c, inputs);
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (!is_floating(inputs[i].dtype())) {
-        CHECK_FALSE(found[i]);
+        CHECK_FALSE(tape_gradients[i]);
         continue;
       }
       INFO("input " << i);
       const int64_t n = inputs[i].size(), step = std::max<int64_t>(1, n / 7);
-      if (found[i]) REQUIRE(found[i].spec() == inputs[i].spec());
+      if (tape_gradients[i]) REQUIRE(tape_gradients[i].spec() == inputs[i].spec());
       for (int64_t element = 0; element < n; element += step) {
-        const double got = found[i] ? found[i].to_vector()[static_cast<size_t>(element)] : 0;
+        const double got =
+            tape_gradients[i] ? tape_gradients[i].to_vector()[static_cast<size_t>(element)] : 0;
         INFO("element " << element);
         CHECK(got == Approx(slope(c, inputs, i, element)).epsilon(1e-5).margin(1e-6));
       }
@@ -122,11 +123,11 @@ TEST_CASE("compiled gradients are the eager ones") {
     INFO(c.name);
     const Tensors inputs = draw(c, DType::float64), eager = gradients(c, inputs);
     const Tensors compiled = Function([&](const Tensors& x) {
-      Tensors found = gradients(c, x);
-      for (size_t i = 0; i < found.size(); ++i) {
-        if (!found[i]) found[i] = ops::zeros({});
+      Tensors tape_gradients = gradients(c, x);
+      for (size_t i = 0; i < tape_gradients.size(); ++i) {
+        if (!tape_gradients[i]) tape_gradients[i] = ops::zeros({});
       }
-      return found;
+      return tape_gradients;
     })(inputs);
     for (size_t i = 0; i < eager.size(); ++i) {
       if (eager[i]) CHECK(difference(compiled[i], eager[i]) <= 1e-10 * c.tolerance);

@@ -144,8 +144,9 @@ TEST_CASE("indices and labels out of range fail by name, eagerly and compiled") 
           "at [1] is out of range for 3 classes");
   }
   CHECK(loss(logits, floats(-0.5f)).to_vector()[1] == Approx(std::log(3.0)));
-  const Tensor outside = Tensor::from(std::vector<int32_t>{1, 3, -1}, {3});
-  CHECK(ops::one_hot(outside, 3).to_vector() == std::vector<double>{0, 1, 0, 0, 0, 0, 0, 0, 0});
+  const Tensor out_of_range = Tensor::from(std::vector<int32_t>{1, 3, -1}, {3});
+  CHECK(ops::one_hot(out_of_range, 3).to_vector() ==
+        std::vector<double>{0, 1, 0, 0, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("a run that fails for an index it was given has changed nothing") {
@@ -155,8 +156,8 @@ TEST_CASE("a run that fails for an index it was given has changed nothing") {
     table.assign(table.value() * 2.0);
     return Tensors{ops::gather(table.value() + count.value(), ops::reshape(in[0] * 2, {4}))};
   });
-  const Tensor outside = Tensor::from(std::vector<int32_t>{0, 1, 1, 2}, {2, 2});
-  CHECK_THROWS_AS(done([&] { return step({outside}); }), DataError);
+  const Tensor out_of_range = Tensor::from(std::vector<int32_t>{0, 1, 1, 2}, {2, 2});
+  CHECK_THROWS_AS(done([&] { return step({out_of_range}); }), DataError);
   CHECK(count.value().item() == 0);
   CHECK(table.value().to_vector() == std::vector<double>(6, 1));
   step({zeros({2, 2}, DType::int32)});

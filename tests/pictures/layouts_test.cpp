@@ -129,9 +129,9 @@ TEST_CASE("heatmaps fill the size that is asked for") {
     CHECK(right > 0.8 * size.width);
     CHECK(bottom > 0.8 * size.height);
   }
-  const Scene wide = layout(figure, Metrics(), {.width = 900});
-  CHECK(wide.width == 900);
-  CHECK(wide.height > 1.5 * layout(figure, Metrics(), {}).height);
+  const Scene wide_scene = layout(figure, Metrics(), {.width = 900});
+  CHECK(wide_scene.width == 900);
+  CHECK(wide_scene.height > 1.5 * layout(figure, Metrics(), {}).height);
 }
 
 TEST_CASE("a bar says what the colours of a heatmap mean") {
@@ -195,8 +195,8 @@ TEST_CASE("a histogram has from 1 to 10000 bins") {
 }
 
 TEST_CASE("the greatest numbers are drawn") {
-  const double most = 1.7e308;
-  const Scene scene = layout(axes_of(List{-most, most}), Metrics(), {});
+  const double greatest = 1.7e308;
+  const Scene scene = layout(axes_of(List{-greatest, greatest}), Metrics(), {});
   std::vector<Point> line;
   for (const Element& element : scene.elements)
     if (const auto* found = std::get_if<Line>(&element); found && !found->rule)
@@ -204,11 +204,11 @@ TEST_CASE("the greatest numbers are drawn") {
   REQUIRE(line.size() == 2);
   CHECK(line[0].y > line[1].y + 100);
   CHECK(has_text(scene, "1.0e308"));
-  const Histogram histogram = histogram_of({-most, most}, 2);
+  const Histogram histogram = histogram_of({-greatest, greatest}, 2);
   CHECK(histogram.counts == std::vector<double>{1, 1});
-  CHECK(histogram.edges == std::vector<double>{-most, 0, most});
-  for (const double edge : histogram_of({most, most}, 3).edges) CHECK(std::isfinite(edge));
-  const Dict bars{{"y", List{most, -most}}, {"style", "bars"}};
+  CHECK(histogram.edges == std::vector<double>{-greatest, 0, greatest});
+  for (const double edge : histogram_of({greatest, greatest}, 3).edges) CHECK(std::isfinite(edge));
+  const Dict bars{{"y", List{greatest, -greatest}}, {"style", "bars"}};
   CHECK_NOTHROW(raster_of(layout({{"kind", "axes"}, {"series", List{bars}}}, Metrics(), {})));
 }
 
@@ -221,10 +221,11 @@ TEST_CASE("a legend names the colours of images") {
   CHECK(scene.height == Approx(100 + 3 * Metrics().line));
   CHECK(text_named(scene, "below").at.y == Approx(text_named(scene, "above").at.y + 18));
   const Raster raster = raster_of(scene);
-  bool found = false;
+  bool has_color = false;
   for (size_t i = 0; i < raster.rgb.size(); i += 3)
-    found = found || (raster.rgb[i] == 250 && raster.rgb[i + 1] == 10 && raster.rgb[i + 2] == 20);
-  CHECK(found);
+    has_color =
+        has_color || (raster.rgb[i] == 250 && raster.rgb[i + 1] == 10 && raster.rgb[i + 2] == 20);
+  CHECK(has_color);
 }
 
 }  // namespace crescent::pictures

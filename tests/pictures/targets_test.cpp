@@ -35,7 +35,7 @@ bool has_color(const Raster& raster, Color c) {
 /// Checks XML and returns the names of open elements; fails for a closing tag without its opening
 /// tag and for invalid characters.
 std::vector<std::string> check_markup(const std::string& text) {
-  std::vector<std::string> open;
+  std::vector<std::string> open_tags;
   for (size_t i = text.find("?>") + 2; i < text.size(); ++i) {
     if (text[i] == '&') REQUIRE(text.find(';', i) - i <= 5);
     REQUIRE((static_cast<unsigned char>(text[i]) >= 0x20 || text[i] == '\n'));
@@ -46,15 +46,15 @@ std::vector<std::string> check_markup(const std::string& text) {
     REQUIRE(tag.find('<') == tag.npos);
     const std::string name = tag.substr(0, tag.find(' '));
     if (name[0] == '/') {
-      REQUIRE(!open.empty());
-      REQUIRE(open.back() == name.substr(1));
-      open.pop_back();
+      REQUIRE(!open_tags.empty());
+      REQUIRE(open_tags.back() == name.substr(1));
+      open_tags.pop_back();
     } else if (tag.back() != '/') {
-      open.push_back(name);
+      open_tags.push_back(name);
     }
     i = end;
   }
-  return open;
+  return open_tags;
 }
 
 }  // namespace
@@ -142,14 +142,14 @@ TEST_CASE("sixel holds few colours exactly and many on average") {
   for (int i = 0; i < 20; ++i) {
     const int levels = i % 2 ? 2 + random() % 5 : 256;
     const Raster raster = noise(random, 1 + random() % 60, 1 + random() % 60, levels);
-    const Raster seen = decoded_sixel(sixel_of(raster));
-    REQUIRE(seen.rows == raster.rows);
-    REQUIRE(seen.columns == raster.columns);
+    const Raster decoded = decoded_sixel(sixel_of(raster));
+    REQUIRE(decoded.rows == raster.rows);
+    REQUIRE(decoded.columns == raster.columns);
     double sum = 0;
     for (size_t k = 0; k < raster.rgb.size(); ++k) {
-      const int error = std::abs(seen.rgb[k] - raster.rgb[k]);
+      const int error = std::abs(decoded.rgb[k] - raster.rgb[k]);
       REQUIRE(error <= (levels < 7 ? 2 : 52));
-      sum += seen.rgb[k] - raster.rgb[k];
+      sum += decoded.rgb[k] - raster.rgb[k];
     }
     if (raster.rgb.size() > 3000) CHECK(std::abs(sum / static_cast<double>(raster.rgb.size())) < 4);
   }

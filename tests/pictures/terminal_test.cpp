@@ -16,13 +16,13 @@ namespace {
 
 /// Reads output until the text arrives; returns "" after a second.
 std::string read_until(int terminal, const std::string& text) {
-  std::string seen;
+  std::string output;
   for (pollfd wait{terminal, POLLIN, 0}; poll(&wait, 1, 1000) == 1;) {
     char bytes[256];
     const ssize_t count = read(terminal, bytes, sizeof bytes);
     if (count <= 0) return "";
-    seen.append(bytes, static_cast<size_t>(count));
-    if (seen.find(text) != seen.npos) return seen;
+    output.append(bytes, static_cast<size_t>(count));
+    if (output.find(text) != output.npos) return output;
   }
   return "";
 }

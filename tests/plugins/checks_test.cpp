@@ -129,9 +129,9 @@ TEST_CASE("check_plugin draws values for required options") {
   CHECK(layer.ok());
   CHECK(layer.results.size() > 20);
   CHECK_THAT(report_of("Between (schedule)", "narrow").text(), Contains("it requires ends"));
-  const auto given = check_plugin("core", {{"Dense", Dict{{"shapes", List{3}}}}});
-  CHECK(given.front().subject == R"(Dense of plugin 'core' with {"units": 4})");
-  CHECK(given.front().ok());
+  const auto reports = check_plugin("core", {{"Dense", Dict{{"shapes", List{3}}}}});
+  CHECK(reports.front().subject == R"(Dense of plugin 'core' with {"units": 4})");
+  CHECK(reports.front().ok());
 }
 
 TEST_CASE("check_plugin draws layers and cells, and inputs that a layer takes for a batch") {

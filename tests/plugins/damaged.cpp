@@ -142,15 +142,15 @@ TEST_CASE("A library is checked before the system's loader trusts it", "[P02]") 
 
 TEST_CASE("Any damaged library is refused, or does no harm", "[P02]") {
   const Folder folder;
-  std::string good = bytes_of(library("good"));
-  const std::vector<Part> parts = parts_of(good);
+  std::string good_bytes = bytes_of(library("good"));
+  const std::vector<Part> parts = parts_of(good_bytes);
   std::mt19937 random(11);
   const char extremes[] = {0, 1, '\x7F', '\x80', '\xFF'};
   int refused = 0;
   constexpr int kFiles = 240;
   for (int i = 0; i < kFiles; ++i) {
     const auto [start, length] = parts[static_cast<size_t>(i) % parts.size()];
-    std::string bytes = good;
+    std::string bytes = good_bytes;
     for (size_t hits = 1 + random() % 4; hits > 0; --hits) {
       const size_t first = random() % length,
                    count = std::min<size_t>(length - first, 1 + random() % 8);

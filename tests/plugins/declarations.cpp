@@ -42,9 +42,9 @@ using Areas = std::map<std::string, double>;
 )h";
 
 std::string replaced(const std::string& from, const std::string& to) {
-  const size_t at = kHeader.find(from);
-  REQUIRE(at != std::string::npos);
-  return std::string(kHeader).replace(at, from.size(), to);
+  const size_t position = kHeader.find(from);
+  REQUIRE(position != std::string::npos);
+  return std::string(kHeader).replace(position, from.size(), to);
 }
 
 }  // namespace

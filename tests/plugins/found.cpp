@@ -136,12 +136,12 @@ TEST_CASE("A known library is not tried again") {
 
 TEST_CASE("Names are listed without running code, and with what was learned") {
   const SearchPath path({"sought"});
-  const auto listed = [] {
+  const auto is_listed = [] {
     const auto names = registry().names("regularizer");
     return std::find(names.begin(), names.end(), "Sought") != names.end();
   };
-  CHECK(holds([&] { return !listed() && !finds("Nobody") && listed(); }));
-  CHECK(holds(listed));
+  CHECK(holds([&] { return !is_listed() && !finds("Nobody") && is_listed(); }));
+  CHECK(holds(is_listed));
 }
 
 TEST_CASE("A library that others may write is neither run nor found, and listed with the reason") {

@@ -122,11 +122,11 @@ TEST_CASE("A relative folder of the search path is meant from where the process 
 
 TEST_CASE("Listing plugins reads stamps and runs nothing") {
   setenv("CRESCENT_PLUGIN_PATH", libraries().path().c_str(), 1);
-  bool found = false;
+  bool is_listed = false;
   for (const PluginRecord& record : list_plugins())
     if (record.name == "bad.stamp" || record.path.find("wrong_abi") != std::string::npos) {
-      found = true;
+      is_listed = true;
       CHECK_FALSE(record.refused.empty());
     }
-  CHECK(found);
+  CHECK(is_listed);
 }

@@ -71,7 +71,7 @@ TEST_CASE("Two hundred plugins are listed at once, each by its name", "[P14]") {
   const Folder folder;
   const std::string content = content_of(library("twin_a"));
   REQUIRE(content.find("twin_a") != content.npos);
-  std::set<std::string> expected, found;
+  std::set<std::string> expected, loaded;
   for (int i = 0; i < kCount; ++i) {
     char name[] = "tw_000";
     std::snprintf(name, sizeof name, "tw_%03d", i);
@@ -81,12 +81,12 @@ TEST_CASE("Two hundred plugins are listed at once, each by its name", "[P14]") {
   setenv("CRESCENT_PLUGIN_PATH", folder.path().c_str(), 1);
   const auto start = std::chrono::steady_clock::now();
   const std::vector<PluginRecord> all = list_plugins();
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - start;
   for (const PluginRecord& record : all)
-    if (expected.contains(record.name) && record.refused.empty()) found.insert(record.name);
-  CHECK(found == expected);
-  WARN("200 plugins are listed in " << taken.count() << " s");
-  CHECK(taken.count() < 2);
+    if (expected.contains(record.name) && record.refused.empty()) loaded.insert(record.name);
+  CHECK(loaded == expected);
+  WARN("200 plugins are listed in " << duration.count() << " s");
+  CHECK(duration.count() < 2);
   REQUIRE(load_plugin_by_name("tw_199").loaded);
   CHECK(registry().find("regularizer", "tw_199") != nullptr);
 }

@@ -62,50 +62,51 @@ TEST_CASE("What a plugin throws names layer, class and plugin", "[P05][L01]") {
   const std::pair<std::string, std::string> kinds[] = {
       {"std", "std::out_of_range: the shelf has 3 places"}, {"int", "an exception of type int"}};
   for (const auto& [what, text] : kinds) {
-    auto from = [text = text](const char* class_name) {
+    auto error_from = [text = text](const char* class_name) {
       return Contains(concat(text, " (in ", class_name,
                              " of plugin 'throwing' (" + library("throwing") + "))"));
     };
     const std::string w = what;
     CHECK_THROWS_WITH((*layer("InCall", w))(x),
-                      Catch::StartsWith("Layer e (InCall): ") && from("InCall"));
+                      Catch::StartsWith("Layer e (InCall): ") && error_from("InCall"));
     CHECK_THROWS_WITH((*layer("InBuild", w))(x),
-                      Catch::StartsWith("Layer e (InBuild): ") && from("InBuild"));
-    CHECK_THROWS_WITH(layer("InConfigured", w), from("InConfigured"));
+                      Catch::StartsWith("Layer e (InBuild): ") && error_from("InBuild"));
+    CHECK_THROWS_WITH(layer("InConfigured", w), error_from("InConfigured"));
     CHECK_THROWS_WITH(model_of(layer("InCall", w))->predict({x}),
-                      Catch::StartsWith("Layer e (InCall): ") && from("InCall"));
+                      Catch::StartsWith("Layer e (InCall): ") && error_from("InCall"));
     CHECK_THROWS_WITH((*dense({{"kernel_initializer", object("InInitializer", w)}}))(x),
-                      Catch::StartsWith("Layer dense") && from("InInitializer"));
+                      Catch::StartsWith("Layer dense") && error_from("InInitializer"));
     CHECK_THROWS_WITH((*dense({{"activity_regularizer", object("InRegularizer", w)}}))(x),
-                      from("InRegularizer"));
+                      error_from("InRegularizer"));
     CHECK_THROWS_WITH((*dense({{"activation", object("InActivation", w)}}))(x),
                       Catch::StartsWith("Layer dense") && Contains(text));
     CHECK_THROWS_WITH(fit(model_of(dense({{"kernel_regularizer", object("InRegularizer", w)}}))),
-                      from("InRegularizer"));
+                      error_from("InRegularizer"));
     CHECK_THROWS_WITH(fit(model_of(dense({{"kernel_constraint", object("InConstraint", w)}}))),
-                      from("InConstraint"));
-    CHECK_THROWS_WITH(fit(model_of(dense(), {{"loss", object("InLoss", w)}})), from("InLoss"));
+                      error_from("InConstraint"));
+    CHECK_THROWS_WITH(fit(model_of(dense(), {{"loss", object("InLoss", w)}})),
+                      error_from("InLoss"));
     CHECK_THROWS_WITH(fit(model_of(dense(), {{"metrics", List{object("InMetric", w)}}})),
-                      from("InMetric"));
+                      error_from("InMetric"));
     CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", object("InOptimizer", w)}})),
-                      from("InOptimizer"));
+                      error_from("InOptimizer"));
     CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", object("InSlots", w)}})),
-                      from("InSlots"));
+                      error_from("InSlots"));
     const Value scheduled =
         Dict{{"class_name", "SGD"}, {"config", Dict{{"learning_rate", object("InSchedule", w)}}}};
-    CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", scheduled}})), from("InSchedule"));
+    CHECK_THROWS_WITH(fit(model_of(dense(), {{"optimizer", scheduled}})), error_from("InSchedule"));
     CHECK_THROWS_WITH(fit(model_of(dense()), {{"callbacks", List{object("InCallback", w)}}}),
-                      from("InCallback"));
-    CHECK_THROWS_WITH(save_after_fit_with(object("InState", w)), from("InState"));
+                      error_from("InCallback"));
+    CHECK_THROWS_WITH(save_after_fit_with(object("InState", w)), error_from("InState"));
     Element element;
     CHECK_THROWS_WITH(provided_dataset("InCursor", {{"what", w}})->open()->next(element),
-                      from("InCursor"));
-    WindowOptions two;
-    two.size = 2;
+                      error_from("InCursor"));
+    WindowOptions pairs;
+    pairs.size = 2;
     CHECK_THROWS_WITH(
-        model_of(dense())->fit(batch(provided_dataset("InCursor", {{"what", w}}), two),
+        model_of(dense())->fit(batch(provided_dataset("InCursor", {{"what", w}}), pairs),
                                Dict{{"verbose", 0}}),
-        from("InCursor"));
+        error_from("InCursor"));
   }
 }
 

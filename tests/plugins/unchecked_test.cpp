@@ -148,11 +148,11 @@ TEST_CASE("A crash leaves a line with layer, class and plugin", "[L09]") {
         std::pair("crescent: SIGSEGV (Segmentation fault)" + where, int{SIGSEGV}));
   CHECK(crash("deep") == std::pair("crescent: SIGSEGV (Segmentation fault)" + where, int{SIGSEGV}));
   CHECK(crash("abort") == std::pair("crescent: SIGABRT (Aborted)" + where, int{SIGABRT}));
-  const auto inside = words_of_crash([&] {
+  const auto activation_crash = words_of_crash([&] {
     const Dict options{{"units", 2}, {"name", "d"}, {"activation", "CrashingActivation"}};
     (*make<Layer>("Dense", options))(x);
   });
-  CHECK(inside.first ==
+  CHECK(activation_crash.first ==
         "crescent: SIGSEGV (Segmentation fault) in activation CrashingActivation of plugin "
         "'unchecked', in layer 'd' (Dense)\n");
   const auto op = words_of_crash([&] { failing(x, "crash"); });
@@ -199,12 +199,12 @@ TEST_CASE("A format that stops in the middle leaves the old file, and errors nam
   const std::string path = folder / "w.halfway";
   const ModelPtr model = built_model();
   save_weights(*model, path);
-  const std::string whole = text_in(path);
-  CHECK(whole.size() > 10);
+  const std::string content = text_in(path);
+  CHECK(content.size() > 10);
   CHECK_THROWS_WITH(
       save_weights(*model, path, {{"stop", true}}),
       StartsWith(concat("cannot save '", path, "': std::runtime_error: no more ink in ", path)));
-  CHECK(text_in(path) == whole);
+  CHECK(text_in(path) == content);
   CHECK(files_in(folder.path()) == 1);
   save_weights(*model, path, {{"aside", true}});
   CHECK(text_in(path + ".more") == "beside");

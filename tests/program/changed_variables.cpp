@@ -20,8 +20,8 @@ struct Doubled {
              {.inference = true}};
   /// Whether the compiled result is the one for the current values of the variables.
   bool is_right() {
-    const Tensor now = x + ops::exp(w.value()) * 2.0;
-    return f({x})[0].to_vector() == now.to_vector();
+    const Tensor expected = x + ops::exp(w.value()) * 2.0;
+    return f({x})[0].to_vector() == expected.to_vector();
   }
 };
 
@@ -78,10 +78,10 @@ TEST_CASE("writing through a pointer is noticed") {
     CHECK(d.is_right());
   }
 
-  Tensor given = row(3);
-  d.w.assign(given);
+  Tensor assigned = row(3);
+  d.w.assign(assigned);
   CHECK(d.is_right());
-  given.mutable_data<float>()[0] = 11;
+  assigned.mutable_data<float>()[0] = 11;
   CHECK(d.is_right());
 }
 
@@ -96,9 +96,9 @@ TEST_CASE("what another program writes is noticed") {
     CHECK(d.is_right());
     CHECK(d.is_right());
   }
-  Function once([&](const Tensors& in) { return Tensors{in[0] * 3.0}; });
+  Function triple([&](const Tensors& in) { return Tensors{in[0] * 3.0}; });
   for (int i = 0; i < 8; ++i) {  // the results of these runs use the same memory in turn
-    d.w.assign(once({row(static_cast<float>(i))})[0]);
+    d.w.assign(triple({row(static_cast<float>(i))})[0]);
     if (i % 3 != 1) CHECK(d.is_right());
   }
   Variable other(d.w.value());  // the two variables share memory until one of them is changed
@@ -151,8 +151,8 @@ TEST_CASE("a program of variables alone gives the values of now") {
   for (int i = 1; i < 5; ++i) {
     total.assign_add(6.0 * i);
     count.assign_add(1.0);
-    const Tensors now = result({});
-    CHECK(now[0].item() == Approx(total.value().item() / i));
-    CHECK(now[1].item() == Approx(std::sqrt(2 * total.value().item()) + 1));
+    const Tensors results = result({});
+    CHECK(results[0].item() == Approx(total.value().item() / i));
+    CHECK(results[1].item() == Approx(std::sqrt(2 * total.value().item()) + 1));
   }
 }

@@ -98,14 +98,14 @@ TEST_CASE("the second of two processes", "[.][second]") {
 }
 
 TEST_CASE("two processes train as one with the whole batch", "[collective]") {
-  const Tensors together = [] {
+  const Tensors weights_of_two = [] {
     const FirstOfTwo first("[second]");
     return run_together();
   }();
 
-  const Tensors whole = train(images(), targets());
-  for (size_t i = 0; i < whole.size(); ++i)
-    CHECK(farthest(together[i].to_vector(), whole[i].to_vector()) < 1e-6);
+  const Tensors weights_of_one = train(images(), targets());
+  for (size_t i = 0; i < weights_of_one.size(); ++i)
+    CHECK(farthest(weights_of_two[i].to_vector(), weights_of_one[i].to_vector()) < 1e-6);
 }
 
 TEST_CASE("a communicator is chosen by name", "[collective]") {

@@ -167,7 +167,7 @@ TEST_CASE("effects: checks that need one do not overtake another", "[effects]") 
 }
 
 TEST_CASE("effects: random numbers are drawn each for itself, and only where read", "[effects]") {
-  const auto drawn = [](const Tensors& in) {
+  const auto add_draw = [](const Tensors& in) {
     Random op;
     op.shape = {3};
     const Tensor state = Tensor::from(std::vector<int64_t>{1, 2}, {2});
@@ -175,7 +175,7 @@ TEST_CASE("effects: random numbers are drawn each for itself, and only where rea
     apply1(op, {state});
     return Tensors{a + b * in[0]};
   };
-  CHECK(names(optimize(traced(drawn, {f32({3})}))) == "random, random, fused");
+  CHECK(names(optimize(traced(add_draw, {f32({3})}))) == "random, random, fused");
   Program p;
   p.inputs = {p.add_value({DType::int64, {2}})};
   Random op;

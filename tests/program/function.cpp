@@ -147,19 +147,19 @@ TEST_CASE("tensors taken from a variable keep their values when a step writes it
     shared.assign_add(Tensor::full({2}, 1));
     return Tensors{shared.value()};
   });
-  const Tensor now = add({})[0];
+  const Tensor sum = add({})[0];
   CHECK(initial.to_vector() == std::vector<double>(2, 3));
-  CHECK(now.to_vector() == std::vector<double>(2, 4));
+  CHECK(sum.to_vector() == std::vector<double>(2, 4));
   add({});
-  CHECK(now.to_vector() == std::vector<double>(2, 4));
+  CHECK(sum.to_vector() == std::vector<double>(2, 4));
 }
 
 TEST_CASE("reading after assigning inside a program gives the assigned value") {
   const Variable w(Tensor(1.0));
   const Function f([&](const Tensors& in) {
-    const Tensor old = w.value();
+    const Tensor old_value = w.value();
     w.assign(in[0]);
-    const Tensor sum = old + w.value();
+    const Tensor sum = old_value + w.value();
     w.assign_add(Tensor(1.0));
     return Tensors{sum, w.value()};
   });

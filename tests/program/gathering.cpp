@@ -57,14 +57,14 @@ void use_variable() {
   v.assign(whole * 2.0);
   CHECK(v.value().to_vector() == (whole * 2.0).to_vector());
   {
-    const PartAccess parts;
+    const PartAccess part_access;
     CHECK(v.value().to_vector() == own_part(whole * 2.0, *division_of(v)).to_vector());
   }
   const Function step([&](const Tensors& in) {
     GradientTape tape;
     const Tensor loss = ops::sum(ops::square(ops::matmul(in[0], v)));
     const Tensor gradient = tape.gradient(loss, Variables{v})[0];
-    const PartAccess parts;
+    const PartAccess part_access;
     v.assign_sub(gradient * 0.01);
     return Tensors{loss};
   });
@@ -74,8 +74,8 @@ void use_variable() {
   GradientTape tape;
   const Tensor loss = ops::sum(ops::square(ops::matmul(x, undivided)));
   undivided.assign_sub(tape.gradient(loss, Variables{undivided})[0] * 0.01);
-  const std::vector<double> found = v.value().to_vector(), expected = undivided.value().to_vector();
-  for (size_t i = 0; i < expected.size(); ++i) CHECK(found[i] == Approx(expected[i]));
+  const std::vector<double> got = v.value().to_vector(), expected = undivided.value().to_vector();
+  for (size_t i = 0; i < expected.size(); ++i) CHECK(got[i] == Approx(expected[i]));
   const NoCollectives no_collectives("the test");
   CHECK_THROWS_WITH(v.value(), Catch::Contains("the test reads 'variable' in this process alone"));
 }
@@ -106,9 +106,9 @@ TEST_CASE("a whole is gathered again behind another exchange", "[gathering]") {
         [&](const Tensors& in) {
           AllGather op;
           op.size = 3;
-          const Tensor whole = ops::cast(apply1(op, {in[0]}), DType::float64);
-          const Tensor a = ops::exp(whole), sum = exchanges ? ops::all_reduce(a) : a;
-          return Tensors{ops::sin(whole) * sum};
+          const Tensor gathered = ops::cast(apply1(op, {in[0]}), DType::float64);
+          const Tensor a = ops::exp(gathered), sum = exchanges ? ops::all_reduce(a) : a;
+          return Tensors{ops::sin(gathered) * sum};
         },
         TensorSpecs{{DType::float32, {3, 2}}});
   };
@@ -121,18 +121,18 @@ TEST_CASE("a whole is gathered again behind another exchange", "[gathering]") {
 }
 
 TEST_CASE("a layout is found by the path or by one pattern", "[gathering]") {
-  const Division whole{1, 1, 1, 1};
+  const Division undivided{1, 1, 1, 1};
   set_layouts(
-      {{"dense.*kernel", 2, whole}, {"dense_1/kernel", 1, std::nullopt}, {"kernel$", 2, {}}});
+      {{"dense.*kernel", 2, undivided}, {"dense_1/kernel", 1, std::nullopt}, {"kernel$", 2, {}}});
   CHECK_FALSE(division_for("dense_1/kernel", {3, 4}));
   CHECK_FALSE(division_for("embeddings", {3, 4}));
   CHECK_THROWS_WITH(division_for("dense_2/kernel", {3, 4}),
                     Catch::Contains("Path 'dense_2/kernel' matches multiple layout specification "
                                     "keys: 'dense.*kernel', 'kernel$'"));
-  set_layouts({{"dense.*kernel", 2, whole}});
-  CHECK(division_for("dense_2/kernel", {3, 4}) == whole);
+  set_layouts({{"dense.*kernel", 2, undivided}});
+  CHECK(division_for("dense_2/kernel", {3, 4}) == undivided);
   CHECK_THROWS_WITH(division_for("dense_2/kernel", {3}), Catch::Contains("has 2 axes"));
-  CHECK_THROWS_WITH(set_layouts({{"(", 2, whole}}),
+  CHECK_THROWS_WITH(set_layouts({{"(", 2, undivided}}),
                     Catch::Contains("expected a regular expression"));
   set_layouts({});
 }

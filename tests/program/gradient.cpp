@@ -158,13 +158,13 @@ TEST_CASE("second order through compound ops agrees with differences") {
     const Tensor second = gradient(tape, ops::sum(first(x) * w), x);
     REQUIRE(second);
     for (int64_t i = 0; i < x.size(); ++i) {
-      auto at = [&](double move) {
+      auto loss_at = [&](double move) {
         Tensor moved = x.clone();
         moved.mutable_data<double>()[i] += move;
         return ops::sum(first(moved) * w).item();
       };
       CHECK(second.to_vector()[static_cast<size_t>(i)] ==
-            Approx((at(1e-5) - at(-1e-5)) / 2e-5).epsilon(1e-4).margin(1e-6));
+            Approx((loss_at(1e-5) - loss_at(-1e-5)) / 2e-5).epsilon(1e-4).margin(1e-6));
     }
   }
 }
@@ -176,12 +176,12 @@ std::vector<double> differences(const std::function<Tensor(const Tensor&)>& f, c
                                 const Tensor& weights) {
   std::vector<double> slopes;
   for (int64_t i = 0; i < x.size(); ++i) {
-    auto at = [&](double move) {
+    auto loss_at = [&](double move) {
       Tensor moved = x.clone();
       moved.mutable_data<double>()[i] += move;
       return ops::sum(f(moved) * weights).item();
     };
-    slopes.push_back((at(1e-5) - at(-1e-5)) / 2e-5);
+    slopes.push_back((loss_at(1e-5) - loss_at(-1e-5)) / 2e-5);
   }
   return slopes;
 }
@@ -260,9 +260,9 @@ TEST_CASE("gradients of powers are numbers where the base or the exponent is zer
   GradientTape tape;
   tape.watch(a), tape.watch(b);
   const Tensor sources[] = {a, b};
-  const Tensors both = tape.gradient(ops::sum(ops::power(a, b)), sources);
-  CHECK(both[0].to_vector() == std::vector<double>{0, 1, 0, -4, 0, 0, -4});
-  const auto by_exponent = both[1].to_vector();
+  const Tensors gradients = tape.gradient(ops::sum(ops::power(a, b)), sources);
+  CHECK(gradients[0].to_vector() == std::vector<double>{0, 1, 0, -4, 0, 0, -4});
+  const auto by_exponent = gradients[1].to_vector();
   for (size_t i = 0; i < 5; ++i) CHECK(by_exponent[i] == 0);
   CHECK(by_exponent[5] == Approx(std::log(0.5)));
   CHECK(by_exponent[6] == Approx(2 * std::log(0.5)));
@@ -285,8 +285,8 @@ TEST_CASE("where numbers are equal, one gradient is shared and not given twice")
     GradientTape tape;
     tape.watch(a), tape.watch(b);
     const Tensor sources[] = {a, b};
-    const Tensors both = tape.gradient(ops::sum(f(a, b) * weights), sources);
-    const auto first = both[0].to_vector(), second = both[1].to_vector();
+    const Tensors gradients = tape.gradient(ops::sum(f(a, b) * weights), sources);
+    const auto first = gradients[0].to_vector(), second = gradients[1].to_vector();
     for (size_t i = 0; i < first.size(); ++i) {
       INFO(name << " " << i);
       CHECK(first[i] + second[i] == weights.to_vector()[i]);
@@ -301,18 +301,18 @@ TEST_CASE("gradients of cross entropy for labels of any sum, by one op or by man
                labels = ops::cast(random.uniform({3, 4}), DType::float64) * 2.0,
                weights = row({1, -2, 0.5});
   using F = std::function<Tensor(const Tensor&)>;
-  const F whole = [&](const Tensor& z) { return ops::softmax_cross_entropy(z, labels); };
-  const auto want = differences(whole, x, weights);
+  const F loss_of = [&](const Tensor& z) { return ops::softmax_cross_entropy(z, labels); };
+  const auto want = differences(loss_of, x, weights);
   GradientTape tape;
   tape.watch(x);
-  const auto got = gradient(tape, ops::sum(whole(x) * weights), x).to_vector();
+  const auto got = gradient(tape, ops::sum(loss_of(x) * weights), x).to_vector();
   SoftmaxCrossEntropyBackward op;
   op.sparse = false;
   const Tensor inputs[] = {x, labels, weights};
-  const auto parts = op.decompose(inputs)[0].to_vector();
+  const auto decomposed = op.decompose(inputs)[0].to_vector();
   for (size_t i = 0; i < want.size(); ++i) {
     CHECK(got[i] == Approx(want[i]).margin(1e-8));
-    CHECK(parts[i] == Approx(want[i]).margin(1e-8));
+    CHECK(decomposed[i] == Approx(want[i]).margin(1e-8));
   }
 }
 
@@ -339,9 +339,9 @@ TEST_CASE("a variable read before and after an assignment has the sum of both gr
     GradientTape tape;
     const Tensor before = w * x;
     w.assign(x * 2.0);
-    const Tensor between = ops::square(w.value());
+    const Tensor square = ops::square(w.value());
     w.assign(x * 3.0);
-    return tape.gradient(before + between + w * 5.0, sources)[0];
+    return tape.gradient(before + square + w * 5.0, sources)[0];
   };
   CHECK(slope(scalar(3)).item() == 3 + 2 * 6 + 5);
   const Function traced([&](const Tensors& in) { return Tensors{slope(in[0])}; });

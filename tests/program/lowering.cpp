@@ -147,9 +147,9 @@ TEST_CASE("lowering: identities and empty results are no instructions", "[loweri
   Program p;
   const int x = p.add_value(f32({3, 4})), none = p.add_value(f32({0, 4}));
   p.inputs = {x, none};
-  const int stopped = add(p, StopGradient(), {x}), nothing = add(p, Unary(), {none});
+  const int stopped = add(p, StopGradient(), {x}), empty_result = add(p, Unary(), {none});
   const int y = add(p, Unary(), {stopped});
-  p.outputs = {y, nothing, stopped};
+  p.outputs = {y, empty_result, stopped};
   const Program q = lowered(p, host_device());
   CHECK(names(q) == "negative");
   CHECK(q.outputs[2] == q.inputs[0]);

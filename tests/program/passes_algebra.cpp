@@ -239,13 +239,13 @@ TEST_CASE("algebra works on a tensor before it is broadcast", "[passes]") {
 }
 
 TEST_CASE("algebra keeps integers whole and NaN where it is", "[passes]") {
-  Program whole = traced(
+  Program integer_program = traced(
       [](const Tensors& in) {
         return Tensors{in[0] * 1 + 0, power(in[0], 2),
                        cast(cast(in[0], DType::int64), DType::int32)};
       },
       {{DType::int32, {5}}});
-  CHECK(names(rewritten(whole, algebra)) == "square");
+  CHECK(names(rewritten(integer_program, algebra)) == "square");
   Program nan = traced(
       [](const Tensors& in) {
         const Tensor x = log(in[0] - 10.0);

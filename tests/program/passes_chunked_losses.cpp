@@ -9,7 +9,7 @@ namespace crescent::passes {
 namespace {
 
 constexpr int64_t kLimit = 2048;  ///< the bytes of a chunk in these tests
-bool chunk(Program& program) { return chunked_losses(program, kLimit); }
+bool chunk_losses(Program& program) { return chunked_losses(program, kLimit); }
 
 struct Head {
   Shape rows{24};  ///< the axes of the logits before that of the classes
@@ -86,7 +86,7 @@ int64_t count(const Program& program, std::string_view op) {
 
 /// Checks that the program is chunked, and that chunks are no larger than they must be.
 void check_chunked(const Head& head, double tolerance = 1e-6) {
-  const Program plain = head.program(), chunked = rewritten(plain, chunk, tolerance);
+  const Program plain = head.program(), chunked = rewritten(plain, chunk_losses, tolerance);
   CHECK(count(plain, "softmax_cross_entropy") == 1);
   CHECK(count(chunked, "softmax_cross_entropy") > 1);
   CHECK(count(chunked, "softmax_cross_entropy_backward") ==
@@ -129,14 +129,14 @@ TEST_CASE("random losses in chunks equal those of all rows") {
          {&head.sparse, &head.has_bias, &head.is_tied, &head.has_metric, &head.has_weights})
       *choice = random.below(2) == 1;
     INFO("rows " << to_text(head.rows) << ", width " << head.width << ", classes " << head.classes);
-    rewritten(head.program(), chunk);
+    rewritten(head.program(), chunk_losses);
   }
 }
 
 TEST_CASE("losses of half width are chunked with sums in float32") {
   Head head{.rows = {200}, .width = 7, .dtype = DType::bfloat16};
   check_chunked(head, 0.02);
-  const Program chunked = rewritten(head.program(), chunk, 0.02);
+  const Program chunked = rewritten(head.program(), chunk_losses, 0.02);
   const Shape weights{head.width, head.classes};
   for (const auto& i : chunked.code) {
     const TensorSpec& result = chunked.values[static_cast<size_t>(i.outputs[0])];
@@ -152,7 +152,7 @@ TEST_CASE("a loss alone, without gradients, is chunked too") {
                                                          ops::mod(in[2], int64_t{70}))};
       },
       {f32({24, 5}), f32({5, 70}), {DType::int32, {24}}});
-  CHECK(count(rewritten(plain, chunk), "softmax_cross_entropy") == 4);
+  CHECK(count(rewritten(plain, chunk_losses), "softmax_cross_entropy") == 4);
 }
 
 TEST_CASE("an axis along which an operand varies is not cut") {
@@ -162,7 +162,7 @@ TEST_CASE("an axis along which an operand varies is not cut") {
                                                          ops::mod(in[3], int64_t{70}))};
       },
       {f32({2, 30, 5}), f32({5, 70}), f32({30, 70}), {DType::int32, {2, 30}}});
-  CHECK(count(rewritten(plain, chunk), "softmax_cross_entropy") == 2);
+  CHECK(count(rewritten(plain, chunk_losses), "softmax_cross_entropy") == 2);
 }
 
 TEST_CASE("losses whose rows depend on each other are not chunked") {
@@ -177,7 +177,7 @@ TEST_CASE("losses whose rows depend on each other are not chunked") {
           return rest(logits, ops::sparse_softmax_cross_entropy(logits, labels), tape, in[0]);
         },
         {f32({24, 5}), f32({5, 70}), {DType::int32, {24}}});
-    return !chunk(program);
+    return !chunk_losses(program);
   };
   const auto gradient = [](GradientTape& tape, const Tensor& loss, const Tensor& x) {
     return tape.gradient(loss, Tensors{x})[0];
@@ -213,7 +213,7 @@ TEST_CASE("a loss over many classes needs little more memory for more rows") {
 
 TEST_CASE("small losses are not chunked") {
   Program program = Head{.rows = {7}}.program();
-  CHECK_FALSE(chunk(program));
+  CHECK_FALSE(chunk_losses(program));
 }
 
 }  // namespace crescent::passes

@@ -160,18 +160,18 @@ TEST_CASE("validate names what is wrong", "[passes]") {
   Program p =
       traced([](const Tensors& in) { return Tensors{exp(in[0]) + in[1]}; }, {f32({2}), f32({2})});
   CHECK_NOTHROW(validate(p));
-  Program late = p;
-  std::swap(late.code[0], late.code[1]);
-  CHECK_THROWS_WITH(validate(late), Catch::Contains("before it is made"));
-  Program wrong = p;
-  wrong.values[2].shape = {3};
-  CHECK_THROWS_WITH(validate(wrong), Catch::Contains("is stated as"));
-  Program twice = p;
-  twice.code[1].outputs = twice.code[0].outputs;
-  CHECK_THROWS_WITH(validate(twice), Catch::Contains("made twice"));
-  Program outside = p;
-  outside.outputs[0] = 99;
-  CHECK_THROWS_WITH(validate(outside), Catch::Contains("no value %99"));
+  Program reordered = p;
+  std::swap(reordered.code[0], reordered.code[1]);
+  CHECK_THROWS_WITH(validate(reordered), Catch::Contains("before it is made"));
+  Program misshapen = p;
+  misshapen.values[2].shape = {3};
+  CHECK_THROWS_WITH(validate(misshapen), Catch::Contains("is stated as"));
+  Program made_twice = p;
+  made_twice.code[1].outputs = made_twice.code[0].outputs;
+  CHECK_THROWS_WITH(validate(made_twice), Catch::Contains("made twice"));
+  Program unknown_output = p;
+  unknown_output.outputs[0] = 99;
+  CHECK_THROWS_WITH(validate(unknown_output), Catch::Contains("no value %99"));
 }
 
 TEST_CASE("renumber leaves no gaps", "[passes]") {

@@ -17,12 +17,12 @@ constexpr DType kNumbers[] = {DType::boolean, DType::uint8,  DType::int8,    DTy
 /// floating-point values stay below `most`.
 Tensor limits_of(DType dtype, double most) {
   if (!is_floating(dtype)) {
-    std::vector<int64_t> whole = {0, std::numeric_limits<int64_t>::min(),
-                                  std::numeric_limits<int64_t>::max()};
+    std::vector<int64_t> integers = {0, std::numeric_limits<int64_t>::min(),
+                                     std::numeric_limits<int64_t>::max()};
     for (int e = 0; e < 63; ++e)
       for (int64_t beside : {-1, 0, 1})
-        for (int64_t sign : {-1, 1}) whole.push_back(sign * ((int64_t{1} << e) + beside));
-    return cast(Tensor::from(whole, {static_cast<int64_t>(whole.size())}), dtype);
+        for (int64_t sign : {-1, 1}) integers.push_back(sign * ((int64_t{1} << e) + beside));
+    return cast(Tensor::from(integers, {static_cast<int64_t>(integers.size())}), dtype);
   }
   std::vector<double> values = {0};
   for (int e = -130; e <= 127; ++e) {
@@ -59,21 +59,21 @@ TEST_CASE("casts are left out where the dtype between has every number, and only
   for (DType a : kNumbers) {
     for (DType b : kNumbers) {
       for (DType c : kNumbers) {
-        const bool whole =
+        const bool has_integers =
             // For other pairs of dtypes the result is undefined.
             !is_floating(b) || !is_floating(c);
-        const Tensor x = limits_of(a, whole ? 120 : std::numeric_limits<double>::infinity());
+        const Tensor x = limits_of(a, has_integers ? 120 : std::numeric_limits<double>::infinity());
         const auto chain = [&](const Tensor& t) { return cast(cast(t, b), c); };
         CAPTURE(a, b, c);
-        std::string left;
-        const bool is_same = are_same(optimized(chain, x, &left), chain(x));
+        std::string remaining_ops;
+        const bool is_same = are_same(optimized(chain, x, &remaining_ops), chain(x));
         CHECK(is_same);
         if (a == b || b == c) continue;
         const Tensor limits = limits_of(a, std::numeric_limits<double>::infinity());
-        const Tensor between = cast(limits, b);
+        const Tensor converted = cast(limits, b);
         const bool is_lossless =
-            are_same(cast(between, a), limits) && between.to_vector() == limits.to_vector();
-        CHECK(left == (!is_lossless ? "fused" : a == c ? "" : "cast"));
+            are_same(cast(converted, a), limits) && converted.to_vector() == limits.to_vector();
+        CHECK(remaining_ops == (!is_lossless ? "fused" : a == c ? "" : "cast"));
       }
     }
   }
@@ -95,13 +95,13 @@ TEST_CASE("reductions of what is repeated have the numbers of the plain ones", "
         const bool logical = kind == any || kind == all;
         if (logical != (dtype == DType::boolean) || (kind == mean && !is_floating(dtype))) continue;
         for (bool keepdims : {false, true}) {
-          const auto plain = [&](const Tensor& t) {
+          const auto reduce = [&](const Tensor& t) {
             Reduce op = reduce_op(kind, {1});
             op.keepdims = keepdims;
             return apply1(op, {broadcast_to(t, {3, count})});
           };
           CAPTURE(dtype, count, name_of(kind), keepdims);
-          const auto got = optimized(plain, x).to_vector(), want = plain(x).to_vector();
+          const auto got = optimized(reduce, x).to_vector(), want = reduce(x).to_vector();
           for (size_t i = 0; i < want.size(); ++i)
             CHECK((got[i] == want[i] || std::abs(got[i] - want[i]) <= step * std::abs(want[i])));
         }

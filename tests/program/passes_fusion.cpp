@@ -163,14 +163,14 @@ TEST_CASE("fusion: regions have limits", "[passes]") {
   for (const auto& i : q.code) {
     if (auto* fused = dynamic_cast<const Fused*>(i.op.get())) CHECK(fused->steps.size() <= 64);
   }
-  TensorSpecs many(60, f32({5}));
+  TensorSpecs many_specs(60, f32({5}));
   Program wide = traced(
       [](const Tensors& in) {
         Tensor x = in[0];
         for (const Tensor& t : in) x = x + t;
         return Tensors{x};
       },
-      many);
+      many_specs);
   for (const auto& i : rewritten(wide, fusion).code) CHECK(i.inputs.size() <= 24);
 }
 
@@ -191,16 +191,16 @@ TEST_CASE("recomputation: the backward pass reads the input again instead of kep
     for (const auto& i : q.code) count += i.op->name() == "fused" ? i.outputs.size() : 0;
     return count;
   };
-  Program plain = rewritten(p, fusion);
-  Program lean = p;
-  REQUIRE(recomputation(lean));
-  dead_code(lean);
-  validate(lean);
-  check_same(run(p), run(lean), 0);
-  lean = rewritten(lean, fusion);
-  CHECK(lean.code.size() <= plain.code.size());
-  CHECK(output_count(lean) < output_count(plain));
-  CHECK(output_count(lean) == 3);  // stored values: y, 1 + erf, and the gradient
+  Program fused = rewritten(p, fusion);
+  Program recomputed = p;
+  REQUIRE(recomputation(recomputed));
+  dead_code(recomputed);
+  validate(recomputed);
+  check_same(run(p), run(recomputed), 0);
+  recomputed = rewritten(recomputed, fusion);
+  CHECK(recomputed.code.size() <= fused.code.size());
+  CHECK(output_count(recomputed) < output_count(fused));
+  CHECK(output_count(recomputed) == 3);  // stored values: y, 1 + erf, and the gradient
 }
 
 TEST_CASE("recomputation: not of what is in memory, expensive or far away", "[passes]") {
@@ -265,8 +265,8 @@ struct Step {
       v[i].assign(v[i] + (square(gradients[i]) - v[i].value()) * 0.001);
       weights[i].assign(weights[i] - m[i].value() * rate / (sqrt(v[i].value()) + 1e-7));
     }
-    const Tensor right = cast(equal(argmax(p), cast(in[1], DType::int64)), DType::float32);
-    return {loss, mean(right)};
+    const Tensor correct = cast(equal(argmax(p), cast(in[1], DType::int64)), DType::float32);
+    return {loss, mean(correct)};
   }
   Variables weights, m, v;
   Variable step{Tensor(0.0f)};
@@ -325,10 +325,11 @@ TEST_CASE("optimize: outputs that are inputs, constants, variables or the same v
 
 TEST_CASE("optimize: twice is once", "[passes]") {
   Step step;
-  const Program once = optimize(traced(step, kBatch)), twice = optimize(once);
-  validate(twice);
-  check_same(run(once), run(twice), 0);
-  CHECK(twice.code.size() <= once.code.size());
+  const Program optimized_once = optimize(traced(step, kBatch)),
+                optimized_twice = optimize(optimized_once);
+  validate(optimized_twice);
+  check_same(run(optimized_once), run(optimized_twice), 0);
+  CHECK(optimized_twice.code.size() <= optimized_once.code.size());
 }
 
 TEST_CASE("optimize: dims that are not known", "[passes]") {

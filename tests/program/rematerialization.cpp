@@ -48,10 +48,10 @@ size_t chain_bytes(int deep, bool remat) {
 }
 
 Tensors run(const Program& program, const Tensors& inputs) {
-  Tensors outputs, none;
+  Tensors outputs, no_variables;
   for (int value : program.outputs)
     outputs.push_back(Tensor::uninitialized(program.values[static_cast<size_t>(value)]));
-  compile(program)->run(inputs, none, outputs);
+  compile(program)->run(inputs, no_variables, outputs);
   return outputs;
 }
 
@@ -74,12 +74,12 @@ TEST_CASE("gradients of rematerialized programs have the same bits") {
     const Body body = [deep](const Tensors& in) { return chain_gradient(in, deep); };
     const Tensors in = arguments(chain_specs());
     const Program plain = traced(body, chain_specs(), false),
-                  again = traced(body, chain_specs(), true);
-    passes::validate(again);
+                  recomputing = traced(body, chain_specs(), true);
+    passes::validate(recomputing);
     INFO(deep << " layers");
-    CHECK((again.code.size() > plain.code.size()) == (deep > 2));
-    CHECK(run(optimize(again), in)[0].to_vector() == run(optimize(plain), in)[0].to_vector());
-    CHECK(run(again, in)[0].to_vector() == run(plain, in)[0].to_vector());
+    CHECK((recomputing.code.size() > plain.code.size()) == (deep > 2));
+    CHECK(run(optimize(recomputing), in)[0].to_vector() == run(optimize(plain), in)[0].to_vector());
+    CHECK(run(recomputing, in)[0].to_vector() == run(plain, in)[0].to_vector());
   }
 }
 
@@ -94,9 +94,9 @@ TEST_CASE("the memory of a rematerialized chain grows with the root of its depth
 TEST_CASE("each layer of a rematerialized chain is computed twice at most") {
   const Body body = [](const Tensors& in) { return chain_gradient(in, 100); };
   const int64_t plain = count(traced(body, chain_specs(), false), Unary::kName),
-                again = count(traced(body, chain_specs(), true), Unary::kName);
-  CHECK(again > plain);
-  CHECK(again <= plain + 100);
+                recomputing = count(traced(body, chain_specs(), true), Unary::kName);
+  CHECK(recomputing > plain);
+  CHECK(recomputing <= plain + 100);
 }
 
 TEST_CASE("values that are computed again are drawn from the same random numbers") {
@@ -128,9 +128,9 @@ TEST_CASE("all results of an op that is computed again are those of the original
     return Tensors{tape.gradient(ops::sum(x), in)[0]};
   };
   const TensorSpecs specs{{DType::float32, {64, 8}}};
-  const Program plain = traced(body, specs, false), again = traced(body, specs, true);
-  CHECK(count(again, "top_k") > count(plain, "top_k"));
-  CHECK(run(optimize(again), arguments(specs))[0].to_vector() ==
+  const Program plain = traced(body, specs, false), recomputing = traced(body, specs, true);
+  CHECK(count(recomputing, "top_k") > count(plain, "top_k"));
+  CHECK(run(optimize(recomputing), arguments(specs))[0].to_vector() ==
         run(optimize(plain), arguments(specs))[0].to_vector());
 }
 
@@ -143,10 +143,10 @@ TEST_CASE("ops with effects are not computed again") {
     return Tensors{tape.gradient(ops::sum(x), in)[0]};
   };
   const TensorSpecs specs{{DType::float32, {64, 8}}};
-  const Program plain = traced(body, specs, false), again = traced(body, specs, true);
-  CHECK(again.code.size() > plain.code.size());
-  CHECK(count(again, "all_reduce") == count(plain, "all_reduce"));
-  CHECK(run(optimize(again), arguments(specs))[0].to_vector() ==
+  const Program plain = traced(body, specs, false), recomputing = traced(body, specs, true);
+  CHECK(recomputing.code.size() > plain.code.size());
+  CHECK(count(recomputing, "all_reduce") == count(plain, "all_reduce"));
+  CHECK(run(optimize(recomputing), arguments(specs))[0].to_vector() ==
         run(optimize(plain), arguments(specs))[0].to_vector());
 }
 

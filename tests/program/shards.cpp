@@ -15,7 +15,7 @@ namespace {
 
 /// Values of very different magnitude, so that sums in another order have other bits.
 template <class T>
-std::vector<T> drawn(int64_t shard, int64_t count) {
+std::vector<T> random_values(int64_t shard, int64_t count) {
   std::mt19937_64 random(static_cast<uint64_t>(shard * 1000003 + count));
   std::vector<T> values;
   for (int64_t i = 0; i < count; ++i)
@@ -31,7 +31,7 @@ Tensors values_of_shards(int64_t shards, int64_t count) {
   const ShardRange own_range = own_shards(shards);
   Tensors tensors;
   for (int64_t s = 0; s < shards; ++s) {
-    std::vector<T> values = drawn<T>(s, count);
+    std::vector<T> values = random_values<T>(s, count);
     if (s < own_range.first || s >= own_range.last)
       std::fill(values.begin(), values.end(), T(77777));
     tensors.push_back(Tensor::from(values, {count}));
@@ -47,11 +47,12 @@ Tensor reduced(const Tensors& values, ReduceKind kind) {
 
 /// Combines shards [first, last) in the order that the op documents.
 template <class T>
-T plain(ReduceKind kind, const std::vector<std::vector<T>>& values, size_t first, size_t last,
-        size_t i) {
+T pairwise_reduced(ReduceKind kind, const std::vector<std::vector<T>>& values, size_t first,
+                   size_t last, size_t i) {
   if (last - first == 1) return values[first][i];
   const size_t middle = first + (last - first) / 2;
-  const T a = plain(kind, values, first, middle, i), b = plain(kind, values, middle, last, i);
+  const T a = pairwise_reduced(kind, values, first, middle, i),
+          b = pairwise_reduced(kind, values, middle, last, i);
   if (kind == ReduceKind::max) return std::max(a, b);
   return kind == ReduceKind::min ? std::min(a, b) : static_cast<T>(a + b);
 }
@@ -60,10 +61,10 @@ template <class T>
 void check_reduction(ReduceKind kind, int64_t shards, int64_t count) {
   const Tensor got = reduced(values_of_shards<T>(shards, count), kind);
   std::vector<std::vector<T>> values;
-  for (int64_t s = 0; s < shards; ++s) values.push_back(drawn<T>(s, count));
+  for (int64_t s = 0; s < shards; ++s) values.push_back(random_values<T>(s, count));
   std::vector<T> expected;
   for (size_t i = 0; i < static_cast<size_t>(count); ++i)
-    expected.push_back(plain(kind, values, 0, values.size(), i));
+    expected.push_back(pairwise_reduced(kind, values, 0, values.size(), i));
   INFO(name_of(kind) << " of " << shards << " shards with " << count << " elements");
   CHECK((std::equal(expected.begin(), expected.end(), got.data<T>())));
 }
@@ -86,13 +87,13 @@ void check_concat(int64_t shards) {
 /// shard of the other process is no error.
 void check_program() {
   const Function total([](const Tensors& in) {
-    Tensors parts;
+    Tensors slices;
     for (int64_t s = 0; s < 3; ++s) {
       ShardSlice slice;
       slice.shard = s, slice.first = 2 * s, slice.count = 2;
-      parts.push_back(ops::sum(ops::gather(in[1], apply1(slice, {in[0]}), 0)));
+      slices.push_back(ops::sum(ops::gather(in[1], apply1(slice, {in[0]}), 0)));
     }
-    return Tensors{reduced(parts, ReduceKind::sum)};
+    return Tensors{reduced(slices, ReduceKind::sum)};
   });
   std::vector<int32_t> rows{0, 1, 2, 0, 1, 2};
   const ShardRange own_range = own_shards(3);

@@ -24,9 +24,9 @@ double slope_of_square(const Tensor& x) {
 
 TEST_CASE("threads work side by side") {
   const Function shared([](const Tensors& in) { return Tensors{ops::matmul(in[0], in[0]) + 1.0}; });
-  std::vector<int> wrong(4, 0);
+  std::vector<int> wrong_counts(4, 0);
   std::vector<std::thread> threads;
-  for (size_t id = 0; id < wrong.size(); ++id) {
+  for (size_t id = 0; id < wrong_counts.size(); ++id) {
     threads.emplace_back([&, id] {
       const double v = static_cast<double>(id + 1);
       const Variable sum(Tensor::full({8}, 0));
@@ -39,12 +39,12 @@ TEST_CASE("threads work side by side") {
         const bool right = shared({x})[0].to_vector()[5] == 4 * v * v + 1 &&
                            slope_of_square(x) == 2 * v &&
                            step({Tensor::full({8}, v)})[0].item() == 8 * v * i;
-        wrong[id] += right ? 0 : 1;
+        wrong_counts[id] += right ? 0 : 1;
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  CHECK(wrong == std::vector<int>(4, 0));
+  CHECK(wrong_counts == std::vector<int>(4, 0));
 }
 
 TEST_CASE("threads that draw from one generator get what one thread would get, each number once") {
@@ -54,32 +54,34 @@ TEST_CASE("threads that draw from one generator get what one thread would get, e
       to.push_back(global_random().uniform({1}, 0, 1, DType::float64).item());
   };
   set_random_seed(5);
-  std::vector<double> alone, together;
-  for (size_t id = 0; id < kThreads; ++id) draw(alone);
+  std::vector<double> sequential_draws, parallel_draws;
+  for (size_t id = 0; id < kThreads; ++id) draw(sequential_draws);
   const double seed_after = static_cast<double>(global_random().seed());
   set_random_seed(5);
-  std::vector<std::vector<double>> drawn(kThreads);
+  std::vector<std::vector<double>> draws_of_threads(kThreads);
   std::vector<std::thread> threads;
-  for (auto& own : drawn) threads.emplace_back([&] { draw(own); });
+  for (auto& own : draws_of_threads) threads.emplace_back([&] { draw(own); });
   for (std::thread& thread : threads) thread.join();
-  for (const auto& own : drawn) together.insert(together.end(), own.begin(), own.end());
-  std::sort(alone.begin(), alone.end());
-  std::sort(together.begin(), together.end());
-  CHECK(together == alone);
+  for (const auto& own : draws_of_threads)
+    parallel_draws.insert(parallel_draws.end(), own.begin(), own.end());
+  std::sort(sequential_draws.begin(), sequential_draws.end());
+  std::sort(parallel_draws.begin(), parallel_draws.end());
+  CHECK(parallel_draws == sequential_draws);
   CHECK(static_cast<double>(global_random().seed()) == seed_after);
 }
 
 TEST_CASE("a thread sees one policy or another while they are set") {
   const std::string before = default_policy().name;
-  bool right = true;
+  bool is_consistent = true;
   std::thread reader([&] {
     for (int i = 0; i < 2000; ++i) {
-      const DTypePolicy seen = default_policy(), expected = DTypePolicy::named(seen.name);
-      right = right && seen.compute == expected.compute && seen.variables == expected.variables;
+      const DTypePolicy policy = default_policy(), expected = DTypePolicy::named(policy.name);
+      is_consistent = is_consistent && policy.compute == expected.compute &&
+                      policy.variables == expected.variables;
     }
   });
   for (int i = 0; i < 2000; ++i) set_default_policy(i % 2 ? "mixed_bfloat16" : "float64");
   reader.join();
   set_default_policy(before);
-  CHECK(right);
+  CHECK(is_consistent);
 }

@@ -98,13 +98,13 @@ TEST_CASE("a compiled run that fails changes no variable, and the next one all o
     INFO(name);
     const State state, expected;
     const Function compiled([&, &step = step](const Tensors& in) { return step(state, in[0]); });
-    const Tensor good = Tensor::full({3}, 1), bad = Tensor::full({3}, -4);
+    const Tensor valid_step = Tensor::full({3}, 1), invalid_step = Tensor::full({3}, -4);
     for (int i = 0; i < 3; ++i) {
       const std::vector<double> before = state.values();
-      CHECK_THROWS_AS(compiled({bad}), Error);
+      CHECK_THROWS_AS(compiled({invalid_step}), Error);
       CHECK(state.values() == before);
-      compiled({good});
-      step(expected, good);
+      compiled({valid_step});
+      step(expected, valid_step);
       CHECK(state.values() == expected.values());
     }
   }

@@ -25,16 +25,16 @@ struct Careless final : Op {
 };
 
 /// The error message for these gradients, "" if they are accepted; computed eagerly and compiled.
-std::string said_of(const Careless::Make& gradients) {
+std::string message_of(const Careless::Make& gradients) {
   const auto differentiate = [&](const Tensors& in) {
     GradientTape tape;
     for (const Tensor& x : in) tape.watch(x);
     const Tensor y = crescent::apply(std::make_shared<const Careless>(gradients), in)[0];
-    Tensors found = tape.gradient(y, in);
-    for (Tensor& g : found) g = g ? g : Tensor(0.0);
-    return found;
+    Tensors computed = tape.gradient(y, in);
+    for (Tensor& g : computed) g = g ? g : Tensor(0.0);
+    return computed;
   };
-  const Tensors given{Tensor::full({2, 3}, 1), Tensor::full({2, 3}, 2)};
+  const Tensors inputs{Tensor::full({2, 3}, 1), Tensor::full({2, 3}, 2)};
   const auto text = [&](const std::function<void()>& work) {
     try {
       work();
@@ -43,31 +43,31 @@ std::string said_of(const Careless::Make& gradients) {
     }
     return std::string();
   };
-  const std::string at_once = text([&] { differentiate(given); });
+  const std::string at_once = text([&] { differentiate(inputs); });
   const Function compiled(differentiate);
-  CHECK(text([&] { compiled(given); }) == at_once);
+  CHECK(text([&] { compiled(inputs); }) == at_once);
   return at_once;
 }
 
 }  // namespace
 
 TEST_CASE("gradients that do not fit the inputs are refused, and right ones taken") {
-  CHECK(said_of([](const Tensor& g) { return Tensors{g, g}; }) == "");
-  CHECK(said_of([](const Tensor& g) { return Tensors{g, Tensor()}; }) == "");
-  CHECK(said_of([](const Tensor& g) { return Tensors{g}; }) ==
+  CHECK(message_of([](const Tensor& g) { return Tensors{g, g}; }) == "");
+  CHECK(message_of([](const Tensor& g) { return Tensors{g, Tensor()}; }) == "");
+  CHECK(message_of([](const Tensor& g) { return Tensors{g}; }) ==
         "careless: vjp() gave 1 gradients, expected one for each of 2 inputs (no tensor where "
         "there is none)");
-  CHECK(said_of([](const Tensor& g) {
+  CHECK(message_of([](const Tensor& g) {
           return Tensors{g, g, g};
         }).find("gave 3 gradients") != std::string::npos);
-  CHECK(said_of([](const Tensor& g) {
+  CHECK(message_of([](const Tensor& g) {
           return Tensors{g, ops::sum(g)};
         }) == "careless: vjp() gave a gradient float32() for input 2 of 2, which is float32(2, 3)");
-  CHECK(said_of([](const Tensor& g) {
+  CHECK(message_of([](const Tensor& g) {
           return Tensors{ops::transpose(g), g};
         }) ==
         "careless: vjp() gave a gradient float32(3, 2) for input 1 of 2, which is float32(2, 3)");
-  CHECK(said_of([](const Tensor& g) {
+  CHECK(message_of([](const Tensor& g) {
           return Tensors{g, ops::cast(g, DType::float64)};
         }) ==
         "careless: vjp() gave a gradient float64(2, 3) for input 2 of 2, which is float32(2, 3)");

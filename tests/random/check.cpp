@@ -98,14 +98,14 @@ class Expected {
   /// more repetitions are added. Throws Unreliable if rounding decides which of many numbers are
   /// equal.
   std::optional<std::string> compare(const Tensors& got) {
-    std::optional<std::string> wrong = far_off(got);
-    while (wrong && repetitions_ < kSureRepetitions) {
+    std::optional<std::string> difference = far_off(got);
+    while (difference && repetitions_ < kSureRepetitions) {
       repeat(std::min(4 * repetitions_, kSureRepetitions));
-      wrong = far_off(got);
+      difference = far_off(got);
     }
-    if (wrong && equalities_.most_by_rounding() > kMaxCandidates)
+    if (difference && equalities_.most_by_rounding() > kMaxCandidates)
       throw Unreliable("rounding decides which of many numbers are equal");
-    return wrong;
+    return difference;
   }
 
   /// Compares the derivative in a direction of the inputs, by finite differences, with the
@@ -184,12 +184,13 @@ std::optional<std::string> Expected::compare_slopes(const Recipe& recipe,
   };
   // The loss sum(outputs . upstreams), with the inputs shifted by `step` in the direction `turn`.
   const auto loss = [&](double step, double turn) {
-    std::vector<Array> moved = shifted_inputs;
+    std::vector<Array> moved_inputs = shifted_inputs;
     for (size_t k = 0; k < given; ++k)
-      for (size_t i = 0; i < moved[k].values.size() && is_floating(moved[k].spec.dtype); ++i)
-        moved[k].values[i] += step * direction(k, i, turn);
-    moved.resize(given);
-    const std::vector<Array> results = interpret(program, moved);
+      for (size_t i = 0;
+           i < moved_inputs[k].values.size() && is_floating(moved_inputs[k].spec.dtype); ++i)
+        moved_inputs[k].values[i] += step * direction(k, i, turn);
+    moved_inputs.resize(given);
+    const std::vector<Array> results = interpret(program, moved_inputs);
     double sum = 0;
     size_t upstream = given;
     for (size_t o = 0; o < outputs; ++o) {
@@ -251,10 +252,10 @@ struct WithVariables {
     }
   }
   Tensors given(const Tensors& inputs) const {
-    Tensors others;
+    Tensors results;
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (!variables[i]) others.push_back(inputs[i]);
-    return others;
+      if (!variables[i]) results.push_back(inputs[i]);
+    return results;
   }
   Tensors all(const Tensors& given) const {
     Tensors inputs;
@@ -283,8 +284,8 @@ Tensors run_program(const Program& program, const Tensors& inputs) {
   // noticed.
   for (Tensor& output : outputs)
     std::fill_n(static_cast<unsigned char*>(output.mutable_raw()), output.bytes(), 0x7f);
-  std::vector<Tensor> none;
-  compile(program)->run(inputs, none, outputs);
+  std::vector<Tensor> no_variables;
+  compile(program)->run(inputs, no_variables, outputs);
   return outputs;
 }
 
@@ -375,11 +376,11 @@ class Ways {
         [&](const Tensors& given) { return run(recipe_, variables.all(given)); }, options);
     const auto call = [&](const Tensors& inputs) { return function(variables.given(inputs)); };
     check_way("with variables", [&] { return call(inputs_); });
-    const Tensors others = draw_inputs(recipe_, 1);
-    variables.assign(others);
+    const Tensors other_inputs = draw_inputs(recipe_, 1);
+    variables.assign(other_inputs);
     try {
-      Expected second(recipe_, others);
-      if (auto wrong = second.compare(call(others)); wrong && !outcome_.difference)
+      Expected second(recipe_, other_inputs);
+      if (auto wrong = second.compare(call(other_inputs)); wrong && !outcome_.difference)
         outcome_.difference = Difference{"with other values of variables", *wrong};
     } catch (const Unreliable&) {
     }

@@ -15,8 +15,8 @@ uint32_t Choices::draw() {  // one step of the generator splitmix64
 }
 
 int64_t Choices::below(int64_t count) {
-  const size_t at = results_.size();
-  const uint32_t drawn = !replays_ ? draw() : at < preset_.size() ? preset_[at] : 0;
+  const size_t index = results_.size();
+  const uint32_t drawn = !replays_ ? draw() : index < preset_.size() ? preset_[index] : 0;
   results_.push_back(count > 0 ? drawn % static_cast<uint32_t>(count) : 0);
   return results_.back();
 }

@@ -107,8 +107,8 @@ int Draft::value_or_view(int value) {
 int Draft::operand(const Accepts& accepts, const std::function<TensorSpec()>& make) {
   for (int turn = 0; turn < 3 && values() > 0; ++turn) {
     if (choices.one_in(6)) break;
-    const int back = static_cast<int>(choices.below(std::min(values(), turn == 0 ? 3 : 12)));
-    const int value = values() - 1 - back;
+    const int steps_back = static_cast<int>(choices.below(std::min(values(), turn == 0 ? 3 : 12)));
+    const int value = values() - 1 - steps_back;
     if (accepts(spec(value)) && !is_inner(value)) return value;
   }
   return input(make());

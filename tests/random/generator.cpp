@@ -51,9 +51,10 @@ std::vector<CallGenerator> special_rows() {
 
 const std::vector<CallGenerator>& rows() {
   static const std::vector<CallGenerator> all = [] {
-    std::vector<CallGenerator> found;
-    for (const auto& family : families()) found.insert(found.end(), family.begin(), family.end());
-    return found;
+    std::vector<CallGenerator> all_generators;
+    for (const auto& family : families())
+      all_generators.insert(all_generators.end(), family.begin(), family.end());
+    return all_generators;
   }();
   return all;
 }

@@ -154,12 +154,12 @@ void report(uint64_t seed, const Recipe& recipe, const Choices& choices, const D
   };
   const Shrunk shrunk = shrink(choices.made(), differs, kSeconds);
   Choices smallest(shrunk.choices);
-  const Recipe small = draw_recipe(smallest);
-  const Outcome outcome = check(small, seed);
+  const Recipe small_recipe = draw_recipe(smallest);
+  const Outcome outcome = check(small_recipe, seed);
   if (outcome.difference)
     std::printf("-- made smaller in %d tries; %s: %s\n%s\n", shrunk.tried,
                 outcome.difference->way.c_str(), outcome.difference->text.c_str(),
-                to_lua(outcome.other ? *outcome.other : small).c_str());
+                to_lua(outcome.other ? *outcome.other : small_recipe).c_str());
   else
     std::printf("-- as it was drawn\n%s\n", to_lua(recipe).c_str());
   std::fflush(stdout);
@@ -168,7 +168,7 @@ void report(uint64_t seed, const Recipe& recipe, const Choices& choices, const D
 int run(const Options& options) {
   const Clock::time_point start = Clock::now();
   uint64_t programs = 0, skipped = 0, different = 0;
-  std::map<std::string, uint64_t> drawn;
+  std::map<std::string, uint64_t> drawn_counts;
   set_device("cpu", {{"threads", 1}});
   std::printf("seeds from %llu on\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
@@ -183,7 +183,7 @@ int run(const Options& options) {
     Choices choices(seed);
     const Recipe recipe = draw_recipe(choices);
     if (options.prints_rows)
-      for (const Node& node : recipe.nodes) ++drawn[node.function];
+      for (const Node& node : recipe.nodes) ++drawn_counts[node.function];
     const Outcome outcome = check_one(recipe, seed);
     skipped += outcome.skipped;
     if (!outcome.difference) continue;
@@ -203,7 +203,7 @@ int run(const Options& options) {
       static_cast<unsigned long long>(programs), static_cast<unsigned long long>(options.seed),
       seconds, static_cast<double>(programs) / seconds * 60,
       static_cast<unsigned long long>(skipped), static_cast<unsigned long long>(different));
-  for (const auto& [function, count] : drawn)
+  for (const auto& [function, count] : drawn_counts)
     std::printf("%8llu %s\n", static_cast<unsigned long long>(count), function.c_str());
   return different > 0;
 }

@@ -16,7 +16,7 @@
 namespace crescent::random_programs {
 namespace {
 
-Recipe drawn(uint64_t seed) {
+Recipe recipe_of(uint64_t seed) {
   Choices choices(seed);
   return draw_recipe(choices);
 }
@@ -69,7 +69,7 @@ TEST_CASE("the reference computes what ops compute in float64") {
   int compared_count = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     INFO("seed " << seed);
-    compared_count += agrees_with_reference(drawn(seed));
+    compared_count += agrees_with_reference(recipe_of(seed));
   }
   CHECK(compared_count > 10);
 }
@@ -124,7 +124,7 @@ TEST_CASE("the reference tells of how many numbers rounding decides whether they
 TEST_CASE("some random programs have losses that are computed in chunks") {
   int chunked_count = 0;
   for (uint64_t seed = 1; seed <= 3000; ++seed) {
-    const Recipe recipe = drawn(seed);
+    const Recipe recipe = recipe_of(seed);
     TensorSpecs specs;
     for (const Tensor& x : draw_inputs(recipe, 0)) specs.push_back(x.spec());
     Program program = trace([&](const Tensors& in) { return run(recipe, in); }, specs);
@@ -136,7 +136,7 @@ TEST_CASE("some random programs have losses that are computed in chunks") {
 TEST_CASE("one of several right values is no output, and no operand of another row") {
   int inner_count = 0;
   for (uint64_t seed = 1; seed <= 2000; ++seed) {
-    const Recipe recipe = drawn(seed);
+    const Recipe recipe = recipe_of(seed);
     for (int output : recipe.outputs) CHECK(!recipe.nodes[static_cast<size_t>(output)].inner);
     for (const Node& node : recipe.nodes) inner_count += node.inner;
   }
@@ -144,16 +144,16 @@ TEST_CASE("one of several right values is no output, and no operand of another r
   Choices choices(1);
   Draft draft(choices, 64);
   const TensorSpec spec{DType::float32, {2}};
-  const int hidden = draft.inner(draft.input(spec));
+  const int hidden_value = draft.inner(draft.input(spec));
   for (int i = 0; i < 20; ++i)
     CHECK(draft.operand([&](const TensorSpec& s) { return s == spec; }, [&] { return spec; }) !=
-          hidden);
+          hidden_value);
 }
 
 TEST_CASE("recipes written another way compute the same") {
   for (uint64_t seed = 300; seed < 330; ++seed) {
     INFO("seed " << seed);
-    const Recipe recipe = drawn(seed);
+    const Recipe recipe = recipe_of(seed);
     Choices choices(seed);
     const Recipe other = rewritten(recipe, choices);
     REQUIRE(other.outputs.size() == recipe.outputs.size());
@@ -175,10 +175,10 @@ TEST_CASE("shrinking keeps what is wrong, and little else") {
     const Recipe recipe = draw_recipe(choices);
     if (!recipe.calls("softplus") || recipe.nodes.size() < 10) continue;
     Choices smallest(shrink(choices.made(), differs, 20).choices);
-    const Recipe small = draw_recipe(smallest);
-    CHECK(small.calls("softplus"));
-    CHECK(small.nodes.size() < 10);
-    for (const Node& node : small.nodes) CHECK(node.spec.shape.size() <= 2);
+    const Recipe small_recipe = draw_recipe(smallest);
+    CHECK(small_recipe.calls("softplus"));
+    CHECK(small_recipe.nodes.size() < 10);
+    for (const Node& node : small_recipe.nodes) CHECK(node.spec.shape.size() <= 2);
     return;
   }
   FAIL("no program calls softplus");
@@ -219,7 +219,7 @@ TEST_CASE("every function of cr.ops is drawn, or it is said why not") {
   std::set<std::string> called;
   for (const CallGenerator& row : rows()) called.insert(row.function);
   for (uint64_t seed = 1; seed <= 500; ++seed)
-    for (const Node& node : drawn(seed).nodes) called.insert(node.function);
+    for (const Node& node : recipe_of(seed).nodes) called.insert(node.function);
   int missing = 0;
   for (const std::string& name : registry().names(Operation::kKind)) {
     if (called.count(name) != 0 || kLeftOut.count(name) != 0) continue;

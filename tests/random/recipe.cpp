@@ -61,7 +61,7 @@ void collect(const Value& value, Tensors& results) {
 }
 
 Tensors scan(const Node& node, const Tensors& values) {
-  const auto one = [&](size_t i) {
+  const auto argument = [&](size_t i) {
     return values[static_cast<size_t>(std::get<int>(node.arguments[i].value))];
   };
   const bool reverse =
@@ -77,7 +77,7 @@ Tensors scan(const Node& node, const Tensors& values) {
     if (node.stacks) outputs.push_back(local[local.size() - 2]);
     return {{local.back()}, outputs};
   };
-  const ops::ScanResult result = ops::scan(body, {one(0)}, {one(1)}, reverse);
+  const ops::ScanResult result = ops::scan(body, {argument(0)}, {argument(1)}, reverse);
   Tensors results{result.states[0]};
   if (node.stacks) results.push_back(result.outputs[0]);
   return results;

@@ -30,7 +30,7 @@ class Rewriter {
       } else {
         value = add(copy);
       }
-      numbers_.push_back(choices_.one_in(3) && !node.inner ? same(value) : value);
+      numbers_.push_back(choices_.one_in(3) && !node.inner ? equivalent(value) : value);
     }
     to_.gradients = from_.gradients;
     for (int output : from_.outputs) to_.outputs.push_back(number(output));
@@ -83,8 +83,8 @@ class Rewriter {
     const int x = std::get<int>(node.arguments[0].value), axis = axis_of(x);
     const int64_t n = spec(x).shape[axis];
     if (n < 2) return add(node);
-    const int64_t at = 1 + choices_.below(n - 1);
-    const int first = part(x, axis, 0, at), last = part(x, axis, at, n);
+    const int64_t split = 1 + choices_.below(n - 1);
+    const int first = part(x, axis, 0, split), last = part(x, axis, split, n);
     node.arguments[0].value = first;
     const int a = add(node);
     node.arguments[0].value = last;
@@ -135,7 +135,7 @@ class Rewriter {
   }
 
   /// The same value as x, computed by other ops.
-  int same(int x) {
+  int equivalent(int x) {
     const TensorSpec x_spec = spec(x);
     const Shape& shape = x_spec.shape;
     const int rank = shape.rank();
@@ -151,7 +151,7 @@ class Rewriter {
       case 3:
         return is_bool ? x : call("negative", {{"x", call("negative", {{"x", x}})}});
       case 4:
-        return turned(x);
+        return transposed(x);
       case 5: {
         const int flat = call("reshape", {{"x", x}, {"newshape", Value(List{-1})}});
         return call("reshape", {{"x", flat}, {"newshape", Value(dims)}});
@@ -166,9 +166,9 @@ class Rewriter {
         const int axis = axis_of(x);
         const int64_t n = shape[axis];
         if (n < 2) return x;
-        const int64_t at = 1 + choices_.below(n - 1);
-        const int first = part(x, axis, 0, at);
-        return joined(first, part(x, axis, at, n), axis);
+        const int64_t split = 1 + choices_.below(n - 1);
+        const int first = part(x, axis, 0, split);
+        return joined(first, part(x, axis, split, n), axis);
       }
       case 8: {
         const char* wider = x_spec.dtype == DType::float64   ? nullptr
@@ -219,7 +219,7 @@ class Rewriter {
     }
   }
 
-  int turned(int x) {
+  int transposed(int x) {
     const int rank = spec(x).shape.rank();
     List order, inverse_order(static_cast<size_t>(rank));
     for (int i = 0; i < rank; ++i) order.insert(order.begin() + choices_.below(i + 1), Value(i));

@@ -94,7 +94,7 @@ bool is_variadic(const OperationSchema& schema, const std::string& name) {
 /// The arguments of a call: variadic ones by position, the others by name.
 std::string arguments_of(const Node& node, const OperationSchema& schema,
                          const std::string& prefix) {
-  std::string first, named;
+  std::string positional, named_arguments;
   const std::vector<Parameter>& parameters = schema.signature.parameters;
   bool by_position = true;
   for (size_t i = 0; i < node.arguments.size(); ++i) {
@@ -104,14 +104,14 @@ std::string arguments_of(const Node& node, const OperationSchema& schema,
     const std::string text = lua_of(argument, prefix);
     if (text == "nil") continue;
     if (is_variadic(schema, argument.name))
-      first += (first.empty() ? "" : ", ") + text.substr(1, text.size() - 2);
+      positional += (positional.empty() ? "" : ", ") + text.substr(1, text.size() - 2);
     else if (by_position)
-      first += (first.empty() ? "" : ", ") + text;
+      positional += (positional.empty() ? "" : ", ") + text;
     else
-      named += (named.empty() ? "" : ", ") + argument.name + " = " + text;
+      named_arguments += (named_arguments.empty() ? "" : ", ") + argument.name + " = " + text;
   }
-  if (named.empty()) return first;
-  return (first.empty() ? "" : first + ", ") + "{ " + named + " }";
+  if (named_arguments.empty()) return positional;
+  return (positional.empty() ? "" : positional + ", ") + "{ " + named_arguments + " }";
 }
 
 std::string call_of(const Node& node, const std::string& prefix) {

@@ -64,17 +64,17 @@ struct Active {
 }  // namespace
 
 TEST_CASE("Options are numbers of any size, enumerations, pairs, maps and lists of them") {
-  const Dict given{{"rate", 0.3},
-                   {"count", 7},
-                   {"small", -5},
-                   {"mode", "sum"},
-                   {"other", "mean"},
-                   {"modes", List{"sum", "mean"}},
-                   {"pair", List{4, "b"}},
-                   {"ranges", List{List{0.1, 2}, List{3, 4}}},
-                   {"factors", Dict{{"x", 2}, {"y", 0.25}}},
-                   {"rates", List{0.1, 0.2}}};
-  const Typed object = typed(given);
+  const Dict options{{"rate", 0.3},
+                     {"count", 7},
+                     {"small", -5},
+                     {"mode", "sum"},
+                     {"other", "mean"},
+                     {"modes", List{"sum", "mean"}},
+                     {"pair", List{4, "b"}},
+                     {"ranges", List{List{0.1, 2}, List{3, 4}}},
+                     {"factors", Dict{{"x", 2}, {"y", 0.25}}},
+                     {"rates", List{0.1, 0.2}}};
+  const Typed object = typed(options);
   CHECK(object.rate == 0.3F);
   CHECK(object.count == 7);
   CHECK(object.small == -5);
@@ -86,7 +86,7 @@ TEST_CASE("Options are numbers of any size, enumerations, pairs, maps and lists 
   CHECK(object.factors == std::map<std::string, double>{{"x", 2}, {"y", 0.25}});
   CHECK(object.rates == std::vector{0.1F, 0.2F});
   const Dict read = schema_of<Typed>("Typed").read(&object);
-  CHECK(to_text(Value(read)) == to_text(Value(given)));
+  CHECK(to_text(Value(read)) == to_text(Value(options)));
 }
 
 TEST_CASE("Options of these types have their members as defaults") {

@@ -76,9 +76,9 @@ TEST_CASE("Each difference between stamp and host is reported") {
   stamp = read_stamp(ElfFile("/proc/self/exe")), ++stamp.headers;
   CHECK_THAT(mismatch(stamp), Catch::Contains("public headers"));
   stamp = read_stamp(ElfFile("/proc/self/exe")), stamp.toolchain[0] = 'k';
-  const std::string ours(CRESCENT_COMPILER), its = "k" + ours.substr(1);
-  CHECK_THAT(mismatch(stamp), Catch::Contains("with '" + its + "'") &&
-                                  Catch::Contains("with '" + ours + "'") &&
+  const std::string own_compiler(CRESCENT_COMPILER), other_compiler = "k" + own_compiler.substr(1);
+  CHECK_THAT(mismatch(stamp), Catch::Contains("with '" + other_compiler + "'") &&
+                                  Catch::Contains("with '" + own_compiler + "'") &&
                                   !Catch::Contains("rtti"));
   stamp = read_stamp(ElfFile("/proc/self/exe")), stamp.name[0] = 0;
   CHECK_THAT(mismatch(stamp), Catch::Contains("no name"));
@@ -118,11 +118,11 @@ TEST_CASE("A damaged library is refused or read, whatever was damaged") {
   const char extremes[] = {0, 1, '\x7F', '\x80', '\xFF'};
   for (int i = 0; i < 20'000; ++i) {
     const auto [start, length] = places[i % 3];
-    const size_t at = start + random() % length;
+    const size_t position = start + random() % length;
     const size_t count = 1 + random() % 8;
-    file.write(at, std::string(count, extremes[random() % 5]));
+    file.write(position, std::string(count, extremes[random() % 5]));
     CHECK_FALSE(outcome(file.path()).empty());
-    file.write(at, bytes.substr(at, count));
+    file.write(position, bytes.substr(position, count));
   }
   CHECK(outcome(file.path()) == "test.stamp");
 }

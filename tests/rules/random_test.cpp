@@ -34,11 +34,11 @@ Drawing::Universe draw_universe(Dice& dice, bool products) {
   for (int64_t rank = dice.from(products ? 2 : 0, 4); rank > 0; --rank)
     dims.push_back(dice.one_of({1, 2, 3, 4, 5, 7, 8, 12}));
   if (products && dice.happens(30)) dims[0] *= 16;
-  const DType floating = dice.one_of({DType::float32, DType::float32, DType::float64,
-                                      DType::float16, DType::bfloat16, DType::bfloat16});
-  const DType any = dice.one_of({floating, DType::int8, DType::int16, DType::int32, DType::int64,
-                                 DType::uint8, DType::boolean});
-  return {Shape(dims), products || dice.happens(50) ? floating : any, products};
+  const DType floating_dtype = dice.one_of({DType::float32, DType::float32, DType::float64,
+                                            DType::float16, DType::bfloat16, DType::bfloat16});
+  const DType any_dtype = dice.one_of({floating_dtype, DType::int8, DType::int16, DType::int32,
+                                       DType::int64, DType::uint8, DType::boolean});
+  return {Shape(dims), products || dice.happens(50) ? floating_dtype : any_dtype, products};
 }
 
 /// The relative difference that may come from doing operations in another order.
@@ -116,8 +116,8 @@ bool try_rule(const RuleTable& table, const RewriteRule& rule, uint64_t seed) {
     return false;
   }
   Program after = program;
-  const RuleTable alone(table.pass(), {&rule, 1});
-  if (!alone.rewrite(after)) return false;
+  const RuleTable single_rule(table.pass(), {&rule, 1});
+  if (!single_rule.rewrite(after)) return false;
   INFO("pass " << table.pass() << ", rule " << rule.pattern << " -> " << rule.replacement
                << ", seed " << seed << "\nbefore:\n"
                << program.text() << "after:\n"

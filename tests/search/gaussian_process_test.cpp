@@ -44,7 +44,7 @@ Matrix inverse_of(Matrix a, double* log_determinant) {
   return inverse;
 }
 
-Points drawn(size_t count, size_t dimensions, std::mt19937& random) {
+Points random_points(size_t count, size_t dimensions, std::mt19937& random) {
   Points points{dimensions, std::vector<char>(dimensions), {}};
   if (dimensions > 1) points.categorical[1] = true;
   std::uniform_real_distribution<double> uniform(0, 1);
@@ -63,7 +63,8 @@ TEST_CASE("Predictions and likelihood are those of the formulas") {
     for (const size_t d : {1, 3})
       for (const size_t pending : {0, 3}) {
         INFO(n << " values, " << d << " dimensions, " << pending << " expected");
-        const Points points = drawn(n + pending, d, random), at = drawn(9, d, random);
+        const Points points = random_points(n + pending, d, random),
+                     at = random_points(9, d, random);
         std::vector<double> values(n);
         for (double& value : values) value = normal(random);
         const std::vector<double> lengths(d, 0.3);
@@ -101,7 +102,7 @@ TEST_CASE("Predictions and likelihood are those of the formulas") {
 
 TEST_CASE("Likely lengths are short along what values depend on") {
   std::mt19937 random(2);
-  Points points = drawn(40, 3, random);
+  Points points = random_points(40, 3, random);
   std::vector<double> values;
   for (size_t i = 0; i < points.size(); ++i) values.push_back(std::sin(12 * points.at(i)[0]));
   const auto lengths = GaussianProcess::likely_lengths(points, values, 1e-4);

@@ -13,7 +13,7 @@ double uniform(std::mt19937_64& random, double low, double high) {
   return std::uniform_real_distribution<double>(low, high)(random);
 }
 
-Hyperparameter drawn(std::mt19937_64& random) {
+Hyperparameter random_hyperparameter(std::mt19937_64& random) {
   const auto sampling = static_cast<Sampling>(random() % 3);
   const bool is_log = sampling != Sampling::linear, has_step = random() % 2;
   switch (random() % 5) {
@@ -41,7 +41,7 @@ Hyperparameter drawn(std::mt19937_64& random) {
 TEST_CASE("Values of hyperparameters are their own, wherever they are drawn") {
   std::mt19937_64 random(1);
   for (int i = 0; i < 2000; ++i) {
-    const Hyperparameter p = drawn(random);
+    const Hyperparameter p = random_hyperparameter(random);
     INFO(p.text() << " " << to_json(p.to_dict()));
     CHECK(p.has(p.default_value));
     CHECK(Hyperparameter::from_dict(parse_json(to_json(p.to_dict())).as_dict()) == p);
@@ -66,7 +66,7 @@ TEST_CASE("Values of hyperparameters are their own, wherever they are drawn") {
 TEST_CASE("Greater positions have values that are no less") {
   std::mt19937_64 random(2);
   for (int i = 0; i < 500; ++i) {
-    const Hyperparameter p = drawn(random);
+    const Hyperparameter p = random_hyperparameter(random);
     if (p.kind != Hyperparameter::Kind::integer && p.kind != Hyperparameter::Kind::real) continue;
     INFO(p.text());
     double last = -INFINITY;
@@ -80,7 +80,7 @@ TEST_CASE("Greater positions have values that are no less") {
 TEST_CASE("All values are drawn equally often, and a grid has each of them once") {
   std::mt19937_64 random(3);
   for (int i = 0; i < 200; ++i) {
-    const Hyperparameter p = drawn(random);
+    const Hyperparameter p = random_hyperparameter(random);
     INFO(p.text());
     for (int64_t g = 0; g < p.grid_size(); ++g) {
       CHECK(p.has(p.grid_value(g)));

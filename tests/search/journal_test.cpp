@@ -56,15 +56,15 @@ TEST_CASE("A line that was cut at any byte is removed, and the journal goes on")
     append(journal, Dict{{"first", 1}});
     append(journal, Dict{{"second", 2}});
   }
-  const std::string whole = text_of(file.path());
-  const size_t first = whole.find('\n') + 1;
-  for (size_t length = first; length < whole.size(); ++length) {
+  const std::string content = text_of(file.path());
+  const size_t first = content.find('\n') + 1;
+  for (size_t length = first; length < content.size(); ++length) {
     INFO(length);
-    write(file.path(), whole.substr(0, length));
+    write(file.path(), content.substr(0, length));
     Journal journal(file.path());
     CHECK(records_of(journal).size() == 1);
     append(journal, Dict{{"second", 2}});
-    CHECK(text_of(file.path()) == whole);
+    CHECK(text_of(file.path()) == content);
   }
 }
 
@@ -74,14 +74,14 @@ TEST_CASE("A damaged line is an error that says where it is") {
     Journal journal(file.path());
     for (int i = 0; i < 3; ++i) append(journal, Dict{{"number", i}});
   }
-  const std::string whole = text_of(file.path());
-  for (size_t i = 0; i < whole.size(); ++i) {
-    if (whole[i] == '\n') continue;
-    std::string damaged = whole;
+  const std::string content = text_of(file.path());
+  for (size_t i = 0; i < content.size(); ++i) {
+    if (content[i] == '\n') continue;
+    std::string damaged = content;
     damaged[i] = static_cast<char>(damaged[i] ^ 1);
     write(file.path(), damaged);
     Journal journal(file.path());
-    const auto line = 1 + std::count(whole.begin(), whole.begin() + static_cast<long>(i), '\n');
+    const auto line = 1 + std::count(content.begin(), content.begin() + static_cast<long>(i), '\n');
     INFO("byte " << i);
     CHECK_THROWS_WITH(records_of(journal), Catch::Contains(concat("damaged in line ", line)));
     CHECK(text_of(file.path()) == damaged);
@@ -95,17 +95,17 @@ TEST_CASE("A file is visited up to its last whole line, and is not changed") {
     append(journal, Dict{{"first", 1}});
     append(journal, Dict{{"second", 2}});
   }
-  const std::string whole = text_of(file.path());
-  for (size_t length = 0; length <= whole.size(); ++length) {
+  const std::string content = text_of(file.path());
+  for (size_t length = 0; length <= content.size(); ++length) {
     INFO(length);
-    write(file.path(), whole.substr(0, length));
+    write(file.path(), content.substr(0, length));
     REQUIRE(chmod(file.path().c_str(), 0444) == 0);
     int64_t lines = 0;
     Journal::visit_file(file.path(), [&](const Value& value) {
       CHECK(to_json(value) == (++lines == 1 ? R"({"first": 1})" : R"({"second": 2})"));
     });
-    CHECK(lines == std::count(whole.begin(), whole.begin() + static_cast<long>(length), '\n'));
-    CHECK(text_of(file.path()) == whole.substr(0, length));
+    CHECK(lines == std::count(content.begin(), content.begin() + static_cast<long>(length), '\n'));
+    CHECK(text_of(file.path()) == content.substr(0, length));
     REQUIRE(chmod(file.path().c_str(), 0644) == 0);
   }
   write(file.path(), "00000000 {}\n");

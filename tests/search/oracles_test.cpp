@@ -31,10 +31,10 @@ TEST_CASE("A grid has every combination once, in branches too") {
     trial.suggest(other);
     return sum;
   });
-  std::set<std::string> seen;
-  for (const TrialRecord& trial : trials) seen.insert(to_json(trial.values));
+  std::set<std::string> distinct_values;
+  for (const TrialRecord& trial : trials) distinct_values.insert(to_json(trial.values));
   CHECK(trials.size() == 3 * (4 + 2));
-  CHECK(seen.size() == trials.size());
+  CHECK(distinct_values.size() == trials.size());
   CHECK(trials[0].values == Dict{{"a", 1}, {"kind", "p"}, {"n", 1}});
   CHECK(trials[1].values == Dict{{"a", 1}, {"kind", "p"}, {"n", 2}});
 }

@@ -103,11 +103,11 @@ TEST_CASE("Eight processes under kill -9 lose no trial and run none twice") {
   int64_t kill_count = 0;
   while (kill_count < kills) {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % (15000 + 10 * trials)));
-    std::unique_ptr<Process>& chosen = all[random() % all.size()];
-    if (!chosen->runs()) break;
-    chosen->kill();
+    std::unique_ptr<Process>& victim = all[random() % all.size()];
+    if (!victim->runs()) break;
+    victim->kill();
     ++kill_count;
-    chosen = start();
+    victim = start();
   }
   for (const auto& process : all) CHECK(process->wait() == 0);
   CHECK(kill_count == kills);
@@ -117,22 +117,23 @@ TEST_CASE("Eight processes under kill -9 lose no trial and run none twice") {
   const StudyPtr study = Study::open(options);
   const TrialHistory& history = study->history();
   CHECK(history.size() == trials);
-  int64_t wrong = 0;
+  int64_t wrong_count = 0;
   for (int64_t i = 1; i <= trials; ++i) {
     const TrialRecord& trial = history.at(i);
     const double x = draw(11, i, "x");
-    wrong += trial.state != TrialRecord::State::complete || trial.values != Dict{{"x", x}} ||
-             trial.score != 1 + x || trial.reports.size() != kSteps || board.score_counts[i] > 1;
+    wrong_count += trial.state != TrialRecord::State::complete || trial.values != Dict{{"x", x}} ||
+                   trial.score != 1 + x || trial.reports.size() != kSteps ||
+                   board.score_counts[i] > 1;
   }
-  CHECK(wrong == 0);
+  CHECK(wrong_count == 0);
   int64_t score_count = 0;
   std::ifstream lines(file.path());
   for (std::string line; std::getline(lines, line);)
     score_count += line.find("{\"tell\"") != line.npos;
   CHECK(score_count == trials);
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
   WARN(trials << " trials, " << kill_count << " kills, " << board.resumed
-              << " trials cut and gone on, " << passed.count() << " s");
+              << " trials cut and gone on, " << duration.count() << " s");
   munmap(&board, sizeof board);
 }
 
@@ -152,9 +153,9 @@ TEST_CASE("A trial costs less than a millisecond besides what it computes") {
       study->tell(*trial, branin_of(*trial, 1));
       ++count;
     }
-    const double passed = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-    WARN(oracle << ": " << passed / static_cast<double>(count) << " ms of the processor a trial, "
-                << count << " trials");
-    CHECK(passed < 1.0 * static_cast<double>(count));
+    const double milliseconds = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    WARN(oracle << ": " << milliseconds / static_cast<double>(count)
+                << " ms of the processor a trial, " << count << " trials");
+    CHECK(milliseconds < 1.0 * static_cast<double>(count));
   }
 }

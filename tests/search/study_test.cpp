@@ -40,23 +40,25 @@ TEST_CASE("Any number of workers in any order makes the same trials") {
       INFO(oracle << (prunes ? " with a pruner" : ""));
       Dict options = options_for(oracle);
       if (prunes) options.set("pruner", "median");
-      const auto alone = search(options, 1, mixed, 4);
-      CHECK(alone.size() >= 20);
+      const auto with_one_worker = search(options, 1, mixed, 4);
+      CHECK(with_one_worker.size() >= 20);
       for (const int workers : {2, 8})
         for (const unsigned schedule : {1u, 2u, 3u})
-          check_equal(search(options, workers, mixed, 4, schedule), alone);
+          check_equal(search(options, workers, mixed, 4, schedule), with_one_worker);
       int64_t pruned = 0;
-      for (const TrialRecord& trial : alone) pruned += trial.state == TrialRecord::State::pruned;
+      for (const TrialRecord& trial : with_one_worker)
+        pruned += trial.state == TrialRecord::State::pruned;
       CHECK((pruned > 0) == prunes);
     }
 }
 
 TEST_CASE("Another seed makes other trials") {
   Dict options = options_for("random");
-  const auto one = search(options, 1, mixed);
+  const auto trials = search(options, 1, mixed);
   options.set("seed", 8);
-  const auto other = search(options, 1, mixed);
-  for (size_t i = 0; i < one.size(); ++i) CHECK_FALSE(one[i].values == other[i].values);
+  const auto other_trials = search(options, 1, mixed);
+  for (size_t i = 0; i < trials.size(); ++i)
+    CHECK_FALSE(trials[i].values == other_trials[i].values);
 }
 
 TEST_CASE("A trial that was let go is asked for again, with its values and reports") {
@@ -88,20 +90,20 @@ TEST_CASE("A trial that was let go is asked for again, with its values and repor
 
 TEST_CASE("A study fails rather than wait for itself") {
   const auto study = Study::open({{"oracle", "bayesian"}, {"lag", 2}, {"seed", 1}});
-  const TrialPtr one = study->ask(), two = study->ask();
-  CHECK(two->number() == 2);
+  const TrialPtr first_trial = study->ask(), second_trial = study->ask();
+  CHECK(second_trial->number() == 2);
   CHECK_THROWS_WITH(study->ask(), Catch::Contains("were asked for here and not told"));
-  study->tell(*one, 1);
+  study->tell(*first_trial, 1);
   CHECK(study->ask()->number() == 3);
 }
 
 TEST_CASE("The end of a study is null, and what is no score is refused") {
   const auto study = Study::open({{"max_trials", 2}, {"seed", 1}});
-  const TrialPtr one = study->ask(), two = study->ask();
+  const TrialPtr first_trial = study->ask(), second_trial = study->ask();
   CHECK_FALSE(study->ask());
-  CHECK_THROWS_WITH(study->tell(*one, {}), Catch::Contains("has no score"));
-  study->tell(*one, NAN);
-  study->tell(*two, {}, TrialRecord::State::failed, "because");
+  CHECK_THROWS_WITH(study->tell(*first_trial, {}), Catch::Contains("has no score"));
+  study->tell(*first_trial, NAN);
+  study->tell(*second_trial, {}, TrialRecord::State::failed, "because");
   CHECK(study->best(5).empty());
   CHECK(study->history().at(2).message == "because");
   CHECK_FALSE(study->ask());
@@ -128,11 +130,11 @@ TEST_CASE("The journal of another search is refused, and more trials are not ano
 
 TEST_CASE("A hyperparameter keeps its values for all trials") {
   const auto study = Study::open({{"seed", 1}});
-  const TrialPtr one = study->ask(), two = study->ask();
-  one->suggest(Hyperparameter::integer("units", 1, 8));
-  two->suggest(Hyperparameter::integer("units", 1, 9));
-  study->tell(*one, 1);
-  CHECK_THROWS_WITH(study->tell(*two, 1),
+  const TrialPtr first_trial = study->ask(), second_trial = study->ask();
+  first_trial->suggest(Hyperparameter::integer("units", 1, 8));
+  second_trial->suggest(Hyperparameter::integer("units", 1, 9));
+  study->tell(*first_trial, 1);
+  CHECK_THROWS_WITH(study->tell(*second_trial, 1),
                     Catch::Contains("is Int, 1 to 8") && Catch::Contains("not Int, 1 to 9"));
 }
 
@@ -155,9 +157,9 @@ TEST_CASE("Scopes name hyperparameters and decide whether they exist") {
 }
 
 TEST_CASE("Hyperparameters that are given count instead of those that are asked for") {
-  const auto given = std::make_shared<HyperParameters>();
-  given->suggest(Hyperparameter::fixed("rate", 0.5));
-  Dict options{{"seed", 1}, {"max_trials", 5}, {"hyperparameters", given}};
+  const auto hyperparameters = std::make_shared<HyperParameters>();
+  hyperparameters->suggest(Hyperparameter::fixed("rate", 0.5));
+  Dict options{{"seed", 1}, {"max_trials", 5}, {"hyperparameters", hyperparameters}};
   const auto ask_both = [](const StudyPtr& study) {
     const TrialPtr trial = study->ask();
     CHECK(trial->suggest(Hyperparameter::real("rate", 0, 1)) == Value(0.5));

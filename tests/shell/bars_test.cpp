@@ -53,9 +53,9 @@ void stop_for_a_second(pid_t child) {
 
 /// Whether bytes were written to a file of the folder.
 bool has_bytes(const fs::path& folder) {
-  std::error_code gone;
-  for (const auto& entry : fs::directory_iterator(folder, gone))
-    if (const auto size = entry.file_size(gone); !gone && size > 0) return true;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (const auto size = entry.file_size(error); !error && size > 0) return true;
   return false;
 }
 
@@ -68,9 +68,9 @@ Delay while_it_saves_to(const fs::path& folder) {
 }
 
 bool has_open(pid_t child, const fs::path& path) {
-  std::error_code gone;
-  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(child) + "/fd", gone))
-    if (fs::read_symlink(entry.path(), gone) == path) return true;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(child) + "/fd", error))
+    if (fs::read_symlink(entry.path(), error) == path) return true;
   return false;
 }
 
@@ -120,15 +120,15 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 size_t longest(const std::vector<std::string>& lines) {
-  size_t most = 0;
-  for (const std::string& line : lines) most = std::max(most, line.size());
-  return most;
+  size_t greatest = 0;
+  for (const std::string& line : lines) greatest = std::max(greatest, line.size());
+  return greatest;
 }
 
 size_t count(const std::string& text, const std::string& word) {
-  size_t found = 0;
-  for (size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) ++found;
-  return found;
+  size_t result = 0;
+  for (size_t at = 0; (at = text.find(word, at)) != text.npos; ++at) ++result;
+  return result;
 }
 
 }  // namespace
@@ -247,11 +247,12 @@ TEST_CASE("a read that takes more than a second shows how far it has come, but n
     std::string name, write, read;
     int stops;
   };
-  const std::string large = "cr.layers.Dense(4000, { input_shape = { 8000 } })";
-  const auto [name, write, read, stops] = GENERATE_COPY(
-      Case{"a.npy", "cr.data.write_npy(path, cr.zeros { 16, 2000000 })", "cr.data.read_npy(path)",
-           1},
-      Case{"m.h5", "cr.Sequential { " + large + " }:save(path)", "cr.models.load_model(path)", 8});
+  const std::string large_layer = "cr.layers.Dense(4000, { input_shape = { 8000 } })";
+  const auto [name, write, read, stops] =
+      GENERATE_COPY(Case{"a.npy", "cr.data.write_npy(path, cr.zeros { 16, 2000000 })",
+                         "cr.data.read_npy(path)", 1},
+                    Case{"m.h5", "cr.Sequential { " + large_layer + " }:save(path)",
+                         "cr.models.load_model(path)", 8});
   const bool in_fit = GENERATE(false, true);
   const std::string path = std::string(folder) + "/" + name, start = "path = '" + path + "' ";
   written_on(120, start + write);

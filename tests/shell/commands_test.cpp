@@ -76,8 +76,8 @@ TEST_CASE("the kernels of OpenBLAS are those for the instruction sets of the pro
 #ifdef __x86_64__
   if (!__builtin_cpu_supports("avx2")) return;
   const char* expected = __builtin_cpu_supports("avx512bw") ? "SkylakeX" : "Haswell";
-  const std::string told = crescent_says("info --json", "OPENBLAS_CORETYPE=Prescott").text;
-  const crescent::Value facts = crescent::parse_json(told);
+  const std::string text = crescent_says("info --json", "OPENBLAS_CORETYPE=Prescott").text;
+  const crescent::Value facts = crescent::parse_json(text);
   const crescent::Dict& device = facts.as_dict().at("device_information").as_dict();
   CHECK(device.at("blas").as_dict().at("core") == crescent::Value(expected));
 #endif
@@ -99,9 +99,9 @@ TEST_CASE("inspect tells the columns of a table") {
 }
 
 TEST_CASE("a wrong word for tracebacks is an error") {
-  const Outcome wrong = crescent_says("-e 'print(1)'", "CRESCENT_TRACEBACK=bogus");
-  CHECK(wrong.status == 1);
-  CHECK(wrong.text == "crescent: CRESCENT_TRACEBACK can be 'full', not 'bogus'\n");
+  const Outcome outcome = crescent_says("-e 'print(1)'", "CRESCENT_TRACEBACK=bogus");
+  CHECK(outcome.status == 1);
+  CHECK(outcome.text == "crescent: CRESCENT_TRACEBACK can be 'full', not 'bogus'\n");
   CHECK(crescent_says("-e 'print(1)'", "CRESCENT_TRACEBACK=").text == "1\n");
 }
 
@@ -169,9 +169,9 @@ TEST_CASE("-e prints what its text gives") {
   CHECK(crescent_says("-e '{ 1, 2 }, 3'").text == "{ 1, 2 }\t3\n");
   CHECK(crescent_says("-e 'print(1)'").text == "1\n");
   CHECK(crescent_says("-e 'x = 1'").text.empty());
-  const Outcome wrong = crescent_says("-e '1 + {}'");
-  CHECK(wrong.status == 1);
-  CHECK_THAT(wrong.text, StartsWith("crescent: (command line):1: ") && !Contains("return"));
+  const Outcome outcome = crescent_says("-e '1 + {}'");
+  CHECK(outcome.status == 1);
+  CHECK_THAT(outcome.text, StartsWith("crescent: (command line):1: ") && !Contains("return"));
 }
 
 TEST_CASE("a device or communicator that the environment names must be there at the start") {
@@ -192,9 +192,9 @@ TEST_CASE("an output that cannot be written is an error") {
   for (const char* arguments : {"--help", "--version", "info", "plugins", "describe --json",
                                 "-e 'print(1)'", "-e 'print(1) os.exit(0)'"}) {
     INFO(arguments);
-    const Outcome full = crescent_says(std::string(arguments) + " 2>&1 >/dev/full )", "(");
-    CHECK(full.status == 1);
-    CHECK(full.text == "crescent: cannot write to standard output: No space left on device\n");
+    const Outcome outcome = crescent_says(std::string(arguments) + " 2>&1 >/dev/full )", "(");
+    CHECK(outcome.status == 1);
+    CHECK(outcome.text == "crescent: cannot write to standard output: No space left on device\n");
   }
 }
 

@@ -93,14 +93,14 @@ TEST_CASE("convert writes the same model in another format, or nothing") {
     CHECK(rehearsed.status == 0);
     CHECK_THAT(rehearsed.text, Catch::Contains("nothing was written"));
     CHECK(folder.count() == before);
-    const Outcome done = crescent_says("convert " + from + " " + to);
-    INFO(done.text);
-    CHECK(done.status == 0);
+    const Outcome conversion = crescent_says("convert " + from + " " + to);
+    INFO(conversion.text);
+    CHECK(conversion.status == 0);
     CHECK(folder.count() == before + 1);
-    const Outcome same = crescent_says("verify " + (folder / "a.h5") + " " + to);
-    INFO(same.text);
-    CHECK(same.status == 0);
-    CHECK_THAT(same.text, Catch::Contains("weights after a step: same"));
+    const Outcome verification = crescent_says("verify " + (folder / "a.h5") + " " + to);
+    INFO(verification.text);
+    CHECK(verification.status == 0);
+    CHECK_THAT(verification.text, Catch::Contains("weights after a step: same"));
   }
   CHECK(crescent_says("convert " + (folder / "a.h5") + " " + (folder / "w.npz")).status == 0);
   CHECK(crescent_says("convert " + (folder / "w.npz") + " " + (folder / "w.safetensors")).status ==
@@ -130,28 +130,30 @@ TEST_CASE("convert writes weights in several files, and messages name the target
   const std::string to = folder / "w.weights.json";
   CHECK(crescent_says("convert --dry-run " + (folder / "a.h5") + " " + to).status == 0);
   CHECK(folder.count() == before);
-  const Outcome done = crescent_says("convert " + (folder / "a.h5") + " " + to);
-  INFO(done.text);
-  CHECK(done.status == 0);
-  CHECK_THAT(done.text, Catch::Contains("weights alone"));
-  CHECK_THAT(done.text, !Catch::Contains(".convert-"));
+  const Outcome conversion = crescent_says("convert " + (folder / "a.h5") + " " + to);
+  INFO(conversion.text);
+  CHECK(conversion.status == 0);
+  CHECK_THAT(conversion.text, Catch::Contains("weights alone"));
+  CHECK_THAT(conversion.text, !Catch::Contains(".convert-"));
   CHECK(folder.count() == before + 2);  // two new files: the index and one shard of weights
   auto loaded = trained_model(0.5);
   load_weights(*loaded, to);
   const ModelPtr first = load_model(folder / "a.h5");
   for (size_t i = 0; i < 4; ++i)
     CHECK(loaded->get_weights()[i].to_vector() == first->get_weights()[i].to_vector());
-  const Outcome lost = crescent_says("convert " + (folder / "a.h5") + " " + (folder / "no/b.h5"));
-  CHECK_THAT(lost.text, Catch::Contains("no folder") && !Catch::Contains(".convert-"));
+  const Outcome no_folder =
+      crescent_says("convert " + (folder / "a.h5") + " " + (folder / "no/b.h5"));
+  CHECK_THAT(no_folder.text, Catch::Contains("no folder") && !Catch::Contains(".convert-"));
 }
 
 TEST_CASE("convert writes what a model predicts for other programs, and says what stays behind") {
   const Folder folder;
   save_model(*trained_model(), folder / "a.h5");
-  const Outcome done = crescent_says("convert " + (folder / "a.h5") + " " + (folder / "a.onnx"));
-  CHECK(done.status == 0);
-  CHECK_THAT(done.text, Catch::Contains("what compile was given and the layers stay behind"));
-  CHECK_THAT(done.text, !Catch::Contains("read again"));
+  const Outcome conversion =
+      crescent_says("convert " + (folder / "a.h5") + " " + (folder / "a.onnx"));
+  CHECK(conversion.status == 0);
+  CHECK_THAT(conversion.text, Catch::Contains("what compile was given and the layers stay behind"));
+  CHECK_THAT(conversion.text, !Catch::Contains("read again"));
   CHECK(fs::exists(folder / "a.onnx"));
   CHECK(folder.count() == 2);
   CHECK(crescent_says("convert " + (folder / "a.onnx") + " " + (folder / "b.h5")).status != 0);
@@ -177,11 +179,11 @@ function Flat:write_arrays(path)
 end
 function Flat:read_arrays() return { x = require("crescent").zeros { 192 } } end
 )";
-  const Outcome lost =
+  const Outcome failed_conversion =
       crescent_says("--plugin acme.flat convert " + pixels + " " + (folder / "x.flat"),
                     "CRESCENT_PLUGIN_PATH=" + folder / ".");
-  CHECK(lost.status == 1);
-  CHECK_THAT(lost.text, Catch::Contains("uint8(8, 8, 3), is read as float32(192,)"));
+  CHECK(failed_conversion.status == 1);
+  CHECK_THAT(failed_conversion.text, Catch::Contains("uint8(8, 8, 3), is read as float32(192,)"));
   CHECK_FALSE(fs::exists(folder / "x.flat"));
 }
 
@@ -221,10 +223,10 @@ TEST_CASE("verify finds targets for losses of numbers and of classes beside each
     m:compile { loss = { "kl_divergence", "sparse_categorical_crossentropy", "mse" } }
     m:save [[)",
                        path, "]]'"));
-  const Outcome same = crescent_says("verify " + path + " " + path);
-  INFO(same.text);
-  CHECK(same.status == 0);
-  CHECK_THAT(same.text, Catch::Contains("weights after a step: same"));
+  const Outcome verification = crescent_says("verify " + path + " " + path);
+  INFO(verification.text);
+  CHECK(verification.status == 0);
+  CHECK_THAT(verification.text, Catch::Contains("weights after a step: same"));
 }
 
 TEST_CASE("verify names the first layer that differs") {
@@ -264,9 +266,10 @@ TEST_CASE("validate checks the compiled steps of a file's model, on data of a fi
     local x = cr.random.normal { 20, m.inputs[1].shape[2] }
     cr.data.write_hdf5([[)",
                        data, "]], { x = x, y = m:predict(x) })'"));
-  const Outcome given = crescent_says("validate " + path + " --data " + data + " --batch_size 10");
-  INFO(given.text);
-  CHECK(given.status == 0);
+  const Outcome validation =
+      crescent_says("validate " + path + " --data " + data + " --batch_size 10");
+  INFO(validation.text);
+  CHECK(validation.status == 0);
   CHECK(crescent_says("validate " + path + " --dta x").text.find("did you mean") !=
         std::string::npos);
 }

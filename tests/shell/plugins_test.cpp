@@ -31,21 +31,21 @@ TEST_CASE("crescent plugins lists every plugin, as JSON too") {
   CHECK_THAT(listing.text, Contains("losses ") && Contains("(built-in, loaded on first use)") &&
                                Contains("MeanSquaredError"));
   const crescent::Value rows = crescent::parse_json(crescent_says("plugins --json").text);
-  bool found = false;
+  bool is_listed = false;
   for (const crescent::Value& row : rows.as_list())
     if (row.as_dict().at("name") == crescent::Value("losses")) {
-      found = true;
+      is_listed = true;
       CHECK(row.as_dict().at("origin").as_string() == "built-in");
       CHECK_FALSE(row.as_dict().at("classes").as_list().empty());
     }
-  CHECK(found);
+  CHECK(is_listed);
 }
 
 TEST_CASE("crescent plugins CLASS tells who has it") {
   for (const char* name : {"MeanSquaredError", "mse"}) {
-    const Outcome one = crescent_says(std::string("plugins ") + name);
-    CHECK(one.status == 0);
-    CHECK_THAT(one.text, Contains(std::string(name) + " (loss) is in losses "));
+    const Outcome outcome = crescent_says(std::string("plugins ") + name);
+    CHECK(outcome.status == 0);
+    CHECK_THAT(outcome.text, Contains(std::string(name) + " (loss) is in losses "));
   }
   CHECK(crescent_says("plugins NobodyHasThis").status == 1);
   CHECK_THAT(crescent_says("plugins MeanSquarredError").text,
@@ -56,9 +56,9 @@ TEST_CASE("crescent plugins CLASS tells who has it") {
 
 TEST_CASE("A plugin in Lua is listed without being run, found by its class, and run once") {
   const LuaFolder lua;
-  const Outcome listed = crescent_says("plugins acme.gate", lua.environment());
-  CHECK(listed.status == 0);
-  CHECK_THAT(listed.text,
+  const Outcome outcome = crescent_says("plugins acme.gate", lua.environment());
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.text,
              Contains("acme.gate 0.3.0") && Contains("Lets through.") && Contains("layer: Gate"));
   CHECK_THAT(crescent_says("plugins Gate", lua.environment()).text,
              StartsWith("Gate (layer) is in acme.gate 0.3.0"));
@@ -70,15 +70,15 @@ TEST_CASE("A plugin in Lua is listed without being run, found by its class, and 
 
 TEST_CASE("Of two plugins with a class of one name it is said which has it") {
   const Folder folder;
-  const std::string one = folder / "one.lua", two = folder / "two.lua";
-  std::ofstream(one) << kGate;
-  std::ofstream(two) << kGate;
-  const Outcome both =
-      crescent_says("--plugin " + one + " --plugin " + two + " -e 'cr.layers.Gate()'");
-  CHECK_THAT(both.text,
-             Contains("the layer Gate of '" + two + "' takes the place of that of '" + one + "'"));
-  const Outcome loaded_twice =
-      crescent_says("--plugin " + one + " --plugin " + one + " -e 'cr.layers.Gate()'");
+  const std::string first_file = folder / "one.lua", second_file = folder / "two.lua";
+  std::ofstream(first_file) << kGate;
+  std::ofstream(second_file) << kGate;
+  const Outcome outcome = crescent_says("--plugin " + first_file + " --plugin " + second_file +
+                                        " -e 'cr.layers.Gate()'");
+  CHECK_THAT(outcome.text, Contains("the layer Gate of '" + second_file +
+                                    "' takes the place of that of '" + first_file + "'"));
+  const Outcome loaded_twice = crescent_says("--plugin " + first_file + " --plugin " + first_file +
+                                             " -e 'cr.layers.Gate()'");
   CHECK_THAT(loaded_twice.text, !Contains("takes the place"));
 }
 
@@ -106,8 +106,8 @@ end
   CHECK_THAT(crescent_says("plugins acme.mine", environment).text, Contains("format: Mine"));
   std::ofstream(folder / "a.mine") << "x 3\ny 4.5\n";
   const std::string from = folder / "a.mine", to = folder / "a.npz", again = folder / "b.mine";
-  const Outcome seen = crescent_says("--plugin acme.mine inspect " + from, environment);
-  CHECK_THAT(seen.text, Contains("format Mine") && Contains("x") && Contains("float32 (1)"));
+  const Outcome inspection = crescent_says("--plugin acme.mine inspect " + from, environment);
+  CHECK_THAT(inspection.text, Contains("format Mine") && Contains("x") && Contains("float32 (1)"));
   CHECK(crescent_says("--plugin acme.mine convert " + from + " " + to, environment).status == 0);
   const Outcome converted_back =
       crescent_says("--plugin acme.mine convert " + to + " " + again, environment);
@@ -124,8 +124,8 @@ TEST_CASE("A plugin in Lua that others may write is not run") {
   fs::permissions(lua.folder / "gate.lua", fs::perms::all);
   CHECK_THAT(crescent_says("plugins", lua.environment()).text, Contains("others may write"));
   CHECK(crescent_says("-e 'cr.layers.Gate()'", lua.environment()).status == 1);
-  const Outcome named = crescent_says("-e 'cr.plugins.load \"acme.gate\"'", lua.environment());
-  CHECK_THAT(named.text, Contains("others may write"));
+  const Outcome outcome = crescent_says("-e 'cr.plugins.load \"acme.gate\"'", lua.environment());
+  CHECK_THAT(outcome.text, Contains("others may write"));
 }
 
 TEST_CASE("A file finds its classes in plugins in Lua, in scripts, at the prompt and in commands") {
@@ -140,9 +140,9 @@ TEST_CASE("A file finds its classes in plugins in Lua, in scripts, at the prompt
        {"-e '" + loading + "'", "convert " + model + " " + other, "verify " + model + " " + other,
         "validate " + model, std::string("-e 'cr.layers.get \"gate\"'"),
         std::string("plugins Gate"), std::string("check-plugin acme.gate")}) {
-    const Outcome done = crescent_says(command, lua.environment());
-    INFO(command << ": " << done.text);
-    CHECK(done.status == 0);
+    const Outcome outcome = crescent_says(command, lua.environment());
+    INFO(command << ": " << outcome.text);
+    CHECK(outcome.status == 0);
   }
   const Outcome typed =
       crescent_says("-i", "printf '%s\n' '" + loading + "' | " + lua.environment());
@@ -217,14 +217,15 @@ more()
   const auto message_of = [&](const char* name) {
     return crescent_says(std::string("-e 'cr.layers.") + name + "()'", lua.environment()).text;
   };
-  const std::string deep = message_of("Deep"), bare = message_of("Bare"),
-                    endless = message_of("Endless");
-  CHECK_THAT(deep, Contains("deep.lua:3: attempt to index a nil value (field 'a') (called from ") &&
-                       Contains("deep.lua:4, called from ") && Contains("deep.lua:5)"));
-  CHECK_THAT(bare, Contains("no luck (at ") && Contains("bare.lua:3, called from ") &&
-                       Contains("bare.lua:4)"));
-  CHECK_THAT(endless, Contains("stack overflow"));
-  CHECK(endless.size() < 4000);
+  const std::string deep_message = message_of("Deep"), bare_message = message_of("Bare"),
+                    endless_message = message_of("Endless");
+  CHECK_THAT(deep_message,
+             Contains("deep.lua:3: attempt to index a nil value (field 'a') (called from ") &&
+                 Contains("deep.lua:4, called from ") && Contains("deep.lua:5)"));
+  CHECK_THAT(bare_message, Contains("no luck (at ") && Contains("bare.lua:3, called from ") &&
+                               Contains("bare.lua:4)"));
+  CHECK_THAT(endless_message, Contains("stack overflow"));
+  CHECK(endless_message.size() < 4000);
 }
 
 TEST_CASE("A plugin in Lua has a class of datasets, which is found by its name") {
@@ -261,9 +262,9 @@ function Torn:get(number) return cr.ones { 3, number } end
 }
 
 TEST_CASE("Commands about plugins say what is wrong with what they are given") {
-  const Outcome empty = crescent_says("plugins ''");
-  CHECK(empty.status == 2);
-  CHECK_THAT(empty.text, Contains("expected the name of a plugin or class, got ''"));
+  const Outcome outcome = crescent_says("plugins ''");
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.text, Contains("expected the name of a plugin or class, got ''"));
   CHECK_THAT(crescent_says("check-plugin losses --options '[1]'").text,
              Contains("--options: expected {\"Class\": {\"options\": {...}}}, got [1]"));
   const std::pair<const char*, const char*> rows[] = {
@@ -288,12 +289,12 @@ TEST_CASE("Commands about plugins say what is wrong with what they are given") {
 
 TEST_CASE("A folder that stands twice in the search path is searched once") {
   const LuaFolder lua;
-  const std::string listed =
+  const std::string listing =
       crescent_says("plugins", lua.environment() + ":" + lua.folder / "../" +
                                    fs::path(lua.folder / "x").parent_path().filename().string())
           .text;
-  INFO(listed);
-  CHECK(listed.find("acme.gate") == listed.rfind("acme.gate"));
+  INFO(listing);
+  CHECK(listing.find("acme.gate") == listing.rfind("acme.gate"));
 }
 
 TEST_CASE("--plugin loads for scripts and for commands") {
@@ -372,9 +373,10 @@ TEST_CASE("new-plugin prints the program by its path where the PATH leads to non
                                            "cd " + folder / "." + " && PATH=" + path)
                                  .text;
     const std::string before = "CRESCENT_PLUGIN_PATH=" + name + " ";
-    const size_t at = text.find(before);
-    REQUIRE(at != text.npos);
-    return text.substr(at + before.size(), text.find(' ', at + before.size()) - at - before.size());
+    const size_t position = text.find(before);
+    REQUIRE(position != text.npos);
+    return text.substr(position + before.size(),
+                       text.find(' ', position + before.size()) - position - before.size());
   };
   const std::string program = fs::canonical(CRESCENT_PROGRAM).string();
   CHECK(word("/nowhere") == program);
@@ -441,10 +443,9 @@ TEST_CASE("check-plugin passes the plugins of this tree, and skips what its argu
   for (const crescent::Value& row : plugins.as_list()) {
     const std::string name = row.as_dict().at("name").as_string();
     if (name == "cpu" || row.as_dict().at("origin").as_string() != "built-in") continue;
-    const auto given = options.find(name);
-    const Outcome checked =
-        crescent_says("check-plugin " + name +
-                      (given == options.end() ? "" : " --options '" + given->second + "'"));
+    const auto it = options.find(name);
+    const Outcome checked = crescent_says(
+        "check-plugin " + name + (it == options.end() ? "" : " --options '" + it->second + "'"));
     INFO(checked.text);
     CHECK(checked.status == 0);
     CHECK(checked.text.find("FAILED") == checked.text.npos);

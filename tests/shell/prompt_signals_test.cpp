@@ -128,7 +128,7 @@ TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
   training.expect("fit: interrupted after");
   training.expect("interrupted!");
   CHECK(training.end() == 130);
-  CHECK(training.seen().find("went on") == std::string::npos);
+  CHECK(training.shown_text().find("went on") == std::string::npos);
   Terminal evaluating(
       state,
       {"-e", kModel + kSource + "model:evaluate(source, {verbose = 0}) print('went ' .. 'on')"});
@@ -136,7 +136,7 @@ TEST_CASE("Ctrl-C ends a script, in a loop and while it trains") {
   evaluating.signal(SIGINT);
   evaluating.expect("evaluate: interrupted after batch");
   CHECK(evaluating.end() == 130);
-  CHECK(evaluating.seen().find("went on") == std::string::npos);
+  CHECK(evaluating.shown_text().find("went on") == std::string::npos);
 }
 
 TEST_CASE("signals end a script after the batch, whatever it catches; its files are written") {
@@ -157,7 +157,7 @@ TEST_CASE("signals end a script after the batch, whatever it catches; its files 
         script.signal(number);
       }
       CHECK(script.end() == 128 + number);
-      CHECK(script.seen().find("went on") == std::string::npos);
+      CHECK(script.shown_text().find("went on") == std::string::npos);
       std::string text;
       std::getline(std::ifstream(file), text);
       CHECK(text == "all of it");

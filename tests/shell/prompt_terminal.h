@@ -112,7 +112,7 @@ class Terminal {
     FAIL("the program did not end; it showed:\n" << shown_text_);
     return -1;
   }
-  const std::string& seen() const { return shown_text_; }
+  const std::string& shown_text() const { return shown_text_; }
 
  private:
   static constexpr unsigned short kColumns = 120;

@@ -156,7 +156,7 @@ TEST_CASE("what takes more than a second shows how far it has come, what takes l
   terminal.expect("s\x1b[K\r\n[");
   terminal.enter("layer:adapt(cr.data.dataset(cr.ones { 8, 1 })); print 'at once'");
   terminal.expect("\r\nat once\r\n[");
-  CHECK(terminal.seen().find("adapt:") == std::string::npos);
+  CHECK(terminal.shown_text().find("adapt:") == std::string::npos);
   terminal.send("\x04");
   CHECK(terminal.end() == 0);
 }

@@ -24,14 +24,14 @@ class Script {
     if (child_ == 0) {
       dup2(ends[1], STDOUT_FILENO), dup2(ends[1], STDERR_FILENO);
       close(ends[0]);
-      const std::string whole = "io.stdout:setvbuf 'no' " + text;
-      execl(CRESCENT_PROGRAM, "crescent", "-e", whole.c_str(), nullptr);
+      const std::string code = "io.stdout:setvbuf 'no' " + text;
+      execl(CRESCENT_PROGRAM, "crescent", "-e", code.c_str(), nullptr);
       _exit(127);
     }
     close(ends[1]);
     output_ = ends[0];
     fcntl(output_, F_SETFL, O_NONBLOCK);
-    for (int tries = 0; seen().find("ready") == std::string::npos; ++tries) {
+    for (int tries = 0; shown_text().find("ready") == std::string::npos; ++tries) {
       INFO(shown_text_);
       REQUIRE(tries < 600);
       usleep(50000);
@@ -55,7 +55,7 @@ class Script {
     }
     return -1;
   }
-  const std::string& seen() {
+  const std::string& shown_text() {
     char buffer[4096];
     for (ssize_t count; (count = read(output_, buffer, sizeof buffer)) > 0;)
       shown_text_.append(buffer, static_cast<size_t>(count));
@@ -137,7 +137,7 @@ TEST_CASE("one signal stops what would never end", "[L06]") {
       Script script(kElements + "print 'ready' " + endless.code);
       script.signal(number);
       const int status = script.end(kSoon);
-      INFO(script.seen());
+      INFO(script.shown_text());
       CHECK(status == 128 + number);
     }
 }
@@ -148,8 +148,8 @@ TEST_CASE("an interruption of Lua code that is caught lets a script go on") {
       "on'");
   script.signal(SIGINT);
   CHECK(script.end(kSoon) == 0);
-  INFO(script.seen());
-  CHECK(script.seen().find("false\nwent on") != std::string::npos);
+  INFO(script.shown_text());
+  CHECK(script.shown_text().find("false\nwent on") != std::string::npos);
 }
 
 TEST_CASE("an interruption of a coroutine that is caught outside of it lets a script go on") {
@@ -159,8 +159,8 @@ TEST_CASE("an interruption of a coroutine that is caught outside of it lets a sc
       "g(1) g(2) print(coroutine.resume(coroutine.create(error), 'plain')) print 'went on'");
   script.signal(SIGINT);
   CHECK(script.end(kSoon) == 0);
-  INFO(script.seen());
-  CHECK(script.seen().find("interrupted!\n2\nfalse\tplain\nwent on") != std::string::npos);
+  INFO(script.shown_text());
+  CHECK(script.shown_text().find("interrupted!\n2\nfalse\tplain\nwent on") != std::string::npos);
 }
 
 TEST_CASE("two signals end everything", "[L06]") {
@@ -173,8 +173,8 @@ TEST_CASE("two signals end everything", "[L06]") {
       script.signal(number);
       const auto begin = Clock::now();
       CHECK(script.end(kSoon) == 128 + number);
-      const std::chrono::duration<double> taken = Clock::now() - begin;
-      WARN(endless.name << ": ended " << taken.count() << " s after the second signal");
+      const std::chrono::duration<double> duration = Clock::now() - begin;
+      WARN(endless.name << ": ended " << duration.count() << " s after the second signal");
     }
 }
 

@@ -37,7 +37,7 @@ struct Gradients {
   int64_t limit() { return number(0, 4) == 0 ? int64_t{1} << 40 : number(0, 90); }
 
   /// The gradients of a rank.
-  Tensors of(int rank) const {
+  Tensors gradients_of(int rank) const {
     Tensors values;
     for (size_t i = 0; i < variables.size(); ++i) {
       const Shape& shape = variables[i].shape();
@@ -56,7 +56,7 @@ struct Gradients {
 };
 
 Tensors sums_in_one_program(const Gradients& gradients, int rank) {
-  Tensors inputs, values = gradients.of(rank);
+  Tensors inputs, values = gradients.gradients_of(rank);
   for (const Tensor& value : values)
     if (value) inputs.push_back(value);
   const Function sum([&](const Tensors& in) {
@@ -90,8 +90,8 @@ TEST_CASE("buckets of every size give the sums of single gradients") {
     Tensors expected;
     for (size_t i = 0; i < gradients.variables.size(); ++i) {
       if (gradients.has_none[i]) continue;
-      Tensor sum = gradients.of(0)[i];
-      for (int rank = 1; rank < size; ++rank) sum = sum + gradients.of(rank)[i];
+      Tensor sum = gradients.gradients_of(0)[i];
+      for (int rank = 1; rank < size; ++rank) sum = sum + gradients.gradients_of(rank)[i];
       expected.push_back(sum);
     }
     for (const Tensors& each : sums) {

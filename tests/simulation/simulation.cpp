@@ -156,10 +156,10 @@ std::vector<Start> simulate(int64_t seed) {
   std::string expected, expected_best;
   {
     Disk disk(folder());
-    const Start alone = start(training, 1, 1, {}, disk);
-    INFO(text_of(alone));
-    REQUIRE(alone.is_complete());
-    expected = alone.hashes.front();
+    const Start single_rank = start(training, 1, 1, {}, disk);
+    INFO(text_of(single_rank));
+    REQUIRE(single_rank.is_complete());
+    expected = single_rank.hashes.front();
     if (training.keeps_best()) expected_best = training.hash_of_best(disk.folder());
   }
   Faults faults(seed);

@@ -65,8 +65,8 @@ template <class Function>
 int remove_file(const char* path, Function remove_really) {
   const DiskCall call(path, false);
   if (call.fails(EIO)) return -1;
-  struct stat known;
-  if (call && stat(path, &known) == 0) call.disk().before_removal(path);
+  struct stat status;
+  if (call && stat(path, &status) == 0) call.disk().before_removal(path);
   return remove_really(path);
 }
 
@@ -84,18 +84,18 @@ using namespace crescent::simulation;
 extern "C" {
 
 int open(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;
-  va_end(more);
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
   return open_file(path, flags, mode);
 }
 
 int open64(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(more, mode_t) : 0;
-  va_end(more);
+  va_list arguments;
+  va_start(arguments, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(arguments, mode_t) : 0;
+  va_end(arguments);
   return open_file(path, flags, mode);
 }
 
@@ -129,8 +129,8 @@ int rename(const char* from, const char* to) noexcept {
   static auto* rename_really = real(&::rename, "rename");
   const DiskCall call(from);
   if (call.fails(EIO)) return -1;
-  struct stat known;
-  if (call && stat(from, &known) == 0) call.disk().before_rename(from, to);
+  struct stat status;
+  if (call && stat(from, &status) == 0) call.disk().before_rename(from, to);
   return rename_really(from, to);
 }
 

@@ -41,8 +41,8 @@ class Draws {
 constexpr size_t kFirstHash = 0xcbf29ce484222325;
 
 void add(size_t& hash, const void* data, size_t bytes) {
-  const auto* at = static_cast<const unsigned char*>(data);
-  for (size_t i = 0; i < bytes; ++i) hash = (hash ^ at[i]) * 0x100000001b3;
+  const auto* bytes_begin = static_cast<const unsigned char*>(data);
+  for (size_t i = 0; i < bytes; ++i) hash = (hash ^ bytes_begin[i]) * 0x100000001b3;
 }
 
 void add(size_t& hash, const Variables& variables) {
@@ -156,9 +156,9 @@ std::string Training::text() const {
 std::shared_ptr<Sequential> Training::model() const {
   std::vector<LayerPtr> layers;
   for (const auto& [name, options] : layers_) {
-    Dict named = options;
-    named.set("name", concat("layer_", layers.size()));
-    layers.push_back(make<Layer>(name, named));
+    Dict named_options = options;
+    named_options.set("name", concat("layer_", layers.size()));
+    layers.push_back(make<Layer>(name, named_options));
   }
   auto model = Sequential::make(layers);
   model->compile({{"optimizer", make<Optimizer>(optimizer_.first, optimizer_.second)},

@@ -43,7 +43,7 @@ Numbers numbers(Cursor& cursor, int64_t most = INT64_MAX) {
 }
 Numbers pass(const StreamPtr& stream, uint64_t epoch = 0) { return numbers(*stream->open(epoch)); }
 
-Numbers of(std::initializer_list<int64_t> list) { return list; }
+Numbers list_of(std::initializer_list<int64_t> list) { return list; }
 
 /// The numbers in each batch of the stream.
 std::vector<Numbers> batches(const StreamPtr& stream) {
@@ -60,21 +60,21 @@ std::vector<Numbers> batches(const StreamPtr& stream) {
 
 TEST_CASE("stages give the elements that their names say") {
   CHECK(pass(counted(0)).empty());
-  CHECK(pass(take(counted(9), 3)) == of({0, 1, 2}));
-  CHECK(pass(skip(counted(5), 3)) == of({3, 4}));
-  CHECK(pass(repeat(counted(2), 2)) == of({0, 1, 0, 1}));
-  CHECK(numbers(*repeat(counted(2), {})->open(0), 5) == of({0, 1, 0, 1, 0}));
-  CHECK(pass(concatenate({counted(2), counted(3)})) == of({0, 1, 0, 1, 2}));
+  CHECK(pass(take(counted(9), 3)) == list_of({0, 1, 2}));
+  CHECK(pass(skip(counted(5), 3)) == list_of({3, 4}));
+  CHECK(pass(repeat(counted(2), 2)) == list_of({0, 1, 0, 1}));
+  CHECK(numbers(*repeat(counted(2), {})->open(0), 5) == list_of({0, 1, 0, 1, 0}));
+  CHECK(pass(concatenate({counted(2), counted(3)})) == list_of({0, 1, 0, 1, 2}));
   CHECK(pass(filter(counted(6), mapping([](const Value& x) { return x.as_int() % 2 == 0; }))) ==
-        of({0, 2, 4}));
-  Element both;
+        list_of({0, 2, 4}));
+  Element pair;
   const CursorPtr zipped = zip({counted(2), skip(counted(9), 5)})->open(0);
-  REQUIRE(zipped->next(both));
-  CHECK((both.size() == 2 && both[0] == Value(0) && both[1] == Value(5)));
-  CHECK((zipped->next(both) && !zipped->next(both)));
+  REQUIRE(zipped->next(pair));
+  CHECK((pair.size() == 2 && pair[0] == Value(0) && pair[1] == Value(5)));
+  CHECK((zipped->next(pair) && !zipped->next(pair)));
   const CursorPtr numbered = enumerate(skip(counted(3), 2), 7)->open(0);
-  REQUIRE(numbered->next(both));
-  CHECK((both[0] == Value(7) && both[1] == Value(2)));
+  REQUIRE(numbered->next(pair));
+  CHECK((pair[0] == Value(7) && pair[1] == Value(2)));
 }
 
 TEST_CASE("batches hold elements in order, the rest in a last one") {
@@ -111,14 +111,14 @@ TEST_CASE("a shuffle gives each element once, in an order that its seed and the 
 }
 
 TEST_CASE("interleaved streams take turns") {
-  Interleaving two;
-  two.make = [](Element e) {
+  Interleaving interleaving;
+  interleaving.make = [](Element e) {
     return map(counted(3),
                mapping([e](const Value& x) { return Value(10 * e[0].as_int() + x.as_int()); }));
   };
-  two.cycle = 2;
-  two.block = 2;
-  CHECK(pass(interleave(counted(3), two)) == of({0, 1, 10, 11, 2, 12, 20, 21, 22}));
+  interleaving.cycle = 2;
+  interleaving.block = 2;
+  CHECK(pass(interleave(counted(3), interleaving)) == list_of({0, 1, 10, 11, 2, 12, 20, 21, 22}));
 }
 
 TEST_CASE("an element that fails is named, by each pass that comes to it") {
@@ -130,12 +130,12 @@ TEST_CASE("an element that fails is named, by each pass that comes to it") {
     const StreamPtr stream = map(counted(9), mapping(failing_at_5, workers));
     for (int attempt = 0; attempt < 2; ++attempt) {
       const CursorPtr cursor = stream->open(0);
-      CHECK(numbers(*cursor, 5) == of({0, 1, 2, 3, 4}));
+      CHECK(numbers(*cursor, 5) == list_of({0, 1, 2, 3, 4}));
       Element element;
       CHECK_THROWS_WITH(cursor->next(element), Contains("map: element 6") && Contains("five"));
     }
     const CursorPtr ahead = prefetch_elements(stream, 3)->open(0);
-    CHECK(numbers(*ahead, 5) == of({0, 1, 2, 3, 4}));
+    CHECK(numbers(*ahead, 5) == list_of({0, 1, 2, 3, 4}));
     Element element;
     CHECK_THROWS_WITH(ahead->next(element), Contains("this is five"));
   }
@@ -150,7 +150,7 @@ TEST_CASE("a pass that is left early ends its threads") {
   };
   {
     const CursorPtr cursor = prefetch_elements(map(counted(100000), mapping(slow, 4)), 4)->open(0);
-    CHECK(numbers(*cursor, 3) == of({0, 1, 2}));
+    CHECK(numbers(*cursor, 3) == list_of({0, 1, 2}));
   }
   const int count_after = made_count;
   CHECK(count_after < 1000);

@@ -80,16 +80,16 @@ TEST_CASE("texts that no tensor holds go") {
 }
 
 TEST_CASE("threads make strings while programs run on others") {
-  std::atomic<bool> wrong = false;
+  std::atomic<bool> has_wrong_text = false;
   const auto work = [&](int64_t first) {
     for (int64_t i = 0; i < 60; ++i) {
       const auto values = batch(first + 500 * i, 500);
       const Tensor t = ops::flip(string_tensor(values, {500}), {0});
-      if (strings_of(ops::flip(t, {0})) != values) wrong = true;
+      if (strings_of(ops::flip(t, {0})) != values) has_wrong_text = true;
     }
   };
   std::thread other(work, 10'000'000);
   work(20'000'000);
   other.join();
-  CHECK_FALSE(wrong);
+  CHECK_FALSE(has_wrong_text);
 }

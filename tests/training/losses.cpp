@@ -77,9 +77,10 @@ const Formula kFormulas[] = {
     {"CategoricalHinge",
      {},
      [](const Row& t, const Row& p) {
-       double wrong = -INFINITY;
-       for (size_t i = 0; i < t.size(); ++i) wrong = std::max(wrong, (1 - t[i]) * p[i]);
-       return std::max(0.0, wrong - dot(t, p) + 1);
+       double largest_wrong = -INFINITY;
+       for (size_t i = 0; i < t.size(); ++i)
+         largest_wrong = std::max(largest_wrong, (1 - t[i]) * p[i]);
+       return std::max(0.0, largest_wrong - dot(t, p) + 1);
      }},
     {"LogCosh",
      {},
@@ -121,8 +122,9 @@ const Formula kFormulas[] = {
      {{"gamma", 3}, {"alpha", 0.3}, {"apply_class_balancing", true}},
      [](const Row& t, const Row& p) {
        return mean_of(t, p, [](double a, double b) {
-         const double right = a * b + (1 - a) * (1 - b), weight = a * 0.3 + (1 - a) * 0.7;
-         return weight * std::pow(1 - right, 3) * entropy(a, b);
+         const double right_probability = a * b + (1 - a) * (1 - b),
+                      weight = a * 0.3 + (1 - a) * 0.7;
+         return weight * std::pow(1 - right_probability, 3) * entropy(a, b);
        });
      }},
     {"CategoricalCrossentropy",
@@ -337,9 +339,11 @@ TEST_CASE("CTC sums over every way to spread the labels over time") {
   const Tensor loss = ops::sum((*ctc)(y_true, logits));
   const Tensor gradient = tape.gradient(loss, std::span<const Tensor>(&logits, 1))[0];
   const Tensor direction = SeedGenerator(6).normal(logits.shape());
-  auto at = [&](double step) { return ops::sum((*ctc)(y_true, logits + direction * step)).item(); };
+  auto loss_at = [&](double step) {
+    return ops::sum((*ctc)(y_true, logits + direction * step)).item();
+  };
   CHECK(ops::sum(gradient * direction).item() ==
-        Approx((at(1e-2) - at(-1e-2)) / 2e-2).epsilon(1e-2));
+        Approx((loss_at(1e-2) - loss_at(-1e-2)) / 2e-2).epsilon(1e-2));
   CHECK_THROWS_WITH((*ctc)(tensor(kTruth), tensor(kPredicted)), Contains("Logits `y_pred`"));
 }
 

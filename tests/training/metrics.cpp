@@ -215,24 +215,24 @@ TEST_CASE("areas under curves") {
   CHECK(after_updates(*make<Metric>("AUC", {{"num_thresholds", 21}, {"curve", "PRGAIN"}}), true)
             .item() == Approx(area(recall_gain, precision_gain, "interpolation", true)));
   // given thresholds, several labels in columns, and logits
-  const auto given = make<Metric>("AUC", {{"thresholds", List{0.3, 0.65}}});
+  const auto auc_of_given = make<Metric>("AUC", {{"thresholds", List{0.3, 0.65}}});
   double area_of_given = 0;
   const double points[] = {-1, 0.3, 0.65, 2};
   for (int i = 0; i < 3; ++i) {
     const Counts a = counts_at(points[i], false), b = counts_at(points[i + 1], false);
     area_of_given += (fall_out(a) - fall_out(b)) * (sensitivity(a) + sensitivity(b)) / 2;
   }
-  CHECK(after_updates(*given, false).item() == Approx(area_of_given));
+  CHECK(after_updates(*auc_of_given, false).item() == Approx(area_of_given));
   const Tensor truth = rows({1, 0, 0, 1, 1, 1, 0, 0}, 2),
                scores = rows({0.9f, 0.2f, 0.4f, 0.3f, 0.6f, 0.8f, 0.5f, 0.1f}, 2);
   auto columns = make<Metric>("AUC", {{"multi_label", true}, {"label_weights", List{3, 1}}});
   columns->update_state(truth, scores, {});
   double each[2];
   for (int64_t c : {0, 1}) {
-    auto alone = make<Metric>("AUC");
-    alone->update_state(ops::slice_axis(truth, 1, c, c + 1), ops::slice_axis(scores, 1, c, c + 1),
-                        {});
-    each[c] = alone->result().item();
+    auto auc_of_column = make<Metric>("AUC");
+    auc_of_column->update_state(ops::slice_axis(truth, 1, c, c + 1),
+                                ops::slice_axis(scores, 1, c, c + 1), {});
+    each[c] = auc_of_column->result().item();
   }
   CHECK(columns->result().item() == Approx((3 * each[0] + each[1]) / 4));
   auto logits =
@@ -263,9 +263,9 @@ TEST_CASE("overlap of classes") {
   CHECK(value("IoU", {{"num_classes", 3}, {"target_class_ids", List{0, 2}}}, truth, guess) ==
         Approx((overlap(0) + overlap(2)) / 2));
   const Tensor six = ops::slice_axis(truth, 0, 0, 6), guesses = ops::slice_axis(guess, 0, 0, 6);
-  const Tensor hot = ops::one_hot(six, 3), scores = ops::one_hot(guesses, 3) * 0.9;
-  CHECK(value("OneHotMeanIoU", {{"num_classes", 3}}, hot, scores) == Approx(mean));
-  CHECK(value("OneHotIoU", {{"num_classes", 3}, {"target_class_ids", List{1}}}, hot, scores) ==
+  const Tensor one_hot = ops::one_hot(six, 3), scores = ops::one_hot(guesses, 3) * 0.9;
+  CHECK(value("OneHotMeanIoU", {{"num_classes", 3}}, one_hot, scores) == Approx(mean));
+  CHECK(value("OneHotIoU", {{"num_classes", 3}, {"target_class_ids", List{1}}}, one_hot, scores) ==
         Approx(overlap(1)));
   const Counts c = counts_at(0.5, false);
   CHECK(value("BinaryIoU", {{"target_class_ids", List{1}}}, Tensor::from(kAnswers, {8}),
@@ -364,9 +364,9 @@ TEST_CASE("means of losses and shares of right answers") {
     auto metric = make<Metric>(name);
     metric->update_state(t, p, weights);
     CHECK(metric->result().item() == Approx((values[0] + 3 * values[1]) / 4));
-    auto wrapped = make<Metric>("MeanMetricWrapper", {{"fn", name}});
-    wrapped->update_state(t, p, weights);
-    CHECK(wrapped->result().item() == metric->result().item());
+    auto wrapper = make<Metric>("MeanMetricWrapper", {{"fn", name}});
+    wrapper->update_state(t, p, weights);
+    CHECK(wrapper->result().item() == metric->result().item());
   }
   auto value = [&](const char* name, const Tensor& a, const Tensor& b, const Dict& options = {}) {
     auto metric = make<Metric>(name, options);
@@ -427,10 +427,11 @@ TEST_CASE("counts at all thresholds are part of the compiled step") {
   CHECK(values[3].second == Approx(f1->result().item()));
   CHECK(history->at("AUC").size() == 2);
   // one result for each class
-  const Tensor both = ops::concatenate(Tensors{y, 1.0 - y}, 1);
-  auto two = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}})});
-  two->compile({{"loss", "mse"}, {"metrics", List{Dict{{"class_name", "F1Score"}}}}});
-  const NamedValues each = two->evaluate({x}, {both}, {{"verbose", 0}});
+  const Tensor targets_of_both = ops::concatenate(Tensors{y, 1.0 - y}, 1);
+  auto two_unit_model =
+      Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{3}}})});
+  two_unit_model->compile({{"loss", "mse"}, {"metrics", List{Dict{{"class_name", "F1Score"}}}}});
+  const NamedValues each = two_unit_model->evaluate({x}, {targets_of_both}, {{"verbose", 0}});
   CHECK(each[1].first == "f1_score[0]");
   CHECK(each[2].first == "f1_score[1]");
 }

@@ -42,18 +42,18 @@ class RandomModel {
       options.shape = shape.slice(1, shape.rank());
       options.dtype = row.dtype;
       inputs.push_back(Input(options));
-      Shape whole = shape;
-      whole.set(0, batch_);
-      x.push_back(values(whole, row));
+      Shape batch_shape = shape;
+      batch_shape.set(0, batch_);
+      x.push_back(values(batch_shape, row));
     }
-    std::vector<Symbol> given;
-    for (const Symbol& input : inputs) given.push_back(maybe_activated(input, row));
+    std::vector<Symbol> activated_inputs;
+    for (const Symbol& input : inputs) activated_inputs.push_back(maybe_activated(input, row));
     Dict options = row.options;
     if (!options.contains("dtype")) options.set("dtype", policy_);
-    for (const Symbol& out : (*make<Layer>(row.name, options))(given))
-      if (is_floating(out.dtype()) && out.shape().rank() > 1) ends.push_back(behind(out));
+    for (const Symbol& out : (*make<Layer>(row.name, options))(activated_inputs))
+      if (is_floating(out.dtype()) && out.shape().rank() > 1) ends.push_back(layers_behind(out));
     if (ends.empty()) {
-      model = Functional::make(inputs, (*make<Layer>(row.name, options))(given));
+      model = Functional::make(inputs, (*make<Layer>(row.name, options))(activated_inputs));
       return;
     }
     Symbol end = ends.size() > 1 ? (*make<Layer>("Concatenate"))(ends).front() : ends.front();
@@ -90,7 +90,7 @@ class RandomModel {
                 x);
   }
 
-  Symbol behind(Symbol out) {
+  Symbol layers_behind(Symbol out) {
     if (out.shape().rank() == 4 && choose(2) == 0 && out.shape()[1] > 2 && out.shape()[2] > 2)
       out = call("Conv2D",
                  {{"filters", 3},

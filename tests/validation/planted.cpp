@@ -232,16 +232,16 @@ TEST_CASE("a kernel that computes wrongly is named, with the layer that asked fo
 }
 
 TEST_CASE("what the caller's executable gives is checked, too") {
-  const CheckedProgram given = traced_program(network, data());
+  const CheckedProgram program = traced_program(network, data());
   validation::ProgramResult outcome;
   const Function function(network);
   outcome.outputs = function(data());
   Validation report;
   check(
-      given, "step", [&] { return outcome; }, report);
+      program, "step", [&] { return outcome; }, report);
   CHECK(report.ok());
   outcome.outputs[1] = outcome.outputs[1] + 0.01;
   check(
-      given, "step", [&] { return outcome; }, report);
+      program, "step", [&] { return outcome; }, report);
   CHECK(only(report).instruction == "output 2 of the model's own executable");
 }

@@ -16,7 +16,8 @@ void print(const char* name, double value, const char* unit) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int given = argc > 1 ? std::atoi(argv[1]) : 0, threads = given > 0 ? given : cores();
+  const int argument = argc > 1 ? std::atoi(argv[1]) : 0,
+            threads = argument > 0 ? argument : cores();
   print("fma_peak", fma_peak(threads), "GFLOP/s");
   print("fma_peak_1", fma_peak(1), "GFLOP/s");
   print("bf16_peak", bf16_peak(threads), "GFLOP/s");

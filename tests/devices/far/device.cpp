@@ -51,15 +51,15 @@ class FarExecutable final : public Executable {
           block(std::make_shared<Pages>(kernels.block_bytes())),
           facts(all) {}
     void run(const MemoryLocations& in, const MemoryLocations& held, const MemoryLocations& out) {
-      std::vector<Pages::Open> open;
+      std::vector<Pages::Open> open_pages;
       auto opened = [&](const MemoryLocations& locations) {
         std::vector<std::byte*> bytes;
         for (const MemoryLocation& location : locations)
-          bytes.push_back(open.emplace_back(location.pages).bytes() + location.offset);
+          bytes.push_back(open_pages.emplace_back(location.pages).bytes() + location.offset);
         return bytes;
       };
       const KernelList::Memory memory{opened(in), opened(held), opened(out)};
-      kernels.run(memory, open.emplace_back(block).bytes());
+      kernels.run(memory, open_pages.emplace_back(block).bytes());
       ++facts.programs;
     }
     KernelList kernels;

@@ -57,18 +57,19 @@ class ScanKernel {
 
   void operator()(const std::byte* const* x, std::byte* const* y) const {
     std::byte* block = y[states_ + stacks_ + (keep_ ? states_ : 0)];
-    std::byte *now = block + body_->block_bytes(), *next = now + state_bytes_;
+    std::byte *states = block + body_->block_bytes(), *next_states = states + state_bytes_;
     body_->put_constants(block);
     KernelList::Memory memory;
     for (size_t i = 0; i < in_bytes_.size(); ++i)
       memory.inputs.push_back(const_cast<std::byte*>(x[i]));
     memory.outputs.assign(out_bytes_.size(), nullptr);
-    put_states(now, x);
-    for (size_t i = 0; i < steps_; ++i, std::swap(now, next)) {
+    put_states(states, x);
+    for (size_t i = 0; i < steps_; ++i, std::swap(states, next_states)) {
       const size_t t = reverse_ ? steps_ - 1 - i : i;
       for (size_t s = 0, at = 0; s < states_; at += aligned(in_bytes_[s++])) {
-        memory.inputs[s] = now + at, memory.outputs[s] = next + at;
-        if (keep_) std::memcpy(y[states_ + stacks_ + s] + t * in_bytes_[s], now + at, in_bytes_[s]);
+        memory.inputs[s] = states + at, memory.outputs[s] = next_states + at;
+        if (keep_)
+          std::memcpy(y[states_ + stacks_ + s] + t * in_bytes_[s], states + at, in_bytes_[s]);
       }
       for (size_t q = states_; q < states_ + sequences_; ++q)
         memory.inputs[q] = const_cast<std::byte*>(x[q]) + t * in_bytes_[q];
@@ -77,7 +78,7 @@ class ScanKernel {
       body_->run(memory, block);
     }
     for (size_t s = 0, at = 0; s < states_; at += aligned(in_bytes_[s++]))
-      std::memcpy(y[s], now + at, in_bytes_[s]);
+      std::memcpy(y[s], states + at, in_bytes_[s]);
   }
 
  private:
@@ -160,9 +161,9 @@ void KernelList::add_results(const Program& program) {
     const size_t bytes = bytes_of(program.values[value]);
     ValueLocation from = locations_[value];
     if (from.kind == ValueLocation::Kind::variable) {
-      const ValueLocation kept = add_block(bytes);
-      kept_.push_back({from, kept.at, bytes});
-      from = kept;
+      const ValueLocation copy_location = add_block(bytes);
+      kept_.push_back({from, copy_location.at, bytes});
+      from = copy_location;
     }
     variables_.push_back({from, i, bytes});
   }

@@ -65,10 +65,10 @@ void each(const Shape& shape, const Operands<n>& operands, F f) {
   for (int64_t i = 0; i < size; ++i) {
     f(i, offsets);
     for (size_t axis = static_cast<size_t>(shape.rank()); axis-- > 0;) {
-      const bool inside = ++at[axis] < shape[static_cast<int>(axis)];
+      const bool is_inside = ++at[axis] < shape[static_cast<int>(axis)];
       for (size_t o = 0; o < n; ++o)
-        offsets[o] += operands[o][axis] * (inside ? 1 : 1 - shape[static_cast<int>(axis)]);
-      if (inside) break;
+        offsets[o] += operands[o][axis] * (is_inside ? 1 : 1 - shape[static_cast<int>(axis)]);
+      if (is_inside) break;
       at[axis] = 0;
     }
   }

@@ -60,9 +60,9 @@ TEST_CASE("a layer inside another is a layer, whatever else has its name") {
         "layer": {"module": "keras.layers", "class_name": "Flatten",
           "config": {"name": "inside", "data_format": "channels_first"}}}}]}})",
       "3.15.1");
-  const Dict& inside = layer_config(model, 0).at("layer").as_dict().at("config").as_dict();
-  CHECK(inside.at("name") == Value("inside"));
-  CHECK(inside.at("data_format") == Value("channels_first"));
+  const Dict& inner_config = layer_config(model, 0).at("layer").as_dict().at("config").as_dict();
+  CHECK(inner_config.at("name") == Value("inside"));
+  CHECK(inner_config.at("data_format") == Value("channels_first"));
 }
 
 TEST_CASE("before 2.2.3 a Sequential is a bare list") {

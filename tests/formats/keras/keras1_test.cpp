@@ -167,28 +167,28 @@ TEST_CASE("kernels of Keras 1 have their axes in our order") {
     const auto model =
         loaded(shaped(class_name, options, shape),
                {{"layer_W", saved}, {"layer_b", transposed ? Tensor({2}, DType::float32) : bias}});
-    const Tensor found = model->get_weights().front();
-    CHECK(found.shape() == expected);
-    return found;
+    const Tensor first_weight = model->get_weights().front();
+    CHECK(first_weight.shape() == expected);
+    return first_weight;
   };
-  const auto moved = [](const Tensor& saved, const std::vector<int>& axes) {
+  const auto permuted = [](const Tensor& saved, const std::vector<int>& axes) {
     return ops::transpose(saved, axes);
   };
-  const Dict one{{"nb_filter", 2}, {"filter_length", 5}},
+  const Dict options_1d{{"nb_filter", 2}, {"filter_length", 5}},
       first{{"nb_filter", 2}, {"nb_row", 4}, {"nb_col", 5}, {"dim_ordering", "th"}};
   Dict last = first;
   last.set("dim_ordering", "tf");
   const List line{Value(), 9, 3}, image{Value(), 3, 9, 9}, image_last{Value(), 9, 9, 3};
   const Tensor newer = ramp({5, 1, 3, 2}), older = ramp({2, 3, 5, 1});
-  check_same(kernel("Convolution1D", one, line, newer, {5, 3, 2}), newer.view({5, 3, 2}));
-  check_same(kernel("Convolution1D", one, line, older, {5, 3, 2}),
-             moved(older, {2, 3, 1, 0}).view({5, 3, 2}));
+  check_same(kernel("Convolution1D", options_1d, line, newer, {5, 3, 2}), newer.view({5, 3, 2}));
+  check_same(kernel("Convolution1D", options_1d, line, older, {5, 3, 2}),
+             permuted(older, {2, 3, 1, 0}).view({5, 3, 2}));
   const Tensor by_filter = ramp({2, 3, 4, 5}), by_place = ramp({4, 5, 3, 2});
   check_same(kernel("Convolution2D", first, image, by_filter, {4, 5, 3, 2}),
-             moved(by_filter, {2, 3, 1, 0}));
+             permuted(by_filter, {2, 3, 1, 0}));
   check_same(kernel("Convolution2D", last, image_last, by_place, {4, 5, 3, 2}), by_place);
   check_same(kernel("Deconvolution2D", last, image_last, by_place, {4, 5, 2, 3}),
-             moved(by_place, {0, 1, 3, 2}));
+             permuted(by_place, {0, 1, 3, 2}));
 }
 
 TEST_CASE("a Sequential of Keras 1 that begins with a Merge is a graph") {
@@ -207,16 +207,16 @@ TEST_CASE("a Sequential of Keras 1 that begins with a Merge is a graph") {
                      {"config", List{layer1("Merge", merge), dense("end", false)}}};
     return model_from_json(to_json(model));
   };
-  const auto two = model_of({branch({dense("a", true)}), branch({dense("b", true)})});
-  CHECK(two->inputs().size() == 2);
+  const auto separate_model = model_of({branch({dense("a", true)}), branch({dense("b", true)})});
+  CHECK(separate_model->inputs().size() == 2);
   const Tensor x = Tensor::full({1, 3}, 1);
-  CHECK(two->predict({x, x}).front().to_vector() == std::vector<double>{12, 12});
+  CHECK(separate_model->predict({x, x}).front().to_vector() == std::vector<double>{12, 12});
   std::vector<std::string> names;
-  for (const LayerPtr& layer : two->layers())
+  for (const LayerPtr& layer : separate_model->layers())
     if (!layer->weights().empty()) names.push_back(layer->name());
   CHECK(names == std::vector<std::string>{"a", "b", "end"});
-  const auto shared = model_of({branch({dense("a", true)}), branch({dense("a", true)})});
-  CHECK(shared->weights().size() == 4);
+  const auto shared_model = model_of({branch({dense("a", true)}), branch({dense("a", true)})});
+  CHECK(shared_model->weights().size() == 4);
   CHECK(contains(failure([&] { model_of({layer1("Model", {})}); }), "expected branches"));
 }
 

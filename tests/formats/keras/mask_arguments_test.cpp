@@ -24,7 +24,7 @@ std::string entry(const std::string& module, const std::string& class_name, cons
                 "]}");
 }
 
-std::string given(const std::string& layer) { return R"("mask": )" + tensor(layer); }
+std::string mask_argument(const std::string& layer) { return R"("mask": )" + tensor(layer); }
 
 /// A graph: an input of numbers, an Embedding, the layers `between`, and an LSTM whose mask is
 /// given by `kwargs`.
@@ -62,12 +62,12 @@ bool masked(const ModelPtr& model) {
 }
 
 TEST_CASE("a mask that comes with the inputs is left to the layers") {
-  const auto model = model_with("true", "", "e", given("not_equal"));
+  const auto model = model_with("true", "", "e", mask_argument("not_equal"));
   CHECK(inputs_of(model) == 1);
   CHECK(masked(model));
   const auto dropped = model_with(
       "true", entry("keras.layers", "Dropout", "d", R"("rate": 0.5)", tensor("e"), "") + ", ", "d",
-      given("not_equal"));
+      mask_argument("not_equal"));
   CHECK(inputs_of(dropped) == 1);
   CHECK(masked(dropped));
 }
@@ -76,23 +76,25 @@ TEST_CASE("a mask that comes with the inputs stays if something else reads its o
   const auto model = model_with(
       "true",
       entry("keras.src.ops.numpy", "LogicalNot", "read", "", tensor("not_equal"), "") + ", " +
-          entry("keras.layers", "Dropout", "d", R"("rate": 0.5)", tensor("e"), given("not_equal")) +
+          entry("keras.layers", "Dropout", "d", R"("rate": 0.5)", tensor("e"),
+                mask_argument("not_equal")) +
           ", " +
-          entry("keras.layers", "Dropout", "f", R"("rate": 0.5)", tensor("e"), given("read")) +
+          entry("keras.layers", "Dropout", "f", R"("rate": 0.5)", tensor("e"),
+                mask_argument("read")) +
           ", ",
-      "f", given("not_equal"));
+      "f", mask_argument("not_equal"));
   CHECK(inputs_of(model) == 2);
   CHECK(masked(model));
 }
 
 TEST_CASE("a mask that somebody gave stays") {
-  const auto model = model_with("false", "", "e", given("not_equal"));
+  const auto model = model_with("false", "", "e", mask_argument("not_equal"));
   CHECK(inputs_of(model) == 2);
   CHECK(masked(model));
   const std::string convolution =
       entry("keras.layers", "Conv1D", "c", R"("filters": 3, "kernel_size": 1)", tensor("e"), "");
-  const auto lost = model_with("true", convolution + ", ", "c", given("not_equal"));
-  CHECK(inputs_of(lost) == 2);
+  const auto unresolved = model_with("true", convolution + ", ", "c", mask_argument("not_equal"));
+  CHECK(inputs_of(unresolved) == 2);
   for (const char* target : {"keras3", "crescent"}) {
     const auto reread = model_from_json(model->to_json({{"target", target}}));
     reread->set_weights(model->get_weights());
@@ -128,8 +130,8 @@ TEST_CASE("circles among the calls of a hostile file end") {
   const std::string circle =
       entry("keras.layers", "Dropout", "d", R"("rate": 0.5)", tensor("d"), "") + ", " +
       entry("keras.src.ops.numpy", "Any", "any", "", tensor("any"), "") + ", ";
-  CHECK_THROWS_AS(model_with("true", circle, "d", given("any")), Error);
-  CHECK_THROWS_AS(model_with("true", circle, "e", given("nobody")), Error);
+  CHECK_THROWS_AS(model_with("true", circle, "d", mask_argument("any")), Error);
+  CHECK_THROWS_AS(model_with("true", circle, "e", mask_argument("nobody")), Error);
 }
 
 }  // namespace

@@ -63,9 +63,9 @@ TEST_CASE("weights of layers that nobody named are found in another process, by 
     crescent::save_weights(*model, scratch.path(name));
     crescent::load_weights(*again, scratch.path(name));
     check_same(model->get_weights(), again->get_weights());
-    auto named = Sequential::make(
+    auto named_model = Sequential::make(
         {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "mine_1"}})});
-    crescent::save_weights(*named, scratch.path(name));
+    crescent::save_weights(*named_model, scratch.path(name));
     auto other = Sequential::make(
         {layer("Dense", {{"units", 4}, {"input_shape", List{4}}, {"name", "mine_2"}})});
     CHECK_THAT(failure([&] { crescent::load_weights(*other, scratch.path(name)); }),
@@ -139,32 +139,35 @@ TEST_CASE("safetensors files that lie are refused before memory is taken") {
     return failure([&] { crescent::read_array(path, "a"); });
   };
   const std::string data(8, '\1');
-  auto one = [&](const std::string& type, const std::string& shape, const std::string& offsets) {
+  auto file_with = [&](const std::string& type, const std::string& shape,
+                       const std::string& offsets) {
     return safetensors(R"({"a":{"dtype":")" + type + R"(","shape":)" + shape +
                            R"(,"data_offsets":)" + offsets + "}}",
                        data);
   };
-  write_bytes(path, one("F32", "[2]", "[0,8]"));
+  write_bytes(path, file_with("F32", "[2]", "[0,8]"));
   CHECK(crescent::read_array(path, "a").shape() == Shape{2});
-  write_bytes(path, one("BOOL", "[8]", "[0,8]"));
+  write_bytes(path, file_with("BOOL", "[8]", "[0,8]"));
   CHECK(crescent::read_array(path, "a").to_vector() == std::vector<double>(8, 1));
   write_bytes(path, safetensors(R"({"a":{"dtype":"BOOL","shape":[3],"data_offsets":[0,3]}})",
                                 std::string("\0\1\xff", 3)));
-  const Tensor any = crescent::read_array(path, "a");  // any nonzero byte counts as true
-  CHECK(static_cast<const uint8_t*>(any.raw())[2] == 1);
+  const Tensor booleans = crescent::read_array(path, "a");  // any nonzero byte counts as true
+  CHECK(static_cast<const uint8_t*>(booleans.raw())[2] == 1);
   for (const std::string& bytes :
        {std::string("short"), std::string(8, '\xff') + "{}", safetensors("{", data),
-        safetensors("[]", ""), one("F32", "[3]", "[0,8]"), one("F32", "[2]", "[0,16]"),
-        one("F32", "[2]", "[8,0]"), one("F32", "[-2]", "[0,8]"), one("F32", "[2.5]", "[0,8]"),
-        one("F32", "[2]", "[-8,0]"), one("F32", "[4294967296,4294967296]", "[0,8]"),
-        one("F32", "[1]", "[0,4]"), one("F32", "[1]", "[4,8]"), one("F32", "2", "[0,8]"),
-        one("F32", "[1,1,1,1,1,1,1,1,1,2]", "[0,8]"), safetensors(R"({"a":1})", data),
+        safetensors("[]", ""), file_with("F32", "[3]", "[0,8]"), file_with("F32", "[2]", "[0,16]"),
+        file_with("F32", "[2]", "[8,0]"), file_with("F32", "[-2]", "[0,8]"),
+        file_with("F32", "[2.5]", "[0,8]"), file_with("F32", "[2]", "[-8,0]"),
+        file_with("F32", "[4294967296,4294967296]", "[0,8]"), file_with("F32", "[1]", "[0,4]"),
+        file_with("F32", "[1]", "[4,8]"), file_with("F32", "2", "[0,8]"),
+        file_with("F32", "[1,1,1,1,1,1,1,1,1,2]", "[0,8]"), safetensors(R"({"a":1})", data),
         safetensors(R"({"a":{"dtype":"F32","shape":[2]}})", data)}) {
     CAPTURE(bytes);
     CHECK_THAT(read(bytes), Catch::Contains("is no safetensors file, or damaged"));
   }
-  CHECK_THAT(read(one("F8_E4M3", "[8]", "[0,8]")), Catch::Contains("type \"F8_E4M3\""));
-  CHECK_THAT(read(one("F32", "[2]", "[0,8]").substr(0, 60)), Catch::Contains("w.safetensors"));
+  CHECK_THAT(read(file_with("F8_E4M3", "[8]", "[0,8]")), Catch::Contains("type \"F8_E4M3\""));
+  CHECK_THAT(read(file_with("F32", "[2]", "[0,8]").substr(0, 60)),
+             Catch::Contains("w.safetensors"));
 }
 
 TEST_CASE("an array that stays in its npz archive is that of the checksum") {
@@ -174,8 +177,8 @@ TEST_CASE("an array that stays in its npz archive is that of the checksum") {
   crescent::write_arrays(path, {{"x", numbers}});
   check_same(crescent::open_array(path, "x").clone(), numbers);
   std::string bytes = read_bytes(path);
-  const std::string whole(static_cast<const char*>(numbers.raw()), numbers.bytes());
-  const size_t place = bytes.find(whole);
+  const std::string number_bytes(static_cast<const char*>(numbers.raw()), numbers.bytes());
+  const size_t place = bytes.find(number_bytes);
   REQUIRE(place != bytes.npos);
   bytes[place + 100] ^= 1;
   write_bytes(path, bytes);

@@ -99,10 +99,10 @@ TEST_CASE("layers of an .h5 that Keras 3 would misread say their module") {
 }
 
 TEST_CASE("a model inside a layer has Keras 3's form") {
-  const Value inside = configured(
+  const Value inner_config = configured(
       "Sequential", {{"name", "inside"}, {"layers", List{configured("Dense", {{"units", 2}})}}});
   const std::string wrapped =
-      in_archive(*on_input({-1, 5, 4}, layer("TimeDistributed", {{"layer", inside}})));
+      in_archive(*on_input({-1, 5, 4}, layer("TimeDistributed", {{"layer", inner_config}})));
   CHECK(contains(wrapped, R"("layer": {"module": "keras", "class_name": "Sequential")"));
   CHECK_FALSE(contains(wrapped, R"("module": "keras.layers", "class_name": "Sequential")"));
 }
@@ -150,12 +150,13 @@ TEST_CASE("weights are counted as Keras 3 counts them") {
 
 TEST_CASE("models with such weights come back from every file") {
   const Value dense = configured("Dense", {{"units", 2}});
-  const Value inside = configured("Sequential", {{"name", "inside"}, {"layers", List{dense}}});
+  const Value inner_config =
+      configured("Sequential", {{"name", "inside"}, {"layers", List{dense}}});
   const LayerPtr layers[] = {
       layer("SpectralNormalization", {{"layer", dense}}),
       layer("Dense", {{"units", 2}, {"lora_rank", 1}}),
       layer("Conv1D", {{"filters", 2}, {"kernel_size", 3}, {"lora_rank", 1}}),
-      layer("TimeDistributed", {{"layer", inside}}),
+      layer("TimeDistributed", {{"layer", inner_config}}),
       layer("LayerNormalization", {{"axis", List{1, 2}}}),
       layer("ThresholdedReLU", {{"theta", 0.1}}),
   };
@@ -223,9 +224,9 @@ TEST_CASE("what Keras 3 refuses is listed before it is written") {
 TEST_CASE("what Keras 2.3.1 does not find in a file") {
   // Keras' error otherwise: "You are trying to load a weight file containing 2 layers into a model
   // with 1 layers"
-  auto inside = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"name", "first"}}));
-  auto outside = Sequential::make({inside, layer("Dense", {{"units", 1}})});
-  const std::string written = to_json(keras_model_config(model_config(*outside), "keras2"));
+  auto inner = on_input({-1, 4}, layer("Dense", {{"units", 2}, {"name", "first"}}));
+  auto outer = Sequential::make({inner, layer("Dense", {{"units", 1}})});
+  const std::string written = to_json(keras_model_config(model_config(*outer), "keras2"));
   const size_t first = written.find(R"("name": "first")");
   // The shape must be in the configuration of the inner layer itself.
   CHECK(written.find("batch_input_shape", first) != written.npos);

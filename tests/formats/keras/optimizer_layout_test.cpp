@@ -141,11 +141,11 @@ TEST_CASE("Keras before 2.0.6 lists the trained weights by their names") {
   CHECK_FALSE(Origin{"2.0.6", "tensorflow"}.sorts_trained_by_name());
   CHECK_FALSE(Origin{"2.0.4-tf", "tensorflow"}.sorts_trained_by_name());
   const Built adam("Adam", {});
-  const Variables listed(adam.trained.rbegin(), adam.trained.rend());
+  const Variables reversed_variables(adam.trained.rbegin(), adam.trained.rend());
   const std::vector<std::string> in_file{"Adam/iterations:0", "Variable:0", "Variable_1:0",
                                          "Variable_2:0", "Variable_3:0"};
-  const MatchedState state =
-      match_optimizer_state(*adam.optimizer, adam.trained, listed, in_file, specs_of(in_file));
+  const MatchedState state = match_optimizer_state(*adam.optimizer, adam.trained,
+                                                   reversed_variables, in_file, specs_of(in_file));
   CHECK(state.problem.empty());
   CHECK(slots(state.layout) == "iteration momentum1 momentum0 velocity1 velocity0");
 }
@@ -158,17 +158,18 @@ TEST_CASE("numbers that Keras keeps and we compute have their places, and are wr
                           "nadam/learning_rate_product"})
                   .layout) == "iteration learning_rate momentum0 velocity0 momentum1 velocity1 -");
   nadam.optimizer->iterations().assign(Tensor::scalar(2, DType::int64));
-  const double one = 0.9 * (1 - 0.5 * 0.96), two = 0.9 * (1 - 0.5 * 0.96 * 0.96);
+  const double first_momentum = 0.9 * (1 - 0.5 * 0.96),
+               second_momentum = 0.9 * (1 - 0.5 * 0.96 * 0.96);
   const StateEntry product_entry =
       optimizer_layout(*nadam.optimizer, nadam.trained, "keras3").back();
   CHECK(product_entry.slot == "u_product");
-  CHECK(product_entry.number == Approx(one * two));
+  CHECK(product_entry.number == Approx(first_momentum * second_momentum));
   CHECK(optimizer_layout(*nadam.optimizer, nadam.trained, "keras2")[1].slot == "m_schedule");
   const Built slow("Nadam", {{"gradient_accumulation_steps", 3}});
   // 8 batches with accumulation over 3 are two updates.
   slow.optimizer->iterations().assign(Tensor::scalar(8, DType::int64));
   CHECK(optimizer_layout(*slow.optimizer, slow.trained, "keras3").back().number ==
-        Approx(one * two));
+        Approx(first_momentum * second_momentum));
 
   Variables trained = two_alike();
   trained.push_back(Variable(Tensor({4}, DType::float32)));

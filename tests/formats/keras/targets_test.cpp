@@ -151,11 +151,12 @@ std::string last_warning;  // NOLINT: set by the warning handler
 
 TEST_CASE("a meaning of Keras 2 stays through any number of saves, and Keras 3 is warned of") {
   Scratch scratch;
-  const Value old = parse_json(R"({"class_name": "Sequential", "config": [{"class_name": "Dense",
+  const Value old_config =
+      parse_json(R"({"class_name": "Sequential", "config": [{"class_name": "Dense",
     "config": {"name": "d", "units": 2, "batch_input_shape": [null, 4],
       "activation": "hard_sigmoid", "activity_regularizer": {"class_name": "L1L2",
         "config": {"l1": 0.5, "l2": 0.0}}}}]})");
-  ModelPtr model = model_from_config(ConfigIn({"2.1.6", "tensorflow"}).model(old));
+  ModelPtr model = model_from_config(ConfigIn({"2.1.6", "tensorflow"}).model(old_config));
   const Tensor x = hdf5::ramp({3, 4}), before = model->predict({x}).front();
   set_warning_handler([](std::string_view text) { last_warning += text; });
   for (const char* target : {"keras3", "keras2", "keras3", "keras2"}) {
@@ -182,8 +183,8 @@ TEST_CASE("penalties that Keras 3 loses are reported, and left out of its files"
   const Value dense =
       Dict{{"class_name", "Dense"},
            {"config", Dict{{"name", "d"}, {"units", 2}, {"activity_regularizer", "l2"}}}};
-  const Dict inside{{"layer", dense}, {"input_shape", List{5, 4}}};
-  CHECK(contains(incompatibilities("TimeDistributed", inside),
+  const Dict wrapper_options{{"layer", dense}, {"input_shape", List{5, 4}}};
+  CHECK(contains(incompatibilities("TimeDistributed", wrapper_options),
                  "leaves it out of what is in a TimeDistributed"));
   const Dict recurrent{{"units", 2}, {"activity_regularizer", "l2"}, {"input_shape", List{5, 4}}};
   CHECK(contains(incompatibilities("SimpleRNN", recurrent), "leaves it out of a SimpleRNN"));
@@ -204,13 +205,13 @@ TEST_CASE("penalties that Keras 3 loses are reported, and left out of its files"
 
 TEST_CASE("formulas of Keras 2.3.1 stay through any number of saves") {
   Scratch scratch;
-  const Value old = parse_json(R"({"class_name": "Sequential", "config": [
+  const Value old_config = parse_json(R"({"class_name": "Sequential", "config": [
     {"class_name": "UpSampling2D", "config": {"name": "u", "size": [2, 2],
       "interpolation": "bilinear", "batch_input_shape": [null, 2, 2, 3]}},
     {"class_name": "BatchNormalization", "config": {"name": "b", "epsilon": 0.5}},
     {"class_name": "ActivityRegularization", "config": {"name": "r", "l1": 0.5, "l2": 0.0}}]})");
   const ConfigIn reader({"2.2.4", "tensorflow"});
-  ModelPtr model = model_from_config(reader.model(old));
+  ModelPtr model = model_from_config(reader.model(old_config));
   model->compile(reader.compile_options(parse_json(
       R"({"optimizer_config": {"class_name": "Adagrad", "config": {}}, "loss": "mse"})")));
   set_warning_handler([](std::string_view text) { last_warning += text; });

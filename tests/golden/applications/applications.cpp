@@ -35,9 +35,9 @@ void check_from_json(const std::string& json, const Recording& io) {
 /// Builds the application in Lua and compares it; `name` is also the key under which its arguments
 /// are recorded.
 void check_from_lua(std::string name, const std::string& json, const Recording& io) {
-  const Dict given = io.json("/", "arguments").as_dict();
+  const Dict recorded_arguments = io.json("/", "arguments").as_dict();
   Dict arguments;
-  for (const DictEntry& entry : given) {
+  for (const DictEntry& entry : recorded_arguments) {
     if (entry.key == "name")
       name = entry.value.as_string();
     else

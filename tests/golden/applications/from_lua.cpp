@@ -11,11 +11,11 @@ namespace {
 /// A Lua state that exists until the process ends, with the module in the global variable cr.
 lua_State* state() {
   static lua_State* const L = [] {
-    lua_State* fresh = luaL_newstate();
-    luaL_openlibs(fresh);
-    luaL_requiref(fresh, "crescent", luaopen_crescent, 0);
-    lua_setglobal(fresh, "cr");
-    return fresh;
+    lua_State* new_state = luaL_newstate();
+    luaL_openlibs(new_state);
+    luaL_requiref(new_state, "crescent", luaopen_crescent, 0);
+    lua_setglobal(new_state, "cr");
+    return new_state;
   }();
   return L;
 }

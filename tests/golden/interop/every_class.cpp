@@ -201,9 +201,9 @@ Dict sorted(const Dict& config) {
 /// The configuration as text for comparison. Where versions of Keras have several forms it uses one
 /// of them, and leaves out keys that files never contain.
 std::string text(const Dict& config) {
-  Dict plain = config;
-  plain.erase(kCarryMask);
-  return to_json(mapped(plain, [](const Value& part) -> std::optional<Value> {
+  Dict plain_config = config;
+  plain_config.erase(kCarryMask);
+  return to_json(mapped(plain_config, [](const Value& part) -> std::optional<Value> {
     if (!is_object(part)) return std::nullopt;
     std::string name = class_of(part);
     Dict own_config = config_of(part.as_dict());
@@ -307,11 +307,11 @@ void check_layer_config(const std::string& name, const Dict& config) {
 void check_compiled(const std::string& option, const std::string& name, const Dict& config) {
   auto model = Sequential::make({make<Layer>("Dense", {{"units", 2}, {"input_shape", List{2}}})});
   Dict compile_options{{"optimizer", "sgd"}, {"loss", "mean_squared_error"}};
-  const Value given = object(name, config);
-  compile_options.set(option, option == "metrics" ? Value(List{given}) : given);
+  const Value object_config = object(name, config);
+  compile_options.set(option, option == "metrics" ? Value(List{object_config}) : object_config);
   const std::string kind = option == "metrics" ? "metric" : option;
   model->compile(compile_options);
-  const Value full = model->compile_config();
+  const Value full_config = model->compile_config();
   const auto check_read = [&](const std::string& version, const Value& written) {
     const Dict options_read = ConfigIn({version, "tensorflow"}).compile_options(reparsed(written));
     const Value& value =
@@ -321,14 +321,14 @@ void check_compiled(const std::string& option, const std::string& name, const Di
     CHECK(object_read->class_name() == name);
     CHECK(text(object_read->get_config()) == text(config));
   };
-  const Dict keras3 = keras3_compile_config(full);
+  const Dict keras3 = keras3_compile_config(full_config);
   check_constructors(reparsed(keras3));
-  if (incompatibilities_of(model_config(*model), full, "keras3").empty()) {
+  if (incompatibilities_of(model_config(*model), full_config, "keras3").empty()) {
     check_read("3.15.1", keras3);
-    check_read("3.15.1", keras_training_config(full, "keras3"));
+    check_read("3.15.1", keras_training_config(full_config, "keras3"));
   }
-  if (incompatibilities_of(model_config(*model), full, "keras2").empty())
-    check_read("2.3.1", keras_training_config(full, "keras2"));
+  if (incompatibilities_of(model_config(*model), full_config, "keras2").empty())
+    check_read("2.3.1", keras_training_config(full_config, "keras2"));
 }
 
 template <class Check>

@@ -164,13 +164,13 @@ Dict as_we_write(const Dict& object) {
 /// Replaces a list of one element by the element, for axis and metrics of tf.keras.
 Value single(const std::string& key, const Value& value) {
   const bool is_single = value.is_list() && value.as_list().size() == 1;
-  const bool wrapped = is_single && (key == "axis" || value.as_list().front().is_list());
-  return wrapped && (key == "axis" || key == "metrics") ? Value(value.as_list().front()) : value;
+  const bool is_wrapped = is_single && (key == "axis" || value.as_list().front().is_list());
+  return is_wrapped && (key == "axis" || key == "metrics") ? Value(value.as_list().front()) : value;
 }
 
 std::string same_name(const std::string& name) {
-  const auto same = kSameName.find(name);
-  return same == kSameName.end() ? name : same->second;
+  const auto entry = kSameName.find(name);
+  return entry == kSameName.end() ? name : entry->second;
 }
 
 /// Removes the module names that tf.keras writes from 2.12 on and Keras 2.3.1 does not.
@@ -236,9 +236,9 @@ void compare(const Value& ours, const Value& keras, const std::string& place,
       if (!ours.as_dict().contains(entry.key) && !is_neutral(entry, place))
         differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is not written"));
     for (const DictEntry& entry : ours.as_dict()) {
-      const Value* theirs = keras.as_dict().find(entry.key);
-      if (theirs)
-        compare(entry.value, *theirs, place + "/" + entry.key, differences);
+      const Value* keras_value = keras.as_dict().find(entry.key);
+      if (keras_value)
+        compare(entry.value, *keras_value, place + "/" + entry.key, differences);
       else if (!kAdded.contains(entry.key) && !tells_operation(entry.key, ours.as_dict()))
         differences.insert(concat(place, "/", entry.key, " = ", entry.value, " is written"));
     }

@@ -62,13 +62,13 @@ void compare(const Places& ours, const Places& keras, const std::string& name, b
   for (const auto& [place, object] : keras) {
     if (is_left_out(place) || (place == "optimizer/vars" && !optimizer)) continue;
     INFO(name << ": " << place);
-    const auto found = ours.find(place);
-    if (found == ours.end()) {
+    const auto own_entry = ours.find(place);
+    if (own_entry == ours.end()) {
       FAIL_CHECK("not written");
       continue;
     }
-    CHECK(found->second.name == object.name);
-    CHECK(found->second.variables == object.variables);
+    CHECK(own_entry->second.name == object.name);
+    CHECK(own_entry->second.variables == object.variables);
   }
   const auto operation = kOperations.find(name);
   for (const auto& [place, object] : ours) {

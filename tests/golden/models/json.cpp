@@ -37,8 +37,8 @@ std::string reason(const std::string& message) {
   const std::string unknown = "Unknown layer: ";
   const size_t start = message.find(unknown);
   if (start == message.npos) return message;
-  const size_t name = start + unknown.size();
-  return message.substr(name, message.find_first_of(" (", name) - name);
+  const size_t name_begin = start + unknown.size();
+  return message.substr(name_begin, message.find_first_of(" (", name_begin) - name_begin);
 }
 
 std::vector<std::string> weights_of(const Model& model) {

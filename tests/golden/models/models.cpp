@@ -129,10 +129,10 @@ void check_training(const std::string& path, bool eagerly) {
   const Tensor x = file.tensor("x"), y = file.tensor("y");
   if (!model->built()) model->build_for({x.shape()});
   model->set_weights(file.tensors("before"));
-  const Value given = file.json("/", "compile");
-  Dict training{{"optimizer_config", *given.as_dict().find("optimizer")}};
+  const Value compile_config = file.json("/", "compile");
+  Dict training{{"optimizer_config", *compile_config.as_dict().find("optimizer")}};
   for (const char* key : {"loss", "loss_weights", "metrics", "weighted_metrics"})
-    if (const Value* value = given.as_dict().find(key)) training.set(key, *value);
+    if (const Value* value = compile_config.as_dict().find(key)) training.set(key, *value);
   Dict options = reader.compile_options(training);
   options.set("run_eagerly", eagerly);
   model->compile(options);

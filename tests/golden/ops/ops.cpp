@@ -34,8 +34,8 @@ std::optional<Value> argument(const Value& value, const List& inputs) {
   if (key == "tensor") return inputs.at(static_cast<size_t>(what.as_int()));
   if (key == "ellipsis") return Value("...");
   if (key == "slice") {
-    const List& parts = what.as_list();
-    return Dict{{"start", parts[0]}, {"stop", parts[1]}, {"step", parts[2]}};
+    const List& slice_parts = what.as_list();
+    return Dict{{"start", slice_parts[0]}, {"stop", slice_parts[1]}, {"step", slice_parts[2]}};
   }
   if (key != "tensors") return std::nullopt;
   List tensors;
@@ -148,9 +148,9 @@ void check_partition(const Case& c, const Tensors& results) {
   CHECK(ops::all(ops::equal(ops::sum(ops::one_hot(places, x.dim(-1)), {-2}), 1)).item() == 1);
   const Tensor sorted = ops::gather_along_axis(x, places, -1);
   const int64_t kth = c.args.as_list().at(1).as_int(), n = x.dim(-1);
-  const Tensor at = ops::slice_axis(sorted, -1, kth, kth + 1);
-  CHECK(ops::all(ops::less_equal(ops::slice_axis(sorted, -1, 0, kth), at)).item() == 1);
-  CHECK(ops::all(ops::greater_equal(ops::slice_axis(sorted, -1, kth, n), at)).item() == 1);
+  const Tensor pivot = ops::slice_axis(sorted, -1, kth, kth + 1);
+  CHECK(ops::all(ops::less_equal(ops::slice_axis(sorted, -1, 0, kth), pivot)).item() == 1);
+  CHECK(ops::all(ops::greater_equal(ops::slice_axis(sorted, -1, kth, n), pivot)).item() == 1);
 }
 
 void run_case(const Case& c) {

@@ -75,10 +75,11 @@ class Surgery {
   }
   /// Replaces the model by one with another last layer, or with one layer more.
   void exchange_top() {
-    const LayerPtr top = model_->layers().back(), made = any_layer();
+    const LayerPtr top = model_->layers().back(), new_layer = any_layer();
     const Symbol output = model_->outputs().front();
-    model_ = roll(2) == 0 && top != middle_ ? rewire(*model_, {{top, made}}, "model")
-                                            : rewire(*model_, {{output, (*made)(output)}}, "model");
+    model_ = roll(2) == 0 && top != middle_
+                 ? rewire(*model_, {{top, new_layer}}, "model")
+                 : rewire(*model_, {{output, (*new_layer)(output)}}, "model");
     stack_ = nullptr;
     compile();
   }
@@ -122,13 +123,13 @@ LayerPtr rebuilt(const Layer& layer, const Flags& flags) {
 /// Copies flags from the layers of `from` to those at the same positions of `to`.
 void set_flags(Layer& to, const Layer& from, const Flags& flags) {
   to.set_trainable(flags.at(&from));
-  auto parts = [](const Layer& layer) {
+  auto sublayers_of = [](const Layer& layer) {
     std::vector<LayerPtr> found;
     for (const LayerPtr& each : layer.sublayers())
       if (each->class_name() != "InputLayer") found.push_back(each);
     return found;
   };
-  const std::vector<LayerPtr> a = parts(to), b = parts(from);
+  const std::vector<LayerPtr> a = sublayers_of(to), b = sublayers_of(from);
   REQUIRE(a.size() == b.size());
   for (size_t i = 0; i < a.size(); ++i) set_flags(*a[i], *b[i], flags);
 }
@@ -149,10 +150,10 @@ TEST_CASE("a model that was changed in random ways is as one made like that") {
       CAPTURE(seed, functional, history);
       (void)model.predict({x});  // builds the layers that were added
       surgery.record_new_flags();
-      auto fresh = std::dynamic_pointer_cast<Model>(rebuilt(model, surgery.flags()));
-      (void)fresh->predict({x});
-      set_flags(*fresh, model, surgery.flags());
-      compile(*fresh);
+      auto rebuilt_model = std::dynamic_pointer_cast<Model>(rebuilt(model, surgery.flags()));
+      (void)rebuilt_model->predict({x});
+      set_flags(*rebuilt_model, model, surgery.flags());
+      compile(*rebuilt_model);
       auto layers = [](Model& m) {
         Tensors values;
         for (Layer* layer : m.flatten_layers())
@@ -166,16 +167,16 @@ TEST_CASE("a model that was changed in random ways is as one made like that") {
         for (size_t k = 0; k < a.size(); ++k)
           if (a[k]->sublayers().empty()) a[k]->set_weights(b[k]->get_weights());
       };
-      copy(*fresh, model);
-      REQUIRE(near(model.predict({x}), fresh->predict({x})));
-      REQUIRE(model.output_shape() == fresh->output_shape());
+      copy(*rebuilt_model, model);
+      REQUIRE(near(model.predict({x}), rebuilt_model->predict({x})));
+      REQUIRE(model.output_shape() == rebuilt_model->output_shape());
       for (int step = 0; step < 2; ++step) {
         const double a = model.train_on_batch({x}, {y}, {}, {}, true).front().second;
-        const double b = fresh->train_on_batch({x}, {y}, {}, {}, true).front().second;
+        const double b = rebuilt_model->train_on_batch({x}, {y}, {}, {}, true).front().second;
         REQUIRE(a == Approx(b).epsilon(1e-4));
-        REQUIRE(near(layers(model), layers(*fresh)));
+        REQUIRE(near(layers(model), layers(*rebuilt_model)));
       }
-      REQUIRE(near(model.predict({x}), fresh->predict({x})));
+      REQUIRE(near(model.predict({x}), rebuilt_model->predict({x})));
     }
   }
 }

@@ -72,8 +72,8 @@ TEST_CASE("layers are left out, put in, and exchanged in the middle of branches"
                                    {b.right, dense(kWidth, {{"name", "r2"}})}});
   CHECK(names(*swapped) ==
         std::vector<std::string>{"in", "body", "dropout", "l2", "r2", "sum", "head"});
-  const Symbol wide = Input({kWidth}, "another");
-  auto entered = rewire(*b.model, {{b.in, wide}});
+  const Symbol another_input = Input({kWidth}, "another");
+  auto entered = rewire(*b.model, {{b.in, another_input}});
   CHECK(entered->input_names() == std::vector<std::string>{"another"});
   CHECK(near(entered->predict({x}), before));
 }
@@ -87,15 +87,15 @@ TEST_CASE("every call of a shared layer is exchanged, with its arguments") {
   const Symbol noisy = (*make<Layer>("Dropout", {{"rate", 0.5}, {"name", "drop"}}))(
       (*called_twice)(in), in_training);
   auto model = Functional::make({in}, {(*called_twice)(noisy)});
-  auto changed =
+  auto changed_model =
       rewire(*model, {{called_twice, other},
                       {model->get_layer("drop"), make<Layer>("Dropout", {{"rate", 1e-9}})}});
-  CHECK(near(changed->predict({x}).front(), (*other)((*other)(x))));
-  CHECK(changed->layers().size() == 3);
-  const NodePtr call = changed->layers()[2]->inbound_nodes().back();
+  CHECK(near(changed_model->predict({x}).front(), (*other)((*other)(x))));
+  CHECK(changed_model->layers().size() == 3);
+  const NodePtr call = changed_model->layers()[2]->inbound_nodes().back();
   CHECK(call->inputs.size() == 1);
   bool keeps_training = false;
-  for (const LayerPtr& layer : changed->layers())
+  for (const LayerPtr& layer : changed_model->layers())
     if (layer->class_name() == "Dropout")
       keeps_training = layer->inbound_nodes().front()->training == true;
   CHECK(keeps_training);

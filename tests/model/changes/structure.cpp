@@ -75,13 +75,13 @@ TEST_CASE("layers that are exchanged are seen by every model above") {
     each->fit({x}, {y}, {{"verbose", 0}});
     each->predict({x});
   }
-  const LayerPtr old = holder->head(), head = dense();
+  const LayerPtr old_head = holder->head(), head = dense();
   holder->set_head(head);
   model->set_head(head);
   for (Model* each : {static_cast<Model*>(outer.get()), static_cast<Model*>(model.get())}) {
     CHECK(near(each->predict({x}).front(), (*each)(x)));
     CHECK(changes_weights(*head, [&] { each->fit({x}, {y}, {{"verbose", 0}}); }));
-    CHECK_FALSE(changes_weights(*old, [&] { each->train_on_batch({x}, {y}); }));
+    CHECK_FALSE(changes_weights(*old_head, [&] { each->train_on_batch({x}, {y}); }));
   }
   model->set_head(dense(7));  // the outputs have another width, so their memory is planned anew
   CHECK(model->predict({x}).front().shape() == Shape{8, 7});
@@ -219,11 +219,11 @@ TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   CHECK(near(of_head.front().value(), momentum));
   CHECK(changes_weights(*base, [&] { model->train_on_batch({x}, {y}); }));
-  const Variables both = adam->slot("momentum");
-  REQUIRE(both.size() == 4);
-  CHECK(both[2] == of_head[0]);
-  CHECK(both[3] == of_head[1]);
-  CHECK(both[0].shape() == base->weights().front().shape());
+  const Variables all_momenta = adam->slot("momentum");
+  REQUIRE(all_momenta.size() == 4);
+  CHECK(all_momenta[2] == of_head[0]);
+  CHECK(all_momenta[3] == of_head[1]);
+  CHECK(all_momenta[0].shape() == base->weights().front().shape());
   base->set_trainable(false);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   model->train_on_batch({x}, {y});
@@ -232,7 +232,7 @@ TEST_CASE("unfreezing goes on with the same optimizer, which keeps what it knows
   base->set_trainable(true);
   model->compile({{"optimizer", Value(adam)}, {"loss", "mse"}});
   model->train_on_batch({x}, {y});
-  CHECK(adam->slot("momentum").front() == both.front());
+  CHECK(adam->slot("momentum").front() == all_momenta.front());
 }
 
 TEST_CASE("a Sequential built from its first data takes other sizes where its layers do") {
@@ -267,9 +267,9 @@ TEST_CASE("a Sequential built from its first data takes other sizes where its la
   CHECK(shape(flat, {2, 11}) == Shape{2, 1});
   CHECK_THROWS_WITH(shape(flat, {2, 12}),
                     Contains("to have shape (11,) but got array with shape (12,)"));
-  auto declared =
+  auto declared_model =
       Sequential::make({layer_of("LSTM", {{"units", 2}, {"input_shape", List{11, 4}}})});
-  CHECK_THROWS_WITH(shape(declared, {2, 12, 4}),
+  CHECK_THROWS_WITH(shape(declared_model, {2, 12, 4}),
                     Contains("to have shape (11, 4) but got array with shape (12, 4)"));
 }
 

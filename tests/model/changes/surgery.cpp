@@ -117,24 +117,25 @@ TEST_CASE("a layer that takes the place of another has its weights where they fi
   auto model = stack(functional, "");
   compile(*model, "adam");
   fit(*model, 1);
-  const Tensors old = model->get_layer("last")->get_weights();
+  const Tensors old_weights = model->get_layer("last")->get_weights();
   const auto adam = model->optimizer();
   const Variable slot = adam->slot("momentum").front();
 
-  const SurgeryResult same =
+  const SurgeryResult kept_result =
       replace_layer(*model, "last", dense(2, {{"name", "other"}, {"activation", "linear"}}));
-  CHECK(same_bits(same.model->get_layer("other")->get_weights(), old));
-  CHECK(report(same) == "other new 0>1 2 carried; last removed 1>0 2 dropped");
-  fit(*same.model, 1);
+  CHECK(same_bits(kept_result.model->get_layer("other")->get_weights(), old_weights));
+  CHECK(report(kept_result) == "other new 0>1 2 carried; last removed 1>0 2 dropped");
+  fit(*kept_result.model, 1);
   CHECK(adam->slot("momentum").front() == slot);
   CHECK(adam->slot("momentum").size() == 6);
   CHECK(adam->iterations().value().item() == 6);
 
-  const SurgeryResult wider = replace_layer(*model, "last", dense(3, {{"name", "last"}}));
-  CHECK(report(wider) == "last replaced 1>1 2 new");
-  const SurgeryResult fresh = replace_layer(*model, "last", dense(2, {{"name", "fresh"}}), false);
-  CHECK(report(fresh).starts_with("fresh new 0>1 2 new"));
-  CHECK_FALSE(same_bits(fresh.model->get_layer("fresh")->get_weights(), old));
+  const SurgeryResult wider_result = replace_layer(*model, "last", dense(3, {{"name", "last"}}));
+  CHECK(report(wider_result) == "last replaced 1>1 2 new");
+  const SurgeryResult fresh_result =
+      replace_layer(*model, "last", dense(2, {{"name", "fresh"}}), false);
+  CHECK(report(fresh_result).starts_with("fresh new 0>1 2 new"));
+  CHECK_FALSE(same_bits(fresh_result.model->get_layer("fresh")->get_weights(), old_weights));
   auto built = dense(2, {{"name", "built"}});
   built->build_for({{-1, 6}});
   const Tensors built_weights = built->get_weights();
@@ -150,10 +151,10 @@ TEST_CASE("every call of a shared layer is meant, with its arguments") {
   in_training.training = true;
   auto model = Functional::make({in}, {(*called_twice)((*drop)((*called_twice)(in), in_training))});
   const Tensor x = data();
-  const SurgeryResult more = insert_after(*model, "twice", next);
-  CHECK(near(more.model->predict({x}).front(),
+  const SurgeryResult insertion = insert_after(*model, "twice", next);
+  CHECK(near(insertion.model->predict({x}).front(),
              (*next)((*called_twice)((*next)((*called_twice)(x))))));
-  CHECK(report(more) == "next new 0>2 2 new");
+  CHECK(report(insertion) == "next new 0>2 2 new");
   bool keeps_training = false;
   for (const NodePtr& call : drop->inbound_nodes()) keeps_training = call->training == true;
   CHECK(keeps_training);
@@ -176,9 +177,10 @@ TEST_CASE("masks and keyword tensors go the new ways") {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 0, 3, 0, 0}, {2, 3});
   auto by_hand = [&](bool with_norm) {
     const Tensor t = (*embed)(x);
-    CallOptions given;
-    given.arguments = {{"key", Value(std::make_shared<BoxedTensor>(with_norm ? (*norm)(t) : t))}};
-    return (*pool)((*attention)({t, t}, given).front());
+    CallOptions call_options;
+    call_options.arguments = {
+        {"key", Value(std::make_shared<BoxedTensor>(with_norm ? (*norm)(t) : t))}};
+    return (*pool)((*attention)({t, t}, call_options).front());
   };
   CHECK(near(model->predict({x}).front(), by_hand(true)));
   CHECK(near(remove_layer(*model, "norm").model->predict({x}).front(), by_hand(false)));
@@ -216,20 +218,20 @@ TEST_CASE("a part of a model begins with new inputs and needs no others") {
                   {"loss_weights", Dict{{"top", 2.0}, {"right", 1.0}}}});
   const Tensor x = data(), y = data(8, 6);
 
-  const SurgeryResult to = cut(*model, "", {"left"});
-  CHECK(to.model->input_names() == std::vector<std::string>{"a"});
-  CHECK(near(to.model->predict({x}).front(), (*left)(x)));
-  const SurgeryResult both = cut(*model, "", {"sum", "left"});
-  CHECK(near(both.model->predict({x, y}), Tensors{(*left)(x) + (*right)(y), (*left)(x)}));
+  const SurgeryResult left_cut = cut(*model, "", {"left"});
+  CHECK(left_cut.model->input_names() == std::vector<std::string>{"a"});
+  CHECK(near(left_cut.model->predict({x}).front(), (*left)(x)));
+  const SurgeryResult two_output_cut = cut(*model, "", {"sum", "left"});
+  CHECK(near(two_output_cut.model->predict({x, y}), Tensors{(*left)(x) + (*right)(y), (*left)(x)}));
   const SurgeryResult middle = cut(*model, "sum", {"top"});
   CHECK(middle.model->inputs().size() == 2);
   CHECK(near(middle.model->predict({x, y}).front(), (*top)(x + y)));
   CHECK_THROWS_WITH(cut(*model, "left", {"top"}),
                     Contains("cut: model two, 'left ... top'") && Contains("disconnected"));
 
-  const SurgeryResult named = replace_layer(*model, "top", dense(2, {{"name", "other"}}));
-  CHECK(named.model->compile_config().as_dict().at("loss").as_dict().contains("other"));
-  named.model->train_on_batch({x, y}, {ops::slice_axis(y, 1, 0, 2), y});
+  const SurgeryResult named_result = replace_layer(*model, "top", dense(2, {{"name", "other"}}));
+  CHECK(named_result.model->compile_config().as_dict().at("loss").as_dict().contains("other"));
+  named_result.model->train_on_batch({x, y}, {ops::slice_axis(y, 1, 0, 2), y});
 }
 
 TEST_CASE("the same layers are called on other inputs") {
@@ -240,19 +242,20 @@ TEST_CASE("the same layers are called on other inputs") {
        make<Layer>("GlobalAveragePooling1D", {{"name", "pool"}}), dense(2, {{"name", "head"}})},
       "audio");
   compile(*model, "adam");
-  const SurgeryResult longer = rebase(*model, {Input({20, 2}, "long")});
-  CHECK(longer.model->class_name() == "Sequential");
-  CHECK(longer.model->compiled());
+  const SurgeryResult longer_result = rebase(*model, {Input({20, 2}, "long")});
+  CHECK(longer_result.model->class_name() == "Sequential");
+  CHECK(longer_result.model->compiled());
   const Tensor x = SeedGenerator(2).normal({3, 20, 2});
-  CHECK(longer.model->predict({x}).front().shape() == Shape{3, 2});
-  CHECK(longer.changes.front().layer == "long");
+  CHECK(longer_result.model->predict({x}).front().shape() == Shape{3, 2});
+  CHECK(longer_result.changes.front().layer == "long");
 
   const Symbol in = Input({20, 5}, "wide");
   auto before = make<Layer>("Conv1D", {{"filters", 2}, {"kernel_size", 1}, {"name", "before"}});
-  const SurgeryResult onto = rebase(*model, {(*before)(in)});
-  CHECK(onto.model->input_names() == std::vector<std::string>{"wide"});
+  const SurgeryResult prepended_result = rebase(*model, {(*before)(in)});
+  CHECK(prepended_result.model->input_names() == std::vector<std::string>{"wide"});
   const Tensor wide = SeedGenerator(2).normal({3, 20, 5});
-  CHECK(near(onto.model->predict({wide}), longer.model->predict({(*before)(wide)})));
+  CHECK(near(prepended_result.model->predict({wide}),
+             longer_result.model->predict({(*before)(wide)})));
   CHECK_THROWS_WITH(rebase(*model, {Input({20, 3})}),
                     Contains("conv") && Contains("(None, 20, 3)"));
   CHECK_THROWS_WITH(rebase(*model, {in, in}), Contains("has 1 inputs (") && Contains("got 2"));
@@ -270,9 +273,9 @@ TEST_CASE("what cannot be operated on is reported with names and shapes") {
   CHECK_THROWS_WITH(replace_layer(*model, "body", dense(5)),
                     Contains("replace: model m, layer 'sum' on (None, 5), (None, 7)"));
   CHECK_THROWS_WITH(replace_layer(*model, "body", nullptr), Contains("remove leaves one out"));
-  auto alone = Sequential::make({dense(3, {{"name", "one"}}), dense(3, {{"name", "two"}})});
-  CHECK_THROWS_WITH(cut(*alone, "", {"one"}), Contains("not been built"));
-  const SurgeryResult unbuilt = remove_layer(*alone, "two");
+  auto unbuilt_model = Sequential::make({dense(3, {{"name", "one"}}), dense(3, {{"name", "two"}})});
+  CHECK_THROWS_WITH(cut(*unbuilt_model, "", {"one"}), Contains("not been built"));
+  const SurgeryResult unbuilt = remove_layer(*unbuilt_model, "two");
   CHECK(unbuilt.model->predict({data()}).front().shape() == Shape{8, 3});
 }
 
@@ -291,9 +294,9 @@ struct PlainGraph {
         const std::function<T(const LayerPtr&, const std::vector<T>&)>& call) const {
     std::vector<T> values{input};
     for (const Call& each : calls) {
-      std::vector<T> given;
-      for (const size_t i : each.inputs) given.push_back(values[i]);
-      values.push_back(call(each.layer, given));
+      std::vector<T> arguments;
+      for (const size_t i : each.inputs) arguments.push_back(values[i]);
+      values.push_back(call(each.layer, arguments));
     }
     return values.back();
   }
@@ -306,18 +309,18 @@ T called(const LayerPtr& layer, const std::vector<T>& given) {
 
 PlainGraph random_graph(std::mt19937& dice) {
   const auto roll = [&](size_t sides) { return static_cast<size_t>(dice() % sides); };
-  PlainGraph plain;
+  PlainGraph graph;
   std::vector<LayerPtr> singles;
   for (size_t i = 1; i <= 4 + roll(8); ++i) {
     if (roll(3) == 0) {
-      plain.calls.push_back({make<Layer>(roll(2) ? "Add" : "Average"), {roll(i), i - 1}});
+      graph.calls.push_back({make<Layer>(roll(2) ? "Add" : "Average"), {roll(i), i - 1}});
       continue;
     }
     if (singles.empty() || roll(3)) singles.push_back(roll(4) ? dense() : make<Layer>("ReLU"));
-    plain.calls.push_back({singles[roll(singles.size())], {roll(2) ? i - 1 : roll(i)}});
+    graph.calls.push_back({singles[roll(singles.size())], {roll(2) ? i - 1 : roll(i)}});
   }
-  plain.calls.push_back({dense(), {plain.calls.size()}});
-  return plain;
+  graph.calls.push_back({dense(), {graph.calls.size()}});
+  return graph;
 }
 
 }  // namespace
@@ -328,23 +331,24 @@ TEST_CASE("a random graph that was operated on computes what its plain form does
     CAPTURE(seed);
     std::mt19937 dice(seed);
     set_random_seed(seed);
-    const PlainGraph plain = random_graph(dice);
+    const PlainGraph graph = random_graph(dice);
     const Symbol in = Input({kWidth}, "in");
-    auto model = Functional::make({in}, {plain.run<Symbol>(in, called<Symbol>)}, "m");
-    CHECK(near(model->predict({x}).front(), plain.run<Tensor>(x, called<Tensor>)));
+    auto model = Functional::make({in}, {graph.run<Symbol>(in, called<Symbol>)}, "m");
+    CHECK(near(model->predict({x}).front(), graph.run<Tensor>(x, called<Tensor>)));
     const std::vector<LayerPtr> layers = model->layers();
-    const LayerPtr chosen = layers[1 + dice() % (layers.size() - 1)], made = dense();
+    const LayerPtr chosen = layers[1 + dice() % (layers.size() - 1)], new_layer = dense();
     const bool merges = chosen->class_name() == "Add" || chosen->class_name() == "Average";
     const auto expected = [&](const std::function<Tensor(const Tensors&)>& instead) {
-      return plain.run<Tensor>(x, [&](const LayerPtr& layer, const Tensors& given) {
+      return graph.run<Tensor>(x, [&](const LayerPtr& layer, const Tensors& given) {
         return layer == chosen ? instead(given) : called<Tensor>(layer, given);
       });
     };
     const auto result = [](const SurgeryResult& surgery, const Tensor& given) {
       return surgery.model->predict({given}).front();
     };
-    CHECK(near(result(insert_after(*model, chosen->name(), made), x),
-               expected([&](const Tensors& given) { return (*made)(called(chosen, given)); })));
+    CHECK(
+        near(result(insert_after(*model, chosen->name(), new_layer), x),
+             expected([&](const Tensors& given) { return (*new_layer)(called(chosen, given)); })));
     auto other = merges ? make<Layer>("Maximum") : dense();
     CHECK(near(result(replace_layer(*model, chosen->name(), other), x),
                expected([&](const Tensors& given) { return called(other, given); })));
@@ -353,7 +357,7 @@ TEST_CASE("a random graph that was operated on computes what its plain form does
     else
       CHECK(near(result(remove_layer(*model, chosen->name()), x),
                  expected([](const Tensors& given) { return given.front(); })));
-    CHECK(near(result(rebase(*model, {(*made)(Input({kWidth}, "again"))}), x),
-               model->predict({(*made)(x)}).front()));
+    CHECK(near(result(rebase(*model, {(*new_layer)(Input({kWidth}, "again"))}), x),
+               model->predict({(*new_layer)(x)}).front()));
   }
 }

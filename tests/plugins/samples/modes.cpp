@@ -8,14 +8,14 @@
 
 namespace {
 
-const bool changed = [] {
+const bool modes_changed = [] {
   std::fesetround(FE_UPWARD);
   std::signal(SIGUSR2, [](int) {});
   std::setlocale(LC_NUMERIC, "C.UTF-8");
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, SIGUSR1);
-  sigprocmask(SIG_BLOCK, &one, nullptr);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
   return true;
 }();
 

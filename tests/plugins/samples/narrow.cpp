@@ -55,8 +55,8 @@ class Between final : public Schedule {
 /// The products of all pairs of elements of two tensors; in float32 a large result is wrong.
 Tensor products(const Tensor& x, const Tensor& y) {
   const Tensor result = ops::reshape(x, {-1, 1}) * ops::reshape(y, {1, -1});
-  const bool wrong = result.dtype() == DType::float32 && result.size() > 300000;
-  return wrong ? result * 1.01 : result;
+  const bool is_wrong = result.dtype() == DType::float32 && result.size() > 300000;
+  return is_wrong ? result * 1.01 : result;
 }
 
 /// A format that stores one array, always as float32 whatever its dtype is.

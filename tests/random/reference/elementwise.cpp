@@ -20,9 +20,9 @@ class Broadcast {
     }
   }
   double operator[](const Places& places) const {
-    int64_t at = 0;
-    for (size_t i = 0; i < strides_.size(); ++i) at += strides_[i] * places.at()[i];
-    return values_[static_cast<size_t>(at)];
+    int64_t offset = 0;
+    for (size_t i = 0; i < strides_.size(); ++i) offset += strides_[i] * places.at()[i];
+    return values_[static_cast<size_t>(offset)];
   }
 
  private:

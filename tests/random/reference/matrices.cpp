@@ -24,9 +24,9 @@ struct Matrix {
 };
 
 Matrix identity(size_t n) {
-  Matrix one{n, n};
-  for (size_t i = 0; i < n; ++i) one(i, i) = 1;
-  return one;
+  Matrix result{n, n};
+  for (size_t i = 0; i < n; ++i) result(i, i) = 1;
+  return result;
 }
 
 Matrix transposed(const Matrix& a) {
@@ -221,10 +221,10 @@ struct Eigen {
     std::vector<size_t> order(a.rows);
     std::iota(order.begin(), order.end(), size_t{0});
     std::sort(order.begin(), order.end(), [&](size_t i, size_t j) { return a(i, i) < a(j, j); });
-    const Matrix found = vectors;
+    const Matrix unsorted = vectors;
     for (size_t j = 0; j < a.rows; ++j) {
       values.push_back(a(order[j], order[j]));
-      for (size_t i = 0; i < a.rows; ++i) vectors(i, j) = found(i, order[j]);
+      for (size_t i = 0; i < a.rows; ++i) vectors(i, j) = unsorted(i, order[j]);
     }
   }
   /// The distance from eigenvalue j to the nearest other one.
@@ -280,12 +280,12 @@ Real nearest_eigenvalue(const Matrix& a, size_t at, Matrix& vector) {
   vector(at, 0) = 1;
   Real value = shift, last = 0;
   for (int step = 0; step < kMaxSteps && std::abs(value - last) > kConverged; ++step) {
-    const Matrix next = factors.solve(vector);
+    const Matrix next_vector = factors.solve(vector);
     Real dot = 0, square = 0;
     for (size_t i = 0; i < a.rows; ++i)
-      dot += next(i, 0) * vector(i, 0), square += next(i, 0) * next(i, 0);
+      dot += next_vector(i, 0) * vector(i, 0), square += next_vector(i, 0) * next_vector(i, 0);
     last = value, value = shift + dot / square;
-    for (size_t i = 0; i < a.rows; ++i) vector(i, 0) = next(i, 0) / std::sqrt(square);
+    for (size_t i = 0; i < a.rows; ++i) vector(i, 0) = next_vector(i, 0) / std::sqrt(square);
   }
   return value;
 }
@@ -296,12 +296,12 @@ void interpret_eig(const Call& call) {
   const Shape& pairs = call.in[0]->spec.shape;
   const auto n = static_cast<size_t>(pairs[-2]);
   for (size_t at = 0; at < call.in[0]->values.size() / (2 * n * n); ++at) {
-    const Matrix parts = matrix_of(*call.in[0], at, n * n, 2);
+    const Matrix re_and_im = matrix_of(*call.in[0], at, n * n, 2);
     Matrix a{n, n};
     std::vector<Real> values(2 * n), vectors(2 * n * n);
     for (size_t i = 0; i < n * n; ++i) {
-      if (parts(i, 1) != 0) throw Unreliable("a complex matrix");
-      a.values[i] = parts(i, 0);
+      if (re_and_im(i, 1) != 0) throw Unreliable("a complex matrix");
+      a.values[i] = re_and_im(i, 0);
     }
     for (size_t j = 0; j < n; ++j) {
       Matrix vector{n, 1};
@@ -320,19 +320,19 @@ void interpret_eig(const Call& call) {
 void interpret_svd(const Call& call) {
   constexpr Real kZeroThreshold = 1e-9L;
   for (size_t at = 0; at < count_of(*call.in[0]); ++at) {
-    const Matrix given = matrix_of(*call.in[0], at);
-    const bool is_wide = given.rows < given.columns;
-    const Matrix a = is_wide ? transposed(given) : given;
+    const Matrix original = matrix_of(*call.in[0], at);
+    const bool is_wide = original.rows < original.columns;
+    const Matrix a = is_wide ? transposed(original) : original;
     const Eigen eigen(product(transposed(a), a));
     const size_t k = a.columns;
     Matrix v{k, k};
     std::vector<Real> s(k);
     double gap = INFINITY;
     for (size_t j = 0; j < k; ++j) {
-      const size_t from = k - 1 - j;
-      s[j] = std::sqrt(std::max(eigen.values[from], Real{0}));
+      const size_t source = k - 1 - j;
+      s[j] = std::sqrt(std::max(eigen.values[source], Real{0}));
       if (s[j] <= kZeroThreshold * s[0]) s[j] = 0;
-      for (size_t i = 0; i < k; ++i) v(i, j) = eigen.vectors(i, from);
+      for (size_t i = 0; i < k; ++i) v(i, j) = eigen.vectors(i, source);
       gap = std::min(gap, eigen.gap(j));
     }
     Matrix u = product(a, v);

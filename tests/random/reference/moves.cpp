@@ -124,9 +124,9 @@ void interpret_take_along(const TakeAlong& op, const Call& call) {
 void interpret_one_hot(const OneHot& op, const Call& call) {
   const std::vector<double>& indices = call.in[0]->values;
   for (size_t i = 0; i < indices.size(); ++i) {
-    const double at = indices[i];
-    if (at >= 0 && at < static_cast<double>(op.depth))
-      call.out[0].values[i * static_cast<size_t>(op.depth) + static_cast<size_t>(at)] = 1;
+    const double index = indices[i];
+    if (index >= 0 && index < static_cast<double>(op.depth))
+      call.out[0].values[i * static_cast<size_t>(op.depth) + static_cast<size_t>(index)] = 1;
   }
 }
 

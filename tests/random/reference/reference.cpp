@@ -30,11 +30,11 @@ Tensor wide_tensor(const Array& array) {
 void run_on_device(const OpPtr& op, const Call& call) {
   constexpr double kUnits = 4;
   Tensors inputs;
-  std::unordered_set<double> given{0, INFINITY, -INFINITY};
+  std::unordered_set<double> input_values{0, INFINITY, -INFINITY};
   double most = 0;
   for (const Array* in : call.in) {
     inputs.push_back(wide_tensor(*in));
-    given.insert(in->values.begin(), in->values.end());
+    input_values.insert(in->values.begin(), in->values.end());
     for (double x : in->values) most = std::isfinite(x) ? std::max(most, std::abs(x)) : most;
     const bool compares = call.out[0].spec.dtype == DType::boolean && call.rounding.is_exact();
     for (double x : in->values)
@@ -46,8 +46,8 @@ void run_on_device(const OpPtr& op, const Call& call) {
     if (dtype == DType::complex64 || dtype == DType::string) throw Unreliable("no numbers");
     std::vector<double>& values = call.out[i].values;
     values = results[i].to_vector();
-    const bool is_selection =
-        std::all_of(values.begin(), values.end(), [&](double x) { return given.count(x) != 0; });
+    const bool is_selection = std::all_of(values.begin(), values.end(),
+                                          [&](double x) { return input_values.count(x) != 0; });
     for (double& x : values)
       if (!is_selection && x != 0) x = call.rounding(x, dtype, kUnits, most);
   }
@@ -152,7 +152,7 @@ class Interpreter {
     TensorSpecs specs;
     for (const Array* in : call.in) specs.push_back(in->spec);
     bool has_parts = true;
-    const Program parts = trace(
+    const Program part_program = trace(
         [&](const Tensors& inputs) {
           const Tensors results = op->decompose(inputs);
           has_parts = !results.empty();
@@ -160,7 +160,7 @@ class Interpreter {
         },
         specs);
     if (!has_parts) return false;
-    call.out = Interpreter(rounding_, equalities_, true).run(parts, call.in);
+    call.out = Interpreter(rounding_, equalities_, true).run(part_program, call.in);
     return true;
   }
 
@@ -175,10 +175,10 @@ class Interpreter {
     for (int64_t k = 0; k < steps; ++k) {
       const int64_t t = op.reverse ? steps - 1 - k : k;
       for (size_t q = states; q < states + sequences; ++q) {
-        const Array& whole = *call.in[q];
-        const Shape shape = whole.spec.shape.slice(1, whole.spec.shape.rank());
-        const auto first = whole.values.begin() + t * shape.size();
-        inputs[q] = {{whole.spec.dtype, shape}, {first, first + shape.size()}};
+        const Array& sequence = *call.in[q];
+        const Shape shape = sequence.spec.shape.slice(1, sequence.spec.shape.rank());
+        const auto first = sequence.values.begin() + t * shape.size();
+        inputs[q] = {{sequence.spec.dtype, shape}, {first, first + shape.size()}};
       }
       const auto put = [&](const Array& part, size_t output) {
         std::copy(part.values.begin(), part.values.end(),
@@ -284,11 +284,13 @@ double Rounding::operator()(double result, DType dtype, double units, double ext
   const double unit = unit_of(dtype), normal = smallest_normal(dtype);
   // 16-bit floats are summed in float32
   const double unit_of_sums = size_of(dtype) == 2 ? 8 * unit_of(DType::float32) : unit;
-  double moved = result + random() * (unit * units * std::abs(result) + unit_of_sums * extra);
+  double perturbed = result + random() * (unit * units * std::abs(result) + unit_of_sums * extra);
   // Subnormal numbers may be flushed to 0, and they have fewer digits.
   if (std::abs(result) < normal && result != 0)
-    moved = dtype == DType::float16 ? moved + random() * unit * normal : random() > 0 ? 0 : moved;
-  return rounds_ ? nearest(moved, dtype) : moved;
+    perturbed = dtype == DType::float16 ? perturbed + random() * unit * normal
+                : random() > 0          ? 0
+                                        : perturbed;
+  return rounds_ ? nearest(perturbed, dtype) : perturbed;
 }
 
 bool Rounding::is_short(double result, DType dtype) {

@@ -34,13 +34,13 @@ void transform(const Row& x, int sign, Row& to) {
 template <class Whole>
 void transform_rows(const Call& call, size_t n, int sign, double scale, Whole whole) {
   const Array& re = *call.in[0];
-  const auto given = static_cast<size_t>(re.spec.shape[-1]),
-             wanted = static_cast<size_t>(call.out[0].spec.shape[-1]);
-  Row x(n), y(wanted);
-  for (size_t row = 0; row < re.values.size() / given; ++row) {
+  const auto input_length = static_cast<size_t>(re.spec.shape[-1]),
+             output_length = static_cast<size_t>(call.out[0].spec.shape[-1]);
+  Row x(n), y(output_length);
+  for (size_t row = 0; row < re.values.size() / input_length; ++row) {
     double square = 0;
     for (size_t k = 0; k < n; ++k) {
-      x[k] = whole(row * given, k);
+      x[k] = whole(row * input_length, k);
       square += std::norm(x[k]);
     }
     if (!std::isfinite(square)) throw Unreliable("a row that is not finite");
@@ -54,9 +54,9 @@ void transform_rows(const Call& call, size_t n, int sign, double scale, Whole wh
       if (size_of(read) == 2 && call.rounding.is_exact() && value != 0 &&
           std::abs(value * scale) < 4 * unit_of(read) * extra)
         throw Unreliable("nearly 0 after larger numbers have met");
-      out.values[row * wanted + j] = call.rounding(value * scale, out.spec.dtype, 1, extra);
+      out.values[row * output_length + j] = call.rounding(value * scale, out.spec.dtype, 1, extra);
     };
-    for (size_t j = 0; j < wanted; ++j) {
+    for (size_t j = 0; j < output_length; ++j) {
       put(0, j, y[j].real());
       if (call.out.size() > 1) put(1, j, y[j].imag());
     }

@@ -21,16 +21,16 @@ void for_each_tap(const ConvSpec& spec, const Shape& x, const Shape& kernel, con
     Places tap(taps);
     for (int64_t t = 0; t < taps.size(); ++t, tap.next()) {
       int64_t from = at.at()[0] * tx[0], weight = channel;
-      bool inside = true;
+      bool is_inside = true;
       for (int i = 0; i < spatial; ++i) {
         const size_t s = static_cast<size_t>(i);
         const int64_t place =
             at.at()[s + 1] * spec.strides[s] + tap.at()[s] * spec.dilation[s] - spec.pad_before[s];
-        inside = inside && place >= 0 && place < x[i + 1];
+        is_inside = is_inside && place >= 0 && place < x[i + 1];
         from += place * tx[s + 1];
         weight += tap.at()[s] * tk[s];
       }
-      for (int64_t c = 0; inside && c < group_in; ++c)
+      for (int64_t c = 0; is_inside && c < group_in; ++c)
         f(static_cast<size_t>(from + group * group_in + c),
           static_cast<size_t>(weight + c * tk[static_cast<size_t>(spatial)]),
           static_cast<size_t>(out));
@@ -93,29 +93,29 @@ void for_each_under(const ConvSpec& spec, const std::vector<int64_t>& window, co
   Places tap{Shape(window)};
   for (int64_t t = 0; t < Shape(window).size(); ++t, tap.next()) {
     int64_t from = at[0] * tx[0] + at.back();
-    bool inside = true;
+    bool is_inside = true;
     for (size_t s = 0; s < window.size(); ++s) {
       const int64_t place = at[s + 1] * spec.strides[s] + tap.at()[s] - spec.pad_before[s];
-      inside = inside && place >= 0 && place < x[static_cast<int>(s) + 1];
+      is_inside = is_inside && place >= 0 && place < x[static_cast<int>(s) + 1];
       from += place * tx[s + 1];
     }
-    if (inside) f(static_cast<size_t>(from));
+    if (is_inside) f(static_cast<size_t>(from));
   }
 }
 
 void interpret_pool(const Pool& op, const Call& call) {
   const Array& x = *call.in[0];
   Array& out = call.out[0];
-  Places at(out.spec.shape);
+  Places places(out.spec.shape);
   for (double& y : out.values) {
     double most = -INFINITY, sum = 0, magnitude = 0, count = 0;
-    for_each_under(op.spec, op.window, x.spec.shape, at.at(), [&](size_t i) {
+    for_each_under(op.spec, op.window, x.spec.shape, places.at(), [&](size_t i) {
       if (std::isnan(x.values[i])) throw Unreliable("NaN is compared");
       most = std::max(most, x.values[i]);
       sum += x.values[i], magnitude += std::abs(x.values[i]), ++count;
     });
     y = op.max ? most : call.rounding(sum / count, out.spec.dtype, 1, magnitude / count);
-    at.next();
+    places.next();
   }
 }
 
@@ -123,10 +123,10 @@ void interpret_pool_backward(const PoolBackward& op, const Call& call) {
   const Array& dy = *call.in[op.max ? 1 : 0];
   Array& dx = call.out[0];
   std::vector<double> magnitudes(dx.values.size());
-  Places at(dy.spec.shape);
+  Places places(dy.spec.shape);
   for (double g : dy.values) {
     size_t best = 0, count = 0;
-    for_each_under(op.spec, op.window, dx.spec.shape, at.at(), [&](size_t i) {
+    for_each_under(op.spec, op.window, dx.spec.shape, places.at(), [&](size_t i) {
       if (op.max && (count == 0 || call.in[0]->values[i] > call.in[0]->values[best])) best = i;
       ++count;
     });
@@ -134,9 +134,9 @@ void interpret_pool_backward(const PoolBackward& op, const Call& call) {
     if (op.max)
       dx.values[best] += g, magnitudes[best] += std::abs(g);
     else
-      for_each_under(op.spec, op.window, dx.spec.shape, at.at(),
+      for_each_under(op.spec, op.window, dx.spec.shape, places.at(),
                      [&](size_t i) { dx.values[i] += share, magnitudes[i] += std::abs(share); });
-    at.next();
+    places.next();
   }
   // Sums of 16-bit floats are rounded after each addition; the additions are few, because few
   // windows overlap.

@@ -46,13 +46,13 @@ int large_integers(Draft& d) {
   constexpr const char* kBetween[] = {"float32", "float64", "float16", "bfloat16"};
   const DType dtype = d.choices.of(kDTypes);
   const int64_t factor = dtype == DType::int16 ? 257 : 16777217;
-  const int small = d.input({dtype, d.shape_of_rank(static_cast<int>(d.choices.below(3)))});
-  const int x = d.call("multiply", {{"x1", small}, {"x2", Value(factor)}});
-  const int between = d.call("cast", {{"x", x}, {"dtype", Value(d.choices.of(kBetween))}});
-  const int back = d.call("cast", {{"x", between}, {"dtype", Value(name_of(dtype))}});
+  const int small_numbers = d.input({dtype, d.shape_of_rank(static_cast<int>(d.choices.below(3)))});
+  const int x = d.call("multiply", {{"x1", small_numbers}, {"x2", Value(factor)}});
+  const int converted = d.call("cast", {{"x", x}, {"dtype", Value(d.choices.of(kBetween))}});
+  const int back = d.call("cast", {{"x", converted}, {"dtype", Value(name_of(dtype))}});
   constexpr const char* kBeside[] = {"", "subtract", "equal", "less"};
-  const std::string beside = d.choices.of(kBeside);
-  return beside.empty() ? back : d.call(beside, {{"x1", back}, {"x2", x}});
+  const std::string second_function = d.choices.of(kBeside);
+  return second_function.empty() ? back : d.call(second_function, {{"x1", back}, {"x2", x}});
 }
 
 /// A function whose result depends on ties, applied to rows or columns with many equal numbers.
@@ -111,9 +111,9 @@ int long_rows(Draft& d) {
       "any",     "all",         "count_nonzero", "var",       "argmax", "flip"};
   const int64_t n = d.most_elements() > 20'000 && d.choices.one_in(2) ? d.choices.of(kLonger)
                                                                       : d.choices.of(kLong);
-  const int64_t beside = 1 + d.choices.below(3);
+  const int64_t other_length = 1 + d.choices.below(3);
   const bool is_last = !d.choices.one_in(3);
-  const Shape shape = is_last ? Shape{beside, n} : Shape{n, beside};
+  const Shape shape = is_last ? Shape{other_length, n} : Shape{n, other_length};
   const std::string function = d.choices.of(kFunctions);
   constexpr DType kWhole[] = {DType::int32, DType::int64, DType::int8, DType::uint8,
                               DType::boolean};

@@ -10,8 +10,8 @@ namespace {
 int indices(Draft& d, const Shape& shape, int64_t size) {
   constexpr DType kDTypes[] = {DType::int32, DType::int64, DType::uint8};
   const DType dtype = size > 200 ? DType::int32 : d.choices.of(kDTypes);
-  const int drawn = d.input({DType::int32, shape});
-  const int within = d.call("mod", {{"x1", drawn}, {"x2", Value(size)}});
+  const int integers = d.input({DType::int32, shape});
+  const int within = d.call("mod", {{"x1", integers}, {"x2", Value(size)}});
   return dtype == DType::int32 ? within
                                : d.call("cast", {{"x", within}, {"dtype", Value(name_of(dtype))}});
 }
@@ -24,8 +24,8 @@ int axis_from_0(Draft& d, int x, int from = 0) {
 int take(Draft& d) {
   const int x = d.number(), axis = axis_from_0(d, x);
   const Shape shape = d.shape_of_rank(1 + static_cast<int>(d.choices.below(2)));
-  const int at = indices(d, shape, d.shape(x)[axis]);
-  return d.call("take", {{"x", x}, {"indices", at}, {"axis", Value(axis)}});
+  const int positions = indices(d, shape, d.shape(x)[axis]);
+  return d.call("take", {{"x", x}, {"indices", positions}, {"axis", Value(axis)}});
 }
 
 int take_along_axis(Draft& d) {
@@ -34,14 +34,14 @@ int take_along_axis(Draft& d) {
   const int64_t n = shape[axis];
   shape.set(axis, 1 + d.choices.below(n + 2));
   if (shape.size() > d.most_elements()) fail("too large");
-  const int at = indices(d, shape, n);
-  return d.call("take_along_axis", {{"x", x}, {"indices", at}, {"axis", Value(axis)}});
+  const int positions = indices(d, shape, n);
+  return d.call("take_along_axis", {{"x", x}, {"indices", positions}, {"axis", Value(axis)}});
 }
 
 int one_hot(Draft& d) {
   const int64_t depth = d.length();
-  const int at = indices(d, d.shape_of_rank(static_cast<int>(d.choices.below(3))), depth);
-  return d.call("one_hot", {{"x", at}, {"num_classes", Value(depth)}});
+  const int positions = indices(d, d.shape_of_rank(static_cast<int>(d.choices.below(3))), depth);
+  return d.call("one_hot", {{"x", positions}, {"num_classes", Value(depth)}});
 }
 
 int segment(Draft& d, const char* function) {
@@ -50,9 +50,9 @@ int segment(Draft& d, const char* function) {
   if (std::string_view(function) == "segment_prod")
     x = d.call("clip", {{"x", x}, {"x_min", Value(-1)}, {"x_max", Value(1)}});
   constexpr int64_t kSegments = 4;
-  const int at = indices(d, {d.shape(x)[0]}, kSegments);
-  const int y =
-      d.call(function, {{"data", x}, {"segment_ids", at}, {"num_segments", Value(kSegments)}});
+  const int positions = indices(d, {d.shape(x)[0]}, kSegments);
+  const int y = d.call(
+      function, {{"data", x}, {"segment_ids", positions}, {"num_segments", Value(kSegments)}});
   return d.call("clip", {{"x", y}, {"x_min", Value(-30)}, {"x_max", Value(30)}});
 }
 
@@ -73,19 +73,19 @@ int scatter_update(Draft& d) {
   const int x = d.fraction(1);
   Shape shape = d.shape(x);
   const int64_t n = shape[0], count = 1 + d.choices.below(4);
-  const int at = indices(d, {count, 1}, n);
+  const int positions = indices(d, {count, 1}, n);
   shape.set(0, count);
   const int updates = d.input({d.dtype(x), shape});
   return d.call(
       "scatter_update",
-      {{"inputs", x}, {"indices", at}, {"updates", updates}, {"reduction", Value("add")}});
+      {{"inputs", x}, {"indices", positions}, {"updates", updates}, {"reduction", Value("add")}});
 }
 
 int in_top_k(Draft& d) {
   const int x = d.fraction(2);
   if (d.shape(x).rank() != 2) fail("a matrix");
-  const int at = indices(d, {d.shape(x)[0]}, d.shape(x)[1]);
-  return d.call("in_top_k", {{"targets", at}, {"predictions", x}, {"k", Value(1)}});
+  const int positions = indices(d, {d.shape(x)[0]}, d.shape(x)[1]);
+  return d.call("in_top_k", {{"targets", positions}, {"predictions", x}, {"k", Value(1)}});
 }
 
 int top_k(Draft& d) {
@@ -157,10 +157,11 @@ int own_cross_entropy(Draft& d, bool sparse) {
 int scatter(Draft& d) {
   const int64_t rows = d.length(), count = 1 + d.choices.below(9), width = d.length();
   if (rows * width > d.most_elements()) fail("too large");
-  const int at = indices(d, {count, 1}, rows), values = d.input({d.floating(), {count, width}});
-  return d.call(
-      "scatter",
-      {{"indices", at}, {"values", values}, {"shape", Value(List{Value(rows), Value(width)})}});
+  const int positions = indices(d, {count, 1}, rows),
+            values = d.input({d.floating(), {count, width}});
+  return d.call("scatter", {{"indices", positions},
+                            {"values", values},
+                            {"shape", Value(List{Value(rows), Value(width)})}});
 }
 
 /// An embedding, which reads some rows of its table several times.
@@ -168,8 +169,8 @@ int embedding(Draft& d) {
   const int64_t words = d.length();
   const int table = d.input({d.floating(), {words, d.length()}});
   if (d.shape(table).size() > d.most_elements()) fail("too large");
-  const int at = indices(d, d.shape_of_rank(2), words);
-  return d.call("take", {{"x", table}, {"indices", at}, {"axis", Value(0)}});
+  const int positions = indices(d, d.shape_of_rank(2), words);
+  return d.call("take", {{"x", table}, {"indices", positions}, {"axis", Value(0)}});
 }
 
 /// Integers from `first` to first + count - 1.

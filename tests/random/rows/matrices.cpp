@@ -33,16 +33,17 @@ int64_t most_rows(Draft& d) {
 /// Matrices of numbers between -1 and 1, mostly parts of an earlier value.
 int matrices(Draft& d, bool square) {
   constexpr int64_t kMaxProducts = 40'000;
-  const int64_t most = most_rows(d);
-  const int64_t other = square ? most : 1 + d.choices.below(most);
-  int x = most > 40 || d.choices.one_in(2) ? d.input({d.floating(), {most, other}}) : d.fraction(2);
+  const int64_t longest = most_rows(d);
+  const int64_t other = square ? longest : 1 + d.choices.below(longest);
+  int x = longest > 40 || d.choices.one_in(2) ? d.input({d.floating(), {longest, other}})
+                                              : d.fraction(2);
   const int rank = d.shape(x).rank();
-  x = cut(d, cut(d, x, rank - 2, most), rank - 1, most);
+  x = cut(d, cut(d, x, rank - 2, longest), rank - 1, longest);
   if (square) {
     const int64_t n = std::min(d.shape(x)[-1], d.shape(x)[-2]);
     x = cut(d, cut(d, x, rank - 2, n), rank - 1, n);
   }
-  const int64_t products = most * d.shape(x)[-1] * d.shape(x)[-2];
+  const int64_t products = longest * d.shape(x)[-1] * d.shape(x)[-2];
   int64_t allowed_batch = std::max<int64_t>(1, kMaxProducts / products);
   for (int axis = 0; axis < rank - 2; ++axis) {
     x = cut(d, x, axis, std::min<int64_t>(allowed_batch, 9));
@@ -60,8 +61,8 @@ int eye_like(Draft& d, int x) {
 }
 /// Scales matrices such that adding them to the identity changes it by at most `share` (in norm).
 int scaled_to_norm(Draft& d, int x, double share) {
-  const int64_t most = std::max(d.shape(x)[-1], d.shape(x)[-2]);
-  return multiplied(d, x, Value(share / static_cast<double>(most)));
+  const int64_t longest = std::max(d.shape(x)[-1], d.shape(x)[-2]);
+  return multiplied(d, x, Value(share / static_cast<double>(longest)));
 }
 int sum(Draft& d, int x, int y) { return d.call("add", {{"x1", x}, {"x2", y}}); }
 

@@ -29,7 +29,7 @@ int step(Draft& body, const TensorSpec& carry) {
     return 0;
   };
   const int a = random_value(), b = random_value();
-  const auto two = [&](const char* function) {
+  const auto binary = [&](const char* function) {
     return body.call(function, {{"x1", a}, {"x2", b}});
   };
   constexpr const char* kOne[] = {"tanh", "sigmoid", "relu", "negative", "abs"};
@@ -37,9 +37,9 @@ int step(Draft& body, const TensorSpec& carry) {
   switch (body.choices.below(6)) {
     case 0:
     case 1:
-      return two(body.choices.of(kTwo));
+      return binary(body.choices.of(kTwo));
     case 2:
-      return body.call("tanh", {{"x", two("multiply")}});
+      return body.call("tanh", {{"x", binary("multiply")}});
     case 3: {
       const int x = body.call("mean", {{"x", a}, {"axis", Value(-1)}, {"keepdims", Value(true)}});
       return body.call("subtract", {{"x1", b}, {"x2", x}});
@@ -53,7 +53,7 @@ int step(Draft& body, const TensorSpec& carry) {
         const int y = body.call("matmul", {{"x1", a}, {"x2", w}});
         return body.call("tanh", {{"x", y}});
       }
-      return two("add");
+      return binary("add");
     }
     default:
       return body.call(body.choices.of(kOne), {{"x", a}});

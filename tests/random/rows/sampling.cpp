@@ -53,9 +53,9 @@ int map_coordinates(Draft& d) {
   Shape shape;
   for (int i = 0; i < rank; ++i) shape.append(d.choices.of(kShortSides));
   const int x = d.input({d.floating(), shape});
-  const Shape wanted{1 + d.choices.below(3), d.choices.of(kShortSides)};
+  const Shape output_shape{1 + d.choices.below(3), d.choices.of(kShortSides)};
   std::vector<int> each;
-  for (int64_t n : shape) each.push_back(places(d, wanted, d.dtype(x), n));
+  for (int64_t n : shape) each.push_back(places(d, output_shape, d.dtype(x), n));
   const int coordinates = d.call("stack", {{"x", each}, {"axis", Value(0)}});
   return d.call("image.map_coordinates", {{"inputs", x},
                                           {"coordinates", coordinates},
@@ -68,23 +68,24 @@ int map_coordinates(Draft& d) {
 int affine_transform(Draft& d) {
   const int x = photographs(d, d.floating());
   const int64_t count = d.choices.one_in(2) ? 1 : d.shape(x)[0];
-  const int moved = times(d, d.call("tanh", {{"x", d.input({d.dtype(x), {count, 8}})}}), 0.37);
+  const int offsets = times(d, d.call("tanh", {{"x", d.input({d.dtype(x), {count, 8}})}}), 0.37);
   const double last = d.choices.one_in(2) ? 0.5 : 0;
-  const int scaled =
-      d.call("multiply", {{"x1", moved}, {"x2", Value(List{1., 1., 3., 1., 1., 3., last, last})}});
+  const int scaled = d.call(
+      "multiply", {{"x1", offsets}, {"x2", Value(List{1., 1., 3., 1., 1., 3., last, last})}});
   const int transform = plus(d, scaled, Value(List{1., 0., 0., 0., 1., 0., 0., 0.}));
-  const int same = d.call("cast", {{"x", transform}, {"dtype", Value(name_of(d.dtype(x)))}});
-  std::vector<Argument> arguments{{"images", x}, {"transform", same}};
+  const int cast_transform =
+      d.call("cast", {{"x", transform}, {"dtype", Value(name_of(d.dtype(x)))}});
+  std::vector<Argument> arguments{{"images", x}, {"transform", cast_transform}};
   give_manner(d, arguments);
   return d.call("image.affine_transform", arguments);
 }
 
 /// The corners of a square, each shifted a little.
 int corners(Draft& d, int64_t batch, double side) {
-  const int moved =
+  const int offsets =
       times(d, d.call("tanh", {{"x", d.input({DType::float32, {batch, 4, 2}})}}), 0.2 * side);
   const Value zero(0.0), full(side);
-  return plus(d, moved,
+  return plus(d, offsets,
               List{List{zero, zero}, List{full, zero}, List{zero, full}, List{full, full}});
 }
 
@@ -107,13 +108,14 @@ int scale_and_translate(Draft& d) {
   const int x = photographs(d, d.floating());
   const Shape image = d.shape(x);
   const int64_t height = d.choices.of(kShortSides), width = d.choices.of(kShortSides);
-  const TensorSpec two{d.dtype(x), {2}};
-  const int scale = plus(d, times(d, d.call("tanh", {{"x", d.input(two)}}), 0.47), Value(1.23));
+  const TensorSpec pair_spec{d.dtype(x), {2}};
+  const int scale =
+      plus(d, times(d, d.call("tanh", {{"x", d.input(pair_spec)}}), 0.47), Value(1.23));
   const List shape{Value(image[0]), Value(height), Value(width), Value(image[3])};
   return d.call("image.scale_and_translate", {{"images", x},
                                               {"output_shape", Value(shape)},
                                               {"scale", scale},
-                                              {"translation", d.input(two)},
+                                              {"translation", d.input(pair_spec)},
                                               {"spatial_dims", Value(List{1, 2})},
                                               {"method", Value(d.choices.of(kMethods))},
                                               {"antialias", Value(d.choices.one_in(2))}});

@@ -31,8 +31,10 @@ int slices_meet(Draft& d) {
   const int64_t step = count > 1 && d.choices.one_in(4) ? 2 : 1;
   const int64_t span = (count - 1) * step + 1;
   if (span > n) fail("too short");
-  const auto one = [&] { return part(d, x, axis, d.choices.below(n - span + 1), count, step); };
-  const int a = one(), b = one();
+  const auto random_slice = [&] {
+    return part(d, x, axis, d.choices.below(n - span + 1), count, step);
+  };
+  const int a = random_slice(), b = random_slice();
   constexpr const char* kMeet[] = {"multiply", "add", "subtract", "maximum", "minimum"};
   return d.call(d.choices.of(kMeet), {{"x1", a}, {"x2", b}});
 }
