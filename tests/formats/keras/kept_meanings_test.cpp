@@ -15,9 +15,9 @@ using keras::FlippedKernels;
 using keras::Origin;
 
 ModelPtr one_layer(const std::string& name, const Dict& options, const List& shape = {5, 4}) {
-  Dict all_options = options;
-  all_options.set("input_shape", shape);
-  return Sequential::make({layer(name, all_options)}, "s");
+  Dict given = options;
+  given.set("input_shape", shape);
+  return Sequential::make({layer(name, given)}, "s");
 }
 
 Value compile_arguments(const char* json) {
@@ -201,7 +201,7 @@ TEST_CASE("a map of policies has one for the layer of a name") {
 TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and stays through saves") {
   Scratch scratch;
   const auto model = one_layer("Activation", {{"name", "a"}, {"activation", "sigmoid"}}, {3});
-  const auto open_model = [&](const char* version, const char* loss) {
+  const auto opened = [&](const char* version, const char* loss) {
     const Value compile_config =
         Dict{{"optimizer_config", Dict{{"class_name", "SGD"}, {"config", Dict()}}},
              {"loss", loss},
@@ -221,20 +221,20 @@ TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and sta
     return to_json(of.compile_config().as_dict().at("metrics"));
   };
   for (const char* version : {"2.3.0-tf", "2.4.0", "3.15.1"})
-    CHECK(metrics(*open_model(version, "binary_crossentropy")) == R"(["accuracy", "mae"])");
-  CHECK(metrics(*open_model("2.3.1", "mse")) == R"(["accuracy", "mae"])");
+    CHECK(metrics(*opened(version, "binary_crossentropy")) == R"(["accuracy", "mae"])");
+  CHECK(metrics(*opened("2.3.1", "mse")) == R"(["accuracy", "mae"])");
   for (const char* version : {"2.1.6", "2.2.4-tf", "2.3.1"}) {
-    auto old_model = open_model(version, "binary_crossentropy");
+    auto old = opened(version, "binary_crossentropy");
     for (const char* name : {"m.h5", "m.keras"}) {
-      CHECK(contains(metrics(*old_model), R"("class_name": "BinaryAccuracy")"));
-      CHECK(contains(metrics(*old_model), R"("name": "accuracy")"));
-      crescent::save_model(*old_model, scratch.path(name));
-      old_model = crescent::load_model(scratch.path(name));
+      CHECK(contains(metrics(*old), R"("class_name": "BinaryAccuracy")"));
+      CHECK(contains(metrics(*old), R"("name": "accuracy")"));
+      crescent::save_model(*old, scratch.path(name));
+      old = crescent::load_model(scratch.path(name));
     }
-    const Value for_keras2 = keras::keras_training_config(old_model->compile_config(), "keras2");
+    const Value for_keras2 = keras::keras_training_config(old->compile_config(), "keras2");
     CHECK(contains(to_json(for_keras2), R"("metrics": ["accuracy", "mean_absolute_error"])"));
     CHECK_FALSE(contains(keras::to_text(keras::incompatibilities_of(
-                             model_config(*old_model), old_model->compile_config(), "keras2")),
+                             model_config(*old), old->compile_config(), "keras2")),
                          "BinaryAccuracy"));
   }
 }

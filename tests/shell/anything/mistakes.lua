@@ -400,7 +400,7 @@ local rows = {
 }
 
 -- correct code, and mistakes that are not typical of Python, get Lua's own messages
-local plain_errors = {
+local plain = {
   { "5 5", "unexpected symbol near '5'" },
   { "error 'on purpose'", "on purpose" },
   { "local t = {} t.x.y = 1", "attempt to index a nil value (field 'x')" },
@@ -413,7 +413,7 @@ local plain_errors = {
 local function message_of(code) return (check.message_of(code):gsub(folder, "FOLDER")) end
 
 assert(#rows >= 50)
-for _, list in ipairs { rows, plain_errors } do
+for _, list in ipairs { rows, plain } do
   for _, row in ipairs(list) do check.same(message_of(row[1]), row[2], row[1]) end
 end
 
