@@ -5,6 +5,8 @@
 #include "crescent/layer/weight_rules.h"
 #include "crescent/registry/registration.h"
 
+#include "../numbers.h"
+
 namespace crescent {
 namespace {
 
@@ -27,14 +29,20 @@ class Ones final : public Initializer {
 class Constant final : public Initializer {
  public:
   static void describe(Schema<Constant>& s) {
-    s.doc("A constant value.").field("value", &Constant::value_, "The value.");
+    s.doc("A constant value, or an array that is broadcast to the shape of the weight.")
+        .field("value", &Constant::value_, "A number, an array of numbers or a tensor.");
   }
+  void configured() override { value_ = value_of(numbers_in(value_, "option 'value'")); }
   Tensor operator()(const Shape& shape, DType dtype) const override {
-    return ops::full(shape, value_, dtype);
+    const Numbers numbers = numbers_in(value_, "option 'value'");
+    if (!broadcasts(numbers.shape, shape))
+      fail("Constant: a value of shape ", numbers.shape,
+           " cannot be broadcast to a weight of shape ", shape);
+    return ops::full(shape, numbers.tensor(dtype), dtype);
   }
 
  private:
-  double value_ = 0;
+  Value value_ = 0.0;
 };
 
 class Identity final : public Initializer {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "../../numbers.h"
 #include "adapting.h"
 #include "crescent/layer/layer.h"
 #include "crescent/registry/registration.h"
-#include "numbers.h"
 
 namespace crescent {
 namespace {
@@ -76,10 +76,7 @@ class Normalization final : public UnaryLayer {
  private:
   void check_given(const Shape& kept_shape) const {
     const Shape shape = numbers_in(given_mean_, "mean").shape;
-    bool fits = shape.rank() <= kept_shape.rank();
-    for (int i = 1; fits && i <= shape.rank(); ++i)
-      fits = shape[-i] == 1 || shape[-i] == kept_shape[-i];
-    if (!fits)
+    if (!broadcasts(shape, kept_shape))
       fail("`mean` and `variance` of shape ", shape, " do not fit the kept axes, which have shape ",
            kept_shape);
   }

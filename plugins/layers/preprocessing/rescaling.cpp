@@ -1,6 +1,6 @@
+#include "../../numbers.h"
 #include "crescent/layer/layer.h"
 #include "crescent/registry/registration.h"
-#include "numbers.h"
 
 namespace crescent {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "../adapting.h"
-#include "../numbers.h"
+#include "../../../numbers.h"
 #include "crescent/layer/layer.h"
 #include "crescent/program/op.h"
 #include "crescent/registry/registration.h"

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "../adapting.h"
-#include "../numbers.h"
+#include "../../../numbers.h"
 #include "vocabulary_file.h"
 
 namespace crescent {

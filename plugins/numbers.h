@@ -46,4 +46,11 @@ inline Value value_of(const Numbers& numbers) {
   return nested(nested, 0);
 }
 
+/// Whether an array of shape `from` can be broadcast to the shape `to`.
+inline bool broadcasts(const Shape& from, const Shape& to) {
+  bool fits = from.rank() <= to.rank();
+  for (int i = 1; fits && i <= from.rank(); ++i) fits = from[-i] == 1 || from[-i] == to[-i];
+  return fits;
+}
+
 }  // namespace crescent

@@ -1,0 +1,40 @@
+-- The initializer Constant: numbers, arrays that are broadcast to the shape of a weight, and both in
+-- files of Keras.
+local cr = require "crescent"
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/layers"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
+local check = require "check"
+local Constant = cr.initializers.Constant
+
+check.same(Constant(2.5) { 2, 2 }:totable(), { { 2.5, 2.5 }, { 2.5, 2.5 } })
+check.same(Constant { value = { 1, 2 } } { 3, 2 }:totable(), { { 1, 2 }, { 1, 2 }, { 1, 2 } })
+check.same(Constant(cr.tensor { { 1 }, { 2 } }) { 2, 3 }:totable(), { { 1, 1, 1 }, { 2, 2, 2 } })
+check.same(Constant(cr.tensor { 0.5, 1.5 })({ 2 }, "int32"):totable(), { 0, 1 })
+-- in float64 the numbers are not those of float32
+check.same(Constant { value = { 0.1, 0.2 } }({ 2 }, "float64"):totable(), { 0.1, 0.2 })
+for _, shape in ipairs { { 3, 3 }, { 1 }, {}, { 2, 1 } } do
+  check.fails(function() return Constant { value = { 1, 2 } }(shape) end,
+    "a value of shape (2,) cannot be broadcast to a weight of shape (")
+end
+check.fails(function() return Constant { value = { { 1 }, { 1, 2 } } } end, "lists of one length")
+check.fails(function() return Constant { value = "two" } end, "expected a number", '"two"')
+check.fails(function()
+  return cr.layers.Dense(3, { input_shape = { 4 }, bias_initializer = Constant { value = { 1, 2 } } })
+    :build { 1, 4 }
+end, "a value of shape (2,) cannot be broadcast to a weight of shape (3,)")
+
+local model = cr.Sequential {
+  cr.layers.Dense(2, { input_shape = { 3 }, bias_initializer = Constant(cr.tensor { 3, 4 }) }) }
+check.same(model:get_weights()[2]:totable(), { 3, 4 })
+local json = model:to_json { target = "keras3" }
+assert(json:find('"class_name": "Constant", "config": {"value": [3.0, 4.0]}', 1, true), json)
+-- the three forms in which Keras writes an array: a list, an array of NumPy, and a tensor
+for _, written in ipairs { "[3.0, 4.0]",
+  '{"class_name": "__numpy__", "config": {"value": [3.0, 4.0], "dtype": "float64"}}',
+  '{"class_name": "__tensor__", "config": {"value": [3, 4], "dtype": "int64"}}' } do
+  local opened = cr.models.model_from_json((json:gsub("%[3%.0, 4%.0%]", function()
+    return written
+  end)))
+  check.same(opened:get_weights()[2]:totable(), { 3, 4 })
+end
+print "ok constant initializer"
