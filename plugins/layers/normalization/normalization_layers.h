@@ -51,12 +51,14 @@ class ScaledLayer : public UnaryLayer {
       {"beta", &ScaledLayer::beta_rules_, "beta"}, {"gamma", &ScaledLayer::gamma_rules_, "gamma"}};
 };
 
-/// The axes of a shape as sorted, non-negative numbers.
-inline std::vector<int> axes_in(const Shape& shape, const std::vector<int64_t>& axes) {
-  std::vector<int> sorted;
-  for (int64_t axis : axes) sorted.push_back(shape.axis(int(axis)));
-  std::sort(sorted.begin(), sorted.end());
-  return sorted;
+/// The axes of a shape as non-negative numbers, in the order of the signed numbers: -1 comes before
+/// 1. As in Keras, this is the order of the axes of a weight, whose elements are reshaped, without
+/// a transposition, to the order of the axes of the inputs.
+inline std::vector<int> axes_in(const Shape& shape, std::vector<int64_t> axes) {
+  std::sort(axes.begin(), axes.end());
+  std::vector<int> positions;
+  for (const int64_t axis : axes) positions.push_back(shape.axis(int(axis)));
+  return positions;
 }
 
 /// The sizes of some axes, which must be known.

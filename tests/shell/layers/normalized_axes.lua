@@ -1,0 +1,32 @@
+-- Axes of normalization layers: as in Keras, their signed numbers are sorted, the weights have the
+-- sizes of the axes in this order, and their elements are reshaped, not transposed, to the inputs.
+local cr = require "crescent"
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/layers"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
+local check = require "check"
+
+local x = cr.random.normal({ 4, 2, 3, 5 }, { seed = 3 })
+local cases = {  -- axes as given, the same axes in the order of the inputs, the shape of weights
+  { { -1, 1 }, { 1, 3 }, { 5, 2 } }, { { 1, -1 }, { 1, 3 }, { 5, 2 } },
+  { { 3, 1 }, { 1, 3 }, { 2, 5 } }, { { -1, -3 }, { 1, 3 }, { 2, 5 } },
+  { { -2, 1, 3 }, { 1, 2, 3 }, { 3, 2, 5 } }, { { -1 }, { 3 }, { 5 } }, { { 1 }, { 1 }, { 2 } },
+}
+for _, class in ipairs { "LayerNormalization", "RMSNormalization" } do
+  for _, case in ipairs(cases) do
+    local given, sorted, shape = table.unpack(case)
+    local layer = cr.layers[class] { axis = given }
+    local plain = cr.layers[class] { axis = sorted }
+    layer:build(x.shape)
+    plain:build(x.shape)
+    local weights, reshaped = {}, {}
+    for i, weight in ipairs(layer.weights) do
+      check.same(weight.shape, shape)
+      weights[i] = cr.random.normal(shape, { seed = i })
+      reshaped[i] = cr.ops.reshape(weights[i], plain.weights[i].shape)
+    end
+    layer:set_weights(weights)
+    plain:set_weights(reshaped)
+    check.near(layer(x), plain(x), 1e-6, class)
+  end
+end
+print "ok normalized axes"
