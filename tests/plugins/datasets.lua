@@ -26,6 +26,18 @@ local text = tostring(report)
 assert(not report.ok, text)
 assert(text:find("EvenRows (dataset): 4 checks passed, 0 failed", 1, true), text)
 assert(text:find("element 4 is", 1, true), text)
+-- The last batch of a pass may have fewer rows; a batch in the middle may not.
+assert(text:find("ShortEnd (dataset): 4 checks passed, 0 failed", 1, true), text)
+for _, name in ipairs { "ShortMiddle", "TwoShort" } do
+  local rows_of_class = text:match(name .. " %(dataset%)[^\n]*\n(.-)\n%S")
+  assert(rows_of_class:find("element 2 has fewer rows than the first and is not the last", 1, true),
+    text)
+end
+for name, element in pairs { LongEnd = "float32(4, 2), float32(4, 1)",
+  UnlikeEnds = "float32(2, 2), float32(1, 1)" } do
+  local rows_of_class = text:match(name .. " %(dataset%)[^\n]*\n(.*)")
+  assert(rows_of_class:find("element 3 is (" .. element .. "), the first", 1, true), text)
+end
 assert(cr.describe(cr.data.EvenRows).kind == "dataset")
 for _, class in ipairs(cr.listing().classes) do
   assert(class.name ~= "EvenRows" or class.path == "cr.data.EvenRows", class.path)

@@ -27,7 +27,22 @@ bool changes_trainable_weights(const Layer& layer, const LayerCaller& call_layer
   return !have_same_bits(values(), before);
 }
 
+/// Sets the dtype policy of new layers until its destruction.
+class DefaultPolicyChange {
+ public:
+  explicit DefaultPolicyChange(const char* name) : previous_name_(default_policy().name) {
+    set_default_policy(name);
+  }
+  ~DefaultPolicyChange() { set_default_policy(previous_name_); }
+  DefaultPolicyChange(const DefaultPolicyChange&) = delete;
+
+ private:
+  std::string previous_name_;
+};
+
 void add_rows(CheckReport& report, const CheckedLayer& checked, bool training) {
+  // The layers that the layer makes in itself have to compute in float64, too.
+  const DefaultPolicyChange doubles("float64");
   const LayerPtr layer = checked.make_built("float64");
   const Tensors inputs = with_float_dtype(checked.inputs(), DType::float64);
   const LayerCaller call_layer(*layer, training, Restored::non_trainable);

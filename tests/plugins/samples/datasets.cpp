@@ -25,6 +25,24 @@ struct Rows : Plain {
   }
 };
 
+/// A dataset of batches of x and y. `last_rows` is the number of rows of the last batch, and the
+/// batch before it has `middle_rows`.
+template <int middle_rows, int last_rows, int last_targets = last_rows>
+struct Batches : Plain {
+  static constexpr const char* kKind = "dataset";
+  static void describe(Schema<Batches>& s) {
+    s.doc("Batches.").method("stream", &Batches::stream, "The batches.");
+  }
+  Value stream() {
+    const auto batch = [](int64_t rows, int64_t targets) {
+      return Element{std::make_shared<BoxedTensor>(Tensor({rows, 2}, DType::float32)),
+                     std::make_shared<BoxedTensor>(Tensor({targets, 1}, DType::float32))};
+    };
+    return list_stream(
+        {batch(3, 3), batch(middle_rows, middle_rows), batch(last_rows, last_targets)});
+  }
+};
+
 /// A dataset class whose method stream gives a number.
 struct NoRows : Plain {
   static constexpr const char* kKind = "dataset";
@@ -38,4 +56,9 @@ CRESCENT_PLUGIN("test.datasets", "1.0.0") {
   registry.add<Rows<false>>("EvenRows");
   registry.add<Rows<true>>("TornRows");
   registry.add<NoRows>("NoRows");
+  registry.add<Batches<3, 1>>("ShortEnd");
+  registry.add<Batches<2, 3>>("ShortMiddle");
+  registry.add<Batches<2, 1>>("TwoShort");
+  registry.add<Batches<3, 4>>("LongEnd");
+  registry.add<Batches<3, 2, 1>>("UnlikeEnds");
 }

@@ -37,6 +37,25 @@ local Forgets = Linear:subclass "CheckedForgets"
 function Forgets:get_config() return {} end
 check.fails(function() cr.check.layer(Forgets, { units = 3 }, { 4 }) end, "has no 'units'")
 
+-- A layer that the layer makes in itself computes in float64 while gradients are compared, so that a
+-- right gradient passes and one that is wrong by a hundredth is found.
+local Film = cr.Layer:subclass("CheckedFilm", { { "error", 0.0 } })
+function Film:build(shapes)
+  self.dense = cr.layers.Dense(2 * shapes[1][#shapes[1]])
+  self.dense:build(shapes[2])
+end
+function Film:call(inputs)
+  local scaled, condition = table.unpack(inputs)
+  local bent = condition * (1 + self.error) - cr.ops.stop_gradient(condition * self.error)
+  local factors = cr.ops.split(self.dense(bent), 2, -1)
+  return scaled * (1 + factors[1]) + factors[2]
+end
+report = cr.check.layer(Film, {}, { { 3 }, { 4 } }, { raise = false })
+assert(report.ok, tostring(report))
+report = cr.check.layer(Film, { error = 0.01 }, { { 3 }, { 4 } }, { raise = false })
+assert(tostring(report):find "FAILED +gradient by input 2", tostring(report))
+assert(cr.config.dtype_policy() == "float32")
+
 report = cr.check.layer(cr.layers.Add, {}, { { 4, 3 }, { 4, 3 } })
 assert(report.ok and report.subject:find "Add")
 assert(cr.check.layer("Embedding", { input_dim = 5, output_dim = 2 }, { 3 },
