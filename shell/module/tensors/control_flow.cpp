@@ -18,7 +18,7 @@ namespace {
 /// The value of the condition; nullopt if it has no value yet because a program is being recorded.
 std::optional<bool> constant_condition(const Value& condition) {
   if (condition.is_bool()) return condition.as_bool();
-  const Tensor tensor = Codec<Tensor>::decode(condition);
+  const Tensor tensor = tensor_in(condition);
   if (!tensor) fail("expected a condition, got ", condition);
   if (tensor.is_abstract()) return std::nullopt;
   if (tensor.size() != 1)
@@ -48,7 +48,7 @@ Value cond(const Value& pred, Any true_fn, Any false_fn) {
   if (const auto known_condition = constant_condition(pred))
     return *known_condition ? true_branch({}) : false_branch({});
   const Value a = true_branch({});
-  return select_nested(Codec<Tensor>::decode(pred), a, false_branch({}));
+  return select_nested(tensor_in(pred), a, false_branch({}));
 }
 
 /// Calls the branch with this index, which counts from 0 as in Keras. An index outside of the list
@@ -58,7 +58,7 @@ Value switch_to(const Value& index, const Value& branches, const Value& operands
   if (!branches.is_list() || branches.as_list().empty() ||
       !std::ranges::all_of(branches.as_list(), is_function))
     fail("expected a table of functions, got ", branches);
-  const Tensor branch_index = Codec<Tensor>::decode(index);
+  const Tensor branch_index = tensor_in(index);
   const auto count = static_cast<int64_t>(branches.as_list().size());
   const auto call = [&](int64_t i) {
     lua_State* L = current();

@@ -6,8 +6,11 @@
 namespace crescent::lua {
 
 /// The tensor for a value: the value of a variable, or a tensor made of a number or of nested lists
-/// of numbers.
+/// of numbers. Fails for a symbol of a graph.
 inline Tensor tensor_in(const Value& value) {
+  if (value.object_as<BoxedSymbol>())
+    fail("expected a tensor, got a symbol of a graph, which has no values: call the function in a ",
+         "layer, such as cr.layers.Lambda(function(x) ... end)");
   const auto variable = value.object_as<BoxedVariable>();
   return variable ? variable->variable.value() : Codec<Tensor>::decode(value);
 }
