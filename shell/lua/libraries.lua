@@ -173,6 +173,27 @@ for _, name in ipairs { "config", "preprocessing", "random", "tuners", "utils" }
   lazy_table(name, "cr." .. name, cr[name])
 end
 
+-- cr.quantizers has classes, which its metatable finds, and functions, which are added when a name
+-- that is no class of it is first read.
+do
+  local meta = getmetatable(cr.quantizers)
+  local class_at, pairs_of_classes, is_filled = meta.__index, meta.__pairs, false
+  function meta.__fill()
+    if is_filled then return end
+    is_filled = true
+    for name, body in pairs(shell.library "quantizers") do rawset(cr.quantizers, name, body) end
+  end
+  function meta.__index(table, name)
+    meta.__fill()
+    local value = rawget(table, name)
+    return value == nil and class_at(table, name) or value
+  end
+  function meta.__pairs(table)
+    meta.__fill()
+    return pairs_of_classes(table)
+  end
+end
+
 for _, name in ipairs { "plot", "optimize" } do
   shell.methods["study." .. name] = function(...)
     return shell.library("tuners/studies")[name](...)

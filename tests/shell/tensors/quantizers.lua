@@ -1,0 +1,135 @@
+-- The functions of cr.quantizers, whose results have the bits of Keras 3.15.1 on PyTorch.
+local cr = require "crescent"
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/tensors"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
+local check = require "check"
+local quantizers = cr.quantizers
+
+local x = cr.ops.reshape(cr.tensor { -1.433333396911621, 0.9000000357627869, -0.43333330750465393,
+  1.899999976158142, 0.5666666626930237, -0.7666666507720947, 1.566666603088379,
+  0.23333333432674408, -1.100000023841858, 1.2333333492279053, -0.10000000149011612,
+  -1.433333396911621, 0.9000000357627869, -0.43333330750465393, 1.899999976158142 }, { 5, 3 })
+
+--- Checks that the results are these nested tables; tensors are compared with tables of numbers.
+local function expect(expected, ...)
+  local results = { ... }
+  assert(#results == #expected, "got " .. #results .. " results")
+  for i, result in ipairs(results) do
+    if type(result) == "userdata" then
+      result = #result.shape == 0 and result:item() or cr.ops.cast(result, "float64"):totable()
+    end
+    check.same(result, expected[i], "result " .. i)
+  end
+end
+
+local columns = {
+  { { -96, 127, -29 }, { 127, 80, -51 }, { 105, 33, -74 }, { 82, -14, -96 }, { 60, -61, 127 } },
+  { { 66.84210205078125, 141.111083984375, 66.84210205078125 } } }
+expect(columns, quantizers.abs_max_quantize(x, 0))
+expect({ { { -6, 4, -2 }, { 6, 2, -2 }, { 6, 1, -4 }, { 5, 0, -6 }, { 3, -1, 6 } },
+  { { 4.158415794372559 }, { 3.2558138370513916 }, { 3.8532111644744873 }, { 4.158415794372559 },
+    { 3.2558138370513916 } } },
+  quantizers.abs_max_quantize(x, -1, { value_range = { -8, 7 }, epsilon = 0.25 }))
+expect({ { { -96, 60, -29 }, { 127, 38, -51 }, { 105, 16, -74 }, { 82, -7, -96 },
+  { 60, -29, 127 } }, { { 66.84210205078125 } } }, quantizers.abs_max_quantize(x, { 0, 1 }))
+assert(quantizers.abs_max_quantize(x, 0).dtype == "int8")
+
+local grouped = quantizers.abs_max_quantize_grouped_with_zero_point
+expect({ { { -8, 7, -8 }, { 7, 7, -8 }, { 7, 6, -8 }, { 7, -8, -8 }, { 7, -8, 7 } },
+  { { 0.222222238779068, 0.022222230210900307, 0.022222228348255157 },
+    { 0.02222222276031971, 0.022222228348255157, 0.022222230210900307 },
+    { 0.06000000983476639, 0.028888892382383347, 0.12666667997837067 } },
+  { { -2, -8, 7 }, { -8, -4, 7 }, { -8, 7, -8 } } }, grouped(x, 2))
+expect({ { { -8, 7, -3 }, { 7, 5, -8 }, { 5, -3, -8 }, { 7, 4, -8 }, { 3, -8, 7 } },
+  { { 0.222222238779068, 0.044444452971220016, 0.044444456696510315 },
+    { 0.08222223073244095, 0.028888892382383347, 0.222222238779068 } },
+  { { -2, -8, 7 }, { -8, 7, -2 } } }, grouped(x, 3))
+-- one group, that may be larger than the matrix
+for _, size in ipairs { 5, 8 } do
+  expect({ { { -8, 7, -4 }, { 7, 3, -5 }, { 5, 0, -7 }, { 4, -4, -8 }, { 2, -8, 7 } },
+    { { 0.222222238779068, 0.08888889849185944, 0.222222238779068 } }, { { -2, -3, -2 } } },
+    grouped(x, size))
+end
+local equal_rows = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } }
+local equal_scale = { { 0.13333334028720856, 0.13333334028720856 },
+  { 0.13333334028720856, 0.13333334028720856 } }
+expect({ equal_rows, equal_scale, { { -8, -8 }, { -8, -8 } } }, grouped(cr.ones { 4, 2 }, 2))
+expect({ equal_rows, equal_scale, { { -1, -1 }, { -1, -1 } } }, grouped(cr.zeros { 4, 2 }, 2))
+local _, scale8, zero8 = grouped(x, 2, { value_range = { -128, 127 } })
+expect({ { { 0.013071896508336067, 0.001307190046645701, 0.001307189930230379 },
+  { 0.0013071895809844136, 0.001307189930230379, 0.001307190046645701 },
+  { 0.0035294124390929937, 0.0016993466997519135, 0.0074509805999696255 } },
+  { { -18, -128, 127 }, { -128, -52, 127 }, { -128, 127, -128 } } }, scale8, zero8)
+
+--- The results of fake_quant_with_min_max_vars, and the gradients of their sum with the weights
+--- 1, 2, 3, ... with respect to the three tensors.
+local function fake(low, high, options)
+  low, high = cr.ops.convert_to_tensor(low), cr.ops.convert_to_tensor(high)
+  local weights = cr.ops.reshape(cr.arange(15, { dtype = "float32" }) + 1, { 5, 3 })
+  local result
+  local sum
+  local tape = cr.GradientTape(function(recording)
+    for _, tensor in ipairs { x, low, high } do recording:watch(tensor) end
+    result = quantizers.fake_quant_with_min_max_vars(x, low, high, options)
+    sum = cr.ops.sum(result * weights)
+  end)
+  return result, table.unpack(tape:gradient(sum, { x, low, high }))
+end
+expect({ { { -0.9019608497619629, 0.9019608497619629, -0.43137258291244507 },
+  { 1.0980392694473267, 0.5647059082984924, -0.7686275243759155 },
+  { 1.0980392694473267, 0.2352941334247589, -0.9019608497619629 },
+  { 1.0980392694473267, -0.10196079313755035, -0.9019608497619629 },
+  { 0.9019608497619629, -0.43137258291244507, 1.0980392694473267 } },
+  { { 0, 2, 3 }, { 0, 5, 6 }, { 0, 8, 0 }, { 0, 11, 0 }, { 13, 14, 0 } }, 22, 36 },
+  fake(-0.9, 1.1))
+expect({ { { -0.8571429252624512, 0.8571429252624512, -0.4285714626312256 },
+  { 1.1428571939468384, 0.5714285969734192, -0.7142857313156128 },
+  { 1.1428571939468384, 0.2857142984867096, -0.8571429252624512 },
+  { 1.1428571939468384, -0.1428571492433548, -0.8571429252624512 },
+  { 0.8571429252624512, -0.4285714626312256, 1.1428571939468384 } },
+  { { 0, 2, 3 }, { 0, 5, 6 }, { 0, 8, 0 }, { 0, 11, 0 }, { 13, 14, 0 } }, 22, 36 },
+  fake(-0.9, 1.1, { num_bits = 4, narrow_range = true }))
+for _, axis in ipairs { 1, -1 } do
+  expect({ { { -0.8571429252624512, 0.6857143044471741, 0 },
+    { 1.1428571939468384, 0.5142857432365417, 0 }, { 1.1428571939468384, 0.17142857611179352, 0 },
+    { 1.1428571939468384, -0.17142857611179352, 0 },
+    { 0.8571429252624512, -0.5142857432365417, 0.7999999523162842 } },
+    { { 0, 0, 0 }, { 0, 5, 0 }, { 0, 8, 0 }, { 0, 11, 0 }, { 13, 14, 0 } }, { 1, 0, 30 },
+    { 21, 2, 15 } }, fake({ -1, -0.5, 0.1 }, { 1, 0.7, 0.9 }, { axis = axis, num_bits = 3 }))
+end
+
+for _, row in ipairs { { 3, 2, 0, 0.0066964286379516125 }, { 0, 2, 0, 2 },
+  { 1 / 0, 0.7, 0, 0.699999988079071 }, { 0.3, 0.1, 2, 0.0026785715017467737 } } do
+  local amax, old, margin, expected = table.unpack(row)
+  local function scalar(number) return cr.ops.cast(number, "float32") end
+  expect({ expected }, quantizers.compute_float8_scale(scalar(amax), scalar(old), 448, margin))
+end
+expect({ { 5, 3, 1 } },
+  quantizers.compute_float8_amax_history(cr.tensor { 1, -5, 2 }, cr.tensor { 1.0, 2.0, 3.0 }))
+
+local small = { { -3, 7, 2 }, { -8, 1, 0 }, { 5, -1, -7 } }
+local bytes = { [0] = { { -115, 23, 2 }, { 5, 15, 9 } }, { { 125, 2 }, { 24, 0 }, { -11, 9 } } }
+for axis, expected in pairs { [0] = bytes[0], [1] = bytes[1], [-1] = bytes[1], [-2] = bytes[0] } do
+  local packed, shape, length = quantizers.pack_int4(cr.ops.cast(small, "int8"), axis)
+  expect({ expected, shape, 3 }, packed, packed.shape, length)
+  expect({ small }, quantizers.unpack_int4(packed, length, axis))
+end
+local unsigned = { { 13, 7, 2 }, { 8, 1, 0 }, { 5, 15, 9 } }
+local packed = quantizers.pack_int4(cr.ops.cast(unsigned, "uint8"), 0, "uint8")
+expect({ { { 141, 23, 2 }, { 5, 15, 9 } } }, packed)
+expect({ unsigned }, quantizers.unpack_int4(packed, 3, 0, "uint8"))
+-- random integers of every shape come back
+for _, shape in ipairs { { 1 }, { 8 }, { 4, 3, 5 } } do
+  local numbers = cr.random.randint(shape, -8, 8, { dtype = "int8" })
+  for axis = 0, #shape - 1 do
+    local half, _, length = quantizers.pack_int4(numbers, axis)
+    expect({ numbers:totable() }, quantizers.unpack_int4(half, length, axis))
+  end
+end
+
+check.fails(function() quantizers.pack_int4(x) end, "pack_int4", "int8", "float32")
+check.fails(function() quantizers.abs_max_quantize(x, 0, { value_range = { 7, -8 } }) end,
+  "value_range", "{ 7, -8 }")
+check.fails(function() grouped(x, 0) end, "block_size", "got 0")
+check.fails(function() return quantizers.abs_max_quantiz end, "abs_max_quantize")
+print "ok quantizers"
