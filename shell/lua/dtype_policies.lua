@@ -25,9 +25,13 @@ function policy_named(name)
   local mode, source = name:match "^(.-)_from_(.+)$"
   if mode then return quantized_policy(mode, source) end
   local compute_name = name:match "^mixed_(.+)$" or name
-  local dtype = cr.zeros({}, compute_name).dtype
+  local known, made = pcall(cr.zeros, {}, compute_name)
+  if not known then
+    shell.fail("DTypePolicy: ", (tostring(made):gsub("^.*argument 'dtype': ", "")))
+  end
+  local dtype = made.dtype
   if compute_name ~= name and dtype ~= "bfloat16" and dtype ~= "float16" then
-    shell.fail("no dtype policy '", name, "'")
+    shell.fail("DTypePolicy: expected mixed_bfloat16 or mixed_float16, got '", name, "'")
   end
   return {
     class_name = "DTypePolicy", config = { name = name }, name = name, compute_dtype = dtype,
@@ -50,6 +54,35 @@ for _, class in ipairs { "QuantizedDTypePolicy", "Int4DTypePolicy" } do
   }, function(mode, source) return quantized_policy(mode, source or cr.config.dtype_policy()) end)
 end
 
+--- The name of a policy of plain dtypes, as an entry of a map; `what` describes it in messages.
+local function entry_name(entry, what)
+  local policy = policies.get(entry)
+  if policy.class_name ~= "DTypePolicy" then
+    shell.fail("DTypePolicyMap: ", what, ": expected a dtype or a policy such as ",
+      '"mixed_bfloat16", got a ', policy.class_name)
+  end
+  return policy.name
+end
+
+policies.DTypePolicyMap = shell.define("DTypePolicyMap -> a dtype policy",
+  "Policies by the paths of layers, such as \"mha/query\" for a layer inside the layer mha.", {
+  { name = "default_policy", type = "a text or a dtype policy",
+    doc = "The policy of layers whose path matches no key; nil: that of new layers." },
+  { name = "policy_map", type = "a table with names",
+    doc = "Policies by paths, or by regular expressions that match whole paths." },
+}, function(default, map)
+  default = policies.get(entry_name(default, "default_policy"))
+  local names = {}
+  for path, entry in pairs(map or {}) do
+    names[path] = entry_name(entry, "policy of '" .. path .. "'")
+  end
+  return {
+    class_name = "DTypePolicyMap", config = { default_policy = default.name, policy_map = names },
+    name = "map_" .. default.name, compute_dtype = default.compute_dtype,
+    variable_dtype = default.variable_dtype,
+  }
+end)
+
 --- The policy for a name or a table; nil: the default of new layers.
 --- @param identifier a name, a table or a policy
 --- @return a dtype policy
@@ -63,6 +96,10 @@ end
 --- @return a dtype policy
 function policies.deserialize(config)
   local options = type(config) == "table" and (config.config or config) or {}
+  if options.policy_map then
+    return policies.DTypePolicyMap {
+      default_policy = options.default_policy, policy_map = options.policy_map }
+  end
   if options.mode then
     return quantized_policy(options.mode, options.source_name or cr.config.dtype_policy())
   end

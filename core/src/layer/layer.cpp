@@ -8,6 +8,7 @@
 #include "layer/built_for.h"
 #include "layer/calls/outside_trace.h"
 #include "layer/layer_access.h"
+#include "layer/policy_map.h"
 #include "layer/sublayer_options.h"
 #include "layer/unknown_sizes.h"
 #include "program/batch_share.h"
@@ -84,6 +85,16 @@ std::optional<Shape> Layer::declared_input_shape() const {
 void Layer::build(const std::vector<Shape>&) {}
 void Layer::reset_states() {}
 
+namespace {
+
+/// The name of the layer behind those of the layers that contain it: "mha/query".
+std::string path_of(const Layer& layer) {
+  const std::vector<Layer*>& owners = LayerAccess::owners(layer);
+  return owners.empty() ? layer.name() : path_of(*owners.front()) + "/" + layer.name();
+}
+
+}  // namespace
+
 void Layer::build_for(const std::vector<Shape>& inputs) {
   if (built_) return;
   const OutsideTrace outside_trace;
@@ -92,6 +103,7 @@ void Layer::build_for(const std::vector<Shape>& inputs) {
   const std::vector<LayerPtr> sublayers = sublayers_;
   try {
     LayerAccess::with_name_in_errors(*this, [&] {
+      policy_ = policy_at(policy_, path_of(*this));
       LayerAccess::check_count(*this, inputs.size());
       build(without_stand_ins(inputs));
     });

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "crescent/layer/layer.h"
+#include "layer/policy_map.h"
 
 namespace crescent {
 namespace {
@@ -55,6 +56,9 @@ DTypePolicy quantized_policy(std::string_view mode, std::string_view source) {
 
 /// Makes the policy from its configuration.
 DTypePolicy policy_from_config(const Dict& config) {
+  if (config.contains("policy_map")) return policy_map_from(config);
+  // Keras writes null for the policy of new layers.
+  if (const Value* name = config.find("name"); name && name->is_null()) return default_policy();
   const auto text = [&](const char* key) {
     const Value* stored_dtype = config.find(key);
     return stored_dtype && stored_dtype->is_string() ? stored_dtype->as_string() : std::string();
@@ -70,6 +74,7 @@ DTypePolicy policy_from_config(const Dict& config) {
 
 DTypePolicy DTypePolicy::named(std::string_view name) {
   if (name == "mixed_bfloat16") return {std::string(name), DType::bfloat16, DType::float32};
+  if (names_policy_map(name)) return policy_map_from(Codec<Dict>::decode(parse_json(name)));
   if (name == "mixed_float16") return {std::string(name), DType::float16, DType::float32};
   if (const size_t separator_index = name.find(kSourceSeparator); separator_index != name.npos)
     return quantized_policy(name.substr(0, separator_index),

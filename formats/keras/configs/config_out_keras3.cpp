@@ -123,8 +123,14 @@ std::string kind_of(const ClassInfo* info, const std::string& option) {
   return field ? field->kind : "";
 }
 
-/// Writes a dtype policy, given by its name or, for quantized weights, by its configuration.
+/// Writes a dtype policy, given by its name, which is JSON for a DTypePolicyMap, or, for quantized
+/// weights, by its configuration.
 Value policy(const Value& given) {
+  if (given.is_string() && given.as_string().starts_with('{')) {
+    Dict config = parse_json(given.as_string()).as_dict();
+    for (DictEntry& entry : config["policy_map"].as_dict()) entry.value = policy(entry.value);
+    return object("keras.dtype_policies", "DTypePolicyMap", std::move(config));
+  }
   if (!is_object(given)) return object("keras", "DTypePolicy", Dict{{"name", given}});
   return object(module_of("", class_of(given)), class_of(given), config_of(given.as_dict()));
 }

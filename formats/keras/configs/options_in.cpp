@@ -151,10 +151,26 @@ void refuse_path(const std::string& class_name, const std::string& option, const
          "disallowed. Vocabulary file: '", value.as_string(), "'");
 }
 
-/// The dtype policy that a policy map has for a layer. The layer is looked up by its name, because
-/// the paths of layers are not known while a file is read.
+/// Whether a policy of the map, or its default, quantizes layers.
+bool quantizes_layers(const Dict& map_config) {
+  const auto is_quantized = [](const Value& policy) {
+    return (is_object(policy) && config_of(policy.as_dict()).contains("mode")) ||
+           (policy.is_string() && policy.as_string().find("_from_") != std::string::npos);
+  };
+  const Value *policies = map_config.find("policy_map"),
+              *default_policy = map_config.find("default_policy");
+  if (default_policy && is_quantized(*default_policy)) return true;
+  return policies && policies->is_dict() &&
+         std::any_of(policies->as_dict().begin(), policies->as_dict().end(),
+                     [&](const DictEntry& entry) { return is_quantized(entry.value); });
+}
+
+/// The dtype policy that a policy map has for a layer: the map itself, from which the layer takes
+/// its policy when it is built, or, if policies of the map quantize layers, the policy for the name
+/// of the layer, because quantized layers have to know their policy before.
 Value policy_for(const Value& map, const std::string& layer) {
   const Dict config = config_of(map.as_dict());
+  if (!quantizes_layers(config)) return Codec<DTypePolicy>::encode(Codec<DTypePolicy>::decode(map));
   const Value* policies = config.find("policy_map");
   std::vector<Value> fitting;
   if (policies && policies->is_dict()) {

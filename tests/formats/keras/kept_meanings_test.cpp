@@ -182,20 +182,38 @@ TEST_CASE("an archive asks for metrics by the names that they are shown by") {
   CHECK(archive.at("weighted_metrics") == Value(List{"MSE"}));
 }
 
-TEST_CASE("a map of policies has one for the layer of a name") {
-  const auto policy = [](const char* name) {
-    const std::string json =
-        concat(R"({"class_name": "Dense", "config": {"units": 2, "name": ")", name,
-               R"(", "dtype": {"class_name": "DTypePolicyMap", "config": {
-      "default_policy": "mixed_bfloat16", "policy_map": {"first": "float64", "out.*": {
-        "class_name": "DTypePolicy", "config": {"name": "float32"}}, ".*r": "float16"}}}}})");
-    const Value model_config = ConfigIn({"3.15.1", ""}).model(parse_json(json));
-    return model_config.as_dict().at("config").as_dict().at("dtype");
+constexpr const char* kPolicyMap = R"({"module": "keras.dtype_policies",
+  "class_name": "DTypePolicyMap", "config": {"default_policy": "mixed_bfloat16", "policy_map": {
+    "first": "float64", "heads/query": {"class_name": "DTypePolicy", "config": {"name": null}},
+    "heads/.*": "float16", "out.*": {"class_name": "DTypePolicy", "config": {"name": "float32"}},
+    ".*r": "float16"}}})";
+
+LayerPtr with_policy_map(const std::string& class_name, const char* options) {
+  const std::string json = concat(R"({"class_name": ")", class_name, R"(", "config": {)", options,
+                                  R"(, "dtype": )", kPolicyMap, "}}");
+  return get<Layer>(ConfigIn({"3.15.1", ""}).model(parse_json(json)));
+}
+
+TEST_CASE("a map of policies has one for a layer at a path, also for a layer inside a layer") {
+  const auto policy = [](const std::string& name) {
+    const LayerPtr layer =
+        with_policy_map("Dense", concat(R"("units": 2, "name": ")", name, "\"").c_str());
+    CHECK(layer->policy().compute == DType::bfloat16);
+    layer->build_for({{3, 4}});
+    return std::pair(layer->policy().compute, layer->weights().front().dtype());
   };
-  CHECK(policy("first") == Value("float64"));
-  CHECK(policy("outside") == Value("float32"));
-  CHECK(policy("inside") == Value("mixed_bfloat16"));
-  CHECK(contains(failure([&] { policy("outer"); }), "fits layer 'outer', got 2"));
+  CHECK(policy("first") == std::pair(DType::float64, DType::float64));
+  CHECK(policy("outside") == std::pair(DType::float32, DType::float32));
+  CHECK(policy("inside") == std::pair(DType::bfloat16, DType::float32));
+  CHECK(contains(failure([&] { policy("outer"); }),
+                 "expected one expression that matches the path 'outer', got 'out.*', '.*r'"));
+
+  const LayerPtr heads =
+      with_policy_map("MultiHeadAttention", R"("num_heads": 2, "key_dim": 3, "name": "heads")");
+  heads->build_for({{3, 4, 6}, {3, 4, 6}});
+  CHECK(heads->policy().compute == DType::bfloat16);
+  for (const LayerPtr& inner : heads->sublayers())
+    CHECK(inner->policy().compute == (inner->name() == "query" ? DType::float32 : DType::float16));
 }
 
 TEST_CASE("accuracy is picked by the loss in files of Keras up to 2.3.1, and stays through saves") {

@@ -1,0 +1,54 @@
+-- cr.dtype_policies.DTypePolicyMap: policies by the paths of layers, also of layers inside a layer,
+-- in configurations and in files.
+local cr = require "crescent"
+local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/layers"
+package.path = script_folder .. "/../support/?.lua;" .. package.path
+local check = require "check"
+local DTypePolicyMap = cr.dtype_policies.DTypePolicyMap
+
+local map = DTypePolicyMap { default_policy = "float32",
+  policy_map = { ["heads/.*"] = "mixed_bfloat16",
+    ["heads/value"] = cr.dtype_policies.DTypePolicy "mixed_float16" } }
+assert(map.name == "map_float32" and map.compute_dtype == "float32")
+local input = cr.Input { shape = { 4, 6 } }
+local heads = cr.layers.MultiHeadAttention(2, 3, { name = "heads", dtype = map })
+local model = cr.Model { inputs = input, outputs = heads(input, input) }
+
+--- Checks the dtypes of the layer "heads" and of the layers inside it.
+local function expect_dtypes(opened)
+  local layer = opened:get_layer "heads"
+  assert(layer.compute_dtype == "float32")
+  for _, inner in ipairs(layer.sublayers) do
+    assert(inner.compute_dtype == (inner.name == "value" and "float16" or "bfloat16"), inner.name)
+    assert(inner.variable_dtype == "float32")
+  end
+end
+
+expect_dtypes(model)
+local x = cr.random.normal({ 2, 4, 6 }, { seed = 1 })
+local json = model:to_json { target = "keras3" }
+assert(json:find('"class_name": "DTypePolicyMap", "config": {"default_policy": "float32"', 1, true))
+for _, ending in ipairs { ".keras", ".h5" } do
+  local path = check.temporary(ending)
+  model:save(path)
+  local opened = cr.models.load_model(path)
+  os.remove(path)
+  expect_dtypes(opened)
+  check.same(opened:predict(x):totable(), model:predict(x):totable())
+  assert(opened:to_json { target = "keras3" } == json)
+end
+expect_dtypes(cr.models.clone_model(model))
+
+check.fails(function()
+  local both = DTypePolicyMap { policy_map = { ["a.*"] = "float16", [".*a"] = "bfloat16" } }
+  cr.layers.Dense(2, { name = "aa", dtype = both }):build { 1, 3 }
+end, "DTypePolicyMap: expected one expression that matches the path 'aa'")
+check.fails(function() DTypePolicyMap { default_policy = map } end, "a DTypePolicyMap")
+check.fails(function() DTypePolicyMap { policy_map = { a = "float3" } } end, "float3")
+check.fails(function() DTypePolicyMap { policy_map = { a = "int8_from_float32" } } end,
+  "DTypePolicyMap", "'a'")
+check.fails(function()
+  cr.layers.Dense(2, { dtype = { class_name = "DTypePolicyMap",
+    config = { default_policy = "float32", policy_map = { a = "int8_from_float32" } } } })
+end, "DTypePolicyMap: policy of 'a'", "int8_from_float32")
+print "ok policy maps"
