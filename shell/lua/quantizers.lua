@@ -1,12 +1,13 @@
--- The functions of cr.quantizers, which round numbers to integers of few bits and back, and pack two
--- of 4 bits into a byte.
+-- The functions of cr.quantizers, which round numbers to integers of few bits and back, and pack
+-- two integers of 4 bits into a byte.
 local cr, shell = ...
 local ops = cr.ops
 
 local quantizers = {}
 
 local function option(name, type, doc, default)
-  return { name = name, type = type, doc = doc, default = default, required = default == nil or nil }
+  local required = default == nil or nil
+  return { name = name, type = type, doc = doc, default = default, required = required }
 end
 local axis_option = option("axis", "an integer or a list of them", "Axes whose elements share a "
   .. "scale.")
@@ -134,7 +135,8 @@ end)
 define("compute_float8_scale -> a tensor",
   "The scale with which the largest magnitude becomes dtype_max; the old scale if the magnitude is "
   .. "0 or not finite.", {
-  option("amax", "a tensor", "The largest magnitude."), option("scale", "a tensor", "The old scale."),
+  option("amax", "a tensor", "The largest magnitude."),
+  option("scale", "a tensor", "The old scale."),
   option("dtype_max", "a number", "The largest number of the dtype."),
   option("margin", "a number", "Binary exponent by which the scale is increased.", 0),
 }, function(amax, scale, dtype_max, margin)

@@ -53,7 +53,7 @@ Value to_keras(const Value& model_or_config, const JsonOptions& options) {
   const auto found = incompatibilities_of(model, {}, options.target);
   if (any_serious(found))
     fail(keras2 ? "Keras 2 cannot express this model:"
-                : "Keras 3 lacks this, or computes it otherwise; pass target = \"keras2\" to keep it:",
+                : "Keras 3 lacks this, or computes it otherwise; pass target = \"keras2\":",
          to_text(found));
   if (!found.empty())
     warn(keras2 ? "Keras 2.3.1" : "Keras 3",

@@ -282,7 +282,7 @@ return {
       "++intervals.starts[intervals.of(key_of(x[i]))];" },
     { "wrong condition", "if (interval != sorted_interval) {", "if (!sorted) {" },
     { "wrong tail", "const int64_t end = std::min(i + kKeysPerStep, view_.length);",
-      "const int64_t end = std::min(i + kKeysPerStep, view_.length / kKeysPerStep * kKeysPerStep);" },
+      "const int64_t end = i + kKeysPerStep > view_.length ? i : i + kKeysPerStep;" },
     { "wrong order", "return view_.length - 1 - std::clamp<int64_t>(rank, 0, view_.length - 1);",
       "return std::clamp<int64_t>(rank, 0, view_.length - 1);" },
   },

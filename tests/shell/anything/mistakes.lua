@@ -470,7 +470,7 @@ assert(shown:find("Nothing is called 'Dens' (did you mean 'cr.layers.Dense'?).",
 for name, arguments in pairs { cond = "symbol, function() end, function() end",
   map = "function(row) return row end, symbol", vectorized_map = "function(row) end, symbol",
   switch = "symbol, { function() end }", scan = "function() end, symbol, symbol" } do
-  local code = "local symbol = cr.Input { shape = { 3 } } cr.ops." .. name .. "(" .. arguments .. ")"
+  local code = ("local symbol = cr.Input { shape = { 3 } } cr.ops.%s(%s)"):format(name, arguments)
   check.same(message_of(code), name .. ": expected a tensor, got a symbol of a graph, which has no "
     .. "values: call the function in a layer, such as cr.layers.Lambda(function(x) ... end)")
 end

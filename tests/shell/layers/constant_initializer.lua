@@ -1,5 +1,5 @@
--- The initializer Constant: numbers, arrays that are broadcast to the shape of a weight, and both in
--- files of Keras.
+-- The initializer Constant: numbers, arrays that are broadcast to the shape of a weight, and both
+-- in files of Keras.
 local cr = require "crescent"
 local script_folder = arg and arg[0]:match "^(.*)/" or "tests/shell/layers"
 package.path = script_folder .. "/../support/?.lua;" .. package.path
@@ -19,8 +19,8 @@ end
 check.fails(function() return Constant { value = { { 1 }, { 1, 2 } } } end, "lists of one length")
 check.fails(function() return Constant { value = "two" } end, "expected a number", '"two"')
 check.fails(function()
-  return cr.layers.Dense(3, { input_shape = { 4 }, bias_initializer = Constant { value = { 1, 2 } } })
-    :build { 1, 4 }
+  local pair = Constant { value = { 1, 2 } }
+  return cr.layers.Dense(3, { input_shape = { 4 }, bias_initializer = pair }):build { 1, 4 }
 end, "a value of shape (2,) cannot be broadcast to a weight of shape (3,)")
 
 local model = cr.Sequential {

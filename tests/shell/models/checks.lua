@@ -37,8 +37,8 @@ local Forgets = Linear:subclass "CheckedForgets"
 function Forgets:get_config() return {} end
 check.fails(function() cr.check.layer(Forgets, { units = 3 }, { 4 }) end, "has no 'units'")
 
--- A layer that the layer makes in itself computes in float64 while gradients are compared, so that a
--- right gradient passes and one that is wrong by a hundredth is found.
+-- A layer that the layer makes in itself computes in float64 while gradients are compared, so that
+-- a right gradient passes and one that is wrong by a hundredth is found.
 local Film = cr.Layer:subclass("CheckedFilm", { { "error", 0.0 } })
 function Film:build(shapes)
   self.dense = cr.layers.Dense(2 * shapes[1][#shapes[1]])
