@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../adapting.h"
 #include "../../../numbers.h"
+#include "../adapting.h"
 #include "crescent/layer/layer.h"
 #include "crescent/program/op.h"
 #include "crescent/registry/registration.h"

@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "../adapting.h"
 #include "../../../numbers.h"
+#include "../adapting.h"
 #include "vocabulary_file.h"
 
 namespace crescent {
