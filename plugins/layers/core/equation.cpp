@@ -7,9 +7,9 @@
 namespace crescent {
 
 Letters::Letters(const std::string& text)
-    : all(text), letters_before_dots(std::min(text.find("..."), text.size())) {
+    : all_letters(text), letters_before_dots(std::min(text.find("..."), text.size())) {
   has_dots = letters_before_dots < text.size();
-  if (has_dots) all.erase(letters_before_dots, 3);
+  if (has_dots) all_letters.erase(letters_before_dots, 3);
 }
 
 Equation Equation::parse(std::string text) {
@@ -24,7 +24,7 @@ Equation Equation::parse(std::string text) {
                    Letters(text.substr(comma + 1, arrow - comma - 1)),
                    Letters(text.substr(arrow + 2))};
   for (const Letters* letters : {&e.input, &e.kernel, &e.output})
-    for (char c : letters->all)
+    for (char c : letters->all_letters)
       if (!std::isalpha(static_cast<unsigned char>(c)))
         fail("equation: expected letters, at most one '...' and \"->\", got \"", text, "\"");
   if (e.kernel.has_dots || e.input.has_dots != e.output.has_dots)

@@ -8,7 +8,7 @@ namespace {
 /// The axes of the input that the result lacks.
 std::vector<int> summed_axes(const Equation& e, const Shape& input) {
   std::vector<int> axes;
-  for (char letter : e.input.all)
+  for (char letter : e.input.all_letters)
     if (!e.output.has(letter)) {
       const int axis = e.input.axis(letter);
       axes.push_back(axis < 0 ? axis + input.rank() : axis);
@@ -21,9 +21,9 @@ std::vector<int> summed_axes(const Equation& e, const Shape& input) {
 /// for an equation.
 std::string kept_letters(const Letters& of, const Letters& wanted) {
   std::string text;
-  for (size_t i = 0; i <= of.all.size(); ++i) {
+  for (size_t i = 0; i <= of.all_letters.size(); ++i) {
     if (i == of.letters_before_dots && of.has_dots) text += "...";
-    if (i < of.all.size() && wanted.has(of.all[i])) text += of.all[i];
+    if (i < of.all_letters.size() && wanted.has(of.all_letters[i])) text += of.all_letters[i];
   }
   return text;
 }
@@ -40,8 +40,8 @@ Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vecto
     placed = ops::einsum(from + "->" + to, operands);
   }
   const int dots = e.input.dots(scale.shape());
-  for (size_t i = 0; i < e.output.all.size(); ++i)
-    if (!e.input.has(e.output.all[i]))
+  for (size_t i = 0; i < e.output.all_letters.size(); ++i)
+    if (!e.input.has(e.output.all_letters[i]))
       placed = ops::expand_dims(
           placed, static_cast<int>(i) + (i < e.output.letters_before_dots ? 0 : dots));
   return placed;
@@ -50,7 +50,7 @@ Tensor placed_in_output(const Equation& e, const Tensor& scale, const std::vecto
 /// Whether each letter of the input is in the kernel or in the result, so that no axis of the input
 /// is summed alone.
 bool is_plain(const Equation& e) {
-  return std::all_of(e.input.all.begin(), e.input.all.end(),
+  return std::all_of(e.input.all_letters.begin(), e.input.all_letters.end(),
                      [&](char letter) { return e.kernel.has(letter) || e.output.has(letter); });
 }
 
@@ -68,14 +68,14 @@ TensorSpecs QuantizedProduct::infer(std::span<const TensorSpec> in) const {
   const int dots = input.dots(x);
   if (!is_floating(in[0].dtype) || in[1].dtype != DType::int8)
     fail("expected floats and int8, got ", in[0], " and ", in[1]);
-  if (values.rank() != int(kernel.all.size()) || (input.has_dots ? dots < 0 : dots != 0))
+  if (values.rank() != int(kernel.all_letters.size()) || (input.has_dots ? dots < 0 : dots != 0))
     fail("equation \"", equation, "\" does not fit shapes ", x, " and ", values);
   Shape shape;
-  for (size_t i = 0; i <= output.all.size(); ++i) {
+  for (size_t i = 0; i <= output.all_letters.size(); ++i) {
     for (int dot = 0; i == output.letters_before_dots && output.has_dots && dot < dots; ++dot)
       shape.append(x[static_cast<int>(input.letters_before_dots) + dot]);
-    if (i == output.all.size()) break;
-    const char letter = output.all[i];
+    if (i == output.all_letters.size()) break;
+    const char letter = output.all_letters[i];
     shape.append(kernel.has(letter) ? values[kernel.axis(letter)] : x[input.axis(letter)]);
   }
   return {{in[0].dtype, shape}};
