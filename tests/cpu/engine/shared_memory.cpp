@@ -60,7 +60,7 @@ TEST_CASE("elastic memory grows at once and shrinks when little was wanted for l
   memory.at_least(1 << 20);
   CHECK(memory.bytes() == 1 << 20);
   auto request_often = [&](size_t bytes) {
-    for (int i = 0; i < 2 * Memory::kUses; ++i) {
+    for (int i = 0; i < 2 * Memory::kUsesPerCheck; ++i) {
       std::byte* block = memory.at_least(bytes);
       block[0] = block[bytes - 1] = std::byte{1};
     }
@@ -71,7 +71,7 @@ TEST_CASE("elastic memory grows at once and shrinks when little was wanted for l
   CHECK(memory.bytes() == 1000);
   Memory rarely_used;
   rarely_used.at_least(1 << 20);
-  for (int i = 0; i < 5 * Memory::kUses; ++i) rarely_used.at_least(1);
+  for (int i = 0; i < 5 * Memory::kUsesPerCheck; ++i) rarely_used.at_least(1);
   CHECK(rarely_used.bytes() == 1 << 20);
 }
 
