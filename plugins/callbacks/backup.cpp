@@ -27,7 +27,7 @@ class BackupAndRestore final : public Callback {
         .field("double_checkpoint", &BackupAndRestore::double_checkpoint_,
                "Keep the previous file too, in case the last one cannot be read.")
         .field("delete_checkpoint", &BackupAndRestore::delete_checkpoint_,
-               "Remove the files when training has ended, and the folder if it is empty then.")
+               "Remove the files when training has ended.")
         .field("file_name", &BackupAndRestore::file_name_, "Name of the file in the folder.");
   }
   void configured() override {
@@ -77,8 +77,8 @@ class BackupAndRestore final : public Callback {
   void on_train_end(const Logs&) override {
     if (interrupted() && !is_saved_) save();
     if (!delete_checkpoint_ || interrupted() || !is_reporting_process()) return;
-    // The last of these removes the folder only if nothing else is in it.
-    for (const std::string& removed : {path(), previous(), folder_}) remove(removed);
+    remove(path());
+    remove(previous());
   }
   bool comes_last() const override { return true; }
 

@@ -72,23 +72,6 @@ do -- every callback has the model and the parameters of its run
   assert(cr.callbacks.TerminateOnNaN().model == nil)
 end
 
-do -- BackupAndRestore leaves no folder behind, unless something else is in it
-  local folder = os.tmpname()
-  os.remove(folder)
-  local function train(options)
-    local model = new_model()
-    options.backup_dir = folder
-    model:fit(x, y, { verbose = 0, callbacks = { cr.callbacks.BackupAndRestore(options) } })
-  end
-  train {}
-  assert(not os.rename(folder, folder))
-  train { delete_checkpoint = false }
-  local other = folder .. "/other"
-  assert(io.open(other, "w")):close()
-  train {}
-  assert(os.remove(other) and os.remove(folder))
-end
-
 do -- LearningRateScheduler
   local model = new_model()
   local history = model:fit(x, y, { epochs = 3, verbose = 0,
