@@ -46,7 +46,7 @@ add_exceptions("methods of Variable", "several devices do not share a variable",
   "aggregation synchronization overwrite_with_gradient")
 add_exceptions("methods of Variable", "values are read by totable, item and value", "numpy")
 add_exceptions("methods of callbacks.Callback",
-  "a run attaches itself; CallbackList takes the model as an option", "model set_model set_params")
+  "a run attaches itself; CallbackList takes the model as an option", "set_model set_params")
 add_exceptions("methods of optimizers.Optimizer",
   "an update is variable:assign(value), and slots() names what each variable has", [[
   add_optimizer_variables add_variable add_variable_from_reference assign assign_add assign_sub ]])
@@ -67,7 +67,6 @@ add_exceptions("config", "epochs and steps are what fit is told",
   "max_epochs max_steps_per_epoch set_max_epochs set_max_steps_per_epoch")
 add_exceptions("dtype_policies", "weights are kept in 8 bits and 4, by their largest magnitudes",
   "AWQDTypePolicy GPTQDTypePolicy QuantizedFloat8DTypePolicy")
-add_exceptions("dtype_policies", "each layer takes a policy of its own", "DTypePolicyMap")
 add_exceptions("saving", "crescent inspect and crescent convert look into files and change them",
   "KerasFileEditor")
 add_exceptions("options", "nothing is downloaded: somebody puts the file there", [[

@@ -227,9 +227,12 @@ bool Model::stateful() const {
   return false;
 }
 
+/// Layers whose option `stateful` is off have no states to reset.
 void Model::reset_states() {
-  for (const LayerPtr& layer : sublayers())
-    if (layer->stateful()) layer->reset_states();
+  for (const LayerPtr& layer : sublayers()) {
+    const bool has_option = layer->info() && layer->info()->schema.find("stateful");
+    if (layer->stateful() || !has_option) layer->reset_states();
+  }
 }
 
 /// The model's own weights, followed by those of each layer in turn.

@@ -196,7 +196,7 @@ do -- values that a worker's function may use
   function Mine:call(x) return x end
   local layer = Mine()
   check.fails(function() count_up(1, 2):map(function(x) return layer(x) end, { workers = 1 }) end,
-    "'mine'", "class written in Lua")
+    "'layer'", "class written in Lua")
   local object = setmetatable({}, { __index = {} })
   check.fails(function() count_up(1, 2):map(function(x) return x, object end, { workers = 1 }) end,
     "'object'", "metatable")

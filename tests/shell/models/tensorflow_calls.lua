@@ -100,7 +100,7 @@ do -- sizes computed with tf.shape: the layers that compute them are not needed 
   local rows_of = lambda("__operators__.getitem", '["shape", 0, 0, {"slice_spec": 0}]', "rows")
   local reshaped = lambda("reshape", '["a", 0, 0, {"shape": [["rows", 0, 0], 2, 2]}]')
   local model = model_of({ shape, rows_of, reshaped }, '["f", 0, 0]')
-  assert(#model.layers == 3, #model.layers)
+  assert(#model.operations == 3, #model.operations)
   check.near(model:predict({ a, b }, { verbose = 0 }), ops.reshape(a, { 3, 2, 2 }), 0)
   local unknown = lambda("reshape", '["a", 0, 0, {"shape": [["rows", 0, 0], -1, 2]}]')
   check.fails(function()

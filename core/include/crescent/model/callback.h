@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "crescent/registry/registry.h"
+#include "crescent/tensor/tensor.h"
 
 namespace crescent {
 
