@@ -167,25 +167,24 @@ Value without_tensors(const Value& option) {
   });
 }
 
+/// Whether a call has a value for a parameter, other than its default.
+bool is_set(const Dict& arguments, const Parameter& parameter) {
+  const Value* value = arguments.find(parameter.name);
+  return value && !(*value == parameter.default_value);
+}
+
 /// The arguments of an operation that Keras stores as options of its class, not with a call.
 Dict options_out(const Operation& operation, const Dict& arguments) {
   Dict options;
   for (const Parameter& parameter : operation.schema().signature.parameters) {
     const Value* argument = arguments.find(parameter.name);
     const Value value = argument ? *argument : parameter.default_value;
-    const bool is_omitted =
-        keras_lacks(operation, parameter.name) && value == parameter.default_value;
+    const bool is_omitted = keras_lacks(operation, parameter.name) && !is_set(arguments, parameter);
     if (is_omitted || is_stored_with_call(operation, parameter, argument)) continue;
     const bool is_float = value.is_null() && has_row(kFloatsIfNull, operation, parameter.name);
     options.set(parameter.name, is_float ? Value("float32") : without_tensors(value));
   }
   return options;
-}
-
-/// Whether a call has a value for a parameter, other than its default.
-bool is_set(const Dict& arguments, const Parameter& parameter) {
-  const Value* value = arguments.find(parameter.name);
-  return value && !(*value == parameter.default_value);
 }
 
 /// The name in Keras of an operation's class. For a class in kByLength the option becomes a list,
