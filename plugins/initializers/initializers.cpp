@@ -63,7 +63,9 @@ class Identity final : public Initializer {
 /// The base of initializers with a seed.
 class RandomInitializer : public Initializer {
  public:
-  SeedGenerator generator() const { return seed_ ? SeedGenerator(*seed_) : global_random(); }
+  SeedGenerator generator() const {
+    return seed_ ? SeedGenerator::repeating(*seed_) : global_random();
+  }
 
  protected:
   template <class T>

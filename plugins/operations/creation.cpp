@@ -10,7 +10,7 @@ namespace {
 
 using MaybeType = std::optional<DType>;
 
-DType dtype_or_float(MaybeType dtype) { return dtype.value_or(DType::float32); }
+DType dtype_or_float(MaybeType dtype) { return dtype.value_or(floatx()); }
 
 /// Converts a number to an operand; integers keep an integer dtype.
 Operand number_in(const Value& value) {

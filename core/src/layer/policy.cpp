@@ -2,6 +2,7 @@
 // or "int8_from_float32" for layers whose largest weight is quantized and whose other variables
 // follow the policy named last.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -12,11 +13,24 @@
 namespace crescent {
 namespace {
 
-/// The default policy. Policies that were replaced are never freed, because another thread may
-/// still use a reference that default_policy() returned.
+/// The policies named after each dtype, in the order of the enum DType.
+std::array<DTypePolicy, kDTypeCount> policies_of_dtypes() {
+  std::array<DTypePolicy, kDTypeCount> policies;
+  for (size_t i = 0; i < kDTypeCount; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    policies[i] = {name_of(dtype), dtype, dtype};
+  }
+  return policies;
+}
+
+/// The default policy: that of floatx() until one is set. Policies that were replaced are never
+/// freed, because another thread may still use a reference that default_policy() returned.
 class DefaultPolicy {
  public:
-  const DTypePolicy& get() const { return *current_policy_.load(std::memory_order_acquire); }
+  const DTypePolicy& get() const {
+    const DTypePolicy* policy = current_policy_.load(std::memory_order_acquire);
+    return policy ? *policy : floatx_policies_[static_cast<size_t>(floatx())];
+  }
   void set(const DTypePolicy& policy) {
     const std::lock_guard lock(mutex_);
     current_policy_.store(&policies_.try_emplace(policy.name, policy).first->second,
@@ -24,8 +38,8 @@ class DefaultPolicy {
   }
 
  private:
-  const DTypePolicy initial_policy_;
-  std::atomic<const DTypePolicy*> current_policy_{&initial_policy_};
+  const std::array<DTypePolicy, kDTypeCount> floatx_policies_ = policies_of_dtypes();
+  std::atomic<const DTypePolicy*> current_policy_{nullptr};
   std::mutex mutex_;
   std::map<std::string, DTypePolicy> policies_;
 };

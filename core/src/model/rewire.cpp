@@ -41,6 +41,7 @@ class ReplacementMap {
   LayerPtr inserted_layer(const LayerPtr& old) const {
     return old == edit_.layer ? edit_.next_layer : LayerPtr();
   }
+  const LayerCall& call() const { return edit_.call; }
   const char* verb() const { return edit_.verb; }
 
  private:
@@ -146,17 +147,18 @@ class Rewiring {
     const std::vector<Symbol> inputs = replacement_of(node.inputs);
     const LayerPtr layer = plan_.layer(node.outbound_layer);
     const LayerPtr new_layer = plan_.inserted_layer(node.outbound_layer);
-    const bool is_unchanged = layer == node.outbound_layer && inputs == node.inputs;
+    const bool is_unchanged =
+        !plan_.call() && layer == node.outbound_layer && inputs == node.inputs;
     const std::vector<Symbol> after =
         is_unchanged ? before : called_anew(node, layer, inputs, before);
-    return new_layer ? call_layer(*new_layer, after, {}) : after;
+    return new_layer ? call_layer(new_layer, after, {}) : after;
   }
 
   std::vector<Symbol> called_anew(const Node& node, const LayerPtr& layer,
                                   const std::vector<Symbol>& inputs,
                                   const std::vector<Symbol>& before) const {
     if (!layer) return inputs_if_omitted(node, inputs, before.size());
-    const std::vector<Symbol> after = called_as(node, *layer, inputs);
+    const std::vector<Symbol> after = called_as(node, layer, inputs);
     if (after.size() != before.size())
       fail(plan_.verb(), ": '", node.outbound_layer->name(), "' has ", before.size(), " outputs, '",
            layer->name(), "' in its place gives ", after.size());
@@ -171,7 +173,8 @@ class Rewiring {
     return inputs;
   }
 
-  std::vector<Symbol> called_as(const Node& node, Layer& layer, std::vector<Symbol> inputs) const {
+  std::vector<Symbol> called_as(const Node& node, const LayerPtr& layer,
+                                std::vector<Symbol> inputs) const {
     CallOptions options;
     options.training = node.training;
     options.structure = node.structure;
@@ -182,12 +185,12 @@ class Rewiring {
     return call_layer(layer, inputs, options);
   }
 
-  std::vector<Symbol> call_layer(Layer& layer, const std::vector<Symbol>& inputs,
+  std::vector<Symbol> call_layer(const LayerPtr& layer, const std::vector<Symbol>& inputs,
                                  const CallOptions& options) const {
     try {
-      return layer(inputs, options);
+      return plan_.call() ? plan_.call()(layer, inputs, options) : (*layer)(inputs, options);
     } catch (Error& error) {
-      error.add_context(concat(plan_.verb(), ": model ", model_.name(), ", layer '", layer.name(),
+      error.add_context(concat(plan_.verb(), ": model ", model_.name(), ", layer '", layer->name(),
                                "' on ", shapes_text(inputs), ": "));
       throw;
     }
@@ -232,8 +235,8 @@ std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, st
 }
 
 std::shared_ptr<Functional> rewire(const Model& model, const std::vector<Replacement>& replacements,
-                                   std::string name) {
-  return edited(model, {.replacements = replacements}, std::move(name));
+                                   std::string name, const LayerCall& call) {
+  return edited(model, {.replacements = replacements, .call = call}, std::move(name));
 }
 
 }  // namespace crescent

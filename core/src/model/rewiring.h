@@ -10,6 +10,9 @@ struct GraphEdit {
   std::vector<Replacement> replacements{};
   /// `next_layer` is called on the output of every call of `layer`.
   LayerPtr layer{}, next_layer{};
+  /// Calls the layers of the new model; empty: they are called only where something before them
+  /// has changed.
+  LayerCall call{};
   /// The inputs of the new model; empty: the inputs of the old one, with replacements.
   std::vector<Symbol> inputs{};
   /// The edges of the old model that become outputs of the new one; empty: the outputs of the old

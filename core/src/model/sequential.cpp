@@ -23,7 +23,7 @@ std::optional<Shape> wanted_shape(const LayerPtr& layer) {
 DType wanted_dtype(const LayerPtr& layer) {
   const auto* model = dynamic_cast<const Model*>(layer.get());
   if (model && model->is_graph()) return model->inputs().front().dtype();
-  return is_floating(layer->compute_dtype()) ? DType::float32 : layer->compute_dtype();
+  return is_floating(layer->compute_dtype()) ? floatx() : layer->compute_dtype();
 }
 
 Symbol input_for(const LayerPtr& first, const Shape& shape, DType dtype) {

@@ -120,7 +120,7 @@ Tensor binary(BinaryKind kind, const ops::Operand& a, const ops::Operand& b) {
   const BinaryClass group = info_of(op.kind).kind;
   auto convert = [&](DType dtype) { x = ops::cast(x, dtype), y = ops::cast(y, dtype); };
   if (group == BinaryClass::floating && !is_floating(x.dtype()) && x.dtype() != DType::complex64)
-    convert(DType::float32);
+    convert(floatx());
   if (group == BinaryClass::arithmetic && x.dtype() == DType::boolean) convert(DType::int32);
   if (group == BinaryClass::logical) convert(DType::boolean);
   const Tensor result = apply1(op, {x, y});
@@ -314,13 +314,13 @@ DType result_dtype(const Operand& a, const Operand& b) {
   if (a.tensor && b.tensor) return promote(a.tensor.dtype(), b.tensor.dtype());
   if (!a.tensor && !b.tensor)
     return a.whole && b.whole ? widened_dtype(widened_dtype(DType::int32, a.number), b.number)
-                              : DType::float32;
+                              : floatx();
   const DType dtype = (a.tensor ? a : b).tensor.dtype();
   const Operand& other_operand = a.tensor ? b : a;
   if (dtype == DType::string)
     fail("strings meet strings only, not the number ", other_operand.number);
   if (!is_integer(dtype) && dtype != DType::boolean) return dtype;
-  if (!other_operand.whole) return DType::float32;
+  if (!other_operand.whole) return floatx();
   return widened_dtype(dtype == DType::boolean ? DType::int32 : dtype, other_operand.number);
 }
 

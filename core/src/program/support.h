@@ -58,6 +58,6 @@ int64_t known_size(const Shape& shape);
 Tensor as_rows(const Tensor& x);
 
 /// Casts integers and booleans to `dtype`.
-Tensor as_floating(const Tensor& x, DType dtype = DType::float32);
+Tensor as_floating(const Tensor& x, DType dtype = floatx());
 
 }  // namespace crescent

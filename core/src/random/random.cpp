@@ -14,11 +14,13 @@
 namespace crescent {
 namespace {
 
+Tensor first_state(int64_t seed) { return Tensor::from(std::vector<int64_t>{seed, 0}, {2}); }
+
 Variable make_state(int64_t seed) {
   Variable::Options options;
   options.name = "seed_generator_state";
   options.trainable = false;
-  return Variable(Tensor::from(std::vector<int64_t>{seed, 0}, {2}), std::move(options));
+  return Variable(first_state(seed), std::move(options));
 }
 
 std::mutex& draw_mutex() {
@@ -36,25 +38,32 @@ Tensor next_state(const Tensor& now) {
   return Tensor::from(std::vector<int64_t>{words[0], counter}, {2});
 }
 
+}  // namespace
+
 /// Returns the state for one draw and advances the variable; concurrent threads get different
 /// states.
-Tensor take_state(const Variable& state) {
+Tensor SeedGenerator::take_state() const {
+  if (repeated_seed_) return first_state(*repeated_seed_);
   if (const RandomScope* scope = RandomScope::current())
-    if (Tensor scope_state = scope->state_for(state)) return scope_state;
+    if (Tensor scope_state = scope->state_for(state_)) return scope_state;
   const std::lock_guard lock(draw_mutex());
-  const Tensor state_value = state.value();
-  state.assign(next_state(state_value));
+  const Tensor state_value = state_.value();
+  state_.assign(next_state(state_value));
   return state_value;
 }
-
-}  // namespace
 
 SeedGenerator::SeedGenerator(std::optional<int64_t> seed)
     : state_(make_state(seed ? *seed : global_random().seed())) {}
 
+SeedGenerator SeedGenerator::repeating(int64_t seed) {
+  SeedGenerator generator(seed);
+  generator.repeated_seed_ = seed;
+  return generator;
+}
+
 int64_t SeedGenerator::seed() const {
   NoTrace no_trace;
-  const Tensor state = take_state(state_);
+  const Tensor state = take_state();
   const int64_t* words = state.data<int64_t>();
   const PhiloxBlock block =
       philox(static_cast<uint64_t>(words[0]), static_cast<uint64_t>(words[1]), 0);
@@ -66,12 +75,12 @@ Tensor SeedGenerator::draw(RandomKind kind, const Shape& shape, double a, double
   return RowDraws::draw_rows(shape, [&](const Shape& whole) {
     Random op;
     op.kind = kind, op.shape = whole, op.dtype = dtype, op.a = a, op.b = b;
-    return apply1(op, {take_state(state_)});
+    return apply1(op, {take_state()});
   });
 }
 
 std::optional<SeedGenerator::DrawState> SeedGenerator::draw_state(const Shape& shape) const {
-  return RowDraws::state(shape, [&] { return take_state(state_); });
+  return RowDraws::state(shape, [&] { return take_state(); });
 }
 
 Tensor SeedGenerator::uniform(const Shape& shape, double low, double high, DType dtype) const {
@@ -93,7 +102,7 @@ std::vector<int64_t> SeedGenerator::permutation(int64_t n) const {
   if (n < 0 || n > int64_t{1} << 32) fail("permutation: cannot order ", n, " numbers");
   expect_memory(n * sizeof(int64_t));
   NoTrace no_trace;
-  const Tensor state = take_state(state_);
+  const Tensor state = take_state();
   const int64_t* words = state.data<int64_t>();
   const uint64_t seed = static_cast<uint64_t>(words[0]), counter = static_cast<uint64_t>(words[1]);
   std::vector<int64_t> order(n);

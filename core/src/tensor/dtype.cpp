@@ -1,6 +1,7 @@
 // Names, sizes and promotion of dtypes.
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "crescent/tensor/tensor.h"
 
@@ -30,6 +31,8 @@ constexpr std::array<DTypeSpec, kDTypeCount> kDTypeSpecs{{
 }};
 const DTypeSpec& spec_of(DType dtype) { return kDTypeSpecs[static_cast<size_t>(dtype)]; }
 
+std::atomic<DType> current_floatx{DType::float32};
+
 }  // namespace
 
 size_t size_of(DType dtype) { return spec_of(dtype).size; }
@@ -56,6 +59,14 @@ DType promote(DType a, DType b) {
   // the other.
   if (spec_of(a).rank == spec_of(b).rank) return DType::int16;
   return spec_of(a).rank >= spec_of(b).rank ? a : b;
+}
+
+DType floatx() { return current_floatx.load(std::memory_order_relaxed); }
+
+void set_floatx(DType dtype) {
+  if (!is_floating(dtype))
+    fail("floatx: expected float16, bfloat16, float32 or float64, got ", dtype);
+  current_floatx.store(dtype, std::memory_order_relaxed);
 }
 
 DType Codec<DType>::decode(const Value& value) { return dtype_named(value.as_string()); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crescent/ops/arguments.h"
 #include "crescent/registry/registration.h"
 #include "quantized_product.h"
 
@@ -76,7 +77,21 @@ void AbsMaxQuantizer::describe(Schema<AbsMaxQuantizer>& s) {
       .field("epsilon", &AbsMaxQuantizer::epsilon_, "Added to the largest magnitude.")
       .min(0)
       .field("output_dtype", &AbsMaxQuantizer::dtype_, "Dtype of the integers.")
-      .choices({"int8"});
+      .choices({"int8"})
+      .method("call", &AbsMaxQuantizer::call,
+              "The integers, and the scale by which x is multiplied.")
+      .arg("x", "The numbers.")
+      .arg("axis", "Axes whose elements share a scale; nil: the option axis, else the last.",
+           Value());
+}
+
+Tensors AbsMaxQuantizer::call(const Tensor& x,
+                              const std::optional<std::vector<int64_t>>& axis) const {
+  const std::vector<int64_t> wanted_axes = axis ? *axis : axis_.value_or(std::vector<int64_t>{-1});
+  std::vector<int> axes;
+  for (int64_t wanted : wanted_axes) axes.push_back(ops::axis_of(x, wanted));
+  const Quantized result = range()(x, axes);
+  return {result.values, result.scale};
 }
 
 void AbsMaxQuantizer::configured() {

@@ -15,6 +15,9 @@ class AbsMaxQuantizer final : public Quantizer {
  public:
   static void describe(Schema<AbsMaxQuantizer>& s);
   void configured() override;
+  /// Returns the integers and the scale of x along `axis`: the option `axis` unless it is given,
+  /// else the last one.
+  Tensors call(const Tensor& x, const std::optional<std::vector<int64_t>>& axis) const;
   AbsMax range() const { return {bounds_[0], bounds_[1], epsilon_}; }
   /// Fails unless the quantizer's axes are those along which weights of the layout are summed.
   void check_axes(const QuantizedLayout& layout) const;

@@ -51,6 +51,26 @@ class DeclaredMethod final : public Callable {
   const Method& method_;
 };
 
+/// The metamethod __call of objects whose class declares the method `call`. A list that it returns
+/// becomes several results.
+class DeclaredCall final : public Callable {
+ public:
+  explicit DeclaredCall(const Method& method)
+      : Callable(signature_of_method(method)), method_(method) {}
+  int call(lua_State* L) const override {
+    method_.call(L);
+    if (lua_type(L, -1) != LUA_TTABLE) return 1;
+    const int list = lua_gettop(L), count = static_cast<int>(lua_rawlen(L, list));
+    luaL_checkstack(L, count, nullptr);
+    for (int i = 1; i <= count; ++i) lua_rawgeti(L, list, i);
+    return count;
+  }
+  const SchemaData* options() const override { return method_.options(); }
+
+ private:
+  DeclaredMethod method_;
+};
+
 class DeclaredGetter final : public Callable {
  public:
   explicit DeclaredGetter(const Field& property)
@@ -153,8 +173,10 @@ class MemberSetter final : public Callable {
 struct DeclaredType {
   DeclaredType(const ClassPtr& info, const HandleType& base)
       : info(info), type(base.name(), &base) {
-    for (const Method& method : info->schema.methods)
+    for (const Method& method : info->schema.methods) {
       type.method(std::make_unique<const DeclaredMethod>(method));
+      if (method.name == "call") type.meta("__call", std::make_unique<const DeclaredCall>(method));
+    }
     for (const Field& property : info->schema.properties) {
       type.getter(std::make_unique<const DeclaredGetter>(property));
       if (!property.read_only) type.setter(std::make_unique<const DeclaredSetter>(property));

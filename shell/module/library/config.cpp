@@ -180,11 +180,12 @@ const std::vector<CallablePtr>& config_functions() {
         "set_dtype_policy", [](const std::string& name) { set_default_policy(name); }, {"policy"},
         "Sets the dtype policy of new layers: 'float32', 'mixed_bfloat16', ..."));
     add(bound(
-        "floatx", []() { return default_policy().variables; }, {},
-        "The dtype of the weights of new layers."));
+        "floatx", &floatx, {},
+        "The dtype of new weights, inputs, random numbers and tensors unless another is given."));
     add(bound(
-        "set_floatx", [](const std::string& name) { set_default_policy(name); }, {"dtype"},
-        "Sets the dtype of the weights of new layers."));
+        "set_floatx", &set_floatx, {"dtype"},
+        "Sets the dtype of new weights, inputs, random numbers and tensors: 'float16', 'bfloat16', "
+        "'float32' or 'float64'. A policy that set_dtype_policy set keeps its dtypes."));
     add(bound(
         "epsilon", []() { return 1e-7; }, {}, "The small constant that Keras adds to divisors."));
     add(bound(

@@ -7,9 +7,11 @@
 namespace crescent::lua {
 namespace {
 
+using MaybeType = std::optional<DType>;
+
 class Generator final : public Object {
  public:
-  explicit Generator(std::optional<int64_t> seed) : seeds(seed) {}
+  explicit Generator(SeedGenerator generator) : seeds(std::move(generator)) {}
   std::string class_name() const override { return "SeedGenerator"; }
   SeedGenerator seeds;
 };
@@ -22,18 +24,22 @@ std::shared_ptr<Generator> generator_at(Any seed) {
   lua_State* L = current();
   if (lua_isnil(L, seed.index)) return nullptr;
   if (lua_isinteger(L, seed.index))
-    return std::make_shared<Generator>(lua_tointeger(L, seed.index));
+    return std::make_shared<Generator>(SeedGenerator::repeating(lua_tointeger(L, seed.index)));
   return Read<std::shared_ptr<Generator>>::from(L, seed.index);
 }
 
-Tensor normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
-  return generator_or_global(generator_at(seed)).normal(shape, mean, stddev, dtype);
+Tensor normal(const NewShape& shape, double mean, double stddev, MaybeType dtype, Any seed) {
+  return generator_or_global(generator_at(seed))
+      .normal(shape, mean, stddev, dtype.value_or(floatx()));
 }
-Tensor uniform(const NewShape& shape, double low, double high, DType dtype, Any seed) {
-  return generator_or_global(generator_at(seed)).uniform(shape, low, high, dtype);
+Tensor uniform(const NewShape& shape, double low, double high, MaybeType dtype, Any seed) {
+  return generator_or_global(generator_at(seed))
+      .uniform(shape, low, high, dtype.value_or(floatx()));
 }
-Tensor truncated_normal(const NewShape& shape, double mean, double stddev, DType dtype, Any seed) {
-  return generator_or_global(generator_at(seed)).truncated_normal(shape, mean, stddev, dtype);
+Tensor truncated_normal(const NewShape& shape, double mean, double stddev, MaybeType dtype,
+                        Any seed) {
+  return generator_or_global(generator_at(seed))
+      .truncated_normal(shape, mean, stddev, dtype.value_or(floatx()));
 }
 /// Draws integers n with low <= n < high.
 Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, Any seed) {
@@ -59,19 +65,19 @@ const std::vector<CallablePtr>& random_functions() {
               "time. Lua's "
               "math.random has a state of its own, which math.randomseed(n) sets and no snapshot "
               "keeps."));
-    add(bound("normal", &normal,
-              {"shape", "mean=0.0", "stddev=1.0", "dtype=float32",
-               "seed: an integer or a SeedGenerator=nil"},
-              "Samples of the normal distribution."));
+    add(bound(
+        "normal", &normal,
+        {"shape", "mean=0.0", "stddev=1.0", "dtype=nil", "seed: an integer or a SeedGenerator=nil"},
+        "Samples of the normal distribution."));
     add(bound("uniform", &uniform,
-              {"shape", "minval=0.0", "maxval=1.0", "dtype=float32",
+              {"shape", "minval=0.0", "maxval=1.0", "dtype=nil",
                "seed: an integer or a SeedGenerator=nil"},
               "Samples of the uniform distribution from minval to below maxval."));
-    add(bound("truncated_normal", &truncated_normal,
-              {"shape", "mean=0.0", "stddev=1.0", "dtype=float32",
-               "seed: an integer or a SeedGenerator=nil"},
-              "Samples of the normal distribution, redrawn if more than two standard deviations "
-              "from the mean."));
+    add(bound(
+        "truncated_normal", &truncated_normal,
+        {"shape", "mean=0.0", "stddev=1.0", "dtype=nil", "seed: an integer or a SeedGenerator=nil"},
+        "Samples of the normal distribution, redrawn if more than two standard deviations "
+        "from the mean."));
     add(bound(
         "randint", &randint,
         {"shape", "minval", "maxval", "dtype=int32", "seed: an integer or a SeedGenerator=nil"},
@@ -82,8 +88,10 @@ const std::vector<CallablePtr>& random_functions() {
               "Shuffles a tensor along an axis."));
     add(bound(
         "SeedGenerator",
-        [](std::optional<int64_t> seed) { return std::make_shared<Generator>(seed); }, {"seed=nil"},
-        "A random generator with a state of its own."));
+        [](std::optional<int64_t> seed) {
+          return std::make_shared<Generator>(SeedGenerator(seed));
+        },
+        {"seed=nil"}, "A random generator with a state of its own."));
     return all;
   }();
   return functions;

@@ -36,8 +36,9 @@ std::vector<Shape> shapes_of(const std::vector<Symbol>& symbols) {
 }
 
 Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size,
-                  std::optional<std::string> name, DType dtype, std::optional<Shape> batch_shape,
-                  std::optional<Shape> batch_input_shape, bool sparse, bool ragged, bool optional) {
+                  std::optional<std::string> name, std::optional<DType> dtype,
+                  std::optional<Shape> batch_shape, std::optional<Shape> batch_input_shape,
+                  bool sparse, bool ragged, bool optional) {
   if (sparse || ragged)
     fail("Input: `", sparse ? "sparse" : "ragged", "=true` is not possible: tensors are dense");
   InputOptions options;
@@ -45,7 +46,7 @@ Symbol make_input(std::optional<Shape> shape, std::optional<int64_t> batch_size,
   options.batch_shape = batch_shape ? batch_shape : batch_input_shape;
   options.batch_size = batch_size;
   options.name = name.value_or("");
-  options.dtype = dtype;
+  options.dtype = dtype.value_or(floatx());
   options.optional = optional;
   return Input(options);
 }
@@ -201,7 +202,7 @@ const std::vector<CallablePtr>& graph_functions() {
     std::vector<CallablePtr> all;
     all.push_back(
         bound("Input", &make_input,
-              {"shape=nil", "batch_size=nil", "name=nil", "dtype=float32", "batch_shape=nil",
+              {"shape=nil", "batch_size=nil", "name=nil", "dtype=nil", "batch_shape=nil",
                "batch_input_shape=nil", "sparse=false", "ragged=false", "optional=false"},
               "An input of a model: a symbol of this shape, which excludes the batch axis."));
     all.push_back(bound("InputSpec", &make_input_spec,

@@ -9,6 +9,7 @@
 #include "crescent/model/rewire.h"
 #include "crescent/program/distribution.h"
 #include "instances/lua_model.h"
+#include "models/cloning.h"
 #include "models/model_files.h"
 #include "models/quantizing.h"
 #include "models/surgery.h"
@@ -80,43 +81,6 @@ std::shared_ptr<Functional> with_replaced_layers(Model& model, Any table,
   return rewire(graph && graph->graph() ? *graph->graph() : model, replacements, name.value_or(""));
 }
 
-LayerPtr layer_from(const LuaFunction& function, const LayerPtr& layer) {
-  lua_State* L = current();
-  StackRestorer restorer(L);
-  function.function.push(L);
-  push(L, layer);
-  protected_call(L, 1, 1);
-  return Read<LayerPtr>::from(L, -1);
-}
-
-/// A copy of the graph in which each layer is replaced by the layer that the function returns for
-/// it.
-ModelPtr clone_by(Model& model, const LuaFunction& function) {
-  if (!model.is_graph() && !dynamic_cast<Sequential*>(&model))
-    fail("clone_model: clone_function is for Sequential models and graphs");
-  if (auto* stack = dynamic_cast<Sequential*>(&model)) {
-    std::vector<LayerPtr> layers;
-    for (const LayerPtr& layer : stack->layers()) layers.push_back(layer_from(function, layer));
-    const ModelPtr copy = Sequential::make(layers, stack->name());
-    if (stack->is_graph()) copy->build_for({stack->inputs().front().shape()});
-    return copy;
-  }
-  std::vector<Replacement> replacements;
-  for (const LayerPtr& layer : model.operations())
-    if (layer->class_name() != "InputLayer")
-      replacements.push_back({layer, layer_from(function, layer)});
-  return rewire(model, replacements, model.name());
-}
-
-ModelPtr copy_of(Model& model, const Value& clone_function) {
-  if (const auto function = clone_function.object_as<LuaFunction>())
-    return clone_by(model, *function);
-  if (!clone_function.is_null())
-    fail("clone_model: clone_function: expected a function of a layer, got ", clone_function);
-  custom_objects(functions_of_lambdas(model));
-  return clone_model(model);
-}
-
 int64_t rounded_flops(const Model& model) { return std::llround(flops_of(model)); }
 
 void add_structure(HandleType& model) {
@@ -181,9 +145,14 @@ const std::vector<CallablePtr>& model_functions() {
               {"model", "replacements: a table of tensors by symbol", "name=nil"},
               "A model with the same layers and weights in which some are exchanged: {[old layer, "
               "its name or a symbol] = new layer, symbol, or false to leave the layer out}."));
-    add(bound("clone_model", &copy_of, {"model", "clone_function: a function=nil"},
-              "A model of the same architecture with new weights; clone_function(layer) returns "
-              "the layer to use for each one."));
+    add(bound(
+        "clone_model", &clone_of,
+        {"model", "input_tensors: a symbol or a list of symbols=nil",
+         "clone_function: a function=nil", "call_function: a function=nil", "recursive=false"},
+        "A model of the same architecture with new weights. clone_function(layer) returns the "
+        "layer to use for each one, also for those of nested models if recursive is set; "
+        "call_function(layer, inputs, arguments) calls each layer of the copy and may call "
+        "others before and after it; input_tensors become the inputs of the copy."));
     return all;
   }();
   return functions;

@@ -15,6 +15,8 @@
 namespace crescent::lua {
 namespace {
 
+using MaybeType = std::optional<DType>;
+
 /// The slice of an axis whose length is unknown, as in the graph of a model. The length of the
 /// result is known if both ends count from the same end of the axis.
 Tensor slice_unknown(const Tensor& tensor, int axis, int64_t first, int64_t last) {
@@ -187,7 +189,7 @@ OnStack make_tensor(Any values, std::optional<DType> dtype) {
     return push(L, string_tensor({&text, 1}, {})), OnStack{};
   }
   const bool is_plain_number = lua_type(L, values.index) == LUA_TNUMBER;
-  return push(L, to_tensor(L, values.index, is_plain_number && !dtype ? DType::float32 : dtype)),
+  return push(L, to_tensor(L, values.index, is_plain_number && !dtype ? floatx() : dtype)),
          OnStack{};
 }
 
@@ -201,18 +203,18 @@ Tensor arange(double start, std::optional<double> stop, double step, std::option
   Tensor elements(Shape{static_cast<int64_t>(count)}, DType::float64);
   double* values = elements.mutable_data<double>();
   for (int64_t i = 0; i < elements.size(); ++i) values[i] = start + step * static_cast<double>(i);
-  return ops::cast(elements, dtype.value_or(are_integers ? DType::int32 : DType::float32));
+  return ops::cast(elements, dtype.value_or(are_integers ? DType::int32 : floatx()));
 }
 
 Tensor linspace(double start, double stop, int64_t num) {
   if (num < 1) fail("linspace: expected at least one element, got ", num);
-  Tensor elements(Shape{num}, DType::float32);
-  float* values = elements.mutable_data<float>();
+  Tensor elements(Shape{num}, DType::float64);
+  double* values = elements.mutable_data<double>();
   for (int64_t i = 0; i < num; ++i)
-    values[i] = static_cast<float>(num == 1 ? start
-                                            : start + (stop - start) * static_cast<double>(i) /
-                                                          static_cast<double>(num - 1));
-  return elements;
+    values[i] =
+        num == 1 ? start
+                 : start + (stop - start) * static_cast<double>(i) / static_cast<double>(num - 1);
+  return ops::cast(elements, floatx());
 }
 
 /// Makes a variable with its own memory, so that later assignments to elements of `initial` do not
@@ -277,30 +279,37 @@ const std::vector<CallablePtr>& tensor_functions() {
     auto add = [&](CallablePtr f) { all.push_back(std::move(f)); };
     add(bound("tensor -> a tensor", &make_tensor,
               {"values: a number, a list or a tensor", "dtype=nil"},
-              "A tensor from a number or nested tables, float32 unless a dtype is given. Tensors "
+              "A tensor from a number or nested tables, of the dtype cr.config.floatx() unless one "
+              "is given. Tensors "
               "in a table are stacked: cr.tensor{v, v} has v as two rows."));
     add(bound(
-        "zeros", [](const NewShape& shape, DType dtype) { return ops::zeros(shape, dtype); },
-        {"shape", "dtype=float32"}, "A tensor of zeros."));
+        "zeros",
+        [](const NewShape& shape, MaybeType dtype) {
+          return ops::zeros(shape, dtype.value_or(floatx()));
+        },
+        {"shape", "dtype=nil"}, "A tensor of zeros."));
     add(bound(
-        "ones", [](const NewShape& shape, DType dtype) { return ops::ones(shape, dtype); },
-        {"shape", "dtype=float32"}, "A tensor of ones."));
+        "ones",
+        [](const NewShape& shape, MaybeType dtype) {
+          return ops::ones(shape, dtype.value_or(floatx()));
+        },
+        {"shape", "dtype=nil"}, "A tensor of ones."));
     add(bound(
         "full",
-        [](const NewShape& shape, double value, DType dtype) {
-          return ops::full(shape, value, dtype);
+        [](const NewShape& shape, double value, MaybeType dtype) {
+          return ops::full(shape, value, dtype.value_or(floatx()));
         },
-        {"shape", "value", "dtype=float32"}, "A tensor filled with one value."));
+        {"shape", "value", "dtype=nil"}, "A tensor filled with one value."));
     add(bound("arange", &arange, {"start", "stop=nil", "step=1", "dtype=nil"},
               "The numbers start, start + step, ... below stop."));
     add(bound("linspace", &linspace, {"start", "stop", "num=50"},
               "num evenly spaced values from start to stop."));
     add(bound(
         "eye",
-        [](int64_t n, std::optional<int64_t> m, DType dtype) {
-          return ops::eye(n, m.value_or(n), dtype);
+        [](int64_t n, std::optional<int64_t> m, MaybeType dtype) {
+          return ops::eye(n, m, 0, dtype);
         },
-        {"n", "m=nil", "dtype=float32"}, "A matrix with ones on the diagonal."));
+        {"n", "m=nil", "dtype=nil"}, "A matrix with ones on the diagonal."));
     add(bound("Variable", &make_variable, {"initial", "name=nil", "trainable=true", "dtype=nil"},
               "A tensor that outlives a step and can be assigned; gradients are taken with respect "
               "to variables."));

@@ -127,8 +127,9 @@ Tensor call_metric(Metric& metric, const Tensor& y_true, const Tensor& y_pred,
 
 /// Adds a state variable to a metric; the initializer may be a Lua function.
 Variable add_variable_of(LuaMetric& metric, std::optional<std::string> name,
-                         std::optional<Shape> shape, DType dtype, const Value& initializer) {
-  return metric.new_variable(std::move(name), std::move(shape), dtype,
+                         std::optional<Shape> shape, std::optional<DType> dtype,
+                         const Value& initializer) {
+  return metric.new_variable(std::move(name), std::move(shape), dtype.value_or(floatx()),
                              get<Initializer>(with_function_objects(initializer, "initializer")));
 }
 
@@ -144,11 +145,11 @@ void add_losses_and_metrics(ObjectTypes& types, const HandleType& object) {
                               {"metric", "y_true", "y_pred=nil", "sample_weight=nil"}));
   add_type<LuaMetric>(types, "metric", &metric)
       .method("add_variable", &add_variable_of,
-              {"name=nil", "shape=nil", "dtype=float32",
+              {"name=nil", "shape=nil", "dtype=nil",
                "initializer: a name, a configuration or an initializer=zeros"},
               "Creates a state variable of the metric, which reset_state sets to zero.")
       .method("add_weight", &add_variable_of,
-              {"name=nil", "shape=nil", "dtype=float32",
+              {"name=nil", "shape=nil", "dtype=nil",
                "initializer: a name, a configuration or an initializer=zeros"},
               "The same as add_variable.");
 }
@@ -180,10 +181,11 @@ void add_functions(ObjectTypes& types, const HandleType& object) {
                             },
                             {"schedule", "step"}));
   add_type<Initializer>(types, "initializer", &object)
-      .meta("__call",
-            bound("initializer",
-                  [](Initializer& f, const Shape& shape, DType dtype) { return f(shape, dtype); },
-                  {"initializer", "shape", "dtype=float32"}));
+      .meta("__call", bound("initializer",
+                            [](Initializer& f, const Shape& shape, std::optional<DType> dtype) {
+                              return f(shape, dtype.value_or(floatx()));
+                            },
+                            {"initializer", "shape", "dtype=nil"}));
 }
 
 OnStack history_table(History& history) {

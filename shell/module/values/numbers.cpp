@@ -32,7 +32,7 @@ class Elements {
     const Tensor doubles = Tensor::from(values_, shape);
     if (!dtype)
       return all_boolean_ && !values_.empty() ? ops::cast(doubles, DType::boolean)
-                                              : ops::cast(doubles, DType::float32);
+                                              : ops::cast(doubles, floatx());
     if (*dtype == DType::int64) return Tensor::from(integers_, shape);
     return ops::cast(doubles, *dtype);
   }
@@ -176,7 +176,7 @@ Tensor to_tensor(lua_State* L, int index, std::optional<DType> dtype) {
     if (lua_isinteger(L, index) && dtype == DType::int64)
       return Tensor::from(std::vector<int64_t>{lua_tointeger(L, index)}, {});
     return Tensor::scalar(lua_tonumber(L, index),
-                          dtype.value_or(fits_int32 ? DType::int32 : DType::float32));
+                          dtype.value_or(fits_int32 ? DType::int32 : floatx()));
   }
   if (lua_isboolean(L, index))
     return Tensor::scalar(lua_toboolean(L, index), dtype.value_or(DType::boolean));

@@ -4,6 +4,7 @@
 //   auto other = rewire(*model, {{model->get_layer("head"), head},    // replaced
 //                                {model->get_layer("drop"), {}}});    // removed
 #pragma once
+#include <functional>
 #include <variant>
 
 #include "crescent/model/model.h"
@@ -21,13 +22,19 @@ struct Replacement {
   std::variant<LayerPtr, Symbol> by;
 };
 
+/// Calls a layer of the new model on inputs in place of `layer(inputs, options)`; it may call other
+/// layers before and after.
+using LayerCall = std::function<std::vector<Symbol>(
+    const LayerPtr& layer, const std::vector<Symbol>& inputs, const CallOptions& options)>;
+
 /// Returns a model with the inputs and outputs of `model`, which must be a graph and is unchanged.
 /// The two models share layers and weights; layers that depend on a replacement are called once
 /// more. An input can be replaced by an edge from another Input. Layers inside nested models are
 /// not searched: rewire a nested model and replace it. The new model is not compiled; an optimizer
-/// of the old model that is given to compile keeps its state.
+/// of the old model that is given to compile keeps its state. If `call` is given, it calls all
+/// layers, also those that do not depend on a replacement.
 CRESCENT_API std::shared_ptr<Functional> rewire(const Model& model,
                                                 const std::vector<Replacement>& replacements,
-                                                std::string name = "");
+                                                std::string name = "", const LayerCall& call = {});
 
 }  // namespace crescent

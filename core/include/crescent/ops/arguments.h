@@ -7,10 +7,10 @@
 
 namespace crescent::ops {
 
-/// Casts integers and booleans to float32; returns other tensors unchanged.
+/// Casts integers and booleans to floatx(); returns other tensors unchanged.
 inline Tensor floating(const Tensor& x) {
   const bool whole = is_integer(x.dtype()) || x.dtype() == DType::boolean;
-  return whole ? cast(x, DType::float32) : x;
+  return whole ? cast(x, floatx()) : x;
 }
 /// Casts int64 to float64, other integers and booleans to float32, as some functions of Keras do;
 /// returns other tensors unchanged.

@@ -4,7 +4,8 @@
 
 namespace crescent::ops {
 
-/// Integers in [minval, maxval); fails if that range is empty.
+/// Integers in [minval, maxval); fails if that range is empty or has integers that the dtype or
+/// float64 cannot represent.
 CRESCENT_API Tensor randint(const Shape& shape, int64_t minval, int64_t maxval,
                             DType dtype = DType::int32,
                             const SeedGenerator& generator = global_random());

@@ -11,6 +11,9 @@ class CRESCENT_API SeedGenerator {
  public:
   /// If `seed` is not given, it is drawn from global_random(), which set_random_seed() resets.
   explicit SeedGenerator(std::optional<int64_t> seed = {});
+  /// A generator that draws the same numbers in every call, in every run of a compiled step too, as
+  /// functions of Keras do for an integer seed.
+  static SeedGenerator repeating(int64_t seed);
   // Each call of the following functions uses the current counter and increments it; in a trace,
   // the program does both in every run.
   /// Numbers in [low, high).
@@ -38,7 +41,9 @@ class CRESCENT_API SeedGenerator {
 
  private:
   Tensor draw(RandomKind kind, const Shape& shape, double a, double b, DType dtype) const;
+  Tensor take_state() const;
   Variable state_;
+  std::optional<int64_t> repeated_seed_;
 };
 
 /// The generator of the process. It draws the numbers of cr.random.* and the initial weights of

@@ -42,6 +42,10 @@ CRESCENT_API const char* name_of(DType dtype);          ///< "float32", ..., "bo
 CRESCENT_API DType dtype_named(std::string_view name);  ///< the error suggests a similar name
 CRESCENT_API bool is_floating(DType dtype);
 CRESCENT_API bool is_integer(DType dtype);  ///< int8, int16, int32, int64 or uint8
+/// The dtype of new weights, inputs, random numbers, numbers of the shell, and of results of
+/// floating-point functions of integers, unless another is requested: float32 at first.
+CRESCENT_API DType floatx();
+CRESCENT_API void set_floatx(DType dtype);  ///< float16, bfloat16, float32 or float64
 /// Common dtype of two operands (Keras): bool < uint8, int8 < int16 < int32 < int64 <
 /// float16/bfloat16 < float32 < float64 < complex64; the common dtype of uint8 and int8 is int16.
 /// Strings have a common dtype with strings only.

@@ -45,7 +45,7 @@ Tensor take_along_axis(const Tensor& given, const Tensor& indices, std::optional
 
 Tensor one_hot(const Tensor& x, int64_t classes, int axis, std::optional<DType> dtype) {
   const Tensor int_indices = is_integer(x.dtype()) ? x : ops::cast(x, DType::int32);
-  const Tensor one_hot_rows = ops::one_hot(int_indices, classes, dtype.value_or(DType::float32));
+  const Tensor one_hot_rows = ops::one_hot(int_indices, classes, dtype.value_or(floatx()));
   const int positive_axis = axis_of(one_hot_rows, axis);
   std::vector<int> order;
   for (int i = 0; i + 1 < one_hot_rows.rank(); ++i) order.push_back(i);

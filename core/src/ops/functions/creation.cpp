@@ -56,9 +56,9 @@ Tensor spaced(const Operand& start, const Operand& stop, int64_t num, bool endpo
          ops::expand_dims(width, positive_axis) * fraction;
 }
 
-/// The dtype of the results of logspace and geomspace: float32 if an integer dtype is requested.
+/// The dtype of the results of logspace and geomspace: floatx() if an integer dtype is requested.
 std::optional<DType> power_dtype(std::optional<DType> dtype) {
-  return dtype && !is_floating(*dtype) ? DType::float32 : dtype;
+  return dtype && !is_floating(*dtype) ? floatx() : dtype;
 }
 
 template <double (*F)(double share)>
@@ -67,7 +67,7 @@ Tensor window(int64_t count) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)
     values.push_back(count == 1 ? 1 : F(static_cast<double>(i) / static_cast<double>(count - 1)));
-  return from_values(values, DType::float32);
+  return from_values(values, floatx());
 }
 
 constexpr double kTwoPi = 2 * std::numbers::pi;
@@ -92,7 +92,7 @@ Tensor arange(const Operand& start, const Operand& stop, const Operand& step,
   };
   const bool is_whole_range = is_whole(start) && is_whole(stop) && is_whole(step);
   return from_indices(static_cast<int64_t>(count),
-                      dtype.value_or(is_whole_range ? DType::int32 : DType::float32),
+                      dtype.value_or(is_whole_range ? DType::int32 : floatx()),
                       std::min(first, last), std::max(first, last),
                       [&](double i) { return first + increment * i; });
 }
@@ -101,7 +101,7 @@ Tensor linspace(const Operand& start, const Operand& stop, int64_t num, bool end
                 std::optional<DType> dtype, int axis) {
   checked_count("linspace", num);
   if (!start.tensor && !stop.tensor)
-    return spaced_numbers(start.number, stop.number, num, endpoint, dtype.value_or(DType::float32));
+    return spaced_numbers(start.number, stop.number, num, endpoint, dtype.value_or(floatx()));
   const Tensor values = spaced(start, stop, num, endpoint, axis);
   return dtype ? ops::cast(values, *dtype) : values;
 }
@@ -124,7 +124,7 @@ Tensor logspace(const Operand& start, const Operand& stop, int64_t num, bool end
   }
   std::vector<double> values = spaced(start.number, stop.number, num, endpoint);
   for (double& x : values) x = std::pow(base, x);
-  return from_values(values, dtype.value_or(DType::float32));
+  return from_values(values, dtype.value_or(floatx()));
 }
 
 Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool endpoint,
@@ -141,7 +141,7 @@ Tensor geomspace(const Operand& start, const Operand& stop, int64_t num, bool en
     fail("geomspace: expected ends of one sign, got ", start.number, " and ", stop.number);
   std::vector<double> values = spaced(0, 1, num, endpoint);
   for (double& x : values) x = start.number * std::pow(stop.number / start.number, x);
-  return from_values(values, dtype.value_or(DType::float32));
+  return from_values(values, dtype.value_or(floatx()));
 }
 
 Tensor vander(const Tensor& x, std::optional<int64_t> n, bool increasing) {
@@ -186,7 +186,7 @@ Tensor kaiser(int64_t count, double beta) {
         count == 1 ? 0 : 2 * static_cast<double>(i) / static_cast<double>(count - 1) - 1;
     values.push_back(bessel_i(0, beta * std::sqrt(1 - t * t)) / bessel_i(0, beta));
   }
-  return from_values(values, DType::float32);
+  return from_values(values, floatx());
 }
 
 Tensor full_like(const Tensor& x, const Operand& value, std::optional<DType> dtype) {

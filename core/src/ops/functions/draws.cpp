@@ -3,11 +3,28 @@
 
 namespace crescent::ops {
 
+namespace {
+
+/// Fails if the dtype, or the float64 of which the integers are drawn, does not hold all integers
+/// from `least` to `most`.
+void expect_exact_draws(int64_t least, int64_t most, DType dtype) {
+  const int bits =
+      std::min(static_cast<int>(8 * size_of(dtype)) - (dtype == DType::uint8 ? 0 : 1), 53);
+  const int64_t end = int64_t{1} << bits, start = dtype == DType::uint8 ? 0 : -end;
+  if (least >= start && most < end) return;
+  fail("randint: expected minval and maxval - 1 between ", start, " and ", end - 1, " for dtype ",
+       dtype, ", got ", least, " and ", most,
+       dtype == DType::int64 ? "" : "; int64 holds larger integers");
+}
+
+}  // namespace
+
 Tensor randint(const Shape& shape, int64_t minval, int64_t maxval, DType dtype,
                const SeedGenerator& generator) {
   if (!is_integer(dtype)) fail("randint: expected a dtype of integers, got ", dtype);
   if (maxval <= minval)
     fail("randint: expected maxval above minval, got ", minval, " and ", maxval);
+  expect_exact_draws(minval, maxval - 1, dtype);
   const Tensor draws = generator.uniform(shape, static_cast<double>(minval),
                                          static_cast<double>(maxval), DType::float64);
   return cast(minimum(floor(draws), maxval - 1), dtype);

@@ -1,0 +1,15 @@
+// cr.models.clone_model: copies of models whose layers, inputs and calls functions of the user
+// choose.
+#pragma once
+#include "crescent/model/model.h"
+#include "values/read.h"
+
+namespace crescent::lua {
+
+/// Returns a model of the same architecture with new weights. `clone_function` returns the layer to
+/// use for each one, for those of nested models too if `recursive` is set; `call_function` calls
+/// the layers of a graph; the symbols `input_tensors` become the inputs of the copy.
+ModelPtr clone_of(Model& model, Any input_tensors, const Value& clone_function,
+                  const Value& call_function, bool recursive);
+
+}  // namespace crescent::lua
