@@ -68,7 +68,10 @@ struct RefusedValue {
 };
 const RefusedValue kRefusedValues[] = {
     {"SeparableConv1D", "padding", [](const Value& value) { return value == Value("causal"); }},
-    {"GaussianNoise", "stddev", [](const Value& value) { return value.as_float() > 1; }}};
+    {"GaussianNoise", "stddev", [](const Value& value) { return value.as_float() > 1; }},
+    {"EinsumDense", "output_shape", [](const Value& value) {
+       return value.is_null() || (value.is_list() && value.as_list().empty());
+     }}};
 
 /// Options that are lists in Crescent and numbers in Keras 3.
 constexpr LackingOption kSingleInKeras3[] = {
