@@ -47,7 +47,7 @@ Tensor randint(const NewShape& shape, int64_t low, int64_t high, DType dtype, An
 }
 /// The integers 0 to n-1 in random order, for cr.ops.take.
 Tensor permutation(int64_t n, Any seed) {
-  return Tensor::from(generator_or_global(generator_at(seed)).permutation(n), {n});
+  return ops::permutation(n, generator_or_global(generator_at(seed)));
 }
 /// A copy of the tensor in which the slices along an axis are in random order.
 Tensor shuffle(const Tensor& x, int axis, Any seed) {
@@ -113,9 +113,8 @@ void add_random_types(ObjectTypes& types, const HandleType& object) {
           {"shape", "minval=0.0", "maxval=1.0"},
           "Samples of the uniform distribution from minval to below maxval.")
       .method(
-          "permutation",
-          [](Generator& g, int64_t n) { return Tensor::from(g.seeds.permutation(n), {n}); }, {"n"},
-          "A random permutation of the integers from 0 to n - 1.")
+          "permutation", [](Generator& g, int64_t n) { return ops::permutation(n, g.seeds); },
+          {"n"}, "A random permutation of the integers from 0 to n - 1.")
       .property(
           "state", [](Generator& g) { return g.seeds.state(); },
           "The state that determines the next numbers.");

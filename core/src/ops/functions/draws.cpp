@@ -1,6 +1,9 @@
 // Random integers and permutations.
 #include "crescent/ops/draws.h"
 
+#include "crescent/ops/sorting.h"
+#include "crescent/program/program.h"
+
 namespace crescent::ops {
 
 namespace {
@@ -30,9 +33,15 @@ Tensor randint(const Shape& shape, int64_t minval, int64_t maxval, DType dtype,
   return cast(minimum(floor(draws), maxval - 1), dtype);
 }
 
+/// In a trace, the order is that of random numbers, so that every run of the program draws another.
+Tensor permutation(int64_t n, const SeedGenerator& generator) {
+  if (!is_tracing()) return Tensor::from(generator.permutation(n), {n});
+  return cast(argsort(generator.uniform({n}, 0, 1, DType::float64)), DType::int64);
+}
+
 Tensor shuffle(const Tensor& x, int axis, const SeedGenerator& generator) {
   const int64_t count = x.dim(axis);
-  return gather(x, Tensor::from(generator.permutation(count), {count}), axis);
+  return gather(x, permutation(count, generator), axis);
 }
 
 }  // namespace crescent::ops
