@@ -88,7 +88,7 @@ DTypePolicy policy_from_config(const Dict& config) {
 
 DTypePolicy DTypePolicy::named(std::string_view name) {
   if (name == "mixed_bfloat16") return {std::string(name), DType::bfloat16, DType::float32};
-  if (names_policy_map(name)) return policy_map_from(Codec<Dict>::decode(parse_json(name)));
+  if (DTypePolicy::is_map(name)) return policy_map_from(Codec<Dict>::decode(parse_json(name)));
   if (name == "mixed_float16") return {std::string(name), DType::float16, DType::float32};
   if (const size_t separator_index = name.find(kSourceSeparator); separator_index != name.npos)
     return quantized_policy(name.substr(0, separator_index),

@@ -8,7 +8,7 @@ namespace {
 constexpr const char *kClass = "DTypePolicyMap", *kDefault = "default_policy", *kMap = "policy_map";
 
 bool has_plain_floats(const DTypePolicy& policy) {
-  return !names_policy_map(policy.name) && Codec<DTypePolicy>::encode(policy).is_string();
+  return !DTypePolicy::is_map(policy.name) && Codec<DTypePolicy>::encode(policy).is_string();
 }
 
 /// The name of a policy in a map; `entry` is described by `what` in messages.
@@ -39,7 +39,7 @@ std::string policy_name_at(const Dict& config, const std::string& path) {
 
 }  // namespace
 
-bool names_policy_map(std::string_view name) { return name.starts_with('{'); }
+bool DTypePolicy::is_map(std::string_view name) { return name.starts_with('{'); }
 
 DTypePolicy policy_map_from(const Dict& config) {
   for (const DictEntry& entry : config)
@@ -58,7 +58,7 @@ DTypePolicy policy_map_from(const Dict& config) {
 }
 
 DTypePolicy policy_at(const DTypePolicy& policy, const std::string& path) {
-  if (!names_policy_map(policy.name)) return policy;
+  if (!DTypePolicy::is_map(policy.name)) return policy;
   DTypePolicy resolved =
       DTypePolicy::named(policy_name_at(parse_json(policy.name).as_dict(), path));
   resolved.name = policy.name;

@@ -5,8 +5,6 @@
 
 namespace crescent {
 
-/// Whether the name of a policy is the JSON of a map.
-bool names_policy_map(std::string_view name);
 /// Makes the policy from the configuration of a DTypePolicyMap of Keras: the options default_policy
 /// and policy_map, whose keys are paths of layers or regular expressions. The dtypes are those of
 /// the default policy.

@@ -129,7 +129,7 @@ std::string kind_of(const ClassInfo* info, const std::string& option) {
 /// Writes a dtype policy, given by its name, which is JSON for a DTypePolicyMap, or, for quantized
 /// weights, by its configuration.
 Value policy(const Value& given) {
-  if (given.is_string() && given.as_string().starts_with('{')) {
+  if (given.is_string() && DTypePolicy::is_map(given.as_string())) {
     Dict config = parse_json(given.as_string()).as_dict();
     for (DictEntry& entry : config["policy_map"].as_dict()) entry.value = policy(entry.value);
     return object("keras.dtype_policies", "DTypePolicyMap", std::move(config));

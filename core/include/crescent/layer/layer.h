@@ -71,6 +71,8 @@ struct CRESCENT_API DTypePolicy {
   std::string name = "float32";
   DType compute = DType::float32, variables = DType::float32;
   static DTypePolicy named(std::string_view name);
+  /// Whether this name is the JSON of a DTypePolicyMap of Keras, which has a policy for each path.
+  static bool is_map(std::string_view name);
 };
 // Decodes a name, or Keras 3's {"class_name": "DTypePolicy", "config": {"name": ...}}.
 CRESCENT_CODEC(DTypePolicy);
