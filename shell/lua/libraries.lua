@@ -227,9 +227,15 @@ local function subclass(self, name, options)
   return cr.layers.Sequential:subclass(name, options)
 end
 
+--- The model whose get_config returned the configuration.
+--- @param self the class
+--- @param config a table with names
+--- @return a model
+local function from_config(self, config) return cr.models.from_config(config) end
+
 -- cr.Sequential is a table: calling it makes a model, and its function subclass derives a class.
 local make_sequential = cr.Sequential
-cr.Sequential = setmetatable({ subclass = subclass }, {
+cr.Sequential = setmetatable({ subclass = subclass, from_config = from_config }, {
   __call = function(_, ...) return make_sequential(...) end,
   __describe = function() return make_sequential end,
   __tostring = function() return "<class Sequential>" end,

@@ -79,7 +79,13 @@ TEST_CASE("functional models rebuild from their configuration") {
                         Contains("at layer \"shared\""));
   CHECK_THROWS_WITH(Functional::make({a, a}, {out}),
                     Contains("The list of inputs passed to the model is redundant."));
-  CHECK_THROWS_WITH(Functional::make({sum}, {out}), Contains("must be `InputLayer` objects"));
+  // A model may begin at a result of a layer.
+  auto head = Functional::make({sum}, {out});
+  CHECK(head->inputs().front().shape() == Shape({-1, 4}));
+  CHECK(head->operations().size() == 2);
+  auto body = Functional::make({a, b}, {sum});
+  CHECK(near(head->predict({body->predict({x, y}).front()}).front(), p[0]));
+  CHECK_THROWS_WITH(Functional::make({side}, {out}), Contains("has no edge"));
 }
 
 TEST_CASE("a model is a layer") {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "layer/input_layer.h"
+#include "model/rewiring.h"
 
 namespace crescent {
 namespace {
@@ -42,10 +43,6 @@ void check_ends(const std::vector<Symbol>& inputs, const std::vector<Symbol>& ou
           "The list of inputs passed to the model is redundant. All inputs should only appear "
           "once. Found: ",
           symbols_text(inputs));
-    if (!is_input(inputs[i].layer()))
-      fail("Input layers to a `Model` must be `InputLayer` objects. Received inputs: ",
-           symbols_text(inputs), ". Input ", i, " (0-based) originates from layer type `",
-           inputs[i].layer()->class_name(), "`.");
   }
 }
 
@@ -147,12 +144,36 @@ class Slots {
        "\". The following previous layers were accessed without issue: [", join(quoted_names), "]");
 }
 
+/// The inputs from which the outputs are computed.
+std::vector<Symbol> inputs_before(const std::vector<Symbol>& outputs) {
+  std::vector<Symbol> inputs;
+  for (const NodePtr& node : GraphTraversal(outputs).nodes)
+    if (is_input(node->outbound_layer)) inputs.emplace_back(node, 0);
+  return inputs;
+}
+
+/// Replaces inputs that are results of layers by new inputs, on which the layers between them and
+/// the outputs are called anew.
+void begin_at_results(Graph& graph) {
+  GraphEdit edit{.verb = "Model"};
+  for (const Symbol& input : graph.inputs) {
+    edit.inputs.push_back(is_input(input.layer()) ? input : input_like(input));
+    if (!(edit.inputs.back() == input)) edit.replacements.push_back({input, edit.inputs.back()});
+  }
+  if (edit.replacements.empty()) return;
+  const auto whole =
+      Functional::make(inputs_before(graph.outputs), graph.outputs, "of these inputs and outputs");
+  graph.outputs = edited(*whole, edit, "of these inputs and outputs")->outputs();
+  graph.inputs = edit.inputs;
+}
+
 }  // namespace
 
 std::shared_ptr<const Graph> ModelAccess::make_graph(Graph given) {
   const auto graph = std::make_shared<Graph>(std::move(given));
   const std::vector<Symbol>&inputs = graph->inputs, &outputs = graph->outputs;
   check_ends(inputs, outputs);
+  begin_at_results(*graph);
   std::vector<Symbol> end_symbols = outputs;
   for (const ModelAccess::Addition& addition : graph->additions)
     end_symbols.push_back(addition.value);

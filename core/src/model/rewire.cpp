@@ -203,6 +203,13 @@ class Rewiring {
 
 }  // namespace
 
+Symbol input_like(const Symbol& symbol) {
+  InputOptions options;
+  options.batch_shape = symbol.shape();
+  options.dtype = symbol.dtype();
+  return Input(options);
+}
+
 std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, std::string name) {
   if (!model.is_graph())
     fail(edit.verb, ": expected a model made of symbols, got ", model.class_name(), " ",

@@ -19,6 +19,9 @@ struct GraphEdit {
   /// model, and its added losses and metrics are kept.
   std::vector<Symbol> outputs{};
 };
+/// A new input with the shape and the dtype of a symbol.
+Symbol input_like(const Symbol& symbol);
+
 std::shared_ptr<Functional> edited(const Model& model, const GraphEdit& edit, std::string name);
 
 }  // namespace crescent

@@ -251,13 +251,6 @@ std::vector<Symbol> outputs_at(const Model& model, const std::string& path) {
   return {};
 }
 
-Symbol input_like(const Symbol& edge) {
-  InputOptions options;
-  options.batch_shape = edge.shape();
-  options.dtype = edge.dtype();
-  return Input(options);
-}
-
 /// Returns an edit in which new inputs of the model replace the inputs of a layer.
 GraphEdit edit_with_new_inputs(const Model& model, const std::string& from) {
   GraphEdit edit{.verb = "cut"};

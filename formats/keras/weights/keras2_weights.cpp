@@ -63,8 +63,10 @@ std::vector<SavedLayer> saved_layers(WeightSource& file, const std::string& grou
 
 // ---- the layers of a model
 
-std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path) {
-  check_built(model, path);
+/// Returns the layers that have weights; fails if the file has weights and the model is not built.
+std::vector<LayerPtr> layers_with_weights(Model& model, const std::string& path,
+                                          const std::vector<SavedLayer>& saved) {
+  if (!saved.empty()) check_built(model, path);
   std::vector<LayerPtr> layers;
   for (const LayerPtr& layer : model.operations())
     if (!layer->weights().empty()) layers.push_back(layer);
@@ -224,7 +226,7 @@ std::string find_weights(WeightSource& file) {
 Matches match_in_order(WeightSource& file, const std::string& group, Model& model,
                        const Origin& origin, bool skip_mismatch) {
   auto saved = saved_layers(file, group);
-  auto layers = layers_with_weights(model, file.path());
+  auto layers = layers_with_weights(model, file.path(), saved);
   if (saved.size() != layers.size())
     fail("'", file.path(), "': You are trying to load a weight file containing ", saved.size(),
          " layers into a model with ", layers.size(), " layers.");
@@ -255,7 +257,7 @@ Matches match_own(WeightSource& file, const std::string& group, Model& model,
   auto saved = saved_layers(file, group);
   std::map<std::string, const SavedLayer*> by_name;
   for (const SavedLayer& layer : saved) by_name[layer.name] = &layer;
-  auto layers = layers_with_weights(model, file.path());
+  auto layers = layers_with_weights(model, file.path(), saved);
   bool are_same = layers.size() == saved.size() && by_name.size() == saved.size();
   for (const LayerPtr& layer : layers) {
     auto found = by_name.find(layer->name());
@@ -274,9 +276,9 @@ Matches match_own(WeightSource& file, const std::string& group, Model& model,
 Matches match_by_name(WeightSource& file, const std::string& group, Model& model,
                       const Origin& origin, bool skip_mismatch, const Renaming& renamed) {
   std::unordered_map<std::string, LayerPtr> layers;
-  for (const LayerPtr& layer : layers_with_weights(model, file.path()))
-    layers.emplace(layer->name(), layer);
   const std::vector<SavedLayer> saved = saved_layers(file, group);
+  for (const LayerPtr& layer : layers_with_weights(model, file.path(), saved))
+    layers.emplace(layer->name(), layer);
   renamed.expect_all_match(file.path(), file.texts(group, "layer_names").value());
   std::vector<Pair> pairs;
   for (size_t k = 0; k < saved.size(); ++k)

@@ -443,15 +443,25 @@ void check_others(WeightSource& file, const Model& model, const Names& unmatched
        " does not have: ", join(left));
 }
 
+/// Fails for a model that is not built if the file has weights.
+void check_built_for(WeightSource& file, const Model& model) {
+  const Names groups = file.members("").value_or(Names{});
+  const bool has_weights =
+      !file.members("vars").value_or(Names{}).empty() ||
+      std::any_of(groups.begin(), groups.end(),
+                  [&](const std::string& group) { return has_variables(file, group); });
+  if (has_weights) check_built(model, file.path());
+}
+
 }  // namespace
 
 Matches match_keras3_weights(WeightSource& file, Model& model) {
-  check_built(model, file.path());
+  check_built_for(file, model);
   return match_objects(file, ObjectLocations(file, model).take(), false);
 }
 
 Matches match_all_keras3_weights(WeightSource& file, Model& model, bool skip_mismatch) {
-  check_built(model, file.path());
+  check_built_for(file, model);
   ObjectLocations locations(file, model);
   check_others(file, model, locations.unmatched_groups(), skip_mismatch);
   return match_objects(file, locations.take(), skip_mismatch);

@@ -78,8 +78,8 @@ void append_by_output(const char* what, const Value& option, const Value& struct
   }
 }
 
-std::vector<Value> loss_values(const Value& loss, const Value& structure,
-                               const std::vector<std::string>& names) {
+std::vector<Value> listed_losses(const Value& loss, const Value& structure,
+                                 const std::vector<std::string>& names) {
   if (is_deep(structure)) {
     std::vector<Value> values;
     append_by_output("loss", loss, structure, values);
@@ -101,6 +101,15 @@ std::vector<Value> loss_values(const Value& loss, const Value& structure,
     return loss.as_list();
   }
   return std::vector<Value>(names.size(), loss);
+}
+
+/// Returns the loss of each output; a list of one loss counts as that loss.
+std::vector<Value> loss_values(const Value& loss, const Value& structure,
+                               const std::vector<std::string>& names) {
+  std::vector<Value> losses = listed_losses(loss, structure, names);
+  for (Value& each : losses)
+    while (each.is_list() && each.as_list().size() == 1) each = Value(each.as_list().front());
+  return losses;
 }
 
 std::vector<double> loss_weights(const Value& weights, const Value& structure,

@@ -13,8 +13,8 @@ class CategoryEncoding final : public UnaryLayer {
         .min(1)
         .field("output_mode", &CategoryEncoding::mode_,
                "\"one_hot\": a vector with a one for each integer; \"multi_hot\": one vector with "
-               "ones for all integers along the last axis; \"count\": the number of occurrences of "
-               "each.")
+               "ones for all integers along axis 1 (axis 0 of a vector); \"count\": the number of "
+               "occurrences of each.")
         .field("sparse", &CategoryEncoding::sparse_, "Accepts only false: tensors are dense.")
         .argument("count_weights", Value(), "Weight of each integer, for output_mode \"count\".");
   }
@@ -32,11 +32,14 @@ class CategoryEncoding final : public UnaryLayer {
     if (weights && mode_ != kCount)
       fail("`count_weights` is not used when `output_mode` is not \"count\". Received ",
            "`count_weights=", weights.shape(), "`");
-    const Tensor ids = ops::check_indices(x, *tokens_, "value", concat("num_tokens ", *tokens_));
+    const Tensor ids = ops::check_indices(x.rank() == 0 ? ops::expand_dims(x, 0) : x, *tokens_,
+                                          "value", concat("num_tokens ", *tokens_));
     const Tensor encoded = ops::one_hot(ids, *tokens_, compute_dtype());
-    if (mode_ == kOneHot) return x.dim(-1) == 1 ? ops::squeeze(encoded, -2) : encoded;
-    if (mode_ == kMultiHot) return ops::max(encoded, {-2});
-    return ops::sum(weights ? encoded * ops::expand_dims(weights, -1) : encoded, {-2});
+    if (mode_ == kOneHot)
+      return x.rank() != 1 && ids.dim(-1) == 1 ? ops::squeeze(encoded, -2) : encoded;
+    const int axis = ids.rank() > 1 ? 1 : 0;
+    if (mode_ == kMultiHot) return ops::max(encoded, {axis});
+    return ops::sum(weights ? encoded * ops::expand_dims(weights, -1) : encoded, {axis});
   }
 
  private:

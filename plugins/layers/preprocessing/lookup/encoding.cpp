@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crescent/ops/shapes.h"
 #include "crescent/program/op.h"
 
 namespace crescent {
@@ -42,7 +43,8 @@ Tensor encode_indices(const Tensor& indices, const std::string& mode, int64_t de
   if (mode == kOneHot)
     return ops::one_hot(
         sample.rank() > 1 && sample.dim(-1) == 1 ? ops::squeeze(sample, -1) : sample, depth, dtype);
-  const Tensor counts = count_indices(sample, depth, dtype);
+  const Tensor counts =
+      count_indices(sample.rank() > 2 ? ops::moveaxis(sample, {1}, {-1}) : sample, depth, dtype);
   return mode == kMultiHot ? ops::minimum(counts, 1) : counts;
 }
 

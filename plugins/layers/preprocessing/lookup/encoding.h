@@ -13,8 +13,8 @@ inline constexpr const char *kIndices = "int", *kOneHot = "one_hot", *kMultiHot 
 Tensor count_indices(const Tensor& indices, int64_t depth, DType dtype);
 
 /// Encodes indices by `mode`. "int" keeps them; "one_hot" gives a vector for each index with 1 at
-/// the index (a last axis of size 1 is dropped); "multi_hot" gives one vector for the last axis
-/// with 1 at all indices; "count" gives the number of occurrences of each index.
+/// the index (a last axis of size 1 is dropped); "multi_hot" gives one vector for axis 1 (axis
+/// 0 of a vector) with 1 at all indices; "count" gives the number of occurrences of each index.
 Tensor encode_indices(const Tensor& indices, const std::string& mode, int64_t depth, DType dtype);
 
 /// The present name of a mode, for which files of tf.keras may have an older name.

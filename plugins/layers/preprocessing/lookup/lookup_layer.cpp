@@ -10,11 +10,11 @@ namespace crescent {
 namespace {
 
 template <class Term>
-std::vector<Term> read_terms(const std::string& path) {
+std::vector<Term> read_terms(const std::string& path, size_t special_token_count = 0) {
   if constexpr (std::is_integral_v<Term>)
-    return read_integer_vocabulary(path);
+    return read_integer_vocabulary(path, special_token_count);
   else
-    return read_vocabulary(path);
+    return read_vocabulary(path, special_token_count);
 }
 
 std::string line_of(int64_t term) { return std::to_string(term); }
@@ -218,7 +218,9 @@ void LookupLayer<Term>::save_assets(const std::string& folder) const {
 
 template <class Term>
 void LookupLayer<Term>::load_assets(const std::string& folder) {
-  set_vocabulary(Value(read_terms<Term>(vocabulary_path(folder))), idf_weights_);
+  const std::vector<Term> terms =
+      read_terms<Term>(vocabulary_path(folder), special_tokens().size());
+  set_vocabulary(Value(terms), idf_weights_);
 }
 
 // ---- learning of a vocabulary by adapt()

@@ -23,19 +23,20 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-std::vector<std::string> read_vocabulary(const std::string& path) {
+std::vector<std::string> read_vocabulary(const std::string& path, size_t special_token_count) {
   std::vector<std::string> lines = lines_of(read_file(path));
   std::unordered_map<std::string_view, size_t> seen;
-  for (size_t i = 0; i < lines.size(); ++i)
+  for (size_t i = special_token_count; i < lines.size(); ++i)
     if (const auto [there, is_new] = seen.emplace(lines[i], i + 1); !is_new)
       fail("'", path, "', line ", i + 1, ": the term '", lines[i], "' is in line ", there->second,
            " already");
   return lines;
 }
 
-std::vector<int64_t> read_integer_vocabulary(const std::string& path) {
+std::vector<int64_t> read_integer_vocabulary(const std::string& path,
+                                             size_t special_token_count) {
   std::vector<int64_t> numbers;
-  for (const std::string& line : read_vocabulary(path)) {
+  for (const std::string& line : read_vocabulary(path, special_token_count)) {
     int64_t number = 0;
     const char* end = line.data() + line.size();
     if (const auto [stop, error] = std::from_chars(line.data(), end, number);
