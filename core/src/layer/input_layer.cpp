@@ -83,6 +83,9 @@ Symbol Input(const InputOptions& options) {
         "Please provide to Input either a `shape` or a `batch_shape` argument. Note that `shape` "
         "does not include the batch "
         "dimension.");
+  if (options.batch_shape && (options.shape || options.batch_size))
+    fail("You cannot pass both `", options.shape ? "shape" : "batch_size",
+         "` and `batch_shape` at the same time.");
   Dict config{{"dtype", name_of(options.dtype)}};
   if (!options.name.empty()) config.set("name", options.name);
   if (options.optional) config.set("optional", true);

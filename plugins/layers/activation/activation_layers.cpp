@@ -97,10 +97,19 @@ class SoftmaxLayer final : public Elementwise {
   Tensor call(const Tensor& x, const Call& call) override {
     const Tensor mask = call.mask();
     if (!mask) return softmax_of(x);
+    check_mask(mask.shape(), x.shape());
     return ops::where(mask, softmax_of(ops::where(mask, x, masked_score(x.dtype()))), 0.0);
   }
 
  private:
+  /// Fails unless the mask broadcasts to the shape of x.
+  static void check_mask(const Shape& mask, const Shape& x) {
+    bool fits = mask.rank() <= x.rank();
+    for (int i = 1; fits && i <= mask.rank(); ++i)
+      fits = mask[-i] == 1 || mask[-i] < 0 || x[-i] < 0 || mask[-i] == x[-i];
+    if (!fits)
+      fail("mask: expected a shape that broadcasts to that of the input, ", x, ", got ", mask);
+  }
   Tensor softmax_of(const Tensor& x) const {
     if (axes_.size() == 1) return ops::softmax(x, axes_.front());
     return ops::exp(x - ops::logsumexp(x, axes_, true));

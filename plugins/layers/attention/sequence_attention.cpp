@@ -18,21 +18,29 @@ class SequenceAttention : public AttentionLayer {
   }
   void build(const std::vector<Shape>& inputs) override {
     for (const Shape& shape : inputs)
-      if (shape.rank() != 3) fail("expected inputs of shape (batch, steps, features), got ", shape);
+      if (shape.rank() < 3 || shape.rank() != inputs[0].rank())
+        fail("expected inputs of shape (batch, ..., steps, features), got ", shape);
     build_scores(inputs[0]);
   }
   Tensors call(const Tensors& inputs, const Call& call) final {
-    const Tensor &query = inputs[0], &value = inputs[1], &key = inputs.back();
+    if (call.masks.size() == 1)
+      fail(class_name(),
+           " layer mask must be a list, namely [query_mask, value_mask]; got one mask");
+    const Tensor query = with_one_batch_axis(inputs[0], 2),
+                 value = with_one_batch_axis(inputs[1], 2),
+                 key = with_one_batch_axis(inputs.back(), 2);
     ScoreMask mask{{}, call.flag("use_causal_mask")};
     if (const Tensor& of_value = call.mask(1))
-      mask.allowed = ops::expand_dims(ops::expand_dims(of_value, 1), 1);
+      mask.allowed = ops::expand_dims(ops::expand_dims(with_one_batch_axis(of_value, 1), 1), 1);
     const bool wants_weights = call.flag("return_attention_scores");
     const AttentionOutput attended =
         run(query, key, ops::expand_dims(value, 2), mask, call, wants_weights);
-    Tensor output = ops::squeeze(attended.output, 2);
+    const Shape batch = inputs[0].shape().slice(0, inputs[0].rank() - 2);
+    Tensor output = with_batch_axes(ops::squeeze(attended.output, 2), batch);
     if (const Tensor& of_query = call.mask(0))
       output = output * ops::cast(ops::expand_dims(of_query, -1), output.dtype());
-    return wants_weights ? Tensors{output, ops::squeeze(attended.dropped, 1)} : Tensors{output};
+    if (!wants_weights) return {output};
+    return {output, with_batch_axes(ops::squeeze(attended.dropped, 1), batch)};
   }
 
  protected:
@@ -44,6 +52,17 @@ class SequenceAttention : public AttentionLayer {
         .argument("return_attention_scores", false,
                   "Return the attention weights (batch, t, s) as a second output.")
         .argument("use_causal_mask", false, "Let step i attend only to steps up to i.");
+  }
+  /// Merges the axes before the last `axes` ones into one.
+  static Tensor with_one_batch_axis(const Tensor& x, int axes) {
+    if (x.rank() == axes + 1) return x;
+    const Shape batch = x.shape().slice(0, x.rank() - axes);
+    const Shape whole{batch.is_known() ? batch.size() : -1};
+    return ops::reshape(x, whole.concat(x.shape().slice(x.rank() - axes, x.rank())));
+  }
+  /// The inverse of with_one_batch_axis(x, 2).
+  static Tensor with_batch_axes(const Tensor& x, const Shape& batch) {
+    return batch.rank() == 1 ? x : ops::reshape(x, batch.concat(x.shape().slice(1, x.rank())));
   }
   virtual void build_scores(const Shape& query) = 0;
   /// Computes attention of query (b,t,d), key (b,s,d) and value (b,s,1,e).

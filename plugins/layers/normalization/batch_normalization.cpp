@@ -144,6 +144,8 @@ class BatchNormalization final : public ScaledLayer {
 
   // ---- batch renormalization (Ioffe 2017)
 
+  static constexpr double kUnlimited = 1e30;  ///< the limit of a correction without a limit
+
   void check_clipping() const {
     for (const DictEntry& limit : clipping_.value_or(Dict{})) {
       const std::vector<std::string> allowed{"rmin", "rmax", "dmax"};
@@ -152,6 +154,12 @@ class BatchNormalization final : public ScaledLayer {
       if (!limit.value.is_number())
         fail("renorm_clipping: '", limit.key, "' expected a number, got ", limit.value);
     }
+    if (limit("rmax", kUnlimited) < limit("rmin", 0))
+      fail("rmax should be greater than rmin in the `renorm_clipping` argument. Received: rmax=",
+           limit("rmax", kUnlimited), ", rmin=", limit("rmin", 0), ".");
+    if (limit("dmax", kUnlimited) < 0)
+      fail("dmax should be non-negative in the `renorm_clipping` argument. Received: dmax=",
+           limit("dmax", kUnlimited), ".");
     if (clipping_ && !renorm_) fail("renorm_clipping has no effect without renorm");
   }
   void build_renorm(const Shape& shape) {
@@ -172,7 +180,6 @@ class BatchNormalization final : public ScaledLayer {
   /// and d have the effect that the averages of renorm are used instead; for the gradient they are
   /// constants.
   Tensor train_renorm(const Statistics& batch, const Tensor& x) {
-    constexpr double kUnlimited = 1e30;
     const Tensor deviation = ops::sqrt(batch.variance + epsilon_);
     const Tensor average_deviation =
         ops::maximum(at_least_float32(renorm_deviation_), std::sqrt(epsilon_));

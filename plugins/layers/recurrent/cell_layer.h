@@ -38,13 +38,14 @@ class CellLayer : public BaseRnn {
   template <class T>
   static void describe_cudnn(Schema<T>& s) {
     s.field("use_cudnn", &CellLayer::use_cudnn_,
-            "\"auto\" or false: cuDNN does not exist on this device.")
+            "\"auto\", true or false: cuDNN does not exist on this device; results are the same.")
         .not_stored();
   }
   CellLayer() : own_cell_(std::make_shared<Cell>()) {}
   void configured() override {
     BaseRnn::configured();
-    if (use_cudnn_ == Value(true)) fail("use_cudnn=true: there is no cuDNN here; pass \"auto\"");
+    if (!use_cudnn_.is_bool() && !(use_cudnn_ == Value("auto")))
+      fail("use_cudnn: expected \"auto\", true or false, got ", use_cudnn_);
     own_cell_->set_name(Cell::kName);
     own_cell_->take_policy_of(*this);
     own_cell_->configured();

@@ -43,12 +43,11 @@ class Flatten final : public UnaryLayer {
   }
   Tensor call(const Tensor& x, const Call&) override {
     const Shape sample_shape = x.shape().slice(1, x.rank());
-    if (!sample_shape.is_known())
-      fail("The shape of the input to \"Flatten\" is not fully defined (got ", sample_shape,
-           "). Make sure to pass a complete \"input_shape\" or \"batch_input_shape\" argument to "
-           "the first layer in your model.");
+    const int64_t size = sample_shape.is_known() ? sample_shape.size() : -1;
     const bool first = data_format_ == "channels_first" && x.rank() > 2;
-    return ops::reshape(first ? channels_to_last(x) : x, {x.dim(0), sample_shape.size()});
+    const Tensor samples = first ? channels_to_last(x) : x;
+    return size < 0 && x.dim(0) < 0 ? Tensor::abstract({x.dtype(), {-1, -1}})
+                                    : ops::reshape(samples, {x.dim(0), size});
   }
 
  private:
