@@ -85,6 +85,7 @@ void SimpleRnnCell::describe(Schema<SimpleRnnCell>& s) {
   describe_weights(s);
   describe_penalties(s);
   describe_seed(s);
+  describe_sizes(s);
 }
 
 void SimpleRnnCell::build(const std::vector<Shape>& inputs) {
@@ -115,6 +116,7 @@ void LstmCell::describe(Schema<LstmCell>& s) {
   s.field("implementation", &LstmCell::implementation_,
           "Accepted from files of Keras 2; no effect.")
       .not_stored();
+  describe_sizes(s);
 }
 
 void LstmCell::build(const std::vector<Shape>& inputs) {
@@ -147,6 +149,7 @@ void GruCell::describe(Schema<GruCell>& s) {
   describe_seed(s);
   s.field("implementation", &GruCell::implementation_, "Accepted from files of Keras 2; no effect.")
       .not_stored();
+  describe_sizes(s);
 }
 
 void GruCell::build(const std::vector<Shape>& inputs) {

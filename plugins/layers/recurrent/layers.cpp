@@ -14,6 +14,7 @@ class RnnLayer final : public BaseRnn {
         .kind("layer")
         .required();
     describe_loop(s);
+    describe_states(s);
   }
   void configured() override {
     BaseRnn::configured();
@@ -38,6 +39,7 @@ class SimpleRnnLayer final : public CellLayer<SimpleRnnCell> {
     describe_cell(s);
     describe_loop(s);
     move_last(s, "seed");
+    describe_states(s);
   }
 };
 
@@ -51,6 +53,7 @@ class LstmLayer final : public CellLayer<LstmCell> {
     describe_loop(s);
     describe_cudnn(s);
     move_last(s, "implementation");
+    describe_states(s);
   }
 
  protected:
@@ -74,6 +77,7 @@ class GruLayer final : public CellLayer<GruCell> {
     move_last(s, "reset_after");
     describe_cudnn(s);
     move_last(s, "implementation");
+    describe_states(s);
   }
 
  protected:

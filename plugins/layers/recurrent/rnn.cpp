@@ -23,6 +23,21 @@ Tensor zeros_of(const Shape& shape, DType dtype) {
   return shape.is_known() ? ops::zeros(shape, dtype) : Tensor::abstract({dtype, shape});
 }
 
+Value RnnCell::state_size() const {
+  std::vector<int64_t> sizes;
+  for (const Shape& shape : state_shapes({-1, -1})) sizes.push_back(shape[-1]);
+  return sizes.size() == 1 ? Value(sizes.front()) : Codec<std::vector<int64_t>>::encode(sizes);
+}
+
+Tensors RnnCell::initial_states(int64_t batch_size) const {
+  if (batch_size < 1)
+    fail("get_initial_state: expected a batch_size of at least 1, got ", batch_size);
+  Tensors states;
+  for (const Shape& shape : state_shapes({batch_size, -1}))
+    states.push_back(ops::zeros(shape, compute_dtype()));
+  return states;
+}
+
 InputCount RnnCell::input_count() const {
   const size_t count = 1 + state_count();
   return {

@@ -30,10 +30,24 @@ class RnnCell : public Layer {
   virtual Tensors step(const Tensors& inputs) const = 0;
   /// Computes a whole step, including input_part().
   Tensors whole_step(Tensors inputs) const;
+  /// Declares the sizes of a cell without spatial axes, and its initial states.
+  template <class T>
+  static void describe_sizes(Schema<T>& s) {
+    s.property("state_size", &RnnCell::state_size,
+               "The size of the state, or a list of the sizes of the states.")
+        .property("output_size", &RnnCell::output_size, "The size of the output of a step.")
+        .method("get_initial_state", &RnnCell::initial_states, "Zeros for each state.")
+        .arg("batch_size", "The number of samples.");
+  }
   /// Whether the cell accepts the argument `constants` of a call.
   virtual bool takes_constants() const { return false; }
   /// The layer that the user made: this cell, or the layer that it wraps.
   virtual LayerPtr as_layer() { return std::static_pointer_cast<Layer>(shared_from_this()); }
+  /// The size of the state, or a list of the sizes of the states, of a cell without spatial axes.
+  Value state_size() const;
+  int64_t output_size() const { return output_shape({-1, -1})[-1]; }
+  /// Zeros for each state of a cell without spatial axes.
+  Tensors initial_states(int64_t batch_size) const;
   /// Takes over the dtype policy of another layer.
   void take_policy_of(const Layer& layer) { policy_ = layer.policy(); }
 };
@@ -85,6 +99,16 @@ class BaseRnn : public Layer {
         .arg("states", "A tensor for each state; zeros when not given.", Value())
         .method("reset_state", &BaseRnn::reset_states, "Sets the states to zero.");
   }
+  /// Declares the sizes of the states of a layer without spatial axes, and its initial states.
+  template <class T>
+  static void describe_states(Schema<T>& s) {
+    s.property("state_size", &BaseRnn::state_size,
+               "The size of the state, or a list of the sizes of the states.")
+        .method("get_initial_state", &BaseRnn::zero_states, "Zeros for each state.")
+        .arg("batch_size", "The number of samples.");
+  }
+  Value state_size() const { return cell_->state_size(); }
+  Tensors zero_states(int64_t batch_size) const { return cell_->initial_states(batch_size); }
   /// The result of all steps. `sequence` is (batch, time, width), in the order in which steps are
   /// computed.
   struct SequenceResult {

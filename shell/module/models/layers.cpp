@@ -52,9 +52,11 @@ Variable add_weight(Layer& layer, std::optional<std::string> name, std::optional
   options.regularizer = get<Regularizer>(with_function_objects(regularizer, "regularizer"));
   options.constraint = get<Constraint>(with_function_objects(constraint, "constraint"));
   const crescent::Ref<Initializer> initializer_ref =
-      initializer.is_null() ? crescent::Ref<Initializer>("glorot_uniform")
-                            : crescent::Ref<Initializer>(get<Initializer>(
-                                  with_function_objects(initializer, "initializer")));
+      initializer.is_null()
+          ? crescent::Ref<Initializer>(
+                is_floating(dtype.value_or(layer.variable_dtype())) ? "glorot_uniform" : "zeros")
+          : crescent::Ref<Initializer>(
+                get<Initializer>(with_function_objects(initializer, "initializer")));
   return layer.add_weight(name.value_or("weight"), shape.value_or(Shape{}), initializer_ref,
                           options);
 }
